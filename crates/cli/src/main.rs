@@ -1,0 +1,3 @@
+//! The `fullpipe` command.
+
+fn main() {}

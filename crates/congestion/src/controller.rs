@@ -1,0 +1,189 @@
+//! The one trait through which any transport drives any controller.
+//!
+//! # The order of events
+//!
+//! A transport reports what happens, when it happens, with times that never run backwards:
+//!
+//! 1. **A packet leaves**: [`Controller::on_idle_restart`] first if nothing was in flight, then
+//!    [`Controller::on_packet_sent`].
+//! 2. **An ACK arrives**: for each packet that it shows to be lost [`Controller::on_packet_lost`]; then
+//!    [`Controller::on_recovery`] if it starts, ends or undoes a recovery; then, once,
+//!    [`Controller::on_ack`] with everything that the ACK delivered. A transport that finds losses only after it has
+//!    processed the ACK may report them right behind it: they then count towards the next ACK.
+//! 3. **A timer fires**: losses found by a timer are reported as in 2 without the ACK; a retransmission timeout (TCP)
+//!    or persistent congestion (QUIC) is [`Controller::on_timeout`], after the losses that it declared.
+//!
+//! After any event the transport reads [`Controller::cwnd`], [`Controller::pacing_rate`] and
+//! [`Controller::send_quantum`]; each is cheap enough to be read per packet.
+//!
+//! # What recovery means
+//!
+//! Which packets are lost, and when a recovery starts and ends, is the transport's question; how fast to send
+//! meanwhile is the controller's. A TCP-like sender enters recovery at the first loss and leaves it when everything
+//! outstanding at that time has been acknowledged (RFC 6675, "Algorithm Details"). A QUIC sender enters it at the first
+//! loss and leaves it when a packet sent during it is acknowledged (RFC 9002, "Recovery"); when a packet that was sent
+//! after the start of a recovery is lost, that recovery is over and the next one begins.
+
+use core::fmt::Debug;
+
+use units::{Bytes, Duration, Rate, Ratio, Time};
+
+use crate::sampling::{PacketState, RateSample};
+
+/// What every controller needs to know of a new connection.
+#[derive(Debug, Clone, Copy)]
+pub struct Connection {
+    /// The present.
+    pub now: Time,
+    /// The largest packet as congestion control counts it: TCP's effective send MSS, QUIC's maximum datagram size
+    /// (BBR draft, "Transport Connection State", `C.SMSS`).
+    pub mss: Bytes,
+    /// The initial congestion window, usually ten packets (RFC 6928; RFC 9002, "Initial and Minimum Congestion
+    /// Window").
+    pub initial_cwnd: Bytes,
+    /// Seeds whatever the controller randomizes; equal seeds and events give equal behaviour.
+    pub seed: u64,
+}
+
+/// A packet that has just been handed to the network.
+#[derive(Debug, Clone, Copy)]
+pub struct Sent {
+    /// When it left.
+    pub now: Time,
+    /// Its size as congestion control counts it.
+    pub bytes: Bytes,
+    /// Bytes in flight, this packet included.
+    pub inflight: Bytes,
+}
+
+/// A packet that has just been declared lost.
+#[derive(Debug, Clone, Copy)]
+pub struct Lost {
+    /// When it was declared lost.
+    pub now: Time,
+    /// What the sampler knew when the packet was sent, its size included.
+    pub packet: PacketState,
+    /// Bytes in flight, this packet no longer included.
+    pub inflight: Bytes,
+}
+
+/// Everything that one ACK delivered.
+#[derive(Debug, Clone, Copy)]
+pub struct Ack {
+    /// When the ACK was processed.
+    pub now: Time,
+    /// Bytes newly acknowledged by this ACK, cumulatively or selectively. Not zero.
+    pub newly_acked: Bytes,
+    /// Bytes in flight before this ACK and the losses that it showed.
+    pub prior_inflight: Bytes,
+    /// Bytes in flight now.
+    pub inflight: Bytes,
+    /// The delivery-rate sample of this ACK.
+    pub rate: RateSample,
+    /// The round-trip time of the newest packet that this ACK acknowledged, if it was sent only once.
+    pub rtt: Option<RttSample>,
+    /// Bytes that this ACK newly reports as marked "congestion experienced" (ECN).
+    pub ce_marked: Bytes,
+    /// Whether the sender has used its whole congestion window since the previous ACK. Without it a window-based
+    /// controller must not grow (RFC 9002, "Underutilizing the Congestion Window"; RFC 7661).
+    pub is_cwnd_limited: bool,
+}
+
+/// One round-trip time measurement.
+#[derive(Debug, Clone, Copy)]
+pub struct RttSample {
+    /// From the packet's departure to its ACK's arrival.
+    pub rtt: Duration,
+    /// Whether the receiver may have held the ACK back for a second packet, so that `rtt` may contain a delay that is
+    /// not the path's.
+    pub is_ack_delayed: bool,
+}
+
+/// Why a recovery started.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cause {
+    /// A packet was lost.
+    Loss,
+    /// The network marked a packet (RFC 3168).
+    Ecn,
+}
+
+/// A change of the transport's recovery state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Recovery {
+    /// A recovery has started; at most once per round trip.
+    Entered(Cause),
+    /// The recovery, or the time after a timeout, is over: what was outstanding at its start is settled.
+    Left,
+    /// The packets whose loss started the recovery or the timeout have arrived after all: it never should have
+    /// happened. Replaces [`Recovery::Left`] if the recovery was still going on; may also come after it.
+    Undone,
+}
+
+/// A congestion controller: events in; congestion window, pacing rate and send quantum out.
+///
+/// See the [module](self) for the order of events. No method allocates, panics or reads a clock.
+pub trait Controller: Debug + Send {
+    /// The sender sends again after nothing was in flight because the application had nothing to send. Comes before
+    /// the packet's [`Controller::on_packet_sent`].
+    fn on_idle_restart(&mut self, now: Time);
+
+    /// A packet has left.
+    fn on_packet_sent(&mut self, sent: &Sent);
+
+    /// A packet was declared lost.
+    fn on_packet_lost(&mut self, lost: &Lost);
+
+    /// The transport's recovery state changed. `inflight` is what is in flight at that moment, without what has been
+    /// declared lost.
+    fn on_recovery(&mut self, now: Time, recovery: Recovery, inflight: Bytes);
+
+    /// An ACK delivered data.
+    fn on_ack(&mut self, ack: &Ack);
+
+    /// A retransmission timeout, or persistent congestion: everything outstanding counts as lost. Ends with
+    /// [`Recovery::Left`] or [`Recovery::Undone`].
+    fn on_timeout(&mut self, now: Time);
+
+    /// The largest packet now has `mss` bytes ([`Connection::mss`]).
+    fn on_mtu_change(&mut self, mss: Bytes);
+
+    /// The congestion window: how much may be in flight. Never below one packet.
+    fn cwnd(&self) -> Bytes;
+
+    /// The rate at which packets should leave. Never zero.
+    fn pacing_rate(&self) -> Rate;
+
+    /// The most that should leave in one burst, at least one packet.
+    fn send_quantum(&self) -> Bytes;
+
+    /// The state as observers and people see it.
+    fn snapshot(&self) -> Snapshot;
+}
+
+/// A controller's state at one moment, for records, plots and debugging.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Snapshot {
+    /// The controller's name: `bbr1`, `cubic`, `reno`.
+    pub controller: &'static str,
+    /// The name of its state, such as `Startup` or `SlowStart`.
+    pub state: &'static str,
+    /// The congestion window.
+    pub cwnd: Bytes,
+    /// The pacing rate.
+    pub pacing_rate: Rate,
+    /// The send quantum.
+    pub send_quantum: Bytes,
+    /// The slow-start threshold, for controllers that have one and have set it.
+    pub ssthresh: Option<Bytes>,
+    /// The estimate of the bottleneck bandwidth, for controllers that make one.
+    pub btl_bw: Option<Rate>,
+    /// The estimate of the round-trip propagation time, for controllers that make one.
+    pub rt_prop: Option<Duration>,
+    /// The gain that turns the bandwidth estimate into the pacing rate.
+    pub pacing_gain: Option<Ratio>,
+    /// The gain that turns the estimated BDP into the congestion window.
+    pub cwnd_gain: Option<Ratio>,
+    /// Packet-timed round trips so far.
+    pub round: u64,
+}

@@ -1,0 +1,1 @@
+//! A network path under real packets, in real time

@@ -1,0 +1,1 @@
+//! Scenarios, engines, records and reports

@@ -1,0 +1,1 @@
+//! Fullpipe's congestion controllers inside a real QUIC stack, and file transfer over it

@@ -1,0 +1,104 @@
+//! Byte counts.
+
+use core::fmt;
+use core::iter::Sum;
+use core::ops::{Add, AddAssign, Mul, Sub, SubAssign};
+use core::str::FromStr;
+
+use crate::parse::{ParseError, decimal};
+
+/// A number of bytes. Addition and subtraction saturate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Bytes(u64);
+
+impl Bytes {
+    /// No bytes.
+    pub const ZERO: Bytes = Bytes(0);
+    /// More than fits anywhere.
+    pub const MAX: Bytes = Bytes(u64::MAX);
+
+    /// A count of `bytes` bytes.
+    pub const fn new(bytes: u64) -> Bytes {
+        Bytes(bytes)
+    }
+
+    /// The count as a plain integer.
+    pub const fn get(self) -> u64 {
+        self.0
+    }
+
+    /// Whether there are none.
+    pub const fn is_zero(self) -> bool {
+        self.0 == 0
+    }
+}
+
+impl Add for Bytes {
+    type Output = Bytes;
+    fn add(self, other: Bytes) -> Bytes {
+        Bytes(self.0.saturating_add(other.0))
+    }
+}
+
+impl AddAssign for Bytes {
+    fn add_assign(&mut self, other: Bytes) {
+        *self = *self + other;
+    }
+}
+
+impl Sub for Bytes {
+    type Output = Bytes;
+    /// Saturates at zero.
+    fn sub(self, other: Bytes) -> Bytes {
+        Bytes(self.0.saturating_sub(other.0))
+    }
+}
+
+impl SubAssign for Bytes {
+    fn sub_assign(&mut self, other: Bytes) {
+        *self = *self - other;
+    }
+}
+
+impl Mul<u64> for Bytes {
+    type Output = Bytes;
+    fn mul(self, factor: u64) -> Bytes {
+        Bytes(self.0.saturating_mul(factor))
+    }
+}
+
+impl Sum for Bytes {
+    fn sum<I: Iterator<Item = Bytes>>(counts: I) -> Bytes {
+        counts.fold(Bytes::ZERO, Add::add)
+    }
+}
+
+const BYTE_UNITS: &[(&str, u64)] = &[
+    ("b", 1),
+    ("kb", 1_000),
+    ("mb", 1_000_000),
+    ("gb", 1_000_000_000),
+    ("kib", 1 << 10),
+    ("mib", 1 << 20),
+    ("gib", 1 << 30),
+];
+
+impl FromStr for Bytes {
+    type Err = ParseError;
+    /// Parses a number with one of the units `b`, `kb`, `mb`, `gb` (powers of 1000), `kib`, `mib`, `gib` (powers of
+    /// 1024): `250kb`, `8mib`. A bare `0` needs no unit.
+    fn from_str(text: &str) -> Result<Bytes, ParseError> {
+        decimal(text, BYTE_UNITS, "a size such as 250kb or 8mib").map(Bytes)
+    }
+}
+
+impl fmt::Display for Bytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            n if n >= 1_000_000_000 => write!(f, "{}gb", n as f64 / 1e9),
+            n if n >= 1_000_000 => write!(f, "{}mb", n as f64 / 1e6),
+            n if n >= 1_000 => write!(f, "{}kb", n as f64 / 1e3),
+            n => write!(f, "{n}b"),
+        }
+    }
+}

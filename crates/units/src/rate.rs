@@ -1,0 +1,119 @@
+//! Data rates.
+
+use core::fmt;
+use core::str::FromStr;
+
+use crate::parse::{ParseError, decimal};
+use crate::{Bytes, Duration, Ratio};
+
+const NANOS_PER_SEC: u128 = 1_000_000_000;
+
+/// A data rate, kept in bytes per second.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Rate(u64);
+
+impl Rate {
+    /// Nothing moves.
+    pub const ZERO: Rate = Rate(0);
+    /// Faster than any link.
+    pub const MAX: Rate = Rate(u64::MAX);
+
+    /// A rate in bytes per second.
+    pub const fn from_bytes_per_sec(rate: u64) -> Rate {
+        Rate(rate)
+    }
+
+    /// A rate in bits per second, rounded down to whole bytes.
+    pub const fn from_bits_per_sec(rate: u64) -> Rate {
+        Rate(rate / 8)
+    }
+
+    /// The rate in bytes per second.
+    pub const fn bytes_per_sec(self) -> u64 {
+        self.0
+    }
+
+    /// The rate in bits per second.
+    pub const fn bits_per_sec(self) -> u64 {
+        self.0.saturating_mul(8)
+    }
+
+    /// The rate at which `bytes` pass in `span`, rounded down; [`Rate::MAX`] for bytes in no time, zero for none.
+    pub fn from_transfer(bytes: Bytes, span: Duration) -> Rate {
+        if bytes.is_zero() {
+            return Rate::ZERO;
+        }
+        // Both factors fit 64 bits far more often than not, and a 64-bit division is several times the cheaper.
+        if let Some(scaled) = bytes.get().checked_mul(NANOS_PER_SEC as u64) {
+            return Rate(scaled.checked_div(span.as_nanos()).unwrap_or(u64::MAX));
+        }
+        let scaled = bytes.get() as u128 * NANOS_PER_SEC;
+        Rate(
+            scaled
+                .checked_div(span.as_nanos() as u128)
+                .map_or(u64::MAX, saturate),
+        )
+    }
+
+    /// The bytes that pass in `span`, rounded down: with an RTT, the bandwidth-delay product.
+    pub fn bytes_in(self, span: Duration) -> Bytes {
+        if let Some(product) = self.0.checked_mul(span.as_nanos()) {
+            return Bytes::new(product / NANOS_PER_SEC as u64);
+        }
+        Bytes::new(saturate(
+            self.0 as u128 * span.as_nanos() as u128 / NANOS_PER_SEC,
+        ))
+    }
+
+    /// The time that `bytes` take, rounded up; [`Duration::MAX`] at rate zero, unless there is nothing to send.
+    pub fn time_for(self, bytes: Bytes) -> Duration {
+        if bytes.is_zero() {
+            return Duration::ZERO;
+        }
+        if self.0 == 0 {
+            return Duration::MAX;
+        }
+        let scaled = bytes.get() as u128 * NANOS_PER_SEC;
+        Duration::from_nanos(saturate(scaled.div_ceil(self.0 as u128)))
+    }
+
+    /// The rate times an exact ratio, rounded down.
+    pub fn scale(self, by: Ratio) -> Rate {
+        Rate(by.of(self.0))
+    }
+
+    /// Whether nothing moves.
+    pub const fn is_zero(self) -> bool {
+        self.0 == 0
+    }
+}
+
+fn saturate(value: u128) -> u64 {
+    u64::try_from(value).unwrap_or(u64::MAX)
+}
+
+const RATE_UNITS: &[(&str, u64)] = &[
+    ("bit", 1),
+    ("kbit", 1_000),
+    ("mbit", 1_000_000),
+    ("gbit", 1_000_000_000),
+];
+
+impl FromStr for Rate {
+    type Err = ParseError;
+    /// Parses a number with one of `tc`'s units `bit`, `kbit`, `mbit`, `gbit` (bits per second, powers of 1000).
+    fn from_str(text: &str) -> Result<Rate, ParseError> {
+        decimal(text, RATE_UNITS, "a rate such as 20mbit or 1.5gbit").map(Rate::from_bits_per_sec)
+    }
+}
+
+impl fmt::Display for Rate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.bits_per_sec() {
+            n if n >= 1_000_000_000 => write!(f, "{}gbit", n as f64 / 1e9),
+            n if n >= 1_000_000 => write!(f, "{}mbit", n as f64 / 1e6),
+            n if n >= 1_000 => write!(f, "{}kbit", n as f64 / 1e3),
+            n => write!(f, "{n}bit"),
+        }
+    }
+}

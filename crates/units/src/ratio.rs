@@ -1,0 +1,114 @@
+//! Exact ratios: gains, loss probabilities.
+
+use core::cmp::Ordering;
+use core::fmt;
+use core::str::FromStr;
+
+use crate::Bytes;
+use crate::parse::{ParseError, decimal};
+
+/// An exact ratio of two integers, such as a pacing gain of 5/4 or a loss probability of 1/100.
+///
+/// Two ratios are equal if their values are, whatever their terms.
+#[derive(Debug, Clone, Copy)]
+pub struct Ratio {
+    numerator: u32,
+    denominator: u32,
+}
+
+impl Ratio {
+    /// 1/1.
+    pub const ONE: Ratio = Ratio::new(1, 1);
+    /// 0/1.
+    pub const ZERO: Ratio = Ratio::new(0, 1);
+
+    /// The ratio `numerator` / `denominator`. A denominator of zero is read as one.
+    pub const fn new(numerator: u32, denominator: u32) -> Ratio {
+        Ratio {
+            numerator,
+            denominator: if denominator == 0 { 1 } else { denominator },
+        }
+    }
+
+    /// The numerator.
+    pub const fn numerator(self) -> u32 {
+        self.numerator
+    }
+
+    /// The denominator; never zero.
+    pub const fn denominator(self) -> u32 {
+        self.denominator
+    }
+
+    /// `value` times this ratio, rounded down.
+    pub const fn of(self, value: u64) -> u64 {
+        if let Some(product) = value.checked_mul(self.numerator as u64) {
+            return product / self.denominator as u64;
+        }
+        let product = value as u128 * self.numerator as u128 / self.denominator as u128;
+        if product > u64::MAX as u128 {
+            u64::MAX
+        } else {
+            product as u64
+        }
+    }
+
+    /// `bytes` times this ratio, rounded down.
+    pub const fn of_bytes(self, bytes: Bytes) -> Bytes {
+        Bytes::new(self.of(bytes.get()))
+    }
+
+    /// The ratio as a floating-point number, for reports.
+    pub const fn as_f64(self) -> f64 {
+        self.numerator as f64 / self.denominator as f64
+    }
+}
+
+impl PartialEq for Ratio {
+    fn eq(&self, other: &Ratio) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Ratio {}
+
+impl PartialOrd for Ratio {
+    fn partial_cmp(&self, other: &Ratio) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Ratio {
+    fn cmp(&self, other: &Ratio) -> Ordering {
+        let left = self.numerator as u64 * other.denominator as u64;
+        let right = other.numerator as u64 * self.denominator as u64;
+        left.cmp(&right)
+    }
+}
+
+/// Ratios are parsed as multiples of one part in a billion, fine enough for any loss rate that a test can measure.
+const PARTS: u32 = 1_000_000_000;
+const RATIO_UNITS: &[(&str, u64)] = &[("", PARTS as u64), ("%", PARTS as u64 / 100)];
+
+impl FromStr for Ratio {
+    type Err = ParseError;
+    /// Parses a percentage (`1%`, `0.001%`) or a plain fraction (`0.01`), up to 4.29.
+    fn from_str(text: &str) -> Result<Ratio, ParseError> {
+        let expected = "a share such as 1% or 0.01";
+        let parts = decimal(text, RATIO_UNITS, expected)?;
+        match u32::try_from(parts) {
+            Ok(parts) => Ok(Ratio::new(parts, PARTS)),
+            Err(_) => Err(ParseError::new(expected)),
+        }
+    }
+}
+
+impl fmt::Display for Ratio {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{}%",
+            self.numerator as f64 * 100.0 / self.denominator as f64
+        )
+    }
+}
