@@ -1,1 +1,3 @@
-//! Fullpipe's congestion controllers inside a real QUIC stack, and file transfer over it
+//! Fullpipe's congestion controllers inside a real QUIC stack, and file transfer over it.
+
+pub mod endpoint;

@@ -1,0 +1,263 @@
+//! QUIC endpoints that trust one certificate: TLS 1.3 only, the server's self-signed certificate pinned by its
+//! fingerprint, and a transport that does not get in a fast path's way.
+
+use std::fmt;
+use std::io;
+use std::net::SocketAddr;
+use std::str::FromStr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use noq::congestion::ControllerFactory;
+use noq::crypto::rustls::{QuicClientConfig, QuicServerConfig};
+use noq::{ClientConfig, Endpoint, EndpointConfig, ServerConfig, TransportConfig, VarInt};
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::crypto::{CryptoProvider, verify_tls13_signature};
+use rustls::pki_types::{CertificateDer, PrivatePkcs8KeyDer, ServerName, UnixTime};
+use rustls::{CertificateError, DigitallySignedStruct, SignatureScheme};
+use socket2::{Domain, Protocol, Socket, Type};
+
+/// The name in every certificate. Nothing depends on it: the fingerprint alone says who the server is.
+pub const SERVER_NAME: &str = "fullpipe";
+
+/// How much of a stream the receiver takes before the application has read it: two bandwidth-delay products (what BBR
+/// keeps in flight at most) of 1 Gbit/s × 100 ms, and some room for the application to be late.
+const RECEIVE_WINDOW: u32 = 32 << 20;
+
+/// How much the sender keeps, sent or unsent, until it is acknowledged. Twice the receive window, so that a flow is
+/// limited by the path or by the receiver and never by its own buffer (and is never marked application-limited for it).
+const SEND_WINDOW: u64 = 2 * RECEIVE_WINDOW as u64;
+
+/// What is asked of the kernel as a socket's buffers; it gives what its own limits allow. The default of most systems,
+/// about 200 kB, is less than two milliseconds of 1 Gbit/s.
+const SOCKET_BUFFER: usize = 4 << 20;
+
+/// A connection whose peer has been silent for this long is lost (RFC 9000, "Idle Timeout").
+const IDLE_TIMEOUT_MS: u32 = 30_000;
+
+/// A sender that waits for the application keeps its connection this way.
+const KEEP_ALIVE: Duration = Duration::from_secs(5);
+
+/// An endpoint could not be set up.
+#[derive(Debug, thiserror::Error)]
+pub enum EndpointError {
+    /// The key or the certificate could not be made.
+    #[error("cannot make a certificate: {0}")]
+    Certificate(#[from] rcgen::Error),
+    /// The TLS library refused the configuration.
+    #[error("cannot configure TLS: {0}")]
+    Tls(#[from] rustls::Error),
+    /// The TLS library has not the cipher suite that QUIC starts with.
+    #[error("cannot configure TLS for QUIC: {0}")]
+    Cipher(#[from] noq::crypto::rustls::NoInitialCipherSuite),
+    /// The socket could not be opened.
+    #[error("cannot bind {address}: {source}")]
+    Bind {
+        /// The address asked for.
+        address: SocketAddr,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+/// A server's certificate and its private key.
+#[derive(Debug)]
+pub struct Identity {
+    certificate: CertificateDer<'static>,
+    key: PrivatePkcs8KeyDer<'static>,
+}
+
+impl Identity {
+    /// A fresh key with a self-signed certificate.
+    pub fn generate() -> Result<Identity, EndpointError> {
+        let made = rcgen::generate_simple_self_signed([SERVER_NAME.to_owned()])?;
+        Ok(Identity {
+            certificate: made.cert.der().clone(),
+            key: PrivatePkcs8KeyDer::from(made.signing_key.serialize_der()),
+        })
+    }
+
+    /// What a client must know to recognize this server.
+    pub fn fingerprint(&self) -> Fingerprint {
+        Fingerprint::of(&self.certificate)
+    }
+}
+
+/// The SHA-256 digest of a certificate, in 64 hexadecimal digits when written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Fingerprint([u8; 32]);
+
+impl Fingerprint {
+    /// The fingerprint with these bytes.
+    pub const fn from_bytes(bytes: [u8; 32]) -> Fingerprint {
+        Fingerprint(bytes)
+    }
+
+    /// The digest itself.
+    pub const fn as_bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+
+    fn of(certificate: &CertificateDer<'_>) -> Fingerprint {
+        let digest = ring::digest::digest(&ring::digest::SHA256, certificate);
+        let mut bytes = [0; 32];
+        bytes.copy_from_slice(digest.as_ref());
+        Fingerprint(bytes)
+    }
+}
+
+impl fmt::Display for Fingerprint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+/// The text is not a fingerprint.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("expected a certificate fingerprint of 64 hexadecimal digits")]
+pub struct FingerprintError;
+
+impl FromStr for Fingerprint {
+    type Err = FingerprintError;
+    fn from_str(text: &str) -> Result<Fingerprint, FingerprintError> {
+        let mut bytes = [0; 32];
+        if text.len() != 2 * bytes.len() || !text.bytes().all(|c| c.is_ascii_hexdigit()) {
+            return Err(FingerprintError);
+        }
+        for (byte, digits) in bytes.iter_mut().zip(text.as_bytes().chunks_exact(2)) {
+            let digits = std::str::from_utf8(digits).map_err(|_| FingerprintError)?;
+            *byte = u8::from_str_radix(digits, 16).map_err(|_| FingerprintError)?;
+        }
+        Ok(Fingerprint(bytes))
+    }
+}
+
+/// The transport that every flow uses, with congestion control by what `controllers` makes.
+pub fn transport(controllers: Arc<dyn ControllerFactory + Send + Sync>) -> TransportConfig {
+    let mut config = TransportConfig::default();
+    config
+        .congestion_controller_factory(controllers)
+        .stream_receive_window(VarInt::from_u32(RECEIVE_WINDOW))
+        .receive_window(VarInt::from_u32(RECEIVE_WINDOW))
+        .send_window(SEND_WINDOW)
+        .max_idle_timeout(Some(VarInt::from_u32(IDLE_TIMEOUT_MS).into()))
+        .keep_alive_interval(Some(KEEP_ALIVE));
+    config
+}
+
+/// A server that shows `identity` and speaks only the protocol `alpn`.
+pub fn server_config(
+    identity: &Identity,
+    alpn: &[u8],
+    transport: Arc<TransportConfig>,
+) -> Result<ServerConfig, EndpointError> {
+    let mut tls = rustls::ServerConfig::builder_with_provider(provider())
+        .with_protocol_versions(&[&rustls::version::TLS13])?
+        .with_no_client_auth()
+        .with_single_cert(
+            vec![identity.certificate.clone()],
+            identity.key.clone_key().into(),
+        )?;
+    tls.alpn_protocols = vec![alpn.to_vec()];
+    let mut config = ServerConfig::with_crypto(Arc::new(QuicServerConfig::try_from(tls)?));
+    config.transport_config(transport);
+    Ok(config)
+}
+
+/// A client that talks only to the server whose certificate has the fingerprint `server`, and only in protocol `alpn`.
+pub fn client_config(
+    server: Fingerprint,
+    alpn: &[u8],
+    transport: Arc<TransportConfig>,
+) -> Result<ClientConfig, EndpointError> {
+    let provider = provider();
+    let mut tls = rustls::ClientConfig::builder_with_provider(provider.clone())
+        .with_protocol_versions(&[&rustls::version::TLS13])?
+        .dangerous()
+        .with_custom_certificate_verifier(Arc::new(Pinned { server, provider }))
+        .with_no_client_auth();
+    tls.alpn_protocols = vec![alpn.to_vec()];
+    let mut config = ClientConfig::new(Arc::new(QuicClientConfig::try_from(tls)?));
+    config.transport_config(transport);
+    Ok(config)
+}
+
+/// Opens a socket at `address` (port 0: any) and an endpoint on it, which accepts connections if `server` says how.
+/// An IPv6 wildcard address serves IPv4 too where the system can. Must be called within a tokio runtime.
+pub fn bind(address: SocketAddr, server: Option<ServerConfig>) -> Result<Endpoint, EndpointError> {
+    open(address)
+        .and_then(|socket| {
+            let runtime = Arc::new(noq::TokioRuntime);
+            Endpoint::new(EndpointConfig::default(), server, socket, runtime)
+        })
+        .map_err(|source| EndpointError::Bind { address, source })
+}
+
+fn open(address: SocketAddr) -> io::Result<std::net::UdpSocket> {
+    let socket = Socket::new(
+        Domain::for_address(address),
+        Type::DGRAM,
+        Some(Protocol::UDP),
+    )?;
+    // Each of these is a wish: a system that refuses one still gives a working socket.
+    if address.is_ipv6() {
+        let _ = socket.set_only_v6(false);
+    }
+    let _ = socket.set_recv_buffer_size(SOCKET_BUFFER);
+    let _ = socket.set_send_buffer_size(SOCKET_BUFFER);
+    socket.bind(&address.into())?;
+    Ok(socket.into())
+}
+
+fn provider() -> Arc<CryptoProvider> {
+    Arc::new(rustls::crypto::ring::default_provider())
+}
+
+/// Accepts one certificate, whatever it says, and requires the proof that the server holds its key.
+#[derive(Debug)]
+struct Pinned {
+    server: Fingerprint,
+    provider: Arc<CryptoProvider>,
+}
+
+impl ServerCertVerifier for Pinned {
+    fn verify_server_cert(
+        &self,
+        certificate: &CertificateDer<'_>,
+        _intermediates: &[CertificateDer<'_>],
+        _name: &ServerName<'_>,
+        _ocsp: &[u8],
+        _now: UnixTime,
+    ) -> Result<ServerCertVerified, rustls::Error> {
+        if Fingerprint::of(certificate) == self.server {
+            Ok(ServerCertVerified::assertion())
+        } else {
+            Err(CertificateError::ApplicationVerificationFailure.into())
+        }
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        _message: &[u8],
+        _certificate: &CertificateDer<'_>,
+        _signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        Err(rustls::PeerIncompatible::Tls12NotOffered.into())
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        let algorithms = &self.provider.signature_verification_algorithms;
+        verify_tls13_signature(message, certificate, signature, algorithms)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.provider
+            .signature_verification_algorithms
+            .supported_schemes()
+    }
+}
