@@ -3,10 +3,19 @@
 #![no_std]
 
 pub mod controller;
+pub mod cubic;
+mod hystart;
+pub mod kind;
+pub mod loss_based;
+mod pacing;
+pub mod reno;
+mod rounds;
+mod rtt;
 pub mod sampling;
 
 pub use controller::{
     Ack, Cause, Connection, Controller, Lost, Recovery, RttSample, Sent, Snapshot,
 };
+pub use kind::{AnyController, Kind};
 pub use sampling::{PacketState, RateSample};
 pub use units::{Bytes, Duration, Rate, Ratio, Time};

@@ -1,0 +1,134 @@
+//! W_cubic(t) = C (t − K)³ + W_max (RFC 9438, equations 1 and 2), in integers.
+//!
+//! Time is counted in units of 2⁻²⁰ s, so that the division by a second cubed is a shift.
+
+use units::{Bytes, Duration};
+
+use super::root::cube_root;
+
+/// RFC 9438, "Definition of Constants": C = 0.4 packets/s³, which is 2/5.
+const C_NUMERATOR: u64 = 2;
+const C_DENOMINATOR: u64 = 5;
+/// C times the packet size is kept with so many fractional bits.
+const SCALE_BITS: u32 = 8;
+/// So many of these units make a second: 2²⁰.
+const TICK_BITS: u32 = 20;
+/// Times beyond 2⁴³ ns, more than two hours, are no longer told apart: the window has long since been capped.
+const LONGEST: u64 = 1 << 43;
+/// Windows beyond 2⁵⁶ bytes are no longer told apart.
+const LARGEST: u64 = 1 << 56;
+
+/// One stage's curve.
+#[derive(Debug, Clone, Copy)]
+pub struct Curve {
+    /// Where the curve is flat.
+    w_max: u64,
+    /// When the curve is there, in ticks.
+    k: u64,
+    /// C in bytes/s³, with `SCALE_BITS` fractional bits.
+    scale: u64,
+}
+
+impl Curve {
+    /// The curve that starts at `cwnd` and returns to `w_max`; if it is there already, `cwnd` takes its place and K is
+    /// zero.
+    pub fn new(cwnd: Bytes, w_max: Bytes, mss: Bytes) -> Curve {
+        let mss = mss.get().clamp(1, LARGEST >> SCALE_BITS);
+        let scale = (mss << SCALE_BITS) * C_NUMERATOR / C_DENOMINATOR;
+        let distance = (w_max - cwnd).get().min(LARGEST);
+        let cube = (u128::from(distance) << (3 * TICK_BITS + SCALE_BITS)) / u128::from(scale);
+        Curve {
+            w_max: w_max.max(cwnd).get(),
+            k: cube_root(cube),
+            scale,
+        }
+    }
+
+    /// The window that the curve has after `elapsed`.
+    pub fn window(&self, elapsed: Duration) -> Bytes {
+        let t = ticks(elapsed);
+        if t < self.k {
+            Bytes::new(self.w_max.saturating_sub(self.rise(self.k - t)))
+        } else {
+            Bytes::new(self.w_max.saturating_add(self.rise(t - self.k)))
+        }
+    }
+
+    /// C × `distance`³: how far the curve is from flat at `distance` ticks from K.
+    fn rise(&self, distance: u64) -> u64 {
+        let d = u128::from(distance.min(LONGEST >> (30 - TICK_BITS)));
+        // Twenty of the cube's 60 fractional bits are precise to a thousandth of a byte and leave room for the product.
+        let cube = (d * d * d) >> (2 * TICK_BITS);
+        let rise = (cube * u128::from(self.scale)) >> (TICK_BITS + SCALE_BITS);
+        u64::try_from(rise).unwrap_or(u64::MAX)
+    }
+}
+
+fn ticks(span: Duration) -> u64 {
+    (span.as_nanos().min(LONGEST) << TICK_BITS) / 1_000_000_000
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MSS: u64 = 1500;
+
+    fn assert_close(actual: Bytes, expected: f64, tolerance: f64) {
+        let actual = actual.get() as f64;
+        assert!(
+            (actual - expected).abs() <= tolerance,
+            "{actual}, not {expected}"
+        );
+    }
+
+    #[test]
+    fn agrees_with_the_closed_form() {
+        for (cwnd, w_max) in [(7, 10), (70, 100), (700, 1000), (70_000, 100_000)] {
+            let curve = Curve::new(
+                Bytes::new(cwnd * MSS),
+                Bytes::new(w_max * MSS),
+                Bytes::new(MSS),
+            );
+            let k = ((w_max - cwnd) as f64 / 0.4).cbrt();
+            for millis in (0..200_000).step_by(37) {
+                let t = millis as f64 / 1e3;
+                let expected = (0.4 * (t - k).powi(3) + w_max as f64) * MSS as f64;
+                let tolerance = 2.0 + expected.abs() * 1e-5;
+                assert_close(
+                    curve.window(Duration::from_millis(millis)),
+                    expected,
+                    tolerance,
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn starts_at_the_window_and_is_flat_at_w_max() {
+        let curve = Curve::new(Bytes::new(700_000), Bytes::new(1_000_000), Bytes::new(MSS));
+        assert_close(curve.window(Duration::ZERO), 700_000.0, 2.0);
+        // K³ = 300 000 B / (0.4 × 1500 B/s³) = 500 s³
+        let k = Duration::from_nanos((500_f64.cbrt() * 1e9) as u64);
+        assert_close(curve.window(k), 1_000_000.0, 1.0);
+    }
+
+    #[test]
+    fn above_w_max_it_starts_flat_where_it_is() {
+        let curve = Curve::new(Bytes::new(900_000), Bytes::new(100_000), Bytes::new(MSS));
+        assert_eq!(curve.window(Duration::ZERO), Bytes::new(900_000));
+        // 0.4 × 1500 × 2³
+        assert_close(curve.window(Duration::from_secs(2)), 904_800.0, 2.0);
+    }
+
+    #[test]
+    fn extremes_saturate() {
+        for mss in [0, 1, u64::MAX] {
+            let mss = Bytes::new(mss);
+            let curve = Curve::new(Bytes::ZERO, Bytes::MAX, mss);
+            assert!(curve.window(Duration::ZERO) <= curve.window(Duration::MAX));
+            let curve = Curve::new(Bytes::MAX, Bytes::ZERO, mss);
+            assert_eq!(curve.window(Duration::MAX), Bytes::MAX);
+        }
+    }
+}

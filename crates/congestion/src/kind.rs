@@ -1,0 +1,138 @@
+//! The controllers by name, and any of them behind one type.
+
+use core::fmt;
+use core::str::FromStr;
+
+use units::{Bytes, Rate, Time};
+
+use crate::controller::{Ack, Connection, Controller, Lost, Recovery, Sent, Snapshot};
+use crate::cubic::{self, Cubic};
+use crate::reno::{self, Reno};
+
+/// The controllers that there are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// CUBIC, RFC 9438.
+    Cubic,
+    /// Reno, RFC 5681.
+    Reno,
+}
+
+impl Kind {
+    /// Every controller.
+    pub const ALL: &'static [Kind] = &[Kind::Cubic, Kind::Reno];
+
+    /// The name that it has everywhere: in code, on the command line, in records.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Kind::Cubic => "cubic",
+            Kind::Reno => "reno",
+        }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Kind {
+    type Err = UnknownKind;
+    fn from_str(name: &str) -> Result<Kind, UnknownKind> {
+        let named = |kind: &&Kind| kind.name() == name;
+        Kind::ALL.iter().find(named).copied().ok_or(UnknownKind)
+    }
+}
+
+/// No controller has this name. Displays the names that there are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UnknownKind;
+
+impl fmt::Display for UnknownKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("unknown controller; known are")?;
+        for (index, kind) in Kind::ALL.iter().enumerate() {
+            let separator = if index == 0 { " " } else { ", " };
+            write!(f, "{separator}{kind}")?;
+        }
+        Ok(())
+    }
+}
+
+impl core::error::Error for UnknownKind {}
+
+/// Any controller with its default settings, without a pointer in between.
+#[derive(Debug, Clone)]
+pub enum AnyController {
+    /// CUBIC.
+    Cubic(Cubic),
+    /// Reno.
+    Reno(Reno),
+}
+
+impl AnyController {
+    /// A controller of the given kind for a new connection.
+    pub fn new(kind: Kind, connection: Connection) -> AnyController {
+        match kind {
+            Kind::Cubic => AnyController::Cubic(Cubic::new(connection, cubic::Config::default())),
+            Kind::Reno => AnyController::Reno(Reno::new(connection, reno::Config::default())),
+        }
+    }
+}
+
+/// Calls the same method on whichever controller it is.
+macro_rules! each {
+    ($any:expr, $controller:ident => $call:expr) => {
+        match $any {
+            AnyController::Cubic($controller) => $call,
+            AnyController::Reno($controller) => $call,
+        }
+    };
+}
+
+impl Controller for AnyController {
+    fn on_idle_restart(&mut self, now: Time) {
+        each!(self, controller => controller.on_idle_restart(now));
+    }
+
+    fn on_packet_sent(&mut self, sent: &Sent) {
+        each!(self, controller => controller.on_packet_sent(sent));
+    }
+
+    fn on_packet_lost(&mut self, lost: &Lost) {
+        each!(self, controller => controller.on_packet_lost(lost));
+    }
+
+    fn on_recovery(&mut self, now: Time, recovery: Recovery, inflight: Bytes) {
+        each!(self, controller => controller.on_recovery(now, recovery, inflight));
+    }
+
+    fn on_ack(&mut self, ack: &Ack) {
+        each!(self, controller => controller.on_ack(ack));
+    }
+
+    fn on_timeout(&mut self, now: Time) {
+        each!(self, controller => controller.on_timeout(now));
+    }
+
+    fn on_mtu_change(&mut self, mss: Bytes) {
+        each!(self, controller => controller.on_mtu_change(mss));
+    }
+
+    fn cwnd(&self) -> Bytes {
+        each!(self, controller => controller.cwnd())
+    }
+
+    fn pacing_rate(&self) -> Rate {
+        each!(self, controller => controller.pacing_rate())
+    }
+
+    fn send_quantum(&self) -> Bytes {
+        each!(self, controller => controller.send_quantum())
+    }
+
+    fn snapshot(&self) -> Snapshot {
+        each!(self, controller => controller.snapshot())
+    }
+}

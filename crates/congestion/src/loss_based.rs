@@ -1,0 +1,353 @@
+//! What Reno and CUBIC have in common: slow start, reductions, timeouts, undo and pacing.
+//!
+//! A loss-based controller grows its window until the network signals congestion, and then reduces it by a factor.
+//! The two controllers differ in how the window grows in congestion avoidance and by which factor it is reduced, and
+//! that is what an [`Avoidance`] is.
+//!
+//! - **Entering recovery** reduces the window, each time that the transport enters one: a transport that loses packets
+//!   round after round enters a recovery in each, and the window falls each time. What leaves meanwhile is the
+//!   transport's business (PRR, RFC 6937, or just the window against what is in flight); RFC 5681's inflation and
+//!   deflation of the window stand in for a count of what is in flight, which our transports have.
+//! - **During recovery** the window does not grow (RFC 9002, "Recovery").
+//! - **Leaving recovery** goes on from the reduced window. That is the second way that RFC 6582 ("Specification", step 3)
+//!   offers for a full acknowledgment; the burst which it warns of cannot happen to a paced sender.
+//! - **A timeout** collapses the window to one packet, to slow-start from there up to the threshold. The threshold is
+//!   reduced once for a run of losses: not again when the timer fires during a recovery, whose start has reduced it, nor
+//!   when it fires again before anything was delivered (RFC 5681, equation 4 and the text around it).
+//! - **Undoing** either restores what was saved at its start.
+//! - **After an idle time** longer than the retransmission timeout the window restarts from the initial window (RFC 5681,
+//!   "Restarting Idle Connections"), with three quarters of what it was as the threshold, so that slow start gets it back
+//!   soon (RFC 2861).
+
+use core::fmt::Debug;
+
+use units::{Bytes, Duration, Rate, Ratio, Time};
+
+use crate::controller::{Ack, Cause, Connection, Controller, Lost, Recovery, Sent, Snapshot};
+use crate::hystart::HyStart;
+use crate::pacing;
+use crate::rounds::RoundCounter;
+use crate::rtt::RttEstimator;
+
+/// The pacing rate in slow start, in windows per round trip: the window doubles in each (Linux, `tcp_pacing_ss_ratio`).
+const SLOW_START_PACING: Ratio = Ratio::new(2, 1);
+/// The pacing rate in congestion avoidance, in windows per round trip: so much above one that the window, not the pacing
+/// rate, is the limit (Linux, `tcp_pacing_ca_ratio`; compare RFC 9002, "Pacing").
+const AVOIDANCE_PACING: Ratio = Ratio::new(6, 5);
+
+/// What an idle time leaves of the window as slow-start threshold (RFC 2861, section 3).
+const IDLE_THRESHOLD: Ratio = Ratio::new(3, 4);
+
+/// How a loss-based controller grows its window in congestion avoidance, and by what factor it reduces it.
+pub trait Avoidance: Debug + Copy + Send {
+    /// The controller's name.
+    const NAME: &'static str;
+
+    /// Congestion at a window of `cwnd`: the window to go on with.
+    fn on_congestion(&mut self, cwnd: Bytes, cause: Cause) -> Bytes;
+
+    /// A retransmission timeout. The reduction that goes with it was [`Avoidance::on_congestion`].
+    fn on_timeout(&mut self);
+
+    /// The window grows in congestion avoidance.
+    fn grow(&mut self, growth: &Growth) -> Bytes;
+
+    /// The window was in use until `now`, but the sender had not enough to send, or the window may not grow.
+    fn on_app_limited(&mut self, now: Time);
+
+    /// The window or the packet size was changed from outside; the next growth starts afresh.
+    fn on_restart(&mut self);
+}
+
+/// An occasion for the window to grow in congestion avoidance.
+#[derive(Debug, Clone, Copy)]
+pub struct Growth {
+    /// The present.
+    pub now: Time,
+    /// The window until now.
+    pub cwnd: Bytes,
+    /// The packet size.
+    pub mss: Bytes,
+    /// What was acknowledged.
+    pub acked: Bytes,
+    /// The smoothed round-trip time; zero before the first measurement.
+    pub srtt: Duration,
+}
+
+/// A controller that grows its window in slow start and as `A` says, and reduces it when packets are lost.
+#[derive(Debug, Clone)]
+pub struct LossBased<A> {
+    avoidance: A,
+    mss: Bytes,
+    initial_cwnd: Bytes,
+    cwnd: Bytes,
+    /// `None` until the end of the initial slow start.
+    ssthresh: Option<Bytes>,
+    /// The detector for the initial slow start, if this controller uses it.
+    hystart: Option<HyStart>,
+    phase: Phase,
+    saved: Option<Saved<A>>,
+    rtt: RttEstimator,
+    rounds: RoundCounter,
+    last_sent: Time,
+    pacing_rate: Rate,
+}
+
+/// Where the transport's loss recovery stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    Open,
+    Recovery,
+    /// After a timeout, with or without anything delivered since.
+    Timeout {
+        has_progress: bool,
+    },
+}
+
+/// What an undo restores (RFC 9438, "Spurious Timeouts" and "Spurious Fast Retransmits").
+#[derive(Debug, Clone, Copy)]
+struct Saved<A> {
+    avoidance: A,
+    cwnd: Bytes,
+    ssthresh: Option<Bytes>,
+    hystart: Option<HyStart>,
+}
+
+impl<A: Avoidance> LossBased<A> {
+    /// A controller for a new connection, with or without HyStart++.
+    pub(crate) fn start(connection: Connection, avoidance: A, uses_hystart: bool) -> LossBased<A> {
+        let mss = connection.mss.max(Bytes::new(1));
+        let cwnd = connection.initial_cwnd.max(mss * 2);
+        let mut controller = LossBased {
+            avoidance,
+            mss,
+            initial_cwnd: cwnd,
+            cwnd,
+            ssthresh: None,
+            hystart: uses_hystart.then(HyStart::default),
+            phase: Phase::Open,
+            saved: None,
+            rtt: RttEstimator::default(),
+            rounds: RoundCounter::default(),
+            last_sent: connection.now,
+            pacing_rate: Rate::ZERO,
+        };
+        controller.update_pacing_rate();
+        controller
+    }
+
+    fn is_slow_start(&self) -> bool {
+        self.ssthresh.is_none_or(|ssthresh| self.cwnd < ssthresh)
+    }
+
+    fn pacing_gain(&self) -> Ratio {
+        if self.is_slow_start() {
+            SLOW_START_PACING
+        } else {
+            AVOIDANCE_PACING
+        }
+    }
+
+    fn update_pacing_rate(&mut self) {
+        self.pacing_rate = pacing::window_rate(self.cwnd, self.rtt.smoothed(), self.pacing_gain());
+    }
+
+    /// Saves what an undo needs and lowers the threshold.
+    fn reduce(&mut self, cause: Cause) -> Bytes {
+        self.saved = Some(Saved {
+            avoidance: self.avoidance,
+            cwnd: self.cwnd,
+            ssthresh: self.ssthresh,
+            hystart: self.hystart,
+        });
+        let reduced = self.avoidance.on_congestion(self.cwnd, cause);
+        let ssthresh = reduced.max(self.mss * 2);
+        self.ssthresh = Some(ssthresh);
+        ssthresh
+    }
+
+    fn undo(&mut self) {
+        // If the window has already outgrown what it was, there is nothing to repair.
+        if let Some(saved) = self.saved.take()
+            && self.cwnd < saved.cwnd
+        {
+            self.avoidance = saved.avoidance;
+            self.cwnd = saved.cwnd;
+            self.ssthresh = saved.ssthresh;
+            self.hystart = saved.hystart;
+        }
+    }
+
+    /// Lets HyStart++ learn from the ACK while it watches over the initial slow start.
+    fn watch_slow_start(&mut self, ack: &Ack, is_round_start: bool) {
+        if self.ssthresh.is_some() {
+            return;
+        }
+        let Some(hystart) = &mut self.hystart else {
+            return;
+        };
+        if is_round_start && hystart.on_round() {
+            self.ssthresh = Some(self.cwnd);
+        } else if let Some(sample) = ack.rtt {
+            hystart.on_rtt(sample.rtt);
+        }
+    }
+
+    fn grow(&mut self, ack: &Ack) {
+        if self.phase == Phase::Recovery || !ack.is_cwnd_limited {
+            self.avoidance.on_app_limited(ack.now);
+            return;
+        }
+        let mut acked = ack.newly_acked;
+        match (self.ssthresh, &self.hystart) {
+            (None, Some(hystart)) => {
+                self.cwnd += hystart.growth(acked);
+                return;
+            }
+            (None, None) => {
+                self.cwnd += acked;
+                return;
+            }
+            // Up to the threshold in slow start, with the rest in congestion avoidance. All that was acknowledged
+            // counts (RFC 3465): a limit for each ACK would only serve against bursts, which pacing prevents, and
+            // after a timeout against cumulative ACKs that cover what had left the network long before, while
+            // `newly_acked` counts each byte when it is first known to have arrived.
+            (Some(ssthresh), _) => {
+                let growth = acked.min(ssthresh - self.cwnd);
+                self.cwnd += growth;
+                acked -= growth;
+            }
+        }
+        if !acked.is_zero() {
+            self.cwnd = self.avoidance.grow(&Growth {
+                now: ack.now,
+                cwnd: self.cwnd,
+                mss: self.mss,
+                acked,
+                srtt: self.rtt.smoothed().unwrap_or_default(),
+            });
+        }
+    }
+}
+
+impl<A: Avoidance> Controller for LossBased<A> {
+    fn on_idle_restart(&mut self, now: Time) {
+        if now.since(self.last_sent) > self.rtt.rto() && self.cwnd > self.initial_cwnd {
+            let resumable = IDLE_THRESHOLD.of_bytes(self.cwnd);
+            self.ssthresh = self.ssthresh.map(|ssthresh| ssthresh.max(resumable));
+            self.cwnd = self.initial_cwnd;
+            self.avoidance.on_restart();
+            self.update_pacing_rate();
+        } else {
+            self.avoidance.on_app_limited(now);
+        }
+    }
+
+    fn on_packet_sent(&mut self, sent: &Sent) {
+        self.last_sent = sent.now;
+    }
+
+    /// Nothing: what is lost counts when the transport enters a recovery for it.
+    fn on_packet_lost(&mut self, _lost: &Lost) {}
+
+    fn on_recovery(&mut self, _now: Time, recovery: Recovery, _inflight: Bytes) {
+        match recovery {
+            Recovery::Entered(cause) => {
+                let ssthresh = self.reduce(cause);
+                // Not up to the threshold, should a timeout have left the window below it.
+                self.cwnd = self.cwnd.min(ssthresh);
+                self.phase = Phase::Recovery;
+            }
+            Recovery::Left => self.phase = Phase::Open,
+            Recovery::Undone => {
+                self.undo();
+                self.phase = Phase::Open;
+            }
+        }
+        self.update_pacing_rate();
+    }
+
+    fn on_ack(&mut self, ack: &Ack) {
+        let is_round_start = self.rounds.on_ack(&ack.rate);
+        if let Some(sample) = ack.rtt {
+            self.rtt.update(sample.rtt);
+        }
+        if let Phase::Timeout { has_progress } = &mut self.phase {
+            *has_progress = true;
+        }
+        self.watch_slow_start(ack, is_round_start);
+        self.grow(ack);
+        self.update_pacing_rate();
+    }
+
+    fn on_timeout(&mut self, _now: Time) {
+        match self.phase {
+            Phase::Open | Phase::Timeout { has_progress: true } => {
+                self.reduce(Cause::Loss);
+            }
+            Phase::Recovery
+            | Phase::Timeout {
+                has_progress: false,
+            } => {}
+        }
+        self.avoidance.on_timeout();
+        self.cwnd = self.mss;
+        self.phase = Phase::Timeout {
+            has_progress: false,
+        };
+        self.update_pacing_rate();
+    }
+
+    fn on_mtu_change(&mut self, mss: Bytes) {
+        let mss = mss.max(Bytes::new(1));
+        let minimum = if self.cwnd < self.mss * 2 {
+            mss
+        } else {
+            mss * 2
+        };
+        self.mss = mss;
+        self.cwnd = self.cwnd.max(minimum);
+        self.initial_cwnd = self.initial_cwnd.max(mss * 2);
+        self.ssthresh = self.ssthresh.map(|ssthresh| ssthresh.max(mss * 2));
+        self.avoidance.on_restart();
+        self.update_pacing_rate();
+    }
+
+    fn cwnd(&self) -> Bytes {
+        self.cwnd
+    }
+
+    fn pacing_rate(&self) -> Rate {
+        self.pacing_rate
+    }
+
+    fn send_quantum(&self) -> Bytes {
+        pacing::send_quantum(self.pacing_rate, self.mss)
+    }
+
+    fn snapshot(&self) -> Snapshot {
+        let is_conservative = self.ssthresh.is_none()
+            && self
+                .hystart
+                .is_some_and(|hystart| hystart.is_conservative());
+        let state = match self.phase {
+            Phase::Recovery => "Recovery",
+            _ if is_conservative => "ConservativeSlowStart",
+            _ if self.is_slow_start() => "SlowStart",
+            _ => "CongestionAvoidance",
+        };
+        Snapshot {
+            controller: A::NAME,
+            state,
+            cwnd: self.cwnd,
+            pacing_rate: self.pacing_rate,
+            send_quantum: self.send_quantum(),
+            ssthresh: self.ssthresh,
+            btl_bw: None,
+            rt_prop: None,
+            pacing_gain: Some(self.pacing_gain()),
+            cwnd_gain: None,
+            round: self.rounds.count(),
+        }
+    }
+}
