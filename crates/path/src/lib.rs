@@ -1,1 +1,64 @@
-//! What a network path does to a packet: rate, delay, buffer, loss and the rest, as pure code
+//! What a network path does to a packet, as pure code: packets and times in, packets and times out.
+//!
+//! A [`Link`] is one direction: policer, buffer, bottleneck rate or trace, loss, duplication, propagation delay, jitter,
+//! reordering, aggregation, in that order; its documentation has the picture. A [`Path`] is two of them. All of it is
+//! plain data ([`LinkConfig`]) and integer arithmetic: no clock, no I/O, no global randomness, and the same seed gives
+//! the same fate to every packet on any machine. A simulator calls it in virtual time, an emulator in real time.
+//!
+//! ```
+//! use path::{Buffer, Capacity, Link, LinkConfig};
+//! use units::{Bytes, Duration, Time};
+//!
+//! let mut link = Link::new(
+//!     LinkConfig {
+//!         capacity: Capacity::Rate("12mbit".parse()?),
+//!         delay: Duration::from_millis(20),
+//!         buffer: Buffer::Packets(100),
+//!         ..LinkConfig::default()
+//!     },
+//!     1,
+//! )?;
+//!
+//! // Two packets enter at once; each takes a millisecond to serialize.
+//! link.send(Time::ZERO, Bytes::new(1500), "first");
+//! link.send(Time::ZERO, Bytes::new(1500), "second");
+//!
+//! let mut arrivals = Vec::new();
+//! while let Some(now) = link.next_event() {
+//!     while let Some(arrival) = link.receive(now) {
+//!         arrivals.push((arrival.at.as_nanos(), arrival.packet));
+//!     }
+//! }
+//! assert_eq!(arrivals, [(21_000_000, "first"), (22_000_000, "second")]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod aggregation;
+mod capacity;
+mod change;
+mod config;
+mod counters;
+mod flight;
+mod jitter;
+mod link;
+mod loss;
+mod path;
+mod policer;
+mod queue;
+mod random;
+mod reorder;
+mod trace;
+
+pub use aggregation::Aggregation;
+pub use capacity::Capacity;
+pub use change::Change;
+pub use config::{ConfigError, LinkConfig, MTU};
+pub use counters::{Count, Counters};
+pub use jitter::Jitter;
+pub use link::{Arrival, Link, Queued};
+pub use loss::{GilbertElliott, Loss};
+pub use path::{Path, PathConfig};
+pub use policer::Policer;
+pub use queue::{Buffer, Discipline};
+pub use reorder::Reorder;
+pub use trace::{OPPORTUNITY, Trace, TraceError, TraceReason};

@@ -64,6 +64,13 @@ impl Ratio {
     }
 }
 
+impl Default for Ratio {
+    /// 0/1.
+    fn default() -> Ratio {
+        Ratio::ZERO
+    }
+}
+
 impl PartialEq for Ratio {
     fn eq(&self, other: &Ratio) -> bool {
         self.cmp(other) == Ordering::Equal

@@ -1,0 +1,56 @@
+//! Aggregation: packets held and released together.
+
+use units::{Duration, Time};
+
+use crate::config::ConfigError;
+
+/// Packets are held until the next whole multiple of the interval (counted from [`Time::ZERO`]) and released together,
+/// in their order: the slotted medium of a cellular or cable uplink, or the frame aggregation of Wi-Fi.
+///
+/// On the reverse link it makes aggregated ACKs. A packet waits for anything from nothing to one interval, so the
+/// smallest round trip stays as it is. There is no limit on how many are released at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Aggregation {
+    /// The time from one release to the next.
+    pub interval: Duration,
+}
+
+impl Aggregation {
+    pub(crate) fn validate(&self) -> Result<(), ConfigError> {
+        if self.interval.is_zero() {
+            return Err(ConfigError::new(
+                "aggregation.interval",
+                "is zero and holds nothing; give a duration such as 10ms, or leave `aggregation` out",
+            ));
+        }
+        Ok(())
+    }
+
+    /// When a packet that is ready at `at` is released: never before, and never after one that is ready later.
+    pub(crate) fn release(&self, at: Time) -> Time {
+        let interval = self.interval.as_nanos();
+        match at.as_nanos().checked_rem(interval) {
+            None | Some(0) => at,
+            Some(since) => at + Duration::from_nanos(interval - since),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn released_at_whole_multiples() {
+        let aggregation = Aggregation {
+            interval: Duration::from_millis(10),
+        };
+        let release = |nanos| aggregation.release(Time::from_nanos(nanos)).as_nanos();
+        assert_eq!(release(0), 0);
+        assert_eq!(release(1), 10_000_000);
+        assert_eq!(release(9_999_999), 10_000_000);
+        assert_eq!(release(10_000_000), 10_000_000);
+        assert_eq!(release(10_000_001), 20_000_000);
+        assert_eq!(release(u64::MAX), u64::MAX);
+    }
+}

@@ -1,0 +1,52 @@
+//! Changes of a link at given times.
+
+use units::{Duration, Rate, Time};
+
+use crate::config::ConfigError;
+
+/// At a point in time, the link gets another rate, another delay, or both.
+///
+/// A packet that is being transmitted keeps the part that is already on the wire; the rest goes at the new rate. A new
+/// delay holds for packets that leave the bottleneck after the change. Packets already on the way keep theirs, and after
+/// a shorter delay those behind them wait rather than overtake.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Change {
+    /// When.
+    pub at: Time,
+    /// The bottleneck's new rate, if it changes.
+    pub rate: Option<Rate>,
+    /// The new propagation delay, if it changes.
+    pub delay: Option<Duration>,
+}
+
+pub(crate) fn validate(changes: &[Change], traced: bool) -> Result<(), ConfigError> {
+    let mut previous = Time::ZERO;
+    for (index, change) in changes.iter().enumerate() {
+        let error = |key: &str, text: &'static str| {
+            Err(ConfigError::new(format!("change[{index}]{key}"), text))
+        };
+        if change.at < previous {
+            return error(
+                ".at",
+                "is before the change above it; list changes in the order of their times",
+            );
+        }
+        if change.rate.is_none() && change.delay.is_none() {
+            return error("", "changes nothing; give it a `rate`, a delay, or both");
+        }
+        if change.rate.is_some_and(Rate::is_zero) {
+            return error(
+                ".rate",
+                "is zero: nothing would move; give a rate such as 1kbit",
+            );
+        }
+        if change.rate.is_some() && traced {
+            return error(
+                ".rate",
+                "has no place beside a `trace`, which sets the rate; leave one of the two out",
+            );
+        }
+        previous = change.at;
+    }
+    Ok(())
+}

@@ -1,0 +1,59 @@
+//! What a link counts.
+
+use std::ops::AddAssign;
+
+use units::{Bytes, Duration};
+
+/// A number of packets and their bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Count {
+    /// Packets.
+    pub packets: u64,
+    /// The sum of their sizes.
+    pub bytes: Bytes,
+}
+
+impl Count {
+    pub(crate) fn add(&mut self, size: Bytes) {
+        self.packets = self.packets.saturating_add(1);
+        self.bytes += size;
+    }
+
+    pub(crate) fn sub(&mut self, size: Bytes) {
+        self.packets = self.packets.saturating_sub(1);
+        self.bytes -= size;
+    }
+}
+
+impl AddAssign for Count {
+    fn add_assign(&mut self, other: Count) {
+        self.packets = self.packets.saturating_add(other.packets);
+        self.bytes += other.bytes;
+    }
+}
+
+/// What happened on a link so far. At any time,
+///
+/// `entered + duplicates = delivered + policer_drops + drops + random_losses + inside`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Counters {
+    /// Packets given to [`Link::send`](crate::Link::send).
+    pub entered: Count,
+    /// Packets dropped by the policer.
+    pub policer_drops: Count,
+    /// Packets dropped by the queue, for want of room in the buffer.
+    pub drops: Count,
+    /// Packets that left the bottleneck: over the elapsed time, its utilization.
+    pub transmitted: Count,
+    /// Packets lost at random after the bottleneck.
+    pub random_losses: Count,
+    /// Copies made of packets.
+    pub duplicates: Count,
+    /// Packets handed out by [`Link::receive`](crate::Link::receive).
+    pub delivered: Count,
+    /// Packets still on the link: waiting, being transmitted, or on the way.
+    pub inside: Count,
+    /// How long the bottleneck had something to send. At a steady rate, the share of the elapsed time is its
+    /// utilization; with a trace it includes the wait for opportunities.
+    pub busy: Duration,
+}

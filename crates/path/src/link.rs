@@ -1,0 +1,341 @@
+//! One direction of a path.
+
+use std::vec;
+
+use units::{Bytes, Duration, Ratio, Time};
+
+use crate::aggregation::Aggregation;
+use crate::capacity::Pace;
+use crate::change::Change;
+use crate::config::{ConfigError, LinkConfig};
+use crate::counters::Counters;
+use crate::flight::Flight;
+use crate::jitter::JitterProcess;
+use crate::loss::LossProcess;
+use crate::policer::TokenBucket;
+use crate::queue::{Queue, Waiting};
+use crate::random::{Stream, Streams};
+use crate::reorder::ReorderProcess;
+
+/// One direction of a path: packets of type `P` go in at one end and come out at the other, later or never.
+///
+/// ```text
+///             ┌────────── bottleneck ─────────┐ ┌───────────── on the way ─────────────┐
+///  send ─► policer ─► queue ─► rate or trace ─► loss ─► duplication ─► delay + jitter ─► aggregation ─► receive
+///             │         │                         │                    + reordering
+///       policer_drops  drops                 random_losses
+/// ```
+///
+/// Random loss stands behind the bottleneck, as on a radio link or a long-haul line beyond it. A lost packet has used
+/// its share of the rate, so that the most a sender can get through is rate × (1 − loss), and the queue is the same
+/// with and without loss. A copy is made behind the bottleneck too, and takes nothing of its rate.
+///
+/// # Time
+/// The link has no clock. Each call tells it the time; it then does whatever was due since the last call, in order, each
+/// thing at its own exact instant. To call late therefore changes nothing but when the caller hears of it. Time never
+/// runs backwards: an earlier `now` is read as the latest one given. What is due at an instant happens before what the
+/// caller does at that instant: the packet that finishes at `now` makes room for the one that enters at `now`.
+#[derive(Debug, Clone)]
+pub struct Link<P> {
+    now: Time,
+    policer: Option<TokenBucket>,
+    queue: Queue<P>,
+    pace: Pace,
+    bottleneck: Bottleneck<P>,
+    /// Since when the bottleneck has had something to send without a break.
+    busy_since: Time,
+    changes: vec::IntoIter<Change>,
+    loss: LossProcess,
+    duplicate: Ratio,
+    duplicates: Stream,
+    delay: Duration,
+    jitter: JitterProcess,
+    reorder: ReorderProcess,
+    flight: Flight<P>,
+    aggregation: Option<Aggregation>,
+    /// All that is not counted elsewhere: `drops` is the queue's.
+    counters: Counters,
+}
+
+/// What the bottleneck is doing.
+#[derive(Debug, Clone)]
+enum Bottleneck<P> {
+    /// Nothing, and nothing waits.
+    Idle,
+    /// Waiting for its next opportunity, at which it takes a packet out of the queue.
+    Waiting(Time),
+    /// Transmitting a packet that was queued for a while.
+    Busy {
+        packet: Waiting<P>,
+        queued: Duration,
+        until: Time,
+    },
+}
+
+impl<P> Bottleneck<P> {
+    /// When it has something to do.
+    fn due(&self) -> Option<Time> {
+        match self {
+            Bottleneck::Idle => None,
+            Bottleneck::Waiting(at) | Bottleneck::Busy { until: at, .. } => Some(*at),
+        }
+    }
+}
+
+/// A packet at the far end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Arrival<P> {
+    /// The exact time of arrival, however late it is asked for.
+    pub at: Time,
+    /// Its size on the link.
+    pub size: Bytes,
+    /// How long it waited in the queue, from entry to the start of its transmission.
+    pub queued: Duration,
+    /// The packet itself.
+    pub packet: P,
+}
+
+/// What waits in the buffer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Queued {
+    /// Bytes that wait, without the packet being transmitted.
+    pub bytes: Bytes,
+    /// Packets that wait.
+    pub packets: u64,
+    /// How long a packet that entered now would wait until its own transmission.
+    pub delay: Duration,
+}
+
+impl<P: Clone> Link<P> {
+    /// A link with nothing on it. The same configuration and seed give every packet the same fate on any machine.
+    ///
+    /// # Errors
+    /// The first value that makes no sense.
+    pub fn new(config: LinkConfig, seed: u64) -> Result<Link<P>, ConfigError> {
+        Link::with_streams(config, Streams::new(seed))
+    }
+
+    pub(crate) fn with_streams(
+        config: LinkConfig,
+        mut streams: Streams,
+    ) -> Result<Link<P>, ConfigError> {
+        config.validate()?;
+        Ok(Link {
+            now: Time::ZERO,
+            policer: config.policer.map(TokenBucket::new),
+            queue: Queue::new(config.queue, config.buffer),
+            pace: Pace::new(config.capacity),
+            bottleneck: Bottleneck::Idle,
+            busy_since: Time::ZERO,
+            changes: config.changes.into_iter(),
+            loss: LossProcess::new(config.loss, &mut streams),
+            duplicate: config.duplicate,
+            duplicates: streams.deal(),
+            delay: config.delay,
+            jitter: JitterProcess::new(config.jitter, &mut streams),
+            reorder: ReorderProcess::new(config.reorder, &mut streams),
+            flight: Flight::new(),
+            aggregation: config.aggregation,
+            counters: Counters::default(),
+        })
+    }
+
+    /// A packet of `size` bytes (as the link carries it, headers included) enters at `now`.
+    pub fn send(&mut self, now: Time, size: Bytes, packet: P) {
+        self.advance(now);
+        self.counters.entered.add(size);
+        if let Some(policer) = &mut self.policer
+            && !policer.admits(self.now, size)
+        {
+            self.counters.policer_drops.add(size);
+            return;
+        }
+        self.queue.enqueue(Waiting {
+            entered: self.now,
+            size,
+            packet,
+        });
+        if matches!(self.bottleneck, Bottleneck::Idle) {
+            self.pace.wake(self.now);
+            self.busy_since = self.now;
+            self.turn_to_queue(self.now);
+            self.run(self.now);
+        }
+    }
+
+    /// Brings the link up to `now`, so that [`queued`](Self::queued) and [`counters`](Self::counters) tell of that
+    /// time. [`send`](Self::send) and [`receive`](Self::receive) do so by themselves.
+    pub fn advance(&mut self, now: Time) {
+        self.now = self.now.max(now);
+        self.run(self.now);
+    }
+
+    /// The next packet that has arrived by `now`, in the order of arrival; to be called until there is none.
+    pub fn receive(&mut self, now: Time) -> Option<Arrival<P>> {
+        self.advance(now);
+        let at = self.release(self.flight.next_at()?);
+        if at > self.now {
+            return None;
+        }
+        let flying = self.flight.pop()?;
+        self.counters.delivered.add(flying.size);
+        Some(Arrival {
+            at,
+            size: flying.size,
+            queued: flying.queued,
+            packet: flying.packet,
+        })
+    }
+
+    /// When [`receive`](Self::receive) should next be called: nothing arrives before. `None` if nothing is on the link.
+    ///
+    /// A packet does arrive then, unless one that was to arrive is lost, delayed by jitter, or affected by a change on
+    /// its way; then the call moves the link on, and the next time is a later one.
+    pub fn next_event(&self) -> Option<Time> {
+        let arrival = self.flight.next_at();
+        let earliest = self
+            .bottleneck
+            .due()
+            .map(|due| match self.changes.as_slice().first() {
+                Some(change) if change.at < due => change.at,
+                _ => due + self.delay,
+            });
+        let event = match (arrival, earliest) {
+            (Some(arrival), Some(earliest)) => arrival.min(earliest),
+            (arrival, earliest) => arrival.or(earliest)?,
+        };
+        Some(self.release(event))
+    }
+
+    /// What waits in the buffer, as of the latest `now`.
+    pub fn queued(&self) -> Queued {
+        let waiting = self.queue.waiting();
+        let mut pace = self.pace.clone();
+        if matches!(self.bottleneck, Bottleneck::Idle) {
+            pace.wake(self.now);
+        } else if waiting.packets > 0 {
+            pace.carry(waiting.bytes);
+        }
+        Queued {
+            bytes: waiting.bytes,
+            packets: waiting.packets,
+            delay: pace.start().since(self.now),
+        }
+    }
+
+    /// What happened so far, as of the latest `now`.
+    pub fn counters(&self) -> Counters {
+        let mut inside = self.flight.count();
+        inside += self.queue.waiting();
+        let mut busy = self.counters.busy;
+        match &self.bottleneck {
+            Bottleneck::Idle => {}
+            Bottleneck::Waiting(_) => busy = busy + self.now.since(self.busy_since),
+            Bottleneck::Busy { packet, .. } => {
+                inside.add(packet.size);
+                busy = busy + self.now.since(self.busy_since);
+            }
+        }
+        Counters {
+            drops: self.queue.dropped(),
+            inside,
+            busy,
+            ..self.counters
+        }
+    }
+
+    /// The present propagation delay: what a packet takes at least, beside its serialization.
+    pub fn delay(&self) -> Duration {
+        self.delay
+    }
+
+    /// Does what is due by `now`, in the order of its times; a packet that is through at the time of a change is through
+    /// before it.
+    fn run(&mut self, now: Time) {
+        loop {
+            let due = self.bottleneck.due().filter(|due| *due <= now);
+            let change = self.changes.as_slice().first().map(|change| change.at);
+            match (due, change) {
+                (Some(due), None) => self.work(due),
+                (Some(due), Some(change)) if due <= change => self.work(due),
+                (_, Some(change)) if change <= now => self.change(),
+                _ => return,
+            }
+        }
+    }
+
+    /// The bottleneck's next step, due at `at`.
+    fn work(&mut self, at: Time) {
+        match std::mem::replace(&mut self.bottleneck, Bottleneck::Idle) {
+            Bottleneck::Idle => {}
+            Bottleneck::Waiting(_) => match self.queue.dequeue() {
+                None => self.turn_to_queue(at),
+                Some(packet) => {
+                    self.bottleneck = Bottleneck::Busy {
+                        queued: at.since(packet.entered),
+                        until: self.pace.carry(packet.size),
+                        packet,
+                    }
+                }
+            },
+            Bottleneck::Busy { packet, queued, .. } => {
+                self.depart(at, queued, packet);
+                self.turn_to_queue(at);
+            }
+        }
+    }
+
+    /// At `at`, the bottleneck is free for the next packet, if one waits.
+    fn turn_to_queue(&mut self, at: Time) {
+        self.bottleneck = if self.queue.waiting().packets > 0 {
+            Bottleneck::Waiting(self.pace.start())
+        } else {
+            self.counters.busy = self.counters.busy + at.since(self.busy_since);
+            Bottleneck::Idle
+        };
+    }
+
+    /// A packet leaves the bottleneck at `at` and sets out, or is lost.
+    ///
+    /// Every impairment draws for every packet, lost or not, so that the fates that one deals do not depend on another.
+    fn depart(&mut self, at: Time, queued: Duration, packet: Waiting<P>) {
+        let Waiting { size, packet, .. } = packet;
+        self.counters.transmitted.add(size);
+        let lost = self.loss.strikes();
+        let twice = self.duplicate.numerator() > 0 && self.duplicates.happens(self.duplicate);
+        let jitter = self.jitter.draw();
+        let held = self.reorder.draw();
+        if lost {
+            self.counters.random_losses.add(size);
+            return;
+        }
+        let at = at + self.delay + jitter + held.unwrap_or_default();
+        let stray = held.is_some() || self.jitter.reorders();
+        if twice {
+            self.counters.duplicates.add(size);
+            self.flight.push(at, stray, queued, size, packet.clone());
+        }
+        self.flight.push(at, stray, queued, size, packet);
+    }
+
+    /// Makes the next change.
+    fn change(&mut self) {
+        let Some(change) = self.changes.next() else {
+            return;
+        };
+        if let Some(rate) = change.rate {
+            self.pace.change_rate(change.at, rate);
+            if let Bottleneck::Busy { until, .. } = &mut self.bottleneck {
+                *until = self.pace.start();
+            }
+        }
+        self.delay = change.delay.unwrap_or(self.delay);
+    }
+
+    fn release(&self, at: Time) -> Time {
+        match &self.aggregation {
+            None => at,
+            Some(aggregation) => aggregation.release(at),
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! Random loss: independent, or in bursts.
+
+use units::Ratio;
+
+use crate::config::{ConfigError, share};
+use crate::random::{Stream, Streams};
+
+/// Which packets are lost on the way, whatever the load.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Loss {
+    /// None.
+    #[default]
+    None,
+    /// Each packet with this probability, independently of all others (a Bernoulli process).
+    Independent(Ratio),
+    /// In bursts.
+    GilbertElliott(GilbertElliott),
+}
+
+/// Loss in bursts: a chain of two states, good and bad, each with a loss probability of its own.
+///
+/// After E. N. Gilbert, "Capacity of a Burst-Noise Channel" (1960), and E. O. Elliott, "Estimates of Error Rates for
+/// Codes on Burst-Noise Channels" (1963). `p` and `r` have the names that they have there and in `tc netem`'s `gemodel`;
+/// the literature's `k` and `h` are the probabilities *not* to be lost, 1 − [`loss_good`](Self::loss_good) and
+/// 1 − [`loss_bad`](Self::loss_bad). Gilbert's model is `loss_good` = 0; the simple one has `loss_bad` = 1 too.
+///
+/// The chain starts in the good state and makes one step with each packet, after that packet's fate is decided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct GilbertElliott {
+    /// The probability to go from good to bad.
+    pub p: Ratio,
+    /// The probability to go from bad to good: a bad spell is 1/r packets long on average.
+    pub r: Ratio,
+    /// The probability of loss in the good state, 1 − k.
+    pub loss_good: Ratio,
+    /// The probability of loss in the bad state, 1 − h.
+    pub loss_bad: Ratio,
+}
+
+impl Loss {
+    /// The share of packets lost in the long run, for reports: what is left of the bottleneck's rate is 1 − this.
+    ///
+    /// For [`GilbertElliott`] it is the mean over the chain's stationary distribution, with p / (p + r) of the packets
+    /// in the bad state.
+    pub fn mean(&self) -> f64 {
+        match self {
+            Loss::None => 0.0,
+            Loss::Independent(share) => share.as_f64(),
+            Loss::GilbertElliott(model) => {
+                let (p, r) = (model.p.as_f64(), model.r.as_f64());
+                let bad = if p > 0.0 { p / (p + r) } else { 0.0 };
+                (1.0 - bad) * model.loss_good.as_f64() + bad * model.loss_bad.as_f64()
+            }
+        }
+    }
+
+    pub(crate) fn validate(&self) -> Result<(), ConfigError> {
+        match self {
+            Loss::None => Ok(()),
+            Loss::Independent(loss) => share("loss", *loss),
+            Loss::GilbertElliott(model) => {
+                share("loss.p", model.p)?;
+                share("loss.r", model.r)?;
+                share("loss.loss_good", model.loss_good)?;
+                share("loss.loss_bad", model.loss_bad)
+            }
+        }
+    }
+}
+
+/// Decides the fate of one packet after the other.
+#[derive(Debug, Clone)]
+pub(crate) struct LossProcess {
+    model: Loss,
+    bad: bool,
+    fates: Stream,
+    steps: Stream,
+}
+
+impl LossProcess {
+    pub(crate) fn new(model: Loss, streams: &mut Streams) -> LossProcess {
+        LossProcess {
+            model,
+            bad: false,
+            fates: streams.deal(),
+            steps: streams.deal(),
+        }
+    }
+
+    /// Whether the next packet is lost.
+    pub(crate) fn strikes(&mut self) -> bool {
+        match self.model {
+            Loss::None => false,
+            Loss::Independent(share) => self.fates.happens(share),
+            Loss::GilbertElliott(model) => {
+                let (loss, leave) = if self.bad {
+                    (model.loss_bad, model.r)
+                } else {
+                    (model.loss_good, model.p)
+                };
+                let lost = self.fates.happens(loss);
+                self.bad ^= self.steps.happens(leave);
+                lost
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fates(model: Loss, packets: usize) -> Vec<bool> {
+        let mut process = LossProcess::new(model, &mut Streams::new(5));
+        (0..packets).map(|_| process.strikes()).collect()
+    }
+
+    fn share_lost(fates: &[bool]) -> f64 {
+        fates.iter().filter(|lost| **lost).count() as f64 / fates.len() as f64
+    }
+
+    #[test]
+    fn independent_loss_is_as_frequent_as_asked() {
+        for (numerator, denominator) in [(1, 100), (1, 3), (99, 100)] {
+            let loss = Loss::Independent(Ratio::new(numerator, denominator));
+            let share = share_lost(&fates(loss, 200_000));
+            // Five standard deviations.
+            let tolerance = 5.0 * (loss.mean() * (1.0 - loss.mean()) / 200_000.0).sqrt();
+            assert!((share - loss.mean()).abs() < tolerance, "{share}");
+        }
+    }
+
+    #[test]
+    fn a_higher_loss_rate_strikes_the_same_packets_and_more() {
+        let few = fates(Loss::Independent(Ratio::new(10, 1000)), 10_000);
+        let more = fates(Loss::Independent(Ratio::new(50, 1000)), 10_000);
+        assert!(few.iter().zip(&more).all(|(few, more)| !few || *more));
+    }
+
+    #[test]
+    fn gilbert_elliott_agrees_with_its_closed_form() {
+        for (p, r, loss_good, loss_bad) in [
+            ((1, 100), (1, 10), (0, 1), (1, 1)),
+            ((1, 50), (1, 5), (1, 1000), (1, 2)),
+            ((1, 4), (3, 4), (1, 10), (1, 1)),
+        ] {
+            let ratio = |(n, d)| Ratio::new(n, d);
+            let loss = Loss::GilbertElliott(GilbertElliott {
+                p: ratio(p),
+                r: ratio(r),
+                loss_good: ratio(loss_good),
+                loss_bad: ratio(loss_bad),
+            });
+            let share = share_lost(&fates(loss, 1_000_000));
+            assert!(
+                (share / loss.mean() - 1.0).abs() < 0.03,
+                "{share} for {}",
+                loss.mean()
+            );
+        }
+    }
+
+    #[test]
+    fn gilberts_bursts_are_one_over_r_long() {
+        let loss = Loss::GilbertElliott(GilbertElliott {
+            p: Ratio::new(1, 100),
+            r: Ratio::new(1, 8),
+            loss_good: Ratio::ZERO,
+            loss_bad: Ratio::ONE,
+        });
+        let fates = fates(loss, 1_000_000);
+        let bursts = fates.windows(2).filter(|pair| !pair[0] && pair[1]).count();
+        let length = fates.iter().filter(|lost| **lost).count() as f64 / bursts as f64;
+        assert!((length - 8.0).abs() < 0.3, "{length}");
+    }
+
+    #[test]
+    fn degenerate_chains_stay_where_they_are() {
+        let chain = |p, r| {
+            Loss::GilbertElliott(GilbertElliott {
+                p,
+                r,
+                loss_good: Ratio::ZERO,
+                loss_bad: Ratio::ONE,
+            })
+        };
+        let never = chain(Ratio::ZERO, Ratio::ZERO);
+        assert_eq!(never.mean(), 0.0);
+        assert_eq!(share_lost(&fates(never, 1000)), 0.0);
+        let forever = chain(Ratio::ONE, Ratio::ZERO);
+        assert_eq!(forever.mean(), 1.0);
+        assert_eq!(share_lost(&fates(forever, 1000)), 0.999);
+    }
+}

@@ -1,0 +1,324 @@
+//! Links whose rate varies as a recorded trace says, in the format of Mahimahi.
+
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use units::{Bytes, Duration, Rate, Time};
+
+/// What one delivery opportunity carries, as in Mahimahi: an Ethernet frame's 1500 bytes and its four of overhead.
+pub const OPPORTUNITY: Bytes = Bytes::new(1504);
+
+const NANOS_PER_MILLI: u64 = 1_000_000;
+
+/// Delivery opportunities over time, as `mm-link` of Mahimahi takes them (Netravali et al., "Mahimahi: Accurate
+/// Record-and-Replay for HTTP", 2015).
+///
+/// The text has one millisecond stamp a line, never decreasing; each line is an opportunity to deliver up to
+/// [`OPPORTUNITY`] bytes at that time. A stamp that stands on several lines is as many opportunities. After the last
+/// stamp the trace starts over, with the last stamp as its new zero.
+///
+/// A packet may need several opportunities, and several packets may share one. What an opportunity could carry beyond
+/// what waits is wasted; so is an opportunity that finds nothing waiting. A packet that enters at the very time of an
+/// opportunity is too late for it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Trace {
+    stamps: Arc<[u64]>,
+    period: u64,
+}
+
+impl Trace {
+    /// The time from one start of the trace to the next: its last stamp.
+    pub fn period(&self) -> Duration {
+        Duration::from_millis(self.period)
+    }
+
+    /// How many opportunities there are in one period.
+    pub fn opportunities(&self) -> usize {
+        self.stamps.len()
+    }
+
+    /// The mean rate over one period.
+    pub fn mean_rate(&self) -> Rate {
+        Rate::from_transfer(OPPORTUNITY * self.stamps.len() as u64, self.period())
+    }
+}
+
+impl FromStr for Trace {
+    type Err = TraceError;
+
+    /// Reads a trace. Blank lines and spaces around a stamp are passed over.
+    fn from_str(text: &str) -> Result<Trace, TraceError> {
+        let mut stamps = Vec::new();
+        let mut last = 0;
+        let mut lines = 0;
+        for (line, text) in (1..).zip(text.lines()) {
+            lines = line;
+            let text = text.trim();
+            if text.is_empty() {
+                continue;
+            }
+            let error = |reason| TraceError { line, reason };
+            let stamp = text
+                .parse::<u64>()
+                .ok()
+                .filter(|stamp| stamp.checked_mul(NANOS_PER_MILLI).is_some())
+                .ok_or(error(TraceReason::NotAStamp))?;
+            if stamp < last {
+                return Err(error(TraceReason::Decreases { previous: last }));
+            }
+            last = stamp;
+            stamps.push(stamp);
+        }
+        let error = |reason| {
+            Err(TraceError {
+                line: lines,
+                reason,
+            })
+        };
+        if stamps.is_empty() {
+            return error(TraceReason::Empty);
+        }
+        if last == 0 {
+            return error(TraceReason::NoTime);
+        }
+        Ok(Trace {
+            stamps: stamps.into(),
+            period: last,
+        })
+    }
+}
+
+/// A text that is no trace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TraceError {
+    /// The line at fault, counted from 1; the last one if the fault is the whole text's.
+    pub line: usize,
+    /// What is wrong there.
+    pub reason: TraceReason,
+}
+
+/// What is wrong with a trace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TraceReason {
+    /// The line is not a whole number of milliseconds.
+    NotAStamp,
+    /// The stamp is smaller than the one before it.
+    Decreases {
+        /// The stamp before it.
+        previous: u64,
+    },
+    /// There is no stamp at all.
+    Empty,
+    /// The last stamp is zero, so the trace would repeat without time going by.
+    NoTime,
+}
+
+impl fmt::Display for TraceError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}: ", self.line)?;
+        match self.reason {
+            TraceReason::NotAStamp => {
+                f.write_str("not a time stamp; give one whole number of milliseconds a line")
+            }
+            TraceReason::Decreases { previous } => {
+                write!(
+                    f,
+                    "the stamp is before the previous one, {previous}; sort the trace"
+                )
+            }
+            TraceReason::Empty => {
+                f.write_str("the trace is empty; give one millisecond stamp a line")
+            }
+            TraceReason::NoTime => {
+                f.write_str("the last stamp is 0; the trace repeats after it, so it must be later")
+            }
+        }
+    }
+}
+
+impl std::error::Error for TraceError {}
+
+/// A position in a trace that repeats.
+#[derive(Debug, Clone)]
+pub(crate) struct Opportunities {
+    trace: Trace,
+    /// When the present repetition began, in milliseconds.
+    base: u64,
+    /// The opportunity within the repetition that comes next; always less than their number.
+    next: usize,
+    /// The time of the opportunity that was taken last, and how many of its bytes are left.
+    taken: Time,
+    left: u64,
+}
+
+impl Opportunities {
+    pub(crate) fn new(trace: Trace) -> Opportunities {
+        Opportunities {
+            trace,
+            base: 0,
+            next: 0,
+            taken: Time::ZERO,
+            left: 0,
+        }
+    }
+
+    /// Nothing waited until `now`: every opportunity up to then is gone.
+    pub(crate) fn skip_to(&mut self, now: Time) {
+        self.left = 0;
+        if self.next_at() > now {
+            return;
+        }
+        let millis = now.as_nanos() / NANOS_PER_MILLI;
+        let periods = millis.saturating_sub(self.base) / self.trace.period;
+        self.base = self
+            .base
+            .saturating_add(periods.saturating_mul(self.trace.period));
+        let within = millis.saturating_sub(self.base);
+        let gone = self.trace.stamps.partition_point(|stamp| *stamp <= within);
+        // The search starts anew only in a new repetition; within this one, what was taken stays taken.
+        self.next = if periods == 0 {
+            gone.max(self.next)
+        } else {
+            gone
+        };
+        self.wrap();
+    }
+
+    /// When the next packet in line can start.
+    pub(crate) fn start(&self) -> Time {
+        if self.left > 0 {
+            self.taken
+        } else {
+            self.next_at()
+        }
+    }
+
+    /// Takes what a packet of `size` needs, and tells when its last byte is delivered.
+    pub(crate) fn take(&mut self, size: Bytes) -> Time {
+        let size = size.get();
+        match self.left.checked_sub(size) {
+            Some(rest) if self.left > 0 => self.left = rest,
+            _ => {
+                let missing = size - self.left.min(size);
+                let needed = missing.div_ceil(OPPORTUNITY.get()).max(1);
+                self.left = needed
+                    .saturating_mul(OPPORTUNITY.get())
+                    .saturating_sub(missing);
+                self.advance(needed - 1);
+                self.taken = self.next_at();
+                self.advance(1);
+            }
+        }
+        self.taken
+    }
+
+    /// Moves on by `count` opportunities.
+    fn advance(&mut self, count: u64) {
+        let len = self.trace.stamps.len() as u64;
+        let index = (self.next as u64).saturating_add(count);
+        let periods = index / len;
+        self.base = self
+            .base
+            .saturating_add(periods.saturating_mul(self.trace.period));
+        self.next = (index % len) as usize;
+    }
+
+    fn wrap(&mut self) {
+        self.advance(0);
+    }
+
+    fn next_at(&self) -> Time {
+        let stamp = self
+            .trace
+            .stamps
+            .get(self.next)
+            .copied()
+            .unwrap_or_default();
+        let millis = self.base.saturating_add(stamp);
+        Time::from_nanos(millis.saturating_mul(NANOS_PER_MILLI))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn trace(text: &str) -> Trace {
+        text.parse().expect("a good trace")
+    }
+
+    fn millis(time: Time) -> u64 {
+        time.as_nanos() / NANOS_PER_MILLI
+    }
+
+    #[test]
+    fn what_is_no_trace_is_refused() {
+        let error = |text: &str| {
+            let error = text.parse::<Trace>().unwrap_err();
+            (error.line, error.reason)
+        };
+        assert_eq!(error(""), (0, TraceReason::Empty));
+        assert_eq!(error("\n \n"), (2, TraceReason::Empty));
+        assert_eq!(error("1\n2\nx"), (3, TraceReason::NotAStamp));
+        assert_eq!(error("1.5"), (1, TraceReason::NotAStamp));
+        assert_eq!(error("-1"), (1, TraceReason::NotAStamp));
+        assert_eq!(error("18446744073709551615"), (1, TraceReason::NotAStamp));
+        assert_eq!(
+            error("5\n\n4\n"),
+            (3, TraceReason::Decreases { previous: 5 })
+        );
+        assert_eq!(error("0\n0\n"), (2, TraceReason::NoTime));
+        assert_eq!(
+            "1\n2\nx".parse::<Trace>().unwrap_err().to_string(),
+            "line 3: not a time stamp; give one whole number of milliseconds a line"
+        );
+    }
+
+    #[test]
+    fn a_trace_knows_its_mean_rate() {
+        let trace = trace("0\r\n1\n1\n\n4\n");
+        assert_eq!(trace.opportunities(), 4);
+        assert_eq!(trace.period(), Duration::from_millis(4));
+        assert_eq!(trace.mean_rate(), Rate::from_bytes_per_sec(1_504_000));
+    }
+
+    #[test]
+    fn it_repeats_after_its_last_stamp() {
+        let mut cursor = Opportunities::new(trace("0\n1\n1\n4\n"));
+        let times: Vec<u64> = (0..10).map(|_| millis(cursor.take(OPPORTUNITY))).collect();
+        assert_eq!(times, [0, 1, 1, 4, 4, 5, 5, 8, 8, 9]);
+    }
+
+    #[test]
+    fn packets_share_and_span_opportunities() {
+        let mut cursor = Opportunities::new(trace("10\n20\n30\n"));
+        assert_eq!(millis(cursor.take(Bytes::new(500))), 10);
+        assert_eq!(millis(cursor.start()), 10);
+        assert_eq!(millis(cursor.take(Bytes::new(1004))), 10);
+        assert_eq!(millis(cursor.start()), 20);
+        assert_eq!(millis(cursor.take(Bytes::new(1505))), 30);
+        assert_eq!(millis(cursor.take(Bytes::new(1503))), 30);
+        assert_eq!(millis(cursor.take(Bytes::ZERO)), 40);
+        assert_eq!(millis(cursor.take(OPPORTUNITY * 3)), 70);
+    }
+
+    #[test]
+    fn what_nobody_took_is_gone() {
+        let mut cursor = Opportunities::new(trace("10\n20\n30\n"));
+        let skip = |cursor: &mut Opportunities, at| {
+            cursor.skip_to(Time::from_nanos(at * NANOS_PER_MILLI));
+            millis(cursor.start())
+        };
+        assert_eq!(skip(&mut cursor, 9), 10);
+        assert_eq!(skip(&mut cursor, 10), 20);
+        assert_eq!(skip(&mut cursor, 29), 30);
+        assert_eq!(skip(&mut cursor, 30), 40);
+        assert_eq!(skip(&mut cursor, 3_000_005), 3_000_010);
+        cursor.take(Bytes::new(1));
+        assert_eq!(skip(&mut cursor, 3_000_010), 3_000_020);
+        cursor.skip_to(Time::MAX);
+        assert_eq!(cursor.start(), Time::MAX);
+        assert_eq!(cursor.take(Bytes::MAX), Time::MAX);
+    }
+}
