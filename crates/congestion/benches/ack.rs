@@ -1,0 +1,125 @@
+//! What one ACK costs: the packet's departure and its ACK, delivery-rate sampling included, in steady state.
+//!
+//! 100 Mbit/s and 40 ms, a packet and an ACK each 120 µs, and a recovery every ten thousand packets.
+
+use std::collections::VecDeque;
+use std::hint::black_box;
+
+use congestion::sampling::Sampler;
+use congestion::{
+    Ack, AnyController, Bytes, Cause, Connection, Controller, Duration, Kind, PacketState,
+    Recovery, RttSample, Sent, Time,
+};
+use criterion::{Criterion, criterion_group, criterion_main};
+
+const MSS: Bytes = Bytes::new(1_500);
+const RTT: Duration = Duration::from_millis(40);
+const SPACING: Duration = Duration::from_micros(120);
+const WINDOW: u64 = 333;
+const PACKETS_PER_RECOVERY: u64 = 10_000;
+
+/// A sender whose window is always full.
+struct Flow<C> {
+    now: Time,
+    sampler: Sampler,
+    inflight: VecDeque<PacketState>,
+    controller: C,
+    acks: u64,
+}
+
+impl<C: Controller> Flow<C> {
+    fn new(controller: C) -> Flow<C> {
+        let mut flow = Flow {
+            now: Time::ZERO,
+            sampler: Sampler::new(Time::ZERO),
+            inflight: VecDeque::with_capacity(WINDOW as usize + 1),
+            controller,
+            acks: 0,
+        };
+        for _ in 0..WINDOW {
+            flow.send();
+        }
+        // Past slow start and Startup, and past the first seconds of either.
+        for _ in 0..5 * PACKETS_PER_RECOVERY {
+            flow.ack();
+            flow.send();
+        }
+        flow
+    }
+
+    fn send(&mut self) {
+        self.now += SPACING;
+        let before = MSS * self.inflight.len() as u64;
+        let packet = self.sampler.on_packet_sent(self.now, MSS, before);
+        self.inflight.push_back(packet);
+        self.controller.on_packet_sent(&Sent {
+            now: self.now,
+            bytes: MSS,
+            inflight: before + MSS,
+        });
+    }
+
+    fn ack(&mut self) {
+        let Some(packet) = self.inflight.pop_front() else {
+            return;
+        };
+        self.acks += 1;
+        let inflight = MSS * self.inflight.len() as u64;
+        match self.acks % PACKETS_PER_RECOVERY {
+            0 => {
+                let entered = Recovery::Entered(Cause::Loss);
+                self.controller.on_recovery(self.now, entered, inflight);
+            }
+            WINDOW => self
+                .controller
+                .on_recovery(self.now, Recovery::Left, inflight),
+            _ => {}
+        }
+        self.sampler.on_packet_acked(self.now, &packet);
+        let rate = self.sampler.sample(self.now, RTT);
+        self.controller.on_ack(&Ack {
+            now: self.now,
+            newly_acked: MSS,
+            prior_inflight: inflight + MSS,
+            inflight,
+            rate,
+            rtt: Some(RttSample {
+                rtt: RTT,
+                is_ack_delayed: false,
+            }),
+            ce_marked: Bytes::ZERO,
+            is_cwnd_limited: true,
+        });
+    }
+
+    /// One packet's life; gives what the transport would read.
+    fn step(&mut self) -> (Bytes, Bytes, u64) {
+        self.ack();
+        self.send();
+        (
+            self.controller.cwnd(),
+            self.controller.send_quantum(),
+            self.controller.pacing_rate().bytes_per_sec(),
+        )
+    }
+}
+
+fn ack(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("ack");
+    for &kind in Kind::ALL {
+        let connection = Connection {
+            now: Time::ZERO,
+            mss: MSS,
+            initial_cwnd: MSS * 10,
+            seed: 1,
+        };
+        let mut flow = Flow::new(AnyController::new(kind, connection));
+        group.bench_function(kind.name(), |bencher| {
+            bencher.iter(|| black_box(flow.step()))
+        });
+    }
+    group.finish();
+}
+
+criterion_group!(benches, ack);
+criterion_main!(benches);
