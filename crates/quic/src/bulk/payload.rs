@@ -1,0 +1,138 @@
+//! What a bulk flow carries.
+
+use bytes::Bytes;
+
+/// What a bulk flow carries. Any part of it can be had again from its place, so that what arrived can be verified
+/// whole or in part without keeping it.
+#[derive(Debug, Clone)]
+pub enum Payload {
+    /// These bytes; clones share them.
+    Given(Bytes),
+    /// Noise made on the fly from a seed.
+    Synthetic {
+        /// Equal seeds give equal noise.
+        seed: u64,
+        /// How much of it; `None` for as much as the deadline allows.
+        bytes: Option<u64>,
+    },
+}
+
+/// Multiplier and mixing constants of SplitMix64 (Steele, Lea and Flood, "Fast Splittable Pseudorandom Number
+/// Generators", 2014): its n-th output depends on the seed and n alone, which makes the noise addressable.
+const GOLDEN_GAMMA: u64 = 0x9e37_79b9_7f4a_7c15;
+const MIX: [u64; 2] = [0xbf58_476d_1ce4_e5b9, 0x94d0_49bb_1331_11eb];
+
+impl Payload {
+    /// How much there is; `None` if there is no end.
+    pub fn len(&self) -> Option<u64> {
+        match self {
+            Payload::Given(data) => Some(data.len() as u64),
+            Payload::Synthetic { bytes, .. } => *bytes,
+        }
+    }
+
+    /// Whether there is nothing to carry.
+    pub fn is_empty(&self) -> bool {
+        self.len() == Some(0)
+    }
+
+    /// At most `max` bytes from `offset` on; none at the end. Multiples of 8 for both are the fastest.
+    pub(super) fn piece(&self, offset: u64, max: usize) -> Bytes {
+        let left = self.len().map(|len| len.saturating_sub(offset));
+        let count = left.map_or(max, |left| {
+            usize::try_from(left).unwrap_or(usize::MAX).min(max)
+        });
+        match self {
+            Payload::Given(data) => {
+                // An offset beyond `usize` is beyond the end: nothing is left there.
+                let start = usize::try_from(offset)
+                    .unwrap_or(usize::MAX)
+                    .min(data.len());
+                data.slice(start..start + count)
+            }
+            Payload::Synthetic { seed, .. } => noise(*seed, offset, count),
+        }
+    }
+
+    /// The BLAKE3 digest of the first `count` bytes, or of all if there are fewer.
+    pub(super) fn digest(&self, count: u64) -> blake3::Hash {
+        let mut hasher = blake3::Hasher::new();
+        let mut offset = 0;
+        while offset < count {
+            let max = usize::try_from(count - offset)
+                .unwrap_or(usize::MAX)
+                .min(PIECE);
+            let piece = self.piece(offset, max);
+            if piece.is_empty() {
+                break;
+            }
+            hasher.update(&piece);
+            offset += piece.len() as u64;
+        }
+        hasher.finalize()
+    }
+}
+
+/// What is made and written at a time: large enough to cost little, small enough to stay in a cache.
+pub(super) const PIECE: usize = 64 << 10;
+
+fn noise(seed: u64, offset: u64, count: usize) -> Bytes {
+    let skipped = (offset % 8) as usize;
+    let mut data = Vec::with_capacity(count + skipped + 8);
+    let mut word = offset / 8;
+    while data.len() < count + skipped {
+        data.extend_from_slice(&mixed(seed, word).to_le_bytes());
+        word += 1;
+    }
+    Bytes::from(data).slice(skipped..skipped + count)
+}
+
+fn mixed(seed: u64, word: u64) -> u64 {
+    let z = seed.wrapping_add(word.wrapping_add(1).wrapping_mul(GOLDEN_GAMMA));
+    let z = (z ^ (z >> 30)).wrapping_mul(MIX[0]);
+    let z = (z ^ (z >> 27)).wrapping_mul(MIX[1]);
+    z ^ (z >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+
+    use super::Payload;
+
+    #[test]
+    fn any_piece_is_what_it_is_in_the_whole() {
+        let noise = Payload::Synthetic {
+            seed: 7,
+            bytes: Some(1000),
+        };
+        let whole = noise.piece(0, usize::MAX >> 1);
+        assert_eq!(whole.len(), 1000);
+        let given = Payload::Given(whole.clone());
+        for (offset, max) in [
+            (0, 8),
+            (1, 8),
+            (7, 100),
+            (992, 8),
+            (993, 100),
+            (1000, 5),
+            (2000, 5),
+        ] {
+            let end = (offset + max).min(1000);
+            let expected = &whole[offset.min(end)..end];
+            assert_eq!(noise.piece(offset as u64, max), expected);
+            assert_eq!(given.piece(offset as u64, max), expected);
+        }
+        assert_eq!(given.digest(u64::MAX), blake3::hash(&whole));
+        assert_eq!(noise.digest(500), blake3::hash(&whole[..500]));
+    }
+
+    #[test]
+    fn seeds_differ_and_the_end_is_known() {
+        let noise = |seed| Payload::Synthetic { seed, bytes: None };
+        assert_ne!(noise(1).piece(0, 64), noise(2).piece(0, 64));
+        assert_eq!(noise(1).piece(1 << 40, 64).len(), 64);
+        assert_eq!(noise(1).len(), None);
+        assert!(Payload::Given(Bytes::new()).is_empty());
+    }
+}

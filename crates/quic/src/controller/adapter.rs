@@ -1,0 +1,420 @@
+//! One connection's controller, driven by noq's hooks.
+
+use std::any::Any;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Instant;
+
+use congestion::sampling::Sampler;
+use congestion::{
+    Ack, Bytes, Cause, Connection, Controller, Duration, Lost, Recovery, RttSample, Sent, Time,
+};
+use noq::congestion::ControllerMetrics;
+use noq_proto::RttEstimator;
+
+use super::packets::Packets;
+use crate::observer::{Observer, Sample};
+
+/// The initial window in packets (RFC 9002, "Initial and Minimum Congestion Window"). The limit in bytes that the RFC
+/// adds, 14 720, does not bind for packets of QUIC's first size.
+const INITIAL_WINDOW_PACKETS: u64 = 10;
+
+/// Translates noq's hooks into the events of [`congestion::Controller`]; the [parent module](super) says how.
+#[derive(Clone)]
+pub(super) struct Adapter<C> {
+    controller: C,
+    observer: Option<Arc<dyn Observer>>,
+    /// [`Time::ZERO`] of the controller.
+    epoch: Instant,
+    /// When the last hook that says was called.
+    now: Time,
+    sampler: Sampler,
+    packets: Packets,
+    /// noq's count as of the last ACK, with what has been sent and lost since.
+    inflight: u64,
+    mtu: u16,
+    initial_window: u64,
+    /// The shortest round-trip time measured so far.
+    min_rtt: Option<Duration>,
+    srtt: Option<Duration>,
+    ack: PendingAck,
+    /// The newest of the losses that are being processed, by the order of sending.
+    lost: Option<u64>,
+    /// The newest packet acknowledged so far, by the order of sending.
+    newest_acked: Option<u64>,
+    episode: Episode,
+    /// Marks of "congestion experienced" reported since the last ACK, in bytes.
+    ce_marked: u64,
+    /// The congestion window has held back a packet since the last ACK.
+    is_cwnd_blocked: bool,
+    /// Nothing is in flight, because the application has nothing to send.
+    is_idle: bool,
+    counts: Counts,
+}
+
+/// What the hooks have said so far of the ACK that is being processed.
+#[derive(Debug, Clone, Copy, Default)]
+struct PendingAck {
+    bytes: u64,
+    packets: u64,
+    newest: Option<Newest>,
+}
+
+/// The newest packet that an ACK acknowledges.
+#[derive(Debug, Clone, Copy)]
+struct Newest {
+    sequence: u64,
+    sent: Time,
+}
+
+/// The recovery, or the time after a timeout: the last one, or the one that is going on.
+#[derive(Debug, Clone, Copy, Default)]
+struct Episode {
+    /// The newest packet sent when it started, by the order of sending.
+    start: Option<u64>,
+    is_on: bool,
+    /// It can still turn out to have been unnecessary.
+    is_undoable: bool,
+}
+
+impl Episode {
+    /// Whether a packet left after the start.
+    fn precedes(&self, sequence: u64) -> bool {
+        self.start.is_none_or(|start| sequence > start)
+    }
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Counts {
+    sent: u64,
+    packets_sent: u64,
+    packets_lost: u64,
+    /// The newest packet sent, by the order of sending.
+    last_sequence: u64,
+    recoveries: u64,
+    undone: u64,
+    timeouts: u64,
+}
+
+impl<C: Controller> Adapter<C> {
+    pub(super) fn new(
+        make: impl FnOnce(Connection) -> C,
+        seed: u64,
+        observer: Option<Arc<dyn Observer>>,
+        now: Instant,
+        mtu: u16,
+    ) -> Adapter<C> {
+        let initial_window = INITIAL_WINDOW_PACKETS * u64::from(mtu);
+        let controller = make(Connection {
+            now: Time::ZERO,
+            mss: Bytes::new(mtu.into()),
+            initial_cwnd: Bytes::new(initial_window),
+            seed,
+        });
+        Adapter {
+            controller,
+            observer,
+            epoch: now,
+            sampler: Sampler::new(Time::ZERO),
+            packets: Packets::default(),
+            inflight: 0,
+            mtu,
+            initial_window,
+            min_rtt: None,
+            srtt: None,
+            ack: PendingAck::default(),
+            lost: None,
+            newest_acked: None,
+            now: Time::ZERO,
+            episode: Episode::default(),
+            ce_marked: 0,
+            is_cwnd_blocked: false,
+            is_idle: false,
+            counts: Counts::default(),
+        }
+    }
+
+    fn time(&self, instant: Instant) -> Time {
+        Time::ZERO + instant.saturating_duration_since(self.epoch).into()
+    }
+
+    /// The present, as a hook says it.
+    fn at(&mut self, now: Instant) -> Time {
+        self.now = self.now.max(self.time(now));
+        self.now
+    }
+
+    fn inflight(&self) -> Bytes {
+        Bytes::new(self.inflight)
+    }
+
+    /// A recovery or the time after a timeout begins: what is in flight now belongs to before.
+    fn begin_episode(&mut self) {
+        self.episode = Episode {
+            start: Some(self.counts.last_sequence),
+            is_on: true,
+            is_undoable: true,
+        };
+    }
+
+    /// RFC 9002, "Recovery": a packet sent after the start of the last recovery was lost or marked.
+    fn enter_recovery(&mut self, now: Time, cause: Cause) {
+        self.leave_recovery(now);
+        self.begin_episode();
+        self.counts.recoveries += 1;
+        let inflight = self.inflight();
+        self.controller
+            .on_recovery(now, Recovery::Entered(cause), inflight);
+    }
+
+    fn leave_recovery(&mut self, now: Time) {
+        if std::mem::take(&mut self.episode.is_on) {
+            let inflight = self.inflight();
+            self.controller.on_recovery(now, Recovery::Left, inflight);
+        }
+    }
+
+    /// The round-trip time of the newest packet of this ACK. Taken only if no later packet has been acknowledged before:
+    /// otherwise the receiver had reported since the packet's arrival or loss, and the time would not be the path's
+    /// (RFC 9002, "Generating RTT Samples").
+    fn rtt_sample(&self, now: Time, newest: Newest) -> Option<RttSample> {
+        if self.newest_acked > Some(newest.sequence) {
+            return None;
+        }
+        Some(RttSample {
+            rtt: now.since(newest.sent),
+            // A receiver acknowledges every second packet at once and waits for the second when there is only one
+            // (RFC 9000, "Sending ACK Frames").
+            is_ack_delayed: self.ack.packets == 1,
+        })
+    }
+}
+
+impl<C> noq::congestion::Controller for Adapter<C>
+where
+    C: Controller + Clone + Sync + 'static,
+{
+    fn on_packet_sent(&mut self, now: Instant, bytes: u16, pn: u64) {
+        let now = self.at(now);
+        let size = Bytes::new(bytes.into());
+        if std::mem::take(&mut self.is_idle) {
+            self.controller.on_idle_restart(now);
+        }
+        let state = self.sampler.on_packet_sent(now, size, self.inflight());
+        self.packets.insert(pn, state);
+        self.inflight = self.inflight.saturating_add(bytes.into());
+        self.counts.last_sequence = state.sequence;
+        self.counts.packets_sent += 1;
+        self.counts.sent += u64::from(bytes);
+        let inflight = self.inflight();
+        self.controller.on_packet_sent(&Sent {
+            now,
+            bytes: size,
+            inflight,
+        });
+    }
+
+    fn on_cwnd_limited(&mut self) {
+        self.is_cwnd_blocked = true;
+    }
+
+    fn on_ack(
+        &mut self,
+        now: Instant,
+        sent: Instant,
+        bytes: u64,
+        pn: u64,
+        _app_limited: bool,
+        rtt: &RttEstimator,
+    ) {
+        let now = self.at(now);
+        let sent = self.time(sent);
+        self.srtt = self.min_rtt.map(|_| rtt.get().into());
+        self.ack.bytes = self.ack.bytes.saturating_add(bytes);
+        self.ack.packets += 1;
+        let Some(state) = self.packets.take_acked(pn, sent, bytes) else {
+            return;
+        };
+        self.sampler.on_packet_acked(now, &state);
+        if self
+            .ack
+            .newest
+            .is_none_or(|newest| state.sequence > newest.sequence)
+        {
+            self.ack.newest = Some(Newest {
+                sequence: state.sequence,
+                sent,
+            });
+        }
+    }
+
+    fn on_end_acks(
+        &mut self,
+        now: Instant,
+        in_flight: u64,
+        app_limited: bool,
+        _largest_packet_num_acked: Option<u64>,
+    ) {
+        let now = self.at(now);
+        let prior_inflight = self.inflight();
+        self.inflight = in_flight;
+        self.packets.prune(in_flight);
+        let inflight = self.inflight();
+        let rtt = self
+            .ack
+            .newest
+            .and_then(|newest| self.rtt_sample(now, newest));
+        let ack = std::mem::take(&mut self.ack);
+        if ack.bytes == 0 {
+            return;
+        }
+        if let Some(newest) = ack.newest {
+            self.newest_acked = self.newest_acked.max(Some(newest.sequence));
+            if self.episode.precedes(newest.sequence) {
+                self.leave_recovery(now);
+            }
+        }
+        if let Some(sample) = rtt {
+            self.min_rtt = Some(self.min_rtt.map_or(sample.rtt, |min| min.min(sample.rtt)));
+        }
+        let rate = self
+            .sampler
+            .sample(now, self.min_rtt.unwrap_or(Duration::ZERO));
+        if app_limited {
+            self.sampler.mark_app_limited(inflight);
+        }
+        self.controller.on_ack(&Ack {
+            now,
+            newly_acked: Bytes::new(ack.bytes),
+            prior_inflight,
+            inflight,
+            rate,
+            rtt,
+            ce_marked: Bytes::new(std::mem::take(&mut self.ce_marked)),
+            // A sender that only pacing holds back uses its window (RFC 9002, "Underutilizing the Congestion Window").
+            is_cwnd_limited: std::mem::take(&mut self.is_cwnd_blocked) || !app_limited,
+        });
+        self.is_idle = app_limited && in_flight == 0;
+        if let Some(observer) = &self.observer {
+            observer.on_sample(&Sample {
+                time: now,
+                rtt: rtt.map(|sample| sample.rtt),
+                srtt: self.srtt,
+                rate,
+                inflight,
+                sent: Bytes::new(self.counts.sent),
+                packets_sent: self.counts.packets_sent,
+                packets_lost: self.counts.packets_lost,
+                recoveries: self.counts.recoveries,
+                undone: self.counts.undone,
+                timeouts: self.counts.timeouts,
+                snapshot: self.controller.snapshot(),
+            });
+        }
+    }
+
+    fn on_packet_lost(&mut self, lost_bytes: u16, pn: u64, now: Instant) {
+        // Not one of this path's, or not one that asked to be acknowledged: not the controller's.
+        let Some(packet) = self.packets.take_lost(pn, lost_bytes.into()) else {
+            return;
+        };
+        let now = self.at(now);
+        self.sampler.on_packet_lost(&packet);
+        self.inflight = self.inflight.saturating_sub(lost_bytes.into());
+        self.lost = self.lost.max(Some(packet.sequence));
+        self.counts.packets_lost += 1;
+        let inflight = self.inflight();
+        self.controller.on_packet_lost(&Lost {
+            now,
+            packet,
+            inflight,
+        });
+    }
+
+    fn on_congestion_event(
+        &mut self,
+        now: Instant,
+        _sent: Instant,
+        is_persistent_congestion: bool,
+        is_ecn: bool,
+        _lost_bytes: u64,
+        _largest_lost_pn: u64,
+    ) {
+        let now = self.at(now);
+        if is_ecn {
+            self.ce_marked = self.ce_marked.saturating_add(self.mtu.into());
+            if self
+                .newest_acked
+                .is_some_and(|newest| self.episode.precedes(newest))
+            {
+                self.enter_recovery(now, Cause::Ecn);
+            }
+            return;
+        }
+        let newest = self.lost.take();
+        if is_persistent_congestion {
+            self.begin_episode();
+            self.counts.timeouts += 1;
+            self.controller.on_timeout(now);
+        } else if newest.is_some_and(|newest| self.episode.precedes(newest)) {
+            self.enter_recovery(now, Cause::Loss);
+        }
+    }
+
+    fn on_spurious_congestion_event(&mut self) {
+        if std::mem::take(&mut self.episode.is_undoable) {
+            self.episode.is_on = false;
+            self.counts.undone += 1;
+            let inflight = self.inflight();
+            self.controller
+                .on_recovery(self.now, Recovery::Undone, inflight);
+        }
+    }
+
+    fn on_mtu_update(&mut self, new_mtu: u16) {
+        self.mtu = new_mtu;
+        self.controller.on_mtu_change(Bytes::new(new_mtu.into()));
+    }
+
+    fn window(&self) -> u64 {
+        // noq sends only if a whole datagram fits, so a smaller window would never open again.
+        self.controller.cwnd().get().max(self.mtu.into())
+    }
+
+    fn metrics(&self) -> ControllerMetrics {
+        let mut metrics = ControllerMetrics::default();
+        metrics.congestion_window = self.window();
+        metrics.pacing_rate = Some(self.controller.pacing_rate().bytes_per_sec());
+        metrics.send_quantum = Some(self.controller.send_quantum().get());
+        metrics
+    }
+
+    fn clone_box(&self) -> Box<dyn noq::congestion::Controller> {
+        // For a new path that looks like a new name of the old one (NAT rebinding): what has been learnt goes along,
+        // what is in flight does not, since noq reports none of it to the new path's controller.
+        let mut copy = self.clone();
+        copy.packets = Packets::default();
+        copy.inflight = 0;
+        copy.ack = PendingAck::default();
+        copy.lost = None;
+        Box::new(copy)
+    }
+
+    fn initial_window(&self) -> u64 {
+        self.initial_window
+    }
+
+    fn into_any(self: Box<Self>) -> Box<dyn Any> {
+        self
+    }
+}
+
+impl<C: fmt::Debug> fmt::Debug for Adapter<C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Adapter")
+            .field("controller", &self.controller)
+            .field("inflight", &self.inflight)
+            .field("episode", &self.episode)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,89 @@
+//! Our controllers inside noq.
+//!
+//! noq drives congestion control through hooks of its own; an adapter turns them into the events of
+//! [`congestion::Controller`], and gives noq's pacer the controller's pacing rate and send quantum.
+//!
+//! # What the hooks carry, what they do not, and the way round
+//!
+//! - **Packets have no identity.** Numbers repeat in the Initial, Handshake and Data spaces and the hooks do not name
+//!   the space; a loss has no time of departure. The adapter keeps its own table of packets in flight and finds a
+//!   packet by number, size and (for ACKs) time of departure.
+//! - **Some packets leave silently**: those of a discarded space, and lost MTU probes. Each ACK comes with noq's own
+//!   count of bytes in flight; that count rules, and the table forgets its oldest packets until it agrees. Between two
+//!   ACKs, the controller may see such packets as still in flight. Padded packets that do not ask for an ACK (handshake
+//!   only) are in noq's count and in none of the hooks.
+//! - **Losses follow the ACK that shows them**, and are counted towards the next ACK, as our trait allows.
+//! - **The RTT** that `on_ack` brings is the smoothed one from before that ACK. The sample is taken from the newest
+//!   acknowledged packet's time of departure instead.
+//! - **Recovery is not reported**, only congestion events. The adapter keeps RFC 9002's rule: a recovery starts when a
+//!   packet sent after the start of the last one is lost or marked, and ends when a packet sent during it is
+//!   acknowledged. Persistent congestion becomes a timeout.
+//! - **ECN marks come without their number.** Each report counts as one full packet, the least that it can be.
+//! - **A spurious loss comes without a time and without its packets.** It is passed on at once with the time of the last
+//!   hook. noq calls a recovery spurious once every packet that it still remembers as lost has arrived; it forgets
+//!   lost packets after two probe timeouts, so where reordering and true loss mix, it may take back too much.
+//! - **Application limits are known at ACKs only**: whether the last attempt to send found nothing to send, neither the
+//!   window nor pacing being in the way. The mark is set there. A pause that starts and ends between two ACKs is not
+//!   seen: the packets sent right after it are not marked. A sender that was interrupted by its own scheduler (noq sends
+//!   at most 20 datagrams at a go) is not taken for a limited one.
+//! - **The pacer's burst is noq's own**: two milliseconds of the pacing rate, 10 to 256 packets, ten milliseconds at
+//!   most. The send quantum bounds what one call hands to the kernel as one batch, not what several calls in a row
+//!   do. Credit beyond the burst is lost, so a timer that is late by more than that slows the flow down.
+
+mod adapter;
+mod packets;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+use congestion::{Connection, Controller};
+
+use crate::observer::Observer;
+
+/// What makes noq's connections use the controllers that `make` makes.
+///
+/// Each connection's controller is seeded with `seed` plus the number of connections before it, and reports to
+/// `observer`.
+pub fn factory_with<C>(
+    make: impl Fn(Connection) -> C + Send + Sync + 'static,
+    seed: u64,
+    observer: Option<Arc<dyn Observer>>,
+) -> Arc<dyn noq::congestion::ControllerFactory + Send + Sync>
+where
+    C: Controller + Clone + Sync + 'static,
+{
+    Arc::new(Factory {
+        make,
+        seed: AtomicU64::new(seed),
+        observer,
+    })
+}
+
+struct Factory<F> {
+    make: F,
+    seed: AtomicU64,
+    observer: Option<Arc<dyn Observer>>,
+}
+
+impl<C, F> noq::congestion::ControllerFactory for Factory<F>
+where
+    C: Controller + Clone + Sync + 'static,
+    F: Fn(Connection) -> C + Send + Sync,
+{
+    fn build(
+        self: Arc<Self>,
+        now: Instant,
+        current_mtu: u16,
+    ) -> Box<dyn noq::congestion::Controller> {
+        let seed = self.seed.fetch_add(1, Ordering::Relaxed);
+        let observer = self.observer.clone();
+        Box::new(adapter::Adapter::new(
+            &self.make,
+            seed,
+            observer,
+            now,
+            current_mtu,
+        ))
+    }
+}
