@@ -1,1 +1,53 @@
-//! A network path under real packets, in real time
+//! A network path under real packets, in real time.
+//!
+//! A [`Relay`] stands between UDP clients and a server as a link would: it takes each client's datagrams, sends them
+//! through a [`path`] (bottleneck, buffer, delay, loss …) in real time, and forwards what arrives; and the same back.
+//! The programs need no change and the relay needs no privilege.
+//!
+//! ```no_run
+//! use emulator::{Relay, RelayConfig, Sharing};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let relay = Relay::start(RelayConfig {
+//!     listen: "127.0.0.1:0".parse()?,
+//!     to: "127.0.0.1:4433".parse()?,
+//!     path: path::PathConfig::default(),
+//!     seed: 1,
+//!     sharing: Sharing::OneBottleneck,
+//! })?;
+//! println!("send to {}", relay.local_addr());
+//! println!("{:?}", relay.stop());
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Time
+//! One thread waits for datagrams and for the next release time, whichever comes first. A datagram enters the path
+//! when the relay reads it, and leaves at the path's own time or as soon after as the system wakes the thread: never
+//! before. The path computes all times from each other, not from when the thread woke, so lateness does not add up.
+//!
+//! # Limits
+//! - A packet's size on the path is its UDP payload plus 28 bytes (IPv4) or 48 (IPv6).
+//! - ECN codepoints pass unchanged. Other IP options and the TTL do not, and datagrams are not fragmented: one that is
+//!   larger than the real link's MTU is refused by the system and counted as a send error.
+//! - 512 clients at a time; one that is silent for two minutes is forgotten.
+//! - Datagrams that the kernel drops before the relay reads them do not enter the path. They are counted when the
+//!   relay stops (Linux).
+//! - ICMP errors are not passed on: to its clients, an absent server is a silent one.
+
+mod clients;
+mod clock;
+mod config;
+mod counters;
+mod error;
+mod kernel;
+mod relay;
+mod routes;
+mod socket;
+mod worker;
+
+pub use config::{RelayConfig, Sharing};
+pub use counters::{DirectionCounters, RelayCounters};
+pub use error::RelayError;
+pub use path::Queued;
+pub use relay::Relay;

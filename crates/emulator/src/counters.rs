@@ -1,0 +1,98 @@
+//! What a relay has done so far.
+
+use path::Queued;
+use serde::Serialize;
+use units::Duration;
+
+/// What happened to the packets of one direction. Bytes include IP and UDP headers, as on a link.
+///
+/// `entered_packets + duplicated_packets` is `delivered_packets`, plus all drops and losses, plus
+/// `in_transit_packets`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct DirectionCounters {
+    /// Packets that came from the sending side and entered the path.
+    pub entered_packets: u64,
+    /// Their bytes.
+    pub entered_bytes: u64,
+    /// Packets that passed the bottleneck, those lost after it included.
+    pub transmitted_packets: u64,
+    /// Their bytes.
+    pub transmitted_bytes: u64,
+    /// Packets that came out of the path.
+    pub delivered_packets: u64,
+    /// Their bytes.
+    pub delivered_bytes: u64,
+    /// Packets dropped because the bottleneck's buffer was full.
+    pub buffer_drops: u64,
+    /// Packets lost at random.
+    pub random_losses: u64,
+    /// Packets dropped by the policer.
+    pub policer_drops: u64,
+    /// Copies that the path made.
+    pub duplicated_packets: u64,
+    /// Packets still on the path; thrown away if the relay stops.
+    pub in_transit_packets: u64,
+    /// Of the delivered packets, those that the system then refused to send: too large for the real link, or no route.
+    pub send_errors: u64,
+    /// Of the delivered packets, those whose client had been forgotten.
+    pub orphaned_packets: u64,
+    /// How long the bottleneck had something to send, in nanoseconds.
+    pub busy_ns: u64,
+    /// How long the delivered packets waited in the buffer, in nanoseconds, all together: divided by
+    /// `delivered_packets`, the mean.
+    pub queueing_total_ns: u64,
+    /// How long the one of them waited that waited longest, in nanoseconds.
+    pub queueing_max_ns: u64,
+}
+
+impl DirectionCounters {
+    /// A packet was delivered after it `waited` in the buffer.
+    pub(crate) fn count_queueing(&mut self, waited: Duration) {
+        let waited = waited.as_nanos();
+        self.queueing_total_ns = self.queueing_total_ns.saturating_add(waited);
+        self.queueing_max_ns = self.queueing_max_ns.max(waited);
+    }
+
+    /// Adds what one path's link has counted.
+    pub(crate) fn add(&mut self, link: &path::Counters) {
+        self.entered_packets += link.entered.packets;
+        self.entered_bytes += link.entered.bytes.get();
+        self.transmitted_packets += link.transmitted.packets;
+        self.transmitted_bytes += link.transmitted.bytes.get();
+        self.delivered_packets += link.delivered.packets;
+        self.delivered_bytes += link.delivered.bytes.get();
+        self.buffer_drops += link.drops.packets;
+        self.random_losses += link.random_losses.packets;
+        self.policer_drops += link.policer_drops.packets;
+        self.duplicated_packets += link.duplicates.packets;
+        self.in_transit_packets += link.inside.packets;
+        self.busy_ns = self.busy_ns.saturating_add(link.busy.as_nanos());
+    }
+}
+
+/// What a relay has done so far, in both directions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct RelayCounters {
+    /// From the clients to the server.
+    pub forward: DirectionCounters,
+    /// From the server to the clients.
+    pub reverse: DirectionCounters,
+    /// Clients served so far; one that returns after two idle minutes counts again.
+    pub clients_seen: u64,
+    /// Datagrams of clients that the relay had no place for; they never entered the path.
+    pub refused_packets: u64,
+    /// How often the system reported that a server or client was not there (ICMP "port unreachable") or another error
+    /// on reading.
+    pub unreachable_reports: u64,
+    /// Datagrams that the kernel threw away before the relay could read them, as far as the system tells (Linux only).
+    /// Known when the relay has stopped, and for forgotten clients. Anything but zero means that this machine was too
+    /// slow to be the path that was asked for.
+    pub socket_overflows: u64,
+}
+
+/// What observers may see of a running relay.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Observed {
+    pub(crate) counters: RelayCounters,
+    pub(crate) queued: Queued,
+}

@@ -1,0 +1,123 @@
+//! A running relay, as its owner sees it.
+
+use std::io::{self, PipeWriter};
+use std::net::{IpAddr, SocketAddr};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+
+use path::Queued;
+
+use crate::config::RelayConfig;
+use crate::counters::{Observed, RelayCounters};
+use crate::error::RelayError;
+use crate::routes::Routes;
+use crate::socket::Socket;
+use crate::worker::Worker;
+
+/// A running relay. It stops when it is told to or dropped.
+#[derive(Debug)]
+pub struct Relay {
+    local_addr: SocketAddr,
+    observed: Arc<Mutex<Observed>>,
+    /// Open as long as the relay is to run.
+    running: Option<PipeWriter>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Relay {
+    /// Starts a relay on a thread of its own. When this returns, clients can send.
+    ///
+    /// # Errors
+    /// See [`RelayError`].
+    pub fn start(config: RelayConfig) -> Result<Relay, RelayError> {
+        let RelayConfig {
+            listen: address,
+            to,
+            path,
+            seed,
+            sharing,
+        } = config;
+        let routes = Routes::new(path, seed, sharing)?;
+        let listen_error = |source| RelayError::Listen { address, source };
+        let listen = Socket::listening(address).map_err(listen_error)?;
+        let local_addr = listen.local_addr().map_err(listen_error)?;
+        if is_same(local_addr, to) {
+            return Err(RelayError::OwnAddress { address: to });
+        }
+        check_reachable(to).map_err(|source| RelayError::Unreachable {
+            address: to,
+            source,
+        })?;
+        let (stop, running) = std::io::pipe().map_err(RelayError::System)?;
+        let observed = Arc::new(Mutex::new(Observed::default()));
+        let worker = Worker::new(listen, to, routes, observed.clone(), stop);
+        let thread = std::thread::Builder::new()
+            .name("relay".into())
+            .spawn(move || worker.run())
+            .map_err(RelayError::System)?;
+        Ok(Relay {
+            local_addr,
+            observed,
+            running: Some(running),
+            thread: Some(thread),
+        })
+    }
+
+    /// The address that clients send to.
+    pub fn local_addr(&self) -> SocketAddr {
+        self.local_addr
+    }
+
+    /// What the relay has done so far. Cheap: copies a small structure under a lock that is held for no longer.
+    pub fn counters(&self) -> RelayCounters {
+        self.observed().counters
+    }
+
+    /// What waits at the bottleneck towards the server, as it was some milliseconds ago at most. If clients have paths of
+    /// their own, the sum of what waits, and the longest delay. As cheap as [`counters`](Relay::counters).
+    pub fn queued(&self) -> Queued {
+        self.observed().queued
+    }
+
+    /// Stops at once, throws away what is still on the path, and returns the final counters.
+    pub fn stop(mut self) -> RelayCounters {
+        self.halt();
+        self.counters()
+    }
+
+    fn observed(&self) -> Observed {
+        *self.observed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn halt(&mut self) {
+        // The thread's end of the pipe becomes readable when ours is closed.
+        self.running = None;
+        if let Some(thread) = self.thread.take() {
+            // A panic of the thread has been reported where it happened, and there is nothing to undo.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Drop for Relay {
+    fn drop(&mut self) {
+        self.halt();
+    }
+}
+
+/// Every client's socket will be connected to the server: better to learn now that it cannot be.
+fn check_reachable(to: SocketAddr) -> io::Result<()> {
+    if to.port() == 0 {
+        // Linux connects to it, and fails later.
+        return Err(io::Error::other("there is no port 0"));
+    }
+    Socket::connected(to).map(drop)
+}
+
+/// Whether what is sent to `to` comes to a socket bound to `local`.
+fn is_same(local: SocketAddr, to: SocketAddr) -> bool {
+    // An unspecified destination means this machine, as the loopback address does.
+    let here = |ip: IpAddr| ip.is_unspecified() || ip.is_loopback();
+    let to_self = to.ip() == local.ip() || (local.ip().is_unspecified() && here(to.ip()));
+    to_self && to.port() == local.port()
+}

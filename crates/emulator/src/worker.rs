@@ -1,0 +1,297 @@
+//! The relay's thread: waits for datagrams and release times, and moves packets.
+
+use std::io::{self, PipeReader};
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use path::Queued;
+use rustix::event::{PollFd, PollFlags, Timespec};
+use units::{Bytes, Duration, Time};
+
+use crate::clients::Clients;
+use crate::clock::Clock;
+use crate::counters::{Observed, RelayCounters};
+use crate::routes::{Datagram, Routes};
+use crate::socket::{Inbox, Socket};
+
+/// How often idle clients are looked for.
+const EXPIRY_INTERVAL: Duration = Duration::from_secs(1);
+
+/// How old what observers see of a queue may be. Between two arrivals a queue drains, and nothing else would tell them.
+const FRESHNESS: Duration = Duration::from_millis(5);
+
+/// The state of the relay's thread.
+pub(crate) struct Worker {
+    clock: Clock,
+    listen: Socket,
+    to: SocketAddr,
+    overhead: Bytes,
+    routes: Routes,
+    clients: Clients,
+    inbox: Inbox,
+    /// Clients whose upstream sockets have something to read.
+    ready: Vec<SocketAddr>,
+    next_expiry: Time,
+    /// What is counted outside the paths, and by paths that are gone.
+    counters: RelayCounters,
+    observed: Arc<Mutex<Observed>>,
+    /// Whether packets wait at a bottleneck.
+    queueing: bool,
+    stop: PipeReader,
+}
+
+/// What a wait ended with.
+struct Woken {
+    stopped: bool,
+    clients_wrote: bool,
+}
+
+impl Worker {
+    /// A relay between the clients of `listen` and the server at `to` that shows itself in `observed` and runs until
+    /// the other end of `stop` is closed.
+    pub(crate) fn new(
+        listen: Socket,
+        to: SocketAddr,
+        routes: Routes,
+        observed: Arc<Mutex<Observed>>,
+        stop: PipeReader,
+    ) -> Worker {
+        Worker {
+            clock: Clock::start(),
+            listen,
+            to,
+            overhead: header_bytes(to),
+            routes,
+            clients: Clients::default(),
+            inbox: Inbox::new(),
+            ready: Vec::new(),
+            next_expiry: Time::ZERO + EXPIRY_INTERVAL,
+            counters: RelayCounters::default(),
+            observed,
+            queueing: false,
+            stop,
+        }
+    }
+
+    /// Relays until told to stop.
+    pub(crate) fn run(mut self) {
+        ask_for_precise_wakeups();
+        loop {
+            let now = self.clock.now();
+            self.release(now);
+            self.expire_clients(now);
+            self.publish();
+            let woken = self.wait();
+            if woken.stopped {
+                break;
+            }
+            if woken.clients_wrote {
+                self.read_clients();
+            }
+            self.read_upstreams();
+        }
+        self.counters.socket_overflows += self.listen.overflows();
+        for (_, client) in self.clients.iter() {
+            self.counters.socket_overflows += client.upstream.overflows();
+        }
+        self.publish();
+    }
+
+    /// Sends on whatever has arrived at the far end of its path.
+    fn release(&mut self, now: Time) {
+        let Worker {
+            listen,
+            to,
+            routes,
+            clients,
+            counters,
+            ..
+        } = self;
+        for path in routes.iter_mut() {
+            while let Some(arrival) = path.forward.receive(now) {
+                let counters = &mut counters.forward;
+                counters.count_queueing(arrival.queued);
+                let Some(client) = clients.active(arrival.packet.client, now) else {
+                    counters.orphaned_packets += 1;
+                    continue;
+                };
+                let Datagram { ecn, payload, .. } = arrival.packet;
+                let sent = client.upstream.send(*to, None, ecn, &payload);
+                counters.send_errors += u64::from(sent.is_err());
+            }
+            while let Some(arrival) = path.reverse.receive(now) {
+                let counters = &mut counters.reverse;
+                counters.count_queueing(arrival.queued);
+                let Datagram {
+                    client: address,
+                    ecn,
+                    payload,
+                } = arrival.packet;
+                let Some(client) = clients.active(address, now) else {
+                    counters.orphaned_packets += 1;
+                    continue;
+                };
+                let sent = listen.send(address, client.our_address, ecn, &payload);
+                counters.send_errors += u64::from(sent.is_err());
+            }
+        }
+    }
+
+    /// Takes one batch of the clients' datagrams onto their paths.
+    fn read_clients(&mut self) {
+        let batch = match self.inbox.read(&self.listen) {
+            Ok(batch) => batch,
+            Err(error) => {
+                self.counters.unreachable_reports += u64::from(is_report(&error));
+                return;
+            }
+        };
+        let now = self.clock.now();
+        for datagram in batch {
+            let from = datagram.from;
+            if self.clients.active(from, now).is_none() {
+                let admitted = self.clients.admit(from, datagram.to, self.to, now).is_ok();
+                if !admitted || self.routes.open(from).is_err() {
+                    self.counters.refused_packets += 1;
+                    continue;
+                }
+            }
+            if let Some(path) = self.routes.of(from) {
+                let size = Bytes::new(datagram.payload.len() as u64) + self.overhead;
+                path.forward.send(
+                    now,
+                    size,
+                    Datagram {
+                        client: from,
+                        ecn: datagram.ecn,
+                        payload: datagram.payload.into(),
+                    },
+                );
+            }
+        }
+    }
+
+    /// Takes one batch of each answering server socket onto the path back.
+    fn read_upstreams(&mut self) {
+        for address in self.ready.drain(..) {
+            let Some(client) = self.clients.active(address, self.clock.now()) else {
+                continue;
+            };
+            let batch = match self.inbox.read(&client.upstream) {
+                Ok(batch) => batch,
+                Err(error) => {
+                    self.counters.unreachable_reports += u64::from(is_report(&error));
+                    continue;
+                }
+            };
+            let now = self.clock.now();
+            let Some(path) = self.routes.of(address) else {
+                continue;
+            };
+            for datagram in batch {
+                let size = Bytes::new(datagram.payload.len() as u64) + self.overhead;
+                path.reverse.send(
+                    now,
+                    size,
+                    Datagram {
+                        client: address,
+                        ecn: datagram.ecn,
+                        payload: datagram.payload.into(),
+                    },
+                );
+            }
+        }
+    }
+
+    /// Forgets idle clients, but not what their paths counted.
+    fn expire_clients(&mut self, now: Time) {
+        if now < self.next_expiry {
+            return;
+        }
+        self.next_expiry = now + EXPIRY_INTERVAL;
+        for (address, client) in self.clients.expire(now) {
+            self.counters.socket_overflows += client.upstream.overflows();
+            if let Some(path) = self.routes.close(address) {
+                self.counters.forward.add(&path.forward.counters());
+                self.counters.reverse.add(&path.reverse.counters());
+            }
+        }
+    }
+
+    /// Lets observers see how things stand.
+    fn publish(&mut self) {
+        let mut counters = self.counters;
+        counters.clients_seen = self.clients.seen();
+        let mut queued = Queued::default();
+        for path in self.routes.iter_mut() {
+            counters.forward.add(&path.forward.counters());
+            counters.reverse.add(&path.reverse.counters());
+            let waiting = path.forward.queued();
+            queued.bytes += waiting.bytes;
+            queued.packets += waiting.packets;
+            queued.delay = queued.delay.max(waiting.delay);
+        }
+        self.queueing = queued.packets > 0;
+        *self.observed.lock().unwrap_or_else(PoisonError::into_inner) =
+            Observed { counters, queued };
+    }
+
+    /// Waits until a socket can be read, the next packet is due, or the relay is told to stop.
+    fn wait(&mut self) -> Woken {
+        let now = self.clock.now();
+        let due = self.routes.next_event();
+        let look = self.queueing.then(|| now + FRESHNESS);
+        let wake = due.into_iter().chain(look).min();
+        let timeout = wake.map(|wake| timespec(wake.since(now)));
+        let mut sockets = Vec::with_capacity(2 + self.clients.len());
+        sockets.push(PollFd::new(&self.stop, PollFlags::IN));
+        sockets.push(PollFd::new(&self.listen, PollFlags::IN));
+        sockets.extend(
+            self.clients
+                .iter()
+                .map(|(_, client)| PollFd::new(&client.upstream, PollFlags::IN)),
+        );
+        // A failed wait (a signal, or no memory for a moment) leaves all flags empty, and we look again.
+        let _ = rustix::event::poll(&mut sockets, timeout.as_ref());
+        let mut flagged = sockets.iter().map(|socket| !socket.revents().is_empty());
+        let woken = Woken {
+            stopped: flagged.next().unwrap_or(true),
+            clients_wrote: flagged.next().unwrap_or(false),
+        };
+        self.ready.extend(
+            self.clients
+                .iter()
+                .zip(flagged)
+                .filter_map(|((address, _), flagged)| flagged.then_some(*address)),
+        );
+        woken
+    }
+}
+
+/// The headers that each datagram has on an IP link to `peer`: UDP's 8 bytes and IPv4's 20 or IPv6's 40.
+fn header_bytes(peer: SocketAddr) -> Bytes {
+    match peer.ip().to_canonical() {
+        std::net::IpAddr::V4(_) => Bytes::new(28),
+        std::net::IpAddr::V6(_) => Bytes::new(48),
+    }
+}
+
+/// A timeout for the system, of at most 292 years.
+fn timespec(span: Duration) -> Timespec {
+    let span = std::time::Duration::from(span);
+    Timespec {
+        tv_sec: span.as_secs().try_into().unwrap_or(i64::MAX),
+        tv_nsec: span.subsec_nanos().into(),
+    }
+}
+
+/// Whether a failed read says something about the peer, rather than that nothing was there to read.
+fn is_report(error: &io::Error) -> bool {
+    error.kind() != io::ErrorKind::WouldBlock
+}
+
+/// Linux wakes ordinary threads up to 50 µs late to save energy (`prctl(2)`, `PR_SET_TIMERSLACK`); this thread, not.
+fn ask_for_precise_wakeups() {
+    #[cfg(target_os = "linux")]
+    let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
+}
