@@ -2,8 +2,10 @@
 
 #![no_std]
 
+pub mod bbr1;
 pub mod controller;
 pub mod cubic;
+pub mod filter;
 mod hystart;
 pub mod kind;
 pub mod loss_based;

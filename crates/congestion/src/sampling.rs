@@ -1,4 +1,37 @@
-//! Delivery-rate samples (BBR draft, "Delivery Rate Samples").
+//! Delivery-rate samples (BBR draft, "Delivery Rate Samples"): how fast the network delivers, measured from ACKs.
+//!
+//! Between a packet's departure and its ACK the network delivered some amount of data. Divided by the time that took
+//! this is a rate that the path has proven to sustain. Two intervals are candidates for "the time that took": from the
+//! delivery before the departure until the ACK (the ACK rate), and from the departure of the packet delivered before
+//! until the departure of this one (the send rate). ACKs that were bunched together on their way make the first too
+//! short, but nothing is delivered faster than it was sent: the longer interval counts.
+//!
+//! A transport keeps a [`Sampler`] per connection and a [`PacketState`] per packet in flight:
+//!
+//! ```
+//! # use congestion::{Bytes, Duration, Rate, Time, sampling::Sampler};
+//! let at = |ms| Time::ZERO + Duration::from_millis(ms);
+//! let size = Bytes::new(1_000);
+//! let mut sampler = Sampler::new(at(0));
+//!
+//! // Two packets leave, ten milliseconds apart; one ACK for both arrives 40 ms after the second.
+//! let first = sampler.on_packet_sent(at(0), size, Bytes::ZERO);
+//! let second = sampler.on_packet_sent(at(10), size, size);
+//! sampler.on_packet_acked(at(50), &first);
+//! sampler.on_packet_acked(at(50), &second);
+//! let sample = sampler.sample(at(50), Duration::from_millis(40));
+//!
+//! assert_eq!(sample.delivered, size * 2);
+//! assert_eq!(sample.delivery_rate, Some(Rate::from_transfer(size * 2, Duration::from_millis(50))));
+//! ```
+//!
+//! # Whose packets
+//!
+//! The sampler does not care what a packet is, only that each is sent once, and at most once acknowledged. A QUIC
+//! transport uses its packets as they are. A TCP-like sender uses its segments, and takes a retransmission for a new
+//! packet that replaces the old one: it calls [`Sampler::on_packet_lost`] for the original and
+//! [`Sampler::on_packet_sent`] for the copy. If the original arrives after all, its ACK is taken for the copy's; that
+//! sample's interval is then shorter than any round trip, which is how it is found out and refused.
 
 use units::{Bytes, Duration, Rate, Time};
 
@@ -50,4 +83,348 @@ pub struct RateSample {
     pub lost_since_send: Bytes,
     /// Whether the newest acknowledged packet was sent while the connection was application-limited.
     pub is_app_limited: bool,
+}
+
+/// Draws a [`RateSample`] from every ACK of a connection (BBR draft, "Delivery Rate Samples").
+#[derive(Debug, Clone)]
+pub struct Sampler {
+    /// Bytes sent, repeats included: the bound of what can be delivered.
+    sent: Bytes,
+    /// Bytes delivered (`C.delivered`).
+    delivered: Bytes,
+    /// When `delivered` was last updated, or sending began again from idle (`C.delivered_time`).
+    delivered_time: Time,
+    /// When the packet most recently delivered had been sent, or sending began again from idle
+    /// (`C.first_send_time`).
+    first_sent_time: Time,
+    /// Bytes lost (`C.lost`).
+    lost: Bytes,
+    /// Bytes lost since the previous sample.
+    newly_lost: Bytes,
+    /// The next packet's place in the order of departures.
+    next_sequence: u64,
+    /// The end of the bubble: the connection counts as application-limited until more than this is delivered
+    /// (`C.app_limited`).
+    app_limited: Option<Bytes>,
+    /// The newest packet that the ACK in progress has delivered.
+    newest: Option<PacketState>,
+}
+
+impl Sampler {
+    /// A sampler for a connection on which nothing was sent yet.
+    pub fn new(now: Time) -> Sampler {
+        Sampler {
+            sent: Bytes::ZERO,
+            delivered: Bytes::ZERO,
+            delivered_time: now,
+            first_sent_time: now,
+            lost: Bytes::ZERO,
+            newly_lost: Bytes::ZERO,
+            next_sequence: 0,
+            app_limited: None,
+            newest: None,
+        }
+    }
+
+    /// A packet of `bytes` leaves while `inflight_before` bytes, itself not included, are in flight (`OnPacketSent`).
+    ///
+    /// What is returned belongs to the packet: the transport keeps it until the packet is acknowledged or forgotten.
+    pub fn on_packet_sent(
+        &mut self,
+        now: Time,
+        bytes: Bytes,
+        inflight_before: Bytes,
+    ) -> PacketState {
+        // After a pause the pipe was empty: time in which nothing could have been delivered must not count.
+        if inflight_before.is_zero() {
+            self.first_sent_time = now;
+            self.delivered_time = now;
+        }
+        let sequence = self.next_sequence;
+        self.next_sequence = sequence.wrapping_add(1);
+        self.sent += bytes;
+        PacketState {
+            bytes,
+            sent_time: now,
+            sequence,
+            delivered: self.delivered,
+            delivered_time: self.delivered_time,
+            first_sent_time: self.first_sent_time,
+            lost: self.lost,
+            inflight: inflight_before + bytes,
+            is_app_limited: self.app_limited.is_some(),
+        }
+    }
+
+    /// The ACK in progress delivers `packet` (`UpdateRateSample`). Called for each packet that an ACK newly
+    /// acknowledges, in any order, before [`Sampler::sample`]; also for one that had been declared lost.
+    ///
+    /// A packet is to be reported once. Should it be reported again, the count of delivered bytes still never exceeds
+    /// that of sent ones.
+    pub fn on_packet_acked(&mut self, now: Time, packet: &PacketState) {
+        self.delivered = (self.delivered + packet.bytes).min(self.sent);
+        self.delivered_time = now;
+        if self
+            .newest
+            .is_none_or(|newest| packet.sequence > newest.sequence)
+        {
+            self.first_sent_time = packet.sent_time;
+            self.newest = Some(*packet);
+        }
+    }
+
+    /// `packet` was declared lost.
+    pub fn on_packet_lost(&mut self, packet: &PacketState) {
+        self.lost += packet.bytes;
+        self.newly_lost += packet.bytes;
+    }
+
+    /// The sender could send more but has nothing to send while `inflight` bytes are in flight
+    /// (`MarkConnectionAppLimited`).
+    ///
+    /// A transport calls this whenever it finds the window and the pacer willing but no data waiting, neither new nor
+    /// lost (BBR draft, "Detecting application-limited phases"). The mark ends by itself when all that was in flight
+    /// is delivered and the gap behind it has left the pipe.
+    pub fn mark_app_limited(&mut self, inflight: Bytes) {
+        self.app_limited = Some(self.delivered + inflight);
+    }
+
+    /// Whether packets sent now are marked as application-limited.
+    pub fn is_app_limited(&self) -> bool {
+        self.app_limited.is_some()
+    }
+
+    /// Bytes delivered on the connection so far.
+    pub fn delivered(&self) -> Bytes {
+        self.delivered
+    }
+
+    /// Bytes declared lost on the connection so far.
+    pub fn lost(&self) -> Bytes {
+        self.lost
+    }
+
+    /// Completes the ACK and gives its sample (`GenerateRateSample`). Called once an ACK, after
+    /// [`Sampler::on_packet_acked`] for each of its packets.
+    ///
+    /// `min_rtt` is the least round-trip time of the connection, zero while unknown: a sample over a shorter interval
+    /// cannot be true.
+    pub fn sample(&mut self, now: Time, min_rtt: Duration) -> RateSample {
+        if self.app_limited.is_some_and(|end| self.delivered > end) {
+            self.app_limited = None;
+        }
+        let totals = RateSample {
+            total_delivered: self.delivered,
+            total_lost: self.lost,
+            newly_lost: core::mem::take(&mut self.newly_lost),
+            ..RateSample::default()
+        };
+        let Some(packet) = self.newest.take() else {
+            return totals;
+        };
+        let send_elapsed = packet.sent_time.since(packet.first_sent_time);
+        let ack_elapsed = now.since(packet.delivered_time);
+        let interval = send_elapsed.max(ack_elapsed);
+        let delivered = self.delivered - packet.delivered;
+        let is_plausible = !interval.is_zero() && interval >= min_rtt;
+        RateSample {
+            delivery_rate: is_plausible.then(|| Rate::from_transfer(delivered, interval)),
+            delivered,
+            interval,
+            prior_delivered: packet.delivered,
+            inflight_at_send: packet.inflight,
+            lost_since_send: self.lost - packet.lost,
+            is_app_limited: packet.is_app_limited,
+            ..totals
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SIZE: Bytes = Bytes::new(1_000);
+    const RTT: Duration = Duration::from_millis(40);
+
+    fn ms(ms: u64) -> Time {
+        Time::ZERO + Duration::from_millis(ms)
+    }
+
+    fn rate(bytes: u64, ms: u64) -> Option<Rate> {
+        Some(Rate::from_transfer(
+            Bytes::new(bytes),
+            Duration::from_millis(ms),
+        ))
+    }
+
+    fn ack(sampler: &mut Sampler, now: Time, packets: &[PacketState]) -> RateSample {
+        for packet in packets {
+            sampler.on_packet_acked(now, packet);
+        }
+        sampler.sample(now, RTT)
+    }
+
+    #[test]
+    fn a_single_packet_takes_one_round_trip() {
+        let mut sampler = Sampler::new(ms(0));
+        let packet = sampler.on_packet_sent(ms(5), SIZE, Bytes::ZERO);
+        let sample = ack(&mut sampler, ms(45), &[packet]);
+        assert_eq!(sample.delivery_rate, rate(1_000, 40));
+        assert_eq!(sample.delivered, SIZE);
+        assert_eq!(sample.total_delivered, SIZE);
+        assert_eq!(sample.inflight_at_send, SIZE);
+        assert!(!sample.is_app_limited);
+    }
+
+    #[test]
+    fn idle_time_does_not_count() {
+        let mut sampler = Sampler::new(ms(0));
+        let packet = sampler.on_packet_sent(ms(0), SIZE, Bytes::ZERO);
+        ack(&mut sampler, ms(40), &[packet]);
+        let packet = sampler.on_packet_sent(ms(10_000), SIZE, Bytes::ZERO);
+        assert_eq!(
+            ack(&mut sampler, ms(10_040), &[packet]).delivery_rate,
+            rate(1_000, 40)
+        );
+    }
+
+    #[test]
+    fn the_ack_rate_bounds_what_was_sent_in_a_burst() {
+        // Ten packets leave at once; their ACKs arrive 10 ms apart, as the bottleneck let the packets through. All
+        // were sent at the same knee of the delivery curve: the last sees ten packets in 130 ms.
+        let mut sampler = Sampler::new(ms(0));
+        let packets: [PacketState; 10] =
+            core::array::from_fn(|i| sampler.on_packet_sent(ms(0), SIZE, SIZE * i as u64));
+        let mut last = RateSample::default();
+        for (i, packet) in packets.iter().enumerate() {
+            last = ack(&mut sampler, ms(40 + 10 * i as u64), &[*packet]);
+        }
+        assert_eq!(last.delivery_rate, rate(10_000, 130));
+    }
+
+    #[test]
+    fn the_send_rate_bounds_compressed_acks() {
+        // Paced 10 ms apart; the ACKs of the second round arrive all at once.
+        let mut sampler = Sampler::new(ms(0));
+        let first: [PacketState; 4] = core::array::from_fn(|i| {
+            sampler.on_packet_sent(ms(10 * i as u64), SIZE, SIZE * i as u64)
+        });
+        for (i, packet) in first.iter().enumerate() {
+            ack(&mut sampler, ms(40 + 10 * i as u64), &[*packet]);
+        }
+        let second: [PacketState; 8] = core::array::from_fn(|i| {
+            sampler.on_packet_sent(ms(71 + 10 * i as u64), SIZE, SIZE * (i as u64 + 1))
+        });
+        let sample = ack(&mut sampler, ms(181), &second);
+        // Eight packets, sent between 30 ms (the departure of the last one delivered) and 141 ms.
+        assert_eq!(sample.delivered, SIZE * 8);
+        assert_eq!(sample.interval, Duration::from_millis(111));
+        assert_eq!(sample.delivery_rate, rate(8_000, 111));
+    }
+
+    #[test]
+    fn the_newest_packet_decides_whatever_the_order() {
+        let mut sampler = Sampler::new(ms(0));
+        let a = sampler.on_packet_sent(ms(0), SIZE, Bytes::ZERO);
+        let b = sampler.on_packet_sent(ms(10), SIZE, SIZE);
+        let c = sampler.on_packet_sent(ms(10), SIZE, SIZE * 2);
+        sampler.mark_app_limited(SIZE * 3);
+        let d = sampler.on_packet_sent(ms(20), SIZE, SIZE * 3);
+        let mut other = sampler.clone();
+        let forwards = ack(&mut sampler, ms(60), &[a, b, c, d]);
+        assert_eq!(forwards, ack(&mut other, ms(60), &[d, b, a, c]));
+        assert!(forwards.is_app_limited);
+        assert_eq!(forwards.inflight_at_send, SIZE * 4);
+    }
+
+    #[test]
+    fn the_bubble_marks_one_round_trip() {
+        let mut sampler = Sampler::new(ms(0));
+        let before = sampler.on_packet_sent(ms(0), SIZE, Bytes::ZERO);
+        sampler.mark_app_limited(SIZE);
+        let within = sampler.on_packet_sent(ms(10), SIZE, SIZE);
+        assert!(!before.is_app_limited);
+        assert!(within.is_app_limited);
+        assert!(!ack(&mut sampler, ms(40), &[before]).is_app_limited);
+        assert!(
+            sampler.is_app_limited(),
+            "delivered up to the mark, not beyond it"
+        );
+        let still = sampler.on_packet_sent(ms(41), SIZE, SIZE);
+        assert!(ack(&mut sampler, ms(50), &[within]).is_app_limited);
+        assert!(!sampler.is_app_limited());
+        let after = sampler.on_packet_sent(ms(51), SIZE, SIZE);
+        assert!(ack(&mut sampler, ms(81), &[still]).is_app_limited);
+        assert!(!ack(&mut sampler, ms(91), &[after]).is_app_limited);
+    }
+
+    #[test]
+    fn an_interval_below_the_least_round_trip_is_refused() {
+        // A TCP-like sender retransmits; the original's ACK arrives right after and is taken for the copy's.
+        let mut sampler = Sampler::new(ms(0));
+        let original = sampler.on_packet_sent(ms(0), SIZE, Bytes::ZERO);
+        let other = sampler.on_packet_sent(ms(0), SIZE, SIZE);
+        ack(&mut sampler, ms(70), &[other]);
+        sampler.on_packet_lost(&original);
+        let copy = sampler.on_packet_sent(ms(71), SIZE, Bytes::ZERO);
+        let sample = ack(&mut sampler, ms(72), &[copy]);
+        assert_eq!(sample.delivery_rate, None);
+        assert_eq!(sample.newly_lost, SIZE);
+        assert_eq!(sample.total_lost, SIZE);
+        assert_eq!(sample.total_delivered, SIZE * 2);
+    }
+
+    #[test]
+    fn losses_count_towards_the_next_sample_only() {
+        let mut sampler = Sampler::new(ms(0));
+        let a = sampler.on_packet_sent(ms(0), SIZE, Bytes::ZERO);
+        let b = sampler.on_packet_sent(ms(1), SIZE, SIZE);
+        let c = sampler.on_packet_sent(ms(2), SIZE, SIZE * 2);
+        sampler.on_packet_lost(&a);
+        let sample = ack(&mut sampler, ms(41), &[b]);
+        assert_eq!((sample.newly_lost, sample.lost_since_send), (SIZE, SIZE));
+        let sample = ack(&mut sampler, ms(42), &[c]);
+        assert_eq!((sample.newly_lost, sample.total_lost), (Bytes::ZERO, SIZE));
+    }
+
+    #[test]
+    fn an_ack_of_nothing_gives_no_rate() {
+        let mut sampler = Sampler::new(ms(0));
+        let packet = sampler.on_packet_sent(ms(0), SIZE, Bytes::ZERO);
+        ack(&mut sampler, ms(40), &[packet]);
+        let sample = sampler.sample(ms(80), RTT);
+        assert_eq!(sample.delivery_rate, None);
+        assert_eq!(sample.delivered, Bytes::ZERO);
+        assert_eq!(sample.total_delivered, SIZE);
+    }
+
+    #[test]
+    fn a_late_ack_of_a_lost_packet_counts_once() {
+        let mut sampler = Sampler::new(ms(0));
+        let a = sampler.on_packet_sent(ms(0), SIZE, Bytes::ZERO);
+        let b = sampler.on_packet_sent(ms(1), SIZE, SIZE);
+        sampler.on_packet_lost(&a);
+        ack(&mut sampler, ms(41), &[b]);
+        let late = ack(&mut sampler, ms(60), &[a]);
+        assert_eq!(late.total_delivered, SIZE * 2);
+        assert_eq!(late.delivery_rate, rate(2_000, 60));
+        let again = ack(&mut sampler, ms(60), &[a]);
+        assert_eq!(again.total_delivered, SIZE * 2);
+    }
+
+    #[test]
+    fn extremes_do_not_overflow() {
+        let mut sampler = Sampler::new(Time::MAX);
+        let a = sampler.on_packet_sent(Time::MAX, Bytes::MAX, Bytes::MAX);
+        let b = sampler.on_packet_sent(Time::ZERO, Bytes::MAX, Bytes::ZERO);
+        sampler.mark_app_limited(Bytes::MAX);
+        sampler.on_packet_lost(&a);
+        sampler.on_packet_lost(&b);
+        sampler.on_packet_acked(Time::ZERO, &a);
+        sampler.on_packet_acked(Time::MAX, &b);
+        let sample = sampler.sample(Time::MAX, Duration::ZERO);
+        assert_eq!(sample.total_delivered, Bytes::MAX);
+        assert!(sample.delivery_rate.is_some());
+    }
 }

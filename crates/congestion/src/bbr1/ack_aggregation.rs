@@ -1,0 +1,134 @@
+//! How much more than expected is acknowledged at a time.
+//!
+//! Wi-Fi, cellular and cable links, and hosts, hold ACKs (or data) back and release them together. Between two bursts
+//! of ACKs the sender goes on only as long as its window lasts: so the window must have room for what a burst brings
+//! beyond the steady stream that the bandwidth estimate predicts. (Linux, `bbr_update_ack_aggregation`.)
+
+use units::{Bytes, Duration, Rate, Ratio, Time};
+
+/// Rounds that a maximum is kept before the older half of the window is forgotten: the window is five to ten rounds
+/// long, as long as that of the bandwidth filter (Linux `bbr_extra_acked_win_rtts`).
+const HALF_WINDOW: u8 = 5;
+
+/// The most to make room for, as time at the estimated bandwidth: aggregation in real links stays below 100 ms (Linux
+/// `bbr_extra_acked_max_us`).
+const MAX_SILENCE: Duration = Duration::from_millis(100);
+
+/// Packets after which an epoch ends whatever happens, so that it does not look back forever (Linux
+/// `bbr_ack_epoch_acked_reset_thresh`).
+const MAX_EPOCH_PACKETS: u64 = 1 << 20;
+
+/// The windowed maximum of the excess of acknowledged over expected bytes.
+#[derive(Debug, Clone)]
+pub struct AckAggregation {
+    /// An epoch lasts while ACKs come faster than the bandwidth estimate predicts.
+    epoch_start: Time,
+    epoch_acked: Bytes,
+    /// The greatest excess of the current and of the previous half window.
+    current: Bytes,
+    previous: Bytes,
+    rounds: u8,
+}
+
+impl AckAggregation {
+    pub fn new(now: Time) -> AckAggregation {
+        AckAggregation {
+            epoch_start: now,
+            epoch_acked: Bytes::ZERO,
+            current: Bytes::ZERO,
+            previous: Bytes::ZERO,
+            rounds: 0,
+        }
+    }
+
+    /// A round has started.
+    pub fn on_round(&mut self) {
+        self.rounds += 1;
+        if self.rounds >= HALF_WINDOW {
+            self.rounds = 0;
+            self.previous = self.current;
+            self.current = Bytes::ZERO;
+        }
+    }
+
+    /// An ACK has arrived, for `acked` bytes, at a bandwidth estimated as `bw` and with a window of `cwnd`.
+    pub fn on_ack(&mut self, now: Time, acked: Bytes, bw: Rate, cwnd: Bytes, mss: Bytes) {
+        let mut expected = bw.bytes_in(now.since(self.epoch_start));
+        if self.epoch_acked <= expected || self.epoch_acked + acked >= mss * MAX_EPOCH_PACKETS {
+            self.start_epoch(now);
+            expected = Bytes::ZERO;
+        }
+        self.epoch_acked += acked;
+        let extra = (self.epoch_acked - expected).min(cwnd);
+        self.current = self.current.max(extra);
+    }
+
+    /// The silence before `now` was the sender's own.
+    pub fn start_epoch(&mut self, now: Time) {
+        self.epoch_start = now;
+        self.epoch_acked = Bytes::ZERO;
+    }
+
+    /// The room to make for the next burst.
+    pub fn allowance(&self, bw: Rate, gain: Ratio) -> Bytes {
+        let extra = gain.of_bytes(self.current.max(self.previous));
+        extra.min(bw.bytes_in(MAX_SILENCE))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MSS: Bytes = Bytes::new(1_000);
+    const CWND: Bytes = Bytes::new(1_000_000);
+    /// One packet a millisecond.
+    const BW: Rate = Rate::from_bytes_per_sec(1_000_000);
+
+    fn at(ms: u64) -> Time {
+        Time::ZERO + Duration::from_millis(ms)
+    }
+
+    #[test]
+    fn a_steady_stream_needs_one_packets_room() {
+        let mut aggregation = AckAggregation::new(at(0));
+        for ms in 1..100 {
+            aggregation.on_ack(at(ms), MSS, BW, CWND, MSS);
+        }
+        assert_eq!(aggregation.allowance(BW, Ratio::ONE), MSS);
+    }
+
+    #[test]
+    fn bursts_need_the_room_of_a_burst() {
+        let mut aggregation = AckAggregation::new(at(0));
+        for ms in (10..200).step_by(10) {
+            for _ in 0..10 {
+                aggregation.on_ack(at(ms), MSS, BW, CWND, MSS);
+            }
+        }
+        assert_eq!(aggregation.allowance(BW, Ratio::ONE), MSS * 10);
+        assert_eq!(aggregation.allowance(BW, Ratio::ZERO), Bytes::ZERO);
+    }
+
+    #[test]
+    fn a_burst_is_forgotten_after_at_most_ten_rounds() {
+        let mut aggregation = AckAggregation::new(at(0));
+        aggregation.on_ack(at(1), MSS * 50, BW, CWND, MSS);
+        for _ in 0..HALF_WINDOW {
+            aggregation.on_round();
+        }
+        assert_eq!(aggregation.allowance(BW, Ratio::ONE), MSS * 50);
+        for _ in 0..HALF_WINDOW {
+            aggregation.on_round();
+        }
+        assert_eq!(aggregation.allowance(BW, Ratio::ONE), Bytes::ZERO);
+    }
+
+    #[test]
+    fn bounded_by_the_window_and_by_time() {
+        let mut aggregation = AckAggregation::new(at(0));
+        aggregation.on_ack(at(1), MSS * 500, BW, MSS * 300, MSS);
+        assert_eq!(aggregation.current, MSS * 300);
+        assert_eq!(aggregation.allowance(BW, Ratio::ONE), MSS * 100);
+    }
+}

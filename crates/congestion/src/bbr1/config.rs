@@ -1,0 +1,86 @@
+//! What Linux added to the paper's BBR, each as a setting.
+
+use units::Ratio;
+
+/// The settings of [`Bbr1`](super::Bbr1). The default is BBRv1 as Linux runs it.
+///
+/// "Linux" here is `net/ipv4/tcp_bbr.c` of kernel 7; "the paper" is "BBR: Congestion-Based Congestion Control", ACM
+/// Queue 14(5), 2016, with its appendix. What both agree on is no setting, but a constant in the file of the state or
+/// model part it belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Config {
+    /// The gain from the estimated BDP to the congestion window once the pipe is full. Both say 2, to keep sending
+    /// through delayed and stretched ACKs (paper, "Delayed and stretched ACKs"); with 1 such ACKs stall the flow.
+    pub cwnd_gain: Ratio,
+    /// How far below the estimated bandwidth to pace, as a share of it. Linux: 1 %, so that the average is slightly
+    /// below what the bottleneck can take and its queue shrinks (`bbr_pacing_margin_percent`). Paper: none.
+    pub pacing_margin: Ratio,
+    /// How much of the measured ACK aggregation to add to the window, against the silences between bursts of ACKs.
+    /// Linux: all of it (`bbr_extra_acked_gain`, since the change "tcp_bbr: adapt cwnd based on ack
+    /// aggregation estimation"). Paper: nothing.
+    pub extra_acked_gain: Ratio,
+    /// Whether the window makes room for what is being put together or taken apart in the end hosts: three send
+    /// quanta, an even number of packets, and two packets more while probing for bandwidth
+    /// (`bbr_quantization_budget`). Paper: the plain BDP times the gain.
+    pub is_end_host_budgeted: bool,
+    /// Whether to look for a token-bucket policer and to settle at its rate. Both do; how is Linux's
+    /// (`bbr_lt_bw_sampling`, after Flach et al., "An Internet-Wide Analysis of Traffic Policing", SIGCOMM 2016).
+    pub has_policer_model: bool,
+    /// Whether an RTT equal to the estimate of RTprop counts as having seen RTprop again, which puts off ProbeRTT.
+    /// Paper: yes. Linux: no, since the change "tcp: only postpone PROBE_RTT if RTT is < current min_rtt estimate":
+    /// flows that share a bottleneck can find its queue empty only together.
+    pub equal_rtt_postpones_probe_rtt: bool,
+    /// When a loss episode, which opens with a round of packet conservation, is over.
+    pub recovery_end: RecoveryEnd,
+}
+
+/// When a loss episode is over, so that the saved window is restored and the next loss starts a new one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RecoveryEnd {
+    /// When the transport leaves its recovery, literally as in `bbr_set_cwnd_to_recover_or_restore`.
+    ///
+    /// Fit for transports whose recovery lasts until all that was outstanding is settled and which do not leave and
+    /// re-enter it within an ACK, as Linux's TCP. A QUIC transport's recovery lasts one round trip (RFC 9002,
+    /// "Recovery Period") and under steady random loss starts anew at once: each would shrink inflight by another
+    /// round of packet conservation.
+    WithTransport,
+    /// When, after that, a whole round trip has passed without a loss.
+    ///
+    /// Gives a transport of either kind what Linux's TCP does under steady loss: there one recovery runs into the
+    /// next within the same ACK, which BBR does not see. (Google's QUIC ends its BBR's recovery the same way.)
+    AfterLossFreeRound,
+}
+
+impl Config {
+    /// BBRv1 as Linux runs it.
+    pub const fn linux() -> Config {
+        Config {
+            cwnd_gain: Ratio::new(2, 1),
+            pacing_margin: Ratio::new(1, 100),
+            extra_acked_gain: Ratio::ONE,
+            is_end_host_budgeted: true,
+            has_policer_model: true,
+            equal_rtt_postpones_probe_rtt: false,
+            recovery_end: RecoveryEnd::AfterLossFreeRound,
+        }
+    }
+
+    /// BBR as the paper of 2016 describes it.
+    pub const fn paper() -> Config {
+        Config {
+            cwnd_gain: Ratio::new(2, 1),
+            pacing_margin: Ratio::ZERO,
+            extra_acked_gain: Ratio::ZERO,
+            is_end_host_budgeted: false,
+            has_policer_model: true,
+            equal_rtt_postpones_probe_rtt: true,
+            recovery_end: RecoveryEnd::WithTransport,
+        }
+    }
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config::linux()
+    }
+}

@@ -1,0 +1,80 @@
+//! How much may be in flight: a bound for when ACKs tarry, not what normally determines the rate.
+
+use units::{Bytes, Rate, Ratio};
+
+use super::{Bbr1, State};
+use crate::controller::Ack;
+
+/// The least window, in packets, except right after a timeout and while conserving packets. Four keep the pipe going
+/// with a receiver that acknowledges every other packet (paper, "Managing Inflight"; Linux `bbr_cwnd_min_target`).
+const MIN_PACKETS: u64 = 4;
+
+/// Send quanta to allow for beyond the path's own BDP: one being scheduled, one in the sending host's offload engine,
+/// one in the receiving host's (Linux `bbr_quantization_budget`).
+const END_HOST_QUANTA: u64 = 3;
+
+/// Packets that make one ACK at a receiver which acknowledges every other one.
+const PACKETS_PER_ACK: u64 = 2;
+
+impl Bbr1 {
+    /// Approaches the target from below, by what is delivered.
+    pub(super) fn set_cwnd(&mut self, ack: &Ack) {
+        if !self.conserve_packets(ack) {
+            let target = self.target_cwnd();
+            if self.full_pipe.is_reached() {
+                self.cwnd = (self.cwnd + ack.newly_acked).min(target);
+            } else if self.cwnd < target || ack.rate.total_delivered < self.initial_cwnd {
+                self.cwnd += ack.newly_acked; // an estimate still growing is no reason to cut the window
+            }
+            self.cwnd = self.cwnd.max(self.min_cwnd());
+        }
+        if self.is_in_probe_rtt() {
+            self.cwnd = self.cwnd.min(self.min_cwnd());
+        }
+    }
+
+    fn target_cwnd(&self) -> Bytes {
+        let bw = self.bw();
+        let mut target = self.bdp(bw, self.cwnd_gain());
+        if self.full_pipe.is_reached() {
+            target += self
+                .ack_aggregation
+                .allowance(bw, self.config.extra_acked_gain);
+        }
+        self.with_end_host_budget(target)
+    }
+
+    /// What is in flight, the end hosts' share included, when the path holds `gain` BDP.
+    pub(super) fn inflight_at(&self, gain: Ratio) -> Bytes {
+        self.with_end_host_budget(self.bdp(self.btl_bw(), gain))
+    }
+
+    /// The estimated bandwidth-delay product times `gain`; the initial window while no RTT is known.
+    fn bdp(&self, bw: Rate, gain: Ratio) -> Bytes {
+        match self.rt_prop.get() {
+            Some(rt_prop) => gain.of_bytes(bw.bytes_in(rt_prop)),
+            None => self.initial_cwnd,
+        }
+    }
+
+    fn with_end_host_budget(&self, inflight: Bytes) -> Bytes {
+        if !self.config.is_end_host_budgeted {
+            return inflight;
+        }
+        let pair = self.mss * PACKETS_PER_ACK;
+        let inflight = (inflight + self.pacing.quantum() * END_HOST_QUANTA).get();
+        let even = inflight
+            .checked_next_multiple_of(pair.get())
+            .unwrap_or(inflight);
+        match &self.state {
+            // With a small BDP a quarter more may be less than a packet.
+            State::ProbeBw(cycle) if cycle.is_up() => Bytes::new(even) + pair,
+            _ => Bytes::new(even),
+        }
+    }
+
+    /// The least window.
+    pub(super) fn min_cwnd(&self) -> Bytes {
+        self.mss * MIN_PACKETS
+    }
+}

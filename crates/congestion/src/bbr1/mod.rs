@@ -1,0 +1,330 @@
+//! BBRv1: congestion control from a model of the path (Cardwell, Cheng, Gunn, Hassas Yeganeh, Jacobson, "BBR:
+//! Congestion-Based Congestion Control", ACM Queue 14(5), 2016; Linux `net/ipv4/tcp_bbr.c`).
+//!
+//! # The model
+//!
+//! Whatever a path consists of, two things bound what it can do: its bottleneck's bandwidth, **BtlBw**, and the
+//! round-trip time with empty queues, **RTprop**. Their product, the BDP, is what must be in flight to fill the pipe;
+//! more only makes a queue. Neither can be seen while the other is at work, as one shows itself when the pipe is full
+//! and the other when the queue is empty. So both are remembered, and sought in turn:
+//!
+//! ```text
+//! BtlBw  = the greatest delivery rate of the last 10 round trips
+//! RTprop = the least RTT of the last 10 seconds
+//!
+//! pacing rate = pacing gain × BtlBw              how fast to send
+//! cwnd        = cwnd gain × BtlBw × RTprop       how much may be in flight if ACKs tarry
+//! ```
+//!
+//! # The states
+//!
+//! What BBR does at a time is a choice of gains:
+//!
+//! ```text
+//!      ┌───────────┐  pipe full   ┌───────────┐  queue gone  ┌───────────┐
+//!  ──▶ │  Startup  │ ───────────▶ │   Drain   │ ───────────▶ │  ProbeBW  │ ◀─┐
+//!      │   2/ln 2  │              │   ln 2/2  │              │ 5/4 3/4 1…│ ──┘ gain cycle,
+//!      └───────────┘              └───────────┘              └───────────┘     a phase an RTprop
+//!          ▲  │                        │                         ▲  │
+//!          │  │ RTprop not seen for 10 s, from any state         │  │
+//!          │  ▼                        ▼                         │  ▼
+//!      ┌─────────────────────────────────────────────────────────────────┐
+//!      │  ProbeRTT: 4 packets for 200 ms and one round                   │
+//!      └─────────────────────────────────────────────────────────────────┘
+//!          back to Startup if the pipe was not yet full, else to ProbeBW
+//! ```
+//!
+//! Loss changes neither the model nor the state. It bounds the window for as long as it is repaired (`recovery`), and
+//! heavy loss at a constant rate tells of a `policer`.
+//!
+//! # Where things are
+//!
+//! Each state has a file: `startup`, `drain`, `probe_bw`, `probe_rtt`. So has each part of the model: `btl_bw` and
+//! `rt_prop`, the `round` as its clock, `full_pipe`, `ack_aggregation`, `policer`; and each thing that is controlled:
+//! `pacing`, `cwnd`, and `recovery` for both.
+
+mod ack_aggregation;
+mod btl_bw;
+mod config;
+mod cwnd;
+mod drain;
+mod full_pipe;
+mod pacing;
+mod policer;
+mod probe_bw;
+mod probe_rtt;
+mod recovery;
+mod round;
+mod rt_prop;
+mod startup;
+
+pub use config::{Config, RecoveryEnd};
+
+use rand_xoshiro::SplitMix64;
+use rand_xoshiro::rand_core::SeedableRng;
+use units::{Bytes, Rate, Ratio, Time};
+
+use crate::controller::{Ack, Cause, Connection, Controller, Lost, Recovery, Sent, Snapshot};
+use ack_aggregation::AckAggregation;
+use btl_bw::BtlBw;
+use full_pipe::FullPipe;
+use pacing::Pacing;
+use policer::Policer;
+use probe_bw::ProbeBw;
+use probe_rtt::{ProbeRtt, SlowStretch};
+use recovery::LossEpisode;
+use round::Round;
+use rt_prop::RtProp;
+
+/// The BBRv1 congestion controller.
+#[derive(Debug, Clone)]
+pub struct Bbr1 {
+    config: Config,
+    mss: Bytes,
+    initial_cwnd: Bytes,
+    rng: SplitMix64,
+
+    state: State,
+    /// Data has been sent after an idle period, and none of it delivered yet.
+    is_restarting_from_idle: bool,
+
+    round: Round,
+    btl_bw: BtlBw,
+    rt_prop: RtProp,
+    full_pipe: FullPipe,
+    ack_aggregation: AckAggregation,
+    policer: Policer,
+    slow_stretch: SlowStretch,
+    episode: LossEpisode,
+    /// The totals of the latest ACK, and of the losses since.
+    totals: Totals,
+
+    pacing: Pacing,
+    cwnd: Bytes,
+}
+
+#[derive(Debug, Clone)]
+enum State {
+    Startup,
+    Drain,
+    ProbeBw(ProbeBw),
+    ProbeRtt(ProbeRtt),
+}
+
+#[derive(Debug, Clone)]
+struct Totals {
+    delivered_time: Time,
+    delivered: Bytes,
+    lost: Bytes,
+}
+
+impl Bbr1 {
+    /// A controller for a new connection.
+    pub fn new(connection: Connection, config: Config) -> Bbr1 {
+        let Connection {
+            now,
+            mss,
+            initial_cwnd,
+            seed,
+        } = connection;
+        let mss = mss.max(Bytes::new(1));
+        let initial_cwnd = initial_cwnd.max(mss);
+        Bbr1 {
+            config,
+            mss,
+            initial_cwnd,
+            rng: SplitMix64::seed_from_u64(seed),
+            state: State::Startup,
+            is_restarting_from_idle: false,
+            round: Round::new(),
+            btl_bw: BtlBw::new(),
+            rt_prop: RtProp::new(now, config.equal_rtt_postpones_probe_rtt),
+            full_pipe: FullPipe::new(),
+            ack_aggregation: AckAggregation::new(now),
+            policer: Policer::new(),
+            slow_stretch: SlowStretch::none(),
+            episode: LossEpisode::none(),
+            totals: Totals {
+                delivered_time: now,
+                delivered: Bytes::ZERO,
+                lost: Bytes::ZERO,
+            },
+            pacing: Pacing::new(config.pacing_margin, initial_cwnd, mss),
+            cwnd: initial_cwnd,
+        }
+    }
+
+    fn update_model(&mut self, ack: &Ack) {
+        self.totals = Totals {
+            delivered_time: ack.now,
+            delivered: ack.rate.total_delivered,
+            lost: ack.rate.total_lost,
+        };
+        match ack.rate.delivery_rate {
+            Some(delivery_rate) => self.update_from_sample(ack, delivery_rate),
+            None => self.round.skip(),
+        }
+        self.update_episode(ack);
+        self.rt_prop.update(ack.now, ack.rtt);
+    }
+
+    /// The parts of the model that only a trustworthy sample may change.
+    fn update_from_sample(&mut self, ack: &Ack, delivery_rate: Rate) {
+        let is_app_limited =
+            ack.rate.is_app_limited || self.slow_stretch.contains(ack.rate.prior_delivered);
+
+        self.round.update(&ack.rate);
+        self.update_policer(ack, is_app_limited);
+        self.btl_bw
+            .update(self.round.count(), delivery_rate, is_app_limited);
+        if self.round.has_just_started() {
+            self.ack_aggregation.on_round();
+            if !is_app_limited {
+                self.full_pipe.on_round(self.btl_bw());
+            }
+        }
+        self.ack_aggregation
+            .on_ack(ack.now, ack.newly_acked, self.bw(), self.cwnd, self.mss);
+    }
+
+    fn update_policer(&mut self, ack: &Ack, is_app_limited: bool) {
+        if !self.config.has_policer_model {
+            return;
+        }
+        self.policer.observe(&policer::Observation {
+            now: ack.now,
+            delivered: ack.rate.total_delivered,
+            lost: ack.rate.total_lost,
+            has_losses: !ack.rate.newly_lost.is_zero(),
+            is_app_limited,
+            is_round_start: self.round.has_just_started(),
+        });
+        let is_cycling = matches!(self.state, State::ProbeBw(_));
+        if is_cycling && self.round.has_just_started() && self.policer.on_probe_bw_round() {
+            self.enter_probe_bw(ack.now); // to see whether the policer is still there
+        }
+    }
+
+    fn check_transitions(&mut self, ack: &Ack) {
+        self.check_cycle_phase(ack);
+        self.check_startup_done();
+        self.check_drain_done(ack.now, ack.inflight);
+        self.check_probe_rtt(ack);
+        self.is_restarting_from_idle = false;
+    }
+
+    /// The estimate of the bottleneck's bandwidth.
+    fn btl_bw(&self) -> Rate {
+        self.btl_bw.get()
+    }
+
+    /// The bandwidth to send at: the bottleneck's, or what a policer lets through.
+    fn bw(&self) -> Rate {
+        self.policer.rate().unwrap_or(self.btl_bw())
+    }
+
+    fn pacing_gain(&self) -> Ratio {
+        match &self.state {
+            State::Startup => startup::PACING_GAIN,
+            State::Drain => drain::PACING_GAIN,
+            State::ProbeBw(_) if self.policer.rate().is_some() => Ratio::ONE,
+            State::ProbeBw(cycle) => cycle.pacing_gain(),
+            State::ProbeRtt(_) => probe_rtt::PACING_GAIN,
+        }
+    }
+
+    fn cwnd_gain(&self) -> Ratio {
+        match &self.state {
+            State::Startup => startup::CWND_GAIN,
+            State::Drain => drain::CWND_GAIN,
+            State::ProbeBw(_) => self.config.cwnd_gain,
+            State::ProbeRtt(_) => probe_rtt::CWND_GAIN,
+        }
+    }
+}
+
+impl Controller for Bbr1 {
+    fn on_idle_restart(&mut self, now: Time) {
+        self.is_restarting_from_idle = true;
+        self.ack_aggregation.start_epoch(now);
+        match self.state {
+            State::ProbeBw(_) => self.pace_at_bw(),
+            State::ProbeRtt(_) => self.check_probe_rtt_done(now),
+            State::Startup | State::Drain => {}
+        }
+    }
+
+    /// Nothing: what BBR needs to know of a packet's departure comes back with its ACK, in the rate sample.
+    fn on_packet_sent(&mut self, _sent: &Sent) {}
+
+    fn on_packet_lost(&mut self, lost: &Lost) {
+        self.totals.lost += lost.packet.bytes;
+    }
+
+    fn on_recovery(&mut self, _now: Time, recovery: Recovery, inflight: Bytes) {
+        match recovery {
+            Recovery::Entered(Cause::Loss) => self.enter_recovery(inflight),
+            // BBRv1 takes no notice of ECN.
+            Recovery::Entered(Cause::Ecn) => {}
+            Recovery::Left => self.leave_recovery(),
+            Recovery::Undone => self.undo_recovery(),
+        }
+    }
+
+    fn on_ack(&mut self, ack: &Ack) {
+        self.update_model(ack);
+        self.check_transitions(ack);
+        self.set_pacing_rate(ack);
+        self.set_cwnd(ack);
+    }
+
+    fn on_timeout(&mut self, _now: Time) {
+        // Counts as the end of a round, as no ACK will tell of one; the silence before it is nobody's throughput.
+        self.collapse(&policer::Observation {
+            now: self.totals.delivered_time,
+            delivered: self.totals.delivered,
+            lost: self.totals.lost,
+            has_losses: true,
+            is_app_limited: false,
+            is_round_start: true,
+        });
+    }
+
+    fn on_mtu_change(&mut self, mss: Bytes) {
+        self.mss = mss.max(Bytes::new(1));
+        self.pacing.fit_quantum(self.mss);
+    }
+
+    fn cwnd(&self) -> Bytes {
+        self.cwnd.max(self.mss)
+    }
+
+    fn pacing_rate(&self) -> Rate {
+        self.pacing.rate()
+    }
+
+    fn send_quantum(&self) -> Bytes {
+        self.pacing.quantum()
+    }
+
+    fn snapshot(&self) -> Snapshot {
+        Snapshot {
+            controller: "bbr1",
+            state: match self.state {
+                State::Startup => "Startup",
+                State::Drain => "Drain",
+                State::ProbeBw(_) => "ProbeBW",
+                State::ProbeRtt(_) => "ProbeRTT",
+            },
+            cwnd: self.cwnd(),
+            pacing_rate: self.pacing.rate(),
+            send_quantum: self.pacing.quantum(),
+            ssthresh: None,
+            btl_bw: (!self.bw().is_zero()).then(|| self.bw()),
+            rt_prop: self.rt_prop.get(),
+            pacing_gain: Some(self.pacing_gain()),
+            cwnd_gain: Some(self.cwnd_gain()),
+            round: self.round.count(),
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! How fast to send, and how much at once.
+
+use units::{Bytes, Duration, Rate, Ratio};
+
+use super::{Bbr1, startup};
+use crate::controller::Ack;
+
+/// The RTT to assume before one is known: short enough to hold nothing back (Linux
+/// `bbr_init_pacing_rate_from_rtt`).
+const NOMINAL_RTT: Duration = Duration::from_millis(1);
+
+/// The time that a burst takes at the pacing rate, 2^-10 s: bursts grow with the rate, so that their cost to the
+/// sending host is spread over more bytes and the queue they make stays one of about a millisecond (Linux
+/// `sk_pacing_shift`).
+const BURST_TIME: Duration = Duration::from_nanos(1_000_000_000 >> 10);
+
+/// The longest burst: what segmentation offload takes at once (Linux `GSO_LEGACY_MAX_SIZE`, less the byte with which
+/// its length still fits 16 bits).
+const MAX_BURST: Bytes = Bytes::new(65_535);
+
+/// Below this rate single packets are sent, above it at least two, which a receiver acknowledges with one ACK (Linux
+/// `bbr_min_tso_rate`).
+const SINGLE_PACKET_RATE: Rate = Rate::from_bits_per_sec(1_200_000);
+
+/// The time that a packet takes at the slowest rate: whatever the estimate has come down to, the flow must go on to
+/// find out better (our choice; an estimate this low comes only from a path that stood still).
+const SLOWEST_PACKET: Duration = Duration::from_secs(1);
+
+/// The pacing rate and the send quantum that goes with it.
+#[derive(Debug, Clone)]
+pub struct Pacing {
+    rate: Rate,
+    quantum: Bytes,
+    has_seen_rtt: bool,
+    /// The share of the estimated bandwidth to pace at.
+    share: Ratio,
+}
+
+impl Pacing {
+    /// Starts with the initial window in the nominal RTT.
+    pub fn new(margin: Ratio, initial_cwnd: Bytes, mss: Bytes) -> Pacing {
+        let rest = margin.denominator().saturating_sub(margin.numerator());
+        let mut pacing = Pacing {
+            rate: Rate::ZERO,
+            quantum: mss,
+            has_seen_rtt: false,
+            share: Ratio::new(rest, margin.denominator()),
+        };
+        pacing.set_bw(
+            Rate::from_transfer(initial_cwnd, NOMINAL_RTT),
+            startup::PACING_GAIN,
+            mss,
+        );
+        pacing
+    }
+
+    pub fn rate(&self) -> Rate {
+        self.rate
+    }
+
+    pub fn quantum(&self) -> Bytes {
+        self.quantum
+    }
+
+    /// Paces at `bw` times `gain`, less the margin.
+    fn set_bw(&mut self, bw: Rate, gain: Ratio, mss: Bytes) {
+        self.set_rate(self.rate_for(bw, gain), mss);
+    }
+
+    fn rate_for(&self, bw: Rate, gain: Ratio) -> Rate {
+        bw.scale(gain).scale(self.share)
+    }
+
+    fn set_rate(&mut self, rate: Rate, mss: Bytes) {
+        self.rate = rate.max(Rate::from_transfer(mss, SLOWEST_PACKET));
+        self.fit_quantum(mss);
+    }
+
+    /// Whole packets of `mss`, as many as fit the time and size of a burst, but not too few.
+    pub fn fit_quantum(&mut self, mss: Bytes) {
+        let least = if self.rate < SINGLE_PACKET_RATE { 1 } else { 2 };
+        let burst = self.rate.bytes_in(BURST_TIME).min(MAX_BURST);
+        let packets = burst.get().checked_div(mss.get()).unwrap_or(0);
+        self.quantum = mss * packets.max(least);
+    }
+}
+
+impl Bbr1 {
+    /// Follows the estimated bandwidth; before the pipe is full only upwards, as early samples are too low.
+    pub(super) fn set_pacing_rate(&mut self, ack: &Ack) {
+        if !self.pacing.has_seen_rtt
+            && let Some(sample) = ack.rtt
+        {
+            self.pacing.has_seen_rtt = true;
+            let bw = Rate::from_transfer(self.cwnd, sample.rtt.max(Duration::from_micros(1)));
+            self.pacing.set_bw(bw, startup::PACING_GAIN, self.mss);
+        }
+        let rate = self.pacing.rate_for(self.bw(), self.pacing_gain());
+        if self.full_pipe.is_reached() || rate > self.pacing.rate {
+            self.pacing.set_rate(rate, self.mss);
+        }
+    }
+
+    /// After idleness there is no queue to drain and no need to probe: paces at the estimated bandwidth.
+    pub(super) fn pace_at_bw(&mut self) {
+        self.pacing.set_bw(self.bw(), Ratio::ONE, self.mss);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MSS: Bytes = Bytes::new(1_000);
+
+    fn quantum_at(rate: Rate) -> Bytes {
+        let mut pacing = Pacing::new(Ratio::ZERO, MSS * 10, MSS);
+        pacing.set_rate(rate, MSS);
+        pacing.quantum()
+    }
+
+    #[test]
+    fn a_burst_is_a_millisecond_within_bounds() {
+        assert_eq!(quantum_at(Rate::from_bits_per_sec(1_000_000)), MSS);
+        assert_eq!(quantum_at(Rate::from_bits_per_sec(10_000_000)), MSS * 2);
+        assert_eq!(quantum_at(Rate::from_bits_per_sec(100_000_000)), MSS * 12);
+        assert_eq!(quantum_at(Rate::MAX), MSS * 65);
+    }
+
+    #[test]
+    fn starts_with_the_window_in_a_millisecond() {
+        let pacing = Pacing::new(Ratio::new(1, 100), MSS * 10, MSS);
+        // 10 kB in 1 ms, times 2.885, less 1 %.
+        assert_eq!(pacing.rate(), Rate::from_bytes_per_sec(28_561_500));
+    }
+
+    #[test]
+    fn never_stands_still() {
+        let mut pacing = Pacing::new(Ratio::ZERO, MSS * 10, MSS);
+        pacing.set_bw(Rate::ZERO, Ratio::ONE, MSS);
+        assert_eq!(pacing.rate(), Rate::from_bytes_per_sec(1_000));
+    }
+}

@@ -1,0 +1,258 @@
+//! The model of a token-bucket policer: a link that is fast as long as the bucket lasts, and then drops what exceeds
+//! a much lower rate.
+//!
+//! The bandwidth filter alone would keep the flow probing above the policed rate, and each probe is dropped. A policer
+//! shows itself by two lossy intervals in a row with about the same throughput; then the average of both is the rate
+//! to send at, without gain cycling, for a while. (Paper, "Token-bucket policers"; Linux `bbr_lt_bw_sampling`, whose
+//! "long-term bandwidth" is the policed rate here; Flach et al., "An Internet-Wide Analysis of Traffic Policing",
+//! SIGCOMM 2016. All constants are Linux's.)
+
+use units::{Bytes, Duration, Rate, Ratio, Time};
+
+/// The fewest rounds in an interval, to even out the moment at which it ends.
+const MIN_INTERVAL_ROUNDS: u8 = 4;
+/// The most rounds in an interval: losses further apart are not those of a policer.
+const MAX_INTERVAL_ROUNDS: u8 = 4 * MIN_INTERVAL_ROUNDS;
+/// Lost per delivered bytes that make an interval lossy: about a fifth, far more than a healthy path loses.
+const LOSSY: Ratio = Ratio::new(50, 256);
+/// Two intervals agree if their rates differ by no more than this share …
+const AGREEMENT: Ratio = Ratio::new(1, 8);
+/// … or by no more than this much, at rates so low that single packets count: 4 kbit/s.
+const AGREEMENT_RATE: Rate = Rate::from_bits_per_sec(4_000);
+/// An interval shorter than this measures nothing.
+const MIN_INTERVAL: Duration = Duration::from_millis(1);
+/// Rounds for which the policed rate is believed, before looking again whether the policer is still there.
+const BELIEF_ROUNDS: u8 = 48;
+
+/// The counters of the connection at one ACK.
+#[derive(Debug, Clone, Copy)]
+pub struct Observation {
+    pub now: Time,
+    pub delivered: Bytes,
+    pub lost: Bytes,
+    pub has_losses: bool,
+    pub is_app_limited: bool,
+    pub is_round_start: bool,
+}
+
+/// What is known of a policer.
+#[derive(Debug, Clone)]
+pub struct Policer {
+    phase: Phase,
+    /// Where the interval, or the belief, began.
+    start: Time,
+    start_delivered: Bytes,
+    start_lost: Bytes,
+    rounds: u8,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    /// Until the first loss: the bucket, if any, must run empty before its rate can be measured.
+    Waiting,
+    /// Measuring an interval; with the rate of the lossy interval before, if there was one.
+    Sampling { previous: Option<Rate> },
+    /// There is a policer with this rate.
+    Policed(Rate),
+}
+
+impl Policer {
+    pub fn new() -> Policer {
+        Policer {
+            phase: Phase::Waiting,
+            start: Time::ZERO,
+            start_delivered: Bytes::ZERO,
+            start_lost: Bytes::ZERO,
+            rounds: 0,
+        }
+    }
+
+    /// The policed rate while there is believed to be a policer.
+    pub fn rate(&self) -> Option<Rate> {
+        match self.phase {
+            Phase::Policed(rate) => Some(rate),
+            Phase::Waiting | Phase::Sampling { .. } => None,
+        }
+    }
+
+    /// Forgets everything.
+    pub fn reset(&mut self) {
+        self.phase = Phase::Waiting;
+    }
+
+    /// A round has started in ProbeBW. Returns whether the belief in a policer has just ended.
+    pub fn on_probe_bw_round(&mut self) -> bool {
+        if self.rate().is_none() {
+            return false;
+        }
+        self.rounds += 1;
+        let is_over = self.rounds >= BELIEF_ROUNDS;
+        if is_over {
+            self.reset();
+        }
+        is_over
+    }
+
+    /// Takes what an ACK, or a timeout, has shown.
+    pub fn observe(&mut self, seen: &Observation) {
+        let previous = match self.phase {
+            Phase::Policed(_) => return,
+            Phase::Waiting if !seen.has_losses => return,
+            Phase::Waiting => {
+                self.start_interval(seen, None);
+                None
+            }
+            Phase::Sampling { previous } => previous,
+        };
+        if seen.is_app_limited {
+            return self.reset(); // it would underestimate
+        }
+        if seen.is_round_start {
+            self.rounds += 1;
+        }
+        if self.rounds < MIN_INTERVAL_ROUNDS {
+            return;
+        }
+        if self.rounds > MAX_INTERVAL_ROUNDS {
+            return self.reset();
+        }
+        // An interval ends, as it began, with a loss: with the bucket empty.
+        if !seen.has_losses {
+            return;
+        }
+        let delivered = seen.delivered - self.start_delivered;
+        let lost = seen.lost - self.start_lost;
+        if delivered.is_zero() || lost < LOSSY.of_bytes(delivered) {
+            return;
+        }
+        let length = seen.now.since(self.start);
+        if length < MIN_INTERVAL {
+            return;
+        }
+        self.end_interval(seen, Rate::from_transfer(delivered, length), previous);
+    }
+
+    fn end_interval(&mut self, seen: &Observation, rate: Rate, previous: Option<Rate>) {
+        match previous {
+            Some(previous) if agree(rate, previous) => {
+                let (rate, previous) = (rate.bytes_per_sec(), previous.bytes_per_sec());
+                self.phase = Phase::Policed(Rate::from_bytes_per_sec(rate.midpoint(previous)));
+                self.rounds = 0;
+            }
+            _ => self.start_interval(seen, Some(rate)),
+        }
+    }
+
+    fn start_interval(&mut self, seen: &Observation, previous: Option<Rate>) {
+        self.phase = Phase::Sampling { previous };
+        self.start = seen.now;
+        self.start_delivered = seen.delivered;
+        self.start_lost = seen.lost;
+        self.rounds = 0;
+    }
+}
+
+fn agree(rate: Rate, previous: Rate) -> bool {
+    let difference =
+        Rate::from_bytes_per_sec(rate.bytes_per_sec().abs_diff(previous.bytes_per_sec()));
+    difference <= previous.scale(AGREEMENT) || difference <= AGREEMENT_RATE
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Rounds of 100 ms in which `delivered` and `lost` bytes are settled.
+    struct Path {
+        policer: Policer,
+        now: Time,
+        delivered: Bytes,
+        lost: Bytes,
+    }
+
+    impl Path {
+        fn new() -> Path {
+            Path {
+                policer: Policer::new(),
+                now: Time::ZERO,
+                delivered: Bytes::ZERO,
+                lost: Bytes::ZERO,
+            }
+        }
+
+        fn round(&mut self, delivered: u64, lost: u64) {
+            self.now += Duration::from_millis(100);
+            self.delivered += Bytes::new(delivered);
+            self.lost += Bytes::new(lost);
+            self.policer.observe(&Observation {
+                now: self.now,
+                delivered: self.delivered,
+                lost: self.lost,
+                has_losses: lost > 0,
+                is_app_limited: false,
+                is_round_start: true,
+            });
+        }
+    }
+
+    #[test]
+    fn two_lossy_intervals_of_the_same_rate() {
+        let mut path = Path::new();
+        path.round(100_000, 0);
+        for _ in 0..8 {
+            assert_eq!(path.policer.rate(), None);
+            path.round(10_000, 5_000);
+        }
+        // The round that opens the first interval counts as its first.
+        assert_eq!(path.policer.rate(), Some(Rate::from_bytes_per_sec(100_000)));
+    }
+
+    #[test]
+    fn light_loss_is_no_policer() {
+        let mut path = Path::new();
+        for _ in 0..100 {
+            path.round(10_000, 1_900);
+        }
+        assert_eq!(path.policer.rate(), None);
+    }
+
+    #[test]
+    fn rates_that_differ_are_no_policer() {
+        let mut path = Path::new();
+        for round in 0..20 {
+            path.round(if round % 8 < 4 { 10_000 } else { 20_000 }, 5_000);
+            assert_eq!(path.policer.rate(), None);
+        }
+    }
+
+    #[test]
+    fn an_application_limit_starts_over() {
+        let mut path = Path::new();
+        for _ in 0..6 {
+            path.round(10_000, 5_000);
+        }
+        path.policer.observe(&Observation {
+            now: path.now,
+            delivered: path.delivered,
+            lost: path.lost,
+            has_losses: false,
+            is_app_limited: true,
+            is_round_start: false,
+        });
+        assert_eq!(path.policer.phase, Phase::Waiting);
+    }
+
+    #[test]
+    fn the_belief_ends() {
+        let mut path = Path::new();
+        for _ in 0..8 {
+            path.round(10_000, 5_000);
+        }
+        assert!(path.policer.rate().is_some());
+        for _ in 1..BELIEF_ROUNDS {
+            assert!(!path.policer.on_probe_bw_round());
+        }
+        assert!(path.policer.on_probe_bw_round());
+        assert_eq!(path.policer.rate(), None);
+    }
+}

@@ -1,0 +1,97 @@
+//! ProbeBW: the steady state. Cycles through gains that average to one: sends faster for about a round trip to see
+//! whether there is more bandwidth, then slower to remove the queue if there was not, then at the estimated rate.
+
+use rand_xoshiro::rand_core::Rng;
+use units::{Bytes, Duration, Ratio, Time};
+
+use super::{Bbr1, State};
+use crate::controller::Ack;
+
+/// The gain cycle. A quarter more is enough to double the estimate in about three cycles, and little enough for the
+/// queue of a vain attempt to be gone after a round at a quarter less; six rounds of neither make room for both
+/// (paper, "Steady-state Behavior"; Linux `bbr_pacing_gain`).
+const GAINS: [Ratio; 8] = [
+    Ratio::new(5, 4),
+    Ratio::new(3, 4),
+    Ratio::ONE,
+    Ratio::ONE,
+    Ratio::ONE,
+    Ratio::ONE,
+    Ratio::ONE,
+    Ratio::ONE,
+];
+
+/// The phase that sends slower. No cycle starts with it: there is no queue yet to remove (paper, "Steady-state
+/// Behavior").
+const DOWN: usize = 1;
+
+/// A place in the gain cycle.
+#[derive(Debug, Clone)]
+pub struct ProbeBw {
+    phase: usize,
+    phase_start: Time,
+}
+
+impl ProbeBw {
+    pub fn pacing_gain(&self) -> Ratio {
+        GAINS.get(self.phase).copied().unwrap_or(Ratio::ONE)
+    }
+
+    /// Whether this is the phase that sends faster.
+    pub fn is_up(&self) -> bool {
+        self.phase == 0
+    }
+
+    fn advance(&mut self, now: Time) {
+        self.phase = (self.phase + 1) % GAINS.len();
+        self.phase_start = now;
+    }
+}
+
+impl Bbr1 {
+    /// Starts the cycle at a random phase other than [`DOWN`], so that flows that enter together do not probe
+    /// together.
+    pub(super) fn enter_probe_bw(&mut self, now: Time) {
+        let choices = GAINS.len() as u64 - 1;
+        let choice = ((u64::from(self.rng.next_u32()) * choices) >> 32) as usize;
+        self.state = State::ProbeBw(ProbeBw {
+            phase: if choice < DOWN { choice } else { choice + 1 },
+            phase_start: now,
+        });
+    }
+
+    /// Goes on to the next phase if this one has served its purpose.
+    pub(super) fn check_cycle_phase(&mut self, ack: &Ack) {
+        let State::ProbeBw(cycle) = &self.state else {
+            return;
+        };
+        let rt_prop = self.rt_prop.get().unwrap_or(Duration::MAX);
+        let is_full_length = ack.now.since(cycle.phase_start) > rt_prop;
+        if self.is_phase_done(is_full_length, ack)
+            && let State::ProbeBw(cycle) = &mut self.state
+        {
+            cycle.advance(ack.now);
+        }
+    }
+
+    /// Each phase lasts one RTprop, but for two exits (Linux `bbr_is_next_cycle_phase`).
+    fn is_phase_done(&self, is_full_length: bool, ack: &Ack) -> bool {
+        let gain = self.pacing_gain();
+        if gain > Ratio::ONE {
+            // On a short path a round trip may be over before the extra data is in flight, so wait for that; but do
+            // not insist if packets are lost, as a shallow buffer may never hold it.
+            let inflight_with_next_burst = ack.prior_inflight + self.pacing.quantum();
+            return is_full_length
+                && (has_losses(ack) || inflight_with_next_burst >= self.inflight_at(gain));
+        }
+        if gain < Ratio::ONE {
+            // Once the queue is gone, going on slowly would leave the pipe partly empty.
+            return is_full_length || ack.prior_inflight <= self.inflight_at(Ratio::ONE);
+        }
+        is_full_length
+    }
+}
+
+fn has_losses(ack: &Ack) -> bool {
+    ack.rate.newly_lost > Bytes::ZERO
+}

@@ -1,0 +1,150 @@
+//! What losses do to the congestion window. They are no sign of congestion to BBR, but while a loss is repaired the
+//! path may have changed, so the window follows what is delivered until that is known.
+//!
+//! - A loss episode opens with one round of packet conservation: as much leaves as arrives. After it the window grows
+//!   by what is delivered, at most doubling in a round, until it is back at its target; the window of before is
+//!   restored when the episode is over. (Paper, appendix; Linux `bbr_set_cwnd_to_recover_or_restore`.)
+//! - After a timeout nothing is known of the path: the window is one packet, and grows from there.
+//! - If it turns out that nothing was lost, the window is restored at once.
+
+use units::Bytes;
+
+use super::config::RecoveryEnd;
+use super::{Bbr1, policer};
+use crate::controller::Ack;
+
+/// Where the flow is in a loss episode.
+#[derive(Debug, Clone)]
+pub struct LossEpisode {
+    /// An episode is going on.
+    is_open: bool,
+    /// The transport's recovery, or the time after a timeout, is going on.
+    is_transport_recovering: bool,
+    /// Conservation starts with the next ACK.
+    is_entering: bool,
+    is_conserving: bool,
+    /// A packet was lost since the round started.
+    is_round_lossy: bool,
+    /// The window to return to after the episode, or after ProbeRTT.
+    prior_cwnd: Bytes,
+}
+
+impl LossEpisode {
+    pub fn none() -> LossEpisode {
+        LossEpisode {
+            is_open: false,
+            is_transport_recovering: false,
+            is_entering: false,
+            is_conserving: false,
+            is_round_lossy: false,
+            prior_cwnd: Bytes::ZERO,
+        }
+    }
+}
+
+impl Bbr1 {
+    /// The transport has entered recovery with `inflight` left.
+    pub(super) fn enter_recovery(&mut self, inflight: Bytes) {
+        self.save_cwnd();
+        let is_new =
+            !self.episode.is_open || self.config.recovery_end == RecoveryEnd::WithTransport;
+        self.episode.is_open = true;
+        self.episode.is_transport_recovering = true;
+        self.episode.is_round_lossy = true;
+        if is_new {
+            self.episode.is_entering = true;
+            // Until the next ACK just the repair of the loss may leave; a window that was not used is given up.
+            self.cwnd = self.cwnd.min(inflight + self.mss);
+        }
+    }
+
+    /// The transport has left recovery.
+    pub(super) fn leave_recovery(&mut self) {
+        self.episode.is_transport_recovering = false;
+        if self.episode.is_open && self.config.recovery_end == RecoveryEnd::WithTransport {
+            self.close_episode();
+        }
+    }
+
+    /// Nothing was lost after all (Linux `bbr_undo_cwnd`).
+    pub(super) fn undo_recovery(&mut self) {
+        self.full_pipe.restart();
+        self.policer.reset();
+        self.episode.is_transport_recovering = false;
+        if self.episode.is_open {
+            self.close_episode();
+        }
+    }
+
+    /// Everything outstanding is lost (paper, appendix; Linux `bbr_set_state` for `TCP_CA_Loss`).
+    pub(super) fn collapse(&mut self, seen: &policer::Observation) {
+        self.save_cwnd();
+        self.episode.is_open = true;
+        self.episode.is_transport_recovering = true;
+        self.episode.is_round_lossy = true;
+        self.episode.is_entering = false;
+        self.episode.is_conserving = false;
+        self.cwnd = self.mss;
+        self.full_pipe.forget_baseline();
+        if self.config.has_policer_model {
+            self.policer.observe(seen);
+        }
+    }
+
+    /// Conservation lasts a round, and an episode until a round without loss.
+    pub(super) fn update_episode(&mut self, ack: &Ack) {
+        let has_losses = !ack.rate.newly_lost.is_zero();
+        self.episode.is_round_lossy |= has_losses;
+        if !self.round.has_just_started() {
+            return;
+        }
+        self.episode.is_conserving = false;
+        let is_over = !self.episode.is_transport_recovering && !self.episode.is_round_lossy;
+        if self.episode.is_open && is_over {
+            self.close_episode();
+        }
+        self.episode.is_round_lossy = has_losses;
+    }
+
+    /// Takes losses out of the window, and keeps it at what is delivered while conserving packets. Returns whether it
+    /// does the latter, so that the window must not grow.
+    pub(super) fn conserve_packets(&mut self, ack: &Ack) -> bool {
+        self.cwnd = (self.cwnd - ack.rate.newly_lost).max(self.mss);
+        let conserved = ack.inflight + ack.newly_acked;
+        if self.episode.is_entering {
+            self.episode.is_entering = false;
+            self.episode.is_conserving = true;
+            self.round.restart(ack.rate.total_delivered);
+            self.cwnd = conserved;
+        }
+        if self.episode.is_conserving {
+            self.cwnd = self.cwnd.max(conserved);
+        }
+        self.episode.is_conserving
+    }
+
+    /// Remembers the window before something cuts it. One that is already cut does not replace a greater one.
+    pub(super) fn save_cwnd(&mut self) {
+        let is_cut = self.episode.is_open || self.is_in_probe_rtt();
+        self.episode.prior_cwnd = if is_cut {
+            self.cwnd.max(self.episode.prior_cwnd)
+        } else {
+            self.cwnd
+        };
+    }
+
+    /// Returns to the remembered window.
+    pub(super) fn restore_cwnd(&mut self) {
+        self.cwnd = self.cwnd.max(self.episode.prior_cwnd);
+    }
+
+    fn close_episode(&mut self) {
+        self.episode.is_open = false;
+        self.episode.is_entering = false;
+        self.episode.is_conserving = false;
+        // ProbeRTT wants the window small, and restores it itself.
+        if !self.is_in_probe_rtt() {
+            self.restore_cwnd();
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! RTprop, the round-trip propagation time: the least RTT of the last ten seconds.
+
+use units::{Duration, Time};
+
+use crate::controller::RttSample;
+use crate::filter::WindowedMin;
+
+/// How long an RTT is remembered. Routes change on longer scales, and a flow that pauses now and then sees the bare
+/// path by itself within it (paper, "Characterizing the Bottleneck": "tens of seconds to minutes"; appendix and Linux:
+/// 10 s).
+pub const WINDOW: Duration = Duration::from_secs(10);
+
+/// The estimate of RTprop, and the time since it was last seen.
+#[derive(Debug, Clone)]
+pub struct RtProp {
+    filter: WindowedMin<Duration, Time>,
+    /// When RTprop was last seen: a lesser RTT, the first after the window had passed, or the end of ProbeRTT.
+    last_seen: Time,
+    /// Whether, before this ACK, RTprop had not been seen for a whole window.
+    is_expired: bool,
+    equal_counts: bool,
+}
+
+impl RtProp {
+    pub fn new(now: Time, equal_counts: bool) -> RtProp {
+        RtProp {
+            filter: WindowedMin::new(WINDOW),
+            last_seen: now,
+            is_expired: false,
+            equal_counts,
+        }
+    }
+
+    /// Takes the RTT of an ACK, if it has one.
+    pub fn update(&mut self, now: Time, sample: Option<RttSample>) {
+        self.is_expired = now.since(self.last_seen) > WINDOW;
+        let Some(sample) = sample else { return };
+        let is_seen = match self.filter.get() {
+            Some(least) if self.equal_counts => sample.rtt <= least,
+            Some(least) => sample.rtt < least,
+            None => true,
+        };
+        // An ACK that was held back may confirm or lower the estimate, but must not replace it by its own delay.
+        let is_renewal = self.is_expired && !sample.is_ack_delayed;
+        if is_seen || is_renewal {
+            self.last_seen = now;
+        }
+        if is_seen || !sample.is_ack_delayed {
+            self.filter.update(now, sample.rtt);
+        }
+    }
+
+    /// ProbeRTT has looked for it: the window begins again.
+    pub fn mark_seen(&mut self, now: Time) {
+        self.last_seen = now;
+        self.is_expired = false;
+    }
+
+    /// Whether, before this ACK, RTprop had not been seen for a whole window.
+    pub fn is_expired(&self) -> bool {
+        self.is_expired
+    }
+
+    /// The estimate, once there is one.
+    pub fn get(&self) -> Option<Duration> {
+        self.filter.get()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rtt(ms: u64) -> Option<RttSample> {
+        Some(RttSample {
+            rtt: Duration::from_millis(ms),
+            is_ack_delayed: false,
+        })
+    }
+
+    fn at(ms: u64) -> Time {
+        Time::ZERO + Duration::from_millis(ms)
+    }
+
+    #[test]
+    fn the_least_rtt_until_the_window_has_passed() {
+        let mut rt_prop = RtProp::new(at(0), false);
+        assert_eq!(rt_prop.get(), None);
+        rt_prop.update(at(40), rtt(40));
+        rt_prop.update(at(100), rtt(60));
+        assert_eq!(rt_prop.get(), Some(Duration::from_millis(40)));
+        rt_prop.update(at(10_040), rtt(50));
+        assert!(!rt_prop.is_expired());
+        rt_prop.update(at(10_041), rtt(50));
+        assert!(rt_prop.is_expired());
+        assert_eq!(rt_prop.get(), Some(Duration::from_millis(50)));
+        rt_prop.update(at(10_042), rtt(50));
+        assert!(
+            !rt_prop.is_expired(),
+            "the first RTT after the window counts as seen"
+        );
+    }
+
+    #[test]
+    fn an_equal_rtt_counts_in_the_paper_only() {
+        for (equal_counts, is_expired) in [(true, false), (false, true)] {
+            let mut rt_prop = RtProp::new(at(0), equal_counts);
+            rt_prop.update(at(40), rtt(40));
+            rt_prop.update(at(5_000), rtt(40));
+            rt_prop.update(at(10_041), rtt(40));
+            assert_eq!(rt_prop.is_expired(), is_expired);
+        }
+    }
+
+    #[test]
+    fn a_delayed_ack_lowers_but_does_not_replace() {
+        let delayed = |ms| {
+            Some(RttSample {
+                rtt: Duration::from_millis(ms),
+                is_ack_delayed: true,
+            })
+        };
+        let mut rt_prop = RtProp::new(at(0), false);
+        rt_prop.update(at(40), rtt(40));
+        rt_prop.update(at(50), delayed(39));
+        assert_eq!(rt_prop.get(), Some(Duration::from_millis(39)));
+        rt_prop.update(at(20_000), delayed(80));
+        assert!(rt_prop.is_expired());
+        assert_eq!(rt_prop.get(), Some(Duration::from_millis(39)));
+    }
+}
