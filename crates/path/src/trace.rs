@@ -300,7 +300,8 @@ mod tests {
         assert_eq!(millis(cursor.take(Bytes::new(1505))), 30);
         assert_eq!(millis(cursor.take(Bytes::new(1503))), 30);
         assert_eq!(millis(cursor.take(Bytes::ZERO)), 40);
-        assert_eq!(millis(cursor.take(OPPORTUNITY * 3)), 70);
+        assert_eq!(millis(cursor.take(OPPORTUNITY * 3)), 60);
+        assert_eq!(millis(cursor.start()), 70);
     }
 
     #[test]
