@@ -5,6 +5,7 @@ use core::str::FromStr;
 
 use units::{Bytes, Rate, Time};
 
+use crate::bbr1::{self, Bbr1};
 use crate::controller::{Ack, Connection, Controller, Lost, Recovery, Sent, Snapshot};
 use crate::cubic::{self, Cubic};
 use crate::reno::{self, Reno};
@@ -12,6 +13,8 @@ use crate::reno::{self, Reno};
 /// The controllers that there are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Kind {
+    /// BBRv1, ACM Queue 14(5), 2016.
+    Bbr1,
     /// CUBIC, RFC 9438.
     Cubic,
     /// Reno, RFC 5681.
@@ -20,11 +23,12 @@ pub enum Kind {
 
 impl Kind {
     /// Every controller.
-    pub const ALL: &'static [Kind] = &[Kind::Cubic, Kind::Reno];
+    pub const ALL: &'static [Kind] = &[Kind::Bbr1, Kind::Cubic, Kind::Reno];
 
     /// The name that it has everywhere: in code, on the command line, in records.
     pub const fn name(self) -> &'static str {
         match self {
+            Kind::Bbr1 => "bbr1",
             Kind::Cubic => "cubic",
             Kind::Reno => "reno",
         }
@@ -65,6 +69,8 @@ impl core::error::Error for UnknownKind {}
 /// Any controller with its default settings, without a pointer in between.
 #[derive(Debug, Clone)]
 pub enum AnyController {
+    /// BBRv1.
+    Bbr1(Bbr1),
     /// CUBIC.
     Cubic(Cubic),
     /// Reno.
@@ -75,6 +81,7 @@ impl AnyController {
     /// A controller of the given kind for a new connection.
     pub fn new(kind: Kind, connection: Connection) -> AnyController {
         match kind {
+            Kind::Bbr1 => AnyController::Bbr1(Bbr1::new(connection, bbr1::Config::default())),
             Kind::Cubic => AnyController::Cubic(Cubic::new(connection, cubic::Config::default())),
             Kind::Reno => AnyController::Reno(Reno::new(connection, reno::Config::default())),
         }
@@ -85,6 +92,7 @@ impl AnyController {
 macro_rules! each {
     ($any:expr, $controller:ident => $call:expr) => {
         match $any {
+            AnyController::Bbr1($controller) => $call,
             AnyController::Cubic($controller) => $call,
             AnyController::Reno($controller) => $call,
         }
@@ -134,5 +142,41 @@ impl Controller for AnyController {
 
     fn snapshot(&self) -> Snapshot {
         each!(self, controller => controller.snapshot())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+    use std::string::ToString;
+
+    use units::Duration;
+
+    use super::*;
+
+    #[test]
+    fn every_name_parses_back_and_is_the_controllers_own() {
+        for &kind in Kind::ALL {
+            assert_eq!(kind.to_string().parse(), Ok(kind));
+            let connection = Connection {
+                now: Time::ZERO + Duration::from_secs(1),
+                mss: Bytes::new(1_200),
+                initial_cwnd: Bytes::new(12_000),
+                seed: 0,
+            };
+            let controller = AnyController::new(kind, connection);
+            assert_eq!(controller.snapshot().controller, kind.name());
+            assert_eq!(controller.cwnd(), Bytes::new(12_000));
+        }
+    }
+
+    #[test]
+    fn an_unknown_name_is_answered_with_the_known_ones() {
+        for name in ["", "vegas", "CUBIC", "reno "] {
+            let error = name.parse::<Kind>().unwrap_err().to_string();
+            for kind in Kind::ALL {
+                assert!(error.contains(kind.name()), "{error}");
+            }
+        }
     }
 }
