@@ -37,9 +37,22 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use congestion::{Connection, Controller};
+use congestion::{AnyController, Connection, Controller, Kind};
 
 use crate::observer::Observer;
+
+/// What makes noq's connections use controllers of the given kind; see [`factory_with`].
+pub fn factory(
+    kind: Kind,
+    seed: u64,
+    observer: Option<Arc<dyn Observer>>,
+) -> Arc<dyn noq::congestion::ControllerFactory + Send + Sync> {
+    factory_with(
+        move |connection| AnyController::new(kind, connection),
+        seed,
+        observer,
+    )
+}
 
 /// What makes noq's connections use the controllers that `make` makes.
 ///
