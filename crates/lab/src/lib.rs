@@ -1,1 +1,5 @@
 //! Scenarios, engines, records and reports
+
+pub mod record;
+pub mod report;
+pub mod scenario;

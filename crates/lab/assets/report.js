@@ -1,0 +1,260 @@
+"use strict";
+(() => {
+  const data = JSON.parse(document.getElementById("data").textContent);
+  const root = document.documentElement;
+  const main = document.getElementById("plots");
+  const css = (name) => getComputedStyle(root).getPropertyValue(name).trim();
+
+  // Names of states as the controllers report them, and the kind of time that they are.
+  const STATES = {
+    Startup: "start", SlowStart: "start", ConservativeSlowStart: "start",
+    Drain: "drain", ProbeBW: "cruise", CongestionAvoidance: "cruise", ProbeRTT: "probe", Recovery: "recovery",
+  };
+  const stateColor = (state) => css(`--state-${STATES[state] ?? "other"}`);
+  const laneVariable = (lane) => `--lane${lane % 6}`;
+
+  // A row of plots: what is drawn of a lane, and its lines for reference.
+  const ROWS = [
+    { title: "Delivery rate", unit: "Mbit/s", curves: [["rate", ""], ["btlbw", "BtlBw"]],
+      references: (path) => [[path.limit, "limit"]] },
+    { title: "RTT", unit: "ms", curves: [["rtt", ""]], references: (path) => [[path.rtprop, "RTprop"]] },
+    { title: "Inflight", unit: "kB", curves: [["inflight", ""]], references: (path) => [[path.bdp, "BDP"]] },
+    { title: "Congestion window", unit: "kB", curves: [["cwnd", ""]], references: (path) => [[path.bdp, "BDP"]] },
+    { title: "Queue at the bottleneck", unit: "kB", isOfPath: true, references: (path) => [[path.bdp, "BDP"]] },
+  ];
+
+  const lanes = data.lanes.map((lane, index) => ({ ...lane, index }));
+  let plots = [];
+  let zoom = [0, data.end];
+  let layout = lanes.length > 3 ? "overlay" : "columns";
+
+  const number = (value) =>
+    value == null ? "–" : value.toLocaleString("en", { maximumSignificantDigits: value < 1 ? 2 : 4 });
+
+  const element = (tag, parent, text, className) => {
+    const made = document.createElement(tag);
+    if (text != null) made.textContent = text;
+    if (className) made.className = className;
+    parent?.append(made);
+    return made;
+  };
+
+  // The curves of one plot: for each of its lanes those of the row, or the queue of the lanes' paths.
+  const curvesOf = (row, shown) => {
+    const several = shown.length > 1;
+    if (row.isOfPath) {
+      return [...new Set(shown.map((lane) => lane.path))]
+        .filter((path) => data.paths[path].t.length > 0)
+        .map((path) => {
+          const users = shown.filter((lane) => lane.path === path);
+          return { lane: users.length > 1 ? null : users[0], t: data.paths[path].t, values: data.paths[path].queue,
+                   label: users.length > 1 ? "shared queue" : users[0].name };
+        });
+    }
+    return shown.flatMap((lane) => row.curves
+      // BtlBw is a guide to one flow; with several in a plot it would hide the others.
+      .filter(([key, note]) => !(several && note) && lane[key].some((value) => value != null))
+      .map(([key, note]) => ({ lane, t: lane.t, values: lane[key], label: note || lane.name, isGuide: !!note })));
+  };
+
+  // The highest value of any lane in the part of the run that is shown: the row's plots share their axes.
+  const top = (row) => {
+    let max = 0;
+    for (const curve of curvesOf(row, lanes).concat(row.isOfPath ? [] : lanes.flatMap((lane) => curvesOf(row, [lane])))) {
+      curve.t.forEach((t, index) => {
+        if (t >= zoom[0] && t <= zoom[1] && curve.values[index] > max) max = curve.values[index];
+      });
+    }
+    for (const path of data.paths) {
+      for (const [value] of row.references(path)) if (value > max && value < 4 * max) max = value;
+    }
+    return (max || 1) * 1.08;
+  };
+
+  const drawStates = (plot, shown) => {
+    const { ctx, bbox } = plot;
+    const ribbon = 7 * devicePixelRatio;
+    ctx.save();
+    ctx.beginPath();
+    ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
+    ctx.clip();
+    shown.forEach((lane, index) => {
+      const y = bbox.top + (shown.length > 1 ? index * (ribbon + devicePixelRatio) : 0);
+      const height = shown.length > 1 ? ribbon : bbox.height;
+      for (const stay of lane.states) {
+        const from = plot.valToPos(stay.from, "x", true);
+        const to = plot.valToPos(stay.to, "x", true);
+        ctx.fillStyle = stateColor(stay.state);
+        // Several lanes share the plot: their ribbons are small, so they are drawn twice as strong.
+        for (let pass = 0; pass < (shown.length > 1 ? 2 : 1); pass++) {
+          ctx.fillRect(from, y, Math.max(to - from, devicePixelRatio), height);
+        }
+      }
+    });
+    ctx.restore();
+  };
+
+  const drawReferences = (plot, row, shown) => {
+    const { ctx, bbox } = plot;
+    ctx.save();
+    ctx.strokeStyle = ctx.fillStyle = css("--faint");
+    ctx.lineWidth = devicePixelRatio;
+    ctx.font = `${11 * devicePixelRatio}px system-ui, sans-serif`;
+    ctx.textAlign = "right";
+    const drawn = new Set();
+    for (const path of new Set(shown.map((lane) => lane.path))) {
+      for (const [value, label] of row.references(data.paths[path])) {
+        if (value == null || drawn.has(value) || value > plot.scales.y.max) continue;
+        drawn.add(value);
+        const y = plot.valToPos(value, "y", true);
+        ctx.setLineDash([6 * devicePixelRatio, 4 * devicePixelRatio]);
+        ctx.beginPath();
+        ctx.moveTo(bbox.left, y);
+        ctx.lineTo(bbox.left + bbox.width, y);
+        ctx.stroke();
+        const below = y - bbox.top < 18 * devicePixelRatio;
+        ctx.fillText(`${label} ${number(value)}`, bbox.left + bbox.width - 4 * devicePixelRatio,
+                     y + (below ? 12 : -4) * devicePixelRatio);
+      }
+    }
+    ctx.restore();
+  };
+
+  const stateAt = (lane, t) => lane.states.find((stay) => t >= stay.from && t <= stay.to)?.state;
+
+  const setZoom = (from, to) => {
+    zoom = to - from > 1e-4 ? [Math.max(0, from), Math.min(data.end, to)] : [0, data.end];
+    const tops = new Map(ROWS.map((row) => [row, top(row)]));
+    for (const { plot, row } of plots) {
+      plot.batch(() => {
+        plot.setScale("x", { min: zoom[0], max: zoom[1] });
+        plot.setScale("y", { min: 0, max: tops.get(row) });
+      });
+    }
+  };
+
+  const makePlot = (row, shown, max) => {
+    const curves = curvesOf(row, shown);
+    if (curves.length === 0) return;
+    const box = element("section", main, null, "plot");
+    const heading = element("h2", box, `${row.title} `);
+    element("small", heading, `${row.unit}${shown.length === 1 ? ` · ${shown[0].name}` : ""}`);
+    const readout = element("div", box, null, "readout");
+
+    const tables = curves.map((curve) => [curve.t, curve.values]);
+    const columns = tables.length > 1 ? uPlot.join(tables) : tables[0];
+    const color = (curve) => curve.isGuide || !curve.lane ? css("--text") : css(laneVariable(curve.lane.index));
+    const axis = { stroke: css("--faint"), grid: { stroke: css("--grid"), width: 1 }, ticks: { stroke: css("--grid"), width: 1 },
+                   font: "11px system-ui, sans-serif" };
+    const plot = new uPlot({
+      width: box.clientWidth, height: 210, padding: [8, 10, 0, 0],
+      legend: { show: false },
+      scales: { x: { time: false, auto: false, range: (_, min, max) => [min ?? 0, max ?? data.end] },
+                y: { auto: false, range: (_, min, high) => [0, high ?? max] } },
+      series: [{}, ...curves.map((curve) => ({
+        stroke: color(curve), width: curve.isGuide ? 1 : 1.4, dash: curve.isGuide ? [3, 3] : undefined,
+        spanGaps: true, points: { show: false },
+      }))],
+      axes: [{ ...axis, size: 34, values: (_, ticks) => ticks.map((tick) => `${+tick.toFixed(4)} s`) },
+             { ...axis, size: 52, values: (_, ticks) => ticks.map(number) }],
+      cursor: {
+        y: false, points: { size: 6 }, drag: { x: true, y: false, setScale: false },
+        sync: { key: "fullpipe", scales: ["x", null] },
+        bind: { dblclick: () => () => setZoom(0, data.end) },
+      },
+      hooks: {
+        drawClear: [(plot) => drawStates(plot, shown)],
+        draw: [(plot) => drawReferences(plot, row, shown)],
+        setSelect: [(plot) => {
+          if (plot.select.width < 3) return;
+          const from = plot.posToVal(plot.select.left, "x");
+          const to = plot.posToVal(plot.select.left + plot.select.width, "x");
+          plot.setSelect({ left: 0, width: 0 }, false);
+          setZoom(from, to);
+        }],
+        setCursor: [(plot) => {
+          readout.replaceChildren();
+          if (plot.cursor.left == null || plot.cursor.left < 0) return;
+          const t = plot.posToVal(plot.cursor.left, "x");
+          element("b", readout, `${t.toFixed(3)} s`);
+          for (const curve of curves) {
+            readout.append(` · ${curve.label} `);
+            element("b", readout, number(lastBefore(curve, t))).style.color = color(curve);
+          }
+          for (const lane of shown) {
+            const state = stateAt(lane, t);
+            if (state) readout.append(` · ${shown.length > 1 ? `${lane.name} ` : ""}${state}`);
+          }
+        }],
+      },
+    }, columns, box);
+    plots.push({ plot, row, box });
+  };
+
+  // The value at the time or the last one before it.
+  const lastBefore = (curve, t) => {
+    let low = 0, high = curve.t.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (curve.t[middle] <= t) low = middle + 1; else high = middle;
+    }
+    while (low > 0) if (curve.values[--low] != null) return curve.values[low];
+    return null;
+  };
+
+  const build = () => {
+    for (const { plot } of plots) plot.destroy();
+    plots = [];
+    main.replaceChildren();
+    const columns = layout === "columns" ? lanes.map((lane) => [lane]) : [lanes];
+    main.style.gridTemplateColumns = `repeat(${columns.length}, minmax(0, 1fr))`;
+    for (const row of ROWS) {
+      const max = top(row);
+      for (const shown of columns) makePlot(row, shown, max);
+    }
+    setZoom(...zoom);
+    for (const button of document.querySelectorAll("#layout button")) {
+      button.setAttribute("aria-pressed", button.value === layout);
+    }
+  };
+
+  const buildLegend = () => {
+    const legend = document.getElementById("legend");
+    const entry = (text, swatch, className) =>
+      element("span", legend, text, className).style.setProperty("--swatch", swatch);
+    for (const lane of lanes) entry(lane.name, `var(${laneVariable(lane.index)})`, "stroke");
+    entry("reference", "var(--faint)", "stroke dashed");
+    for (const state of new Set(lanes.flatMap((lane) => lane.states.map((stay) => stay.state)))) {
+      entry(state, `var(--state-${STATES[state] ?? "other"})`);
+    }
+    document.querySelectorAll("tbody tr").forEach((row, index) =>
+      row.style.setProperty("--lane", `var(${laneVariable(index)})`));
+  };
+
+  const system = matchMedia("(prefers-color-scheme: dark)");
+  let chosen = null;
+  const paint = () => {
+    root.dataset.theme = chosen ?? (system.matches ? "dark" : "light");
+    build();
+  };
+  system.addEventListener("change", paint);
+  document.getElementById("theme").addEventListener("click", () => {
+    chosen = root.dataset.theme === "dark" ? "light" : "dark";
+    paint();
+  });
+
+  const layouts = document.getElementById("layout");
+  layouts.hidden = lanes.length < 2;
+  layouts.addEventListener("click", (event) => {
+    if (!event.target.value) return;
+    layout = event.target.value;
+    build();
+  });
+  if (innerWidth < 760) layout = "overlay";
+  new ResizeObserver(() => {
+    for (const { plot, box } of plots) plot.setSize({ width: box.clientWidth, height: plot.height });
+  }).observe(main);
+
+  buildLegend();
+  paint();
+})();

@@ -1,0 +1,110 @@
+//! Percentiles of times, in bounded memory.
+
+use hdrhistogram::Histogram;
+use units::Duration;
+
+/// The longest time that percentiles tell apart from longer ones: an hour, in microseconds.
+const LONGEST_MICROS: u64 = 3_600_000_000;
+
+/// The distribution of a time, such as the RTT over all ACKs. Smallest, largest and mean are exact; percentiles are
+/// good to a microsecond or three significant digits, whichever is coarser.
+#[derive(Debug, Clone)]
+pub struct Distribution {
+    micros: Histogram<u64>,
+    min: Duration,
+    max: Duration,
+    sum_nanos: u128,
+}
+
+impl Default for Distribution {
+    fn default() -> Distribution {
+        Distribution {
+            micros: Histogram::new_with_bounds(1, LONGEST_MICROS, 3)
+                .expect("these constants are within the histogram's bounds"),
+            min: Duration::MAX,
+            max: Duration::ZERO,
+            sum_nanos: 0,
+        }
+    }
+}
+
+impl Distribution {
+    /// Adds one observation.
+    pub fn record(&mut self, span: Duration) {
+        self.micros
+            .saturating_record(span.as_nanos().div_ceil(1000));
+        self.min = self.min.min(span);
+        self.max = self.max.max(span);
+        self.sum_nanos = self.sum_nanos.saturating_add(span.as_nanos().into());
+    }
+
+    /// The smallest observation, in milliseconds.
+    pub fn min_ms(&self) -> Option<f64> {
+        self.observed(self.min.as_millis_f64())
+    }
+
+    /// The largest observation, in milliseconds.
+    pub fn max_ms(&self) -> Option<f64> {
+        self.observed(self.max.as_millis_f64())
+    }
+
+    /// The mean, in milliseconds.
+    pub fn mean_ms(&self) -> Option<f64> {
+        self.observed(self.sum_nanos as f64 / self.micros.len() as f64 / 1e6)
+    }
+
+    /// The value that the share `quantile` of the observations does not exceed, in milliseconds.
+    pub fn quantile_ms(&self, quantile: f64) -> Option<f64> {
+        let millis = self.micros.value_at_quantile(quantile) as f64 / 1e3;
+        // The histogram answers with the upper end of a bucket, which may lie above the largest observation.
+        self.observed(millis.clamp(
+            self.min.as_millis_f64(),
+            self.max.as_millis_f64().max(self.min.as_millis_f64()),
+        ))
+    }
+
+    fn observed(&self, value: f64) -> Option<f64> {
+        (!self.micros.is_empty()).then_some(value)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percentiles_of_known_values() {
+        let mut rtts = Distribution::default();
+        for millis in 1..=1000 {
+            rtts.record(Duration::from_millis(millis));
+        }
+        assert_eq!(rtts.min_ms(), Some(1.0));
+        assert_eq!(rtts.max_ms(), Some(1000.0));
+        assert_eq!(rtts.mean_ms(), Some(500.5));
+        for (quantile, expected) in [(0.5, 500.0), (0.95, 950.0), (1.0, 1000.0)] {
+            let found = rtts.quantile_ms(quantile).unwrap();
+            assert!(
+                (found / expected - 1.0).abs() < 0.001,
+                "{found} for {expected}"
+            );
+        }
+    }
+
+    #[test]
+    fn nothing_observed_is_nothing_known() {
+        let rtts = Distribution::default();
+        assert_eq!(rtts.min_ms(), None);
+        assert_eq!(rtts.mean_ms(), None);
+        assert_eq!(rtts.quantile_ms(0.5), None);
+    }
+
+    #[test]
+    fn extremes_are_counted() {
+        let mut rtts = Distribution::default();
+        rtts.record(Duration::ZERO);
+        rtts.record(Duration::MAX);
+        assert_eq!(rtts.min_ms(), Some(0.0));
+        assert_eq!(rtts.quantile_ms(0.0), Some(0.0));
+        assert!(rtts.quantile_ms(1.0).unwrap() >= 3_599_000.0);
+    }
+}

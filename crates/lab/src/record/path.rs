@@ -1,0 +1,128 @@
+//! The bottleneck over time.
+
+use units::{Bytes, Duration};
+
+use super::distribution::Distribution;
+use super::series::{Point, Series};
+use super::summary::{PathSummary, QueueMillis};
+use crate::scenario::PathSpec;
+
+/// The bottleneck at one moment.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PathSample {
+    /// When, from the start of the run.
+    pub at: Duration,
+    /// What waits in its buffer.
+    pub queue: Bytes,
+    /// The time that the bottleneck needs for it, if the path has a rate.
+    pub queue_time: Option<Duration>,
+}
+
+impl Point for PathSample {
+    fn at(&self) -> Duration {
+        self.at
+    }
+
+    fn is_news(&self, _previous: &PathSample) -> bool {
+        false
+    }
+}
+
+/// What the bottleneck has done since the start of the run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct PathTotals {
+    /// Bytes transmitted, packets that were lost after it included.
+    pub transmitted: Bytes,
+    /// Packets dropped by buffer and policer.
+    pub drops: u64,
+    /// Data packets lost at random.
+    pub random_losses: u64,
+}
+
+/// Samples of the bottleneck.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct PathRecord {
+    /// The samples, in the order of their times; none if the engine saw no path.
+    pub samples: Vec<PathSample>,
+}
+
+/// Makes the path's record and summary from what an engine sees of it.
+#[derive(Debug, Clone)]
+pub struct PathRecorder {
+    spec: PathSpec,
+    warmup: Duration,
+    series: Series<PathSample>,
+    queue: Distribution,
+    before: PathTotals,
+    now: Option<PathTotals>,
+}
+
+impl PathRecorder {
+    /// A recorder for a path of a scenario with this warmup.
+    pub fn new(spec: PathSpec, warmup: Duration) -> PathRecorder {
+        PathRecorder {
+            spec,
+            warmup,
+            series: Series::new(),
+            queue: Distribution::default(),
+            before: PathTotals::default(),
+            now: None,
+        }
+    }
+
+    /// Notes the state at a time; at regular intervals, since percentiles are over time.
+    pub fn sample(&mut self, at: Duration, queue: Bytes, totals: PathTotals) {
+        let rate = self.spec.rate_at(at);
+        let queue_time = rate.map(|rate| rate.time_for(queue));
+        self.series.push(PathSample {
+            at,
+            queue,
+            queue_time,
+        });
+        if at < self.warmup {
+            self.before = totals;
+        } else if let Some(time) = queue_time {
+            self.queue.record(time);
+        }
+        self.now = Some(totals);
+    }
+
+    /// The path's summary and samples, after a run that ended at `end` and whose packets carried `payload_share`
+    /// payload.
+    pub fn finish(self, end: Duration, payload_share: f64) -> (PathSummary, PathRecord) {
+        let span = end.saturating_sub(self.warmup).as_secs_f64();
+        let capacity = self.spec.capacity(self.warmup, end);
+        let seen = |count: fn(&PathTotals) -> u64| {
+            let now = self.now.as_ref()?;
+            Some(count(now).saturating_sub(count(&self.before)))
+        };
+        let transmitted = seen(|totals| totals.transmitted.get());
+        let limit = capacity.filter(|_| span > 0.0).map(|capacity| {
+            let loss = self.spec.loss.mean();
+            capacity.get() as f64 * 8.0 / span * (1.0 - loss) * payload_share
+        });
+        let summary = PathSummary {
+            rate_bps: self.spec.rate.map(|rate| rate.bits_per_sec()),
+            rtprop_ms: self.spec.rtt.as_millis_f64(),
+            buffer_bytes: self.spec.buffer_bytes().map(Bytes::get),
+            limit_bps: limit.map(|limit| limit as u64),
+            utilization: match (transmitted, capacity) {
+                (Some(used), Some(capacity)) if !capacity.is_zero() => {
+                    Some(used as f64 / capacity.get() as f64)
+                }
+                _ => None,
+            },
+            queue_ms: QueueMillis {
+                mean: self.queue.mean_ms(),
+                p95: self.queue.quantile_ms(0.95),
+                max: self.queue.max_ms(),
+            },
+            drops: seen(|totals| totals.drops),
+            random_losses: seen(|totals| totals.random_losses),
+        };
+        let record = PathRecord {
+            samples: self.series.finish(),
+        };
+        (summary, record)
+    }
+}

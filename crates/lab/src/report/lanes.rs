@@ -1,0 +1,151 @@
+//! What a person compares: the flows of all records side by side, each with a name of its own.
+
+use units::Bytes;
+
+use crate::record::{FlowRecord, FlowSummary, Record};
+use crate::scenario::PathSpec;
+
+/// A flow of one of the records.
+pub(super) struct Lane<'r> {
+    /// Its controller; numbered if another flow has the same.
+    pub name: String,
+    /// The record that it is in.
+    pub record: &'r Record,
+    /// The record's place among the records.
+    pub record_index: usize,
+    pub summary: &'r FlowSummary,
+    pub flow: &'r FlowRecord,
+}
+
+/// The flows of all records.
+pub(super) fn lanes(records: &[Record]) -> Vec<Lane<'_>> {
+    let flows = records
+        .iter()
+        .enumerate()
+        .flat_map(|(record_index, record)| {
+            let flows = record.summary.flows.iter().zip(&record.flows);
+            flows.map(move |(summary, flow)| (record_index, record, summary, flow))
+        });
+    let mut lanes: Vec<Lane<'_>> = flows
+        .map(|(record_index, record, summary, flow)| Lane {
+            name: summary.controller.clone(),
+            record,
+            record_index,
+            summary,
+            flow,
+        })
+        .collect();
+    let controllers: Vec<&str> = lanes
+        .iter()
+        .map(|lane| lane.summary.controller.as_str())
+        .collect();
+    let names: Vec<String> = controllers
+        .iter()
+        .enumerate()
+        .map(|(index, name)| {
+            let same = |others: &[&str]| others.iter().filter(|other| *other == name).count();
+            match same(&controllers) {
+                1 => name.to_string(),
+                _ => format!(
+                    "{name} #{}",
+                    same(controllers.get(..=index).unwrap_or_default())
+                ),
+            }
+        })
+        .collect();
+    for (lane, name) in lanes.iter_mut().zip(names) {
+        lane.name = name;
+    }
+    lanes
+}
+
+/// The path in one line for people: `20 Mbit/s, RTprop 40 ms, buffer 8bdp (800 kB), loss 1%`.
+pub fn describe(path: &PathSpec) -> String {
+    let mut parts = Vec::new();
+    match (path.rate, &path.trace) {
+        (Some(rate), _) => parts.push(bits_per_sec(rate.bits_per_sec() as f64)),
+        (None, Some(trace)) => parts.push(format!("trace {}", trace.display())),
+        (None, None) => parts.push("no rate limit".to_string()),
+    }
+    parts.push(format!("RTprop {}", millis(path.rtt.as_millis_f64())));
+    if let Some(buffer) = path.buffer {
+        let size = path.buffer_bytes().map(bytes).unwrap_or_default();
+        parts.push(format!("buffer {buffer} ({size})"));
+    }
+    match path.loss {
+        path::Loss::None => {}
+        path::Loss::Independent(loss) => parts.push(format!("loss {loss}")),
+        path::Loss::GilbertElliott(_) => {
+            parts.push(format!("loss {} in bursts", percent(path.loss.mean())));
+        }
+    }
+    if path.ack_loss > units::Ratio::ZERO {
+        parts.push(format!("ACK loss {}", path.ack_loss));
+    }
+    if let Some(jitter) = path.jitter {
+        parts.push(format!("jitter up to {}", jitter.up_to));
+    }
+    if let Some(reorder) = path.reorder {
+        parts.push(format!("{} held back by {}", reorder.share, reorder.by));
+    }
+    if path.duplicate > units::Ratio::ZERO {
+        parts.push(format!("{} duplicated", path.duplicate));
+    }
+    if let Some(policer) = path.policer {
+        parts.push(format!("policer {} after {}", policer.rate, policer.burst));
+    }
+    if let Some(aggregation) = path.aggregation {
+        parts.push(format!("ACKs every {}", aggregation.interval));
+    }
+    match path.changes.len() {
+        0 => {}
+        1 => parts.push("1 change".to_string()),
+        count => parts.push(format!("{count} changes")),
+    }
+    parts.join(", ")
+}
+
+/// A rate with the unit that suits it and three digits.
+pub(super) fn bits_per_sec(rate: f64) -> String {
+    let (value, unit) = match rate {
+        r if r >= 1e9 => (r / 1e9, "Gbit/s"),
+        r if r >= 1e6 => (r / 1e6, "Mbit/s"),
+        r if r >= 1e3 => (r / 1e3, "kbit/s"),
+        r => (r, "bit/s"),
+    };
+    format!("{} {unit}", digits(value))
+}
+
+/// A count of bytes with the unit that suits it and three digits.
+pub(super) fn bytes(count: Bytes) -> String {
+    let (value, unit) = match count.get() as f64 {
+        n if n >= 1e9 => (n / 1e9, "GB"),
+        n if n >= 1e6 => (n / 1e6, "MB"),
+        n if n >= 1e3 => (n / 1e3, "kB"),
+        n => (n, "B"),
+    };
+    format!("{} {unit}", digits(value))
+}
+
+/// Milliseconds.
+pub(super) fn millis(value: f64) -> String {
+    format!("{} ms", digits(value))
+}
+
+/// A share in percent.
+pub(super) fn percent(share: f64) -> String {
+    format!("{:.1} %", share * 100.0)
+}
+
+/// Three significant digits, without an exponent and without decimals that say nothing.
+fn digits(value: f64) -> String {
+    let text = match value.abs() {
+        v if v >= 99.95 => format!("{value:.0}"),
+        v if v >= 9.995 => format!("{value:.1}"),
+        _ => format!("{value:.2}"),
+    };
+    match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.').to_string(),
+        false => text,
+    }
+}

@@ -1,0 +1,12 @@
+//! Records as a table for people, as JSON for programs, and as a page with plots.
+
+mod html;
+mod json;
+mod lanes;
+mod plot;
+mod table;
+
+pub use html::{Origin, html};
+pub use json::json;
+pub use lanes::describe;
+pub use table::table;

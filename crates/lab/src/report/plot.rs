@@ -1,0 +1,168 @@
+//! What the page draws: the lanes' samples as columns of numbers, in the units of the axes.
+
+use serde::Serialize;
+use units::Duration;
+
+use super::lanes::Lane;
+use crate::record::{FlowSample, PathSample, Record};
+
+/// Points a curve at most: more than a screen has pixels, few enough for a page that opens at once.
+const POINTS: usize = 4_000;
+
+/// Everything the page's script gets.
+#[derive(Serialize)]
+pub(super) struct Plots {
+    /// Where the time axis ends, in seconds.
+    end: f64,
+    paths: Vec<PathPlot>,
+    lanes: Vec<LanePlot>,
+}
+
+/// A bottleneck: its queue over time, and lines for reference.
+#[derive(Serialize)]
+struct PathPlot {
+    /// The goodput that it allows, in Mbit/s.
+    limit: Option<f64>,
+    /// RTprop in milliseconds.
+    rtprop: f64,
+    /// Rate × RTprop in kilobytes.
+    bdp: Option<f64>,
+    /// Times in seconds.
+    t: Vec<f64>,
+    /// Queues in kilobytes.
+    queue: Vec<f64>,
+}
+
+/// A flow: columns over the times `t`.
+#[derive(Serialize)]
+struct LanePlot {
+    name: String,
+    /// Its place in `paths`.
+    path: usize,
+    /// Seconds.
+    t: Vec<f64>,
+    /// Delivery rate in Mbit/s.
+    rate: Vec<Option<f64>>,
+    /// BBR's BtlBw in Mbit/s.
+    btlbw: Vec<Option<f64>>,
+    /// Milliseconds.
+    rtt: Vec<Option<f64>>,
+    /// Kilobytes.
+    inflight: Vec<f64>,
+    /// Kilobytes.
+    cwnd: Vec<f64>,
+    states: Vec<Stay>,
+}
+
+/// A stay in one state.
+#[derive(Serialize)]
+struct Stay {
+    state: &'static str,
+    /// Seconds.
+    from: f64,
+    /// Seconds.
+    to: f64,
+}
+
+impl Plots {
+    pub fn new(records: &[Record], lanes: &[Lane<'_>]) -> Plots {
+        let ends = records.iter().map(|record| record.summary.duration_s);
+        Plots {
+            end: ends.fold(0.0, f64::max),
+            paths: records.iter().map(path).collect(),
+            lanes: lanes.iter().map(lane).collect(),
+        }
+    }
+}
+
+fn path(record: &Record) -> PathPlot {
+    let spec = &record.scenario.path;
+    let samples = thin(&record.path.samples, |sample: &PathSample| sample.at);
+    PathPlot {
+        limit: record
+            .summary
+            .path
+            .limit_bps
+            .map(|limit| round(limit as f64 / 1e6)),
+        rtprop: round(spec.rtt.as_millis_f64()),
+        bdp: spec
+            .rate
+            .map(|rate| round(rate.bytes_in(spec.rtt).get() as f64 / 1e3)),
+        t: samples.iter().map(|sample| seconds(sample.at)).collect(),
+        queue: samples
+            .iter()
+            .map(|sample| round(sample.queue.get() as f64 / 1e3))
+            .collect(),
+    }
+}
+
+fn lane(lane: &Lane<'_>) -> LanePlot {
+    let samples = thin(&lane.flow.samples, |sample: &FlowSample| sample.at);
+    LanePlot {
+        name: lane.name.clone(),
+        path: lane.record_index,
+        t: column(&samples, |sample| seconds(sample.at)),
+        rate: column(&samples, |sample| {
+            Some(round(sample.delivery_rate?.bits_per_sec() as f64 / 1e6))
+        }),
+        btlbw: column(&samples, |sample| {
+            Some(round(sample.btl_bw?.bits_per_sec() as f64 / 1e6))
+        }),
+        rtt: column(&samples, |sample| Some(round(sample.rtt?.as_millis_f64()))),
+        inflight: column(&samples, |sample| round(sample.inflight.get() as f64 / 1e3)),
+        cwnd: column(&samples, |sample| round(sample.cwnd.get() as f64 / 1e3)),
+        states: stays(&lane.flow.samples),
+    }
+}
+
+fn column<T>(samples: &[&FlowSample], value: impl Fn(&FlowSample) -> T) -> Vec<T> {
+    samples.iter().map(|sample| value(sample)).collect()
+}
+
+/// At most [`POINTS`] of the samples, evenly over time, the first and the last among them.
+fn thin<S>(samples: &[S], at: impl Fn(&S) -> Duration) -> Vec<&S> {
+    let span = samples.last().map_or(Duration::ZERO, &at);
+    let step = span / (POINTS as u64 - 2);
+    let mut due = Duration::ZERO;
+    let last = samples.len().saturating_sub(1);
+    let picked = samples.iter().enumerate().filter(|(index, sample)| {
+        let is_due = at(sample) >= due || *index == last;
+        if is_due {
+            due = at(sample) + step;
+        }
+        is_due
+    });
+    picked.map(|(_, sample)| sample).collect()
+}
+
+/// When the flow was in which state, from all samples: short stays count.
+fn stays(samples: &[FlowSample]) -> Vec<Stay> {
+    let mut stays: Vec<Stay> = Vec::new();
+    for sample in samples {
+        let at = seconds(sample.at);
+        match stays.last_mut() {
+            Some(stay) if stay.state == sample.state => stay.to = at,
+            previous => {
+                if let Some(stay) = previous {
+                    stay.to = at;
+                }
+                stays.push(Stay {
+                    state: sample.state,
+                    from: at,
+                    to: at,
+                });
+            }
+        }
+    }
+    stays
+}
+
+/// A tenth of a millisecond, in seconds.
+fn seconds(at: Duration) -> f64 {
+    (at.as_secs_f64() * 1e4).round() / 1e4
+}
+
+/// Three decimals.
+fn round(value: f64) -> f64 {
+    (value * 1e3).round() / 1e3
+}

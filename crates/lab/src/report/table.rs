@@ -1,0 +1,71 @@
+//! The table for people.
+
+use comfy_table::{CellAlignment, ColumnConstraint, Table, presets};
+
+use super::lanes::{Lane, bits_per_sec, lanes, percent};
+use crate::record::Record;
+
+/// The columns of the table, in the terminal as on the page.
+pub(super) const HEADINGS: [&str; 8] = [
+    "controller",
+    "time",
+    "goodput",
+    "of limit",
+    "RTT min",
+    "RTT median",
+    "RTT p95",
+    "resent",
+];
+
+/// What the table says of a flow.
+pub(super) fn row(lane: &Lane<'_>) -> [String; 8] {
+    let flow = lane.summary;
+    let end = flow.completed_s.unwrap_or(lane.record.summary.duration_s);
+    let time = format!("{:.2} s", end - flow.start_s);
+    let is_unfinished = flow.completed_s.is_none() && lane.record.is_partial;
+    let limit = lane
+        .record
+        .summary
+        .path
+        .limit_bps
+        .filter(|limit| *limit > 0);
+    let rtt =
+        |value: Option<f64>| value.map_or("–".to_string(), |value| format!("{value:.1} ms"));
+    [
+        lane.name.clone(),
+        if is_unfinished {
+            format!("stopped at {time}")
+        } else {
+            time
+        },
+        bits_per_sec(flow.goodput_bps as f64),
+        limit.map_or("–".to_string(), |limit| {
+            percent(flow.goodput_bps as f64 / limit as f64)
+        }),
+        rtt(flow.rtt_ms.min),
+        rtt(flow.rtt_ms.p50),
+        rtt(flow.rtt_ms.p95),
+        percent(flow.retransmitted_share()),
+    ]
+}
+
+/// One row a flow: time, goodput and share of what the path allows, RTT, and what had to be sent again.
+///
+/// Ends with a newline; where flows shared a path, with a line on how evenly.
+pub fn table(records: &[Record]) -> String {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING).set_header(HEADINGS);
+    table.add_rows(lanes(records).iter().map(row));
+    for column in table.column_iter_mut().skip(1) {
+        column.set_cell_alignment(CellAlignment::Right);
+        column.set_constraint(ColumnConstraint::ContentWidth);
+    }
+    let mut text = table.trim_fmt();
+    text.push('\n');
+    for record in records.iter().filter(|record| record.flows.len() > 1) {
+        if let Some(jain) = record.summary.fairness.jain {
+            text.push_str(&format!("Jain index of the goodputs: {jain:.3}\n"));
+        }
+    }
+    text
+}

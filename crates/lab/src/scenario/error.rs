@@ -1,0 +1,88 @@
+//! What is wrong with a scenario, in one line.
+
+use std::fmt;
+
+/// A scenario, or one of its fields, makes no sense.
+///
+/// Prints as one line: where (line of the file, if it came from one), which field, what is wrong and how to mend it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ScenarioError {
+    /// The line of the scenario's text, counted from one.
+    pub line: Option<usize>,
+    /// The field, such as `path.rate`; empty if the text as a whole is no scenario.
+    pub field: String,
+    /// What is wrong with it, and the fix.
+    pub reason: String,
+}
+
+impl ScenarioError {
+    pub(crate) fn new(field: impl Into<String>, reason: impl Into<String>) -> ScenarioError {
+        ScenarioError {
+            line: None,
+            field: field.into(),
+            reason: reason.into(),
+        }
+    }
+
+    /// The key is none of `known`.
+    pub(crate) fn unknown_key(key: &str, known: &[&str]) -> ScenarioError {
+        let reason = match nearest(key, known) {
+            Some(near) => format!("unknown key; did you mean `{near}`?"),
+            None => format!("unknown key; known: {}", known.join(", ")),
+        };
+        ScenarioError::new("", reason)
+    }
+
+    /// The key is part of the format, but nothing carries it out yet: better refused than ignored.
+    pub(crate) fn not_yet() -> ScenarioError {
+        ScenarioError::new("", "not supported by engine quic yet; leave it out")
+    }
+
+    /// The same error, in item `index` of a list; [`ScenarioError::within`] puts the list's name before it.
+    pub(crate) fn item(mut self, index: usize) -> ScenarioError {
+        self.field = match self.field.is_empty() {
+            true => format!("[{index}]"),
+            false => format!("[{index}].{}", self.field),
+        };
+        self
+    }
+
+    /// The same error, seen from the table `table` that the field is in.
+    pub(crate) fn within(mut self, table: &str) -> ScenarioError {
+        self.field = match self.field.chars().next() {
+            None => table.to_string(),
+            Some('[') => format!("{table}{}", self.field),
+            Some(_) => format!("{table}.{}", self.field),
+        };
+        self
+    }
+}
+
+/// The one of `known` that `key` was probably meant to be.
+fn nearest<'k>(key: &str, known: &[&'k str]) -> Option<&'k str> {
+    let near = known
+        .iter()
+        .map(|known| {
+            (
+                strsim::damerau_levenshtein(&key.to_lowercase(), known),
+                *known,
+            )
+        })
+        .min()?;
+    let (distance, known) = near;
+    (distance <= 1 + known.len() / 3).then_some(known)
+}
+
+impl fmt::Display for ScenarioError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(line) = self.line {
+            write!(f, "line {line}: ")?;
+        }
+        if !self.field.is_empty() {
+            write!(f, "{}: ", self.field)?;
+        }
+        f.write_str(&self.reason)
+    }
+}
+
+impl std::error::Error for ScenarioError {}

@@ -1,0 +1,124 @@
+//! A path as people describe it, turned into what `path` runs; and what it allows.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::PathBuf;
+
+use path::{Buffer, Capacity, Change, LinkConfig, PathConfig, Trace};
+use units::{Bytes, Duration, Rate, Time};
+
+use super::buffer::BufferSpec;
+use super::error::ScenarioError;
+use super::path_spec::{ChangeSpec, PathSpec, independent};
+
+/// A trace of an hour at 1 Gbit/s has about this size; a larger file is no trace.
+const MAX_TRACE: Bytes = Bytes::new(2 << 30);
+
+impl PathSpec {
+    /// The path for an engine: half of the RTprop on each direction, the bottleneck and its like on the direction of
+    /// data, ACK loss and aggregation on the other. Reads the trace, if there is one.
+    ///
+    /// # Errors
+    ///
+    /// The fields make no sense together, or the trace cannot be read.
+    pub fn config(&self) -> Result<PathConfig, ScenarioError> {
+        self.check()?;
+        let capacity = match (&self.trace, self.rate) {
+            (Some(file), _) => Capacity::Trace(read_trace(file)?),
+            (None, Some(rate)) => Capacity::Rate(rate),
+            (None, None) => Capacity::Unlimited,
+        };
+        let buffer = match (self.buffer, self.buffer_bytes()) {
+            (Some(BufferSpec::Packets(packets)), _) => Buffer::Packets(packets),
+            (Some(_), Some(bytes)) => Buffer::Bytes(bytes),
+            _ => Buffer::Unlimited,
+        };
+        let (there, back) = halves(self.rtt);
+        let mut changes = self.changes.clone();
+        changes.sort_by_key(|change| change.at);
+        let config = PathConfig {
+            forward: LinkConfig {
+                capacity,
+                delay: there,
+                buffer,
+                loss: self.loss,
+                jitter: self.jitter,
+                reorder: self.reorder,
+                duplicate: self.duplicate,
+                policer: self.policer,
+                changes: changes.iter().map(there_change).collect(),
+                ..LinkConfig::default()
+            },
+            reverse: LinkConfig {
+                delay: back,
+                loss: independent(self.ack_loss),
+                aggregation: self.aggregation,
+                changes: changes.iter().filter_map(back_change).collect(),
+                ..LinkConfig::default()
+            },
+        };
+        for link in [&config.forward, &config.reverse] {
+            link.validate().map_err(|error| {
+                ScenarioError::new(format!("path.{}", error.field()), error.problem())
+            })?;
+        }
+        Ok(config)
+    }
+
+    /// The bottleneck's rate at a time, if the path has a rate.
+    pub fn rate_at(&self, at: Duration) -> Option<Rate> {
+        let latest = self
+            .changes
+            .iter()
+            .filter(|change| change.at <= at && change.rate.is_some())
+            .max_by_key(|change| change.at);
+        latest.map_or(self.rate, |change| change.rate)
+    }
+
+    /// What the bottleneck can transmit between two times, if the path has a rate.
+    pub fn capacity(&self, from: Duration, to: Duration) -> Option<Bytes> {
+        let mut times: Vec<Duration> = self.changes.iter().map(|change| change.at).collect();
+        times.retain(|at| from < *at && *at < to);
+        times.extend([from, to]);
+        times.sort();
+        let spans = times.iter().zip(times.iter().skip(1));
+        spans
+            .map(|(start, end)| Some(self.rate_at(*start)?.bytes_in(end.saturating_sub(*start))))
+            .sum()
+    }
+}
+
+/// Half of a round trip each way; together exactly the whole.
+fn halves(rtt: Duration) -> (Duration, Duration) {
+    let there = rtt / 2;
+    (there, rtt.saturating_sub(there))
+}
+
+fn there_change(change: &ChangeSpec) -> Change {
+    Change {
+        at: Time::ZERO + change.at,
+        rate: change.rate,
+        delay: change.rtt.map(|rtt| halves(rtt).0),
+    }
+}
+
+fn back_change(change: &ChangeSpec) -> Option<Change> {
+    Some(Change {
+        at: Time::ZERO + change.at,
+        rate: None,
+        delay: Some(halves(change.rtt?).1),
+    })
+}
+
+fn read_trace(file: &PathBuf) -> Result<Trace, ScenarioError> {
+    let wrong =
+        |reason: String| ScenarioError::new("path.trace", format!("{}: {reason}", file.display()));
+    let mut text = String::new();
+    let opened = File::open(file).map_err(|error| wrong(format!("cannot be read: {error}")))?;
+    opened
+        .take(MAX_TRACE.get())
+        .read_to_string(&mut text)
+        .map_err(|error| wrong(format!("cannot be read: {error}")))?;
+    text.parse()
+        .map_err(|error: path::TraceError| wrong(error.to_string()))
+}

@@ -1,0 +1,129 @@
+//! A scenario as TOML, such that reading it gives the same scenario.
+
+use std::fmt;
+
+use toml::{Table, Value};
+
+use super::{FlowSpec, PathSpec, Scenario};
+use path::Loss;
+use units::{Duration, Ratio};
+
+impl fmt::Display for Scenario {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut table = Table::new();
+        text(&mut table, "name", &self.name);
+        if let Some(duration) = self.duration {
+            text(&mut table, "duration", duration);
+        }
+        if !self.warmup.is_zero() {
+            text(&mut table, "warmup", self.warmup);
+        }
+        whole(&mut table, "seed", self.seed);
+        table.insert("path".into(), Value::Table(path(&self.path)));
+        let flows = self.flows.iter().map(|spec| Value::Table(flow(spec)));
+        table.insert("flow".into(), Value::Array(flows.collect()));
+        table.fmt(f)
+    }
+}
+
+fn text(table: &mut Table, key: &str, value: impl fmt::Display) {
+    table.insert(key.into(), Value::String(value.to_string()));
+}
+
+fn whole(table: &mut Table, key: &str, value: u64) {
+    match i64::try_from(value) {
+        Ok(value) => table.insert(key.into(), Value::Integer(value)),
+        // TOML's integers end at 2^63.
+        Err(_) => table.insert(key.into(), Value::String(value.to_string())),
+    };
+}
+
+fn share(table: &mut Table, key: &str, value: Ratio) {
+    if value != Ratio::ZERO {
+        text(table, key, value);
+    }
+}
+
+fn path(spec: &PathSpec) -> Table {
+    let mut table = Table::new();
+    if let Some(rate) = spec.rate {
+        text(&mut table, "rate", rate);
+    }
+    if let Some(trace) = &spec.trace {
+        text(&mut table, "trace", trace.display());
+    }
+    text(&mut table, "rtt", spec.rtt);
+    if let Some(buffer) = spec.buffer {
+        text(&mut table, "buffer", buffer);
+    }
+    match spec.loss {
+        Loss::None => {}
+        Loss::Independent(loss) => text(&mut table, "loss", loss),
+        Loss::GilbertElliott(gilbert) => {
+            let mut inner = Table::new();
+            text(&mut inner, "kind", "gilbert");
+            text(&mut inner, "p", gilbert.p);
+            text(&mut inner, "r", gilbert.r);
+            text(&mut inner, "loss_good", gilbert.loss_good);
+            text(&mut inner, "loss_bad", gilbert.loss_bad);
+            table.insert("loss".into(), Value::Table(inner));
+        }
+    }
+    share(&mut table, "ack_loss", spec.ack_loss);
+    share(&mut table, "duplicate", spec.duplicate);
+    if let Some(jitter) = spec.jitter {
+        let mut inner = Table::new();
+        text(&mut inner, "up_to", jitter.up_to);
+        inner.insert("reorders".into(), Value::Boolean(jitter.reorders));
+        table.insert("jitter".into(), Value::Table(inner));
+    }
+    if let Some(reorder) = spec.reorder {
+        let mut inner = Table::new();
+        text(&mut inner, "share", reorder.share);
+        text(&mut inner, "by", reorder.by);
+        table.insert("reorder".into(), Value::Table(inner));
+    }
+    if let Some(policer) = spec.policer {
+        let mut inner = Table::new();
+        text(&mut inner, "rate", policer.rate);
+        text(&mut inner, "burst", policer.burst);
+        table.insert("policer".into(), Value::Table(inner));
+    }
+    if let Some(aggregation) = spec.aggregation {
+        let mut inner = Table::new();
+        text(&mut inner, "interval", aggregation.interval);
+        table.insert("aggregation".into(), Value::Table(inner));
+    }
+    if !spec.changes.is_empty() {
+        let changes = spec.changes.iter().map(|change| {
+            let mut inner = Table::new();
+            text(&mut inner, "at", change.at);
+            if let Some(rate) = change.rate {
+                text(&mut inner, "rate", rate);
+            }
+            if let Some(rtt) = change.rtt {
+                text(&mut inner, "rtt", rtt);
+            }
+            Value::Table(inner)
+        });
+        table.insert("change".into(), Value::Array(changes.collect()));
+    }
+    table
+}
+
+fn flow(spec: &FlowSpec) -> Table {
+    let mut table = Table::new();
+    text(&mut table, "controller", spec.controller);
+    if spec.count != 1 {
+        whole(&mut table, "count", spec.count);
+    }
+    for (key, span) in [("start", spec.start), ("stagger", spec.stagger)] {
+        if span != Duration::ZERO {
+            text(&mut table, key, span);
+        }
+    }
+    if let Some(bytes) = spec.bytes {
+        text(&mut table, "bytes", bytes);
+    }
+    table
+}

@@ -1,0 +1,217 @@
+//! Values as they come: from a TOML file, with their lines, or from a command-line option, as text.
+
+use std::fmt;
+use std::str::FromStr;
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::error::ScenarioError;
+
+/// A value before it is known what it should mean.
+#[derive(Debug, Clone)]
+pub(crate) enum Value {
+    /// A string, number or boolean, as it is written.
+    Scalar(String),
+    /// A table.
+    Table(Vec<Entry>),
+    /// A list.
+    List(Vec<Value>),
+}
+
+/// One `key = value`.
+#[derive(Debug, Clone)]
+pub(crate) struct Entry {
+    pub key: String,
+    pub value: Value,
+    /// The line of the text, counted from one; `None` for options.
+    pub line: Option<usize>,
+}
+
+impl Value {
+    /// The value of an option or override: `key=value,key=value` is a table, everything else a scalar.
+    pub fn from_option(text: &str) -> Value {
+        if !text.contains('=') {
+            return Value::Scalar(text.trim().to_string());
+        }
+        let entry = |part: &str| {
+            let (key, value) = part.split_once('=').unwrap_or((part, ""));
+            Entry {
+                key: key.trim().to_string(),
+                value: Value::Scalar(value.trim().to_string()),
+                line: None,
+            }
+        };
+        Value::Table(text.split(',').map(entry).collect())
+    }
+
+    /// Reads a TOML document.
+    pub fn from_toml(text: &str) -> Result<Vec<Entry>, ScenarioError> {
+        let lines = Lines::new(text);
+        let document = DeTable::parse(text).map_err(|error| ScenarioError {
+            line: error.span().map(|span| lines.at(span.start)),
+            field: String::new(),
+            reason: error.message().replace('\n', ", "),
+        })?;
+        Ok(entries(document.get_ref(), &lines))
+    }
+
+    /// The scalar's text, parsed as a `T`.
+    pub fn parse<T: FromStr>(&self) -> Result<T, ScenarioError>
+    where
+        T::Err: fmt::Display,
+    {
+        let text = self.text("one value")?;
+        text.parse()
+            .map_err(|reason| ScenarioError::new("", format!("\"{text}\": {reason}")))
+    }
+
+    /// The scalar's text.
+    pub fn text(&self, expected: &str) -> Result<&str, ScenarioError> {
+        let found = match self {
+            Value::Scalar(text) => return Ok(text),
+            Value::Table(_) => "a table",
+            Value::List(_) => "a list",
+        };
+        Err(ScenarioError::new(
+            "",
+            format!("expected {expected}, not {found}"),
+        ))
+    }
+
+    /// The table's entries.
+    pub fn entries(&self, expected: &str) -> Result<&[Entry], ScenarioError> {
+        match self {
+            Value::Table(entries) => Ok(entries),
+            _ => Err(ScenarioError::new("", format!("expected {expected}"))),
+        }
+    }
+
+    /// The table's fields, all of them among `known`; `example` shows what is expected.
+    pub fn fields(&self, example: &str, known: &[&str]) -> Result<Fields<'_>, ScenarioError> {
+        let entries = self.entries(&format!("a table such as {example}"))?;
+        match entries
+            .iter()
+            .find(|entry| !known.contains(&entry.key.as_str()))
+        {
+            Some(entry) => Err(ScenarioError::unknown_key(&entry.key, known).within(&entry.key)),
+            None => Ok(Fields { entries }),
+        }
+    }
+
+    /// The error that this value, which it shows, has `reason`.
+    pub fn wrong(&self, reason: &str) -> ScenarioError {
+        let shown = match self {
+            Value::Scalar(text) => text.as_str(),
+            Value::Table(_) => "this table",
+            Value::List(_) => "this list",
+        };
+        ScenarioError::new("", format!("{shown} {reason}"))
+    }
+}
+
+/// The fields of a table whose keys are all known.
+pub(crate) struct Fields<'v> {
+    entries: &'v [Entry],
+}
+
+impl Fields<'_> {
+    /// The field `key` as `read` understands it, if it is given.
+    pub fn optional<T>(
+        &self,
+        key: &str,
+        read: impl Fn(&Value) -> Result<T, ScenarioError>,
+    ) -> Result<Option<T>, ScenarioError> {
+        let entry = self.entries.iter().find(|entry| entry.key == key);
+        let read = entry.map(|entry| read(&entry.value));
+        read.transpose().map_err(|error| error.within(key))
+    }
+
+    /// The field `key` as `read` understands it.
+    pub fn required<T>(
+        &self,
+        key: &str,
+        read: impl Fn(&Value) -> Result<T, ScenarioError>,
+    ) -> Result<T, ScenarioError> {
+        let missing = || ScenarioError::new(key, "is missing");
+        self.optional(key, read)?.ok_or_else(missing)
+    }
+}
+
+/// Every item of the list as `read` understands it. An error names the item by its place, counted from zero, unless
+/// there is only one.
+pub(crate) fn items<T>(
+    list: &[Value],
+    read: impl Fn(&Value) -> Result<T, ScenarioError>,
+) -> Result<Vec<T>, ScenarioError> {
+    let numbered = |(index, value)| {
+        read(value).map_err(|error| match list.len() {
+            1 => error,
+            _ => error.item(index),
+        })
+    };
+    list.iter().enumerate().map(numbered).collect()
+}
+
+/// The line of the field that is called `field` in errors, or else of the table that should have it.
+pub(crate) fn line_of(entries: &[Entry], field: &str) -> Option<usize> {
+    let (first, rest) = field.split_once('.').unwrap_or((field, ""));
+    let (key, index) = match first.split_once('[') {
+        Some((key, index)) => (key, index.trim_end_matches(']').parse().unwrap_or(0)),
+        None => (first, 0),
+    };
+    let entry = entries.iter().find(|entry| entry.key == key)?;
+    let inner = match &entry.value {
+        Value::List(items) => items.get(index),
+        value => Some(value),
+    };
+    match inner {
+        Some(Value::Table(inner)) => line_of(inner, rest)
+            .or_else(|| inner.iter().find_map(|entry| entry.line))
+            .or(entry.line),
+        _ => entry.line,
+    }
+}
+
+fn entries(table: &DeTable<'_>, lines: &Lines) -> Vec<Entry> {
+    let mut entries: Vec<Entry> = table
+        .iter()
+        .map(|(key, value)| Entry {
+            key: key.get_ref().to_string(),
+            value: convert(value, lines),
+            line: Some(lines.at(key.span().start)),
+        })
+        .collect();
+    // In the order of the text, so that the first mistake is reported first.
+    entries.sort_by_key(|entry| entry.line);
+    entries
+}
+
+fn convert(value: &Spanned<DeValue<'_>>, lines: &Lines) -> Value {
+    match value.get_ref() {
+        DeValue::String(text) => Value::Scalar(text.to_string()),
+        DeValue::Integer(number) => Value::Scalar(number.to_string()),
+        DeValue::Float(number) => Value::Scalar(number.to_string()),
+        DeValue::Boolean(value) => Value::Scalar(value.to_string()),
+        DeValue::Datetime(value) => Value::Scalar(value.to_string()),
+        DeValue::Array(values) => {
+            Value::List(values.iter().map(|value| convert(value, lines)).collect())
+        }
+        DeValue::Table(table) => Value::Table(entries(table, lines)),
+    }
+}
+
+/// Where the lines of a text start.
+struct Lines(Vec<usize>);
+
+impl Lines {
+    fn new(text: &str) -> Lines {
+        let newlines = text.match_indices('\n').map(|(at, _)| at);
+        Lines(newlines.collect())
+    }
+
+    /// The line, counted from one, of the byte at `offset`.
+    fn at(&self, offset: usize) -> usize {
+        1 + self.0.partition_point(|newline| *newline < offset)
+    }
+}
