@@ -176,13 +176,12 @@ impl Opportunities {
             .saturating_add(periods.saturating_mul(self.trace.period));
         let within = millis.saturating_sub(self.base);
         let gone = self.trace.stamps.partition_point(|stamp| *stamp <= within);
-        // The search starts anew only in a new repetition; within this one, what was taken stays taken.
+        // Within the same repetition, what was taken stays taken.
         self.next = if periods == 0 {
             gone.max(self.next)
         } else {
             gone
         };
-        self.wrap();
     }
 
     /// When the next packet in line can start.
@@ -222,10 +221,6 @@ impl Opportunities {
             .base
             .saturating_add(periods.saturating_mul(self.trace.period));
         self.next = (index % len) as usize;
-    }
-
-    fn wrap(&mut self) {
-        self.advance(0);
     }
 
     fn next_at(&self) -> Time {

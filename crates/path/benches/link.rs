@@ -1,0 +1,94 @@
+//! What a packet costs on a link, in steady state: one `send` and the `receive` calls of an event loop that follows
+//! `next_event`, as a simulator does.
+
+use std::hint::black_box;
+
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use path::{
+    Aggregation, Buffer, Capacity, GilbertElliott, Jitter, Link, LinkConfig, Loss, Policer, Reorder,
+};
+use units::{Bytes, Duration, Rate, Ratio, Time};
+
+const PACKETS: u64 = 10_000;
+
+fn plain() -> LinkConfig {
+    LinkConfig {
+        capacity: Capacity::Rate(Rate::from_bits_per_sec(100_000_000)),
+        delay: Duration::from_millis(20),
+        buffer: Buffer::Bytes(Bytes::new(500_000)),
+        loss: Loss::Independent(Ratio::new(1, 100)),
+        ..LinkConfig::default()
+    }
+}
+
+fn links(criterion: &mut Criterion) {
+    let all = LinkConfig {
+        loss: Loss::GilbertElliott(GilbertElliott {
+            p: Ratio::new(1, 100),
+            r: Ratio::new(1, 10),
+            loss_good: Ratio::ZERO,
+            loss_bad: Ratio::new(1, 2),
+        }),
+        jitter: Some(Jitter {
+            up_to: Duration::from_millis(2),
+            reorders: true,
+        }),
+        reorder: Some(Reorder {
+            share: Ratio::new(1, 100),
+            by: Duration::from_millis(1),
+        }),
+        duplicate: Ratio::new(1, 1000),
+        policer: Some(Policer {
+            rate: Rate::from_bits_per_sec(200_000_000),
+            burst: Bytes::new(100_000),
+        }),
+        aggregation: Some(Aggregation {
+            interval: Duration::from_millis(1),
+        }),
+        ..plain()
+    };
+    let trace = LinkConfig {
+        capacity: Capacity::Trace(
+            (0..1000)
+                .map(|ms| format!("{ms}\n").repeat(8))
+                .collect::<String>()
+                .parse()
+                .expect("a trace"),
+        ),
+        ..plain()
+    };
+    let mut group = criterion.benchmark_group("link");
+    group.throughput(Throughput::Elements(PACKETS));
+    let unlimited = LinkConfig {
+        delay: Duration::from_millis(20),
+        ..LinkConfig::default()
+    };
+    // A packet each 121 µs: just above 99 Mbit/s; and sizes that alternate, so that each one needs a division.
+    for (name, config, sizes) in [
+        ("delay", unlimited, [1500, 1500]),
+        ("rate, delay, droptail, loss", plain(), [1500, 1500]),
+        ("the same, mixed sizes", plain(), [1500, 1400]),
+        ("the same on a trace", trace, [1500, 1500]),
+        ("everything", all, [1500, 1500]),
+    ] {
+        let mut link = Link::new(config, 1).expect("a good configuration");
+        let mut now = Time::ZERO;
+        group.bench_function(name, |bencher| {
+            bencher.iter(|| {
+                for packet in 0..PACKETS {
+                    now += Duration::from_micros(121);
+                    while let Some(at) = link.next_event().filter(|at| *at <= now) {
+                        while let Some(arrival) = link.receive(at) {
+                            black_box(arrival);
+                        }
+                    }
+                    link.send(now, Bytes::new(sizes[(packet % 2) as usize]), packet);
+                }
+            });
+        });
+    }
+    group.finish();
+}
+
+criterion_group!(benches, links);
+criterion_main!(benches);

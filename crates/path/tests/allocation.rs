@@ -1,0 +1,96 @@
+//! Once its buffers have grown, a link allocates nothing, whatever is switched on.
+//!
+//! A binary of its own without a test harness, whose threads would allocate too.
+
+use std::alloc::System;
+
+use path::{
+    Aggregation, Buffer, Capacity, Change, GilbertElliott, Jitter, Link, LinkConfig, Loss, Policer,
+    Reorder,
+};
+use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
+use units::{Bytes, Duration, Rate, Ratio, Time};
+
+#[global_allocator]
+static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
+
+fn main() {
+    let plain = LinkConfig {
+        capacity: Capacity::Rate(Rate::from_bits_per_sec(100_000_000)),
+        delay: Duration::from_millis(20),
+        buffer: Buffer::Packets(300),
+        loss: Loss::Independent(Ratio::new(1, 100)),
+        ..LinkConfig::default()
+    };
+    let everything = LinkConfig {
+        loss: Loss::GilbertElliott(GilbertElliott {
+            p: Ratio::new(1, 100),
+            r: Ratio::new(1, 10),
+            loss_good: Ratio::new(1, 1000),
+            loss_bad: Ratio::new(1, 2),
+        }),
+        jitter: Some(Jitter {
+            up_to: Duration::from_millis(5),
+            reorders: true,
+        }),
+        reorder: Some(Reorder {
+            share: Ratio::new(1, 10),
+            by: Duration::from_millis(3),
+        }),
+        duplicate: Ratio::new(1, 10),
+        policer: Some(Policer {
+            rate: Rate::from_bits_per_sec(150_000_000),
+            burst: Bytes::new(1_000_000),
+        }),
+        aggregation: Some(Aggregation {
+            interval: Duration::from_millis(7),
+        }),
+        changes: vec![Change {
+            at: Time::from_nanos(2_000_000_000),
+            rate: Some(Rate::from_bits_per_sec(50_000_000)),
+            delay: Some(Duration::from_millis(10)),
+        }],
+        ..plain.clone()
+    };
+    let trace = LinkConfig {
+        capacity: Capacity::Trace("3\n5\n5\n9\n".parse().expect("a trace")),
+        ..plain.clone()
+    };
+    for (name, config) in [
+        ("plain", plain),
+        ("everything", everything),
+        ("trace", trace),
+    ] {
+        let mut link = Link::new(config, 1).expect("a good configuration");
+        // Room for more packets at once than the rest of the run ever has on the link.
+        for round in 0..20u64 {
+            let now = Time::from_nanos(round * 10_000_000);
+            for packet in 0..400 {
+                link.send(now, Bytes::new(100), packet);
+            }
+        }
+        let mut now = Time::from_nanos(1_000_000_000);
+        while link.receive(now).is_some() {}
+
+        let region = Region::new(ALLOCATOR);
+        let mut received = 0u64;
+        for packet in 0..20_000 {
+            now += Duration::from_micros(100);
+            link.send(now, Bytes::new(1_500), packet);
+            std::hint::black_box((link.next_event(), link.queued(), link.counters()));
+            while link.receive(now).is_some() {
+                received += 1;
+            }
+        }
+        let change = region.change();
+        assert!(
+            received > 100,
+            "{name}: only {received} packets came through"
+        );
+        assert_eq!(
+            change.allocations + change.reallocations + change.deallocations,
+            0,
+            "{name}: {change:?}"
+        );
+    }
+}

@@ -1,0 +1,185 @@
+//! Impossible links are refused with the field and the fix.
+
+use path::{
+    Aggregation, Buffer, Capacity, Change, GilbertElliott, Link, LinkConfig, Loss, Path,
+    PathConfig, Policer, Reorder,
+};
+use units::{Bytes, Duration, Rate, Ratio, Time};
+
+fn refusal(config: LinkConfig) -> String {
+    let error = Link::<()>::new(config, 0).expect_err("it makes no sense");
+    let text = error.to_string();
+    assert_eq!(text, format!("{} {}", error.field(), error.problem()));
+    text
+}
+
+fn none() -> LinkConfig {
+    LinkConfig::default()
+}
+
+fn change(millis: u64, rate: Option<Rate>) -> Change {
+    Change {
+        at: Time::ZERO + Duration::from_millis(millis),
+        rate,
+        delay: rate.is_some().then_some(Duration::ZERO),
+    }
+}
+
+#[test]
+fn rates_and_buffers() {
+    assert_eq!(
+        refusal(LinkConfig {
+            capacity: Capacity::Rate(Rate::ZERO),
+            ..none()
+        }),
+        "rate is zero: nothing would move; give a rate such as 20mbit"
+    );
+    assert_eq!(
+        refusal(LinkConfig {
+            buffer: Buffer::Bytes(Bytes::new(1499)),
+            ..none()
+        }),
+        "buffer of 1.499kb is smaller than one packet; give at least 1.5kb"
+    );
+    assert_eq!(
+        refusal(LinkConfig {
+            buffer: Buffer::Packets(0),
+            ..none()
+        }),
+        "buffer of no packets lets nothing through; give at least 1"
+    );
+}
+
+#[test]
+fn shares_above_one() {
+    let above = Ratio::new(6, 5);
+    assert_eq!(
+        refusal(LinkConfig {
+            loss: Loss::Independent(above),
+            ..none()
+        }),
+        "loss of 120% is above 100%; give a share from 0% to 100%"
+    );
+    let good = GilbertElliott {
+        p: Ratio::ONE,
+        r: Ratio::ONE,
+        loss_good: Ratio::ONE,
+        loss_bad: Ratio::ONE,
+    };
+    for (field, model) in [
+        ("loss.p", GilbertElliott { p: above, ..good }),
+        ("loss.r", GilbertElliott { r: above, ..good }),
+        (
+            "loss.loss_good",
+            GilbertElliott {
+                loss_good: above,
+                ..good
+            },
+        ),
+        (
+            "loss.loss_bad",
+            GilbertElliott {
+                loss_bad: above,
+                ..good
+            },
+        ),
+    ] {
+        let text = refusal(LinkConfig {
+            loss: Loss::GilbertElliott(model),
+            ..none()
+        });
+        assert!(text.starts_with(&format!("{field} of 120%")), "{text}");
+    }
+    let text = refusal(LinkConfig {
+        duplicate: above,
+        ..none()
+    });
+    assert!(text.starts_with("duplicate of 120%"), "{text}");
+    let text = refusal(LinkConfig {
+        reorder: Some(Reorder {
+            share: above,
+            by: Duration::from_millis(1),
+        }),
+        ..none()
+    });
+    assert!(text.starts_with("reorder.share of 120%"), "{text}");
+}
+
+#[test]
+fn what_would_do_nothing_or_stop_everything() {
+    let text = refusal(LinkConfig {
+        aggregation: Some(Aggregation {
+            interval: Duration::ZERO,
+        }),
+        ..none()
+    });
+    assert!(text.starts_with("aggregation.interval is zero"), "{text}");
+    let text = refusal(LinkConfig {
+        reorder: Some(Reorder {
+            share: Ratio::ONE,
+            by: Duration::ZERO,
+        }),
+        ..none()
+    });
+    assert!(text.starts_with("reorder.by is zero"), "{text}");
+    for (start, rate, burst) in [
+        ("policer.rate is zero", Rate::ZERO, 3_000),
+        ("policer.burst of 1kb", Rate::MAX, 1_000),
+    ] {
+        let text = refusal(LinkConfig {
+            policer: Some(Policer {
+                rate,
+                burst: Bytes::new(burst),
+            }),
+            ..none()
+        });
+        assert!(text.starts_with(start), "{text}");
+    }
+}
+
+#[test]
+fn changes() {
+    let trace = Capacity::Trace("1\n".parse().expect("a trace"));
+    for (start, capacity, changes) in [
+        (
+            "change[1].at is before",
+            Capacity::Unlimited,
+            vec![change(2, Some(Rate::MAX)), change(1, Some(Rate::MAX))],
+        ),
+        (
+            "change[0] changes nothing",
+            Capacity::Unlimited,
+            vec![change(2, None)],
+        ),
+        (
+            "change[0].rate is zero",
+            Capacity::Unlimited,
+            vec![change(2, Some(Rate::ZERO))],
+        ),
+        (
+            "change[0].rate has no place",
+            trace,
+            vec![change(2, Some(Rate::MAX))],
+        ),
+    ] {
+        let text = refusal(LinkConfig {
+            capacity,
+            changes,
+            ..none()
+        });
+        assert!(text.starts_with(start), "{text}");
+    }
+}
+
+#[test]
+fn the_reverse_link_is_named() {
+    let config = PathConfig {
+        forward: none(),
+        reverse: LinkConfig {
+            loss: Loss::Independent(Ratio::new(2, 1)),
+            ..none()
+        },
+    };
+    let error = Path::<()>::new(config, 0).expect_err("it makes no sense");
+    assert_eq!(error.field(), "reverse.loss");
+}

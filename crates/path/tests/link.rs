@@ -1,0 +1,452 @@
+//! What each impairment does to packets, seen from outside.
+
+use path::{
+    Aggregation, Arrival, Buffer, Capacity, Change, Jitter, Link, LinkConfig, Loss, Path,
+    PathConfig, Policer, Reorder,
+};
+use units::{Bytes, Duration, Rate, Ratio, Time};
+
+const PACKET: Bytes = Bytes::new(1500);
+
+fn at_millis(millis: u64) -> Time {
+    Time::ZERO + Duration::from_millis(millis)
+}
+
+/// 12 Mbit/s: a packet of 1500 bytes a millisecond.
+fn packet_a_milli() -> LinkConfig {
+    LinkConfig {
+        capacity: Capacity::Rate(Rate::from_bits_per_sec(12_000_000)),
+        delay: Duration::from_millis(10),
+        ..LinkConfig::default()
+    }
+}
+
+fn link(config: LinkConfig) -> Link<u64> {
+    Link::new(config, 1).expect("a good configuration")
+}
+
+fn drain(link: &mut Link<u64>, now: Time) -> Vec<Arrival<u64>> {
+    std::iter::from_fn(|| link.receive(now)).collect()
+}
+
+/// (milliseconds, packet) of each arrival.
+fn times(arrivals: &[Arrival<u64>]) -> Vec<(f64, u64)> {
+    arrivals
+        .iter()
+        .map(|arrival| (arrival.at.as_nanos() as f64 / 1e6, arrival.packet))
+        .collect()
+}
+
+#[test]
+fn nothing_happens_by_default() {
+    let mut link = link(LinkConfig::default());
+    link.send(at_millis(3), PACKET, 7);
+    assert_eq!(link.next_event(), Some(at_millis(3)));
+    let arrival = link.receive(at_millis(3)).expect("it is there at once");
+    assert_eq!((arrival.at, arrival.packet), (at_millis(3), 7));
+    assert_eq!(arrival.queued, Duration::ZERO);
+    assert_eq!(link.next_event(), None);
+}
+
+#[test]
+fn the_rate_is_exact_in_the_long_run_whatever_the_sizes() {
+    // Neither the rate nor the sizes divide 10⁹.
+    let rate = 12_345_677;
+    let mut link = link(LinkConfig {
+        capacity: Capacity::Rate(Rate::from_bytes_per_sec(rate)),
+        ..LinkConfig::default()
+    });
+    let mut total = 0u128;
+    let mut expected = Vec::new();
+    for packet in 0..100_000u64 {
+        let size = 40 + packet * 7919 % 1461;
+        link.send(Time::ZERO, Bytes::new(size), packet);
+        total += size as u128;
+        expected.push((total * 1_000_000_000).div_ceil(rate as u128) as u64);
+    }
+    let arrivals = drain(&mut link, Time::MAX);
+    let finished: Vec<u64> = arrivals.iter().map(|a| a.at.as_nanos()).collect();
+    assert_eq!(finished, expected);
+}
+
+#[test]
+fn late_calls_shift_nothing() {
+    let mut late = link(packet_a_milli());
+    let mut prompt = link(packet_a_milli());
+    let mut seen = Vec::new();
+    for packet in 0..20 {
+        let now = Time::from_nanos(packet * 700_000);
+        late.send(now, PACKET, packet);
+        seen.extend(drain(&mut prompt, now));
+        prompt.send(now, PACKET, packet);
+    }
+    while let Some(at) = prompt.next_event() {
+        let arrivals = drain(&mut prompt, at);
+        assert!(arrivals.iter().all(|arrival| arrival.at == at));
+        seen.extend(arrivals);
+    }
+    assert_eq!(seen, drain(&mut late, at_millis(60_000)));
+}
+
+#[test]
+fn the_buffer_holds_what_waits_beside_the_packet_in_transmission() {
+    for buffer in [Buffer::Packets(2), Buffer::Bytes(Bytes::new(3_000))] {
+        let mut link = link(LinkConfig {
+            buffer,
+            ..packet_a_milli()
+        });
+        for packet in 0..5 {
+            link.send(Time::ZERO, PACKET, packet);
+        }
+        assert_eq!(link.queued().packets, 2);
+        assert_eq!(link.queued().bytes, Bytes::new(3_000));
+        assert_eq!(link.queued().delay, Duration::from_millis(3));
+        // The packet that is through at 1 ms makes room at 1 ms.
+        link.send(at_millis(1), PACKET, 5);
+        let counters = link.counters();
+        assert_eq!(counters.drops.packets, 2);
+        assert_eq!(counters.inside.packets, 4);
+        let arrivals = drain(&mut link, at_millis(100));
+        assert_eq!(
+            times(&arrivals),
+            [(11.0, 0), (12.0, 1), (13.0, 2), (14.0, 5)]
+        );
+        let queued: Vec<u64> = arrivals
+            .iter()
+            .map(|arrival| arrival.queued.as_nanos() / 1_000_000)
+            .collect();
+        assert_eq!(queued, [0, 1, 2, 2]);
+    }
+}
+
+#[test]
+fn the_queue_view_foretells_the_wait() {
+    let mut link = link(packet_a_milli());
+    for (micros, size) in [
+        (0, 1500),
+        (100, 700),
+        (350, 40),
+        (5_000, 1500),
+        (5_999, 999),
+    ] {
+        let now = Time::from_nanos(micros * 1000);
+        link.advance(now);
+        let foretold = link.queued().delay;
+        link.send(now, Bytes::new(size), foretold.as_nanos());
+    }
+    let arrivals = drain(&mut link, at_millis(100));
+    assert_eq!(arrivals.len(), 5);
+    for arrival in arrivals {
+        assert_eq!(arrival.queued.as_nanos(), arrival.packet);
+    }
+}
+
+#[test]
+fn utilization_is_what_left_and_how_long_it_took() {
+    let mut link = link(packet_a_milli());
+    link.send(at_millis(10), PACKET, 0);
+    link.send(at_millis(10), PACKET, 1);
+    link.send(at_millis(20), PACKET, 2);
+    link.advance(at_millis(20) + Duration::from_micros(500));
+    let counters = link.counters();
+    assert_eq!(counters.transmitted.bytes, Bytes::new(3_000));
+    assert_eq!(counters.busy, Duration::from_micros(2_500));
+    link.advance(at_millis(40));
+    assert_eq!(link.counters().busy, Duration::from_millis(3));
+    assert_eq!(link.counters().transmitted.packets, 3);
+}
+
+#[test]
+fn lost_packets_have_used_the_bottleneck() {
+    let mut link = link(LinkConfig {
+        loss: Loss::Independent(Ratio::ONE),
+        ..packet_a_milli()
+    });
+    for packet in 0..5 {
+        link.send(Time::ZERO, PACKET, packet);
+    }
+    assert_eq!(link.receive(at_millis(4)), None);
+    assert_eq!(link.counters().random_losses.packets, 4);
+    assert_eq!(link.counters().inside.packets, 1);
+    // The wake-up for a packet that turns out lost moves the link on.
+    let event = link.next_event().expect("one packet is left");
+    assert_eq!(link.receive(event), None);
+    assert_eq!(link.next_event(), None);
+    assert_eq!(link.counters().transmitted.packets, 5);
+}
+
+#[test]
+fn copies_come_right_behind_and_cost_no_rate() {
+    let mut link = link(LinkConfig {
+        duplicate: Ratio::ONE,
+        ..packet_a_milli()
+    });
+    link.send(Time::ZERO, PACKET, 0);
+    link.send(Time::ZERO, PACKET, 1);
+    let arrivals = drain(&mut link, at_millis(100));
+    assert_eq!(
+        times(&arrivals),
+        [(11.0, 0), (11.0, 0), (12.0, 1), (12.0, 1)]
+    );
+    assert_eq!(link.counters().duplicates.packets, 2);
+}
+
+#[test]
+fn jitter_in_order_and_out_of_order() {
+    let arrivals = |reorders| {
+        let mut link = link(LinkConfig {
+            jitter: Some(Jitter {
+                up_to: Duration::from_millis(5),
+                reorders,
+            }),
+            ..packet_a_milli()
+        });
+        for packet in 0..100 {
+            link.send(Time::ZERO, PACKET, packet);
+        }
+        drain(&mut link, at_millis(1000))
+    };
+    for reorders in [false, true] {
+        let arrivals = arrivals(reorders);
+        assert_eq!(arrivals.len(), 100);
+        assert!(arrivals.is_sorted_by_key(|arrival| arrival.at));
+        for arrival in &arrivals {
+            let earliest = at_millis(arrival.packet + 11);
+            assert!(arrival.at >= earliest && arrival.at <= earliest + Duration::from_millis(5));
+        }
+        let in_order = arrivals.is_sorted_by_key(|arrival| arrival.packet);
+        assert_eq!(in_order, !reorders);
+    }
+}
+
+#[test]
+fn held_packets_are_overtaken() {
+    let mut link = link(LinkConfig {
+        reorder: Some(Reorder {
+            share: Ratio::new(1, 10),
+            by: Duration::from_micros(2_500),
+        }),
+        ..packet_a_milli()
+    });
+    for packet in 0..1000 {
+        link.send(Time::ZERO, PACKET, packet);
+    }
+    let arrivals = drain(&mut link, at_millis(2000));
+    let mut held = 0;
+    for arrival in &arrivals {
+        let late = arrival.at.since(at_millis(arrival.packet + 11));
+        assert!(late.is_zero() || late == Duration::from_micros(2_500));
+        held += !late.is_zero() as u32;
+    }
+    // Five standard deviations around 100.
+    assert!((53..=147).contains(&held), "{held}");
+    let order: Vec<u64> = arrivals.iter().map(|arrival| arrival.packet).collect();
+    let first = arrivals
+        .iter()
+        .find(|a| a.at > at_millis(a.packet + 11))
+        .map(|a| a.packet)
+        .expect("some packet is held");
+    let place = |packet| order.iter().position(|p| *p == packet);
+    assert!(place(first) > place(first + 1));
+}
+
+#[test]
+fn acks_are_released_together() {
+    let mut path = Path::new(
+        PathConfig {
+            forward: packet_a_milli(),
+            reverse: LinkConfig {
+                delay: Duration::from_millis(10),
+                aggregation: Some(Aggregation {
+                    interval: Duration::from_millis(8),
+                }),
+                ..LinkConfig::default()
+            },
+        },
+        1,
+    )
+    .expect("a good configuration");
+    assert_eq!(path.rtprop(), Duration::from_millis(20));
+    for ack in 0..10 {
+        path.reverse.send(at_millis(ack), Bytes::new(40), ack);
+    }
+    assert_eq!(path.reverse.next_event(), Some(at_millis(16)));
+    assert_eq!(path.reverse.receive(at_millis(15)), None);
+    let first = drain(&mut path.reverse, at_millis(16));
+    assert!(first.iter().all(|arrival| arrival.at == at_millis(16)));
+    assert_eq!(first.len(), 7);
+    let second = drain(&mut path.reverse, at_millis(30));
+    assert!(second.iter().all(|arrival| arrival.at == at_millis(24)));
+    assert_eq!(second.len(), 3);
+}
+
+#[test]
+fn ack_loss_is_loss_on_the_way_back_with_chances_of_its_own() {
+    let lossy = LinkConfig {
+        loss: Loss::Independent(Ratio::new(1, 2)),
+        ..LinkConfig::default()
+    };
+    let config = PathConfig {
+        forward: lossy.clone(),
+        reverse: lossy.clone(),
+    };
+    let mut path = Path::new(config, 9).expect("a good configuration");
+    let mut alone = Link::new(lossy, 9).expect("a good configuration");
+    for packet in 0..1000 {
+        path.forward.send(Time::ZERO, PACKET, packet);
+        path.reverse.send(Time::ZERO, PACKET, packet);
+        alone.send(Time::ZERO, PACKET, packet);
+    }
+    let forward = drain(&mut path.forward, Time::ZERO);
+    let reverse = drain(&mut path.reverse, Time::ZERO);
+    assert_eq!(forward, drain(&mut alone, Time::ZERO));
+    // Independent coins agree about half of the time.
+    let both = forward.iter().filter(|a| reverse.contains(a)).count();
+    assert!((180..=320).contains(&both), "{both}");
+}
+
+#[test]
+fn the_policer_stands_before_the_buffer() {
+    let mut link = link(LinkConfig {
+        policer: Some(Policer {
+            rate: Rate::from_bits_per_sec(1_200_000),
+            burst: Bytes::new(15_000),
+        }),
+        ..packet_a_milli()
+    });
+    for packet in 0..1_000 {
+        link.send(at_millis(packet), PACKET, packet);
+    }
+    // A full bucket of 10 packets, and then a packet each 10 ms.
+    let counters = link.counters();
+    assert_eq!(
+        counters.entered.packets - counters.policer_drops.packets,
+        109
+    );
+    assert_eq!(counters.drops.packets, 0);
+}
+
+#[test]
+fn a_packet_in_transmission_goes_on_at_the_new_rate() {
+    let mut link = link(LinkConfig {
+        changes: vec![
+            Change {
+                at: at_millis(5) + Duration::from_micros(250),
+                rate: Some(Rate::from_bits_per_sec(3_000_000)),
+                delay: None,
+            },
+            Change {
+                at: at_millis(20),
+                rate: Some(Rate::from_bits_per_sec(24_000_000)),
+                delay: None,
+            },
+        ],
+        ..packet_a_milli()
+    });
+    for packet in 0..10 {
+        link.send(Time::ZERO, PACKET, packet);
+    }
+    // Packet 5 has a quarter sent at 5.25 ms; its other 1125 bytes take 3 ms. Packet 8 starts at 16.25 ms and has 3.75
+    // of its 4 ms behind it at 20 ms; the rest, 93.75 bytes, takes 31.25 µs.
+    let arrivals = drain(&mut link, at_millis(100));
+    let expected = [
+        (11.0, 0),
+        (12.0, 1),
+        (13.0, 2),
+        (14.0, 3),
+        (15.0, 4),
+        (18.25, 5),
+        (22.25, 6),
+        (26.25, 7),
+        (30.03125, 8),
+        (30.53125, 9),
+    ];
+    assert_eq!(times(&arrivals), expected);
+}
+
+#[test]
+fn an_unlimited_link_can_get_a_rate() {
+    let mut link = link(LinkConfig {
+        changes: vec![Change {
+            at: at_millis(1),
+            rate: Some(Rate::from_bits_per_sec(12_000_000)),
+            delay: None,
+        }],
+        ..LinkConfig::default()
+    });
+    for packet in 0..2 {
+        link.send(Time::ZERO, PACKET, packet);
+    }
+    for packet in 2..4 {
+        link.send(at_millis(1), PACKET, packet);
+    }
+    let arrivals = drain(&mut link, at_millis(100));
+    assert_eq!(times(&arrivals), [(0.0, 0), (0.0, 1), (2.0, 2), (3.0, 3)]);
+}
+
+#[test]
+fn a_shorter_delay_overtakes_nobody() {
+    let mut link = link(LinkConfig {
+        changes: vec![Change {
+            at: at_millis(2),
+            rate: None,
+            delay: Some(Duration::from_millis(1)),
+        }],
+        ..packet_a_milli()
+    });
+    for packet in 0..14 {
+        link.send(Time::ZERO, PACKET, packet);
+    }
+    assert_eq!(link.delay(), Duration::from_millis(10));
+    let arrivals = drain(&mut link, at_millis(100));
+    assert_eq!(link.delay(), Duration::from_millis(1));
+    // Packets 0 and 1 are through by the change and keep their 10 ms.
+    let expected: Vec<(f64, u64)> = (0..14)
+        .map(|packet| match packet {
+            0 => (11.0, 0),
+            1..=10 => (12.0, packet),
+            _ => (packet as f64 + 2.0, packet),
+        })
+        .collect();
+    assert_eq!(times(&arrivals), expected);
+}
+
+#[test]
+fn a_trace_delivers_at_its_opportunities() {
+    let mut link = link(LinkConfig {
+        capacity: Capacity::Trace("2\n2\n5\n".parse().expect("a trace")),
+        delay: Duration::from_millis(10),
+        buffer: Buffer::Packets(4),
+        ..LinkConfig::default()
+    });
+    // Nothing waits at 2 ms, and who comes at 5 ms is late for 5 ms.
+    for packet in 0..5 {
+        link.send(at_millis(5), PACKET, packet);
+    }
+    assert_eq!(link.queued().packets, 4);
+    assert_eq!(link.counters().drops.packets, 1);
+    // Each packet leaves four bytes of its opportunity to the next one, which goes on into the next opportunity.
+    let arrivals = drain(&mut link, at_millis(100));
+    assert_eq!(
+        times(&arrivals),
+        [(17.0, 0), (17.0, 1), (20.0, 2), (22.0, 3)]
+    );
+    assert_eq!(arrivals[0].queued, Duration::from_millis(2));
+    assert_eq!(link.counters().busy, Duration::from_millis(7));
+}
+
+#[test]
+fn extremes_saturate() {
+    let mut link = link(LinkConfig {
+        delay: Duration::MAX,
+        ..packet_a_milli()
+    });
+    link.send(Time::ZERO, Bytes::MAX, 0);
+    link.send(Time::MAX, Bytes::ZERO, 1);
+    link.send(Time::ZERO, Bytes::ZERO, 2);
+    assert_eq!(link.next_event(), Some(Time::MAX));
+    let arrivals = drain(&mut link, Time::MAX);
+    assert_eq!(arrivals.len(), 3);
+    assert!(arrivals.iter().all(|arrival| arrival.at == Time::MAX));
+    assert_eq!(link.next_event(), None);
+}
