@@ -1,3 +1,46 @@
-//! The `fullpipe` command.
+//! The `fullpipe` command: arguments in, exit code out.
 
-fn main() {}
+mod emulate;
+mod failure;
+mod interrupt;
+mod output;
+mod path_options;
+mod usage;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use failure::Failure;
+
+/// BBR congestion control that can be run, measured and trusted
+#[derive(Debug, Parser)]
+#[command(name = "fullpipe", version)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Emulate(emulate::Options),
+}
+
+impl Command {
+    fn run(&self) -> Result<(), Failure> {
+        match self {
+            Command::Emulate(options) => emulate::run(options),
+        }
+    }
+}
+
+fn main() -> ExitCode {
+    let outcome = match Arguments::try_parse() {
+        Ok(arguments) => arguments.command.run(),
+        Err(error) => usage::answer(&error),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.report(),
+    }
+}

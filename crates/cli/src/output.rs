@@ -1,0 +1,34 @@
+//! Printing that survives a reader who has gone: results go to stdout, everything else to stderr.
+
+use std::fmt::Display;
+use std::io::{self, ErrorKind, Write};
+
+use serde::Serialize;
+
+use crate::failure::Failure;
+
+/// Prints a result and a newline to stdout at once, so that a pipe's reader sees it while the command still runs.
+///
+/// A reader that has closed its end (`fullpipe … | head`) is no failure; a full disk is.
+pub fn result(text: impl Display) -> Result<(), Failure> {
+    let mut stdout = io::stdout().lock();
+    match writeln!(stdout, "{text}").and_then(|()| stdout.flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(Failure::failed(format_args!(
+            "cannot write to stdout: {error}"
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// Prints a result as JSON to stdout, on one line.
+pub fn json(value: &impl Serialize) -> Result<(), Failure> {
+    let text = serde_json::to_string(value).map_err(|error| {
+        Failure::failed(format_args!("cannot write the result as JSON: {error}"))
+    })?;
+    result(text)
+}
+
+/// Says something to people, on stderr. If nobody can hear it, there is nobody to tell.
+pub fn note(text: impl Display) {
+    let _ = writeln!(io::stderr().lock(), "{text}");
+}

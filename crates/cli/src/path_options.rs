@@ -1,0 +1,101 @@
+//! The options that describe a path: `[path]` of a scenario, on the command line.
+
+use clap::Args;
+use lab::scenario::{PathSpec, ScenarioError};
+
+use crate::failure::Failure;
+
+/// The path. An option that is not given leaves its part of the path as it is by default.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Path options")]
+pub struct PathOptions {
+    /// Bottleneck rate, in tc's units: 20mbit, 1.5gbit
+    #[arg(long, value_name = "RATE")]
+    rate: Option<String>,
+    /// RTprop, the two-way propagation delay: 40ms
+    #[arg(long, value_name = "TIME")]
+    rtt: Option<String>,
+    /// The bottleneck's buffer, drop-tail: 8bdp, 250kb, 100p (packets) or 1s
+    #[arg(long, value_name = "SIZE")]
+    buffer: Option<String>,
+    /// Random loss of data packets: 1%, or in bursts p=1%,r=30%,kind=gilbert
+    #[arg(long, value_name = "SHARE")]
+    loss: Option<String>,
+    /// Random loss on the way back: 1%
+    #[arg(long, value_name = "SHARE")]
+    ack_loss: Option<String>,
+    /// Extra delay, uniform up to: 5ms; or up_to=5ms,reorders=true to let packets overtake each other
+    #[arg(long, value_name = "TIME")]
+    jitter: Option<String>,
+    /// Packets held back so that later ones overtake them: share=1%,by=10ms
+    #[arg(long, value_name = "SHARE,DELAY")]
+    reorder: Option<String>,
+    /// Share of packets that arrive twice: 0.1%
+    #[arg(long, value_name = "SHARE")]
+    duplicate: Option<String>,
+    /// Token bucket that drops what exceeds it: rate=10mbit,burst=100kb
+    #[arg(long, value_name = "RATE,BURST")]
+    policer: Option<String>,
+    /// What comes back is held and released together: interval=10ms
+    #[arg(long, value_name = "INTERVAL")]
+    aggregation: Option<String>,
+    /// File of delivery opportunities in Mahimahi's format, instead of a rate
+    #[arg(long, value_name = "FILE", conflicts_with = "rate")]
+    trace: Option<String>,
+    /// What changes, and when: at=20s,rate=10mbit (or rtt=80ms); may be repeated
+    #[arg(long, value_name = "CHANGE")]
+    change: Vec<String>,
+}
+
+impl PathOptions {
+    /// The path `default`, changed by what was given.
+    ///
+    /// # Errors
+    ///
+    /// A value makes no sense, or not together with the others.
+    pub fn apply_to(&self, default: PathSpec) -> Result<PathSpec, Failure> {
+        let mut path = default;
+        if self.trace.is_some() {
+            // The default's rate is what the trace replaces, and a buffer in terms of that rate has lost its meaning.
+            path.rate = None;
+            path.buffer = None;
+        }
+        for (key, text) in self.given() {
+            path.set(key, text).map_err(usage)?;
+        }
+        path.check().map_err(usage)?;
+        Ok(path)
+    }
+
+    fn given(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        let single = [
+            ("rate", &self.rate),
+            ("rtt", &self.rtt),
+            ("buffer", &self.buffer),
+            ("loss", &self.loss),
+            ("ack_loss", &self.ack_loss),
+            ("jitter", &self.jitter),
+            ("reorder", &self.reorder),
+            ("duplicate", &self.duplicate),
+            ("policer", &self.policer),
+            ("aggregation", &self.aggregation),
+            ("trace", &self.trace),
+        ];
+        let single = single
+            .into_iter()
+            .filter_map(|(key, text)| Some((key, text.as_deref()?)));
+        single.chain(self.change.iter().map(|text| ("change", text.as_str())))
+    }
+}
+
+/// The error in terms of options: `path.ack_loss` is `--ack-loss` here.
+pub fn usage(error: ScenarioError) -> Failure {
+    let mut text = error.to_string();
+    for key in PathSpec::KEYS {
+        text = text.replace(
+            &format!("path.{key}"),
+            &format!("--{}", key.replace('_', "-")),
+        );
+    }
+    Failure::usage(text)
+}

@@ -1,0 +1,64 @@
+//! What clap has to say about the arguments, in this command's manner.
+
+use clap::error::ErrorKind;
+
+use crate::failure::Failure;
+use crate::output;
+
+/// Prints the help or the version that was asked for; turns anything else into a one-line [`Failure`].
+pub fn answer(error: &clap::Error) -> Result<(), Failure> {
+    let text = error.render().to_string();
+    match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => output::result(text.trim_end()),
+        _ => Err(Failure::usage(one_line(&text))),
+    }
+}
+
+/// clap's message without its usage lines, which `--help` repeats better.
+fn one_line(text: &str) -> String {
+    let (message, usage) = text.split_once("Usage:").unwrap_or((text, ""));
+    let message = message
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty() && !line.starts_with("For more information"))
+        .collect::<Vec<_>>()
+        .join(" ");
+    let message = message.strip_prefix("error: ").unwrap_or(&message);
+    // "Usage: fullpipe race [OPTIONS] …": the words before the first placeholder are the command to ask for help.
+    let command = usage
+        .split_whitespace()
+        .take_while(|word| word.starts_with(char::is_alphabetic))
+        .collect::<Vec<_>>()
+        .join(" ");
+    let command = if command.is_empty() {
+        "fullpipe"
+    } else {
+        &command
+    };
+    format!("{message} (see '{command} --help')")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::one_line;
+
+    #[test]
+    fn lists_and_tips_are_joined() {
+        let text = "error: the following required arguments were not provided:\n  <FILE>...\n  <TICKET>\n\n\
+                    Usage: fullpipe send <FILE>... <TICKET>\n\nFor more information, try '--help'.\n";
+        assert_eq!(
+            one_line(text),
+            "the following required arguments were not provided: <FILE>... <TICKET> (see 'fullpipe send --help')"
+        );
+    }
+
+    #[test]
+    fn without_usage_the_help_is_the_commands_own() {
+        let text = "error: invalid value 'x' for '--rate <RATE>': expected a rate such as 20mbit or 1.5gbit\n\n\
+                    For more information, try '--help'.\n";
+        assert_eq!(
+            one_line(text),
+            "invalid value 'x' for '--rate <RATE>': expected a rate such as 20mbit or 1.5gbit (see 'fullpipe --help')"
+        );
+    }
+}

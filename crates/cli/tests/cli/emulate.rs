@@ -1,0 +1,135 @@
+//! `fullpipe emulate` under real datagrams.
+
+use std::net::{SocketAddr, UdpSocket};
+use std::path::Path;
+use std::thread;
+use std::time::Duration;
+
+use rustix::process::Signal;
+use serde_json::Value;
+
+use crate::support::{PATIENCE, Running, refused};
+
+/// A server that sends every datagram back; gives its address.
+fn echo() -> SocketAddr {
+    let socket = UdpSocket::bind("127.0.0.1:0").expect("a free port");
+    let address = socket.local_addr().expect("bound");
+    thread::spawn(move || {
+        let mut buffer = [0; 2048];
+        while let Ok((length, from)) = socket.recv_from(&mut buffer) {
+            let _ = socket.send_to(&buffer[..length], from);
+        }
+    });
+    address
+}
+
+/// Starts a relay to `to`; gives it and the address that it listens on.
+fn relay(to: SocketAddr, options: &[&str]) -> (Running, SocketAddr) {
+    let to = to.to_string();
+    let arguments = ["emulate", "--listen", "127.0.0.1:0", "--to", &to];
+    let mut relay = Running::start(Path::new("."), arguments.iter().chain(options).copied());
+    let line = relay.stderr_line_with("relaying");
+    let listen = line.split_whitespace().nth(1).expect("an address");
+    (relay, listen.parse().expect("an address"))
+}
+
+fn client() -> UdpSocket {
+    let socket = UdpSocket::bind("127.0.0.1:0").expect("a free port");
+    socket.set_read_timeout(Some(PATIENCE)).expect("a timeout");
+    socket
+}
+
+#[test]
+fn counters_add_up_when_ctrl_c_ends_it() {
+    let options = [
+        "--rate", "10mbit", "--rtt", "10ms", "--buffer", "100kb", "--json",
+    ];
+    let (relay, address) = relay(echo(), &options);
+    let clients = [client(), client()];
+    for index in 0..20u8 {
+        let client = &clients[usize::from(index % 2)];
+        client.send_to(&[index; 100], address).expect("sent");
+        let mut buffer = [0; 200];
+        let (length, from) = client.recv_from(&mut buffer).expect("an echo");
+        assert_eq!((&buffer[..length], from), (&[index; 100][..], address));
+    }
+    relay.signal(Signal::INT);
+    let (status, stdout, stderr) = relay.finish();
+    assert_eq!(status.code(), Some(0), "{stderr}");
+    let counters: Value = serde_json::from_str(&stdout).expect("JSON");
+    assert_eq!(counters["clients_seen"], 2);
+    for direction in ["forward", "reverse"] {
+        let counters = &counters[direction];
+        assert_eq!(counters["entered_packets"], 20, "{direction}");
+        assert_eq!(counters["delivered_packets"], 20, "{direction}");
+        assert_eq!(counters["delivered_bytes"], 20 * (100 + 28), "{direction}");
+        assert_eq!(counters["random_losses"], 0, "{direction}");
+    }
+}
+
+#[test]
+fn losses_are_counted_and_sigterm_ends_it_too() {
+    let (relay, address) = relay(echo(), &["--loss", "50%", "--per-client", "--seed", "7"]);
+    let client = client();
+    for _ in 0..100 {
+        client.send_to(b"perhaps", address).expect("sent");
+    }
+    // Whatever was sent before an answered datagram has been read by the relay.
+    let retry = Some(Duration::from_millis(200));
+    client.set_read_timeout(retry).expect("a timeout");
+    let mut sent = 100;
+    let mut answer = [0; 8];
+    while !matches!(client.recv_from(&mut answer), Ok((4, _))) {
+        client.send_to(b"last", address).expect("sent");
+        sent += 1;
+    }
+    relay.signal(Signal::TERM);
+    let (status, stdout, stderr) = relay.finish();
+    assert_eq!(status.code(), Some(0), "{stderr}");
+    let row = |name: &str| -> Vec<u64> {
+        let line = stdout.lines().find_map(|line| line.strip_prefix(name));
+        let numbers = line.unwrap_or_else(|| panic!("{name} is not in {stdout}"));
+        numbers
+            .split_whitespace()
+            .map(|number| number.parse().expect("a number"))
+            .collect()
+    };
+    let (entered, lost) = (row("entered packets")[0], row("random losses")[0]);
+    assert!((100..=sent).contains(&entered), "{stdout}");
+    assert!((20..=80).contains(&lost), "{stdout}");
+    assert_eq!(row("delivered packets")[0] + lost, entered, "{stdout}");
+    assert_eq!(row("random losses")[1], 0, "{stdout}");
+    assert_eq!(row("clients"), [1], "{stdout}");
+}
+
+#[test]
+fn impossible_paths_are_refused() {
+    for (options, parts) in [
+        (["--rate", "0"], ["--rate", "20mbit"]),
+        (["--rate", "20"], ["--rate", "20mbit"]),
+        (["--rtt", "forty"], ["--rtt", "40ms"]),
+        (["--loss", "101%"], ["--loss", "100%"]),
+        (["--ack-loss", "2"], ["--ack-loss", "100%"]),
+        (["--buffer", "100b"], ["--buffer", "packet"]),
+        (["--buffer", "4bdp"], ["--buffer", "--rate"]),
+        (["--policer", "rate=1mbit"], ["--policer.burst", "missing"]),
+        (["--trace", "no-such.trace"], ["--trace", "no-such.trace"]),
+    ] {
+        let arguments = ["emulate", "--listen", "127.0.0.1:0", "--to", "127.0.0.1:9"];
+        refused(arguments.into_iter().chain(options), 2, &parts);
+    }
+}
+
+#[test]
+fn a_busy_port_is_named() {
+    let taken = UdpSocket::bind("127.0.0.1:0").expect("a free port");
+    let address = taken.local_addr().expect("bound").to_string();
+    let arguments = ["emulate", "--listen", &address, "--to", "127.0.0.1:9"];
+    refused(arguments, 1, &["cannot listen on", &address]);
+}
+
+#[test]
+fn addresses_that_are_none_are_refused() {
+    let arguments = ["emulate", "--listen", "4433", "--to", "127.0.0.1:9"];
+    refused(arguments, 2, &["--listen", "127.0.0.1:4433"]);
+}

@@ -1,0 +1,5 @@
+//! The `fullpipe` command as its users meet it: arguments in; output, files and exit codes out.
+
+mod emulate;
+mod help;
+mod support;

@@ -1,0 +1,149 @@
+//! The `fullpipe` command as a child process.
+
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+/// How long anything may take before a test gives up on it. A guard against hanging, no measurement.
+pub const PATIENCE: Duration = Duration::from_secs(120);
+
+/// The command with arguments, to be run to its end.
+pub fn fullpipe<'a>(arguments: impl IntoIterator<Item = &'a str>) -> assert_cmd::Command {
+    let mut command = assert_cmd::Command::new(env!("CARGO_BIN_EXE_fullpipe"));
+    command.args(arguments).timeout(PATIENCE);
+    command
+}
+
+/// Asserts that these arguments are answered with exit code `code`, nothing on stdout, and on stderr one line that
+/// contains all of `parts`.
+pub fn refused<'a>(arguments: impl IntoIterator<Item = &'a str>, code: i32, parts: &[&str]) {
+    let output = fullpipe(arguments).output().expect("runs");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(code), "{stderr}");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "", "{stderr}");
+    assert_eq!(stderr.lines().count(), 1, "{stderr}");
+    assert!(stderr.starts_with("fullpipe: "), "{stderr}");
+    for part in parts {
+        assert!(stderr.contains(part), "{part} is not in: {stderr}");
+    }
+}
+
+/// A `fullpipe` that runs in the background; killed when dropped.
+pub struct Running {
+    child: Child,
+    stdout: Receiver<String>,
+    stderr: Receiver<String>,
+}
+
+impl Running {
+    /// Starts the command in the directory `directory`.
+    pub fn start<'a>(
+        directory: &std::path::Path,
+        arguments: impl IntoIterator<Item = &'a str>,
+    ) -> Running {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_fullpipe"))
+            .args(arguments)
+            .current_dir(directory)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("starts");
+        let stdout = lines(child.stdout.take().expect("piped"));
+        let stderr = lines(child.stderr.take().expect("piped"));
+        Running {
+            child,
+            stdout,
+            stderr,
+        }
+    }
+
+    /// The next line on stdout.
+    pub fn stdout_line(&mut self) -> String {
+        match self.stdout.recv_timeout(PATIENCE) {
+            Ok(line) => line,
+            Err(error) => panic!(
+                "no line on stdout ({error}); stderr: {:?}",
+                self.stderr_so_far()
+            ),
+        }
+    }
+
+    /// The next line on stderr that contains `part`; those before it are dropped.
+    pub fn stderr_line_with(&mut self, part: &str) -> String {
+        let mut seen = Vec::new();
+        loop {
+            match self.stderr.recv_timeout(PATIENCE) {
+                Ok(line) if line.contains(part) => return line,
+                Ok(line) => seen.push(line),
+                Err(error) => panic!("no line with {part} on stderr ({error}), but {seen:#?}"),
+            }
+        }
+    }
+
+    fn stderr_so_far(&self) -> Vec<String> {
+        self.stderr.try_iter().collect()
+    }
+
+    /// Sends a signal, as `kill` would.
+    pub fn signal(&self, signal: Signal) {
+        let pid = Pid::from_raw(i32::try_from(self.child.id()).expect("a pid")).expect("not zero");
+        kill_process(pid, signal).expect("still runs");
+    }
+
+    /// Waits for the end; gives the exit status and what has not been read of stdout and stderr.
+    pub fn finish(mut self) -> (ExitStatus, String, String) {
+        let start = Instant::now();
+        let status = loop {
+            if let Some(status) = self.child.try_wait().expect("can be waited for") {
+                break status;
+            }
+            assert!(
+                start.elapsed() < PATIENCE,
+                "does not end: {:#?}",
+                self.stderr_so_far()
+            );
+            thread::sleep(Duration::from_millis(20));
+        };
+        (status, rest(&self.stdout), rest(&self.stderr))
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // Fails only if it has ended already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Reads lines in the background, so that the child never waits for its reader.
+fn lines(pipe: impl Read + Send + 'static) -> Receiver<String> {
+    let (sender, receiver) = mpsc::channel();
+    thread::spawn(move || {
+        for line in BufReader::new(pipe).lines().map_while(Result::ok) {
+            if sender.send(line).is_err() {
+                break;
+            }
+        }
+    });
+    receiver
+}
+
+fn rest(lines: &Receiver<String>) -> String {
+    let mut text = String::new();
+    loop {
+        match lines.recv_timeout(PATIENCE) {
+            Ok(line) => {
+                text.push_str(&line);
+                text.push('\n');
+            }
+            Err(RecvTimeoutError::Disconnected) => return text,
+            Err(RecvTimeoutError::Timeout) => panic!("the pipe stays open: {text}"),
+        }
+    }
+}
