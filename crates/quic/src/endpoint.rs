@@ -77,6 +77,25 @@ impl Identity {
         })
     }
 
+    /// The identity that was taken apart by [`Identity::certificate_der`] and [`Identity::key_der`]. Whether the bytes
+    /// make sense is found when they are used.
+    pub fn from_der(certificate: Vec<u8>, key: Vec<u8>) -> Identity {
+        Identity {
+            certificate: certificate.into(),
+            key: key.into(),
+        }
+    }
+
+    /// The certificate in its encoded form.
+    pub fn certificate_der(&self) -> &[u8] {
+        &self.certificate
+    }
+
+    /// The private key in its encoded form (PKCS #8). Secret.
+    pub fn key_der(&self) -> &[u8] {
+        self.key.secret_pkcs8_der()
+    }
+
     /// What a client must know to recognize this server.
     pub fn fingerprint(&self) -> Fingerprint {
         Fingerprint::of(&self.certificate)

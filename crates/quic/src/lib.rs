@@ -4,3 +4,4 @@ pub mod bulk;
 pub mod controller;
 pub mod endpoint;
 pub mod observer;
+pub mod transfer;

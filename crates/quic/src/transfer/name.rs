@@ -1,0 +1,118 @@
+//! Names that may travel: one plain component, with nothing in it that a file system, a shell or a terminal could take
+//! for something else.
+
+use serde::{Deserialize, Serialize};
+
+/// The folder, within the output directory, in which the receiver keeps what is unfinished.
+pub const STATE_FOLDER: &str = ".fullpipe";
+
+/// The longest name, in bytes, that the common file systems store.
+const MAX_NAME: usize = 255;
+
+/// Why a file name is refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+pub enum NameProblem {
+    /// It is empty.
+    #[error("it is empty")]
+    Empty,
+    /// It is `.` or `..`.
+    #[error("it names a directory")]
+    Directory,
+    /// It contains `/` or `\`, or starts with a drive letter.
+    #[error("it is a path, and only a plain file name may travel")]
+    Path,
+    /// It contains control characters, or characters that change the direction of text.
+    #[error("it contains control characters")]
+    Control,
+    /// It has more than 255 bytes.
+    #[error("it is longer than {MAX_NAME} bytes")]
+    TooLong,
+    /// It is the name of the state folder.
+    #[error("it is reserved for unfinished transfers")]
+    Reserved,
+}
+
+/// Whether a file may be received under `name`. Decided by the receiver, whatever the sender has checked.
+pub fn check(name: &str) -> Result<(), NameProblem> {
+    let is_drive = matches!(name.as_bytes(), [letter, b':', ..] if letter.is_ascii_alphabetic());
+    if name.is_empty() {
+        Err(NameProblem::Empty)
+    } else if name == "." || name == ".." {
+        Err(NameProblem::Directory)
+    } else if name.contains(['/', '\\']) || is_drive {
+        Err(NameProblem::Path)
+    } else if name.chars().any(|c| c.is_control() || turns_text(c)) {
+        Err(NameProblem::Control)
+    } else if name.len() > MAX_NAME {
+        Err(NameProblem::TooLong)
+    } else if name.eq_ignore_ascii_case(STATE_FOLDER) {
+        Err(NameProblem::Reserved)
+    } else {
+        Ok(())
+    }
+}
+
+/// Unicode's explicit directional formatting characters, which make `exe.txt` out of `txt.exe` on a screen.
+fn turns_text(c: char) -> bool {
+    matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::{Component, Path};
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn plain_names_pass() {
+        for name in [
+            "a",
+            "movie.mkv",
+            ".profile",
+            "12:30 log",
+            "ünï cödé 文",
+            "...",
+            "-rf",
+        ] {
+            assert_eq!(check(name), Ok(()), "{name:?}");
+        }
+    }
+
+    #[test]
+    fn dangerous_names_do_not() {
+        use NameProblem::*;
+        let long = "x".repeat(256);
+        for (name, problem) in [
+            ("", Empty),
+            (".", Directory),
+            ("..", Directory),
+            ("../x", Path),
+            ("/etc/passwd", Path),
+            ("a/b", Path),
+            ("a\\b", Path),
+            ("C:\\x", Path),
+            ("C:x", Path),
+            ("a\0b", Control),
+            ("a\nb", Control),
+            ("\u{1b}[2J", Control),
+            ("\u{202e}txt.exe", Control),
+            (long.as_str(), TooLong),
+            (".fullpipe", Reserved),
+            (".FullPipe", Reserved),
+        ] {
+            assert_eq!(check(name), Err(problem), "{name:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_passes_is_one_component(name in any::<String>()) {
+            if check(&name).is_ok() {
+                let components: Vec<Component> = Path::new(&name).components().collect();
+                prop_assert_eq!(components, [Component::Normal(name.as_ref())]);
+            }
+        }
+    }
+}

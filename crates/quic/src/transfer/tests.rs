@@ -1,0 +1,1 @@
+//! Whole transfers over loopback.
