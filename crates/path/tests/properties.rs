@@ -1,0 +1,546 @@
+//! What holds for any link and any packets.
+
+use path::{
+    Aggregation, Arrival, Buffer, Capacity, Change, Counters, GilbertElliott, Jitter, Link,
+    LinkConfig, Loss, OPPORTUNITY, Policer, Reorder, Trace, TraceError,
+};
+use proptest::collection::vec;
+use proptest::option;
+use proptest::prelude::*;
+use proptest::test_runner::TestCaseResult;
+use units::{Bytes, Duration, Rate, Ratio, Time};
+
+const NANOS_PER_SEC: u128 = 1_000_000_000;
+
+fn share() -> impl Strategy<Value = Ratio> {
+    prop_oneof![
+        Just(Ratio::ZERO),
+        Just(Ratio::ONE),
+        (0u32..=20, 20u32..100).prop_map(|(n, d)| Ratio::new(n, d)),
+    ]
+}
+
+fn rate() -> impl Strategy<Value = Rate> {
+    prop_oneof![1u64..10_000, 10_000u64..1_000_000_000].prop_map(Rate::from_bytes_per_sec)
+}
+
+fn span() -> impl Strategy<Value = Duration> {
+    prop_oneof![
+        Just(Duration::ZERO),
+        (0u64..100_000_000).prop_map(Duration::from_nanos)
+    ]
+}
+
+fn stamps() -> impl Strategy<Value = Vec<u64>> {
+    (vec(0u64..4, 0..20), 1u64..4).prop_map(|(steps, last)| {
+        let sum = |stamp: &mut u64, step| {
+            *stamp += step;
+            Some(*stamp)
+        };
+        steps.into_iter().chain([last]).scan(0, sum).collect()
+    })
+}
+
+fn trace_of(stamps: &[u64]) -> Trace {
+    let text: String = stamps.iter().map(|stamp| format!("{stamp}\n")).collect();
+    text.parse().expect("a trace")
+}
+
+fn capacity() -> impl Strategy<Value = Capacity> {
+    prop_oneof![
+        1 => Just(Capacity::Unlimited),
+        4 => rate().prop_map(Capacity::Rate),
+        2 => stamps().prop_map(|stamps| Capacity::Trace(trace_of(&stamps))),
+    ]
+}
+
+fn buffer() -> impl Strategy<Value = Buffer> {
+    prop_oneof![
+        Just(Buffer::Unlimited),
+        (1500u64..20_000).prop_map(|bytes| Buffer::Bytes(Bytes::new(bytes))),
+        (1u64..20).prop_map(Buffer::Packets),
+    ]
+}
+
+fn loss() -> impl Strategy<Value = Loss> {
+    let chain = (share(), share(), share(), share());
+    prop_oneof![
+        Just(Loss::None),
+        share().prop_map(Loss::Independent),
+        chain.prop_map(
+            |(p, r, loss_good, loss_bad)| Loss::GilbertElliott(GilbertElliott {
+                p,
+                r,
+                loss_good,
+                loss_bad
+            })
+        ),
+    ]
+}
+
+fn changes() -> impl Strategy<Value = Vec<Change>> {
+    vec((span(), option::of(rate()), span()), 0..4).prop_map(|steps| {
+        let mut at = Time::ZERO;
+        steps
+            .into_iter()
+            .map(|(step, rate, delay)| {
+                at += step;
+                Change {
+                    at,
+                    rate,
+                    delay: Some(delay),
+                }
+            })
+            .collect()
+    })
+}
+
+/// Any link that makes sense.
+fn config() -> impl Strategy<Value = LinkConfig> {
+    let jitter = (span(), any::<bool>()).prop_map(|(up_to, reorders)| Jitter { up_to, reorders });
+    let reorder = (share(), 1u64..50_000_000).prop_map(|(share, by)| Reorder {
+        share,
+        by: Duration::from_nanos(by),
+    });
+    let policer = (rate(), 1500u64..50_000).prop_map(|(rate, burst)| Policer {
+        rate,
+        burst: Bytes::new(burst),
+    });
+    let aggregation = (1u64..30_000_000).prop_map(|interval| Aggregation {
+        interval: Duration::from_nanos(interval),
+    });
+    (
+        (capacity(), span(), buffer(), loss()),
+        option::of(jitter),
+        option::of(reorder),
+        share(),
+        option::of(policer),
+        option::of(aggregation),
+        changes(),
+    )
+        .prop_map(
+            |(
+                (capacity, delay, buffer, loss),
+                jitter,
+                reorder,
+                duplicate,
+                policer,
+                aggregation,
+                mut changes,
+            )| {
+                if matches!(capacity, Capacity::Trace(_)) {
+                    for change in &mut changes {
+                        change.rate = None;
+                    }
+                }
+                LinkConfig {
+                    capacity,
+                    delay,
+                    buffer,
+                    loss,
+                    jitter,
+                    reorder,
+                    duplicate,
+                    policer,
+                    aggregation,
+                    changes,
+                    ..LinkConfig::default()
+                }
+            },
+        )
+}
+
+/// Packets: the gap to the one before, and the size.
+fn packets() -> impl Strategy<Value = Vec<(u64, u64)>> {
+    let gap = prop_oneof![2 => Just(0), 3 => 0u64..2_000_000, 1 => 0u64..100_000_000];
+    let size = prop_oneof![3 => Just(1500), 2 => 0u64..3_000];
+    vec((gap, size), 0..80)
+}
+
+/// The same at the edges of the integers.
+fn wild_packets() -> impl Strategy<Value = Vec<(u64, u64)>> {
+    let wild = || prop_oneof![Just(0), Just(1500), Just(u64::MAX), any::<u64>()];
+    vec((wild(), wild()), 0..20)
+}
+
+fn entries(packets: &[(u64, u64)]) -> Vec<(Time, Bytes)> {
+    let mut now = Time::ZERO;
+    packets
+        .iter()
+        .map(|(gap, size)| {
+            now += Duration::from_nanos(*gap);
+            (now, Bytes::new(*size))
+        })
+        .collect()
+}
+
+fn link(config: &LinkConfig, seed: u64) -> Link<usize> {
+    Link::new(config.clone(), seed).expect("a good configuration")
+}
+
+/// Sends everything and only then looks at what arrives.
+fn all_at_the_end(link: &mut Link<usize>, entries: &[(Time, Bytes)]) -> Vec<Arrival<usize>> {
+    for (packet, (at, size)) in entries.iter().enumerate() {
+        link.send(*at, *size, packet);
+    }
+    std::iter::from_fn(|| link.receive(Time::MAX)).collect()
+}
+
+/// Follows the link's events, as a simulator does, and checks what `next_event` promises.
+fn event_by_event(
+    link: &mut Link<usize>,
+    entries: &[(Time, Bytes)],
+    check: impl Fn(&Link<usize>) -> TestCaseResult,
+) -> Result<Vec<Arrival<usize>>, TestCaseError> {
+    let mut arrivals = Vec::new();
+    let mut follow = |link: &mut Link<usize>, until: Time| -> TestCaseResult {
+        while let Some(event) = link.next_event().filter(|event| *event <= until) {
+            while let Some(arrival) = link.receive(event) {
+                prop_assert_eq!(arrival.at, event, "nothing arrives before it is announced");
+                arrivals.push(arrival);
+            }
+            prop_assert!(
+                link.next_event().is_none_or(|next| next > event),
+                "time stands still"
+            );
+            check(link)?;
+        }
+        Ok(())
+    };
+    for (packet, (at, size)) in entries.iter().enumerate() {
+        follow(link, *at)?;
+        link.send(*at, *size, packet);
+        check(link)?;
+    }
+    follow(link, Time::MAX)?;
+    Ok(arrivals)
+}
+
+fn check_conservation(counters: &Counters) -> TestCaseResult {
+    let Counters {
+        entered,
+        policer_drops,
+        drops,
+        random_losses,
+        duplicates,
+        delivered,
+        inside,
+        ..
+    } = counters;
+    let ends = [policer_drops, drops, random_losses, delivered, inside];
+    prop_assert_eq!(
+        entered.packets + duplicates.packets,
+        ends.iter().map(|count| count.packets).sum::<u64>()
+    );
+    prop_assert_eq!(
+        entered.bytes + duplicates.bytes,
+        ends.iter().map(|count| count.bytes).sum::<Bytes>()
+    );
+    Ok(())
+}
+
+/// First in, first out at a rate, in exact fractions of a nanosecond: (finish in 1 / rate ns, waited in ns) of each
+/// packet, or `None` if it is dropped.
+fn reference(rate: Rate, buffer: Buffer, entries: &[(Time, Bytes)]) -> Vec<Option<(u128, u64)>> {
+    let rate = rate.bytes_per_sec() as u128;
+    let mut free = 0u128;
+    let mut starts: Vec<(u128, Bytes)> = Vec::new();
+    entries
+        .iter()
+        .map(|(at, size)| {
+            let now = at.as_nanos() as u128 * rate;
+            let waiting = starts.iter().filter(|(start, _)| *start > now);
+            let bytes: Bytes = waiting.clone().map(|(_, size)| *size).sum();
+            let starts_now = free <= now;
+            let fits = match buffer {
+                Buffer::Unlimited => true,
+                Buffer::Bytes(max) => bytes + *size <= max,
+                Buffer::Packets(max) => (waiting.count() as u64) < max,
+            };
+            if !fits {
+                return None;
+            }
+            let start = if starts_now { now } else { free };
+            starts.push((start, *size));
+            free = start + size.get() as u128 * NANOS_PER_SEC;
+            Some((free, (start.div_ceil(rate) - at.as_nanos() as u128) as u64))
+        })
+        .collect()
+}
+
+/// The packets that a repeated trace delivers, worked out step by step: each opportunity in turn carries what
+/// has entered before it, byte by byte, and is spent.
+fn one_opportunity_after_the_other(
+    stamps: &[u64],
+    entries: &[(Time, Bytes)],
+) -> Vec<(usize, Time)> {
+    let period = stamps.last().copied().expect("a trace has a stamp");
+    let mut delivered = Vec::new();
+    let mut carried = 0;
+    for millis in (0..).flat_map(|n| stamps.iter().map(move |stamp| n * period + stamp)) {
+        let now = Time::ZERO + Duration::from_millis(millis);
+        let mut left = OPPORTUNITY.get();
+        while left > 0 {
+            let Some((entered, size)) = entries.get(delivered.len()) else {
+                return delivered;
+            };
+            if *entered >= now {
+                break;
+            }
+            let share = left.min(size.get() - carried);
+            left -= share;
+            carried += share;
+            if carried == size.get() {
+                carried = 0;
+                delivered.push((delivered.len(), now));
+            }
+        }
+    }
+    delivered
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 512, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_plain_link_agrees_with_exact_fractions(
+        rate in rate(),
+        delay in span(),
+        buffer in buffer(),
+        packets in packets(),
+    ) {
+        let config = LinkConfig {
+            capacity: Capacity::Rate(rate),
+            delay,
+            buffer,
+            ..LinkConfig::default()
+        };
+        let entries = entries(&packets);
+        let expected: Vec<(Time, u64, usize)> = reference(rate, buffer, &entries)
+            .into_iter()
+            .enumerate()
+            .filter_map(|(packet, fate)| {
+                let (finish, queued) = fate?;
+                let through = finish.div_ceil(rate.bytes_per_sec() as u128) as u64;
+                Some((Time::from_nanos(through) + delay, queued, packet))
+            })
+            .collect();
+        let arrivals: Vec<(Time, u64, usize)> = all_at_the_end(&mut link(&config, 0), &entries)
+            .into_iter()
+            .map(|arrival| (arrival.at, arrival.queued.as_nanos(), arrival.packet))
+            .collect();
+        prop_assert_eq!(arrivals, expected);
+    }
+
+    #[test]
+    fn when_the_caller_looks_changes_nothing(
+        config in config(),
+        packets in packets(),
+        seed: u64,
+    ) {
+        let entries = entries(&packets);
+        let late = all_at_the_end(&mut link(&config, seed), &entries);
+        let prompt = event_by_event(&mut link(&config, seed), &entries, |_| Ok(()))?;
+        prop_assert_eq!(&late, &prompt);
+        prop_assert!(late.is_sorted_by_key(|arrival| arrival.at));
+    }
+
+    #[test]
+    fn nothing_is_invented_or_lost_uncounted_and_the_buffer_holds(
+        config in config(),
+        packets in packets(),
+        seed: u64,
+    ) {
+        let mut link = link(&config, seed);
+        let entries = entries(&packets);
+        let check = |link: &Link<usize>| {
+            check_conservation(&link.counters())?;
+            let queued = link.queued();
+            match config.buffer {
+                Buffer::Unlimited => {}
+                Buffer::Bytes(max) => prop_assert!(queued.bytes <= max),
+                Buffer::Packets(max) => prop_assert!(queued.packets <= max),
+            }
+            Ok(())
+        };
+        let arrivals = event_by_event(&mut link, &entries, check)?;
+        let counters = link.counters();
+        prop_assert_eq!(counters.inside.packets, 0);
+        prop_assert_eq!(counters.entered.packets, entries.len() as u64);
+        prop_assert_eq!(counters.delivered.packets, arrivals.len() as u64);
+        for arrival in &arrivals {
+            prop_assert_eq!(arrival.size, entries[arrival.packet].1);
+        }
+    }
+
+    #[test]
+    fn nothing_comes_before_serialization_and_delay_allow(
+        config in config(),
+        packets in packets(),
+        seed: u64,
+    ) {
+        let entries = entries(&packets);
+        let fastest = match config.capacity {
+            Capacity::Rate(rate) => {
+                config.changes.iter().filter_map(|change| change.rate).fold(rate, Rate::max)
+            }
+            Capacity::Unlimited | Capacity::Trace(_) => Rate::MAX,
+        };
+        let shortest = config
+            .changes
+            .iter()
+            .filter_map(|change| change.delay)
+            .fold(config.delay, Duration::min);
+        for arrival in all_at_the_end(&mut link(&config, seed), &entries) {
+            let (entered, size) = entries[arrival.packet];
+            let least = if fastest == Rate::MAX { Duration::ZERO } else { fastest.time_for(size) };
+            prop_assert!(arrival.at >= entered + least + shortest);
+            // The wait is rounded up to a whole nanosecond.
+            let queued = arrival.queued.saturating_sub(Duration::from_nanos(1));
+            prop_assert!(arrival.at >= entered + queued + least + shortest);
+        }
+    }
+
+    #[test]
+    fn no_reordering_unless_asked(config in config(), packets in packets(), seed: u64) {
+        let config = LinkConfig {
+            reorder: None,
+            jitter: config.jitter.map(|jitter| Jitter { reorders: false, ..jitter }),
+            ..config
+        };
+        let arrivals = all_at_the_end(&mut link(&config, seed), &entries(&packets));
+        prop_assert!(arrivals.is_sorted_by_key(|arrival| arrival.packet));
+    }
+
+    #[test]
+    fn the_same_seed_gives_the_same_fate(config in config(), packets in packets(), seed: u64) {
+        let entries = entries(&packets);
+        let (mut one, mut other) = (link(&config, seed), link(&config, seed));
+        prop_assert_eq!(
+            all_at_the_end(&mut one, &entries),
+            all_at_the_end(&mut other, &entries)
+        );
+        prop_assert_eq!(one.counters(), other.counters());
+    }
+
+    #[test]
+    fn one_impairment_does_not_change_anothers_choice(
+        config in config(),
+        packets in packets(),
+        seed: u64,
+    ) {
+        let entries = entries(&packets);
+        let survivors = |config: &LinkConfig| {
+            let mut packets: Vec<usize> = all_at_the_end(&mut link(config, seed), &entries)
+                .iter()
+                .map(|arrival| arrival.packet)
+                .collect();
+            packets.sort_unstable();
+            packets.dedup();
+            packets
+        };
+        let only_loss = LinkConfig {
+            jitter: None,
+            reorder: None,
+            duplicate: Ratio::ZERO,
+            aggregation: None,
+            ..config.clone()
+        };
+        prop_assert_eq!(survivors(&config), survivors(&only_loss));
+
+        let times = |config: &LinkConfig| {
+            all_at_the_end(&mut link(config, seed), &entries)
+                .iter()
+                .map(|arrival| (arrival.packet, arrival.at))
+                .collect::<Vec<_>>()
+        };
+        let lossless = LinkConfig {
+            loss: Loss::None,
+            duplicate: Ratio::ZERO,
+            jitter: config.jitter.map(|jitter| Jitter { reorders: true, ..jitter }),
+            aggregation: None,
+            changes: Vec::new(),
+            ..config
+        };
+        let all = times(&lossless);
+        let lossy = LinkConfig { loss: Loss::Independent(Ratio::new(1, 3)), ..lossless };
+        // With jitter or reordering free to overtake, each packet's time is its own; without, those in line may arrive
+        // earlier for want of the one that they would have waited for, which constant delays rule out.
+        prop_assert!(times(&lossy).iter().all(|arrival| all.contains(arrival)));
+    }
+
+    #[test]
+    fn a_policer_passes_its_burst_and_its_rate_in_any_interval(
+        rate in rate(),
+        burst in 1500u64..50_000,
+        packets in packets(),
+    ) {
+        let config = LinkConfig {
+            policer: Some(Policer { rate, burst: Bytes::new(burst) }),
+            ..LinkConfig::default()
+        };
+        let passed = all_at_the_end(&mut link(&config, 0), &entries(&packets));
+        for first in 0..passed.len() {
+            let mut bytes = 0u128;
+            for arrival in &passed[first..] {
+                bytes += arrival.size.get() as u128;
+                let span = arrival.at.since(passed[first].at).as_nanos() as u128;
+                let filled = rate.bytes_per_sec() as u128 * span;
+                prop_assert!(bytes * NANOS_PER_SEC <= burst as u128 * NANOS_PER_SEC + filled);
+            }
+        }
+    }
+
+    #[test]
+    fn a_trace_delivers_no_more_than_its_opportunities(
+        stamps in stamps(),
+        packets in packets(),
+    ) {
+        let config = LinkConfig {
+            capacity: Capacity::Trace(trace_of(&stamps)),
+            ..LinkConfig::default()
+        };
+        let entries = entries(&packets);
+        let arrivals: Vec<(usize, Time)> = all_at_the_end(&mut link(&config, 0), &entries)
+            .iter()
+            .map(|arrival| (arrival.packet, arrival.at))
+            .collect();
+        prop_assert_eq!(arrivals, one_opportunity_after_the_other(&stamps, &entries));
+    }
+
+    #[test]
+    fn the_edges_of_the_integers_hold(
+        config in config(),
+        packets in wild_packets(),
+        seed: u64,
+        late in any::<u64>(),
+    ) {
+        let entries = entries(&packets);
+        let mut link = link(&config, seed);
+        for (packet, (at, size)) in entries.iter().enumerate() {
+            link.send(*at, *size, packet);
+            // A clock that jumps, also backwards.
+            link.advance(Time::from_nanos(late));
+            let _ = (link.next_event(), link.queued(), link.counters());
+        }
+        let arrivals = std::iter::from_fn(|| link.receive(Time::MAX)).count() as u64;
+        let counters = link.counters();
+        prop_assert_eq!(counters.inside.packets, 0);
+        prop_assert_eq!(
+            counters.entered.packets + counters.duplicates.packets,
+            counters.policer_drops.packets
+                + counters.drops.packets
+                + counters.random_losses.packets
+                + arrivals
+        );
+        prop_assert_eq!(link.next_event(), None);
+    }
+
+    #[test]
+    fn any_text_is_a_trace_or_an_error_with_its_line(text in "[0-9 \\n\\rx.-]{0,60}|\\PC*") {
+        match text.parse::<Trace>() {
+            Ok(trace) => prop_assert!(trace.opportunities() > 0 && trace.period() > Duration::ZERO),
+            Err(TraceError { line, .. }) => prop_assert!(line <= text.lines().count()),
+        }
+    }
+}
