@@ -1,8 +1,8 @@
 //! What a relay has done so far.
 
-use path::Queued;
+use path::{Arrival, Queued};
 use serde::Serialize;
-use units::Duration;
+use units::{Duration, Time};
 
 /// What happened to the packets of one direction. Bytes include IP and UDP headers, as on a link.
 ///
@@ -43,14 +43,25 @@ pub struct DirectionCounters {
     pub queueing_total_ns: u64,
     /// How long the one of them waited that waited longest, in nanoseconds.
     pub queueing_max_ns: u64,
+    /// Delivered packets that this machine released more than a millisecond after the path's time. If it is not a small
+    /// share of `delivered_packets`, then the machine was too busy to be the path that was asked for.
+    pub late_packets: u64,
+    /// How much too late the latest release was, in nanoseconds.
+    pub lateness_max_ns: u64,
 }
 
+/// Lateness that counts as such.
+const LATE: Duration = Duration::from_millis(1);
+
 impl DirectionCounters {
-    /// A packet was delivered after it `waited` in the buffer.
-    pub(crate) fn count_queueing(&mut self, waited: Duration) {
-        let waited = waited.as_nanos();
+    /// A packet that arrived was released at `now`.
+    pub(crate) fn count_release<P>(&mut self, arrival: &Arrival<P>, now: Time) {
+        let waited = arrival.queued.as_nanos();
         self.queueing_total_ns = self.queueing_total_ns.saturating_add(waited);
         self.queueing_max_ns = self.queueing_max_ns.max(waited);
+        let late = now.since(arrival.at);
+        self.late_packets += u64::from(late > LATE);
+        self.lateness_max_ns = self.lateness_max_ns.max(late.as_nanos());
     }
 
     /// Adds what one path's link has counted.

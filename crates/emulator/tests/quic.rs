@@ -85,5 +85,4 @@ async fn a_transfer_completes_over_a_lossy_path() {
     assert!(counters.forward.delivered_bytes > PAYLOAD as u64);
     assert!(counters.reverse.delivered_packets > 0);
     assert_eq!(counters.clients_seen, 1);
-    assert_eq!(counters.socket_overflows, 0);
 }

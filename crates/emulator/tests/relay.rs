@@ -1,24 +1,16 @@
 //! A relay between plain UDP programs. Times are asserted from below only: a busy machine may be late, never early.
 
-use std::collections::BTreeSet;
+mod common;
+
 use std::io::ErrorKind;
 use std::net::{SocketAddr, UdpSocket};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use emulator::{DirectionCounters, Relay, RelayConfig, RelayCounters, RelayError, Sharing};
-use path::{Buffer, Capacity, LinkConfig, Loss, PathConfig};
+use common::{rtt, socket, start, wait_for};
+use emulator::{DirectionCounters, Sharing};
+use path::{Buffer, Capacity, Loss, PathConfig};
 use units::{Bytes, Rate, Ratio};
-
-/// Long enough for any machine; reached only when a test fails.
-const PATIENCE: Duration = Duration::from_secs(20);
-
-/// A socket on a free port of `ip` that gives up reading after [`PATIENCE`].
-fn socket(ip: &str) -> UdpSocket {
-    let socket = UdpSocket::bind((ip, 0)).unwrap();
-    socket.set_read_timeout(Some(PATIENCE)).unwrap();
-    socket
-}
 
 /// A server on `ip` that sends back `count` datagrams.
 fn echo(ip: &str, count: usize) -> (SocketAddr, thread::JoinHandle<()>) {
@@ -32,37 +24,6 @@ fn echo(ip: &str, count: usize) -> (SocketAddr, thread::JoinHandle<()>) {
         }
     });
     (address, thread)
-}
-
-fn start(listen: &str, to: SocketAddr, path: PathConfig, sharing: Sharing) -> Relay {
-    Relay::start(RelayConfig {
-        listen: listen.parse().unwrap(),
-        to,
-        path,
-        seed: 1,
-        sharing,
-    })
-    .unwrap()
-}
-
-fn rtt(millis: u64) -> PathConfig {
-    let link = LinkConfig {
-        delay: units::Duration::from_millis(millis / 2),
-        ..LinkConfig::default()
-    };
-    PathConfig {
-        forward: link.clone(),
-        reverse: link,
-    }
-}
-
-/// Waits until `condition` holds of the counters.
-fn wait_for(relay: &Relay, condition: impl Fn(&RelayCounters) -> bool) {
-    let start = Instant::now();
-    while !condition(&relay.counters()) {
-        assert!(start.elapsed() < PATIENCE, "{:?}", relay.counters());
-        thread::sleep(Duration::from_micros(100));
-    }
 }
 
 fn assert_nothing_missing(counters: &DirectionCounters) {
@@ -253,32 +214,6 @@ fn clients_have_queues_of_their_own_only_if_asked() {
 }
 
 #[test]
-fn a_dead_server_may_come_back() {
-    let server = socket("127.0.0.1");
-    let to = server.local_addr().unwrap();
-    drop(server);
-    let relay = start("127.0.0.1:0", to, rtt(2), Sharing::OneBottleneck);
-    let client = socket("127.0.0.1");
-    client.connect(relay.local_addr()).unwrap();
-    for _ in 0..3 {
-        client.send(b"anyone?").unwrap();
-    }
-    wait_for(&relay, |counters| {
-        counters.forward.delivered_packets == 3 && counters.unreachable_reports > 0
-    });
-    let server = UdpSocket::bind(to).unwrap();
-    server.set_read_timeout(Some(PATIENCE)).unwrap();
-    client.send(b"hello").unwrap();
-    let mut buffer = [0; 16];
-    let (length, from) = server.recv_from(&mut buffer).unwrap();
-    assert_eq!(&buffer[..length], b"hello");
-    server.send_to(b"here", from).unwrap();
-    let length = client.recv(&mut buffer).unwrap();
-    assert_eq!(&buffer[..length], b"here");
-    assert_eq!(relay.stop().forward.send_errors, 0);
-}
-
-#[test]
 fn replies_come_from_the_address_that_was_sent_to() {
     let (server, thread) = echo("127.0.0.1", 1);
     let relay = start("0.0.0.0:0", server, rtt(2), Sharing::OneBottleneck);
@@ -310,81 +245,4 @@ fn ipv6_works_and_its_headers_are_counted() {
     }
     thread.join().unwrap();
     assert_eq!(relay.stop().forward.entered_bytes, 2 * (3 + 48));
-}
-
-#[test]
-fn starting_fails_with_a_reason() {
-    let server = socket("127.0.0.1");
-    let taken = socket("127.0.0.1");
-    let fine = RelayConfig {
-        listen: "127.0.0.1:0".parse().unwrap(),
-        to: server.local_addr().unwrap(),
-        path: PathConfig::default(),
-        seed: 1,
-        sharing: Sharing::OneBottleneck,
-    };
-
-    let mut busy = fine.clone();
-    busy.listen = taken.local_addr().unwrap();
-    let address = busy.listen.to_string();
-    let error = Relay::start(busy).unwrap_err();
-    assert!(matches!(error, RelayError::Listen { .. }), "{error}");
-    assert!(error.to_string().contains(&address), "{error}");
-
-    let mut nowhere = fine.clone();
-    nowhere.to = "127.0.0.1:0".parse().unwrap();
-    let error = Relay::start(nowhere).unwrap_err();
-    assert!(matches!(error, RelayError::Unreachable { .. }), "{error}");
-
-    let free = socket("127.0.0.1").local_addr().unwrap();
-    let mut round = fine.clone();
-    round.listen = free;
-    round.to = free;
-    let error = Relay::start(round).unwrap_err();
-    assert!(matches!(error, RelayError::OwnAddress { .. }), "{error}");
-
-    let mut impossible = fine;
-    impossible.path.forward.capacity = Capacity::Rate(Rate::ZERO);
-    let error = Relay::start(impossible).unwrap_err();
-    assert!(matches!(error, RelayError::Path(_)), "{error}");
-}
-
-#[test]
-fn stopping_frees_the_port_whatever_is_on_the_way() {
-    let server = socket("127.0.0.1");
-    let to = server.local_addr().unwrap();
-    let relay = start("127.0.0.1:0", to, rtt(60_000), Sharing::OneBottleneck);
-    let address = relay.local_addr();
-    socket("127.0.0.1").send_to(b"slow", address).unwrap();
-    wait_for(&relay, |counters| counters.forward.entered_packets == 1);
-    assert_eq!(relay.stop().forward.in_transit_packets, 1);
-    UdpSocket::bind(address).unwrap();
-
-    let dropped = start("127.0.0.1:0", to, rtt(2), Sharing::OneBottleneck);
-    let address = dropped.local_addr();
-    drop(dropped);
-    UdpSocket::bind(address).unwrap();
-}
-
-#[test]
-fn too_many_clients_are_refused_and_counted() {
-    let server = socket("127.0.0.1");
-    let to = server.local_addr().unwrap();
-    let relay = start("127.0.0.1:0", to, rtt(2), Sharing::PathPerClient);
-    // One socket at a time: a client is an address, and the process needs its sockets for the relay.
-    let mut ports = BTreeSet::new();
-    while ports.len() < 520 {
-        let client = socket("127.0.0.1");
-        if ports.insert(client.local_addr().unwrap().port()) {
-            client.send_to(b"me too", relay.local_addr()).unwrap();
-            // Not faster than it is read, whatever the size of its socket's buffer.
-            wait_for(&relay, |counters| {
-                counters.clients_seen + counters.refused_packets == ports.len() as u64
-            });
-        }
-    }
-    let counters = relay.stop();
-    // 512, or fewer where the system gives a process fewer sockets.
-    assert!(counters.clients_seen > 0 && counters.clients_seen <= 512);
-    assert_eq!(counters.forward.entered_packets, counters.clients_seen);
 }
