@@ -85,3 +85,25 @@ impl Clients {
         self.seen
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_silent_are_forgotten() {
+        let [quiet, busy, server] = [1, 2, 3].map(|port| SocketAddr::from(([127, 0, 0, 1], port)));
+        let at = |secs| Time::ZERO + Duration::from_secs(secs);
+        let mut clients = Clients::default();
+        for address in [quiet, busy] {
+            clients.admit(address, None, server, at(0)).unwrap();
+        }
+        assert!(clients.active(busy, at(100)).is_some());
+        assert_eq!(clients.expire(at(120)).count(), 0);
+        let forgotten = clients.expire(at(121)).map(|(address, _)| address);
+        assert!(forgotten.eq([quiet]));
+        assert!(clients.active(quiet, at(121)).is_none());
+        clients.admit(quiet, None, server, at(121)).unwrap();
+        assert_eq!((clients.len(), clients.seen()), (2, 3));
+    }
+}

@@ -140,6 +140,26 @@ fn a_full_buffer_drops_and_the_queue_can_be_watched() {
 }
 
 #[test]
+fn a_queue_is_seen_to_drain_before_anything_arrives() {
+    let server = socket("127.0.0.1");
+    let mut path = rtt(120_000);
+    // 2 ms each, and a minute until the first arrives.
+    path.forward.capacity = Capacity::Rate(Rate::from_bits_per_sec(4_000_000));
+    let to = server.local_addr().unwrap();
+    let relay = start("127.0.0.1:0", to, path, Sharing::OneBottleneck);
+    let client = socket("127.0.0.1");
+    for _ in 0..20 {
+        client.send_to(&[0; 972], relay.local_addr()).unwrap();
+    }
+    wait_for(&relay, |counters| counters.forward.entered_packets == 20);
+    wait_for(&relay, |counters| {
+        counters.forward.transmitted_packets >= 19 && relay.queued().packets == 0
+    });
+    assert_eq!(relay.queued().bytes, Bytes::ZERO);
+    assert_eq!(relay.stop().forward.delivered_packets, 0);
+}
+
+#[test]
 fn total_loss_delivers_nothing() {
     let server = socket("127.0.0.1");
     let mut path = PathConfig::default();
