@@ -1,14 +1,15 @@
-//! Live progress on stderr: one bar a flow. Nothing is drawn where stderr is no terminal.
+//! Live bars on stderr. Nothing is drawn where stderr is no terminal.
 
-use std::borrow::Cow;
+use std::fmt::Write;
 use std::io::{IsTerminal, stderr};
+use std::time::Duration;
 
-use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+use indicatif::{MultiProgress, ProgressBar, ProgressState, ProgressStyle};
 
-/// Whether bars can be seen; if not, a command says in plain lines what matters.
-pub fn are_visible() -> bool {
-    stderr().is_terminal()
-}
+use crate::output;
+
+/// Bars are drawn anew so often, whether or not there is news.
+const TICK: Duration = Duration::from_millis(100);
 
 /// A group of bars, one below the other. What is drawn disappears when the group is dropped.
 #[derive(Default)]
@@ -17,19 +18,38 @@ pub struct Bars {
 }
 
 impl Bars {
-    /// Adds a bar for something called `name` that ends at `total`.
-    pub fn add(&self, name: impl Into<Cow<'static, str>>, total: u64, template: &str) -> ProgressBar {
-        let style = ProgressStyle::with_template(template)
-            .unwrap_or_else(|_| ProgressStyle::default_bar())
-            .progress_chars("━╸─");
-        let bar = ProgressBar::new(total).with_style(style).with_prefix(name);
-        self.group.add(bar)
+    /// Whether bars can be seen; if not, a command says in plain lines how it goes.
+    pub fn are_visible() -> bool {
+        stderr().is_terminal()
     }
 
-    /// Says `line` above the bars.
-    pub fn say(&self, line: impl AsRef<str>) {
-        let line = line.as_ref();
-        self.group.suspend(|| crate::output::note(line));
+    /// Adds a bar called `name` that is full at `total`. `live` writes what stands behind it, whenever it is drawn.
+    pub fn add(
+        &self,
+        name: &str,
+        total: u64,
+        live: impl Fn(&ProgressState) -> String + Clone + Send + Sync + 'static,
+    ) -> ProgressBar {
+        let live = move |state: &ProgressState, out: &mut dyn Write| {
+            // A line that cannot be written is missing from the terminal, and nowhere else.
+            let _ = out.write_str(&live(state));
+        };
+        let style =
+            ProgressStyle::with_template("{prefix} {bar:24.cyan/dim} {percent:>3}%  {live}")
+                .unwrap_or_else(|_| ProgressStyle::default_bar())
+                .with_key("live", live)
+                .progress_chars("━╸─");
+        let bar = ProgressBar::new(total)
+            .with_style(style)
+            .with_prefix(name.to_owned());
+        let bar = self.group.add(bar);
+        bar.enable_steady_tick(TICK);
+        bar
+    }
+
+    /// Says something above the bars.
+    pub fn say(&self, line: impl std::fmt::Display) {
+        self.group.suspend(|| output::note(line));
     }
 }
 

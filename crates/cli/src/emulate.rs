@@ -1,21 +1,22 @@
 //! `fullpipe emulate`: a UDP relay with a network path inside.
 
-use std::net::{SocketAddr, ToSocketAddrs};
+use std::net::SocketAddr;
 
 use clap::Args;
 use emulator::{DirectionCounters, Relay, RelayConfig, RelayCounters, Sharing};
 use lab::scenario::PathSpec;
 
+use crate::address::resolve;
 use crate::failure::Failure;
-use crate::interrupt::interrupted;
+use crate::interrupt;
 use crate::output;
 use crate::path_options::{self, PathOptions};
 
 /// Put an emulated network path in front of a UDP server, until Ctrl-C
-///
-/// Clients send to --listen, the server at --to receives what comes through, and its answers go back the same way.
-/// Without path options, packets pass unchanged. Needs no privilege.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Clients send to --listen, the server at --to receives what comes through, and its answers go back the same way. \
+Without path options, packets pass unchanged. Needs no privilege.")]
 pub struct Options {
     /// Where clients send to; port 0 takes a free one
     #[arg(long, value_name = "ADDR", value_parser = resolve)]
@@ -49,10 +50,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
             false => Sharing::OneBottleneck,
         },
     };
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| Failure::failed(format_args!("cannot wait for signals: {error}")))?;
+    let runtime = interrupt::runtime()?;
     let relay = Relay::start(config).map_err(Failure::failed)?;
     output::note(format_args!(
         "relaying {} to {} over {}; Ctrl-C ends it",
@@ -60,22 +58,12 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         options.to,
         lab::report::describe(&path)
     ));
-    runtime.block_on(interrupted())?;
+    runtime.block_on(interrupt::interrupted())?;
     let counters = relay.stop();
     match options.json {
         true => output::json(&counters),
         false => output::result(table(&counters)),
     }
-}
-
-/// The address that `text` names, by number or by name.
-fn resolve(text: &str) -> Result<SocketAddr, String> {
-    let mut addresses = text.to_socket_addrs().map_err(|error| {
-        format!("expected an address and a port such as 127.0.0.1:4433 ({error})")
-    })?;
-    addresses
-        .next()
-        .ok_or_else(|| "this name has no address".to_owned())
 }
 
 /// The counters for people: one line a counter, forward and reverse side by side. What never happened is left out.

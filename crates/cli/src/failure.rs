@@ -30,10 +30,10 @@ impl Failure {
     }
 
     /// The user ended it: exit code 130, as shells report a process that SIGINT ended.
-    pub fn interrupted() -> Failure {
+    pub fn interrupted(advice: &str) -> Failure {
         Failure {
             code: 130,
-            message: "interrupted".to_owned(),
+            message: format!("interrupted; {advice}"),
         }
     }
 

@@ -21,6 +21,17 @@ pub fn duration(span: Duration) -> String {
     }
 }
 
+/// `9 s`, `2:05`, `1:02:05`: whole seconds, for a time that is only estimated.
+pub fn time_left(span: Duration) -> String {
+    let seconds = span.as_nanos().div_ceil(1_000_000_000);
+    let (hours, minutes) = (seconds / 3600, seconds / 60 % 60);
+    match (hours, minutes) {
+        (0, 0) => format!("{seconds} s"),
+        (0, _) => format!("{minutes}:{:02}", seconds % 60),
+        _ => format!("{hours}:{minutes:02}:{:02}", seconds % 60),
+    }
+}
+
 fn scaled(value: u64, units: &[&str]) -> String {
     let (mut value, mut units) = (value as f64, units);
     if value < 1000.0 {
@@ -60,5 +71,8 @@ mod tests {
         assert_eq!(bytes(Bytes::new(999_700)), "1.00 MB");
         assert_eq!(duration(Duration::from_micros(41_230)), "41.2 ms");
         assert_eq!(duration(Duration::from_millis(3_620)), "3.62 s");
+        assert_eq!(time_left(Duration::from_millis(8_100)), "9 s");
+        assert_eq!(time_left(Duration::from_secs(125)), "2:05");
+        assert_eq!(time_left(Duration::from_secs(3_725)), "1:02:05");
     }
 }

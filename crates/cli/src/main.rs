@@ -1,10 +1,16 @@
 //! The `fullpipe` command: arguments in, exit code out.
 
+mod address;
+mod bars;
 mod emulate;
 mod failure;
+mod human;
 mod interrupt;
 mod output;
 mod path_options;
+mod progress;
+mod recv;
+mod send;
 mod usage;
 
 use std::process::ExitCode;
@@ -15,7 +21,12 @@ use failure::Failure;
 
 /// BBR congestion control that can be run, measured and trusted
 #[derive(Debug, Parser)]
-#[command(name = "fullpipe", version)]
+#[command(
+    name = "fullpipe",
+    version,
+    subcommand_required = true,
+    arg_required_else_help = false
+)]
 struct Arguments {
     #[command(subcommand)]
     command: Command,
@@ -23,12 +34,16 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Send(send::Options),
+    Recv(recv::Options),
     Emulate(emulate::Options),
 }
 
 impl Command {
     fn run(&self) -> Result<(), Failure> {
         match self {
+            Command::Send(options) => send::run(options),
+            Command::Recv(options) => recv::run(options),
             Command::Emulate(options) => emulate::run(options),
         }
     }

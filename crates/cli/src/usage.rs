@@ -22,7 +22,8 @@ fn one_line(text: &str) -> String {
         .map(str::trim)
         .filter(|line| !line.is_empty() && !line.starts_with("For more information"))
         .collect::<Vec<_>>()
-        .join(" ");
+        .join(" ")
+        .replace(" tip: ", "; ");
     let message = message.strip_prefix("error: ").unwrap_or(&message);
     // "Usage: fullpipe race [OPTIONS] …": the words before the first placeholder are the command to ask for help.
     let command = usage

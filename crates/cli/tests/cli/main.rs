@@ -3,3 +3,4 @@
 mod emulate;
 mod help;
 mod support;
+mod transfer;

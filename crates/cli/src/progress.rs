@@ -1,0 +1,194 @@
+//! How a file transfer goes: a bar on a terminal, plain lines elsewhere.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+use indicatif::{ProgressBar, ProgressState};
+use quic::observer::{Observer, Sample};
+use quic::transfer::{Event, FileStatus, Transferred};
+use units::{Bytes, Duration, Rate};
+
+use crate::bars::Bars;
+use crate::{human, output};
+
+/// Without a bar, a line is said at each so many percent.
+const STEP_PERCENT: u64 = 10;
+
+/// Follows one transfer, through as many connections as it takes.
+#[derive(Default)]
+pub struct Progress {
+    bars: Bars,
+    flow: Arc<Flow>,
+    attempt: Mutex<Option<Attempt>>,
+}
+
+/// The part of a transfer that one connection carries.
+struct Attempt {
+    began: Instant,
+    bar: ProgressBar,
+    /// Bytes to transfer, verified ones included.
+    total: u64,
+    /// Bytes that earlier attempts had brought.
+    resumed: u64,
+    /// Verified bytes of each file.
+    verified: Vec<u64>,
+    /// The next percentage that is worth a line.
+    next_step: u64,
+}
+
+impl Progress {
+    /// What watches the connection's packets for the bar; only a sender has something to watch.
+    pub fn observer(&self) -> Arc<dyn Observer> {
+        self.flow.clone()
+    }
+
+    /// What [`quic::transfer`] tells.
+    pub fn on_event(&self, event: &Event<'_>) {
+        match event {
+            Event::Connected(_) => self.bars.say("connected"),
+            Event::Begun(files) => self.begin(files),
+            Event::Verified { file, bytes } => self.advance(*file, *bytes),
+            Event::Complete { .. } => {}
+            Event::TurnedAway { peer, error } => {
+                self.bars.say(format_args!("turned away {peer}: {error}"));
+            }
+            Event::Interrupted(error) => {
+                if let Some(attempt) = self.attempt().take() {
+                    attempt.bar.finish_and_clear();
+                }
+                self.bars
+                    .say(format_args!("{error}; waiting for the sender to come back"));
+            }
+        }
+    }
+
+    /// Says what was transferred, after the last event. `verb` is what was done: `sent`, `received`.
+    pub fn conclude(self, verb: &str, files: &[Transferred]) {
+        let attempt = self.attempt().take();
+        drop(self.bars);
+        for file in files {
+            let hash: String = file.hash.iter().map(|byte| format!("{byte:02x}")).collect();
+            let (path, size) = (file.path.display(), human::bytes(Bytes::new(file.size)));
+            output::note(format_args!("{verb} {path}: {size}, BLAKE3 {hash}"));
+        }
+        let Some(attempt) = attempt else { return };
+        let span = Duration::from(attempt.began.elapsed());
+        let bytes = Bytes::new(attempt.total) - Bytes::new(attempt.resumed);
+        output::note(format_args!(
+            "{} in {}: {}",
+            human::bytes(bytes),
+            human::duration(span),
+            human::rate(Rate::from_transfer(bytes, span)),
+        ));
+    }
+
+    fn begin(&self, files: &[FileStatus]) {
+        let total = files.iter().map(|file| file.size).sum();
+        let verified: Vec<u64> = files.iter().map(|file| file.verified).collect();
+        let resumed = verified.iter().sum();
+        let name = match files {
+            [file] => file.name.clone(),
+            files => format!("{} files", files.len()),
+        };
+        let size = human::bytes(Bytes::new(total));
+        match resumed {
+            0 => self.bars.say(format_args!("{name}: {size}")),
+            _ => self.bars.say(format_args!(
+                "{name}: {size}, continuing at {}% ({resumed} of {total} bytes are verified)",
+                percent(resumed, total)
+            )),
+        }
+        let flow = self.flow.clone();
+        let bar = self.bars.add(&name, total, move |state| flow.line(state));
+        bar.set_position(resumed);
+        // What was there already says nothing about how fast the rest will come.
+        bar.reset_eta();
+        *self.attempt() = Some(Attempt {
+            began: Instant::now(),
+            bar,
+            total,
+            resumed,
+            verified,
+            next_step: percent(resumed, total) / STEP_PERCENT * STEP_PERCENT + STEP_PERCENT,
+        });
+    }
+
+    fn advance(&self, file: usize, bytes: u64) {
+        let mut attempt = self.attempt();
+        let Some(attempt) = attempt.as_mut() else {
+            return;
+        };
+        if let Some(verified) = attempt.verified.get_mut(file) {
+            *verified = bytes;
+        }
+        let verified: u64 = attempt.verified.iter().sum();
+        attempt.bar.set_position(verified);
+        let percent = percent(verified, attempt.total);
+        if !Bars::are_visible() && percent >= attempt.next_step {
+            attempt.next_step = percent / STEP_PERCENT * STEP_PERCENT + STEP_PERCENT;
+            let span = Duration::from(attempt.began.elapsed());
+            let bytes = Bytes::new(verified) - Bytes::new(attempt.resumed);
+            let rate = human::rate(Rate::from_transfer(bytes, span));
+            output::note(format_args!(
+                "{percent}% ({verified} of {} bytes), {rate}",
+                attempt.total
+            ));
+        }
+    }
+
+    fn attempt(&self) -> std::sync::MutexGuard<'_, Option<Attempt>> {
+        // Nothing that holds the lock can leave it half-changed.
+        self.attempt.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// `part` of `total` in percent, rounded down; nothing is complete.
+fn percent(part: u64, total: u64) -> u64 {
+    let percent = (u128::from(part) * 100).checked_div(u128::from(total));
+    percent.map_or(100, |percent| u64::try_from(percent).unwrap_or(100))
+}
+
+/// The sender's latest sample.
+#[derive(Default)]
+struct Flow {
+    latest: Mutex<Option<Sample>>,
+}
+
+impl Observer for Flow {
+    fn on_sample(&self, sample: &Sample) {
+        *self.latest.lock().unwrap_or_else(PoisonError::into_inner) = Some(*sample);
+    }
+}
+
+impl Flow {
+    /// `18.6 Mbit/s  RTT 41.2 ms  ProbeBW  3.62 s left`.
+    fn line(&self, state: &ProgressState) -> String {
+        let rate = Rate::from_bytes_per_sec(state.per_sec() as u64);
+        let mut line = human::rate(rate);
+        let latest = self.latest.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(sample) = latest.as_ref() {
+            if let Some(rtt) = sample.srtt.or(sample.rtt) {
+                line += &format!("  RTT {}", human::duration(rtt));
+            }
+            line += &format!("  {}", sample.snapshot.state);
+        }
+        if !rate.is_zero() {
+            line += &format!("  {} left", human::time_left(state.eta().into()));
+        }
+        line
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::percent;
+
+    #[test]
+    fn percentages() {
+        assert_eq!(percent(0, 8), 0);
+        assert_eq!(percent(7, 8), 87);
+        assert_eq!(percent(8, 8), 100);
+        assert_eq!(percent(0, 0), 100);
+        assert_eq!(percent(u64::MAX, u64::MAX), 100);
+    }
+}

@@ -1,0 +1,246 @@
+//! `fullpipe recv` and `fullpipe send`, through `fullpipe emulate` where it should take time.
+
+use std::fs;
+use std::net::UdpSocket;
+use std::path::Path;
+
+use rustix::process::Signal;
+use tempfile::TempDir;
+
+use crate::support::{Running, refused};
+
+/// A directory with the file `data` of `size` bytes in it, none of which is like its neighbours.
+fn source(size: usize) -> (TempDir, Vec<u8>) {
+    let directory = tempfile::tempdir().expect("a directory");
+    let mut state = 1u64;
+    let next = || {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        (state >> 56) as u8
+    };
+    let content: Vec<u8> = std::iter::repeat_with(next).take(size).collect();
+    fs::write(directory.path().join("data"), &content).expect("written");
+    (directory, content)
+}
+
+/// An address whose port is free, for what is started next.
+fn free_address() -> String {
+    let socket = UdpSocket::bind("127.0.0.1:0").expect("a free port");
+    socket.local_addr().expect("bound").to_string()
+}
+
+/// A receiver in `directory`, reachable through a path of 8 Mbit/s, 20 ms and 1 % loss.
+struct Far {
+    relay: Running,
+    listen: String,
+    advertise: String,
+}
+
+impl Far {
+    fn new() -> Far {
+        let listen = free_address();
+        let arguments = ["emulate", "--listen", "127.0.0.1:0", "--to", &listen];
+        let path = [
+            "--rate", "8mbit", "--rtt", "20ms", "--loss", "1%", "--buffer", "4bdp",
+        ];
+        let mut relay = Running::start(Path::new("."), arguments.into_iter().chain(path));
+        let line = relay.stderr_line_with("relaying");
+        let advertise = line
+            .split_whitespace()
+            .nth(1)
+            .expect("an address")
+            .to_owned();
+        Far {
+            relay,
+            listen,
+            advertise,
+        }
+    }
+
+    /// Starts to receive in `directory`; gives the receiver and its ticket.
+    fn receiver(&self, directory: &Path) -> (Running, String) {
+        let arguments = [
+            "recv",
+            "--listen",
+            &self.listen,
+            "--advertise",
+            &self.advertise,
+        ];
+        let mut receiver = Running::start(directory, arguments);
+        let ticket = receiver.stdout_line();
+        (receiver, ticket)
+    }
+}
+
+/// The percentage in a line such as `data: 4.00 MB, continuing at 31% (…)`.
+fn percentage(line: &str) -> u64 {
+    let before = line.split('%').next().unwrap_or_default();
+    let number = before.split_whitespace().next_back().unwrap_or_default();
+    number
+        .parse()
+        .unwrap_or_else(|_| panic!("no percentage in {line}"))
+}
+
+/// Both sides end well, and the file is there.
+fn assert_arrived(sender: Running, receiver: Running, directory: &Path, content: &[u8]) {
+    let (status, stdout, stderr) = sender.finish();
+    assert_eq!(status.code(), Some(0), "{stderr}");
+    assert_eq!(stdout, "");
+    assert!(stderr.contains("sent data"), "{stderr}");
+    let (status, stdout, stderr) = receiver.finish();
+    assert_eq!(status.code(), Some(0), "{stderr}");
+    assert_eq!(stdout, "");
+    let hash = blake3::hash(content).to_hex();
+    assert!(stderr.contains(hash.as_str()), "{stderr}");
+    let received = fs::read(directory.join("data")).expect("received");
+    assert!(received == content, "the content is another");
+    let names: Vec<_> = fs::read_dir(directory).expect("readable").collect();
+    assert_eq!(names.len(), 1, "something is left behind: {names:?}");
+}
+
+#[test]
+fn a_file_crosses_a_lossy_path() {
+    let (from, content) = source(1_500_000);
+    let to = tempfile::tempdir().expect("a directory");
+    let far = Far::new();
+    let (receiver, ticket) = far.receiver(to.path());
+    let sender = Running::start(from.path(), ["send", "data", &ticket]);
+    assert_arrived(sender, receiver, to.path(), &content);
+    far.relay.signal(Signal::INT);
+    let (_, counters, _) = far.relay.finish();
+    assert!(counters.contains("random losses"), "{counters}");
+}
+
+#[test]
+fn a_killed_sender_continues() {
+    let (from, content) = source(4_000_000);
+    let to = tempfile::tempdir().expect("a directory");
+    let far = Far::new();
+    let (mut receiver, ticket) = far.receiver(to.path());
+    let mut sender = Running::start(from.path(), ["send", "data", &ticket]);
+    let seen = percentage(&sender.stderr_line_with("%"));
+    sender.signal(Signal::KILL);
+    sender.finish();
+    assert!(!to.path().join("data").exists());
+    receiver.stderr_line_with("waiting for the sender to come back");
+
+    let mut sender = Running::start(from.path(), ["send", "data", &ticket]);
+    let continued = percentage(&sender.stderr_line_with("continuing"));
+    assert!((seen..100).contains(&continued), "{seen} {continued}");
+    assert_arrived(sender, receiver, to.path(), &content);
+}
+
+#[test]
+fn a_killed_receiver_continues() {
+    let (from, content) = source(4_000_000);
+    let to = tempfile::tempdir().expect("a directory");
+    let far = Far::new();
+    let (receiver, ticket) = far.receiver(to.path());
+    let mut sender = Running::start(from.path(), ["send", "data", &ticket]);
+    let seen = percentage(&sender.stderr_line_with("%"));
+    receiver.signal(Signal::KILL);
+    receiver.finish();
+    assert!(!to.path().join("data").exists());
+    let (status, _, stderr) = sender.finish();
+    assert_eq!(status.code(), Some(1), "{stderr}");
+    assert!(stderr.contains("run the same command again"), "{stderr}");
+
+    let (mut receiver, same_ticket) = far.receiver(to.path());
+    assert_eq!(same_ticket, ticket);
+    let sender = Running::start(from.path(), ["send", "data", &ticket]);
+    let continued = percentage(&receiver.stderr_line_with("continuing at"));
+    assert!((seen..100).contains(&continued), "{seen} {continued}");
+    assert_arrived(sender, receiver, to.path(), &content);
+}
+
+#[test]
+fn an_interrupted_receiver_says_what_to_do() {
+    let to = tempfile::tempdir().expect("a directory");
+    let mut receiver = Running::start(to.path(), ["recv", "--listen", "127.0.0.1:0"]);
+    receiver.stdout_line();
+    receiver.stderr_line_with("waiting");
+    receiver.signal(Signal::INT);
+    let (status, _, stderr) = receiver.finish();
+    assert_eq!(status.code(), Some(130), "{stderr}");
+    assert_eq!(
+        stderr,
+        "fullpipe: interrupted; run the same command again to continue\n"
+    );
+}
+
+#[test]
+fn an_existing_file_is_left_alone_unless_asked() {
+    let (from, content) = source(1000);
+    let to = tempfile::tempdir().expect("a directory");
+    fs::write(to.path().join("data"), "precious").expect("written");
+    let listen = ["recv", "--listen", "127.0.0.1:0"];
+    let mut receiver = Running::start(to.path(), listen);
+    let ticket = receiver.stdout_line();
+    let (status, _, stderr) = Running::start(from.path(), ["send", "data", &ticket]).finish();
+    assert_eq!(status.code(), Some(1), "{stderr}");
+    assert!(stderr.contains("--overwrite"), "{stderr}");
+    receiver.stderr_line_with("--overwrite");
+    receiver.signal(Signal::KILL);
+    receiver.finish();
+    assert_eq!(
+        fs::read(to.path().join("data")).expect("there"),
+        b"precious"
+    );
+
+    let mut receiver = Running::start(to.path(), listen.into_iter().chain(["--overwrite"]));
+    let ticket = receiver.stdout_line();
+    let sender = Running::start(from.path(), ["send", "data", &ticket]);
+    assert_arrived(sender, receiver, to.path(), &content);
+}
+
+#[test]
+fn what_cannot_be_sent_is_named() {
+    let to = tempfile::tempdir().expect("a directory");
+    let mut receiver = Running::start(to.path(), ["recv", "--listen", "127.0.0.1:0"]);
+    let ticket = receiver.stdout_line();
+    refused(
+        ["send", "no-such-file", &ticket],
+        1,
+        &["no-such-file", "cannot read"],
+    );
+    refused(["send", ".", &ticket], 1, &["not a regular file"]);
+    let known = ["magic", "bbr1", "cubic", "reno", "--controller"];
+    refused(
+        ["send", "Cargo.toml", &ticket, "--controller", "magic"],
+        2,
+        &known,
+    );
+    let broken = &ticket[..ticket.len() - 1];
+    refused(
+        ["send", "Cargo.toml", broken],
+        2,
+        &["<TICKET>", "malformed ticket"],
+    );
+    refused(
+        ["send", "Cargo.toml", "ticket"],
+        2,
+        &["<TICKET>", "malformed ticket"],
+    );
+}
+
+#[test]
+fn where_nothing_can_be_received_is_named() {
+    let taken = UdpSocket::bind("127.0.0.1:0").expect("a free port");
+    let address = taken.local_addr().expect("bound").to_string();
+    let to = tempfile::tempdir().expect("a directory");
+    let out = to.path().to_str().expect("a name");
+    refused(
+        ["recv", "--listen", &address, "--out", out],
+        1,
+        &["cannot bind", &address],
+    );
+    let file = to.path().join("file");
+    fs::write(&file, "").expect("written");
+    let file = file.to_str().expect("a name");
+    refused(
+        ["recv", "--listen", "127.0.0.1:0", "--out", file],
+        1,
+        &[file],
+    );
+}
