@@ -22,7 +22,7 @@ pub const SERVER_NAME: &str = "fullpipe";
 
 /// How much of a stream the receiver takes before the application has read it: two bandwidth-delay products (what BBR
 /// keeps in flight at most) of 1 Gbit/s × 100 ms, and some room for the application to be late.
-const RECEIVE_WINDOW: u32 = 32 << 20;
+pub(crate) const RECEIVE_WINDOW: u32 = 32 << 20;
 
 /// How much the sender keeps, sent or unsent, until it is acknowledged. Twice the receive window, so that a flow is
 /// limited by the path or by the receiver and never by its own buffer (and is never marked application-limited for it).

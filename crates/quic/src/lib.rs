@@ -4,4 +4,5 @@ pub mod bulk;
 pub mod controller;
 pub mod endpoint;
 pub mod observer;
+pub mod reassembly;
 pub mod transfer;

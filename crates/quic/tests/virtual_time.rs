@@ -38,5 +38,11 @@ fn bulk(
 
 #[test]
 fn first() {
-    bulk(Kind::Cubic, "100mbit", 100, 4, "0%", 20);
+    for kind in [Kind::Bbr1, Kind::Cubic] {
+        for loss in ["0%", "1%", "5%"] {
+            bulk(kind, "100mbit", 100, 4, loss, 20);
+        }
+        bulk(kind, "10mbit", 40, 25, "0%", 30);
+        bulk(kind, "20mbit", 40, 8, "1%", 10);
+    }
 }

@@ -21,6 +21,7 @@ use noq::{Connection, PathId, RecvStream, SendStream};
 use tokio::time::timeout_at;
 
 use crate::endpoint::{self, EndpointError, Fingerprint};
+use crate::reassembly::OrderedReadError;
 
 const ALPN: &[u8] = b"fullpipe-bulk/1";
 
@@ -137,6 +138,9 @@ pub enum BulkError {
     /// The payload, or the report of it, did not come whole.
     #[error("cannot receive: {0}")]
     Read(#[from] noq::ReadError),
+    /// The payload did not come in order.
+    #[error("cannot receive: {0}")]
+    Order(#[from] OrderedReadError),
     /// The stream was closed before its end.
     #[error("stream closed early")]
     Closed(#[from] noq::ClosedStream),

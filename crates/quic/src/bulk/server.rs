@@ -7,6 +7,7 @@ use noq::{Connection, Endpoint, Incoming, ReadError, RecvStream, SendStream};
 
 use super::{ALPN, BulkError, Report};
 use crate::endpoint::{self, EndpointError, Fingerprint, Identity};
+use crate::reassembly::{Ordered, OrderedReadError};
 
 /// What is taken from a stream at a time.
 const READ: usize = 256 << 10;
@@ -78,7 +79,8 @@ async fn receive(connection: Connection, to: SendStream, from: RecvStream) {
     }
 }
 
-async fn take_and_report(mut to: SendStream, mut from: RecvStream) -> Result<(), BulkError> {
+async fn take_and_report(mut to: SendStream, from: RecvStream) -> Result<(), BulkError> {
+    let mut from = Ordered::new(from);
     let mut hasher = blake3::Hasher::new();
     let mut bytes = 0;
     let is_complete = loop {
@@ -88,7 +90,7 @@ async fn take_and_report(mut to: SendStream, mut from: RecvStream) -> Result<(),
                 hasher.update(&chunk);
             }
             Ok(None) => break true,
-            Err(ReadError::Reset(_)) => break false,
+            Err(OrderedReadError::Read(ReadError::Reset(_))) => break false,
             Err(error) => return Err(error.into()),
         }
     };

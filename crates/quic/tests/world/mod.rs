@@ -226,6 +226,13 @@ impl World {
         self.finish = true;
     }
 
+    pub fn timeouts(&self) -> [Option<std::time::Duration>; 2] {
+        [
+            self.sender.timeout().map(|t| t - self.base),
+            self.receiver.timeout().map(|t| t - self.base),
+        ]
+    }
+
     pub fn sender(&mut self) -> &mut Connection {
         self.sender.connection()
     }
@@ -315,7 +322,11 @@ impl World {
 
     fn write_backlog(&mut self) {
         let connection = self.sender.connection();
-        while connection.poll().is_some() {}
+        while let Some(event) = connection.poll() {
+            if let noq_proto::Event::ConnectionLost { reason } = event {
+                panic!("connection lost: {reason}");
+            }
+        }
         if connection.is_handshaking() {
             return;
         }
@@ -326,7 +337,10 @@ impl World {
         while self.backlog > 0 {
             let count = self.backlog.min(zeros.len() as u64);
             let piece = &mut [zeros.slice(..count as usize)];
-            match connection.send_stream(stream).write_chunks(&mut piece.as_mut_slice()) {
+            match connection
+                .send_stream(stream)
+                .write_chunks(&mut piece.as_mut_slice())
+            {
                 Ok(written) => self.backlog -= written as u64,
                 Err(_) => return,
             }
@@ -340,13 +354,17 @@ impl World {
         let Some((_, connection)) = &mut self.receiver.connection else {
             return;
         };
-        while connection.poll().is_some() {}
+        while let Some(event) = connection.poll() {
+            if let noq_proto::Event::ConnectionLost { reason } = event {
+                panic!("connection lost: {reason}");
+            }
+        }
         if self.incoming.is_none() {
             self.incoming = connection.streams().accept(Dir::Uni);
         }
         let Some(stream) = self.incoming else { return };
         let mut stream = connection.recv_stream(stream);
-        let Ok(mut chunks) = stream.read(true) else {
+        let Ok(mut chunks) = stream.read(false) else {
             return;
         };
         loop {
