@@ -1,5 +1,38 @@
-//! Scenarios, engines, records and reports
+//! Scenario × engine → record → report.
+//!
+//! - A [`scenario`] says what the path is and who sends over it: plain data, from TOML or options.
+//! - An [`engine`] runs it: [`engine::Quic`], real UDP packets and our controllers.
+//! - A [`record`] is what was observed, in one schema whatever the engine: samples over time, and a summary.
+//! - A [`report`] turns records into a table, JSON, or a page with plots.
+//!
+//! A [`race`] is the same payload over the same path, once a controller.
+//!
+//! ```no_run
+//! use lab::{Cancel, race::Race, report};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let mut race = Race::default();
+//! race.path.set("loss", "2%")?;
+//! race.path.check()?;
+//! let cancel = Cancel::new(); // keep a clone for Ctrl-C
+//! let records = race.run(&|lane| println!("{}: {}", lane.controller, lane.rate), &cancel)?;
+//! print!("{}", report::table(&records));
+//! let origin = report::Origin {
+//!     command: "fullpipe race --loss 2%".to_string(),
+//!     generated: std::time::SystemTime::now(),
+//! };
+//! std::fs::write("race.html", report::html(&records, &origin))?;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Errors are one line each, for people: [`scenario::ScenarioError`] with the field and the fix,
+//! [`engine::EngineError`] and [`race::RaceError`] with what failed.
 
+pub mod engine;
+pub mod race;
 pub mod record;
 pub mod report;
 pub mod scenario;
+
+pub use engine::Cancel;

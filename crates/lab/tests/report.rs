@@ -3,8 +3,8 @@
 use std::time::{Duration as StdDuration, SystemTime};
 
 use lab::record::{
-    Fairness, FlowRecorder, FlowSample, FlowSpan, FlowTotals, PathRecorder, PathTotals, Record,
-    Summary, jain_index,
+    Fairness, FlowRecorder, FlowSample, FlowSpan, FlowTotals, PathRecorder, PathSample, PathTotals,
+    Record, Summary, jain_index,
 };
 use lab::report::{Origin, describe, html, json, table};
 use lab::scenario::Scenario;
@@ -15,11 +15,12 @@ const MTU: u64 = 1480;
 /// Ten seconds of a flow that goes through BBR's states, or of one that grows and halves, on a 20 Mbit/s path.
 fn record(name: &str, controller: &str, is_partial: bool) -> Record {
     let text = format!(
-        "name = {name:?}\nduration = \"10s\"\nseed = 3\n\
+        "name = 'race'\nduration = \"10s\"\nseed = 3\n\
          [path]\nrate = \"20mbit\"\nrtt = \"40ms\"\nbuffer = \"8bdp\"\nloss = \"1%\"\n\
          [[flow]]\ncontroller = {controller:?}\n"
     );
-    let scenario: Scenario = text.parse().unwrap();
+    let mut scenario: Scenario = text.parse().unwrap();
+    scenario.name = name.to_string();
     let mut flow = FlowRecorder::new(scenario.warmup);
     let mut path = PathRecorder::new(scenario.path.clone(), scenario.warmup);
     let mut totals = FlowTotals::default();
@@ -61,9 +62,13 @@ fn record(name: &str, controller: &str, is_partial: bool) -> Record {
             delivered: totals.payload,
             lost: totals.retransmitted,
         });
-        path.sample(
+        let waiting = PathSample {
             at,
-            Bytes::new(queue),
+            queue: Bytes::new(queue),
+            delay: wait,
+        };
+        path.sample(
+            waiting,
             PathTotals {
                 transmitted: sent,
                 drops: 0,
@@ -118,7 +123,14 @@ fn a_table_for_people() {
     let lines: Vec<&str> = text.lines().collect();
     assert_eq!(lines.len(), 3, "{text}");
     assert!(lines[0].trim_start().starts_with("controller"));
-    for part in ["bbr1", "10 s", "19.2 Mbit/s", "102.1 %", "40.9 ms", "1.0 %"] {
+    for part in [
+        "bbr1",
+        "10.00 s",
+        "19.2 Mbit/s",
+        "102.1 %",
+        "40.1 ms",
+        "1.0 %",
+    ] {
         assert!(lines[1].contains(part), "{part} in {text}");
     }
     assert!(lines[2].contains("stopped at"), "{text}");

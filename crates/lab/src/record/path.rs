@@ -14,8 +14,8 @@ pub struct PathSample {
     pub at: Duration,
     /// What waits in its buffer.
     pub queue: Bytes,
-    /// The time that the bottleneck needs for it, if the path has a rate.
-    pub queue_time: Option<Duration>,
+    /// How long a packet that came now would wait for it.
+    pub delay: Duration,
 }
 
 impl Point for PathSample {
@@ -70,19 +70,13 @@ impl PathRecorder {
         }
     }
 
-    /// Notes the state at a time; at regular intervals, since percentiles are over time.
-    pub fn sample(&mut self, at: Duration, queue: Bytes, totals: PathTotals) {
-        let rate = self.spec.rate_at(at);
-        let queue_time = rate.map(|rate| rate.time_for(queue));
-        self.series.push(PathSample {
-            at,
-            queue,
-            queue_time,
-        });
-        if at < self.warmup {
+    /// Notes a sample and the totals at its time; at regular intervals, since percentiles are over time.
+    pub fn sample(&mut self, sample: PathSample, totals: PathTotals) {
+        self.series.push(sample);
+        if sample.at < self.warmup {
             self.before = totals;
-        } else if let Some(time) = queue_time {
-            self.queue.record(time);
+        } else {
+            self.queue.record(sample.delay);
         }
         self.now = Some(totals);
     }

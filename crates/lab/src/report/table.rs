@@ -56,7 +56,11 @@ pub fn table(records: &[Record]) -> String {
     let mut table = Table::new();
     table.load_style(presets::NOTHING).set_header(HEADINGS);
     table.add_rows(lanes(records).iter().map(row));
-    for column in table.column_iter_mut().skip(1) {
+    for (index, column) in table.column_iter_mut().enumerate() {
+        column.set_padding((if index == 0 { 0 } else { 1 }, 1));
+        if index == 0 {
+            continue;
+        }
         column.set_cell_alignment(CellAlignment::Right);
         column.set_constraint(ColumnConstraint::ContentWidth);
     }

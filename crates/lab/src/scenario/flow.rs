@@ -68,7 +68,7 @@ impl FlowSpec {
         match key {
             "controller" => self.controller = value.parse()?,
             "count" => {
-                self.count = value.parse()?;
+                self.count = value.whole()?;
                 if self.count == 0 {
                     return Err(value.wrong("flows send nothing; give 1 or more"));
                 }

@@ -88,6 +88,12 @@ impl Scenario {
         self.check()
     }
 
+    /// Every single flow, group by group, with the time of its start.
+    pub fn each_flow(&self) -> impl Iterator<Item = (FlowSpec, Duration)> {
+        let flows = self.flows.iter();
+        flows.flat_map(|flow| flow.starts().map(|start| (*flow, start)))
+    }
+
     /// Whether the fields make sense together. Scenarios that were read are checked already.
     ///
     /// # Errors
@@ -174,7 +180,7 @@ impl Scenario {
                 self.duration = Some(duration);
             }
             "warmup" => self.warmup = value.parse()?,
-            "seed" => self.seed = value.parse()?,
+            "seed" => self.seed = value.whole()?,
             "path" => {
                 for entry in value.entries("a table such as [path]")? {
                     let assigned = self.path.assign(&entry.key, &entry.value);

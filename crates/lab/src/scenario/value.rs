@@ -66,6 +66,13 @@ impl Value {
             .map_err(|reason| ScenarioError::new("", format!("\"{text}\": {reason}")))
     }
 
+    /// The scalar as a whole number.
+    pub fn whole(&self) -> Result<u64, ScenarioError> {
+        let text = self.text("a whole number")?;
+        text.parse()
+            .map_err(|_| self.wrong("is no whole number such as 1"))
+    }
+
     /// The scalar's text.
     pub fn text(&self, expected: &str) -> Result<&str, ScenarioError> {
         let found = match self {
@@ -163,7 +170,7 @@ pub(crate) fn line_of(entries: &[Entry], field: &str) -> Option<usize> {
     let entry = entries.iter().find(|entry| entry.key == key)?;
     let inner = match &entry.value {
         Value::List(items) => items.get(index),
-        value => Some(value),
+        value => (!rest.is_empty()).then_some(value),
     };
     match inner {
         Some(Value::Table(inner)) => line_of(inner, rest)

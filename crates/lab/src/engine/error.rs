@@ -1,0 +1,34 @@
+//! Why a run failed.
+
+use std::io;
+
+use congestion::kind::Kind;
+
+use crate::scenario::ScenarioError;
+
+/// Why a run failed.
+#[derive(Debug, thiserror::Error)]
+pub enum EngineError {
+    /// The scenario makes no sense.
+    #[error(transparent)]
+    Scenario(#[from] ScenarioError),
+    /// The emulated path could not be set up.
+    #[error("cannot set up the path: {0}")]
+    Relay(#[from] emulator::RelayError),
+    /// The receiving endpoint could not be set up.
+    #[error("cannot set up the receiver: {0}")]
+    Endpoint(#[from] quic::endpoint::EndpointError),
+    /// A flow broke.
+    #[error("flow {flow} ({controller}): {source}")]
+    Flow {
+        /// Which of the scenario's flows.
+        flow: usize,
+        /// Its controller.
+        controller: Kind,
+        /// What happened to it.
+        source: quic::bulk::BulkError,
+    },
+    /// The system refused threads or timers.
+    #[error("cannot start: {0}")]
+    System(#[from] io::Error),
+}

@@ -1,0 +1,66 @@
+//! The emulated path under the flows, and what is seen of it.
+
+use std::net::{Ipv4Addr, SocketAddr};
+
+use emulator::{Relay, RelayConfig, Sharing};
+use units::{Bytes, Duration};
+
+use super::EngineError;
+use crate::record::{PathRecord, PathRecorder, PathSample, PathSummary, PathTotals};
+use crate::scenario::Scenario;
+
+/// The path to the receiver: a relay, or nothing if it would do nothing.
+pub(super) struct Bottleneck {
+    relay: Option<Relay>,
+    address: SocketAddr,
+    recorder: PathRecorder,
+}
+
+impl Bottleneck {
+    /// A path to `server`.
+    pub fn start(scenario: &Scenario, server: SocketAddr) -> Result<Bottleneck, EngineError> {
+        let path = scenario.path.config()?;
+        let relay = match scenario.path.is_transparent() {
+            true => None,
+            false => Some(Relay::start(RelayConfig {
+                listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
+                to: server,
+                path,
+                seed: scenario.seed,
+                sharing: Sharing::OneBottleneck,
+            })?),
+        };
+        Ok(Bottleneck {
+            address: relay.as_ref().map_or(server, Relay::local_addr),
+            relay,
+            recorder: PathRecorder::new(scenario.path.clone(), scenario.warmup),
+        })
+    }
+
+    /// Where flows send to.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Notes what is there to see.
+    pub fn look(&mut self, at: Duration) {
+        let Some(relay) = &self.relay else { return };
+        let (queued, forward) = (relay.queued(), relay.counters().forward);
+        let sample = PathSample {
+            at,
+            queue: queued.bytes,
+            delay: queued.delay,
+        };
+        let totals = PathTotals {
+            transmitted: Bytes::new(forward.transmitted_bytes),
+            drops: forward.buffer_drops + forward.policer_drops,
+            random_losses: forward.random_losses,
+        };
+        self.recorder.sample(sample, totals);
+    }
+
+    /// Takes the path down; its summary and samples after a run that ended at `end`.
+    pub fn finish(self, end: Duration, payload_share: f64) -> (PathSummary, PathRecord) {
+        self.recorder.finish(end, payload_share)
+    }
+}

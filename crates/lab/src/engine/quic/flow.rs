@@ -1,0 +1,244 @@
+//! One flow: carried, watched and recorded.
+
+use std::collections::VecDeque;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Instant;
+
+use congestion::kind::{AnyController, Kind};
+use quic::bulk::{self, BulkError, Outcome, Payload};
+use quic::endpoint::Fingerprint;
+use quic::observer::{Observer, Sample};
+use units::{Bytes, Duration, Rate, Time};
+
+use super::{EngineError, Progress};
+use crate::record::{FlowRecord, FlowRecorder, FlowSample, FlowSpan, FlowSummary, FlowTotals};
+use crate::scenario::Scenario;
+
+/// IPv4 and UDP.
+pub(super) const IP_HEADERS: u16 = 28;
+
+/// The datagram size that path MTU discovery ends at on an Ethernet (1500 bytes) or any larger packet size, unless the
+/// flow tells its own.
+const USUAL_DATAGRAM: u16 = 1452;
+
+/// The rate that progress tells is a mean over the last so many tellings: half a second.
+const RECENT: usize = 10;
+
+/// One flow of a run.
+pub(super) struct Flow {
+    id: usize,
+    controller: Kind,
+    payload: Payload,
+    /// When it should start, from the start of the run.
+    planned: Duration,
+    duration: Option<Duration>,
+    seed: u64,
+    begin: Instant,
+    /// When it started.
+    started: OnceLock<Duration>,
+    /// How it ended, once it has.
+    ended: OnceLock<Option<Outcome>>,
+    seen: Mutex<Seen>,
+}
+
+/// What has been seen of a flow so far.
+struct Seen {
+    recorder: FlowRecorder,
+    rtt: Option<Duration>,
+    state: &'static str,
+    totals: FlowTotals,
+    /// Times and payloads of the last tellings of progress.
+    recent: VecDeque<(Duration, Bytes)>,
+}
+
+impl Flow {
+    pub fn new(
+        id: usize,
+        controller: Kind,
+        start: Duration,
+        payload: Payload,
+        scenario: &Scenario,
+        begin: Instant,
+    ) -> Flow {
+        Flow {
+            id,
+            controller,
+            payload,
+            planned: start,
+            duration: scenario.duration,
+            seed: scenario.seed.wrapping_add(id as u64),
+            begin,
+            started: OnceLock::new(),
+            ended: OnceLock::new(),
+            seen: Mutex::new(Seen {
+                recorder: FlowRecorder::new(scenario.warmup),
+                rtt: None,
+                state: "",
+                totals: FlowTotals::default(),
+                recent: VecDeque::new(),
+            }),
+        }
+    }
+
+    /// Waits for the flow's start and carries it through.
+    pub async fn carry(
+        self: Arc<Flow>,
+        to: SocketAddr,
+        fingerprint: Fingerprint,
+    ) -> Result<(), EngineError> {
+        if let Some(start) = self.begin.checked_add(self.planned.into()) {
+            tokio::time::sleep_until(start.into()).await;
+        }
+        let start = *self.started.get_or_init(|| self.begin.elapsed().into());
+        let controller = self.controller;
+        let flow = bulk::Flow {
+            server: to,
+            fingerprint,
+            controllers: quic::controller::factory_with(
+                move |connection| AnyController::new(controller, connection),
+                self.seed,
+                Some(self.clone()),
+            ),
+            payload: self.payload.clone(),
+            deadline: self
+                .duration
+                .map(|duration| duration.saturating_sub(start).into()),
+        };
+        let outcome = match bulk::send(flow).await {
+            Ok(outcome) => Some(outcome),
+            // The path let nothing through in time: a result like any other.
+            Err(BulkError::NoHandshake) => None,
+            Err(source) => {
+                return Err(EngineError::Flow {
+                    flow: self.id,
+                    controller,
+                    source,
+                });
+            }
+        };
+        if let Some(outcome) = &outcome {
+            let mut seen = self.seen();
+            seen.totals = FlowTotals {
+                sent: Bytes::new(outcome.stats.bytes_sent),
+                payload: Bytes::new(outcome.bytes),
+                retransmitted: Bytes::new(outcome.stats.bytes_lost),
+                packets_lost: outcome.stats.packets_lost,
+                timeouts: seen.totals.timeouts,
+            };
+            let (at, totals) = (start + outcome.elapsed.into(), seen.totals);
+            seen.recorder.totals(at, totals);
+        }
+        let _ = self.ended.set(outcome);
+        Ok(())
+    }
+
+    fn started(&self) -> Duration {
+        self.started.get().copied().unwrap_or(self.planned)
+    }
+
+    fn outcome(&self) -> Option<&Outcome> {
+        self.ended.get()?.as_ref()
+    }
+
+    /// When the last byte had arrived, if the flow has an end and reached it.
+    pub fn completed(&self) -> Option<Duration> {
+        let outcome = self.outcome().filter(|outcome| outcome.is_complete)?;
+        Some(self.started() + outcome.elapsed.into())
+    }
+
+    /// The size of its full datagrams.
+    pub fn datagram_size(&self) -> u16 {
+        self.outcome()
+            .map_or(USUAL_DATAGRAM, |outcome| outcome.stats.datagram_size)
+    }
+
+    /// How far it has come.
+    pub fn progress(&self) -> Progress {
+        let at = Duration::from(self.begin.elapsed());
+        let mut seen = self.seen();
+        let payload = seen.totals.payload;
+        let (since, before) = match self.outcome() {
+            Some(_) => (self.started(), Bytes::ZERO),
+            None => seen
+                .recent
+                .front()
+                .copied()
+                .unwrap_or((self.started(), Bytes::ZERO)),
+        };
+        let until = self
+            .outcome()
+            .map_or(at, |outcome| self.started() + outcome.elapsed.into());
+        seen.recent.push_back((at, payload));
+        if seen.recent.len() > RECENT {
+            seen.recent.pop_front();
+        }
+        Progress {
+            flow: self.id,
+            controller: self.controller,
+            at: until,
+            delivered: payload,
+            total: self.payload.len().map(Bytes::new),
+            rate: Rate::from_transfer(payload - before, until.saturating_sub(since)),
+            rtt: seen.rtt,
+            state: seen.state,
+            is_done: self.ended.get().is_some(),
+        }
+    }
+
+    /// Its summary and samples, after a run that ended at `end`.
+    pub fn finish(&self, end: Duration) -> (FlowSummary, FlowRecord) {
+        let span = FlowSpan {
+            id: self.id,
+            controller: self.controller,
+            start: self.started(),
+            completed: self.completed(),
+        };
+        self.seen().recorder.clone().finish(span, end)
+    }
+
+    fn seen(&self) -> MutexGuard<'_, Seen> {
+        // Nothing that holds the lock can leave it half-done.
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Observer for Flow {
+    fn on_sample(&self, sample: &Sample) {
+        let at = self.started() + sample.time.since(Time::ZERO);
+        let snapshot = &sample.snapshot;
+        // Until the receiver tells, the payload is what the acknowledged packets carry when they are full ones.
+        let share = bulk::payload_share(USUAL_DATAGRAM, 0);
+        let payload = Bytes::new((sample.rate.total_delivered.get() as f64 * share) as u64);
+        let mut seen = self.seen();
+        seen.rtt = sample.rtt.or(seen.rtt);
+        seen.state = snapshot.state;
+        if self.ended.get().is_none() {
+            seen.totals = FlowTotals {
+                sent: sample.sent,
+                payload: self
+                    .payload
+                    .len()
+                    .map_or(payload, |len| payload.min(Bytes::new(len))),
+                retransmitted: sample.rate.total_lost,
+                packets_lost: sample.packets_lost,
+                timeouts: sample.timeouts,
+            };
+            let totals = seen.totals;
+            seen.recorder.totals(at, totals);
+        }
+        seen.recorder.sample(FlowSample {
+            at,
+            rtt: sample.rtt,
+            delivery_rate: sample.rate.delivery_rate,
+            inflight: sample.inflight,
+            cwnd: snapshot.cwnd,
+            pacing_rate: snapshot.pacing_rate,
+            btl_bw: snapshot.btl_bw,
+            rt_prop: snapshot.rt_prop,
+            state: snapshot.state,
+            delivered: sample.rate.total_delivered,
+            lost: sample.rate.total_lost,
+        });
+    }
+}

@@ -1,0 +1,188 @@
+//! Real QUIC over real UDP packets through an emulated path, all on this machine.
+//!
+//! One receiver, one relay with the path, and one sending endpoint a flow, on loopback. What a run says of rates and
+//! times is what happened in real time: a busy machine shows in it.
+
+mod bottleneck;
+mod flow;
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+use std::time::Instant;
+
+use bytes::Bytes;
+use quic::bulk::{self, Server};
+use tokio::task::JoinSet;
+use tokio::time::{MissedTickBehavior, interval};
+use units::Duration;
+
+use super::{Cancel, Engine, EngineError, Progress};
+use crate::record::{Fairness, Record, Summary, jain_index};
+use crate::scenario::Scenario;
+use bottleneck::Bottleneck;
+use flow::{Flow, IP_HEADERS};
+
+/// How often the queue is looked at: often enough for the shortest that a person would care about.
+const POLL: std::time::Duration = std::time::Duration::from_millis(5);
+
+/// Progress is told at every tenth look: twenty times a second.
+const POLLS_PER_PROGRESS: u64 = 10;
+
+/// The engine `quic`.
+///
+/// Every flow of the scenario goes through one path, data one way and ACKs the other; a path that does nothing is left
+/// out, and nothing is then known of it.
+#[derive(Debug, Clone, Default)]
+pub struct Quic {
+    payload: Option<Bytes>,
+}
+
+impl Quic {
+    /// The engine, with flows that carry noise.
+    pub fn new() -> Quic {
+        Quic::default()
+    }
+
+    /// The engine, with flows that carry this data, or as much of it as their `bytes` say.
+    pub fn carrying(payload: Bytes) -> Quic {
+        Quic {
+            payload: Some(payload),
+        }
+    }
+}
+
+impl Engine for Quic {
+    fn name(&self) -> &'static str {
+        "quic"
+    }
+
+    fn run(
+        &self,
+        scenario: &Scenario,
+        watch: &(dyn Fn(Progress) + Sync),
+        cancel: &Cancel,
+    ) -> Result<Record, EngineError> {
+        scenario.check()?;
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(2)
+            .thread_name("quic")
+            .enable_all()
+            .build()?;
+        let record = runtime.block_on(self.observe(scenario, watch, cancel));
+        // Whatever a cancelled flow still computes is of no interest to anybody.
+        runtime.shutdown_background();
+        record
+    }
+}
+
+impl Quic {
+    async fn observe(
+        &self,
+        scenario: &Scenario,
+        watch: &(dyn Fn(Progress) + Sync),
+        cancel: &Cancel,
+    ) -> Result<Record, EngineError> {
+        let server = Server::start(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)))?;
+        let mut bottleneck = Bottleneck::start(scenario, server.address())?;
+        let begin = Instant::now();
+        let flows: Vec<Arc<Flow>> = scenario
+            .each_flow()
+            .enumerate()
+            .map(|(id, (spec, start))| {
+                let payload = self.payload(scenario, id, spec.bytes);
+                Arc::new(Flow::new(
+                    id,
+                    spec.controller,
+                    start,
+                    payload,
+                    scenario,
+                    begin,
+                ))
+            })
+            .collect();
+        let mut running = JoinSet::new();
+        for flow in flows.iter().cloned() {
+            let (to, fingerprint) = (bottleneck.address(), server.fingerprint());
+            running.spawn(async move { flow.carry(to, fingerprint).await });
+        }
+        let mut polls = interval(POLL);
+        polls.set_missed_tick_behavior(MissedTickBehavior::Skip);
+        let mut count = 0u64;
+        let is_partial = loop {
+            tokio::select! {
+                () = cancel.cancelled() => break true,
+                ended = running.join_next() => match ended {
+                    Some(ended) => ended.map_err(std::io::Error::other)??,
+                    None => break false,
+                },
+                _ = polls.tick() => {
+                    bottleneck.look(begin.elapsed().into());
+                    count += 1;
+                    if count.is_multiple_of(POLLS_PER_PROGRESS) {
+                        flows.iter().for_each(|flow| watch(flow.progress()));
+                    }
+                }
+            }
+        };
+        running.abort_all();
+        let now = Duration::from(begin.elapsed());
+        bottleneck.look(now);
+        flows.iter().for_each(|flow| watch(flow.progress()));
+
+        let last_completed = flows
+            .iter()
+            .map(|flow| flow.completed())
+            .collect::<Option<Vec<_>>>();
+        let end = match (is_partial, last_completed, scenario.duration) {
+            (false, Some(completed), _) => completed.into_iter().max().unwrap_or(now),
+            (false, None, Some(duration)) => duration,
+            _ => now,
+        };
+        let datagram = flows
+            .iter()
+            .map(|flow| flow.datagram_size())
+            .max()
+            .unwrap_or(0);
+        let (path, path_record) = bottleneck.finish(end, bulk::payload_share(datagram, IP_HEADERS));
+        let (summaries, records): (Vec<_>, Vec<_>) =
+            flows.iter().map(|flow| flow.finish(end)).unzip();
+        let goodputs = summaries.iter().map(|flow| flow.goodput_bps as f64);
+        Ok(Record {
+            summary: Summary {
+                scenario: scenario.name.clone(),
+                engine: self.name().to_string(),
+                seed: scenario.seed,
+                duration_s: end.as_secs_f64(),
+                wall_s: begin.elapsed().as_secs_f64(),
+                fairness: Fairness {
+                    jain: jain_index(goodputs),
+                },
+                path,
+                flows: summaries,
+            },
+            scenario: scenario.clone(),
+            flows: records,
+            path: path_record,
+            is_partial,
+        })
+    }
+
+    fn payload(
+        &self,
+        scenario: &Scenario,
+        id: usize,
+        bytes: Option<units::Bytes>,
+    ) -> bulk::Payload {
+        let bytes = bytes.map(units::Bytes::get);
+        let wanted = bytes.and_then(|bytes| usize::try_from(bytes).ok());
+        match (&self.payload, wanted) {
+            (Some(data), Some(wanted)) if wanted <= data.len() => {
+                bulk::Payload::Given(data.slice(..wanted))
+            }
+            _ => bulk::Payload::Synthetic {
+                seed: scenario.seed.wrapping_add(id as u64),
+                bytes,
+            },
+        }
+    }
+}

@@ -1,0 +1,560 @@
+//! Scenarios as people write them, rightly and wrongly.
+
+use congestion::kind::Kind;
+use lab::scenario::{BufferSpec, PathSpec, Scenario};
+use path::{Aggregation, Buffer, Capacity, GilbertElliott, Jitter, Loss, Policer, Reorder};
+use proptest::prelude::*;
+use units::{Bytes, Duration, Rate, Ratio, Time};
+
+const MINIMAL: &str = "name = \"x\"\nduration = \"10s\"\n[[flow]]\ncontroller = \"cubic\"\n";
+
+const EVERYTHING: &str = r#"
+name = "everything"
+duration = "60s"
+warmup = "5s"
+seed = 7
+
+[path]
+rate = "100mbit"
+rtt = "100ms"
+buffer = "4bdp"
+loss = { kind = "gilbert", p = "1%", r = "30%", loss_good = "0.1%" }
+ack_loss = "2%"
+queue = "droptail"
+policer = { rate = "10mbit", burst = "100kb" }
+aggregation = { interval = "10ms" }
+jitter = { up_to = "5ms", reorders = true }
+reorder = { share = "1%", by = "10ms" }
+duplicate = "0.1%"
+[[path.change]]
+at = "20s"
+rate = "20mbit"
+[[path.change]]
+at = "40s"
+rtt = "50ms"
+
+[[flow]]
+controller = "bbr1"
+count = 2
+start = "1s"
+stagger = "500ms"
+[[flow]]
+controller = "reno"
+bytes = "8mb"
+"#;
+
+fn error(text: &str) -> String {
+    text.parse::<Scenario>().unwrap_err().to_string()
+}
+
+/// The error for a `[path]` with this line in it, which is the fifth.
+fn path_error(line: &str) -> String {
+    let text = format!(
+        "name = \"x\"\nduration = \"10s\"\n[path]\nrtt = \"40ms\"\n{line}\n[[flow]]\ncontroller = \"cubic\"\n"
+    );
+    error(&text)
+}
+
+#[test]
+fn everything_that_there_is() {
+    let scenario: Scenario = EVERYTHING.parse().unwrap();
+    assert_eq!(scenario.name, "everything");
+    assert_eq!(scenario.duration, Some(Duration::from_secs(60)));
+    assert_eq!(scenario.warmup, Duration::from_secs(5));
+    assert_eq!(scenario.seed, 7);
+    let [bbr, reno] = scenario.flows[..] else {
+        panic!("two groups");
+    };
+    assert_eq!((bbr.controller, bbr.count), (Kind::Bbr1, 2));
+    let starts: Vec<u64> = bbr
+        .starts()
+        .map(|start| start.as_nanos() / 1_000_000)
+        .collect();
+    assert_eq!(starts, [1_000, 1_500]);
+    assert_eq!(
+        (reno.controller, reno.bytes),
+        (Kind::Reno, Some(Bytes::new(8_000_000)))
+    );
+
+    let config = scenario.path.config().unwrap();
+    let (there, back) = (config.forward, config.reverse);
+    assert_eq!(
+        there.capacity,
+        Capacity::Rate(Rate::from_bits_per_sec(100_000_000))
+    );
+    assert_eq!(there.delay, Duration::from_millis(50));
+    assert_eq!(there.buffer, Buffer::Bytes(Bytes::new(5_000_000)));
+    assert_eq!(
+        there.loss,
+        Loss::GilbertElliott(GilbertElliott {
+            p: Ratio::new(1, 100),
+            r: Ratio::new(3, 10),
+            loss_good: Ratio::new(1, 1000),
+            loss_bad: Ratio::ONE,
+        })
+    );
+    assert_eq!(
+        there.jitter,
+        Some(Jitter {
+            up_to: Duration::from_millis(5),
+            reorders: true
+        })
+    );
+    assert_eq!(
+        there.reorder,
+        Some(Reorder {
+            share: Ratio::new(1, 100),
+            by: Duration::from_millis(10)
+        })
+    );
+    assert_eq!(there.duplicate, Ratio::new(1, 1000));
+    assert_eq!(
+        there.policer,
+        Some(Policer {
+            rate: Rate::from_bits_per_sec(10_000_000),
+            burst: Bytes::new(100_000)
+        })
+    );
+    assert_eq!(there.aggregation, None);
+    assert_eq!(there.changes[0].at, Time::from_nanos(20_000_000_000));
+    assert_eq!(
+        there.changes[0].rate,
+        Some(Rate::from_bits_per_sec(20_000_000))
+    );
+    assert_eq!(there.changes[1].delay, Some(Duration::from_millis(25)));
+    assert_eq!(back.capacity, Capacity::Unlimited);
+    assert_eq!(back.delay, Duration::from_millis(50));
+    assert_eq!(back.loss, Loss::Independent(Ratio::new(2, 100)));
+    assert_eq!(
+        back.aggregation,
+        Some(Aggregation {
+            interval: Duration::from_millis(10)
+        })
+    );
+    assert_eq!(back.changes.len(), 1);
+}
+
+#[test]
+fn little_is_needed() {
+    let scenario: Scenario = MINIMAL.parse().unwrap();
+    assert_eq!(scenario.path, PathSpec::default());
+    assert!(scenario.path.is_transparent());
+    assert_eq!(scenario.seed, 1);
+    assert_eq!(scenario.path.config().unwrap(), path::PathConfig::default());
+}
+
+#[test]
+fn nonsense_names_line_field_and_fix() {
+    for (line, answer) in [
+        (
+            "rate = 0",
+            "line 5: path.rate: 0 makes no sense; give a rate such as 20mbit",
+        ),
+        (
+            "rate = \"20\"",
+            "line 5: path.rate: \"20\": expected a rate such as 20mbit or 1.5gbit",
+        ),
+        (
+            "rate = {}",
+            "line 5: path.rate: expected one value, not a table",
+        ),
+        (
+            "rat = \"1mbit\"",
+            "line 5: path.rat: unknown key; did you mean `rate`?",
+        ),
+        (
+            "zebra = 1",
+            "line 5: path.zebra: unknown key; known: rate, rtt, buffer, loss, ack_loss, jitter, reorder, duplicate, \
+             policer, aggregation, change, trace, queue",
+        ),
+        (
+            "loss = \"120%\"",
+            "line 5: path.loss: 120% is more than 100%",
+        ),
+        (
+            "loss = \"999999%\"",
+            "line 5: path.loss: 999999% is more than 100%",
+        ),
+        ("loss = 2", "line 5: path.loss: 2 is more than 100%"),
+        (
+            "loss = \"-1%\"",
+            "line 5: path.loss: \"-1%\": expected a share such as 1% or 0.01",
+        ),
+        (
+            "loss = { kind = \"gilbert\" }",
+            "line 5: path.loss.p: is missing",
+        ),
+        (
+            "loss = { kind = \"bursty\" }",
+            "line 5: path.loss.kind: bursty is no known kind of loss; known: gilbert",
+        ),
+        (
+            "loss = { kind = \"gilbert\", p = \"1%\", r = \"1%\", loss_god = 0 }",
+            "line 5: path.loss.loss_god: unknown key; did you mean `loss_good`?",
+        ),
+        (
+            "buffer = \"500b\"",
+            "line 5: path.buffer: 500b is smaller than one packet (1500 bytes)",
+        ),
+        (
+            "rate = \"1mbit\"\nbuffer = \"0.1bdp\"",
+            "line 6: path.buffer: 0.1bdp is 500b, which is smaller than one packet (1500 bytes)",
+        ),
+        (
+            "buffer = \"0p\"",
+            "line 5: path.buffer: 0p is 0b, which is smaller than one packet (1500 bytes)",
+        ),
+        (
+            "buffer = \"4bdp\"",
+            "line 5: path.buffer: 4bdp needs path.rate; give one, or a size such as 250kb",
+        ),
+        (
+            "buffer = \"lots\"",
+            "line 5: path.buffer: \"lots\": expected a buffer such as 4bdp, 100p, 250kb or 1s",
+        ),
+        (
+            "queue = \"red\"",
+            "line 5: path.queue: red is no known queue; known: droptail",
+        ),
+        (
+            "policer = \"10mbit\"",
+            "line 5: path.policer: expected a table such as { rate = \"10mbit\", burst = \"100kb\" }",
+        ),
+        (
+            "policer = { rate = \"10mbit\", burst = \"1kb\" }",
+            "line 5: path.policer.burst: 1kb is smaller than one packet (1500 bytes)",
+        ),
+        (
+            "jitter = \"0ms\"",
+            "line 5: path.jitter: 0ms makes no sense; give a time such as 10ms",
+        ),
+        (
+            "change = [{ at = \"1s\", rate = \"1mbit\" }, { at = \"2s\" }]",
+            "line 5: path.change[1]: changes nothing; give rate or rtt",
+        ),
+        (
+            "change = [{ at = \"1s\", rate = \"1mbit\" }]",
+            "line 5: path.change[0].rate: there is no path.rate to change; give one",
+        ),
+        (
+            "rate = \"1mbit\"\ntrace = \"x\"",
+            "line 6: path.trace: the path has a rate already; give one of the two",
+        ),
+    ] {
+        assert_eq!(path_error(line), answer, "{line}");
+    }
+    for (text, answer) in [
+        (
+            "name = 'x'\nduration = '1s'",
+            "flow: nobody sends; add [[flow]] with controller = \"bbr1\"",
+        ),
+        (
+            "[[flow]]\ncontroller = 'cubic'",
+            "name: is missing; give the scenario one",
+        ),
+        (
+            "name = 'x'\n[[flow]]\ncontroller = 'cubic'",
+            "duration: is missing; give one, or every flow its bytes",
+        ),
+        (
+            "name = 'x'\nduration = 0",
+            "line 2: duration: 0 makes no sense; give a time such as 60s",
+        ),
+        (
+            "name = 'x'\nduration = '5s'\nwarmup = '5s'\n[[flow]]\ncontroller = 'cubic'",
+            "line 3: warmup: 5s leaves nothing of a run of 5s",
+        ),
+        (
+            "name = 'x'\nduration = '5s'\n[[flow]]\ncontroller = 'cubic'\n[[flow]]\ncontroller = 'cubic'\ncount = 7\n\
+             stagger = '1s'",
+            "line 6: flow[1].start: 6s is not before the end of a run of 5s",
+        ),
+        (
+            "name = 'x'\n[[flow]]\ncount = 1",
+            "line 3: flow.controller: is missing",
+        ),
+        (
+            "name = 'x'\n[[flow]]\ncontroller = 'cubic'\ncount = 0",
+            "line 4: flow.count: 0 flows send nothing; give 1 or more",
+        ),
+        (
+            "name = 'x'\nduration = '5s'\n[[flow]]\ncontroller = 'cubic'\ncount = 5000",
+            "line 5: flow.count: 5000 flows are more than 1000",
+        ),
+        (
+            "name = 'x'\n[[flow]]\ncontroller = 'cubic'\napp = { kind = 'requests' }",
+            "line 4: flow.app: not supported by engine quic yet; leave it out",
+        ),
+        (
+            "name = 'x'\n[host]\nmss = 1000",
+            "line 2: host: not supported by engine quic yet; leave it out",
+        ),
+        (
+            "nam = 'x'",
+            "line 1: nam: unknown key; did you mean `name`?",
+        ),
+        ("path = 1", "line 1: path: expected a table such as [path]"),
+        ("flow = 1", "line 1: flow: is a list; write [[flow]]"),
+        ("seed = -1", "line 1: seed: -1 is no whole number such as 1"),
+    ] {
+        assert_eq!(error(text), answer, "{text}");
+    }
+}
+
+#[test]
+fn an_unknown_controller_is_told_the_known_ones() {
+    let error = error("name = 'x'\nduration = '1s'\n[[flow]]\ncontroller = 'brr1'");
+    assert!(
+        error.starts_with("line 4: flow.controller: \"brr1\": unknown controller"),
+        "{error}"
+    );
+    for kind in Kind::ALL {
+        assert!(error.contains(kind.name()), "{error}");
+    }
+}
+
+#[test]
+fn what_is_no_toml_is_answered_with_its_line() {
+    let error = error("name = \"x\"\nduration = 10s\n");
+    assert!(error.starts_with("line 2: "), "{error}");
+    assert_eq!(error.lines().count(), 1, "{error}");
+}
+
+#[test]
+fn options_speak_the_same_language() {
+    let mut path = PathSpec::default();
+    for (key, text) in [
+        ("rate", "20mbit"),
+        ("rtt", "40ms"),
+        ("buffer", "8bdp"),
+        ("loss", "kind=gilbert,p=1%,r=30%"),
+        ("policer", "rate=10mbit, burst=100kb"),
+        ("change", "at=20s,rate=10mbit"),
+        ("change", "at=10s,rtt=80ms"),
+    ] {
+        path.set(key, text).unwrap();
+    }
+    path.check().unwrap();
+    assert_eq!(path.buffer_bytes(), Some(Bytes::new(800_000)));
+    assert_eq!(path.changes.len(), 2);
+    // Engines take changes in the order of their times.
+    assert_eq!(
+        path.config().unwrap().forward.changes[0].at,
+        Time::from_nanos(10_000_000_000)
+    );
+    let error = |key, text| PathSpec::default().set(key, text).unwrap_err().to_string();
+    assert_eq!(error("loss", "120%"), "path.loss: 120% is more than 100%");
+    assert_eq!(
+        error("los", "1%"),
+        "path.los: unknown key; did you mean `loss`?"
+    );
+    assert_eq!(
+        error("policer", "rate=10mbit"),
+        "path.policer.burst: is missing"
+    );
+}
+
+#[test]
+fn overrides() {
+    let mut scenario: Scenario = EVERYTHING.parse().unwrap();
+    for (key, text) in [
+        ("path.loss", "2%"),
+        ("seed", "9"),
+        ("name", "other"),
+        ("flow.controller", "cubic"),
+        ("duration", "30s"),
+    ] {
+        scenario.set(key, text).unwrap();
+    }
+    assert_eq!(scenario.path.loss, Loss::Independent(Ratio::new(2, 100)));
+    assert_eq!(scenario.seed, 9);
+    assert_eq!(scenario.name, "other");
+    assert!(
+        scenario
+            .flows
+            .iter()
+            .all(|flow| flow.controller == Kind::Cubic)
+    );
+    for (key, text, answer) in [
+        (
+            "path.los",
+            "1%",
+            "path.los: unknown key; did you mean `loss`?",
+        ),
+        (
+            "flow.cont",
+            "bbr1",
+            "flow.cont: unknown key; did you mean `count`?",
+        ),
+        (
+            "path",
+            "rat=1mbit",
+            "path.rat: unknown key; did you mean `rate`?",
+        ),
+        (
+            "warmup",
+            "30s",
+            "warmup: 30s leaves nothing of a run of 30s",
+        ),
+        (
+            "colour",
+            "red",
+            "colour: unknown key; known: name, duration, warmup, seed, path, host, flow",
+        ),
+    ] {
+        assert_eq!(
+            scenario.clone().set(key, text).unwrap_err().to_string(),
+            answer
+        );
+    }
+}
+
+#[test]
+fn traces_are_found_beside_the_scenario() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("cell.toml");
+    let text = MINIMAL.replace("[[flow]]", "[path]\ntrace = \"cell.trace\"\n[[flow]]");
+    std::fs::write(&file, text).unwrap();
+    let scenario = Scenario::load(&file).unwrap();
+    let missing = scenario.path.config().unwrap_err();
+    assert_eq!(missing.field, "path.trace");
+    std::fs::write(directory.path().join("cell.trace"), "0\n5\nx\n").unwrap();
+    let error = scenario.path.config().unwrap_err().to_string();
+    assert!(error.contains("line 3: not a time stamp"), "{error}");
+    std::fs::write(directory.path().join("cell.trace"), "0\n5\n10\n").unwrap();
+    assert!(matches!(
+        scenario.path.config().unwrap().forward.capacity,
+        Capacity::Trace(_)
+    ));
+    let error = Scenario::load(&directory.path().join("none.toml"))
+        .unwrap_err()
+        .to_string();
+    assert!(error.starts_with("cannot read "), "{error}");
+}
+
+#[test]
+fn what_the_path_allows_over_time() {
+    let mut path = PathSpec::default();
+    assert_eq!(path.capacity(Duration::ZERO, Duration::from_secs(1)), None);
+    path.set("rate", "8mbit").unwrap();
+    path.set("change", "at=10s,rate=16mbit").unwrap();
+    path.set("change", "at=20s,rate=8mbit").unwrap();
+    let capacity = |from, to| {
+        path.capacity(Duration::from_secs(from), Duration::from_secs(to))
+            .unwrap()
+            .get()
+    };
+    assert_eq!(capacity(0, 10), 10_000_000);
+    assert_eq!(capacity(5, 25), 30_000_000);
+    assert_eq!(capacity(10, 11), 2_000_000);
+    assert_eq!(capacity(7, 7), 0);
+    assert_eq!(
+        path.rate_at(Duration::from_secs(20)),
+        Some(Rate::from_bits_per_sec(8_000_000))
+    );
+}
+
+#[test]
+fn buffers_in_all_their_terms() {
+    let mut path = PathSpec::default();
+    path.set("rate", "10mbit").unwrap();
+    path.set("rtt", "40ms").unwrap();
+    for (text, bytes) in [
+        ("25bdp", 1_250_000),
+        ("0.25bdp", 12_500),
+        ("1s", 1_250_000),
+        ("100p", 150_000),
+        ("250kb", 250_000),
+    ] {
+        path.set("buffer", text).unwrap();
+        assert_eq!(path.buffer_bytes(), Some(Bytes::new(bytes)), "{text}");
+        assert_eq!(path.buffer.unwrap().to_string(), text);
+    }
+    for text in [
+        "bdp",
+        "-1bdp",
+        "1.5p",
+        "1e3bdp",
+        "",
+        "p",
+        "99999999999999999999bdp",
+    ] {
+        assert!(text.parse::<BufferSpec>().is_err(), "{text}");
+    }
+}
+
+fn share() -> impl Strategy<Value = Ratio> {
+    (0u32..=100_000).prop_map(|parts| Ratio::new(parts, 100_000))
+}
+
+fn span() -> impl Strategy<Value = Duration> {
+    (1u64..100_000_000).prop_map(Duration::from_micros)
+}
+
+prop_compose! {
+    fn any_path()(
+        rate in 1_000u64..100_000_000_000, rtt in span(), thousandths in 1_000u64..100_000,
+        loss in share(), ack_loss in share(), up_to in span(), reorders: bool, by in span(), interval in span(),
+        at in span(), parts in prop::collection::vec(any::<bool>(), 6),
+    ) -> PathSpec {
+        let rate = Rate::from_bytes_per_sec(rate);
+        let mut path = PathSpec { rate: Some(rate), rtt, ack_loss, ..PathSpec::default() };
+        path.buffer = parts[0].then_some(BufferSpec::Bdp { thousandths });
+        path.loss = if parts[1] {
+            Loss::GilbertElliott(GilbertElliott { p: loss, r: ack_loss, loss_good: Ratio::ZERO, loss_bad: loss })
+        } else if loss == Ratio::ZERO {
+            Loss::None
+        } else {
+            Loss::Independent(loss)
+        };
+        path.jitter = parts[2].then_some(Jitter { up_to, reorders });
+        path.reorder = parts[3].then_some(Reorder { share: loss, by });
+        path.policer = parts[4].then_some(Policer { rate, burst: Bytes::new(1500 + thousandths) });
+        path.aggregation = parts[5].then_some(Aggregation { interval });
+        path.set("change", &format!("at={at},rtt={by}")).unwrap();
+        path
+    }
+}
+
+proptest! {
+    #[test]
+    fn a_scenario_survives_being_written_and_read(
+        path in any_path(), name in "\\PC{1,20}", seed: u64, count in 1u64..50, start in 0u64..1000, bytes in 1u64..1 << 50,
+    ) {
+        let mut scenario: Scenario = MINIMAL.parse().unwrap();
+        scenario.path = path;
+        scenario.name = name;
+        scenario.seed = seed;
+        scenario.flows[0].count = count;
+        scenario.flows[0].start = Duration::from_millis(start);
+        scenario.flows[0].bytes = Some(Bytes::new(bytes));
+        prop_assume!(scenario.check().is_ok());
+        let text = scenario.to_string();
+        let again: Scenario = text.parse().map_err(|error| TestCaseError::fail(format!("{error} in\n{text}")))?;
+        prop_assert_eq!(again, scenario);
+    }
+
+    #[test]
+    fn any_text_is_answered(text in "\\PC*") {
+        let _ = text.parse::<Scenario>();
+    }
+
+    #[test]
+    fn any_value_is_answered_in_one_line(
+        table in prop::sample::select(vec!["", "[path]\n", "[[flow]]\n", "[[path.change]]\n", "[host]\n"]),
+        key in prop::sample::select(
+            [&Scenario::KEYS[..], &PathSpec::KEYS, &["controller", "count", "bytes", "at", "x"]].concat()),
+        value in prop_oneof![
+            "[0-9]{1,25}(\\.[0-9]{0,9})?(%|bit|kbit|gbit|ms|s|p|bdp|kb|b)?", "\\PC{0,9}", "\\{ ?[a-z]{1,6} = [0-9] ?\\}"
+        ],
+        quoted: bool,
+    ) {
+        let text = if quoted { format!("{table}{key} = \"{value}\"\n") } else { format!("{table}{key} = {value}\n") };
+        if let Err(error) = format!("{text}{MINIMAL}").parse::<Scenario>() {
+            prop_assert_eq!(error.to_string().lines().count(), 1, "{}", error);
+        }
+        if let Err(error) = PathSpec::default().set(key, &value) {
+            prop_assert_eq!(error.field.split('.').next(), Some("path"));
+        }
+    }
+}
