@@ -14,8 +14,8 @@ use congestion::Kind;
 use congestion::{Bytes, Duration, Rate, Ratio, Time};
 use noq_proto::congestion::ControllerFactory;
 use noq_proto::{
-    Connection, ConnectionHandle, DatagramEvent, Dir, Endpoint, EndpointConfig, FourTuple, PathId,
-    StreamId, TransportConfig,
+    Connection, ConnectionHandle, DatagramEvent, Dir, EcnCodepoint, Endpoint, EndpointConfig,
+    FourTuple, PathId, StreamId, TransportConfig,
 };
 use path::{Buffer, Capacity, LinkConfig, Loss, Path, PathConfig};
 use quic::endpoint::{self, Identity};
@@ -73,11 +73,14 @@ impl Samples {
     }
 }
 
+/// A datagram on the path.
+pub type Datagram = (Vec<u8>, Option<EcnCodepoint>);
+
 struct Host {
     endpoint: Endpoint,
     address: SocketAddr,
     connection: Option<(ConnectionHandle, Connection)>,
-    outbox: Vec<(usize, Vec<u8>)>,
+    outbox: Vec<Datagram>,
 }
 
 impl Host {
@@ -100,13 +103,13 @@ impl Host {
         self.connection.as_ref()?.1.poll_timeout()
     }
 
-    fn receive(&mut self, now: Instant, from: SocketAddr, datagram: &[u8]) {
+    fn receive(&mut self, now: Instant, from: SocketAddr, (datagram, ecn): &Datagram) {
         let mut buffer = Vec::new();
         let event = self.endpoint.handle(
             now,
             FourTuple::from_remote(from),
-            None,
-            BytesMut::from(datagram),
+            *ecn,
+            BytesMut::from(&datagram[..]),
             &mut buffer,
         );
         match event {
@@ -129,7 +132,7 @@ impl Host {
             while let Some(batch) = connection.poll_transmit(now, MAX_DATAGRAMS, &mut buffer) {
                 let size = batch.segment_size.unwrap_or(batch.size).max(1);
                 for datagram in buffer[..batch.size].chunks(size) {
-                    self.outbox.push((batch.size, datagram.to_vec()));
+                    self.outbox.push((datagram.to_vec(), batch.ecn));
                 }
                 buffer.clear();
             }
@@ -157,7 +160,7 @@ pub struct Departure {
 /// A sender, a receiver and the path between them.
 pub struct World {
     pub now: Time,
-    pub path: Path<Vec<u8>>,
+    pub path: Path<Datagram>,
     /// Datagrams that have left the sender.
     pub departures: Vec<Departure>,
     /// Bytes that have reached the receiving application.
@@ -173,6 +176,12 @@ pub struct World {
     finish: bool,
     /// Timers fire at multiples of this, as a runtime's do.
     pub tick: Duration,
+    /// Larger datagrams vanish.
+    pub max_datagram: u64,
+    /// What the sender sends vanishes.
+    pub is_cut: bool,
+    /// What the sender sends gets marked "congestion experienced".
+    pub marks: bool,
 }
 
 impl World {
@@ -212,6 +221,9 @@ impl World {
             backlog: 0,
             finish: false,
             tick: Duration::ZERO,
+            max_datagram: u64::MAX,
+            is_cut: false,
+            marks: false,
         }
     }
 
@@ -224,17 +236,6 @@ impl World {
     pub fn write_last(&mut self, bytes: u64) {
         self.write(bytes);
         self.finish = true;
-    }
-
-    pub fn timeouts(&self) -> [Option<std::time::Duration>; 2] {
-        [
-            self.sender.timeout().map(|t| t - self.base),
-            self.receiver.timeout().map(|t| t - self.base),
-        ]
-    }
-
-    pub fn sender(&mut self) -> &mut Connection {
-        self.sender.connection()
     }
 
     pub fn sender_stats(&mut self) -> noq_proto::PathStats {
@@ -307,16 +308,24 @@ impl World {
         self.write_backlog();
         self.read();
         self.sender.transmit(now);
-        for (_, datagram) in self.sender.outbox.drain(..) {
+        for (datagram, ecn) in self.sender.outbox.drain(..) {
             let size = datagram.len() as u64;
             self.departures.push(Departure { at: self.now, size });
+            if size > self.max_datagram || self.is_cut {
+                continue;
+            }
+            let ecn = if self.marks {
+                Some(EcnCodepoint::Ce)
+            } else {
+                ecn
+            };
             let size = Bytes::new(size + u64::from(HEADERS));
-            self.path.forward.send(self.now, size, datagram);
+            self.path.forward.send(self.now, size, (datagram, ecn));
         }
         self.receiver.transmit(now);
-        for (_, datagram) in self.receiver.outbox.drain(..) {
+        for (datagram, ecn) in self.receiver.outbox.drain(..) {
             let size = Bytes::new(datagram.len() as u64 + u64::from(HEADERS));
-            self.path.reverse.send(self.now, size, datagram);
+            self.path.reverse.send(self.now, size, (datagram, ecn));
         }
     }
 

@@ -1,0 +1,93 @@
+//! What the controllers achieve on paths whose limit is known.
+
+use std::sync::Arc;
+
+use congestion::{Duration, Kind};
+use quic::controller::factory;
+
+use crate::world::{Samples, World, limit_bps, simple_path};
+
+/// A path: rate, RTT in milliseconds, buffer in BDPs, loss.
+type Setting = (&'static str, u64, u64, &'static str);
+
+/// A bulk flow's share of the limit, from the first packet of the handshake on, and its samples.
+fn bulk(kind: Kind, (rate, rtt_ms, bdp, loss): Setting, secs: u64) -> (f64, Arc<Samples>) {
+    let samples = Arc::new(Samples::default());
+    let path = simple_path(rate, rtt_ms, bdp, loss);
+    let mut world = World::new(path, 1, factory(kind, 1, Some(samples.clone())));
+    world.write(u64::MAX);
+    world.run(Duration::from_secs(secs));
+    let share = world.received as f64 * 8.0 / secs as f64 / limit_bps(&mut world, rate, loss);
+    println!(
+        "{kind} {rate} {rtt_ms}ms {bdp}bdp {loss}: share {share:.4}, RTT median {:.1} ms, p95 {:.1} ms",
+        samples.rtt_ms(0.5),
+        samples.rtt_ms(0.95)
+    );
+    (share, samples)
+}
+
+/// A transfer's share of the limit, from the first packet of the handshake until the confirmation of the last byte
+/// could be back.
+fn transfer(kind: Kind, (rate, rtt_ms, bdp, loss): Setting, bytes: u64, seed: u64) -> f64 {
+    let path = simple_path(rate, rtt_ms, bdp, loss);
+    let mut world = World::new(path, seed, factory(kind, seed, None));
+    world.write_last(bytes);
+    assert!(world.run_to_end(Duration::from_secs(300)));
+    assert_eq!(world.received, bytes);
+    let secs = world.now.since(congestion::Time::ZERO).as_secs_f64() + rtt_ms as f64 / 2e3;
+    let share = bytes as f64 * 8.0 / secs / limit_bps(&mut world, rate, loss);
+    println!("{kind} {rate} {rtt_ms}ms {bdp}bdp {loss} {bytes} B, seed {seed}: share {share:.4}");
+    share
+}
+
+#[test]
+fn bbr1_fills_a_long_path_whatever_the_loss() {
+    for (loss, least) in [("0%", 0.92), ("1%", 0.90), ("5%", 0.85)] {
+        let (share, _) = bulk(Kind::Bbr1, ("100mbit", 100, 4, loss), 20);
+        assert!(share >= least && share <= 1.0, "{loss}: {share}");
+    }
+}
+
+#[test]
+fn bbr1_keeps_a_deep_buffer_empty() {
+    let (share, samples) = bulk(Kind::Bbr1, ("10mbit", 40, 25, "0%"), 30);
+    assert!(share >= 0.95 && share <= 1.0, "{share}");
+    assert!(samples.rtt_ms(0.5) <= 45.0, "{}", samples.rtt_ms(0.5));
+}
+
+#[test]
+fn cubic_fills_a_deep_buffer() {
+    let (share, samples) = bulk(Kind::Cubic, ("10mbit", 40, 25, "0%"), 30);
+    assert!(share >= 0.95 && share <= 1.0, "{share}");
+    assert!(samples.rtt_ms(0.5) >= 200.0, "{}", samples.rtt_ms(0.5));
+}
+
+#[test]
+fn a_short_transfer_over_a_lossy_path() {
+    let setting = ("20mbit", 40, 8, "1%");
+    for seed in 1..=3 {
+        let bbr1 = transfer(Kind::Bbr1, setting, 8 << 20, seed);
+        let cubic = transfer(Kind::Cubic, setting, 8 << 20, seed);
+        assert!(bbr1 >= 0.85 && bbr1 <= 1.0, "{bbr1}");
+        assert!(cubic < bbr1 / 2.0, "{cubic} against {bbr1}");
+    }
+}
+
+/// The share of payload in a full packet is what `limit_bps` relies on.
+#[test]
+fn the_payload_share_is_what_full_packets_carry() {
+    let path = simple_path("100mbit", 20, 4, "0%");
+    let mut world = World::new(path, 1, factory(Kind::Bbr1, 1, None));
+    world.write(u64::MAX);
+    world.run(Duration::from_secs(1));
+    let before = (world.received, world.path.forward.counters().delivered);
+    world.run(Duration::from_secs(2));
+    let after = (world.received, world.path.forward.counters().delivered);
+    let carried = (after.1.bytes - before.1.bytes).get() as f64;
+    let measured = (after.0 - before.0) as f64 / carried;
+    let stated = quic::bulk::payload_share(world.sender_stats().current_mtu, 28);
+    assert!(
+        (measured / stated - 1.0).abs() < 0.002,
+        "{measured} {stated}"
+    );
+}
