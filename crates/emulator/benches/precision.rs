@@ -29,7 +29,7 @@ const SIZE: Bytes = Bytes::new(1_500);
 const SPAN: units::Duration = units::Duration::from_secs(3);
 
 /// How long a receiver waits for what does not come.
-const PATIENCE: Duration = Duration::from_secs(3);
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Packets that may be on their way when the relay's speed is measured: fewer than its sockets hold.
 const WINDOW: u64 = 256;
@@ -60,8 +60,7 @@ fn main() {
 
 /// Sends at `offered` bits per second through `link` and prints how late packets came.
 fn measure(label: &str, offered: u64, link: &LinkConfig, relayed: bool) {
-    let receiver = UdpSocket::bind("127.0.0.1:0").unwrap();
-    receiver.set_read_timeout(Some(PATIENCE)).unwrap();
+    let receiver = receiver();
     let (relay, to) = if relayed {
         let relay = start(&receiver, link.clone());
         let to = relay.local_addr();
@@ -176,10 +175,7 @@ fn rate_error(arrived: &[(u64, Time)], ideal: &[Time]) -> f64 {
 
 /// Prints how many packets a second pass a relay whose path does nothing.
 fn speed() {
-    let receiver = UdpSocket::bind("127.0.0.1:0").unwrap();
-    receiver
-        .set_read_timeout(Some(Duration::from_millis(100)))
-        .unwrap();
+    let receiver = receiver();
     let relay = start(&receiver, LinkConfig::default());
     let sender = UdpSocket::bind("127.0.0.1:0").unwrap();
     sender.connect(relay.local_addr()).unwrap();
@@ -219,6 +215,15 @@ fn speed() {
         "unshaped: {per_second:.0} packets/s ({:.0} Mbit/s), {lost} lost",
         per_second * SIZE.get() as f64 * 8.0 / 1e6
     );
+}
+
+fn receiver() -> UdpSocket {
+    let receiver = UdpSocket::bind("127.0.0.1:0").unwrap();
+    receiver.set_read_timeout(Some(PATIENCE)).unwrap();
+    // What the receiver is too late to read should not look like the relay's loss.
+    let options = socket2::SockRef::from(&receiver);
+    options.set_recv_buffer_size(4 << 20).unwrap();
+    receiver
 }
 
 fn start(to: &UdpSocket, forward: LinkConfig) -> Relay {

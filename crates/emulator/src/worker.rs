@@ -1,10 +1,10 @@
 //! The relay's thread: waits for datagrams and release times, and moves packets.
 
 use std::io::{self, PipeReader};
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use path::Queued;
+use path::{Link, Queued};
 use rustix::event::{PollFd, PollFlags, Timespec};
 use units::{Bytes, Duration, Time};
 
@@ -12,7 +12,7 @@ use crate::clients::Clients;
 use crate::clock::Clock;
 use crate::counters::{Observed, RelayCounters};
 use crate::routes::{Datagram, Routes};
-use crate::socket::{Inbox, Socket};
+use crate::socket::{Inbox, Received, Socket};
 
 /// How often idle clients are looked for.
 const EXPIRY_INTERVAL: Duration = Duration::from_secs(1);
@@ -157,16 +157,7 @@ impl Worker {
                 }
             }
             if let Some(path) = self.routes.of(from) {
-                let size = Bytes::new(datagram.payload.len() as u64) + self.overhead;
-                path.forward.send(
-                    now,
-                    size,
-                    Datagram {
-                        client: from,
-                        ecn: datagram.ecn,
-                        payload: datagram.payload.into(),
-                    },
-                );
+                enter(&mut path.forward, now, self.overhead, from, &datagram);
             }
         }
     }
@@ -189,16 +180,7 @@ impl Worker {
                 continue;
             };
             for datagram in batch {
-                let size = Bytes::new(datagram.payload.len() as u64) + self.overhead;
-                path.reverse.send(
-                    now,
-                    size,
-                    Datagram {
-                        client: address,
-                        ecn: datagram.ecn,
-                        payload: datagram.payload.into(),
-                    },
-                );
+                enter(&mut path.reverse, now, self.overhead, address, &datagram);
             }
         }
     }
@@ -268,11 +250,28 @@ impl Worker {
     }
 }
 
+/// Puts a datagram from or for `client` onto a link, with its headers.
+fn enter(
+    link: &mut Link<Datagram>,
+    now: Time,
+    overhead: Bytes,
+    client: SocketAddr,
+    received: &Received<'_>,
+) {
+    let size = Bytes::new(received.payload.len() as u64) + overhead;
+    let datagram = Datagram {
+        client,
+        ecn: received.ecn,
+        payload: received.payload.into(),
+    };
+    link.send(now, size, datagram);
+}
+
 /// The headers that each datagram has on an IP link to `peer`: UDP's 8 bytes and IPv4's 20 or IPv6's 40.
 fn header_bytes(peer: SocketAddr) -> Bytes {
     match peer.ip().to_canonical() {
-        std::net::IpAddr::V4(_) => Bytes::new(28),
-        std::net::IpAddr::V6(_) => Bytes::new(48),
+        IpAddr::V4(_) => Bytes::new(28),
+        IpAddr::V6(_) => Bytes::new(48),
     }
 }
 
