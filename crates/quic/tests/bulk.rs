@@ -1,0 +1,165 @@
+//! Bulk flows over real sockets.
+
+use std::net::{Ipv4Addr, Ipv6Addr};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use bytes::Bytes;
+use congestion::{AnyController, Kind};
+use quic::bulk::{BulkError, Flow, Payload, Server, send};
+use quic::controller::{factory, factory_with};
+use quic::endpoint::Fingerprint;
+use quic::observer::{Observer, Sample};
+
+#[derive(Default)]
+struct Last(Mutex<Option<Sample>>);
+
+impl Observer for Last {
+    fn on_sample(&self, sample: &Sample) {
+        *self.0.lock().unwrap() = Some(*sample);
+    }
+}
+
+fn flow(server: &Server, kind: Kind, payload: Payload) -> Flow {
+    Flow {
+        server: server.address(),
+        fingerprint: server.fingerprint(),
+        controllers: factory(kind, 1, None),
+        payload,
+        deadline: None,
+    }
+}
+
+fn noise(bytes: u64) -> Payload {
+    Payload::Synthetic {
+        seed: 1,
+        bytes: Some(bytes),
+    }
+}
+
+#[tokio::test]
+async fn a_payload_arrives_whole() {
+    let server = Server::start((Ipv4Addr::LOCALHOST, 0).into()).unwrap();
+    let given = Payload::Given(Bytes::from(vec![7; 1_234_567]));
+    for kind in Kind::ALL {
+        for payload in [given.clone(), noise(1_234_567)] {
+            let last = Arc::new(Last::default());
+            let flow = Flow {
+                controllers: factory(*kind, 1, Some(last.clone())),
+                ..flow(&server, *kind, payload)
+            };
+            let outcome = send(flow).await.unwrap();
+            assert_eq!(outcome.bytes, 1_234_567);
+            assert!(outcome.is_complete);
+            assert!(outcome.handshake <= outcome.elapsed);
+            assert!(outcome.stats.udp_bytes > 1_234_567);
+            assert!(outcome.stats.packets_sent >= outcome.stats.udp_datagrams);
+            assert!(outcome.stats.bytes_sent <= outcome.stats.udp_bytes);
+            let last = last.0.lock().unwrap().expect("no sample");
+            assert_eq!(last.snapshot.controller, kind.name());
+            assert!(last.sent.get() >= 1_234_567);
+            assert!(last.rate.total_delivered <= last.sent);
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_empty_payload_arrives_too() {
+    let server = Server::start((Ipv6Addr::LOCALHOST, 0).into()).unwrap();
+    let outcome = send(flow(&server, Kind::Bbr1, noise(0))).await.unwrap();
+    assert_eq!((outcome.bytes, outcome.is_complete), (0, true));
+}
+
+#[tokio::test]
+async fn a_deadline_cuts_off() {
+    let server = Server::start((Ipv4Addr::LOCALHOST, 0).into()).unwrap();
+    let deadline = Duration::from_millis(300);
+    let endless = Payload::Synthetic {
+        seed: 2,
+        bytes: None,
+    };
+    let outcome = send(Flow {
+        deadline: Some(deadline),
+        ..flow(&server, Kind::Bbr1, endless.clone())
+    })
+    .await
+    .unwrap();
+    assert!(outcome.bytes > 0);
+    assert!(!outcome.is_complete);
+    assert_eq!(outcome.elapsed, deadline);
+    let error = send(flow(&server, Kind::Bbr1, endless)).await.unwrap_err();
+    assert!(matches!(error, BulkError::Endless), "{error}");
+}
+
+#[tokio::test]
+async fn many_flows_at_once() {
+    let server = Server::start((Ipv4Addr::LOCALHOST, 0).into()).unwrap();
+    let flows: Vec<_> = (0..20)
+        .map(|i| {
+            tokio::spawn(send(flow(
+                &server,
+                Kind::ALL[i % 3],
+                noise(100_000 + i as u64),
+            )))
+        })
+        .collect();
+    for (i, flow) in flows.into_iter().enumerate() {
+        assert_eq!(flow.await.unwrap().unwrap().bytes, 100_000 + i as u64);
+    }
+}
+
+#[tokio::test]
+async fn another_certificate_is_refused() {
+    let server = Server::start((Ipv4Addr::LOCALHOST, 0).into()).unwrap();
+    let error = send(Flow {
+        fingerprint: Fingerprint::from_bytes([0; 32]),
+        ..flow(&server, Kind::Bbr1, noise(1000))
+    })
+    .await
+    .unwrap_err();
+    assert!(matches!(error, BulkError::Connection(_)), "{error}");
+}
+
+/// A dropped flow closes its connection: the server goes on with others, and with nothing left over.
+#[tokio::test]
+async fn a_dropped_flow_is_over() {
+    let server = Server::start((Ipv4Addr::LOCALHOST, 0).into()).unwrap();
+    let (started, mut start) = tokio::sync::mpsc::unbounded_channel();
+    let endless = Flow {
+        // The controller is made with the connection.
+        controllers: factory_with(
+            move |connection| {
+                let _ = started.send(());
+                AnyController::new(Kind::Bbr1, connection)
+            },
+            1,
+            None,
+        ),
+        deadline: Some(Duration::from_secs(3600)),
+        ..flow(&server, Kind::Bbr1, noise(u64::MAX))
+    };
+    let task = tokio::spawn(send(endless));
+    start.recv().await.unwrap();
+    task.abort();
+    assert!(task.await.unwrap_err().is_cancelled());
+    assert!(start.recv().await.is_none());
+    let outcome = send(flow(&server, Kind::Bbr1, noise(1000))).await.unwrap();
+    assert_eq!(outcome.bytes, 1000);
+}
+
+#[tokio::test]
+async fn a_server_that_stops_ends_its_flows() {
+    let server = Server::start((Ipv4Addr::LOCALHOST, 0).into()).unwrap();
+    let endless = Flow {
+        deadline: Some(Duration::from_secs(3600)),
+        ..flow(&server, Kind::Bbr1, noise(u64::MAX))
+    };
+    let task = tokio::spawn(send(endless));
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    drop(server);
+    let error = task.await.unwrap().unwrap_err();
+    assert!(
+        matches!(error, BulkError::Write(_) | BulkError::Connection(_)),
+        "{error}"
+    );
+}
