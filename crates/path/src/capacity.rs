@@ -210,6 +210,15 @@ mod tests {
     }
 
     #[test]
+    fn a_change_keeps_the_fraction() {
+        let mut line = line(3);
+        line.carry(Bytes::new(1));
+        line.change_rate(Time::ZERO, Rate::from_bytes_per_sec(3));
+        assert_eq!(line.finish().as_nanos(), 333_333_334);
+        assert_eq!(line.carry(Bytes::new(2)).as_nanos(), 1_000_000_000);
+    }
+
+    #[test]
     fn extremes_saturate() {
         let mut slow = line(1);
         assert_eq!(slow.carry(Bytes::MAX), Time::MAX);

@@ -193,13 +193,11 @@ impl<P: Clone> Link<P> {
     /// its way; then the call moves the link on, and the next time is a later one.
     pub fn next_event(&self) -> Option<Time> {
         let arrival = self.flight.next_at();
-        let earliest = self
-            .bottleneck
-            .due()
-            .map(|due| match self.changes.as_slice().first() {
-                Some(change) if change.at < due => change.at,
-                _ => due + self.delay,
-            });
+        // A change before then may shorten the delay of whatever leaves after it.
+        let earliest = self.bottleneck.due().map(|due| {
+            let arrival = due + self.delay;
+            self.next_change().map_or(arrival, |at| arrival.min(at))
+        });
         let event = match (arrival, earliest) {
             (Some(arrival), Some(earliest)) => arrival.min(earliest),
             (arrival, earliest) => arrival.or(earliest)?,
@@ -254,8 +252,7 @@ impl<P: Clone> Link<P> {
     fn run(&mut self, now: Time) {
         loop {
             let due = self.bottleneck.due().filter(|due| *due <= now);
-            let change = self.changes.as_slice().first().map(|change| change.at);
-            match (due, change) {
+            match (due, self.next_change()) {
                 (Some(due), None) => self.work(due),
                 (Some(due), Some(change)) if due <= change => self.work(due),
                 (_, Some(change)) if change <= now => self.change(),
@@ -316,6 +313,11 @@ impl<P: Clone> Link<P> {
             self.flight.push(at, stray, queued, size, packet.clone());
         }
         self.flight.push(at, stray, queued, size, packet);
+    }
+
+    /// When the next change is.
+    fn next_change(&self) -> Option<Time> {
+        self.changes.as_slice().first().map(|change| change.at)
     }
 
     /// Makes the next change.

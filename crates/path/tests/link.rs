@@ -120,28 +120,6 @@ fn the_buffer_holds_what_waits_beside_the_packet_in_transmission() {
 }
 
 #[test]
-fn the_queue_view_foretells_the_wait() {
-    let mut link = link(packet_a_milli());
-    for (micros, size) in [
-        (0, 1500),
-        (100, 700),
-        (350, 40),
-        (5_000, 1500),
-        (5_999, 999),
-    ] {
-        let now = Time::from_nanos(micros * 1000);
-        link.advance(now);
-        let foretold = link.queued().delay;
-        link.send(now, Bytes::new(size), foretold.as_nanos());
-    }
-    let arrivals = drain(&mut link, at_millis(100));
-    assert_eq!(arrivals.len(), 5);
-    for arrival in arrivals {
-        assert_eq!(arrival.queued.as_nanos(), arrival.packet);
-    }
-}
-
-#[test]
 fn utilization_is_what_left_and_how_long_it_took() {
     let mut link = link(packet_a_milli());
     link.send(at_millis(10), PACKET, 0);
@@ -449,4 +427,48 @@ fn extremes_saturate() {
     assert_eq!(arrivals.len(), 3);
     assert!(arrivals.iter().all(|arrival| arrival.at == Time::MAX));
     assert_eq!(link.next_event(), None);
+}
+
+#[test]
+fn an_earlier_now_is_read_as_the_latest_one() {
+    let mut link = link(packet_a_milli());
+    link.send(at_millis(5), PACKET, 0);
+    link.send(at_millis(3), PACKET, 1);
+    link.advance(at_millis(17));
+    let arrivals = drain(&mut link, at_millis(1));
+    assert_eq!(times(&arrivals), [(16.0, 0), (17.0, 1)]);
+    let queued: Vec<Duration> = arrivals.iter().map(|arrival| arrival.queued).collect();
+    assert_eq!(queued, [Duration::ZERO, Duration::from_millis(1)]);
+}
+
+#[test]
+fn a_held_packet_after_a_change_to_a_shorter_delay_is_announced_in_time() {
+    let mut link = link(LinkConfig {
+        reorder: Some(Reorder {
+            share: Ratio::ONE,
+            by: Duration::from_micros(1),
+        }),
+        changes: vec![Change {
+            at: at_millis(1),
+            rate: None,
+            delay: Some(Duration::ZERO),
+        }],
+        ..packet_a_milli()
+    });
+    link.send(Time::ZERO, PACKET, 0);
+    link.send(Time::ZERO, PACKET, 1);
+    let mut announced = Vec::new();
+    while let Some(event) = link.next_event() {
+        announced.extend(
+            drain(&mut link, event)
+                .iter()
+                .map(|a| (event, a.at, a.packet)),
+        );
+    }
+    let micro = Duration::from_micros(1);
+    let (overtaking, overtaken) = (at_millis(2) + micro, at_millis(11) + micro);
+    assert_eq!(
+        announced,
+        [(overtaking, overtaking, 1), (overtaken, overtaken, 0)]
+    );
 }

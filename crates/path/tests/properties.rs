@@ -509,6 +509,25 @@ proptest! {
     }
 
     #[test]
+    fn the_queue_view_foretells_the_wait(
+        capacity in capacity(),
+        packets in vec((0u64..3_000_000, 1u64..3_000), 0..60),
+    ) {
+        let config = LinkConfig { capacity, ..LinkConfig::default() };
+        let mut link = link(&config, 0);
+        let mut foretold = Vec::new();
+        for (packet, (at, size)) in entries(&packets).into_iter().enumerate() {
+            link.advance(at);
+            foretold.push(link.queued().delay);
+            link.send(at, size, packet);
+        }
+        while let Some(arrival) = link.receive(Time::MAX) {
+            prop_assert_eq!(arrival.queued, foretold[arrival.packet]);
+        }
+        prop_assert_eq!(link.counters().delivered.packets, packets.len() as u64);
+    }
+
+    #[test]
     fn the_edges_of_the_integers_hold(
         config in config(),
         packets in wild_packets(),
