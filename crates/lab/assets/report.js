@@ -61,14 +61,17 @@
   const top = (row) => {
     let max = 0;
     for (const curve of curvesOf(row, lanes).concat(row.isOfPath ? [] : lanes.flatMap((lane) => curvesOf(row, [lane])))) {
-      curve.t.forEach((t, index) => {
-        if (t >= zoom[0] && t <= zoom[1] && curve.values[index] > max) max = curve.values[index];
+      curve.t.forEach((_, index) => {
+        // With the neighbours outside: the curve comes from one and goes to the other.
+        const isShown = !(curve.t[index + 1] < zoom[0]) && !(curve.t[index - 1] > zoom[1]);
+        if (isShown && curve.values[index] > max) max = curve.values[index];
       });
     }
     for (const path of data.paths) {
       for (const [value] of row.references(path)) if (value > max && value < 4 * max) max = value;
     }
-    return (max || 1) * 1.08;
+    // Ribbons of states need room above the curves.
+    return (max || 1) * (1.08 + (layout === "overlay" ? 0.05 * lanes.length : 0));
   };
 
   const drawStates = (plot, shown) => {
@@ -97,24 +100,32 @@
   const drawReferences = (plot, row, shown) => {
     const { ctx, bbox } = plot;
     ctx.save();
-    ctx.strokeStyle = ctx.fillStyle = css("--faint");
-    ctx.lineWidth = devicePixelRatio;
+    ctx.fillStyle = css("--faint");
     ctx.font = `${11 * devicePixelRatio}px system-ui, sans-serif`;
     ctx.textAlign = "right";
+    ctx.textBaseline = "bottom";
     const drawn = new Set();
     for (const path of new Set(shown.map((lane) => lane.path))) {
       for (const [value, label] of row.references(data.paths[path])) {
         if (value == null || drawn.has(value) || value > plot.scales.y.max) continue;
         drawn.add(value);
         const y = plot.valToPos(value, "y", true);
+        ctx.strokeStyle = css("--faint");
+        ctx.lineWidth = devicePixelRatio;
         ctx.setLineDash([6 * devicePixelRatio, 4 * devicePixelRatio]);
         ctx.beginPath();
         ctx.moveTo(bbox.left, y);
         ctx.lineTo(bbox.left + bbox.width, y);
         ctx.stroke();
-        const below = y - bbox.top < 18 * devicePixelRatio;
-        ctx.fillText(`${label} ${number(value)}`, bbox.left + bbox.width - 4 * devicePixelRatio,
-                     y + (below ? 12 : -4) * devicePixelRatio);
+        // Below the line if there is no room above it; with a rim, since curves may run behind it.
+        const isBelow = y - bbox.top < 16 * devicePixelRatio;
+        const place = [`${label} ${number(value)}`, bbox.left + bbox.width - 4 * devicePixelRatio,
+                       y + (isBelow ? 16 : -2) * devicePixelRatio];
+        ctx.setLineDash([]);
+        ctx.lineWidth = 3 * devicePixelRatio;
+        ctx.strokeStyle = css("--page");
+        ctx.strokeText(...place);
+        ctx.fillText(...place);
       }
     }
     ctx.restore();
@@ -137,9 +148,10 @@
     const curves = curvesOf(row, shown);
     if (curves.length === 0) return;
     const box = element("section", main, null, "plot");
-    const heading = element("h2", box, `${row.title} `);
+    const top = element("div", box, null, "top");
+    const heading = element("h2", top, `${row.title} `);
     element("small", heading, `${row.unit}${shown.length === 1 ? ` · ${shown[0].name}` : ""}`);
-    const readout = element("div", box, null, "readout");
+    const readout = element("div", top, null, "readout");
 
     const tables = curves.map((curve) => [curve.t, curve.values]);
     const columns = tables.length > 1 ? uPlot.join(tables) : tables[0];
@@ -166,11 +178,10 @@
         drawClear: [(plot) => drawStates(plot, shown)],
         draw: [(plot) => drawReferences(plot, row, shown)],
         setSelect: [(plot) => {
-          if (plot.select.width < 3) return;
-          const from = plot.posToVal(plot.select.left, "x");
-          const to = plot.posToVal(plot.select.left + plot.select.width, "x");
-          plot.setSelect({ left: 0, width: 0 }, false);
-          setZoom(from, to);
+          const { left, width } = plot.select;
+          plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+          // Plots in step with the one under the mouse get its selection too, but not the mouse's event.
+          if (plot.cursor.event && width >= 3) setZoom(plot.posToVal(left, "x"), plot.posToVal(left + width, "x"));
         }],
         setCursor: [(plot) => {
           readout.replaceChildren();
@@ -191,8 +202,9 @@
     plots.push({ plot, row, box });
   };
 
-  // The value at the time or the last one before it.
+  // The value at the time or the last one before it; none after the end.
   const lastBefore = (curve, t) => {
+    if (t > curve.t[curve.t.length - 1]) return null;
     let low = 0, high = curve.t.length;
     while (low < high) {
       const middle = (low + high) >> 1;
@@ -223,6 +235,7 @@
     const entry = (text, swatch, className) =>
       element("span", legend, text, className).style.setProperty("--swatch", swatch);
     for (const lane of lanes) entry(lane.name, `var(${laneVariable(lane.index)})`, "stroke");
+    if (lanes.some((lane) => lane.btlbw.some((value) => value != null))) entry("BtlBw", "var(--text)", "stroke dotted");
     entry("reference", "var(--faint)", "stroke dashed");
     for (const state of new Set(lanes.flatMap((lane) => lane.states.map((stay) => stay.state)))) {
       entry(state, `var(--state-${STATES[state] ?? "other"})`);

@@ -113,7 +113,7 @@ pub(super) fn bits_per_sec(rate: f64) -> String {
         r if r >= 1e3 => (r / 1e3, "kbit/s"),
         r => (r, "bit/s"),
     };
-    format!("{} {unit}", digits(value))
+    format!("{} {unit}", three_digits(value))
 }
 
 /// A count of bytes with the unit that suits it and three digits.
@@ -137,13 +137,18 @@ pub(super) fn percent(share: f64) -> String {
     format!("{:.1} %", share * 100.0)
 }
 
-/// Three significant digits, without an exponent and without decimals that say nothing.
-fn digits(value: f64) -> String {
-    let text = match value.abs() {
+/// Three significant digits, without an exponent.
+fn three_digits(value: f64) -> String {
+    match value.abs() {
         v if v >= 99.95 => format!("{value:.0}"),
         v if v >= 9.995 => format!("{value:.1}"),
         _ => format!("{value:.2}"),
-    };
+    }
+}
+
+/// Three significant digits, without decimals that say nothing.
+fn digits(value: f64) -> String {
+    let text = three_digits(value);
     match text.contains('.') {
         true => text.trim_end_matches('0').trim_end_matches('.').to_string(),
         false => text,

@@ -75,13 +75,7 @@ impl FlowSpec {
             }
             "start" => self.start = value.parse()?,
             "stagger" => self.stagger = value.parse()?,
-            "bytes" => {
-                let bytes: Bytes = value.parse()?;
-                if bytes.is_zero() {
-                    return Err(value.wrong("is no transfer; give a size such as 8mb"));
-                }
-                self.bytes = Some(bytes);
-            }
+            "bytes" => self.bytes = Some(value.parse()?),
             "rtt" | "app" => return Err(ScenarioError::not_yet()),
             _ => return Err(ScenarioError::unknown_key(key, &FlowSpec::KEYS)),
         }

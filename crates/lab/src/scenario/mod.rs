@@ -16,7 +16,7 @@ use std::fs;
 use std::path::Path;
 use std::str::FromStr;
 
-use units::Duration;
+use units::{Bytes, Duration};
 
 pub use buffer::BufferSpec;
 pub use error::ScenarioError;
@@ -117,6 +117,13 @@ impl Scenario {
                 "flow.count",
                 &format!("{count} flows are more than {MAX_FLOWS}"),
             );
+        }
+        if self
+            .flows
+            .iter()
+            .any(|flow| flow.bytes.is_some_and(Bytes::is_zero))
+        {
+            return wrong("flow.bytes", "0b is no transfer; give a size such as 8mb");
         }
         let Some(duration) = self.duration else {
             return match self.flows.iter().all(|flow| flow.bytes.is_some()) {
