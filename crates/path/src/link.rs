@@ -20,10 +20,10 @@ use crate::reorder::ReorderProcess;
 /// One direction of a path: packets of type `P` go in at one end and come out at the other, later or never.
 ///
 /// ```text
-///             ┌────────── bottleneck ─────────┐ ┌───────────── on the way ─────────────┐
-///  send ─► policer ─► queue ─► rate or trace ─► loss ─► duplication ─► delay + jitter ─► aggregation ─► receive
-///             │         │                         │                    + reordering
-///       policer_drops  drops                 random_losses
+///                    ┌──── bottleneck ────┐   ┌────────────── on the way ──────────────┐
+///  send ─► policer ─► queue ─► rate or trace ─► loss ─► copies ─► delay, jitter, reordering ─► aggregation ─► receive
+///             │         │                        │
+///     policer_drops   drops                random_losses
 /// ```
 ///
 /// Random loss stands behind the bottleneck, as on a radio link or a long-haul line beyond it. A lost packet has used
@@ -223,23 +223,17 @@ impl<P: Clone> Link<P> {
 
     /// What happened so far, as of the latest `now`.
     pub fn counters(&self) -> Counters {
-        let mut inside = self.flight.count();
-        inside += self.queue.waiting();
-        let mut busy = self.counters.busy;
-        match &self.bottleneck {
-            Bottleneck::Idle => {}
-            Bottleneck::Waiting(_) => busy = busy + self.now.since(self.busy_since),
-            Bottleneck::Busy { packet, .. } => {
-                inside.add(packet.size);
-                busy = busy + self.now.since(self.busy_since);
-            }
+        let mut counters = self.counters;
+        counters.drops = self.queue.dropped();
+        counters.inside = self.flight.count();
+        counters.inside += self.queue.waiting();
+        if let Bottleneck::Busy { packet, .. } = &self.bottleneck {
+            counters.inside.add(packet.size);
         }
-        Counters {
-            drops: self.queue.dropped(),
-            inside,
-            busy,
-            ..self.counters
+        if self.bottleneck.due().is_some() {
+            counters.busy = counters.busy + self.now.since(self.busy_since);
         }
+        counters
     }
 
     /// The present propagation delay: what a packet takes at least, beside its serialization.

@@ -403,6 +403,8 @@ fn a_trace_delivers_at_its_opportunities() {
     }
     assert_eq!(link.queued().packets, 4);
     assert_eq!(link.counters().drops.packets, 1);
+    link.advance(at_millis(6));
+    assert_eq!(link.counters().busy, Duration::from_millis(1));
     // Each packet leaves four bytes of its opportunity to the next one, which goes on into the next opportunity.
     let arrivals = drain(&mut link, at_millis(100));
     assert_eq!(
