@@ -2,6 +2,8 @@
 
 #![no_std]
 
+#[cfg(test)]
+mod ack_clock;
 pub mod bbr1;
 pub mod controller;
 pub mod cubic;

@@ -351,3 +351,271 @@ impl<A: Avoidance> Controller for LossBased<A> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ack_clock::{AckClock, CONNECTION, MSS};
+    use crate::cubic::{self, Cubic};
+    use crate::reno::{self, Reno};
+
+    const RTT: Duration = Duration::from_millis(50);
+    const ENTERED: Recovery = Recovery::Entered(Cause::Loss);
+
+    fn reno() -> AckClock<Reno> {
+        AckClock::new(Reno::new(CONNECTION, reno::Config::default()), RTT)
+    }
+
+    fn cubic() -> AckClock<Cubic> {
+        AckClock::new(Cubic::new(CONNECTION, cubic::Config::default()), RTT)
+    }
+
+    fn sent(now: Time) -> Sent {
+        Sent {
+            now,
+            bytes: MSS,
+            inflight: MSS,
+        }
+    }
+
+    #[test]
+    fn each_recovery_reduces_once_and_the_window_rests_meanwhile() {
+        let mut flow = reno();
+        flow.round();
+        flow.round();
+        flow.recovery(ENTERED);
+        assert_eq!((flow.packets(), flow.state()), (20, "Recovery"));
+        flow.round();
+        assert_eq!(flow.packets(), 20);
+        // A packet of the recovery itself is lost: QUIC's next recovery, without an end of the first.
+        flow.recovery(ENTERED);
+        flow.round();
+        assert_eq!(flow.packets(), 10);
+        flow.recovery(Recovery::Left);
+        flow.round();
+        assert_eq!(flow.packets(), 11);
+        for _ in 0..10 {
+            flow.lose();
+        }
+        assert_eq!(flow.packets(), 2, "the least window");
+    }
+
+    #[test]
+    fn nothing_grows_that_is_not_used() {
+        let mut flow = reno();
+        flow.is_cwnd_limited = false;
+        flow.round();
+        assert_eq!(flow.packets(), 10, "in slow start");
+        flow.lose();
+        for _ in 0..20 {
+            flow.round();
+        }
+        assert_eq!(flow.packets(), 5, "in congestion avoidance");
+    }
+
+    #[test]
+    fn a_timeout_leaves_one_packet_and_slow_start_up_to_the_threshold() {
+        let mut flow = reno();
+        flow.round();
+        flow.round();
+        flow.controller.on_timeout(flow.now);
+        assert_eq!((flow.packets(), flow.state()), (1, "SlowStart"));
+        assert_eq!(flow.controller.snapshot().ssthresh, Some(MSS * 20));
+        flow.recovery(Recovery::Left);
+        for packets in [2, 4, 8, 16] {
+            flow.round();
+            assert_eq!(flow.packets(), packets);
+        }
+        flow.round();
+        assert_eq!((flow.packets(), flow.state()), (20, "CongestionAvoidance"));
+    }
+
+    #[test]
+    fn a_run_of_losses_lowers_the_threshold_once() {
+        let mut flow = reno();
+        flow.round();
+        flow.round();
+        flow.recovery(ENTERED);
+        flow.controller.on_timeout(flow.now);
+        flow.controller.on_timeout(flow.now);
+        assert_eq!(flow.packets(), 1);
+        assert_eq!(flow.controller.snapshot().ssthresh, Some(MSS * 20));
+        for _ in 0..10 {
+            flow.ack();
+        }
+        flow.controller.on_timeout(flow.now);
+        assert_eq!(flow.controller.snapshot().ssthresh, Some(Bytes::new(8_250)));
+    }
+
+    #[test]
+    fn a_loss_after_a_timeout_does_not_raise_the_window() {
+        let mut flow = reno();
+        flow.controller.on_timeout(flow.now);
+        flow.recovery(ENTERED);
+        assert_eq!(flow.packets(), 1);
+        assert_eq!(flow.controller.snapshot().ssthresh, Some(MSS * 2));
+    }
+
+    #[test]
+    fn undo_restores_what_a_recovery_took() {
+        let mut flow = cubic();
+        flow.round();
+        let before = flow.controller.snapshot();
+        flow.recovery(ENTERED);
+        assert!(flow.packets() < 20);
+        flow.recovery(Recovery::Undone);
+        assert_eq!(flow.controller.snapshot(), before);
+        // Also when the recovery is already over; but not twice.
+        flow.recovery(ENTERED);
+        flow.recovery(Recovery::Left);
+        flow.recovery(Recovery::Undone);
+        assert_eq!(flow.controller.snapshot(), before);
+        flow.recovery(Recovery::Undone);
+        assert_eq!(flow.controller.snapshot(), before);
+    }
+
+    #[test]
+    fn undo_restores_what_a_timeout_took() {
+        let mut flow = cubic();
+        flow.lose();
+        flow.round();
+        let before = flow.controller.snapshot();
+        flow.controller.on_timeout(flow.now);
+        // Nothing was delivered between: the state before the first counts.
+        flow.controller.on_timeout(flow.now);
+        flow.recovery(Recovery::Undone);
+        assert_eq!(flow.controller.snapshot(), before);
+    }
+
+    #[test]
+    fn undo_leaves_a_window_that_has_outgrown_the_old_one() {
+        let mut flow = reno();
+        flow.lose();
+        for _ in 0..20 {
+            flow.round();
+        }
+        let before = flow.controller.snapshot();
+        flow.recovery(Recovery::Undone);
+        assert_eq!(flow.controller.snapshot(), before);
+    }
+
+    #[test]
+    fn paces_two_windows_a_round_in_slow_start_and_six_fifths_after_it() {
+        let mut flow = reno();
+        flow.round();
+        let rate = |windows: Ratio, cwnd| Rate::from_transfer(windows.of_bytes(cwnd), RTT);
+        let cwnd = flow.controller.cwnd();
+        assert_eq!(flow.controller.pacing_rate(), rate(Ratio::new(2, 1), cwnd));
+        flow.lose();
+        let cwnd = flow.controller.cwnd();
+        assert_eq!(flow.controller.pacing_rate(), rate(Ratio::new(6, 5), cwnd));
+        // A millisecond of that is less than two packets.
+        assert_eq!(flow.controller.send_quantum(), MSS * 2);
+    }
+
+    #[test]
+    fn before_the_first_measurement_the_window_leaves_within_a_millisecond() {
+        let flow = reno();
+        let span = Duration::from_millis(1);
+        assert!(flow.controller.pacing_rate().bytes_in(span) >= flow.controller.cwnd());
+        assert_eq!(flow.controller.send_quantum(), MSS * 20);
+    }
+
+    #[test]
+    fn a_long_idle_time_restarts_from_the_initial_window() {
+        let mut flow = reno();
+        flow.round();
+        flow.round();
+        flow.round();
+        flow.lose();
+        flow.controller.on_packet_sent(&sent(flow.now));
+        flow.now += Duration::from_millis(900);
+        flow.controller.on_idle_restart(flow.now);
+        assert_eq!(flow.packets(), 40, "shorter than the timeout");
+        flow.controller.on_packet_sent(&sent(flow.now));
+        flow.now += Duration::from_millis(1_100);
+        flow.controller.on_idle_restart(flow.now);
+        assert_eq!((flow.packets(), flow.state()), (10, "SlowStart"));
+        assert_eq!(flow.controller.snapshot().ssthresh, Some(MSS * 40));
+    }
+
+    #[test]
+    fn larger_packets_raise_the_least_window_only() {
+        let mut flow = reno();
+        flow.controller.on_mtu_change(Bytes::new(4_000));
+        assert_eq!(flow.controller.cwnd(), Bytes::new(15_000));
+        flow.controller.on_mtu_change(Bytes::new(9_000));
+        assert_eq!(flow.controller.cwnd(), Bytes::new(18_000));
+        flow.controller.on_timeout(flow.now);
+        assert_eq!(flow.controller.cwnd(), Bytes::new(9_000));
+        flow.controller.on_mtu_change(Bytes::new(10_000));
+        assert_eq!(flow.controller.cwnd(), Bytes::new(10_000));
+    }
+
+    /// A path of 100 packets at `RTT`, with an endless buffer.
+    fn over_bottleneck(hystart: bool) -> AckClock<Cubic> {
+        let config = cubic::Config {
+            hystart,
+            ..cubic::Config::default()
+        };
+        let mut flow = AckClock::new(Cubic::new(CONNECTION, config), RTT);
+        flow.bottleneck = Rate::from_transfer(MSS * 100, RTT);
+        flow
+    }
+
+    #[test]
+    fn hystart_leaves_slow_start_on_a_growing_queue() {
+        let mut flow = over_bottleneck(true);
+        while flow.state() == "SlowStart" {
+            flow.ack();
+        }
+        assert_eq!(flow.state(), "ConservativeSlowStart");
+        assert!((100..200).contains(&flow.packets()), "{}", flow.packets());
+        let (alarm, packets) = (flow.controller.snapshot().round, flow.packets());
+        while flow.state() == "ConservativeSlowStart" {
+            flow.ack();
+        }
+        assert_eq!(flow.state(), "CongestionAvoidance");
+        // The round of the alarm and four more, each at a quarter of slow start's pace.
+        assert_eq!(flow.controller.snapshot().round, alarm + 5);
+        assert!(flow.packets() < packets * 16 / 5, "{}", flow.packets());
+
+        let mut without = over_bottleneck(false);
+        without.run(flow.now.since(Time::ZERO));
+        assert_eq!(without.state(), "SlowStart");
+        assert!(without.packets() > 2 * flow.packets());
+    }
+
+    #[test]
+    fn hystart_resumes_slow_start_after_a_false_alarm() {
+        let mut flow = over_bottleneck(true);
+        flow.bottleneck = Rate::MAX;
+        flow.round();
+        flow.round();
+        flow.rt_prop = RTT + Duration::from_millis(10);
+        flow.round();
+        assert_eq!(flow.state(), "ConservativeSlowStart");
+        flow.rt_prop = RTT;
+        flow.round();
+        assert_eq!(flow.state(), "SlowStart");
+        let before = flow.packets();
+        flow.round();
+        assert_eq!(flow.packets(), 2 * before);
+    }
+
+    #[test]
+    fn a_loss_ends_hystart_for_good() {
+        let mut flow = over_bottleneck(true);
+        while flow.state() == "SlowStart" {
+            flow.ack();
+        }
+        flow.lose();
+        assert_eq!(flow.state(), "CongestionAvoidance");
+        flow.controller.on_timeout(flow.now);
+        flow.recovery(Recovery::Left);
+        for packets in [2, 4, 8, 16] {
+            flow.round();
+            assert_eq!((flow.packets(), flow.state()), (packets, "SlowStart"));
+        }
+    }
+}

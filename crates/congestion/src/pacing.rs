@@ -25,3 +25,31 @@ pub fn window_rate(cwnd: Bytes, srtt: Option<Duration>, gain: Ratio) -> Rate {
     let rate = Rate::from_transfer(gain.of_bytes(cwnd), srtt.unwrap_or(NOMINAL_RTT));
     rate.max(Rate::from_bytes_per_sec(1))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_quantum_is_a_millisecond_between_two_packets_and_64_kib() {
+        let mss = Bytes::new(1_500);
+        for (mbit, quantum) in [(1, 3_000), (100, 12_500), (10_000, 65_536)] {
+            let rate = Rate::from_bits_per_sec(mbit * 1_000_000);
+            assert_eq!(send_quantum(rate, mss), Bytes::new(quantum));
+        }
+        // Two packets at least, however large.
+        let mss = Bytes::new(60_000);
+        assert_eq!(send_quantum(Rate::MAX, mss), Bytes::new(120_000));
+    }
+
+    #[test]
+    fn a_window_is_spread_over_a_round_trip() {
+        let cwnd = Bytes::new(50_000);
+        let rate = window_rate(cwnd, Some(Duration::from_millis(40)), Ratio::new(6, 5));
+        assert_eq!(rate, Rate::from_bytes_per_sec(1_500_000));
+        let rate = window_rate(cwnd, None, Ratio::ONE);
+        assert_eq!(rate, Rate::from_bytes_per_sec(50_000_000));
+        let never_zero = window_rate(Bytes::new(1), Some(Duration::MAX), Ratio::ONE);
+        assert_eq!(never_zero, Rate::from_bytes_per_sec(1));
+    }
+}

@@ -81,3 +81,77 @@ impl Avoidance for Aimd {
         self.credit = Bytes::ZERO;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use units::Duration;
+
+    use super::*;
+    use crate::ack_clock::{AckClock, CONNECTION, MSS, assert_near};
+    use crate::controller::{Controller, Recovery};
+
+    const RTT: Duration = Duration::from_millis(50);
+
+    fn reno() -> AckClock<Reno> {
+        AckClock::new(Reno::new(CONNECTION, Config::default()), RTT)
+    }
+
+    #[test]
+    fn doubles_in_slow_start_then_adds_a_packet_a_round() {
+        let mut flow = reno();
+        assert_eq!(flow.state(), "SlowStart");
+        flow.round();
+        assert_eq!(flow.packets(), 20);
+        flow.round();
+        assert_eq!(flow.packets(), 40);
+        flow.lose();
+        assert_eq!((flow.packets(), flow.state()), (20, "CongestionAvoidance"));
+        for packets in 21..100 {
+            flow.round();
+            assert_eq!(flow.packets(), packets);
+        }
+    }
+
+    #[test]
+    fn follows_the_inverse_square_root_law() {
+        // The mean of a sawtooth between W/2 and W that loses one packet in 3/8 W² (Mathis et al., "The Macroscopic
+        // Behavior of the TCP Congestion Avoidance Algorithm", 1997).
+        for period in [1_000, 10_000, 100_000] {
+            let expected = (1.5 * period as f64).sqrt();
+            assert_near(reno().mean_window(10, period), expected, 0.15);
+        }
+    }
+
+    #[test]
+    fn ecn_has_a_factor_of_its_own() {
+        let config = Config {
+            ecn_beta: Ratio::new(4, 5),
+            ..Config::default()
+        };
+        let mut flow = AckClock::new(Reno::new(CONNECTION, config), RTT);
+        flow.recovery(Recovery::Entered(Cause::Ecn));
+        assert_eq!(flow.controller.cwnd(), MSS * 8);
+    }
+
+    #[test]
+    fn hystart_is_a_setting() {
+        for hystart in [false, true] {
+            let config = Config {
+                hystart,
+                ..Config::default()
+            };
+            let mut flow = AckClock::new(Reno::new(CONNECTION, config), RTT);
+            // Forty packets a round trip: the window of the third round queues.
+            flow.bottleneck = units::Rate::from_transfer(MSS * 40, RTT);
+            for _ in 0..12 {
+                flow.round();
+            }
+            let expected = if hystart {
+                "CongestionAvoidance"
+            } else {
+                "SlowStart"
+            };
+            assert_eq!(flow.state(), expected);
+        }
+    }
+}

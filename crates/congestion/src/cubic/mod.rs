@@ -174,3 +174,190 @@ impl Avoidance for CubicAvoidance {
         self.epoch = None;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ack_clock::{AckClock, CONNECTION, MSS, assert_near};
+    use crate::controller::{Controller, Recovery};
+    use crate::reno::{self, Reno};
+
+    const RTT: Duration = Duration::from_millis(100);
+
+    fn avoidance(config: Config) -> CubicAvoidance {
+        CubicAvoidance {
+            config,
+            w_max: Bytes::ZERO,
+            cwnd_prior: Bytes::ZERO,
+            epoch: None,
+        }
+    }
+
+    /// A flow without HyStart++ that has just recovered from a loss at a window of `packets` × 10 · 2ⁿ.
+    fn recovered(doublings: u32, rtt: Duration) -> AckClock<Cubic> {
+        let config = Config {
+            hystart: false,
+            ..Config::default()
+        };
+        let mut flow = AckClock::new(Cubic::new(CONNECTION, config), rtt);
+        for _ in 0..doublings {
+            flow.round();
+        }
+        flow.lose();
+        flow
+    }
+
+    #[test]
+    fn the_window_follows_the_cubic_function() {
+        let mut flow = recovered(7, RTT);
+        let w_max = 1_280.0;
+        assert_eq!(flow.packets(), 896);
+        // The first ACK after the recovery starts the stage.
+        flow.ack();
+        let start = flow.now;
+        let k = (w_max * 0.3_f64 / 0.4).cbrt();
+        let window = |t: f64| 0.4 * (t - k).powi(3) + w_max;
+        let mut t = 0.0;
+        while t < 2.0 * k {
+            flow.round();
+            t = flow.now.since(start).as_secs_f64();
+            let actual = flow.controller.cwnd().get() as f64 / MSS.get() as f64;
+            // On the way to where the curve is in one round trip.
+            let (low, high) = (window(t - 0.1), window(t + 0.1));
+            assert!(
+                (low * 0.998..high * 1.002).contains(&actual),
+                "{actual} at {t} s, not between {low} and {high}"
+            );
+        }
+    }
+
+    #[test]
+    fn the_mean_window_is_that_of_the_rfc() {
+        // RFC 9438, equation 6: (C (3 + β) / (4 (1 − β)))^(1/4) × (RTT / p)^(3/4); the RFC's table for 100 ms gives 187 and
+        // 1054 packets for these loss rates.
+        let config = Config {
+            fast_convergence: false,
+            hystart: false,
+            ..Config::default()
+        };
+        for (period, mean) in [(10_000, 187.0), (100_000, 1_054.0)] {
+            let mut flow = AckClock::new(Cubic::new(CONNECTION, config), RTT);
+            // CUBIC comes to its equilibrium slowly. It starts near it, and would be seen to leave it.
+            let maximum = mean * 4.0 / 3.7;
+            assert_near(flow.mean_window(maximum as u64, period), mean, 0.05);
+        }
+    }
+
+    #[test]
+    fn at_a_small_bdp_it_is_as_fast_as_reno() {
+        for period in [100, 1_000] {
+            let rtt = Duration::from_millis(10);
+            let config = Config {
+                fast_convergence: false,
+                ..Config::default()
+            };
+            let mut cubic = AckClock::new(Cubic::new(CONNECTION, config), rtt);
+            let mut reno = AckClock::new(Reno::new(CONNECTION, reno::Config::default()), rtt);
+            assert_near(
+                cubic.mean_window(10, period),
+                reno.mean_window(10, period),
+                0.15,
+            );
+        }
+    }
+
+    #[test]
+    fn fast_convergence_releases_more() {
+        for (fast_convergence, second, third) in [(true, 68, 85), (false, 80, 85)] {
+            let mut avoidance = avoidance(Config {
+                fast_convergence,
+                ..Config::default()
+            });
+            assert_eq!(avoidance.on_congestion(MSS * 100, Cause::Loss), MSS * 70);
+            assert_eq!(avoidance.w_max, MSS * 100);
+            // Short of the last maximum: 80 × (1 + 0.7) / 2.
+            assert_eq!(avoidance.on_congestion(MSS * 80, Cause::Loss), MSS * 56);
+            assert_eq!(avoidance.w_max, MSS * second);
+            // Beyond it.
+            avoidance.on_congestion(MSS * 85, Cause::Loss);
+            assert_eq!(avoidance.w_max, MSS * third);
+        }
+    }
+
+    #[test]
+    fn ecn_has_a_factor_of_its_own() {
+        let mut avoidance = avoidance(Config {
+            ecn_beta: Ratio::new(17, 20),
+            ..Config::default()
+        });
+        assert_eq!(avoidance.on_congestion(MSS * 100, Cause::Ecn), MSS * 85);
+        assert_eq!(avoidance.on_congestion(MSS * 100, Cause::Loss), MSS * 70);
+    }
+
+    #[test]
+    fn time_without_data_does_not_count() {
+        let mut busy = recovered(7, RTT);
+        let mut paused = recovered(7, RTT);
+        busy.run(Duration::from_secs(3));
+        paused.run(Duration::from_secs(3));
+        // Both ways for an application to be quiet: it sends less than the window, or nothing at all.
+        let before = paused.controller.cwnd();
+        paused.is_cwnd_limited = false;
+        paused.run(Duration::from_secs(20));
+        paused.is_cwnd_limited = true;
+        paused.controller.on_packet_sent(&crate::controller::Sent {
+            now: paused.now,
+            bytes: MSS,
+            inflight: MSS,
+        });
+        paused.now += Duration::from_millis(900);
+        paused.controller.on_idle_restart(paused.now);
+        assert_eq!(paused.controller.cwnd(), before);
+        busy.run(Duration::from_secs(3));
+        paused.run(Duration::from_secs(3));
+        assert!(busy.packets() > 896 + 100, "the curve rises meanwhile");
+        assert_near(paused.packets() as f64, busy.packets() as f64, 0.002);
+    }
+
+    #[test]
+    fn undo_returns_to_the_curve() {
+        let mut flow = recovered(7, RTT);
+        flow.run(Duration::from_secs(3));
+        let mut undisturbed = AckClock::new(flow.controller.clone(), RTT);
+        undisturbed.now = flow.now;
+        flow.recovery(Recovery::Entered(Cause::Loss));
+        flow.recovery(Recovery::Undone);
+        for _ in 0..100_000 {
+            flow.ack();
+            undisturbed.ack();
+        }
+        assert_eq!(flow.controller.cwnd(), undisturbed.controller.cwnd());
+    }
+
+    #[test]
+    fn after_a_timeout_the_curve_starts_flat() {
+        let mut flow = recovered(7, RTT);
+        flow.controller.on_timeout(flow.now);
+        flow.recovery(Recovery::Left);
+        while flow.state() == "SlowStart" {
+            flow.ack();
+        }
+        // 0.7 × 896, and from there 0.4 t³, ahead by up to a round trip: not back to 896 as after a loss.
+        assert_eq!(flow.packets(), 627);
+        flow.run(Duration::from_secs(4));
+        let actual = flow.packets() as f64;
+        assert!((627.0 + 25.0..627.0 + 28.0).contains(&actual), "{actual}");
+    }
+
+    #[test]
+    fn growth_is_at_most_half_a_window_a_round() {
+        let mut flow = recovered(2, Duration::from_secs(10));
+        for _ in 0..10 {
+            let before = flow.controller.cwnd().get();
+            flow.round();
+            let after = flow.controller.cwnd().get();
+            // Half of it for each window acknowledged; what grows meanwhile is acknowledged in the next.
+            assert!(after <= before * 165 / 100, "{before} to {after}");
+        }
+    }
+}

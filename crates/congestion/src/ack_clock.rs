@@ -1,0 +1,161 @@
+//! For tests of loss-based controllers: a steady stream of ACKs from a path that needs no events to be computed.
+
+extern crate std;
+
+use std::collections::VecDeque;
+
+use units::{Bytes, Duration, Rate, Time};
+
+use crate::controller::{Ack, Cause, Connection, Controller, Recovery, RttSample};
+use crate::sampling::RateSample;
+
+pub const MSS: Bytes = Bytes::new(1_500);
+
+/// A new connection with a window of ten packets.
+pub const CONNECTION: Connection = Connection {
+    now: Time::ZERO,
+    mss: MSS,
+    initial_cwnd: Bytes::new(15_000),
+    seed: 0,
+};
+
+/// A sender whose window is always full, on a path with an endless buffer: each RTT brings ACKs for one window, evenly
+/// spaced, and what exceeds the BDP queues.
+pub struct AckClock<C> {
+    pub controller: C,
+    pub now: Time,
+    pub rt_prop: Duration,
+    pub bottleneck: Rate,
+    pub is_cwnd_limited: bool,
+    delivered: Bytes,
+    /// For each packet in flight, what had been delivered when it was sent.
+    inflight: VecDeque<Bytes>,
+}
+
+impl<C: Controller> AckClock<C> {
+    /// A path without a bottleneck: no queue ever.
+    pub fn new(controller: C, rt_prop: Duration) -> AckClock<C> {
+        let mut clock = AckClock {
+            controller,
+            now: Time::ZERO,
+            rt_prop,
+            bottleneck: Rate::MAX,
+            is_cwnd_limited: true,
+            delivered: Bytes::ZERO,
+            inflight: VecDeque::new(),
+        };
+        clock.send();
+        clock
+    }
+
+    /// Fills the window.
+    fn send(&mut self) {
+        while (self.inflight.len() as u64) < self.packets() {
+            self.inflight.push_back(self.delivered);
+        }
+    }
+
+    /// One packet is acknowledged.
+    pub fn ack(&mut self) {
+        let cwnd = self.controller.cwnd();
+        let rtt = self.rt_prop.max(self.bottleneck.time_for(cwnd));
+        self.now += Rate::from_transfer(cwnd, rtt).time_for(MSS);
+        let prior_delivered = self.inflight.pop_front().unwrap_or(self.delivered);
+        self.delivered += MSS;
+        self.controller.on_ack(&Ack {
+            now: self.now,
+            newly_acked: MSS,
+            prior_inflight: cwnd,
+            inflight: cwnd - MSS,
+            rate: RateSample {
+                prior_delivered,
+                total_delivered: self.delivered,
+                ..RateSample::default()
+            },
+            rtt: Some(RttSample {
+                rtt,
+                is_ack_delayed: false,
+            }),
+            ce_marked: Bytes::ZERO,
+            is_cwnd_limited: self.is_cwnd_limited,
+        });
+        self.send();
+    }
+
+    /// A window's worth of packets is acknowledged: one round trip.
+    pub fn round(&mut self) {
+        for _ in 0..self.packets() {
+            self.ack();
+        }
+    }
+
+    /// Packets are acknowledged for `span`.
+    pub fn run(&mut self, span: Duration) {
+        let end = self.now + span;
+        while self.now < end {
+            self.ack();
+        }
+    }
+
+    /// The transport's recovery state changes.
+    pub fn recovery(&mut self, recovery: Recovery) {
+        let inflight = self.controller.cwnd();
+        self.controller.on_recovery(self.now, recovery, inflight);
+    }
+
+    /// A packet is lost, and the recovery from it takes a round trip.
+    pub fn lose(&mut self) {
+        self.recovery(Recovery::Entered(Cause::Loss));
+        self.round();
+        self.recovery(Recovery::Left);
+    }
+
+    /// The window in whole packets.
+    pub fn packets(&self) -> u64 {
+        self.controller.cwnd().get() / MSS.get()
+    }
+
+    /// The name of the controller's state.
+    pub fn state(&self) -> &'static str {
+        self.controller.snapshot().state
+    }
+
+    /// The mean window in packets, over time, if every `period`th packet is lost from when the window has `first`
+    /// packets; from the twentieth loss to the sixtieth.
+    pub fn mean_window(&mut self, first: u64, period: u64) -> f64 {
+        while self.packets() < first {
+            self.ack();
+        }
+        self.recovery(Recovery::Entered(Cause::Loss));
+        let mut sum = 0.0;
+        let mut start = self.now;
+        for loss in 0..60 {
+            if loss == 20 {
+                sum = 0.0;
+                start = self.now;
+            }
+            let recovered_at = self.packets();
+            for packet in 0..period {
+                let before = self.now;
+                let cwnd = self.controller.cwnd().get() as f64 / MSS.get() as f64;
+                self.ack();
+                sum += cwnd * self.now.since(before).as_secs_f64();
+                if packet == recovered_at {
+                    self.recovery(Recovery::Left);
+                }
+            }
+            self.recovery(Recovery::Entered(Cause::Loss));
+        }
+        sum / self.now.since(start).as_secs_f64()
+    }
+}
+
+/// Whether `actual` is within `tolerance` (a share) of `expected`.
+#[track_caller]
+pub fn assert_near(actual: f64, expected: f64, tolerance: f64) {
+    assert!(
+        (actual / expected - 1.0).abs() <= tolerance,
+        "{actual}, not {expected} ± {} %",
+        tolerance * 100.0
+    );
+}
