@@ -6,10 +6,13 @@ mod emulate;
 mod failure;
 mod human;
 mod interrupt;
+mod lanes;
 mod output;
 mod path_options;
 mod progress;
+mod race;
 mod recv;
+mod report_file;
 mod send;
 mod usage;
 
@@ -34,6 +37,7 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Race(race::Options),
     Send(send::Options),
     Recv(recv::Options),
     Emulate(emulate::Options),
@@ -42,6 +46,7 @@ enum Command {
 impl Command {
     fn run(&self) -> Result<(), Failure> {
         match self {
+            Command::Race(options) => race::run(options),
             Command::Send(options) => send::run(options),
             Command::Recv(options) => recv::run(options),
             Command::Emulate(options) => emulate::run(options),

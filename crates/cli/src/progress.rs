@@ -17,9 +17,10 @@ const STEP_PERCENT: u64 = 10;
 /// Follows one transfer, through as many connections as it takes.
 #[derive(Default)]
 pub struct Progress {
+    // Its bar is dropped before the group that it is in, which then clears what is left of it.
+    attempt: Mutex<Option<Attempt>>,
     bars: Bars,
     flow: Arc<Flow>,
-    attempt: Mutex<Option<Attempt>>,
 }
 
 /// The part of a transfer that one connection carries.
@@ -65,6 +66,9 @@ impl Progress {
     /// Says what was transferred, after the last event. `verb` is what was done: `sent`, `received`.
     pub fn conclude(self, verb: &str, files: &[Transferred]) {
         let attempt = self.attempt().take();
+        if let Some(attempt) = &attempt {
+            attempt.bar.finish_and_clear();
+        }
         drop(self.bars);
         for file in files {
             let hash: String = file.hash.iter().map(|byte| format!("{byte:02x}")).collect();

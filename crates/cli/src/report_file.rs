@@ -25,7 +25,8 @@ impl ReportFile {
     /// There is something else at `path`, or its directory does not exist.
     pub fn at(path: &Path) -> Result<ReportFile, Failure> {
         let shown = path.display();
-        let refuse = |reason: String| Err(Failure::usage(format_args!("--report {shown}: {reason}")));
+        let refuse =
+            |reason: String| Err(Failure::usage(format_args!("--report {shown}: {reason}")));
         let directory = match path.parent() {
             Some(parent) if !parent.as_os_str().is_empty() => parent,
             _ => Path::new("."),
@@ -38,7 +39,11 @@ impl ReportFile {
         }
         match head(path) {
             Ok(head) if head.windows(MARK.len()).any(|part| part == MARK) => {}
-            Ok(_) => return refuse("exists and is no Fullpipe report; remove it or give another name".to_owned()),
+            Ok(_) => {
+                return refuse(
+                    "exists and is no Fullpipe report; remove it or give another name".to_owned(),
+                );
+            }
             Err(error) if error.kind() == ErrorKind::NotFound => {}
             Err(error) => return refuse(error.to_string()),
         }
@@ -56,7 +61,10 @@ impl ReportFile {
             .map_err(|error| {
                 // If there is nothing to remove, nothing was left behind.
                 let _ = fs::remove_file(&part);
-                Failure::failed(format_args!("cannot write {}: {error}", self.path.display()))
+                Failure::failed(format_args!(
+                    "cannot write {}: {error}",
+                    self.path.display()
+                ))
             })
     }
 
@@ -68,7 +76,9 @@ impl ReportFile {
 
 fn head(path: &Path) -> std::io::Result<Vec<u8>> {
     let mut head = Vec::new();
-    fs::File::open(path)?.take(HEAD_BYTES).read_to_end(&mut head)?;
+    fs::File::open(path)?
+        .take(HEAD_BYTES)
+        .read_to_end(&mut head)?;
     Ok(head)
 }
 
@@ -82,8 +92,14 @@ mod tests {
     fn replaces_a_report_and_nothing_else() {
         let directory = tempfile::tempdir().expect("a directory");
         let path = directory.path().join("race.html");
-        ReportFile::at(&path).expect("free").write(REPORT).expect("written");
-        ReportFile::at(&path).expect("a report").write(REPORT).expect("written again");
+        ReportFile::at(&path)
+            .expect("free")
+            .write(REPORT)
+            .expect("written");
+        ReportFile::at(&path)
+            .expect("a report")
+            .write(REPORT)
+            .expect("written again");
         fs::write(&path, "my notes").expect("written");
         ReportFile::at(&path).expect_err("notes");
         ReportFile::at(directory.path()).expect_err("a directory");

@@ -1,5 +1,6 @@
 //! `fullpipe emulate` under real datagrams.
 
+use std::io::ErrorKind;
 use std::net::{SocketAddr, UdpSocket};
 use std::path::Path;
 use std::thread;
@@ -39,6 +40,16 @@ fn client() -> UdpSocket {
     socket
 }
 
+/// Waits for a datagram, whatever signals other tests' children cause meanwhile.
+fn receive(socket: &UdpSocket, buffer: &mut [u8]) -> (usize, SocketAddr) {
+    loop {
+        match socket.recv_from(buffer) {
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            received => return received.expect("a datagram"),
+        }
+    }
+}
+
 #[test]
 fn counters_add_up_when_ctrl_c_ends_it() {
     let options = [
@@ -50,7 +61,7 @@ fn counters_add_up_when_ctrl_c_ends_it() {
         let client = &clients[usize::from(index % 2)];
         client.send_to(&[index; 100], address).expect("sent");
         let mut buffer = [0; 200];
-        let (length, from) = client.recv_from(&mut buffer).expect("an echo");
+        let (length, from) = receive(client, &mut buffer);
         assert_eq!((&buffer[..length], from), (&[index; 100][..], address));
     }
     relay.signal(Signal::INT);

@@ -2,5 +2,6 @@
 
 mod emulate;
 mod help;
+mod race;
 mod support;
 mod transfer;

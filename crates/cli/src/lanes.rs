@@ -1,0 +1,123 @@
+//! A race as it is seen while it runs: one bar a lane on a terminal, plain lines elsewhere.
+
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use indicatif::ProgressBar;
+use lab::engine::Progress;
+use lab::race::{Payload, Race};
+use lab::report;
+use units::{Duration, Rate};
+
+use crate::bars::Bars;
+use crate::human;
+
+/// The lanes of a race. Nothing is to be seen of them before the race has started.
+pub struct Lanes<'r> {
+    race: &'r Race,
+    // Dropped before the group that they are in, which then clears what is left of them.
+    lanes: OnceLock<Vec<Lane>>,
+    bars: Bars,
+}
+
+struct Lane {
+    name: String,
+    bar: ProgressBar,
+    /// What was last told of it.
+    latest: Arc<Mutex<Option<Progress>>>,
+}
+
+impl Lanes<'_> {
+    /// The lanes of `race`.
+    pub fn new(race: &Race) -> Lanes<'_> {
+        Lanes {
+            race,
+            lanes: OnceLock::new(),
+            bars: Bars::default(),
+        }
+    }
+
+    /// Says what race it is, and draws the lanes.
+    fn start(&self) -> Vec<Lane> {
+        let race = self.race;
+        let what = match &race.payload {
+            Payload::Noise(bytes) => human::bytes(*bytes),
+            Payload::File(file) => file.display().to_string(),
+            Payload::Endless => "as much as fits".to_owned(),
+        };
+        let until = race
+            .duration
+            .map_or(String::new(), |duration| format!(" in {duration}"));
+        let how = if race.share {
+            ", on one bottleneck"
+        } else {
+            ""
+        };
+        let path = report::describe(&race.path);
+        self.bars
+            .say(format_args!("{what}{until} over {path}{how}"));
+        let width = race.controllers.iter().map(|kind| kind.name().len()).max();
+        let lanes = race.controllers.iter().map(|controller| {
+            let name = format!("{controller:0$}", width.unwrap_or(0));
+            let latest = Arc::new(Mutex::new(None));
+            let shown = latest.clone();
+            let bar = self.bars.add(&name, 0, move |_| {
+                let latest: Option<Progress> = *lock(&shown);
+                latest.map(|progress| line(&progress)).unwrap_or_default()
+            });
+            if let (Payload::Endless, Some(duration)) = (&race.payload, race.duration) {
+                bar.set_length(duration.as_nanos());
+            }
+            Lane { name, bar, latest }
+        });
+        lanes.collect()
+    }
+
+    /// Shows how far a lane has come.
+    pub fn show(&self, progress: &Progress) {
+        let lanes = self.lanes.get_or_init(|| self.start());
+        let Some(lane) = lanes.get(progress.flow) else {
+            return;
+        };
+        let before = lock(&lane.latest).replace(*progress);
+        match progress.total {
+            Some(total) => {
+                lane.bar.set_length(total.get());
+                lane.bar.set_position(progress.delivered.get());
+            }
+            None => lane.bar.set_position(progress.at.as_nanos()),
+        }
+        let was_done = before.is_some_and(|before| before.is_done);
+        if progress.is_done && !was_done && !Bars::are_visible() {
+            let name = lane.name.trim_end();
+            self.bars.say(format_args!("{name}: {}", line(progress)));
+        }
+    }
+}
+
+/// `18.6 Mbit/s  RTT 41.2 ms  ProbeBW  4 s left`; at the end `18.6 Mbit/s  done in 3.62 s`.
+fn line(progress: &Progress) -> String {
+    let rate = human::rate(progress.rate);
+    if progress.is_done {
+        return format!("{rate}  done in {}", human::duration(progress.at));
+    }
+    let mut line = rate;
+    if let Some(rtt) = progress.rtt {
+        line += &format!("  RTT {}", human::duration(rtt));
+    }
+    line += &format!("  {}", progress.state);
+    if let Some(left) = time_left(progress) {
+        line += &format!("  {} left", human::time_left(left));
+    }
+    line
+}
+
+/// How long the rest takes at the present rate.
+fn time_left(progress: &Progress) -> Option<Duration> {
+    let rest = progress.total? - progress.delivered;
+    (progress.rate > Rate::ZERO).then(|| progress.rate.time_for(rest))
+}
+
+fn lock(latest: &Mutex<Option<Progress>>) -> std::sync::MutexGuard<'_, Option<Progress>> {
+    // Nothing that holds the lock can leave it half-changed.
+    latest.lock().unwrap_or_else(PoisonError::into_inner)
+}

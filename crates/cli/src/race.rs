@@ -1,0 +1,182 @@
+//! `fullpipe race`: the same transfer, once a controller, over the same path.
+
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use clap::Args;
+use congestion::kind::Kind;
+use lab::engine::{Cancel, EngineError};
+use lab::race::{Payload, Race, RaceError};
+use lab::report::{self, Origin};
+use units::{Bytes, Duration};
+
+use crate::failure::Failure;
+use crate::interrupt;
+use crate::lanes::Lanes;
+use crate::output;
+use crate::path_options::{self, PathOptions};
+use crate::report_file::ReportFile;
+
+/// Where the report goes if nothing else is said.
+const REPORT: &str = "fullpipe-race.html";
+
+/// See congestion controllers carry the same file over the same path
+#[derive(Debug, Args)]
+#[command(after_help = format!("\
+Each controller gets a path of its own, unless they --share one; all of them run at the same time, as real QUIC over \
+the loopback interface. What is not said of the path is: {}.
+
+Ends with a table, and a page with plots that needs no network. The page replaces an older one; nothing else is ever \
+overwritten.", report::describe(&Race::default().path)))]
+pub struct Options {
+    /// The file to carry; without it, bytes made on the fly
+    file: Option<PathBuf>,
+    /// Who races: bbr1, cubic, reno
+    #[arg(
+        long,
+        value_name = "NAMES",
+        value_delimiter = ',',
+        default_value = "bbr1,cubic"
+    )]
+    controllers: Vec<Kind>,
+    /// End after this time; without --bytes or FILE, send as much as fits into it
+    #[arg(long, value_name = "TIME", value_parser = positive_time)]
+    duration: Option<Duration>,
+    /// How much to carry if there is no FILE [default: 8mib, unless --duration is given]
+    #[arg(long, value_name = "SIZE", value_parser = positive_size, conflicts_with = "file")]
+    bytes: Option<Bytes>,
+    /// Put all of them on one bottleneck
+    #[arg(long)]
+    share: bool,
+    /// Seed of every random choice
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+    /// Where the report goes [default: fullpipe-race.html, or nowhere with --json]
+    #[arg(long, value_name = "PATH")]
+    report: Option<PathBuf>,
+    /// Print the summaries as JSON on stdout, and nothing else there
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    path: PathOptions,
+}
+
+/// Runs the race, shows it, and reports.
+pub fn run(options: &Options) -> Result<(), Failure> {
+    let race = race(options)?;
+    let report = match (&options.report, options.json) {
+        (Some(path), _) => Some(ReportFile::at(path)?),
+        (None, false) => Some(ReportFile::at(Path::new(REPORT))?),
+        (None, true) => None,
+    };
+    let runtime = interrupt::runtime()?;
+    let cancel = Cancel::new();
+    runtime.spawn({
+        let cancel = cancel.clone();
+        async move {
+            if interrupt::interrupted().await.is_ok() {
+                cancel.cancel();
+            }
+        }
+    });
+    let lanes = Lanes::new(&race);
+    let records = race
+        .run(&|progress| lanes.show(&progress), &cancel)
+        .map_err(failure)?;
+    drop(lanes);
+    match options.json {
+        true => output::result(report::json(&records))?,
+        false => output::result(report::table(&records).trim_end())?,
+    }
+    if cancel.is_cancelled() {
+        return Err(Failure::interrupted("this is what happened until then"));
+    }
+    if let Some(file) = report {
+        let origin = Origin {
+            command: command(),
+            generated: SystemTime::now(),
+        };
+        file.write(&report::html(&records, &origin))?;
+        output::note(format_args!("report: {}", file.path().display()));
+    }
+    Ok(())
+}
+
+fn race(options: &Options) -> Result<Race, Failure> {
+    let default = Race::default();
+    let payload = match (&options.file, options.bytes, options.duration) {
+        (Some(file), ..) => Payload::File(file.clone()),
+        (None, Some(bytes), _) => Payload::Noise(bytes),
+        (None, None, Some(_)) => Payload::Endless,
+        (None, None, None) => default.payload.clone(),
+    };
+    Ok(Race {
+        path: options.path.apply_to(default.path.clone())?,
+        controllers: options.controllers.clone(),
+        payload,
+        duration: options.duration,
+        seed: options.seed,
+        share: options.share,
+        ..default
+    })
+}
+
+fn failure(error: RaceError) -> Failure {
+    match error {
+        RaceError::Engine(EngineError::Scenario(error)) => path_options::usage(error),
+        error => Failure::failed(error),
+    }
+}
+
+/// The command that makes this race again, for a shell.
+fn command() -> String {
+    let arguments = std::env::args_os().skip(1);
+    let quoted = arguments.map(|argument| quote(&argument.to_string_lossy()));
+    std::iter::once("fullpipe".to_owned())
+        .chain(quoted)
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+/// The word as a shell reads it back.
+fn quote(word: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "-_.,:/=%+@".contains(c);
+    match !word.is_empty() && word.chars().all(is_plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', "'\\''")),
+    }
+}
+
+fn positive_time(text: &str) -> Result<Duration, String> {
+    match text.parse::<Duration>() {
+        Ok(span) if span.is_zero() => {
+            Err("nothing happens in no time; give one such as 30s".into())
+        }
+        Ok(span) => Ok(span),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+fn positive_size(text: &str) -> Result<Bytes, String> {
+    match text.parse::<Bytes>() {
+        Ok(size) if size.is_zero() => {
+            Err("there is nothing to carry; give a size such as 8mib".into())
+        }
+        Ok(size) => Ok(size),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::quote;
+
+    #[test]
+    fn words_survive_a_shell() {
+        assert_eq!(quote("--loss"), "--loss");
+        assert_eq!(quote("1%"), "1%");
+        assert_eq!(quote(""), "''");
+        assert_eq!(quote("my file"), "'my file'");
+        assert_eq!(quote("it's; rm"), "'it'\\''s; rm'");
+    }
+}
