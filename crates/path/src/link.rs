@@ -20,10 +20,10 @@ use crate::reorder::ReorderProcess;
 /// One direction of a path: packets of type `P` go in at one end and come out at the other, later or never.
 ///
 /// ```text
-///                    ┌──── bottleneck ────┐   ┌────────────── on the way ──────────────┐
+///                     ┌──── bottleneck ────┐    ┌─────────────── on the way ──────────────┐
 ///  send ─► policer ─► queue ─► rate or trace ─► loss ─► copies ─► delay, jitter, reordering ─► aggregation ─► receive
-///             │         │                        │
-///     policer_drops   drops                random_losses
+///             │         │                         │
+///       policer_drops drops                 random_losses
 /// ```
 ///
 /// Random loss stands behind the bottleneck, as on a radio link or a long-haul line beyond it. A lost packet has used

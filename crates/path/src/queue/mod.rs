@@ -12,7 +12,10 @@ use units::{Bytes, Time};
 use crate::counters::Count;
 use droptail::DropTail;
 
-/// How much may wait for the bottleneck. The packet that is being transmitted has left the buffer and does not count.
+/// How much may wait for the bottleneck.
+///
+/// The packet that is being transmitted has left the buffer and does not count; on a trace, that is from the first
+/// opportunity that it uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Buffer {
     /// Everything may wait.
