@@ -518,7 +518,7 @@ mod tests {
         let flow = reno();
         let span = Duration::from_millis(1);
         assert!(flow.controller.pacing_rate().bytes_in(span) >= flow.controller.cwnd());
-        assert_eq!(flow.controller.send_quantum(), MSS * 20);
+        assert_eq!(flow.controller.send_quantum(), MSS * 19);
     }
 
     #[test]

@@ -2,21 +2,29 @@
 
 use units::{Bytes, Duration, Rate, Ratio};
 
-/// The round-trip time that a sender assumes for its first pacing rate, before it has measured one: short, so that the
-/// initial window leaves nearly at once, yet not as one burst (BBR draft, "Pacing Rate"; Linux, `bbr_init`).
+/// The RTT to assume before one is known: short enough to hold nothing back (Linux `bbr_init_pacing_rate_from_rtt`).
 pub const NOMINAL_RTT: Duration = Duration::from_millis(1);
 
-/// How much sending a quantum stands for (BBR draft, "Send Quantum: BBR.send_quantum").
-const QUANTUM_SPAN: Duration = Duration::from_millis(1);
-/// No quantum is larger: the most that segmentation offload carries at once.
-const LARGEST_QUANTUM: Bytes = Bytes::new(64 * 1024);
+/// The time that a burst takes at the pacing rate, 2^-10 s: bursts grow with the rate, so that their cost to the
+/// sending host is spread over more bytes and the queue they make stays one of about a millisecond (Linux
+/// `sk_pacing_shift`).
+pub const BURST_TIME: Duration = Duration::from_nanos(1_000_000_000 >> 10);
 
-/// The send quantum at pacing rate `rate`: a millisecond's worth, at most 64 KiB, at least two packets (BBR draft,
-/// "Send Quantum: BBR.send_quantum").
+/// The longest burst: what segmentation offload takes at once (Linux `GSO_LEGACY_MAX_SIZE`, less the byte with which
+/// its length still fits 16 bits).
+const MAX_BURST: Bytes = Bytes::new(65_535);
+
+/// Below this rate single packets are sent, above it at least two, which a receiver acknowledges with one ACK (Linux
+/// `bbr_min_tso_rate`).
+const SINGLE_PACKET_RATE: Rate = Rate::from_bits_per_sec(1_200_000);
+
+/// The send quantum at a pacing rate of `rate`: whole packets of `mss`, as many as fit the time and size of a burst, but
+/// not too few (BBR draft, "Send Quantum: BBR.send_quantum").
 pub fn send_quantum(rate: Rate, mss: Bytes) -> Bytes {
-    rate.bytes_in(QUANTUM_SPAN)
-        .min(LARGEST_QUANTUM)
-        .max(mss * 2)
+    let least = if rate < SINGLE_PACKET_RATE { 1 } else { 2 };
+    let burst = rate.bytes_in(BURST_TIME).min(MAX_BURST);
+    let packets = burst.get().checked_div(mss.get()).unwrap_or(0);
+    mss * packets.max(least)
 }
 
 /// The rate that spreads a window of `cwnd` bytes evenly over one round trip, times `gain`; never zero. Without a
@@ -31,15 +39,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_quantum_is_a_millisecond_between_two_packets_and_64_kib() {
-        let mss = Bytes::new(1_500);
-        for (mbit, quantum) in [(1, 3_000), (100, 12_500), (10_000, 65_536)] {
+    fn a_burst_is_a_millisecond_within_bounds() {
+        let mss = Bytes::new(1_000);
+        for (mbit, packets) in [(1, 1), (10, 2), (100, 12), (100_000, 65)] {
             let rate = Rate::from_bits_per_sec(mbit * 1_000_000);
-            assert_eq!(send_quantum(rate, mss), Bytes::new(quantum));
+            assert_eq!(send_quantum(rate, mss), mss * packets);
         }
-        // Two packets at least, however large.
+        // At least two packets, however large.
         let mss = Bytes::new(60_000);
-        assert_eq!(send_quantum(Rate::MAX, mss), Bytes::new(120_000));
+        assert_eq!(send_quantum(Rate::MAX, mss), mss * 2);
     }
 
     #[test]

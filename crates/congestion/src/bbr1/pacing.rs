@@ -4,23 +4,7 @@ use units::{Bytes, Duration, Rate, Ratio};
 
 use super::{Bbr1, startup};
 use crate::controller::Ack;
-
-/// The RTT to assume before one is known: short enough to hold nothing back (Linux
-/// `bbr_init_pacing_rate_from_rtt`).
-const NOMINAL_RTT: Duration = Duration::from_millis(1);
-
-/// The time that a burst takes at the pacing rate, 2^-10 s: bursts grow with the rate, so that their cost to the
-/// sending host is spread over more bytes and the queue they make stays one of about a millisecond (Linux
-/// `sk_pacing_shift`).
-const BURST_TIME: Duration = Duration::from_nanos(1_000_000_000 >> 10);
-
-/// The longest burst: what segmentation offload takes at once (Linux `GSO_LEGACY_MAX_SIZE`, less the byte with which
-/// its length still fits 16 bits).
-const MAX_BURST: Bytes = Bytes::new(65_535);
-
-/// Below this rate single packets are sent, above it at least two, which a receiver acknowledges with one ACK (Linux
-/// `bbr_min_tso_rate`).
-const SINGLE_PACKET_RATE: Rate = Rate::from_bits_per_sec(1_200_000);
+use crate::pacing::{NOMINAL_RTT, send_quantum};
 
 /// The time that a packet takes at the slowest rate: whatever the estimate has come down to, the flow must go on to
 /// find out better (our choice; an estimate this low comes only from a path that stood still).
@@ -76,12 +60,9 @@ impl Pacing {
         self.fit_quantum(mss);
     }
 
-    /// Whole packets of `mss`, as many as fit the time and size of a burst, but not too few.
+    /// Sets the send quantum to what fits the rate and packets of `mss`.
     pub fn fit_quantum(&mut self, mss: Bytes) {
-        let least = if self.rate < SINGLE_PACKET_RATE { 1 } else { 2 };
-        let burst = self.rate.bytes_in(BURST_TIME).min(MAX_BURST);
-        let packets = burst.get().checked_div(mss.get()).unwrap_or(0);
-        self.quantum = mss * packets.max(least);
+        self.quantum = send_quantum(self.rate, mss);
     }
 }
 
@@ -112,20 +93,6 @@ mod tests {
     use super::*;
 
     const MSS: Bytes = Bytes::new(1_000);
-
-    fn quantum_at(rate: Rate) -> Bytes {
-        let mut pacing = Pacing::new(Ratio::ZERO, MSS * 10, MSS);
-        pacing.set_rate(rate, MSS);
-        pacing.quantum()
-    }
-
-    #[test]
-    fn a_burst_is_a_millisecond_within_bounds() {
-        assert_eq!(quantum_at(Rate::from_bits_per_sec(1_000_000)), MSS);
-        assert_eq!(quantum_at(Rate::from_bits_per_sec(10_000_000)), MSS * 2);
-        assert_eq!(quantum_at(Rate::from_bits_per_sec(100_000_000)), MSS * 12);
-        assert_eq!(quantum_at(Rate::MAX), MSS * 65);
-    }
 
     #[test]
     fn starts_with_the_window_in_a_millisecond() {
