@@ -22,6 +22,10 @@ pub struct Config {
     /// Whether the window makes room for what is being put together or taken apart in the end hosts: three send
     /// quanta, an even number of packets, and two packets more while probing for bandwidth
     /// (`bbr_quantization_budget`). Paper: the plain BDP times the gain.
+    ///
+    /// Linux makes the same room when it compares what is in flight with the BDP to end a phase, because it counts
+    /// packets from the hand-over to its own queues. We count from the departure, so that there the plain BDP is right:
+    /// the room would become a standing queue, of 6 packets at 10 Mbit/s.
     pub is_end_host_budgeted: bool,
     /// Whether to look for a token-bucket policer and to settle at its rate. Both do; how is Linux's
     /// (`bbr_lt_bw_sampling`, after Flach et al., "An Internet-Wide Analysis of Traffic Policing", SIGCOMM 2016).

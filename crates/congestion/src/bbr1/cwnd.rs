@@ -44,9 +44,9 @@ impl Bbr1 {
         self.with_end_host_budget(target)
     }
 
-    /// What is in flight, the end hosts' share included, when the path holds `gain` BDP.
+    /// What is in flight when the path holds `gain` BDP.
     pub(super) fn inflight_at(&self, gain: Ratio) -> Bytes {
-        self.with_end_host_budget(self.bdp(self.btl_bw(), gain))
+        self.bdp(self.btl_bw(), gain)
     }
 
     /// The estimated bandwidth-delay product times `gain`; the initial window while no RTT is known.

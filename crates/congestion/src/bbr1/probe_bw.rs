@@ -6,6 +6,7 @@ use units::{Bytes, Duration, Ratio, Time};
 
 use super::{Bbr1, State};
 use crate::controller::Ack;
+use crate::pacing::BURST_TIME;
 
 /// The gain cycle. A quarter more is enough to double the estimate in about three cycles, and little enough for the
 /// queue of a vain attempt to be gone after a round at a quarter less; six rounds of neither make room for both
@@ -66,7 +67,7 @@ impl Bbr1 {
             return;
         };
         let rt_prop = self.rt_prop.get().unwrap_or(Duration::MAX);
-        let is_full_length = ack.now.since(cycle.phase_start) > rt_prop;
+        let is_full_length = ack.now.since(cycle.phase_start) > rt_prop.max(BURST_TIME);
         if self.is_phase_done(is_full_length, ack)
             && let State::ProbeBw(cycle) = &mut self.state
         {
@@ -74,7 +75,9 @@ impl Bbr1 {
         }
     }
 
-    /// Each phase lasts one RTprop, but for two exits (Linux `bbr_is_next_cycle_phase`).
+    /// Each phase lasts one RTprop, but for two exits (Linux `bbr_is_next_cycle_phase`). Below a millisecond it lasts as
+    /// long as a burst, as a shorter phase might see no packet sent at its gain (our choice; Linux gets there by asking
+    /// for three bursts' more in flight in the phase that sends faster).
     fn is_phase_done(&self, is_full_length: bool, ack: &Ack) -> bool {
         let gain = self.pacing_gain();
         if gain > Ratio::ONE {

@@ -1,0 +1,21 @@
+//! BBRv1 in virtual time: what the paper and Linux promise, on the paths that they promise it for.
+
+mod app_limited;
+mod loss;
+mod policer;
+mod probe_rtt;
+mod startup;
+mod steady_state;
+#[path = "../support/mod.rs"]
+mod support;
+
+use congestion::bbr1::{Bbr1, Config};
+use support::{Flow, connection};
+
+fn bbr1() -> Bbr1 {
+    Bbr1::new(connection(1), Config::default())
+}
+
+fn bulk(path: path::PathConfig) -> Flow<Bbr1> {
+    Flow::bulk(bbr1(), path)
+}

@@ -1,0 +1,159 @@
+//! ProbeBW: steady state, and paths that change.
+
+use congestion::bbr1::{Bbr1, Config};
+use congestion::{Bytes, Duration, Rate, Ratio};
+use path::{Aggregation, Change};
+
+use crate::bulk;
+use crate::support::{Flow, at_ms, connection, mbit, path};
+
+const RTPROP: Duration = Duration::from_millis(40);
+
+#[test]
+fn full_pipe_empty_queue() {
+    for (rate, rtprop_ms) in [(10, 40), (100, 10), (100, 100), (1_000, 20)] {
+        let (rate, rtprop) = (mbit(rate), Duration::from_millis(rtprop_ms));
+        let mut flow = bulk(path(rate, rtprop, Ratio::new(4, 1), Ratio::ZERO));
+        flow.run_until(at_ms(9_000));
+        let (from, to) = (at_ms(2_000), at_ms(9_000));
+        let goodput = flow.goodput(from, to);
+        assert!(
+            goodput >= rate.scale(Ratio::new(95, 100)),
+            "{goodput} of {rate}"
+        );
+        let median = flow.median_rtt(from, to);
+        assert!(median <= rtprop * 11 / 10, "{median} over {rtprop}");
+        assert_eq!(flow.points.last().expect("points").lost, Bytes::ZERO);
+    }
+}
+
+#[test]
+fn the_bandwidth_estimate_is_flat_over_the_gain_cycle() {
+    let rate = mbit(10);
+    let mut flow = bulk(path(rate, RTPROP, Ratio::new(4, 1), Ratio::ZERO));
+    flow.run_until(at_ms(9_000));
+    for point in flow.between(at_ms(2_000), at_ms(9_000)) {
+        let bw = point.snapshot.btl_bw.expect("known");
+        assert!(
+            bw >= rate.scale(Ratio::new(99, 100)),
+            "{bw} at {:?}",
+            point.now
+        );
+        assert!(
+            bw <= rate.scale(Ratio::new(101, 100)),
+            "{bw} at {:?}",
+            point.now
+        );
+    }
+}
+
+#[test]
+fn the_gain_cycle_shows_in_the_round_trip_time() {
+    let mut flow = bulk(path(mbit(10), RTPROP, Ratio::new(4, 1), Ratio::ZERO));
+    flow.run_until(at_ms(9_000));
+    let steady = flow.between(at_ms(2_000), at_ms(9_000));
+    let most = steady.iter().map(|point| point.rtt).max().expect("points");
+    assert!(
+        most >= RTPROP * 115 / 100,
+        "probing fills the queue a little: {most}"
+    );
+    assert!(most <= RTPROP * 145 / 100, "and only a little: {most}");
+    let gains: Vec<_> = steady
+        .iter()
+        .map(|point| point.snapshot.pacing_gain)
+        .collect();
+    for gain in [Ratio::new(5, 4), Ratio::new(3, 4), Ratio::ONE] {
+        assert!(gains.contains(&Some(gain)));
+    }
+}
+
+fn with_rates(changes: &[(u64, Rate)], first: Rate) -> path::PathConfig {
+    let mut config = path(first, RTPROP, Ratio::new(8, 1), Ratio::ZERO);
+    config.forward.changes = changes
+        .iter()
+        .map(|(ms, rate)| Change {
+            at: at_ms(*ms),
+            rate: Some(*rate),
+            delay: None,
+        })
+        .collect();
+    config
+}
+
+#[test]
+fn a_doubled_rate_is_found_within_two_seconds() {
+    let mut flow = bulk(with_rates(&[(5_000, mbit(20))], mbit(10)));
+    flow.run_until(at_ms(9_000));
+    let estimate = flow.between(at_ms(7_000), at_ms(9_000))[0].snapshot.btl_bw;
+    assert!(estimate >= Some(mbit(19)), "{estimate:?}");
+    let goodput = flow.goodput(at_ms(7_000), at_ms(9_000));
+    assert!(goodput >= mbit(19), "{goodput}");
+    assert!(flow.median_rtt(at_ms(7_500), at_ms(9_000)) <= RTPROP * 11 / 10);
+}
+
+#[test]
+fn a_halved_rate_is_followed_when_the_old_one_leaves_the_window() {
+    let mut flow = bulk(with_rates(&[(5_000, mbit(10))], mbit(20)));
+    flow.run_until(at_ms(12_000));
+    // Until then cwnd bounds what is in flight to 2 old BDP, 4 new ones: ten rounds of a little more than 4 RTprop.
+    let most = flow
+        .points
+        .iter()
+        .map(|point| point.rtt)
+        .max()
+        .expect("points");
+    assert!(most <= RTPROP * 45 / 10, "{most}");
+    let followed = at_ms(5_000) + most * 10;
+    let estimate = flow.between(followed, at_ms(9_000))[0].snapshot.btl_bw;
+    assert!(
+        estimate <= Some(mbit(10).scale(Ratio::new(102, 100))),
+        "{estimate:?}"
+    );
+    // A round later no more than 2 new BDP and the end hosts' share are in flight. The pacing margin of 1 % takes that
+    // down over the next seconds, ProbeRTT, ten seconds after the start, what is left.
+    let rtt = |ms| flow.median_rtt(at_ms(ms), at_ms(ms + 300));
+    let bounded = flow.median_rtt(followed + most, followed + most + RTPROP * 2);
+    assert!(bounded <= RTPROP * 24 / 10, "{bounded}");
+    assert!(rtt(9_500) <= RTPROP * 15 / 10, "{}", rtt(9_500));
+    assert!(rtt(11_000) <= RTPROP * 12 / 10, "{}", rtt(11_000));
+    let goodput = flow.goodput(at_ms(6_000), at_ms(10_000));
+    assert!(goodput >= mbit(10).scale(Ratio::new(98, 100)), "{goodput}");
+}
+
+fn aggregated(config: Config) -> Rate {
+    let rate = mbit(100);
+    let mut path = path(rate, RTPROP / 4, Ratio::new(4, 1), Ratio::ZERO);
+    path.reverse.aggregation = Some(Aggregation {
+        interval: Duration::from_millis(10),
+    });
+    let mut flow = Flow::bulk(Bbr1::new(connection(1), config), path);
+    flow.run_until(at_ms(6_000));
+    flow.goodput(at_ms(1_000), at_ms(6_000))
+}
+
+#[test]
+fn aggregated_acks_do_not_stall_it() {
+    let goodput = aggregated(Config::default());
+    assert!(goodput >= mbit(95), "{goodput}");
+}
+
+#[test]
+fn a_cwnd_gain_of_one_without_compensation_would_stall() {
+    let goodput = aggregated(Config {
+        cwnd_gain: Ratio::ONE,
+        ..Config::paper()
+    });
+    assert!(goodput <= mbit(80), "{goodput}");
+}
+
+#[test]
+fn the_papers_settings_fill_the_pipe_too() {
+    let rate = mbit(10);
+    let path = path(rate, RTPROP, Ratio::new(4, 1), Ratio::ZERO);
+    let mut flow = Flow::bulk(Bbr1::new(connection(1), Config::paper()), path);
+    flow.run_until(at_ms(9_000));
+    let goodput = flow.goodput(at_ms(2_000), at_ms(9_000));
+    assert!(goodput >= rate.scale(Ratio::new(97, 100)), "{goodput}");
+    let median = flow.median_rtt(at_ms(2_000), at_ms(9_000));
+    assert!(median <= RTPROP * 12 / 10, "{median}");
+}

@@ -1,0 +1,410 @@
+//! An ideal sender over an emulated path, in virtual time: what any controller's conformance tests run on.
+//!
+//! The sender honours cwnd, pacing rate and send quantum, and finds losses as QUIC does (RFC 9002: packet threshold,
+//! time threshold, probe timeout, recovery of one round trip). The receiver acknowledges every packet at once; ACKs that
+//! arrive together are processed as one.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use congestion::sampling::Sampler;
+use congestion::{
+    Ack, Bytes, Cause, Connection, Controller, Duration, Lost, PacketState, Rate, Ratio, Recovery,
+    RttSample, Sent, Snapshot, Time,
+};
+use path::{Buffer, Capacity, LinkConfig, Loss, Path, PathConfig};
+
+pub const MSS: Bytes = Bytes::new(1_500);
+const ACK_SIZE: Bytes = Bytes::new(40);
+
+/// RFC 9002, "Packet Threshold".
+const PACKET_THRESHOLD: u64 = 3;
+
+/// When, relative to the ACK that shows them, losses are reported.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LossOrder {
+    BeforeAck,
+    AfterAck,
+}
+
+pub fn at_ms(ms: u64) -> Time {
+    Time::ZERO + Duration::from_millis(ms)
+}
+
+pub fn mbit(rate: u64) -> Rate {
+    Rate::from_bits_per_sec(rate * 1_000_000)
+}
+
+/// A path of one bottleneck, its buffer as a multiple of the BDP.
+pub fn path(rate: Rate, rtprop: Duration, buffer_bdp: Ratio, loss: Ratio) -> PathConfig {
+    let buffer = buffer_bdp.of_bytes(rate.bytes_in(rtprop)).max(MSS);
+    PathConfig {
+        forward: LinkConfig {
+            capacity: Capacity::Rate(rate),
+            delay: rtprop / 2,
+            buffer: Buffer::Bytes(buffer),
+            loss: if loss == Ratio::ZERO {
+                Loss::None
+            } else {
+                Loss::Independent(loss)
+            },
+            ..LinkConfig::default()
+        },
+        reverse: LinkConfig {
+            delay: rtprop / 2,
+            ..LinkConfig::default()
+        },
+    }
+}
+
+/// A connection that starts at time zero.
+pub fn connection(seed: u64) -> Connection {
+    Connection {
+        now: Time::ZERO,
+        mss: MSS,
+        initial_cwnd: MSS * 10,
+        seed,
+    }
+}
+
+/// What an observer sees at an ACK.
+#[derive(Debug, Clone, Copy)]
+pub struct Point {
+    pub now: Time,
+    pub rtt: Duration,
+    pub delivered: Bytes,
+    pub lost: Bytes,
+    pub sent: Bytes,
+    pub inflight: Bytes,
+    /// What waits in the bottleneck's buffer.
+    pub queued: Bytes,
+    pub snapshot: Snapshot,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Outstanding {
+    state: PacketState,
+}
+
+/// A flow and its path.
+pub struct Flow<C> {
+    pub controller: C,
+    pub path: Path<u64>,
+    /// One an ACK, in order.
+    pub points: Vec<Point>,
+    order: LossOrder,
+    now: Time,
+    sampler: Sampler,
+    outstanding: BTreeMap<u64, Outstanding>,
+    inflight: Bytes,
+    sent: Bytes,
+    next_number: u64,
+    largest_acked: Option<u64>,
+    smoothed_rtt: Option<Duration>,
+    min_rtt: Duration,
+    last_rtt: Duration,
+    /// The first packet number sent after the present recovery began.
+    recovery: Option<u64>,
+    last_send: Time,
+    probes_in_a_row: u32,
+    /// When the pacer lets the next burst go.
+    next_burst: Time,
+    /// Data that waits to be sent; writes to come.
+    backlog: Bytes,
+    writes: VecDeque<(Time, Bytes)>,
+}
+
+impl<C: Controller> Flow<C> {
+    /// A flow with all the data in the world.
+    pub fn bulk(controller: C, path: PathConfig) -> Flow<C> {
+        Flow::with_writes(controller, path, [(Time::ZERO, Bytes::MAX)])
+    }
+
+    /// A flow of an application that writes so many bytes at such times.
+    pub fn with_writes(
+        controller: C,
+        path: PathConfig,
+        writes: impl IntoIterator<Item = (Time, Bytes)>,
+    ) -> Flow<C> {
+        Flow {
+            controller,
+            path: Path::new(path, 1).expect("a path that makes sense"),
+            points: Vec::new(),
+            order: LossOrder::AfterAck,
+            now: Time::ZERO,
+            sampler: Sampler::new(Time::ZERO),
+            outstanding: BTreeMap::new(),
+            inflight: Bytes::ZERO,
+            sent: Bytes::ZERO,
+            next_number: 0,
+            largest_acked: None,
+            smoothed_rtt: None,
+            min_rtt: Duration::MAX,
+            last_rtt: Duration::ZERO,
+            recovery: None,
+            last_send: Time::ZERO,
+            probes_in_a_row: 0,
+            next_burst: Time::ZERO,
+            backlog: Bytes::ZERO,
+            writes: writes.into_iter().collect(),
+        }
+    }
+
+    pub fn loss_order(mut self, order: LossOrder) -> Flow<C> {
+        self.order = order;
+        self
+    }
+
+    /// Lets everything happen that happens until `end`.
+    pub fn run_until(&mut self, end: Time) {
+        loop {
+            self.send();
+            let Some(next) = self.next_event().filter(|next| *next <= end) else {
+                self.now = end;
+                return;
+            };
+            self.now = self.now.max(next);
+            while self.writes.front().is_some_and(|(at, _)| *at <= self.now) {
+                let (_, bytes) = self.writes.pop_front().expect("just seen");
+                self.backlog += bytes;
+            }
+            while let Some(arrival) = self.path.forward.receive(self.now) {
+                self.path.reverse.send(arrival.at, ACK_SIZE, arrival.packet);
+            }
+            self.receive_acks();
+            self.fire_timers();
+        }
+    }
+
+    fn next_event(&self) -> Option<Time> {
+        let burst = (!self.backlog.is_zero() && self.has_window()).then_some(self.next_burst);
+        let write = self.writes.front().map(|(at, _)| *at);
+        [
+            self.path.forward.next_event(),
+            self.path.reverse.next_event(),
+            self.loss_time(),
+            self.probe_time(),
+            burst,
+            write,
+        ]
+        .into_iter()
+        .flatten()
+        .min()
+    }
+
+    fn has_window(&self) -> bool {
+        self.inflight + MSS <= self.controller.cwnd()
+    }
+
+    /// Sends a burst, if the pacer and the window let one go.
+    fn send(&mut self) {
+        if self.now < self.next_burst || !self.has_window() {
+            return;
+        }
+        if self.backlog.is_zero() {
+            self.sampler.mark_app_limited(self.inflight);
+            return;
+        }
+        if self.inflight.is_zero() && self.sampler.is_app_limited() {
+            self.controller.on_idle_restart(self.now);
+        }
+        let mut burst = Bytes::ZERO;
+        let quantum = self.controller.send_quantum();
+        while burst + MSS <= quantum.max(MSS) && self.has_window() && !self.backlog.is_zero() {
+            self.send_packet();
+            burst += MSS;
+        }
+        self.next_burst = self.now + self.controller.pacing_rate().time_for(burst);
+    }
+
+    fn send_packet(&mut self) {
+        if self.backlog != Bytes::MAX {
+            self.backlog -= MSS;
+        }
+        let state = self.sampler.on_packet_sent(self.now, MSS, self.inflight);
+        self.inflight += MSS;
+        self.sent += MSS;
+        self.outstanding
+            .insert(self.next_number, Outstanding { state });
+        self.path.forward.send(self.now, MSS, self.next_number);
+        self.next_number += 1;
+        self.last_send = self.now;
+        self.controller.on_packet_sent(&Sent {
+            now: self.now,
+            bytes: MSS,
+            inflight: self.inflight,
+        });
+    }
+
+    /// Processes what has arrived by now as one ACK.
+    fn receive_acks(&mut self) {
+        let prior_inflight = self.inflight;
+        let mut newly_acked = Bytes::ZERO;
+        let mut newest: Option<u64> = None;
+        while let Some(arrival) = self.path.reverse.receive(self.now) {
+            let number = arrival.packet;
+            let Some(packet) = self.outstanding.remove(&number) else {
+                continue;
+            };
+            self.sampler.on_packet_acked(self.now, &packet.state);
+            newly_acked += packet.state.bytes;
+            self.inflight -= packet.state.bytes;
+            if newest.is_none_or(|newest| number > newest) {
+                newest = Some(number);
+                self.last_rtt = self.now.since(packet.state.sent_time);
+            }
+        }
+        let Some(newest) = newest else { return };
+        self.probes_in_a_row = 0;
+        self.min_rtt = self.min_rtt.min(self.last_rtt);
+        self.smoothed_rtt = Some(match self.smoothed_rtt {
+            Some(srtt) => (srtt * 7 + self.last_rtt) / 8,
+            None => self.last_rtt,
+        });
+        self.largest_acked = self.largest_acked.max(Some(newest));
+        if self.order == LossOrder::BeforeAck {
+            self.detect_losses();
+        }
+        if self.recovery.is_some_and(|first| newest >= first) {
+            self.recovery = None;
+            self.controller
+                .on_recovery(self.now, Recovery::Left, self.inflight);
+        }
+        let rate = self.sampler.sample(self.now, self.min_rtt);
+        self.controller.on_ack(&Ack {
+            now: self.now,
+            newly_acked,
+            prior_inflight,
+            inflight: self.inflight,
+            rate,
+            rtt: Some(RttSample {
+                rtt: self.last_rtt,
+                is_ack_delayed: false,
+            }),
+            ce_marked: Bytes::ZERO,
+            is_cwnd_limited: !self.has_window(),
+        });
+        if self.order == LossOrder::AfterAck {
+            self.detect_losses();
+        }
+        assert_eq!(
+            self.inflight,
+            MSS * self.outstanding.len() as u64,
+            "inflight = sent − delivered − lost"
+        );
+        self.points.push(Point {
+            now: self.now,
+            rtt: self.last_rtt,
+            delivered: self.sampler.delivered(),
+            lost: self.sampler.lost(),
+            sent: self.sent,
+            inflight: self.inflight,
+            queued: self.path.forward.queued().bytes,
+            snapshot: self.controller.snapshot(),
+        });
+    }
+
+    /// RFC 9002, "Acknowledgment-Based Detection".
+    fn detect_losses(&mut self) {
+        let Some(largest) = self.largest_acked else {
+            return;
+        };
+        let mut largest_lost = None;
+        while let Some((&number, packet)) = self.outstanding.first_key_value() {
+            let is_late = self.loss_delay(packet).is_some_and(|at| at <= self.now);
+            if number >= largest || !(is_late || number + PACKET_THRESHOLD <= largest) {
+                break;
+            }
+            let packet = packet.state;
+            self.outstanding.remove(&number);
+            self.inflight -= packet.bytes;
+            if self.backlog != Bytes::MAX {
+                self.backlog += packet.bytes;
+            }
+            self.sampler.on_packet_lost(&packet);
+            self.controller.on_packet_lost(&Lost {
+                now: self.now,
+                packet,
+                inflight: self.inflight,
+            });
+            largest_lost = Some(number);
+        }
+        let Some(largest_lost) = largest_lost else {
+            return;
+        };
+        if self.recovery.is_some_and(|first| largest_lost < first) {
+            return;
+        }
+        if self.recovery.is_some() {
+            self.controller
+                .on_recovery(self.now, Recovery::Left, self.inflight);
+        }
+        self.recovery = Some(self.next_number);
+        self.controller
+            .on_recovery(self.now, Recovery::Entered(Cause::Loss), self.inflight);
+    }
+
+    /// RFC 9002, "Time Threshold".
+    fn loss_delay(&self, packet: &Outstanding) -> Option<Time> {
+        let rtt = self.smoothed_rtt?.max(self.last_rtt);
+        Some(packet.state.sent_time + rtt * 9 / 8)
+    }
+
+    /// When the oldest packet becomes late, if a later one was acknowledged.
+    fn loss_time(&self) -> Option<Time> {
+        let (&number, packet) = self.outstanding.first_key_value()?;
+        (Some(number) < self.largest_acked).then(|| self.loss_delay(packet))?
+    }
+
+    /// RFC 9002, "Probe Timeout".
+    fn probe_time(&self) -> Option<Time> {
+        let rtt = self.smoothed_rtt.unwrap_or(Duration::from_millis(333));
+        let timeout = rtt * 2 * (1 << self.probes_in_a_row.min(16));
+        (!self.outstanding.is_empty()).then(|| self.last_send + timeout)
+    }
+
+    fn fire_timers(&mut self) {
+        if self.loss_time().is_some_and(|at| at <= self.now) {
+            self.detect_losses();
+        }
+        if self.probe_time().is_some_and(|at| at <= self.now) {
+            self.probes_in_a_row += 1;
+            self.send_packet();
+        }
+    }
+
+    /// The points of a stretch of time.
+    pub fn between(&self, from: Time, to: Time) -> &[Point] {
+        let start = self.points.partition_point(|point| point.now < from);
+        let end = self.points.partition_point(|point| point.now < to);
+        &self.points[start..end]
+    }
+
+    /// What was delivered in a stretch of time, as a rate.
+    pub fn goodput(&self, from: Time, to: Time) -> Rate {
+        let delivered = |at| {
+            let count = self.points.partition_point(|point: &Point| point.now < at);
+            count
+                .checked_sub(1)
+                .map_or(Bytes::ZERO, |last| self.points[last].delivered)
+        };
+        Rate::from_transfer(delivered(to) - delivered(from), to.since(from))
+    }
+
+    /// The median RTT of a stretch of time.
+    pub fn median_rtt(&self, from: Time, to: Time) -> Duration {
+        let mut rtts: Vec<_> = self
+            .between(from, to)
+            .iter()
+            .map(|point| point.rtt)
+            .collect();
+        rtts.sort();
+        rtts[rtts.len() / 2]
+    }
+
+    /// The first time in a state.
+    pub fn first_in(&self, state: &str) -> Option<&Point> {
+        self.points
+            .iter()
+            .find(|point| point.snapshot.state == state)
+    }
+}
