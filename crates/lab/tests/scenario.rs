@@ -279,7 +279,7 @@ fn nonsense_names_line_field_and_fix() {
         ),
         (
             "name = 'x'\nduration = '5s'\n[[flow]]\ncontroller = 'cubic'\ncount = 5000",
-            "line 5: flow.count: 5000 flows are more than 1000",
+            "line 5: flow.count: 5000 flows are more than 500",
         ),
         (
             "name = 'x'\n[[flow]]\ncontroller = 'cubic'\napp = { kind = 'requests' }",

@@ -115,7 +115,7 @@ impl FlowRecorder {
 
     /// Notes the totals at a time; often enough that those at the end of the warmup are about right.
     pub fn totals(&mut self, at: Duration, totals: FlowTotals) {
-        if at < self.warmup {
+        if at <= self.warmup {
             self.before = totals;
         }
         self.now = totals;

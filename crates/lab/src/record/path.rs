@@ -73,9 +73,10 @@ impl PathRecorder {
     /// Notes a sample and the totals at its time; at regular intervals, since percentiles are over time.
     pub fn sample(&mut self, sample: PathSample, totals: PathTotals) {
         self.series.push(sample);
-        if sample.at < self.warmup {
+        if sample.at <= self.warmup {
             self.before = totals;
-        } else {
+        }
+        if sample.at >= self.warmup {
             self.queue.record(sample.delay);
         }
         self.now = Some(totals);

@@ -25,8 +25,8 @@ pub use path_spec::{ChangeSpec, PathSpec};
 
 use value::{Entry, Value};
 
-/// More flows than this exhaust a machine's ports and memory before they say anything about congestion control.
-const MAX_FLOWS: u64 = 1000;
+/// About as many as an emulated path serves clients; on one machine, more would measure the machine.
+const MAX_FLOWS: u64 = 500;
 
 /// What the path is and who sends over it.
 #[derive(Debug, Clone, PartialEq, Eq)]

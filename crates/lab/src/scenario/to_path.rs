@@ -1,8 +1,9 @@
 //! A path as people describe it, turned into what `path` runs; and what it allows.
 
+use std::fmt;
 use std::fs::File;
 use std::io::Read;
-use std::path::PathBuf;
+use std::path::Path;
 
 use path::{Buffer, Capacity, Change, LinkConfig, PathConfig, Trace};
 use units::{Bytes, Duration, Rate, Time};
@@ -11,8 +12,8 @@ use super::buffer::BufferSpec;
 use super::error::ScenarioError;
 use super::path_spec::{ChangeSpec, PathSpec, independent};
 
-/// A trace of an hour at 1 Gbit/s has about this size; a larger file is no trace.
-const MAX_TRACE: Bytes = Bytes::new(2 << 30);
+/// An hour at 100 Mbit/s is about 240 MB of text; what is larger is probably no trace.
+const MAX_TRACE: u64 = 1 << 28;
 
 impl PathSpec {
     /// The path for an engine: half of the RTprop on each direction, the bottleneck and its like on the direction of
@@ -110,15 +111,20 @@ fn back_change(change: &ChangeSpec) -> Option<Change> {
     })
 }
 
-fn read_trace(file: &PathBuf) -> Result<Trace, ScenarioError> {
-    let wrong =
-        |reason: String| ScenarioError::new("path.trace", format!("{}: {reason}", file.display()));
+fn read_trace(file: &Path) -> Result<Trace, ScenarioError> {
+    let wrong = |reason: &dyn fmt::Display| {
+        ScenarioError::new("path.trace", format!("{}: {reason}", file.display()))
+    };
     let mut text = String::new();
-    let opened = File::open(file).map_err(|error| wrong(format!("cannot be read: {error}")))?;
+    let opened = File::open(file).map_err(|error| wrong(&error))?;
+    // One byte more than allowed tells a file that is too large from one that just fits, whatever it is.
     opened
-        .take(MAX_TRACE.get())
+        .take(MAX_TRACE + 1)
         .read_to_string(&mut text)
-        .map_err(|error| wrong(format!("cannot be read: {error}")))?;
+        .map_err(|error| wrong(&error))?;
+    if text.len() as u64 > MAX_TRACE {
+        return Err(wrong(&"larger than 256 MiB; give a shorter trace"));
+    }
     text.parse()
-        .map_err(|error: path::TraceError| wrong(error.to_string()))
+        .map_err(|error: path::TraceError| wrong(&error))
 }

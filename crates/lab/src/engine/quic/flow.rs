@@ -117,7 +117,9 @@ impl Flow {
                 });
             }
         };
-        if let Some(outcome) = &outcome {
+        // A flow that was cut off keeps what its ACKs had told by then: what the receiver reports includes what was in
+        // flight at that time, and came later.
+        if let Some(outcome) = outcome.as_ref().filter(|outcome| outcome.is_complete) {
             let mut seen = self.seen();
             seen.totals = FlowTotals {
                 sent: Bytes::new(outcome.stats.bytes_sent),
@@ -206,6 +208,9 @@ impl Flow {
 impl Observer for Flow {
     fn on_sample(&self, sample: &Sample) {
         let at = self.started() + sample.time.since(Time::ZERO);
+        if self.duration.is_some_and(|duration| at > duration) {
+            return;
+        }
         let snapshot = &sample.snapshot;
         // Until the receiver tells, the payload is what the acknowledged packets carry when they are full ones.
         let share = bulk::payload_share(USUAL_DATAGRAM, 0);

@@ -1,0 +1,155 @@
+//! What recorders make of what engines tell them.
+
+use congestion::kind::Kind;
+use lab::record::{
+    FlowRecorder, FlowSample, FlowSpan, FlowTotals, PathRecorder, PathSample, PathTotals,
+};
+use lab::scenario::PathSpec;
+use units::{Bytes, Duration, Rate};
+
+const SECOND: Duration = Duration::from_secs(1);
+
+fn sample(at: Duration, rtt: Duration) -> FlowSample {
+    FlowSample {
+        at,
+        rtt: Some(rtt),
+        delivery_rate: None,
+        inflight: Bytes::ZERO,
+        cwnd: Bytes::ZERO,
+        pacing_rate: Rate::ZERO,
+        btl_bw: None,
+        rt_prop: None,
+        state: "Startup",
+        delivered: Bytes::ZERO,
+        lost: Bytes::ZERO,
+    }
+}
+
+fn totals(payload: u64) -> FlowTotals {
+    FlowTotals {
+        sent: Bytes::new(payload * 2),
+        payload: Bytes::new(payload),
+        retransmitted: Bytes::new(payload / 10),
+        packets_lost: payload / 1000,
+        timeouts: payload / 100_000,
+    }
+}
+
+/// A flow that delivers 100 kB a second, from the start to the tenth second, its RTT one millisecond longer each second.
+fn flow(warmup: Duration) -> FlowRecorder {
+    let mut recorder = FlowRecorder::new(warmup);
+    for second in 1..=10 {
+        recorder.sample(sample(SECOND * second, Duration::from_millis(second)));
+        recorder.totals(SECOND * second, totals(100_000 * second));
+    }
+    recorder
+}
+
+fn span(start: Duration, completed: Option<Duration>) -> FlowSpan {
+    FlowSpan {
+        id: 3,
+        controller: Kind::Reno,
+        start,
+        completed,
+    }
+}
+
+#[test]
+fn a_flow_in_numbers() {
+    let (summary, record) = flow(Duration::ZERO).finish(span(Duration::ZERO, None), SECOND * 10);
+    assert_eq!((summary.id, summary.controller.as_str()), (3, "reno"));
+    assert_eq!(summary.goodput_bps, 800_000);
+    assert_eq!(summary.delivered_bytes, 1_000_000);
+    assert_eq!(summary.sent_bytes, 2_000_000);
+    assert_eq!(summary.retransmitted_share(), 0.05);
+    assert_eq!((summary.packets_lost, summary.timeouts), (1000, 10));
+    assert_eq!(
+        (summary.rtt_ms.min, summary.rtt_ms.max),
+        (Some(1.0), Some(10.0))
+    );
+    assert_eq!(summary.rtt_ms.mean, Some(5.5));
+    assert_eq!(summary.completed_s, None);
+    assert_eq!(record.samples.len(), 10);
+}
+
+#[test]
+fn the_warmup_is_left_out_of_the_summary_only() {
+    let (summary, record) = flow(SECOND * 5).finish(span(Duration::ZERO, None), SECOND * 10);
+    assert_eq!(summary.delivered_bytes, 500_000);
+    assert_eq!(summary.goodput_bps, 800_000);
+    assert_eq!(summary.packets_lost, 500);
+    assert_eq!(summary.rtt_ms.min, Some(5.0));
+    assert_eq!(record.samples.len(), 10);
+}
+
+#[test]
+fn goodput_is_over_the_life_of_a_flow() {
+    let goodput = |start, completed| {
+        let span = span(SECOND * start, completed);
+        flow(Duration::ZERO).finish(span, SECOND * 20).0.goodput_bps
+    };
+    assert_eq!(goodput(0, Some(SECOND * 10)), 800_000);
+    assert_eq!(goodput(5, Some(SECOND * 10)), 1_600_000);
+    assert_eq!(goodput(0, None), 400_000);
+    // A flow that never lived has none.
+    assert_eq!(goodput(20, None), 0);
+}
+
+#[test]
+fn a_path_in_numbers() {
+    let mut spec = PathSpec::default();
+    for (key, text) in [
+        ("rate", "8mbit"),
+        ("rtt", "100ms"),
+        ("buffer", "2bdp"),
+        ("loss", "10%"),
+    ] {
+        spec.set(key, text).unwrap();
+    }
+    let mut recorder = PathRecorder::new(spec, SECOND * 5);
+    for second in 0..=10 {
+        // A queue of 10 ms a second, at a path that is half used.
+        let queue = Bytes::new(10_000 * second);
+        let seen = PathSample {
+            at: SECOND * second,
+            queue,
+            delay: Duration::from_millis(10 * second),
+        };
+        let totals = PathTotals {
+            transmitted: Bytes::new(500_000 * second),
+            drops: second,
+            random_losses: 2 * second,
+        };
+        recorder.sample(seen, totals);
+    }
+    let (summary, record) = recorder.finish(SECOND * 10, 0.9);
+    assert_eq!(summary.rate_bps, Some(8_000_000));
+    assert_eq!(summary.rtprop_ms, 100.0);
+    assert_eq!(summary.buffer_bytes, Some(200_000));
+    assert_eq!(summary.limit_bps, Some(6_480_000));
+    assert_eq!(summary.utilization, Some(0.5));
+    assert_eq!((summary.drops, summary.random_losses), (Some(5), Some(10)));
+    assert_eq!(summary.queue_ms.mean, Some(75.0));
+    assert_eq!(summary.queue_ms.max, Some(100.0));
+    assert_eq!(record.samples.len(), 11);
+}
+
+#[test]
+fn what_no_engine_saw_is_not_known() {
+    let recorder = PathRecorder::new(PathSpec::default(), Duration::ZERO);
+    let (summary, record) = recorder.finish(SECOND, 0.9);
+    assert_eq!(
+        (summary.rate_bps, summary.limit_bps, summary.buffer_bytes),
+        (None, None, None)
+    );
+    assert_eq!(
+        (summary.utilization, summary.drops, summary.random_losses),
+        (None, None, None)
+    );
+    assert_eq!(summary.queue_ms.p95, None);
+    assert!(record.samples.is_empty());
+    let nothing = FlowRecorder::new(Duration::ZERO);
+    let (summary, _) = nothing.finish(span(Duration::ZERO, None), SECOND);
+    assert_eq!((summary.goodput_bps, summary.rtt_ms.p50), (0, None));
+    assert_eq!(summary.retransmitted_share(), 0.0);
+}
