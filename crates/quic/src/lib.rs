@@ -4,5 +4,4 @@ pub mod bulk;
 pub mod controller;
 pub mod endpoint;
 pub mod observer;
-pub mod reassembly;
 pub mod transfer;

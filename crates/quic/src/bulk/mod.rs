@@ -1,9 +1,10 @@
 //! Bulk flows between two endpoints: what experiments measure.
 //!
-//! A sender connects, opens one bidirectional stream and writes its payload; what goes with the last flight of the
-//! handshake is already payload. The receiver answers, at the payload's end or when the sender's deadline cuts it off,
-//! with the number of bytes that its application has got and their BLAKE3 digest, which the sender verifies. Bytes thus
-//! count when they have reached the receiving application, not when they were sent or acknowledged.
+//! A sender connects, opens some bidirectional streams and writes its payload, a stripe on each; what goes with the last
+//! flight of the handshake is already payload. The receiver answers on each stream, at the stripe's end or when the
+//! sender's deadline cuts it off, with the number of bytes that its application has got and their BLAKE3 digest, which
+//! the sender verifies. Bytes thus count when they have reached the receiving application, in order within their stripe,
+//! not when they were sent or acknowledged.
 
 mod payload;
 mod server;
@@ -16,12 +17,13 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use futures_util::future::try_join_all;
 use noq::congestion::ControllerFactory;
 use noq::{Connection, PathId, RecvStream, SendStream};
+use payload::Stripe;
 use tokio::time::timeout_at;
 
 use crate::endpoint::{self, EndpointError, Fingerprint};
-use crate::reassembly::OrderedReadError;
 
 const ALPN: &[u8] = b"fullpipe-bulk/1";
 
@@ -138,9 +140,6 @@ pub enum BulkError {
     /// The payload, or the report of it, did not come whole.
     #[error("cannot receive: {0}")]
     Read(#[from] noq::ReadError),
-    /// The payload did not come in order.
-    #[error("cannot receive: {0}")]
-    Order(#[from] OrderedReadError),
     /// The stream was closed before its end.
     #[error("stream closed early")]
     Closed(#[from] noq::ClosedStream),
@@ -172,35 +171,30 @@ pub async fn send(flow: Flow) -> Result<Outcome, BulkError> {
         .ok_or(BulkError::NoHandshake)??;
     let handshake = start.elapsed();
 
-    let (mut to, mut from) = connection.open_bi().await?;
-    let writing = async {
-        write(&mut to, &flow.payload).await?;
-        Ok::<_, BulkError>(to.finish()?)
-    };
-    let written = before(deadline, writing).await.transpose()?;
-    let mut report = pin!(Report::read(&mut from));
-    let in_time = match written {
-        Some(()) => before(deadline, report.as_mut()).await,
-        None => None,
-    };
-    let (report, elapsed) = match in_time {
-        Some(report) => (report?, start.elapsed()),
-        None => {
-            // Fails only if everything has been acknowledged already; the report is then on its way all the same.
-            let _ = to.reset(0u32.into());
-            (report.await?, flow.deadline.unwrap_or_default())
-        }
+    let stripes = flow.payload.stripes();
+    let carried = stripes
+        .iter()
+        .map(|stripe| carry(&connection, &flow.payload, *stripe, deadline));
+    let reports = try_join_all(carried).await?;
+    let elapsed = match deadline {
+        Some(deadline) => Instant::now().min(deadline).duration_since(start),
+        None => start.elapsed(),
     };
     let stats = Stats::of(&connection);
     connection.close(0u32.into(), b"");
+    let bytes = reports.iter().map(|report| report.bytes).sum();
+    let is_complete = reports.iter().all(|report| report.is_complete);
     // Off the runtime's threads, where other flows have their packets paced.
-    let verify = move || flow.payload.digest(report.bytes) == report.digest;
+    let verify = move || {
+        let mut both = stripes.iter().zip(&reports);
+        both.all(|(stripe, report)| flow.payload.digest(*stripe, report.bytes) == report.digest)
+    };
     if !tokio::task::spawn_blocking(verify).await.unwrap_or(false) {
         return Err(BulkError::Changed);
     }
     Ok(Outcome {
-        bytes: report.bytes,
-        is_complete: report.is_complete,
+        bytes,
+        is_complete,
         start,
         handshake,
         elapsed,
@@ -216,16 +210,47 @@ async fn before<F: Future>(deadline: Option<Instant>, future: F) -> Option<F::Ou
     }
 }
 
-async fn write(to: &mut SendStream, payload: &Payload) -> Result<(), noq::WriteError> {
-    let mut offset = 0;
-    loop {
+/// Carries one stripe through, or cuts it off at the deadline, and returns what the receiver says of it.
+async fn carry(
+    connection: &Connection,
+    payload: &Payload,
+    stripe: Stripe,
+    deadline: Option<Instant>,
+) -> Result<Report, BulkError> {
+    let (mut to, mut from) = connection.open_bi().await?;
+    let writing = async {
+        write(&mut to, payload, stripe).await?;
+        Ok::<_, BulkError>(to.finish()?)
+    };
+    let written = before(deadline, writing).await.transpose()?;
+    let mut report = pin!(Report::read(&mut from));
+    let in_time = match written {
+        Some(()) => before(deadline, report.as_mut()).await,
+        None => None,
+    };
+    match in_time {
+        Some(report) => report,
+        None => {
+            // Fails only if everything has been acknowledged already; the report is then on its way all the same.
+            let _ = to.reset(0u32.into());
+            report.await
+        }
+    }
+}
+
+async fn write(
+    to: &mut SendStream,
+    payload: &Payload,
+    stripe: Stripe,
+) -> Result<(), noq::WriteError> {
+    for offset in stripe.offsets() {
         let piece = payload.piece(offset, payload::PIECE);
         if piece.is_empty() {
-            return Ok(());
+            break;
         }
-        offset += piece.len() as u64;
         to.write_chunk(piece).await?;
     }
+    Ok(())
 }
 
 /// The receiver's answer.

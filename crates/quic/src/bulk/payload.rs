@@ -2,6 +2,8 @@
 
 use bytes::Bytes;
 
+use crate::endpoint::STREAMS;
+
 /// What a bulk flow carries. Any part of it can be had again from its place, so that what arrived can be verified
 /// whole or in part without keeping it.
 #[derive(Debug, Clone)]
@@ -54,22 +56,46 @@ impl Payload {
         }
     }
 
-    /// The BLAKE3 digest of the first `count` bytes, or of all if there are fewer.
-    pub(super) fn digest(&self, count: u64) -> blake3::Hash {
+    /// The stripes that carry it: as many as there are pieces, up to [`STREAMS`]; one if there is nothing.
+    pub(super) fn stripes(&self) -> Vec<Stripe> {
+        let pieces = self
+            .len()
+            .map_or(u64::MAX, |len| len.div_ceil(PIECE as u64));
+        let count = pieces.clamp(1, STREAMS.into());
+        (0..count).map(|index| Stripe { index, count }).collect()
+    }
+
+    /// The BLAKE3 digest of the first `count` bytes of a stripe, or of all if there are fewer.
+    pub(super) fn digest(&self, stripe: Stripe, count: u64) -> blake3::Hash {
         let mut hasher = blake3::Hasher::new();
-        let mut offset = 0;
-        while offset < count {
-            let max = usize::try_from(count - offset)
-                .unwrap_or(usize::MAX)
-                .min(PIECE);
+        let mut left = count;
+        for offset in stripe.offsets() {
+            let max = usize::try_from(left).unwrap_or(usize::MAX).min(PIECE);
             let piece = self.piece(offset, max);
             if piece.is_empty() {
                 break;
             }
             hasher.update(&piece);
-            offset += piece.len() as u64;
+            left -= piece.len() as u64;
         }
         hasher.finalize()
+    }
+}
+
+/// Every `count`-th piece of a payload, from the piece `index` on.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Stripe {
+    index: u64,
+    count: u64,
+}
+
+impl Stripe {
+    /// Where its pieces start.
+    pub(super) fn offsets(self) -> impl Iterator<Item = u64> {
+        let step = self.count.saturating_mul(PIECE as u64);
+        std::iter::successors(Some(self.index.saturating_mul(PIECE as u64)), move |at| {
+            at.checked_add(step)
+        })
     }
 }
 
@@ -98,7 +124,7 @@ fn mixed(seed: u64, word: u64) -> u64 {
 mod tests {
     use bytes::Bytes;
 
-    use super::Payload;
+    use super::{PIECE, Payload};
 
     #[test]
     fn any_piece_is_what_it_is_in_the_whole() {
@@ -123,8 +149,38 @@ mod tests {
             assert_eq!(noise.piece(offset as u64, max), expected);
             assert_eq!(given.piece(offset as u64, max), expected);
         }
-        assert_eq!(given.digest(u64::MAX), blake3::hash(&whole));
-        assert_eq!(noise.digest(500), blake3::hash(&whole[..500]));
+        let all = noise.stripes()[0];
+        assert_eq!(given.digest(all, u64::MAX), blake3::hash(&whole));
+        assert_eq!(noise.digest(all, 500), blake3::hash(&whole[..500]));
+    }
+
+    #[test]
+    fn stripes_cover_a_payload_once() {
+        for len in [0, 1, PIECE, PIECE + 1, 3 * PIECE, 40 * PIECE + 5] {
+            let noise = Payload::Synthetic {
+                seed: 3,
+                bytes: Some(len as u64),
+            };
+            let stripes = noise.stripes();
+            assert!((1..=16).contains(&stripes.len()));
+            let mut covered = 0;
+            for stripe in &stripes {
+                let pieces = stripe.offsets().map(|at| (at, noise.piece(at, PIECE)));
+                let mut own = Vec::new();
+                for (at, piece) in pieces.take_while(|(_, piece)| !piece.is_empty()) {
+                    assert_eq!(at / PIECE as u64 % stripe.count, stripe.index);
+                    covered += piece.len();
+                    own.extend_from_slice(&piece);
+                }
+                assert_eq!(noise.digest(*stripe, u64::MAX), blake3::hash(&own));
+                let half = own.len() / 2;
+                assert_eq!(
+                    noise.digest(*stripe, half as u64),
+                    blake3::hash(&own[..half])
+                );
+            }
+            assert_eq!(covered, len);
+        }
     }
 
     #[test]

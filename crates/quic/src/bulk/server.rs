@@ -7,7 +7,6 @@ use noq::{Connection, Endpoint, Incoming, ReadError, RecvStream, SendStream};
 
 use super::{ALPN, BulkError, Report};
 use crate::endpoint::{self, EndpointError, Fingerprint, Identity};
-use crate::reassembly::{Ordered, OrderedReadError};
 
 /// What is taken from a stream at a time.
 const READ: usize = 256 << 10;
@@ -71,16 +70,15 @@ async fn serve(incoming: Incoming) {
     }
 }
 
-/// Takes what comes, to its end or to the sender's reset, and reports it. The sender closes the connection when it has
-/// the report; if instead the connection breaks, there is nobody to tell.
+/// Takes what a stream brings, to its end or to the sender's reset, and reports it. The sender closes the connection when
+/// it has all reports; if instead the connection breaks, there is nobody to tell.
 async fn receive(connection: Connection, to: SendStream, from: RecvStream) {
     if let Ok(()) = take_and_report(to, from).await {
         connection.closed().await;
     }
 }
 
-async fn take_and_report(mut to: SendStream, from: RecvStream) -> Result<(), BulkError> {
-    let mut from = Ordered::new(from);
+async fn take_and_report(mut to: SendStream, mut from: RecvStream) -> Result<(), BulkError> {
     let mut hasher = blake3::Hasher::new();
     let mut bytes = 0;
     let is_complete = loop {
@@ -90,7 +88,7 @@ async fn take_and_report(mut to: SendStream, from: RecvStream) -> Result<(), Bul
                 hasher.update(&chunk);
             }
             Ok(None) => break true,
-            Err(OrderedReadError::Read(ReadError::Reset(_))) => break false,
+            Err(ReadError::Reset(_)) => break false,
             Err(error) => return Err(error.into()),
         }
     };

@@ -170,8 +170,9 @@ pub struct World {
     base: Instant,
     sender: Host,
     receiver: Host,
-    stream: Option<StreamId>,
-    incoming: Option<StreamId>,
+    outgoing: Vec<StreamId>,
+    incoming: Vec<StreamId>,
+    ended: usize,
     backlog: u64,
     finish: bool,
     /// Timers fire at multiples of this, as a runtime's do.
@@ -216,8 +217,9 @@ impl World {
             base,
             sender,
             receiver,
-            stream: None,
-            incoming: None,
+            outgoing: Vec::new(),
+            incoming: Vec::new(),
+            ended: 0,
             backlog: 0,
             finish: false,
             tick: Duration::ZERO,
@@ -339,23 +341,33 @@ impl World {
         if connection.is_handshaking() {
             return;
         }
-        let stream = *self
-            .stream
-            .get_or_insert_with(|| connection.streams().open(Dir::Uni).unwrap());
-        let zeros = Data::from_static(&[0; 64 << 10]);
-        while self.backlog > 0 {
+        while self.outgoing.len() < endpoint::STREAMS as usize {
+            let stream = connection.streams().open(Dir::Uni).unwrap();
+            self.outgoing.push(stream);
+        }
+        // A piece on each stream in turn, until none takes one.
+        let zeros = Data::from_static(&[0; 16 << 10]);
+        let mut blocked = 0;
+        while self.backlog > 0 && blocked < self.outgoing.len() {
             let count = self.backlog.min(zeros.len() as u64);
             let piece = &mut [zeros.slice(..count as usize)];
+            let stream = self.outgoing[0];
             match connection
                 .send_stream(stream)
                 .write_chunks(&mut piece.as_mut_slice())
             {
-                Ok(written) => self.backlog -= written as u64,
-                Err(_) => return,
+                Ok(written) => {
+                    self.backlog -= written as u64;
+                    blocked = 0;
+                }
+                Err(_) => blocked += 1,
             }
+            self.outgoing.rotate_left(1);
         }
-        if std::mem::take(&mut self.finish) {
-            connection.send_stream(stream).finish().unwrap();
+        if self.backlog == 0 && std::mem::take(&mut self.finish) {
+            for stream in &self.outgoing {
+                connection.send_stream(*stream).finish().unwrap();
+            }
         }
     }
 
@@ -363,30 +375,30 @@ impl World {
         let Some((_, connection)) = &mut self.receiver.connection else {
             return;
         };
-        while let Some(event) = connection.poll() {
-            if let noq_proto::Event::ConnectionLost { reason } = event {
-                panic!("connection lost: {reason}");
-            }
+        while connection.poll().is_some() {}
+        while let Some(stream) = connection.streams().accept(Dir::Uni) {
+            self.incoming.push(stream);
         }
-        if self.incoming.is_none() {
-            self.incoming = connection.streams().accept(Dir::Uni);
-        }
-        let Some(stream) = self.incoming else { return };
-        let mut stream = connection.recv_stream(stream);
-        let Ok(mut chunks) = stream.read(false) else {
-            return;
-        };
-        loop {
-            match chunks.next(usize::MAX) {
-                Ok(Some(chunk)) => self.received += chunk.bytes.len() as u64,
-                Ok(None) => {
-                    self.finished_at.get_or_insert(self.now);
-                    break;
+        for stream in &self.incoming {
+            let mut stream = connection.recv_stream(*stream);
+            let Ok(mut chunks) = stream.read(true) else {
+                continue;
+            };
+            loop {
+                match chunks.next(usize::MAX) {
+                    Ok(Some(chunk)) => self.received += chunk.bytes.len() as u64,
+                    Ok(None) => {
+                        self.ended += 1;
+                        break;
+                    }
+                    Err(_) => break,
                 }
-                Err(_) => break,
             }
+            let _ = chunks.finalize();
         }
-        let _ = chunks.finalize();
+        if self.ended == endpoint::STREAMS as usize {
+            self.finished_at.get_or_insert(self.now);
+        }
     }
 }
 
