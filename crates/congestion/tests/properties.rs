@@ -1,0 +1,337 @@
+//! Whatever happens to a controller, in whatever order: it does not panic or overflow, and stays able to send.
+
+use std::collections::VecDeque;
+
+use congestion::bbr1::{self, Bbr1};
+use congestion::sampling::Sampler;
+use congestion::{
+    Ack, AnyController, Bytes, Cause, Connection, Controller, Duration, Kind, Lost, PacketState,
+    Rate, RateSample, Recovery, RttSample, Sent, Snapshot, Time,
+};
+use proptest::prelude::*;
+
+/// What may happen.
+#[derive(Debug, Clone)]
+enum Event {
+    /// Time passes; or does not.
+    Pass(Duration),
+    /// The same packet is sent so many times.
+    Send {
+        bytes: Bytes,
+        count: usize,
+    },
+    /// The newest or oldest of the packets in flight are acknowledged together.
+    Ack {
+        count: usize,
+        oldest_first: bool,
+    },
+    /// The oldest packets are lost, or all.
+    Lose {
+        count: usize,
+    },
+    Recovery(Recovery),
+    Timeout,
+    Mtu(Bytes),
+    Idle,
+    AppLimited,
+    /// An ACK that no sampler would give.
+    Nonsense(Box<Ack>),
+}
+
+/// Small, common, extreme.
+fn number() -> impl Strategy<Value = u64> {
+    prop_oneof![
+        4 => 0_u64..100_000,
+        1 => Just(0),
+        1 => Just(u64::MAX),
+        1 => any::<u64>(),
+        2 => 0_u64..20_000_000_000,
+    ]
+}
+
+fn bytes() -> impl Strategy<Value = Bytes> {
+    number().prop_map(Bytes::new)
+}
+
+fn mss() -> impl Strategy<Value = Bytes> {
+    prop_oneof![
+        8 => 1_200_u64..9_000,
+        1 => 1_u64..100,
+        1 => 1_u64..=u64::MAX,
+    ]
+    .prop_map(Bytes::new)
+}
+
+fn span() -> impl Strategy<Value = Duration> {
+    prop_oneof![
+        8 => (0_u64..50_000_000).prop_map(Duration::from_nanos),
+        1 => Just(Duration::ZERO),
+        1 => (0_u64..30).prop_map(Duration::from_secs),
+        1 => number().prop_map(Duration::from_nanos),
+    ]
+}
+
+fn recovery() -> impl Strategy<Value = Recovery> {
+    prop_oneof![
+        3 => Just(Recovery::Entered(Cause::Loss)),
+        1 => Just(Recovery::Entered(Cause::Ecn)),
+        2 => Just(Recovery::Left),
+        1 => Just(Recovery::Undone),
+    ]
+}
+
+prop_compose! {
+    fn nonsense()(
+        rate in prop::option::of(number()),
+        counts in prop::array::uniform11(number()),
+        rtt in prop::option::of(number()),
+        flags in prop::array::uniform3(any::<bool>()),
+    ) -> Ack {
+        let [is_ack_delayed, is_app_limited, is_cwnd_limited] = flags;
+        let bytes = counts.map(Bytes::new);
+        Ack {
+            now: Time::ZERO,
+            newly_acked: bytes[0],
+            prior_inflight: bytes[1],
+            inflight: bytes[2],
+            ce_marked: bytes[3],
+            rate: RateSample {
+                delivery_rate: rate.map(Rate::from_bytes_per_sec),
+                delivered: bytes[4],
+                interval: Duration::from_nanos(counts[5]),
+                prior_delivered: bytes[6],
+                total_delivered: bytes[7],
+                total_lost: bytes[8],
+                newly_lost: bytes[9],
+                inflight_at_send: bytes[10],
+                lost_since_send: bytes[9],
+                is_app_limited,
+            },
+            rtt: rtt.map(|nanos| RttSample {
+                rtt: Duration::from_nanos(nanos),
+                is_ack_delayed,
+            }),
+            is_cwnd_limited,
+        }
+    }
+}
+
+fn event() -> impl Strategy<Value = Event> {
+    prop_oneof![
+        6 => span().prop_map(Event::Pass),
+        4 => (1_usize..20).prop_map(|count| Event::Send { bytes: Bytes::new(1_200), count }),
+        1 => bytes().prop_map(|bytes| Event::Send { bytes, count: 1 }),
+        8 => (1_usize..10, any::<bool>())
+            .prop_map(|(count, oldest_first)| Event::Ack { count, oldest_first }),
+        2 => (1_usize..5).prop_map(|count| Event::Lose { count }),
+        1 => Just(Event::Lose { count: usize::MAX }),
+        3 => recovery().prop_map(Event::Recovery),
+        1 => Just(Event::Timeout),
+        1 => mss().prop_map(Event::Mtu),
+        1 => Just(Event::Idle),
+        1 => Just(Event::AppLimited),
+        2 => nonsense().prop_map(|ack| Event::Nonsense(Box::new(ack))),
+    ]
+}
+
+prop_compose! {
+    fn connection()(now in number(), mss in mss(), initial_cwnd in bytes(), seed in any::<u64>()) -> Connection {
+        Connection { now: Time::from_nanos(now), mss, initial_cwnd, seed }
+    }
+}
+
+/// A transport that passes on what happens to it.
+struct Transport<C> {
+    controller: C,
+    now: Time,
+    mss: Bytes,
+    sampler: Sampler,
+    outstanding: VecDeque<PacketState>,
+    sent: Bytes,
+}
+
+impl<C: Controller> Transport<C> {
+    fn new(connection: Connection, controller: C) -> Transport<C> {
+        Transport {
+            controller,
+            now: connection.now,
+            mss: connection.mss,
+            sampler: Sampler::new(connection.now),
+            outstanding: VecDeque::new(),
+            sent: Bytes::ZERO,
+        }
+    }
+
+    fn inflight(&self) -> Bytes {
+        self.outstanding.iter().map(|packet| packet.bytes).sum()
+    }
+
+    fn happen(&mut self, event: &Event) {
+        match event {
+            Event::Pass(span) => self.now += *span,
+            Event::Send { bytes, count } => (0..*count).for_each(|_| self.send(*bytes)),
+            Event::Ack {
+                count,
+                oldest_first,
+            } => self.ack(*count, *oldest_first),
+            Event::Lose { count } => self.lose(*count),
+            Event::Recovery(recovery) => {
+                let inflight = self.inflight();
+                self.controller.on_recovery(self.now, *recovery, inflight);
+            }
+            Event::Timeout => {
+                self.lose(usize::MAX);
+                self.controller.on_timeout(self.now);
+            }
+            Event::Mtu(mss) => {
+                self.mss = *mss;
+                self.controller.on_mtu_change(*mss);
+            }
+            Event::Idle => self.controller.on_idle_restart(self.now),
+            Event::AppLimited => self.sampler.mark_app_limited(self.inflight()),
+            Event::Nonsense(ack) => self.controller.on_ack(&Ack {
+                now: self.now,
+                ..**ack
+            }),
+        }
+    }
+
+    fn send(&mut self, bytes: Bytes) {
+        let packet = self
+            .sampler
+            .on_packet_sent(self.now, bytes, self.inflight());
+        self.outstanding.push_back(packet);
+        self.sent += bytes;
+        self.controller.on_packet_sent(&Sent {
+            now: self.now,
+            bytes,
+            inflight: self.inflight(),
+        });
+    }
+
+    fn lose(&mut self, count: usize) {
+        for _ in 0..count {
+            let Some(packet) = self.outstanding.pop_front() else {
+                return;
+            };
+            self.sampler.on_packet_lost(&packet);
+            self.controller.on_packet_lost(&Lost {
+                now: self.now,
+                packet,
+                inflight: self.inflight(),
+            });
+        }
+    }
+
+    fn ack(&mut self, count: usize, oldest_first: bool) {
+        let prior_inflight = self.inflight();
+        let mut newly_acked = Bytes::ZERO;
+        let mut newest: Option<PacketState> = None;
+        for _ in 0..count {
+            let packet = if oldest_first {
+                self.outstanding.pop_front()
+            } else {
+                self.outstanding.pop_back()
+            };
+            let Some(packet) = packet else { break };
+            self.sampler.on_packet_acked(self.now, &packet);
+            newly_acked += packet.bytes;
+            newest = newest.max_by_sequence(packet);
+        }
+        let Some(newest) = newest else { return };
+        let rtt = self.now.since(newest.sent_time);
+        let rate = self.sampler.sample(self.now, rtt / 2);
+        assert!(rate.total_delivered <= self.sent);
+        self.controller.on_ack(&Ack {
+            now: self.now,
+            newly_acked,
+            prior_inflight,
+            inflight: self.inflight(),
+            rate,
+            rtt: Some(RttSample {
+                rtt,
+                is_ack_delayed: count == 1,
+            }),
+            ce_marked: Bytes::ZERO,
+            is_cwnd_limited: oldest_first,
+        });
+    }
+
+    /// What must hold at any time.
+    fn check(&self) -> Snapshot {
+        let snapshot = self.controller.snapshot();
+        assert!(self.controller.cwnd() >= self.mss, "{snapshot:?}");
+        assert!(self.controller.pacing_rate() > Rate::ZERO, "{snapshot:?}");
+        assert!(self.controller.send_quantum() >= self.mss, "{snapshot:?}");
+        assert_eq!(snapshot.cwnd, self.controller.cwnd());
+        assert_eq!(snapshot.pacing_rate, self.controller.pacing_rate());
+        assert_eq!(snapshot.send_quantum, self.controller.send_quantum());
+        snapshot
+    }
+}
+
+trait MaxBySequence {
+    fn max_by_sequence(self, packet: PacketState) -> Self;
+}
+
+impl MaxBySequence for Option<PacketState> {
+    fn max_by_sequence(self, packet: PacketState) -> Option<PacketState> {
+        match self {
+            Some(newest) if newest.sequence > packet.sequence => Some(newest),
+            _ => Some(packet),
+        }
+    }
+}
+
+/// Lets all of it happen; gives the state after each event.
+fn drive<C: Controller>(connection: Connection, controller: C, events: &[Event]) -> Vec<Snapshot> {
+    let mut transport = Transport::new(connection, controller);
+    transport.check();
+    events
+        .iter()
+        .map(|event| {
+            transport.happen(event);
+            transport.check()
+        })
+        .collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2_000))]
+
+    #[test]
+    fn every_controller_stays_able_to_send(
+        connection in connection(),
+        events in prop::collection::vec(event(), 0..120),
+    ) {
+        for kind in Kind::ALL {
+            drive(connection, AnyController::new(*kind, connection), &events);
+        }
+    }
+
+    #[test]
+    fn bbr1_does_with_any_settings(
+        connection in connection(),
+        events in prop::collection::vec(event(), 0..120),
+        is_host_budgeted in any::<bool>(),
+        has_policer_model in any::<bool>(),
+    ) {
+        let config = bbr1::Config {
+            is_end_host_budgeted: is_host_budgeted,
+            has_policer_model,
+            ..bbr1::Config::paper()
+        };
+        drive(connection, Bbr1::new(connection, config), &events);
+    }
+
+    #[test]
+    fn equal_seeds_and_events_give_equal_behaviour(
+        connection in connection(),
+        events in prop::collection::vec(event(), 0..60),
+    ) {
+        for kind in Kind::ALL {
+            let run = || drive(connection, AnyController::new(*kind, connection), &events);
+            prop_assert_eq!(run(), run());
+        }
+    }
+}
