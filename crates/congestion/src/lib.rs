@@ -13,7 +13,7 @@ pub mod kind;
 pub mod loss_based;
 mod pacing;
 pub mod reno;
-mod rounds;
+mod round;
 mod rtt;
 pub mod sampling;
 

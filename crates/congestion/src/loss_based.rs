@@ -26,7 +26,7 @@ use units::{Bytes, Duration, Rate, Ratio, Time};
 use crate::controller::{Ack, Cause, Connection, Controller, Lost, Recovery, Sent, Snapshot};
 use crate::hystart::HyStart;
 use crate::pacing;
-use crate::rounds::RoundCounter;
+use crate::round::Round;
 use crate::rtt::RttEstimator;
 
 /// The pacing rate in slow start, in windows per round trip: the window doubles in each (Linux, `tcp_pacing_ss_ratio`).
@@ -88,7 +88,7 @@ pub struct LossBased<A> {
     phase: Phase,
     saved: Option<Saved<A>>,
     rtt: RttEstimator,
-    rounds: RoundCounter,
+    round: Round,
     last_sent: Time,
     pacing_rate: Rate,
 }
@@ -128,7 +128,7 @@ impl<A: Avoidance> LossBased<A> {
             phase: Phase::Open,
             saved: None,
             rtt: RttEstimator::default(),
-            rounds: RoundCounter::default(),
+            round: Round::new(),
             last_sent: connection.now,
             pacing_rate: Rate::ZERO,
         };
@@ -179,14 +179,14 @@ impl<A: Avoidance> LossBased<A> {
     }
 
     /// Lets HyStart++ learn from the ACK while it watches over the initial slow start.
-    fn watch_slow_start(&mut self, ack: &Ack, is_round_start: bool) {
+    fn watch_slow_start(&mut self, ack: &Ack) {
         if self.ssthresh.is_some() {
             return;
         }
         let Some(hystart) = &mut self.hystart else {
             return;
         };
-        if is_round_start && hystart.on_round() {
+        if self.round.has_just_started() && hystart.on_round() {
             self.ssthresh = Some(self.cwnd);
         } else if let Some(sample) = ack.rtt {
             hystart.on_rtt(sample.rtt);
@@ -268,14 +268,14 @@ impl<A: Avoidance> Controller for LossBased<A> {
     }
 
     fn on_ack(&mut self, ack: &Ack) {
-        let is_round_start = self.rounds.on_ack(&ack.rate);
+        self.round.update(&ack.rate);
         if let Some(sample) = ack.rtt {
             self.rtt.update(sample.rtt);
         }
         if let Phase::Timeout { has_progress } = &mut self.phase {
             *has_progress = true;
         }
-        self.watch_slow_start(ack, is_round_start);
+        self.watch_slow_start(ack);
         self.grow(ack);
         self.update_pacing_rate();
     }
@@ -347,7 +347,7 @@ impl<A: Avoidance> Controller for LossBased<A> {
             rt_prop: None,
             pacing_gain: Some(self.pacing_gain()),
             cwnd_gain: None,
-            round: self.rounds.count(),
+            round: self.round.count(),
         }
     }
 }

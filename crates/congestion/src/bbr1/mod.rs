@@ -54,7 +54,6 @@ mod policer;
 mod probe_bw;
 mod probe_rtt;
 mod recovery;
-mod round;
 mod rt_prop;
 mod startup;
 
@@ -65,6 +64,7 @@ use rand_xoshiro::rand_core::SeedableRng;
 use units::{Bytes, Rate, Ratio, Time};
 
 use crate::controller::{Ack, Cause, Connection, Controller, Lost, Recovery, Sent, Snapshot};
+use crate::round::Round;
 use ack_aggregation::AckAggregation;
 use btl_bw::BtlBw;
 use full_pipe::FullPipe;
@@ -73,7 +73,6 @@ use policer::Policer;
 use probe_bw::ProbeBw;
 use probe_rtt::{ProbeRtt, SlowStretch};
 use recovery::LossEpisode;
-use round::Round;
 use rt_prop::RtProp;
 
 /// The BBRv1 congestion controller.
