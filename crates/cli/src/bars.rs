@@ -35,7 +35,7 @@ impl Bars {
             let _ = out.write_str(&live(state));
         };
         let style =
-            ProgressStyle::with_template("{prefix} {bar:24.cyan/dim} {percent:>3}%  {live}")
+            ProgressStyle::with_template("{prefix} {bar:18.cyan/dim} {percent:>3}%  {live}")
                 .unwrap_or_else(|_| ProgressStyle::default_bar())
                 .with_key("live", live)
                 .progress_chars("━╸─");

@@ -89,26 +89,22 @@ impl Lanes<'_> {
         let was_done = before.is_some_and(|before| before.is_done);
         if progress.is_done && !was_done && !Bars::are_visible() {
             let name = lane.name.trim_end();
-            self.bars.say(format_args!("{name}: {}", line(progress)));
+            self.bars
+                .say(format_args!("{name}: {}", line(progress).trim_start()));
         }
     }
 }
 
-/// `18.6 Mbit/s  RTT 41.2 ms  ProbeBW  4 s left`; at the end `18.6 Mbit/s  done in 3.62 s`.
+/// `18.6 Mbit/s  RTT 41.2 ms  4 s left  ProbeBW`; at the end `18.6 Mbit/s  done in 3.62 s`.
 fn line(progress: &Progress) -> String {
     let rate = human::rate(progress.rate);
     if progress.is_done {
-        return format!("{rate}  done in {}", human::duration(progress.at));
+        let span = human::duration(progress.at);
+        return format!("{rate:>11}  done in {span}");
     }
-    let mut line = rate;
-    if let Some(rtt) = progress.rtt {
-        line += &format!("  RTT {}", human::duration(rtt));
-    }
-    line += &format!("  {}", progress.state);
-    if let Some(left) = time_left(progress) {
-        line += &format!("  {} left", human::time_left(left));
-    }
-    line
+    let rtt = progress.rtt.map(human::duration).unwrap_or_default();
+    let left = time_left(progress).map_or(String::new(), |left| human::time_left(left) + " left");
+    format!("{rate:>11}  RTT {rtt:>7}  {left:>9}  {}", progress.state)
 }
 
 /// How long the rest takes at the present rate.
