@@ -44,21 +44,21 @@ fn transfer(kind: Kind, (rate, rtt_ms, bdp, loss): Setting, bytes: u64, seed: u6
 fn bbr1_fills_a_long_path_whatever_the_loss() {
     for (loss, least) in [("0%", 0.92), ("1%", 0.90), ("5%", 0.85)] {
         let (share, _) = bulk(Kind::Bbr1, ("100mbit", 100, 4, loss), 20);
-        assert!(share >= least && share <= 1.0, "{loss}: {share}");
+        assert!((least..=1.0).contains(&share), "{loss}: {share}");
     }
 }
 
 #[test]
 fn bbr1_keeps_a_deep_buffer_empty() {
     let (share, samples) = bulk(Kind::Bbr1, ("10mbit", 40, 25, "0%"), 30);
-    assert!(share >= 0.95 && share <= 1.0, "{share}");
+    assert!((0.95..=1.0).contains(&share), "{share}");
     assert!(samples.rtt_ms(0.5) <= 45.0, "{}", samples.rtt_ms(0.5));
 }
 
 #[test]
 fn cubic_fills_a_deep_buffer() {
     let (share, samples) = bulk(Kind::Cubic, ("10mbit", 40, 25, "0%"), 30);
-    assert!(share >= 0.95 && share <= 1.0, "{share}");
+    assert!((0.95..=1.0).contains(&share), "{share}");
     assert!(samples.rtt_ms(0.5) >= 200.0, "{}", samples.rtt_ms(0.5));
 }
 
@@ -68,7 +68,7 @@ fn a_short_transfer_over_a_lossy_path() {
     for seed in 1..=3 {
         let bbr1 = transfer(Kind::Bbr1, setting, 8 << 20, seed);
         let cubic = transfer(Kind::Cubic, setting, 8 << 20, seed);
-        assert!(bbr1 >= 0.85 && bbr1 <= 1.0, "{bbr1}");
+        assert!((0.85..=1.0).contains(&bbr1), "{bbr1}");
         assert!(cubic < bbr1 / 2.0, "{cubic} against {bbr1}");
     }
 }
