@@ -71,12 +71,12 @@
       for (const [value] of row.references(path)) if (value > max && value < 4 * max) max = value;
     }
     // Ribbons of states need room above the curves.
-    return (max || 1) * (1.08 + (layout === "overlay" ? 0.05 * lanes.length : 0));
+    return (max || 1) * (1.08 + (layout === "overlay" ? Math.min(0.05 * lanes.length, 0.35) : 0));
   };
 
   const drawStates = (plot, shown) => {
     const { ctx, bbox } = plot;
-    const ribbon = 7 * devicePixelRatio;
+    const ribbon = Math.min(7 * devicePixelRatio, (0.25 * bbox.height) / shown.length);
     ctx.save();
     ctx.beginPath();
     ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
@@ -159,7 +159,7 @@
     const axis = { stroke: css("--faint"), grid: { stroke: css("--grid"), width: 1 }, ticks: { stroke: css("--grid"), width: 1 },
                    font: "11px system-ui, sans-serif" };
     const plot = new uPlot({
-      width: box.clientWidth, height: 210, padding: [8, 10, 0, 0],
+      width: box.clientWidth, height: 210, padding: [8, 18, 0, 0],
       legend: { show: false },
       scales: { x: { time: false, auto: false, range: (_, min, max) => [min ?? 0, max ?? data.end] },
                 y: { auto: false, range: (_, min, high) => [0, high ?? max] } },

@@ -116,9 +116,9 @@ fn a_race_can_be_called_off() {
         )
         .unwrap();
     assert!(records.iter().all(|record| record.is_partial));
-    let flow = &records[0].summary.flows[0];
-    assert_eq!(flow.completed_s, None);
-    assert!(flow.goodput_bps > 0);
+    let flows = || records.iter().map(|record| &record.summary.flows[0]);
+    assert!(flows().all(|flow| flow.completed_s.is_none()));
+    assert!(flows().any(|flow| flow.delivered_bytes > 50_000 && flow.goodput_bps > 0));
     assert!(report::table(&records).contains("stopped at"));
 }
 

@@ -6,8 +6,10 @@ use units::Duration;
 use super::lanes::Lane;
 use crate::record::{FlowSample, PathSample, Record};
 
-/// Points a curve at most: more than a screen has pixels, few enough for a page that opens at once.
-const POINTS: usize = 4_000;
+/// Points a curve at most, and of all lanes together: more than a screen has pixels, few enough for a page that opens
+/// at once.
+const CURVE_POINTS: u64 = 4_000;
+const ALL_POINTS: u64 = 40_000;
 
 /// Everything the page's script gets.
 #[derive(Serialize)]
@@ -66,18 +68,21 @@ struct Stay {
 
 impl Plots {
     pub fn new(records: &[Record], lanes: &[Lane<'_>]) -> Plots {
+        let points = (ALL_POINTS / lanes.len().max(1) as u64).clamp(100, CURVE_POINTS);
         let ends = records.iter().map(|record| record.summary.duration_s);
         Plots {
             end: ends.fold(0.0, f64::max),
-            paths: records.iter().map(path).collect(),
-            lanes: lanes.iter().map(lane).collect(),
+            paths: records.iter().map(|record| path(record, points)).collect(),
+            lanes: lanes.iter().map(|each| lane(each, points)).collect(),
         }
     }
 }
 
-fn path(record: &Record) -> PathPlot {
+fn path(record: &Record, points: u64) -> PathPlot {
     let spec = &record.scenario.path;
-    let samples = thin(&record.path.samples, |sample: &PathSample| sample.at);
+    let samples = thin(&record.path.samples, points, |sample: &PathSample| {
+        sample.at
+    });
     PathPlot {
         limit: record
             .summary
@@ -96,8 +101,8 @@ fn path(record: &Record) -> PathPlot {
     }
 }
 
-fn lane(lane: &Lane<'_>) -> LanePlot {
-    let samples = thin(&lane.flow.samples, |sample: &FlowSample| sample.at);
+fn lane(lane: &Lane<'_>, points: u64) -> LanePlot {
+    let samples = thin(&lane.flow.samples, points, |sample: &FlowSample| sample.at);
     LanePlot {
         name: lane.name.clone(),
         path: lane.record_index,
@@ -119,10 +124,10 @@ fn column<T>(samples: &[&FlowSample], value: impl Fn(&FlowSample) -> T) -> Vec<T
     samples.iter().map(|sample| value(sample)).collect()
 }
 
-/// At most [`POINTS`] of the samples, evenly over time, the first and the last among them.
-fn thin<S>(samples: &[S], at: impl Fn(&S) -> Duration) -> Vec<&S> {
+/// About `points` of the samples at most, evenly over time, the first and the last among them.
+fn thin<S>(samples: &[S], points: u64, at: impl Fn(&S) -> Duration) -> Vec<&S> {
     let span = samples.last().map_or(Duration::ZERO, &at);
-    let step = span / (POINTS as u64 - 2);
+    let step = span / points;
     let mut due = Duration::ZERO;
     let last = samples.len().saturating_sub(1);
     let picked = samples.iter().enumerate().filter(|(index, sample)| {
@@ -165,4 +170,27 @@ fn seconds(at: Duration) -> f64 {
 /// Three decimals.
 fn round(value: f64) -> f64 {
     (value * 1e3).round() / 1e3
+}
+
+#[cfg(test)]
+mod tests {
+    use super::thin;
+    use units::Duration;
+
+    #[test]
+    fn thinned_evenly_with_both_ends() {
+        let samples: Vec<Duration> = (0..=100_000).map(Duration::from_micros).collect();
+        let picked = thin(&samples, 1_000, |at| *at);
+        assert!((1_000..=1_002).contains(&picked.len()), "{}", picked.len());
+        assert_eq!(picked.first(), Some(&&samples[0]));
+        assert_eq!(picked.last(), samples.last().as_ref());
+        assert!(
+            picked
+                .windows(2)
+                .all(|pair| pair[1].saturating_sub(*pair[0]) <= Duration::from_micros(101))
+        );
+        let few: Vec<Duration> = (0..10).map(Duration::from_secs).collect();
+        assert_eq!(thin(&few, 1_000, |at| *at).len(), 10);
+        assert!(thin(&few[..0], 1_000, |at| *at).is_empty());
+    }
 }
