@@ -11,6 +11,9 @@ use crate::output;
 /// Bars are drawn anew so often, whether or not there is news.
 const TICK: Duration = Duration::from_millis(100);
 
+/// A longer name would leave no place for the rest of the line.
+const MAX_NAME: usize = 24;
+
 /// A group of bars, one below the other. What is drawn disappears when the group is dropped.
 #[derive(Default)]
 pub struct Bars {
@@ -41,7 +44,7 @@ impl Bars {
                 .progress_chars("━╸─");
         let bar = ProgressBar::new(total)
             .with_style(style)
-            .with_prefix(name.to_owned());
+            .with_prefix(shorten(name));
         let bar = self.group.add(bar);
         bar.enable_steady_tick(TICK);
         bar
@@ -57,5 +60,30 @@ impl Drop for Bars {
     fn drop(&mut self) {
         // A terminal that has gone needs no tidying.
         let _ = self.group.clear();
+    }
+}
+
+/// The name, or as much of it as there is place for.
+fn shorten(name: &str) -> String {
+    match name.char_indices().nth(MAX_NAME) {
+        None => name.to_owned(),
+        Some(_) => name.chars().take(MAX_NAME - 1).chain(['…']).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::shorten;
+
+    #[test]
+    fn long_names_are_shortened() {
+        assert_eq!(
+            shorten("exactly-24-characters.xy"),
+            "exactly-24-characters.xy"
+        );
+        assert_eq!(
+            shorten("ä-name-of-25-characters.x"),
+            "ä-name-of-25-characters…"
+        );
     }
 }

@@ -6,44 +6,51 @@ use lab::scenario::{PathSpec, ScenarioError};
 use crate::failure::Failure;
 
 /// The path. An option that is not given leaves its part of the path as it is by default.
+///
+/// Values may start with a hyphen, so that `--loss -1%` is answered as a wrong share and not as an unknown option.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Path options")]
 pub struct PathOptions {
     /// Bottleneck rate, in tc's units: 20mbit, 1.5gbit
-    #[arg(long, value_name = "RATE")]
+    #[arg(long, allow_hyphen_values = true, value_name = "RATE")]
     rate: Option<String>,
     /// RTprop, the two-way propagation delay: 40ms
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, allow_hyphen_values = true, value_name = "TIME")]
     rtt: Option<String>,
     /// The bottleneck's buffer, drop-tail: 8bdp, 250kb, 100p (packets) or 1s
-    #[arg(long, value_name = "SIZE")]
+    #[arg(long, allow_hyphen_values = true, value_name = "SIZE")]
     buffer: Option<String>,
     /// Random loss of data packets: 1%, or in bursts p=1%,r=30%,kind=gilbert
-    #[arg(long, value_name = "SHARE")]
+    #[arg(long, allow_hyphen_values = true, value_name = "SHARE")]
     loss: Option<String>,
     /// Random loss on the way back: 1%
-    #[arg(long, value_name = "SHARE")]
+    #[arg(long, allow_hyphen_values = true, value_name = "SHARE")]
     ack_loss: Option<String>,
     /// Extra delay, uniform up to: 5ms; or up_to=5ms,reorders=true to let packets overtake each other
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, allow_hyphen_values = true, value_name = "TIME")]
     jitter: Option<String>,
     /// Packets held back so that later ones overtake them: share=1%,by=10ms
-    #[arg(long, value_name = "SHARE,DELAY")]
+    #[arg(long, allow_hyphen_values = true, value_name = "SHARE,DELAY")]
     reorder: Option<String>,
     /// Share of packets that arrive twice: 0.1%
-    #[arg(long, value_name = "SHARE")]
+    #[arg(long, allow_hyphen_values = true, value_name = "SHARE")]
     duplicate: Option<String>,
     /// Token bucket that drops what exceeds it: rate=10mbit,burst=100kb
-    #[arg(long, value_name = "RATE,BURST")]
+    #[arg(long, allow_hyphen_values = true, value_name = "RATE,BURST")]
     policer: Option<String>,
     /// What comes back is held and released together: interval=10ms
-    #[arg(long, value_name = "INTERVAL")]
+    #[arg(long, allow_hyphen_values = true, value_name = "INTERVAL")]
     aggregation: Option<String>,
     /// File of delivery opportunities in Mahimahi's format, instead of a rate
-    #[arg(long, value_name = "FILE", conflicts_with = "rate")]
+    #[arg(
+        long,
+        allow_hyphen_values = true,
+        value_name = "FILE",
+        conflicts_with = "rate"
+    )]
     trace: Option<String>,
     /// What changes, and when: at=20s,rate=10mbit (or rtt=80ms); may be repeated
-    #[arg(long, value_name = "CHANGE")]
+    #[arg(long, allow_hyphen_values = true, value_name = "CHANGE")]
     change: Vec<String>,
 }
 

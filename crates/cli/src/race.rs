@@ -40,10 +40,10 @@ pub struct Options {
     )]
     controllers: Vec<Kind>,
     /// End after this time; without --bytes or FILE, send as much as fits into it
-    #[arg(long, value_name = "TIME", value_parser = positive_time)]
+    #[arg(long, allow_hyphen_values = true, value_name = "TIME", value_parser = positive_time)]
     duration: Option<Duration>,
     /// How much to carry if there is no FILE [default: 8mib, unless --duration is given]
-    #[arg(long, value_name = "SIZE", value_parser = positive_size, conflicts_with = "file")]
+    #[arg(long, allow_hyphen_values = true, value_name = "SIZE", value_parser = positive_size, conflicts_with = "file")]
     bytes: Option<Bytes>,
     /// Put all of them on one bottleneck
     #[arg(long)]

@@ -31,12 +31,10 @@ fn one_line(text: &str) -> String {
         .take_while(|word| word.starts_with(char::is_alphabetic))
         .collect::<Vec<_>>()
         .join(" ");
-    let command = if command.is_empty() {
-        "fullpipe"
-    } else {
-        &command
-    };
-    format!("{message} (see '{command} --help')")
+    match command.is_empty() {
+        true => message.to_owned(),
+        false => format!("{message} (see '{command} --help')"),
+    }
 }
 
 #[cfg(test)]
@@ -54,12 +52,12 @@ mod tests {
     }
 
     #[test]
-    fn without_usage_the_help_is_the_commands_own() {
+    fn a_wrong_value_is_explained_without_help() {
         let text = "error: invalid value 'x' for '--rate <RATE>': expected a rate such as 20mbit or 1.5gbit\n\n\
                     For more information, try '--help'.\n";
         assert_eq!(
             one_line(text),
-            "invalid value 'x' for '--rate <RATE>': expected a rate such as 20mbit or 1.5gbit (see 'fullpipe --help')"
+            "invalid value 'x' for '--rate <RATE>': expected a rate such as 20mbit or 1.5gbit"
         );
     }
 }

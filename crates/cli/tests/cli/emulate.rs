@@ -114,12 +114,27 @@ fn losses_are_counted_and_sigterm_ends_it_too() {
 }
 
 #[test]
+fn a_reader_that_has_gone_is_no_failure() {
+    let to = echo().to_string();
+    let arguments = ["emulate", "--listen", "127.0.0.1:0", "--to", &to, "--json"];
+    let mut relay = Running::start_unread(Path::new("."), arguments);
+    relay.stderr_line_with("relaying");
+    relay.signal(Signal::INT);
+    let (status, stdout, stderr) = relay.finish();
+    assert_eq!(
+        (status.code(), stdout.as_str(), stderr.as_str()),
+        (Some(0), "", "")
+    );
+}
+
+#[test]
 fn impossible_paths_are_refused() {
     for (options, parts) in [
         (["--rate", "0"], ["--rate", "20mbit"]),
         (["--rate", "20"], ["--rate", "20mbit"]),
         (["--rtt", "forty"], ["--rtt", "40ms"]),
         (["--loss", "101%"], ["--loss", "100%"]),
+        (["--loss", "-1%"], ["--loss", "-1%"]),
         (["--ack-loss", "2"], ["--ack-loss", "100%"]),
         (["--buffer", "100b"], ["--buffer", "packet"]),
         (["--buffer", "4bdp"], ["--buffer", "--rate"]),

@@ -1,6 +1,7 @@
 //! The `fullpipe` command as a child process.
 
-use std::io::{BufRead, BufReader, Read};
+use std::io::{self, BufRead, BufReader, Read};
+use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
@@ -41,23 +42,28 @@ pub struct Running {
 
 impl Running {
     /// Starts the command in the directory `directory`.
-    pub fn start<'a>(
-        directory: &std::path::Path,
-        arguments: impl IntoIterator<Item = &'a str>,
-    ) -> Running {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_fullpipe"))
-            .args(arguments)
-            .current_dir(directory)
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("starts");
+    pub fn start<'a>(directory: &Path, arguments: impl IntoIterator<Item = &'a str>) -> Running {
+        let mut child = spawn(directory, arguments);
         let stdout = lines(child.stdout.take().expect("piped"));
         let stderr = lines(child.stderr.take().expect("piped"));
         Running {
             child,
             stdout,
+            stderr,
+        }
+    }
+
+    /// Starts the command where nobody reads what it prints on stdout: the pipe is closed at once.
+    pub fn start_unread<'a>(
+        directory: &Path,
+        arguments: impl IntoIterator<Item = &'a str>,
+    ) -> Running {
+        let mut child = spawn(directory, arguments);
+        drop(child.stdout.take());
+        let stderr = lines(child.stderr.take().expect("piped"));
+        Running {
+            child,
+            stdout: lines(io::empty()),
             stderr,
         }
     }
@@ -119,6 +125,17 @@ impl Drop for Running {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+fn spawn<'a>(directory: &Path, arguments: impl IntoIterator<Item = &'a str>) -> Child {
+    Command::new(env!("CARGO_BIN_EXE_fullpipe"))
+        .args(arguments)
+        .current_dir(directory)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("starts")
 }
 
 /// Reads lines in the background, so that the child never waits for its reader.
