@@ -1,4 +1,9 @@
 //! Congestion control as pure state machines: no clock, no I/O, no allocation, integers only.
+//!
+//! - [`bbr1`], [`cubic`] and [`reno`] are the controllers; [`Kind`] names them and [`AnyController`] is any of them.
+//! - [`controller`] has the one trait through which a transport drives a controller, and the order of events.
+//! - [`sampling`] measures the delivery rate at each ACK.
+//! - [`embedding`] is a short guide for transports, with a complete sender.
 
 #![no_std]
 
@@ -7,6 +12,7 @@ mod ack_clock;
 pub mod bbr1;
 pub mod controller;
 pub mod cubic;
+pub mod embedding;
 pub mod filter;
 mod hystart;
 pub mod kind;
