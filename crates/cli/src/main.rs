@@ -2,6 +2,7 @@
 
 mod address;
 mod bars;
+mod controllers;
 mod emulate;
 mod failure;
 mod human;

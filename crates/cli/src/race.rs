@@ -10,6 +10,7 @@ use lab::race::{Payload, Race, RaceError};
 use lab::report::{self, Origin};
 use units::{Bytes, Duration};
 
+use crate::controllers;
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::lanes::Lanes;
@@ -31,9 +32,9 @@ overwritten.", report::describe(&Race::default().path)))]
 pub struct Options {
     /// The file to carry; without it, bytes made on the fly
     file: Option<PathBuf>,
-    /// Who races: bbr1, cubic, reno
     #[arg(
         long,
+        help = controllers::help("Who races"),
         value_name = "NAMES",
         value_delimiter = ',',
         default_value = "bbr1,cubic"

@@ -5,9 +5,10 @@ use std::time::SystemTime;
 
 use clap::Args;
 use congestion::kind::Kind;
-use quic::controller;
+use quic::controller::factory;
 use quic::transfer::{self, SenderConfig, Ticket};
 
+use crate::controllers;
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::progress::Progress;
@@ -22,8 +23,12 @@ pub struct Options {
     files: Vec<PathBuf>,
     /// The ticket that the receiver printed
     ticket: Ticket,
-    /// The congestion controller: bbr1, cubic or reno
-    #[arg(long, value_name = "NAME", default_value_t = Kind::Bbr1)]
+    #[arg(
+        long,
+        help = controllers::help("The congestion controller"),
+        value_name = "NAME",
+        default_value_t = Kind::Bbr1
+    )]
     controller: Kind,
     /// Begin anew: forget what an earlier attempt with this ticket has brought
     #[arg(long)]
@@ -38,7 +43,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
 async fn send(options: &Options) -> Result<(), Failure> {
     let progress = Progress::default();
     let config = SenderConfig {
-        controllers: controller::factory(options.controller, seed(), Some(progress.observer())),
+        controllers: factory(options.controller, seed(), Some(progress.observer())),
         restart: options.restart,
     };
     let watch = |event: transfer::Event<'_>| progress.on_event(&event);
