@@ -283,8 +283,9 @@ impl From<ReadExactError> for Error {
     fn from(error: ReadExactError) -> Error {
         match error {
             ReadExactError::ReadError(error) => error.into(),
+            // That is also how a stream ends whose sender is being torn down.
             ReadExactError::FinishedEarly(_) => {
-                Error::Protocol("a stream ended too early".to_owned())
+                Error::PeerClosed("it stopped in the middle".to_owned())
             }
         }
     }

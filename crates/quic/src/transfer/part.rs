@@ -101,6 +101,11 @@ impl Part {
         self.verified.keys().map(len).sum()
     }
 
+    /// How many of its blocks are verified.
+    pub fn verified_blocks(&self) -> u64 {
+        self.verified.len() as u64
+    }
+
     /// What the sender is told of it. Drops the few blocks that do not fit into a message.
     pub fn have(&mut self) -> Have {
         let ranges = Have::ranges(self.verified.keys().copied());

@@ -7,6 +7,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::stream::{self, Stream, StreamExt};
 use noq::congestion::CubicConfig;
 use noq::{Connection, ConnectionError, Endpoint, Incoming, RecvStream, SendStream, VarInt};
 use tokio::sync::mpsc;
@@ -20,7 +21,7 @@ use super::proof::{PROOF_LEN, proof};
 use super::store::{SavedIdentity, Store};
 use super::ticket::{MAX_ADDRESSES, Secret, Ticket};
 use super::wire::{self, Answer, Have, MAX_ANSWER, MAX_OFFER, MAX_REPLY, Offer, Reply, WireError};
-use super::{Event, FAREWELL, FileStatus, QUEUE, Transferred, Watch, transport, tree};
+use super::{Event, FAREWELL, FileStatus, QUEUE, STREAMS, Transferred, Watch, transport, tree};
 use crate::endpoint::{self, EndpointError, Identity};
 
 /// So many wrong proofs in one run are no accident any more.
@@ -385,21 +386,26 @@ async fn receive_all(
     let files: Vec<FileStatus> = parts.iter().map(status).collect();
     watch(Event::Begun(&files));
 
+    let Knock {
+        connection,
+        replies,
+        control,
+    } = knock;
+    let mut arriving = std::pin::pin!(arriving(connection, missing(&files, &have)));
     let mut received = Vec::new();
-    for (file, (part, have)) in parts.into_iter().zip(have).enumerate() {
-        let stream = knock.connection.accept_uni().await?;
-        let taken = receive(stream, part, &have, file, &mut knock.replies, watch).await;
+    for (file, part) in parts.into_iter().enumerate() {
+        let taken = receive(part, file, arriving.as_mut(), control, replies, watch).await;
         match taken {
             Ok(whole) => received.push(whole),
             Err(Error::Refused(refusal)) => {
                 let reply = Reply::Failed(refusal.clone());
-                say(&mut knock.replies, &reply, MAX_REPLY).await?;
+                say(replies, &reply, MAX_REPLY).await?;
                 return Err(refusal.into());
             }
             Err(error) => return Err(error),
         }
         let complete = Reply::Complete { file: file as u32 };
-        say(&mut knock.replies, &complete, MAX_REPLY).await?;
+        say(replies, &complete, MAX_REPLY).await?;
         watch(Event::Complete { file });
     }
     Ok(received)
@@ -422,23 +428,55 @@ async fn say(
     Ok(replies.write_all(&frame).await?)
 }
 
-/// A block that has arrived.
+/// A block's place, and what has arrived of it.
 struct Block {
     index: u64,
     hash: [u8; 32],
     data: Vec<u8>,
 }
 
-/// Takes one file from its stream, up to its name.
+/// The blocks that are missing of all files, in the order in which they come.
+fn missing(files: &[FileStatus], have: &[Have]) -> impl Iterator<Item = Block> {
+    files.iter().zip(have).flat_map(|(file, have)| {
+        let missing = (0..tree::blocks(file.size)).filter(|index| !have.contains(*index));
+        missing.map(|index| Block {
+            index,
+            hash: [0; 32],
+            data: vec![0; tree::block_len(file.size, index)],
+        })
+    })
+}
+
+/// Takes the stream of each block in `expected`. Many are read at a time, but they come out in order.
+fn arriving(
+    connection: &Connection,
+    expected: impl Iterator<Item = Block>,
+) -> impl Stream<Item = Result<Block, Error>> {
+    stream::iter(expected)
+        .then(async |block| Ok((connection.accept_uni().await?, block)))
+        .map(async |accepted: Result<(RecvStream, Block), Error>| {
+            let (mut stream, mut block) = accepted?;
+            stream.read_exact(&mut block.hash).await?;
+            stream.read_exact(&mut block.data).await?;
+            match stream.read_chunk(1).await? {
+                None => Ok(block),
+                Some(_) => Err(WireError::TooLong.into()),
+            }
+        })
+        .buffered(STREAMS as usize)
+}
+
+/// Takes one file's missing blocks from `arriving` and its hash from `control`, and gives it its name.
 async fn receive(
-    stream: RecvStream,
     mut part: Part,
-    have: &Have,
     file: usize,
+    mut arriving: Pin<&mut impl Stream<Item = Result<Block, Error>>>,
+    control: &mut RecvStream,
     replies: &mut SendStream,
     watch: Watch<'_>,
 ) -> Result<Transferred, Error> {
     let (size, resumed) = (part.size(), part.verified_bytes());
+    let missing = tree::blocks(size) - part.verified_blocks();
     let (blocks, mut queue) = mpsc::channel::<Block>(QUEUE);
     let (written, mut verified) = mpsc::channel::<u64>(QUEUE);
     let writing = spawn_blocking(move || {
@@ -452,6 +490,17 @@ async fn receive(
         }
         Ok::<Part, Refusal>(part)
     });
+    let feed = async {
+        // Owned, so that its end is the writer's.
+        let blocks = blocks;
+        for _ in 0..missing {
+            let block = arriving.next().await.ok_or(WireError::Sense)??;
+            if blocks.send(block).await.is_err() {
+                break;
+            }
+        }
+        Ok::<(), Error>(())
+    };
     let report = async {
         while let Some(bytes) = verified.recv().await {
             watch(Event::Verified { file, bytes });
@@ -460,43 +509,21 @@ async fn receive(
         }
         Ok::<(), Error>(())
     };
-    let (hash, reported) = tokio::join!(read(stream, size, have, blocks), report);
+    let (fed, reported) = tokio::join!(feed, report);
     // An error of the disk is the cause of the others.
     let mut part = writing.await??;
-    let hash = hash?;
+    fed?;
     reported?;
+    let mut hash = [0; 32];
+    control.read_exact(&mut hash).await?;
     let path = part.destination();
     let name = part.name().to_owned();
-    spawn_blocking(move || part.publish(hash)).await??;
+    spawn_blocking(move || part.publish(blake3::Hash::from_bytes(hash))).await??;
     Ok(Transferred {
         name,
         path,
         size,
-        hash: *hash.as_bytes(),
+        hash,
         resumed,
     })
-}
-
-/// Reads a file's stream: the missing blocks, which go to `blocks`, and the hash of the whole.
-async fn read(
-    mut stream: RecvStream,
-    size: u64,
-    have: &Have,
-    blocks: mpsc::Sender<Block>,
-) -> Result<blake3::Hash, Error> {
-    let mut hash = [0; 32];
-    for index in (0..tree::blocks(size)).filter(|index| !have.contains(*index)) {
-        stream.read_exact(&mut hash).await?;
-        let mut data = vec![0; tree::block_len(size, index)];
-        stream.read_exact(&mut data).await?;
-        let block = Block { index, hash, data };
-        if blocks.send(block).await.is_err() {
-            return Err(Error::System("the file's writer has ended".to_owned()));
-        }
-    }
-    stream.read_exact(&mut hash).await?;
-    match stream.read_chunk(1).await? {
-        None => Ok(blake3::Hash::from_bytes(hash)),
-        Some(_) => Err(WireError::TooLong.into()),
-    }
 }

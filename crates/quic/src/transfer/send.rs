@@ -128,7 +128,6 @@ async fn converse(
     let mut opening = proof(connection, ticket.secret())?.as_bytes().to_vec();
     opening.extend(wire::encode(&offer, MAX_OFFER).ok_or(WireError::TooLong)?);
     control.write_all(&opening).await?;
-    control.finish()?;
 
     let have = match wire::read(&mut replies, MAX_ANSWER).await? {
         Answer::Accepted(have) => have,
@@ -152,7 +151,7 @@ async fn converse(
     let sent = tokio::select! {
         biased;
         failure = &mut follow => return failure.and(Err(WireError::Sense.into())),
-        sent = send_all(connection, sources, have, restart) => sent,
+        sent = send_all(connection, &mut control, sources, have, restart) => sent,
     };
     match sent {
         Ok(sent) => follow.await.map(|()| sent),
@@ -199,11 +198,14 @@ async fn follow(
 
 async fn send_all(
     connection: &Connection,
+    control: &mut SendStream,
     sources: Vec<Source>,
     have: Vec<Have>,
     restart: bool,
 ) -> Result<Vec<Transferred>, Error> {
     let mut sent = Vec::new();
+    let mut urgency = i32::MAX;
+    control.set_priority(urgency)?;
     for (source, have) in sources.into_iter().zip(have) {
         let mut file = Transferred {
             name: source.name.clone(),
@@ -212,34 +214,21 @@ async fn send_all(
             hash: [0; 32],
             resumed: have.bytes(source.size),
         };
-        let mut stream = connection.open_uni().await?;
-        match send_file(&mut stream, source, have, restart).await {
-            Ok(hash) => file.hash = *hash.as_bytes(),
-            Err(error) => {
-                // Not an end of the stream, as dropping it would be: there is no whole file in it.
-                let _ = stream.reset(error.code());
-                return Err(error);
-            }
+        let (blocks, mut queue) = mpsc::channel::<Block>(QUEUE);
+        let reading = spawn_blocking(move || source.produce(&have, restart, &blocks));
+        while let Some(Block { hash, data }) = queue.recv().await {
+            let mut stream = connection.open_uni().await?;
+            // What was lost of an early block goes before what is new of a later one.
+            urgency = urgency.saturating_sub(1);
+            stream.set_priority(urgency)?;
+            stream.write_all(&hash).await?;
+            stream.write_chunk(data.into()).await?;
+            stream.finish()?;
         }
+        file.hash = *reading.await??.as_bytes();
+        control.write_all(&file.hash).await?;
         sent.push(file);
     }
+    control.finish()?;
     Ok(sent)
-}
-
-async fn send_file(
-    stream: &mut SendStream,
-    source: Source,
-    have: Have,
-    restart: bool,
-) -> Result<blake3::Hash, Error> {
-    let (blocks, mut queue) = mpsc::channel::<Block>(QUEUE);
-    let reading = spawn_blocking(move || source.produce(&have, restart, &blocks));
-    while let Some(Block { hash, data }) = queue.recv().await {
-        stream.write_all(&hash).await?;
-        stream.write_chunk(data.into()).await?;
-    }
-    let hash = reading.await??;
-    stream.write_all(hash.as_bytes()).await?;
-    stream.finish()?;
-    Ok(hash)
 }

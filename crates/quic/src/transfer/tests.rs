@@ -1,1 +1,0 @@
-//! Whole transfers over loopback.

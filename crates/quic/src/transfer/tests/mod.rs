@@ -1,0 +1,224 @@
+//! Whole transfers over loopback.
+
+mod disk;
+mod hostile;
+mod resume;
+mod whole;
+
+use std::fs;
+use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use noq::Connection;
+use noq::congestion::CubicConfig;
+use tempfile::TempDir;
+use tokio::sync::Notify;
+
+use super::*;
+
+/// A directory to send from, one to receive in.
+struct World {
+    dir: TempDir,
+}
+
+impl World {
+    fn new() -> World {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir(dir.path().join("from")).unwrap();
+        World { dir }
+    }
+
+    /// A file to send, of content that `seed` determines.
+    fn file(&self, name: &str, size: u64, seed: u64) -> PathBuf {
+        let path = self.dir.path().join("from").join(name);
+        fs::write(&path, content(size, seed)).unwrap();
+        path
+    }
+
+    fn out(&self) -> PathBuf {
+        self.dir.path().join("out")
+    }
+
+    fn state(&self) -> PathBuf {
+        self.out().join(STATE_FOLDER)
+    }
+
+    fn config(&self) -> ReceiverConfig {
+        ReceiverConfig {
+            listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
+            advertise: Vec::new(),
+            out: self.out(),
+            overwrite: false,
+            fresh: false,
+        }
+    }
+
+    async fn receiver(&self) -> Receiver {
+        Receiver::bind(self.config()).await.unwrap()
+    }
+
+    /// The receiver after a crash of the one that `ticket` is from: as soon as that has let go of lock and port.
+    async fn receiver_again(&self, ticket: &Ticket) -> Receiver {
+        loop {
+            if UdpSocket::bind(ticket.addresses()[0]).is_ok() {
+                match Receiver::bind(self.config()).await {
+                    Err(Error::Busy(_)) => {}
+                    receiver => {
+                        let receiver = receiver.unwrap();
+                        assert_eq!(receiver.ticket(), ticket);
+                        assert_eq!(receiver.resumption(), Resumption::SameTicket);
+                        return receiver;
+                    }
+                }
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+
+    /// The names in the output directory, but for the state folder.
+    fn arrived(&self) -> Vec<String> {
+        let entries = fs::read_dir(self.out()).unwrap();
+        let mut names: Vec<String> = entries
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .filter(|name| name != STATE_FOLDER)
+            .collect();
+        names.sort();
+        names
+    }
+
+    /// The parts that are kept.
+    fn parts(&self) -> Vec<PathBuf> {
+        let entries = fs::read_dir(self.state()).unwrap();
+        let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+        paths.retain(|path| {
+            path.extension()
+                .is_some_and(|extension| extension == "part")
+        });
+        paths
+    }
+}
+
+fn content(size: u64, seed: u64) -> Vec<u8> {
+    let mut bytes = vec![0; size as usize];
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(&seed.to_le_bytes());
+    hasher.finalize_xof().fill(&mut bytes);
+    bytes
+}
+
+fn sender_config() -> SenderConfig {
+    SenderConfig {
+        controllers: Arc::new(CubicConfig::default()),
+        restart: false,
+    }
+}
+
+fn restart() -> SenderConfig {
+    SenderConfig {
+        restart: true,
+        ..sender_config()
+    }
+}
+
+/// Watches one side of a transfer, and tells when a certain amount is verified.
+#[derive(Default)]
+struct Log {
+    connection: Mutex<Option<Connection>>,
+    begun: Mutex<Vec<FileStatus>>,
+    turned_away: AtomicU64,
+    interrupted: Mutex<Vec<String>>,
+    stop_at: Option<u64>,
+    stop_when_complete: bool,
+    stop: Notify,
+}
+
+impl Log {
+    fn stop_at(bytes: u64) -> Log {
+        Log {
+            stop_at: Some(bytes),
+            ..Log::default()
+        }
+    }
+
+    fn watch(&self, event: Event<'_>) {
+        match event {
+            Event::Connected(connection) => {
+                *self.connection.lock().unwrap() = Some(connection.clone());
+            }
+            Event::Begun(files) => *self.begun.lock().unwrap() = files.to_vec(),
+            Event::Verified { bytes, .. } => {
+                if self.stop_at.is_some_and(|at| bytes >= at) {
+                    self.stop.notify_one();
+                }
+            }
+            Event::Complete { file } => {
+                if self.stop_when_complete && file + 1 == self.begun.lock().unwrap().len() {
+                    self.stop.notify_one();
+                }
+            }
+            Event::TurnedAway { .. } => {
+                self.turned_away.fetch_add(1, Ordering::Relaxed);
+            }
+            Event::Interrupted(error) => {
+                self.interrupted.lock().unwrap().push(error.to_string());
+            }
+        }
+    }
+
+    /// What this side put on the wire, in bytes of UDP payload.
+    fn sent(&self) -> u64 {
+        let connection = self.connection.lock().unwrap();
+        connection.as_ref().unwrap().stats().udp_tx.bytes
+    }
+}
+
+/// Runs `future` until it ends (then `Some`) or `log` says stop: then it is dropped, as if its process were killed.
+async fn until_stopped<T>(log: &Log, future: impl Future<Output = T>) -> Option<T> {
+    tokio::select! {
+        biased;
+        () = log.stop.notified() => {
+            // It would keep the connection open.
+            log.connection.lock().unwrap().take();
+            None
+        }
+        done = future => Some(done),
+    }
+}
+
+/// Both sides of a transfer that must succeed: what the receiver and the sender return.
+async fn both(
+    receiver: Receiver,
+    files: &[PathBuf],
+    log: &Log,
+) -> (Vec<Transferred>, Vec<Transferred>) {
+    let ticket = receiver.ticket().clone();
+    let watch = |event: Event<'_>| log.watch(event);
+    // If this fails it must not wait for the receiver, which goes on waiting for a sender.
+    let sending = async {
+        let sent = send(files, &ticket, sender_config(), &watch).await;
+        sent.unwrap()
+    };
+    let (received, sent) = tokio::join!(receiver.run(&|_| ()), sending);
+    (received.unwrap(), sent)
+}
+
+/// What the sender is told by a receiver that goes on waiting.
+async fn refusal(
+    receiver: &mut std::pin::Pin<&mut impl Future<Output = Result<Vec<Transferred>, Error>>>,
+    files: &[PathBuf],
+    ticket: &Ticket,
+    config: SenderConfig,
+) -> Error {
+    tokio::select! {
+        ended = receiver => panic!("the receiver ended: {ended:?}"),
+        sent = send(files, ticket, config, &|_| ()) => sent.unwrap_err(),
+    }
+}
+
+fn same_content(left: &Path, right: &Path) -> bool {
+    fs::read(left).unwrap() == fs::read(right).unwrap()
+}

@@ -1,0 +1,324 @@
+//! Transfers that are interrupted and continued.
+
+use super::*;
+
+const SIZE: u64 = 64 * BLOCK + 321;
+
+/// Begins a transfer of `files`, whose sender is dropped when `verified` bytes of the first have arrived.
+async fn interrupted_sender(world: &World, files: &[PathBuf], verified: u64) -> Ticket {
+    let receiver = world.receiver().await;
+    let ticket = receiver.ticket().clone();
+    {
+        let log = Log::stop_at(verified);
+        let heard = Log::default();
+        let (watch, hear) = (|e: Event<'_>| log.watch(e), |e: Event<'_>| heard.watch(e));
+        let mut running = std::pin::pin!(receiver.run(&hear));
+        tokio::select! {
+            ended = &mut running => panic!("the receiver ended: {ended:?}"),
+            stopped = until_stopped(&log, send(files, &ticket, sender_config(), &watch)) => {
+                assert!(stopped.is_none(), "sent before it could be stopped");
+            }
+        }
+        // The receiver notices, and waits.
+        while heard.interrupted.lock().unwrap().is_empty() {
+            tokio::select! {
+                ended = &mut running => panic!("the receiver ended: {ended:?}"),
+                () = tokio::time::sleep(Duration::from_millis(5)) => {}
+            }
+        }
+    }
+    assert_eq!(world.arrived(), Vec::<String>::new());
+    assert_eq!(world.parts().len(), 1);
+    ticket
+}
+
+/// That the transfer ended well and that what was `resumed` did not travel again.
+fn assert_continued(log: &Log, resumed: u64, at_least: u64) {
+    assert!((at_least..SIZE).contains(&resumed), "resumed {resumed}");
+    let sent = log.sent();
+    let missing = SIZE - resumed;
+    assert!(
+        sent > missing && sent < missing + missing / 4 + 100_000,
+        "sent {sent} bytes for the {missing} that were missing"
+    );
+}
+
+#[tokio::test]
+async fn after_the_sender_is_gone() {
+    let world = World::new();
+    let files = [world.file("big", SIZE, 1)];
+    let receiver = world.receiver().await;
+    let ticket = receiver.ticket().clone();
+    let log = Log::default();
+    let sending = async {
+        let first = Log::stop_at(4 * BLOCK);
+        let watch = |event: Event<'_>| first.watch(event);
+        let sent = until_stopped(&first, send(&files, &ticket, sender_config(), &watch)).await;
+        assert!(sent.is_none());
+        let watch = |event: Event<'_>| log.watch(event);
+        send(&files, &ticket, sender_config(), &watch)
+            .await
+            .unwrap()
+    };
+    let (received, sent) = tokio::join!(receiver.run(&|_| ()), sending);
+    let received = received.unwrap();
+    assert!(same_content(&received[0].path, &files[0]));
+    assert_eq!(received[0].resumed, sent[0].resumed);
+    assert_continued(&log, received[0].resumed, 4 * BLOCK);
+}
+
+#[tokio::test]
+async fn after_the_receiver_is_gone() {
+    let world = World::new();
+    let files = [world.file("big", SIZE, 1)];
+    let receiver = world.receiver().await;
+    let ticket = receiver.ticket().clone();
+    let stop = Log::stop_at(4 * BLOCK);
+    let watch = |event: Event<'_>| stop.watch(event);
+    let (received, sent) = tokio::join!(
+        until_stopped(&stop, receiver.run(&watch)),
+        send(&files, &ticket, sender_config(), &|_| ()),
+    );
+    assert!(received.is_none());
+    let error = sent.unwrap_err();
+    assert!(matches!(error, Error::PeerClosed(_)), "{error}");
+
+    let log = Log::default();
+    let (received, _) = both(world.receiver_again(&ticket).await, &files, &log).await;
+    assert!(same_content(&received[0].path, &files[0]));
+    assert_continued(&log, received[0].resumed, 4 * BLOCK);
+}
+
+#[tokio::test]
+async fn a_sender_takes_over_from_its_silent_former_self() {
+    let world = World::new();
+    let files = [world.file("big", SIZE, 1)];
+    let receiver = world.receiver().await;
+    let ticket = receiver.ticket().clone();
+    let heard = Log::default();
+    let hear = |event: Event<'_>| heard.watch(event);
+    let sending = async {
+        let stop = Log::stop_at(4 * BLOCK);
+        let watch = |event: Event<'_>| stop.watch(event);
+        let mut first = Box::pin(send(&files, &ticket, sender_config(), &watch));
+        assert!(until_stopped(&stop, first.as_mut()).await.is_none());
+        // The first is stuck, but its connection is kept alive: for the receiver it looks as if its link were cut.
+        let second = send(&files, &ticket, sender_config(), &|_| ()).await;
+        let first = first.await;
+        (first, second)
+    };
+    let (received, (first, second)) = tokio::join!(receiver.run(&hear), sending);
+    assert!(same_content(&received.unwrap()[0].path, &files[0]));
+    assert!(second.unwrap()[0].resumed >= 4 * BLOCK);
+    assert!(matches!(first, Err(Error::TakenOver)), "{first:?}");
+}
+
+#[tokio::test]
+async fn a_finished_file_is_not_sent_again() {
+    let world = World::new();
+    let files = [
+        world.file("small", 3 * BLOCK, 1),
+        world.file("empty", 0, 1),
+        world.file("big", SIZE, 2),
+    ];
+    let receiver = world.receiver().await;
+    let ticket = receiver.ticket().clone();
+    let stop = Log::stop_at(8 * BLOCK);
+    let watch = |event: Event<'_>| stop.watch(event);
+    let (received, _) = tokio::join!(
+        until_stopped(&stop, receiver.run(&watch)),
+        send(&files, &ticket, sender_config(), &|_| ()),
+    );
+    assert!(received.is_none());
+    assert_eq!(world.arrived(), ["empty", "small"]);
+
+    let log = Log::default();
+    let (received, _) = both(world.receiver_again(&ticket).await, &files, &log).await;
+    assert_eq!(received[0].resumed, 3 * BLOCK);
+    assert_continued(&log, received[2].resumed, 8 * BLOCK);
+    assert_eq!(world.arrived(), ["big", "empty", "small"]);
+    for (file, received) in files.iter().zip(received) {
+        assert!(same_content(file, &received.path));
+    }
+}
+
+#[tokio::test]
+async fn a_receiver_that_died_right_before_the_end_only_says_so() {
+    let world = World::new();
+    let files = [world.file("a", 3 * BLOCK, 1), world.file("empty", 0, 1)];
+    let receiver = world.receiver().await;
+    let ticket = receiver.ticket().clone();
+    let stop = Log {
+        stop_when_complete: true,
+        ..Log::default()
+    };
+    let watch = |event: Event<'_>| stop.watch(event);
+    // The sender may or may not hear of the last file.
+    let (received, _) = tokio::join!(
+        until_stopped(&stop, receiver.run(&watch)),
+        send(&files, &ticket, sender_config(), &|_| ()),
+    );
+    assert!(received.is_none());
+    let log = Log::default();
+    let (received, _) = both(world.receiver_again(&ticket).await, &files, &log).await;
+    assert_eq!(received[0].resumed, 3 * BLOCK);
+    assert!(log.sent() < BLOCK);
+    assert_eq!(world.arrived(), ["a", "empty"]);
+    assert!(!world.state().exists());
+}
+
+#[tokio::test]
+async fn damaged_blocks_are_fetched_again_and_no_others() {
+    let world = World::new();
+    let files = [world.file("big", SIZE, 1)];
+    let ticket = interrupted_sender(&world, &files, 8 * BLOCK).await;
+    let part = &world.parts()[0];
+    let mut damaged = fs::read(part).unwrap();
+    damaged[(2 * BLOCK + 7) as usize] ^= 1;
+    damaged[5 * BLOCK as usize] ^= 1;
+    fs::write(part, damaged).unwrap();
+    // And the journal's last record is torn.
+    let journal = part.with_extension("journal");
+    let mut records = fs::read(&journal).unwrap();
+    let verified = records.len() as u64 / 40 * BLOCK;
+    records.extend([1; 39]);
+    fs::write(&journal, records).unwrap();
+
+    let log = Log::default();
+    let (received, _) = both(world.receiver_again(&ticket).await, &files, &log).await;
+    assert!(same_content(&received[0].path, &files[0]));
+    assert_eq!(received[0].resumed, verified - 2 * BLOCK);
+    assert_continued(&log, received[0].resumed, 6 * BLOCK);
+}
+
+#[tokio::test]
+async fn a_changed_source_is_not_mixed_with_what_it_was() {
+    let world = World::new();
+    let files = [world.file("big", SIZE, 1)];
+    let ticket = interrupted_sender(&world, &files, 4 * BLOCK).await;
+    let part = world.parts()[0].clone();
+    let before = fs::read(&part).unwrap();
+    let receiver = world.receiver_again(&ticket).await;
+    let mut running = std::pin::pin!(receiver.run(&|_| ()));
+
+    for (size, seed) in [(SIZE, 2), (SIZE + 1, 1), (SIZE - 1, 1)] {
+        world.file("big", size, seed);
+        let error = refusal(&mut running, &files, &ticket, sender_config()).await;
+        assert!(
+            matches!(&error, Error::Refused(Refusal::SourceChanged { name }) if name == "big"),
+            "{error}"
+        );
+    }
+    assert_eq!(fs::read(&part).unwrap(), before);
+    assert_eq!(world.arrived(), Vec::<String>::new());
+
+    let (received, sent) = tokio::join!(running, send(&files, &ticket, restart(), &|_| ()));
+    assert_eq!(sent.unwrap()[0].resumed, 0);
+    assert!(same_content(&received.unwrap()[0].path, &files[0]));
+}
+
+#[tokio::test]
+async fn a_source_that_changes_on_its_way_does_not_arrive() {
+    let world = World::new();
+    let files = [world.file("big", SIZE, 1)];
+    let receiver = world.receiver().await;
+    let ticket = receiver.ticket().clone();
+    let heard = Log::default();
+    let hear = |event: Event<'_>| heard.watch(event);
+    {
+        let mut running = std::pin::pin!(receiver.run(&hear));
+        for (size, seed) in [(SIZE + 5, 1), (SIZE - 5, 1), (SIZE, 2)] {
+            world.file("big", SIZE, 1);
+            // Longer than any file system's clock needs to show that the file has changed after it was opened.
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            let changed = |event: Event<'_>| {
+                if matches!(event, Event::Begun(_)) {
+                    world.file("big", size, seed);
+                }
+            };
+            let error = tokio::select! {
+                ended = &mut running => panic!("the receiver ended: {ended:?}"),
+                sent = send(&files, &ticket, restart(), &changed) => sent.unwrap_err(),
+            };
+            assert!(
+                matches!(&error, Error::SourceChanged(path) if *path == files[0]),
+                "{error}"
+            );
+        }
+        while heard.interrupted.lock().unwrap().len() < 3 {
+            tokio::select! {
+                ended = &mut running => panic!("the receiver ended: {ended:?}"),
+                () = tokio::time::sleep(Duration::from_millis(5)) => {}
+            }
+        }
+    }
+    let heard = heard.interrupted.into_inner().unwrap();
+    assert!(
+        heard
+            .iter()
+            .all(|line| *line == Error::SenderFileChanged.to_string()),
+        "{heard:?}"
+    );
+    assert_eq!(world.arrived(), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn a_ticket_belongs_to_one_transfer() {
+    let world = World::new();
+    let files = [world.file("big", SIZE, 1)];
+    let other = [world.file("other", BLOCK, 2)];
+    let ticket = interrupted_sender(&world, &files, 4 * BLOCK).await;
+    let receiver = world.receiver_again(&ticket).await;
+    let mut running = std::pin::pin!(receiver.run(&|_| ()));
+    let error = refusal(&mut running, &other, &ticket, sender_config()).await;
+    assert!(
+        matches!(&error, Error::Refused(Refusal::OtherTransfer { names }) if *names == ["big"]),
+        "{error}"
+    );
+    assert_eq!(world.parts().len(), 1);
+    // Unless the sender says that it means it.
+    let (received, sent) = tokio::join!(running, send(&other, &ticket, restart(), &|_| ()));
+    sent.unwrap();
+    assert_eq!(received.unwrap().len(), 1);
+    assert_eq!(world.arrived(), ["other"]);
+    assert!(!world.state().exists());
+}
+
+#[tokio::test]
+async fn a_fresh_receiver_forgets() {
+    let world = World::new();
+    let files = [world.file("big", SIZE, 1)];
+    let ticket = interrupted_sender(&world, &files, 4 * BLOCK).await;
+    drop(world.receiver_again(&ticket).await);
+    let config = ReceiverConfig {
+        fresh: true,
+        ..world.config()
+    };
+    let receiver = Receiver::bind(config).await.unwrap();
+    assert_eq!(receiver.resumption(), Resumption::None);
+    assert_ne!(receiver.ticket().fingerprint(), ticket.fingerprint());
+    assert_ne!(receiver.ticket().secret(), ticket.secret());
+    assert_eq!(world.parts().len(), 0);
+    let (received, _) = both(receiver, &files, &Log::default()).await;
+    assert_eq!(received[0].resumed, 0);
+}
+
+#[tokio::test]
+async fn a_taken_port_changes_the_ticket_but_not_the_transfer() {
+    let world = World::new();
+    let files = [world.file("big", SIZE, 1)];
+    let ticket = interrupted_sender(&world, &files, 4 * BLOCK).await;
+    drop(world.receiver_again(&ticket).await);
+    let taken = loop {
+        match UdpSocket::bind(ticket.addresses()[0]) {
+            Ok(socket) => break socket,
+            Err(_) => tokio::time::sleep(Duration::from_millis(5)).await,
+        }
+    };
+    let receiver = world.receiver().await;
+    assert_eq!(receiver.resumption(), Resumption::NewPort);
+    assert_ne!(receiver.ticket(), &ticket);
+    let (received, _) = both(receiver, &files, &Log::default()).await;
+    assert!(received[0].resumed >= 4 * BLOCK);
+    drop(taken);
+}
