@@ -26,7 +26,8 @@
 //!
 //! A **QUIC** stack never sends a packet number twice, so that each packet has one state and each ACK is about one
 //! sending. A recovery lasts until a packet that was sent during it is acknowledged, and a loss from after its start
-//! begins the next. What QUIC calls a probe timeout is no event here; persistent congestion is
+//! begins the next; a loss from before it never does, even when it is found after the recovery's end (RFC 9002,
+//! `InCongestionRecovery`). What QUIC calls a probe timeout is no event here; persistent congestion is
 //! [`on_timeout`](crate::Controller::on_timeout). Packets without ack-eliciting frames are not in flight, and are not
 //! reported.
 //!
@@ -65,8 +66,9 @@
 //!     next_number: u64,
 //!     next_burst: Time,
 //!     min_rtt: Duration,
-//!     /// The first packet sent after the start of the present recovery, or after the timeout.
-//!     recovery: Option<u64>,
+//!     /// The first packet sent after the start of the latest recovery, or after the timeout.
+//!     recovery_start: u64,
+//!     is_recovering: bool,
 //!     /// Whether data has run out since the last ACK.
 //!     is_app_limited: bool,
 //! }
@@ -83,7 +85,8 @@
 //!             next_number: 0,
 //!             next_burst: now,
 //!             min_rtt: Duration::MAX,
-//!             recovery: None,
+//!             recovery_start: 0,
+//!             is_recovering: false,
 //!             is_app_limited: false,
 //!         }
 //!     }
@@ -135,13 +138,13 @@
 //!
 //!         // First the losses, then the recovery that they begin or the ACK ends, then the ACK itself.
 //!         let lost = self.declare_lost(now, newest.saturating_sub(PACKET_THRESHOLD - 1));
-//!         let starts_recovery = |lost| self.recovery.is_none_or(|first| lost >= first);
-//!         if lost.is_some_and(starts_recovery) {
-//!             self.recovery = Some(self.next_number);
+//!         if lost.is_some_and(|lost| lost >= self.recovery_start) {
+//!             self.recovery_start = self.next_number;
+//!             self.is_recovering = true;
 //!             let entered = Recovery::Entered(Cause::Loss);
 //!             self.controller.on_recovery(now, entered, self.bytes_in_flight);
-//!         } else if self.recovery.is_some_and(|first| newest >= first) {
-//!             self.recovery = None;
+//!         } else if self.is_recovering && newest >= self.recovery_start {
+//!             self.is_recovering = false;
 //!             self.controller.on_recovery(now, Recovery::Left, self.bytes_in_flight);
 //!         }
 //!         let rate = self.sampler.sample(now, self.min_rtt);
@@ -161,7 +164,8 @@
 //!     /// Nothing has arrived for so long that all must be lost.
 //!     fn on_timeout(&mut self, now: Time) {
 //!         self.declare_lost(now, self.next_number);
-//!         self.recovery = Some(self.next_number);
+//!         self.recovery_start = self.next_number;
+//!         self.is_recovering = true;
 //!         self.controller.on_timeout(now);
 //!     }
 //!

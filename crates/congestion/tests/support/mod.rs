@@ -102,8 +102,9 @@ pub struct Flow<C> {
     smoothed_rtt: Option<Duration>,
     min_rtt: Duration,
     last_rtt: Duration,
-    /// The first packet number sent after the present recovery began.
-    recovery: Option<u64>,
+    /// The first packet number sent after the latest recovery began.
+    recovery_start: u64,
+    is_recovering: bool,
     last_send: Time,
     probes_in_a_row: u32,
     /// When the pacer lets the next burst go.
@@ -140,7 +141,8 @@ impl<C: Controller> Flow<C> {
             smoothed_rtt: None,
             min_rtt: Duration::MAX,
             last_rtt: Duration::ZERO,
-            recovery: None,
+            recovery_start: 0,
+            is_recovering: false,
             last_send: Time::ZERO,
             probes_in_a_row: 0,
             next_burst: Time::ZERO,
@@ -197,11 +199,14 @@ impl<C: Controller> Flow<C> {
 
     /// Sends a burst, if the pacer and the window let one go.
     fn send(&mut self) {
-        if self.now < self.next_burst || !self.has_window() {
+        if !self.has_window() {
             return;
         }
         if self.backlog.is_zero() {
             self.sampler.mark_app_limited(self.inflight);
+            return;
+        }
+        if self.now < self.next_burst {
             return;
         }
         if self.inflight.is_zero() && self.sampler.is_app_limited() {
@@ -264,8 +269,8 @@ impl<C: Controller> Flow<C> {
         if self.order == LossOrder::BeforeAck {
             self.detect_losses();
         }
-        if self.recovery.is_some_and(|first| newest >= first) {
-            self.recovery = None;
+        if self.is_recovering && newest >= self.recovery_start {
+            self.is_recovering = false;
             self.controller
                 .on_recovery(self.now, Recovery::Left, self.inflight);
         }
@@ -281,7 +286,8 @@ impl<C: Controller> Flow<C> {
                 is_ack_delayed: false,
             }),
             ce_marked: Bytes::ZERO,
-            is_cwnd_limited: !self.has_window(),
+            // With data, it is but the window and its pacer that it waits for.
+            is_cwnd_limited: !self.sampler.is_app_limited(),
         });
         if self.order == LossOrder::AfterAck {
             self.detect_losses();
@@ -331,14 +337,16 @@ impl<C: Controller> Flow<C> {
         let Some(largest_lost) = largest_lost else {
             return;
         };
-        if self.recovery.is_some_and(|first| largest_lost < first) {
+        // RFC 9002, `InCongestionRecovery`: also when that recovery is over.
+        if largest_lost < self.recovery_start {
             return;
         }
-        if self.recovery.is_some() {
+        if self.is_recovering {
             self.controller
                 .on_recovery(self.now, Recovery::Left, self.inflight);
         }
-        self.recovery = Some(self.next_number);
+        self.recovery_start = self.next_number;
+        self.is_recovering = true;
         self.controller
             .on_recovery(self.now, Recovery::Entered(Cause::Loss), self.inflight);
     }
