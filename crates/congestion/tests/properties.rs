@@ -313,12 +313,11 @@ proptest! {
     fn bbr1_does_with_any_settings(
         connection in connection(),
         events in prop::collection::vec(event(), 0..120),
-        is_host_budgeted in any::<bool>(),
-        has_policer_model in any::<bool>(),
+        flags in prop::array::uniform2(any::<bool>()),
     ) {
         let config = bbr1::Config {
-            is_end_host_budgeted: is_host_budgeted,
-            has_policer_model,
+            is_end_host_budgeted: flags[0],
+            has_policer_model: flags[1],
             ..bbr1::Config::paper()
         };
         drive(connection, Bbr1::new(connection, config), &events);

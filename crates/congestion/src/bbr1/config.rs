@@ -38,7 +38,8 @@ pub struct Config {
     pub recovery_end: RecoveryEnd,
 }
 
-/// When a loss episode is over, so that the saved window is restored and the next loss starts a new one.
+/// When a loss episode is over, so that the window of before is restored and the next loss opens another episode with a
+/// round of packet conservation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RecoveryEnd {
     /// When the transport leaves its recovery, literally as in `bbr_set_cwnd_to_recover_or_restore`.
@@ -48,7 +49,8 @@ pub enum RecoveryEnd {
     /// "Recovery Period") and under steady random loss starts anew at once: each would shrink inflight by another
     /// round of packet conservation.
     WithTransport,
-    /// When, after that, a whole round trip has passed without a loss.
+    /// When, after that, a whole round trip has passed without a loss. In Startup the window is restored before, as soon
+    /// as the transport leaves its recovery.
     ///
     /// Gives a transport of either kind what Linux's TCP does under steady loss: there one recovery runs into the
     /// next within the same ACK, which BBR does not see. (Google's QUIC ends its BBR's recovery the same way.)

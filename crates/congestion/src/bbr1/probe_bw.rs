@@ -98,3 +98,32 @@ impl Bbr1 {
 fn has_losses(ack: &Ack) -> bool {
     ack.rate.newly_lost > Bytes::ZERO
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::Config;
+    use super::*;
+    use crate::controller::Connection;
+
+    #[test]
+    fn a_cycle_starts_anywhere_but_with_the_slower_phase() {
+        let mut starts = [0; GAINS.len()];
+        for seed in 0..700 {
+            let connection = Connection {
+                now: Time::ZERO,
+                mss: Bytes::new(1_500),
+                initial_cwnd: Bytes::new(15_000),
+                seed,
+            };
+            let mut bbr1 = Bbr1::new(connection, Config::default());
+            bbr1.enter_probe_bw(Time::ZERO);
+            let State::ProbeBw(cycle) = &bbr1.state else {
+                panic!("just entered");
+            };
+            starts[cycle.phase] += 1;
+        }
+        assert_eq!(starts[DOWN], 0);
+        let others = starts.iter().filter(|count| **count > 50).count();
+        assert_eq!(others, GAINS.len() - 1, "{starts:?}");
+    }
+}

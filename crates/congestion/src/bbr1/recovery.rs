@@ -2,8 +2,8 @@
 //! path may have changed, so the window follows what is delivered until that is known.
 //!
 //! - A loss episode opens with one round of packet conservation: as much leaves as arrives. After it the window grows
-//!   by what is delivered, at most doubling in a round, until it is back at its target; the window of before is
-//!   restored when the episode is over. (Paper, appendix; Linux `bbr_set_cwnd_to_recover_or_restore`.)
+//!   by what is delivered, at most doubling in a round, until it is back at its target; when the episode is over, the
+//!   window of before is restored. (Paper, appendix; Linux `bbr_set_cwnd_to_recover_or_restore`.)
 //! - After a timeout nothing is known of the path: the window is one packet, and grows from there.
 //! - If it turns out that nothing was lost, the window is restored at once.
 
@@ -61,8 +61,17 @@ impl Bbr1 {
     /// The transport has left recovery.
     pub(super) fn leave_recovery(&mut self) {
         self.episode.is_transport_recovering = false;
-        if self.episode.is_open && self.config.recovery_end == RecoveryEnd::WithTransport {
-            self.close_episode();
+        if !self.episode.is_open {
+            return;
+        }
+        match self.config.recovery_end {
+            RecoveryEnd::WithTransport => self.close_episode(),
+            // A window that is still looking for the bandwidth must go on: three rounds without growth would look like a
+            // full pipe. (Linux restores here too, if no other recovery follows within the ACK.)
+            RecoveryEnd::AfterLossFreeRound if !self.full_pipe.is_reached() => {
+                self.end_conservation()
+            }
+            RecoveryEnd::AfterLossFreeRound => {}
         }
     }
 
@@ -140,6 +149,10 @@ impl Bbr1 {
 
     fn close_episode(&mut self) {
         self.episode.is_open = false;
+        self.end_conservation();
+    }
+
+    fn end_conservation(&mut self) {
         self.episode.is_entering = false;
         self.episode.is_conserving = false;
         // ProbeRTT wants the window small, and restores it itself.

@@ -89,3 +89,15 @@ fn skipped_when_the_application_is_quiet_now_and_then() {
     assert!(stays(&flow.points).is_empty());
     assert!(flow.points.last().expect("points").delivered > Bytes::new(1_000_000));
 }
+
+#[test]
+fn startup_goes_on_after_it() {
+    // A trickle that always has something in flight: RTprop is not renewed by idleness, and the pipe is never full.
+    let trickle = (0..1_200).map(|i| (at_ms(10 * i), MSS));
+    let path = path(mbit(100), RTPROP, Ratio::new(4, 1), Ratio::ZERO);
+    let mut flow = Flow::with_writes(bbr1(), path, trickle);
+    flow.run_until(at_ms(12_000));
+    let stays = stays(&flow.points);
+    assert_eq!(stays.len(), 1);
+    assert_eq!(stays[0].1.snapshot.state, "Startup");
+}
