@@ -1,4 +1,8 @@
 //! Fullpipe's congestion controllers inside a real QUIC stack, and file transfer over it.
+//!
+//! The stack is noq. [`controller`] drives our controllers from its hooks, and says what the hooks cannot carry;
+//! [`observer`] watches a flow, ACK by ACK; [`endpoint`] sets up TLS and transport; [`bulk`] carries what experiments
+//! measure, and [`transfer`] carries files.
 
 pub mod bulk;
 pub mod controller;

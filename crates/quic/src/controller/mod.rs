@@ -28,7 +28,10 @@
 //!   at most 20 datagrams at a go) is not taken for a limited one.
 //! - **The pacer's burst is noq's own**: two milliseconds of the pacing rate, 10 to 256 packets, ten milliseconds at
 //!   most. The send quantum bounds what one call hands to the kernel as one batch, not what several calls in a row
-//!   do. Credit beyond the burst is lost, so a timer that is late by more than that slows the flow down.
+//!   do. Credit beyond the burst is lost. tokio's timers are a millisecond coarse, which costs nothing up to about
+//!   3 Gbit/s (256 packets a millisecond; above, the ACKs that wake the sender in between have to do the rest); a process
+//!   that gets no processor for longer than the burst lasts falls behind its pacing rate and does not catch up.
+//! - **Probe timeouts (PTO) have no hook.** Neither RFC 9002 nor our trait lets a controller react to one.
 
 mod adapter;
 mod packets;
