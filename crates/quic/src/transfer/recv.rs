@@ -478,7 +478,7 @@ async fn receive(
     let (size, resumed) = (part.size(), part.verified_bytes());
     let missing = tree::blocks(size) - part.verified_blocks();
     let (blocks, mut queue) = mpsc::channel::<Block>(QUEUE);
-    let (written, mut verified) = mpsc::channel::<u64>(QUEUE);
+    let (written, verified) = mpsc::channel::<u64>(QUEUE);
     let writing = spawn_blocking(move || {
         let mut bytes = resumed;
         while let Some(Block { index, hash, data }) = queue.blocking_recv() {
@@ -502,6 +502,8 @@ async fn receive(
         Ok::<(), Error>(())
     };
     let report = async {
+        // Owned too: if the sender is gone, the writer must not wait for its reports to be taken.
+        let mut verified = verified;
         while let Some(bytes) = verified.recv().await {
             watch(Event::Verified { file, bytes });
             let file = file as u32;
