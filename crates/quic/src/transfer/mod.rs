@@ -27,12 +27,12 @@
 //! QUIC with ALPN `fullpipe-transfer/1`. A bidirectional stream for control, a unidirectional one for each block of
 //! 256 KiB, the earlier the more urgent.
 //!
-//! 1. Sender, in the flight that ends its handshake: proof (32 bytes), [`wire::Offer`] (names and sizes).
-//! 2. Receiver: [`wire::Answer`]: for every file which blocks are verified, and a digest of their hashes; or why not. So
+//! 1. Sender, in the flight that ends its handshake: proof (32 bytes), `wire::Offer` (names and sizes).
+//! 2. Receiver: `wire::Answer`: for every file which blocks are verified, and a digest of their hashes; or why not. So
 //!    data leave one round trip after the handshake.
 //! 3. Sender: for each file, if its own blocks have the same digest: for every missing block, in order, a stream with its
 //!    hash and its bytes; then, on the control stream, the hash of the whole file.
-//! 4. Receiver: verifies, writes, records each block, and says so ([`wire::Reply`]); gives the file its name; says so.
+//! 4. Receiver: verifies, writes, records each block, and says so (`wire::Reply`); gives the file its name; says so.
 //! 5. When the last file has its name: sender closes the connection with code 1, receiver forgets the ticket.
 //!
 //! Whatever fails, fails with a reply or a closing code that tells the other side; what is verified stays. A peer that
