@@ -2,7 +2,8 @@
 
 use units::Ratio;
 
-/// The settings of [`Bbr1`](super::Bbr1). The default is BBRv1 as Linux runs it.
+/// The settings of [`Bbr1`](super::Bbr1). The default is BBRv1 as Linux runs it, for a transport that counts a packet as
+/// in flight when it has left the host.
 ///
 /// "Linux" here is `net/ipv4/tcp_bbr.c` of kernel 7; "the paper" is "BBR: Congestion-Based Congestion Control", ACM
 /// Queue 14(5), 2016, with its appendix. What both agree on is no setting, but a constant in the file of the state or
@@ -22,11 +23,11 @@ pub struct Config {
     /// Whether the window makes room for what is being put together or taken apart in the end hosts: three send
     /// quanta, an even number of packets, and two packets more while probing for bandwidth
     /// (`bbr_quantization_budget`). Paper: the plain BDP times the gain.
-    ///
-    /// Linux makes the same room when it compares what is in flight with the BDP to end a phase, because it counts
-    /// packets from the hand-over to its own queues. We count from the departure, so that there the plain BDP is right:
-    /// the room would become a standing queue, of 6 packets at 10 Mbit/s.
     pub is_end_host_budgeted: bool,
+    /// Whether the same room is made where what is in flight ends Drain or a phase of ProbeBW. Linux: yes, as packets
+    /// waiting in its own queues are in flight to it. Paper: no. Where only packets that have left are in flight, the
+    /// room would become a standing queue, of 6 packets at 10 Mbit/s.
+    pub are_phase_ends_budgeted: bool,
     /// Whether to look for a token-bucket policer and to settle at its rate. Both do; how is Linux's
     /// (`bbr_lt_bw_sampling`, after Flach et al., "An Internet-Wide Analysis of Traffic Policing", SIGCOMM 2016).
     pub has_policer_model: bool,
@@ -65,6 +66,7 @@ impl Config {
             pacing_margin: Ratio::new(1, 100),
             extra_acked_gain: Ratio::ONE,
             is_end_host_budgeted: true,
+            are_phase_ends_budgeted: true,
             has_policer_model: true,
             equal_rtt_postpones_probe_rtt: false,
             recovery_end: RecoveryEnd::AfterLossFreeRound,
@@ -78,6 +80,7 @@ impl Config {
             pacing_margin: Ratio::ZERO,
             extra_acked_gain: Ratio::ZERO,
             is_end_host_budgeted: false,
+            are_phase_ends_budgeted: false,
             has_policer_model: true,
             equal_rtt_postpones_probe_rtt: true,
             recovery_end: RecoveryEnd::WithTransport,
@@ -87,6 +90,9 @@ impl Config {
 
 impl Default for Config {
     fn default() -> Config {
-        Config::linux()
+        Config {
+            are_phase_ends_budgeted: false,
+            ..Config::linux()
+        }
     }
 }

@@ -41,12 +41,20 @@ impl Bbr1 {
                 .ack_aggregation
                 .allowance(bw, self.config.extra_acked_gain);
         }
-        self.with_end_host_budget(target)
+        if self.config.is_end_host_budgeted {
+            target = self.with_end_host_budget(target);
+        }
+        target
     }
 
     /// What is in flight when the path holds `gain` BDP.
     pub(super) fn inflight_at(&self, gain: Ratio) -> Bytes {
-        self.bdp(self.btl_bw(), gain)
+        let bdp = self.bdp(self.btl_bw(), gain);
+        if self.config.are_phase_ends_budgeted {
+            self.with_end_host_budget(bdp)
+        } else {
+            bdp
+        }
     }
 
     /// The estimated bandwidth-delay product times `gain`; the initial window while no RTT is known.
@@ -58,9 +66,6 @@ impl Bbr1 {
     }
 
     fn with_end_host_budget(&self, inflight: Bytes) -> Bytes {
-        if !self.config.is_end_host_budgeted {
-            return inflight;
-        }
         let pair = self.mss * PACKETS_PER_ACK;
         let inflight = (inflight + self.pacing.quantum() * END_HOST_QUANTA).get();
         let even = inflight

@@ -27,6 +27,20 @@ fn full_pipe_empty_queue() {
     }
 }
 
+/// What ends a phase decides how much of the queue is drained: Linux leaves the three bursts that its own queues hold.
+#[test]
+fn room_for_the_end_hosts_at_the_end_of_a_phase_is_a_queue() {
+    let median = |config| {
+        let path = path(mbit(10), RTPROP, Ratio::new(25, 1), Ratio::ZERO);
+        let mut flow = Flow::bulk(Bbr1::new(connection(1), config), path);
+        flow.run_until(at_ms(9_000));
+        flow.median_rtt(at_ms(2_000), at_ms(9_000))
+    };
+    let (plain, linux) = (median(Config::default()), median(Config::linux()));
+    assert!(plain <= RTPROP * 108 / 100, "{plain}");
+    assert!(linux > plain && linux <= RTPROP * 130 / 100, "{linux}");
+}
+
 #[test]
 fn the_bandwidth_estimate_is_flat_over_the_gain_cycle() {
     let rate = mbit(10);
