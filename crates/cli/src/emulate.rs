@@ -8,7 +8,7 @@ use lab::scenario::PathSpec;
 
 use crate::address::resolve;
 use crate::failure::Failure;
-use crate::interrupt;
+use crate::interrupt::{self, Interrupt};
 use crate::output;
 use crate::path_options::{self, PathOptions};
 
@@ -51,6 +51,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         },
     };
     let runtime = interrupt::runtime()?;
+    let mut interrupt = runtime.block_on(async { Interrupt::listen() })?;
     let relay = Relay::start(config).map_err(Failure::failed)?;
     output::note(format_args!(
         "relaying {} to {} over {}; Ctrl-C ends it",
@@ -58,7 +59,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         options.to,
         lab::report::describe(&path)
     ));
-    runtime.block_on(interrupt::interrupted())?;
+    runtime.block_on(interrupt.wait());
     let counters = relay.stop();
     match options.json {
         true => output::json(&counters),

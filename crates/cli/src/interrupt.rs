@@ -22,33 +22,62 @@ pub fn runtime() -> Result<Runtime, Failure> {
 /// Runs `work` until it ends or the user ends it: then it is dropped where it stands, and `advice` says what to do.
 pub fn run(work: impl Future<Output = Result<(), Failure>>, advice: &str) -> Result<(), Failure> {
     runtime()?.block_on(async {
-        let interruption = tokio::select! {
+        let mut interrupt = Interrupt::listen()?;
+        tokio::select! {
             outcome = work => return outcome,
-            interruption = interrupted() => interruption,
-        };
+            () = interrupt.wait() => {}
+        }
         sleep(FAREWELL).await;
-        interruption.and(Err(Failure::interrupted(advice)))
+        Err(Failure::interrupted(advice))
     })
 }
 
-/// Waits until the user (SIGINT) or the system (SIGTERM) asks the command to end. From the first poll on, these
-/// signals no longer end the process by themselves.
+/// The user's (SIGINT) or the system's (SIGTERM) wish that the command end. While it is listened to, it does not end
+/// the process by itself.
 #[cfg(unix)]
-pub async fn interrupted() -> Result<(), Failure> {
-    use tokio::signal::unix::{SignalKind, signal};
-    let mut interrupt = signal(SignalKind::interrupt()).map_err(cannot_listen)?;
-    let mut terminate = signal(SignalKind::terminate()).map_err(cannot_listen)?;
-    tokio::select! {
-        _ = interrupt.recv() => {}
-        _ = terminate.recv() => {}
-    }
-    Ok(())
+pub struct Interrupt {
+    interrupt: tokio::signal::unix::Signal,
+    terminate: tokio::signal::unix::Signal,
 }
 
-/// Waits until the user presses Ctrl-C. From the first poll on, it no longer ends the process by itself.
-#[cfg(not(unix))]
-pub async fn interrupted() -> Result<(), Failure> {
-    tokio::signal::ctrl_c().await.map_err(cannot_listen)
+#[cfg(unix)]
+impl Interrupt {
+    /// Listens from now on. Must be called within a runtime, and before anybody is told that the command runs.
+    pub fn listen() -> Result<Interrupt, Failure> {
+        use tokio::signal::unix::{SignalKind, signal};
+        Ok(Interrupt {
+            interrupt: signal(SignalKind::interrupt()).map_err(cannot_listen)?,
+            terminate: signal(SignalKind::terminate()).map_err(cannot_listen)?,
+        })
+    }
+
+    /// Waits for it.
+    pub async fn wait(&mut self) {
+        tokio::select! {
+            _ = self.interrupt.recv() => {}
+            _ = self.terminate.recv() => {}
+        }
+    }
+}
+
+/// The user's wish (Ctrl-C) that the command end. While it is listened to, it does not end the process by itself.
+#[cfg(windows)]
+pub struct Interrupt {
+    ctrl_c: tokio::signal::windows::CtrlC,
+}
+
+#[cfg(windows)]
+impl Interrupt {
+    /// Listens from now on. Must be called before anybody is told that the command runs.
+    pub fn listen() -> Result<Interrupt, Failure> {
+        let ctrl_c = tokio::signal::windows::ctrl_c().map_err(cannot_listen)?;
+        Ok(Interrupt { ctrl_c })
+    }
+
+    /// Waits for it.
+    pub async fn wait(&mut self) {
+        let _ = self.ctrl_c.recv().await;
+    }
 }
 
 fn cannot_listen(error: std::io::Error) -> Failure {

@@ -12,7 +12,7 @@ use units::{Bytes, Duration};
 
 use crate::controllers;
 use crate::failure::Failure;
-use crate::interrupt;
+use crate::interrupt::{self, Interrupt};
 use crate::lanes::Lanes;
 use crate::output;
 use crate::path_options::{self, PathOptions};
@@ -72,12 +72,12 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     };
     let runtime = interrupt::runtime()?;
     let cancel = Cancel::new();
+    let mut interrupt = runtime.block_on(async { Interrupt::listen() })?;
     runtime.spawn({
         let cancel = cancel.clone();
         async move {
-            if interrupt::interrupted().await.is_ok() {
-                cancel.cancel();
-            }
+            interrupt.wait().await;
+            cancel.cancel();
         }
     });
     let lanes = Lanes::new(&race);
