@@ -19,7 +19,7 @@ Prints a ticket on stdout: pass it to the sender over a channel that you trust. 
 A file appears under its name only when it is whole and verified. After an interruption, the same command prints the \
 same ticket and continues from what was verified.")]
 pub struct Options {
-    /// Where to listen; port 0 takes a free one, and [::]:0 serves IPv6 too
+    /// Where to listen; port 0 takes a free one, and `[::]:0` serves IPv6 too
     #[arg(long, value_name = "ADDR", value_parser = resolve, default_value = "0.0.0.0:0")]
     listen: SocketAddr,
     /// What the ticket says instead of this machine's addresses, as behind a NAT; may be repeated

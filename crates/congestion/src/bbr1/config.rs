@@ -90,9 +90,8 @@ impl Config {
 
 impl Default for Config {
     fn default() -> Config {
-        Config {
-            are_phase_ends_budgeted: false,
-            ..Config::linux()
-        }
+        let mut config = Config::linux();
+        config.are_phase_ends_budgeted = false;
+        config
     }
 }
