@@ -114,10 +114,10 @@ impl Race {
             }
         };
         let scenarios = self.scenarios(bytes);
-        // Before the first lane starts, not when the others are on their way.
-        for scenario in &scenarios {
-            scenario.check().map_err(EngineError::from)?;
-        }
+        // All lanes together, before the first one starts.
+        self.scenario(self.flows(bytes))
+            .check()
+            .map_err(EngineError::from)?;
         // The end of one lane by an error ends the others, and not what else the caller cancels.
         let cancel = cancel.child_token();
         let results = thread::scope(|scope| {
@@ -152,21 +152,32 @@ impl Race {
 
     /// The race as scenarios: one a lane, or one for all.
     fn scenarios(&self, bytes: Option<Bytes>) -> Vec<Scenario> {
+        let flows = self.flows(bytes);
+        match self.share {
+            true => vec![self.scenario(flows)],
+            false => flows
+                .into_iter()
+                .map(|flow| self.scenario(vec![flow]))
+                .collect(),
+        }
+    }
+
+    fn flows(&self, bytes: Option<Bytes>) -> Vec<FlowSpec> {
         let flows = self.controllers.iter().map(|controller| FlowSpec {
             bytes,
             ..FlowSpec::new(*controller)
         });
-        let scenario = |flows| Scenario {
+        flows.collect()
+    }
+
+    fn scenario(&self, flows: Vec<FlowSpec>) -> Scenario {
+        Scenario {
             name: "race".to_string(),
             duration: self.duration,
             warmup: self.warmup,
             seed: self.seed,
             path: self.path.clone(),
             flows,
-        };
-        match self.share || self.controllers.is_empty() {
-            true => vec![scenario(flows.collect())],
-            false => flows.map(|flow| scenario(vec![flow])).collect(),
         }
     }
 }

@@ -143,6 +143,13 @@ fn what_cannot_be_raced_is_answered() {
         "{}",
         run(&nobody)
     );
+    let mut crowd = race();
+    crowd.controllers = vec![Kind::Bbr1; 501];
+    assert!(
+        run(&crowd).starts_with("flow.count: 501 flows"),
+        "{}",
+        run(&crowd)
+    );
     let mut endless = race();
     endless.payload = Payload::Endless;
     assert!(
@@ -184,6 +191,30 @@ fn without_a_path_there_is_nothing_to_see_of_it() {
         (100_000, 50_000)
     );
     assert!(second.start_s >= 0.05 && second.completed_s > Some(0.05));
+}
+
+#[test]
+fn a_run_ends_although_the_queue_is_long() {
+    let mut race = race();
+    race.path.set("rate", "200kbit").unwrap();
+    race.path.set("loss", "0%").unwrap();
+    race.path.set("buffer", "1mb").unwrap();
+    race.controllers = vec![Kind::Cubic];
+    race.payload = Payload::Endless;
+    race.duration = Some(Duration::from_secs(2));
+    let last = Mutex::new(None);
+    let records = race
+        .run(
+            &|progress| *last.lock().unwrap() = Some(progress),
+            &Cancel::new(),
+        )
+        .unwrap();
+    let path = &records[0].summary.path;
+    assert!(path.utilization.unwrap() <= 1.0, "{path:?}");
+    let end = Duration::from_secs(2);
+    assert!(records[0].path.samples.iter().all(|seen| seen.at <= end));
+    let last = last.into_inner().unwrap().unwrap();
+    assert!(last.is_done && last.at <= end, "{last:?}");
 }
 
 #[test]

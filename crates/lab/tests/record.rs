@@ -135,6 +135,44 @@ fn a_path_in_numbers() {
 }
 
 #[test]
+fn a_bottleneck_is_never_more_than_used() {
+    let mut spec = PathSpec::default();
+    spec.set("rate", "8mbit").unwrap();
+    // Always busy; the last look was a little after the end, and the one at the end of the warmup a little before it.
+    let mut recorder = PathRecorder::new(spec, SECOND * 5);
+    for at in [0, 4_900, 10_300].map(Duration::from_millis) {
+        let seen = PathSample {
+            at,
+            queue: Bytes::ZERO,
+            delay: Duration::ZERO,
+        };
+        let totals = PathTotals {
+            transmitted: Bytes::new(at.as_nanos() / 1_000),
+            ..PathTotals::default()
+        };
+        recorder.sample(seen, totals);
+    }
+    let (summary, _) = recorder.finish(SECOND * 10, 0.9);
+    assert_eq!(summary.utilization, Some(1.0));
+}
+
+#[test]
+fn a_policer_limits_what_the_path_allows() {
+    let limit = |options: &[(&str, &str)]| {
+        let mut spec = PathSpec::default();
+        for (key, text) in options {
+            spec.set(key, text).unwrap();
+        }
+        let recorder = PathRecorder::new(spec, Duration::ZERO);
+        recorder.finish(SECOND * 10, 0.5).0.limit_bps
+    };
+    let policer = ("policer", "rate=8mbit,burst=1mb");
+    assert_eq!(limit(&[("rate", "80mbit"), policer]), Some(4_400_000));
+    assert_eq!(limit(&[policer]), Some(4_400_000));
+    assert_eq!(limit(&[("rate", "1mbit"), policer]), Some(500_000));
+}
+
+#[test]
 fn what_no_engine_saw_is_not_known() {
     let recorder = PathRecorder::new(PathSpec::default(), Duration::ZERO);
     let (summary, record) = recorder.finish(SECOND, 0.9);

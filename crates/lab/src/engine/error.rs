@@ -18,6 +18,18 @@ pub enum EngineError {
     /// The receiving endpoint could not be set up.
     #[error("cannot set up the receiver: {0}")]
     Endpoint(#[from] quic::endpoint::EndpointError),
+    /// A flow heard nothing from the receiver.
+    #[error(
+        "flow {flow} ({controller}): no answer over this path: {reason}; does it let anything through?"
+    )]
+    NoAnswer {
+        /// Which of the scenario's flows.
+        flow: usize,
+        /// Its controller.
+        controller: Kind,
+        /// What the transport said.
+        reason: String,
+    },
     /// A flow broke.
     #[error("flow {flow} ({controller}): {source}")]
     Flow {

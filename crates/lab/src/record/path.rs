@@ -53,8 +53,9 @@ pub struct PathRecorder {
     warmup: Duration,
     series: Series<PathSample>,
     queue: Distribution,
-    before: PathTotals,
-    now: Option<PathTotals>,
+    /// Totals at the end of the warmup and at the latest, each with the time at which they were noted.
+    before: (Duration, PathTotals),
+    now: Option<(Duration, PathTotals)>,
 }
 
 impl PathRecorder {
@@ -65,7 +66,7 @@ impl PathRecorder {
             warmup,
             series: Series::new(),
             queue: Distribution::default(),
-            before: PathTotals::default(),
+            before: (Duration::ZERO, PathTotals::default()),
             now: None,
         }
     }
@@ -74,28 +75,32 @@ impl PathRecorder {
     pub fn sample(&mut self, sample: PathSample, totals: PathTotals) {
         self.series.push(sample);
         if sample.at <= self.warmup {
-            self.before = totals;
+            self.before = (sample.at, totals);
         }
         if sample.at >= self.warmup {
             self.queue.record(sample.delay);
         }
-        self.now = Some(totals);
+        self.now = Some((sample.at, totals));
     }
 
     /// The path's summary and samples, after a run that ended at `end` and whose packets carried `payload_share`
     /// payload.
     pub fn finish(self, end: Duration, payload_share: f64) -> (PathSummary, PathRecord) {
         let span = end.saturating_sub(self.warmup).as_secs_f64();
-        let capacity = self.spec.capacity(self.warmup, end);
         let seen = |count: fn(&PathTotals) -> u64| {
-            let now = self.now.as_ref()?;
-            Some(count(now).saturating_sub(count(&self.before)))
+            let (_, now) = self.now.as_ref()?;
+            Some(count(now).saturating_sub(count(&self.before.1)))
         };
         let transmitted = seen(|totals| totals.transmitted.get());
-        let limit = capacity.filter(|_| span > 0.0).map(|capacity| {
+        let admitted = self.spec.admitted(self.warmup, end);
+        let limit = admitted.filter(|_| span > 0.0).map(|admitted| {
             let loss = self.spec.loss.mean();
-            capacity.get() as f64 * 8.0 / span * (1.0 - loss) * payload_share
+            admitted.get() as f64 * 8.0 / span * (1.0 - loss) * payload_share
         });
+        // Between the times of the totals, which need not be quite those of the summary.
+        let capacity = self
+            .now
+            .and_then(|(until, _)| self.spec.capacity(self.before.0, until));
         let summary = PathSummary {
             rate_bps: self.spec.rate.map(|rate| rate.bits_per_sec()),
             rtprop_ms: self.spec.rtt.as_millis_f64(),

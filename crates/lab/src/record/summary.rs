@@ -35,9 +35,9 @@ pub struct PathSummary {
     pub rtprop_ms: f64,
     /// The buffer's size; null if it is unlimited.
     pub buffer_bytes: Option<u64>,
-    /// The goodput that the path allows all flows together: rate × (1 − loss) × payload share of a packet, with the
-    /// mean rate over the run if it changes. Null if the path has no rate. What a race's "share of the limit" is a
-    /// share of.
+    /// The goodput that the path allows all flows together: rate × (1 − loss) × payload share of a packet. The rate is
+    /// the mean over the run if it changes, and a policer's, its burst included, if that is less. Null if the path has
+    /// neither. What a race's "share of the limit" is a share of.
     pub limit_bps: Option<u64>,
     /// What the bottleneck transmitted, as a share of what it could have.
     #[serde(serialize_with = "optional_millionths")]

@@ -87,6 +87,16 @@ impl PathSpec {
             .map(|(start, end)| Some(self.rate_at(*start)?.bytes_in(end.saturating_sub(*start))))
             .sum()
     }
+
+    /// The most that policer and bottleneck let through between two times, if the path has either. The policer's bucket
+    /// counts as full at the first.
+    pub fn admitted(&self, from: Duration, to: Duration) -> Option<Bytes> {
+        let policed = self
+            .policer
+            .map(|policer| policer.burst + policer.rate.bytes_in(to.saturating_sub(from)));
+        let limits = [self.capacity(from, to), policed];
+        limits.into_iter().flatten().min()
+    }
 }
 
 /// Half of a round trip each way; together exactly the whole.

@@ -14,6 +14,8 @@ pub(super) struct Bottleneck {
     relay: Option<Relay>,
     address: SocketAddr,
     recorder: PathRecorder,
+    /// When the run ends at the latest.
+    end: Option<Duration>,
 }
 
 impl Bottleneck {
@@ -34,6 +36,7 @@ impl Bottleneck {
             address: relay.as_ref().map_or(server, Relay::local_addr),
             relay,
             recorder: PathRecorder::new(scenario.path.clone(), scenario.warmup),
+            end: scenario.duration,
         })
     }
 
@@ -42,9 +45,12 @@ impl Bottleneck {
         self.address
     }
 
-    /// Notes what is there to see.
+    /// Notes what is there to see; nothing after the end of the run, when flows may still wait for their receiver.
     pub fn look(&mut self, at: Duration) {
         let Some(relay) = &self.relay else { return };
+        if self.end.is_some_and(|end| at > end) {
+            return;
+        }
         let (queued, forward) = (relay.queued(), relay.counters().forward);
         let sample = PathSample {
             at,

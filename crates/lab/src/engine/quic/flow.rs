@@ -25,6 +25,10 @@ const USUAL_DATAGRAM: u16 = 1452;
 /// The rate that progress tells is a mean over the last so many tellings: half a second.
 const RECENT: usize = 10;
 
+/// How long a flow that was cut off waits for the receiver to say what had arrived. The way there leads through
+/// whatever still waits at the bottleneck, which may be a lot.
+const LAST_WORD: Duration = Duration::from_secs(2);
+
 /// One flow of a run.
 pub(super) struct Flow {
     id: usize,
@@ -105,15 +109,23 @@ impl Flow {
                 .duration
                 .map(|duration| duration.saturating_sub(start).into()),
         };
-        let outcome = match bulk::send(flow).await {
-            Ok(outcome) => Some(outcome),
+        let outcome = match self.in_time(bulk::send(flow)).await {
+            Some(Ok(outcome)) => Some(outcome),
             // The path let nothing through in time: a result like any other.
-            Err(BulkError::NoHandshake) => None,
-            Err(source) => {
-                return Err(EngineError::Flow {
-                    flow: self.id,
-                    controller,
-                    source,
+            None | Some(Err(BulkError::NoHandshake)) => None,
+            Some(Err(source)) => {
+                let (flow, has_heard) = (self.id, self.seen().rtt.is_some());
+                return Err(match source {
+                    BulkError::Connection(source) if !has_heard => EngineError::NoAnswer {
+                        flow,
+                        controller,
+                        reason: source.to_string(),
+                    },
+                    source => EngineError::Flow {
+                        flow,
+                        controller,
+                        source,
+                    },
                 });
             }
         };
@@ -133,6 +145,15 @@ impl Flow {
         }
         let _ = self.ended.set(outcome);
         Ok(())
+    }
+
+    /// The output of a sending future, or `None` if it is still not there some time after the end of the run.
+    async fn in_time<F: Future>(&self, sending: F) -> Option<F::Output> {
+        let limit = self.duration.map(|duration| duration + LAST_WORD);
+        match limit.and_then(|limit| self.begin.checked_add(limit.into())) {
+            Some(limit) => tokio::time::timeout_at(limit.into(), sending).await.ok(),
+            None => Some(sending.await),
+        }
     }
 
     fn started(&self) -> Duration {
@@ -158,19 +179,21 @@ impl Flow {
     /// How far it has come.
     pub fn progress(&self) -> Progress {
         let at = Duration::from(self.begin.elapsed());
+        let is_done = self.ended.get().is_some();
         let mut seen = self.seen();
         let payload = seen.totals.payload;
-        let (since, before) = match self.outcome() {
-            Some(_) => (self.started(), Bytes::ZERO),
-            None => seen
+        let (since, before) = match is_done {
+            true => (self.started(), Bytes::ZERO),
+            false => seen
                 .recent
                 .front()
                 .copied()
                 .unwrap_or((self.started(), Bytes::ZERO)),
         };
-        let until = self
-            .outcome()
-            .map_or(at, |outcome| self.started() + outcome.elapsed.into());
+        let until = match self.outcome() {
+            Some(outcome) => self.started() + outcome.elapsed.into(),
+            None => self.duration.map_or(at, |duration| at.min(duration)),
+        };
         seen.recent.push_back((at, payload));
         if seen.recent.len() > RECENT {
             seen.recent.pop_front();
@@ -184,7 +207,7 @@ impl Flow {
             rate: Rate::from_transfer(payload - before, until.saturating_sub(since)),
             rtt: seen.rtt,
             state: seen.state,
-            is_done: self.ended.get().is_some(),
+            is_done,
         }
     }
 
