@@ -21,7 +21,8 @@ pub fn runtime() -> Result<Runtime, Failure> {
 
 /// Runs `work` until it ends or the user ends it: then it is dropped where it stands, and `advice` says what to do.
 pub fn run(work: impl Future<Output = Result<(), Failure>>, advice: &str) -> Result<(), Failure> {
-    runtime()?.block_on(async {
+    let runtime = runtime()?;
+    let outcome = runtime.block_on(async {
         let mut interrupt = Interrupt::listen()?;
         tokio::select! {
             outcome = work => return outcome,
@@ -29,7 +30,10 @@ pub fn run(work: impl Future<Output = Result<(), Failure>>, advice: &str) -> Res
         }
         sleep(FAREWELL).await;
         Err(Failure::interrupted(advice))
-    })
+    });
+    // A thread that is still reading a large file, for nobody any more, must not hold up the end.
+    runtime.shutdown_background();
+    outcome
 }
 
 /// The user's (SIGINT) or the system's (SIGTERM) wish that the command end. While it is listened to, it does not end
@@ -82,4 +86,33 @@ impl Interrupt {
 
 fn cannot_listen(error: std::io::Error) -> Failure {
     Failure::failed(format_args!("cannot listen for Ctrl-C: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+    use std::thread;
+
+    use super::*;
+
+    #[test]
+    fn a_busy_thread_does_not_hold_up_the_end() {
+        let (release, held) = mpsc::channel::<()>();
+        let (ended, end) = mpsc::channel();
+        thread::spawn(move || {
+            let work = async move {
+                let (started, start) = tokio::sync::oneshot::channel();
+                tokio::task::spawn_blocking(move || {
+                    let _ = started.send(());
+                    held.recv()
+                });
+                let _ = start.await;
+                Err(Failure::failed("over"))
+            };
+            let _ = ended.send(run(work, "").is_err());
+        });
+        let outcome = end.recv_timeout(Duration::from_secs(60));
+        drop(release);
+        assert_eq!(outcome, Ok(true));
+    }
 }
