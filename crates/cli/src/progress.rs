@@ -35,6 +35,8 @@ struct Attempt {
     verified: Vec<u64>,
     /// The next percentage that is worth a line.
     next_step: u64,
+    /// When the latest file was complete: what comes after the last one is the two sides taking leave.
+    complete: Option<Instant>,
 }
 
 impl Progress {
@@ -49,7 +51,11 @@ impl Progress {
             Event::Connected(_) => self.bars.say("connected"),
             Event::Begun(files) => self.begin(files),
             Event::Verified { file, bytes } => self.advance(*file, *bytes),
-            Event::Complete { .. } => {}
+            Event::Complete { .. } => {
+                if let Some(attempt) = self.attempt().as_mut() {
+                    attempt.complete = Some(Instant::now());
+                }
+            }
             Event::TurnedAway { peer, error } => {
                 self.bars.say(format_args!("turned away {peer}: {error}"));
             }
@@ -76,7 +82,8 @@ impl Progress {
             output::note(format_args!("{verb} {path}: {size}, BLAKE3 {hash}"));
         }
         let Some(attempt) = attempt else { return };
-        let span = Duration::from(attempt.began.elapsed());
+        let end = attempt.complete.unwrap_or_else(Instant::now);
+        let span = Duration::from(end.duration_since(attempt.began));
         let bytes = Bytes::new(attempt.total) - Bytes::new(attempt.resumed);
         output::note(format_args!(
             "{} in {}: {}",
@@ -87,7 +94,7 @@ impl Progress {
     }
 
     fn begin(&self, files: &[FileStatus]) {
-        let total = files.iter().map(|file| file.size).sum();
+        let total = files.iter().map(|f| f.size).fold(0, u64::saturating_add);
         let verified: Vec<u64> = files.iter().map(|file| file.verified).collect();
         let resumed = verified.iter().sum();
         let name = match files {
@@ -114,6 +121,7 @@ impl Progress {
             resumed,
             verified,
             next_step: percent(resumed, total) / STEP_PERCENT * STEP_PERCENT + STEP_PERCENT,
+            complete: None,
         });
     }
 
