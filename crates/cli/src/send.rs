@@ -49,7 +49,12 @@ async fn send(options: &Options) -> Result<(), Failure> {
     let watch = |event: transfer::Event<'_>| progress.on_event(&event);
     let sent = transfer::send(&options.files, &options.ticket, config, &watch)
         .await
-        .map_err(Failure::failed)?;
+        .map_err(|error| match error.is_interruption() {
+            true => Failure::failed(format_args!(
+                "{error}; run the same command again to continue from what was verified"
+            )),
+            false => Failure::failed(error),
+        })?;
     progress.conclude("sent", &sent);
     Ok(())
 }

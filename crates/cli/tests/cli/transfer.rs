@@ -154,6 +154,23 @@ fn a_killed_receiver_continues() {
 }
 
 #[test]
+fn a_receiver_whose_sender_ended_is_not_told_to_run_again() {
+    let (from, _) = source(4_000_000);
+    let to = tempfile::tempdir().expect("a directory");
+    let far = Far::new();
+    let (mut receiver, ticket) = far.receiver(to.path());
+    let mut sender = Running::start(from.path(), ["send", "data", &ticket]);
+    sender.stderr_line_with("%");
+    sender.signal(Signal::INT);
+    let (status, _, stderr) = sender.finish();
+    assert_eq!(status.code(), Some(130), "{stderr}");
+    assert_eq!(
+        receiver.stderr_line_with("waiting for the sender"),
+        "the peer ended the transfer (its program was ended); waiting for the sender to come back"
+    );
+}
+
+#[test]
 fn an_interrupted_receiver_says_what_to_do() {
     let to = tempfile::tempdir().expect("a directory");
     let mut receiver = Running::start(to.path(), ["recv", "--listen", "127.0.0.1:0"]);

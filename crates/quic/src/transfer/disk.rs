@@ -1,6 +1,6 @@
 //! What the receiver asks of the file system beyond the standard library.
 
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
 use std::path::Path;
 
@@ -40,6 +40,19 @@ pub fn is_full(error: &io::Error) -> bool {
         error.kind(),
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge
     )
+}
+
+/// Opens `path` to read and write, made if it is missing. A symbolic link in its place is an error, not followed: what
+/// it leads to was never meant.
+pub fn open_plain(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false);
+    #[cfg(unix)]
+    {
+        let no_follow = rustix::fs::OFlags::NOFOLLOW.bits();
+        std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, no_follow.cast_signed());
+    }
+    options.open(path)
 }
 
 /// Renames `from` to `to`, and fails with [`ErrorKind::AlreadyExists`] if `to` exists.

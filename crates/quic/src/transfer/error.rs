@@ -86,14 +86,10 @@ pub enum Error {
     )]
     TooManyAttempts(u32),
     /// The peer has not been heard of for too long.
-    #[error(
-        "the connection is cut: the peer went silent; run the same command again to continue from what was verified"
-    )]
+    #[error("the connection is cut: the peer went silent")]
     Cut,
     /// The peer ended the connection.
-    #[error(
-        "the peer ended the transfer ({0}); run the same command again to continue from what was verified"
-    )]
+    #[error("the peer ended the transfer ({0})")]
     PeerClosed(String),
     /// Another connection of the same sender has replaced this one.
     #[error("another sender with the same ticket took over")]
@@ -118,6 +114,9 @@ pub enum Error {
     /// The receiver's own state is damaged.
     #[error("{0:?} is damaged; delete it to begin anew with a new ticket")]
     Damaged(PathBuf),
+    /// The receiver's state folder was made by somebody else.
+    #[error("{0:?} belongs to another user; receive into another directory with --out")]
+    Foreign(PathBuf),
     /// Another receiver uses the same output directory.
     #[error("another `fullpipe recv` is using {0:?}; give this one another --out")]
     Busy(PathBuf),
@@ -231,6 +230,11 @@ pub(super) mod code {
 }
 
 impl Error {
+    /// Whether it was an accident between the two sides, so that the same attempt once more continues.
+    pub fn is_interruption(&self) -> bool {
+        matches!(self, Error::Cut | Error::PeerClosed(_))
+    }
+
     /// The code with which the peer learns of this.
     pub(super) fn code(&self) -> VarInt {
         match self {

@@ -19,8 +19,11 @@
 //!    can do is fill the disk, which the receiver's user allowed by passing on the ticket.
 //! 5. Disks and programs fail: a file appears under its name only when every block, and the whole, have the hashes that
 //!    the sender computed; what is resumed is read and hashed again first.
-//! 6. Not covered: who sees the ticket may send, and may learn the names of an unfinished transfer; who watches the
-//!    path sees sizes and times; whoever can read the receiver's state folder or memory is the receiver.
+//! 6. Other users can write to the output directory: a state folder that is not the receiver's own is refused, one that
+//!    others could look into is closed, and no symbolic link in it is followed.
+//! 7. Not covered: who sees the ticket may send, and may learn the names of an unfinished transfer (on the sender, a list
+//!    of running commands shows it); who watches the path sees sizes and times; whoever can read the receiver's state
+//!    folder or memory is the receiver; a flood of strangers, or 100 wrong proofs, can keep the receiver from receiving.
 //!
 //! # The protocol
 //!
@@ -159,6 +162,8 @@ fn transport(controllers: Arc<dyn ControllerFactory + Send + Sync>) -> Transport
         .stream_receive_window(STREAM_WINDOW)
         .max_concurrent_uni_streams(VarInt::from_u32(STREAMS))
         .max_idle_timeout(Some(VarInt::from_u32(IDLE_TIMEOUT_MS).into()))
-        .keep_alive_interval(Some(KEEP_ALIVE));
+        .keep_alive_interval(Some(KEEP_ALIVE))
+        // Nobody reads any, so a peer must not be able to pile them up.
+        .datagram_receive_buffer_size(None);
     config
 }

@@ -6,11 +6,12 @@
 //! name, the journal is left behind without the part, until the whole transfer is done.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, ErrorKind, Seek, SeekFrom, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
+use super::disk;
 use super::error::Refusal;
 use super::store::{Store, read_full};
 use super::tree::{self, BLOCK};
@@ -182,8 +183,8 @@ impl Part {
 
     fn open(&self) -> io::Result<Files> {
         // First the content: a journal without it would mean a finished file.
-        let content = open(&self.path("part"))?;
-        let mut journal = open(&self.path("journal"))?;
+        let content = disk::open_plain(&self.path("part"))?;
+        let mut journal = disk::open_plain(&self.path("journal"))?;
         let len = journal.metadata()?.len();
         let whole = len - len % RECORD_LEN as u64;
         journal.set_len(whole)?;
@@ -199,15 +200,6 @@ impl Part {
         let name = self.name.clone();
         Refusal::Corrupt { name }
     }
-}
-
-fn open(path: &Path) -> io::Result<File> {
-    OpenOptions::new()
-        .read(true)
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .open(path)
 }
 
 fn existing<T>(answer: io::Result<T>) -> io::Result<Option<T>> {

@@ -87,12 +87,33 @@ impl Receiver {
         config: ReceiverConfig,
         disk: Box<dyn Disk>,
     ) -> Result<Receiver, Error> {
-        let (out, overwrite) = (config.out, config.overwrite);
+        let (out, overwrite) = (config.out.clone(), config.overwrite);
         let store = spawn_blocking(move || Store::open(&out, overwrite, disk)).await??;
         if config.fresh {
             store.forget()?;
         }
         let before = store.identity()?;
+        let is_new = before.is_none();
+        let listening = Receiver::listen(&config, &store, before);
+        if listening.is_err() && is_new {
+            // The error says more than one about what is left behind could.
+            let _ = store.clear();
+        }
+        let (endpoint, ticket, resumption) = listening?;
+        Ok(Receiver {
+            endpoint,
+            store: Arc::new(store),
+            ticket,
+            resumption,
+        })
+    }
+
+    /// Listens with the identity from `before`, or a new one, which is then kept.
+    fn listen(
+        config: &ReceiverConfig,
+        store: &Store,
+        before: Option<SavedIdentity>,
+    ) -> Result<(Endpoint, Ticket, Resumption), Error> {
         let (identity, secret) = match &before {
             Some(saved) => (
                 Identity::from_der(saved.certificate.clone(), saved.key.clone()),
@@ -129,12 +150,8 @@ impl Receiver {
             Some(_) => Resumption::NewPort,
         };
         let addresses = advertised(address, &config.advertise);
-        Ok(Receiver {
-            endpoint,
-            store: Arc::new(store),
-            ticket: Ticket::new(addresses, identity.fingerprint(), secret),
-            resumption,
-        })
+        let ticket = Ticket::new(addresses, identity.fingerprint(), secret);
+        Ok((endpoint, ticket, resumption))
     }
 
     /// What the sender needs.
@@ -155,10 +172,13 @@ impl Receiver {
         let result = self.serve(watch).await;
         let code = result.as_ref().err().map_or(code::DONE, Error::code);
         self.endpoint.close(code, b"");
-        let _ = timeout(FAREWELL, self.endpoint.wait_idle()).await;
-        let received = result?;
-        spawn_blocking(move || self.store.clear()).await??;
-        Ok(received)
+        if result.is_ok() {
+            // At once: who ends the program during the farewell must not find an unfinished transfer next time.
+            let store = self.store.clone();
+            spawn_blocking(move || store.clear()).await??;
+        }
+        let _ = timeout(FAREWELL, self.endpoint.wait_all_draining()).await;
+        result
     }
 
     async fn serve(&self, watch: Watch<'_>) -> Result<Vec<Transferred>, Error> {

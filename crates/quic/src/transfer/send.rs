@@ -56,7 +56,7 @@ pub async fn send(
     connection.close(code, b"");
     drop(connection);
     // Until the receiver has surely heard of it.
-    let _ = timeout(FAREWELL, endpoint.wait_idle()).await;
+    let _ = timeout(FAREWELL, endpoint.wait_all_draining()).await;
     result
 }
 

@@ -288,15 +288,13 @@ fn lock(out: &Path, state: &Path) -> Result<File, Error> {
             Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(at(state)(error)),
             _ => {}
         }
-        if !fs::symlink_metadata(state).is_ok_and(|there| there.is_dir()) {
+        let there = fs::symlink_metadata(state).map_err(at(state))?;
+        if !there.is_dir() {
             return Err(at(state)(ErrorKind::NotADirectory.into()));
         }
-        let file = match OpenOptions::new()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .open(&path)
-        {
+        #[cfg(unix)]
+        keep_private(state, &there)?;
+        let file = match disk::open_plain(&path) {
             Err(error) if error.kind() == ErrorKind::NotFound => continue,
             opened => opened.map_err(at(&path))?,
         };
@@ -312,6 +310,20 @@ fn lock(out: &Path, state: &Path) -> Result<File, Error> {
             return Ok(file);
         }
     }
+}
+
+/// Nobody else may look into the state folder `state`, nor have made it: that would be their identity and their parts.
+#[cfg(unix)]
+fn keep_private(state: &Path, there: &fs::Metadata) -> Result<(), Error> {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+    if there.uid() != rustix::process::geteuid().as_raw() {
+        return Err(Error::Foreign(state.to_owned()));
+    }
+    if there.mode() & 0o077 != 0 {
+        // Best effort: some file systems (FAT) have one mode for everything.
+        let _ = fs::set_permissions(state, fs::Permissions::from_mode(0o700));
+    }
+    Ok(())
 }
 
 #[cfg(unix)]

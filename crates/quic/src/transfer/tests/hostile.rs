@@ -107,6 +107,15 @@ async fn without_the_secret() {
 }
 
 #[tokio::test]
+async fn datagrams_cannot_pile_up() {
+    survives(async |ticket, _| {
+        let client = Client::connect(ticket).await;
+        assert_eq!(client.connection.max_datagram_size(), None);
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn guessing_is_bounded() {
     let world = World::new();
     let files = [world.file("a", 1, 1)];

@@ -167,6 +167,34 @@ async fn a_receiver_that_died_right_before_the_end_only_says_so() {
     assert!(!world.state().exists());
 }
 
+#[cfg(unix)]
+#[tokio::test]
+async fn a_link_in_a_parts_place_is_not_followed() {
+    for extension in ["part", "journal"] {
+        let world = World::new();
+        let files = [world.file("big", 32 * BLOCK, 1)];
+        let ticket = interrupted_sender(&world, &files, 4 * BLOCK).await;
+        let victim = world.dir.path().join("victim");
+        fs::write(&victim, "precious").unwrap();
+        let planted = world.parts()[0].with_extension(extension);
+        let receiver = world.receiver_again(&ticket).await;
+        fs::remove_file(&planted).unwrap();
+        std::os::unix::fs::symlink(&victim, &planted).unwrap();
+        let (received, sent) = tokio::join!(
+            receiver.run(&|_| ()),
+            send(&files, &ticket, sender_config(), &|_| ()),
+        );
+        for error in [received.unwrap_err(), sent.unwrap_err()] {
+            assert!(
+                matches!(error, Error::Refused(Refusal::Disk { .. })),
+                "{error}"
+            );
+        }
+        assert_eq!(fs::read(&victim).unwrap(), b"precious");
+        assert_eq!(world.arrived(), Vec::<String>::new());
+    }
+}
+
 #[tokio::test]
 async fn damaged_blocks_are_fetched_again_and_no_others() {
     let world = World::new();

@@ -182,6 +182,31 @@ async fn a_ticket_has_addresses_that_can_be_used() {
     assert_eq!(*second, forwarded);
 }
 
+#[tokio::test]
+async fn a_receiver_that_cannot_start_leaves_nothing_behind() {
+    let world = World::new();
+    let taken = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let config = ReceiverConfig {
+        listen: taken.local_addr().unwrap(),
+        ..world.config()
+    };
+    let error = Receiver::bind(config).await.err();
+    assert!(matches!(error, Some(Error::Endpoint(_))), "{error:?}");
+    assert!(!world.state().exists());
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_state_folder_that_others_can_read_is_closed() {
+    use std::os::unix::fs::PermissionsExt;
+    let world = World::new();
+    fs::create_dir_all(world.state()).unwrap();
+    fs::set_permissions(world.state(), fs::Permissions::from_mode(0o777)).unwrap();
+    let _receiver = world.receiver().await;
+    let mode = fs::metadata(world.state()).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o700);
+}
+
 #[cfg(unix)]
 #[tokio::test]
 async fn the_identity_is_its_owners() {
