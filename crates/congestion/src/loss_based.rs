@@ -8,6 +8,8 @@
 //!   round after round enters a recovery in each, and the window falls each time. What leaves meanwhile is the
 //!   transport's business (PRR, RFC 6937, or just the window against what is in flight); RFC 5681's inflation and
 //!   deflation of the window stand in for a count of what is in flight, which our transports have.
+//!   The reduction is of the window, not of what is in flight (RFC 5681, equation 4): a window that is not used does not
+//!   grow either, which is RFC 9438's condition for that ("Multiplicative Decrease"), and RFC 9002's way.
 //! - **During recovery** the window does not grow (RFC 9002, "Recovery").
 //! - **Leaving recovery** goes on from the reduced window. That is the second way that RFC 6582 ("Specification", step 3)
 //!   offers for a full acknowledgment; the burst which it warns of cannot happen to a paced sender.
@@ -152,7 +154,7 @@ impl<A: Avoidance> LossBased<A> {
         self.pacing_rate = pacing::window_rate(self.cwnd, self.rtt.smoothed(), self.pacing_gain());
     }
 
-    /// Saves what an undo needs and lowers the threshold.
+    /// Saves what an undo needs and lowers the threshold; gives the window to go on with.
     fn reduce(&mut self, cause: Cause) -> Bytes {
         self.saved = Some(Saved {
             avoidance: self.avoidance,
@@ -163,7 +165,12 @@ impl<A: Avoidance> LossBased<A> {
         let reduced = self.avoidance.on_congestion(self.cwnd, cause);
         let ssthresh = reduced.max(self.mss * 2);
         self.ssthresh = Some(ssthresh);
-        ssthresh
+        match cause {
+            Cause::Loss => ssthresh,
+            // A mark has cost no packet, so that even a window of one goes on (RFC 9438, "Multiplicative Decrease"; RFC
+            // 3168, "The TCP Sender").
+            Cause::Ecn => reduced.max(self.mss),
+        }
     }
 
     fn undo(&mut self) {
@@ -253,9 +260,9 @@ impl<A: Avoidance> Controller for LossBased<A> {
     fn on_recovery(&mut self, _now: Time, recovery: Recovery, _inflight: Bytes) {
         match recovery {
             Recovery::Entered(cause) => {
-                let ssthresh = self.reduce(cause);
+                let reduced = self.reduce(cause);
                 // Not up to the threshold, should a timeout have left the window below it.
-                self.cwnd = self.cwnd.min(ssthresh);
+                self.cwnd = self.cwnd.min(reduced);
                 self.phase = Phase::Recovery;
             }
             Recovery::Left => self.phase = Phase::Open,
@@ -398,6 +405,18 @@ mod tests {
             flow.lose();
         }
         assert_eq!(flow.packets(), 2, "the least window");
+    }
+
+    #[test]
+    fn marks_reduce_to_one_packet_and_losses_to_two() {
+        for (cause, least) in [(Cause::Loss, 2), (Cause::Ecn, 1)] {
+            let mut flow = cubic();
+            for _ in 0..20 {
+                flow.recovery(Recovery::Entered(cause));
+            }
+            assert_eq!(flow.controller.cwnd(), MSS * least);
+            assert_eq!(flow.controller.snapshot().ssthresh, Some(MSS * 2));
+        }
     }
 
     #[test]
