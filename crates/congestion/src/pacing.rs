@@ -19,7 +19,7 @@ const MAX_BURST: Bytes = Bytes::new(65_535);
 const SINGLE_PACKET_RATE: Rate = Rate::from_bits_per_sec(1_200_000);
 
 /// The send quantum at a pacing rate of `rate`: whole packets of `mss`, as many as fit the time and size of a burst, but
-/// not too few (BBR draft, "Send Quantum: BBR.send_quantum").
+/// not too few (BBR draft, "Send Quantum: C.send_quantum").
 pub fn send_quantum(rate: Rate, mss: Bytes) -> Bytes {
     let least = if rate < SINGLE_PACKET_RATE { 1 } else { 2 };
     let burst = rate.bytes_in(BURST_TIME).min(MAX_BURST);

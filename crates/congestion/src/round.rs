@@ -1,5 +1,6 @@
-//! Packet-timed round trips (paper, appendix, "BBR.BtlBw max filter"): a round ends when a packet is acknowledged that
-//! was sent after the round began. Unlike time, rounds need no estimate of the RTT, and stretch with the queue.
+//! Packet-timed round trips (BBR draft, "BBR.round_count: Tracking Packet-Timed Round Trips"): a round ends when a packet
+//! is acknowledged that was sent after the round began. Unlike time, rounds need no estimate of the RTT, and stretch with
+//! the queue.
 
 use units::Bytes;
 

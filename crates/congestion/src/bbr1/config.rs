@@ -31,10 +31,6 @@ pub struct Config {
     /// Whether to look for a token-bucket policer and to settle at its rate. Both do; how is Linux's
     /// (`bbr_lt_bw_sampling`, after Flach et al., "An Internet-Wide Analysis of Traffic Policing", SIGCOMM 2016).
     pub has_policer_model: bool,
-    /// Whether an RTT equal to the estimate of RTprop counts as having seen RTprop again, which puts off ProbeRTT.
-    /// Paper: yes. Linux: no, since the change "tcp: only postpone PROBE_RTT if RTT is < current min_rtt estimate":
-    /// flows that share a bottleneck can find its queue empty only together.
-    pub equal_rtt_postpones_probe_rtt: bool,
     /// When a loss episode, which opens with a round of packet conservation, is over.
     pub recovery_end: RecoveryEnd,
 }
@@ -47,7 +43,7 @@ pub enum RecoveryEnd {
     ///
     /// Fit for transports whose recovery lasts until all that was outstanding is settled and which do not leave and
     /// re-enter it within an ACK, as Linux's TCP. A QUIC transport's recovery lasts one round trip (RFC 9002,
-    /// "Recovery Period") and under steady random loss starts anew at once: each would shrink inflight by another
+    /// "Recovery") and under steady random loss starts anew at once: each would shrink inflight by another
     /// round of packet conservation.
     WithTransport,
     /// When, after that, a whole round trip has passed without a loss. In Startup the window is restored before, as soon
@@ -68,7 +64,6 @@ impl Config {
             is_end_host_budgeted: true,
             are_phase_ends_budgeted: true,
             has_policer_model: true,
-            equal_rtt_postpones_probe_rtt: false,
             recovery_end: RecoveryEnd::AfterLossFreeRound,
         }
     }
@@ -82,7 +77,6 @@ impl Config {
             is_end_host_budgeted: false,
             are_phase_ends_budgeted: false,
             has_policer_model: true,
-            equal_rtt_postpones_probe_rtt: true,
             recovery_end: RecoveryEnd::WithTransport,
         }
     }

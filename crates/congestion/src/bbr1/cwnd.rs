@@ -6,7 +6,7 @@ use super::{Bbr1, State};
 use crate::controller::Ack;
 
 /// The least window, in packets, except right after a timeout and while conserving packets. Four keep the pipe going
-/// with a receiver that acknowledges every other packet (paper, "Managing Inflight"; Linux `bbr_cwnd_min_target`).
+/// with a receiver that acknowledges every other packet (Linux `bbr_cwnd_min_target`; the paper has four in ProbeRTT).
 const MIN_PACKETS: u64 = 4;
 
 /// Send quanta to allow for beyond the path's own BDP: one being scheduled, one in the sending host's offload engine,

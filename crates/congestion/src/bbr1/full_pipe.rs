@@ -3,12 +3,13 @@
 use units::{Rate, Ratio};
 
 /// Growth in a round that shows there may be more bandwidth. Startup doubles the rate each round, so less than a
-/// quarter means that it is limited by something else than the sender (paper, "Single BBR Flow Startup Behavior").
+/// quarter means that it is limited by something else than the sender (paper, appendix, "Startup Behavior"; Linux
+/// `bbr_full_bw_thresh`).
 const GROWTH: Ratio = Ratio::new(5, 4);
 
 /// Rounds without growth that show the pipe to be full. Three, because a receiver's window tuning needs one to open the
-/// window, one to have it filled and one to show the rate that this allows (paper, "Single BBR Flow Startup Behavior";
-/// Linux `bbr_full_bw_cnt`).
+/// window, one to have it filled and one to show the rate that this allows (paper, appendix, "Startup Behavior"; Linux
+/// `bbr_full_bw_cnt`).
 const ROUNDS: u8 = 3;
 
 /// Looks for the plateau of the delivery rate.

@@ -137,7 +137,7 @@ impl Bbr1 {
             is_restarting_from_idle: false,
             round: Round::new(),
             btl_bw: BtlBw::new(),
-            rt_prop: RtProp::new(now, config.equal_rtt_postpones_probe_rtt),
+            rt_prop: RtProp::new(now),
             full_pipe: FullPipe::new(),
             ack_aggregation: AckAggregation::new(now),
             policer: Policer::new(),
@@ -187,20 +187,20 @@ impl Bbr1 {
     }
 
     fn update_policer(&mut self, ack: &Ack, is_app_limited: bool) {
-        if !self.config.has_policer_model {
-            return;
-        }
-        self.policer.observe(&policer::Observation {
+        self.observe_policer(&policer::Observation {
             now: ack.now,
             delivered: ack.rate.total_delivered,
             lost: ack.rate.total_lost,
             has_losses: !ack.rate.newly_lost.is_zero(),
             is_app_limited,
             is_round_start: self.round.has_just_started(),
+            is_probe_bw: self.is_in_probe_bw(),
         });
-        let is_cycling = matches!(self.state, State::ProbeBw(_));
-        if is_cycling && self.round.has_just_started() && self.policer.on_probe_bw_round() {
-            self.enter_probe_bw(ack.now); // to see whether the policer is still there
+    }
+
+    fn observe_policer(&mut self, seen: &policer::Observation) {
+        if self.config.has_policer_model && self.policer.observe(seen) {
+            self.enter_probe_bw(seen.now); // to see whether the policer is still there
         }
     }
 
@@ -286,6 +286,7 @@ impl Controller for Bbr1 {
             has_losses: true,
             is_app_limited: false,
             is_round_start: true,
+            is_probe_bw: self.is_in_probe_bw(),
         });
     }
 

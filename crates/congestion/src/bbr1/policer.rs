@@ -33,6 +33,8 @@ pub struct Observation {
     pub has_losses: bool,
     pub is_app_limited: bool,
     pub is_round_start: bool,
+    /// ProbeBW is going on.
+    pub is_probe_bw: bool,
 }
 
 /// What is known of a policer.
@@ -80,9 +82,18 @@ impl Policer {
         self.phase = Phase::Waiting;
     }
 
-    /// A round has started in ProbeBW. Returns whether the belief in a policer has just ended.
-    pub fn on_probe_bw_round(&mut self) -> bool {
-        if self.rate().is_none() {
+    /// Takes what an ACK, or a timeout, has shown. Returns whether the belief in a policer has just ended.
+    pub fn observe(&mut self, seen: &Observation) -> bool {
+        if self.rate().is_some() {
+            return self.believe(seen);
+        }
+        self.sample(seen);
+        false
+    }
+
+    /// Counts the rounds of belief.
+    fn believe(&mut self, seen: &Observation) -> bool {
+        if !seen.is_probe_bw || !seen.is_round_start {
             return false;
         }
         self.rounds += 1;
@@ -93,8 +104,7 @@ impl Policer {
         is_over
     }
 
-    /// Takes what an ACK, or a timeout, has shown.
-    pub fn observe(&mut self, seen: &Observation) {
+    fn sample(&mut self, seen: &Observation) {
         let previous = match self.phase {
             Phase::Policed(_) => return,
             Phase::Waiting if !seen.has_losses => return,
@@ -191,6 +201,7 @@ mod tests {
                 has_losses: lost > 0,
                 is_app_limited: false,
                 is_round_start: true,
+                is_probe_bw: true,
             });
         }
     }
@@ -238,6 +249,7 @@ mod tests {
             has_losses: false,
             is_app_limited: true,
             is_round_start: false,
+            is_probe_bw: true,
         });
         assert_eq!(path.policer.phase, Phase::Waiting);
     }
@@ -248,11 +260,11 @@ mod tests {
         for _ in 0..8 {
             path.round(10_000, 5_000);
         }
-        assert!(path.policer.rate().is_some());
-        for _ in 1..BELIEF_ROUNDS {
-            assert!(!path.policer.on_probe_bw_round());
+        // Forty-eight rounds after the one that has shown the policer.
+        for _ in 0..48 {
+            assert!(path.policer.rate().is_some());
+            path.round(10_000, 0);
         }
-        assert!(path.policer.on_probe_bw_round());
         assert_eq!(path.policer.rate(), None);
     }
 }

@@ -61,6 +61,10 @@ impl Bbr1 {
         });
     }
 
+    pub(super) fn is_in_probe_bw(&self) -> bool {
+        matches!(self.state, State::ProbeBw(_))
+    }
+
     /// Goes on to the next phase if this one has served its purpose.
     pub(super) fn check_cycle_phase(&mut self, ack: &Ack) {
         let State::ProbeBw(cycle) = &self.state else {

@@ -10,7 +10,7 @@ use super::{Bbr1, State};
 use crate::controller::Ack;
 
 /// How long to stay at the least window: long enough for flows with different RTTs to overlap, short enough to cost no
-/// more than 2 % of ten seconds (paper, "Managing Inflight"; Linux `bbr_probe_rtt_mode_ms`).
+/// more than 2 % of ten seconds (paper, appendix, "Steady-state Behavior"; Linux `bbr_probe_rtt_mode_ms`).
 const DURATION: Duration = Duration::from_millis(200);
 
 pub const PACING_GAIN: Ratio = Ratio::ONE;

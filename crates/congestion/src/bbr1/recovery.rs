@@ -3,7 +3,8 @@
 //!
 //! - A loss episode opens with one round of packet conservation: as much leaves as arrives. After it the window grows
 //!   by what is delivered, at most doubling in a round, until it is back at its target; when the episode is over, the
-//!   window of before is restored. (Paper, appendix; Linux `bbr_set_cwnd_to_recover_or_restore`.)
+//!   window of before is restored. (Paper, appendix, "Reacting to Transients"; Linux
+//!   `bbr_set_cwnd_to_recover_or_restore`.)
 //! - After a timeout nothing is known of the path: the window is one packet, and grows from there.
 //! - If it turns out that nothing was lost, the window is restored at once.
 
@@ -85,7 +86,8 @@ impl Bbr1 {
         }
     }
 
-    /// Everything outstanding is lost (paper, appendix; Linux `bbr_set_state` for `TCP_CA_Loss`).
+    /// Everything outstanding is lost (paper, appendix, "Reacting to Transients"; Linux `bbr_set_state` for
+    /// `TCP_CA_Loss`).
     pub(super) fn collapse(&mut self, seen: &policer::Observation) {
         self.save_cwnd();
         self.episode.is_open = true;
@@ -95,9 +97,7 @@ impl Bbr1 {
         self.episode.is_conserving = false;
         self.cwnd = self.mss;
         self.full_pipe.forget_baseline();
-        if self.config.has_policer_model {
-            self.policer.observe(seen);
-        }
+        self.observe_policer(seen);
     }
 
     /// Conservation lasts a round, and an episode until a round without loss.

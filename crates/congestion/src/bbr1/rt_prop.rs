@@ -18,16 +18,14 @@ pub struct RtProp {
     last_seen: Time,
     /// Whether, before this ACK, RTprop had not been seen for a whole window.
     is_expired: bool,
-    equal_counts: bool,
 }
 
 impl RtProp {
-    pub fn new(now: Time, equal_counts: bool) -> RtProp {
+    pub fn new(now: Time) -> RtProp {
         RtProp {
             filter: WindowedMin::new(WINDOW),
             last_seen: now,
             is_expired: false,
-            equal_counts,
         }
     }
 
@@ -35,11 +33,11 @@ impl RtProp {
     pub fn update(&mut self, now: Time, sample: Option<RttSample>) {
         self.is_expired = now.since(self.last_seen) > WINDOW;
         let Some(sample) = sample else { return };
-        let is_seen = match self.filter.get() {
-            Some(least) if self.equal_counts => sample.rtt <= least,
-            Some(least) => sample.rtt < least,
-            None => true,
-        };
+        // An equal RTT does not count: flows that share a bottleneck can find its queue empty only together, so each
+        // must look for it when it is time, whatever it has seen of a queue that is always there. (The paper speaks of
+        // a lower RTT in "Behavior of Multiple BBR Flows Sharing a Bottleneck"; Linux has followed it since the change
+        // "tcp: only postpone PROBE_RTT if RTT is < current min_rtt estimate".)
+        let is_seen = self.filter.get().is_none_or(|least| sample.rtt < least);
         // An ACK that was held back may confirm or lower the estimate, but must not replace it by its own delay.
         let is_renewal = self.is_expired && !sample.is_ack_delayed;
         if is_seen || is_renewal {
@@ -84,7 +82,7 @@ mod tests {
 
     #[test]
     fn the_least_rtt_until_the_window_has_passed() {
-        let mut rt_prop = RtProp::new(at(0), false);
+        let mut rt_prop = RtProp::new(at(0));
         assert_eq!(rt_prop.get(), None);
         rt_prop.update(at(40), rtt(40));
         rt_prop.update(at(100), rtt(60));
@@ -102,14 +100,12 @@ mod tests {
     }
 
     #[test]
-    fn an_equal_rtt_counts_in_the_paper_only() {
-        for (equal_counts, is_expired) in [(true, false), (false, true)] {
-            let mut rt_prop = RtProp::new(at(0), equal_counts);
-            rt_prop.update(at(40), rtt(40));
-            rt_prop.update(at(5_000), rtt(40));
-            rt_prop.update(at(10_041), rtt(40));
-            assert_eq!(rt_prop.is_expired(), is_expired);
-        }
+    fn an_equal_rtt_does_not_put_off_probe_rtt() {
+        let mut rt_prop = RtProp::new(at(0));
+        rt_prop.update(at(40), rtt(40));
+        rt_prop.update(at(5_000), rtt(40));
+        rt_prop.update(at(10_041), rtt(40));
+        assert!(rt_prop.is_expired());
     }
 
     #[test]
@@ -120,12 +116,14 @@ mod tests {
                 is_ack_delayed: true,
             })
         };
-        let mut rt_prop = RtProp::new(at(0), false);
+        let mut rt_prop = RtProp::new(at(0));
         rt_prop.update(at(40), rtt(40));
         rt_prop.update(at(50), delayed(39));
         assert_eq!(rt_prop.get(), Some(Duration::from_millis(39)));
         rt_prop.update(at(20_000), delayed(80));
         assert!(rt_prop.is_expired());
         assert_eq!(rt_prop.get(), Some(Duration::from_millis(39)));
+        rt_prop.update(at(20_001), rtt(50));
+        assert!(rt_prop.is_expired(), "nor does it count as seen");
     }
 }

@@ -1,4 +1,4 @@
-//! W_cubic(t) = C (t − K)³ + W_max (RFC 9438, equations 1 and 2), in integers.
+//! W_cubic(t) = C (t − K)³ + W_max (RFC 9438, "Window Increase Function"), in integers.
 //!
 //! Time is counted in units of 2⁻²⁰ s, so that the division by a second cubed is a shift.
 
@@ -6,7 +6,7 @@ use units::{Bytes, Duration};
 
 use super::root::cube_root;
 
-/// RFC 9438, "Definition of Constants": C = 0.4 packets/s³, which is 2/5.
+/// RFC 9438, "Fairness to Reno": C = 0.4 packets/s³, which is 2/5.
 const C_NUMERATOR: u64 = 2;
 const C_DENOMINATOR: u64 = 5;
 /// C times the packet size is kept with so many fractional bits.
