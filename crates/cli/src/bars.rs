@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 use std::io::{IsTerminal, stderr};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use indicatif::{MultiProgress, ProgressBar, ProgressState, ProgressStyle};
@@ -18,6 +20,9 @@ const MAX_NAME: usize = 24;
 #[derive(Default)]
 pub struct Bars {
     group: MultiProgress,
+    /// The characters of the longest text that stood behind a bar. The bars take what the terminal's width leaves of
+    /// their lines: all of them the same, and no more when a text becomes shorter.
+    widest: Arc<AtomicUsize>,
 }
 
 impl Bars {
@@ -33,12 +38,16 @@ impl Bars {
         total: u64,
         live: impl Fn(&ProgressState) -> String + Clone + Send + Sync + 'static,
     ) -> ProgressBar {
+        let widest = self.widest.clone();
         let live = move |state: &ProgressState, out: &mut dyn Write| {
+            let text = live(state);
+            let length = text.chars().count();
+            let width = widest.fetch_max(length, Ordering::Relaxed).max(length);
             // A line that cannot be written is missing from the terminal, and nowhere else.
-            let _ = out.write_str(&live(state));
+            let _ = write!(out, "{text:width$}");
         };
         let style =
-            ProgressStyle::with_template("{prefix} {bar:18.cyan/dim} {percent:>3}%  {live}")
+            ProgressStyle::with_template("{prefix} {wide_bar:.cyan/dim} {percent:>3}%  {live}")
                 .unwrap_or_else(|_| ProgressStyle::default_bar())
                 .with_key("live", live)
                 .progress_chars("━╸─");

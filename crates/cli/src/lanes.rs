@@ -55,9 +55,11 @@ impl Lanes<'_> {
         let path = report::describe(&race.path);
         self.bars
             .say(format_args!("{what}{until} over {path}{how}"));
-        let width = race.controllers.iter().map(|kind| kind.name().len()).max();
-        let lanes = race.controllers.iter().map(|controller| {
-            let name = format!("{controller:0$}", width.unwrap_or(0));
+        let controllers: Vec<&str> = race.controllers.iter().map(|kind| kind.name()).collect();
+        let names = report::names(&controllers);
+        let width = names.iter().map(String::len).max().unwrap_or(0);
+        let lanes = names.into_iter().map(|name| {
+            let name = format!("{name:width$}");
             let latest = Arc::new(Mutex::new(None));
             let shown = latest.clone();
             let bar = self.bars.add(&name, 0, move |_| {
@@ -95,12 +97,19 @@ impl Lanes<'_> {
     }
 }
 
-/// `18.6 Mbit/s  RTT 41.2 ms  4 s left  ProbeBW`; at the end `18.6 Mbit/s  done in 3.62 s`.
+/// `18.6 Mbit/s  RTT 41.2 ms  4 s left  ProbeBW`; at the end `18.6 Mbit/s  done in 3.62 s`, or `cut off after 3.62 s` if
+/// not all has arrived.
 fn line(progress: &Progress) -> String {
     let rate = human::rate(progress.rate);
     if progress.is_done {
         let span = human::duration(progress.at);
-        return format!("{rate:>11}  done in {span}");
+        return match progress
+            .total
+            .is_none_or(|total| progress.delivered == total)
+        {
+            true => format!("{rate:>11}  done in {span}"),
+            false => format!("{rate:>11}  cut off after {span}"),
+        };
     }
     let rtt = progress.rtt.map(human::duration).unwrap_or_default();
     let left = time_left(progress).map_or(String::new(), |left| human::time_left(left) + " left");
@@ -116,4 +125,49 @@ fn time_left(progress: &Progress) -> Option<Duration> {
 fn lock(latest: &Mutex<Option<Progress>>) -> std::sync::MutexGuard<'_, Option<Progress>> {
     // Nothing that holds the lock can leave it half-changed.
     latest.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use congestion::kind::Kind;
+    use lab::engine::Progress;
+    use units::{Bytes, Duration, Rate};
+
+    use super::line;
+
+    const PROGRESS: Progress = Progress {
+        flow: 0,
+        controller: Kind::Cubic,
+        at: Duration::from_millis(2_000),
+        delivered: Bytes::new(1_000_000),
+        total: Some(Bytes::new(8_000_000)),
+        rate: Rate::from_bits_per_sec(18_640_000),
+        rtt: Some(Duration::from_micros(41_230)),
+        state: "CongestionAvoidance",
+        is_done: false,
+    };
+
+    #[test]
+    fn a_lane_in_eighty_columns() {
+        let line = line(&PROGRESS);
+        assert_eq!(
+            line,
+            "18.6 Mbit/s  RTT 41.2 ms   4 s left  CongestionAvoidance"
+        );
+        // Before it: "cubic #2", a space, the bar, " 100%" and two spaces.
+        let rest = 8 + 1 + 5 + 2;
+        assert!(line.len() + rest + 8 <= 80, "{line}");
+    }
+
+    #[test]
+    fn only_what_is_complete_is_done() {
+        let end = Progress {
+            is_done: true,
+            ..PROGRESS
+        };
+        assert!(line(&end).ends_with("cut off after 2.00 s"));
+        let delivered = Bytes::new(8_000_000);
+        assert!(line(&Progress { delivered, ..end }).ends_with("done in 2.00 s"));
+        assert!(line(&Progress { total: None, ..end }).ends_with("done in 2.00 s"));
+    }
 }

@@ -55,7 +55,7 @@ pub struct Options {
     /// Where the report goes [default: fullpipe-race.html, or nowhere with --json]
     #[arg(long, value_name = "PATH")]
     report: Option<PathBuf>,
-    /// Print the summaries as JSON on stdout, and nothing else there
+    /// Print the summaries on stdout as a JSON array, and nothing else there: one summary a lane, or one with --share
     #[arg(long)]
     json: bool,
     #[command(flatten)]

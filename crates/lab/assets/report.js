@@ -16,7 +16,7 @@
   // A row of plots: what is drawn of a lane, and its lines for reference.
   const ROWS = [
     { title: "Delivery rate", unit: "Mbit/s", curves: [["rate", ""], ["btlbw", "BtlBw"]],
-      references: (path) => [[path.limit, "limit"]] },
+      references: (path) => [[path.rate, "bottleneck"]] },
     { title: "RTT", unit: "ms", curves: [["rtt", ""]], references: (path) => [[path.rtprop, "RTprop"]] },
     { title: "Inflight", unit: "kB", curves: [["inflight", ""]], references: (path) => [[path.bdp, "BDP"]] },
     { title: "Congestion window", unit: "kB", curves: [["cwnd", ""]], references: (path) => [[path.bdp, "BDP"]] },
@@ -46,9 +46,9 @@
       return [...new Set(shown.map((lane) => lane.path))]
         .filter((path) => data.paths[path].t.length > 0)
         .map((path) => {
-          const users = shown.filter((lane) => lane.path === path);
+          const users = lanes.filter((lane) => lane.path === path);
           return { lane: users.length > 1 ? null : users[0], t: data.paths[path].t, values: data.paths[path].queue,
-                   label: users.length > 1 ? "shared queue" : users[0].name };
+                   label: users.length > 1 ? "shared" : users[0].name };
         });
     }
     return shown.flatMap((lane) => row.curves
@@ -68,7 +68,9 @@
       });
     }
     for (const path of data.paths) {
-      for (const [value] of row.references(path)) if (value > max && value < 4 * max) max = value;
+      for (const [steps] of row.references(path)) {
+        for (const [, value] of steps) if (value > max && value < 4 * max) max = value;
+      }
     }
     // Ribbons of states need room above the curves.
     return (max || 1) * (1.08 + (layout === "overlay" ? Math.min(0.05 * lanes.length, 0.35) : 0));
@@ -97,6 +99,7 @@
     ctx.restore();
   };
 
+  // Lines for reference: a step for every change of the path.
   const drawReferences = (plot, row, shown) => {
     const { ctx, bbox } = plot;
     ctx.save();
@@ -104,18 +107,26 @@
     ctx.font = `${11 * devicePixelRatio}px system-ui, sans-serif`;
     ctx.textAlign = "right";
     ctx.textBaseline = "bottom";
+    ctx.beginPath();
+    ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
+    ctx.clip();
     const drawn = new Set();
+    const { min: from, max: to } = plot.scales.x;
     for (const path of new Set(shown.map((lane) => lane.path))) {
-      for (const [value, label] of row.references(data.paths[path])) {
-        if (value == null || drawn.has(value) || value > plot.scales.y.max) continue;
-        drawn.add(value);
+      for (const [steps, label] of row.references(data.paths[path])) {
+        const shownSteps = steps.filter(([start], index) => start < to && !(steps[index + 1]?.[0] <= from));
+        const value = shownSteps[shownSteps.length - 1]?.[1];
+        if (value == null || drawn.has(String(steps))) continue;
+        drawn.add(String(steps));
         const y = plot.valToPos(value, "y", true);
         ctx.strokeStyle = css("--faint");
         ctx.lineWidth = devicePixelRatio;
         ctx.setLineDash([6 * devicePixelRatio, 4 * devicePixelRatio]);
         ctx.beginPath();
-        ctx.moveTo(bbox.left, y);
-        ctx.lineTo(bbox.left + bbox.width, y);
+        shownSteps.forEach(([start, level], index) => {
+          const end = shownSteps[index + 1]?.[0] ?? to;
+          for (const t of [Math.max(start, from), end]) ctx.lineTo(plot.valToPos(t, "x", true), plot.valToPos(level, "y", true));
+        });
         ctx.stroke();
         // Below the line if there is no room above it; with a rim, since curves may run behind it.
         const isBelow = y - bbox.top < 16 * devicePixelRatio;
@@ -150,7 +161,8 @@
     const box = element("section", main, null, "plot");
     const top = element("div", box, null, "top");
     const heading = element("h2", top, `${row.title} `);
-    element("small", heading, `${row.unit}${shown.length === 1 ? ` · ${shown[0].name}` : ""}`);
+    const whose = curves[0].lane ? shown[0].name : curves[0].label;
+    element("small", heading, `${row.unit}${shown.length === 1 ? ` · ${whose}` : ""}`);
     const readout = element("div", top, null, "readout");
 
     const tables = curves.map((curve) => [curve.t, curve.values]);

@@ -119,9 +119,11 @@ fn page(records: &[Record], command: &str) -> String {
 
 #[test]
 fn a_table_for_people() {
-    let text = table(&[record("race", "bbr1", false), record("race", "cubic", true)]);
+    let mut cut_off = record("race", "cubic", false);
+    cut_off.scenario.set("flow.bytes", "1gb").unwrap();
+    let text = table(&[record("race", "bbr1", false), cut_off]);
     let lines: Vec<&str> = text.lines().collect();
-    assert_eq!(lines.len(), 3, "{text}");
+    assert_eq!(lines.len(), 4, "{text}");
     assert!(lines[0].trim_start().starts_with("controller"));
     for part in [
         "bbr1",
@@ -133,8 +135,10 @@ fn a_table_for_people() {
     ] {
         assert!(lines[1].contains(part), "{part} in {text}");
     }
-    assert!(lines[2].contains("stopped at"), "{text}");
-    let ends: Vec<usize> = lines.iter().map(|line| line.chars().count()).collect();
+    assert!(lines[2].contains("> 10.00 s"), "{text}");
+    assert!(lines[3].starts_with("> cut off"), "{text}");
+    let ends: Vec<usize> = lines[..3].iter().map(|line| line.chars().count()).collect();
+    assert!(ends[0] <= 80, "{text}");
     assert!(ends.iter().all(|end| *end == ends[0]), "aligned: {text}");
 }
 

@@ -194,15 +194,15 @@ fn nonsense_names_line_field_and_fix() {
         ),
         (
             "buffer = \"500b\"",
-            "line 5: path.buffer: 500b is smaller than one packet (1500 bytes)",
+            "line 5: path.buffer: 500b is smaller than one packet (1500 bytes); give a larger one such as 100p",
         ),
         (
             "rate = \"1mbit\"\nbuffer = \"0.1bdp\"",
-            "line 6: path.buffer: 0.1bdp is 500b, which is smaller than one packet (1500 bytes)",
+            "line 6: path.buffer: 0.1bdp is 500b, which is smaller than one packet (1500 bytes); give a larger one such as 100p",
         ),
         (
             "buffer = \"0p\"",
-            "line 5: path.buffer: 0p is 0b, which is smaller than one packet (1500 bytes)",
+            "line 5: path.buffer: 0p is 0b, which is smaller than one packet (1500 bytes); give a larger one such as 100p",
         ),
         (
             "buffer = \"4bdp\"",

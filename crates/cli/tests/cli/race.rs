@@ -141,6 +141,28 @@ fn a_file_on_one_bottleneck_ends_with_a_table_and_a_report() {
 }
 
 #[test]
+fn a_transfer_that_was_cut_off_is_not_said_to_be_done() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let race = [
+        "race",
+        "--bytes",
+        "1gb",
+        "--duration",
+        "300ms",
+        "--rtt",
+        "5ms",
+    ];
+    let (status, stdout, stderr) = Running::start(directory.path(), race).finish();
+    assert_eq!(status.code(), Some(0), "{stderr}");
+    assert!(stdout.contains("> 0.30 s"), "{stdout}");
+    assert!(
+        stderr.contains("bbr1: ") && stderr.contains("cut off after 300 ms"),
+        "{stderr}"
+    );
+    assert!(!stderr.contains("done"), "{stderr}");
+}
+
+#[test]
 fn ctrl_c_leaves_a_table_and_no_files() {
     let directory = tempfile::tempdir().expect("a directory");
     let mut race = Running::start(

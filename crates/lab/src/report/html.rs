@@ -4,7 +4,7 @@ use std::time::SystemTime;
 
 use super::lanes::{describe, lanes};
 use super::plot::Plots;
-use super::table::{HEADINGS, row};
+use super::table::{HEADINGS, notes, row};
 use crate::record::Record;
 
 const PAGE: &str = include_str!("../../assets/report.html");
@@ -32,6 +32,14 @@ pub fn html(records: &[Record], origin: &Origin) -> String {
         .iter()
         .map(|lane| cells("td", &row(lane)))
         .collect::<String>();
+    let notes: String = notes(records)
+        .iter()
+        .map(|note| format!("<p class=\"hint\">{}</p>", escape(note)))
+        .collect();
+    let how = match records.iter().any(|record| record.flows.len() > 1) {
+        true => ", on one bottleneck",
+        false => "",
+    };
     let scenarios: Vec<String> = records
         .iter()
         .map(|record| record.scenario.to_string())
@@ -42,7 +50,7 @@ pub fn html(records: &[Record], origin: &Origin) -> String {
     fill(PAGE, &|placeholder| match placeholder {
         "name" => escape(name),
         "path" => first
-            .map(|scenario| escape(&describe(&scenario.path)))
+            .map(|scenario| escape(&describe(&scenario.path)) + how)
             .unwrap_or_default(),
         "partial" if is_partial => {
             "<p class=\"partial\">Ended before its time: this is what happened until then.</p>"
@@ -58,6 +66,7 @@ pub fn html(records: &[Record], origin: &Origin) -> String {
         "generated" => generated.clone(),
         "headings" => cells("th", &HEADINGS),
         "rows" => rows.clone(),
+        "notes" => notes.clone(),
         "scenarios" => escape(&scenarios.join("\n")),
         "style" => format!("{UPLOT_STYLE}\n{STYLE}"),
         "uplot" => UPLOT_SCRIPT.into(),

@@ -39,24 +39,25 @@ pub(super) fn lanes(records: &[Record]) -> Vec<Lane<'_>> {
         .iter()
         .map(|lane| lane.summary.controller.as_str())
         .collect();
-    let names: Vec<String> = controllers
-        .iter()
-        .enumerate()
-        .map(|(index, name)| {
-            let same = |others: &[&str]| others.iter().filter(|other| *other == name).count();
-            match same(&controllers) {
-                1 => name.to_string(),
-                _ => format!(
-                    "{name} #{}",
-                    same(controllers.get(..=index).unwrap_or_default())
-                ),
-            }
-        })
-        .collect();
-    for (lane, name) in lanes.iter_mut().zip(names) {
+    for (lane, name) in lanes.iter_mut().zip(names(&controllers)) {
         lane.name = name;
     }
     lanes
+}
+
+/// A name for each lane of these controllers: the controller's, numbered if another lane has the same.
+pub fn names(controllers: &[&str]) -> Vec<String> {
+    let names = controllers.iter().enumerate().map(|(index, name)| {
+        let same = |others: &[&str]| others.iter().filter(|other| *other == name).count();
+        match same(controllers) {
+            1 => name.to_string(),
+            _ => format!(
+                "{name} #{}",
+                same(controllers.get(..=index).unwrap_or_default())
+            ),
+        }
+    });
+    names.collect()
 }
 
 /// The path in one line for people: `20 Mbit/s, RTprop 40 ms, buffer 8bdp (800 kB), loss 1%`.
@@ -111,7 +112,8 @@ pub(super) fn bits_per_sec(rate: f64) -> String {
         r if r >= 1e9 => (r / 1e9, "Gbit/s"),
         r if r >= 1e6 => (r / 1e6, "Mbit/s"),
         r if r >= 1e3 => (r / 1e3, "kbit/s"),
-        r => (r, "bit/s"),
+        // Less than a bit is nothing to tell digits of.
+        r => return format!("{r:.0} bit/s"),
     };
     format!("{} {unit}", three_digits(value))
 }
@@ -130,6 +132,14 @@ pub(super) fn bytes(count: Bytes) -> String {
 /// Milliseconds.
 pub(super) fn millis(value: f64) -> String {
     format!("{} ms", digits(value))
+}
+
+/// A time in milliseconds with three digits and the unit that suits it.
+pub(super) fn span(millis: f64) -> String {
+    match millis {
+        ms if ms < 999.5 => format!("{} ms", three_digits(ms)),
+        ms => format!("{} s", three_digits(ms / 1000.0)),
+    }
 }
 
 /// A share in percent.

@@ -8,5 +8,5 @@ mod table;
 
 pub use html::{Origin, html};
 pub use json::json;
-pub use lanes::describe;
+pub use lanes::{describe, names};
 pub use table::table;

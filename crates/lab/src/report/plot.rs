@@ -5,6 +5,7 @@ use units::Duration;
 
 use super::lanes::Lane;
 use crate::record::{FlowSample, PathSample, Record};
+use crate::scenario::PathSpec;
 
 /// Points a curve at most, and of all lanes together: more than a screen has pixels, few enough for a page that opens
 /// at once.
@@ -23,17 +24,20 @@ pub(super) struct Plots {
 /// A bottleneck: its queue over time, and lines for reference.
 #[derive(Serialize)]
 struct PathPlot {
-    /// The goodput that it allows, in Mbit/s.
-    limit: Option<f64>,
+    /// Its rate in Mbit/s.
+    rate: Vec<Step>,
     /// RTprop in milliseconds.
-    rtprop: f64,
+    rtprop: Vec<Step>,
     /// Rate × RTprop in kilobytes.
-    bdp: Option<f64>,
+    bdp: Vec<Step>,
     /// Times in seconds.
     t: Vec<f64>,
     /// Queues in kilobytes.
     queue: Vec<f64>,
 }
+
+/// A time in seconds, and the value from then on.
+type Step = (f64, f64);
 
 /// A flow: columns over the times `t`.
 #[derive(Serialize)]
@@ -84,21 +88,33 @@ fn path(record: &Record, points: u64) -> PathPlot {
         sample.at
     });
     PathPlot {
-        limit: record
-            .summary
-            .path
-            .limit_bps
-            .map(|limit| round(limit as f64 / 1e6)),
-        rtprop: round(spec.rtt.as_millis_f64()),
-        bdp: spec
-            .rate
-            .map(|rate| round(rate.bytes_in(spec.rtt).get() as f64 / 1e3)),
+        rate: steps(spec, |at| {
+            Some(spec.rate_at(at)?.bits_per_sec() as f64 / 1e6)
+        }),
+        rtprop: steps(spec, |at| Some(spec.rtt_at(at).as_millis_f64())),
+        bdp: steps(spec, |at| {
+            let bdp = spec.rate_at(at)?.bytes_in(spec.rtt_at(at));
+            Some(bdp.get() as f64 / 1e3)
+        }),
         t: samples.iter().map(|sample| seconds(sample.at)).collect(),
         queue: samples
             .iter()
             .map(|sample| round(sample.queue.get() as f64 / 1e3))
             .collect(),
     }
+}
+
+/// What of the path has which value from when on: one step, and one more for each change of it.
+fn steps(spec: &PathSpec, value: impl Fn(Duration) -> Option<f64>) -> Vec<Step> {
+    let mut times: Vec<Duration> = spec.changes.iter().map(|change| change.at).collect();
+    times.push(Duration::ZERO);
+    times.sort();
+    let steps = times
+        .into_iter()
+        .filter_map(|at| Some((seconds(at), round(value(at)?))));
+    let mut steps: Vec<Step> = steps.collect();
+    steps.dedup_by_key(|(_, value)| *value);
+    steps
 }
 
 fn lane(lane: &Lane<'_>, points: u64) -> LanePlot {

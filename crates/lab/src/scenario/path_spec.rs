@@ -131,7 +131,10 @@ impl PathSpec {
                     BufferSpec::Bytes(_) => buffer.to_string(),
                     _ => format!("{buffer} is {bytes}, which"),
                 };
-                let reason = format!("{size} is smaller than one packet ({} bytes)", PACKET.get());
+                let reason = format!(
+                    "{size} is smaller than one packet ({} bytes); give a larger one such as 100p",
+                    PACKET.get()
+                );
                 return wrong("buffer", &reason);
             }
             _ => {}

@@ -76,6 +76,16 @@ impl PathSpec {
         latest.map_or(self.rate, |change| change.rate)
     }
 
+    /// The RTprop at a time.
+    pub fn rtt_at(&self, at: Duration) -> Duration {
+        let latest = self
+            .changes
+            .iter()
+            .filter(|change| change.at <= at && change.rtt.is_some())
+            .max_by_key(|change| change.at);
+        latest.and_then(|change| change.rtt).unwrap_or(self.rtt)
+    }
+
     /// What the bottleneck can transmit between two times, if the path has a rate.
     pub fn capacity(&self, from: Duration, to: Duration) -> Option<Bytes> {
         let mut times: Vec<Duration> = self.changes.iter().map(|change| change.at).collect();
