@@ -105,21 +105,91 @@ fn has_losses(ack: &Ack) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use units::Rate;
+
     use super::super::Config;
     use super::*;
-    use crate::controller::Connection;
+    use crate::controller::{Connection, RttSample};
+    use crate::sampling::RateSample;
+
+    const MSS: Bytes = Bytes::new(1_500);
+    const RTPROP: Duration = Duration::from_millis(40);
+
+    fn bbr1(seed: u64) -> Bbr1 {
+        let connection = Connection {
+            now: Time::ZERO,
+            mss: MSS,
+            initial_cwnd: MSS * 10,
+            seed,
+        };
+        Bbr1::new(connection, Config::default())
+    }
+
+    /// Whether a phase that began at time zero ends with an ACK `ms` later, before which so many packets were in flight;
+    /// with a BDP of 100 packets and bursts of two.
+    fn ends(phase: usize, ms: u64, prior_inflight: u64, newly_lost: Bytes) -> bool {
+        let mut bbr1 = bbr1(0);
+        let rtt = Some(RttSample {
+            rtt: RTPROP,
+            is_ack_delayed: false,
+        });
+        bbr1.rt_prop.update(Time::ZERO, rtt);
+        bbr1.btl_bw
+            .update(1, Rate::from_transfer(MSS * 100, RTPROP), false);
+        bbr1.pace_at_bw();
+        assert_eq!(bbr1.pacing.quantum(), MSS * 2);
+        bbr1.state = State::ProbeBw(ProbeBw {
+            phase,
+            phase_start: Time::ZERO,
+        });
+        bbr1.check_cycle_phase(&Ack {
+            now: Time::ZERO + Duration::from_millis(ms),
+            newly_acked: MSS,
+            prior_inflight: MSS * prior_inflight,
+            inflight: MSS * prior_inflight - MSS,
+            rate: RateSample {
+                newly_lost,
+                ..RateSample::default()
+            },
+            rtt,
+            ce_marked: Bytes::ZERO,
+            is_cwnd_limited: true,
+        });
+        !matches!(&bbr1.state, State::ProbeBw(cycle) if cycle.phase == phase)
+    }
+
+    #[test]
+    fn the_faster_phase_lasts_until_the_pipe_holds_a_quarter_more() {
+        const UP: usize = 0;
+        assert!(!ends(UP, 41, 122, Bytes::ZERO));
+        assert!(ends(UP, 41, 123, Bytes::ZERO));
+        assert!(!ends(UP, 40, 200, MSS), "less than a round trip");
+        assert!(ends(UP, 41, 50, MSS), "it may never hold that much");
+    }
+
+    #[test]
+    fn the_slower_phase_lasts_until_the_queue_is_gone() {
+        assert!(!ends(DOWN, 20, 101, Bytes::ZERO));
+        assert!(ends(DOWN, 20, 100, Bytes::ZERO));
+        assert!(
+            ends(DOWN, 41, 200, Bytes::ZERO),
+            "no longer than a round trip"
+        );
+    }
+
+    #[test]
+    fn the_other_phases_last_one_rtprop() {
+        for phase in 2..GAINS.len() {
+            assert!(!ends(phase, 40, 1, MSS));
+            assert!(ends(phase, 41, 200, Bytes::ZERO));
+        }
+    }
 
     #[test]
     fn a_cycle_starts_anywhere_but_with_the_slower_phase() {
         let mut starts = [0; GAINS.len()];
         for seed in 0..700 {
-            let connection = Connection {
-                now: Time::ZERO,
-                mss: Bytes::new(1_500),
-                initial_cwnd: Bytes::new(15_000),
-                seed,
-            };
-            let mut bbr1 = Bbr1::new(connection, Config::default());
+            let mut bbr1 = bbr1(seed);
             bbr1.enter_probe_bw(Time::ZERO);
             let State::ProbeBw(cycle) = &bbr1.state else {
                 panic!("just entered");

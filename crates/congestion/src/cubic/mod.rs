@@ -234,8 +234,7 @@ mod tests {
     #[test]
     fn the_mean_window_is_that_of_the_rfc() {
         // RFC 9438, "Discussion": (C (3 + β) / (4 (1 − β)))^(1/4) × (RTT / p)^(3/4); the table of "Fairness to Reno" for
-        // 100 ms gives 187 and
-        // 1054 packets for these loss rates.
+        // 100 ms gives 187 and 1054 packets for these loss rates.
         let config = Config {
             fast_convergence: false,
             hystart: false,

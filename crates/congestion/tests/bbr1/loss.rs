@@ -34,6 +34,33 @@ fn random_loss_is_not_congestion() {
     }
 }
 
+/// What keeps a short path from that at 15 %: losses that by chance look like those of a policer. The model is Linux's,
+/// threshold and all, so this is what Linux's BBR does.
+#[test]
+fn near_the_policers_threshold_random_loss_is_taken_for_one() {
+    let (rate, rtprop, loss) = (mbit(20), RTPROP * 4 / 10, Ratio::new(15, 100));
+    let limit = rate.scale(Ratio::new(85, 100));
+    let mean_share = |has_policer_model| {
+        let config = Config {
+            has_policer_model,
+            ..Config::default()
+        };
+        let seeds = 10;
+        let shares = (0..seeds).map(|seed| {
+            let path = path(rate, rtprop, Ratio::new(4, 1), loss);
+            let mut flow = Flow::bulk(Bbr1::new(connection(seed), config), path.clone());
+            flow.path = Path::new(path, seed).expect("a path that makes sense");
+            flow.run_until(at_ms(20_000));
+            let goodput = flow.goodput(at_ms(2_000), at_ms(20_000));
+            goodput.bytes_per_sec() as f64 / limit.bytes_per_sec() as f64
+        });
+        shares.sum::<f64>() / seeds as f64
+    };
+    let (with, without) = (mean_share(true), mean_share(false));
+    assert!(without >= 0.8, "{without}");
+    assert!((0.6..without).contains(&with), "{with}, without {without}");
+}
+
 #[test]
 fn an_early_loss_does_not_end_startup() {
     let (rate, loss) = (mbit(100), Ratio::new(5, 100));

@@ -124,7 +124,7 @@ fn a_halved_rate_is_followed_when_the_old_one_leaves_the_window() {
         "{estimate:?}"
     );
     // A round later no more than 2 new BDP and the end hosts' share are in flight. The pacing margin of 1 % takes that
-    // down over the next seconds, ProbeRTT, ten seconds after the start, what is left.
+    // down over the next seconds, ProbeRTT, ten seconds after the start, what is left; see the next test.
     let rtt = |ms| flow.median_rtt(at_ms(ms), at_ms(ms + 300));
     let bounded = flow.median_rtt(followed + most, followed + most + RTPROP * 2);
     assert!(bounded <= RTPROP * 24 / 10, "{bounded}");
@@ -132,6 +132,27 @@ fn a_halved_rate_is_followed_when_the_old_one_leaves_the_window() {
     assert!(rtt(11_000) <= RTPROP * 12 / 10, "{}", rtt(11_000));
     let goodput = flow.goodput(at_ms(6_000), at_ms(10_000));
     assert!(goodput >= mbit(10).scale(Ratio::new(98, 100)), "{goodput}");
+}
+
+/// A queue that stands when the old maximum has left the window stands until ProbeRTT but for the pacing margin, in
+/// Linux's BBR and the paper's alike. For a gain cycle sends as much in the phase at 5/4 as it saves in that at 3/4: this
+/// one ends after an RTprop even if more than the BDP is still in flight, and that one starts however much is in flight.
+/// So the window of 2 BDP stays in use, one of them as a queue.
+#[test]
+fn the_gain_cycle_alone_does_not_drain_a_standing_queue() {
+    let mut flow = Flow::bulk(
+        Bbr1::new(connection(1), Config::paper()),
+        with_rates(&[(5_000, mbit(10))], mbit(20)),
+    );
+    flow.run_until(at_ms(14_000));
+    let probe_rtt = flow.first_in("ProbeRTT").expect("after ten seconds").now;
+    assert!(probe_rtt > at_ms(9_500), "{probe_rtt:?}");
+    for ms in (7_500..9_500).step_by(500) {
+        let rtt = flow.median_rtt(at_ms(ms), at_ms(ms + 500));
+        assert!(rtt >= RTPROP * 16 / 10 && rtt <= RTPROP * 21 / 10, "{rtt}");
+    }
+    let after = flow.median_rtt(at_ms(11_000), at_ms(14_000));
+    assert!(after <= RTPROP * 12 / 10, "{after}");
 }
 
 fn aggregated(config: Config) -> Rate {
