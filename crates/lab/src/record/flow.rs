@@ -42,6 +42,10 @@ impl Point for FlowSample {
     fn is_news(&self, previous: &FlowSample) -> bool {
         self.state != previous.state
     }
+
+    fn level(&self) -> Duration {
+        self.rtt.unwrap_or_default()
+    }
 }
 
 /// What a flow has done since its start.

@@ -26,6 +26,10 @@ impl Point for PathSample {
     fn is_news(&self, _previous: &PathSample) -> bool {
         false
     }
+
+    fn level(&self) -> Duration {
+        self.delay
+    }
 }
 
 /// What the bottleneck has done since the start of the run.

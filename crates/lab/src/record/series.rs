@@ -9,14 +9,20 @@ pub trait Point: Copy {
 
     /// Whether it must be kept although `previous` was kept shortly before: a state has changed.
     fn is_news(&self, previous: &Self) -> bool;
+
+    /// What has peaks that are not to be lost.
+    fn level(&self) -> Duration;
 }
 
-/// Points over time: every change of state and, between them, at most one point an interval. The interval starts at a
-/// millisecond and doubles whenever there are [`Series::CAPACITY`] points.
+/// Points over time: every change of state and, between them, at most one point an interval, and the highest of those
+/// between two such points if it is above both. The interval starts at a millisecond and doubles whenever there are
+/// [`Series::CAPACITY`] points.
 #[derive(Debug, Clone)]
 pub struct Series<P> {
     interval: Duration,
     kept: Vec<P>,
+    /// The highest point since the last one that was kept.
+    peak: Option<P>,
     latest: Option<P>,
 }
 
@@ -29,6 +35,7 @@ impl<P: Point> Series<P> {
         Series {
             interval: Duration::from_millis(1),
             kept: Vec::new(),
+            peak: None,
             latest: None,
         }
     }
@@ -36,12 +43,7 @@ impl<P: Point> Series<P> {
     /// Adds the next point; times do not run backwards.
     pub fn push(&mut self, point: P) {
         self.latest = Some(point);
-        let Some(previous) = self.kept.last() else {
-            return self.kept.push(point);
-        };
-        if point.is_news(previous) || self.is_due(previous, &point) {
-            self.kept.push(point);
-        }
+        self.add(point);
         if self.kept.len() >= Self::CAPACITY {
             self.thin();
         }
@@ -52,9 +54,31 @@ impl<P: Point> Series<P> {
         if let (Some(latest), Some(last)) = (self.latest, self.kept.last())
             && latest.at() > last.at()
         {
-            self.kept.push(latest);
+            self.keep(latest);
         }
         self.kept
+    }
+
+    fn add(&mut self, point: P) {
+        let is_kept = self
+            .kept
+            .last()
+            .is_none_or(|previous| point.is_news(previous) || self.is_due(previous, &point));
+        if is_kept {
+            self.keep(point);
+        } else if self.peak.is_none_or(|peak| point.level() > peak.level()) {
+            self.peak = Some(point);
+        }
+    }
+
+    /// Keeps the point, and before it the peak between it and the previous one, if there is one.
+    fn keep(&mut self, point: P) {
+        let sides = self.kept.last().map_or(point.level(), |previous| {
+            previous.level().max(point.level())
+        });
+        let peak = self.peak.take();
+        self.kept.extend(peak.filter(|peak| peak.level() > sides));
+        self.kept.push(point);
     }
 
     fn is_due(&self, previous: &P, point: &P) -> bool {
@@ -63,17 +87,10 @@ impl<P: Point> Series<P> {
 
     fn thin(&mut self) {
         self.interval = self.interval * 2;
-        let mut last: Option<P> = None;
-        let interval = self.interval;
-        self.kept.retain(|point| {
-            let keep = last.is_none_or(|last| {
-                point.is_news(&last) || point.at().saturating_sub(last.at()) >= interval
-            });
-            if keep {
-                last = Some(*point);
-            }
-            keep
-        });
+        let (points, peak) = (std::mem::take(&mut self.kept), self.peak.take());
+        for point in points.into_iter().chain(peak) {
+            self.add(point);
+        }
         // States that change all the time cannot all be kept.
         if self.kept.len() > Self::CAPACITY / 4 * 3 {
             let mut index = 0usize;
@@ -106,6 +123,39 @@ mod tests {
         fn is_news(&self, previous: &Seen) -> bool {
             self.1 != previous.1
         }
+        fn level(&self) -> Duration {
+            Duration::ZERO
+        }
+    }
+
+    /// A point with a level, and always the same state.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    struct Level(Duration, Duration);
+
+    impl Point for Level {
+        fn at(&self) -> Duration {
+            self.0
+        }
+        fn is_news(&self, _: &Level) -> bool {
+            false
+        }
+        fn level(&self) -> Duration {
+            self.1
+        }
+    }
+
+    #[test]
+    fn peaks_survive_however_long_the_run() {
+        let mut series = Series::new();
+        let (low, high) = (Duration::from_millis(40), Duration::from_millis(140));
+        for tick in 0..1_000_000u64 {
+            let level = if tick % 99_991 == 77 { high } else { low };
+            series.push(Level(Duration::from_micros(tick * 300), level));
+        }
+        let points = series.finish();
+        assert!(points.len() <= Series::<Level>::CAPACITY + 2);
+        assert!(points.windows(2).all(|pair| pair[0].0 < pair[1].0));
+        assert_eq!(points.iter().filter(|point| point.1 == high).count(), 11);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use serde::Serialize;
 use units::Duration;
 
 use super::lanes::Lane;
-use crate::record::{FlowSample, PathSample, Record};
+use crate::record::{FlowSample, Point, Record};
 use crate::scenario::PathSpec;
 
 /// Points a curve at most, and of all lanes together: more than a screen has pixels, few enough for a page that opens
@@ -84,9 +84,7 @@ impl Plots {
 
 fn path(record: &Record, points: u64) -> PathPlot {
     let spec = &record.scenario.path;
-    let samples = thin(&record.path.samples, points, |sample: &PathSample| {
-        sample.at
-    });
+    let samples = thin(&record.path.samples, points);
     PathPlot {
         rate: steps(spec, |at| {
             Some(spec.rate_at(at)?.bits_per_sec() as f64 / 1e6)
@@ -118,7 +116,7 @@ fn steps(spec: &PathSpec, value: impl Fn(Duration) -> Option<f64>) -> Vec<Step> 
 }
 
 fn lane(lane: &Lane<'_>, points: u64) -> LanePlot {
-    let samples = thin(&lane.flow.samples, points, |sample: &FlowSample| sample.at);
+    let samples = thin(&lane.flow.samples, points);
     LanePlot {
         name: lane.name.clone(),
         path: lane.record_index,
@@ -140,20 +138,32 @@ fn column<T>(samples: &[&FlowSample], value: impl Fn(&FlowSample) -> T) -> Vec<T
     samples.iter().map(|sample| value(sample)).collect()
 }
 
-/// About `points` of the samples at most, evenly over time, the first and the last among them.
-fn thin<S>(samples: &[S], points: u64, at: impl Fn(&S) -> Duration) -> Vec<&S> {
-    let span = samples.last().map_or(Duration::ZERO, &at);
+/// About `points` of the samples at most, evenly over time, the first and the last among them; and the highest of those
+/// between two of them if it is above both.
+fn thin<P: Point>(samples: &[P], points: u64) -> Vec<&P> {
+    let span = samples.last().map_or(Duration::ZERO, P::at);
     let step = span / points;
     let mut due = Duration::ZERO;
     let last = samples.len().saturating_sub(1);
-    let picked = samples.iter().enumerate().filter(|(index, sample)| {
-        let is_due = at(sample) >= due || *index == last;
-        if is_due {
-            due = at(sample) + step;
+    let mut picked: Vec<&P> = Vec::new();
+    let mut peak: Option<&P> = None;
+    for (index, sample) in samples.iter().enumerate() {
+        if sample.at() < due && index != last {
+            peak = Some(
+                peak.filter(|peak| peak.level() >= sample.level())
+                    .unwrap_or(sample),
+            );
+            continue;
         }
-        is_due
-    });
-    picked.map(|(_, sample)| sample).collect()
+        due = sample.at() + step;
+        let before = picked
+            .last()
+            .map_or(Duration::ZERO, |picked| picked.level());
+        let sides = before.max(sample.level());
+        picked.extend(peak.take().filter(|peak| peak.level() > sides));
+        picked.push(sample);
+    }
+    picked
 }
 
 /// When the flow was in which state, from all samples: short stays count.
@@ -190,23 +200,55 @@ fn round(value: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::thin;
-    use units::Duration;
+    use super::{steps, thin};
+    use crate::record::PathSample;
+    use crate::scenario::PathSpec;
+    use units::{Bytes, Duration};
+
+    fn sample(micros: u64) -> PathSample {
+        let is_peak = micros == 55_555;
+        PathSample {
+            at: Duration::from_micros(micros),
+            queue: Bytes::ZERO,
+            delay: Duration::from_millis(if is_peak { 9 } else { 1 }),
+        }
+    }
 
     #[test]
-    fn thinned_evenly_with_both_ends() {
-        let samples: Vec<Duration> = (0..=100_000).map(Duration::from_micros).collect();
-        let picked = thin(&samples, 1_000, |at| *at);
-        assert!((1_000..=1_002).contains(&picked.len()), "{}", picked.len());
+    fn thinned_evenly_with_both_ends_and_the_peak() {
+        let samples: Vec<PathSample> = (0..=100_000).map(sample).collect();
+        let picked = thin(&samples, 1_000);
+        assert!((1_000..=1_003).contains(&picked.len()), "{}", picked.len());
         assert_eq!(picked.first(), Some(&&samples[0]));
         assert_eq!(picked.last(), samples.last().as_ref());
-        assert!(
-            picked
-                .windows(2)
-                .all(|pair| pair[1].saturating_sub(*pair[0]) <= Duration::from_micros(101))
+        let is_close = |pair: &[&PathSample]| {
+            pair[1].at.saturating_sub(pair[0].at) <= Duration::from_micros(101)
+        };
+        assert!(picked.windows(2).all(is_close));
+        assert!(picked.contains(&&samples[55_555]));
+        let few: Vec<PathSample> = (0..10).map(|index| sample(index * 1_000_000)).collect();
+        assert_eq!(thin(&few, 1_000).len(), 10);
+        assert!(thin(&few[..0], 1_000).is_empty());
+    }
+
+    #[test]
+    fn a_step_for_every_change_of_the_value() {
+        let mut path = PathSpec::default();
+        assert_eq!(
+            steps(&path, |at| Some(path.rate_at(at)?.bits_per_sec() as f64)),
+            []
         );
-        let few: Vec<Duration> = (0..10).map(Duration::from_secs).collect();
-        assert_eq!(thin(&few, 1_000, |at| *at).len(), 10);
-        assert!(thin(&few[..0], 1_000, |at| *at).is_empty());
+        for (key, text) in [
+            ("rate", "20mbit"),
+            ("rtt", "40ms"),
+            ("change", "at=2s,rate=5mbit"),
+            ("change", "at=1s,rtt=80ms"),
+        ] {
+            path.set(key, text).unwrap();
+        }
+        let rate = |at| Some(path.rate_at(at)?.bits_per_sec() as f64 / 1e6);
+        assert_eq!(steps(&path, rate), [(0.0, 20.0), (2.0, 5.0)]);
+        let rtprop = |at| Some(path.rtt_at(at).as_millis_f64());
+        assert_eq!(steps(&path, rtprop), [(0.0, 40.0), (1.0, 80.0)]);
     }
 }
