@@ -134,6 +134,7 @@ impl Line {
         } else {
             self.rest += rest;
         }
+        debug_assert!(self.rest < self.rate, "a whole nanosecond is left over");
         self.through += Duration::from_nanos(nanos);
         self.finish()
     }

@@ -32,7 +32,7 @@ impl AddAssign for Count {
     }
 }
 
-/// What happened on a link so far. At any time,
+/// What happened on a link so far. At any time, in packets and, as long as no sum saturates, in bytes,
 ///
 /// `entered + duplicates = delivered + policer_drops + drops + random_losses + inside`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -56,4 +56,20 @@ pub struct Counters {
     /// How long the bottleneck had something to send. At a steady rate, the share of the elapsed time is its
     /// utilization; with a trace it includes the wait for opportunities.
     pub busy: Duration,
+}
+
+impl Counters {
+    /// Whether no packet was invented, or lost without being counted.
+    pub(crate) fn add_up(&self) -> bool {
+        let came = [self.entered, self.duplicates];
+        let went = [
+            self.delivered,
+            self.policer_drops,
+            self.drops,
+            self.random_losses,
+            self.inside,
+        ];
+        let packets = |counts: &[Count]| counts.iter().map(|count| count.packets).sum::<u64>();
+        packets(&came) == packets(&went)
+    }
 }

@@ -161,6 +161,7 @@ impl<P: Clone> Link<P> {
             self.turn_to_queue(self.now);
             self.run(self.now);
         }
+        debug_assert!(self.counters().add_up(), "{:?}", self.counters());
     }
 
     /// Brings the link up to `now`, so that [`queued`](Self::queued) and [`counters`](Self::counters) tell of that
@@ -179,6 +180,7 @@ impl<P: Clone> Link<P> {
         }
         let flying = self.flight.pop()?;
         self.counters.delivered.add(flying.size);
+        debug_assert!(self.counters().add_up(), "{:?}", self.counters());
         Some(Arrival {
             at,
             size: flying.size,
@@ -290,7 +292,12 @@ impl<P: Clone> Link<P> {
     ///
     /// Every impairment draws for every packet, lost or not, so that the fates that one deals do not depend on another.
     fn depart(&mut self, at: Time, queued: Duration, packet: Waiting<P>) {
-        let Waiting { size, packet, .. } = packet;
+        let Waiting {
+            entered,
+            size,
+            packet,
+        } = packet;
+        debug_assert!(at >= entered + queued, "left before its turn");
         self.counters.transmitted.add(size);
         let lost = self.loss.strikes();
         let twice = self.duplicate.numerator() > 0 && self.duplicates.happens(self.duplicate);

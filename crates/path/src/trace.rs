@@ -6,8 +6,11 @@ use std::sync::Arc;
 
 use units::{Bytes, Duration, Rate, Time};
 
-/// What one delivery opportunity carries, as in Mahimahi: an Ethernet frame's 1500 bytes and its four of overhead.
-pub const OPPORTUNITY: Bytes = Bytes::new(1504);
+/// What one delivery opportunity carries: one full packet, or smaller ones that add up to as much (`mm-link(1)`).
+///
+/// Mahimahi's code has 1504 for a packet of 1500, as each packet there comes with four bytes of its tunnel device. The
+/// sizes given to a [`Link`](crate::Link) are without them, so they are left out on both sides.
+pub const OPPORTUNITY: Bytes = Bytes::new(1500);
 
 const NANOS_PER_MILLI: u64 = 1_000_000;
 
@@ -275,7 +278,7 @@ mod tests {
         let trace = trace("0\r\n1\n1\n\n4\n");
         assert_eq!(trace.opportunities(), 4);
         assert_eq!(trace.period(), Duration::from_millis(4));
-        assert_eq!(trace.mean_rate(), Rate::from_bytes_per_sec(1_504_000));
+        assert_eq!(trace.mean_rate(), Rate::from_bytes_per_sec(1_500_000));
     }
 
     #[test]
@@ -290,10 +293,10 @@ mod tests {
         let mut cursor = Opportunities::new(trace("10\n20\n30\n"));
         assert_eq!(millis(cursor.take(Bytes::new(500))), 10);
         assert_eq!(millis(cursor.start()), 10);
-        assert_eq!(millis(cursor.take(Bytes::new(1004))), 10);
+        assert_eq!(millis(cursor.take(Bytes::new(1000))), 10);
         assert_eq!(millis(cursor.start()), 20);
-        assert_eq!(millis(cursor.take(Bytes::new(1505))), 30);
-        assert_eq!(millis(cursor.take(Bytes::new(1503))), 30);
+        assert_eq!(millis(cursor.take(Bytes::new(1501))), 30);
+        assert_eq!(millis(cursor.take(Bytes::new(1499))), 30);
         assert_eq!(millis(cursor.take(Bytes::ZERO)), 40);
         assert_eq!(millis(cursor.take(OPPORTUNITY * 3)), 60);
         assert_eq!(millis(cursor.start()), 70);

@@ -405,7 +405,7 @@ fn a_trace_delivers_at_its_opportunities() {
     assert_eq!(link.counters().drops.packets, 1);
     link.advance(at_millis(6));
     assert_eq!(link.counters().busy, Duration::from_millis(1));
-    // Each packet leaves four bytes of its opportunity to the next one, which goes on into the next opportunity.
+    // Each takes one opportunity: the next are at 7, 7, 10 and 12 ms.
     let arrivals = drain(&mut link, at_millis(100));
     assert_eq!(
         times(&arrivals),
@@ -413,6 +413,29 @@ fn a_trace_delivers_at_its_opportunities() {
     );
     assert_eq!(arrivals[0].queued, Duration::from_millis(2));
     assert_eq!(link.counters().busy, Duration::from_millis(7));
+}
+
+#[test]
+fn an_opportunity_is_a_full_packet() {
+    let mut link = link(LinkConfig {
+        capacity: Capacity::Trace("1\n".parse().expect("a trace")),
+        ..LinkConfig::default()
+    });
+    for packet in 0..1_000 {
+        link.send(Time::ZERO, PACKET, packet);
+    }
+    // Those of a few bytes share one, as far as it goes.
+    for packet in 1_000..1_040 {
+        link.send(Time::ZERO, Bytes::new(50), packet);
+    }
+    for arrival in drain(&mut link, at_millis(2_000)) {
+        let opportunity = match arrival.packet {
+            full @ ..1_000 => full + 1,
+            1_000..1_030 => 1_001,
+            _ => 1_002,
+        };
+        assert_eq!(arrival.at, at_millis(opportunity));
+    }
 }
 
 #[test]

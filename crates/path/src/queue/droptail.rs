@@ -39,11 +39,16 @@ impl<P> DropTail<P> {
             self.waiting.add(packet.size);
             self.packets.push_back(packet);
         }
+        debug_assert!(
+            self.waiting.packets <= self.max.packets && self.waiting.bytes <= self.max.bytes,
+            "more waits than the buffer holds"
+        );
     }
 
     pub(crate) fn dequeue(&mut self) -> Option<Waiting<P>> {
         let packet = self.packets.pop_front()?;
         self.waiting.sub(packet.size);
+        debug_assert_eq!(self.waiting.packets, self.packets.len() as u64);
         Some(packet)
     }
 

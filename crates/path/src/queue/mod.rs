@@ -2,8 +2,9 @@
 //!
 //! This is the place for CoDel (RFC 8289), FQ-CoDel (RFC 8290) and RED. A discipline is one file here, one variant of
 //! [`Discipline`] and one of [`Queue`]. It is asked at the instant a packet enters and at the instant the bottleneck is
-//! ready for the next one, and it owns the count of its drops, so it may drop at either end, and any packet. An ECN mark
-//! would be a field of [`Waiting`], which travels with the packet.
+//! ready for the next one (an argument of `dequeue` for those that measure how long a packet waited), and it owns the
+//! count of its drops, so it may drop at either end, and any packet: `dequeue` may well drop all that waits. An ECN mark
+//! and the flow that a packet belongs to would be fields of [`Waiting`], which travels with the packet.
 
 mod droptail;
 
