@@ -161,3 +161,121 @@ impl Bbr1 {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use units::{Duration, Rate, Time};
+
+    use super::super::Config;
+    use super::*;
+    use crate::controller::{Cause, Connection, Controller, Recovery};
+    use crate::sampling::RateSample;
+
+    const MSS: Bytes = Bytes::new(1_500);
+
+    fn at(ms: u64) -> Time {
+        Time::ZERO + Duration::from_millis(ms)
+    }
+
+    /// A controller in Startup with a window of 100 packets.
+    fn bbr1() -> Bbr1 {
+        let connection = Connection {
+            now: Time::ZERO,
+            mss: MSS,
+            initial_cwnd: MSS * 100,
+            seed: 0,
+        };
+        Bbr1::new(connection, Config::default())
+    }
+
+    /// An ACK that delivers one packet, sent when the sender knew of `prior` packets, and shows so many to be lost.
+    fn ack(prior: u64, delivered: u64, lost: u64, inflight: u64) -> Ack {
+        Ack {
+            now: at(delivered),
+            newly_acked: MSS,
+            prior_inflight: MSS * (inflight + 1 + lost),
+            inflight: MSS * inflight,
+            rate: RateSample {
+                delivery_rate: Some(Rate::from_bits_per_sec(1_000_000)),
+                prior_delivered: MSS * prior,
+                total_delivered: MSS * delivered,
+                newly_lost: MSS * lost,
+                ..RateSample::default()
+            },
+            rtt: None,
+            ce_marked: Bytes::ZERO,
+            is_cwnd_limited: true,
+        }
+    }
+
+    fn recovery(bbr1: &mut Bbr1, recovery: Recovery, inflight: u64) {
+        bbr1.on_recovery(at(100), recovery, MSS * inflight);
+    }
+
+    #[test]
+    fn conservation_lets_a_packet_leave_for_each_that_arrives() {
+        let mut bbr1 = bbr1();
+        bbr1.on_ack(&ack(0, 100, 0, 99));
+        recovery(&mut bbr1, Recovery::Entered(Cause::Loss), 90);
+        bbr1.on_ack(&ack(0, 101, 0, 89));
+        assert_eq!(bbr1.cwnd(), MSS * 90);
+        // Further losses take nothing from that, but neither is it filled up again.
+        bbr1.on_ack(&ack(0, 102, 9, 80));
+        assert_eq!(bbr1.cwnd(), MSS * 81);
+        bbr1.on_ack(&ack(0, 103, 0, 80));
+        assert_eq!(bbr1.cwnd(), MSS * 81);
+        bbr1.on_ack(&ack(0, 104, 40, 60));
+        assert_eq!(bbr1.cwnd(), MSS * 61, "not 41");
+    }
+
+    /// Two of the three rounds without growth have passed.
+    fn near_plateau() -> Bbr1 {
+        let mut bbr1 = bbr1();
+        let rate = Rate::from_bits_per_sec(1_000_000);
+        bbr1.btl_bw.update(0, rate, false);
+        for _ in 0..3 {
+            bbr1.full_pipe.on_round(rate);
+        }
+        bbr1
+    }
+
+    fn is_full_after_a_round(mut bbr1: Bbr1) -> bool {
+        bbr1.on_ack(&ack(200, 300, 0, 50));
+        bbr1.full_pipe.is_reached()
+    }
+
+    #[test]
+    fn a_plateau_does_not_last_through_a_timeout_or_an_undo() {
+        assert!(is_full_after_a_round(near_plateau()));
+
+        let mut timed_out = near_plateau();
+        timed_out.on_timeout(at(100));
+        assert!(!is_full_after_a_round(timed_out));
+
+        let mut undone = near_plateau();
+        recovery(&mut undone, Recovery::Entered(Cause::Loss), 50);
+        recovery(&mut undone, Recovery::Undone, 50);
+        assert!(!is_full_after_a_round(undone));
+    }
+
+    #[test]
+    fn an_undo_forgets_the_policer() {
+        let mut bbr1 = bbr1();
+        for round in 0..20 {
+            bbr1.observe_policer(&policer::Observation {
+                now: at(100 * round),
+                delivered: MSS * 10 * round,
+                lost: MSS * 5 * round,
+                has_losses: true,
+                is_app_limited: false,
+                is_round_start: true,
+                is_probe_bw: false,
+            });
+        }
+        assert!(bbr1.policer.rate().is_some());
+        recovery(&mut bbr1, Recovery::Entered(Cause::Loss), 50);
+        assert!(bbr1.policer.rate().is_some());
+        recovery(&mut bbr1, Recovery::Undone, 50);
+        assert_eq!(bbr1.policer.rate(), None);
+    }
+}

@@ -101,3 +101,36 @@ fn startup_goes_on_after_it() {
     assert_eq!(stays.len(), 1);
     assert_eq!(stays[0].1.snapshot.state, "Startup");
 }
+
+#[test]
+fn its_own_slow_rounds_do_not_lower_the_estimate() {
+    // Forty round trips of four packets: far more than the estimate's window.
+    let rate = mbit(100);
+    let rtprop = Duration::from_millis(5);
+    let mut flow = bulk(path(rate, rtprop, Ratio::new(4, 1), Ratio::ZERO));
+    flow.run_until(at_ms(11_000));
+    let (first, last) = stays(&flow.points)[0];
+    assert!(last.snapshot.round - first.snapshot.round > 20);
+    // The first samples that count are those of the round that refills the pipe; two gain cycles correct them.
+    let least = |from, to, percent| {
+        for point in flow.between(from, to) {
+            let bw = point.snapshot.btl_bw.expect("known");
+            assert!(bw >= rate.scale(Ratio::new(percent, 100)), "{bw}");
+        }
+    };
+    least(at_ms(2_000), last.now, 98);
+    least(last.now, last.now + rtprop * 20, 85);
+    least(last.now + rtprop * 20, at_ms(11_000), 98);
+}
+
+#[test]
+fn on_a_long_path_it_lasts_one_round() {
+    let rtprop = Duration::from_millis(600);
+    let mut flow = bulk(path(mbit(10), rtprop, Ratio::new(4, 1), Ratio::ZERO));
+    flow.run_until(at_ms(16_000));
+    let (first, last) = stays(&flow.points)[0];
+    let stay = flow.between(first.now, last.now);
+    let least = stay.iter().find(|point| point.inflight <= MSS * 4);
+    let length = last.now.since(least.expect("reached").now);
+    assert!(length >= rtprop && length <= rtprop * 2, "{length}");
+}
