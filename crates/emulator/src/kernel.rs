@@ -1,49 +1,54 @@
 //! What the kernel lost before the relay could read it.
 
-use std::os::fd::RawFd;
-
-/// The datagrams that the kernel threw away for want of room in this socket's receive buffer: the `drops` column of
-/// Linux's `/proc/net/udp` and `/proc/net/udp6` (`Documentation/networking/proc_net_tcp.rst` describes the format that
-/// they share with TCP; the socket is found by its inode). `None` where there is no such file.
 #[cfg(target_os = "linux")]
-pub(crate) fn overflows(socket: RawFd) -> Option<u64> {
-    use std::os::unix::fs::MetadataExt;
+use std::collections::HashSet;
+use std::os::fd::BorrowedFd;
 
-    let inode = std::fs::metadata(format!("/proc/self/fd/{socket}"))
-        .ok()?
-        .ino()
-        .to_string();
+/// The datagrams that the kernel threw away for want of room in these sockets' receive buffers: the `drops` column of
+/// Linux's `/proc/net/udp` and `/proc/net/udp6` (`Documentation/networking/proc_net_tcp.rst` describes the format that
+/// they share with TCP; a socket is found by its inode). The tables have a line for each socket of the machine, so they
+/// are read once for all.
+#[cfg(target_os = "linux")]
+pub(crate) fn overflows<'a>(sockets: impl Iterator<Item = BorrowedFd<'a>>) -> u64 {
+    let inodes: HashSet<u64> = sockets
+        .filter_map(|socket| Some(rustix::fs::fstat(socket).ok()?.st_ino))
+        .collect();
+    if inodes.is_empty() {
+        return 0;
+    }
     ["/proc/self/net/udp", "/proc/self/net/udp6"]
         .iter()
         .filter_map(|table| std::fs::read_to_string(table).ok())
-        .find_map(|table| drops(&table, &inode))
+        .flat_map(|table| table.lines().filter_map(drops).collect::<Vec<_>>())
+        .filter_map(|(inode, drops)| inodes.contains(&inode).then_some(drops))
+        .sum()
 }
 
 /// Other systems do not tell a socket's own losses.
 #[cfg(not(target_os = "linux"))]
-pub(crate) fn overflows(_socket: RawFd) -> Option<u64> {
-    None
+pub(crate) fn overflows<'a>(_sockets: impl Iterator<Item = BorrowedFd<'a>>) -> u64 {
+    0
 }
 
-/// The last column of the line whose tenth column is `inode`.
+/// A line's tenth column, the inode, and its last one, the drops.
 #[cfg(target_os = "linux")]
-fn drops(table: &str, inode: &str) -> Option<u64> {
-    let line = table
-        .lines()
-        .find(|line| line.split_whitespace().nth(9) == Some(inode))?;
-    line.split_whitespace().last()?.parse().ok()
+fn drops(line: &str) -> Option<(u64, u64)> {
+    let mut columns = line.split_whitespace();
+    let inode = columns.nth(9)?.parse().ok()?;
+    Some((inode, columns.last()?.parse().ok()?))
 }
 
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
+    use std::iter::once;
     use std::net::UdpSocket;
-    use std::os::fd::AsRawFd;
+    use std::os::fd::AsFd;
 
     #[test]
     fn an_unread_socket_overflows() {
         let receiver = UdpSocket::bind("127.0.0.1:0").unwrap();
         let to = receiver.local_addr().unwrap();
-        assert_eq!(super::overflows(receiver.as_raw_fd()), Some(0));
+        assert_eq!(super::overflows(once(receiver.as_fd())), 0);
         socket2::SockRef::from(&receiver)
             .set_recv_buffer_size(4096)
             .unwrap();
@@ -51,7 +56,9 @@ mod tests {
         for _ in 0..100 {
             sender.send_to(&[0; 1200], to).unwrap();
         }
-        let lost = super::overflows(receiver.as_raw_fd()).unwrap();
+        let lost = super::overflows(once(receiver.as_fd()));
         assert!((1..=100).contains(&lost), "{lost}");
+        let both = [sender.as_fd(), receiver.as_fd()];
+        assert_eq!(super::overflows(both.into_iter()), lost);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::io::{self, IoSliceMut};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::os::fd::{AsFd, BorrowedFd};
 
 use noq_udp::{EcnCodepoint, RecvMeta, Transmit, UdpSockRef, UdpSocketState};
 use socket2::SockRef;
@@ -94,12 +94,6 @@ impl Socket {
             Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => send(),
             result => result,
         }
-    }
-
-    /// The number of datagrams that the kernel threw away because this socket's receive buffer was full, where the
-    /// system tells.
-    pub(crate) fn overflows(&self) -> u64 {
-        crate::kernel::overflows(self.socket.as_raw_fd()).unwrap_or(0)
     }
 }
 

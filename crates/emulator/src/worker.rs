@@ -2,6 +2,7 @@
 
 use std::io::{self, PipeReader};
 use std::net::{IpAddr, SocketAddr};
+use std::os::fd::AsFd;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use path::{Link, Queued};
@@ -11,6 +12,7 @@ use units::{Bytes, Duration, Time};
 use crate::clients::Clients;
 use crate::clock::Clock;
 use crate::counters::{Observed, RelayCounters};
+use crate::kernel::overflows;
 use crate::routes::{Datagram, Routes};
 use crate::socket::{Inbox, Received, Socket};
 
@@ -90,16 +92,16 @@ impl Worker {
             }
             self.read_upstreams();
         }
-        self.counters.socket_overflows += self.listen.overflows();
-        for (_, client) in self.clients.iter() {
-            self.counters.socket_overflows += client.upstream.overflows();
-        }
+        let upstreams = self.clients.iter().map(|(_, client)| &client.upstream);
+        let sockets = upstreams.chain([&self.listen]).map(AsFd::as_fd);
+        self.counters.socket_overflows += overflows(sockets);
         self.publish();
     }
 
-    /// Sends on whatever has arrived at the far end of its path.
+    /// Sends on whatever has arrived at the far end of its path by `now`.
     fn release(&mut self, now: Time) {
         let Worker {
+            clock,
             listen,
             to,
             routes,
@@ -110,7 +112,7 @@ impl Worker {
         for path in routes.iter_mut() {
             while let Some(arrival) = path.forward.receive(now) {
                 let counters = &mut counters.forward;
-                counters.count_release(&arrival, now);
+                counters.count_release(&arrival, clock.now());
                 let Some(client) = clients.active(arrival.packet.client, now) else {
                     counters.orphaned_packets += 1;
                     continue;
@@ -121,7 +123,7 @@ impl Worker {
             }
             while let Some(arrival) = path.reverse.receive(now) {
                 let counters = &mut counters.reverse;
-                counters.count_release(&arrival, now);
+                counters.count_release(&arrival, clock.now());
                 let Datagram {
                     client: address,
                     ecn,
@@ -149,7 +151,10 @@ impl Worker {
         let now = self.clock.now();
         for datagram in batch {
             let from = datagram.from;
-            if self.clients.active(from, now).is_none() {
+            if let Some(client) = self.clients.active(from, now) {
+                // A socket may speak to several of our addresses, and is answered by the one that it spoke to last.
+                client.our_address = datagram.to;
+            } else {
                 let admitted = self.clients.admit(from, datagram.to, self.to, now).is_ok();
                 if !admitted || self.routes.open(from).is_err() {
                     self.counters.refused_packets += 1;
@@ -191,8 +196,10 @@ impl Worker {
             return;
         }
         self.next_expiry = now + EXPIRY_INTERVAL;
-        for (address, client) in self.clients.expire(now) {
-            self.counters.socket_overflows += client.upstream.overflows();
+        let expired: Vec<_> = self.clients.expire(now).collect();
+        let sockets = expired.iter().map(|(_, client)| client.upstream.as_fd());
+        self.counters.socket_overflows += overflows(sockets);
+        for (address, _) in expired {
             if let Some(path) = self.routes.close(address) {
                 self.counters.forward.add(&path.forward.counters());
                 self.counters.reverse.add(&path.reverse.counters());

@@ -215,6 +215,38 @@ fn clients_do_not_mix() {
 }
 
 #[test]
+fn hundreds_of_clients_at_once() {
+    const CLIENTS: usize = 300;
+    const ROUNDS: usize = 3;
+    let (server, thread) = echo("127.0.0.1", CLIENTS * ROUNDS);
+    let relay = start("127.0.0.1:0", server, rtt(2), Sharing::PathPerClient);
+    let clients = (0..CLIENTS)
+        .map(|_| socket("127.0.0.1"))
+        .collect::<Vec<_>>();
+    for round in 0..ROUNDS {
+        // As many at a time as fit the smallest of the sockets' buffers.
+        for (wave, clients) in clients.chunks(100).enumerate() {
+            let mark = |number: usize| [round as u8, wave as u8, number as u8];
+            for (number, client) in clients.iter().enumerate() {
+                client.send_to(&mark(number), relay.local_addr()).unwrap();
+            }
+            for (number, client) in clients.iter().enumerate() {
+                let mut buffer = [0; 8];
+                let length = client.recv(&mut buffer).unwrap();
+                assert_eq!(buffer[..length], mark(number));
+            }
+        }
+    }
+    thread.join().unwrap();
+    let counters = relay.stop();
+    assert_eq!(counters.clients_seen, CLIENTS as u64);
+    for direction in [&counters.forward, &counters.reverse] {
+        assert_nothing_missing(direction);
+        assert_eq!(direction.delivered_packets, (CLIENTS * ROUNDS) as u64);
+    }
+}
+
+#[test]
 fn clients_have_queues_of_their_own_only_if_asked() {
     for (sharing, waiting) in [(Sharing::OneBottleneck, 7), (Sharing::PathPerClient, 6)] {
         let server = socket("127.0.0.1");
@@ -242,6 +274,22 @@ fn replies_come_from_the_address_that_was_sent_to() {
     client.send_to(b"?", ("127.0.0.1", port)).unwrap();
     let (_, from) = client.recv_from(&mut [0; 8]).unwrap();
     assert_eq!(from, SocketAddr::from(([127, 0, 0, 1], port)));
+    thread.join().unwrap();
+}
+
+/// On Linux, all of 127.0.0.0/8 is this machine's.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_client_may_turn_to_another_of_our_addresses() {
+    let (server, thread) = echo("127.0.0.1", 2);
+    let relay = start("0.0.0.0:0", server, rtt(2), Sharing::OneBottleneck);
+    let client = socket("127.0.0.1");
+    for ip in [[127, 0, 0, 1], [127, 0, 0, 2]] {
+        let address = SocketAddr::from((ip, relay.local_addr().port()));
+        client.send_to(b"?", address).unwrap();
+        let (_, from) = client.recv_from(&mut [0; 8]).unwrap();
+        assert_eq!(from, address);
+    }
     thread.join().unwrap();
 }
 
