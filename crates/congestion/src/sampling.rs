@@ -305,22 +305,23 @@ mod tests {
 
     #[test]
     fn the_send_rate_bounds_compressed_acks() {
-        // Paced 10 ms apart; the ACKs of the second round arrive all at once.
+        // Paced 10 ms apart; the ACKs of the first round arrive 20 ms late, those of the second all at once.
         let mut sampler = Sampler::new(ms(0));
         let first: [PacketState; 4] = core::array::from_fn(|i| {
             sampler.on_packet_sent(ms(10 * i as u64), SIZE, SIZE * i as u64)
         });
         for (i, packet) in first.iter().enumerate() {
-            ack(&mut sampler, ms(40 + 10 * i as u64), &[*packet]);
+            ack(&mut sampler, ms(60 + 10 * i as u64), &[*packet]);
         }
         let second: [PacketState; 8] = core::array::from_fn(|i| {
-            sampler.on_packet_sent(ms(71 + 10 * i as u64), SIZE, SIZE * (i as u64 + 1))
+            sampler.on_packet_sent(ms(91 + 10 * i as u64), SIZE, SIZE * (i as u64 + 1))
         });
-        let sample = ack(&mut sampler, ms(181), &second);
-        // Eight packets, sent between 30 ms (the departure of the last one delivered) and 141 ms.
+        let sample = ack(&mut sampler, ms(201), &second);
+        // Eight packets, sent between 30 ms (the departure of the last one delivered) and 161 ms; between their ACKs and
+        // that of the last one before were only 111 ms.
         assert_eq!(sample.delivered, SIZE * 8);
-        assert_eq!(sample.interval, Duration::from_millis(111));
-        assert_eq!(sample.delivery_rate, rate(8_000, 111));
+        assert_eq!(sample.interval, Duration::from_millis(131));
+        assert_eq!(sample.delivery_rate, rate(8_000, 131));
     }
 
     #[test]

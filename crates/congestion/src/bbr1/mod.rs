@@ -328,3 +328,104 @@ impl Controller for Bbr1 {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use units::Duration;
+
+    use super::*;
+    use crate::controller::RttSample;
+    use crate::sampling::RateSample;
+
+    const MSS: Bytes = Bytes::new(1_500);
+    const RTPROP: Duration = Duration::from_millis(40);
+    /// 100 packets in 40 ms.
+    const BW: Rate = Rate::from_bytes_per_sec(3_750_000);
+
+    fn at(ms: u64) -> Time {
+        Time::ZERO + Duration::from_millis(ms)
+    }
+
+    fn bbr1() -> Bbr1 {
+        let connection = Connection {
+            now: at(0),
+            mss: MSS,
+            initial_cwnd: MSS * 10,
+            seed: 0,
+        };
+        Bbr1::new(connection, Config::default())
+    }
+
+    /// An ACK for one packet, with no more in flight.
+    fn ack(ms: u64, delivery_rate: Rate) -> Ack {
+        Ack {
+            now: at(ms),
+            newly_acked: MSS,
+            prior_inflight: MSS,
+            inflight: Bytes::ZERO,
+            rate: RateSample {
+                delivery_rate: Some(delivery_rate),
+                prior_delivered: MSS * ms,
+                total_delivered: MSS * (ms + 1),
+                ..RateSample::default()
+            },
+            rtt: Some(RttSample {
+                rtt: RTPROP,
+                is_ack_delayed: false,
+            }),
+            ce_marked: Bytes::ZERO,
+            is_cwnd_limited: true,
+        }
+    }
+
+    /// A controller in ProbeBW that has seen [`BW`] and [`RTPROP`].
+    fn steady() -> Bbr1 {
+        let mut bbr1 = bbr1();
+        for round in 1..=5 {
+            bbr1.on_ack(&ack(40 * round, BW));
+        }
+        assert_eq!(bbr1.snapshot().state, "ProbeBW");
+        bbr1
+    }
+
+    #[test]
+    fn the_first_rate_is_that_of_the_initial_window_and_early_samples_do_not_lower_it() {
+        let mut bbr1 = bbr1();
+        bbr1.on_ack(&ack(40, Rate::from_bytes_per_sec(1_000)));
+        let first = Rate::from_transfer(MSS * 10, RTPROP)
+            .scale(startup::PACING_GAIN)
+            .scale(Ratio::new(99, 100));
+        assert_eq!(bbr1.pacing_rate(), first);
+        bbr1.on_ack(&ack(80, Rate::from_bytes_per_sec(1_000)));
+        assert_eq!(bbr1.pacing_rate(), first);
+        bbr1.on_ack(&ack(120, BW));
+        assert!(bbr1.pacing_rate() > first);
+    }
+
+    #[test]
+    fn a_restart_from_idle_paces_at_the_estimate() {
+        let mut bbr1 = steady();
+        while bbr1.snapshot().pacing_gain != Some(Ratio::new(5, 4)) {
+            bbr1.enter_probe_bw(at(200));
+        }
+        bbr1.on_ack(&ack(210, BW));
+        assert!(bbr1.pacing_rate() > BW);
+        bbr1.on_idle_restart(at(1_000));
+        assert_eq!(bbr1.pacing_rate(), BW.scale(Ratio::new(99, 100)));
+    }
+
+    #[test]
+    fn an_idle_time_in_probe_rtt_is_time_in_probe_rtt() {
+        let mut bbr1 = steady();
+        let window = bbr1.cwnd();
+        bbr1.on_ack(&ack(10_041, BW));
+        bbr1.on_ack(&ack(10_042, BW));
+        assert_eq!(bbr1.snapshot().state, "ProbeRTT");
+        let mut early = bbr1.clone();
+        early.on_idle_restart(at(10_200));
+        assert_eq!(early.snapshot().state, "ProbeRTT");
+        bbr1.on_idle_restart(at(10_300));
+        assert_eq!(bbr1.snapshot().state, "ProbeBW");
+        assert!(bbr1.cwnd() >= window);
+    }
+}

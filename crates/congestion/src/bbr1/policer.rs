@@ -237,6 +237,27 @@ mod tests {
     }
 
     #[test]
+    fn at_low_rates_four_kilobits_are_no_difference() {
+        let kbit = |rate: u64| Rate::from_bits_per_sec(rate * 1_000);
+        assert!(agree(kbit(12), kbit(8)));
+        assert!(!agree(kbit(13), kbit(8)));
+        assert!(agree(kbit(900), kbit(800)));
+        assert!(!agree(kbit(901), kbit(800)));
+    }
+
+    #[test]
+    fn losses_far_apart_are_no_interval() {
+        let mut path = Path::new();
+        path.round(10_000, 5_000);
+        for _ in 0..15 {
+            path.round(10_000, 0);
+            assert_ne!(path.policer.phase, Phase::Waiting);
+        }
+        path.round(10_000, 0);
+        assert_eq!(path.policer.phase, Phase::Waiting);
+    }
+
+    #[test]
     fn an_application_limit_starts_over() {
         let mut path = Path::new();
         for _ in 0..6 {

@@ -267,6 +267,24 @@ mod tests {
     }
 
     #[test]
+    fn back_at_the_last_congestion_it_grows_like_reno() {
+        // So short a round trip that the curve has not moved yet.
+        let mut flow = recovered(4, Duration::from_millis(1));
+        assert_eq!(flow.packets(), 112);
+        let mut rounds = 0;
+        while flow.packets() < 160 {
+            flow.round();
+            rounds += 1;
+        }
+        // 3 × (1 − 0.7) / (1 + 0.7) packets a round.
+        assert_near(f64::from(rounds), 48.0 * 1.7 / 0.9, 0.03);
+        for _ in 0..50 {
+            flow.round();
+        }
+        assert_near(flow.packets() as f64, 210.0, 0.01);
+    }
+
+    #[test]
     fn fast_convergence_releases_more() {
         for (fast_convergence, second, third) in [(true, 68, 85), (false, 80, 85)] {
             let mut avoidance = avoidance(Config {
