@@ -10,6 +10,7 @@
 //! | a packet leaves | `Sampler::on_packet_sent`, keep what it returns; `on_packet_sent` | |
 //! | window and pacer are willing, but no data waits | `Sampler::mark_app_limited` | |
 //! | an ACK arrives | for each packet acknowledged `Sampler::on_packet_acked`; for each found lost `Sampler::on_packet_lost` and `on_packet_lost`; `on_recovery` if that changed; `Sampler::sample`, and `on_ack` with it | cwnd, pacing rate, quantum |
+//! | an ACK reports ECN marks | their bytes as `Ack::ce_marked`; and, at most once a round trip and not during a recovery, `on_recovery` with `Recovery::Entered(Cause::Ecn)` before `on_ack` | cwnd |
 //! | a loss timer fires | as above, without the ACK | cwnd |
 //! | a retransmission timeout, persistent congestion | the losses; `on_timeout` | cwnd |
 //! | a loss turns out not to have been one | `on_recovery` with `Recovery::Undone` | cwnd, pacing rate |
