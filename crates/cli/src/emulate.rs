@@ -15,8 +15,13 @@ use crate::path_options::{self, PathOptions};
 /// Put an emulated network path in front of a UDP server, until Ctrl-C
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Clients send to --listen, the server at --to receives what comes through, and its answers go back the same way. \
-Without path options, packets pass unchanged. Needs no privilege.")]
+Clients send to --listen, the server at --to receives what comes through, and its answers go back the same way.
+
+The bottleneck and what belongs to it (--rate, --trace, --buffer, --policer, --loss, --jitter, --reorder, --duplicate) is \
+on the way from the clients to the server. The way back has half of --rtt, and --ack-loss and --aggregation.
+
+Without path options, packets pass unchanged; without --buffer, everything waits that the bottleneck cannot take at \
+once. Needs no privilege.")]
 pub struct Options {
     /// Where clients send to; port 0 takes a free one
     #[arg(long, value_name = "ADDR", value_parser = resolve)]
@@ -61,6 +66,9 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     ));
     runtime.block_on(interrupt.wait());
     let counters = relay.stop();
+    if let Some(warning) = warning(&counters) {
+        output::note(warning);
+    }
     match options.json {
         true => output::json(&counters),
         false => output::result(table(&counters)),
@@ -97,7 +105,9 @@ fn table(counters: &RelayCounters) -> String {
     table
 }
 
-fn rows(direction: &DirectionCounters) -> [(&'static str, u64); 11] {
+fn rows(direction: &DirectionCounters) -> [(&'static str, u64); 15] {
+    let micros = |nanos| nanos / 1_000;
+    let waited = direction.queueing_total_ns / direction.delivered_packets.max(1);
     [
         ("entered packets", direction.entered_packets),
         ("entered bytes", direction.entered_bytes),
@@ -110,5 +120,77 @@ fn rows(direction: &DirectionCounters) -> [(&'static str, u64); 11] {
         ("in transit packets", direction.in_transit_packets),
         ("send errors", direction.send_errors),
         ("orphaned packets", direction.orphaned_packets),
+        ("mean queueing, us", micros(waited)),
+        ("max queueing, us", micros(direction.queueing_max_ns)),
+        ("late packets", direction.late_packets),
+        ("max lateness, us", micros(direction.lateness_max_ns)),
     ]
+}
+
+/// What makes the relay another path than the one asked for: this machine's own delay and loss.
+fn warning(counters: &RelayCounters) -> Option<String> {
+    let directions = [&counters.forward, &counters.reverse];
+    let sum = |count: fn(&DirectionCounters) -> u64| directions.into_iter().map(count).sum::<u64>();
+    let late = sum(|direction| direction.late_packets);
+    let delivered = sum(|direction| direction.delivered_packets);
+    let mut faults = Vec::new();
+    // Less is not seen in any percentile that people look at.
+    if late * 100 > delivered {
+        faults.push(format!(
+            "{late} of {delivered} packets left more than 1 ms late"
+        ));
+    }
+    if counters.socket_overflows > 0 {
+        faults.push(format!(
+            "{} datagrams were lost before the relay could read them",
+            counters.socket_overflows
+        ));
+    }
+    (!faults.is_empty()).then(|| {
+        format!(
+            "warning: this machine was too slow for this path: {}",
+            faults.join("; ")
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn counters(delivered_packets: u64, late_packets: u64, socket_overflows: u64) -> RelayCounters {
+        RelayCounters {
+            reverse: DirectionCounters {
+                delivered_packets,
+                late_packets,
+                lateness_max_ns: 2_500_000,
+                ..DirectionCounters::default()
+            },
+            socket_overflows,
+            ..RelayCounters::default()
+        }
+    }
+
+    #[test]
+    fn a_machine_that_is_too_slow_is_named() {
+        let warned = |late, overflows| warning(&counters(1_000, late, overflows));
+        assert_eq!(warned(10, 0), None);
+        let late = warned(11, 0).unwrap();
+        assert!(late.ends_with("path: 11 of 1000 packets left more than 1 ms late"));
+        let lost = warned(0, 7).unwrap();
+        assert!(lost.ends_with("path: 7 datagrams were lost before the relay could read them"));
+        assert_eq!(warning(&RelayCounters::default()), None);
+    }
+
+    #[test]
+    fn late_packets_are_in_the_table() {
+        let table = table(&counters(1_000, 3, 0));
+        let row = |name: &str| {
+            let line = table.lines().find_map(|line| line.strip_prefix(name));
+            line.map(|line| line.split_whitespace().collect::<Vec<_>>())
+        };
+        assert_eq!(row("late packets"), Some(vec!["0", "3"]));
+        assert_eq!(row("max lateness, us"), Some(vec!["0", "2500"]));
+        assert_eq!(row("buffer drops"), None);
+    }
 }

@@ -95,7 +95,7 @@ impl PathOptions {
     }
 }
 
-/// The error in terms of options: `path.ack_loss` is `--ack-loss` here.
+/// The error in terms of options: `path.ack_loss` is `--ack-loss` here, and a table is `rate=10mbit,burst=100kb`.
 pub fn usage(error: ScenarioError) -> Failure {
     let mut text = error.to_string();
     for key in PathSpec::KEYS {
@@ -103,6 +103,10 @@ pub fn usage(error: ScenarioError) -> Failure {
             &format!("path.{key}"),
             &format!("--{}", key.replace('_', "-")),
         );
+    }
+    if let Some((before, table)) = text.split_once("a table such as ") {
+        let options = table.replace(['{', '}', '"', ' '], "");
+        text = format!("{before}{options}");
     }
     Failure::usage(text)
 }

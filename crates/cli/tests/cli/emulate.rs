@@ -139,6 +139,10 @@ fn impossible_paths_are_refused() {
         (["--buffer", "100b"], ["--buffer", "packet"]),
         (["--buffer", "4bdp"], ["--buffer", "--rate"]),
         (["--policer", "rate=1mbit"], ["--policer.burst", "missing"]),
+        (
+            ["--policer", "1mbit"],
+            ["--policer", "expected rate=10mbit,burst=100kb"],
+        ),
         (["--trace", "no-such.trace"], ["--trace", "no-such.trace"]),
     ] {
         let arguments = ["emulate", "--listen", "127.0.0.1:0", "--to", "127.0.0.1:9"];
