@@ -559,6 +559,22 @@ mod tests {
     }
 
     #[test]
+    fn an_idle_time_leaves_three_quarters_of_a_grown_window_as_threshold() {
+        let mut flow = reno();
+        flow.round();
+        flow.round();
+        flow.lose();
+        while flow.packets() < 80 {
+            flow.round();
+        }
+        flow.controller.on_packet_sent(&sent(flow.now));
+        flow.controller
+            .on_idle_restart(flow.now + Duration::from_millis(1_100));
+        assert_eq!(flow.packets(), 10);
+        assert_eq!(flow.controller.snapshot().ssthresh, Some(MSS * 60));
+    }
+
+    #[test]
     fn larger_packets_raise_the_least_window_only() {
         let mut flow = reno();
         flow.controller.on_mtu_change(Bytes::new(4_000));

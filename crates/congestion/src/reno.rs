@@ -113,6 +113,28 @@ mod tests {
     }
 
     #[test]
+    fn what_a_large_ack_brings_beyond_a_window_counts_towards_the_next() {
+        let mut flow = reno();
+        flow.lose();
+        assert_eq!(flow.packets(), 5);
+        let ack = |flow: &mut AckClock<Reno>| {
+            flow.controller.on_ack(&crate::controller::Ack {
+                now: flow.now,
+                newly_acked: MSS * 4,
+                prior_inflight: MSS * 5,
+                inflight: MSS,
+                rate: crate::sampling::RateSample::default(),
+                rtt: None,
+                ce_marked: Bytes::ZERO,
+                is_cwnd_limited: true,
+            });
+            flow.packets()
+        };
+        // 4, 8 − 5, 7 − 6.
+        assert_eq!([ack(&mut flow), ack(&mut flow), ack(&mut flow)], [5, 6, 7]);
+    }
+
+    #[test]
     fn follows_the_inverse_square_root_law() {
         // The mean of a sawtooth between W/2 and W that loses one packet in 3/8 W² (Mathis et al., "The Macroscopic
         // Behavior of the TCP Congestion Avoidance Algorithm", 1997).

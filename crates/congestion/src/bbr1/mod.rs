@@ -415,6 +415,18 @@ mod tests {
     }
 
     #[test]
+    fn probe_rtt_lasts_a_round_even_when_its_time_is_over() {
+        let mut bbr1 = steady();
+        bbr1.on_ack(&ack(10_041, BW));
+        let mut sent_before = ack(10_300, BW);
+        sent_before.rate.prior_delivered = MSS * 10_041;
+        bbr1.on_ack(&sent_before);
+        assert_eq!(bbr1.snapshot().state, "ProbeRTT");
+        bbr1.on_ack(&ack(10_301, BW));
+        assert_eq!(bbr1.snapshot().state, "ProbeBW");
+    }
+
+    #[test]
     fn an_idle_time_in_probe_rtt_is_time_in_probe_rtt() {
         let mut bbr1 = steady();
         let window = bbr1.cwnd();
