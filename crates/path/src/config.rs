@@ -9,7 +9,7 @@
 //! | `trace = "cell.trace"` | data: `capacity` = [`Capacity::Trace`], the file's text parsed with [`str::parse`] |
 //! | `rtt = "100ms"` | [`LinkConfig::delay`]: half of it for data, the other half for ACKs |
 //! | `buffer = "250kb"`, `"100p"` | data: [`LinkConfig::buffer`] = [`Buffer::Bytes`], [`Buffer::Packets`] |
-//! | `buffer = "4bdp"` | data: [`Buffer::Bytes`] of 4 × rate × rtt; with a trace, [`Trace::mean_rate`](crate::Trace::mean_rate) |
+//! | `buffer = "4bdp"` | data: [`Buffer::Bytes`] of 4 × rate × rtt; beside a trace, a buffer is in bytes or packets |
 //! | `queue = "droptail"` | data: [`LinkConfig::queue`] = [`Discipline::DropTail`] |
 //! | `loss = "1%"` | data: [`LinkConfig::loss`] = [`Loss::Independent`] |
 //! | `loss = { kind = "gilbert", p, r, loss_good, loss_bad }` | data: `loss` = [`Loss::GilbertElliott`] |
