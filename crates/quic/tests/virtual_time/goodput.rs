@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use congestion::{Duration, Kind};
+use path::Jitter;
 use quic::controller::factory;
 
 use crate::world::{Samples, World, limit_bps, simple_path};
@@ -11,9 +12,23 @@ use crate::world::{Samples, World, limit_bps, simple_path};
 type Setting = (&'static str, u64, u64, &'static str);
 
 /// A bulk flow's share of the limit, from the first packet of the handshake on, and its samples.
-fn bulk(kind: Kind, (rate, rtt_ms, bdp, loss): Setting, secs: u64) -> (f64, Arc<Samples>) {
+fn bulk(kind: Kind, setting: Setting, secs: u64) -> (f64, Arc<Samples>) {
+    bulk_with_late_acks(kind, setting, secs, Duration::ZERO)
+}
+
+/// As [`bulk`], with ACKs that come late by up to so much.
+fn bulk_with_late_acks(
+    kind: Kind,
+    (rate, rtt_ms, bdp, loss): Setting,
+    secs: u64,
+    up_to: Duration,
+) -> (f64, Arc<Samples>) {
     let samples = Arc::new(Samples::default());
-    let path = simple_path(rate, rtt_ms, bdp, loss);
+    let mut path = simple_path(rate, rtt_ms, bdp, loss);
+    path.reverse.jitter = Some(Jitter {
+        up_to,
+        reorders: false,
+    });
     let mut world = World::new(path, 1, factory(kind, 1, Some(samples.clone())));
     world.write(u64::MAX);
     world.run(Duration::from_secs(secs));
@@ -51,6 +66,17 @@ fn bbr1_fills_a_long_path_whatever_the_loss() {
 #[test]
 fn bbr1_keeps_a_deep_buffer_empty() {
     let (share, samples) = bulk(Kind::Bbr1, ("10mbit", 40, 25, "0%"), 30);
+    assert!((0.95..=1.0).contains(&share), "{share}");
+    assert!(samples.rtt_ms(0.5) <= 45.0, "{}", samples.rtt_ms(0.5));
+}
+
+/// A late ACK makes delivery-rate samples too high by its lateness as a share of the RTT. Pacing 1 % below BtlBw makes up
+/// for 1 % of the RTT.
+#[test]
+fn bbr1_keeps_a_deep_buffer_empty_when_acks_are_a_little_late() {
+    let setting = ("10mbit", 40, 25, "0%");
+    let late = Duration::from_micros(400);
+    let (share, samples) = bulk_with_late_acks(Kind::Bbr1, setting, 30, late);
     assert!((0.95..=1.0).contains(&share), "{share}");
     assert!(samples.rtt_ms(0.5) <= 45.0, "{}", samples.rtt_ms(0.5));
 }
