@@ -1,0 +1,1 @@
+//! Virtual time: an event loop that joins hosts and paths.

@@ -1,0 +1,217 @@
+//! What travels between two hosts: TCP's segments, as plain data.
+//!
+//! Sequence numbers are 64-bit positions in the byte stream and never wrap; everything else is what TCP with
+//! timestamps (RFC 7323), SACK (RFC 2018), D-SACK (RFC 2883) and ECN (RFC 3168) tells. Payload has a length and no
+//! contents.
+
+use core::ops::Range;
+
+use congestion::{Bytes, Time};
+
+/// IPv4 and TCP headers with the timestamp option: what a segment takes beside its payload.
+pub const HEADERS: Bytes = Bytes::new(20 + 20 + 12);
+
+/// The payload of a full segment on an Ethernet: 1500 bytes less [`HEADERS`].
+pub const MSS: Bytes = Bytes::new(1500 - HEADERS.get());
+
+/// The most SACK blocks beside the timestamp option (RFC 2018, section 3).
+pub const MAX_SACK_BLOCKS: usize = 3;
+
+/// A segment of one connection's one direction. The other direction, if the application uses it, is another pair of
+/// sender and receiver.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Segment {
+    /// Which connection, as the hosts at both ends number it.
+    pub connection: u32,
+    /// What it says.
+    pub body: Body,
+}
+
+/// What a segment says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Body {
+    /// The sender asks for a connection.
+    Syn {
+        /// When it left the sender.
+        sent: Time,
+    },
+    /// The receiver accepts.
+    SynAck {
+        /// [`Body::Syn`]'s `sent`, echoed.
+        echo: Time,
+        /// Bytes of stream that the receiver can take.
+        window: u64,
+    },
+    /// Payload.
+    Data(Data),
+    /// An acknowledgement.
+    Ack(Ack),
+}
+
+/// A segment with payload.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Data {
+    /// The stream position of its first byte.
+    pub seq: u64,
+    /// Bytes of payload.
+    pub len: u32,
+    /// When it left the sender: TSval (RFC 7323). A retransmission has a later one.
+    pub sent: Time,
+    /// Whether the sender tells that it has reduced its window (RFC 3168, CWR).
+    pub cwr: bool,
+}
+
+impl Data {
+    /// The stream position behind its last byte.
+    pub const fn end(&self) -> u64 {
+        self.seq.saturating_add(self.len as u64)
+    }
+}
+
+/// An acknowledgement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ack {
+    /// The cumulative acknowledgement: everything before this position has arrived.
+    pub next: u64,
+    /// How many bytes from `next` on the receiver can take.
+    pub window: u64,
+    /// TSecr (RFC 7323): the `sent` of the segment that the RTT is to be measured from.
+    pub echo: Time,
+    /// What has arrived beyond `next`; the newest first. The first may be a D-SACK (see [`SackBlocks::dsack`]).
+    pub sacks: SackBlocks,
+    /// ECE (RFC 3168): the network has marked data, and the sender has not yet told that it reacted.
+    pub ecn_echo: bool,
+    /// Bytes of payload that arrived marked since the connection began (what Accurate ECN's counters tell).
+    pub ce_bytes: u64,
+}
+
+/// The blocks of one SACK option.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct SackBlocks {
+    blocks: [(u64, u64); MAX_SACK_BLOCKS],
+    len: u8,
+    has_dsack: bool,
+}
+
+impl SackBlocks {
+    /// No block.
+    pub const NONE: SackBlocks = SackBlocks {
+        blocks: [(0, 0); MAX_SACK_BLOCKS],
+        len: 0,
+        has_dsack: false,
+    };
+
+    /// Puts the duplicate range that the acknowledged segment brought in front (RFC 2883). To be called before any
+    /// [`SackBlocks::push`].
+    pub fn set_dsack(&mut self, range: Range<u64>) {
+        if self.len == 0 && !range.is_empty() {
+            self.has_dsack = self.push(range);
+        }
+    }
+
+    /// Adds a block behind the others; `false` if it is empty or there is no room.
+    pub fn push(&mut self, range: Range<u64>) -> bool {
+        let place = self.blocks.get_mut(usize::from(self.len));
+        match place {
+            Some(place) if !range.is_empty() => {
+                *place = (range.start, range.end);
+                self.len += 1;
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// The range that arrived twice, if the option tells of one.
+    pub fn dsack(&self) -> Option<Range<u64>> {
+        let (start, end) = *self.blocks.first()?;
+        self.has_dsack.then_some(start..end)
+    }
+
+    /// The ranges that have arrived beyond the cumulative acknowledgement, without the D-SACK.
+    pub fn ranges(&self) -> impl Iterator<Item = Range<u64>> + use<> {
+        let blocks = self.blocks;
+        let used = usize::from(self.has_dsack)..usize::from(self.len);
+        used.filter_map(move |index| blocks.get(index).map(|(start, end)| *start..*end))
+    }
+
+    /// How many blocks the option has.
+    pub const fn len(&self) -> usize {
+        self.len as usize
+    }
+
+    /// Whether there is no option.
+    pub const fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+}
+
+impl Segment {
+    /// Its size on the wire: IP packet, headers included.
+    pub const fn wire_size(&self) -> Bytes {
+        let beside = match &self.body {
+            Body::Data(data) => data.len as u64,
+            // SYN options: MSS, window scale, SACK permitted.
+            Body::Syn { .. } | Body::SynAck { .. } => 8,
+            Body::Ack(ack) if ack.sacks.is_empty() => 0,
+            Body::Ack(ack) => 4 + 8 * ack.sacks.len() as u64,
+        };
+        Bytes::new(HEADERS.get() + beside)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_dsack_stands_in_front_and_is_no_range() {
+        let mut sacks = SackBlocks::NONE;
+        sacks.set_dsack(10..20);
+        assert!(sacks.push(40..50));
+        assert!(sacks.push(60..70));
+        assert!(!sacks.push(80..90), "no fourth block");
+        assert_eq!(sacks.dsack(), Some(10..20));
+        assert_eq!(sacks.ranges().collect::<Vec<_>>(), [40..50, 60..70]);
+    }
+
+    #[test]
+    fn an_empty_range_is_no_block() {
+        let mut sacks = SackBlocks::NONE;
+        sacks.set_dsack(5..5);
+        assert!(!sacks.push(7..7));
+        assert!(sacks.is_empty());
+        assert_eq!(sacks.dsack(), None);
+    }
+
+    #[test]
+    fn sizes_on_the_wire() {
+        let of = |body| {
+            Segment {
+                connection: 0,
+                body,
+            }
+            .wire_size()
+            .get()
+        };
+        let data = Data {
+            seq: 0,
+            len: 1448,
+            sent: Time::ZERO,
+            cwr: false,
+        };
+        let mut ack = Ack {
+            next: 0,
+            window: 0,
+            echo: Time::ZERO,
+            sacks: SackBlocks::NONE,
+            ecn_echo: false,
+            ce_bytes: 0,
+        };
+        assert_eq!(of(Body::Data(data)), 1500);
+        assert_eq!(of(Body::Ack(ack)), 52);
+        ack.sacks.push(1..2);
+        assert_eq!(of(Body::Ack(ack)), 64);
+        assert_eq!(of(Body::Syn { sent: Time::ZERO }), 60);
+    }
+}
