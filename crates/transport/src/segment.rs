@@ -37,6 +37,8 @@ pub enum Body {
     },
     /// The receiver accepts.
     SynAck {
+        /// When it left the receiver: TSval.
+        sent: Time,
         /// [`Body::Syn`]'s `sent`, echoed.
         echo: Time,
         /// Bytes of stream that the receiver can take.
@@ -57,6 +59,9 @@ pub struct Data {
     pub len: u32,
     /// When it left the sender: TSval (RFC 7323). A retransmission has a later one.
     pub sent: Time,
+    /// TSecr (RFC 7323): the `sent` of the latest [`Body::SynAck`] or [`Ack`] that had reached the sender. The receiver
+    /// measures its RTT from it.
+    pub echo: Time,
     /// Whether the sender tells that it has reduced its window (RFC 3168, CWR).
     pub cwr: bool,
 }
@@ -75,6 +80,8 @@ pub struct Ack {
     pub next: u64,
     /// How many bytes from `next` on the receiver can take.
     pub window: u64,
+    /// When it left the receiver: TSval (RFC 7323).
+    pub sent: Time,
     /// TSecr (RFC 7323): the `sent` of the segment that the RTT is to be measured from.
     pub echo: Time,
     /// What has arrived beyond `next`; the newest first. The first may be a D-SACK (see [`SackBlocks::dsack`]).
@@ -198,11 +205,13 @@ mod tests {
             seq: 0,
             len: 1448,
             sent: Time::ZERO,
+            echo: Time::ZERO,
             cwr: false,
         };
         let mut ack = Ack {
             next: 0,
             window: 0,
+            sent: Time::ZERO,
             echo: Time::ZERO,
             sacks: SackBlocks::NONE,
             ecn_echo: false,
