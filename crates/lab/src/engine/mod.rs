@@ -1,12 +1,14 @@
 //! What runs a scenario and gives a record.
 
 mod error;
+mod kind;
 mod quic;
 
-use congestion::kind::Kind;
+use congestion::kind::Kind as Controller;
 use units::{Bytes, Duration, Rate};
 
 pub use error::EngineError;
+pub use kind::{Kind, UnknownKind};
 pub use quic::Quic;
 
 use crate::record::Record;
@@ -44,7 +46,7 @@ pub struct Progress {
     /// Which of the scenario's flows.
     pub flow: usize,
     /// Its controller.
-    pub controller: Kind,
+    pub controller: Controller,
     /// When, from the start of the run.
     pub at: Duration,
     /// Payload delivered, as far as the sender knows; exact at the end.

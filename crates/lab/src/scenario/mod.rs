@@ -1,10 +1,11 @@
 //! What the path is and who sends over it, as plain data.
 //!
-//! A scenario is read from TOML ([`Scenario::from_str`], [`Scenario::load`]) or built field by field; overrides such as
-//! `path.loss=2%` go through [`Scenario::set`]. Whatever the way, a value is read by the same code and answered with the
+//! A scenario is read from TOML ([`Scenario::from_str`], [`Scenario::load`]), with overrides such as `path.loss=2%`
+//! ([`Draft`]), or built field by field. Whatever the way, a value is read by the same code and answered with the
 //! same [`ScenarioError`].
 
 mod buffer;
+mod draft;
 mod error;
 mod flow;
 mod path_spec;
@@ -12,13 +13,13 @@ mod to_path;
 mod to_toml;
 mod value;
 
-use std::fs;
 use std::path::Path;
 use std::str::FromStr;
 
 use units::{Bytes, Duration};
 
 pub use buffer::BufferSpec;
+pub use draft::Draft;
 pub use error::ScenarioError;
 pub use flow::FlowSpec;
 pub use path_spec::{ChangeSpec, PathSpec};
@@ -55,14 +56,7 @@ impl Scenario {
     ///
     /// The file cannot be read, or what it says makes no sense.
     pub fn load(file: &Path) -> Result<Scenario, ScenarioError> {
-        let text = fs::read_to_string(file).map_err(|error| {
-            ScenarioError::new("", format!("cannot read {}: {error}", file.display()))
-        })?;
-        let mut scenario: Scenario = text.parse()?;
-        if let (Some(trace), Some(directory)) = (&mut scenario.path.trace, file.parent()) {
-            *trace = directory.join(&trace);
-        }
-        Ok(scenario)
+        Draft::load(file)?.read()
     }
 
     /// Overrides the field `key` (`duration`, `path.loss`, `flow.bytes`) with an option's text. `flow.…` applies to
@@ -209,10 +203,6 @@ impl FromStr for Scenario {
     type Err = ScenarioError;
 
     fn from_str(text: &str) -> Result<Scenario, ScenarioError> {
-        let entries = Value::from_toml(text)?;
-        Scenario::read(&entries).map_err(|mut error| {
-            error.line = value::line_of(&entries, &error.field);
-            error
-        })
+        Draft::parse(text, Path::new(""))?.read()
     }
 }

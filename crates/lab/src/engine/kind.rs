@@ -1,0 +1,59 @@
+//! The engines by name.
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::{Engine, Quic};
+
+/// The engines that there are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// Real UDP packets, in real time.
+    Quic,
+}
+
+impl Kind {
+    /// Every engine.
+    pub const ALL: &'static [Kind] = &[Kind::Quic];
+
+    /// The name that it has everywhere: on the command line, in records.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Kind::Quic => "quic",
+        }
+    }
+
+    /// The engine.
+    pub fn engine(self) -> Box<dyn Engine + Send + Sync> {
+        match self {
+            Kind::Quic => Box::new(Quic::new()),
+        }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Kind {
+    type Err = UnknownKind;
+    fn from_str(name: &str) -> Result<Kind, UnknownKind> {
+        let named = |kind: &&Kind| kind.name() == name;
+        Kind::ALL.iter().find(named).copied().ok_or(UnknownKind)
+    }
+}
+
+/// No engine has this name. Displays the names that there are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UnknownKind;
+
+impl fmt::Display for UnknownKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&str> = Kind::ALL.iter().map(|kind| kind.name()).collect();
+        write!(f, "unknown engine; known: {}", names.join(", "))
+    }
+}
+
+impl std::error::Error for UnknownKind {}
