@@ -1,0 +1,162 @@
+//! What a sender hands to the packet scheduler: a contiguous piece of its stream, cut into packets only when it leaves.
+//! Linux calls it an skb, and the cutting segmentation offload (TSO, GSO).
+
+use congestion::{Bytes, Time};
+
+use crate::segment::{Body, Data, HEADERS, Segment};
+
+/// A contiguous piece of one connection's stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Burst {
+    /// Whose it is.
+    pub connection: u32,
+    /// What it is made of.
+    pub kind: Kind,
+    /// The stream position of its first byte.
+    pub seq: u64,
+    /// Bytes of payload; none in a SYN.
+    pub bytes: u32,
+    /// The most payload of one packet. Zero is read as one.
+    pub mss: u32,
+    /// The earliest departure time: it must not leave before.
+    pub departure: Time,
+    /// What its packets echo: [`Data::echo`].
+    pub echo: Time,
+    /// Whether its bytes have been sent before.
+    pub is_retransmission: bool,
+    /// Whether its first packet tells that the window was reduced (RFC 3168, CWR).
+    pub cwr: bool,
+}
+
+/// What a [`Burst`] is made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// A single packet that asks for a connection.
+    Syn,
+    /// Payload.
+    Data,
+}
+
+impl Burst {
+    /// Its packets in order, each stamped with the departure time (Linux writes `skb_mstamp_ns`, which is the earliest
+    /// departure time, into TSval).
+    ///
+    /// Only the first carries CWR, as segmentation offload has it (Linux `tcp_gso_segment`).
+    pub fn segments(&self) -> impl Iterator<Item = Segment> + use<> {
+        let burst = *self;
+        let mss = burst.mss.max(1);
+        (0..burst.packets()).map(move |index| {
+            let offset = index.saturating_mul(mss);
+            Segment {
+                connection: burst.connection,
+                body: match burst.kind {
+                    Kind::Syn => Body::Syn {
+                        sent: burst.departure,
+                    },
+                    Kind::Data => Body::Data(Data {
+                        seq: burst.seq.saturating_add(u64::from(offset)),
+                        len: burst.bytes.saturating_sub(offset).min(mss),
+                        sent: burst.departure,
+                        echo: burst.echo,
+                        cwr: burst.cwr && index == 0,
+                    }),
+                },
+            }
+        })
+    }
+
+    /// How many packets it is cut into; at least one.
+    pub fn packets(&self) -> u32 {
+        match self.kind {
+            Kind::Syn => 1,
+            Kind::Data => self.bytes.div_ceil(self.mss.max(1)).max(1),
+        }
+    }
+
+    /// The stream position behind its last byte.
+    pub const fn end(&self) -> u64 {
+        self.seq.saturating_add(self.bytes as u64)
+    }
+
+    /// Its size on the wire, every packet's headers included (Linux `qdisc_pkt_len_segs_init`).
+    pub fn wire_size(&self) -> Bytes {
+        match self.kind {
+            Kind::Syn => self.segments().map(|syn| syn.wire_size()).sum(),
+            Kind::Data => Bytes::new(u64::from(self.bytes)) + HEADERS * u64::from(self.packets()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BURST: Burst = Burst {
+        connection: 3,
+        kind: Kind::Data,
+        seq: 10_000,
+        bytes: 3_000,
+        mss: 1_448,
+        departure: Time::from_nanos(77),
+        echo: Time::from_nanos(33),
+        is_retransmission: false,
+        cwr: true,
+    };
+
+    #[test]
+    fn a_burst_is_cut_into_packets_of_at_most_an_mss() {
+        let data: Vec<_> = BURST
+            .segments()
+            .map(|segment| match segment.body {
+                Body::Data(data) => (data.seq, data.len, data.sent.as_nanos(), data.cwr),
+                other => panic!("{other:?}"),
+            })
+            .collect();
+        assert_eq!(
+            data,
+            [
+                (10_000, 1_448, 77, true),
+                (11_448, 1_448, 77, false),
+                (12_896, 104, 77, false)
+            ]
+        );
+        assert_eq!(BURST.packets(), 3);
+        assert_eq!(BURST.end(), 13_000);
+        let cut: Bytes = BURST.segments().map(|segment| segment.wire_size()).sum();
+        assert_eq!(BURST.wire_size(), cut);
+    }
+
+    #[test]
+    fn a_syn_is_one_packet() {
+        let syn = Burst {
+            kind: Kind::Syn,
+            bytes: 0,
+            ..BURST
+        };
+        let bodies: Vec<_> = syn.segments().map(|segment| segment.body).collect();
+        assert_eq!(
+            bodies,
+            [Body::Syn {
+                sent: syn.departure
+            }]
+        );
+    }
+
+    #[test]
+    fn extremes_are_harmless() {
+        let last = Burst {
+            seq: u64::MAX - 1,
+            mss: u32::MAX,
+            bytes: u32::MAX,
+            ..BURST
+        };
+        assert_eq!(last.segments().count(), 1);
+        assert_eq!(last.end(), u64::MAX);
+        let bytewise = Burst {
+            mss: 0,
+            bytes: 5,
+            ..BURST
+        };
+        assert_eq!(bytewise.segments().count(), 5);
+    }
+}

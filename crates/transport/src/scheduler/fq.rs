@@ -1,0 +1,293 @@
+//! Fair queueing with pacing: a queue for each flow, flows put aside until their next earliest departure time, and
+//! deficit round robin between those that are due (Linux `net/sched/sch_fq.c`; DRR: Shreedhar and Varghese 1995).
+//!
+//! ```text
+//!            first burst                        departure in the future
+//! (unknown) ────────────► new flows ──┐   ┌─────────────────────────────► delayed
+//!     ▲                               ▼   │                                  │
+//!     │ 3 s idle          ┌──────► served ┤ credit spent, or a new flow      │ departure has come
+//!     │                   │           │   ▼ is empty                         │
+//!  detached ◄─────────────┴───── old flows ◄─────────────────────────────────┘
+//!            an old flow is empty
+//! ```
+//!
+//! - New flows go before old ones, so that a mouse is not held behind elephants.
+//! - A flow may send as long as its credit is positive; sending takes it below zero by up to a burst, and each turn adds
+//!   a quantum, so that flows that compete for a busy NIC share it fairly in bytes, whatever the size of their bursts.
+//! - Bursts of a flow leave in the order in which they came, each at its departure time or later.
+
+mod flow;
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+use congestion::{Bytes, Duration, Time};
+use rustc_hash::FxHashMap;
+use slab::Slab;
+
+use super::{Counters, LIMIT};
+use crate::burst::Burst;
+use flow::{Flow, List, Place};
+
+/// An Ethernet's packet, which quanta are multiples of.
+const MTU: Bytes = Bytes::new(1500);
+
+/// How long a flow that has nothing to send is remembered, at least (Linux `FQ_GC_AGE`).
+const MEMORY: Duration = Duration::from_secs(3);
+
+/// How an [`Fq`] shares. The defaults are Linux's.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Config {
+    /// The credit that a flow gets at each of its turns; at least one byte, at most 1 MiB.
+    pub quantum: Bytes,
+    /// The credit that a flow begins with: an initial window's worth.
+    pub initial_quantum: Bytes,
+    /// How long a flow must have been idle to get a quantum at once when it comes back in debt.
+    pub refill_delay: Duration,
+    /// The most bursts of one flow that wait.
+    pub flow_limit: u32,
+    /// How far ahead a departure may lie.
+    pub horizon: Duration,
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config {
+            quantum: MTU * 2,
+            initial_quantum: MTU * 10,
+            refill_delay: Duration::from_millis(40),
+            flow_limit: 100,
+            horizon: Duration::from_secs(10),
+        }
+    }
+}
+
+/// Fair queueing with pacing. A flow is a connection.
+#[derive(Debug)]
+pub struct Fq {
+    config: Config,
+    flows: Slab<Flow>,
+    slots: FxHashMap<u32, usize>,
+    waiting: Slab<Waiting>,
+    new: List,
+    old: List,
+    /// Flows put aside, by departure; those of the same departure in the order in which they were put aside.
+    delayed: BinaryHeap<Reverse<(Time, u64, usize)>>,
+    /// Every flow once: when to look whether it can be forgotten.
+    reviews: VecDeque<(Time, usize)>,
+    queued: Bytes,
+    counters: Counters,
+}
+
+/// A burst in its flow's queue.
+#[derive(Debug)]
+struct Waiting {
+    burst: Burst,
+    /// Its size on the wire.
+    size: Bytes,
+    /// The flow's next burst.
+    next: Option<usize>,
+}
+
+impl Fq {
+    /// An empty scheduler.
+    pub fn new(config: &Config) -> Fq {
+        let mut config = config.clone();
+        config.quantum = config.quantum.clamp(Bytes::new(1), Bytes::new(1 << 20));
+        Fq {
+            config,
+            flows: Slab::new(),
+            slots: FxHashMap::default(),
+            waiting: Slab::new(),
+            new: List::default(),
+            old: List::default(),
+            delayed: BinaryHeap::new(),
+            reviews: VecDeque::new(),
+            queued: Bytes::ZERO,
+            counters: Counters::default(),
+        }
+    }
+
+    /// Takes `burst` in, behind the other bursts of its connection (Linux `fq_enqueue`).
+    ///
+    /// # Errors
+    ///
+    /// Gives it back if there are too many bursts, or if it is to leave beyond the horizon.
+    pub fn enqueue(&mut self, now: Time, burst: Burst) -> Result<(), Burst> {
+        if self.waiting.len() >= LIMIT || burst.departure > now + self.config.horizon {
+            self.counters.dropped += 1;
+            return Err(burst);
+        }
+        self.forget_idle_flows(now);
+        let slot = self.slot_of(now, burst.connection);
+        let Some(flow) = self.flows.get_mut(slot) else {
+            return Err(burst);
+        };
+        if flow.bursts >= self.config.flow_limit {
+            self.counters.dropped += 1;
+            return Err(burst);
+        }
+        if let Place::Detached { since } = flow.place {
+            if now > since + self.config.refill_delay {
+                flow.credit = flow.credit.max(credit_of(self.config.quantum));
+            }
+            flow.place = Place::Listed;
+            self.new.push_back(&mut self.flows, slot);
+        }
+        let size = burst.wire_size();
+        let waiting = Waiting {
+            burst,
+            size,
+            next: None,
+        };
+        let index = self.waiting.insert(waiting);
+        if let Some(flow) = self.flows.get_mut(slot) {
+            let behind = flow.last.and_then(|last| self.waiting.get_mut(last));
+            match behind {
+                Some(last) => last.next = Some(index),
+                None => flow.first = Some(index),
+            }
+            flow.last = Some(index);
+            flow.bursts += 1;
+        }
+        self.queued += size;
+        self.counters.enqueued += 1;
+        Ok(())
+    }
+
+    /// The next burst that may leave now (Linux `fq_dequeue`).
+    pub fn dequeue(&mut self, now: Time) -> Option<Burst> {
+        self.release_due_flows(now);
+        loop {
+            let is_new = !self.new.is_empty();
+            let slot = self.new.first().or(self.old.first())?;
+            let flow = self.flows.get_mut(slot)?;
+            if flow.credit <= 0 {
+                flow.credit += credit_of(self.config.quantum);
+                self.take_off(is_new);
+                self.old.push_back(&mut self.flows, slot);
+                continue;
+            }
+            let departure = flow
+                .first
+                .and_then(|first| self.waiting.get(first))
+                .map(|waiting| waiting.burst.departure);
+            match departure {
+                Some(departure) if departure <= now => return self.serve(slot),
+                Some(departure) => {
+                    flow.place = Place::Delayed;
+                    self.take_off(is_new);
+                    let order = self.counters.throttled;
+                    self.delayed.push(Reverse((departure, order, slot)));
+                    self.counters.throttled += 1;
+                }
+                // A new flow passes through the old ones, so that it cannot starve them by coming back as new.
+                None if is_new => {
+                    self.take_off(is_new);
+                    self.old.push_back(&mut self.flows, slot);
+                }
+                None => {
+                    flow.place = Place::Detached { since: now };
+                    self.take_off(is_new);
+                }
+            }
+        }
+    }
+
+    /// When [`Fq::dequeue`] is next worth asking; see [`super::Scheduler::next_departure`].
+    pub fn next_departure(&self) -> Option<Time> {
+        if self.waiting.is_empty() {
+            None
+        } else if self.new.is_empty() && self.old.is_empty() {
+            self.delayed
+                .peek()
+                .map(|Reverse((departure, ..))| *departure)
+        } else {
+            Some(Time::ZERO)
+        }
+    }
+
+    /// Bytes that wait, headers included.
+    pub fn queued(&self) -> Bytes {
+        self.queued
+    }
+
+    /// What it has done.
+    pub fn counters(&self) -> Counters {
+        self.counters
+    }
+
+    /// How many flows it knows: those with bursts, and those that had some a few seconds ago.
+    pub fn flows(&self) -> usize {
+        self.flows.len()
+    }
+
+    /// Takes the first burst of a flow whose turn it is.
+    fn serve(&mut self, slot: usize) -> Option<Burst> {
+        let flow = self.flows.get_mut(slot)?;
+        let waiting = self.waiting.try_remove(flow.first?)?;
+        flow.first = waiting.next;
+        if flow.first.is_none() {
+            flow.last = None;
+        }
+        flow.bursts -= 1;
+        flow.credit -= credit_of(waiting.size);
+        self.queued -= waiting.size;
+        self.counters.dequeued += 1;
+        Some(waiting.burst)
+    }
+
+    /// Lets flows whose departure has come take turns again (Linux `fq_check_throttled`).
+    fn release_due_flows(&mut self, now: Time) {
+        while let Some(Reverse((departure, _, slot))) = self.delayed.peek().copied() {
+            if departure > now {
+                break;
+            }
+            self.delayed.pop();
+            if let Some(flow) = self.flows.get_mut(slot) {
+                flow.place = Place::Listed;
+            }
+            self.old.push_back(&mut self.flows, slot);
+        }
+    }
+
+    /// Takes the flow whose turn it is off its list.
+    fn take_off(&mut self, is_new: bool) {
+        let list = if is_new { &mut self.new } else { &mut self.old };
+        list.pop_front(&mut self.flows);
+    }
+
+    /// Where the flow of `connection` is, which is made if it is not known (Linux `fq_classify`).
+    fn slot_of(&mut self, now: Time, connection: u32) -> usize {
+        if let Some(slot) = self.slots.get(&connection) {
+            return *slot;
+        }
+        let credit = credit_of(self.config.initial_quantum);
+        let slot = self.flows.insert(Flow::new(connection, credit, now));
+        self.slots.insert(connection, slot);
+        self.reviews.push_back((now + MEMORY, slot));
+        slot
+    }
+
+    /// Forgets flows that have had nothing to send for a while (Linux `fq_gc`): at most two a call, so that no call is
+    /// long, and flows are forgotten faster than they can be made.
+    fn forget_idle_flows(&mut self, now: Time) {
+        for _ in 0..2 {
+            let Some((_, slot)) = self.reviews.pop_front_if(|(due, _)| *due <= now) else {
+                return;
+            };
+            match self.flows.get(slot) {
+                Some(flow) if flow.is_idle_since(now - MEMORY) => {
+                    self.slots.remove(&flow.connection);
+                    self.flows.remove(slot);
+                }
+                _ => self.reviews.push_back((now + MEMORY, slot)),
+            }
+        }
+    }
+}
+
+/// A size as credit.
+fn credit_of(size: Bytes) -> i64 {
+    i64::try_from(size.get()).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,90 @@
+//! A flow, and the lists of flows that take turns.
+
+use congestion::Time;
+use slab::Slab;
+
+/// What is kept of one flow (Linux `struct fq_flow`).
+#[derive(Debug)]
+pub(super) struct Flow {
+    pub(super) connection: u32,
+    /// Bytes that it may still send at this turn; its debt, if negative.
+    pub(super) credit: i64,
+    pub(super) place: Place,
+    /// The first of its bursts that wait.
+    pub(super) first: Option<usize>,
+    /// The last of them.
+    pub(super) last: Option<usize>,
+    /// How many wait.
+    pub(super) bursts: u32,
+    /// The flow behind it in its list.
+    next: Option<usize>,
+}
+
+/// Where a flow is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    /// Nowhere: it has nothing to send.
+    Detached { since: Time },
+    /// Among the new or the old flows, to take turns.
+    Listed,
+    /// Put aside until the departure of its first burst.
+    Delayed,
+}
+
+impl Flow {
+    pub(super) fn new(connection: u32, credit: i64, now: Time) -> Flow {
+        Flow {
+            connection,
+            credit,
+            place: Place::Detached { since: now },
+            first: None,
+            last: None,
+            bursts: 0,
+            next: None,
+        }
+    }
+
+    /// Whether it has had nothing to send from `time` on.
+    pub(super) fn is_idle_since(&self, time: Time) -> bool {
+        matches!(self.place, Place::Detached { since } if since <= time)
+    }
+}
+
+/// Flows in the order of their turns, linked through themselves.
+#[derive(Debug, Default)]
+pub(super) struct List {
+    first: Option<usize>,
+    last: Option<usize>,
+}
+
+impl List {
+    pub(super) fn is_empty(&self) -> bool {
+        self.first.is_none()
+    }
+
+    pub(super) fn first(&self) -> Option<usize> {
+        self.first
+    }
+
+    pub(super) fn push_back(&mut self, flows: &mut Slab<Flow>, slot: usize) {
+        if let Some(flow) = flows.get_mut(slot) {
+            debug_assert!(flow.next.is_none() && self.last != Some(slot));
+            flow.next = None;
+        }
+        match self.last.and_then(|last| flows.get_mut(last)) {
+            Some(last) => last.next = Some(slot),
+            None => self.first = Some(slot),
+        }
+        self.last = Some(slot);
+    }
+
+    pub(super) fn pop_front(&mut self, flows: &mut Slab<Flow>) {
+        self.first = self
+            .first
+            .and_then(|first| flows.get_mut(first))
+            .and_then(|first| first.next.take());
+        if self.first.is_none() {
+            self.last = None;
+        }
+    }
+}
