@@ -3,6 +3,7 @@
 use std::future::Future;
 use std::time::Duration;
 
+use lab::Cancel;
 use tokio::runtime::{Builder, Runtime};
 use tokio::time::sleep;
 
@@ -17,6 +18,22 @@ pub fn runtime() -> Result<Runtime, Failure> {
         .enable_all()
         .build()
         .map_err(|error| Failure::failed(format_args!("cannot start the runtime: {error}")))
+}
+
+/// Listens for the user's wish to end the command, from now on: the token is cancelled then. The runtime must be kept
+/// until nobody cares any more.
+pub fn cancel() -> Result<(Runtime, Cancel), Failure> {
+    let runtime = runtime()?;
+    let cancel = Cancel::new();
+    let mut interrupt = runtime.block_on(async { Interrupt::listen() })?;
+    runtime.spawn({
+        let cancel = cancel.clone();
+        async move {
+            interrupt.wait().await;
+            cancel.cancel();
+        }
+    });
+    Ok((runtime, cancel))
 }
 
 /// Runs `work` until it ends or the user ends it: then it is dropped where it stands, and `advice` says what to do.

@@ -6,14 +6,18 @@ mod controllers;
 mod emulate;
 mod failure;
 mod human;
+mod input;
 mod interrupt;
 mod lanes;
 mod output;
+mod override_option;
 mod path_options;
 mod progress;
 mod race;
 mod recv;
 mod report_file;
+mod run;
+mod run_bar;
 mod send;
 mod usage;
 
@@ -38,6 +42,7 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Run(run::Options),
     Race(race::Options),
     Send(send::Options),
     Recv(recv::Options),
@@ -47,6 +52,7 @@ enum Command {
 impl Command {
     fn run(&self) -> Result<(), Failure> {
         match self {
+            Command::Run(options) => run::run(options),
             Command::Race(options) => race::run(options),
             Command::Send(options) => send::run(options),
             Command::Recv(options) => recv::run(options),

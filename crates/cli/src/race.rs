@@ -5,14 +5,14 @@ use std::time::SystemTime;
 
 use clap::Args;
 use congestion::kind::Kind;
-use lab::engine::{Cancel, EngineError};
+use lab::engine::EngineError;
 use lab::race::{Payload, Race, RaceError};
 use lab::report::{self, Origin};
 use units::{Bytes, Duration};
 
 use crate::controllers;
 use crate::failure::Failure;
-use crate::interrupt::{self, Interrupt};
+use crate::interrupt;
 use crate::lanes::Lanes;
 use crate::output;
 use crate::path_options::{self, PathOptions};
@@ -70,16 +70,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         (None, false) => Some(ReportFile::at(Path::new(REPORT))?),
         (None, true) => None,
     };
-    let runtime = interrupt::runtime()?;
-    let cancel = Cancel::new();
-    let mut interrupt = runtime.block_on(async { Interrupt::listen() })?;
-    runtime.spawn({
-        let cancel = cancel.clone();
-        async move {
-            interrupt.wait().await;
-            cancel.cancel();
-        }
-    });
+    let (_runtime, cancel) = interrupt::cancel()?;
     let lanes = Lanes::new(&race);
     let records = race
         .run(&|progress| lanes.show(&progress), &cancel)

@@ -1,0 +1,91 @@
+//! `fullpipe run`: one scenario, one engine, one record.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use lab::engine::{self, EngineError};
+use lab::report;
+use lab::scenario::{Draft, Scenario};
+
+use crate::failure::Failure;
+use crate::input::Input;
+use crate::interrupt;
+use crate::output;
+use crate::override_option::Override;
+use crate::run_bar::RunBar;
+
+/// Run a scenario
+#[derive(Debug, Args)]
+pub struct Options {
+    /// The scenario's file, or - for stdin
+    scenario: PathBuf,
+    #[arg(
+        long,
+        help = engines(),
+        value_name = "ENGINE",
+        default_value = "quic"
+    )]
+    engine: engine::Kind,
+    /// Seed of every random choice, instead of the scenario's
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+    /// Replace a field of the scenario: path.loss=2%, flow.1.controller=bbr1; may be repeated
+    #[arg(long, value_name = "FIELD=VALUE")]
+    set: Vec<Override>,
+    /// Print the summary on stdout as JSON, and nothing else there
+    #[arg(long)]
+    json: bool,
+    /// Say nothing but the result, and what went wrong
+    #[arg(long)]
+    quiet: bool,
+}
+
+/// Runs the scenario, shows it, and reports.
+pub fn run(options: &Options) -> Result<(), Failure> {
+    let scenario = scenario(options)?;
+    let (_runtime, cancel) = interrupt::cancel()?;
+    let bar = RunBar::new(&scenario, options.quiet);
+    let record = options
+        .engine
+        .engine()
+        .run(&scenario, &|progress| bar.show(&progress), &cancel)
+        .map_err(failure)?;
+    drop(bar);
+    match options.json {
+        true => output::json(&record.summary)?,
+        false => output::result(report::table(std::slice::from_ref(&record)).trim_end())?,
+    }
+    match record.is_partial {
+        true => Err(Failure::interrupted("this is what happened until then")),
+        false => Ok(()),
+    }
+}
+
+fn scenario(options: &Options) -> Result<Scenario, Failure> {
+    let input = Input::read(&options.scenario)?;
+    let mut draft =
+        Draft::parse(&input.text, &input.directory).map_err(|error| input.wrong(error))?;
+    for given in &options.set {
+        given.apply_to(&mut draft)?;
+    }
+    let mut scenario = draft
+        .read()
+        .map_err(|error| Override::blame(&error, &draft, &options.set, &input))?;
+    if let Some(seed) = options.seed {
+        scenario.seed = seed;
+    }
+    Ok(scenario)
+}
+
+fn failure(error: EngineError) -> Failure {
+    match error {
+        EngineError::Scenario(error) => Failure::usage(error),
+        error => Failure::failed(error),
+    }
+}
+
+/// `What runs it: quic, …`.
+fn engines() -> String {
+    let names: Vec<&str> = engine::Kind::ALL.iter().map(|kind| kind.name()).collect();
+    format!("What runs it: {}", names.join(", "))
+}
