@@ -2,7 +2,11 @@
 //! times and segments in, segments and timers out. No clock, no I/O, no allocation per packet.
 
 pub mod burst;
+mod error;
+pub mod receiver;
 pub mod scheduler;
 pub mod segment;
+
+pub use error::ConfigError;
 
 pub use congestion::{Bytes, Duration, Rate, Ratio, Time};

@@ -1,0 +1,243 @@
+//! The receiving host's half of a connection: it puts the stream together, and says what has arrived.
+//!
+//! [`Receiver`] answers the handshake, delays and stretches ACKs, tells holes (SACK) and duplicates (D-SACK), offers a
+//! window that grows as the connection needs it, and echoes timestamps and ECN marks. The application behind it reads
+//! at once what is in order.
+
+mod config;
+mod delay;
+mod reassembly;
+mod stats;
+mod window;
+
+use crate::segment::{Ack, Body, Data, SackBlocks, Segment};
+use crate::{Duration, Time};
+
+pub use config::Config;
+pub use stats::Stats;
+
+use delay::DelayedAck;
+use reassembly::{Arrival, Reassembly};
+use window::Window;
+
+/// A full segment's payload as long as none has come (RFC 9293, 3.7.1).
+const DEFAULT_MSS: u32 = 536;
+
+/// The receiver of one connection: segments and times in, SYN-ACKs and ACKs out.
+#[derive(Debug, Clone)]
+pub struct Receiver {
+    connection: u32,
+    config: Config,
+    is_open: bool,
+    stream: Reassembly,
+    window: Window,
+    delayed: DelayedAck,
+    /// The largest payload so far: what a full segment is (`icsk_ack.rcv_mss`).
+    mss: u32,
+    /// `next` of the ACK sent last (RFC 7323's Last.ACK.sent).
+    acknowledged: u64,
+    /// The timestamp to echo (RFC 7323's TS.Recent).
+    echo: Time,
+    /// A mark has arrived that the sender has not yet answered (RFC 3168, 6.1.3).
+    ecn_echo: bool,
+    stats: Stats,
+}
+
+impl Receiver {
+    /// A receiver that waits for the connection's SYN.
+    pub fn new(connection: u32, config: &Config) -> Receiver {
+        Receiver {
+            connection,
+            config: *config,
+            is_open: false,
+            stream: Reassembly::default(),
+            window: Window::new(config),
+            delayed: DelayedAck::new(),
+            mss: DEFAULT_MSS,
+            acknowledged: 0,
+            echo: Time::ZERO,
+            ecn_echo: false,
+            stats: Stats::default(),
+        }
+    }
+
+    /// A segment arrives, marked by the network if `ce`. Returns what is to be sent now: a SYN-ACK for a SYN, for data
+    /// an ACK unless it is delayed.
+    ///
+    /// Data of a connection that is not open, and what only a sender understands, are ignored.
+    pub fn on_segment(&mut self, now: Time, body: &Body, ce: bool) -> Option<Segment> {
+        match body {
+            Body::Syn { sent } => Some(self.on_syn(now, *sent)),
+            Body::Data(data) if self.is_open => self.on_data(now, data, ce),
+            Body::Data(_) | Body::SynAck { .. } | Body::Ack(_) => None,
+        }
+    }
+
+    /// When [`Receiver::on_timer`] is due: the delayed ACK.
+    pub const fn next_timer(&self) -> Option<Time> {
+        self.delayed.due()
+    }
+
+    /// Time has come: returns the delayed ACK if it is due, nothing otherwise.
+    pub fn on_timer(&mut self, now: Time) -> Option<Segment> {
+        if self.delayed.due().is_none_or(|due| now < due) {
+            return None;
+        }
+        self.delayed.on_missed(self.window.rtt());
+        self.stats.delayed_acks += 1;
+        Some(self.acknowledge(now, 0..0))
+    }
+
+    /// Bytes that have arrived in order; the application has read them.
+    pub const fn received(&self) -> u64 {
+        self.stream.next()
+    }
+
+    /// How far the offered window reaches: the position behind the last byte that may be sent. It never retreats.
+    pub const fn right_edge(&self) -> u64 {
+        self.window.right_edge()
+    }
+
+    /// The smoothed RTT as timestamps show it to the receiver; `None` before the first sample.
+    pub fn rtt(&self) -> Option<Duration> {
+        self.window.rtt()
+    }
+
+    /// What has been counted.
+    pub fn stats(&self) -> Stats {
+        Stats {
+            buffer: self.window.buffer(),
+            holes: self.stream.ranges(),
+            ..self.stats
+        }
+    }
+
+    fn on_syn(&mut self, now: Time, sent: Time) -> Segment {
+        if !self.is_open {
+            self.is_open = true;
+            self.window.open(now);
+        }
+        let window = self.window.offer(self.stream.next());
+        Segment {
+            connection: self.connection,
+            body: Body::SynAck {
+                sent: now,
+                echo: sent,
+                window,
+            },
+        }
+    }
+
+    fn on_data(&mut self, now: Time, data: &Data, ce: bool) -> Option<Segment> {
+        self.stats.segments += 1;
+        if data.len == 0 || data.end() > self.window.right_edge() {
+            // Not acceptable: answered, and otherwise ignored (RFC 9293, 3.10.7.4).
+            self.stats.beyond_window += u64::from(data.len > 0);
+            return Some(self.acknowledge(now, 0..0));
+        }
+        self.mss = self.mss.max(data.len);
+        if data.seq <= self.acknowledged && data.sent > self.echo {
+            self.echo = data.sent;
+        }
+        if data.len >= self.mss {
+            self.window.on_echo(now, data.echo);
+        }
+        let rtt = self.window.rtt();
+        let window = self.window_segments();
+        self.delayed.on_data(now, rtt, window);
+
+        let had_holes = !self.stream.is_in_order();
+        let arrival = self.stream.insert(data.seq..data.end());
+        let mut at_once = self.on_ecn(data, ce);
+        let next = self.stream.next();
+        let beyond = self.stream.highest().saturating_sub(next);
+        let duplicate = match arrival {
+            Arrival::InOrder { duplicate } => {
+                self.window.on_read(now, next, beyond);
+                at_once |= had_holes;
+                duplicate
+            }
+            Arrival::OutOfOrder { duplicate } => {
+                self.stats.out_of_order += 1;
+                self.window.on_out_of_order(beyond);
+                at_once = true;
+                duplicate
+            }
+            Arrival::Duplicate(duplicate) => {
+                self.stats.duplicates += 1;
+                self.delayed.quicken(window);
+                at_once = true;
+                duplicate
+            }
+            Arrival::Refused => {
+                self.stats.refused += 1;
+                at_once = true;
+                0..0
+            }
+        };
+        debug_assert!(self.acknowledged <= next && next <= self.window.right_edge());
+        if at_once || !duplicate.is_empty() || self.is_ack_due(next) {
+            return Some(self.acknowledge(now, duplicate));
+        }
+        let is_aggregating = next - self.acknowledged > u64::from(self.mss);
+        self.delayed.owe(now, &self.config, is_aggregating);
+        None
+    }
+
+    /// RFC 3168, section 6.1.3; the change of state is told at once, as the sender's window may be as small as a segment
+    /// (`__tcp_ecn_check_ce`, `tcp_ecn_accept_cwr`). Returns whether it changed.
+    fn on_ecn(&mut self, data: &Data, ce: bool) -> bool {
+        let before = self.ecn_echo;
+        self.ecn_echo &= !data.cwr;
+        if ce {
+            self.stats.ce_segments += 1;
+            self.stats.ce_bytes = self.stats.ce_bytes.saturating_add(u64::from(data.len));
+            self.ecn_echo = true;
+        }
+        if !before && self.ecn_echo {
+            self.delayed.quicken_by(2);
+        }
+        before != self.ecn_echo || data.cwr
+    }
+
+    /// Whether the data in order up to `next` make an ACK: more than all but one of `ack_every` full segments, so that a
+    /// short last one counts (`__tcp_ack_snd_check`).
+    fn is_ack_due(&self, next: u64) -> bool {
+        let waiting = next - self.acknowledged;
+        let every = u64::from(self.config.ack_every.saturating_sub(1));
+        self.delayed.is_quick()
+            || self.config.max_ack_delay.is_zero()
+            || waiting > every.saturating_mul(u64::from(self.mss))
+    }
+
+    /// The offered window in full segments.
+    fn window_segments(&self) -> u64 {
+        self.window.buffer().get() / u64::from(self.mss.max(1))
+    }
+
+    fn acknowledge(&mut self, now: Time, duplicate: core::ops::Range<u64>) -> Segment {
+        let next = self.stream.next();
+        let sacks = if duplicate.is_empty() && self.stream.is_in_order() {
+            SackBlocks::NONE
+        } else {
+            self.stream
+                .sack_blocks(duplicate, self.config.max_sack_blocks)
+        };
+        self.delayed.on_ack();
+        self.acknowledged = next;
+        self.stats.acks += 1;
+        self.stats.dsacks += u64::from(sacks.dsack().is_some());
+        Segment {
+            connection: self.connection,
+            body: Body::Ack(Ack {
+                next,
+                window: self.window.offer(next),
+                sent: now,
+                echo: self.echo,
+                sacks,
+                ecn_echo: self.ecn_echo,
+                ce_bytes: self.stats.ce_bytes,
+            }),
+        }
+    }
+}

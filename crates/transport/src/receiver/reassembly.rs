@@ -1,0 +1,209 @@
+//! Putting the byte stream together: what has arrived in order, and the ranges beyond the first hole.
+
+use core::ops::Range;
+use std::collections::BTreeMap;
+
+use crate::segment::{MAX_SACK_BLOCKS, SackBlocks};
+
+/// The most ranges that are kept apart; what would make another one is refused. A sender that keeps to its window makes
+/// as many only if every second one of half a million packets is missing.
+pub(super) const MAX_RANGES: usize = 1 << 18;
+
+/// The receiver's view of the stream. Payload has no contents, so ranges are all there is to keep.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Reassembly {
+    /// Everything before has arrived (RCV.NXT).
+    next: u64,
+    /// What has arrived beyond, by start: disjoint, none touching another or `next`.
+    ranges: BTreeMap<u64, u64>,
+    /// The ranges that changed last, newest first (RFC 2018, section 4): each one as it is in `ranges`.
+    recent: [(u64, u64); MAX_SACK_BLOCKS],
+    recent_len: usize,
+    /// The end of everything that has arrived.
+    highest: u64,
+}
+
+/// What a segment brought.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Arrival {
+    /// It moved `next`.
+    InOrder { duplicate: Range<u64> },
+    /// It lies beyond a hole; at least a part is new.
+    OutOfOrder { duplicate: Range<u64> },
+    /// All of it was there.
+    Duplicate(Range<u64>),
+    /// There were too many holes to remember another.
+    Refused,
+}
+
+impl Reassembly {
+    /// Takes a segment's range, which must not be empty. The cost is logarithmic in the number of holes.
+    ///
+    /// A duplicate is told as RFC 2883 reports it: the first contiguous part that had arrived before.
+    pub(super) fn insert(&mut self, range: Range<u64>) -> Arrival {
+        debug_assert!(!range.is_empty());
+        let Range { start, end } = range;
+        if start <= self.next {
+            self.insert_in_order(start, end)
+        } else {
+            self.insert_beyond(start, end)
+        }
+    }
+
+    fn insert_in_order(&mut self, start: u64, end: u64) -> Arrival {
+        if end <= self.next {
+            return Arrival::Duplicate(start..end);
+        }
+        let mut duplicate = start..self.next;
+        self.next = end;
+        self.highest = self.highest.max(end);
+        if !self.ranges.is_empty() {
+            while let Some(first) = self.ranges.first_entry() {
+                let (from, to) = (*first.key(), *first.get());
+                if from > self.next {
+                    break;
+                }
+                first.remove();
+                if duplicate.is_empty() {
+                    duplicate = from..to.min(end);
+                }
+                self.next = self.next.max(to);
+            }
+            self.forget_reached();
+        }
+        self.check();
+        Arrival::InOrder { duplicate }
+    }
+
+    fn insert_beyond(&mut self, start: u64, end: u64) -> Arrival {
+        // Nearly always: the next segment behind all others.
+        if let Some(mut last) = self.ranges.last_entry() {
+            let (from, to) = (*last.key(), *last.get());
+            if from <= start && start <= to {
+                *last.get_mut() = to.max(end);
+                self.highest = self.highest.max(end);
+                self.remember((from, to.max(end)));
+                return Self::beyond(start..end, start..to.min(end));
+            }
+        }
+        let (mut from, mut to) = (start, end);
+        let mut duplicate = start..start;
+        if let Some((&left, &reach)) = self.ranges.range(..=start).next_back()
+            && reach >= start
+        {
+            from = left;
+            to = reach.max(end);
+            duplicate = start..reach.min(end);
+        } else if self.ranges.len() >= MAX_RANGES {
+            return Arrival::Refused;
+        }
+        while let Some((&right, &reach)) = self.ranges.range(start + 1..=end).next() {
+            self.ranges.remove(&right);
+            to = to.max(reach);
+            if duplicate.is_empty() {
+                duplicate = right..reach.min(end);
+            }
+        }
+        self.ranges.insert(from, to);
+        self.highest = self.highest.max(to);
+        self.remember((from, to));
+        self.check();
+        Self::beyond(start..end, duplicate)
+    }
+
+    fn beyond(range: Range<u64>, duplicate: Range<u64>) -> Arrival {
+        if duplicate == range {
+            Arrival::Duplicate(range)
+        } else {
+            Arrival::OutOfOrder { duplicate }
+        }
+    }
+
+    /// Puts a changed range in front of the recent ones, in place of those that became part of it.
+    fn remember(&mut self, changed: (u64, u64)) {
+        let mut kept = [changed; MAX_SACK_BLOCKS];
+        let mut len = 1;
+        for old in self.recent.iter().take(self.recent_len) {
+            let is_apart = old.1 < changed.0 || changed.1 < old.0;
+            if is_apart && let Some(place) = kept.get_mut(len) {
+                *place = *old;
+                len += 1;
+            }
+        }
+        self.recent = kept;
+        self.recent_len = len;
+    }
+
+    /// Forgets the recent ranges that `next` has reached.
+    fn forget_reached(&mut self) {
+        let mut len = 0;
+        for index in 0..self.recent_len {
+            if let Some(&old) = self.recent.get(index)
+                && old.0 > self.next
+                && let Some(place) = self.recent.get_mut(len)
+            {
+                *place = old;
+                len += 1;
+            }
+        }
+        self.recent_len = len;
+    }
+
+    /// Everything before has arrived.
+    pub(super) const fn next(&self) -> u64 {
+        self.next
+    }
+
+    /// Whether nothing has arrived beyond [`Reassembly::next`].
+    pub(super) fn is_in_order(&self) -> bool {
+        self.ranges.is_empty()
+    }
+
+    /// The end of what has arrived, holes counted.
+    pub(super) const fn highest(&self) -> u64 {
+        self.highest
+    }
+
+    /// How many ranges there are beyond [`Reassembly::next`].
+    pub(super) fn ranges(&self) -> usize {
+        self.ranges.len()
+    }
+
+    /// The blocks of a SACK option, no more than `most`; a duplicate goes first (RFC 2883).
+    pub(super) fn sack_blocks(&self, duplicate: Range<u64>, most: usize) -> SackBlocks {
+        let mut blocks = SackBlocks::NONE;
+        if most == 0 {
+            return blocks;
+        }
+        blocks.set_dsack(duplicate);
+        for &(start, end) in self.recent.iter().take(self.recent_len) {
+            if blocks.len() >= most || !blocks.push(start..end) {
+                break;
+            }
+        }
+        blocks
+    }
+
+    /// The invariants that cost no more than a few comparisons.
+    fn check(&self) {
+        debug_assert!(self.ranges.len() <= MAX_RANGES);
+        debug_assert!(
+            self.ranges
+                .first_key_value()
+                .is_none_or(|(start, end)| self.next < *start && start < end)
+        );
+        debug_assert!(
+            self.highest
+                == self
+                    .ranges
+                    .last_key_value()
+                    .map_or(self.next, |(_, end)| *end)
+        );
+        debug_assert!(
+            self.recent
+                .iter()
+                .take(self.recent_len)
+                .all(|(start, end)| self.ranges.get(start) == Some(end))
+        );
+    }
+}

@@ -1,0 +1,32 @@
+//! What a receiver counts.
+
+use crate::Bytes;
+
+/// Counts since the connection began.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Stats {
+    /// Segments with data that arrived.
+    pub segments: u64,
+    /// Those of them that lay beyond a hole.
+    pub out_of_order: u64,
+    /// Those of them that had arrived before, wholly.
+    pub duplicates: u64,
+    /// Segments dropped because they reached beyond the offered window.
+    pub beyond_window: u64,
+    /// Segments dropped because they would have made more holes than are kept.
+    pub refused: u64,
+    /// ACKs sent.
+    pub acks: u64,
+    /// Those of them that the delayed ACK timer sent.
+    pub delayed_acks: u64,
+    /// Those of them that told of a duplicate.
+    pub dsacks: u64,
+    /// Segments that arrived marked (ECN CE).
+    pub ce_segments: u64,
+    /// Their payload in bytes.
+    pub ce_bytes: u64,
+    /// The receive buffer's size now: what is offered beyond the data in order.
+    pub buffer: Bytes,
+    /// How many holes there are now.
+    pub holes: usize,
+}

@@ -1,0 +1,123 @@
+//! The receive window, and how it grows.
+
+use crate::segment::MSS;
+use crate::{Bytes, Duration, Time};
+
+use super::Config;
+
+/// What is offered beside twice of what was read: small variations, and a flow of few segments.
+const CUSHION: u64 = 16 * MSS.get();
+
+/// The first measure: the sender's initial window (RFC 6928).
+const INITIAL_SPACE: u64 = 10 * MSS.get();
+
+/// Dynamic right-sizing (Fisk and Feng, 2001) as Linux does it (`tcp_rcv_space_adjust`, `tcp_rcvbuf_grow`): the window
+/// offers twice of what the application read in the last RTT, so that the receiver never limits a sender that doubles
+/// its window each RTT, and holes are no part of that account.
+#[derive(Debug, Clone)]
+pub(super) struct Window {
+    /// The buffer's size.
+    buffer: u64,
+    max: u64,
+    /// The position behind the last byte that was offered. It never retreats (RFC 9293, 3.8.6, "shrinking the window").
+    right_edge: u64,
+    /// Eight times the smoothed RTT in nanoseconds (`rcv_rtt_est`); zero before the first sample.
+    rtt_times_8: u64,
+    /// The echo that the last sample was made of.
+    sampled: Time,
+    /// What was read in the RTT before (`rcvq_space.space`).
+    space: u64,
+    /// When the running measurement began, and at which position.
+    measured_since: Time,
+    measured_from: u64,
+}
+
+impl Window {
+    pub(super) fn new(config: &Config) -> Window {
+        Window {
+            buffer: config.initial_buffer.get(),
+            max: config.max_buffer.get().max(config.initial_buffer.get()),
+            right_edge: 0,
+            rtt_times_8: 0,
+            sampled: Time::ZERO,
+            space: INITIAL_SPACE,
+            measured_since: Time::ZERO,
+            measured_from: 0,
+        }
+    }
+
+    /// The connection is open.
+    pub(super) fn open(&mut self, now: Time) {
+        self.measured_since = now;
+    }
+
+    /// A full segment arrives that answers what left here at `echo` (`tcp_rcv_rtt_measure_ts`). Only the first answer
+    /// to each is a sample: later ones had time to wait.
+    pub(super) fn on_echo(&mut self, now: Time, echo: Time) {
+        if echo <= self.sampled || echo > now {
+            return;
+        }
+        self.sampled = echo;
+        let sample = now.since(echo).as_nanos().max(1);
+        self.rtt_times_8 = match self.rtt_times_8 {
+            0 => sample.saturating_mul(8),
+            old => (old - old / 8).saturating_add(sample),
+        };
+    }
+
+    /// The smoothed RTT as the receiver sees it.
+    pub(super) fn rtt(&self) -> Option<Duration> {
+        (self.rtt_times_8 > 0).then(|| Duration::from_nanos(self.rtt_times_8 / 8))
+    }
+
+    /// The application has read everything up to `next` (`tcp_rcv_space_adjust`). `beyond` is how far out-of-order data
+    /// reach beyond it.
+    pub(super) fn on_read(&mut self, now: Time, next: u64, beyond: u64) {
+        let took = now.since(self.measured_since).as_nanos();
+        if self.rtt_times_8 == 0 || took < self.rtt_times_8 / 8 {
+            return;
+        }
+        let copied = next.saturating_sub(self.measured_from);
+        if copied > self.space {
+            let before = core::mem::replace(&mut self.space, copied);
+            let window = self.twice_space() as u128;
+            // A sender that has grown will grow again before this window reaches it.
+            let growth = window * (copied - before) as u128 / before.max(1) as u128;
+            let wanted = window + 2 * growth + beyond as u128;
+            self.enlarge(u64::try_from(wanted).unwrap_or(u64::MAX));
+        }
+        self.measured_since = now;
+        self.measured_from = next;
+    }
+
+    /// Data have arrived behind a hole: while it lasts nothing is read, and the sender still needs its window
+    /// (`tcp_data_queue_ofo`).
+    pub(super) fn on_out_of_order(&mut self, beyond: u64) {
+        self.enlarge(self.twice_space().saturating_add(beyond));
+    }
+
+    fn twice_space(&self) -> u64 {
+        self.space.saturating_mul(2).saturating_add(CUSHION)
+    }
+
+    fn enlarge(&mut self, wanted: u64) {
+        self.buffer = self.buffer.max(wanted.min(self.max));
+    }
+
+    /// What to offer beyond `next`, the application having read all before. Out-of-order data lie within, so they take
+    /// nothing away.
+    pub(super) fn offer(&mut self, next: u64) -> u64 {
+        self.right_edge = self.right_edge.max(next.saturating_add(self.buffer));
+        self.right_edge - next
+    }
+
+    /// The position behind the last byte that was offered.
+    pub(super) const fn right_edge(&self) -> u64 {
+        self.right_edge
+    }
+
+    /// The size of the buffer.
+    pub(super) const fn buffer(&self) -> Bytes {
+        Bytes::new(self.buffer)
+    }
+}
