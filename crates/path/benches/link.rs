@@ -3,7 +3,7 @@
 
 use std::hint::black_box;
 
-use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use criterion::{Bencher, Criterion, Throughput, criterion_group, criterion_main};
 use path::{
     Aggregation, Buffer, Capacity, GilbertElliott, Jitter, Link, LinkConfig, Loss, Policer, Reorder,
 };
@@ -63,7 +63,7 @@ fn links(criterion: &mut Criterion) {
         delay: Duration::from_millis(20),
         ..LinkConfig::default()
     };
-    // A packet each 121 µs: just above 99 Mbit/s; and sizes that alternate, so that each one needs a division.
+    // Sizes that alternate need a division each.
     for (name, config, sizes) in [
         ("delay", unlimited, [1500, 1500]),
         ("rate, delay, droptail, loss", plain(), [1500, 1500]),
@@ -71,23 +71,37 @@ fn links(criterion: &mut Criterion) {
         ("the same on a trace", trace, [1500, 1500]),
         ("everything", all, [1500, 1500]),
     ] {
-        let mut link = Link::new(config, 1).expect("a good configuration");
-        let mut now = Time::ZERO;
         group.bench_function(name, |bencher| {
-            bencher.iter(|| {
-                for packet in 0..PACKETS {
-                    now += Duration::from_micros(121);
-                    while let Some(at) = link.next_event().filter(|at| *at <= now) {
-                        while let Some(arrival) = link.receive(at) {
-                            black_box(arrival);
-                        }
-                    }
-                    link.send(now, Bytes::new(sizes[(packet % 2) as usize]), packet);
-                }
-            });
+            run(bencher, &config, sizes, |number| number)
         });
     }
+    group.bench_function("a TCP segment's 112 bytes", |bencher| {
+        run(bencher, &plain(), [1500, 1500], |number| [number; 14]);
+    });
     group.finish();
+}
+
+/// Packets of alternating sizes every 121 µs: just above 99 Mbit/s.
+fn run<P: Clone>(
+    bencher: &mut Bencher<'_>,
+    config: &LinkConfig,
+    sizes: [u64; 2],
+    packet: impl Fn(u64) -> P,
+) {
+    let mut link = Link::new(config.clone(), 1).expect("a good configuration");
+    let mut now = Time::ZERO;
+    bencher.iter(|| {
+        for number in 0..PACKETS {
+            now += Duration::from_micros(121);
+            while let Some(at) = link.next_event().filter(|at| *at <= now) {
+                while let Some(arrival) = link.receive(at) {
+                    black_box(arrival);
+                }
+            }
+            let size = Bytes::new(sizes[(number % 2) as usize]);
+            link.send(now, size, packet(number));
+        }
+    });
 }
 
 criterion_group!(benches, links);

@@ -6,6 +6,7 @@ use std::collections::{BinaryHeap, VecDeque};
 use units::{Bytes, Duration, Time};
 
 use crate::counters::Count;
+use crate::parcel::Ecn;
 
 /// A packet on its way.
 #[derive(Debug, Clone)]
@@ -17,6 +18,7 @@ pub(crate) struct Flying<P> {
     /// How long it waited for the bottleneck.
     pub(crate) queued: Duration,
     pub(crate) size: Bytes,
+    pub(crate) ecn: Ecn,
     pub(crate) packet: P,
 }
 
@@ -71,13 +73,22 @@ impl<P> Flight<P> {
 
     /// A packet sets out to arrive at `at`; a stray does just that, others arrive no earlier than those of the line
     /// before them.
-    pub(crate) fn push(&mut self, at: Time, stray: bool, queued: Duration, size: Bytes, packet: P) {
+    pub(crate) fn push(
+        &mut self,
+        at: Time,
+        stray: bool,
+        queued: Duration,
+        size: Bytes,
+        ecn: Ecn,
+        packet: P,
+    ) {
         let at = if stray { at } else { at.max(self.line_end) };
         let flying = Flying {
             at,
             seq: self.seq,
             queued,
             size,
+            ecn,
             packet,
         };
         self.seq = self.seq.wrapping_add(1);

@@ -12,6 +12,7 @@ use crate::counters::Counters;
 use crate::flight::Flight;
 use crate::jitter::JitterProcess;
 use crate::loss::LossProcess;
+use crate::parcel::{Ecn, Parcel};
 use crate::policer::TokenBucket;
 use crate::queue::{Queue, Waiting};
 use crate::random::{Stream, Streams};
@@ -89,6 +90,8 @@ pub struct Arrival<P> {
     pub at: Time,
     /// Its size on the link.
     pub size: Bytes,
+    /// As it was sent, or marked by the queue.
+    pub ecn: Ecn,
     /// How long it waited in the queue, from entry to the start of its transmission.
     pub queued: Duration,
     /// The packet itself.
@@ -140,8 +143,9 @@ impl<P: Clone> Link<P> {
         })
     }
 
-    /// A packet of `size` bytes (as the link carries it, headers included) enters at `now`.
-    pub fn send(&mut self, now: Time, size: Bytes, packet: P) {
+    /// A packet enters at `now`.
+    pub fn send(&mut self, now: Time, parcel: impl Into<Parcel>, packet: P) {
+        let Parcel { size, flow: _, ecn } = parcel.into();
         self.advance(now);
         self.counters.entered.add(size);
         if let Some(policer) = &mut self.policer
@@ -153,6 +157,7 @@ impl<P: Clone> Link<P> {
         self.queue.enqueue(Waiting {
             entered: self.now,
             size,
+            ecn,
             packet,
         });
         if matches!(self.bottleneck, Bottleneck::Idle) {
@@ -184,6 +189,7 @@ impl<P: Clone> Link<P> {
         Some(Arrival {
             at,
             size: flying.size,
+            ecn: flying.ecn,
             queued: flying.queued,
             packet: flying.packet,
         })
@@ -295,6 +301,7 @@ impl<P: Clone> Link<P> {
         let Waiting {
             entered,
             size,
+            ecn,
             packet,
         } = packet;
         debug_assert!(at >= entered + queued, "left before its turn");
@@ -311,9 +318,10 @@ impl<P: Clone> Link<P> {
         let stray = held.is_some() || self.jitter.reorders();
         if twice {
             self.counters.duplicates.add(size);
-            self.flight.push(at, stray, queued, size, packet.clone());
+            self.flight
+                .push(at, stray, queued, size, ecn, packet.clone());
         }
-        self.flight.push(at, stray, queued, size, packet);
+        self.flight.push(at, stray, queued, size, ecn, packet);
     }
 
     /// When the next change is.

@@ -70,6 +70,7 @@ mod tests {
         Waiting {
             entered: Time::ZERO,
             size: Bytes::new(size),
+            ecn: crate::Ecn::NotCapable,
             packet: size,
         }
     }

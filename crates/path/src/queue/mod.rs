@@ -11,6 +11,7 @@ mod droptail;
 use units::{Bytes, Time};
 
 use crate::counters::Count;
+use crate::parcel::Ecn;
 use droptail::DropTail;
 
 /// How much may wait for the bottleneck.
@@ -41,6 +42,7 @@ pub enum Discipline {
 pub(crate) struct Waiting<P> {
     pub(crate) entered: Time,
     pub(crate) size: Bytes,
+    pub(crate) ecn: Ecn,
     pub(crate) packet: P,
 }
 
