@@ -6,6 +6,7 @@ mod error;
 pub mod receiver;
 pub mod scheduler;
 pub mod segment;
+pub mod sender;
 
 pub use error::ConfigError;
 

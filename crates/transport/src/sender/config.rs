@@ -1,0 +1,56 @@
+//! How a [`Sender`](super::Sender) is set up.
+
+use congestion::{Bytes, Duration};
+
+use crate::scheduler::{MAX_OFFLOAD, Pacing};
+use crate::segment::MSS;
+
+/// The settings of a [`Sender`](super::Sender). The defaults are Linux's, but for a send buffer that is never the limit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Config {
+    /// The payload of a full packet; at least one byte and at most [`u16::MAX`].
+    pub mss: Bytes,
+    /// The initial congestion window in packets (RFC 6928).
+    pub initial_cwnd: u32,
+    /// How much of the stream the sender holds: what is written and not yet acknowledged (Linux `tcp_wmem`).
+    pub send_buffer: Bytes,
+    /// The least retransmission timeout beyond the smoothed round-trip time (Linux `tcp_rto_min`).
+    pub min_rto: Duration,
+    /// The greatest retransmission timeout, backoff included (Linux `TCP_RTO_MAX`).
+    pub max_rto: Duration,
+    /// How losses are found.
+    pub loss_detection: LossDetection,
+    /// Who spreads bursts over time.
+    pub pacing: Pacing,
+    /// The longest burst handed to the packet scheduler at once; at most `mss` means no segmentation offload.
+    pub max_burst: Bytes,
+    /// Whether ECN was negotiated (RFC 3168): marks are answered, and packets may be marked.
+    pub ecn: bool,
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config {
+            mss: MSS,
+            initial_cwnd: 10,
+            send_buffer: Bytes::new(1 << 30),
+            min_rto: Duration::from_millis(200),
+            max_rto: Duration::from_secs(120),
+            loss_detection: LossDetection::default(),
+            pacing: Pacing::default(),
+            max_burst: MAX_OFFLOAD,
+            ecn: false,
+        }
+    }
+}
+
+/// How a sender finds out that a packet is lost, before the retransmission timeout does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum LossDetection {
+    /// By time, with a probe for the tail (RFC 8985, RACK-TLP).
+    #[default]
+    Rack,
+    /// By three packets selectively acknowledged beyond it (RFC 6675). A retransmission that is lost, and a loss among the
+    /// last three packets, have to wait for the timeout.
+    DupThreshold,
+}

@@ -1,0 +1,86 @@
+//! The round-trip time as TCP knows it: smoothed, with its variation, and the least.
+
+use congestion::{Duration, Time};
+
+/// The time over which the least round-trip time is the least (Linux `tcp_min_rtt_wlen`).
+const MIN_RTT_WINDOW: Duration = Duration::from_secs(300);
+
+/// RFC 6298's estimator, and the least round-trip time (RFC 8985, `RACK.min_RTT`).
+#[derive(Debug, Clone, Default)]
+pub struct Rtt {
+    smoothed: Option<Duration>,
+    variation: Duration,
+    min: Option<(Time, Duration)>,
+}
+
+impl Rtt {
+    /// Learns a measurement made at `now`, with RFC 6298's weights: 1/8 for the mean, 1/4 for the deviation.
+    pub fn update(&mut self, now: Time, rtt: Duration) {
+        let is_least =
+            |(since, least): (Time, Duration)| rtt <= least || now.since(since) > MIN_RTT_WINDOW;
+        if self.min.is_none_or(is_least) {
+            self.min = Some((now, rtt));
+        }
+        let Some(smoothed) = self.smoothed else {
+            self.smoothed = Some(rtt);
+            self.variation = rtt / 2;
+            return;
+        };
+        let deviation = rtt
+            .saturating_sub(smoothed)
+            .max(smoothed.saturating_sub(rtt));
+        self.variation = mean(self.variation, deviation, 2);
+        self.smoothed = Some(mean(smoothed, rtt, 3));
+    }
+
+    /// The smoothed round-trip time; `None` before the first measurement.
+    pub fn smoothed(&self) -> Option<Duration> {
+        self.smoothed
+    }
+
+    /// Four times the mean deviation.
+    pub fn margin(&self) -> Duration {
+        self.variation * 4
+    }
+
+    /// The least round-trip time; zero before the first measurement.
+    pub fn min(&self) -> Duration {
+        self.min.map_or(Duration::ZERO, |(_, least)| least)
+    }
+}
+
+/// The mean of `old` and `new`, in which `new` weighs 1/2^`shift`.
+fn mean(old: Duration, new: Duration, shift: u32) -> Duration {
+    let (old, new) = (old.as_nanos(), new.as_nanos());
+    Duration::from_nanos(old - (old >> shift) + (new >> shift))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ms(ms: u64) -> Duration {
+        Duration::from_millis(ms)
+    }
+
+    #[test]
+    fn follows_rfc_6298() {
+        let mut rtt = Rtt::default();
+        assert_eq!((rtt.smoothed(), rtt.min()), (None, Duration::ZERO));
+        rtt.update(Time::ZERO, ms(800));
+        assert_eq!((rtt.smoothed(), rtt.margin()), (Some(ms(800)), ms(1_600)));
+        rtt.update(Time::ZERO, ms(1_600));
+        assert_eq!((rtt.smoothed(), rtt.margin()), (Some(ms(900)), ms(2_000)));
+        assert_eq!(rtt.min(), ms(800));
+    }
+
+    #[test]
+    fn the_least_is_forgotten_in_time() {
+        let mut rtt = Rtt::default();
+        rtt.update(Time::ZERO, ms(10));
+        rtt.update(Time::ZERO + MIN_RTT_WINDOW, ms(20));
+        assert_eq!(rtt.min(), ms(10));
+        rtt.update(Time::ZERO + MIN_RTT_WINDOW + ms(1), ms(20));
+        assert_eq!(rtt.min(), ms(20));
+    }
+}

@@ -1,0 +1,44 @@
+//! What a [`Sender`](super::Sender) has done.
+
+use congestion::{Bytes, Duration};
+
+/// The counters of a [`Sender`](super::Sender), from the beginning of its connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Stats {
+    /// Payload handed to the packet scheduler, repeats included.
+    pub sent: Bytes,
+    /// Payload that was handed over again.
+    pub retransmitted: Bytes,
+    /// Payload known to have arrived, in order or not.
+    pub delivered: Bytes,
+    /// Packets with payload, repeats included.
+    pub packets_sent: u64,
+    /// Packets that were sent again.
+    pub packets_retransmitted: u64,
+    /// Packets declared lost; a packet whose retransmission is lost as well counts again.
+    pub packets_lost: u64,
+    /// Times that a loss started a recovery.
+    pub recoveries: u64,
+    /// Recoveries that turned out to have been for nothing, and were undone.
+    pub spurious_recoveries: u64,
+    /// Retransmission timeouts.
+    pub timeouts: u64,
+    /// Runs of timeouts that turned out to have been for nothing, and were undone.
+    pub spurious_timeouts: u64,
+    /// Tail loss probes sent (RFC 8985).
+    pub tail_loss_probes: u64,
+    /// Probes of a receive window of zero.
+    pub window_probes: u64,
+    /// Packets that arrived after one that was sent later.
+    pub reordered: u64,
+    /// Packets that the receiver reported to have got twice (D-SACK).
+    pub duplicates: u64,
+    /// Times that an ECN mark reduced the window.
+    pub ecn_reductions: u64,
+    /// Time in which the application had nothing to send.
+    pub app_limited: Duration,
+    /// Time in which the receive window held data back.
+    pub rwnd_limited: Duration,
+    /// Time in which the congestion window or the pacing rate held data back.
+    pub cwnd_limited: Duration,
+}

@@ -1,0 +1,118 @@
+//! The byte stream between the application and the network: positions only, no contents.
+
+use congestion::Bytes;
+
+/// ```text
+///  0 ────── una ────── next ────── written ────── una + limit
+///    acked      sent       waiting         room
+/// ```
+#[derive(Debug, Clone)]
+pub struct Stream {
+    /// What is acknowledged cumulatively (SND.UNA).
+    una: u64,
+    /// What was sent (SND.NXT).
+    next: u64,
+    written: u64,
+    limit: u64,
+    is_finished: bool,
+}
+
+impl Stream {
+    pub fn new(limit: Bytes) -> Stream {
+        Stream {
+            una: 0,
+            next: 0,
+            written: 0,
+            limit: limit.get(),
+            is_finished: false,
+        }
+    }
+
+    pub fn una(&self) -> u64 {
+        self.una
+    }
+
+    pub fn next(&self) -> u64 {
+        self.next
+    }
+
+    /// The end of what was written.
+    pub fn written(&self) -> u64 {
+        self.written
+    }
+
+    /// What was written and never sent.
+    pub fn unsent(&self) -> u64 {
+        self.written - self.next
+    }
+
+    /// How much more fits the send buffer.
+    pub fn room(&self) -> Bytes {
+        Bytes::new(self.limit.saturating_sub(self.written - self.una))
+    }
+
+    /// Appends as much as fits; gives that.
+    pub fn write(&mut self, bytes: Bytes) -> Bytes {
+        let space = Bytes::new(u64::MAX - self.written);
+        let taken = if self.is_finished {
+            Bytes::ZERO
+        } else {
+            bytes.min(self.room()).min(space)
+        };
+        self.written += taken.get();
+        taken
+    }
+
+    /// Nothing more will be written.
+    pub fn finish(&mut self) {
+        self.is_finished = true;
+    }
+
+    /// Whether nothing more will be written and everything is acknowledged.
+    pub fn is_done(&self) -> bool {
+        self.is_finished && self.una == self.written
+    }
+
+    /// `bytes` of what waited are sent.
+    pub fn send(&mut self, bytes: u64) {
+        debug_assert!(bytes <= self.unsent());
+        self.next += bytes.min(self.unsent());
+    }
+
+    /// Everything before `position` has arrived; gives whether that is news.
+    pub fn acknowledge(&mut self, position: u64) -> bool {
+        debug_assert!(position <= self.next);
+        let is_progress = position > self.una;
+        self.una = self.una.max(position.min(self.next));
+        is_progress
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn holds_what_is_not_acknowledged() {
+        let mut stream = Stream::new(Bytes::new(100));
+        assert_eq!(stream.write(Bytes::new(70)), Bytes::new(70));
+        assert_eq!(stream.write(Bytes::new(70)), Bytes::new(30));
+        assert_eq!(stream.room(), Bytes::ZERO);
+        stream.send(60);
+        assert!(stream.acknowledge(40));
+        assert!(!stream.acknowledge(40));
+        assert_eq!((stream.room(), stream.unsent()), (Bytes::new(40), 40));
+    }
+
+    #[test]
+    fn is_done_when_all_is_acknowledged_and_no_more_will_come() {
+        let mut stream = Stream::new(Bytes::MAX);
+        stream.write(Bytes::new(10));
+        stream.send(10);
+        stream.acknowledge(10);
+        assert!(!stream.is_done());
+        stream.finish();
+        assert!(stream.is_done());
+        assert_eq!(stream.write(Bytes::new(1)), Bytes::ZERO);
+    }
+}
