@@ -32,7 +32,7 @@ use flow::{Flow, List, Place};
 /// An Ethernet's packet, which quanta are multiples of.
 const MTU: Bytes = Bytes::new(1500);
 
-/// How long a flow that has nothing to send is remembered, at least (Linux `FQ_GC_AGE`).
+/// A flow that has had nothing to send for so long is a new one when it comes back (Linux `FQ_GC_AGE`).
 const MEMORY: Duration = Duration::from_secs(3);
 
 /// How an [`Fq`] shares. The defaults are Linux's.
@@ -128,7 +128,10 @@ impl Fq {
             return Err(burst);
         }
         if let Place::Detached { since } = flow.place {
-            if now > since + self.config.refill_delay {
+            let idle = now.since(since);
+            if idle >= MEMORY {
+                flow.credit = credit_of(self.config.initial_quantum);
+            } else if idle > self.config.refill_delay {
                 flow.credit = flow.credit.max(credit_of(self.config.quantum));
             }
             flow.place = Place::Listed;
@@ -234,6 +237,7 @@ impl Fq {
         flow.credit -= credit_of(waiting.size);
         self.queued -= waiting.size;
         self.counters.dequeued += 1;
+        debug_assert!(self.queued.is_zero() == self.waiting.is_empty());
         Some(waiting.burst)
     }
 
@@ -269,8 +273,8 @@ impl Fq {
         slot
     }
 
-    /// Forgets flows that have had nothing to send for a while (Linux `fq_gc`): at most two a call, so that no call is
-    /// long, and flows are forgotten faster than they can be made.
+    /// Forgets flows that would be new ones anyway (Linux `fq_gc`): looks at two at most, so that no call is long, and
+    /// flows are forgotten faster than they can be made.
     fn forget_idle_flows(&mut self, now: Time) {
         for _ in 0..2 {
             let Some((_, slot)) = self.reviews.pop_front_if(|(due, _)| *due <= now) else {
@@ -278,6 +282,7 @@ impl Fq {
             };
             match self.flows.get(slot) {
                 Some(flow) if flow.is_idle_since(now - MEMORY) => {
+                    debug_assert!(flow.bursts == 0);
                     self.slots.remove(&flow.connection);
                     self.flows.remove(slot);
                 }

@@ -15,8 +15,8 @@ const UNPACED_LIMIT: Bytes = Bytes::new(4 << 20);
 /// How many bytes of a connection may wait below TCP: when more than that do, the next burst has to wait until one has
 /// departed. At least two bursts of size `burst`, so that one can be made while the other leaves.
 ///
-/// Linux lets retransmissions wait up to twice the limit (`tcp_xmit_retransmit_queue`), and never holds a connection's
-/// burst back when nothing else of it is unacknowledged.
+/// Linux doubles the limit for retransmissions (`tcp_xmit_retransmit_queue`), and holds nothing back of a connection of
+/// which at most one burst is unacknowledged.
 pub fn small_queue_limit(pacing: Pacing, pacing_rate: Rate, burst: Bytes) -> Bytes {
     let limit = pacing_rate.bytes_in(QUEUE_TIME).max(burst * 2);
     match pacing {

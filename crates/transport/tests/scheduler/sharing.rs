@@ -1,0 +1,80 @@
+//! Who goes first when the NIC is busy.
+
+use transport::burst::Burst;
+use transport::scheduler::{Pacing, Scheduler, SchedulerConfig};
+use transport::{Bytes, Duration, Rate, Time};
+
+use crate::host::{Flow, Host, MSS, at_millis, burst};
+
+const GIGABIT: Rate = Rate::from_bits_per_sec(1_000_000_000);
+const LARGEST: u32 = 45 * MSS;
+
+fn greedy(bytes: u32) -> Flow {
+    Flow::new(bytes, Rate::MAX, Time::ZERO)
+}
+
+#[test]
+fn a_busy_nic_is_shared_fairly_in_bytes_whatever_the_size_of_bursts() {
+    let sizes = [1, 100, MSS, 2 * MSS, 10 * MSS, LARGEST];
+    let flows = sizes.map(greedy).into_iter().collect();
+    let config = SchedulerConfig::of(Pacing::Fq);
+    let mut host = Host::new(&config, GIGABIT, flows, 2);
+    host.run(at_millis(2_000), |_, _| {});
+    let left: Vec<_> = host.flows.iter().map(|flow| flow.left.get()).collect();
+    let spread = left.iter().max().unwrap() - left.iter().min().unwrap();
+    // Turns differ by one at most, and what has been sent beyond one's turns by a burst.
+    assert!(spread <= 2 * 3_000 + 45 * 1_500, "{left:?}");
+    assert!(left.iter().all(|bytes| *bytes > 40_000_000), "{left:?}");
+}
+
+#[test]
+fn a_slow_flow_is_not_slowed_by_those_who_share_the_rest() {
+    let paced = Rate::from_bits_per_sec(10_000_000);
+    let mut flows = vec![Flow::new(2 * MSS, paced, Time::ZERO)];
+    flows.extend((0..9).map(|_| greedy(LARGEST)));
+    let config = SchedulerConfig::of(Pacing::Fq);
+    let mut host = Host::new(&config, GIGABIT, flows, 2);
+    host.run(at_millis(2_000), |_, _| {});
+    let rate = Rate::from_transfer(host.flows[0].left, Duration::from_secs(2));
+    // 10 Mbit/s of payload.
+    let expected = 10.0 * 1_500.0 / f64::from(MSS);
+    let mbit = rate.bits_per_sec() as f64 / 1e6;
+    assert!((expected - mbit).abs() < 0.05 * expected, "{mbit} Mbit/s");
+}
+
+/// How long a flow's only packet waits when it comes after a hundred elephants' bursts.
+fn mouse_waits(config: &SchedulerConfig) -> Duration {
+    let mut scheduler = Scheduler::new(config);
+    let mut now = at_millis(10);
+    let elephant = |index, seq| burst(index, seq, LARGEST, now);
+    for index in 0..100 {
+        for seq in 0..3 {
+            scheduler.enqueue(now, elephant(index, seq)).unwrap();
+        }
+    }
+    let send = |now: &mut Time, burst: Burst| *now += GIGABIT.time_for(burst.wire_size());
+    // All elephants have had a turn, so that they are no new flows any more.
+    for _ in 0..110 {
+        let burst = scheduler.dequeue(now).unwrap();
+        send(&mut now, burst);
+    }
+    let mouse = burst(1_000, 0, 100, now);
+    let came = now;
+    scheduler.enqueue(now, mouse).unwrap();
+    while let Some(burst) = scheduler.dequeue(now) {
+        if burst == mouse {
+            return now.since(came);
+        }
+        send(&mut now, burst);
+    }
+    panic!("the mouse is lost");
+}
+
+#[test]
+fn a_mouse_is_not_held_behind_elephants() {
+    let largest = GIGABIT.time_for(Bytes::new(45 * 1_500));
+    assert!(mouse_waits(&SchedulerConfig::of(Pacing::Fq)) <= largest);
+    // Which is not so without fair queueing.
+    let fifo = mouse_waits(&SchedulerConfig::of(Pacing::PerConnection));
+    assert_eq!(fifo, largest * 190);
+}
