@@ -1,0 +1,130 @@
+//! What is simulated, as plain data.
+
+use std::fmt;
+use std::sync::Arc;
+
+use congestion::{AnyController, Connection, Duration, Kind, Rate, Time};
+use path::LinkConfig;
+use transport::scheduler::SchedulerConfig;
+use transport::{receiver, sender};
+
+/// A whole simulation. The same configuration gives the identical run on any machine.
+#[derive(Debug, Clone)]
+pub struct Config<C = AnyController> {
+    /// Everything random is drawn from it.
+    pub seed: u64,
+    /// The links, each one direction; routes name them by their index.
+    pub links: Vec<LinkConfig>,
+    /// The hosts that send; flows name them by their index.
+    pub hosts: Vec<HostConfig>,
+    /// Who sends over which links.
+    pub flows: Vec<FlowConfig<C>>,
+    /// When the simulation ends at the latest. Without it, it ends when every flow is done; a flow that never is, such
+    /// as a bulk transfer, is then an error.
+    pub end: Option<Time>,
+}
+
+/// A host that sends: flows on one host share its packet scheduler and its network card.
+#[derive(Debug, Clone, Default)]
+pub struct HostConfig {
+    /// The queue in front of the network card.
+    pub scheduler: SchedulerConfig,
+    /// The network card's rate. Without one it takes no time: a burst enters its first link at once.
+    pub nic: Option<Rate>,
+}
+
+/// One flow: who sends what to whom over which way. With an application whose every transfer opens a connection of
+/// its own it is a group of many short connections, else it is one connection.
+#[derive(Debug, Clone)]
+pub struct FlowConfig<C = AnyController> {
+    /// Makes the congestion controller of each of its connections.
+    pub controller: MakeController<C>,
+    /// When it starts.
+    pub start: Time,
+    /// The sending end.
+    pub sender: sender::Config,
+    /// The receiving end.
+    pub receiver: receiver::Config,
+    /// The sending host, by its index in [`Config::hosts`].
+    pub host: usize,
+    /// The way of the data.
+    pub forward: Route,
+    /// The way of the acknowledgements, and of the requests if the application has any.
+    pub backward: Route,
+}
+
+impl FlowConfig {
+    /// A bulk transfer from time zero on, from host 0, over link 0 and back over link 1, everything else by default.
+    pub fn new(kind: Kind) -> FlowConfig {
+        FlowConfig::with_controller(MakeController::new(move |connection| {
+            AnyController::new(kind, connection)
+        }))
+    }
+}
+
+impl<C> FlowConfig<C> {
+    /// As [`FlowConfig::new`], with a controller of any kind.
+    pub fn with_controller(controller: MakeController<C>) -> FlowConfig<C> {
+        FlowConfig {
+            controller,
+            start: Time::ZERO,
+            sender: sender::Config::default(),
+            receiver: receiver::Config::default(),
+            host: 0,
+            forward: Route::over([0]),
+            backward: Route::over([1]),
+        }
+    }
+
+    /// The same flow the other way round: it sends over what was the way of its acknowledgements.
+    #[must_use]
+    pub fn reversed(mut self) -> FlowConfig<C> {
+        std::mem::swap(&mut self.forward, &mut self.backward);
+        self
+    }
+}
+
+/// The links that a packet crosses.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Route {
+    /// Indices into [`Config::links`], in the order of crossing.
+    pub links: Vec<usize>,
+    /// This flow's own propagation delay, before the first link.
+    pub access: Duration,
+}
+
+impl Route {
+    /// Over these links, with no delay of its own.
+    pub fn over(links: impl IntoIterator<Item = usize>) -> Route {
+        Route {
+            links: links.into_iter().collect(),
+            access: Duration::ZERO,
+        }
+    }
+}
+
+/// Makes a congestion controller for each new connection.
+pub struct MakeController<C>(Arc<dyn Fn(Connection) -> C + Send + Sync>);
+
+impl<C> MakeController<C> {
+    /// Controllers are made by `make`.
+    pub fn new(make: impl Fn(Connection) -> C + Send + Sync + 'static) -> MakeController<C> {
+        MakeController(Arc::new(make))
+    }
+
+    pub(crate) fn make(&self, connection: Connection) -> C {
+        (self.0)(connection)
+    }
+}
+
+impl<C> Clone for MakeController<C> {
+    fn clone(&self) -> MakeController<C> {
+        MakeController(Arc::clone(&self.0))
+    }
+}
+
+impl<C> fmt::Debug for MakeController<C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("MakeController")
+    }
+}

@@ -1,0 +1,62 @@
+//! A host that sends.
+
+use congestion::Time;
+use transport::burst::Burst;
+use transport::scheduler::Scheduler;
+
+use crate::config::HostConfig;
+
+/// The packet scheduler of a host, and what its network card is about.
+#[derive(Debug)]
+pub(crate) struct Host {
+    pub(crate) scheduler: Scheduler,
+    has_nic: bool,
+    /// The burst that the network card transmits, and how many packets of it have not left yet.
+    transmitting: Option<(Burst, u32)>,
+}
+
+impl Host {
+    pub(crate) fn new(config: &HostConfig) -> Host {
+        Host {
+            scheduler: Scheduler::new(&config.scheduler),
+            has_nic: config.nic.is_some(),
+            transmitting: None,
+        }
+    }
+
+    /// The next burst that leaves the scheduler now: the network card takes one at a time.
+    pub(crate) fn release(&mut self, now: Time) -> Option<Burst> {
+        if self.transmitting.is_some() {
+            return None;
+        }
+        let burst = self.scheduler.dequeue(now)?;
+        if self.has_nic {
+            self.transmitting = Some((burst, burst.packets()));
+        }
+        Some(burst)
+    }
+
+    /// Whether a released burst has departed as it was released, for want of a network card that takes time.
+    pub(crate) fn is_immediate(&self) -> bool {
+        !self.has_nic
+    }
+
+    /// A packet has left the network card; gives the burst of which it was the last one.
+    pub(crate) fn on_packet_out(&mut self) -> Option<Burst> {
+        let (burst, left) = self.transmitting.as_mut()?;
+        *left = left.saturating_sub(1);
+        let done = (*left == 0).then_some(*burst);
+        if done.is_some() {
+            self.transmitting = None;
+        }
+        done
+    }
+
+    /// When [`Host::release`] is next worth a call; [`Time::MAX`] if that takes another event first.
+    pub(crate) fn next_release(&self) -> Time {
+        match self.transmitting {
+            Some(_) => Time::MAX,
+            None => self.scheduler.next_departure().unwrap_or(Time::MAX),
+        }
+    }
+}

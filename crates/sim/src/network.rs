@@ -1,0 +1,231 @@
+//! Links joined to ways through the network.
+
+use std::collections::HashMap;
+
+use congestion::{Duration, Time};
+use path::{Capacity, Ecn, Link, LinkConfig, Parcel};
+use transport::segment::Segment;
+
+use crate::agenda::Agenda;
+use crate::config::{Config, Route};
+use crate::error::ConfigError;
+use crate::seed::{Part, derive};
+
+/// A segment on its way.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Packet {
+    pub(crate) segment: Segment,
+    /// The serial number of its connection, by which a latecomer of one that is gone is told from a packet of the
+    /// connection that has its slot now.
+    pub(crate) serial: u32,
+    pub(crate) way: Way,
+    /// How many links of the way it has entered.
+    hop: u32,
+}
+
+/// A way through the network: an index into [`Network::ways`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Way(u32);
+
+/// What came out of a link.
+#[derive(Debug)]
+pub(crate) enum Out {
+    /// A packet has reached the end of its way; `true` if it was marked "congestion experienced" on it.
+    Arrived(Packet, bool),
+    /// A packet has left the network card of this host, and has gone on into its first link.
+    Departed(usize),
+}
+
+/// All links and the ways over them. A delay that belongs to a flow alone is a link too, which flows of the same delay
+/// share; so is a host's network card.
+#[derive(Debug)]
+pub(crate) struct Network {
+    /// Those of the configuration, then the hosts' network cards, then the delays.
+    links: Vec<Link<Packet>>,
+    /// The hosts whose network cards they are.
+    nic_of: Vec<Option<usize>>,
+    ways: Vec<Box<[usize]>>,
+    known_ways: HashMap<Box<[usize]>, Way>,
+    delays: HashMap<Duration, usize>,
+    agenda: Agenda,
+}
+
+impl Network {
+    /// The links of a configuration and the network cards of its hosts.
+    ///
+    /// # Errors
+    /// The first link that makes no sense.
+    pub(crate) fn new<C>(config: &Config<C>) -> Result<Network, ConfigError> {
+        let mut network = Network {
+            links: Vec::new(),
+            nic_of: Vec::new(),
+            ways: Vec::new(),
+            known_ways: HashMap::new(),
+            delays: HashMap::new(),
+            agenda: Agenda::new(1),
+        };
+        for (index, link) in config.links.iter().enumerate() {
+            let seed = derive(config.seed, Part::Link(index as u64));
+            let link = Link::new(link.clone(), seed).map_err(|error| {
+                let place = format!("links[{index}].{}", error.field());
+                ConfigError::new(place, error.problem())
+            })?;
+            network.add(link, None);
+        }
+        for (host, nic) in config.hosts.iter().enumerate() {
+            let Some(rate) = nic.nic else { continue };
+            let card = LinkConfig {
+                capacity: Capacity::Rate(rate),
+                ..LinkConfig::default()
+            };
+            let link = Link::new(card, 0).map_err(|_| {
+                ConfigError::new(
+                    format!("hosts[{host}].nic"),
+                    "is zero: nothing would leave; give a rate, or leave it out",
+                )
+            })?;
+            network.add(link, Some(host));
+        }
+        Ok(network)
+    }
+
+    fn add(&mut self, link: Link<Packet>, nic_of: Option<usize>) -> usize {
+        self.links.push(link);
+        self.nic_of.push(nic_of);
+        self.agenda.grow(self.links.len());
+        self.links.len() - 1
+    }
+
+    /// The way over a host's network card, if it has one, and a route.
+    ///
+    /// # Errors
+    /// A link that is not there, or none at all.
+    pub(crate) fn way(&mut self, host: Option<usize>, route: &Route) -> Result<Way, ConfigError> {
+        let mut links = Vec::new();
+        let is_nic = |of: &Option<usize>| of.is_some() && *of == host;
+        links.extend(self.nic_of.iter().position(is_nic));
+        if !route.access.is_zero() {
+            links.push(self.delay(route.access)?);
+        }
+        if route.links.is_empty() {
+            return Err(ConfigError::new(
+                "links",
+                "are none; name at least one by its index",
+            ));
+        }
+        links.extend(&route.links);
+        let links = links.into_boxed_slice();
+        if let Some(way) = self.known_ways.get(&links) {
+            return Ok(*way);
+        }
+        let way = Way(self.ways.len() as u32);
+        self.ways.push(links.clone());
+        self.known_ways.insert(links, way);
+        Ok(way)
+    }
+
+    /// The link that is nothing but this delay.
+    fn delay(&mut self, delay: Duration) -> Result<usize, ConfigError> {
+        if let Some(link) = self.delays.get(&delay) {
+            return Ok(*link);
+        }
+        let config = LinkConfig {
+            delay,
+            ..LinkConfig::default()
+        };
+        let link =
+            Link::new(config, 0).map_err(|error| ConfigError::new("access", error.problem()))?;
+        let link = self.add(link, None);
+        self.delays.insert(delay, link);
+        Ok(link)
+    }
+
+    /// Segments of one connection set out together, all with the same ECN field.
+    pub(crate) fn send(
+        &mut self,
+        now: Time,
+        way: Way,
+        serial: u32,
+        ecn: Ecn,
+        segments: impl Iterator<Item = Segment>,
+    ) {
+        let Some(&first) = self.ways.get(way.0 as usize).and_then(|way| way.first()) else {
+            return;
+        };
+        let Some(link) = self.links.get_mut(first) else {
+            return;
+        };
+        for segment in segments {
+            let packet = Packet {
+                segment,
+                serial,
+                way,
+                hop: 1,
+            };
+            let parcel = Parcel {
+                size: segment.wire_size(),
+                flow: u64::from(serial),
+                ecn,
+            };
+            link.send(now, parcel, packet);
+        }
+        self.agenda.set(first, next_event(link));
+    }
+
+    /// Brings every link up to `now`, so that queues and counters tell of that time.
+    pub(crate) fn advance(&mut self, now: Time) {
+        for link in &mut self.links {
+            link.advance(now);
+        }
+    }
+
+    /// The link of the configuration with this index.
+    pub(crate) fn link(&self, index: usize) -> Option<&Link<Packet>> {
+        self.links.get(index)
+    }
+
+    /// When something next comes out of a link, or may.
+    pub(crate) fn next_at(&self) -> Time {
+        self.agenda.next_at()
+    }
+
+    /// The link that [`Network::next_at`] is about.
+    pub(crate) fn next(&self) -> Option<usize> {
+        self.agenda.next()
+    }
+
+    /// What next comes out of the link `from` at `now`; to be called until there is nothing. Packets that have further
+    /// links before them enter the next one.
+    pub(crate) fn receive(&mut self, now: Time, from: usize) -> Option<Out> {
+        loop {
+            let link = self.links.get_mut(from)?;
+            let Some(arrival) = link.receive(now) else {
+                self.agenda.set(from, next_event(link));
+                return None;
+            };
+            debug_assert_eq!(arrival.at, now, "a link was looked at too late");
+            let mut packet = arrival.packet;
+            let way = self.ways.get(packet.way.0 as usize)?;
+            let Some(&next) = way.get(packet.hop as usize) else {
+                return Some(Out::Arrived(packet, arrival.ecn == Ecn::Marked));
+            };
+            packet.hop += 1;
+            let link = self.links.get_mut(next)?;
+            let parcel = Parcel {
+                size: arrival.size,
+                flow: u64::from(packet.serial),
+                ecn: arrival.ecn,
+            };
+            link.send(now, parcel, packet);
+            self.agenda.set(next, next_event(link));
+            if let Some(host) = self.nic_of.get(from).copied().flatten() {
+                return Some(Out::Departed(host));
+            }
+        }
+    }
+}
+
+/// When a link is to be asked for packets.
+fn next_event(link: &Link<Packet>) -> Time {
+    link.next_event().unwrap_or(Time::MAX)
+}

@@ -1,0 +1,74 @@
+//! Who watches a simulation.
+
+use congestion::{Ack, AnyController, Controller, Time};
+use transport::burst::Burst;
+use transport::receiver::Receiver;
+use transport::sender::Sender;
+
+/// Which connection an event is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Id {
+    /// The flow that it belongs to: an index into [`Config::flows`](crate::Config::flows).
+    pub flow: usize,
+    /// The connection's serial number, unique in the simulation and counted in the order of their starts.
+    pub connection: u32,
+}
+
+/// Is told what happens, as it happens; each method does nothing unless it is implemented. The calls are resolved at
+/// compile time, so that what nobody watches costs nothing: `()` watches nothing.
+///
+/// Connections that carry an application's requests are not reported, only those that carry its data.
+pub trait Observer<C: Controller = AnyController> {
+    /// Whether to look for what [`Observer::on_losses`] and those below it tell, which takes a comparison of counters
+    /// for each event of a sender.
+    const WATCHES_RECOVERY: bool = true;
+
+    /// A connection starts with its handshake.
+    fn on_start(&mut self, now: Time, id: Id) {
+        let _ = (now, id);
+    }
+
+    /// The sender has handed a burst to the packet scheduler.
+    fn on_sent(&mut self, now: Time, id: Id, burst: &Burst, sender: &Sender<C>) {
+        let _ = (now, id, burst, sender);
+    }
+
+    /// An acknowledgement has delivered something.
+    fn on_ack(&mut self, now: Time, id: Id, ack: &Ack, sender: &Sender<C>) {
+        let _ = (now, id, ack, sender);
+    }
+
+    /// The receiver has `received` bytes of payload in order.
+    fn on_received(&mut self, now: Time, id: Id, received: u64) {
+        let _ = (now, id, received);
+    }
+
+    /// The sender has declared `packets` more packets lost.
+    fn on_losses(&mut self, now: Time, id: Id, packets: u64, sender: &Sender<C>) {
+        let _ = (now, id, packets, sender);
+    }
+
+    /// The sender has entered recovery.
+    fn on_recovery(&mut self, now: Time, id: Id, sender: &Sender<C>) {
+        let _ = (now, id, sender);
+    }
+
+    /// The sender has found out that a recovery or a timeout was spurious, and has undone it.
+    fn on_undo(&mut self, now: Time, id: Id, sender: &Sender<C>) {
+        let _ = (now, id, sender);
+    }
+
+    /// A retransmission timeout.
+    fn on_timeout(&mut self, now: Time, id: Id, sender: &Sender<C>) {
+        let _ = (now, id, sender);
+    }
+
+    /// A connection is over: its application has finished, and all that was written is acknowledged.
+    fn on_end(&mut self, now: Time, id: Id, sender: &Sender<C>, receiver: &Receiver) {
+        let _ = (now, id, sender, receiver);
+    }
+}
+
+impl<C: Controller> Observer<C> for () {
+    const WATCHES_RECOVERY: bool = false;
+}

@@ -1,0 +1,85 @@
+//! Networks of the usual shapes.
+
+use std::ops::RangeInclusive;
+
+use congestion::{Duration, Time};
+use path::PathConfig;
+
+use crate::config::{Config, FlowConfig, HostConfig};
+
+/// One shared path: every flow from host 0 over link 0 and back over link 1, which is where
+/// [`FlowConfig::new`](crate::FlowConfig::new) sends; a [`reversed`](FlowConfig::reversed) flow sends against the others.
+///
+/// ```text
+///  sender 1 ── access ──┐                            ┌── receiver 1
+///  sender 2 ── access ──┼──► link 0: the bottleneck ─┼── receiver 2
+///  sender 3 ── access ──┘◄── link 1: the way back ◄──┘── receiver 3
+/// ```
+///
+/// The end is left open, and the seed is zero.
+pub fn dumbbell<C>(path: PathConfig, flows: Vec<FlowConfig<C>>) -> Config<C> {
+    parking_lot([path], flows)
+}
+
+/// Several bottlenecks in a row: hop i is link 2i one way and link 2i + 1 the other way.
+/// [`FlowConfig::across`] says which of them a flow crosses.
+///
+/// The end is left open, and the seed is zero.
+pub fn parking_lot<C>(
+    hops: impl IntoIterator<Item = PathConfig>,
+    flows: Vec<FlowConfig<C>>,
+) -> Config<C> {
+    Config {
+        seed: 0,
+        links: hops
+            .into_iter()
+            .flat_map(|hop| [hop.forward, hop.reverse])
+            .collect(),
+        hosts: vec![HostConfig::default()],
+        flows,
+        end: None,
+    }
+}
+
+impl<C> FlowConfig<C> {
+    /// Crosses these hops of a [`parking_lot`], the first of them first, and comes back the same way.
+    #[must_use]
+    pub fn across(mut self, hops: RangeInclusive<usize>) -> FlowConfig<C> {
+        self.forward.links = hops.clone().map(|hop| hop * 2).collect();
+        self.backward.links = hops.rev().map(|hop| hop * 2 + 1).collect();
+        self
+    }
+
+    /// Has a propagation delay of its own, half of it on either way.
+    #[must_use]
+    pub fn with_access(mut self, rtt: Duration) -> FlowConfig<C> {
+        self.forward.access = rtt / 2;
+        self.backward.access = rtt.saturating_sub(rtt / 2);
+        self
+    }
+
+    /// Starts at `start`.
+    #[must_use]
+    pub fn starting(mut self, start: Time) -> FlowConfig<C> {
+        self.start = start;
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use congestion::Kind;
+
+    use super::*;
+    use crate::config::Route;
+
+    #[test]
+    fn a_flow_comes_back_the_way_it_went() {
+        let flow = FlowConfig::new(Kind::Reno).across(1..=3);
+        assert_eq!(flow.forward, Route::over([2, 4, 6]));
+        assert_eq!(flow.backward, Route::over([7, 5, 3]));
+        let first = FlowConfig::new(Kind::Reno).across(0..=0);
+        assert_eq!(first.forward, FlowConfig::new(Kind::Reno).forward);
+        assert_eq!(first.backward, FlowConfig::new(Kind::Reno).backward);
+    }
+}

@@ -1,0 +1,403 @@
+//! The event loop.
+
+use congestion::{AnyController, Controller, Time};
+use path::{Counters, Ecn, Queued};
+use transport::burst::Burst;
+use transport::receiver::Receiver;
+use transport::segment::{Body, Segment};
+use transport::sender::Sender;
+
+use crate::agenda::Agenda;
+use crate::config::Config;
+use crate::connection::End;
+use crate::connections::Connections;
+use crate::error::ConfigError;
+use crate::flow::Flow;
+use crate::host::Host;
+use crate::network::{Network, Out, Packet};
+use crate::observer::{Id, Observer};
+
+/// Hosts and links in virtual time.
+///
+/// # The order of events
+/// Time stands still while an event is dealt with, and then jumps to the next. What happens at the same nanosecond
+/// happens in this order, so that a run is determined by its configuration alone:
+///
+/// 1. packets that come out of links, the link of the lowest index first (those of the configuration, then network
+///    cards, then delays that belong to flows), each link's in the order of its own;
+/// 2. bursts that hosts release, the host of the lowest index first;
+/// 3. timers of connections, the connection of the lowest slot first, its sending end before its receiving end;
+/// 4. connections that start, the flow of the lowest index first.
+///
+/// So an acknowledgement that arrives at the very instant of a timeout prevents it.
+///
+/// # What it leaves out
+/// Acknowledgements pass by the packet scheduler and the network card of the host that sends them; hosts take no time
+/// to think.
+#[derive(Debug)]
+pub struct Simulation<O = (), C = AnyController> {
+    now: Time,
+    end: Time,
+    seed: u64,
+    network: Network,
+    hosts: Vec<Host>,
+    /// When each host may next release a burst.
+    releases: Agenda,
+    flows: Vec<Flow<C>>,
+    /// When each flow next starts a connection.
+    starts: Agenda,
+    connections: Connections<C>,
+    /// When each connection's two ends next have something to do, or earlier: a timer that moves on is left where it is
+    /// until it fires for nothing, for nearly every acknowledgement moves one on, and few ever fire.
+    timers: Agenda,
+    /// The serial number of the next connection.
+    next_serial: u32,
+    observer: O,
+}
+
+/// A link seen from outside.
+#[derive(Debug, Clone, Copy)]
+pub struct LinkView {
+    /// What happened on it so far.
+    pub counters: Counters,
+    /// What waits in its buffer.
+    pub queued: Queued,
+}
+
+impl<O: Observer<C>, C: Controller> Simulation<O, C> {
+    /// Everything at rest at time zero.
+    ///
+    /// # Errors
+    /// The first value that makes no sense.
+    pub fn new(config: Config<C>, observer: O) -> Result<Simulation<O, C>, ConfigError> {
+        let mut network = Network::new(&config)?;
+        let hosts: Vec<Host> = config.hosts.iter().map(Host::new).collect();
+        let mut flows = Vec::with_capacity(config.flows.len());
+        let mut starts = Agenda::new(config.flows.len());
+        for (index, flow) in config.flows.into_iter().enumerate() {
+            starts.set(index, flow.start);
+            flows.push(Flow::new(index, flow, hosts.len(), &mut network)?);
+        }
+        Ok(Simulation {
+            now: Time::ZERO,
+            seed: config.seed,
+            end: config.end.unwrap_or(Time::MAX),
+            network,
+            releases: Agenda::new(hosts.len()),
+            hosts,
+            flows,
+            starts,
+            connections: Connections::new(),
+            timers: Agenda::new(1),
+            next_serial: 0,
+            observer,
+        })
+    }
+
+    /// Runs to the end: until the time that the configuration sets, or until every flow is done.
+    pub fn run(&mut self) {
+        while self.has_flows() && self.step(self.end) {}
+        if self.has_flows() {
+            self.settle(self.end);
+        }
+    }
+
+    /// Runs until `until`, what happens at that very time included, or to the [end](Simulation::run).
+    pub fn run_until(&mut self, until: Time) {
+        let until = until.min(self.end);
+        while self.has_flows() && self.step(until) {}
+        if self.has_flows() {
+            self.settle(until);
+        }
+    }
+
+    /// Whether a flow is still going on or has yet to start.
+    pub fn has_flows(&self) -> bool {
+        self.connections.live() > 0 || self.starts.next().is_some()
+    }
+
+    /// The present.
+    pub fn now(&self) -> Time {
+        self.now
+    }
+
+    /// The connections that there are, in the order of their slots.
+    pub fn connections(&self) -> impl Iterator<Item = (Id, &Sender<C>, &Receiver)> {
+        self.connections
+            .iter()
+            .map(|connection| (connection.id, &connection.sender, &connection.receiver))
+    }
+
+    /// What happened on the link of this index so far, and what waits for it; `None` if there is no such link. As of
+    /// [`now`](Simulation::now), between calls of [`run_until`](Simulation::run_until).
+    pub fn link(&self, index: usize) -> Option<LinkView> {
+        let link = self.network.link(index)?;
+        Some(LinkView {
+            counters: link.counters(),
+            queued: link.queued(),
+        })
+    }
+
+    /// Who watches.
+    pub fn observer(&self) -> &O {
+        &self.observer
+    }
+
+    /// Who watches.
+    pub fn observer_mut(&mut self) -> &mut O {
+        &mut self.observer
+    }
+
+    /// Ends the simulation.
+    pub fn into_observer(self) -> O {
+        self.observer
+    }
+
+    /// Nothing happens any more until `until`.
+    fn settle(&mut self, until: Time) {
+        self.now = self.now.max(until);
+        self.network.advance(self.now);
+    }
+
+    /// Deals with the next event, if it is due by `until`.
+    fn step(&mut self, until: Time) -> bool {
+        let out = self.network.next_at();
+        let release = self.releases.next_at();
+        let timer = self.timers.next_at();
+        let start = self.starts.next_at();
+        let next = out.min(release).min(timer).min(start);
+        if next > until || next == Time::MAX {
+            return false;
+        }
+        // A scheduler may ask to be looked at at once.
+        debug_assert!(next >= self.now || next == release, "time runs backwards");
+        self.now = self.now.max(next);
+        if next == out {
+            if let Some(link) = self.network.next() {
+                self.on_link(link);
+            }
+        } else if next == release {
+            if let Some(host) = self.releases.next() {
+                self.release(host);
+            }
+        } else if next == timer {
+            if let Some(timer) = self.timers.next() {
+                self.on_timer(timer);
+            }
+        } else if let Some(flow) = self.starts.next() {
+            self.on_start(flow);
+        }
+        true
+    }
+
+    /// Something comes out of a link.
+    fn on_link(&mut self, link: usize) {
+        while let Some(out) = self.network.receive(self.now, link) {
+            match out {
+                Out::Arrived(packet, is_marked) => self.on_packet(&packet, is_marked),
+                Out::Departed(host) => {
+                    let departed = self.hosts.get_mut(host).and_then(Host::on_packet_out);
+                    if let Some(burst) = departed {
+                        self.on_departed(&burst);
+                        self.release(host);
+                    }
+                }
+            }
+        }
+    }
+
+    /// A packet has reached the end of its way.
+    fn on_packet(&mut self, packet: &Packet, is_marked: bool) {
+        let slot = packet.segment.connection;
+        let Some(connection) = self.connections.get_mut(slot) else {
+            return;
+        };
+        if connection.id.connection != packet.serial {
+            return;
+        }
+        match &packet.segment.body {
+            body @ (Body::Syn { .. } | Body::Data(_)) => {
+                let before = connection.receiver.received();
+                let reply = connection.receiver.on_segment(self.now, body, is_marked);
+                let received = connection.receiver.received();
+                if received > before {
+                    self.observer.on_received(self.now, connection.id, received);
+                }
+                self.reply(slot, reply);
+            }
+            body @ (Body::SynAck { .. } | Body::Ack(_)) => {
+                let before = connection.look::<O>();
+                let ack = connection.sender.on_segment(self.now, body);
+                if let Some(ack) = &ack {
+                    self.observer
+                        .on_ack(self.now, connection.id, ack, &connection.sender);
+                }
+                if let Some(before) = &before {
+                    connection.tell(&mut self.observer, self.now, before);
+                }
+                self.drive(slot);
+            }
+        }
+    }
+
+    /// The receiving end of a connection sends what it has to say, and sets its timer.
+    fn reply(&mut self, slot: u32, segment: Option<Segment>) {
+        let Some(connection) = self.connections.get(slot) else {
+            return;
+        };
+        if segment.is_some() {
+            let way = connection.backward;
+            let serial = connection.id.connection;
+            self.network
+                .send(self.now, way, serial, Ecn::NotCapable, segment.into_iter());
+        }
+        self.arm(slot, End::Receiving);
+    }
+
+    /// After anything that may let the sending end of a connection send.
+    fn drive(&mut self, slot: u32) {
+        let Some(connection) = self.connections.get(slot) else {
+            return;
+        };
+        let host = connection.host;
+        if self.offer(slot) {
+            self.release(host);
+        }
+        self.arm(slot, End::Sending);
+        self.end_if_done(slot);
+    }
+
+    /// A connection gives its host's scheduler what it may send; tells whether there was anything.
+    fn offer(&mut self, slot: u32) -> bool {
+        let Some(connection) = self.connections.get_mut(slot) else {
+            return false;
+        };
+        let Some(host) = self.hosts.get_mut(connection.host) else {
+            return false;
+        };
+        connection.sender.write(connection.sender.room());
+        let mut has_sent = false;
+        while let Some(burst) = connection.sender.poll_burst(self.now) {
+            has_sent = true;
+            self.observer
+                .on_sent(self.now, connection.id, &burst, &connection.sender);
+            match host.scheduler.enqueue(self.now, burst) {
+                Ok(()) => connection.queued += 1,
+                Err(refused) => connection.sender.on_departed(self.now, &refused),
+            }
+        }
+        has_sent
+    }
+
+    /// A host lets go what may leave now.
+    fn release(&mut self, host: usize) {
+        loop {
+            let Some(here) = self.hosts.get_mut(host) else {
+                return;
+            };
+            let Some(burst) = here.release(self.now) else {
+                self.releases.set(host, here.next_release());
+                return;
+            };
+            let is_immediate = here.is_immediate();
+            if let Some(connection) = self.connections.get(burst.connection) {
+                let (way, serial) = (connection.forward, connection.id.connection);
+                let ecn = connection.ecn_of(&burst);
+                self.network
+                    .send(self.now, way, serial, ecn, burst.segments());
+            }
+            if is_immediate {
+                self.on_departed(&burst);
+            }
+        }
+    }
+
+    /// A burst has left its host, which may let its connection offer another.
+    fn on_departed(&mut self, burst: &Burst) {
+        let slot = burst.connection;
+        let Some(connection) = self.connections.get_mut(slot) else {
+            return;
+        };
+        debug_assert!(
+            connection.queued > 0,
+            "departed without having been offered"
+        );
+        connection.queued = connection.queued.saturating_sub(1);
+        connection.sender.on_departed(self.now, burst);
+        self.offer(slot);
+        self.arm(slot, End::Sending);
+        self.end_if_done(slot);
+    }
+
+    /// A flow starts a connection.
+    fn on_start(&mut self, index: usize) {
+        self.starts.set(index, Time::MAX);
+        let Some(flow) = self.flows.get(index) else {
+            return;
+        };
+        let (now, seed, serial) = (self.now, self.seed, self.next_serial);
+        self.next_serial = serial.wrapping_add(1);
+        let slot = self
+            .connections
+            .insert(|slot| flow.connect(now, slot, serial, seed));
+        self.timers.grow(self.connections.slots() * 2);
+        if let Some(connection) = self.connections.get(slot) {
+            self.observer.on_start(now, connection.id);
+        }
+        self.drive(slot);
+    }
+
+    /// Takes a connection away if it is over.
+    fn end_if_done(&mut self, slot: u32) {
+        if self.connections.get(slot).is_none_or(|it| !it.is_done()) {
+            return;
+        }
+        if let Some(over) = self.connections.remove(slot) {
+            for end in [End::Sending, End::Receiving] {
+                self.timers.set(end.timer(slot), Time::MAX);
+            }
+            self.observer
+                .on_end(self.now, over.id, &over.sender, &over.receiver);
+        }
+    }
+
+    /// Brings a timer forward to when an end of a connection next has something to do; never puts it off.
+    fn arm(&mut self, slot: u32, end: End) {
+        let Some(connection) = self.connections.get(slot) else {
+            return;
+        };
+        let due = connection.next_timer(end);
+        let timer = end.timer(slot);
+        if due < self.timers.get(timer) {
+            self.timers.set(timer, due);
+        }
+    }
+
+    /// A timer goes off, perhaps too early.
+    fn on_timer(&mut self, timer: usize) {
+        let (slot, end) = End::of_timer(timer);
+        self.timers.set(timer, Time::MAX);
+        let Some(connection) = self.connections.get_mut(slot) else {
+            return;
+        };
+        let due = connection.next_timer(end);
+        if due > self.now {
+            self.timers.set(timer, due);
+            return;
+        }
+        match end {
+            End::Sending => {
+                let before = connection.look::<O>();
+                connection.sender.on_timer(self.now);
+                if let Some(before) = &before {
+                    connection.tell(&mut self.observer, self.now, before);
+                }
+                self.drive(slot);
+            }
+            End::Receiving => {
+                let reply = connection.receiver.on_timer(self.now);
+                self.reply(slot, reply);
+            }
+        }
+    }
+}
