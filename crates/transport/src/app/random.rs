@@ -1,0 +1,99 @@
+//! Seeded draws, the same on every machine: integers from xoshiro256++, logarithms and exponentials from `libm`, whose
+//! results do not depend on the platform's own.
+
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+
+use crate::Duration;
+
+/// A stream of random numbers.
+#[derive(Debug, Clone)]
+pub(super) struct Random(Xoshiro256PlusPlus);
+
+impl Random {
+    /// Two streams of one seed that never overlap: what is drawn from one does not change the other.
+    pub(super) fn pair(seed: u64) -> (Random, Random) {
+        let first = Xoshiro256PlusPlus::seed_from_u64(seed);
+        let mut second = first.clone();
+        second.jump();
+        (Random(first), Random(second))
+    }
+
+    /// A number in `0..bound`, each as likely as any other; zero if `bound` is (Lemire, "Fast Random Integer Generation
+    /// in an Interval", 2019).
+    pub(super) fn below(&mut self, bound: u64) -> u64 {
+        let mut product = u128::from(self.0.next_u64()) * u128::from(bound);
+        if (product as u64) < bound {
+            let uneven = bound.wrapping_neg() % bound;
+            while (product as u64) < uneven {
+                product = u128::from(self.0.next_u64()) * u128::from(bound);
+            }
+        }
+        (product >> 64) as u64
+    }
+
+    /// A number above 0 and up to 1, of 53 bits.
+    pub(super) fn unit(&mut self) -> f64 {
+        ((self.0.next_u64() >> 11) + 1) as f64 * (1.0 / (1u64 << 53) as f64)
+    }
+
+    /// The wait for the next event of a Poisson process, by the inverse of the exponential distribution.
+    pub(super) fn exponential(&mut self, mean: Duration) -> Duration {
+        Duration::from_nanos(libm::round(-libm::log(self.unit()) * mean.as_nanos() as f64) as u64)
+    }
+
+    /// A draw from the standard normal distribution (Box and Muller, 1958; the pair's second is not used, so that every
+    /// draw takes two numbers).
+    pub(super) fn normal(&mut self) -> f64 {
+        let radius = libm::sqrt(-2.0 * libm::log(self.unit()));
+        radius * libm::cos(core::f64::consts::TAU * self.unit())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mean_and_deviation(draws: &[f64]) -> (f64, f64) {
+        let n = draws.len() as f64;
+        let mean = draws.iter().sum::<f64>() / n;
+        let square = draws.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>();
+        (mean, (square / n).sqrt())
+    }
+
+    #[test]
+    fn moments() {
+        let (mut first, mut second) = Random::pair(1);
+        let normal: Vec<f64> = (0..200_000).map(|_| first.normal()).collect();
+        let (mean, deviation) = mean_and_deviation(&normal);
+        // Five standard errors.
+        assert!(mean.abs() < 0.0112, "{mean}");
+        assert!((deviation - 1.0).abs() < 0.008, "{deviation}");
+        let waits: Vec<f64> = (0..200_000)
+            .map(|_| second.exponential(Duration::from_secs(1)).as_secs_f64())
+            .collect();
+        let (mean, deviation) = mean_and_deviation(&waits);
+        assert!((mean - 1.0).abs() < 0.0112, "{mean}");
+        assert!((deviation - 1.0).abs() < 0.016, "{deviation}");
+    }
+
+    #[test]
+    fn the_ends_of_the_unit_interval() {
+        let mut random = Random::pair(2).0;
+        assert!((0..100_000).all(|_| {
+            let x = random.unit();
+            x > 0.0 && x <= 1.0
+        }));
+        assert_eq!(random.below(0), 0);
+        assert_eq!(random.below(1), 0);
+    }
+
+    #[test]
+    fn streams_are_apart() {
+        let (mut first, mut second) = Random::pair(3);
+        assert_ne!(
+            [0; 4].map(|_| first.below(1 << 32)),
+            [0; 4].map(|_| second.below(1 << 32))
+        );
+    }
+}

@@ -1,0 +1,58 @@
+//! Frames at a steady rate.
+
+use crate::Time;
+
+use super::config;
+use super::objects::{Objects, Transfer};
+
+/// An encoder that writes frame after frame, whatever the network does.
+#[derive(Debug, Clone)]
+pub(super) struct RateLimited {
+    config: config::RateLimited,
+    start: Time,
+    /// Frames made, those skipped included.
+    frames: u64,
+    pub(super) objects: Objects,
+    pub(super) skipped: u64,
+    pub(super) late: u64,
+}
+
+impl RateLimited {
+    pub(super) fn new(config: &config::RateLimited, start: Time) -> RateLimited {
+        RateLimited {
+            config: config.clone(),
+            start,
+            frames: 0,
+            objects: Objects::default(),
+            skipped: 0,
+            late: 0,
+        }
+    }
+
+    /// Counted from the start, so that rounding does not add up.
+    pub(super) fn next_timer(&self) -> Option<Time> {
+        let before = self.config.write * self.frames;
+        let at = self.start + self.config.rate.time_for(before);
+        (at < Time::MAX).then_some(at)
+    }
+
+    pub(super) fn on_timer(&mut self, now: Time) {
+        while let Some(at) = self.next_timer()
+            && at <= now
+        {
+            self.frames += 1;
+            if self.objects.waiting() + self.config.write > self.config.backlog {
+                self.skipped += 1;
+            } else {
+                self.objects.send(self.config.write, at);
+            }
+        }
+    }
+
+    pub(super) fn on_delivered(&mut self, now: Time, received: u64) -> Option<Transfer> {
+        let frame = self.objects.complete(now, received)?;
+        let deadline = self.config.deadline;
+        self.late += u64::from(deadline.is_some_and(|deadline| frame.took() > deadline));
+        Some(frame)
+    }
+}
