@@ -6,7 +6,7 @@ use std::sync::Arc;
 use congestion::{AnyController, Connection, Duration, Kind, Rate, Time};
 use path::LinkConfig;
 use transport::scheduler::SchedulerConfig;
-use transport::{receiver, sender};
+use transport::{app, receiver, sender};
 
 /// A whole simulation. The same configuration gives the identical run on any machine.
 #[derive(Debug, Clone)]
@@ -41,6 +41,8 @@ pub struct FlowConfig<C = AnyController> {
     pub controller: MakeController<C>,
     /// When it starts.
     pub start: Time,
+    /// What is sent, and when.
+    pub app: app::Config,
     /// The sending end.
     pub sender: sender::Config,
     /// The receiving end.
@@ -68,6 +70,7 @@ impl<C> FlowConfig<C> {
         FlowConfig {
             controller,
             start: Time::ZERO,
+            app: app::Config::default(),
             sender: sender::Config::default(),
             receiver: receiver::Config::default(),
             host: 0,

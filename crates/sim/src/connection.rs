@@ -1,7 +1,8 @@
 //! Both ends of a connection.
 
-use congestion::{Controller, Time};
+use congestion::{Bytes, Controller, Time};
 use path::Ecn;
+use transport::app::App;
 use transport::burst::{Burst, Kind};
 use transport::receiver::Receiver;
 use transport::sender::{Sender, Stats};
@@ -20,6 +21,11 @@ pub(crate) struct Connection<C> {
     pub(crate) ecn: Ecn,
     pub(crate) sender: Sender<C>,
     pub(crate) receiver: Receiver,
+    /// The application whose data it carries; `None` if it carries the requests of another connection's.
+    pub(crate) app: Option<App>,
+    /// The other connection of the same application: to one that carries data the one for its requests, as long as there
+    /// may be any; to one that carries requests the one for the data.
+    pub(crate) peer: Option<u32>,
     /// Bursts that its host has not let go yet.
     pub(crate) queued: u32,
 }
@@ -48,13 +54,47 @@ impl End {
 }
 
 impl<C: Controller> Connection<C> {
-    /// When this end next has something to do by itself.
+    /// When this end next has something to do by itself. The application's timer is the sending end's.
     pub(crate) fn next_timer(&self, end: End) -> Time {
-        let timer = match end {
-            End::Sending => self.sender.next_timer(),
-            End::Receiving => self.receiver.next_timer(),
+        let timer = match (end, &self.app) {
+            (End::Receiving, _) => self.receiver.next_timer(),
+            (End::Sending, None) => self.sender.next_timer(),
+            (End::Sending, Some(app)) => earlier(self.sender.next_timer(), app.next_timer()),
         };
         timer.unwrap_or(Time::MAX)
+    }
+
+    /// The application writes what the send buffer takes. Requests are written by [`Connection::ask`].
+    pub(crate) fn write(&mut self) {
+        let Some(app) = &mut self.app else {
+            return;
+        };
+        let waiting = app.data_waiting();
+        if !waiting.is_zero() {
+            let written = self.sender.write(waiting);
+            app.on_data_written(written);
+        }
+        if app.is_finished() {
+            self.sender.finish();
+        }
+    }
+
+    /// The connection that carries requests, if there is something to write into it or it is no longer needed: what to
+    /// write, and whether that is all.
+    pub(crate) fn ask(&mut self) -> Option<(u32, Bytes, bool)> {
+        let app = self.app.as_ref()?;
+        let slot = self.peer?;
+        let waiting = app.requests_waiting();
+        let is_last = app.is_finished();
+        if is_last {
+            self.peer = None;
+        }
+        (is_last || !waiting.is_zero()).then_some((slot, waiting, is_last))
+    }
+
+    /// Whether observers are told of it.
+    pub(crate) fn is_reported(&self) -> bool {
+        self.app.is_some()
     }
 
     /// The ECN field of a burst's packets: neither a SYN nor a repeat may be marked (RFC 3168, section 6.1.5; Linux
@@ -74,7 +114,7 @@ impl<C: Controller> Connection<C> {
 
     /// What the observer has been told of the sender, if it wants to know what happens next.
     pub(crate) fn look<O: Observer<C>>(&self) -> Option<Stats> {
-        O::WATCHES_RECOVERY.then(|| self.sender.stats())
+        (O::WATCHES_RECOVERY && self.is_reported()).then(|| self.sender.stats())
     }
 
     /// Tells the observer what has happened to the sender since a [`Connection::look`].
@@ -94,6 +134,13 @@ impl<C: Controller> Connection<C> {
         if undone(&after) > undone(before) {
             observer.on_undo(now, self.id, &self.sender);
         }
+    }
+}
+
+fn earlier(one: Option<Time>, other: Option<Time>) -> Option<Time> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.min(other)),
+        (one, other) => one.or(other),
     }
 }
 

@@ -2,10 +2,12 @@
 
 use congestion::{Controller, Time};
 use path::Ecn;
+use transport::app::{self, App};
 use transport::receiver::Receiver;
+use transport::scheduler::Pacing;
 use transport::sender::Sender;
 
-use crate::config::FlowConfig;
+use crate::config::{FlowConfig, Route};
 use crate::connection::Connection;
 use crate::error::ConfigError;
 use crate::network::{Network, Way};
@@ -17,46 +19,144 @@ use crate::seed::{Part, derive};
 pub(crate) struct Flow<C> {
     index: usize,
     config: FlowConfig<C>,
+    seed: u64,
+    data: Ways,
+    requests: Ways,
+    /// The host that requests are sent from.
+    requests_host: usize,
+    /// The application that opens a connection for each of its objects, once it has started.
+    pub(crate) opener: Option<App>,
+}
+
+/// The two ways of a connection: of what its sender sends, and of the acknowledgements.
+#[derive(Debug, Clone, Copy)]
+struct Ways {
     forward: Way,
     backward: Way,
 }
 
 impl<C: Controller> Flow<C> {
+    /// Requests are sent from `requests_host`, which has no network card; the flow's own must be one of the `hosts` before
+    /// that.
+    ///
     /// # Errors
     /// The first value that makes no sense.
     pub(crate) fn new(
         index: usize,
         config: FlowConfig<C>,
-        hosts: usize,
+        seed: u64,
+        requests_host: usize,
         network: &mut Network,
     ) -> Result<Flow<C>, ConfigError> {
-        let place = |field: &str| format!("flows[{index}].{field}");
+        let hosts = requests_host;
+        let error = |field: String, problem: &str| {
+            Err(ConfigError::new(
+                format!("flows[{index}].{field}"),
+                problem.to_owned(),
+            ))
+        };
         if config.host >= hosts {
-            let problem = format!("is {}, but there are {hosts} hosts", config.host);
-            return Err(ConfigError::new(place("host"), problem));
+            let problem = format!(
+                "is {}, but there are {hosts}; give an index below that",
+                config.host
+            );
+            return error("host".to_owned(), &problem);
         }
-        config.receiver.validate().map_err(|error| {
-            let field = format!("receiver.{}", error.field());
-            ConfigError::new(place(&field), error.problem())
-        })?;
-        let forward = network
-            .way(Some(config.host), &config.forward)
-            .map_err(|error| error.inside(&place("forward")))?;
-        let backward = network
-            .way(None, &config.backward)
-            .map_err(|error| error.inside(&place("backward")))?;
+        if let Err(wrong) = config.receiver.validate() {
+            return error(format!("receiver.{}", wrong.field()), wrong.problem());
+        }
+        if let Err(wrong) = config.app.validate() {
+            return error(format!("app.{}", wrong.field()), wrong.problem());
+        }
+        let mut way = |host, route: &Route, name: &str| {
+            let place = format!("flows[{index}].{name}");
+            network
+                .way(host, route)
+                .map_err(|error| error.inside(&place))
+        };
+        let data = Ways {
+            forward: way(Some(config.host), &config.forward, "forward")?,
+            backward: way(None, &config.backward, "backward")?,
+        };
+        let requests_forward = data.backward;
+        let requests_backward = way(None, &config.forward, "forward")?;
+        if !network.takes_time(data.forward) && !network.takes_time(data.backward) {
+            let problem = "and the way back take no time at all, so that time would stand still; give one of their \
+                           links a delay or a rate";
+            return error("forward".to_owned(), problem);
+        }
+        let requests = Ways {
+            forward: requests_forward,
+            backward: requests_backward,
+        };
         Ok(Flow {
             index,
             config,
-            forward,
-            backward,
+            seed,
+            data,
+            requests,
+            requests_host,
+            opener: None,
         })
     }
 
-    /// A new connection, its handshake begun.
-    pub(crate) fn connect(&self, now: Time, slot: u32, serial: u32, seed: u64) -> Connection<C> {
+    /// The flow's own application, starting now.
+    pub(crate) fn app(&self, now: Time) -> Option<App> {
+        let seed = derive(self.seed, Part::Application(self.index as u64));
+        App::new(&self.config.app, seed, now).ok()
+    }
+
+    /// Whether each object has a connection of its own.
+    pub(crate) fn opens_for_each(&self) -> bool {
+        matches!(
+            &self.config.app,
+            app::Config::Poisson(app::Poisson {
+                connections: app::Connections::New,
+                ..
+            })
+        )
+    }
+
+    /// The host that sends.
+    pub(crate) fn host(&self) -> usize {
+        self.config.host
+    }
+
+    /// Who paces.
+    pub(crate) fn pacing(&self) -> Pacing {
+        self.config.sender.pacing
+    }
+
+    /// Whether its application goes on for ever.
+    pub(crate) fn is_endless(&self) -> bool {
+        match &self.config.app {
+            app::Config::Bulk | app::Config::RateLimited(_) => true,
+            app::Config::Transfer { .. } => false,
+            app::Config::Requests(requests) => requests.count.is_none(),
+            app::Config::Poisson(poisson) => poisson.count.is_none(),
+            app::Config::Video(video) => video.length.is_none(),
+        }
+    }
+
+    /// Whether its application makes requests.
+    pub(crate) fn has_requests(&self) -> bool {
+        self.config.app.has_requests()
+    }
+
+    /// A new connection, its handshake begun; without `app` it carries requests.
+    pub(crate) fn connect(
+        &self,
+        now: Time,
+        slot: u32,
+        serial: u32,
+        app: Option<App>,
+    ) -> Connection<C> {
         let config = &self.config;
-        let seed = derive(seed, Part::Connection(u64::from(serial)));
+        let (host, ways) = match app {
+            Some(_) => (config.host, self.data),
+            None => (self.requests_host, self.requests),
+        };
+        let seed = derive(self.seed, Part::Connection(u64::from(serial)));
         let make = |connection| config.controller.make(connection);
         let mut sender = Sender::new(now, slot, &config.sender, make, seed);
         sender.open();
@@ -65,9 +165,9 @@ impl<C: Controller> Flow<C> {
                 flow: self.index,
                 connection: serial,
             },
-            host: config.host,
-            forward: self.forward,
-            backward: self.backward,
+            host,
+            forward: ways.forward,
+            backward: ways.backward,
             ecn: if config.sender.ecn {
                 Ecn::Capable
             } else {
@@ -75,6 +175,8 @@ impl<C: Controller> Flow<C> {
             },
             sender,
             receiver: Receiver::new(slot, &config.receiver),
+            app,
+            peer: None,
             queued: 0,
         }
     }

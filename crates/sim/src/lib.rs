@@ -1,4 +1,38 @@
 //! Virtual time: an event loop that joins hosts and links.
+//!
+//! A [`Config`] says which links there are, who sends over which of them, and what; [`dumbbell`] and [`parking_lot`] make
+//! the usual ones. A [`Simulation`] runs it, and an [`Observer`] is told what happens.
+//!
+//! ```
+//! use congestion::{Bytes, Duration, Kind, Rate, Time};
+//! use path::{Buffer, Capacity, LinkConfig, PathConfig};
+//! use sim::{Config, FlowConfig, Simulation, dumbbell};
+//!
+//! let path = PathConfig {
+//!     forward: LinkConfig {
+//!         capacity: Capacity::Rate("10mbit".parse()?),
+//!         delay: Duration::from_millis(20),
+//!         buffer: Buffer::Bytes(Bytes::new(200_000)),
+//!         ..LinkConfig::default()
+//!     },
+//!     reverse: LinkConfig {
+//!         delay: Duration::from_millis(20),
+//!         ..LinkConfig::default()
+//!     },
+//! };
+//! let flows = vec![FlowConfig::new(Kind::Bbr1), FlowConfig::new(Kind::Cubic)];
+//! let config = Config {
+//!     end: Some(Time::ZERO + Duration::from_secs(10)),
+//!     ..dumbbell(path, flows)
+//! };
+//! let mut simulation = Simulation::new(config, ())?;
+//! simulation.run();
+//! for (id, _, receiver) in simulation.connections() {
+//!     println!("flow {}: {} bytes", id.flow, receiver.received());
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
 mod agenda;
 mod config;
 mod connection;

@@ -44,6 +44,10 @@ pub(crate) struct Network {
     links: Vec<Link<Packet>>,
     /// The hosts whose network cards they are.
     nic_of: Vec<Option<usize>>,
+    /// How many of them the configuration has.
+    configured: usize,
+    /// Whether each always takes time.
+    takes_time: Vec<bool>,
     ways: Vec<Box<[usize]>>,
     known_ways: HashMap<Box<[usize]>, Way>,
     delays: HashMap<Duration, usize>,
@@ -59,6 +63,8 @@ impl Network {
         let mut network = Network {
             links: Vec::new(),
             nic_of: Vec::new(),
+            configured: config.links.len(),
+            takes_time: Vec::new(),
             ways: Vec::new(),
             known_ways: HashMap::new(),
             delays: HashMap::new(),
@@ -66,11 +72,10 @@ impl Network {
         };
         for (index, link) in config.links.iter().enumerate() {
             let seed = derive(config.seed, Part::Link(index as u64));
-            let link = Link::new(link.clone(), seed).map_err(|error| {
-                let place = format!("links[{index}].{}", error.field());
-                ConfigError::new(place, error.problem())
-            })?;
-            network.add(link, None);
+            let place = |field: &str| format!("links[{index}].{field}");
+            network
+                .add(link.clone(), seed, None)
+                .map_err(|error| ConfigError::new(place(error.field()), error.problem()))?;
         }
         for (host, nic) in config.hosts.iter().enumerate() {
             let Some(rate) = nic.nic else { continue };
@@ -78,22 +83,40 @@ impl Network {
                 capacity: Capacity::Rate(rate),
                 ..LinkConfig::default()
             };
-            let link = Link::new(card, 0).map_err(|_| {
-                ConfigError::new(
-                    format!("hosts[{host}].nic"),
-                    "is zero: nothing would leave; give a rate, or leave it out",
-                )
-            })?;
-            network.add(link, Some(host));
+            network
+                .add(card, 0, Some(host))
+                .map_err(|error| ConfigError::new(format!("hosts[{host}].nic"), error.problem()))?;
         }
         Ok(network)
     }
 
-    fn add(&mut self, link: Link<Packet>, nic_of: Option<usize>) -> usize {
-        self.links.push(link);
+    /// Adds a link, the network card of a host if that is given, and gives its index.
+    fn add(
+        &mut self,
+        config: LinkConfig,
+        seed: u64,
+        nic_of: Option<usize>,
+    ) -> Result<usize, path::ConfigError> {
+        let is_delayed = !config.delay.is_zero()
+            && !config
+                .changes
+                .iter()
+                .any(|change| change.delay.is_some_and(Duration::is_zero));
+        self.takes_time
+            .push(is_delayed || config.capacity != Capacity::Unlimited);
+        self.links.push(Link::new(config, seed)?);
         self.nic_of.push(nic_of);
         self.agenda.grow(self.links.len());
-        self.links.len() - 1
+        Ok(self.links.len() - 1)
+    }
+
+    /// Whether a packet that goes this way always arrives later than it was sent.
+    pub(crate) fn takes_time(&self, way: Way) -> bool {
+        let way = self.ways.get(way.0 as usize);
+        way.is_some_and(|way| {
+            way.iter()
+                .any(|link| self.takes_time.get(*link) == Some(&true))
+        })
     }
 
     /// The way over a host's network card, if it has one, and a route.
@@ -112,6 +135,11 @@ impl Network {
                 "links",
                 "are none; name at least one by its index",
             ));
+        }
+        let missing = |link: &&usize| **link >= self.configured;
+        if let Some(link) = route.links.iter().find(missing) {
+            let problem = format!("names link {link}, but there are {}", self.configured);
+            return Err(ConfigError::new("links", problem));
         }
         links.extend(&route.links);
         let links = links.into_boxed_slice();
@@ -133,9 +161,9 @@ impl Network {
             delay,
             ..LinkConfig::default()
         };
-        let link =
-            Link::new(config, 0).map_err(|error| ConfigError::new("access", error.problem()))?;
-        let link = self.add(link, None);
+        let link = self
+            .add(config, 0, None)
+            .map_err(|error| ConfigError::new("access", error.problem()))?;
         self.delays.insert(delay, link);
         Ok(link)
     }
@@ -181,7 +209,7 @@ impl Network {
 
     /// The link of the configuration with this index.
     pub(crate) fn link(&self, index: usize) -> Option<&Link<Packet>> {
-        self.links.get(index)
+        self.links.get(index).filter(|_| index < self.configured)
     }
 
     /// When something next comes out of a link, or may.

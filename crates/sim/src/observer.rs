@@ -1,6 +1,7 @@
 //! Who watches a simulation.
 
 use congestion::{Ack, AnyController, Controller, Time};
+use transport::app::Transfer;
 use transport::burst::Burst;
 use transport::receiver::Receiver;
 use transport::sender::Sender;
@@ -61,6 +62,11 @@ pub trait Observer<C: Controller = AnyController> {
     /// A retransmission timeout.
     fn on_timeout(&mut self, now: Time, id: Id, sender: &Sender<C>) {
         let _ = (now, id, sender);
+    }
+
+    /// An object of the application has been delivered whole.
+    fn on_transfer(&mut self, id: Id, transfer: &Transfer) {
+        let _ = (id, transfer);
     }
 
     /// A connection is over: its application has finished, and all that was written is acknowledged.

@@ -5,6 +5,8 @@
 pub(crate) enum Part {
     /// The link of this index.
     Link(u64),
+    /// The application of the flow of this index.
+    Application(u64),
     /// The controller of the connection of this serial number.
     Connection(u64),
 }
@@ -13,6 +15,7 @@ pub(crate) enum Part {
 pub(crate) fn derive(seed: u64, part: Part) -> u64 {
     let (kind, index) = match part {
         Part::Link(index) => (1, index),
+        Part::Application(index) => (2, index),
         Part::Connection(index) => (3, index),
     };
     mix(mix(mix(seed) ^ kind) ^ index)

@@ -2,13 +2,15 @@
 
 use congestion::{AnyController, Controller, Time};
 use path::{Counters, Ecn, Queued};
+use transport::app::{App, Arrival};
 use transport::burst::Burst;
 use transport::receiver::Receiver;
+use transport::scheduler::{Pacing, SchedulerConfig};
 use transport::segment::{Body, Segment};
 use transport::sender::Sender;
 
 use crate::agenda::Agenda;
-use crate::config::Config;
+use crate::config::{Config, HostConfig};
 use crate::connection::End;
 use crate::connections::Connections;
 use crate::error::ConfigError;
@@ -38,7 +40,6 @@ use crate::observer::{Id, Observer};
 pub struct Simulation<O = (), C = AnyController> {
     now: Time,
     end: Time,
-    seed: u64,
     network: Network,
     hosts: Vec<Host>,
     /// When each host may next release a burst.
@@ -71,16 +72,37 @@ impl<O: Observer<C>, C: Controller> Simulation<O, C> {
     /// The first value that makes no sense.
     pub fn new(config: Config<C>, observer: O) -> Result<Simulation<O, C>, ConfigError> {
         let mut network = Network::new(&config)?;
-        let hosts: Vec<Host> = config.hosts.iter().map(Host::new).collect();
+        // Behind the hosts of the configuration, one that sends the requests of all flows.
+        let requests_host = HostConfig::default();
+        let hosts: Vec<Host> = config
+            .hosts
+            .iter()
+            .chain([&requests_host])
+            .map(Host::new)
+            .collect();
         let mut flows = Vec::with_capacity(config.flows.len());
         let mut starts = Agenda::new(config.flows.len());
         for (index, flow) in config.flows.into_iter().enumerate() {
             starts.set(index, flow.start);
-            flows.push(Flow::new(index, flow, hosts.len(), &mut network)?);
+            let requests_host = hosts.len() - 1;
+            let flow = Flow::new(index, flow, config.seed, requests_host, &mut network)?;
+            let scheduler = config.hosts.get(flow.host()).map(|host| &host.scheduler);
+            if flow.pacing() == Pacing::Fq && scheduler == Some(&SchedulerConfig::Fifo) {
+                return Err(ConfigError::new(
+                    format!("flows[{index}].sender.pacing"),
+                    "needs a scheduler that paces; give its host fair queueing",
+                ));
+            }
+            if config.end.is_none() && flow.is_endless() {
+                return Err(ConfigError::new(
+                    format!("flows[{index}].app"),
+                    "never ends, and neither does the simulation; give it an `end`",
+                ));
+            }
+            flows.push(flow);
         }
         Ok(Simulation {
             now: Time::ZERO,
-            seed: config.seed,
             end: config.end.unwrap_or(Time::MAX),
             network,
             releases: Agenda::new(hosts.len()),
@@ -121,10 +143,11 @@ impl<O: Observer<C>, C: Controller> Simulation<O, C> {
         self.now
     }
 
-    /// The connections that there are, in the order of their slots.
+    /// The connections that there are and that carry data, in the order of their slots.
     pub fn connections(&self) -> impl Iterator<Item = (Id, &Sender<C>, &Receiver)> {
         self.connections
             .iter()
+            .filter(|connection| connection.is_reported())
             .map(|connection| (connection.id, &connection.sender, &connection.receiver))
     }
 
@@ -155,8 +178,10 @@ impl<O: Observer<C>, C: Controller> Simulation<O, C> {
 
     /// Nothing happens any more until `until`.
     fn settle(&mut self, until: Time) {
-        self.now = self.now.max(until);
-        self.network.advance(self.now);
+        if until != Time::MAX {
+            self.now = self.now.max(until);
+            self.network.advance(self.now);
+        }
     }
 
     /// Deals with the next event, if it is due by `until`.
@@ -220,15 +245,17 @@ impl<O: Observer<C>, C: Controller> Simulation<O, C> {
                 let before = connection.receiver.received();
                 let reply = connection.receiver.on_segment(self.now, body, is_marked);
                 let received = connection.receiver.received();
-                if received > before {
-                    self.observer.on_received(self.now, connection.id, received);
-                }
                 self.reply(slot, reply);
+                if received > before {
+                    self.on_received(slot, received);
+                }
             }
             body @ (Body::SynAck { .. } | Body::Ack(_)) => {
                 let before = connection.look::<O>();
                 let ack = connection.sender.on_segment(self.now, body);
-                if let Some(ack) = &ack {
+                if let Some(ack) = &ack
+                    && connection.is_reported()
+                {
                     self.observer
                         .on_ack(self.now, connection.id, ack, &connection.sender);
                 }
@@ -275,12 +302,14 @@ impl<O: Observer<C>, C: Controller> Simulation<O, C> {
         let Some(host) = self.hosts.get_mut(connection.host) else {
             return false;
         };
-        connection.sender.write(connection.sender.room());
+        connection.write();
         let mut has_sent = false;
         while let Some(burst) = connection.sender.poll_burst(self.now) {
             has_sent = true;
-            self.observer
-                .on_sent(self.now, connection.id, &burst, &connection.sender);
+            if connection.is_reported() {
+                self.observer
+                    .on_sent(self.now, connection.id, &burst, &connection.sender);
+            }
             match host.scheduler.enqueue(self.now, burst) {
                 Ok(()) => connection.queued += 1,
                 Err(refused) => connection.sender.on_departed(self.now, &refused),
@@ -329,22 +358,107 @@ impl<O: Observer<C>, C: Controller> Simulation<O, C> {
         self.end_if_done(slot);
     }
 
-    /// A flow starts a connection.
+    /// The receiving end of a connection has got the first `received` bytes in order.
+    fn on_received(&mut self, slot: u32, received: u64) {
+        let Some(connection) = self.connections.get_mut(slot) else {
+            return;
+        };
+        if let Some(app) = &mut connection.app {
+            let id = connection.id;
+            self.observer.on_received(self.now, id, received);
+            app.on_data_delivered(self.now, received, |transfer| {
+                self.observer.on_transfer(id, &transfer);
+            });
+            self.arm(slot, End::Sending);
+            self.ask(slot);
+        } else if let Some(data) = connection.peer {
+            let asking = self.connections.get_mut(data);
+            if let Some(app) = asking.and_then(|connection| connection.app.as_mut()) {
+                app.on_requests_delivered(received);
+                self.drive(data);
+            }
+        }
+    }
+
+    /// The application of a connection writes its requests, if it has any.
+    fn ask(&mut self, slot: u32) {
+        let Some(connection) = self.connections.get_mut(slot) else {
+            return;
+        };
+        let Some((requests, waiting, is_last)) = connection.ask() else {
+            return;
+        };
+        let Some(other) = self.connections.get_mut(requests) else {
+            return;
+        };
+        let written = other.sender.write(waiting);
+        if is_last {
+            other.sender.finish();
+        }
+        let asking = self.connections.get_mut(slot);
+        if let Some(app) = asking.and_then(|connection| connection.app.as_mut()) {
+            app.on_requests_written(written);
+        }
+        self.drive(requests);
+    }
+
+    /// A flow starts, or an object of it has arrived that has a connection of its own.
     fn on_start(&mut self, index: usize) {
-        self.starts.set(index, Time::MAX);
+        let Some(flow) = self.flows.get_mut(index) else {
+            return;
+        };
+        if !flow.opens_for_each() {
+            self.starts.set(index, Time::MAX);
+            if let Some(app) = flow.app(self.now) {
+                self.connect(index, app);
+            }
+            return;
+        }
+        let now = self.now;
+        if flow.opener.is_none() {
+            flow.opener = flow.app(now);
+        }
+        while let Some(arrival) = self.poll_opener(index) {
+            self.connect(index, App::of_arrival(&arrival));
+        }
+        let opener = self.flows.get(index).and_then(|flow| flow.opener.as_ref());
+        let next = opener.and_then(App::next_timer);
+        self.starts.set(index, next.unwrap_or(Time::MAX));
+    }
+
+    /// The next object of a flow that has arrived by now and has a connection of its own.
+    fn poll_opener(&mut self, index: usize) -> Option<Arrival> {
+        let opener = self.flows.get_mut(index)?.opener.as_mut()?;
+        opener.poll_connection(self.now)
+    }
+
+    /// A flow opens a connection for an application, and one for its requests.
+    fn connect(&mut self, index: usize, app: App) {
         let Some(flow) = self.flows.get(index) else {
             return;
         };
-        let (now, seed, serial) = (self.now, self.seed, self.next_serial);
-        self.next_serial = serial.wrapping_add(1);
-        let slot = self
-            .connections
-            .insert(|slot| flow.connect(now, slot, serial, seed));
+        let now = self.now;
+        let mut open = |app| {
+            let serial = self.next_serial;
+            self.next_serial = serial.wrapping_add(1);
+            self.connections
+                .insert(|slot| flow.connect(now, slot, serial, app))
+        };
+        let data = open(Some(app));
+        let requests = flow.has_requests().then(|| open(None));
         self.timers.grow(self.connections.slots() * 2);
-        if let Some(connection) = self.connections.get(slot) {
+        if let Some(other) = requests.and_then(|slot| self.connections.get_mut(slot)) {
+            other.peer = Some(data);
+        }
+        if let Some(connection) = self.connections.get_mut(data) {
+            connection.peer = requests;
             self.observer.on_start(now, connection.id);
         }
-        self.drive(slot);
+        self.ask(data);
+        self.drive(data);
+        if let Some(slot) = requests {
+            self.drive(slot);
+        }
     }
 
     /// Takes a connection away if it is over.
@@ -356,8 +470,10 @@ impl<O: Observer<C>, C: Controller> Simulation<O, C> {
             for end in [End::Sending, End::Receiving] {
                 self.timers.set(end.timer(slot), Time::MAX);
             }
-            self.observer
-                .on_end(self.now, over.id, &over.sender, &over.receiver);
+            if over.is_reported() {
+                self.observer
+                    .on_end(self.now, over.id, &over.sender, &over.receiver);
+            }
         }
     }
 
@@ -389,9 +505,13 @@ impl<O: Observer<C>, C: Controller> Simulation<O, C> {
             End::Sending => {
                 let before = connection.look::<O>();
                 connection.sender.on_timer(self.now);
+                if let Some(app) = &mut connection.app {
+                    app.on_timer(self.now);
+                }
                 if let Some(before) = &before {
                     connection.tell(&mut self.observer, self.now, before);
                 }
+                self.ask(slot);
                 self.drive(slot);
             }
             End::Receiving => {
@@ -399,5 +519,11 @@ impl<O: Observer<C>, C: Controller> Simulation<O, C> {
                 self.reply(slot, reply);
             }
         }
+        debug_assert!(
+            self.connections
+                .get(slot)
+                .is_none_or(|connection| connection.next_timer(end) > self.now),
+            "a timer that does nothing"
+        );
     }
 }

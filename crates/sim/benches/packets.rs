@@ -1,0 +1,189 @@
+//! Data packets per second of one core, and memory: `cargo bench -p fullpipe-sim [-- NAME]`.
+//!
+//! A plain harness: a run takes seconds and is the same every time, so that statistics over many runs tell nothing that
+//! the best of a few does not. Compare only numbers of an otherwise idle machine.
+
+use std::fs;
+use std::hint::black_box;
+use std::time::Instant;
+
+use congestion::{Duration, Kind, Rate, Ratio, Time};
+use path::{Buffer, Capacity, LinkConfig, Loss, PathConfig};
+use sim::{Config, FlowConfig, Simulation, dumbbell};
+
+/// Bulk `bbr1` flows over one bottleneck with a buffer of four times its BDP.
+struct Case {
+    name: &'static str,
+    rate: Rate,
+    rtt: Duration,
+    loss: Loss,
+    flows: u64,
+    /// Virtual time.
+    span: Duration,
+}
+
+const MBIT: u64 = 1_000_000;
+const GBIT: u64 = 1_000 * MBIT;
+
+fn case(name: &'static str, rate: u64, rtt_ms: u64, loss: Loss, flows: u64, span_s: u64) -> Case {
+    Case {
+        name,
+        rate: Rate::from_bits_per_sec(rate),
+        rtt: Duration::from_millis(rtt_ms),
+        loss,
+        flows,
+        span: Duration::from_secs(span_s),
+    }
+}
+
+fn cases() -> Vec<Case> {
+    let one_percent = Loss::Independent(Ratio::new(1, 100));
+    vec![
+        case(
+            "a: 1 flow, 100 Mbit/s × 100 ms",
+            100 * MBIT,
+            100,
+            Loss::None,
+            1,
+            120,
+        ),
+        case(
+            "b: 10 flows, 1 Gbit/s × 20 ms",
+            GBIT,
+            20,
+            Loss::None,
+            10,
+            20,
+        ),
+        case(
+            "c: 1 flow, 10 Gbit/s × 100 ms, 1 % loss",
+            10 * GBIT,
+            100,
+            one_percent,
+            1,
+            60,
+        ),
+        case(
+            "d: 1 flow, 10 Gbit/s × 20 ms",
+            10 * GBIT,
+            20,
+            Loss::None,
+            1,
+            3,
+        ),
+        case(
+            "d: 10 flows, 10 Gbit/s × 20 ms",
+            10 * GBIT,
+            20,
+            Loss::None,
+            10,
+            3,
+        ),
+        case(
+            "d: 100 flows, 10 Gbit/s × 20 ms",
+            10 * GBIT,
+            20,
+            Loss::None,
+            100,
+            3,
+        ),
+        case(
+            "d: 1000 flows, 10 Gbit/s × 20 ms",
+            10 * GBIT,
+            20,
+            Loss::None,
+            1_000,
+            3,
+        ),
+        case(
+            "d: 10000 flows, 10 Gbit/s × 20 ms",
+            10 * GBIT,
+            20,
+            Loss::None,
+            10_000,
+            3,
+        ),
+    ]
+}
+
+impl Case {
+    fn config(&self) -> Config {
+        let path = PathConfig {
+            forward: LinkConfig {
+                capacity: Capacity::Rate(self.rate),
+                delay: self.rtt / 2,
+                buffer: Buffer::Bytes(self.rate.bytes_in(self.rtt) * 4),
+                loss: self.loss,
+                ..LinkConfig::default()
+            },
+            reverse: LinkConfig {
+                delay: self.rtt / 2,
+                ..LinkConfig::default()
+            },
+        };
+        // Starts are spread over a tenth of the time.
+        let gap = self.span / (10 * self.flows);
+        let flow = |index| FlowConfig::new(Kind::Bbr1).starting(Time::ZERO + gap * index);
+        Config {
+            seed: 1,
+            end: Some(Time::ZERO + self.span),
+            ..dumbbell(path, (0..self.flows).map(flow).collect())
+        }
+    }
+
+    fn run(&self) {
+        let mut simulation = match Simulation::new(self.config(), ()) {
+            Ok(simulation) => simulation,
+            Err(error) => {
+                println!("{}: {error}", self.name);
+                return;
+            }
+        };
+        let start = Instant::now();
+        simulation.run();
+        let elapsed = start.elapsed().as_secs_f64();
+        let packets: u64 = simulation
+            .connections()
+            .map(|(_, sender, _)| sender.stats().packets_sent)
+            .sum();
+        let carried = simulation
+            .link(0)
+            .map_or(0, |link| link.counters.transmitted.bytes.get());
+        let capacity = self.rate.bytes_in(self.span).get();
+        println!(
+            "{:<40} {:>9} packets {:>7.2} s {:>6.2} million/s {:>5.0} ns/packet, utilization {:.3}, {}",
+            self.name,
+            packets,
+            elapsed,
+            packets as f64 / elapsed / 1e6,
+            elapsed * 1e9 / packets as f64,
+            carried as f64 / capacity as f64,
+            memory(),
+        );
+        black_box(&simulation);
+    }
+}
+
+/// What the process holds, and has held at most, where the system tells (Linux).
+fn memory() -> String {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let told = status
+        .lines()
+        .filter(|line| line.starts_with("VmRSS") || line.starts_with("VmHWM"));
+    let words: Vec<&str> = told.flat_map(str::split_whitespace).collect();
+    words.join(" ")
+}
+
+fn main() {
+    let load = fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    println!("load average {}", load.trim());
+    let wanted: Vec<String> = std::env::args()
+        .skip(1)
+        .filter(|arg| !arg.starts_with("--"))
+        .collect();
+    for case in cases() {
+        if wanted.is_empty() || wanted.iter().any(|part| case.name.contains(part.as_str())) {
+            case.run();
+        }
+    }
+}
