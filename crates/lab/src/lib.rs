@@ -5,7 +5,7 @@
 //! - A [`record`] is what was observed, in one schema whatever the engine: samples over time, and a summary.
 //! - A [`report`] turns records into a table, JSON, or a page with plots.
 //!
-//! A [`race`] is the same payload over the same path, once a controller.
+//! A [`sweep`] runs a scenario at every point of a grid. A [`race`] is the same payload over the same path, once a controller.
 //!
 //! ```no_run
 //! use lab::{Cancel, race::Race, report};
@@ -34,5 +34,6 @@ pub mod race;
 pub mod record;
 pub mod report;
 pub mod scenario;
+pub mod sweep;
 
 pub use engine::Cancel;

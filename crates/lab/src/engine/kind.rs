@@ -6,9 +6,10 @@ use std::str::FromStr;
 use super::{Engine, Quic};
 
 /// The engines that there are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Kind {
     /// Real UDP packets, in real time.
+    #[default]
     Quic,
 }
 

@@ -1,5 +1,6 @@
 //! What runs a scenario and gives a record.
 
+mod advance;
 mod error;
 mod kind;
 mod quic;
@@ -7,6 +8,7 @@ mod quic;
 use congestion::kind::Kind as Controller;
 use units::{Bytes, Duration, Rate};
 
+pub use advance::Advance;
 pub use error::EngineError;
 pub use kind::{Kind, UnknownKind};
 pub use quic::Quic;

@@ -3,15 +3,13 @@
 use std::time::SystemTime;
 
 use super::lanes::{describe, lanes};
+use super::page::{STYLE, UPLOT_SCRIPT, UPLOT_STYLE, cells, escape, escape_json, fill};
 use super::plot::Plots;
 use super::table::{HEADINGS, notes, row};
 use crate::record::Record;
 
 const PAGE: &str = include_str!("../../assets/report.html");
-const STYLE: &str = include_str!("../../assets/report.css");
 const SCRIPT: &str = include_str!("../../assets/report.js");
-const UPLOT_STYLE: &str = include_str!("../../assets/uplot/uPlot.min.css");
-const UPLOT_SCRIPT: &str = include_str!("../../assets/uplot/uPlot.iife.min.js");
 
 /// Where a report comes from.
 #[derive(Debug, Clone)]
@@ -74,48 +72,4 @@ pub fn html(records: &[Record], origin: &Origin) -> String {
         "data" => escape_json(&data),
         _ => String::new(),
     })
-}
-
-/// Replaces each `{{placeholder}}` of the page; what is put in is not looked at again.
-fn fill(page: &str, value: &dyn Fn(&str) -> String) -> String {
-    let mut parts = page.split("{{");
-    let mut filled = parts.next().unwrap_or_default().to_string();
-    for part in parts {
-        let (placeholder, rest) = part.split_once("}}").unwrap_or((part, ""));
-        filled.push_str(&value(placeholder));
-        filled.push_str(rest);
-    }
-    filled
-}
-
-fn cells(tag: &str, texts: &[impl AsRef<str>]) -> String {
-    let cell = |text| format!("<{tag}>{}</{tag}>", escape(text));
-    let cells: String = texts.iter().map(|text| cell(text.as_ref())).collect();
-    format!("<tr>{cells}</tr>")
-}
-
-/// Text that HTML shows as it is, in elements and in quoted attributes.
-fn escape(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            '\'' => escaped.push_str("&#39;"),
-            c => escaped.push(c),
-        }
-    }
-    escaped
-}
-
-/// JSON that means the same and can stand in a script element: nothing in it ends the element, opens a comment or, in
-/// older engines, a line.
-fn escape_json(json: &str) -> String {
-    json.replace('<', "\\u003c")
-        .replace('>', "\\u003e")
-        .replace('&', "\\u0026")
-        .replace('\u{2028}', "\\u2028")
-        .replace('\u{2029}', "\\u2029")
 }

@@ -3,6 +3,7 @@
 mod html;
 mod json;
 mod lanes;
+pub(crate) mod page;
 mod plot;
 mod table;
 

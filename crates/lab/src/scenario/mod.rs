@@ -11,7 +11,7 @@ mod flow;
 mod path_spec;
 mod to_path;
 mod to_toml;
-mod value;
+pub(crate) mod value;
 
 use std::path::Path;
 use std::str::FromStr;

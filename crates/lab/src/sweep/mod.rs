@@ -1,0 +1,27 @@
+//! A scenario at every point of a grid.
+//!
+//! A [`Sweep`] is read from TOML: a scenario, fields of it that vary, and how often each point is run. Its [`Plan`] has
+//! every run with its scenario and its own seed, all of them checked. [`execute`] runs what a [`Store`] does not have
+//! yet, so that a sweep that was ended goes on where it was.
+
+mod axis;
+mod execute;
+mod metric;
+mod plan;
+mod quantity;
+mod seed;
+mod spec;
+mod spread;
+mod store;
+mod work;
+
+pub use axis::Axis;
+pub use execute::{Event, Failed, execute, missing};
+pub use metric::{Metric, UnknownMetric};
+pub use plan::{MAX_RUNS, Plan, Point, Run};
+pub use quantity::{Quantity, Unit};
+pub use seed::derive as derive_seed;
+pub use spec::{PlotSpec, Scale, Sweep, SweepError};
+pub use spread::Spread;
+pub use store::{Store, StoreError};
+pub use work::Work;
