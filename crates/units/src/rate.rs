@@ -73,6 +73,9 @@ impl Rate {
         if self.0 == 0 {
             return Duration::MAX;
         }
+        if let Some(scaled) = bytes.get().checked_mul(NANOS_PER_SEC as u64) {
+            return Duration::from_nanos(scaled.div_ceil(self.0));
+        }
         let scaled = bytes.get() as u128 * NANOS_PER_SEC;
         Duration::from_nanos(saturate(scaled.div_ceil(self.0 as u128)))
     }

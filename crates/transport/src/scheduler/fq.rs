@@ -17,17 +17,19 @@
 //! - Bursts of a flow leave in the order in which they came, each at its departure time or later.
 
 mod flow;
+mod pool;
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::VecDeque;
 
 use congestion::{Bytes, Duration, Time};
+use dary_heap::QuaternaryHeap;
 use rustc_hash::FxHashMap;
-use slab::Slab;
 
 use super::{Counters, LIMIT};
 use crate::burst::Burst;
 use flow::{Flow, List, Place};
+use pool::Pool;
 
 /// An Ethernet's packet, which quanta are multiples of.
 const MTU: Bytes = Bytes::new(1500);
@@ -66,15 +68,15 @@ impl Default for Config {
 #[derive(Debug)]
 pub struct Fq {
     config: Config,
-    flows: Slab<Flow>,
-    slots: FxHashMap<u32, usize>,
-    waiting: Slab<Waiting>,
+    flows: Pool<Flow>,
+    slots: FxHashMap<u32, u32>,
+    waiting: Pool<Waiting>,
     new: List,
     old: List,
-    /// Flows put aside, by departure; those of the same departure in the order in which they were put aside.
-    delayed: BinaryHeap<Reverse<(Time, u64, usize)>>,
+    /// Flows put aside: their first burst's departure, their connection, their slot.
+    delayed: QuaternaryHeap<Reverse<(Time, u32, u32)>>,
     /// Every flow once: when to look whether it can be forgotten.
-    reviews: VecDeque<(Time, usize)>,
+    reviews: VecDeque<(Time, u32)>,
     queued: Bytes,
     counters: Counters,
 }
@@ -86,7 +88,7 @@ struct Waiting {
     /// Its size on the wire.
     size: Bytes,
     /// The flow's next burst.
-    next: Option<usize>,
+    next: Option<u32>,
 }
 
 impl Fq {
@@ -96,12 +98,12 @@ impl Fq {
         config.quantum = config.quantum.clamp(Bytes::new(1), Bytes::new(1 << 20));
         Fq {
             config,
-            flows: Slab::new(),
+            flows: Pool::default(),
             slots: FxHashMap::default(),
-            waiting: Slab::new(),
+            waiting: Pool::default(),
             new: List::default(),
             old: List::default(),
-            delayed: BinaryHeap::new(),
+            delayed: QuaternaryHeap::new(),
             reviews: VecDeque::new(),
             queued: Bytes::ZERO,
             counters: Counters::default(),
@@ -179,9 +181,9 @@ impl Fq {
                 Some(departure) if departure <= now => return self.serve(slot),
                 Some(departure) => {
                     flow.place = Place::Delayed;
+                    let delayed = (departure, flow.connection, slot);
+                    self.delayed.push(Reverse(delayed));
                     self.take_off(is_new);
-                    let order = self.counters.throttled;
-                    self.delayed.push(Reverse((departure, order, slot)));
                     self.counters.throttled += 1;
                 }
                 // A new flow passes through the old ones, so that it cannot starve them by coming back as new.
@@ -226,9 +228,9 @@ impl Fq {
     }
 
     /// Takes the first burst of a flow whose turn it is.
-    fn serve(&mut self, slot: usize) -> Option<Burst> {
+    fn serve(&mut self, slot: u32) -> Option<Burst> {
         let flow = self.flows.get_mut(slot)?;
-        let waiting = self.waiting.try_remove(flow.first?)?;
+        let waiting = self.waiting.remove(flow.first?)?;
         flow.first = waiting.next;
         if flow.first.is_none() {
             flow.last = None;
@@ -262,7 +264,7 @@ impl Fq {
     }
 
     /// Where the flow of `connection` is, which is made if it is not known (Linux `fq_classify`).
-    fn slot_of(&mut self, now: Time, connection: u32) -> usize {
+    fn slot_of(&mut self, now: Time, connection: u32) -> u32 {
         if let Some(slot) = self.slots.get(&connection) {
             return *slot;
         }

@@ -21,7 +21,7 @@ pub struct Model {
     config: Config,
     new: Vec<Flow>,
     old: Vec<Flow>,
-    /// In the order in which they were put aside.
+    /// Flows whose first burst's departure was in the future.
     delayed: Vec<Flow>,
     idle: Vec<Flow>,
 }
@@ -75,7 +75,8 @@ impl Model {
 
     pub fn dequeue(&mut self, now: Time) -> Option<Burst> {
         let departure = |flow: &Flow| flow.bursts.front().map(|burst| burst.departure);
-        self.delayed.sort_by_key(departure);
+        self.delayed
+            .sort_by_key(|flow| (departure(flow), flow.connection));
         while self
             .delayed
             .first()

@@ -1,7 +1,8 @@
 //! A flow, and the lists of flows that take turns.
 
 use congestion::Time;
-use slab::Slab;
+
+use super::pool::Pool;
 
 /// What is kept of one flow (Linux `struct fq_flow`).
 #[derive(Debug)]
@@ -11,13 +12,13 @@ pub(super) struct Flow {
     pub(super) credit: i64,
     pub(super) place: Place,
     /// The first of its bursts that wait.
-    pub(super) first: Option<usize>,
+    pub(super) first: Option<u32>,
     /// The last of them.
-    pub(super) last: Option<usize>,
+    pub(super) last: Option<u32>,
     /// How many wait.
     pub(super) bursts: u32,
     /// The flow behind it in its list.
-    next: Option<usize>,
+    next: Option<u32>,
 }
 
 /// Where a flow is.
@@ -53,8 +54,8 @@ impl Flow {
 /// Flows in the order of their turns, linked through themselves.
 #[derive(Debug, Default)]
 pub(super) struct List {
-    first: Option<usize>,
-    last: Option<usize>,
+    first: Option<u32>,
+    last: Option<u32>,
 }
 
 impl List {
@@ -62,11 +63,11 @@ impl List {
         self.first.is_none()
     }
 
-    pub(super) fn first(&self) -> Option<usize> {
+    pub(super) fn first(&self) -> Option<u32> {
         self.first
     }
 
-    pub(super) fn push_back(&mut self, flows: &mut Slab<Flow>, slot: usize) {
+    pub(super) fn push_back(&mut self, flows: &mut Pool<Flow>, slot: u32) {
         if let Some(flow) = flows.get_mut(slot) {
             debug_assert!(flow.next.is_none() && self.last != Some(slot));
             flow.next = None;
@@ -78,7 +79,7 @@ impl List {
         self.last = Some(slot);
     }
 
-    pub(super) fn pop_front(&mut self, flows: &mut Slab<Flow>) {
+    pub(super) fn pop_front(&mut self, flows: &mut Pool<Flow>) {
         self.first = self
             .first
             .and_then(|first| flows.get_mut(first))
