@@ -3,8 +3,8 @@
 use std::time::{Duration as StdDuration, SystemTime};
 
 use lab::record::{
-    Fairness, FlowRecorder, FlowSample, FlowSpan, FlowTotals, PathRecorder, PathSample, PathTotals,
-    Record, Summary, jain_index,
+    FlowRecorder, FlowSample, FlowSpan, FlowTotals, PathRecorder, PathSample, PathTotals, Record,
+    Recorded, Run, TransferRecorder,
 };
 use lab::report::{Origin, describe, html, json, table};
 use lab::scenario::Scenario;
@@ -21,7 +21,7 @@ fn record(name: &str, controller: &str, is_partial: bool) -> Record {
     );
     let mut scenario: Scenario = text.parse().unwrap();
     scenario.name = name.to_string();
-    let mut flow = FlowRecorder::new(scenario.warmup);
+    let mut flow = FlowRecorder::new(scenario.warmup, 1);
     let mut path = PathRecorder::new(scenario.path.clone(), scenario.warmup);
     let mut totals = FlowTotals::default();
     for tick in 1..=5_000u64 {
@@ -42,25 +42,28 @@ fn record(name: &str, controller: &str, is_partial: bool) -> Record {
         let rtt = Duration::from_micros(40_100 + tick * 7919 % 900) + wait;
         let sent = Bytes::new(rate.bytes_in(at).get());
         totals = FlowTotals {
-            sent,
             payload: Bytes::new(sent.get() * 96 / 100),
-            retransmitted: Bytes::new(sent.get() / 100),
-            packets_lost: sent.get() / 100 / MTU,
-            timeouts: 0,
+            sent: Some(sent),
+            retransmitted: Some(Bytes::new(sent.get() / 100)),
+            packets_lost: Some(sent.get() / 100 / MTU),
+            timeouts: Some(0),
+            ..FlowTotals::default()
         };
         flow.totals(at, totals);
         flow.sample(FlowSample {
             at,
             rtt: Some(rtt),
+            srtt: Some(rtt),
             delivery_rate: Some(rate),
             inflight: rate.bytes_in(rtt),
             cwnd: rate.bytes_in(rtt) * 2,
+            ssthresh: None,
             pacing_rate: rate,
             btl_bw: is_bbr.then_some(rate),
             rt_prop: is_bbr.then_some(Duration::from_millis(40)),
             state,
             delivered: totals.payload,
-            lost: totals.retransmitted,
+            lost: totals.retransmitted.unwrap(),
         });
         let waiting = PathSample {
             at,
@@ -71,8 +74,9 @@ fn record(name: &str, controller: &str, is_partial: bool) -> Record {
             waiting,
             PathTotals {
                 transmitted: sent,
-                drops: 0,
-                random_losses: 1,
+                drops: Some(0),
+                random_losses: Some(1),
+                ..PathTotals::default()
             },
         );
     }
@@ -83,27 +87,22 @@ fn record(name: &str, controller: &str, is_partial: bool) -> Record {
         start: Duration::ZERO,
         completed: None,
     };
-    let (flow_summary, flow_record) = flow.finish(span, end);
-    assert_eq!(flow_summary.delivered_bytes, totals.payload.get());
-    let (path_summary, path_record) = path.finish(end, 0.95);
-    Record {
-        summary: Summary {
-            scenario: scenario.name.clone(),
-            engine: "quic".to_string(),
-            seed: scenario.seed,
-            duration_s: end.as_secs_f64(),
-            wall_s: 10.02,
-            path: path_summary,
-            fairness: Fairness {
-                jain: jain_index([flow_summary.goodput_bps as f64]),
-            },
-            flows: vec![flow_summary],
-        },
-        flows: vec![flow_record],
-        path: path_record,
-        scenario,
+    let flow = flow.finish(span, end);
+    assert_eq!(flow.0.delivered_bytes, totals.payload.get());
+    let run = Run {
+        scenario: &scenario,
+        engine: "quic",
+        end,
+        wall: StdDuration::from_millis(10_020),
         is_partial,
-    }
+    };
+    let recorded = Recorded {
+        path: path.finish(end, 0.95),
+        next: Vec::new(),
+        flows: vec![flow],
+        transfers: TransferRecorder::new(scenario.warmup).finish(),
+    };
+    Record::new(run, recorded)
 }
 
 fn page(records: &[Record], command: &str) -> String {
@@ -154,20 +153,28 @@ fn json_has_the_fields_of_every_engine() {
     let run = &value[0];
     assert_eq!(
         keys(run),
-        "duration_s engine fairness flows path scenario seed wall_s"
+        "completions duration_s engine fairness flows next path scenario seed wall_s"
     );
     assert_eq!(
         keys(&run["path"]),
-        "buffer_bytes drops limit_bps queue_ms random_losses rate_bps rtprop_ms utilization"
+        "buffer_bytes drops late_packets limit_bps marks overflows queue_ms random_losses rate_bps rtprop_ms \
+         utilization"
     );
-    assert_eq!(keys(&run["path"]["queue_ms"]), "max mean p95");
+    assert_eq!(keys(&run["path"]["queue_ms"]), "max mean p50 p95 p99");
     assert_eq!(
         keys(&run["flows"][0]),
-        "completed_s controller delivered_bytes goodput_bps id packets_lost retransmitted_bytes rtt_ms sent_bytes \
-         start_s timeouts"
+        "app completed_s controller delivered_bytes ecn_marks goodput_bps group id limit_share packets_lost \
+         retransmitted_bytes rtt_ms sent_bytes spurious_recoveries start_s startup_exit_bps tail_loss_probes timeouts"
     );
-    assert_eq!(keys(&run["flows"][0]["rtt_ms"]), "max mean min p50 p95");
-    assert_eq!(keys(&run["fairness"]), "jain");
+    assert_eq!(keys(&run["flows"][0]["rtt_ms"]), "max mean min p50 p95 p99");
+    assert_eq!(
+        keys(&run["fairness"]),
+        "convergence_s jain jain_per_s jain_per_s_converged"
+    );
+    assert_eq!(
+        keys(&run["fairness"]["jain_per_s"]),
+        "mean min p5 p50 seconds"
+    );
     assert_eq!(run["path"]["rate_bps"], 20_000_000);
     assert_eq!(run["path"]["rtprop_ms"], 40.0);
     assert_eq!(run["path"]["buffer_bytes"], 800_000);

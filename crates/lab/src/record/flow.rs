@@ -5,7 +5,8 @@ use units::{Bytes, Duration, Rate};
 
 use super::distribution::Distribution;
 use super::series::{Point, Series};
-use super::summary::{FlowSummary, RttMillis};
+use super::summary::{AppSummary, FlowSummary, RttMillis};
+use super::throughput::Throughput;
 
 /// A flow at one moment, usually right after an ACK. Times are from the start of the run.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -14,12 +15,16 @@ pub struct FlowSample {
     pub at: Duration,
     /// The round-trip time that was just measured, if one was.
     pub rtt: Option<Duration>,
+    /// The smoothed round-trip time, if the engine sees it.
+    pub srtt: Option<Duration>,
     /// The delivery-rate sample, if there was a valid one.
     pub delivery_rate: Option<Rate>,
     /// Bytes in flight.
     pub inflight: Bytes,
     /// The congestion window.
     pub cwnd: Bytes,
+    /// The slow-start threshold, if the controller has one and has set it.
+    pub ssthresh: Option<Bytes>,
     /// The pacing rate.
     pub pacing_rate: Rate,
     /// BBR's estimate of the bottleneck bandwidth.
@@ -48,19 +53,25 @@ impl Point for FlowSample {
     }
 }
 
-/// What a flow has done since its start.
+/// What a flow has done since its start; `None` is what the engine cannot see.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct FlowTotals {
-    /// Bytes sent, headers and repeats included.
-    pub sent: Bytes,
     /// Payload bytes that arrived, each counted once.
     pub payload: Bytes,
+    /// Bytes sent, headers and repeats included.
+    pub sent: Option<Bytes>,
     /// Bytes sent again because they were declared lost.
-    pub retransmitted: Bytes,
+    pub retransmitted: Option<Bytes>,
     /// Packets declared lost.
-    pub packets_lost: u64,
+    pub packets_lost: Option<u64>,
+    /// Packets that the sender learned were marked "congestion experienced".
+    pub ecn_marks: Option<u64>,
     /// Timeouts, or times of persistent congestion.
-    pub timeouts: u64,
+    pub timeouts: Option<u64>,
+    /// Recoveries that turned out to have been unnecessary.
+    pub spurious_recoveries: Option<u64>,
+    /// Tail loss probes sent.
+    pub tail_loss_probes: Option<u64>,
 }
 
 /// Which flow it was, and when it lived.
@@ -76,16 +87,25 @@ pub struct FlowSpan {
     pub completed: Option<Duration>,
 }
 
-/// Samples of one flow.
+/// One flow over time.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FlowRecord {
     /// Its place among the scenario's flows.
     pub id: usize,
     /// Its controller.
     pub controller: Kind,
+    /// When it started.
+    pub start: Duration,
+    /// When its transfer was complete, if it was.
+    pub completed: Option<Duration>,
+    /// What it delivered in each second.
+    pub throughput: Throughput,
     /// The samples, in the order of their times; see [`Series`] for how close they are.
     pub samples: Vec<FlowSample>,
 }
+
+/// The most samples that all flows of a run keep together, unless each has only the fewest that a [`Series`] keeps.
+const ALL_SAMPLES: usize = 1_000_000;
 
 /// Makes a flow's record and summary from what an engine sees of it.
 #[derive(Debug, Clone)]
@@ -93,19 +113,26 @@ pub struct FlowRecorder {
     warmup: Duration,
     series: Series<FlowSample>,
     rtts: Distribution,
+    throughput: Throughput,
+    startup: Startup,
     before: FlowTotals,
     now: FlowTotals,
+    app: Option<AppSummary>,
 }
 
 impl FlowRecorder {
-    /// A recorder for a flow of a scenario with this warmup.
-    pub fn new(warmup: Duration) -> FlowRecorder {
+    /// A recorder for a flow of a scenario with this warmup and so many flows: the more there are, the fewer samples
+    /// each of them keeps.
+    pub fn new(warmup: Duration, flows: usize) -> FlowRecorder {
         FlowRecorder {
             warmup,
-            series: Series::new(),
+            series: Series::with_capacity(ALL_SAMPLES / flows.max(1)),
             rtts: Distribution::default(),
+            throughput: Throughput::default(),
+            startup: Startup::NotYet,
             before: FlowTotals::default(),
             now: FlowTotals::default(),
+            app: None,
         }
     }
 
@@ -114,15 +141,23 @@ impl FlowRecorder {
         if let Some(rtt) = sample.rtt.filter(|_| sample.at >= self.warmup) {
             self.rtts.record(rtt);
         }
+        self.startup.see(&sample);
         self.series.push(sample);
     }
 
-    /// Notes the totals at a time; often enough that those at the end of the warmup are about right.
+    /// Notes the totals at a time: several times a second, since what is new counts for the second of `at`, and for the
+    /// time after the warmup if `at` is later than that.
     pub fn totals(&mut self, at: Duration, totals: FlowTotals) {
         if at <= self.warmup {
             self.before = totals;
         }
+        self.throughput.note(at, totals.payload);
         self.now = totals;
+    }
+
+    /// Notes what the application says of itself, once, at the end.
+    pub fn app(&mut self, app: AppSummary) {
+        self.app = Some(app);
     }
 
     /// The flow's summary and samples, after a run that ended at `end`.
@@ -137,30 +172,80 @@ impl FlowRecorder {
             true => Rate::ZERO,
             false => Rate::from_transfer(payload, life),
         };
+        let since_warmup = |count: fn(&FlowTotals) -> Option<u64>| {
+            Some(count(&now)?.saturating_sub(count(&before).unwrap_or(0)))
+        };
         let summary = FlowSummary {
             id: span.id,
+            group: None,
             controller: span.controller.to_string(),
             start_s: span.start.as_secs_f64(),
             completed_s: span.completed.map(Duration::as_secs_f64),
             goodput_bps: goodput.bits_per_sec(),
+            limit_share: None,
+            startup_exit_bps: self.startup.exit().map(Rate::bits_per_sec),
             rtt_ms: RttMillis {
                 min: self.rtts.min_ms(),
                 p50: self.rtts.quantile_ms(0.5),
                 mean: self.rtts.mean_ms(),
                 p95: self.rtts.quantile_ms(0.95),
+                p99: self.rtts.quantile_ms(0.99),
                 max: self.rtts.max_ms(),
             },
-            sent_bytes: (now.sent - before.sent).get(),
+            sent_bytes: since_warmup(|totals| totals.sent.map(Bytes::get)),
             delivered_bytes: payload.get(),
-            retransmitted_bytes: (now.retransmitted - before.retransmitted).get(),
-            packets_lost: now.packets_lost.saturating_sub(before.packets_lost),
-            timeouts: now.timeouts.saturating_sub(before.timeouts),
+            retransmitted_bytes: since_warmup(|totals| totals.retransmitted.map(Bytes::get)),
+            packets_lost: since_warmup(|totals| totals.packets_lost),
+            ecn_marks: since_warmup(|totals| totals.ecn_marks),
+            timeouts: since_warmup(|totals| totals.timeouts),
+            spurious_recoveries: since_warmup(|totals| totals.spurious_recoveries),
+            tail_loss_probes: since_warmup(|totals| totals.tail_loss_probes),
+            app: self.app,
         };
         let record = FlowRecord {
             id: span.id,
             controller: span.controller,
+            start: span.start,
+            completed: span.completed,
+            throughput: self.throughput,
             samples: self.series.finish(),
         };
         (summary, record)
+    }
+}
+
+/// The first time that a flow searches for the bandwidth, and what it had found when that ended.
+#[derive(Debug, Clone, Copy)]
+enum Startup {
+    NotYet,
+    Searching { highest: Option<Rate> },
+    Over { exit: Option<Rate> },
+}
+
+impl Startup {
+    fn see(&mut self, sample: &FlowSample) {
+        let is_start = matches!(
+            sample.state,
+            "Startup" | "SlowStart" | "ConservativeSlowStart"
+        );
+        let highest = match *self {
+            Startup::Over { .. } => return,
+            Startup::NotYet if !is_start => return,
+            Startup::NotYet => sample.delivery_rate,
+            Startup::Searching { highest } => highest.max(sample.delivery_rate),
+        };
+        *self = match is_start {
+            true => Startup::Searching { highest },
+            false => Startup::Over {
+                exit: sample.btl_bw.or(highest),
+            },
+        };
+    }
+
+    fn exit(self) -> Option<Rate> {
+        match self {
+            Startup::Over { exit } => exit,
+            Startup::NotYet | Startup::Searching { .. } => None,
+        }
     }
 }

@@ -1,22 +1,32 @@
 //! What was observed in one run, in one schema whatever the engine: samples over time, and a summary.
 //!
-//! An engine feeds a [`FlowRecorder`] for each flow and a [`PathRecorder`], and puts what they return into a
-//! [`Record`]. Memory is bounded however long the run: see [`Series`]. The summary leaves out the scenario's warmup;
-//! the samples keep it.
+//! An engine feeds a [`FlowRecorder`] for each flow, a [`PathRecorder`] for each bottleneck and a [`TransferRecorder`],
+//! and puts what they return into a [`Record`] with [`Record::new`]. Memory is bounded however long the run: see
+//! [`Series`], [`Throughput`], [`Transfers`] and [`Distribution`]. The summary leaves out the scenario's warmup; samples
+//! and transfers keep it.
+//!
+//! What recorders are told determines what they return: from an engine in virtual time, the same scenario and seed give
+//! the same record, but for [`Summary::wall_s`].
 
 mod distribution;
+mod fairness;
 mod flow;
 mod path;
 mod series;
 mod summary;
+mod throughput;
+mod transfer;
 
 pub use distribution::Distribution;
+pub use fairness::{CONVERGED, Fairness, HELD_S, JainPerSecond, WINDOW_S, jain_index};
 pub use flow::{FlowRecord, FlowRecorder, FlowSample, FlowSpan, FlowTotals};
 pub use path::{PathRecord, PathRecorder, PathSample, PathTotals};
 pub use series::{Point, Series};
-pub use summary::{
-    Fairness, FlowSummary, PathSummary, QueueMillis, RttMillis, Summary, jain_index,
-};
+pub use summary::{AppSummary, FlowSummary, PathSummary, QueueMillis, RttMillis, Summary};
+pub use throughput::Throughput;
+pub use transfer::{Completions, SIZE_CLASSES, Transfer, TransferRecorder, Transfers};
+
+use units::Duration;
 
 use crate::scenario::Scenario;
 
@@ -27,10 +37,87 @@ pub struct Record {
     pub scenario: Scenario,
     /// The run in numbers.
     pub summary: Summary,
-    /// Samples of each flow, in the order of the summary's flows.
+    /// Each flow over time, in the order of the summary's flows.
     pub flows: Vec<FlowRecord>,
-    /// Samples of the bottleneck.
-    pub path: PathRecord,
+    /// Samples of the bottlenecks, in the order of the path; the first is the summary's `path`.
+    pub paths: Vec<PathRecord>,
+    /// The transfers.
+    pub transfers: Transfers,
     /// Whether the run was ended before its time: the record is then of what happened until then.
     pub is_partial: bool,
+}
+
+/// The run of a record.
+#[derive(Debug, Clone, Copy)]
+pub struct Run<'r> {
+    /// What was run.
+    pub scenario: &'r Scenario,
+    /// The engine's name.
+    pub engine: &'static str,
+    /// When it ended, in the scenario's time.
+    pub end: Duration,
+    /// How long it took, in the time of the person who waited for it.
+    pub wall: std::time::Duration,
+    /// Whether it was ended before its time.
+    pub is_partial: bool,
+}
+
+/// What the recorders of a run returned.
+#[derive(Debug, Clone)]
+pub struct Recorded {
+    /// The first bottleneck.
+    pub path: (PathSummary, PathRecord),
+    /// Those behind it.
+    pub next: Vec<(PathSummary, PathRecord)>,
+    /// The flows, in the scenario's order.
+    pub flows: Vec<(FlowSummary, FlowRecord)>,
+    /// Transfers and completion times.
+    pub transfers: (Transfers, Vec<Completions>),
+}
+
+impl Record {
+    /// Puts a record together, and adds what concerns several of its parts: shares of the limit, fairness.
+    pub fn new(run: Run<'_>, recorded: Recorded) -> Record {
+        let Run { scenario, end, .. } = run;
+        let (path, first) = recorded.path;
+        let (next, further): (Vec<_>, Vec<_>) = recorded.next.into_iter().unzip();
+        let (mut summaries, flows): (Vec<FlowSummary>, Vec<FlowRecord>) =
+            recorded.flows.into_iter().unzip();
+        let (transfers, completions) = recorded.transfers;
+        let limit = path.limit_bps.filter(|limit| *limit > 0);
+        for flow in &mut summaries {
+            flow.group = group_of(scenario, flow.id);
+            flow.limit_share = limit.map(|limit| flow.goodput_bps as f64 / limit as f64);
+        }
+        let goodputs = summaries.iter().map(|flow| flow.goodput_bps as f64);
+        let fairness = Fairness::of(goodputs, &flows, scenario.warmup, end);
+        Record {
+            summary: Summary {
+                scenario: scenario.name.clone(),
+                engine: run.engine.to_string(),
+                seed: scenario.seed,
+                duration_s: end.as_secs_f64(),
+                wall_s: run.wall.as_secs_f64(),
+                path,
+                next,
+                flows: summaries,
+                completions,
+                fairness,
+            },
+            scenario: scenario.clone(),
+            flows,
+            paths: std::iter::once(first).chain(further).collect(),
+            transfers,
+            is_partial: run.is_partial,
+        }
+    }
+}
+
+/// The group of flows that the flow `id` belongs to.
+fn group_of(scenario: &Scenario, id: usize) -> Option<usize> {
+    let mut after = 0u64;
+    scenario.flows.iter().position(|group| {
+        after = after.saturating_add(group.count);
+        (id as u64) < after
+    })
 }

@@ -32,15 +32,21 @@ impl Point for PathSample {
     }
 }
 
-/// What the bottleneck has done since the start of the run.
+/// What the bottleneck has done since the start of the run; `None` is what the engine cannot see.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PathTotals {
     /// Bytes transmitted, packets that were lost after it included.
     pub transmitted: Bytes,
-    /// Packets dropped by buffer and policer.
-    pub drops: u64,
+    /// Packets dropped by buffer, queue discipline and policer.
+    pub drops: Option<u64>,
+    /// Packets marked "congestion experienced" by the queue discipline.
+    pub marks: Option<u64>,
     /// Data packets lost at random.
-    pub random_losses: u64,
+    pub random_losses: Option<u64>,
+    /// Packets that the machine delivered noticeably after the path's time, where real time is involved.
+    pub late_packets: Option<u64>,
+    /// Packets that never entered the path since the machine was too slow to take them.
+    pub overflows: Option<u64>,
 }
 
 /// Samples of the bottleneck.
@@ -87,15 +93,22 @@ impl PathRecorder {
         self.now = Some((sample.at, totals));
     }
 
+    /// Notes the overflows if they are known only once the path was taken down.
+    pub fn overflows(&mut self, packets: u64) {
+        if let Some((_, now)) = &mut self.now {
+            now.overflows = Some(packets);
+        }
+    }
+
     /// The path's summary and samples, after a run that ended at `end` and whose packets carried `payload_share`
     /// payload.
     pub fn finish(self, end: Duration, payload_share: f64) -> (PathSummary, PathRecord) {
         let span = end.saturating_sub(self.warmup).as_secs_f64();
-        let seen = |count: fn(&PathTotals) -> u64| {
+        let seen = |count: fn(&PathTotals) -> Option<u64>| {
             let (_, now) = self.now.as_ref()?;
-            Some(count(now).saturating_sub(count(&self.before.1)))
+            Some(count(now)?.saturating_sub(count(&self.before.1).unwrap_or(0)))
         };
-        let transmitted = seen(|totals| totals.transmitted.get());
+        let transmitted = seen(|totals| Some(totals.transmitted.get()));
         let admitted = self.spec.admitted(self.warmup, end);
         let limit = admitted.filter(|_| span > 0.0).map(|admitted| {
             let loss = self.spec.loss.mean();
@@ -118,11 +131,16 @@ impl PathRecorder {
             },
             queue_ms: QueueMillis {
                 mean: self.queue.mean_ms(),
+                p50: self.queue.quantile_ms(0.5),
                 p95: self.queue.quantile_ms(0.95),
+                p99: self.queue.quantile_ms(0.99),
                 max: self.queue.max_ms(),
             },
             drops: seen(|totals| totals.drops),
+            marks: seen(|totals| totals.marks),
             random_losses: seen(|totals| totals.random_losses),
+            late_packets: seen(|totals| totals.late_packets),
+            overflows: seen(|totals| totals.overflows),
         };
         let record = PathRecord {
             samples: self.series.finish(),

@@ -16,9 +16,10 @@ pub trait Point: Copy {
 
 /// Points over time: every change of state and, between them, at most one point an interval, and the highest of those
 /// between two such points if it is above both. The interval starts at a millisecond and doubles whenever there are
-/// [`Series::CAPACITY`] points.
+/// as many points as the series has room for.
 #[derive(Debug, Clone)]
 pub struct Series<P> {
+    capacity: usize,
     interval: Duration,
     kept: Vec<P>,
     /// The highest point since the last one that was kept.
@@ -27,12 +28,21 @@ pub struct Series<P> {
 }
 
 impl<P: Point> Series<P> {
-    /// The most points that are kept.
+    /// The most points that are kept, unless there are many series.
     pub const CAPACITY: usize = 20_000;
+    /// The fewest points that a series has room for: enough for a shape, however many series there are.
+    pub const MIN_CAPACITY: usize = 100;
 
-    /// No points yet.
+    /// No points yet, and room for [`CAPACITY`](Series::CAPACITY).
     pub fn new() -> Series<P> {
+        Series::with_capacity(Self::CAPACITY)
+    }
+
+    /// No points yet, and room for `points` of them, within [`MIN_CAPACITY`](Series::MIN_CAPACITY) and
+    /// [`CAPACITY`](Series::CAPACITY).
+    pub fn with_capacity(points: usize) -> Series<P> {
         Series {
+            capacity: points.clamp(Self::MIN_CAPACITY, Self::CAPACITY),
             interval: Duration::from_millis(1),
             kept: Vec::new(),
             peak: None,
@@ -44,7 +54,7 @@ impl<P: Point> Series<P> {
     pub fn push(&mut self, point: P) {
         self.latest = Some(point);
         self.add(point);
-        if self.kept.len() >= Self::CAPACITY {
+        if self.kept.len() >= self.capacity {
             self.thin();
         }
     }
@@ -92,7 +102,7 @@ impl<P: Point> Series<P> {
             self.add(point);
         }
         // States that change all the time cannot all be kept.
-        if self.kept.len() > Self::CAPACITY / 4 * 3 {
+        if self.kept.len() > self.capacity / 4 * 3 {
             let mut index = 0usize;
             self.kept.retain(|_| {
                 index += 1;
@@ -201,11 +211,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn never_more_than_the_capacity(step in 0u64..3_000, states in 1u64..4) {
-            let mut series = Series::new();
+        fn never_more_than_the_capacity(step in 0u64..3_000, states in 1u64..4, room in 0usize..30_000) {
+            let mut series = Series::with_capacity(room);
+            let capacity = series.capacity;
             for index in 0..60_000u64 {
                 series.push(Seen(Duration::from_micros(index * step), (index % states) as u8));
-                prop_assert!(series.kept.len() < Series::<Seen>::CAPACITY);
+                prop_assert!(series.kept.len() < capacity);
             }
             prop_assert!(series.finish().windows(2).all(|pair| pair[0].0 <= pair[1].0));
         }

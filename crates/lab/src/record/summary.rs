@@ -2,12 +2,15 @@
 
 use serde::{Serialize, Serializer};
 
+use super::fairness::Fairness;
+use super::transfer::Completions;
+
 /// A run in numbers, over everything after the warmup.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Summary {
     /// The scenario's name.
     pub scenario: String,
-    /// The engine that ran it: `quic`.
+    /// The engine that ran it: `sim`, `quic`.
     pub engine: String,
     /// The scenario's seed.
     pub seed: u64,
@@ -19,8 +22,12 @@ pub struct Summary {
     pub wall_s: f64,
     /// The bottleneck.
     pub path: PathSummary,
+    /// Further bottlenecks behind the first, in the order of the path.
+    pub next: Vec<PathSummary>,
     /// The flows, in the order of the scenario's groups.
     pub flows: Vec<FlowSummary>,
+    /// How long transfers took, by controller and size; empty if there were none.
+    pub completions: Vec<Completions>,
     /// How evenly the flows shared the path.
     pub fairness: Fairness,
 }
@@ -44,10 +51,17 @@ pub struct PathSummary {
     pub utilization: Option<f64>,
     /// How long the queue was, as the time that the bottleneck needs for it.
     pub queue_ms: QueueMillis,
-    /// Packets dropped at the bottleneck, by its buffer or a policer.
+    /// Packets dropped at the bottleneck, by its buffer, its queue discipline or a policer.
     pub drops: Option<u64>,
+    /// Packets marked "congestion experienced" at the bottleneck.
+    pub marks: Option<u64>,
     /// Data packets lost at random.
     pub random_losses: Option<u64>,
+    /// Packets that the machine delivered more than a millisecond after the path's time. Null in virtual time, where
+    /// none is.
+    pub late_packets: Option<u64>,
+    /// Packets that never entered the path since the machine was too slow to take them. Null in virtual time.
+    pub overflows: Option<u64>,
 }
 
 /// A queue over time, in milliseconds.
@@ -56,9 +70,15 @@ pub struct QueueMillis {
     /// Mean over time.
     #[serde(serialize_with = "optional_millionths")]
     pub mean: Option<f64>,
+    /// Median over time.
+    #[serde(serialize_with = "optional_millionths")]
+    pub p50: Option<f64>,
     /// What it did not exceed for 95 % of the time.
     #[serde(serialize_with = "optional_millionths")]
     pub p95: Option<f64>,
+    /// What it did not exceed for 99 % of the time.
+    #[serde(serialize_with = "optional_millionths")]
+    pub p99: Option<f64>,
     /// Its longest.
     #[serde(serialize_with = "optional_millionths")]
     pub max: Option<f64>,
@@ -79,6 +99,9 @@ pub struct RttMillis {
     /// 95th percentile.
     #[serde(serialize_with = "optional_millionths")]
     pub p95: Option<f64>,
+    /// 99th percentile.
+    #[serde(serialize_with = "optional_millionths")]
+    pub p99: Option<f64>,
     /// Largest.
     #[serde(serialize_with = "optional_millionths")]
     pub max: Option<f64>,
@@ -89,6 +112,8 @@ pub struct RttMillis {
 pub struct FlowSummary {
     /// Its place among the scenario's flows, from zero.
     pub id: usize,
+    /// Which of the scenario's `[[flow]]` it belongs to, from zero.
+    pub group: Option<usize>,
     /// Its controller's name.
     pub controller: String,
     /// When it started.
@@ -100,49 +125,58 @@ pub struct FlowSummary {
     /// Payload delivered, once, per second of the flow's life: from its start, handshake included, to its completion
     /// or the end of the run.
     pub goodput_bps: u64,
+    /// The goodput as a share of the path's `limit_bps`; null if the path has none.
+    #[serde(serialize_with = "optional_millionths")]
+    pub limit_share: Option<f64>,
+    /// The bandwidth that the flow had found when its Startup or slow start first ended: BBR's BtlBw, or for controllers
+    /// without an estimate, the highest delivery rate until then. Null if it did not end. The warmup is no exception.
+    pub startup_exit_bps: Option<u64>,
     /// Its round-trip times.
     pub rtt_ms: RttMillis,
     /// Bytes sent, headers and repeats included.
-    pub sent_bytes: u64,
+    pub sent_bytes: Option<u64>,
     /// Payload bytes that arrived, each counted once.
     pub delivered_bytes: u64,
     /// Bytes sent again because they were declared lost.
-    pub retransmitted_bytes: u64,
+    pub retransmitted_bytes: Option<u64>,
     /// Packets declared lost.
-    pub packets_lost: u64,
+    pub packets_lost: Option<u64>,
+    /// Packets that the sender learned were marked "congestion experienced".
+    pub ecn_marks: Option<u64>,
     /// Retransmission timeouts (TCP), or times of persistent congestion (QUIC).
-    pub timeouts: u64,
+    pub timeouts: Option<u64>,
+    /// Recoveries, and timeouts, that turned out to have been unnecessary and were undone.
+    pub spurious_recoveries: Option<u64>,
+    /// Tail loss probes sent.
+    pub tail_loss_probes: Option<u64>,
+    /// What its application says; null for bulk and where the engine has no applications.
+    pub app: Option<AppSummary>,
+}
+
+/// An application in numbers, over the whole run.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct AppSummary {
+    /// What it is, as scenarios call it: `requests`, `video`.
+    pub kind: String,
+    /// Transfers that were complete.
+    pub transfers: u64,
+    /// Transfers that were not, when the run ended.
+    pub unfinished: u64,
+    /// Video: how often playback stopped for want of data.
+    pub rebuffers: Option<u64>,
+    /// Video: how long playback stood still after it had begun.
+    #[serde(serialize_with = "optional_millionths")]
+    pub rebuffering_s: Option<f64>,
+    /// Video: the mean rate of the chunks.
+    pub bitrate_bps: Option<u64>,
 }
 
 impl FlowSummary {
-    /// The share of the sent bytes that were sent again.
-    pub fn retransmitted_share(&self) -> f64 {
-        match self.sent_bytes {
-            0 => 0.0,
-            sent => self.retransmitted_bytes as f64 / sent as f64,
-        }
+    /// The share of the sent bytes that were sent again, if both are known and something was sent.
+    pub fn retransmitted_share(&self) -> Option<f64> {
+        let sent = self.sent_bytes.filter(|sent| *sent > 0)?;
+        Some(self.retransmitted_bytes? as f64 / sent as f64)
     }
-}
-
-/// How evenly flows shared a path.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Fairness {
-    /// Jain's index of the goodputs.
-    #[serde(serialize_with = "optional_millionths")]
-    pub jain: Option<f64>,
-}
-
-/// Jain's index of fairness, (Σx)² / (n Σx²): 1 if all have the same, 1/n if one has everything; nothing if nobody has
-/// anything (R. Jain, D. Chiu, W. Hawe, "A Quantitative Measure of Fairness and Discrimination for Resource
-/// Allocation in Shared Computer Systems", 1984).
-pub fn jain_index(shares: impl IntoIterator<Item = f64>) -> Option<f64> {
-    let (mut count, mut sum, mut squares) = (0.0, 0.0, 0.0);
-    for share in shares {
-        count += 1.0;
-        sum += share;
-        squares += share * share;
-    }
-    (squares > 0.0).then(|| sum * sum / (count * squares))
 }
 
 /// Six decimals: a nanosecond of a millisecond, and enough of a second.
@@ -150,22 +184,12 @@ fn millionths<S: Serializer>(value: &f64, to: S) -> Result<S::Ok, S::Error> {
     to.serialize_f64((value * 1e6).round() / 1e6)
 }
 
-fn optional_millionths<S: Serializer>(value: &Option<f64>, to: S) -> Result<S::Ok, S::Error> {
+pub(super) fn optional_millionths<S: Serializer>(
+    value: &Option<f64>,
+    to: S,
+) -> Result<S::Ok, S::Error> {
     match value {
         Some(value) => millionths(value, to),
         None => to.serialize_none(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn jain() {
-        assert_eq!(jain_index([5.0, 5.0, 5.0]), Some(1.0));
-        assert_eq!(jain_index([7.0, 0.0]), Some(0.5));
-        assert_eq!(jain_index([0.0, 0.0]), None);
-        assert_eq!(jain_index([]), None);
     }
 }

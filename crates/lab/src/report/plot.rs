@@ -84,7 +84,8 @@ impl Plots {
 
 fn path(record: &Record, points: u64) -> PathPlot {
     let spec = &record.scenario.path;
-    let samples = thin(&record.path.samples, points);
+    let samples = record.paths.first().map_or(&[][..], |path| &path.samples);
+    let samples = thin(samples, points);
     PathPlot {
         rate: steps(spec, |at| {
             Some(spec.rate_at(at)?.bits_per_sec() as f64 / 1e6)

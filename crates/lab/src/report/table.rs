@@ -42,7 +42,7 @@ pub(super) fn row(lane: &Lane<'_>) -> [String; 8] {
         rtt(flow.rtt_ms.min),
         rtt(flow.rtt_ms.p50),
         rtt(flow.rtt_ms.p95),
-        percent(flow.retransmitted_share()),
+        flow.retransmitted_share().map_or("–".to_string(), percent),
     ]
 }
 

@@ -2,7 +2,7 @@
 
 use std::net::{Ipv4Addr, SocketAddr};
 
-use emulator::{Relay, RelayConfig, Sharing};
+use emulator::{Relay, RelayConfig, RelayCounters, Sharing};
 use units::{Bytes, Duration};
 
 use super::EngineError;
@@ -51,22 +51,34 @@ impl Bottleneck {
         if self.end.is_some_and(|end| at > end) {
             return;
         }
-        let (queued, forward) = (relay.queued(), relay.counters().forward);
+        let (queued, counters) = (relay.queued(), relay.counters());
         let sample = PathSample {
             at,
             queue: queued.bytes,
             delay: queued.delay,
         };
-        let totals = PathTotals {
-            transmitted: Bytes::new(forward.transmitted_bytes),
-            drops: forward.buffer_drops + forward.policer_drops,
-            random_losses: forward.random_losses,
-        };
-        self.recorder.sample(sample, totals);
+        self.recorder.sample(sample, totals(&counters));
     }
 
     /// Takes the path down; its summary and samples after a run that ended at `end`.
-    pub fn finish(self, end: Duration, payload_share: f64) -> (PathSummary, PathRecord) {
+    pub fn finish(mut self, end: Duration, payload_share: f64) -> (PathSummary, PathRecord) {
+        if let Some(relay) = self.relay {
+            // What the kernel threw away is known only now.
+            let overflows = relay.stop().socket_overflows;
+            self.recorder.overflows(overflows);
+        }
         self.recorder.finish(end, payload_share)
+    }
+}
+
+fn totals(counters: &RelayCounters) -> PathTotals {
+    let forward = &counters.forward;
+    PathTotals {
+        transmitted: Bytes::new(forward.transmitted_bytes),
+        drops: Some(forward.buffer_drops + forward.policer_drops),
+        marks: None,
+        random_losses: Some(forward.random_losses),
+        late_packets: Some(forward.late_packets + counters.reverse.late_packets),
+        overflows: Some(counters.socket_overflows),
     }
 }

@@ -12,7 +12,9 @@ use quic::observer::{Observer, Sample};
 use units::{Bytes, Duration, Rate, Time};
 
 use super::{EngineError, Progress};
-use crate::record::{FlowRecord, FlowRecorder, FlowSample, FlowSpan, FlowSummary, FlowTotals};
+use crate::record::{
+    FlowRecord, FlowRecorder, FlowSample, FlowSpan, FlowSummary, FlowTotals, Transfer,
+};
 use crate::scenario::Scenario;
 
 /// IPv4 and UDP.
@@ -63,6 +65,7 @@ impl Flow {
         start: Duration,
         payload: Payload,
         scenario: &Scenario,
+        flows: usize,
         begin: Instant,
     ) -> Flow {
         Flow {
@@ -76,7 +79,7 @@ impl Flow {
             started: OnceLock::new(),
             ended: OnceLock::new(),
             seen: Mutex::new(Seen {
-                recorder: FlowRecorder::new(scenario.warmup),
+                recorder: FlowRecorder::new(scenario.warmup, flows),
                 rtt: None,
                 state: "",
                 totals: FlowTotals::default(),
@@ -134,11 +137,11 @@ impl Flow {
         if let Some(outcome) = outcome.as_ref().filter(|outcome| outcome.is_complete) {
             let mut seen = self.seen();
             seen.totals = FlowTotals {
-                sent: Bytes::new(outcome.stats.bytes_sent),
                 payload: Bytes::new(outcome.bytes),
-                retransmitted: Bytes::new(outcome.stats.bytes_lost),
-                packets_lost: outcome.stats.packets_lost,
-                timeouts: seen.totals.timeouts,
+                sent: Some(Bytes::new(outcome.stats.bytes_sent)),
+                retransmitted: Some(Bytes::new(outcome.stats.bytes_lost)),
+                packets_lost: Some(outcome.stats.packets_lost),
+                ..seen.totals
             };
             let (at, totals) = (start + outcome.elapsed.into(), seen.totals);
             seen.recorder.totals(at, totals);
@@ -211,6 +214,17 @@ impl Flow {
         }
     }
 
+    /// What it had to transfer, if it has an end.
+    pub fn transfer(&self) -> Option<Transfer> {
+        Some(Transfer {
+            flow: self.id,
+            controller: self.controller,
+            start: self.started(),
+            bytes: Bytes::new(self.payload.len()?),
+            completed: self.completed(),
+        })
+    }
+
     /// Its summary and samples, after a run that ended at `end`.
     pub fn finish(&self, end: Duration) -> (FlowSummary, FlowRecord) {
         let span = FlowSpan {
@@ -243,14 +257,18 @@ impl Observer for Flow {
         seen.state = snapshot.state;
         if self.ended.get().is_none() {
             seen.totals = FlowTotals {
-                sent: sample.sent,
                 payload: self
                     .payload
                     .len()
                     .map_or(payload, |len| payload.min(Bytes::new(len))),
-                retransmitted: sample.rate.total_lost,
-                packets_lost: sample.packets_lost,
-                timeouts: sample.timeouts,
+                sent: Some(sample.sent),
+                retransmitted: Some(sample.rate.total_lost),
+                packets_lost: Some(sample.packets_lost),
+                timeouts: Some(sample.timeouts),
+                spurious_recoveries: Some(sample.undone),
+                // The QUIC stack tells of neither.
+                ecn_marks: None,
+                tail_loss_probes: None,
             };
             let totals = seen.totals;
             seen.recorder.totals(at, totals);
@@ -258,9 +276,11 @@ impl Observer for Flow {
         seen.recorder.sample(FlowSample {
             at,
             rtt: sample.rtt,
+            srtt: sample.srtt,
             delivery_rate: sample.rate.delivery_rate,
             inflight: sample.inflight,
             cwnd: snapshot.cwnd,
+            ssthresh: snapshot.ssthresh,
             pacing_rate: snapshot.pacing_rate,
             btl_bw: snapshot.btl_bw,
             rt_prop: snapshot.rt_prop,

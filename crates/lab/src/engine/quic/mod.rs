@@ -29,7 +29,7 @@ use tokio::time::{MissedTickBehavior, interval};
 use units::Duration;
 
 use super::{Cancel, Engine, EngineError, Progress};
-use crate::record::{Fairness, Record, Summary, jain_index};
+use crate::record::{Record, Recorded, Run, TransferRecorder};
 use crate::scenario::Scenario;
 use bottleneck::Bottleneck;
 use flow::{Flow, IP_HEADERS};
@@ -97,6 +97,7 @@ impl Quic {
         let server = Server::start(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)))?;
         let mut bottleneck = Bottleneck::start(scenario, server.address())?;
         let begin = Instant::now();
+        let count = scenario.each_flow().count();
         let flows: Vec<Arc<Flow>> = scenario
             .each_flow()
             .enumerate()
@@ -108,6 +109,7 @@ impl Quic {
                     start,
                     payload,
                     scenario,
+                    count,
                     begin,
                 ))
             })
@@ -155,28 +157,23 @@ impl Quic {
             .map(|flow| flow.datagram_size())
             .max()
             .unwrap_or(0);
-        let (path, path_record) = bottleneck.finish(end, bulk::payload_share(datagram, IP_HEADERS));
-        let (summaries, records): (Vec<_>, Vec<_>) =
-            flows.iter().map(|flow| flow.finish(end)).unzip();
-        let goodputs = summaries.iter().map(|flow| flow.goodput_bps as f64);
-        Ok(Record {
-            summary: Summary {
-                scenario: scenario.name.clone(),
-                engine: self.name().to_string(),
-                seed: scenario.seed,
-                duration_s: end.as_secs_f64(),
-                wall_s: begin.elapsed().as_secs_f64(),
-                fairness: Fairness {
-                    jain: jain_index(goodputs),
-                },
-                path,
-                flows: summaries,
-            },
-            scenario: scenario.clone(),
-            flows: records,
-            path: path_record,
+        let mut transfers = TransferRecorder::new(scenario.warmup);
+        let noted = flows.iter().filter_map(|flow| flow.transfer());
+        noted.for_each(|transfer| transfers.note(transfer));
+        let run = Run {
+            scenario,
+            engine: self.name(),
+            end,
+            wall: begin.elapsed(),
             is_partial,
-        })
+        };
+        let recorded = Recorded {
+            path: bottleneck.finish(end, bulk::payload_share(datagram, IP_HEADERS)),
+            next: Vec::new(),
+            flows: flows.iter().map(|flow| flow.finish(end)).collect(),
+            transfers: transfers.finish(),
+        };
+        Ok(Record::new(run, recorded))
     }
 
     fn payload(
