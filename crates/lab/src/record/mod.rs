@@ -22,7 +22,9 @@ pub use fairness::{CONVERGED, Fairness, HELD_S, JainPerSecond, WINDOW_S, jain_in
 pub use flow::{FlowRecord, FlowRecorder, FlowSample, FlowSpan, FlowTotals};
 pub use path::{PathRecord, PathRecorder, PathSample, PathTotals};
 pub use series::{Point, Series};
-pub use summary::{AppSummary, FlowSummary, PathSummary, QueueMillis, RttMillis, Summary};
+pub use summary::{
+    AppSummary, FlowSummary, PathSummary, PlaybackSummary, QueueMillis, RttMillis, Summary,
+};
 pub use throughput::Throughput;
 pub use transfer::{Completions, SIZE_CLASSES, Transfer, TransferRecorder, Transfers};
 

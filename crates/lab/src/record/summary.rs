@@ -156,19 +156,36 @@ pub struct FlowSummary {
 /// An application in numbers, over the whole run.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct AppSummary {
-    /// What it is, as scenarios call it: `requests`, `video`.
+    /// What it is, as scenarios call it: `requests`, `poisson`, `rate`, `video`.
     pub kind: String,
-    /// Transfers that were complete.
-    pub transfers: u64,
-    /// Transfers that were not, when the run ended.
-    pub unfinished: u64,
-    /// Video: how often playback stopped for want of data.
-    pub rebuffers: Option<u64>,
-    /// Video: how long playback stood still after it had begun.
+    /// Objects that it began: asked for, or written.
+    pub started: u64,
+    /// Objects delivered.
+    pub completed: u64,
+    /// Objects that were not begun because too many were under way.
+    pub refused: u64,
+    /// Frames that a rate-limited source skipped because its backlog was full.
+    pub skipped: Option<u64>,
+    /// Frames that a rate-limited source delivered after their deadline.
+    pub late: Option<u64>,
+    /// How a video played.
+    pub playback: Option<PlaybackSummary>,
+}
+
+/// How a video played.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct PlaybackSummary {
+    /// From the flow's start to the first picture; null if there was none.
     #[serde(serialize_with = "optional_millionths")]
-    pub rebuffering_s: Option<f64>,
-    /// Video: the mean rate of the chunks.
-    pub bitrate_bps: Option<u64>,
+    pub startup_s: Option<f64>,
+    /// How often it stopped for want of data.
+    pub stalls: u64,
+    /// How long it stood still then.
+    #[serde(serialize_with = "millionths")]
+    pub stalled_s: f64,
+    /// How much was played.
+    #[serde(serialize_with = "millionths")]
+    pub played_s: f64,
 }
 
 impl FlowSummary {

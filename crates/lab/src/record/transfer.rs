@@ -220,7 +220,7 @@ mod tests {
         assert_eq!((small.over_bytes, small.up_to_bytes), (None, Some(14_480)));
         assert_eq!((small.count, small.unfinished), (100, 0));
         let is_about =
-            |found: Option<f64>, expected| (found.unwrap() / expected - 1.0).abs() < 0.001;
+            |found: Option<f64>, expected: f64| (found.unwrap() / expected - 1.0).abs() < 0.001;
         assert!(is_about(small.p50_ms, 50.0), "{small:?}");
         assert!(is_about(small.p95_ms, 95.0), "{small:?}");
         assert_eq!((small.mean_ms, small.max_ms), (Some(50.5), Some(100.0)));
