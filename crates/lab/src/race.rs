@@ -10,7 +10,7 @@ use units::{Bytes, Duration, Rate, Ratio};
 
 use crate::engine::{Cancel, Engine, EngineError, Progress, Quic};
 use crate::record::Record;
-use crate::scenario::{BufferSpec, FlowSpec, PathSpec, Scenario};
+use crate::scenario::{BufferSpec, FlowSpec, HostSpec, PathSpec, Scenario};
 
 /// A race: one lane a controller, all at the same time.
 #[derive(Debug, Clone)]
@@ -115,9 +115,7 @@ impl Race {
         };
         let scenarios = self.scenarios(bytes);
         // All lanes together, before the first one starts.
-        self.scenario(self.flows(bytes))
-            .check()
-            .map_err(EngineError::from)?;
+        engine.check(&self.scenario(self.flows(bytes)))?;
         // The end of one lane by an error ends the others, and not what else the caller cancels.
         let cancel = cancel.child_token();
         let results = thread::scope(|scope| {
@@ -177,6 +175,8 @@ impl Race {
             warmup: self.warmup,
             seed: self.seed,
             path: self.path.clone(),
+            next: Vec::new(),
+            host: HostSpec::UNSET,
             flows,
         }
     }

@@ -62,7 +62,7 @@ fn everything_that_there_is() {
     assert_eq!(scenario.duration, Some(Duration::from_secs(60)));
     assert_eq!(scenario.warmup, Duration::from_secs(5));
     assert_eq!(scenario.seed, 7);
-    let [bbr, reno] = scenario.flows[..] else {
+    let [bbr, reno] = &scenario.flows[..] else {
         panic!("two groups");
     };
     assert_eq!((bbr.controller, bbr.count), (Kind::Bbr1, 2));
@@ -165,7 +165,7 @@ fn nonsense_names_line_field_and_fix() {
         (
             "zebra = 1",
             "line 5: path.zebra: unknown key; known: rate, rtt, buffer, loss, ack_loss, jitter, reorder, duplicate, \
-             policer, aggregation, change, trace, queue",
+             policer, aggregation, change, trace, queue, uplink, next",
         ),
         (
             "loss = \"120%\"",
@@ -278,16 +278,8 @@ fn nonsense_names_line_field_and_fix() {
             "line 4: flow.count: 0 flows send nothing; give 1 or more",
         ),
         (
-            "name = 'x'\nduration = '5s'\n[[flow]]\ncontroller = 'cubic'\ncount = 5000",
-            "line 5: flow.count: 5000 flows are more than 500",
-        ),
-        (
-            "name = 'x'\n[[flow]]\ncontroller = 'cubic'\napp = { kind = 'requests' }",
-            "line 4: flow.app: not supported by engine quic yet; leave it out",
-        ),
-        (
-            "name = 'x'\n[host]\nmss = 1000",
-            "line 2: host: not supported by engine quic yet; leave it out",
+            "name = 'x'\nduration = '5s'\n[[flow]]\ncontroller = 'cubic'\ncount = 500000",
+            "line 5: flow.count: 500000 flows are more than 100000",
         ),
         (
             "nam = 'x'",
@@ -384,7 +376,7 @@ fn overrides() {
         (
             "flow.cont",
             "bbr1",
-            "flow.cont: unknown key; did you mean `count`?",
+            "flow[0].cont: unknown key; did you mean `count`?",
         ),
         (
             "path",

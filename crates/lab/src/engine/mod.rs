@@ -25,6 +25,13 @@ pub trait Engine {
     /// Its name in records.
     fn name(&self) -> &'static str;
 
+    /// Whether this engine can run the scenario.
+    ///
+    /// # Errors
+    ///
+    /// The scenario makes no sense, or asks for what this engine cannot do; the error's field is the one to mend.
+    fn check(&self, scenario: &Scenario) -> Result<(), EngineError>;
+
     /// Runs a scenario to its end and blocks meanwhile; call it from a thread that may be blocked. `watch` is told about
     /// every flow some twenty times a second, from threads of the engine, and must return soon.
     ///
@@ -33,7 +40,7 @@ pub trait Engine {
     ///
     /// # Errors
     ///
-    /// The scenario makes no sense, or asks for what this engine cannot do; or the run failed.
+    /// Those of [`Engine::check`]; or the run failed.
     fn run(
         &self,
         scenario: &Scenario,

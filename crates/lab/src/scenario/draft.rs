@@ -86,8 +86,11 @@ impl Draft {
             }
             error
         })?;
-        if let Some(trace) = &mut scenario.path.trace {
-            *trace = self.directory.join(&trace);
+        for hop in std::iter::once(&mut scenario.path).chain(&mut scenario.next) {
+            let traces = [&mut hop.trace, &mut hop.uplink.trace];
+            for trace in traces.into_iter().flatten() {
+                *trace = self.directory.join(&trace);
+            }
         }
         Ok(scenario)
     }

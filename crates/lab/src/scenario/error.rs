@@ -33,11 +33,6 @@ impl ScenarioError {
         ScenarioError::new("", reason)
     }
 
-    /// The key is part of the format, but nothing carries it out yet: better refused than ignored.
-    pub(crate) fn not_yet() -> ScenarioError {
-        ScenarioError::new("", "not supported by engine quic yet; leave it out")
-    }
-
     /// The same error, in item `index` of a list; [`ScenarioError::within`] puts the list's name before it.
     pub(crate) fn item(mut self, index: usize) -> ScenarioError {
         self.field = match self.field.is_empty() {

@@ -4,10 +4,12 @@ use congestion::kind::Kind;
 use units::{Bytes, Duration};
 
 use super::error::ScenarioError;
+use super::hops::Hops;
+use super::host::HostSpec;
 use super::value::Value;
 
 /// A group of flows that differ in nothing but their start.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct FlowSpec {
     /// `controller`: their congestion control.
     pub controller: Kind,
@@ -19,11 +21,29 @@ pub struct FlowSpec {
     pub stagger: Duration,
     /// `bytes`: what each of them transfers; without it, bulk until the end of the run.
     pub bytes: Option<Bytes>,
+    /// `rtt`: the RTprop of each of them; that of the path if not given.
+    pub rtt: Option<Duration>,
+    /// `reverse`: whether they send against the others, their data over the uplinks and their ACKs over the bottlenecks.
+    pub reverse: bool,
+    /// `hops`: which of a chain of bottlenecks they cross; all if not given.
+    pub hops: Option<Hops>,
+    /// `host`: what is different at their hosts. A group with its own `scheduler` or `nic` has a sending host to itself.
+    pub host: HostSpec,
 }
 
 impl FlowSpec {
     /// The fields of `[[flow]]`.
-    pub const KEYS: [&str; 5] = ["controller", "count", "start", "stagger", "bytes"];
+    pub const KEYS: [&str; 9] = [
+        "controller",
+        "count",
+        "start",
+        "stagger",
+        "bytes",
+        "rtt",
+        "reverse",
+        "hops",
+        "host",
+    ];
 
     /// One bulk flow from the start.
     pub const fn new(controller: Kind) -> FlowSpec {
@@ -33,23 +53,22 @@ impl FlowSpec {
             start: Duration::ZERO,
             stagger: Duration::ZERO,
             bytes: None,
+            rtt: None,
+            reverse: false,
+            hops: None,
+            host: HostSpec::UNSET,
         }
     }
 
     /// When each flow of the group starts.
     pub fn starts(&self) -> impl Iterator<Item = Duration> + use<> {
-        let FlowSpec {
-            start,
-            stagger,
-            count,
-            ..
-        } = *self;
+        let (start, stagger, count) = (self.start, self.stagger, self.count);
         (0..count).map(move |index| start + stagger * index)
     }
 
     /// Reads one `[[flow]]`; the error's field is relative to it.
     pub(crate) fn read(value: &Value) -> Result<FlowSpec, ScenarioError> {
-        let known = [&FlowSpec::KEYS[..], &["rtt", "app"]].concat();
+        let known = FlowSpec::KEYS;
         let fields = value.fields("[[flow]] with controller = \"bbr1\"", &known)?;
         let controller = fields.required("controller", Value::parse)?;
         let mut flow = FlowSpec::new(controller);
@@ -64,7 +83,7 @@ impl FlowSpec {
     }
 
     /// Sets the field `key`; the error's field is relative to it.
-    pub(crate) fn assign(&mut self, key: &str, value: &Value) -> Result<(), ScenarioError> {
+    fn assign(&mut self, key: &str, value: &Value) -> Result<(), ScenarioError> {
         match key {
             "controller" => self.controller = value.parse()?,
             "count" => {
@@ -75,8 +94,11 @@ impl FlowSpec {
             }
             "start" => self.start = value.parse()?,
             "stagger" => self.stagger = value.parse()?,
-            "bytes" => self.bytes = Some(value.parse()?),
-            "rtt" | "app" => return Err(ScenarioError::not_yet()),
+            "bytes" => self.bytes = Some(value.positive_size()?),
+            "rtt" => self.rtt = Some(value.parse()?),
+            "reverse" => self.reverse = value.yes_or_no()?,
+            "hops" => self.hops = Some(value.parse()?),
+            "host" => self.host = HostSpec::read(value)?,
             _ => return Err(ScenarioError::unknown_key(key, &FlowSpec::KEYS)),
         }
         Ok(())

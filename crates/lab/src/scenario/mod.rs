@@ -7,8 +7,13 @@
 mod buffer;
 mod draft;
 mod error;
+mod fields;
 mod flow;
+mod hops;
+mod host;
+mod link_spec;
 mod path_spec;
+mod propagation;
 mod to_path;
 mod to_toml;
 pub(crate) mod value;
@@ -16,21 +21,28 @@ pub(crate) mod value;
 use std::path::Path;
 use std::str::FromStr;
 
-use units::{Bytes, Duration};
+use units::Duration;
 
 pub use buffer::BufferSpec;
 pub use draft::Draft;
 pub use error::ScenarioError;
 pub use flow::FlowSpec;
+pub use hops::Hops;
+pub use host::HostSpec;
+pub use link_spec::LinkSpec;
 pub use path_spec::{ChangeSpec, PathSpec};
 
+use propagation::hop_name;
 use value::{Entry, Value};
 
-/// About as many as an emulated path serves clients; on one machine, more would measure the machine.
-const MAX_FLOWS: u64 = 500;
+/// Beyond it, memory is what a run measures.
+const MAX_FLOWS: u64 = 100_000;
+
+/// Beyond it there is no such chain.
+const MAX_HOPS: usize = 64;
 
 /// What the path is and who sends over it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Scenario {
     /// `name`: what people call it.
     pub name: String,
@@ -40,8 +52,12 @@ pub struct Scenario {
     pub warmup: Duration,
     /// `seed`: what every random choice of path and controllers derives from.
     pub seed: u64,
-    /// `[path]`: the path.
+    /// `[path]`: the path, or the first hop of a chain.
     pub path: PathSpec,
+    /// `[[path.next]]`: the hops behind it.
+    pub next: Vec<PathSpec>,
+    /// `[host]`: the hosts at both ends.
+    pub host: HostSpec,
     /// `[[flow]]`: the flows, group by group.
     pub flows: Vec<FlowSpec>,
 }
@@ -59,33 +75,30 @@ impl Scenario {
         Draft::load(file)?.read()
     }
 
-    /// Overrides the field `key` (`duration`, `path.loss`, `flow.bytes`) with an option's text. `flow.…` applies to
-    /// every group of flows.
+    /// Overrides the field `field` (`duration`, `path.loss`, `flow.0.bytes`) with an option's text, as [`Draft::set`]
+    /// does. To override several that make sense only together, use a [`Draft`].
     ///
     /// # Errors
     ///
-    /// There is no such field, or with this value the scenario makes no sense. It may then have changed: do not run it.
-    pub fn set(&mut self, key: &str, text: &str) -> Result<(), ScenarioError> {
-        let value = Value::from_option(text);
-        match key.split_once('.') {
-            Some(("path", field)) => self.path.set(field, text)?,
-            Some(("flow", field)) => {
-                for flow in &mut self.flows {
-                    flow.assign(field, &value)
-                        .map_err(|error| error.within(field).within("flow"))?;
-                }
-            }
-            _ => self
-                .assign(key, &value)
-                .map_err(|error| error.within(key))?,
-        }
-        self.check()
+    /// There is no such field, or with this value the scenario makes no sense. It has not changed then.
+    pub fn set(&mut self, field: &str, text: &str) -> Result<(), ScenarioError> {
+        let overridden = || {
+            let mut draft = Draft::parse(&self.to_string(), Path::new(""))?;
+            draft.set(field, text)?;
+            draft.read()
+        };
+        // A line would be one of a text that nobody has seen.
+        *self = overridden().map_err(|error| ScenarioError {
+            line: None,
+            ..error
+        })?;
+        Ok(())
     }
 
     /// Every single flow, group by group, with the time of its start.
-    pub fn each_flow(&self) -> impl Iterator<Item = (FlowSpec, Duration)> {
+    pub fn each_flow(&self) -> impl Iterator<Item = (&FlowSpec, Duration)> {
         let flows = self.flows.iter();
-        flows.flat_map(|flow| flow.starts().map(|start| (*flow, start)))
+        flows.flat_map(|flow| flow.starts().map(move |start| (flow, start)))
     }
 
     /// Whether the fields make sense together. Scenarios that were read are checked already.
@@ -95,13 +108,20 @@ impl Scenario {
     /// They do not; the error's field is the one to mend.
     pub fn check(&self) -> Result<(), ScenarioError> {
         let wrong = |field: &str, reason: &str| Err(ScenarioError::new(field, reason));
-        self.path.check()?;
-        let Some(last) = self.flows.len().checked_sub(1) else {
+        for (place, hop) in self.hops().enumerate() {
+            let name = hop_name(place);
+            hop.check_fields(&name)
+                .map_err(|error| error.within(&name))?;
+        }
+        if self.next.len() >= MAX_HOPS {
+            return wrong("path.next", &format!("more than {MAX_HOPS} hops in all"));
+        }
+        if self.flows.is_empty() {
             return wrong(
                 "flow",
                 "nobody sends; add [[flow]] with controller = \"bbr1\"",
             );
-        };
+        }
         let count = self
             .flows
             .iter()
@@ -112,13 +132,7 @@ impl Scenario {
                 &format!("{count} flows are more than {MAX_FLOWS}"),
             );
         }
-        if self
-            .flows
-            .iter()
-            .any(|flow| flow.bytes.is_some_and(Bytes::is_zero))
-        {
-            return wrong("flow.bytes", "0b is no transfer; give a size such as 8mb");
-        }
+        self.check_delays()?;
         let Some(duration) = self.duration else {
             return match self.flows.iter().all(|flow| flow.bytes.is_some()) {
                 true => Ok(()),
@@ -132,15 +146,8 @@ impl Scenario {
         for (index, flow) in self.flows.iter().enumerate() {
             let start = flow.starts().last().unwrap_or(flow.start);
             if start >= duration {
-                let field = if last == 0 {
-                    "flow.start".to_string()
-                } else {
-                    format!("flow[{index}].start")
-                };
-                return wrong(
-                    &field,
-                    &format!("{start} is not before the end of a run of {duration}"),
-                );
+                let reason = format!("{start} is not before the end of a run of {duration}");
+                return Err(self.flow_error(index, "start", &reason));
             }
         }
         Ok(())
@@ -153,6 +160,8 @@ impl Scenario {
             warmup: Duration::ZERO,
             seed: 1,
             path: PathSpec::default(),
+            next: Vec::new(),
+            host: HostSpec::UNSET,
             flows: Vec::new(),
         };
         for entry in entries {
@@ -184,7 +193,7 @@ impl Scenario {
             "seed" => self.seed = value.whole()?,
             "path" => {
                 for entry in value.entries("a table such as [path]")? {
-                    let assigned = self.path.assign(&entry.key, &entry.value);
+                    let assigned = self.assign_path(&entry.key, &entry.value);
                     assigned.map_err(|error| error.within(&entry.key))?;
                 }
             }
@@ -192,8 +201,22 @@ impl Scenario {
                 Value::List(flows) => self.flows = value::items(flows, FlowSpec::read)?,
                 _ => return Err(ScenarioError::new("", "is a list; write [[flow]]")),
             },
-            "host" => return Err(ScenarioError::not_yet()),
+            "host" => self.host = HostSpec::read(value)?,
             _ => return Err(ScenarioError::unknown_key(key, &Scenario::KEYS)),
+        }
+        Ok(())
+    }
+
+    /// Sets the field `key` of `[path]`, which is a hop's or `next`; the error's field is relative to it.
+    fn assign_path(&mut self, key: &str, value: &Value) -> Result<(), ScenarioError> {
+        match (key, value) {
+            ("next", Value::List(hops)) => self.next = value::items(hops, PathSpec::read)?,
+            ("next", _) => return Err(ScenarioError::new("", "is a list; write [[path.next]]")),
+            (key, value) if PathSpec::KEYS.contains(&key) => self.path.assign(key, value)?,
+            _ => {
+                let known = [&PathSpec::KEYS[..], &["next"]].concat();
+                return Err(ScenarioError::unknown_key(key, &known));
+            }
         }
         Ok(())
     }

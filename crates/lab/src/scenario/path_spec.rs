@@ -2,17 +2,17 @@
 
 use std::path::PathBuf;
 
-use path::{Aggregation, GilbertElliott, Jitter, Loss, Policer, Reorder};
+use path::{Aggregation, Discipline, Jitter, Loss, Policer, Reorder};
 use units::{Bytes, Duration, Rate, Ratio};
 
 use super::buffer::BufferSpec;
 use super::error::ScenarioError;
+use super::fields;
+use super::link_spec::LinkSpec;
 use super::value::{self, Value};
 
-/// The largest packet that a path is asked to carry: its buffer must hold at least one.
-pub(crate) const PACKET: Bytes = path::MTU;
-
-/// A path as people describe it: one bottleneck for data, its RTprop, and what else happens to packets.
+/// A path as people describe it: one bottleneck for data, its RTprop, and what else happens to
+/// packets, in both directions.
 ///
 /// The default is a path that does nothing at all. Fields are set from text, in a scenario's `[path]` as in a command's
 /// options, by [`PathSpec::set`].
@@ -42,6 +42,11 @@ pub struct PathSpec {
     pub policer: Option<Policer>,
     /// `aggregation`: ACKs that are held and released together: `{ interval = "10ms" }`.
     pub aggregation: Option<Aggregation>,
+    /// `queue`: who waits at the bottleneck, who goes, who is dropped or marked.
+    pub queue: Discipline,
+    /// `uplink`: what the direction of ACKs has of its own; its loss may also be given as `ack_loss`, its aggregation as
+    /// `aggregation`.
+    pub uplink: LinkSpec,
     /// `change`: what changes, and when.
     pub changes: Vec<ChangeSpec>,
 }
@@ -60,6 +65,8 @@ impl Default for PathSpec {
             duplicate: Ratio::ZERO,
             policer: None,
             aggregation: None,
+            queue: Discipline::default(),
+            uplink: LinkSpec::default(),
             changes: Vec::new(),
         }
     }
@@ -78,7 +85,7 @@ pub struct ChangeSpec {
 
 impl PathSpec {
     /// The fields of `[path]`; each is also a path option of commands (`--ack-loss` for `ack_loss`).
-    pub const KEYS: [&str; 13] = [
+    pub const KEYS: [&str; 14] = [
         "rate",
         "rtt",
         "buffer",
@@ -92,6 +99,7 @@ impl PathSpec {
         "change",
         "trace",
         "queue",
+        "uplink",
     ];
 
     /// Sets the field `key` from an option's text, such as `2%` for `loss`. A table is written `key=value,key=value`
@@ -113,36 +121,33 @@ impl PathSpec {
     ///
     /// They do not; the error's field is the one to mend.
     pub fn check(&self) -> Result<(), ScenarioError> {
-        self.check_fields().map_err(|error| error.within("path"))
+        self.check_fields("path")
+            .map_err(|error| error.within("path"))
     }
 
-    fn check_fields(&self) -> Result<(), ScenarioError> {
+    /// As [`PathSpec::check`]; the error's field is relative to the path, and `name` is what the path is called.
+    pub(crate) fn check_fields(&self, name: &str) -> Result<(), ScenarioError> {
         let wrong = |field: &str, reason: &str| Err(ScenarioError::new(field, reason));
-        if self.rate.is_some() && self.trace.is_some() {
-            return wrong("trace", "the path has a rate already; give one of the two");
+        self.data().check(self.rtt, &format!("{name}.rate"))?;
+        let uplink = self.uplink.check(self.rtt, &format!("{name}.uplink.rate"));
+        uplink.map_err(|error| error.within("uplink"))?;
+        if self.ack_loss != Ratio::ZERO && self.uplink.loss != Loss::None {
+            return wrong(
+                "uplink.loss",
+                "there is an ack_loss already; give one of the two",
+            );
         }
-        match (self.buffer, self.buffer_bytes()) {
-            (Some(buffer), None) => {
-                let reason = format!("{buffer} needs path.rate; give one, or a size such as 250kb");
-                return wrong("buffer", &reason);
-            }
-            (Some(buffer), Some(bytes)) if bytes < PACKET => {
-                let size = match buffer {
-                    BufferSpec::Bytes(_) => buffer.to_string(),
-                    _ => format!("{buffer} is {bytes}, which"),
-                };
-                let reason = format!(
-                    "{size} is smaller than one packet ({} bytes); give a larger one such as 100p",
-                    PACKET.get()
-                );
-                return wrong("buffer", &reason);
-            }
-            _ => {}
+        if self.aggregation.is_some() && self.uplink.aggregation.is_some() {
+            return wrong(
+                "uplink.aggregation",
+                "there is an aggregation of ACKs already; give one of the two",
+            );
         }
         for (index, change) in self.changes.iter().enumerate() {
             let field = format!("change[{index}].rate");
             if change.rate.is_some() && self.rate.is_none() {
-                return wrong(&field, "there is no path.rate to change; give one");
+                let reason = format!("there is no {name}.rate to change; give one");
+                return wrong(&field, &reason);
             }
         }
         Ok(())
@@ -151,16 +156,43 @@ impl PathSpec {
     /// The buffer in bytes, if it has a size that can be told: packets count as 1500 bytes, multiples of the BDP and
     /// times need a rate.
     pub fn buffer_bytes(&self) -> Option<Bytes> {
-        match self.buffer? {
-            BufferSpec::Bytes(bytes) => Some(bytes),
-            BufferSpec::Packets(packets) => Some(PACKET * packets),
-            BufferSpec::Time(span) => Some(self.rate?.bytes_in(span)),
-            BufferSpec::Bdp { thousandths } => {
-                let bdp = u128::from(self.rate?.bytes_in(self.rtt).get());
-                let bytes = bdp * u128::from(thousandths) / 1000;
-                Some(Bytes::new(u64::try_from(bytes).unwrap_or(u64::MAX)))
-            }
+        self.data().buffer_bytes(self.rtt)
+    }
+
+    /// The direction of data.
+    pub(crate) fn data(&self) -> LinkSpec {
+        LinkSpec {
+            rate: self.rate,
+            trace: self.trace.clone(),
+            buffer: self.buffer,
+            queue: self.queue,
+            loss: self.loss,
+            jitter: self.jitter,
+            reorder: self.reorder,
+            duplicate: self.duplicate,
+            policer: self.policer,
+            aggregation: None,
         }
+    }
+
+    /// The direction of ACKs.
+    pub(crate) fn acks(&self) -> LinkSpec {
+        let mut link = self.uplink.clone();
+        if self.ack_loss != Ratio::ZERO {
+            link.loss = Loss::Independent(self.ack_loss);
+        }
+        link.aggregation = link.aggregation.or(self.aggregation);
+        link
+    }
+
+    /// Reads one `[[path.next]]`; the error's field is relative to it.
+    pub(crate) fn read(value: &Value) -> Result<PathSpec, ScenarioError> {
+        let mut path = PathSpec::default();
+        for entry in value.entries("a table such as [[path.next]] with rate = \"50mbit\"")? {
+            let assigned = path.assign(&entry.key, &entry.value);
+            assigned.map_err(|error| error.within(&entry.key))?;
+        }
+        Ok(path)
     }
 
     /// Whether packets cross the path as if it were not there.
@@ -171,133 +203,27 @@ impl PathSpec {
     /// Sets the field `key`; the error's field is relative to it.
     pub(crate) fn assign(&mut self, key: &str, value: &Value) -> Result<(), ScenarioError> {
         match key {
-            "rate" => self.rate = Some(positive_rate(value)?),
+            "rate" => self.rate = Some(value.positive_rate()?),
             "rtt" => self.rtt = value.parse()?,
             "buffer" => self.buffer = Some(value.parse()?),
-            "loss" => self.loss = loss(value)?,
-            "ack_loss" => self.ack_loss = probability(value)?,
-            "jitter" => self.jitter = Some(jitter(value)?),
-            "reorder" => self.reorder = Some(reorder(value)?),
-            "duplicate" => self.duplicate = probability(value)?,
-            "policer" => self.policer = Some(policer(value)?),
-            "aggregation" => self.aggregation = Some(aggregation(value)?),
+            "loss" => self.loss = fields::loss(value)?,
+            "ack_loss" => self.ack_loss = value.share()?,
+            "jitter" => self.jitter = Some(fields::jitter(value)?),
+            "reorder" => self.reorder = Some(fields::reorder(value)?),
+            "duplicate" => self.duplicate = value.share()?,
+            "policer" => self.policer = Some(fields::policer(value)?),
+            "aggregation" => self.aggregation = Some(fields::aggregation(value)?),
             "trace" => self.trace = Some(PathBuf::from(value.text("the name of a file")?)),
             "change" => match value {
                 Value::List(changes) => self.changes = value::items(changes, change)?,
                 one => self.changes.push(change(one)?),
             },
-            "queue" => match value.text("droptail")? {
-                "droptail" => {}
-                _ => return Err(value.wrong("is no known queue; known: droptail")),
-            },
+            "queue" => self.queue = fields::queue(value)?,
+            "uplink" => self.uplink = LinkSpec::read(value)?,
             _ => return Err(ScenarioError::unknown_key(key, &PathSpec::KEYS)),
         }
         Ok(())
     }
-}
-
-fn positive_rate(value: &Value) -> Result<Rate, ScenarioError> {
-    let rate: Rate = value.parse()?;
-    if rate.is_zero() {
-        return Err(value.wrong("makes no sense; give a rate such as 20mbit"));
-    }
-    Ok(rate)
-}
-
-fn positive_time(value: &Value) -> Result<Duration, ScenarioError> {
-    let span: Duration = value.parse()?;
-    if span.is_zero() {
-        return Err(value.wrong("makes no sense; give a time such as 10ms"));
-    }
-    Ok(span)
-}
-
-fn probability(value: &Value) -> Result<Ratio, ScenarioError> {
-    let text = value.text("a share such as 1%")?;
-    // More than 100 % deserves a better answer than "not a share", however much it is.
-    let percent = text.trim().strip_suffix('%').map(str::trim_end);
-    let number = percent.unwrap_or(text).parse::<f64>().unwrap_or(0.0);
-    if number > if percent.is_some() { 100.0 } else { 1.0 } {
-        return Err(value.wrong("is more than 100%"));
-    }
-    value.parse()
-}
-
-fn loss(value: &Value) -> Result<Loss, ScenarioError> {
-    if let Value::Scalar(_) = value {
-        return probability(value).map(independent);
-    }
-    let example = "{ kind = \"gilbert\", p = \"1%\", r = \"30%\" }";
-    let fields = value.fields(example, &["kind", "p", "r", "loss_good", "loss_bad"])?;
-    fields.required("kind", |kind| match kind.text("gilbert")? {
-        "gilbert" => Ok(()),
-        _ => Err(kind.wrong("is no known kind of loss; known: gilbert")),
-    })?;
-    Ok(Loss::GilbertElliott(GilbertElliott {
-        p: fields.required("p", probability)?,
-        r: fields.required("r", probability)?,
-        loss_good: fields
-            .optional("loss_good", probability)?
-            .unwrap_or(Ratio::ZERO),
-        loss_bad: fields
-            .optional("loss_bad", probability)?
-            .unwrap_or(Ratio::ONE),
-    }))
-}
-
-/// Loss with one probability for all packets; none if it is zero.
-pub(crate) fn independent(loss: Ratio) -> Loss {
-    match loss == Ratio::ZERO {
-        true => Loss::None,
-        false => Loss::Independent(loss),
-    }
-}
-
-fn jitter(value: &Value) -> Result<Jitter, ScenarioError> {
-    if let Value::Scalar(_) = value {
-        let up_to = positive_time(value)?;
-        return Ok(Jitter {
-            up_to,
-            reorders: false,
-        });
-    }
-    let example = "{ up_to = \"5ms\", reorders = true }";
-    let fields = value.fields(example, &["up_to", "reorders"])?;
-    Ok(Jitter {
-        up_to: fields.required("up_to", positive_time)?,
-        reorders: fields.optional("reorders", Value::parse)?.unwrap_or(false),
-    })
-}
-
-fn reorder(value: &Value) -> Result<Reorder, ScenarioError> {
-    let example = "{ share = \"1%\", by = \"10ms\" }";
-    let fields = value.fields(example, &["share", "by"])?;
-    Ok(Reorder {
-        share: fields.required("share", probability)?,
-        by: fields.required("by", positive_time)?,
-    })
-}
-
-fn policer(value: &Value) -> Result<Policer, ScenarioError> {
-    let example = "{ rate = \"10mbit\", burst = \"100kb\" }";
-    let fields = value.fields(example, &["rate", "burst"])?;
-    Ok(Policer {
-        rate: fields.required("rate", positive_rate)?,
-        burst: fields.required("burst", |value| {
-            let burst: Bytes = value.parse()?;
-            match burst < PACKET {
-                true => Err(value.wrong("is smaller than one packet (1500 bytes)")),
-                false => Ok(burst),
-            }
-        })?,
-    })
-}
-
-fn aggregation(value: &Value) -> Result<Aggregation, ScenarioError> {
-    let fields = value.fields("{ interval = \"10ms\" }", &["interval"])?;
-    Ok(Aggregation {
-        interval: fields.required("interval", positive_time)?,
-    })
 }
 
 fn change(value: &Value) -> Result<ChangeSpec, ScenarioError> {
@@ -305,7 +231,7 @@ fn change(value: &Value) -> Result<ChangeSpec, ScenarioError> {
     let fields = value.fields(example, &["at", "rate", "rtt"])?;
     let change = ChangeSpec {
         at: fields.required("at", Value::parse)?,
-        rate: fields.optional("rate", positive_rate)?,
+        rate: fields.optional("rate", Value::positive_rate)?,
         rtt: fields.optional("rtt", Value::parse)?,
     };
     if change.rate.is_none() && change.rtt.is_none() {

@@ -5,12 +5,13 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use path::{Buffer, Capacity, Change, LinkConfig, PathConfig, Trace};
+use path::{Buffer, Capacity, Change, ConfigError, LinkConfig, PathConfig, Trace};
 use units::{Bytes, Duration, Rate, Time};
 
 use super::buffer::BufferSpec;
 use super::error::ScenarioError;
-use super::path_spec::{ChangeSpec, PathSpec, independent};
+use super::link_spec::LinkSpec;
+use super::path_spec::{ChangeSpec, PathSpec};
 
 /// An hour at 100 Mbit/s is about 240 MB of text; what is larger is probably no trace.
 const MAX_TRACE: u64 = 1 << 28;
@@ -23,47 +24,34 @@ impl PathSpec {
     ///
     /// The fields make no sense together, or the trace cannot be read.
     pub fn config(&self) -> Result<PathConfig, ScenarioError> {
-        self.check()?;
-        let capacity = match (&self.trace, self.rate) {
-            (Some(file), _) => Capacity::Trace(read_trace(file)?),
-            (None, Some(rate)) => Capacity::Rate(rate),
-            (None, None) => Capacity::Unlimited,
-        };
-        let buffer = match (self.buffer, self.buffer_bytes()) {
-            (Some(BufferSpec::Packets(packets)), _) => Buffer::Packets(packets),
-            (Some(_), Some(bytes)) => Buffer::Bytes(bytes),
-            _ => Buffer::Unlimited,
-        };
+        self.config_of("path").map_err(|error| error.within("path"))
+    }
+
+    /// As [`PathSpec::config`]; the error's field is relative to the path, and `name` is what the path is called.
+    pub(crate) fn config_of(&self, name: &str) -> Result<PathConfig, ScenarioError> {
+        self.check_fields(name)?;
         let (there, back) = halves(self.rtt);
         let mut changes = self.changes.clone();
         changes.sort_by_key(|change| change.at);
-        let config = PathConfig {
-            forward: LinkConfig {
-                capacity,
-                delay: there,
-                buffer,
-                loss: self.loss,
-                jitter: self.jitter,
-                reorder: self.reorder,
-                duplicate: self.duplicate,
-                policer: self.policer,
-                changes: changes.iter().map(there_change).collect(),
-                ..LinkConfig::default()
-            },
-            reverse: LinkConfig {
-                delay: back,
-                loss: independent(self.ack_loss),
-                aggregation: self.aggregation,
-                changes: changes.iter().filter_map(back_change).collect(),
-                ..LinkConfig::default()
-            },
+        let data = LinkConfig {
+            delay: there,
+            changes: changes.iter().map(there_change).collect(),
+            ..self.data().config(self.rtt)?
         };
-        for link in [&config.forward, &config.reverse] {
-            link.validate().map_err(|error| {
-                ScenarioError::new(format!("path.{}", error.field()), error.problem())
-            })?;
-        }
-        Ok(config)
+        data.validate().map_err(refused)?;
+        let uplink = || {
+            let acks = LinkConfig {
+                delay: back,
+                changes: changes.iter().filter_map(back_change).collect(),
+                ..self.acks().config(self.rtt)?
+            };
+            acks.validate().map_err(refused)?;
+            Ok(acks)
+        };
+        Ok(PathConfig {
+            forward: data,
+            reverse: uplink().map_err(|error: ScenarioError| error.within("uplink"))?,
+        })
     }
 
     /// The bottleneck's rate at a time, if the path has a rate.
@@ -109,6 +97,36 @@ impl PathSpec {
     }
 }
 
+impl LinkSpec {
+    /// The link for an engine, without delay and changes, on a path with this RTprop. Reads the trace, if there is one.
+    fn config(&self, rtt: Duration) -> Result<LinkConfig, ScenarioError> {
+        Ok(LinkConfig {
+            capacity: match (&self.trace, self.rate) {
+                (Some(file), _) => Capacity::Trace(read_trace(file)?),
+                (None, Some(rate)) => Capacity::Rate(rate),
+                (None, None) => Capacity::Unlimited,
+            },
+            buffer: match (self.buffer, self.buffer_bytes(rtt)) {
+                (Some(BufferSpec::Packets(packets)), _) => Buffer::Packets(packets),
+                (Some(_), Some(bytes)) => Buffer::Bytes(bytes),
+                _ => Buffer::Unlimited,
+            },
+            queue: self.queue,
+            loss: self.loss,
+            jitter: self.jitter,
+            reorder: self.reorder,
+            duplicate: self.duplicate,
+            policer: self.policer,
+            aggregation: self.aggregation,
+            ..LinkConfig::default()
+        })
+    }
+}
+
+fn refused(error: ConfigError) -> ScenarioError {
+    ScenarioError::new(error.field(), error.problem())
+}
+
 /// Half of a round trip each way; together exactly the whole.
 fn halves(rtt: Duration) -> (Duration, Duration) {
     let there = rtt / 2;
@@ -133,7 +151,7 @@ fn back_change(change: &ChangeSpec) -> Option<Change> {
 
 fn read_trace(file: &Path) -> Result<Trace, ScenarioError> {
     let wrong = |reason: &dyn fmt::Display| {
-        ScenarioError::new("path.trace", format!("{}: {reason}", file.display()))
+        ScenarioError::new("trace", format!("{}: {reason}", file.display()))
     };
     let mut text = String::new();
     let opened = File::open(file).map_err(|error| wrong(&error))?;

@@ -4,8 +4,9 @@ use std::fmt;
 
 use toml::{Table, Value};
 
-use super::{FlowSpec, PathSpec, Scenario};
-use path::Loss;
+use super::host::{loss_detection_name, scheduler_name};
+use super::{FlowSpec, HostSpec, LinkSpec, PathSpec, Scenario};
+use path::{Aggregation, Discipline, Loss};
 use units::{Duration, Ratio};
 
 impl fmt::Display for Scenario {
@@ -19,7 +20,15 @@ impl fmt::Display for Scenario {
             text(&mut table, "warmup", self.warmup);
         }
         whole(&mut table, "seed", self.seed);
-        table.insert("path".into(), Value::Table(path(&self.path)));
+        let mut first = path(&self.path);
+        if !self.next.is_empty() {
+            let next = self.next.iter().map(|hop| Value::Table(path(hop)));
+            first.insert("next".into(), Value::Array(next.collect()));
+        }
+        table.insert("path".into(), Value::Table(first));
+        if self.host != HostSpec::UNSET {
+            table.insert("host".into(), Value::Table(host(&self.host)));
+        }
         let flows = self.flows.iter().map(|spec| Value::Table(flow(spec)));
         table.insert("flow".into(), Value::Array(flows.collect()));
         table.fmt(f)
@@ -44,7 +53,7 @@ fn share(table: &mut Table, key: &str, value: Ratio) {
     }
 }
 
-fn path(spec: &PathSpec) -> Table {
+fn link(spec: &LinkSpec) -> Table {
     let mut table = Table::new();
     if let Some(rate) = spec.rate {
         text(&mut table, "rate", rate);
@@ -52,7 +61,6 @@ fn path(spec: &PathSpec) -> Table {
     if let Some(trace) = &spec.trace {
         text(&mut table, "trace", trace.display());
     }
-    text(&mut table, "rtt", spec.rtt);
     if let Some(buffer) = spec.buffer {
         text(&mut table, "buffer", buffer);
     }
@@ -69,7 +77,9 @@ fn path(spec: &PathSpec) -> Table {
             table.insert("loss".into(), Value::Table(inner));
         }
     }
-    share(&mut table, "ack_loss", spec.ack_loss);
+    match spec.queue {
+        Discipline::DropTail => {}
+    }
     share(&mut table, "duplicate", spec.duplicate);
     if let Some(jitter) = spec.jitter {
         let mut inner = Table::new();
@@ -89,10 +99,28 @@ fn path(spec: &PathSpec) -> Table {
         text(&mut inner, "burst", policer.burst);
         table.insert("policer".into(), Value::Table(inner));
     }
-    if let Some(aggregation) = spec.aggregation {
-        let mut inner = Table::new();
-        text(&mut inner, "interval", aggregation.interval);
-        table.insert("aggregation".into(), Value::Table(inner));
+    if let Some(aggregated) = spec.aggregation {
+        table.insert("aggregation".into(), Value::Table(aggregation(aggregated)));
+    }
+    table
+}
+
+fn aggregation(spec: Aggregation) -> Table {
+    let mut table = Table::new();
+    text(&mut table, "interval", spec.interval);
+    table
+}
+
+fn path(spec: &PathSpec) -> Table {
+    let mut table = link(&spec.data());
+    text(&mut table, "rtt", spec.rtt);
+    share(&mut table, "ack_loss", spec.ack_loss);
+    if let Some(aggregated) = spec.aggregation {
+        table.insert("aggregation".into(), Value::Table(aggregation(aggregated)));
+    }
+    let uplink = link(&spec.uplink);
+    if !uplink.is_empty() {
+        table.insert("uplink".into(), Value::Table(uplink));
     }
     if !spec.changes.is_empty() {
         let changes = spec.changes.iter().map(|change| {
@@ -111,6 +139,50 @@ fn path(spec: &PathSpec) -> Table {
     table
 }
 
+fn host(spec: &HostSpec) -> Table {
+    let mut table = Table::new();
+    fn given(table: &mut Table, key: &str, value: Option<impl fmt::Display>) {
+        if let Some(value) = value {
+            text(table, key, value);
+        }
+    }
+    given(&mut table, "scheduler", spec.scheduler.map(scheduler_name));
+    given(&mut table, "nic", spec.nic);
+    let counts = [
+        ("mss", spec.mss),
+        ("initial_cwnd", spec.initial_cwnd),
+        ("ack_every", spec.ack_every),
+        ("sack_blocks", spec.sack_blocks),
+    ];
+    for (key, count) in counts {
+        if let Some(count) = count {
+            whole(&mut table, key, count);
+        }
+    }
+    given(&mut table, "send_buffer", spec.send_buffer);
+    given(&mut table, "receive_buffer", spec.receive_buffer);
+    given(
+        &mut table,
+        "initial_receive_buffer",
+        spec.initial_receive_buffer,
+    );
+    given(&mut table, "delayed_ack", spec.delayed_ack);
+    given(&mut table, "aggregation_delay", spec.aggregation_delay);
+    given(&mut table, "min_rto", spec.min_rto);
+    given(&mut table, "max_rto", spec.max_rto);
+    given(
+        &mut table,
+        "loss_detection",
+        spec.loss_detection.map(loss_detection_name),
+    );
+    for (key, is_on) in [("ecn", spec.ecn), ("offload", spec.offload)] {
+        if let Some(is_on) = is_on {
+            table.insert(key.into(), Value::Boolean(is_on));
+        }
+    }
+    table
+}
+
 fn flow(spec: &FlowSpec) -> Table {
     let mut table = Table::new();
     text(&mut table, "controller", spec.controller);
@@ -124,6 +196,18 @@ fn flow(spec: &FlowSpec) -> Table {
     }
     if let Some(bytes) = spec.bytes {
         text(&mut table, "bytes", bytes);
+    }
+    if let Some(rtt) = spec.rtt {
+        text(&mut table, "rtt", rtt);
+    }
+    if spec.reverse {
+        table.insert("reverse".into(), Value::Boolean(true));
+    }
+    if let Some(hops) = spec.hops {
+        text(&mut table, "hops", hops);
+    }
+    if spec.host != HostSpec::UNSET {
+        table.insert("host".into(), Value::Table(host(&spec.host)));
     }
     table
 }

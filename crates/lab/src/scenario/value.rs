@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
+use units::{Bytes, Duration, Rate, Ratio};
 
 use super::error::ScenarioError;
 
@@ -29,8 +30,15 @@ pub(crate) struct Entry {
 }
 
 impl Value {
-    /// The value of an option or override: `key=value,key=value` is a table, everything else a scalar.
+    /// The value of an option or override: `key=value,key=value` is a table; what TOML would call a list or a table is
+    /// one; everything else is a scalar.
     pub fn from_option(text: &str) -> Value {
+        if text.trim_start().starts_with(['[', '{'])
+            && let Ok(document) = DeTable::parse(&format!("value = {text}"))
+            && let Some((_, value)) = document.get_ref().iter().next()
+        {
+            return convert(value, None);
+        }
         if !text.contains('=') {
             return Value::Scalar(text.trim().to_string());
         }
@@ -53,7 +61,7 @@ impl Value {
             field: String::new(),
             reason: error.message().replace('\n', ", "),
         })?;
-        Ok(entries(document.get_ref(), &lines))
+        Ok(entries(document.get_ref(), Some(&lines)))
     }
 
     /// The scalar's text, parsed as a `T`.
@@ -71,6 +79,65 @@ impl Value {
         let text = self.text("a whole number")?;
         text.parse()
             .map_err(|_| self.wrong("is no whole number such as 1"))
+    }
+
+    /// The scalar as a rate above zero.
+    pub fn positive_rate(&self) -> Result<Rate, ScenarioError> {
+        let rate: Rate = self.parse()?;
+        match rate.is_zero() {
+            true => Err(self.wrong("makes no sense; give a rate such as 20mbit")),
+            false => Ok(rate),
+        }
+    }
+
+    /// The scalar as a time above zero.
+    pub fn positive_time(&self) -> Result<Duration, ScenarioError> {
+        let span: Duration = self.parse()?;
+        match span.is_zero() {
+            true => Err(self.wrong("makes no sense; give a time such as 10ms")),
+            false => Ok(span),
+        }
+    }
+
+    /// The scalar as a size above zero.
+    pub fn positive_size(&self) -> Result<Bytes, ScenarioError> {
+        let size: Bytes = self.parse()?;
+        match size.is_zero() {
+            true => Err(self.wrong("makes no sense; give a size such as 100kb")),
+            false => Ok(size),
+        }
+    }
+
+    /// The scalar as a share of at most 100 %.
+    pub fn share(&self) -> Result<Ratio, ScenarioError> {
+        let text = self.text("a share such as 1%")?;
+        // More than 100 % deserves a better answer than "not a share", however much it is.
+        let percent = text.trim().strip_suffix('%').map(str::trim_end);
+        let number = percent.unwrap_or(text).parse::<f64>().unwrap_or(0.0);
+        if number > if percent.is_some() { 100.0 } else { 1.0 } {
+            return Err(self.wrong("is more than 100%"));
+        }
+        self.parse()
+    }
+
+    /// The scalar as `true` or `false`.
+    pub fn yes_or_no(&self) -> Result<bool, ScenarioError> {
+        let text = self.text("true or false")?;
+        text.parse()
+            .map_err(|_| self.wrong("is neither true nor false"))
+    }
+
+    /// What the scalar is the name of; `what` all of them are.
+    pub fn one_of<T: Copy>(&self, what: &str, named: &[(&str, T)]) -> Result<T, ScenarioError> {
+        let names = || named.iter().map(|(name, _)| *name).collect::<Vec<_>>();
+        let text = self.text(&format!("a {what} such as {}", names().join(" or ")))?;
+        let found = named.iter().find(|(name, _)| *name == text);
+        found.map(|(_, value)| *value).ok_or_else(|| {
+            self.wrong(&format!(
+                "is no known {what}; known: {}",
+                names().join(", ")
+            ))
+        })
     }
 
     /// The scalar's text.
@@ -180,13 +247,13 @@ pub(crate) fn line_of(entries: &[Entry], field: &str) -> Option<usize> {
     }
 }
 
-fn entries(table: &DeTable<'_>, lines: &Lines) -> Vec<Entry> {
+fn entries(table: &DeTable<'_>, lines: Option<&Lines>) -> Vec<Entry> {
     let mut entries: Vec<Entry> = table
         .iter()
         .map(|(key, value)| Entry {
             key: key.get_ref().to_string(),
             value: convert(value, lines),
-            line: Some(lines.at(key.span().start)),
+            line: lines.map(|lines| lines.at(key.span().start)),
         })
         .collect();
     // In the order of the text, so that the first mistake is reported first.
@@ -194,7 +261,8 @@ fn entries(table: &DeTable<'_>, lines: &Lines) -> Vec<Entry> {
     entries
 }
 
-fn convert(value: &Spanned<DeValue<'_>>, lines: &Lines) -> Value {
+/// The value, whose keys have the lines of the text if it is one of several.
+fn convert(value: &Spanned<DeValue<'_>>, lines: Option<&Lines>) -> Value {
     match value.get_ref() {
         DeValue::String(text) => Value::Scalar(text.to_string()),
         DeValue::Integer(number) => Value::Scalar(number.to_string()),

@@ -17,6 +17,7 @@
 
 mod bottleneck;
 mod flow;
+mod limits;
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -68,13 +69,18 @@ impl Engine for Quic {
         "quic"
     }
 
+    fn check(&self, scenario: &Scenario) -> Result<(), EngineError> {
+        scenario.check()?;
+        Ok(limits::check(scenario)?)
+    }
+
     fn run(
         &self,
         scenario: &Scenario,
         watch: &(dyn Fn(Progress) + Sync),
         cancel: &Cancel,
     ) -> Result<Record, EngineError> {
-        scenario.check()?;
+        self.check(scenario)?;
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)
             .thread_name("quic")

@@ -1,0 +1,90 @@
+//! Fields of `[path]` that are more than one value.
+
+use path::{Aggregation, Discipline, GilbertElliott, Jitter, Loss, Policer, Reorder};
+use units::{Bytes, Ratio};
+
+use super::error::ScenarioError;
+use super::link_spec::PACKET;
+use super::value::Value;
+
+pub(crate) fn loss(value: &Value) -> Result<Loss, ScenarioError> {
+    if let Value::Scalar(_) = value {
+        return value.share().map(independent);
+    }
+    let example = "{ kind = \"gilbert\", p = \"1%\", r = \"30%\" }";
+    let fields = value.fields(example, &["kind", "p", "r", "loss_good", "loss_bad"])?;
+    fields.required("kind", |kind| match kind.text("gilbert")? {
+        "gilbert" => Ok(()),
+        _ => Err(kind.wrong("is no known kind of loss; known: gilbert")),
+    })?;
+    Ok(Loss::GilbertElliott(GilbertElliott {
+        p: fields.required("p", Value::share)?,
+        r: fields.required("r", Value::share)?,
+        loss_good: fields
+            .optional("loss_good", Value::share)?
+            .unwrap_or(Ratio::ZERO),
+        loss_bad: fields
+            .optional("loss_bad", Value::share)?
+            .unwrap_or(Ratio::ONE),
+    }))
+}
+
+/// Loss with one probability for all packets; none if it is zero.
+pub(crate) fn independent(loss: Ratio) -> Loss {
+    match loss == Ratio::ZERO {
+        true => Loss::None,
+        false => Loss::Independent(loss),
+    }
+}
+
+pub(crate) fn jitter(value: &Value) -> Result<Jitter, ScenarioError> {
+    if let Value::Scalar(_) = value {
+        let up_to = value.positive_time()?;
+        return Ok(Jitter {
+            up_to,
+            reorders: false,
+        });
+    }
+    let example = "{ up_to = \"5ms\", reorders = true }";
+    let fields = value.fields(example, &["up_to", "reorders"])?;
+    Ok(Jitter {
+        up_to: fields.required("up_to", Value::positive_time)?,
+        reorders: fields.optional("reorders", Value::parse)?.unwrap_or(false),
+    })
+}
+
+pub(crate) fn reorder(value: &Value) -> Result<Reorder, ScenarioError> {
+    let example = "{ share = \"1%\", by = \"10ms\" }";
+    let fields = value.fields(example, &["share", "by"])?;
+    Ok(Reorder {
+        share: fields.required("share", Value::share)?,
+        by: fields.required("by", Value::positive_time)?,
+    })
+}
+
+pub(crate) fn policer(value: &Value) -> Result<Policer, ScenarioError> {
+    let example = "{ rate = \"10mbit\", burst = \"100kb\" }";
+    let fields = value.fields(example, &["rate", "burst"])?;
+    Ok(Policer {
+        rate: fields.required("rate", Value::positive_rate)?,
+        burst: fields.required("burst", |value| {
+            let burst: Bytes = value.parse()?;
+            match burst < PACKET {
+                true => Err(value.wrong("is smaller than one packet (1500 bytes)")),
+                false => Ok(burst),
+            }
+        })?,
+    })
+}
+
+pub(crate) fn aggregation(value: &Value) -> Result<Aggregation, ScenarioError> {
+    let fields = value.fields("{ interval = \"10ms\" }", &["interval"])?;
+    Ok(Aggregation {
+        interval: fields.required("interval", Value::positive_time)?,
+    })
+}
+
+/// The queue discipline: a name, or a table with `kind` and what it takes.
+pub(crate) fn queue(value: &Value) -> Result<Discipline, ScenarioError> {
+    value.one_of("queue", &[("droptail", Discipline::DropTail)])
+}

@@ -1,0 +1,140 @@
+//! One direction of a hop: its bottleneck, and what happens to packets behind it.
+
+use std::path::PathBuf;
+
+use path::{Aggregation, Discipline, Jitter, Loss, Policer, Reorder};
+use units::{Bytes, Duration, Rate, Ratio};
+
+use super::buffer::BufferSpec;
+use super::error::ScenarioError;
+use super::fields;
+use super::value::Value;
+
+/// The largest packet that a path is asked to carry: its buffer must hold at least one.
+pub(crate) const PACKET: Bytes = path::MTU;
+
+/// One direction of a hop, as `[path.uplink]` describes the direction of ACKs. The default does nothing to packets.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LinkSpec {
+    /// `rate`: the bottleneck's rate; unlimited if not given.
+    pub rate: Option<Rate>,
+    /// `trace`: a file of delivery opportunities in Mahimahi's format, instead of a rate.
+    pub trace: Option<PathBuf>,
+    /// `buffer`: the bottleneck's buffer; unlimited if not given. A BDP is this rate × the path's `rtt`.
+    pub buffer: Option<BufferSpec>,
+    /// `queue`: who waits, who goes, who is dropped or marked.
+    pub queue: Discipline,
+    /// `loss`: random loss, independent (`"1%"`) or in bursts.
+    pub loss: Loss,
+    /// `jitter`: delay that varies from one packet to the next.
+    pub jitter: Option<Jitter>,
+    /// `reorder`: packets that are held back, so that later ones overtake them.
+    pub reorder: Option<Reorder>,
+    /// `duplicate`: the share of packets that arrive twice.
+    pub duplicate: Ratio,
+    /// `policer`: a token bucket that drops what exceeds it.
+    pub policer: Option<Policer>,
+    /// `aggregation`: packets that are held and released together.
+    pub aggregation: Option<Aggregation>,
+}
+
+impl Default for LinkSpec {
+    fn default() -> LinkSpec {
+        LinkSpec {
+            rate: None,
+            trace: None,
+            buffer: None,
+            queue: Discipline::default(),
+            loss: Loss::None,
+            jitter: None,
+            reorder: None,
+            duplicate: Ratio::ZERO,
+            policer: None,
+            aggregation: None,
+        }
+    }
+}
+
+impl LinkSpec {
+    /// The fields of `[path.uplink]`.
+    pub const KEYS: [&str; 10] = [
+        "rate",
+        "buffer",
+        "loss",
+        "jitter",
+        "reorder",
+        "duplicate",
+        "policer",
+        "aggregation",
+        "trace",
+        "queue",
+    ];
+
+    /// Reads `[path.uplink]`; the error's field is relative to it.
+    pub(crate) fn read(value: &Value) -> Result<LinkSpec, ScenarioError> {
+        let mut link = LinkSpec::default();
+        for entry in value.entries("a table such as { rate = \"1mbit\", buffer = \"100p\" }")? {
+            let assigned = link.assign(&entry.key, &entry.value);
+            assigned.map_err(|error| error.within(&entry.key))?;
+        }
+        Ok(link)
+    }
+
+    fn assign(&mut self, key: &str, value: &Value) -> Result<(), ScenarioError> {
+        match key {
+            "rate" => self.rate = Some(value.positive_rate()?),
+            "buffer" => self.buffer = Some(value.parse()?),
+            "loss" => self.loss = fields::loss(value)?,
+            "jitter" => self.jitter = Some(fields::jitter(value)?),
+            "reorder" => self.reorder = Some(fields::reorder(value)?),
+            "duplicate" => self.duplicate = value.share()?,
+            "policer" => self.policer = Some(fields::policer(value)?),
+            "aggregation" => self.aggregation = Some(fields::aggregation(value)?),
+            "trace" => self.trace = Some(PathBuf::from(value.text("the name of a file")?)),
+            "queue" => self.queue = fields::queue(value)?,
+            _ => return Err(ScenarioError::unknown_key(key, &LinkSpec::KEYS)),
+        }
+        Ok(())
+    }
+
+    /// Whether the fields make sense together, on a path with this RTprop; `name` is what `rate` is called in errors.
+    pub(crate) fn check(&self, rtt: Duration, name: &str) -> Result<(), ScenarioError> {
+        let wrong = |field: &str, reason: &str| Err(ScenarioError::new(field, reason));
+        if self.rate.is_some() && self.trace.is_some() {
+            return wrong("trace", "the path has a rate already; give one of the two");
+        }
+        match (self.buffer, self.buffer_bytes(rtt)) {
+            (Some(buffer), None) => {
+                let reason = format!("{buffer} needs {name}; give one, or a size such as 250kb");
+                wrong("buffer", &reason)
+            }
+            (Some(buffer), Some(bytes)) if bytes < PACKET => {
+                let size = match buffer {
+                    BufferSpec::Bytes(_) => buffer.to_string(),
+                    _ => format!("{buffer} is {bytes}, which"),
+                };
+                let reason = format!(
+                    "{size} is smaller than one packet ({} bytes); give a larger one such as 100p",
+                    PACKET.get()
+                );
+                wrong("buffer", &reason)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The buffer in bytes on a path with this RTprop, if it has a size that can be told: packets count as 1500 bytes,
+    /// multiples of the BDP and times need a rate.
+    pub fn buffer_bytes(&self, rtt: Duration) -> Option<Bytes> {
+        match self.buffer? {
+            BufferSpec::Bytes(bytes) => Some(bytes),
+            BufferSpec::Packets(packets) => Some(PACKET * packets),
+            BufferSpec::Time(span) => Some(self.rate?.bytes_in(span)),
+            BufferSpec::Bdp { thousandths } => {
+                let bdp = u128::from(self.rate?.bytes_in(rtt).get());
+                let bytes = bdp * u128::from(thousandths) / 1000;
+                Some(Bytes::new(u64::try_from(bytes).unwrap_or(u64::MAX)))
+            }
+        }
+    }
+}
