@@ -157,6 +157,13 @@ pub trait Controller: Debug + Send {
     /// The most that should leave in one burst, at least one packet.
     fn send_quantum(&self) -> Bytes;
 
+    /// Whether a TCP-like transport is to spread the reduction of the window over the ACKs of a recovery (PRR, RFC 9937),
+    /// until the recovery ends. A controller that cuts its window at once to what it is to be afterwards wants that; one
+    /// that sees to the conservation of packets itself does not (in Linux, one with a `cong_control` of its own).
+    fn wants_prr(&self) -> bool {
+        false
+    }
+
     /// The state as observers and people see it.
     fn snapshot(&self) -> Snapshot;
 }

@@ -140,6 +140,10 @@ impl Controller for AnyController {
         each!(self, controller => controller.send_quantum())
     }
 
+    fn wants_prr(&self) -> bool {
+        each!(self, controller => controller.wants_prr())
+    }
+
     fn snapshot(&self) -> Snapshot {
         each!(self, controller => controller.snapshot())
     }

@@ -332,6 +332,10 @@ impl<A: Avoidance> Controller for LossBased<A> {
         pacing::send_quantum(self.pacing_rate, self.mss)
     }
 
+    fn wants_prr(&self) -> bool {
+        true
+    }
+
     fn snapshot(&self) -> Snapshot {
         let is_conservative = self.ssthresh.is_none()
             && self

@@ -1,47 +1,121 @@
 //! The sending half of a TCP connection, as Linux has it.
+//!
+//! ```text
+//!  application ──► stream ──► transmit ──► bursts, to the packet scheduler
+//!                               ▲  ▲
+//!       controller: cwnd, rate ─┘  └── what is to be repeated
+//!          ▲                                 ▲
+//!          │ rate samples     losses, ends   │
+//!          └── delivery ◄── scoreboard ──► recovery ◄── rack, tlp, rto
+//!                   ▲
+//!                  ACKs
+//! ```
+//!
+//! | file | what | source |
+//! | --- | --- | --- |
+//! | `handshake` | SYN, repeated until answered | RFC 9293, 6298 |
+//! | `stream` | send buffer: written, sent, acknowledged | RFC 9293 |
+//! | `window` | the peer's window and its probe | RFC 9293 |
+//! | `scoreboard` | what became of each packet; in flight | RFC 2018, 6675 |
+//! | `delivery` | what an ACK delivers; round-trip time | RFC 7323, 6298 |
+//! | `rack`, `tlp` | loss detection by time; the probe for the tail | RFC 8985 |
+//! | `dup_threshold` | loss detection by counting | RFC 6675 |
+//! | `rto` | the last resort | RFC 6298 |
+//! | `recovery` | its phases, F-RTO and undo | RFC 6675, 5682, 3522, 3708 |
+//! | `prr` | how the window shrinks meanwhile | RFC 9937 |
+//! | `ecn` | marks, and telling that they were heard | RFC 3168 |
+//! | `transmit` | what leaves, and when | Linux `tcp_output.c` |
+//! | `usage` | what the limit is | Linux `tcp_cwnd_validate` |
+//!
+//! Not there: Nagle's algorithm (data is sent as it is written), deferral of small bursts (Linux `tcp_tso_should_defer`),
+//! discovery of the path's MTU, TCP Fast Open, keep-alive and the closing handshake.
 
 mod config;
+mod delivery;
+mod dup_threshold;
+mod ecn;
 mod handshake;
+mod prr;
+mod rack;
+mod recovery;
+mod rto;
 mod rtt;
+mod scoreboard;
 mod stats;
 mod stream;
+mod tlp;
+mod transmit;
+mod usage;
+mod window;
 
 pub use config::{Config, LossDetection};
 pub use stats::Stats;
 
-use congestion::{Ack, Bytes, Connection, Controller, Duration, Time};
+use congestion::sampling::Sampler;
+use congestion::{Ack, Bytes, Connection, Controller, Duration, RttSample, Time};
 
-use crate::burst::{Burst, Kind};
+use crate::burst::Burst;
 use crate::scheduler::Pacer;
-use crate::segment::Body;
+use crate::segment::{self, Body};
+use delivery::Delivery;
+use dup_threshold::DupThreshold;
+use ecn::Ecn;
 use handshake::Handshake;
+use prr::Prr;
+use rack::Rack;
+use recovery::Recovery;
+use rto::Rto;
 use rtt::Rtt;
+use scoreboard::Scoreboard;
 use stream::Stream;
+use tlp::Tlp;
+use usage::{CwndUsage, Limited};
+use window::{PeerWindow, Persist};
 
 /// The sending half of a TCP connection: a byte stream in; bursts for the packet scheduler out; a congestion controller
 /// that says how fast.
 ///
-/// After every event [`Sender::poll_burst`] is to be called until it gives none, and [`Sender::next_timer`] to be read.
+/// After every event [`Sender::poll_burst`] is to be called until it gives none, and then [`Sender::next_timer`] to be
+/// read. Times given must not decrease.
 #[derive(Debug)]
 pub struct Sender<C> {
     connection: u32,
     config: Config,
     controller: C,
+    sampler: Sampler,
+
     handshake: Handshake,
     stream: Stream,
-    rtt: Rtt,
-    pacer: Pacer,
-    /// TSval of the segment that arrived last.
+    peer_window: PeerWindow,
+    persist: Persist,
+    /// TSval of the latest segment that arrived.
     echo: Time,
-    /// The peer's window reaches to this position of the stream.
-    window_end: u64,
-    inflight: Bytes,
+
+    scoreboard: Scoreboard,
+    rtt: Rtt,
+    rack: Rack,
+    tlp: Tlp,
+    dup_threshold: DupThreshold,
+    rto: Rto,
+    recovery: Recovery,
+    prr: Prr,
+    ecn: Ecn,
+    /// Whether something was declared lost since the ACK in progress arrived.
+    has_lost: bool,
+
+    pacer: Pacer,
+    /// When the connection's own pacing lets the next burst leave, if one waits for that.
+    pacing_deadline: Option<Time>,
+    /// Payload handed to the packet scheduler that has not left the host.
+    below: Bytes,
+    cwnd_usage: CwndUsage,
+    limited: Limited,
     stats: Stats,
 }
 
 impl<C: Controller> Sender<C> {
-    /// A sender that will open its connection, number `connection` of its host, from `now` on. `make` makes the
-    /// controller of what it needs to know.
+    /// A sender that will open its connection, number `connection` of its host, at `now` or later. `make` makes the
+    /// controller of what it needs to know; `seed` seeds what it randomizes.
     pub fn new(
         now: Time,
         connection: u32,
@@ -61,13 +135,27 @@ impl<C: Controller> Sender<C> {
                 initial_cwnd: config.mss * u64::from(config.initial_cwnd.max(1)),
                 seed,
             }),
+            sampler: Sampler::new(now),
             handshake: Handshake::Closed,
             stream: Stream::new(config.send_buffer),
-            rtt: Rtt::default(),
-            pacer: Pacer::default(),
+            peer_window: PeerWindow::default(),
+            persist: Persist::new(config.min_rto, config.max_rto),
             echo: Time::ZERO,
-            window_end: 0,
-            inflight: Bytes::ZERO,
+            scoreboard: Scoreboard::new(config.mss),
+            rtt: Rtt::default(),
+            rack: Rack::new(),
+            tlp: Tlp::default(),
+            dup_threshold: DupThreshold::default(),
+            rto: Rto::new(config.min_rto, config.max_rto),
+            recovery: Recovery::new(),
+            prr: Prr::default(),
+            ecn: Ecn::default(),
+            has_lost: false,
+            pacer: Pacer::default(),
+            pacing_deadline: None,
+            below: Bytes::ZERO,
+            cwnd_usage: CwndUsage::default(),
+            limited: Limited::new(now),
             stats: Stats::default(),
             config,
         }
@@ -96,43 +184,55 @@ impl<C: Controller> Sender<C> {
     /// The next piece for the packet scheduler; `None` if there is nothing to send, or congestion window, receive window,
     /// small queues or pacing forbid.
     pub fn poll_burst(&mut self, now: Time) -> Option<Burst> {
-        let departure = self.pacer.departure(now);
-        self.handshake.send(departure).then_some(Burst {
-            connection: self.connection,
-            kind: Kind::Syn,
-            seq: 0,
-            bytes: 0,
-            mss: u32::try_from(self.config.mss.get()).unwrap_or(u32::MAX),
-            departure,
-            echo: self.echo,
-            is_retransmission: false,
-            cwr: false,
-        })
+        self.next_burst(now)
+            .inspect_err(|limit| self.on_blocked(now, *limit))
+            .ok()
     }
 
-    /// A burst has left the host, or was refused by its scheduler.
-    pub fn on_departed(&mut self, _now: Time, _burst: &Burst) {}
+    /// A burst has left the host, or was refused by its scheduler (Linux `tcp_wfree`).
+    pub fn on_departed(&mut self, burst: &Burst) {
+        self.below -= Bytes::new(u64::from(burst.bytes));
+    }
 
     /// A segment arrives. Gives what the controller was told, if it delivered something.
     pub fn on_segment(&mut self, now: Time, body: &Body) -> Option<Ack> {
-        if let Body::SynAck { sent, echo, window } = body
-            && self.handshake.on_syn_ack()
-        {
-            self.echo = *sent;
-            self.window_end = *window;
-            self.rtt.update(now, now.since(*echo));
+        match body {
+            Body::SynAck { sent, echo, window } => {
+                self.on_syn_ack(now, *sent, *echo, *window);
+                None
+            }
+            Body::Ack(ack) => self.on_ack(now, ack),
+            Body::Syn { .. } | Body::Data(_) => None,
         }
-        None
     }
 
     /// The earliest timer: of the SYN, loss detection, probes, retransmission, or the connection's own pacing.
     pub fn next_timer(&self) -> Option<Time> {
-        self.handshake.deadline()
+        let timers = [
+            self.handshake.deadline(),
+            self.rto.deadline(),
+            self.tlp.deadline(),
+            self.rack.deadline(),
+            self.persist.deadline(),
+            self.pacing_deadline,
+        ];
+        timers.into_iter().flatten().min()
     }
 
     /// Does what is due; harmless if nothing is.
     pub fn on_timer(&mut self, now: Time) {
         self.handshake.on_timer(now, self.config.max_rto);
+        self.persist.on_timer(now, &self.rtt);
+        if self.rack.deadline().is_some_and(|deadline| deadline <= now) {
+            self.detect_losses(now);
+        }
+        // A probe comes before the timeout, and puts it off.
+        if self.tlp.on_timer(now) {
+            self.rto.restart(now, &self.rtt);
+        }
+        if self.rto.on_timer(now, &self.rtt) {
+            self.enter_loss(now);
+        }
     }
 
     /// The congestion controller.
@@ -147,7 +247,7 @@ impl<C: Controller> Sender<C> {
 
     /// Bytes in flight: handed to the scheduler, and neither known to have arrived nor declared lost.
     pub fn inflight(&self) -> Bytes {
-        self.inflight
+        self.scoreboard.inflight()
     }
 
     /// The smoothed round-trip time; `None` before the handshake.
@@ -163,5 +263,131 @@ impl<C: Controller> Sender<C> {
     /// Whether everything written is acknowledged, and no more will be written.
     pub fn is_done(&self) -> bool {
         self.stream.is_done()
+    }
+
+    /// The handshake's round trip is the first measurement: of the SYN that is answered, by its timestamp.
+    fn on_syn_ack(&mut self, now: Time, sent: Time, echo: Time, window: u64) {
+        if self.handshake.on_syn_ack() {
+            self.echo = sent;
+            self.peer_window.update(0, window);
+            self.rtt.update(now, now.since(echo));
+        }
+    }
+
+    /// An ACK arrives (Linux `tcp_ack`).
+    fn on_ack(&mut self, now: Time, ack: &segment::Ack) -> Option<Ack> {
+        // What acknowledges data that was never sent is not to be believed (RFC 9293, "SEGMENT ARRIVES").
+        if !self.is_established() || ack.next > self.stream.next() {
+            return None;
+        }
+        self.echo = self.echo.max(ack.sent);
+        self.peer_window.update(ack.next, ack.window);
+        self.has_lost = false;
+        let prior_inflight = self.inflight();
+
+        let delivery = self.deliver(now, ack);
+        let rtt = self.measure_rtt(now, &delivery);
+        self.note_duplicate(ack);
+        self.check_probe(now, &delivery);
+        self.settle_recovery(now, &delivery);
+        self.detect_losses(now);
+        let ce_marked = self.answer_marks(now, ack);
+        self.spread_reduction(&delivery);
+        self.restart_timers(now, &delivery);
+        if delivery.bytes.is_zero() {
+            return None;
+        }
+        let told = Ack {
+            now,
+            newly_acked: delivery.bytes,
+            prior_inflight,
+            inflight: self.inflight(),
+            rate: self.sampler.sample(now, self.rtt.min()),
+            rtt,
+            ce_marked,
+            is_cwnd_limited: self.cwnd_usage.is_limited(),
+        };
+        self.controller.on_ack(&told);
+        Some(told)
+    }
+
+    /// Learns the round-trip time. Where only a repeated packet was delivered, the timestamp tells of the copy that arrived
+    /// (RFC 7323, "RTTM Rules"), though not to the controller.
+    fn measure_rtt(&mut self, now: Time, delivery: &Delivery) -> Option<RttSample> {
+        let sample = delivery.rtt(now, self.config.mss);
+        let echoed = || delivery.is_progress.then(|| now.since(delivery.echo));
+        if let Some(rtt) = sample.map(|sample| sample.rtt).or_else(echoed) {
+            self.rtt.update(now, rtt);
+        }
+        sample
+    }
+
+    /// The receiver has got something twice (D-SACK, RFC 2883).
+    fn note_duplicate(&mut self, ack: &segment::Ack) {
+        let (una, next) = (self.stream.una(), self.stream.next());
+        let Some(range) = ack.sacks.dsack().filter(|range| range.end <= next) else {
+            return;
+        };
+        let bytes = range.end.saturating_sub(range.start);
+        let packets = bytes.div_ceil(self.config.mss.get().max(1));
+        self.stats.duplicates += packets;
+        if self.tlp.on_duplicate(range.end) {
+            return;
+        }
+        // More duplicates than were made here: the network makes them (Linux `tcp_dsack_seen`).
+        if self.stats.duplicates <= self.stats.packets_retransmitted {
+            self.rack.on_duplicate(una, next);
+            self.recovery.on_duplicate(range.end, packets);
+        }
+    }
+
+    /// Whether the tail loss probe has repaired a loss.
+    fn check_probe(&mut self, now: Time, delivery: &Delivery) {
+        let is_news = delivery.is_progress || delivery.is_selective;
+        if self.tlp.on_ack(self.stream.una(), is_news) {
+            self.answer_repaired_loss(now);
+        }
+    }
+
+    /// Answers ECN's echo; gives how much was newly marked.
+    fn answer_marks(&mut self, now: Time, ack: &segment::Ack) -> Bytes {
+        if !self.config.ecn {
+            return Bytes::ZERO;
+        }
+        if ack.ecn_echo {
+            self.enter_cwr(now);
+        }
+        self.ecn.on_ack(ack.ce_bytes)
+    }
+
+    /// What may leave for this ACK, while the window shrinks.
+    fn spread_reduction(&mut self, delivery: &Delivery) {
+        if !delivery.bytes.is_zero() {
+            let is_safe = delivery.is_progress && !self.has_lost;
+            let (inflight, mss) = (self.inflight(), self.config.mss);
+            self.prr.on_ack(delivery.bytes, inflight, is_safe, mss);
+        }
+    }
+
+    /// Progress starts the retransmission timeout anew (RFC 6298, section 5.3), and so does what was sent before the first
+    /// outstanding packet was last repeated: the silence about that packet counts from its repetition (Linux
+    /// `tcp_clean_rtx_queue`).
+    fn restart_timers(&mut self, now: Time, delivery: &Delivery) {
+        let Some(front) = self.scoreboard.front() else {
+            self.rto.stop();
+            self.rto.on_progress();
+            self.tlp.disarm();
+            return;
+        };
+        let is_repeat_awaited = front.is_repeated && delivery.precedes(front);
+        if delivery.is_progress {
+            self.rto.on_progress();
+        }
+        if delivery.is_progress || is_repeat_awaited {
+            self.rto.restart(now, &self.rtt);
+        }
+        if delivery.is_progress {
+            self.arm_tail_loss_probe(now);
+        }
     }
 }

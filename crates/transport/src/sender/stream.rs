@@ -36,11 +36,6 @@ impl Stream {
         self.next
     }
 
-    /// The end of what was written.
-    pub fn written(&self) -> u64 {
-        self.written
-    }
-
     /// What was written and never sent.
     pub fn unsent(&self) -> u64 {
         self.written - self.next

@@ -1,0 +1,131 @@
+//! Proportional rate reduction (RFC 9937): while a recovery lasts, the reduced window is reached gradually, by sending in
+//! proportion to what arrives, instead of by silence until enough of the old window has drained.
+//!
+//! The reduction bound is Slow Start Reduction Bound while progress is safe and Conservative Reduction Bound otherwise, as
+//! RFC 9937 and Linux have it (`tcp_cwnd_reduction`).
+
+use congestion::Bytes;
+
+#[derive(Debug, Clone, Default)]
+pub struct Prr {
+    state: Option<State>,
+}
+
+#[derive(Debug, Clone)]
+struct State {
+    /// In flight before the recovery (`RecoverFS`).
+    recover_fs: Bytes,
+    /// The window to reach.
+    ssthresh: Bytes,
+    /// Delivered and sent since (`prr_delivered`, `prr_out`).
+    delivered: Bytes,
+    out: Bytes,
+    /// What may leave now (`SndCnt`).
+    allowance: Bytes,
+}
+
+impl Prr {
+    /// A recovery starts: what was in flight before, and the window to reach. One packet may leave at once.
+    pub fn start(&mut self, recover_fs: Bytes, ssthresh: Bytes, mss: Bytes) {
+        self.state = Some(State {
+            recover_fs: recover_fs.max(Bytes::new(1)),
+            ssthresh,
+            delivered: Bytes::ZERO,
+            out: Bytes::ZERO,
+            allowance: mss,
+        });
+    }
+
+    /// The recovery is over: the window itself counts again.
+    pub fn stop(&mut self) {
+        self.state = None;
+    }
+
+    /// What may leave now, while a recovery lasts.
+    pub fn allowance(&self) -> Option<Bytes> {
+        self.state.as_ref().map(|state| state.allowance)
+    }
+
+    /// An ACK has delivered so much, and `inflight` is left. `is_safe` if it acknowledged in order and showed no loss.
+    pub fn on_ack(&mut self, delivered: Bytes, inflight: Bytes, is_safe: bool, mss: Bytes) {
+        let Some(state) = &mut self.state else {
+            return;
+        };
+        state.delivered += delivered;
+        let count = if inflight > state.ssthresh {
+            proportion(state.delivered, state.ssthresh, state.recover_fs) - state.out
+        } else {
+            let bound = (state.delivered - state.out).max(delivered);
+            let bound = if is_safe { bound + mss } else { bound };
+            bound.min(state.ssthresh - inflight)
+        };
+        // The repair of the first loss is not to wait (RFC 9937: "Force a fast retransmit upon entering recovery").
+        state.allowance = if state.out.is_zero() {
+            count.max(mss)
+        } else {
+            count
+        };
+    }
+
+    /// So much has left.
+    pub fn on_sent(&mut self, bytes: Bytes) {
+        if let Some(state) = &mut self.state {
+            state.out += bytes;
+            state.allowance -= bytes;
+        }
+    }
+}
+
+/// `delivered` × `ssthresh` / `recover_fs`, rounded up.
+fn proportion(delivered: Bytes, ssthresh: Bytes, recover_fs: Bytes) -> Bytes {
+    let product = u128::from(delivered.get()) * u128::from(ssthresh.get());
+    let share = product.div_ceil(u128::from(recover_fs.get().max(1)));
+    Bytes::new(u64::try_from(share).unwrap_or(u64::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MSS: Bytes = Bytes::new(1_000);
+
+    #[test]
+    fn half_of_what_arrives_leaves_until_the_window_is_reached() {
+        // RFC 9937, "Examples": twenty packets in flight, one lost, the window halved.
+        let mut prr = Prr::default();
+        prr.start(MSS * 20, MSS * 10, MSS);
+        let mut inflight = MSS * 19;
+        let mut sent = Bytes::ZERO;
+        for _ in 0..19 {
+            inflight -= MSS;
+            prr.on_ack(MSS, inflight, false, MSS);
+            while prr.allowance().is_some_and(|allowance| allowance >= MSS) {
+                prr.on_sent(MSS);
+                inflight += MSS;
+                sent += MSS;
+            }
+        }
+        assert_eq!((inflight, sent), (MSS * 10, MSS * 10));
+    }
+
+    #[test]
+    fn after_heavy_loss_it_grows_only_while_progress_is_safe() {
+        for (is_safe, packets) in [(false, 1), (true, 2)] {
+            let mut prr = Prr::default();
+            prr.start(MSS * 20, MSS * 10, MSS);
+            prr.on_sent(MSS);
+            prr.on_ack(MSS, MSS * 4, is_safe, MSS);
+            assert_eq!(prr.allowance(), Some(MSS * packets));
+        }
+    }
+
+    #[test]
+    fn the_first_repair_may_always_leave() {
+        let mut prr = Prr::default();
+        prr.start(MSS * 20, MSS, MSS);
+        prr.on_ack(Bytes::new(1), MSS * 19, false, MSS);
+        assert_eq!(prr.allowance(), Some(MSS));
+        prr.stop();
+        assert_eq!(prr.allowance(), None);
+    }
+}

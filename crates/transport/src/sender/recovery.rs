@@ -1,0 +1,385 @@
+//! Loss recovery: when it starts, when it is over, and when it turns out to have been for nothing (Linux
+//! `tcp_fastretrans_alert`).
+//!
+//! ```text
+//!              ECN mark                     loss
+//!      ┌──────► Cwr ───────────────┬──────────────────┐
+//!      │         │                 │                  ▼
+//!    Open ◄──────┴── all that was outstanding ─── Recovery
+//!      ▲            at the start is acknowledged      │
+//!      │                     │                        │ timeout (from anywhere)
+//!      └─────────────────────┴───────────────────── Loss
+//! ```
+//!
+//! A recovery or timeout was for nothing if the receiver got every repeated packet twice (D-SACK, RFC 3708), or
+//! acknowledged with a timestamp from before the first repetition (Eifel, RFC 3522), or, after a timeout, data that was
+//! never repeated (F-RTO, RFC 5682).
+
+use congestion::{Cause, Controller, Recovery as Change, Time};
+
+use super::Sender;
+use super::config::LossDetection;
+use super::delivery::Delivery;
+use super::scoreboard::{Number, Place};
+
+/// What the sender is repairing (Linux `tcp_ca_state`; its Disorder is Open with something selectively acknowledged).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Phase {
+    /// Nothing.
+    Open,
+    /// Nothing, but the network has marked a packet.
+    Cwr,
+    /// Losses.
+    Recovery,
+    /// A timeout.
+    Loss,
+}
+
+#[derive(Debug, Clone)]
+pub struct Recovery {
+    phase: Phase,
+    /// What had been sent when the phase began: it ends when that is acknowledged.
+    end: u64,
+    /// What is needed to find out that it was for nothing.
+    undo: Option<Undo>,
+    /// When the first of the repeated packets in flight, or acknowledged in this phase, was repeated (Linux
+    /// `retrans_stamp`).
+    first_repeat: Option<Time>,
+    /// Whether the timeout may still be found spurious by F-RTO.
+    is_frto: bool,
+    /// F-RTO, step 2b: new data goes before repeated, until the next ACK.
+    is_new_data_first: bool,
+    /// The first repetition leaves whatever the window (RFC 6675, "Algorithm Details", step 4.3; RFC 6298, section 5.4).
+    is_repeat_forced: bool,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Undo {
+    /// What was acknowledged when the phase began.
+    since: u64,
+    /// Packets repeated, and not reported as duplicates (Linux `undo_retrans`).
+    unanswered: u64,
+    has_repeated: bool,
+    is_timeout: bool,
+}
+
+impl Recovery {
+    pub fn new() -> Recovery {
+        Recovery {
+            phase: Phase::Open,
+            end: 0,
+            undo: None,
+            first_repeat: None,
+            is_frto: false,
+            is_new_data_first: false,
+            is_repeat_forced: false,
+        }
+    }
+
+    pub fn phase(&self) -> Phase {
+        self.phase
+    }
+
+    pub fn end(&self) -> u64 {
+        self.end
+    }
+
+    /// Whether losses are being repaired.
+    pub fn is_repairing(&self) -> bool {
+        matches!(self.phase, Phase::Recovery | Phase::Loss)
+    }
+
+    /// Whether repetitions have to wait for new data.
+    pub fn is_new_data_first(&self) -> bool {
+        self.is_new_data_first
+    }
+
+    /// Whether a repetition may leave whatever the window.
+    pub fn is_repeat_forced(&self) -> bool {
+        self.is_repeat_forced
+    }
+
+    /// A packet is repeated, to leave at `departure`.
+    pub fn on_repeat(&mut self, departure: Time) {
+        self.is_repeat_forced = false;
+        self.first_repeat.get_or_insert(departure);
+        if let Some(undo) = &mut self.undo {
+            undo.has_repeated = true;
+            undo.unanswered += 1;
+        }
+    }
+
+    /// The receiver has got `packets` packets, up to `end`, twice.
+    pub fn on_duplicate(&mut self, end: u64, packets: u64) {
+        if let Some(undo) = &mut self.undo
+            && end > undo.since
+        {
+            undo.unanswered = undo.unanswered.saturating_sub(packets);
+        }
+    }
+
+    /// Whether all that was repeated arrived twice.
+    fn is_undone_by_duplicates(&self) -> bool {
+        self.undo
+            .is_some_and(|undo| undo.has_repeated && undo.unanswered == 0)
+    }
+
+    /// Whether the progress that an ACK with this timestamp makes is due to a first transmission.
+    fn is_undone_by_time(&self, echo: Time) -> bool {
+        self.undo.is_some() && self.first_repeat.is_none_or(|repeat| echo < repeat)
+    }
+
+    fn begin(&mut self, phase: Phase, end: u64) {
+        self.phase = phase;
+        self.end = end;
+        self.is_frto = false;
+        self.is_new_data_first = false;
+    }
+}
+
+impl<C: Controller> Sender<C> {
+    /// Ends or undoes what is going on, as far as the ACK that made `delivery` tells.
+    pub(super) fn settle_recovery(&mut self, now: Time, delivery: &Delivery) {
+        let una = self.stream.una();
+        let is_over = una >= self.recovery.end;
+        let by_time = delivery.is_progress && self.recovery.is_undone_by_time(delivery.echo);
+        let is_undone = by_time || self.recovery.is_undone_by_duplicates();
+        self.recovery.is_new_data_first = false;
+        match self.recovery.phase {
+            // D-SACKs may come when it is over.
+            Phase::Open if self.recovery.is_undone_by_duplicates() => self.undo(now),
+            Phase::Open => {}
+            // Something beyond the end, so that the receiver knows of the reduction (CWR) before the next.
+            Phase::Cwr if una > self.recovery.end => self.leave(now),
+            Phase::Cwr => {}
+            Phase::Recovery if is_over && is_undone => self.undo(now),
+            Phase::Recovery if is_over => self.leave(now),
+            Phase::Recovery if is_undone => {
+                if by_time {
+                    self.scoreboard.acquit_lost();
+                }
+                self.undo(now);
+            }
+            Phase::Recovery => {}
+            Phase::Loss => self.settle_timeout(now, delivery, is_undone),
+        }
+    }
+
+    /// The same after a timeout (Linux `tcp_process_loss`; RFC 5682, "SACK-Enhanced Version of the F-RTO Algorithm").
+    fn settle_timeout(&mut self, now: Time, delivery: &Delivery, is_undone: bool) {
+        let is_over = self.stream.una() >= self.recovery.end;
+        let is_spurious = self.recovery.is_frto && delivery.has_first_transmission;
+        if is_undone || is_spurious {
+            self.scoreboard.acquit_lost();
+            return self.undo(now);
+        }
+        if is_over {
+            return self.leave(now);
+        }
+        if !self.recovery.is_frto {
+            return;
+        }
+        let next = self.stream.next();
+        if next > self.recovery.end {
+            // Step 3a: after new data, selective acknowledgements of anything but data from before the timeout.
+            self.recovery.is_frto = !delivery.is_selective;
+        } else if delivery.is_progress {
+            // Step 2b: new data tells more than repetitions.
+            self.recovery.is_new_data_first = true;
+        }
+    }
+
+    /// Declares lost what loss detection finds, and starts a recovery for it.
+    pub(super) fn detect_losses(&mut self, now: Time) {
+        let mut is_repeat_lost = false;
+        while let Some(number) = self.next_lost(now) {
+            let packet = self.scoreboard.get(number);
+            is_repeat_lost |= packet.is_some_and(|packet| packet.is_repeated);
+            if !self.declare_lost(now, number) {
+                break;
+            }
+        }
+        let must_enter = match self.recovery.phase {
+            Phase::Open | Phase::Cwr => !self.scoreboard.lost().is_zero(),
+            Phase::Recovery => false,
+            Phase::Loss => is_repeat_lost,
+        };
+        if must_enter {
+            self.enter_recovery(now);
+        }
+    }
+
+    fn next_lost(&mut self, now: Time) -> Option<Number> {
+        match self.config.loss_detection {
+            LossDetection::Rack => {
+                let is_recovering = self.recovery.is_repairing();
+                let rack = &mut self.rack;
+                let window = rack.reordering_window(is_recovering, &self.scoreboard, &self.rtt);
+                rack.next_overdue(now, window, &self.scoreboard)
+            }
+            LossDetection::DupThreshold => self.dup_threshold.next_lost(&self.scoreboard),
+        }
+    }
+
+    /// Packet `number` is lost; whether that is news.
+    fn declare_lost(&mut self, now: Time, number: Number) -> bool {
+        let Some(packet) = self.scoreboard.mark_lost(number) else {
+            return false;
+        };
+        self.sampler.on_packet_lost(&packet);
+        self.stats.packets_lost += 1;
+        self.has_lost = true;
+        self.controller.on_packet_lost(&congestion::Lost {
+            now,
+            packet,
+            inflight: self.scoreboard.inflight(),
+        });
+        true
+    }
+
+    /// Linux `tcp_enter_recovery`.
+    fn enter_recovery(&mut self, now: Time) {
+        // What a mark began goes on; and as the mark was real, there is nothing to undo.
+        let follows_mark = self.recovery.phase == Phase::Cwr;
+        self.begin(Phase::Recovery, !follows_mark);
+        self.stats.recoveries += 1;
+        self.reduce(now, Cause::Loss, !follows_mark);
+    }
+
+    /// The network has marked a packet: the answer to it, once a round trip (RFC 3168, "The TCP Sender"; Linux
+    /// `tcp_enter_cwr`).
+    pub(super) fn enter_cwr(&mut self, now: Time) {
+        if self.recovery.phase != Phase::Open {
+            return;
+        }
+        self.begin(Phase::Cwr, false);
+        self.recovery.is_repeat_forced = false;
+        self.stats.ecn_reductions += 1;
+        self.reduce(now, Cause::Ecn, true);
+    }
+
+    /// A probe has repaired the loss of the tail without anybody noticing: the answer is that to a recovery which is
+    /// already over (RFC 8985, "Detecting Losses Using TLP").
+    pub(super) fn answer_repaired_loss(&mut self, now: Time) {
+        if self.recovery.phase != Phase::Open {
+            return;
+        }
+        self.stats.recoveries += 1;
+        self.recovery.undo = None;
+        self.change(now, Change::Entered(Cause::Loss));
+        self.change(now, Change::Left);
+    }
+
+    /// The retransmission timeout (Linux `tcp_enter_loss`).
+    pub(super) fn enter_loss(&mut self, now: Time) {
+        let is_first = self.rto.backoff() <= 1;
+        let phase = self.recovery.phase;
+        let is_new = phase == Phase::Open
+            || self.stream.una() >= self.recovery.end
+            || (phase == Phase::Loss && is_first);
+        let may_frto = matches!(phase, Phase::Open | Phase::Cwr) || !is_first;
+
+        self.mark_timed_out(now);
+        self.prr.stop();
+        self.tlp.forget();
+        let undo = self.recovery.undo;
+        self.begin(Phase::Loss, is_new);
+        if !is_new {
+            self.recovery.undo = undo.map(|undo| Undo {
+                is_timeout: true,
+                ..undo
+            });
+        }
+        self.recovery.is_frto = may_frto;
+        self.stats.timeouts += 1;
+        self.controller.on_timeout(now);
+    }
+
+    /// Everything that should have been acknowledged by now is lost (RFC 8985, `RACK_mark_losses_on_RTO`); without times to
+    /// judge by, everything that is outstanding (RFC 6675, "On a Retransmission Timeout").
+    fn mark_timed_out(&mut self, now: Time) {
+        let front = self.scoreboard.numbers().start;
+        // What is selectively acknowledged and next in order should have been acknowledged cumulatively: the receiver has
+        // dropped it (Linux `tcp_timeout_mark_lost`).
+        let is_reneging = self
+            .scoreboard
+            .front()
+            .is_some_and(|p| p.place == Place::Sacked);
+        if is_reneging {
+            self.scoreboard.forget_sacks();
+        }
+        let is_timed = self.config.loss_detection == LossDetection::Rack;
+        for number in self.scoreboard.numbers() {
+            let Some(packet) = self.scoreboard.get(number) else {
+                continue;
+            };
+            let is_young = is_timed && number != front && !self.rack.is_overdue(now, packet);
+            if !is_young {
+                self.declare_lost(now, number);
+            }
+        }
+        self.scoreboard.repeat_front_first();
+    }
+
+    fn begin(&mut self, phase: Phase, is_undoable: bool) {
+        self.recovery.begin(phase, self.stream.next());
+        self.recovery.is_repeat_forced = true;
+        if !self.scoreboard.has_repeated_in_flight() {
+            self.recovery.first_repeat = None;
+        }
+        self.recovery.undo = is_undoable.then(|| Undo {
+            since: self.stream.una(),
+            unanswered: 0,
+            has_repeated: false,
+            is_timeout: phase == Phase::Loss,
+        });
+    }
+
+    /// Lets the controller reduce its window, and spreads that over the recovery's ACKs if it wants that.
+    fn reduce(&mut self, now: Time, cause: Cause, is_first: bool) {
+        self.ecn.on_reduction();
+        self.tlp.disarm();
+        let outstanding = self.scoreboard.inflight() + self.scoreboard.lost();
+        self.change(now, Change::Entered(cause));
+        if is_first && self.controller.wants_prr() {
+            self.prr
+                .start(outstanding, self.controller.cwnd(), self.config.mss);
+        }
+    }
+
+    fn leave(&mut self, now: Time) {
+        if self.recovery.phase == Phase::Recovery {
+            self.rack.on_recovery_end();
+        }
+        self.close();
+        self.change(now, Change::Left);
+    }
+
+    fn undo(&mut self, now: Time) {
+        let was_timeout = self
+            .recovery
+            .undo
+            .take()
+            .is_some_and(|undo| undo.is_timeout);
+        if was_timeout {
+            self.stats.spurious_timeouts += 1;
+            self.rto.on_progress();
+        } else {
+            self.stats.spurious_recoveries += 1;
+        }
+        self.close();
+        self.change(now, Change::Undone);
+    }
+
+    fn close(&mut self) {
+        self.recovery.phase = Phase::Open;
+        self.recovery.is_frto = false;
+        self.recovery.is_repeat_forced = false;
+        self.prr.stop();
+    }
+
+    fn change(&mut self, now: Time, change: Change) {
+        let inflight = self.scoreboard.inflight();
+        self.controller.on_recovery(now, change, inflight);
+    }
+}

@@ -1,0 +1,348 @@
+//! The scoreboard: what became of each packet that was sent (RFC 6675, "Keeping Track of SACK Information").
+//!
+//! ```text
+//!             sack                     acknowledge
+//!  Flight ───────────► Sacked ──────────────────────► (gone)
+//!   │  ▲                  ▲                              ▲
+//!   │  │ retransmit       │                              │
+//!   ▼  │                  │                              │
+//!   Lost ─────────────────┴──────────────────────────────┘
+//! ```
+//!
+//! Packets lie in a ring in the order of the stream. Those in flight are also linked in the order of transmission (Linux
+//! `tsorted_sent_queue`), so that time-based loss detection looks only at the oldest; those lost, in the order in which
+//! they are to be repeated. Of a packet that is selectively acknowledged the link skips over the run of such packets that
+//! it belongs to, and each use of a link lengthens it: a SACK block over a hundred thousand packets costs what is new in
+//! it. In flight (RFC 6675, *pipe*) is counted with each change of place.
+
+mod list;
+mod packet;
+
+use congestion::{Bytes, PacketState};
+
+use list::List;
+use packet::Ring;
+pub use packet::{Number, Packet, Place};
+
+#[derive(Debug, Clone)]
+pub struct Scoreboard {
+    mss: u64,
+    ring: Ring,
+    flight: List,
+    lost: List,
+    inflight_bytes: Bytes,
+    lost_bytes: Bytes,
+    sacked_packets: u64,
+    /// Packets in flight that were sent more than once.
+    repeated_in_flight: u64,
+    /// The end of the highest packet known to have arrived (RFC 8985, `RACK.fack`).
+    highest_delivered: u64,
+    reordered: u64,
+}
+
+impl Scoreboard {
+    pub fn new(mss: Bytes) -> Scoreboard {
+        Scoreboard {
+            mss: mss.get(),
+            ring: Ring::default(),
+            flight: List::default(),
+            lost: List::default(),
+            inflight_bytes: Bytes::ZERO,
+            lost_bytes: Bytes::ZERO,
+            sacked_packets: 0,
+            repeated_in_flight: 0,
+            highest_delivered: 0,
+            reordered: 0,
+        }
+    }
+
+    /// Bytes in flight: sent, and neither arrived nor lost.
+    pub fn inflight(&self) -> Bytes {
+        self.inflight_bytes
+    }
+
+    /// Bytes lost that wait to be sent again.
+    pub fn lost(&self) -> Bytes {
+        self.lost_bytes
+    }
+
+    /// Packets acknowledged selectively only.
+    pub fn sacked_packets(&self) -> u64 {
+        self.sacked_packets
+    }
+
+    /// Whether a packet that was sent more than once is in flight (Linux `retrans_out`).
+    pub fn has_repeated_in_flight(&self) -> bool {
+        self.repeated_in_flight > 0
+    }
+
+    /// Packets sent once that have arrived after a packet behind them (RFC 8985, `RACK_detect_reordering`).
+    pub fn reordered(&self) -> u64 {
+        self.reordered
+    }
+
+    /// Whether everything that was sent is acknowledged cumulatively.
+    pub fn is_empty(&self) -> bool {
+        self.ring.len() == 0
+    }
+
+    /// The numbers of all packets.
+    pub fn numbers(&self) -> core::ops::Range<Number> {
+        self.ring.first()..self.ring.end()
+    }
+
+    pub fn get(&self, number: Number) -> Option<&Packet> {
+        self.ring.get(number)
+    }
+
+    /// The first packet of the stream that is not acknowledged cumulatively.
+    pub fn front(&self) -> Option<&Packet> {
+        self.ring.front()
+    }
+
+    /// The packet in flight that was sent first.
+    pub fn oldest(&self) -> Option<(Number, &Packet)> {
+        let number = self.flight.front()?;
+        Some((number, self.ring.get(number)?))
+    }
+
+    /// The packet to be repeated next.
+    pub fn next_lost(&self) -> Option<(Number, &Packet)> {
+        let number = self.lost.front()?;
+        Some((number, self.ring.get(number)?))
+    }
+
+    /// How many packets from `first` on follow each other both in the stream and among the lost, have `mss` bytes but for
+    /// the last, and fit into `bytes`.
+    pub fn lost_run(&self, first: Number, mut bytes: Bytes, mss: Bytes) -> u64 {
+        let mut number = first;
+        while let Some(packet) = self.ring.get(number).filter(|p| p.state.bytes <= bytes) {
+            bytes -= packet.state.bytes;
+            number += 1;
+            if packet.state.bytes != mss || self.ring.next(number - 1) != Some(number) {
+                break;
+            }
+        }
+        number - first
+    }
+
+    /// The bytes of packet `number`, if it is in flight.
+    pub fn inflight_of(&self, number: Number) -> Bytes {
+        match self.ring.get(number) {
+            Some(packet) if packet.place.is_in_flight() => packet.state.bytes,
+            _ => Bytes::ZERO,
+        }
+    }
+
+    /// The last packet of the stream that is in flight.
+    pub fn last_in_flight(&self) -> Option<Number> {
+        let is_in_flight = |number: &Number| !self.inflight_of(*number).is_zero();
+        self.numbers().rev().find(is_in_flight)
+    }
+
+    /// A packet that begins at `start`, behind all others, is sent for the first time.
+    pub fn push(&mut self, start: u64, state: PacketState) {
+        let number = self.ring.push(start, state);
+        self.flight.push_back(&mut self.ring, number);
+        self.inflight_bytes += state.bytes;
+        self.audit();
+    }
+
+    /// Packet `number` is sent again.
+    pub fn retransmit(&mut self, number: Number, state: PacketState) {
+        self.leave(number);
+        if let Some(packet) = self.ring.get_mut(number) {
+            debug_assert_eq!(packet.state.bytes, state.bytes);
+            packet.state = state;
+            packet.place = Place::Flight;
+            packet.is_repeated = true;
+            self.repeated_in_flight += 1;
+            self.flight.push_back(&mut self.ring, number);
+            self.inflight_bytes += state.bytes;
+        }
+        self.audit();
+    }
+
+    /// Everything before `position` has arrived. `on_delivered` gets each packet of which that was not known; a packet of
+    /// which only a part has arrived stays.
+    pub fn acknowledge(&mut self, position: u64, mut on_delivered: impl FnMut(&Packet)) {
+        while let Some(packet) = self.ring.front().filter(|packet| packet.end() <= position) {
+            let was_known = packet.place == Place::Sacked;
+            self.leave(self.ring.first());
+            if let Some(packet) = self.ring.pop()
+                && !was_known
+            {
+                self.note_order(&packet);
+                on_delivered(&packet);
+            }
+        }
+        self.audit();
+    }
+
+    /// The packets that begin at `start` or later and end at `end` or before have arrived. `on_delivered` gets each of
+    /// which that was not known, with its number.
+    pub fn sack(&mut self, start: u64, end: u64, mut on_delivered: impl FnMut(Number, &Packet)) {
+        let mut number = self.ring.at_or_after(start, self.mss);
+        loop {
+            number = self.first_not_sacked(number);
+            let Some(packet) = self.ring.get(number).filter(|packet| packet.end() <= end) else {
+                break;
+            };
+            let packet = *packet;
+            self.leave(number);
+            if let Some(packet) = self.ring.get_mut(number) {
+                packet.place = Place::Sacked;
+                self.ring.set_next(number, Some(number + 1));
+                self.sacked_packets += 1;
+            }
+            self.note_order(&packet);
+            on_delivered(number, &packet);
+        }
+        self.audit();
+    }
+
+    /// Packet `number`, in flight, is lost; gives its transmission. What is lost again goes first, as it holds up the most;
+    /// all else in the order of its loss.
+    pub fn mark_lost(&mut self, number: Number) -> Option<PacketState> {
+        let packet = self.ring.get(number)?;
+        if !packet.place.is_in_flight() {
+            return None;
+        }
+        let (state, is_repeated) = (packet.state, packet.is_repeated);
+        self.leave(number);
+        if let Some(packet) = self.ring.get_mut(number) {
+            packet.place = Place::Lost;
+        }
+        self.lost_bytes += state.bytes;
+        if is_repeated {
+            self.lost.push_front(&mut self.ring, number);
+        } else {
+            self.lost.push_back(&mut self.ring, number);
+        }
+        self.audit();
+        Some(state)
+    }
+
+    /// Lets the first packet of the stream be repeated first, if it is lost.
+    pub fn repeat_front_first(&mut self) {
+        let first = self.ring.first();
+        if self.front().is_some_and(|front| front.place == Place::Lost) {
+            self.lost.remove(&mut self.ring, first);
+            self.lost.push_front(&mut self.ring, first);
+        }
+    }
+
+    /// What waits to be repeated was not lost after all.
+    pub fn acquit_lost(&mut self) {
+        while let Some(number) = self.lost.front() {
+            self.leave(number);
+            if let Some(packet) = self.ring.get_mut(number) {
+                packet.place = Place::Acquitted;
+                self.repeated_in_flight += u64::from(packet.is_repeated);
+                self.inflight_bytes += packet.state.bytes;
+            }
+        }
+        self.audit();
+    }
+
+    /// The receiver has dropped what it had acknowledged selectively (RFC 2018, section 8): it is in flight again for as
+    /// long as it takes to declare it lost.
+    pub fn forget_sacks(&mut self) {
+        for number in self.numbers() {
+            if let Some(packet) = self.ring.get_mut(number)
+                && packet.place == Place::Sacked
+            {
+                packet.place = Place::Acquitted;
+                self.repeated_in_flight += u64::from(packet.is_repeated);
+                self.inflight_bytes += packet.state.bytes;
+                self.sacked_packets -= 1;
+            }
+        }
+        self.audit();
+    }
+
+    /// Takes packet `number` out of its place, and out of that place's count.
+    fn leave(&mut self, number: Number) {
+        let Some(packet) = self.ring.get(number) else {
+            return;
+        };
+        let bytes = packet.state.bytes;
+        if packet.place.is_in_flight() {
+            self.inflight_bytes -= bytes;
+            self.repeated_in_flight -= u64::from(packet.is_repeated);
+        }
+        match packet.place {
+            Place::Flight => self.flight.remove(&mut self.ring, number),
+            Place::Acquitted => {}
+            Place::Lost => {
+                self.lost.remove(&mut self.ring, number);
+                self.lost_bytes -= bytes;
+            }
+            Place::Sacked => self.sacked_packets -= 1,
+        }
+    }
+
+    /// The first packet from `number` on that is not selectively acknowledged, or the end of all.
+    ///
+    /// Shortens the way for the next to ask ("path halving": Tarjan and van Leeuwen, "Worst-case Analysis of Set Union
+    /// Algorithms", 1984).
+    fn first_not_sacked(&mut self, mut number: Number) -> Number {
+        let is_sacked = |ring: &Ring, number| {
+            let packet: Option<&Packet> = ring.get(number);
+            packet.is_some_and(|packet| packet.place == Place::Sacked)
+        };
+        while is_sacked(&self.ring, number) {
+            let mut next = self.ring.next(number).unwrap_or(number + 1);
+            if is_sacked(&self.ring, next) {
+                next = self.ring.next(next).unwrap_or(next + 1);
+                self.ring.set_next(number, Some(next));
+            }
+            number = next;
+        }
+        number
+    }
+
+    fn note_order(&mut self, packet: &Packet) {
+        if packet.end() >= self.highest_delivered {
+            self.highest_delivered = packet.end();
+        } else if !packet.is_repeated {
+            self.reordered += 1;
+        }
+    }
+
+    /// Every packet is in one place, and every count is right. Only looked at where it costs little.
+    fn audit(&self) {
+        debug_assert!(self.ring.len() > 32 || self.is_consistent());
+    }
+
+    /// Whether lists, counts and packets agree.
+    pub fn is_consistent(&self) -> bool {
+        let listed = |list: &List, place: Place| {
+            let mut count = 0;
+            let mut next = list.front();
+            while let Some(number) = next {
+                if self.ring.get(number).is_none_or(|p| p.place != place) {
+                    return None;
+                }
+                count += 1;
+                next = self.ring.next(number);
+            }
+            Some(count)
+        };
+        let packets = || self.numbers().filter_map(|number| self.ring.get(number));
+        let count = |place| packets().filter(|p| p.place == place).count();
+        let bytes = |place| -> Bytes {
+            let of_place = packets().filter(|p| p.place == place);
+            of_place.map(|p| p.state.bytes).sum()
+        };
+        listed(&self.flight, Place::Flight) == Some(count(Place::Flight))
+            && listed(&self.lost, Place::Lost) == Some(count(Place::Lost))
+            && self.inflight_bytes == bytes(Place::Flight) + bytes(Place::Acquitted)
+            && self.repeated_in_flight
+                == packets()
+                    .filter(|p| p.place.is_in_flight() && p.is_repeated)
+                    .count() as u64
+            && self.lost_bytes == bytes(Place::Lost)
+            && self.sacked_packets == count(Place::Sacked) as u64
+    }
+}

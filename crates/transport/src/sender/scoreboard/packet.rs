@@ -1,0 +1,159 @@
+//! A packet on the scoreboard, and the ring that holds them all.
+
+use std::collections::VecDeque;
+
+use congestion::PacketState;
+
+/// Packets are numbered in the order of the stream, from 0 on.
+pub type Number = u64;
+
+/// What is known of a packet that is not yet acknowledged cumulatively. Each is in exactly one place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// In flight, listed in the order of transmission.
+    Flight,
+    /// In flight and not listed: it was declared lost, and that was undone. Time has already judged it, so that only a
+    /// probe or a timeout can find it lost (in Linux it leaves `tsorted_sent_queue` for good).
+    Acquitted,
+    /// Declared lost, and waiting to be sent again.
+    Lost,
+    /// Acknowledged selectively.
+    Sacked,
+}
+
+impl Place {
+    pub fn is_in_flight(self) -> bool {
+        matches!(self, Place::Flight | Place::Acquitted)
+    }
+}
+
+/// A packet that was sent and is not yet acknowledged cumulatively.
+#[derive(Debug, Clone, Copy)]
+pub struct Packet {
+    /// The stream position of its first byte.
+    pub start: u64,
+    /// Its latest transmission, as the sampler saw it.
+    pub state: PacketState,
+    /// The low half of the number of its neighbour in its list; its own, if there is none. Of a packet that is
+    /// [`Place::Sacked`]: of a later packet, with only such packets between.
+    next: u32,
+    /// The same for the neighbour in front.
+    previous: u32,
+    pub place: Place,
+    /// Whether it was sent more than once.
+    pub is_repeated: bool,
+}
+
+impl Packet {
+    /// The stream position behind its last byte.
+    pub fn end(&self) -> u64 {
+        self.start + self.state.bytes.get()
+    }
+}
+
+/// The packets from the first not cumulatively acknowledged to the last sent.
+#[derive(Debug, Clone, Default)]
+pub struct Ring {
+    packets: VecDeque<Packet>,
+    /// The number of the first.
+    first: Number,
+}
+
+impl Ring {
+    /// The number of the first packet; that of the next to be pushed if there is none.
+    pub fn first(&self) -> Number {
+        self.first
+    }
+
+    /// The number of the next packet to be pushed.
+    pub fn end(&self) -> Number {
+        self.first + self.packets.len() as u64
+    }
+
+    pub fn len(&self) -> usize {
+        self.packets.len()
+    }
+
+    pub fn front(&self) -> Option<&Packet> {
+        self.packets.front()
+    }
+
+    pub fn get(&self, number: Number) -> Option<&Packet> {
+        let index = number.checked_sub(self.first)?;
+        self.packets.get(usize::try_from(index).ok()?)
+    }
+
+    pub fn get_mut(&mut self, number: Number) -> Option<&mut Packet> {
+        let index = number.checked_sub(self.first)?;
+        self.packets.get_mut(usize::try_from(index).ok()?)
+    }
+
+    /// Appends a packet in flight, listed nowhere yet; gives its number.
+    pub fn push(&mut self, start: u64, state: PacketState) -> Number {
+        let number = self.end();
+        self.packets.push_back(Packet {
+            start,
+            state,
+            next: number as u32,
+            previous: number as u32,
+            place: Place::Flight,
+            is_repeated: false,
+        });
+        number
+    }
+
+    /// Removes the first packet, which must be in no list.
+    pub fn pop(&mut self) -> Option<Packet> {
+        let packet = self.packets.pop_front()?;
+        self.first += 1;
+        Some(packet)
+    }
+
+    /// The first packet that begins at `position` or later, when nearly all packets have `mss` bytes.
+    pub fn at_or_after(&self, position: u64, mss: u64) -> Number {
+        let Some(front) = self.packets.front() else {
+            return self.first;
+        };
+        let guess = position.saturating_sub(front.start) / mss.max(1);
+        let is_hit = |index: &usize| {
+            let found = self.packets.get(*index);
+            found.is_some_and(|packet| packet.start == position)
+        };
+        let index = usize::try_from(guess)
+            .ok()
+            .filter(is_hit)
+            .unwrap_or_else(|| self.packets.partition_point(|p| p.start < position));
+        self.first + index as u64
+    }
+
+    /// The packet behind `number` in its list, or that a packet in [`Place::Sacked`] points to.
+    pub fn next(&self, number: Number) -> Option<Number> {
+        let next = self.expand(self.get(number)?.next);
+        (next != number).then_some(next)
+    }
+
+    /// The packet in front of `number` in its list.
+    pub fn previous(&self, number: Number) -> Option<Number> {
+        let previous = self.expand(self.get(number)?.previous);
+        (previous != number).then_some(previous)
+    }
+
+    /// Lets `number` have `next` behind it.
+    pub fn set_next(&mut self, number: Number, next: Option<Number>) {
+        if let Some(packet) = self.get_mut(number) {
+            packet.next = next.unwrap_or(number) as u32;
+        }
+    }
+
+    /// Lets `number` have `previous` in front of it.
+    pub fn set_previous(&mut self, number: Number, previous: Option<Number>) {
+        if let Some(packet) = self.get_mut(number) {
+            packet.previous = previous.unwrap_or(number) as u32;
+        }
+    }
+
+    /// The number, not before [`Ring::first`], whose low half is `low`: no ring holds 2^32 packets.
+    fn expand(&self, low: u32) -> Number {
+        self.first + u64::from(low.wrapping_sub(self.first as u32))
+    }
+}

@@ -1,0 +1,321 @@
+//! What leaves, and when: repetitions before new data, as much as the congestion window, the receive window, the small
+//! queue below and the pacer let through (Linux `tcp_write_xmit`, `tcp_xmit_retransmit_queue`).
+
+use congestion::{Bytes, Controller, Sent, Time};
+
+use super::Sender;
+use super::config::LossDetection;
+use super::recovery::Phase;
+use super::scoreboard::Number;
+use super::usage::Limit;
+use crate::burst::{Burst, Kind};
+use crate::scheduler::{self, Pacing};
+
+/// What is to leave next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Piece {
+    /// So many bytes that were never sent.
+    New(Bytes),
+    /// So many packets from this on, which follow each other in the stream and are all lost.
+    Repeat(Number, u64),
+}
+
+impl<C: Controller> Sender<C> {
+    /// The next burst, or why there is none.
+    pub(super) fn next_burst(&mut self, now: Time) -> Result<Burst, Limit> {
+        self.pacing_deadline = None;
+        if self.handshake.send(now) {
+            return Ok(self.burst(Kind::Syn, 0, 0, now));
+        }
+        if !self.handshake.is_established() {
+            return Err(Limit::Closed);
+        }
+        if self.persist.take_due() {
+            self.stats.window_probes += 1;
+            return Ok(self.burst(Kind::Data, self.stream.una(), 0, now));
+        }
+        if let Some(burst) = self.tail_loss_probe(now) {
+            return Ok(burst);
+        }
+        let piece = self.next_piece_after_idle(now)?;
+        if self.is_small_queue_full(piece) || !self.is_pacer_ready(now) {
+            return Err(Limit::Congestion);
+        }
+        Ok(match piece {
+            Piece::New(bytes) => self.send_new(now, bytes),
+            Piece::Repeat(first, count) => self.send_again(now, first, count),
+        })
+    }
+
+    /// The sender has nothing more to send for now, because of `limit`.
+    pub(super) fn on_blocked(&mut self, now: Time, limit: Limit) {
+        self.limited.set(now, limit, &mut self.stats);
+        if limit == Limit::Closed {
+            return;
+        }
+        if limit == Limit::ReceiveWindow && self.scoreboard.is_empty() {
+            self.persist.arm(now, &self.rtt);
+        } else {
+            self.persist.stop();
+        }
+        let (inflight, cwnd, mss) = (self.inflight(), self.controller.cwnd(), self.config.mss);
+        // Linux `tcp_rate_check_app_limited`.
+        if limit == Limit::Application && self.below.is_zero() && inflight < cwnd {
+            self.sampler.mark_app_limited(inflight);
+        }
+        // A sender that only waits for its pacer, and would else fill its window, uses it (RFC 9002, "Underutilizing the
+        // Congestion Window").
+        let is_limited = inflight + self.sendable() + mss > cwnd;
+        let (una, next) = (self.stream.una(), self.stream.next());
+        self.cwnd_usage.note(is_limited, una, next);
+    }
+
+    /// What could be sent if nothing but application and receive window were the limit.
+    fn sendable(&self) -> Bytes {
+        self.scoreboard.lost() + self.new_data()
+    }
+
+    /// What was never sent and fits the receive window.
+    fn new_data(&self) -> Bytes {
+        let window = self.peer_window.end().saturating_sub(self.stream.next());
+        Bytes::new(self.stream.unsent().min(window))
+    }
+
+    /// [`Sender::next_piece`], when the controller knows whether sending begins again from idle.
+    fn next_piece_after_idle(&mut self, now: Time) -> Result<Piece, Limit> {
+        let piece = self.next_piece()?;
+        if !self.scoreboard.is_empty() || !self.sampler.is_app_limited() {
+            return Ok(piece);
+        }
+        self.controller.on_idle_restart(now);
+        self.next_piece()
+    }
+
+    fn next_piece(&self) -> Result<Piece, Limit> {
+        let space = self.space();
+        let quantum = scheduler::autosize(
+            self.controller.send_quantum(),
+            self.config.mss,
+            self.config.max_burst,
+        );
+        let must_wait = self.recovery.is_new_data_first() && !self.new_data().is_zero();
+        match self.scoreboard.next_lost() {
+            Some((number, packet)) if !must_wait => {
+                let first = packet.state.bytes;
+                let forced = if self.recovery.is_repeat_forced() {
+                    first
+                } else {
+                    Bytes::ZERO
+                };
+                let bytes = space.max(forced).min(quantum.max(first));
+                match self.scoreboard.lost_run(number, bytes, self.config.mss) {
+                    0 => Err(Limit::Congestion),
+                    count => Ok(Piece::Repeat(number, count)),
+                }
+            }
+            _ => self.next_new(space, quantum).map(Piece::New),
+        }
+    }
+
+    /// Full packets, but for the end of what was written: data is not held back for more to come (no Nagle's algorithm).
+    fn next_new(&self, space: Bytes, quantum: Bytes) -> Result<Bytes, Limit> {
+        let unsent = Bytes::new(self.stream.unsent());
+        let fitting = self.new_data();
+        let packet = unsent.min(self.config.mss);
+        if unsent.is_zero() {
+            return Err(Limit::Application);
+        }
+        // The silly window (RFC 9293, section 3.8.6.2.1): less than a packet only if nothing else will widen it.
+        if fitting < packet && (fitting.is_zero() || !self.scoreboard.is_empty()) {
+            return Err(Limit::ReceiveWindow);
+        }
+        if fitting.min(packet) > space {
+            return Err(Limit::Congestion);
+        }
+        let bytes = fitting.min(quantum).min(space);
+        let whole = self.config.mss * bytes.get().checked_div(self.config.mss.get()).unwrap_or(0);
+        Ok(if bytes == unsent || whole.is_zero() {
+            bytes
+        } else {
+            whole
+        })
+    }
+
+    /// What the congestion window leaves. With nothing in flight one packet always fits, as nothing else would go on.
+    fn space(&self) -> Bytes {
+        let inflight = self.inflight();
+        let space = match self.prr.allowance() {
+            Some(allowance) => allowance,
+            None => self.controller.cwnd() - inflight,
+        };
+        if inflight.is_zero() {
+            space.max(self.config.mss)
+        } else {
+            space
+        }
+    }
+
+    /// TCP small queues (Linux `tcp_small_queue_check`): enough of this connection waits below. Repetitions may take twice
+    /// the place, and what nothing else of the connection is outstanding beside always has one.
+    fn is_small_queue_full(&self, piece: Piece) -> bool {
+        let quantum = self.controller.send_quantum().min(self.config.max_burst);
+        let rate = self.controller.pacing_rate();
+        let limit = scheduler::small_queue_limit(self.config.pacing, rate, quantum);
+        let limit = match piece {
+            Piece::New(_) => limit,
+            Piece::Repeat(..) => limit * 2,
+        };
+        self.below > limit && !self.scoreboard.is_empty()
+    }
+
+    /// Whether a connection that paces itself may make a burst now; if not, sets the timer.
+    fn is_pacer_ready(&mut self, now: Time) -> bool {
+        let departure = self.pacer.departure(now);
+        if self.config.pacing != Pacing::PerConnection || departure <= now {
+            return true;
+        }
+        self.pacing_deadline = Some(departure);
+        false
+    }
+
+    /// Sends what follows in the stream.
+    fn send_new(&mut self, now: Time, bytes: Bytes) -> Burst {
+        let (seq, mss) = (self.stream.next(), self.config.mss);
+        let departure = self.departure(now, bytes);
+        let mut burst = self.burst(Kind::Data, seq, bytes.get(), departure);
+        burst.cwr = self.config.ecn && self.ecn.take_cwr();
+        let mut rest = bytes;
+        while !rest.is_zero() {
+            let bytes = rest.min(mss);
+            rest -= bytes;
+            let state = self
+                .sampler
+                .on_packet_sent(departure, bytes, self.inflight());
+            self.scoreboard.push(self.stream.next(), state);
+            self.stream.send(bytes.get());
+            self.on_packet_sent(now, bytes);
+        }
+        self.on_burst_sent(departure, bytes);
+        self.arm_tail_loss_probe(departure);
+        burst
+    }
+
+    /// Sends again `count` packets from `first` on.
+    fn send_again(&mut self, now: Time, first: Number, count: u64) -> Burst {
+        let numbers = first..first.saturating_add(count);
+        let packets = numbers
+            .clone()
+            .filter_map(|number| self.scoreboard.get(number));
+        let bytes: Bytes = packets.map(|packet| packet.state.bytes).sum();
+        let seq = self
+            .scoreboard
+            .get(first)
+            .map_or(self.stream.una(), |packet| packet.start);
+        let departure = self.departure(now, bytes);
+        let mut burst = self.burst(Kind::Data, seq, bytes.get(), departure);
+        burst.is_retransmission = true;
+        for number in numbers {
+            self.repeat(now, departure, number);
+        }
+        self.on_burst_sent(departure, bytes);
+        burst
+    }
+
+    fn repeat(&mut self, now: Time, departure: Time, number: Number) {
+        let Some(packet) = self.scoreboard.get(number) else {
+            return;
+        };
+        let bytes = packet.state.bytes;
+        // A probe repeats what is in flight: the copy takes the original's place.
+        let in_flight = self.scoreboard.inflight_of(number);
+        let state = self
+            .sampler
+            .on_packet_sent(departure, bytes, self.inflight() - in_flight);
+        self.scoreboard.retransmit(number, state);
+        self.recovery.on_repeat(departure);
+        self.stats.packets_retransmitted += 1;
+        self.stats.retransmitted += bytes;
+        self.on_packet_sent(now, bytes);
+    }
+
+    fn on_packet_sent(&mut self, now: Time, bytes: Bytes) {
+        self.stats.packets_sent += 1;
+        self.stats.sent += bytes;
+        self.controller.on_packet_sent(&Sent {
+            now,
+            bytes,
+            inflight: self.scoreboard.inflight(),
+        });
+    }
+
+    fn on_burst_sent(&mut self, departure: Time, bytes: Bytes) {
+        self.below += bytes;
+        self.prr.on_sent(bytes);
+        if self.rto.deadline().is_none() {
+            self.rto.restart(departure, &self.rtt);
+        }
+    }
+
+    /// When a burst that is made now is to leave.
+    fn departure(&mut self, now: Time, bytes: Bytes) -> Time {
+        let packets = bytes.get().div_ceil(self.config.mss.get().max(1));
+        match self.config.pacing {
+            Pacing::None => now,
+            Pacing::PerConnection | Pacing::Fq => self.pacer.on_burst(
+                now,
+                bytes,
+                u32::try_from(packets).unwrap_or(u32::MAX),
+                self.controller.pacing_rate(),
+            ),
+        }
+    }
+
+    fn burst(&self, kind: Kind, seq: u64, bytes: u64, departure: Time) -> Burst {
+        Burst {
+            connection: self.connection,
+            kind,
+            seq,
+            bytes: u32::try_from(bytes).unwrap_or(u32::MAX),
+            mss: u32::try_from(self.config.mss.get()).unwrap_or(u32::MAX),
+            departure,
+            echo: self.echo,
+            is_retransmission: false,
+            cwr: false,
+        }
+    }
+
+    /// The probe, if it is due: new data if there is any, else the last packet once more; in both cases whatever the
+    /// congestion window (RFC 8985, `TLP_send_probe`).
+    fn tail_loss_probe(&mut self, now: Time) -> Option<Burst> {
+        if !self.tlp.take_due() || self.scoreboard.is_empty() {
+            return None;
+        }
+        let new = self.new_data().min(self.config.mss);
+        let is_repeat = new.is_zero();
+        let burst = if is_repeat {
+            let number = self.scoreboard.last_in_flight()?;
+            self.send_again(now, number, 1)
+        } else {
+            self.send_new(now, new)
+        };
+        self.stats.tail_loss_probes += 1;
+        self.tlp.on_probe(self.stream.next(), is_repeat);
+        self.tlp.disarm();
+        self.rto.restart(burst.departure, &self.rtt);
+        Some(burst)
+    }
+
+    /// Lets a probe follow on silence after `from`, while nothing else is known to be wrong (RFC 8985, "Scheduling a Loss
+    /// Probe").
+    pub(super) fn arm_tail_loss_probe(&mut self, from: Time) {
+        let is_calm = matches!(self.recovery.phase(), Phase::Open | Phase::Cwr)
+            && self.scoreboard.sacked_packets() == 0
+            && !self.scoreboard.is_empty();
+        if self.config.loss_detection == LossDetection::Rack && is_calm {
+            let numbers = self.scoreboard.numbers();
+            let is_single = numbers.end - numbers.start == 1;
+            let limit = self.rto.deadline();
+            self.tlp.arm(from, self.rtt.smoothed(), is_single, limit);
+        }
+    }
+}
