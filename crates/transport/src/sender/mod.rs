@@ -190,7 +190,7 @@ impl<C: Controller> Sender<C> {
     }
 
     /// A burst has left the host, or was refused by its scheduler (Linux `tcp_wfree`).
-    pub fn on_departed(&mut self, burst: &Burst) {
+    pub fn on_departed(&mut self, _now: Time, burst: &Burst) {
         self.below -= Bytes::new(u64::from(burst.bytes));
     }
 
