@@ -56,3 +56,51 @@ impl Fifo {
         self.counters
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::burst::Kind;
+
+    fn burst(seq: u64, departure: u64) -> Burst {
+        Burst {
+            connection: 0,
+            kind: Kind::Data,
+            seq,
+            bytes: 1_448,
+            mss: 1_448,
+            departure: Time::from_nanos(departure),
+            echo: Time::ZERO,
+            is_retransmission: false,
+            cwr: false,
+        }
+    }
+
+    #[test]
+    fn the_oldest_goes_first_and_not_before_its_time() {
+        let mut fifo = Fifo::default();
+        for (seq, departure) in [(0, 5), (1, 3)] {
+            assert_eq!(fifo.enqueue(burst(seq, departure)), Ok(()));
+        }
+        assert_eq!(fifo.queued(), Bytes::new(3_000));
+        assert_eq!(fifo.dequeue(Time::from_nanos(4)), None);
+        assert_eq!(fifo.next_departure(), Some(Time::from_nanos(5)));
+        let five = Time::from_nanos(5);
+        assert_eq!(fifo.dequeue(five), Some(burst(0, 5)));
+        assert_eq!(fifo.dequeue(five), Some(burst(1, 3)));
+        assert_eq!(fifo.next_departure(), None);
+        assert_eq!(fifo.queued(), Bytes::ZERO);
+    }
+
+    #[test]
+    fn there_is_a_limit() {
+        let mut fifo = Fifo::default();
+        for seq in 0..LIMIT as u64 {
+            assert_eq!(fifo.enqueue(burst(seq, 0)), Ok(()));
+        }
+        assert_eq!(fifo.enqueue(burst(7, 0)), Err(burst(7, 0)));
+        assert_eq!(fifo.counters().dropped, 1);
+        assert!(fifo.dequeue(Time::ZERO).is_some());
+        assert_eq!(fifo.enqueue(burst(7, 0)), Ok(()));
+    }
+}

@@ -28,7 +28,7 @@ use rustc_hash::FxHashMap;
 
 use super::{Counters, LIMIT};
 use crate::burst::Burst;
-use flow::{Flow, List, Place};
+use flow::{Flow, List};
 use pool::Pool;
 
 /// An Ethernet's packet, which quanta are multiples of.
@@ -129,14 +129,13 @@ impl Fq {
             self.counters.dropped += 1;
             return Err(burst);
         }
-        if let Place::Detached { since } = flow.place {
+        if let Some(since) = flow.detached.take() {
             let idle = now.since(since);
             if idle >= MEMORY {
                 flow.credit = credit_of(self.config.initial_quantum);
             } else if idle > self.config.refill_delay {
                 flow.credit = flow.credit.max(credit_of(self.config.quantum));
             }
-            flow.place = Place::Listed;
             self.new.push_back(&mut self.flows, slot);
         }
         let size = burst.wire_size();
@@ -180,7 +179,6 @@ impl Fq {
             match departure {
                 Some(departure) if departure <= now => return self.serve(slot),
                 Some(departure) => {
-                    flow.place = Place::Delayed;
                     let delayed = (departure, flow.connection, slot);
                     self.delayed.push(Reverse(delayed));
                     self.take_off(is_new);
@@ -192,7 +190,7 @@ impl Fq {
                     self.old.push_back(&mut self.flows, slot);
                 }
                 None => {
-                    flow.place = Place::Detached { since: now };
+                    flow.detached = Some(now);
                     self.take_off(is_new);
                 }
             }
@@ -250,9 +248,6 @@ impl Fq {
                 break;
             }
             self.delayed.pop();
-            if let Some(flow) = self.flows.get_mut(slot) {
-                flow.place = Place::Listed;
-            }
             self.old.push_back(&mut self.flows, slot);
         }
     }
@@ -283,7 +278,11 @@ impl Fq {
                 return;
             };
             match self.flows.get(slot) {
-                Some(flow) if flow.is_idle_since(now - MEMORY) => {
+                Some(flow)
+                    if flow
+                        .detached
+                        .is_some_and(|since| now.since(since) >= MEMORY) =>
+                {
                     debug_assert!(flow.bursts == 0);
                     self.slots.remove(&flow.connection);
                     self.flows.remove(slot);

@@ -10,7 +10,8 @@ pub(super) struct Flow {
     pub(super) connection: u32,
     /// Bytes that it may still send at this turn; its debt, if negative.
     pub(super) credit: i64,
-    pub(super) place: Place,
+    /// Since when it has had nothing to send and been on no list, if that is so.
+    pub(super) detached: Option<Time>,
     /// The first of its bursts that wait.
     pub(super) first: Option<u32>,
     /// The last of them.
@@ -21,33 +22,17 @@ pub(super) struct Flow {
     next: Option<u32>,
 }
 
-/// Where a flow is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
-    /// Nowhere: it has nothing to send.
-    Detached { since: Time },
-    /// Among the new or the old flows, to take turns.
-    Listed,
-    /// Put aside until the departure of its first burst.
-    Delayed,
-}
-
 impl Flow {
     pub(super) fn new(connection: u32, credit: i64, now: Time) -> Flow {
         Flow {
             connection,
             credit,
-            place: Place::Detached { since: now },
+            detached: Some(now),
             first: None,
             last: None,
             bursts: 0,
             next: None,
         }
-    }
-
-    /// Whether it has had nothing to send from `time` on.
-    pub(super) fn is_idle_since(&self, time: Time) -> bool {
-        matches!(self.place, Place::Detached { since } if since <= time)
     }
 }
 
