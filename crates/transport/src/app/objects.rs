@@ -31,6 +31,7 @@ impl Transfer {
 /// Objects one behind the other in a stream.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Objects {
+    first_id: u64,
     under_way: VecDeque<Object>,
     /// The stream position behind the last of them.
     end: u64,
@@ -53,11 +54,10 @@ impl Objects {
     /// The one object of a connection that was opened for it.
     pub(super) fn single(id: u64, size: Bytes, start: Time) -> Objects {
         let mut objects = Objects {
-            started: id,
+            first_id: id,
             ..Objects::default()
         };
         objects.send(size, start);
-        objects.started = 1;
         objects
     }
 
@@ -76,7 +76,7 @@ impl Objects {
             return false;
         };
         self.under_way.push_back(Object {
-            id: self.started,
+            id: self.first_id.saturating_add(self.started),
             size,
             start,
             end,

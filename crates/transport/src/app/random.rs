@@ -77,6 +77,21 @@ mod tests {
         assert!((deviation - 1.0).abs() < 0.016, "{deviation}");
     }
 
+    /// Computed once in Python from the description of xoshiro256++, its jump and SplitMix64.
+    #[test]
+    fn draws_are_the_same_everywhere() {
+        let (mut first, mut second) = Random::pair(1);
+        let second_long = Duration::from_secs(1);
+        assert_eq!(
+            [0; 4].map(|_| first.exponential(second_long).as_nanos()),
+            [208_732_690, 291_549_921, 2_301_077_195, 292_739_010]
+        );
+        assert_eq!(
+            [0; 4].map(|_| second.exponential(second_long).as_nanos()),
+            [156_148_988, 619_115_384, 246_342_975, 116_147_172]
+        );
+    }
+
     #[test]
     fn the_ends_of_the_unit_interval() {
         let mut random = Random::pair(2).0;

@@ -207,3 +207,110 @@ impl Reassembly {
         );
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// The same by a list of which bytes there are.
+    #[derive(Default)]
+    struct Model {
+        bytes: Vec<bool>,
+    }
+
+    impl Model {
+        fn runs(&self) -> Vec<(u64, u64)> {
+            let mut runs: Vec<(u64, u64)> = Vec::new();
+            for position in self.positions() {
+                match runs.last_mut() {
+                    Some((_, end)) if *end == position => *end += 1,
+                    _ => runs.push((position, position + 1)),
+                }
+            }
+            runs
+        }
+
+        fn positions(&self) -> impl Iterator<Item = u64> {
+            (0..)
+                .zip(&self.bytes)
+                .filter(|(_, is)| **is)
+                .map(|(at, _)| at)
+        }
+
+        /// Takes a range and returns the first contiguous part of it that was there.
+        fn insert(&mut self, range: Range<u64>) -> Range<u64> {
+            self.bytes
+                .resize(self.bytes.len().max(range.end as usize), false);
+            let there = |at: &u64| self.bytes[*at as usize];
+            let from = range.clone().find(there).unwrap_or(range.start);
+            let to = (from..range.end).find(|at| !there(at)).unwrap_or(range.end);
+            range.for_each(|at| self.bytes[at as usize] = true);
+            from..to
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn ranges_are_those_of_a_list_of_bytes(
+            segments in prop::collection::vec((0u64..200, 1u64..20), 1..120)
+        ) {
+            let mut stream = Reassembly::default();
+            let mut model = Model::default();
+            for (start, len) in segments {
+                let range = start..start + len;
+                let known = model.insert(range.clone());
+                let arrival = stream.insert(range.clone());
+
+                let mut runs = model.runs();
+                let next = match runs.first() {
+                    Some(&(0, end)) => { runs.remove(0); end }
+                    _ => 0,
+                };
+                prop_assert_eq!(stream.next(), next);
+                prop_assert_eq!(stream.ranges.iter().map(|(a, b)| (*a, *b)).collect::<Vec<_>>(), runs.clone());
+                prop_assert_eq!(stream.highest(), runs.last().map_or(next, |run| run.1));
+
+                // The D-SACK is the first part that was there.
+                let duplicate = match arrival {
+                    Arrival::Duplicate(whole) => { prop_assert_eq!(&whole, &range); whole }
+                    Arrival::InOrder { duplicate } | Arrival::OutOfOrder { duplicate } => duplicate,
+                    Arrival::Refused => 0..0,
+                };
+                if known.is_empty() {
+                    prop_assert!(duplicate.is_empty());
+                } else {
+                    prop_assert_eq!(&duplicate, &known);
+                }
+
+                // SACK blocks are ranges as they are, no two the same; the first has this segment.
+                let blocks: Vec<_> = stream.sack_blocks(0..0, MAX_SACK_BLOCKS).ranges().collect();
+                prop_assert!(blocks.iter().all(|block| runs.contains(&(block.start, block.end))));
+                prop_assert!(blocks.iter().enumerate().all(|(i, block)| !blocks[..i].contains(block)));
+                if range.end > next {
+                    prop_assert!(blocks[0].start <= range.start && range.end <= blocks[0].end);
+                }
+                let with_duplicate = stream.sack_blocks(duplicate.clone(), 2);
+                prop_assert!(with_duplicate.len() <= 2);
+                prop_assert_eq!(with_duplicate.dsack(), (!duplicate.is_empty()).then_some(duplicate));
+            }
+        }
+    }
+
+    #[test]
+    fn holes_are_bounded() {
+        let mut stream = Reassembly::default();
+        let hole = |n: u64| 2 * n + 1..2 * n + 2;
+        for n in 0..MAX_RANGES as u64 {
+            assert!(matches!(stream.insert(hole(n)), Arrival::OutOfOrder { .. }));
+        }
+        assert_eq!(stream.insert(hole(MAX_RANGES as u64)), Arrival::Refused);
+        assert_eq!(stream.ranges(), MAX_RANGES);
+        // What makes no further hole is still taken, and so is what closes one.
+        assert!(matches!(stream.insert(2..3), Arrival::OutOfOrder { .. }));
+        assert_eq!(stream.ranges(), MAX_RANGES - 1);
+        assert!(matches!(stream.insert(0..1), Arrival::InOrder { .. }));
+        assert_eq!(stream.next(), 4);
+    }
+}

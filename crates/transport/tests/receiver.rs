@@ -1,0 +1,497 @@
+//! What the receiver answers, sentence by sentence of the RFCs.
+
+use std::ops::Range;
+
+use transport::receiver::{Config, Receiver};
+use transport::segment::{Ack, Body, Data, Segment};
+use transport::{Bytes, Duration, Time};
+
+const MSS: u64 = 1448;
+
+fn at(micros: u64) -> Time {
+    Time::from_nanos(micros * 1_000)
+}
+
+fn ms(millis: u64) -> Duration {
+    Duration::from_millis(millis)
+}
+
+/// A connection whose receiver is under test.
+struct Peer {
+    receiver: Receiver,
+    now: Time,
+    cwr: bool,
+    echo: Time,
+}
+
+impl Peer {
+    fn new(config: &Config) -> Peer {
+        config.validate().unwrap();
+        let mut receiver = Receiver::new(7, config);
+        let body = Body::Syn { sent: Time::ZERO };
+        assert!(receiver.on_segment(at(0), &body, false).is_some());
+        Peer {
+            receiver,
+            now: Time::ZERO,
+            cwr: false,
+            echo: Time::ZERO,
+        }
+    }
+
+    /// One that has sent its quick ACKs: the first `segments` segments have arrived.
+    fn after(config: &Config, segments: u64) -> Peer {
+        let mut peer = Peer::new(config);
+        for n in 0..segments {
+            peer.wait(Duration::from_micros(10));
+            peer.segment(n);
+        }
+        peer
+    }
+
+    fn wait(&mut self, span: Duration) {
+        self.now += span;
+    }
+
+    /// The `n`-th full segment arrives, just sent.
+    fn segment(&mut self, n: u64) -> Option<Ack> {
+        self.data(n * MSS..(n + 1) * MSS, false)
+    }
+
+    fn data(&mut self, range: Range<u64>, ce: bool) -> Option<Ack> {
+        let body = Body::Data(Data {
+            seq: range.start,
+            len: (range.end - range.start) as u32,
+            sent: self.now,
+            echo: self.echo,
+            cwr: self.cwr,
+        });
+        ack(self.receiver.on_segment(self.now, &body, ce))
+    }
+
+    fn timer(&mut self) -> Option<Ack> {
+        ack(self.receiver.on_timer(self.now))
+    }
+
+    /// How long until the timer.
+    fn owed(&self) -> Option<Duration> {
+        self.receiver.next_timer().map(|due| due.since(self.now))
+    }
+}
+
+fn ack(segment: Option<Segment>) -> Option<Ack> {
+    segment.map(|segment| match segment.body {
+        Body::Ack(ack) => ack,
+        other => panic!("{other:?}"),
+    })
+}
+
+/// From a first segment to the one behind the last.
+type Block = (u64, u64);
+
+/// The D-SACK and the other blocks of an ACK.
+fn sacks(ack: &Ack) -> (Option<Block>, Vec<Block>) {
+    let in_segments = |range: Range<u64>| (range.start / MSS, range.end / MSS);
+    (
+        ack.sacks.dsack().map(in_segments),
+        ack.sacks.ranges().map(in_segments).collect(),
+    )
+}
+
+#[test]
+fn every_syn_is_answered() {
+    let mut receiver = Receiver::new(3, &Config::default());
+    for sent in [at(5), at(1_000_005)] {
+        let answer = receiver
+            .on_segment(at(2_000_000), &Body::Syn { sent }, false)
+            .unwrap();
+        assert_eq!(answer.connection, 3);
+        assert_eq!(
+            answer.body,
+            Body::SynAck {
+                sent: at(2_000_000),
+                echo: sent,
+                window: 64 << 10
+            }
+        );
+    }
+    assert_eq!(receiver.next_timer(), None);
+}
+
+#[test]
+fn data_without_a_connection_are_ignored() {
+    let mut receiver = Receiver::new(3, &Config::default());
+    let data = Body::Data(Data {
+        seq: 0,
+        len: 1448,
+        sent: at(1),
+        echo: Time::ZERO,
+        cwr: false,
+    });
+    assert_eq!(receiver.on_segment(at(2), &data, false), None);
+    assert_eq!(receiver.received(), 0);
+}
+
+/// Linux's quick ACKs, then RFC 5681: an ACK for at least every second full segment.
+#[test]
+fn the_first_segments_are_acknowledged_at_once_and_later_every_second() {
+    let mut peer = Peer::new(&Config::default());
+    let acks: Vec<bool> = (0..24).map(|n| peer.segment(n).is_some()).collect();
+    assert!(acks[..16].iter().all(|is| *is), "{acks:?}");
+    assert_eq!(
+        acks[16..],
+        [false, true, false, true, false, true, false, true]
+    );
+}
+
+#[test]
+fn a_short_last_segment_makes_a_second_one() {
+    let mut peer = Peer::after(&Config::default(), 16);
+    assert_eq!(peer.segment(16), None);
+    let last = peer.data(17 * MSS..17 * MSS + 100, false).unwrap();
+    assert_eq!(last.next, 17 * MSS + 100);
+    assert_eq!(peer.owed(), None);
+}
+
+#[test]
+fn a_single_segment_is_acknowledged_after_forty_milliseconds() {
+    let mut peer = Peer::after(&Config::default(), 16);
+    assert_eq!(peer.segment(16), None);
+    assert_eq!(peer.owed(), Some(ms(40)));
+    peer.wait(ms(39));
+    assert_eq!(peer.timer(), None);
+    peer.wait(ms(1));
+    assert_eq!(peer.timer().unwrap().next, 17 * MSS);
+    assert_eq!(peer.owed(), None);
+    assert_eq!(peer.timer(), None);
+    assert_eq!(peer.receiver.stats().delayed_acks, 1);
+}
+
+/// `tcp_delack_timer_handler`, `tcp_event_data_recv`: a missed second segment doubles the delay, a steady stream brings
+/// it back.
+#[test]
+fn the_delay_follows_the_arrivals() {
+    let mut peer = Peer::after(&Config::default(), 16);
+    peer.segment(16);
+    peer.wait(ms(40));
+    assert!(peer.timer().is_some());
+    peer.wait(ms(30));
+    peer.segment(17);
+    // Half of the doubled delay and the 70 ms since the segment before.
+    assert_eq!(peer.owed(), Some(ms(40 + 70)));
+    let mut n = 18;
+    for _ in 0..21 {
+        peer.wait(ms(1));
+        peer.segment(n);
+        n += 1;
+    }
+    peer.segment(n);
+    let owed = peer.owed().unwrap();
+    assert!(owed >= ms(40) && owed < ms(41), "{owed}");
+}
+
+#[test]
+fn the_longest_delay_is_a_setting() {
+    let within = Config {
+        max_ack_delay: ms(5),
+        ..Config::default()
+    };
+    let mut peer = Peer::after(&within, 16);
+    peer.segment(16);
+    assert_eq!(peer.owed(), Some(ms(5)));
+
+    let none = Config {
+        max_ack_delay: ms(0),
+        ..Config::default()
+    };
+    let mut peer = Peer::after(&none, 16);
+    assert!((16..40).all(|n| peer.segment(n).is_some()));
+}
+
+#[test]
+fn acks_are_stretched() {
+    let config = Config {
+        ack_every: 8,
+        ..Config::default()
+    };
+    let mut peer = Peer::after(&config, 16);
+    let acks: Vec<u64> = (16..48)
+        .filter_map(|n| peer.segment(n))
+        .map(|ack| ack.next / MSS)
+        .collect();
+    assert_eq!(acks, [24, 32, 40, 48]);
+    // A single segment waits as any other does, a few of them only as long as what merges them holds them.
+    peer.segment(48);
+    assert_eq!(peer.owed(), Some(ms(40)));
+    peer.segment(49);
+    assert_eq!(peer.owed(), Some(ms(1)));
+    peer.wait(ms(1));
+    assert_eq!(peer.timer().unwrap().next, 50 * MSS);
+}
+
+/// The sender has restarted from its initial window: quick ACKs again.
+#[test]
+fn after_a_long_pause_acks_are_quick_again() {
+    let mut peer = Peer::after(&Config::default(), 17);
+    peer.wait(ms(40));
+    peer.timer();
+    peer.wait(Duration::from_secs(2));
+    assert!((17..17 + 16).all(|n| peer.segment(n).is_some()));
+    assert!(peer.segment(33).is_none());
+}
+
+/// RFC 5681: an out-of-order segment is acknowledged at once, and so is one that fills a hole or a part of it.
+#[test]
+fn holes_are_told_at_once() {
+    let mut peer = Peer::after(&Config::default(), 16);
+    let ack = peer.segment(17).unwrap();
+    assert_eq!((ack.next / MSS, sacks(&ack)), (16, (None, vec![(17, 18)])));
+    let ack = peer.segment(19).unwrap();
+    assert_eq!(sacks(&ack), (None, vec![(19, 20), (17, 18)]));
+    let ack = peer.segment(16).unwrap();
+    assert_eq!((ack.next / MSS, sacks(&ack)), (18, (None, vec![(19, 20)])));
+    let ack = peer.segment(18).unwrap();
+    assert_eq!((ack.next / MSS, sacks(&ack)), (20, (None, vec![])));
+    assert_eq!(peer.segment(20), None, "and then every second again");
+}
+
+/// RFC 2018, section 4: the first block has the segment that triggered the ACK, the others are the most recent ones.
+#[test]
+fn the_newest_block_stands_first() {
+    let mut peer = Peer::after(&Config::default(), 16);
+    for n in [18, 20, 22] {
+        peer.segment(n);
+    }
+    let ack = peer.segment(24).unwrap();
+    assert_eq!(sacks(&ack).1, [(24, 25), (22, 23), (20, 21)]);
+    let ack = peer.segment(19).unwrap();
+    assert_eq!(sacks(&ack).1, [(18, 21), (24, 25), (22, 23)]);
+    let ack = peer.segment(23).unwrap();
+    assert_eq!(sacks(&ack).1, [(22, 25), (18, 21)]);
+}
+
+#[test]
+fn blocks_are_as_many_as_set() {
+    for most in 0..=3 {
+        let config = Config {
+            max_sack_blocks: most,
+            ..Config::default()
+        };
+        let mut peer = Peer::after(&config, 16);
+        for n in [18, 20, 22] {
+            peer.segment(n);
+        }
+        assert_eq!(peer.segment(24).unwrap().sacks.len(), most);
+    }
+}
+
+/// RFC 2883, section 4.1.1 and 4.1.3: duplicates below the cumulative ACK, and above.
+#[test]
+fn duplicates_are_told_once() {
+    let mut peer = Peer::after(&Config::default(), 18);
+    let ack = peer.segment(16).unwrap();
+    assert_eq!(
+        (ack.next / MSS, sacks(&ack)),
+        (18, (Some((16, 17)), vec![]))
+    );
+    let ack = peer.segment(18).unwrap();
+    assert_eq!(sacks(&ack), (None, vec![]));
+    // A duplicate within a block: that block comes next.
+    peer.segment(20);
+    peer.segment(21);
+    peer.segment(24);
+    let ack = peer.segment(20).unwrap();
+    assert_eq!(sacks(&ack), (Some((20, 21)), vec![(20, 22), (24, 25)]));
+    assert_eq!(peer.receiver.stats().duplicates, 2);
+    assert_eq!(peer.receiver.stats().dsacks, 2);
+}
+
+/// RFC 2883, section 4.2.2: a segment that is old in part.
+#[test]
+fn a_partial_duplicate_is_told() {
+    let mut peer = Peer::after(&Config::default(), 16);
+    let ack = peer.data(15 * MSS..17 * MSS, false).unwrap();
+    assert_eq!(
+        (ack.next / MSS, sacks(&ack)),
+        (17, (Some((15, 16)), vec![]))
+    );
+    peer.segment(19);
+    let ack = peer.data(18 * MSS..20 * MSS, false).unwrap();
+    assert_eq!(sacks(&ack), (Some((19, 20)), vec![(18, 20)]));
+}
+
+/// RFC 7323, section 4.3: with delayed ACKs the earliest segment's timestamp; with a hole the last in-order one's; and
+/// when the hole is filled, the filling segment's.
+#[test]
+fn timestamps_are_echoed_for_the_rtt() {
+    let mut peer = Peer::after(&Config::default(), 16);
+    let mut sent = Vec::new();
+    let mut step = |peer: &mut Peer, n| {
+        peer.wait(ms(1));
+        sent.push(peer.now);
+        peer.segment(n).map(|ack| ack.echo)
+    };
+    assert_eq!(step(&mut peer, 16), None);
+    let earliest = peer.now;
+    assert_eq!(step(&mut peer, 17), Some(earliest));
+    assert_eq!(step(&mut peer, 19), Some(earliest));
+    assert_eq!(step(&mut peer, 20), Some(earliest));
+    let filled = step(&mut peer, 18);
+    assert_eq!(filled, Some(peer.now));
+}
+
+/// RFC 3168, section 6.1.3, and what Accurate ECN counts.
+#[test]
+fn marks_are_echoed_until_the_sender_reacts() {
+    let mut peer = Peer::after(&Config::default(), 16);
+    let ack = peer.data(16 * MSS..17 * MSS, true).expect("at once");
+    assert!(ack.ecn_echo);
+    assert_eq!(ack.ce_bytes, MSS);
+    for n in 17..40 {
+        if let Some(ack) = peer.segment(n) {
+            assert!(ack.ecn_echo);
+        }
+    }
+    peer.cwr = true;
+    let ack = peer.segment(40).expect("at once");
+    assert!(!ack.ecn_echo);
+    let ack = peer.data(41 * MSS..42 * MSS, true).unwrap();
+    assert!(ack.ecn_echo, "a new mark on the segment with CWR");
+    assert_eq!(ack.ce_bytes, 2 * MSS);
+    assert_eq!(peer.receiver.stats().ce_segments, 2);
+}
+
+#[test]
+fn what_exceeds_the_window_is_dropped() {
+    let mut peer = Peer::new(&Config::default());
+    let edge = peer.receiver.right_edge();
+    assert_eq!(edge, 64 << 10);
+    let ack = peer.data(edge - 10..edge + 1, false).unwrap();
+    assert_eq!((ack.next, ack.sacks.len()), (0, 0));
+    assert_eq!(peer.receiver.stats().beyond_window, 1);
+    let ack = peer.data(edge - 10..edge, false).unwrap();
+    assert_eq!(ack.sacks.len(), 1);
+}
+
+/// Sends a window a round, as much as both the congestion window and the receiver let it; returns what was sent in each.
+fn rounds(config: &Config, rtt: Duration, mut cwnd: u64, growth: u64, n: usize) -> Vec<u64> {
+    let mut peer = Peer::new(config);
+    let mut next = 0;
+    (0..n)
+        .map(|_| {
+            peer.echo = peer.now;
+            peer.wait(rtt);
+            let room = peer.receiver.right_edge() - next;
+            let sent = cwnd.min(room / MSS);
+            for _ in 0..sent {
+                peer.data(next..next + MSS, false);
+                next += MSS;
+            }
+            cwnd *= growth;
+            sent * MSS
+        })
+        .collect()
+}
+
+/// Dynamic right-sizing: a sender that doubles its window every round is never held back before the maximum, and at the
+/// maximum it has window/RTT: the 335 Mbit/s of an 8 MiB window over 200 ms.
+#[test]
+fn the_window_grows_ahead_of_slow_start_up_to_its_maximum() {
+    let config = Config {
+        max_buffer: Bytes::new(8 << 20),
+        ..Config::default()
+    };
+    let sent = rounds(&config, ms(200), 10, 2, 14);
+    for (round, bytes) in sent.iter().enumerate().take(9) {
+        assert_eq!(*bytes, (10 << round) * MSS, "round {round}: {sent:?}");
+    }
+    let most = *sent.last().unwrap();
+    // Up to one segment is not acknowledged yet, and the last one must fit whole.
+    assert!((8 << 20) - most < 2 * MSS, "{most}");
+    let rate = most as f64 * 8.0 / 0.2;
+    assert!((rate / 1e6 - 335.5).abs() < 0.1, "{rate}");
+}
+
+/// A receiver that was never asked for much keeps its memory.
+#[test]
+fn the_window_of_a_slow_sender_stays() {
+    let mut peer = Peer::new(&Config::default());
+    for n in 0..1000 {
+        peer.echo = peer.now;
+        peer.wait(ms(20));
+        peer.segment(n);
+        peer.timer();
+    }
+    assert_eq!(peer.receiver.stats().buffer, Bytes::new(64 << 10));
+}
+
+/// While a hole lasts nothing is read; the window goes on by what lies behind it.
+#[test]
+fn a_hole_does_not_shut_the_window() {
+    let mut peer = Peer::new(&Config::default());
+    peer.echo = peer.now;
+    peer.wait(ms(100));
+    let (mut n, first) = (1, 1);
+    // Three rounds of retransmissions lost: 300 ms of data at a window of 40 segments a round.
+    for _ in 0..3 {
+        peer.wait(ms(100));
+        for _ in 0..40 {
+            assert!((n + 1) * MSS <= peer.receiver.right_edge(), "segment {n}");
+            peer.segment(n);
+            n += 1;
+        }
+    }
+    assert_eq!(peer.receiver.stats().beyond_window, 0);
+    let ack = peer.segment(0).unwrap();
+    assert_eq!((first, ack.next), (1, n * MSS));
+}
+
+#[test]
+fn the_rtt_is_that_of_the_first_answer() {
+    let mut peer = Peer::new(&Config::default());
+    peer.wait(ms(10));
+    peer.echo = peer.now;
+    peer.wait(ms(30));
+    peer.segment(0);
+    assert_eq!(peer.receiver.rtt(), Some(ms(30)));
+    peer.wait(ms(500));
+    peer.segment(1);
+    assert_eq!(peer.receiver.rtt(), Some(ms(30)), "sent later");
+    peer.echo = peer.now;
+    peer.wait(ms(38));
+    peer.segment(2);
+    assert_eq!(peer.receiver.rtt(), Some(ms(31)));
+}
+
+#[test]
+fn settings_that_make_no_sense() {
+    let refused = |config: Config| config.validate().unwrap_err().to_string();
+    let default = Config::default();
+    assert_eq!(
+        refused(Config {
+            ack_every: 0,
+            ..default
+        }),
+        "ack_every of no segments acknowledges nothing; give at least 1"
+    );
+    assert_eq!(
+        refused(Config {
+            initial_buffer: Bytes::new(1000),
+            ..default
+        }),
+        "initial_buffer of 1kb is smaller than two segments; give at least 2.896kb"
+    );
+    assert_eq!(
+        refused(Config {
+            max_buffer: Bytes::new(8000),
+            ..default
+        }),
+        "max_buffer of 8kb is below the initial buffer; give at least 65.536kb"
+    );
+    assert_eq!(
+        refused(Config {
+            max_sack_blocks: 4,
+            ..default
+        }),
+        "max_sack_blocks of 4 does not fit beside the timestamps; give at most 3"
+    );
+}
