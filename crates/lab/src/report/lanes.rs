@@ -107,7 +107,7 @@ pub fn describe(path: &PathSpec) -> String {
 }
 
 /// A rate with the unit that suits it and three digits.
-pub(super) fn bits_per_sec(rate: f64) -> String {
+pub(crate) fn bits_per_sec(rate: f64) -> String {
     let (value, unit) = match rate {
         r if r >= 1e9 => (r / 1e9, "Gbit/s"),
         r if r >= 1e6 => (r / 1e6, "Mbit/s"),
@@ -135,7 +135,7 @@ pub(super) fn millis(value: f64) -> String {
 }
 
 /// A time in milliseconds with three digits and the unit that suits it.
-pub(super) fn span(millis: f64) -> String {
+pub(crate) fn span(millis: f64) -> String {
     match millis {
         ms if ms < 999.5 => format!("{} ms", three_digits(ms)),
         ms => format!("{} s", three_digits(ms / 1000.0)),
@@ -143,7 +143,7 @@ pub(super) fn span(millis: f64) -> String {
 }
 
 /// A share in percent.
-pub(super) fn percent(share: f64) -> String {
+pub(crate) fn percent(share: f64) -> String {
     format!("{:.1} %", share * 100.0)
 }
 

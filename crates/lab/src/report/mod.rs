@@ -9,5 +9,6 @@ mod table;
 
 pub use html::{Origin, html};
 pub use json::json;
+pub(crate) use lanes::{bits_per_sec, percent, span};
 pub use lanes::{describe, names};
 pub use table::table;

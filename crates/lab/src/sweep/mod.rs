@@ -5,23 +5,31 @@
 //! yet, so that a sweep that was ended goes on where it was.
 
 mod axis;
+mod columns;
 mod execute;
 mod metric;
+mod page;
 mod plan;
 mod quantity;
+mod results;
 mod seed;
 mod spec;
 mod spread;
 mod store;
+mod table;
 mod work;
 
 pub use axis::Axis;
+pub use columns::{Cells, Column, columns};
 pub use execute::{Event, Failed, execute, missing};
 pub use metric::{Metric, UnknownMetric};
+pub use page::page;
 pub use plan::{MAX_RUNS, Plan, Point, Run};
 pub use quantity::{Quantity, Unit};
+pub use results::{Group, Results};
 pub use seed::derive as derive_seed;
 pub use spec::{PlotSpec, Scale, Sweep, SweepError};
 pub use spread::Spread;
 pub use store::{Store, StoreError};
+pub use table::table;
 pub use work::Work;

@@ -7,9 +7,6 @@ use super::plan::Plan;
 use crate::engine::{self, Advance};
 use crate::scenario::Scenario;
 
-/// Runs cost something before their first packet.
-const START: f64 = 100.0;
-
 /// The runs that are to be done, and how far each of them is.
 #[derive(Debug)]
 pub struct Work {
