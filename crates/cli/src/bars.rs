@@ -13,6 +13,9 @@ use crate::output;
 /// Bars are drawn anew so often, whether or not there is news.
 const TICK: Duration = Duration::from_millis(100);
 
+/// The length of a bar for what is measured in shares of a whole.
+pub const FULL: u64 = 10_000;
+
 /// A longer name would leave no place for the rest of the line.
 const MAX_NAME: usize = 24;
 

@@ -32,6 +32,13 @@ pub fn time_left(span: Duration) -> String {
     }
 }
 
+/// How long the rest takes, if so much of the whole has taken so long; nothing before there is something to tell by.
+pub fn rest(taken: std::time::Duration, share: f64) -> Option<String> {
+    let rest = taken.as_secs_f64() * (1.0 - share) / share;
+    let rest = std::time::Duration::try_from_secs_f64(rest).ok()?;
+    (share > 0.001).then(|| time_left(rest.into()))
+}
+
 fn scaled(value: u64, units: &[&str]) -> String {
     let (mut value, mut units) = (value as f64, units);
     if value < 1000.0 {
@@ -74,5 +81,9 @@ mod tests {
         assert_eq!(time_left(Duration::from_millis(8_100)), "9 s");
         assert_eq!(time_left(Duration::from_secs(125)), "2:05");
         assert_eq!(time_left(Duration::from_secs(3_725)), "1:02:05");
+        let minute = std::time::Duration::from_secs(60);
+        assert_eq!(rest(minute, 0.5).as_deref(), Some("1:00"));
+        assert_eq!(rest(minute, 1.0).as_deref(), Some("0 s"));
+        assert_eq!(rest(minute, 0.0), None);
     }
 }

@@ -2,9 +2,11 @@
 
 mod address;
 mod bars;
+mod command_line;
 mod controllers;
 mod emulate;
 mod failure;
+mod files;
 mod human;
 mod input;
 mod interrupt;
@@ -19,6 +21,8 @@ mod report_file;
 mod run;
 mod run_bar;
 mod send;
+mod sweep;
+mod sweep_bar;
 mod usage;
 
 use std::process::ExitCode;
@@ -43,6 +47,7 @@ struct Arguments {
 #[derive(Debug, Subcommand)]
 enum Command {
     Run(run::Options),
+    Sweep(sweep::Options),
     Race(race::Options),
     Send(send::Options),
     Recv(recv::Options),
@@ -53,6 +58,7 @@ impl Command {
     fn run(&self) -> Result<(), Failure> {
         match self {
             Command::Run(options) => run::run(options),
+            Command::Sweep(options) => sweep::run(options),
             Command::Race(options) => race::run(options),
             Command::Send(options) => send::run(options),
             Command::Recv(options) => recv::run(options),

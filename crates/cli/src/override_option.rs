@@ -2,10 +2,9 @@
 
 use std::str::FromStr;
 
-use lab::scenario::{Draft, ScenarioError};
+use lab::scenario::ScenarioError;
 
 use crate::failure::Failure;
-use crate::input::Input;
 
 /// A field and its text.
 #[derive(Debug, Clone)]
@@ -29,29 +28,21 @@ impl FromStr for Override {
 }
 
 impl Override {
-    /// Replaces the field in `draft`.
-    pub fn apply_to(&self, draft: &mut Draft) -> Result<(), Failure> {
-        draft
-            .set(&self.field, &self.text)
-            .map_err(|error| self.wrong(&error))
+    /// Replaces the field with `set`.
+    pub fn apply(
+        &self,
+        set: impl FnOnce(&str, &str) -> Result<(), ScenarioError>,
+    ) -> Result<(), Failure> {
+        set(&self.field, &self.text).map_err(|error| self.wrong(&error))
     }
 
-    /// The failure that a scenario makes no sense: of an override's option if it is about one, else of the input.
-    pub fn blame(
-        error: &ScenarioError,
-        draft: &Draft,
-        overrides: &[Override],
-        input: &Input,
-    ) -> Failure {
-        let culprit = draft.culprit(error);
-        let named = |given: &&Override| Some(given.field.as_str()) == culprit;
-        match overrides.iter().rev().find(named) {
-            Some(given) => given.wrong(error),
-            None => input.wrong(error),
-        }
+    /// The last of `overrides` that replaces `field`.
+    pub fn named<'o>(overrides: &'o [Override], field: &str) -> Option<&'o Override> {
+        overrides.iter().rev().find(|given| given.field == field)
     }
 
-    fn wrong(&self, error: &ScenarioError) -> Failure {
+    /// The failure that the override makes no sense.
+    pub fn wrong(&self, error: &ScenarioError) -> Failure {
         let given = format_args!("--set {}={}", self.field, self.text);
         match error.field == self.field {
             true => Failure::usage(format_args!("{given}: {}", error.reason)),

@@ -10,6 +10,7 @@ use lab::race::{Payload, Race, RaceError};
 use lab::report::{self, Origin};
 use units::{Bytes, Duration};
 
+use crate::command_line;
 use crate::controllers;
 use crate::failure::Failure;
 use crate::interrupt;
@@ -85,7 +86,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     }
     if let Some(file) = report {
         let origin = Origin {
-            command: command(),
+            command: command_line::again(),
             generated: SystemTime::now(),
         };
         file.write(&report::html(&records, &origin))?;
@@ -120,25 +121,6 @@ fn failure(error: RaceError) -> Failure {
     }
 }
 
-/// The command that makes this race again, for a shell.
-fn command() -> String {
-    let arguments = std::env::args_os().skip(1);
-    let quoted = arguments.map(|argument| quote(&argument.to_string_lossy()));
-    std::iter::once("fullpipe".to_owned())
-        .chain(quoted)
-        .collect::<Vec<_>>()
-        .join(" ")
-}
-
-/// The word as a shell reads it back.
-fn quote(word: &str) -> String {
-    let is_plain = |c: char| c.is_alphanumeric() || "-_.,:/=%+@".contains(c);
-    match !word.is_empty() && word.chars().all(is_plain) {
-        true => word.to_owned(),
-        false => format!("'{}'", word.replace('\'', "'\\''")),
-    }
-}
-
 fn positive_time(text: &str) -> Result<Duration, String> {
     match text.parse::<Duration>() {
         Ok(span) if span.is_zero() => {
@@ -156,19 +138,5 @@ fn positive_size(text: &str) -> Result<Bytes, String> {
         }
         Ok(size) => Ok(size),
         Err(error) => Err(error.to_string()),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::quote;
-
-    #[test]
-    fn words_survive_a_shell() {
-        assert_eq!(quote("--loss"), "--loss");
-        assert_eq!(quote("1%"), "1%");
-        assert_eq!(quote(""), "''");
-        assert_eq!(quote("my file"), "'my file'");
-        assert_eq!(quote("it's; rm"), "'it'\\''s; rm'");
     }
 }

@@ -5,6 +5,7 @@ use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 use crate::failure::Failure;
+use crate::files;
 
 /// Every report has this in its head, and nothing that people write by hand has.
 const MARK: &[u8] = b"<meta name=\"generator\" content=\"fullpipe";
@@ -54,18 +55,7 @@ impl ReportFile {
 
     /// Writes the report: all of it, or nothing.
     pub fn write(&self, html: &str) -> Result<(), Failure> {
-        let mut part = self.path.clone().into_os_string();
-        part.push(format!(".{}.part", std::process::id()));
-        fs::write(&part, html)
-            .and_then(|()| fs::rename(&part, &self.path))
-            .map_err(|error| {
-                // If there is nothing to remove, nothing was left behind.
-                let _ = fs::remove_file(&part);
-                Failure::failed(format_args!(
-                    "cannot write {}: {error}",
-                    self.path.display()
-                ))
-            })
+        files::write(&self.path, html.as_bytes())
     }
 
     /// Where the report is.

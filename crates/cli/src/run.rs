@@ -66,11 +66,15 @@ fn scenario(options: &Options) -> Result<Scenario, Failure> {
     let mut draft =
         Draft::parse(&input.text, &input.directory).map_err(|error| input.wrong(error))?;
     for given in &options.set {
-        given.apply_to(&mut draft)?;
+        given.apply(|field, text| draft.set(field, text))?;
     }
-    let mut scenario = draft
-        .read()
-        .map_err(|error| Override::blame(&error, &draft, &options.set, &input))?;
+    let mut scenario = draft.read().map_err(|error| {
+        let culprit = draft.culprit(&error);
+        match culprit.and_then(|field| Override::named(&options.set, field)) {
+            Some(given) => given.wrong(&error),
+            None => input.wrong(error),
+        }
+    })?;
     if let Some(seed) = options.seed {
         scenario.seed = seed;
     }

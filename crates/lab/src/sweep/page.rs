@@ -6,7 +6,7 @@ use super::axis;
 use super::metric::Metric;
 use super::quantity::Unit;
 use super::results::{Group, Results, distinct};
-use super::spec::{PlotSpec, Scale, Sweep};
+use super::spec::{Scale, Sweep};
 use super::spread::Spread;
 use super::table::{headings, row};
 use crate::report::page::{STYLE, UPLOT_SCRIPT, UPLOT_STYLE, cells, escape, escape_json, fill};
@@ -59,14 +59,8 @@ struct Line {
 
 /// The results as one self-contained page: a plot of a metric against a field, and the table. `text` is what the sweep
 /// was read from.
-pub fn page(
-    sweep: &Sweep,
-    results: &Results<'_>,
-    plot: &PlotSpec,
-    text: &str,
-    origin: &Origin,
-) -> String {
-    let data = data(sweep, results, plot);
+pub fn page(sweep: &Sweep, results: &Results<'_>, text: &str, origin: &Origin) -> String {
+    let data = data(sweep, results);
     let rows: Vec<String> = results
         .groups
         .iter()
@@ -114,7 +108,8 @@ fn failed(results: &Results<'_>) -> String {
     }
 }
 
-fn data(sweep: &Sweep, results: &Results<'_>, plot: &PlotSpec) -> Data {
+fn data(sweep: &Sweep, results: &Results<'_>) -> Data {
+    let plot = &sweep.plot;
     let fields: Vec<&str> = sweep.fields().collect();
     let texts = |field: usize| {
         let values = results.plan.points.iter();

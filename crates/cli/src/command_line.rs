@@ -1,0 +1,34 @@
+//! The command as it was given.
+
+/// The command that does the same again, for a shell.
+pub fn again() -> String {
+    let arguments = std::env::args_os().skip(1);
+    let quoted = arguments.map(|argument| quote(&argument.to_string_lossy()));
+    std::iter::once("fullpipe".to_owned())
+        .chain(quoted)
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+/// The word as a shell reads it back.
+fn quote(word: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "-_.,:/=%+@".contains(c);
+    match !word.is_empty() && word.chars().all(is_plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', "'\\''")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::quote;
+
+    #[test]
+    fn words_survive_a_shell() {
+        assert_eq!(quote("--loss"), "--loss");
+        assert_eq!(quote("1%"), "1%");
+        assert_eq!(quote(""), "''");
+        assert_eq!(quote("my file"), "'my file'");
+        assert_eq!(quote("it's; rm"), "'it'\\''s; rm'");
+    }
+}

@@ -1,0 +1,241 @@
+//! `fullpipe sweep`: a scenario at every point of a grid.
+
+use std::fs;
+use std::io;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::SystemTime;
+
+use clap::Args;
+use lab::engine;
+use lab::report::Origin;
+use lab::sweep::{self, Metric, Plan, Results, Store, Sweep, SweepError};
+
+use crate::command_line;
+use crate::failure::Failure;
+use crate::files;
+use crate::input::Input;
+use crate::interrupt;
+use crate::output;
+use crate::override_option::Override;
+use crate::sweep_bar::SweepBar;
+
+/// The files in a sweep's directory, beside the results as they come.
+const PAGE: &str = "sweep.html";
+const TABLE: &str = "sweep.parquet";
+
+/// So many failed runs are named.
+const NAMED: usize = 10;
+
+/// Run a scenario at every point of a grid
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Ended in whatever way, the same command goes on where it was: each run is kept as soon as it is done, and is done \
+again only if something that its result depends on has changed.
+
+Ends with a table of medians; the directory has every flow of every run (sweep.parquet) and a page with a plot \
+(sweep.html).")]
+pub struct Options {
+    /// The sweep's file, or - for stdin
+    sweep: PathBuf,
+    /// Where results go [default: the file's name without .toml, in this directory]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Runs at a time [default: as many as there are processors; 1 for quic, which measures in real time]
+    #[arg(long, value_name = "N")]
+    jobs: Option<NonZeroUsize>,
+    /// Replace a field of the scenario, before the axes do: duration=10s; may be repeated
+    #[arg(long, value_name = "FIELD=VALUE")]
+    set: Vec<Override>,
+    #[arg(
+        long,
+        help = metrics(),
+        value_name = "METRIC"
+    )]
+    plot: Option<Metric>,
+    /// Print the medians on stdout as JSON, and nothing else there
+    #[arg(long)]
+    json: bool,
+    /// Say nothing but the result, and what went wrong
+    #[arg(long)]
+    quiet: bool,
+}
+
+/// Runs what is not done yet, and shows everything that is.
+pub fn run(options: &Options) -> Result<(), Failure> {
+    let input = Input::read(&options.sweep)?;
+    let sweep = read(options, &input)?;
+    let plan = Plan::new(&sweep, &build()?).map_err(|error| blame(&error, options, &input))?;
+    let engine = sweep.engine.engine();
+    for run in &plan.runs {
+        engine
+            .check(&run.scenario)
+            .map_err(|error| Failure::usage(format_args!("at {}: {error}", plan.name(run))))?;
+    }
+    let directory = directory(options)?;
+    let mut store = Store::open(&directory).map_err(Failure::failed)?;
+    let (_runtime, cancel) = interrupt::cancel()?;
+    let missing = sweep::missing(&plan, &store);
+    if !options.quiet {
+        output::note(announcement(&plan, &sweep, missing.len(), &directory));
+    }
+    let bar = SweepBar::new(&plan, sweep.engine, &missing, options.quiet);
+    let failed = sweep::execute(
+        &plan,
+        &mut store,
+        engine.as_ref(),
+        jobs(options, sweep.engine),
+        &|event| bar.show(&event),
+        &cancel,
+    );
+    drop(bar);
+    let failed = failed.map_err(Failure::failed)?;
+    for failed in failed.iter().take(NAMED) {
+        let name = plan.runs.get(failed.run).map(|run| plan.name(run));
+        output::note(format_args!(
+            "failed: {}: {}",
+            name.unwrap_or_default(),
+            failed.reason
+        ));
+    }
+    let left = sweep::missing(&plan, &store).len();
+    if cancel.is_cancelled() && left > 0 {
+        let done = plan.runs.len() - left;
+        return Err(Failure::interrupted(&format!(
+            "{done} of {} runs are done; the same command goes on from here",
+            plan.runs.len()
+        )));
+    }
+    let results = Results::new(&plan, sweep.engine, &store);
+    write(&sweep, &results, &store, &directory, &input.text)?;
+    match options.json {
+        true => output::json(&results.json(&failed))?,
+        false => output::result(sweep::table(&results).trim_end())?,
+    }
+    if !options.quiet {
+        let named = [TABLE, PAGE].map(|name| directory.join(name).display().to_string());
+        output::note(format_args!("every flow: {}; plot: {}", named[0], named[1]));
+    }
+    match failed.len() {
+        0 => Ok(()),
+        count => Err(Failure::failed(format_args!(
+            "{count} of {} runs failed; the same command tries them again",
+            plan.runs.len()
+        ))),
+    }
+}
+
+fn read(options: &Options, input: &Input) -> Result<Sweep, Failure> {
+    let mut sweep =
+        Sweep::parse(&input.text, &input.directory).map_err(|error| input.wrong(error))?;
+    for given in &options.set {
+        given.apply(|field, text| sweep.set(field, text))?;
+    }
+    if let Some(metric) = options.plot {
+        sweep.plot.y = metric;
+    }
+    Ok(sweep)
+}
+
+fn blame(error: &SweepError, options: &Options, input: &Input) -> Failure {
+    match error {
+        SweepError::Point {
+            error: wrong,
+            culprit: Some(culprit),
+            ..
+        } => Override::named(&options.set, culprit)
+            .map_or_else(|| input.wrong(error), |given| given.wrong(wrong)),
+        _ => input.wrong(error),
+    }
+}
+
+/// What tells this program from others, older and newer ones: results of another are not this one's.
+fn build() -> Result<String, Failure> {
+    let read = std::env::current_exe().and_then(fs::File::open);
+    let hash = read.and_then(|file| {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update_reader(file)?;
+        Ok(hasher.finalize())
+    });
+    hash.map(|hash| hash.to_hex().to_string())
+        .map_err(|error| Failure::failed(format_args!("cannot read the program itself: {error}")))
+}
+
+/// How many runs at a time.
+fn jobs(options: &Options, engine: engine::Kind) -> usize {
+    let processors = || thread::available_parallelism().map_or(1, NonZeroUsize::get);
+    match (options.jobs, engine) {
+        (Some(jobs), _) => jobs.get(),
+        // Runs in real time share the machine, and would measure each other.
+        (None, engine::Kind::Quic) => 1,
+    }
+}
+
+/// The directory for the results; made if need be. One that is used for something else is left alone.
+fn directory(options: &Options) -> Result<PathBuf, Failure> {
+    let directory = match &options.out {
+        Some(directory) => directory.clone(),
+        None => match options.sweep.file_stem() {
+            Some(stem) if options.sweep != Path::new("-") => PathBuf::from(stem),
+            _ => PathBuf::from("sweep"),
+        },
+    };
+    let failed = |error: io::Error| {
+        Failure::failed(format_args!("cannot use {}: {error}", directory.display()))
+    };
+    match fs::read_dir(&directory) {
+        Ok(mut entries) => {
+            let is_in_use = entries.next().is_some() && !directory.join(Store::FILE).exists();
+            if is_in_use {
+                return Err(Failure::usage(format_args!(
+                    "{} has files that are not of a sweep; name another directory with --out",
+                    directory.display()
+                )));
+            }
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            fs::create_dir_all(&directory).map_err(failed)?;
+        }
+        Err(error) => return Err(failed(error)),
+    }
+    Ok(directory)
+}
+
+fn announcement(plan: &Plan, sweep: &Sweep, missing: usize, directory: &Path) -> String {
+    let points = plan.points.len();
+    let repeats = match sweep.repeats {
+        1 => String::new(),
+        repeats => format!(" × {repeats} repeats"),
+    };
+    let done = match plan.runs.len() - missing {
+        0 => String::new(),
+        done => format!(", {done} of them done"),
+    };
+    let (name, engine) = (&plan.name, sweep.engine);
+    format!(
+        "{name}: {points} points{repeats} on engine {engine}{done}; results in {}",
+        directory.display()
+    )
+}
+
+fn write(
+    sweep: &Sweep,
+    results: &Results<'_>,
+    store: &Store,
+    directory: &Path,
+    text: &str,
+) -> Result<(), Failure> {
+    let origin = Origin {
+        command: command_line::again(),
+        generated: SystemTime::now(),
+    };
+    let page = sweep::page(sweep, results, text, &origin);
+    files::write(&directory.join(PAGE), page.as_bytes())
+}
+
+/// `What the page plots first: goodput_share, …`.
+fn metrics() -> String {
+    let names = Metric::ALL.map(Metric::name);
+    format!("What the page plots first: {}", names.join(", "))
+}
