@@ -21,9 +21,8 @@ use crate::output;
 use crate::override_option::Override;
 use crate::sweep_bar::SweepBar;
 
-/// The files in a sweep's directory, beside the results as they come.
+/// The page's name in a sweep's directory.
 const PAGE: &str = "sweep.html";
-const TABLE: &str = "sweep.parquet";
 
 /// So many failed runs are named.
 const NAMED: usize = 10;
@@ -34,8 +33,7 @@ const NAMED: usize = 10;
 Ended in whatever way, the same command goes on where it was: each run is kept as soon as it is done, and is done \
 again only if something that its result depends on has changed.
 
-Ends with a table of medians; the directory has every flow of every run (sweep.parquet) and a page with a plot \
-(sweep.html).")]
+Ends with a table of medians, and a page with a plot (sweep.html).")]
 pub struct Options {
     /// The sweep's file, or - for stdin
     sweep: PathBuf,
@@ -108,14 +106,13 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         )));
     }
     let results = Results::new(&plan, sweep.engine, &store);
-    write(&sweep, &results, &store, &directory, &input.text)?;
+    write(&sweep, &results, &directory, &input.text)?;
     match options.json {
         true => output::json(&results.json(&failed))?,
         false => output::result(sweep::table(&results).trim_end())?,
     }
     if !options.quiet {
-        let named = [TABLE, PAGE].map(|name| directory.join(name).display().to_string());
-        output::note(format_args!("every flow: {}; plot: {}", named[0], named[1]));
+        output::note(format_args!("plot: {}", directory.join(PAGE).display()));
     }
     match failed.len() {
         0 => Ok(()),
@@ -164,11 +161,11 @@ fn build() -> Result<String, Failure> {
 
 /// How many runs at a time.
 fn jobs(options: &Options, engine: engine::Kind) -> usize {
-    let processors = || thread::available_parallelism().map_or(1, NonZeroUsize::get);
-    match (options.jobs, engine) {
+    match (options.jobs, engine.is_real_time()) {
         (Some(jobs), _) => jobs.get(),
-        // Runs in real time share the machine, and would measure each other.
-        (None, engine::Kind::Quic) => 1,
+        // They would measure each other.
+        (None, true) => 1,
+        (None, false) => thread::available_parallelism().map_or(1, NonZeroUsize::get),
     }
 }
 
@@ -222,7 +219,6 @@ fn announcement(plan: &Plan, sweep: &Sweep, missing: usize, directory: &Path) ->
 fn write(
     sweep: &Sweep,
     results: &Results<'_>,
-    store: &Store,
     directory: &Path,
     text: &str,
 ) -> Result<(), Failure> {

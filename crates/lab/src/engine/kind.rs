@@ -24,6 +24,13 @@ impl Kind {
         }
     }
 
+    /// Whether a run takes as long as it says, and shares the machine with others that run at the same time.
+    pub const fn is_real_time(self) -> bool {
+        match self {
+            Kind::Quic => true,
+        }
+    }
+
     /// The engine.
     pub fn engine(self) -> Box<dyn Engine + Send + Sync> {
         match self {

@@ -35,7 +35,6 @@ struct Data {
 #[derive(Serialize)]
 struct XAxis {
     field: String,
-    unit: &'static str,
     scale: &'static str,
     /// The values as the sweep writes them.
     labels: Vec<String>,
@@ -129,7 +128,7 @@ fn data(sweep: &Sweep, results: &Results<'_>) -> Data {
     let labels = texts(field);
     let is_log = axis.is_some_and(|axis| axis.is_log);
     let wanted = plot.scale.or(is_log.then_some(Scale::Log));
-    let (scale, unit, places) = scaled(numbers(field), wanted, labels.len());
+    let (scale, places) = scaled(numbers(field), wanted, labels.len());
     // What varies together with x is told by x.
     let others: Vec<usize> = results
         .fields()
@@ -152,7 +151,6 @@ fn data(sweep: &Sweep, results: &Results<'_>) -> Data {
         rows,
         x: XAxis {
             field: name.to_string(),
-            unit: unit.label(),
             scale: scale.name(),
             labels: labels.iter().map(|label| label.to_string()).collect(),
             places,
@@ -173,23 +171,23 @@ fn scaled(
     numbers: Option<(Unit, Vec<f64>)>,
     wanted: Option<Scale>,
     count: usize,
-) -> (Scale, Unit, Vec<f64>) {
+) -> (Scale, Vec<f64>) {
     let even = || (0..count).map(|place| place as f64).collect();
-    let Some((unit, numbers)) = numbers.filter(|_| wanted != Some(Scale::Even)) else {
-        return (Scale::Even, Unit::Plain, even());
+    let Some((_, numbers)) = numbers.filter(|_| wanted != Some(Scale::Even)) else {
+        return (Scale::Even, even());
     };
     let positive = || numbers.iter().copied().filter(|number| *number > 0.0);
     let has_zero = positive().count() < numbers.len();
     let smallest = positive().fold(f64::INFINITY, f64::min);
     let is_wide = positive().fold(0.0, f64::max) / smallest >= WIDE;
     match (wanted, has_zero) {
-        (Some(Scale::Log), false) => (Scale::Log, unit, numbers),
-        (Some(Scale::Linear), _) => (Scale::Linear, unit, numbers),
+        (Some(Scale::Log), false) => (Scale::Log, numbers),
+        (Some(Scale::Linear), _) => (Scale::Linear, numbers),
         // Zero has no place among even ratios.
-        (Some(_), _) => (Scale::Even, Unit::Plain, even()),
-        (None, true) if is_wide => (Scale::Even, Unit::Plain, even()),
-        (None, false) if is_wide => (Scale::Log, unit, numbers),
-        (None, _) => (Scale::Linear, unit, numbers),
+        (Some(_), _) => (Scale::Even, even()),
+        (None, true) if is_wide => (Scale::Even, even()),
+        (None, false) if is_wide => (Scale::Log, numbers),
+        (None, _) => (Scale::Linear, numbers),
     }
 }
 

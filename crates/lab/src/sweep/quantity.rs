@@ -31,18 +31,6 @@ impl Unit {
             Unit::Packets => "_packets",
         }
     }
-
-    /// The unit on a plot's axis.
-    pub const fn label(self) -> &'static str {
-        match self {
-            Unit::Plain | Unit::Share => "",
-            Unit::Rate => "bit/s",
-            Unit::Time => "ms",
-            Unit::Size => "B",
-            Unit::Bdp => "BDP",
-            Unit::Packets => "packets",
-        }
-    }
 }
 
 /// A spelling of a unit, and how much it is in the unit that numbers are kept in.

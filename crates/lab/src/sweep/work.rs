@@ -7,6 +7,9 @@ use super::plan::Plan;
 use crate::engine::{self, Advance};
 use crate::scenario::Scenario;
 
+/// About the size of a packet in bytes.
+const PACKET: f64 = 1500.0;
+
 /// The runs that are to be done, and how far each of them is.
 #[derive(Debug)]
 pub struct Work {
@@ -92,7 +95,8 @@ fn work(engine: engine::Kind, scenario: &Scenario) -> f64 {
         .map_or(f64::INFINITY, |duration| duration.as_secs_f64());
     let seconds = Some(by_bytes.min(by_time)).filter(|seconds| seconds.is_finite());
     let seconds = seconds.unwrap_or(1.0);
-    match engine {
-        engine::Kind::Quic => seconds,
+    match (engine.is_real_time(), rate) {
+        (false, Some(rate)) => seconds * rate.bytes_per_sec() as f64 / PACKET,
+        _ => seconds,
     }
 }
