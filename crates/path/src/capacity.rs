@@ -18,6 +18,15 @@ pub enum Capacity {
 }
 
 impl Capacity {
+    /// The mean rate, if there is a limit.
+    pub(crate) fn mean_rate(&self) -> Option<Rate> {
+        match self {
+            Capacity::Unlimited => None,
+            Capacity::Rate(rate) => Some(*rate),
+            Capacity::Trace(trace) => Some(trace.mean_rate()),
+        }
+    }
+
     pub(crate) fn validate(&self) -> Result<(), ConfigError> {
         match self {
             Capacity::Rate(Rate::ZERO) => Err(ConfigError::new(
@@ -47,6 +56,7 @@ impl Pace {
     }
 
     /// The bottleneck stood idle until `now`.
+    #[inline]
     pub(crate) fn wake(&mut self, now: Time) {
         match self {
             Pace::Unlimited(at) => *at = now,
@@ -56,6 +66,7 @@ impl Pace {
     }
 
     /// When the next packet starts. At a rate, that is when those carried so far are through.
+    #[inline]
     pub(crate) fn start(&self) -> Time {
         match self {
             Pace::Unlimited(at) => *at,
@@ -65,6 +76,7 @@ impl Pace {
     }
 
     /// Carries the next packet, and tells when it is through.
+    #[inline]
     pub(crate) fn carry(&mut self, size: Bytes) -> Time {
         match self {
             Pace::Unlimited(at) => *at,
@@ -111,16 +123,19 @@ impl Line {
         }
     }
 
+    #[inline]
     fn wake(&mut self, now: Time) {
         self.through = now;
         self.rest = 0;
     }
 
     /// The first whole nanosecond at which everything carried so far is through.
+    #[inline]
     fn finish(&self) -> Time {
         self.through + Duration::from_nanos((self.rest > 0) as u64)
     }
 
+    #[inline]
     fn carry(&mut self, size: Bytes) -> Time {
         if size.get() != self.last_size {
             self.last_size = size.get();

@@ -11,6 +11,9 @@
 //! | `buffer = "250kb"`, `"100p"` | data: [`LinkConfig::buffer`] = [`Buffer::Bytes`], [`Buffer::Packets`] |
 //! | `buffer = "4bdp"` | data: [`Buffer::Bytes`] of 4 × rate × rtt; beside a trace, a buffer is in bytes or packets |
 //! | `queue = "droptail"` | data: [`LinkConfig::queue`] = [`Discipline::DropTail`] |
+//! | `queue = { kind = "codel", target, interval, ecn }` | data: `queue` = [`Discipline::CoDel`] |
+//! | `queue = { kind = "fq_codel", flows, quantum, … }` | data: `queue` = [`Discipline::FqCoDel`] |
+//! | `queue = { kind = "red", min, max, probability, … }` | data: `queue` = [`Discipline::Red`] |
 //! | `loss = "1%"` | data: [`LinkConfig::loss`] = [`Loss::Independent`] |
 //! | `loss = { kind = "gilbert", p, r, loss_good, loss_bad }` | data: `loss` = [`Loss::GilbertElliott`] |
 //! | `ack_loss = "1%"` | ACKs: `loss` |
@@ -73,6 +76,7 @@ impl LinkConfig {
     pub fn validate(&self) -> Result<(), ConfigError> {
         self.capacity.validate()?;
         self.buffer.validate()?;
+        self.queue.validate()?;
         self.loss.validate()?;
         share("duplicate", self.duplicate)?;
         self.reorder.as_ref().map_or(Ok(()), Reorder::validate)?;

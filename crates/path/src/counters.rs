@@ -41,8 +41,11 @@ pub struct Counters {
     pub entered: Count,
     /// Packets dropped by the policer.
     pub policer_drops: Count,
-    /// Packets dropped by the queue, for want of room in the buffer.
+    /// Packets dropped by the queue: for want of room in the buffer, or early by its discipline, on arrival or after a
+    /// wait.
     pub drops: Count,
+    /// Packets that the queue marked (ECN) in place of dropping them. Those that came with a mark count again.
+    pub marks: Count,
     /// Packets that left the bottleneck: over the elapsed time, its utilization.
     pub transmitted: Count,
     /// Packets lost at random after the bottleneck.

@@ -33,6 +33,7 @@ impl JitterProcess {
     }
 
     /// The next packet's extra delay.
+    #[inline]
     pub(crate) fn draw(&mut self) -> Duration {
         match self.model {
             None => Duration::ZERO,
@@ -44,6 +45,7 @@ impl JitterProcess {
     }
 
     /// Whether packets may overtake each other.
+    #[inline]
     pub(crate) fn reorders(&self) -> bool {
         self.model.is_some_and(|jitter| jitter.reorders)
     }

@@ -48,6 +48,7 @@ mod policer;
 mod queue;
 mod random;
 mod reorder;
+mod store;
 mod trace;
 
 pub use aggregation::Aggregation;
@@ -61,6 +62,6 @@ pub use loss::{GilbertElliott, Loss};
 pub use parcel::{Ecn, Parcel};
 pub use path::{Path, PathConfig};
 pub use policer::Policer;
-pub use queue::{Buffer, Discipline};
+pub use queue::{Buffer, CoDel, Discipline, FqCoDel, Red};
 pub use reorder::Reorder;
 pub use trace::{OPPORTUNITY, Trace, TraceError, TraceReason};

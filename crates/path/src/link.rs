@@ -14,9 +14,10 @@ use crate::jitter::JitterProcess;
 use crate::loss::LossProcess;
 use crate::parcel::{Ecn, Parcel};
 use crate::policer::TokenBucket;
-use crate::queue::{Queue, Waiting};
+use crate::queue::{Queue, Taken};
 use crate::random::{Stream, Streams};
 use crate::reorder::ReorderProcess;
+use crate::store::Store;
 
 /// One direction of a path: packets of type `P` go in at one end and come out at the other, later or never.
 ///
@@ -39,10 +40,11 @@ use crate::reorder::ReorderProcess;
 #[derive(Debug, Clone)]
 pub struct Link<P> {
     now: Time,
+    store: Store<P>,
     policer: Option<TokenBucket>,
-    queue: Queue<P>,
+    queue: Queue,
     pace: Pace,
-    bottleneck: Bottleneck<P>,
+    bottleneck: Bottleneck,
     /// Since when the bottleneck has had something to send without a break.
     busy_since: Time,
     changes: vec::IntoIter<Change>,
@@ -52,28 +54,28 @@ pub struct Link<P> {
     delay: Duration,
     jitter: JitterProcess,
     reorder: ReorderProcess,
-    flight: Flight<P>,
+    flight: Flight,
     aggregation: Option<Aggregation>,
-    /// All that is not counted elsewhere: `drops` is the queue's.
+    /// All that is not counted elsewhere: `drops` and `marks` are the queue's.
     counters: Counters,
 }
 
 /// What the bottleneck is doing.
-#[derive(Debug, Clone)]
-enum Bottleneck<P> {
+#[derive(Debug, Clone, Copy)]
+enum Bottleneck {
     /// Nothing, and nothing waits.
     Idle,
     /// Waiting for its next opportunity, at which it takes a packet out of the queue.
     Waiting(Time),
     /// Transmitting a packet that was queued for a while.
     Busy {
-        packet: Waiting<P>,
+        packet: Taken,
         queued: Duration,
         until: Time,
     },
 }
 
-impl<P> Bottleneck<P> {
+impl Bottleneck {
     /// When it has something to do.
     fn due(&self) -> Option<Time> {
         match self {
@@ -105,7 +107,8 @@ pub struct Queued {
     pub bytes: Bytes,
     /// Packets that wait.
     pub packets: u64,
-    /// How long a packet that entered now would wait until its own transmission.
+    /// How long a packet that entered now, behind all that waits, would wait until its own transmission. Under another
+    /// discipline than drop-tail it may wait shorter: for drops before it, or because its flow goes first.
     pub delay: Duration,
 }
 
@@ -123,20 +126,28 @@ impl<P: Clone> Link<P> {
         mut streams: Streams,
     ) -> Result<Link<P>, ConfigError> {
         config.validate()?;
+        // The order in which streams are dealt is part of what a seed means.
+        let loss = LossProcess::new(config.loss, &mut streams);
+        let duplicates = streams.deal();
+        let jitter = JitterProcess::new(config.jitter, &mut streams);
+        let reorder = ReorderProcess::new(config.reorder, &mut streams);
+        let rate = config.capacity.mean_rate();
+        let queue = Queue::new(config.queue, config.buffer, rate, streams.deal());
         Ok(Link {
             now: Time::ZERO,
+            store: Store::new(),
             policer: config.policer.map(TokenBucket::new),
-            queue: Queue::new(config.queue, config.buffer),
+            queue,
             pace: Pace::new(config.capacity),
             bottleneck: Bottleneck::Idle,
             busy_since: Time::ZERO,
             changes: config.changes.into_iter(),
-            loss: LossProcess::new(config.loss, &mut streams),
+            loss,
             duplicate: config.duplicate,
-            duplicates: streams.deal(),
+            duplicates,
             delay: config.delay,
-            jitter: JitterProcess::new(config.jitter, &mut streams),
-            reorder: ReorderProcess::new(config.reorder, &mut streams),
+            jitter,
+            reorder,
             flight: Flight::new(),
             aggregation: config.aggregation,
             counters: Counters::default(),
@@ -145,21 +156,17 @@ impl<P: Clone> Link<P> {
 
     /// A packet enters at `now`.
     pub fn send(&mut self, now: Time, parcel: impl Into<Parcel>, packet: P) {
-        let Parcel { size, flow: _, ecn } = parcel.into();
+        let parcel = parcel.into();
         self.advance(now);
-        self.counters.entered.add(size);
+        self.counters.entered.add(parcel.size);
         if let Some(policer) = &mut self.policer
-            && !policer.admits(self.now, size)
+            && !policer.admits(self.now, parcel.size)
         {
-            self.counters.policer_drops.add(size);
+            self.counters.policer_drops.add(parcel.size);
             return;
         }
-        self.queue.enqueue(Waiting {
-            entered: self.now,
-            size,
-            ecn,
-            packet,
-        });
+        let place = self.store.insert(self.now, parcel, packet);
+        self.queue.enqueue(&mut self.store, self.now, parcel, place);
         if matches!(self.bottleneck, Bottleneck::Idle) {
             self.pace.wake(self.now);
             self.busy_since = self.now;
@@ -183,15 +190,17 @@ impl<P: Clone> Link<P> {
         if at > self.now {
             return None;
         }
-        let flying = self.flight.pop()?;
-        self.counters.delivered.add(flying.size);
+        let place = self.flight.pop(&self.store)?;
+        let held = *self.store.get(place)?;
+        let packet = self.store.remove(place)?;
+        self.counters.delivered.add(held.size);
         debug_assert!(self.counters().add_up(), "{:?}", self.counters());
         Some(Arrival {
             at,
-            size: flying.size,
-            ecn: flying.ecn,
-            queued: flying.queued,
-            packet: flying.packet,
+            size: held.size,
+            ecn: held.ecn,
+            queued: held.queued,
+            packet,
         })
     }
 
@@ -233,11 +242,8 @@ impl<P: Clone> Link<P> {
     pub fn counters(&self) -> Counters {
         let mut counters = self.counters;
         counters.drops = self.queue.dropped();
-        counters.inside = self.flight.count();
-        counters.inside += self.queue.waiting();
-        if let Bottleneck::Busy { packet, .. } = &self.bottleneck {
-            counters.inside.add(packet.size);
-        }
+        counters.marks = self.queue.marked();
+        counters.inside = self.store.count();
         if self.bottleneck.due().is_some() {
             counters.busy = counters.busy + self.now.since(self.busy_since);
         }
@@ -265,9 +271,9 @@ impl<P: Clone> Link<P> {
 
     /// The bottleneck's next step, due at `at`.
     fn work(&mut self, at: Time) {
-        match std::mem::replace(&mut self.bottleneck, Bottleneck::Idle) {
+        match self.bottleneck {
             Bottleneck::Idle => {}
-            Bottleneck::Waiting(_) => match self.queue.dequeue() {
+            Bottleneck::Waiting(_) => match self.queue.dequeue(&mut self.store, at) {
                 None => self.turn_to_queue(at),
                 Some(packet) => {
                     self.bottleneck = Bottleneck::Busy {
@@ -297,12 +303,11 @@ impl<P: Clone> Link<P> {
     /// A packet leaves the bottleneck at `at` and sets out, or is lost.
     ///
     /// Every impairment draws for every packet, lost or not, so that the fates that one deals do not depend on another.
-    fn depart(&mut self, at: Time, queued: Duration, packet: Waiting<P>) {
-        let Waiting {
+    fn depart(&mut self, at: Time, queued: Duration, packet: Taken) {
+        let Taken {
+            place,
             entered,
             size,
-            ecn,
-            packet,
         } = packet;
         debug_assert!(at >= entered + queued, "left before its turn");
         self.counters.transmitted.add(size);
@@ -312,16 +317,16 @@ impl<P: Clone> Link<P> {
         let held = self.reorder.draw();
         if lost {
             self.counters.random_losses.add(size);
+            self.store.remove(place);
             return;
         }
         let at = at + self.delay + jitter + held.unwrap_or_default();
         let stray = held.is_some() || self.jitter.reorders();
-        if twice {
+        if twice && let Some(copy) = self.store.copy(place) {
             self.counters.duplicates.add(size);
-            self.flight
-                .push(at, stray, queued, size, ecn, packet.clone());
+            self.flight.push(&mut self.store, copy, queued, at, stray);
         }
-        self.flight.push(at, stray, queued, size, ecn, packet);
+        self.flight.push(&mut self.store, place, queued, at, stray);
     }
 
     /// When the next change is.
@@ -336,6 +341,7 @@ impl<P: Clone> Link<P> {
         };
         if let Some(rate) = change.rate {
             self.pace.change_rate(change.at, rate);
+            self.queue.change_rate(rate);
             if let Bottleneck::Busy { until, .. } = &mut self.bottleneck {
                 *until = self.pace.start();
             }

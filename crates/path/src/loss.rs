@@ -88,6 +88,7 @@ impl LossProcess {
     }
 
     /// Whether the next packet is lost.
+    #[inline]
     pub(crate) fn strikes(&mut self) -> bool {
         match self.model {
             Loss::None => false,

@@ -13,6 +13,7 @@ impl Stream {
     ///
     /// Lemire, "Fast Random Integer Generation in an Interval" (2019): a multiplication in place of a division, and a
     /// rejection so rare that it costs nothing, which makes the result exactly uniform.
+    #[inline]
     pub(crate) fn below(&mut self, bound: u64) -> u64 {
         let mut product = self.0.next_u64() as u128 * bound as u128;
         if (product as u64) < bound {
@@ -25,6 +26,7 @@ impl Stream {
     }
 
     /// Whether an event of this probability happens: an exact comparison of integers.
+    #[inline]
     pub(crate) fn happens(&mut self, probability: Ratio) -> bool {
         self.below(probability.denominator() as u64) < probability.numerator() as u64
     }

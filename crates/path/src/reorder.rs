@@ -47,6 +47,7 @@ impl ReorderProcess {
     }
 
     /// How long the next packet is held back, if it is.
+    #[inline]
     pub(crate) fn draw(&mut self) -> Option<Duration> {
         let reorder = self.model?;
         self.stream.happens(reorder.share).then_some(reorder.by)

@@ -1,8 +1,9 @@
 //! What holds for any link and any packets.
 
 use path::{
-    Aggregation, Arrival, Buffer, Capacity, Change, Counters, GilbertElliott, Jitter, Link,
-    LinkConfig, Loss, OPPORTUNITY, Policer, Reorder, Trace, TraceError,
+    Aggregation, Arrival, Buffer, Capacity, Change, CoDel, Counters, Discipline, Ecn, FqCoDel,
+    GilbertElliott, Jitter, Link, LinkConfig, Loss, OPPORTUNITY, Parcel, Policer, Red, Reorder,
+    Trace, TraceError,
 };
 use proptest::collection::vec;
 use proptest::option;
@@ -62,6 +63,41 @@ fn buffer() -> impl Strategy<Value = Buffer> {
     ]
 }
 
+fn discipline() -> impl Strategy<Value = Discipline> {
+    let codel = || {
+        (1u64..20_000_000, 0u64..50_000_000, any::<bool>()).prop_map(|(target, more, ecn)| CoDel {
+            target: Duration::from_nanos(target),
+            interval: Duration::from_nanos(target + more),
+            ecn,
+        })
+    };
+    let fq_codel = (1u32..8, 256u64..4_000, codel()).prop_map(|(flows, quantum, codel)| FqCoDel {
+        flows,
+        quantum: Bytes::new(quantum),
+        codel,
+    });
+    let red = (
+        1u64..20_000,
+        0u64..20_000,
+        share(),
+        any::<bool>(),
+        any::<bool>(),
+    )
+        .prop_map(|(min, more, probability, gentle, ecn)| Red {
+            min: Bytes::new(min),
+            max: Bytes::new(min + more),
+            probability,
+            gentle,
+            ecn,
+        });
+    prop_oneof![
+        2 => Just(Discipline::DropTail),
+        1 => codel().prop_map(Discipline::CoDel),
+        1 => fq_codel.prop_map(Discipline::FqCoDel),
+        1 => red.prop_map(Discipline::Red),
+    ]
+}
+
 fn loss() -> impl Strategy<Value = Loss> {
     let chain = (share(), share(), share(), share());
     prop_oneof![
@@ -110,7 +146,7 @@ fn config() -> impl Strategy<Value = LinkConfig> {
         interval: Duration::from_nanos(interval),
     });
     (
-        (capacity(), span(), buffer(), loss()),
+        (capacity(), span(), buffer(), discipline(), loss()),
         option::of(jitter),
         option::of(reorder),
         share(),
@@ -120,7 +156,7 @@ fn config() -> impl Strategy<Value = LinkConfig> {
     )
         .prop_map(
             |(
-                (capacity, delay, buffer, loss),
+                (capacity, delay, buffer, queue, loss),
                 jitter,
                 reorder,
                 duplicate,
@@ -137,6 +173,7 @@ fn config() -> impl Strategy<Value = LinkConfig> {
                     capacity,
                     delay,
                     buffer,
+                    queue,
                     loss,
                     jitter,
                     reorder,
@@ -144,7 +181,6 @@ fn config() -> impl Strategy<Value = LinkConfig> {
                     policer,
                     aggregation,
                     changes,
-                    ..LinkConfig::default()
                 }
             },
         )
@@ -178,10 +214,21 @@ fn link(config: &LinkConfig, seed: u64) -> Link<usize> {
     Link::new(config.clone(), seed).expect("a good configuration")
 }
 
+/// Flows and ECN fields that are in no step with each other.
+fn parcel(packet: usize, size: Bytes) -> Parcel {
+    Parcel {
+        size,
+        flow: packet as u64 % FLOWS,
+        ecn: [Ecn::NotCapable, Ecn::Capable, Ecn::Marked, Ecn::Capable][packet % 4],
+    }
+}
+
+const FLOWS: u64 = 5;
+
 /// Sends everything and only then looks at what arrives.
 fn all_at_the_end(link: &mut Link<usize>, entries: &[(Time, Bytes)]) -> Vec<Arrival<usize>> {
     for (packet, (at, size)) in entries.iter().enumerate() {
-        link.send(*at, *size, packet);
+        link.send(*at, parcel(packet, *size), packet);
     }
     std::iter::from_fn(|| link.receive(Time::MAX)).collect()
 }
@@ -209,7 +256,7 @@ fn event_by_event(
     };
     for (packet, (at, size)) in entries.iter().enumerate() {
         follow(link, *at)?;
-        link.send(*at, *size, packet);
+        link.send(*at, parcel(packet, *size), packet);
         check(link)?;
     }
     follow(link, Time::MAX)?;
@@ -368,9 +415,22 @@ proptest! {
         prop_assert_eq!(counters.inside.packets, 0);
         prop_assert_eq!(counters.entered.packets, entries.len() as u64);
         prop_assert_eq!(counters.delivered.packets, arrivals.len() as u64);
+        let mut marked = 0;
         for arrival in &arrivals {
-            prop_assert_eq!(arrival.size, entries[arrival.packet].1);
+            let sent = parcel(arrival.packet, entries[arrival.packet].1);
+            prop_assert_eq!(arrival.size, sent.size);
+            if arrival.ecn != sent.ecn {
+                prop_assert_eq!((sent.ecn, arrival.ecn), (Ecn::Capable, Ecn::Marked));
+                marked += 1;
+            }
         }
+        prop_assert!(marked <= counters.marks.packets + counters.duplicates.packets);
+        let may_mark = match config.queue {
+            Discipline::DropTail => false,
+            Discipline::CoDel(codel) | Discipline::FqCoDel(FqCoDel { codel, .. }) => codel.ecn,
+            Discipline::Red(red) => red.ecn,
+        };
+        prop_assert!(may_mark || counters.marks.packets == 0);
     }
 
     #[test]
@@ -409,7 +469,13 @@ proptest! {
             ..config
         };
         let arrivals = all_at_the_end(&mut link(&config, seed), &entries(&packets));
-        prop_assert!(arrivals.is_sorted_by_key(|arrival| arrival.packet));
+        for flow in 0..FLOWS as usize {
+            let of_flow = arrivals.iter().map(|arrival| arrival.packet);
+            prop_assert!(of_flow.filter(|packet| packet % FLOWS as usize == flow).is_sorted());
+        }
+        if !matches!(config.queue, Discipline::FqCoDel(_)) {
+            prop_assert!(arrivals.is_sorted_by_key(|arrival| arrival.packet));
+        }
     }
 
     #[test]
@@ -537,7 +603,7 @@ proptest! {
         let entries = entries(&packets);
         let mut link = link(&config, seed);
         for (packet, (at, size)) in entries.iter().enumerate() {
-            link.send(*at, *size, packet);
+            link.send(*at, parcel(packet, *size), packet);
             // A clock that jumps, also backwards.
             link.advance(Time::from_nanos(late));
             let _ = (link.next_event(), link.queued(), link.counters());

@@ -1,0 +1,263 @@
+//! FQ-CoDel, RFC 8290: each flow has a queue of its own under CoDel; the queues take turns, and one that has just begun
+//! goes first.
+
+use std::iter;
+
+use units::{Bytes, Time};
+
+use super::Room;
+use super::codel::{CoDel, Control, Line};
+use crate::config::{ConfigError, MTU};
+use crate::parcel::Parcel;
+use crate::random::Stream;
+use crate::store::{Place, Store};
+
+/// FQ-CoDel's parameters (RFC 8290, section "Parameters").
+///
+/// Its packet limit is the link's [`Buffer`](crate::Buffer). If a packet finds that full, the queue with most bytes loses
+/// half of them, at most 64 packets, from its head.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FqCoDel {
+    /// How many queues there are. Flows are dealt to them by a hash that depends on the link's seed; two may share one.
+    pub flows: u32,
+    /// How many bytes a queue may send in its turn.
+    pub quantum: Bytes,
+    /// CoDel's parameters in each queue. A queue never runs dry by CoDel's drops, however full the others are.
+    pub codel: CoDel,
+}
+
+/// As many as Linux allows.
+const MAX_FLOWS: u32 = 65_536;
+
+/// As little as Linux allows.
+const MIN_QUANTUM: Bytes = Bytes::new(256);
+
+impl Default for FqCoDel {
+    /// 1024 queues; a quantum of one full packet (RFC 8290 counts Ethernet's 14 bytes too, which sizes here are
+    /// without); CoDel's defaults, with ECN (section "Explicit Congestion Notification (ECN)").
+    fn default() -> FqCoDel {
+        FqCoDel {
+            flows: 1024,
+            quantum: MTU,
+            codel: CoDel {
+                ecn: true,
+                ..CoDel::default()
+            },
+        }
+    }
+}
+
+impl FqCoDel {
+    pub(super) fn validate(&self) -> Result<(), ConfigError> {
+        if self.flows == 0 || self.flows > MAX_FLOWS {
+            return Err(ConfigError::new(
+                "queue.flows",
+                format!(
+                    "of {} is no possible number of queues; give 1 to {MAX_FLOWS}",
+                    self.flows
+                ),
+            ));
+        }
+        if self.quantum < MIN_QUANTUM {
+            return Err(ConfigError::new(
+                "queue.quantum",
+                format!(
+                    "of {} is too small for packets; give at least {MIN_QUANTUM}",
+                    self.quantum
+                ),
+            ));
+        }
+        self.codel.validate()
+    }
+}
+
+/// The most packets dropped at once from the fattest queue (RFC 8290, section "Enqueue").
+const MAX_DROP_BATCH: u32 = 64;
+
+/// The largest packet that there is (IPv4's total length): what one packet can cost of a queue's credit at most.
+const LARGEST: u64 = 65_535;
+
+/// The place of a queue in the table.
+type Index = usize;
+
+/// No queue.
+const NONE: Index = Index::MAX;
+
+/// The queue of one flow, or of a few that share a hash.
+#[derive(Debug, Clone)]
+struct FlowQueue {
+    line: Line,
+    control: Control,
+    /// Bytes that it may still send in this turn; below zero if its last packet was larger than what was left.
+    credits: i64,
+    /// Whether it is in one of the lists, and the queue behind it there.
+    listed: bool,
+    next: Index,
+}
+
+/// Queues that take turns, by their places in the table.
+#[derive(Debug, Clone)]
+struct Turns {
+    first: Index,
+    last: Index,
+}
+
+impl Turns {
+    const EMPTY: Turns = Turns {
+        first: NONE,
+        last: NONE,
+    };
+
+    fn push(&mut self, flows: &mut [FlowQueue], index: Index) {
+        if let Some(flow) = flows.get_mut(index) {
+            flow.next = NONE;
+            flow.listed = true;
+        }
+        match flows.get_mut(self.last) {
+            Some(last) => last.next = index,
+            None => self.first = index,
+        }
+        self.last = index;
+    }
+
+    fn pop(&mut self, flows: &mut [FlowQueue]) {
+        if let Some(flow) = flows.get_mut(self.first) {
+            flow.listed = false;
+            self.first = flow.next;
+        }
+        if self.first == NONE {
+            self.last = NONE;
+        }
+    }
+}
+
+/// The queues of all flows.
+#[derive(Debug, Clone)]
+pub(super) struct FlowQueues {
+    config: FqCoDel,
+    quantum: i64,
+    /// Makes the hash another one with each seed (RFC 8290, section "Probability of Hash Collisions").
+    perturbation: u64,
+    flows: Vec<FlowQueue>,
+    /// Queues that have just become active, and those that have had a turn.
+    new: Turns,
+    old: Turns,
+}
+
+impl FlowQueues {
+    pub(super) fn new(config: FqCoDel, mut stream: Stream) -> FlowQueues {
+        let idle = FlowQueue {
+            line: Line::EMPTY,
+            control: Control::default(),
+            credits: 0,
+            listed: false,
+            next: NONE,
+        };
+        FlowQueues {
+            config,
+            quantum: i64::try_from(config.quantum.get()).unwrap_or(i64::MAX),
+            perturbation: stream.below(u64::MAX),
+            flows: iter::repeat_n(idle, config.flows as usize).collect(),
+            new: Turns::EMPTY,
+            old: Turns::EMPTY,
+        }
+    }
+
+    /// RFC 8290, section "Enqueue".
+    pub(super) fn enqueue<P>(
+        &mut self,
+        room: &mut Room,
+        store: &mut Store<P>,
+        parcel: Parcel,
+        place: Place,
+    ) {
+        if parcel.size > room.max.bytes {
+            // No other queue has to make room for what can never have any.
+            return room.refuse(store, place, parcel.size);
+        }
+        while !room.has_room(parcel.size) {
+            self.drop_from_the_fattest(room, store);
+        }
+        let index = self.index(parcel.flow);
+        let Some(flow) = self.flows.get_mut(index) else {
+            return room.refuse(store, place, parcel.size);
+        };
+        room.waiting.add(parcel.size);
+        flow.line.push(store, place, parcel.size);
+        if !flow.listed {
+            flow.credits = self.quantum;
+            self.new.push(&mut self.flows, index);
+        }
+    }
+
+    /// RFC 8290, section "Dequeue".
+    pub(super) fn dequeue<P>(
+        &mut self,
+        room: &mut Room,
+        store: &mut Store<P>,
+        now: Time,
+    ) -> Option<Place> {
+        // Each turn of the loop moves a queue from new to old, gives one credit, or takes an empty one out.
+        loop {
+            let is_new = self.new.first != NONE;
+            let turns = if is_new { &mut self.new } else { &mut self.old };
+            let index = turns.first;
+            let flow = self.flows.get_mut(index)?;
+            if flow.credits <= 0 {
+                flow.credits = flow.credits.saturating_add(self.quantum);
+                turns.pop(&mut self.flows);
+                self.old.push(&mut self.flows, index);
+                continue;
+            }
+            let codel = &self.config.codel;
+            let head = flow
+                .control
+                .dequeue(codel, &mut flow.line, room, store, now);
+            if let Some(held) = head.and_then(|place| store.get(place)) {
+                flow.credits -= held.size.get().min(LARGEST) as i64;
+                return head;
+            }
+            turns.pop(&mut self.flows);
+            // A queue that could be new again at once would always go first; it has to wait for a turn of the old ones.
+            if is_new && self.old.first != NONE {
+                self.old.push(&mut self.flows, index);
+            }
+        }
+    }
+
+    /// Drops half of the fattest queue, at most a batch, from its head: to look for it takes long enough that it should
+    /// not be for one packet only (RFC 8290, section "Enqueue"; Linux, `fq_codel_drop`).
+    fn drop_from_the_fattest<P>(&mut self, room: &mut Room, store: &mut Store<P>) {
+        // One packet without a byte is fatter than none.
+        let fatness = |flow: &&mut FlowQueue| (flow.line.bytes, !flow.line.is_empty());
+        let Some(flow) = self.flows.iter_mut().max_by_key(fatness) else {
+            return;
+        };
+        let half = flow.line.bytes.get() / 2;
+        let mut drops = 0;
+        let mut bytes = 0;
+        while drops < MAX_DROP_BATCH && (drops == 0 || bytes < half) {
+            let Some(place) = flow.line.pop(store) else {
+                break;
+            };
+            bytes += store.get(place).map_or(0, |held| held.size.get());
+            room.drop_waiting(store, place);
+            drops += 1;
+        }
+        flow.control.count_drops(drops);
+    }
+
+    /// The queue of a flow.
+    fn index(&self, flow: u64) -> Index {
+        let hash = mix(flow ^ self.perturbation);
+        ((u128::from(hash) * self.flows.len() as u128) >> 64) as Index
+    }
+}
+
+/// Spreads what differs in one bit over all of them: the last step of SplitMix64 (Steele, Lea and Flood, "Fast
+/// Splittable Pseudorandom Number Generators", 2014).
+fn mix(value: u64) -> u64 {
+    let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    value ^ (value >> 31)
+}

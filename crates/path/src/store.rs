@@ -1,0 +1,204 @@
+//! The packets on a link, each in one place from its entry to its end.
+//!
+//! Queues and flights are lists of places, so a packet is written once, read once, and never moved; and any packet can
+//! be dropped from any list without a search.
+
+use units::{Bytes, Duration, Time};
+
+use crate::counters::Count;
+use crate::parcel::{Ecn, Parcel};
+
+/// Where a packet is in its [`Store`]. Given away again when the packet is gone.
+pub(crate) type Place = usize;
+
+/// No place.
+const NOWHERE: Place = Place::MAX;
+
+/// What is known of a packet on the link.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Held {
+    /// When it entered; once it has left the bottleneck, when it arrives.
+    pub(crate) at: Time,
+    /// How many left the bottleneck before it: among packets that arrive at once, the one that left first is first.
+    pub(crate) turn: u64,
+    /// How long it waited for the bottleneck.
+    pub(crate) queued: Duration,
+    pub(crate) size: Bytes,
+    pub(crate) ecn: Ecn,
+}
+
+#[derive(Debug, Clone)]
+struct Slot<P> {
+    /// The next place of the list that this one is in; for an empty slot, the next empty one.
+    next: Place,
+    held: Held,
+    packet: Option<P>,
+}
+
+/// All packets on a link.
+#[derive(Debug, Clone)]
+pub(crate) struct Store<P> {
+    slots: Vec<Slot<P>>,
+    /// The first empty slot. The one emptied last is filled first: it is the likeliest to be in the cache.
+    empty: Place,
+    count: Count,
+}
+
+impl<P> Store<P> {
+    pub(crate) fn new() -> Store<P> {
+        Store {
+            slots: Vec::new(),
+            empty: NOWHERE,
+            count: Count::default(),
+        }
+    }
+
+    /// Takes in a packet that enters the link at `now`.
+    pub(crate) fn insert(&mut self, now: Time, parcel: Parcel, packet: P) -> Place {
+        let Parcel { size, ecn, .. } = parcel;
+        let held = Held {
+            at: now,
+            turn: 0,
+            queued: Duration::ZERO,
+            size,
+            ecn,
+        };
+        self.put(held, packet)
+    }
+
+    fn put(&mut self, held: Held, packet: P) -> Place {
+        self.count.add(held.size);
+        let place = self.empty;
+        match self.slots.get_mut(place) {
+            Some(slot) => {
+                debug_assert!(slot.packet.is_none(), "an empty slot is full");
+                self.empty = slot.next;
+                slot.held = held;
+                slot.packet = Some(packet);
+                place
+            }
+            None => {
+                self.slots.push(Slot {
+                    next: NOWHERE,
+                    held,
+                    packet: Some(packet),
+                });
+                self.slots.len() - 1
+            }
+        }
+    }
+
+    /// Gives a packet out; it must be in no list.
+    pub(crate) fn remove(&mut self, place: Place) -> Option<P> {
+        let slot = self.slots.get_mut(place)?;
+        let packet = slot.packet.take()?;
+        slot.next = self.empty;
+        self.empty = place;
+        self.count.sub(slot.held.size);
+        Some(packet)
+    }
+
+    /// What is known of the packet at a place that is not empty.
+    pub(crate) fn get(&self, place: Place) -> Option<&Held> {
+        self.slots.get(place).map(|slot| &slot.held)
+    }
+
+    /// The same, to be changed.
+    pub(crate) fn get_mut(&mut self, place: Place) -> Option<&mut Held> {
+        self.slots.get_mut(place).map(|slot| &mut slot.held)
+    }
+
+    /// Makes a copy of a packet.
+    pub(crate) fn copy(&mut self, place: Place) -> Option<Place>
+    where
+        P: Clone,
+    {
+        let slot = self.slots.get(place)?;
+        let (held, packet) = (slot.held, slot.packet.clone()?);
+        Some(self.put(held, packet))
+    }
+
+    /// How many packets are on the link.
+    pub(crate) fn count(&self) -> Count {
+        self.count
+    }
+}
+
+/// Packets one behind the other, by their places.
+#[derive(Debug, Clone)]
+pub(crate) struct List {
+    first: Place,
+    last: Place,
+}
+
+impl List {
+    pub(crate) const EMPTY: List = List {
+        first: NOWHERE,
+        last: NOWHERE,
+    };
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.first == NOWHERE
+    }
+
+    /// The first, which leaves next.
+    pub(crate) fn first<'a, P>(&self, store: &'a Store<P>) -> Option<&'a Held> {
+        store.get(self.first)
+    }
+
+    /// Puts a packet, which must be in no list, at the end.
+    pub(crate) fn push<P>(&mut self, store: &mut Store<P>, place: Place) {
+        if let Some(slot) = store.slots.get_mut(place) {
+            debug_assert!(slot.packet.is_some(), "an empty place cannot wait");
+            slot.next = NOWHERE;
+        }
+        match store.slots.get_mut(self.last) {
+            Some(last) => last.next = place,
+            None => self.first = place,
+        }
+        self.last = place;
+    }
+
+    /// Takes the first out of the list; it stays in the store.
+    pub(crate) fn pop<P>(&mut self, store: &Store<P>) -> Option<Place> {
+        let place = self.first;
+        let slot = store.slots.get(place)?;
+        debug_assert!(slot.packet.is_some(), "a packet left without its list");
+        self.first = slot.next;
+        if self.first == NOWHERE {
+            self.last = NOWHERE;
+        }
+        Some(place)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_share_a_store_that_uses_its_places_again() {
+        let mut store = Store::new();
+        let mut lists = [List::EMPTY, List::EMPTY];
+        for round in 0..100 {
+            for packet in 0..6u64 {
+                let place = store.insert(Time::ZERO, Bytes::new(packet).into(), packet);
+                lists[(packet % 2) as usize].push(&mut store, place);
+            }
+            assert_eq!(store.count().packets, 6);
+            assert_eq!(store.count().bytes, Bytes::new(15));
+            // In turn from the one or the other first, so that places are given away in another order each time.
+            let mut orders = [vec![], vec![]];
+            for step in 0..6 {
+                let which = (step + round) % 2;
+                let place = lists[which].pop(&store).expect("three in each");
+                orders[which].extend(store.remove(place));
+            }
+            assert_eq!(orders, [[0, 2, 4], [1, 3, 5]]);
+            assert!(lists.iter_mut().all(|list| list.pop(&store).is_none()));
+        }
+        assert_eq!(store.count(), Count::default());
+        assert_eq!(store.slots.len(), 6);
+        assert!(store.remove(0).is_none() && store.get(7).is_none());
+    }
+}
