@@ -108,6 +108,7 @@ pub struct Sender<C> {
     pacing_deadline: Option<Time>,
     /// Payload handed to the packet scheduler that has not left the host.
     below: Bytes,
+    bursts_below: u32,
     cwnd_usage: CwndUsage,
     limited: Limited,
     stats: Stats,
@@ -154,6 +155,7 @@ impl<C: Controller> Sender<C> {
             pacer: Pacer::default(),
             pacing_deadline: None,
             below: Bytes::ZERO,
+            bursts_below: 0,
             cwnd_usage: CwndUsage::default(),
             limited: Limited::new(now),
             stats: Stats::default(),
@@ -192,6 +194,9 @@ impl<C: Controller> Sender<C> {
     /// A burst has left the host, or was refused by its scheduler (Linux `tcp_wfree`).
     pub fn on_departed(&mut self, _now: Time, burst: &Burst) {
         self.below -= Bytes::new(u64::from(burst.bytes));
+        if burst.bytes > 0 {
+            self.bursts_below = self.bursts_below.saturating_sub(1);
+        }
     }
 
     /// A segment arrives. Gives what the controller was told, if it delivered something.

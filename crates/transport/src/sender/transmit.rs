@@ -11,6 +11,11 @@ use super::usage::Limit;
 use crate::burst::{Burst, Kind};
 use crate::scheduler::{self, Pacing};
 
+/// The most bursts that wait below: half of what the scheduler takes of one connection before it drops (`fq`'s
+/// `flow_limit`). Linux gets to about that by charging each burst for its buffers, not only its bytes (`truesize`), which
+/// matters for repetitions: thousands of holes are as many bursts of one packet.
+const MAX_BURSTS_BELOW: u32 = 50;
+
 /// What is to leave next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Piece {
@@ -165,7 +170,8 @@ impl<C: Controller> Sender<C> {
             Piece::New(_) => limit,
             Piece::Repeat(..) => limit * 2,
         };
-        self.below > limit && !self.scoreboard.is_empty()
+        let is_full = self.below > limit || self.bursts_below >= MAX_BURSTS_BELOW;
+        is_full && !self.scoreboard.is_empty()
     }
 
     /// Whether a connection that paces itself may make a burst now; if not, sets the timer.
@@ -250,6 +256,7 @@ impl<C: Controller> Sender<C> {
 
     fn on_burst_sent(&mut self, departure: Time, bytes: Bytes) {
         self.below += bytes;
+        self.bursts_below += 1;
         self.prr.on_sent(bytes);
         if self.rto.deadline().is_none() {
             self.rto.restart(departure, &self.rtt);
