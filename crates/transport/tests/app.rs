@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use proptest::prelude::*;
 use transport::app::{
     App, Config, Connections, Pause, Poisson, RateLimited, Requests, Sizes, Transfer, Video,
 };
@@ -507,5 +508,105 @@ fn settings_that_make_no_sense() {
         ),
     ] {
         assert_eq!(refused(config), text);
+    }
+}
+
+fn sizes() -> impl Strategy<Value = Sizes> {
+    prop_oneof![
+        (1u64..200_000).prop_map(|size| Sizes::Fixed(Bytes::new(size))),
+        prop::collection::vec(1u64..200_000, 1..5)
+            .prop_map(|sizes| Sizes::List(sizes.into_iter().map(Bytes::new).collect())),
+        (1u64..100_000, 0u32..300).prop_map(|(median, sigma)| Sizes::LogNormal {
+            median: Bytes::new(median),
+            sigma: Ratio::new(sigma, 100),
+        }),
+        (1u64..10_000, 1u32..300, 0u64..1_000_000).prop_map(|(min, shape, more)| Sizes::Pareto {
+            min: Bytes::new(min),
+            shape: Ratio::new(shape, 100),
+            max: Bytes::new(min + more),
+        }),
+    ]
+}
+
+/// Applications that end, with the number of their objects.
+fn finite() -> impl Strategy<Value = (Config, u64)> {
+    let pauses = (any::<bool>(), 0u64..100_000_000).prop_map(|(is_fixed, nanos)| {
+        let pause = Duration::from_nanos(nanos);
+        if is_fixed {
+            Pause::Fixed(pause)
+        } else {
+            Pause::Exponential(pause)
+        }
+    });
+    prop_oneof![
+        (1u64..1_000_000).prop_map(|bytes| {
+            let bytes = Bytes::new(bytes);
+            (Config::Transfer { bytes }, 1)
+        }),
+        (1u64..2_000, sizes(), pauses, 1u64..60, 1u32..9).prop_map(
+            |(request, response, think, count, outstanding)| {
+                let requests = Requests {
+                    request: Bytes::new(request),
+                    response,
+                    think,
+                    count: Some(count),
+                    outstanding,
+                };
+                (Config::Requests(requests), count)
+            }
+        ),
+        (1u64..50_000_000, sizes(), 1u64..60).prop_map(|(interval, sizes, count)| {
+            let poisson = Poisson {
+                interval: Duration::from_nanos(interval),
+                sizes,
+                connections: Connections::Kept,
+                count: Some(count),
+            };
+            (Config::Poisson(poisson), count)
+        }),
+        (1u64..30, 1u64..6, 1u64..6, 0u64..5, 1u64..60).prop_map(
+            |(chunk, chunks, buffered, step, rate)| {
+                let chunk = ms(chunk * 100);
+                let video = Video {
+                    chunk,
+                    ladder: (0..=step).map(|n| mbit(rate * (n + 1))).collect(),
+                    startup: chunk * buffered.min(chunks),
+                    max_buffer: chunk * chunks + ms(step),
+                    length: Some(chunk * 20),
+                    request: Bytes::new(100),
+                };
+                (Config::Video(video), 20)
+            }
+        ),
+    ]
+}
+
+proptest! {
+    /// Whatever the network, everything that is begun is written once, delivered in order, and noted once.
+    #[test]
+    fn nothing_is_lost_and_nothing_invented(
+        (config, count) in finite(),
+        rate in 1u64..1_000,
+        delay in 0u64..200_000_000,
+    ) {
+        let mut run = Run::new(&config, mbit(rate), Duration::from_nanos(delay));
+        run.until(Time::MAX);
+        prop_assert!(run.app.is_finished());
+        prop_assert_eq!(run.app.next_timer(), None);
+        let ids: Vec<u64> = run.transfers.iter().map(|transfer| transfer.id).collect();
+        prop_assert_eq!(ids, (0..count).collect::<Vec<_>>());
+        let bytes: Bytes = run.transfers.iter().map(|transfer| transfer.size).sum();
+        prop_assert_eq!(bytes.get(), run.data);
+        prop_assert!(run.transfers.iter().all(|transfer| transfer.start + run.delay <= transfer.end));
+        prop_assert!(run.transfers.is_sorted_by_key(|transfer| transfer.end));
+        let stats = run.app.stats();
+        prop_assert_eq!((stats.started, stats.completed, stats.refused), (count, count, 0));
+        if let Config::Video(video) = &config {
+            let playback = stats.playback;
+            prop_assert_eq!(playback.played, video.chunk * 20);
+            // The player has either started, stood still or played, all the time.
+            prop_assert!(playback.startup.is_some());
+            prop_assert!(playback.stalls > 0 || playback.stalled.is_zero());
+        }
     }
 }

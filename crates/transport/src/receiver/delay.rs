@@ -40,28 +40,27 @@ impl DelayedAck {
         }
     }
 
-    /// A segment with payload arrives (`tcp_event_data_recv`). `rtt` is the receiver's estimate; `window` what it
-    /// offers, in full segments.
-    pub(super) fn on_data(&mut self, now: Time, rtt: Option<Duration>, window: u64) {
+    /// A segment with payload arrives (`tcp_event_data_recv`); `rtt` is the receiver's estimate. Returns whether the
+    /// sender begins, or begins anew after a pause: to be followed by [`DelayedAck::quicken`].
+    pub(super) fn on_data(&mut self, now: Time, rtt: Option<Duration>) -> bool {
         let gap = now.since(self.last_arrival);
         self.last_arrival = now;
-        let rto = rtt.map_or(UNKNOWN_RTO, |rtt| rtt + RTO_MARGIN);
         let Some(ato) = self.ato else {
             self.ato = Some(ATO_MIN);
-            self.quicken(window);
-            return;
+            return true;
         };
         if gap <= ATO_MIN / 2 {
             self.ato = Some(ato / 2 + ATO_MIN / 2);
         } else if gap < ato {
-            self.ato = Some((ato / 2 + gap).min(rto));
-        } else if gap > rto {
-            self.quicken(window);
+            self.ato = Some((ato / 2 + gap).min(rto(rtt)));
+        } else {
+            return gap > rto(rtt);
         }
+        false
     }
 
     /// The sender may be in slow start or have a window of a single segment: its next segments are acknowledged at once
-    /// (`tcp_incr_quickack`).
+    /// (`tcp_incr_quickack`). `window` is what is offered, in full segments.
     pub(super) fn quicken(&mut self, window: u64) {
         let half = u32::try_from(window / 2).unwrap_or(MAX_QUICK_ACKS);
         self.quick = self.quick.max(half.clamp(2, MAX_QUICK_ACKS));
@@ -96,8 +95,7 @@ impl DelayedAck {
 
     /// The timer has run out: no second segment came in time, so the next wait is longer (`tcp_delack_timer_handler`).
     pub(super) fn on_missed(&mut self, rtt: Option<Duration>) {
-        let rto = rtt.map_or(UNKNOWN_RTO, |rtt| rtt + RTO_MARGIN);
-        self.ato = self.ato.map(|ato| (ato * 2).min(rto));
+        self.ato = self.ato.map(|ato| (ato * 2).min(rto(rtt)));
     }
 
     /// An ACK goes out.
@@ -105,4 +103,9 @@ impl DelayedAck {
         self.quick = self.quick.saturating_sub(1);
         self.due = None;
     }
+}
+
+/// The sender's retransmission timeout, as far as the receiver can tell.
+fn rto(rtt: Option<Duration>) -> Duration {
+    rtt.map_or(UNKNOWN_RTO, |rtt| rtt + RTO_MARGIN)
 }

@@ -142,9 +142,9 @@ impl Receiver {
         if data.len >= self.mss {
             self.window.on_echo(now, data.echo);
         }
-        let rtt = self.window.rtt();
-        let window = self.window_segments();
-        self.delayed.on_data(now, rtt, window);
+        if self.delayed.on_data(now, self.window.rtt()) {
+            self.delayed.quicken(self.window_segments());
+        }
 
         let had_holes = !self.stream.is_in_order();
         let arrival = self.stream.insert(data.seq..data.end());
@@ -165,7 +165,7 @@ impl Receiver {
             }
             Arrival::Duplicate(duplicate) => {
                 self.stats.duplicates += 1;
-                self.delayed.quicken(window);
+                self.delayed.quicken(self.window_segments());
                 at_once = true;
                 duplicate
             }
