@@ -16,18 +16,18 @@
 //!   a quantum, so that flows that compete for a busy NIC share it fairly in bytes, whatever the size of their bursts.
 //! - Bursts of a flow leave in the order in which they came, each at its departure time or later.
 
+mod delayed;
 mod flow;
 mod pool;
 
-use std::cmp::Reverse;
 use std::collections::VecDeque;
 
 use congestion::{Bytes, Duration, Time};
-use dary_heap::QuaternaryHeap;
 use rustc_hash::FxHashMap;
 
 use super::{Counters, LIMIT};
 use crate::burst::Burst;
+use delayed::Delayed;
 use flow::{Flow, List};
 use pool::Pool;
 
@@ -73,8 +73,7 @@ pub struct Fq {
     waiting: Pool<Waiting>,
     new: List,
     old: List,
-    /// Flows put aside: their first burst's departure, their connection, their slot.
-    delayed: QuaternaryHeap<Reverse<(Time, u32, u32)>>,
+    delayed: Delayed,
     /// Every flow once: when to look whether it can be forgotten.
     reviews: VecDeque<(Time, u32)>,
     queued: Bytes,
@@ -103,7 +102,7 @@ impl Fq {
             waiting: Pool::default(),
             new: List::default(),
             old: List::default(),
-            delayed: QuaternaryHeap::new(),
+            delayed: Delayed::default(),
             reviews: VecDeque::new(),
             queued: Bytes::ZERO,
             counters: Counters::default(),
@@ -179,8 +178,7 @@ impl Fq {
             match departure {
                 Some(departure) if departure <= now => return self.serve(slot),
                 Some(departure) => {
-                    let delayed = (departure, flow.connection, slot);
-                    self.delayed.push(Reverse(delayed));
+                    self.delayed.push(departure, flow.connection, slot);
                     self.take_off(is_new);
                     self.counters.throttled += 1;
                 }
@@ -202,9 +200,7 @@ impl Fq {
         if self.waiting.is_empty() {
             None
         } else if self.new.is_empty() && self.old.is_empty() {
-            self.delayed
-                .peek()
-                .map(|Reverse((departure, ..))| *departure)
+            self.delayed.next()
         } else {
             Some(Time::ZERO)
         }
@@ -243,11 +239,7 @@ impl Fq {
 
     /// Lets flows whose departure has come take turns again (Linux `fq_check_throttled`).
     fn release_due_flows(&mut self, now: Time) {
-        while let Some(Reverse((departure, _, slot))) = self.delayed.peek().copied() {
-            if departure > now {
-                break;
-            }
-            self.delayed.pop();
+        while let Some(slot) = self.delayed.pop_due(now) {
             self.old.push_back(&mut self.flows, slot);
         }
     }

@@ -1,0 +1,47 @@
+//! Flows that wait for a departure.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use congestion::Time;
+
+/// Flows put aside, by the departure of their first burst; those of the same departure by connection.
+#[derive(Debug, Default)]
+pub(super) struct Delayed(BinaryHeap<Reverse<Entry>>);
+
+/// Departure, connection and slot, in one number: comparing three, one after the other, is most of a heap's cost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Entry(u128);
+
+impl Entry {
+    fn departure(self) -> Time {
+        Time::from_nanos((self.0 >> 64) as u64)
+    }
+
+    fn slot(self) -> u32 {
+        self.0 as u32
+    }
+}
+
+impl Delayed {
+    /// Puts the flow of `connection`, in `slot`, aside until `departure`.
+    pub(super) fn push(&mut self, departure: Time, connection: u32, slot: u32) {
+        let departure = u128::from(departure.as_nanos()) << 64;
+        let flow = u128::from(connection) << 32 | u128::from(slot);
+        self.0.push(Reverse(Entry(departure | flow)));
+    }
+
+    /// The first departure.
+    pub(super) fn next(&self) -> Option<Time> {
+        self.0.peek().map(|Reverse(entry)| entry.departure())
+    }
+
+    /// The slot of the first flow, if its departure has come.
+    pub(super) fn pop_due(&mut self, now: Time) -> Option<u32> {
+        let Reverse(first) = self.0.peek()?;
+        if first.departure() > now {
+            return None;
+        }
+        self.0.pop().map(|Reverse(entry)| entry.slot())
+    }
+}
