@@ -288,7 +288,16 @@ fn the_same_seed_draws_the_same() {
     let run = |seed| {
         let config = poisson(ms(1), Connections::New, Some(50));
         let mut app = App::new(&config, seed, Time::ZERO).unwrap();
-        std::iter::from_fn(|| app.poll_connection(Time::MAX)).collect::<Vec<_>>()
+        let mut arrivals = Vec::new();
+        while let Some(at) = app.next_timer() {
+            arrivals.extend(app.poll_connection(at));
+        }
+        assert_eq!(arrivals.len(), 50);
+        // Asked late, it tells the same.
+        let mut late = App::new(&config, seed, Time::ZERO).unwrap();
+        let told: Vec<_> = std::iter::from_fn(|| late.poll_connection(Time::MAX)).collect();
+        assert_eq!(arrivals, told);
+        arrivals
     };
     assert_eq!(run(4), run(4));
     assert_ne!(run(4), run(5));
@@ -404,6 +413,42 @@ fn a_player_takes_the_bitrate_that_the_network_carries() {
         "{sizes:?}"
     );
     assert_eq!(run.app.stats().playback.stalls, 0);
+}
+
+#[test]
+fn a_player_follows_the_network() {
+    let mut run = Run::new(&video(&[500, 1_000, 2_500, 5_000], None), mbit(10), ms(20));
+    let of = |kbit: u64| Bytes::new(kbit * 1_000 / 8 * 4);
+    for (minute, rate, kbit) in [(2, 10, 5_000), (4, 2, 1_000), (6, 4, 2_500), (8, 1, 500)] {
+        run.rate = mbit(rate);
+        run.until(Time::ZERO + ms(60_000 * minute));
+        assert_eq!(
+            run.transfers.last().unwrap().size,
+            of(kbit),
+            "{rate} Mbit/s"
+        );
+    }
+}
+
+/// Whoever runs the player may be late; the stall began when the buffer ran empty.
+#[test]
+fn a_stall_begins_when_nothing_is_left() {
+    let mut app = App::new(&video(&[2_000], None), 1, Time::ZERO).unwrap();
+    let chunk = 1_000_000;
+    let at = |seconds: u64| Time::ZERO + Duration::from_secs(seconds);
+    app.on_timer(at(0));
+    app.on_data_delivered(at(1), chunk, |_| {});
+    app.on_timer(at(1));
+    app.on_data_delivered(at(2), 2 * chunk, |_| {});
+    app.on_timer(at(2));
+    // 8 s of video from second 2 on.
+    app.on_data_delivered(at(15), 3 * chunk, |_| {});
+    app.on_timer(at(15));
+    app.on_data_delivered(at(16), 4 * chunk, |_| {});
+    let playback = app.stats().playback;
+    assert_eq!(playback.startup, Some(ms(2_000)));
+    assert_eq!((playback.stalls, playback.stalled), (1, ms(6_000)));
+    assert_eq!(playback.played, ms(8_000));
 }
 
 #[test]

@@ -252,6 +252,11 @@ fn holes_are_told_at_once() {
     let ack = peer.segment(18).unwrap();
     assert_eq!((ack.next / MSS, sacks(&ack)), (20, (None, vec![])));
     assert_eq!(peer.segment(20), None, "and then every second again");
+    peer.segment(21);
+    // The first of three missing ones.
+    peer.segment(25);
+    let ack = peer.segment(22).expect("at once");
+    assert_eq!((ack.next / MSS, sacks(&ack)), (23, (None, vec![(25, 26)])));
 }
 
 /// RFC 2018, section 4: the first block has the segment that triggered the ACK, the others are the most recent ones.

@@ -107,8 +107,10 @@ impl Window {
     /// What to offer beyond `next`, the application having read all before. Out-of-order data lie within, so they take
     /// nothing away.
     pub(super) fn offer(&mut self, next: u64) -> u64 {
-        self.right_edge = self.right_edge.max(next.saturating_add(self.buffer));
-        self.right_edge - next
+        let edge = next.saturating_add(self.buffer);
+        debug_assert!(self.right_edge <= edge, "neither retreats");
+        self.right_edge = edge;
+        edge - next
     }
 
     /// The position behind the last byte that was offered.
