@@ -430,6 +430,15 @@ fn a_player_follows_the_network() {
     }
 }
 
+#[test]
+fn a_video_shorter_than_its_startup_buffer_is_played() {
+    let mut run = Run::new(&video(&[2_000], Some(ms(4_000))), mbit(10), ms(20));
+    run.until(Time::MAX);
+    let playback = run.app.stats().playback;
+    assert_eq!(playback.startup, Some(ms(840)));
+    assert_eq!((playback.played, playback.stalls), (ms(4_000), 0));
+}
+
 /// Whoever runs the player may be late; the stall began when the buffer ran empty.
 #[test]
 fn a_stall_begins_when_nothing_is_left() {

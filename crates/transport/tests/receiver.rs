@@ -224,8 +224,11 @@ fn acks_are_stretched() {
     assert_eq!(peer.owed(), Some(ms(40)));
     peer.segment(49);
     assert_eq!(peer.owed(), Some(ms(1)));
-    peer.wait(ms(1));
-    assert_eq!(peer.timer().unwrap().next, 50 * MSS);
+    peer.wait(Duration::from_micros(400));
+    peer.segment(50);
+    assert_eq!(peer.owed(), Some(Duration::from_micros(600)));
+    peer.wait(Duration::from_micros(600));
+    assert_eq!(peer.timer().unwrap().next, 51 * MSS);
 }
 
 /// The sender has restarted from its initial window: quick ACKs again.
@@ -351,7 +354,10 @@ fn marks_are_echoed_until_the_sender_reacts() {
     let ack = peer.data(16 * MSS..17 * MSS, true).expect("at once");
     assert!(ack.ecn_echo);
     assert_eq!(ack.ce_bytes, MSS);
-    for n in 17..40 {
+    // The sender's window may be a single segment now.
+    assert!(peer.segment(17).is_some());
+    assert!(peer.segment(18).is_none());
+    for n in 19..40 {
         if let Some(ack) = peer.segment(n) {
             assert!(ack.ecn_echo);
         }
