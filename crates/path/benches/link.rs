@@ -5,7 +5,8 @@ use std::hint::black_box;
 
 use criterion::{Bencher, Criterion, Throughput, criterion_group, criterion_main};
 use path::{
-    Aggregation, Buffer, Capacity, GilbertElliott, Jitter, Link, LinkConfig, Loss, Policer, Reorder,
+    Aggregation, Buffer, Capacity, CoDel, Discipline, FqCoDel, GilbertElliott, Jitter, Link,
+    LinkConfig, Loss, Parcel, Policer, Red, Reorder,
 };
 use units::{Bytes, Duration, Rate, Ratio, Time};
 
@@ -75,6 +76,15 @@ fn links(criterion: &mut Criterion) {
             run(bencher, &config, sizes, |number| number)
         });
     }
+    let codel = Discipline::CoDel(CoDel::default());
+    let fq_codel = Discipline::FqCoDel(FqCoDel::default());
+    let red = Discipline::Red(Red::new(Bytes::new(150_000), Bytes::new(450_000)));
+    for (name, queue) in [("codel", codel), ("fq_codel", fq_codel), ("red", red)] {
+        let config = LinkConfig { queue, ..plain() };
+        group.bench_function(name, |bencher| {
+            run(bencher, &config, [1500, 1500], |number| number);
+        });
+    }
     group.bench_function("a TCP segment's 112 bytes", |bencher| {
         run(bencher, &plain(), [1500, 1500], |number| [number; 14]);
     });
@@ -99,7 +109,11 @@ fn run<P: Clone>(
                 }
             }
             let size = Bytes::new(sizes[(number % 2) as usize]);
-            link.send(now, size, packet(number));
+            let parcel = Parcel {
+                flow: number % 10,
+                ..size.into()
+            };
+            link.send(now, parcel, packet(number));
         }
     });
 }

@@ -5,8 +5,8 @@
 use std::alloc::System;
 
 use path::{
-    Aggregation, Buffer, Capacity, Change, GilbertElliott, Jitter, Link, LinkConfig, Loss, Policer,
-    Reorder,
+    Aggregation, Buffer, Capacity, Change, CoDel, Discipline, Ecn, FqCoDel, GilbertElliott, Jitter,
+    Link, LinkConfig, Loss, Parcel, Policer, Red, Reorder,
 };
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 use units::{Bytes, Duration, Rate, Ratio, Time};
@@ -56,10 +56,30 @@ fn main() {
         capacity: Capacity::Trace("3\n5\n5\n9\n".parse().expect("a trace")),
         ..plain.clone()
     };
+    let under = |queue| LinkConfig {
+        queue,
+        ..everything.clone()
+    };
+    let codel = CoDel {
+        target: Duration::from_micros(100),
+        interval: Duration::from_millis(1),
+        ecn: true,
+    };
+    let fq_codel = FqCoDel {
+        codel,
+        ..FqCoDel::default()
+    };
+    let red = Red {
+        ecn: true,
+        ..Red::new(Bytes::new(10_000), Bytes::new(30_000))
+    };
     for (name, config) in [
         ("plain", plain),
-        ("everything", everything),
         ("trace", trace),
+        ("codel", under(Discipline::CoDel(codel))),
+        ("fq_codel", under(Discipline::FqCoDel(fq_codel))),
+        ("red", under(Discipline::Red(red))),
+        ("everything", everything),
     ] {
         let mut link = Link::new(config, 1).expect("a good configuration");
         // Room for more packets at once than the rest of the run ever has on the link.
@@ -76,7 +96,12 @@ fn main() {
         let mut received = 0u64;
         for packet in 0..20_000 {
             now += Duration::from_micros(100);
-            link.send(now, Bytes::new(1_500), packet);
+            let parcel = Parcel {
+                size: Bytes::new(1_500),
+                flow: packet % 100,
+                ecn: [Ecn::NotCapable, Ecn::Capable][(packet % 2) as usize],
+            };
+            link.send(now, parcel, packet);
             std::hint::black_box((link.next_event(), link.queued(), link.counters()));
             while link.receive(now).is_some() {
                 received += 1;

@@ -1,8 +1,8 @@
 //! Impossible links are refused with the field and the fix.
 
 use path::{
-    Aggregation, Buffer, Capacity, Change, GilbertElliott, Link, LinkConfig, Loss, Path,
-    PathConfig, Policer, Reorder,
+    Aggregation, Buffer, Capacity, Change, CoDel, Discipline, FqCoDel, GilbertElliott, Link,
+    LinkConfig, Loss, Path, PathConfig, Policer, Red, Reorder,
 };
 use units::{Bytes, Duration, Rate, Ratio, Time};
 
@@ -103,6 +103,84 @@ fn shares_above_one() {
         ..none()
     });
     assert!(text.starts_with("reorder.share of 120%"), "{text}");
+}
+
+#[test]
+fn queues() {
+    let codel = CoDel::default();
+    let fq_codel = FqCoDel::default();
+    let red = Red::new(Bytes::new(30_000), Bytes::new(90_000));
+    for (start, queue) in [
+        (
+            "queue.target is zero",
+            Discipline::CoDel(CoDel {
+                target: Duration::ZERO,
+                ..codel
+            }),
+        ),
+        (
+            "queue.interval of 100ms is shorter than the target of 101ms",
+            Discipline::CoDel(CoDel {
+                target: Duration::from_millis(101),
+                ..codel
+            }),
+        ),
+        (
+            "queue.flows of 0 is no possible number",
+            Discipline::FqCoDel(FqCoDel {
+                flows: 0,
+                ..fq_codel
+            }),
+        ),
+        (
+            "queue.flows of 65537 is no possible number",
+            Discipline::FqCoDel(FqCoDel {
+                flows: 65_537,
+                ..fq_codel
+            }),
+        ),
+        (
+            "queue.quantum of 255b is too small",
+            Discipline::FqCoDel(FqCoDel {
+                quantum: Bytes::new(255),
+                ..fq_codel
+            }),
+        ),
+        (
+            "queue.target is zero",
+            Discipline::FqCoDel(FqCoDel {
+                codel: CoDel {
+                    target: Duration::ZERO,
+                    ..codel
+                },
+                ..fq_codel
+            }),
+        ),
+        (
+            "queue.max is zero",
+            Discipline::Red(Red {
+                max: Bytes::ZERO,
+                ..red
+            }),
+        ),
+        (
+            "queue.min of 90.001kb is above the max of 90kb",
+            Discipline::Red(Red {
+                min: Bytes::new(90_001),
+                ..red
+            }),
+        ),
+        (
+            "queue.probability of 120% is above 100%",
+            Discipline::Red(Red {
+                probability: Ratio::new(6, 5),
+                ..red
+            }),
+        ),
+    ] {
+        let text = refusal(LinkConfig { queue, ..none() });
+        assert!(text.starts_with(start), "{text}");
+    }
 }
 
 #[test]
