@@ -247,7 +247,10 @@ impl<C: Controller> Sender<C> {
 
     /// What has been done so far.
     pub fn stats(&self) -> Stats {
-        self.stats
+        Stats {
+            reordered: self.scoreboard.reordered(),
+            ..self.stats
+        }
     }
 
     /// Bytes in flight: handed to the scheduler, and neither known to have arrived nor declared lost.

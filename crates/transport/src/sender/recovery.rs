@@ -171,7 +171,12 @@ impl<C: Controller> Sender<C> {
         let is_spurious = self.recovery.is_frto && delivery.has_first_transmission;
         if is_undone || is_spurious {
             self.scoreboard.acquit_lost();
-            return self.undo(now);
+            // After a mark there is nothing to undo, as the mark was real.
+            return if self.recovery.undo.is_some() {
+                self.undo(now)
+            } else {
+                self.leave(now)
+            };
         }
         if is_over {
             return self.leave(now);
@@ -306,7 +311,7 @@ impl<C: Controller> Sender<C> {
             .front()
             .is_some_and(|p| p.place == Place::Sacked);
         if is_reneging {
-            self.scoreboard.forget_sacks();
+            self.stats.delivered -= self.scoreboard.forget_sacks();
         }
         let is_timed = self.config.loss_detection == LossDetection::Rack;
         for number in self.scoreboard.numbers() {
@@ -366,6 +371,7 @@ impl<C: Controller> Sender<C> {
             self.rto.on_progress();
         } else {
             self.stats.spurious_recoveries += 1;
+            self.scoreboard.note_reordering();
         }
         self.close();
         self.change(now, Change::Undone);

@@ -76,9 +76,14 @@ impl Scoreboard {
         self.repeated_in_flight > 0
     }
 
-    /// Packets sent once that have arrived after a packet behind them (RFC 8985, `RACK_detect_reordering`).
+    /// Packets that have arrived after a packet behind them (RFC 8985, `RACK_detect_reordering`).
     pub fn reordered(&self) -> u64 {
         self.reordered
+    }
+
+    /// A packet that was taken for lost, and maybe repeated, was only late (Linux `tcp_try_undo_partial`).
+    pub fn note_reordering(&mut self) {
+        self.reordered += 1;
     }
 
     /// Whether everything that was sent is acknowledged cumulatively.
@@ -246,8 +251,9 @@ impl Scoreboard {
     }
 
     /// The receiver has dropped what it had acknowledged selectively (RFC 2018, section 8): it is in flight again for as
-    /// long as it takes to declare it lost.
-    pub fn forget_sacks(&mut self) {
+    /// long as it takes to declare it lost. Gives how many bytes that is.
+    pub fn forget_sacks(&mut self) -> Bytes {
+        let before = self.inflight_bytes;
         for number in self.numbers() {
             if let Some(packet) = self.ring.get_mut(number)
                 && packet.place == Place::Sacked
@@ -259,6 +265,7 @@ impl Scoreboard {
             }
         }
         self.audit();
+        self.inflight_bytes - before
     }
 
     /// Takes packet `number` out of its place, and out of that place's count.

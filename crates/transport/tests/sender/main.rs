@@ -1,0 +1,8 @@
+//! The sender in virtual time, against the real receiver over a wire that does what a script says.
+
+mod detection;
+mod ecn;
+mod limits;
+mod properties;
+mod undo;
+mod wire;

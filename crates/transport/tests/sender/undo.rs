@@ -1,0 +1,112 @@
+//! What turns out to have been for nothing.
+
+use congestion::{AnyController, Cause, Controller, Duration, Kind, Recovery};
+use transport::sender::Config;
+use transport::sender::LossDetection::{DupThreshold, Rack};
+
+use crate::wire::{DELAY, Fate, Wire, fixed, ms};
+
+const ENTERED: Recovery = Recovery::Entered(Cause::Loss);
+
+fn half_an_rtt_late(number: u64) -> impl FnMut(u64, u32) -> Fate {
+    move |packet, copy| match copy {
+        0 if packet == number => Fate::Late(DELAY),
+        _ => Fate::Pass,
+    }
+}
+
+#[test]
+fn reordering_by_half_a_round_trip_costs_one_recovery_and_that_is_undone() {
+    for detection in [Rack, DupThreshold] {
+        let mut wire = fixed(50, detection, half_an_rtt_late(20));
+        wire.write(500);
+        wire.finish();
+        let stats = wire.sender.stats();
+        assert_eq!((stats.recoveries, stats.spurious_recoveries), (1, 1));
+        assert_eq!((stats.packets_retransmitted, stats.duplicates), (1, 1));
+        let changes = &wire.sender.controller().changes;
+        assert_eq!(*changes, [ENTERED, Recovery::Undone]);
+    }
+}
+
+#[test]
+fn an_undo_gives_the_window_back() {
+    for kind in [Kind::Reno, Kind::Cubic, Kind::Bbr1] {
+        let mut wire = Wire::new(
+            &Config::default(),
+            |connection| AnyController::new(kind, connection),
+            half_an_rtt_late(300),
+        );
+        wire.write(5_000);
+        let mut cwnd = Vec::new();
+        while wire.sender.stats().spurious_recoveries == 0 {
+            cwnd.push(wire.sender.controller().cwnd());
+            wire.run_until(wire.now + Duration::from_millis(1));
+            assert!(wire.now < ms(10_000));
+        }
+        let before = cwnd.iter().max().copied().unwrap();
+        assert!(wire.sender.controller().cwnd() >= before, "{kind}");
+        let least = cwnd.iter().rev().take(40).min().copied().unwrap();
+        assert!(
+            least < before,
+            "{kind} was not cut, so nothing was given back"
+        );
+    }
+}
+
+#[test]
+fn a_real_loss_is_not_undone() {
+    let script = |packet, copy| {
+        if packet % 50 == 20 && copy == 0 {
+            Fate::Drop
+        } else {
+            Fate::Pass
+        }
+    };
+    let mut wire = fixed(40, Rack, script);
+    wire.write(1_000);
+    wire.finish();
+    let stats = wire.sender.stats();
+    assert_eq!((stats.packets_lost, stats.spurious_recoveries), (20, 0));
+    assert!(!wire.sender.controller().changes.contains(&Recovery::Undone));
+}
+
+#[test]
+fn a_timeout_for_nothing_is_undone_by_the_first_timestamp() {
+    for loss_detection in [Rack, DupThreshold] {
+        let config = Config {
+            loss_detection,
+            ..Config::default()
+        };
+        // The path grows by a second.
+        let script = |packet, _| match packet {
+            200.. => Fate::Late(Duration::from_secs(1)),
+            _ => Fate::Pass,
+        };
+        let reno = |connection| AnyController::new(Kind::Reno, connection);
+        let mut wire = Wire::new(&config, reno, script);
+        wire.write(1_000);
+        wire.finish();
+        let stats = wire.sender.stats();
+        assert!(stats.timeouts >= 1);
+        assert_eq!(stats.spurious_timeouts, 1);
+        assert_eq!((stats.recoveries, stats.spurious_recoveries), (0, 0));
+        // Only what was repeated before anything came back.
+        assert!(stats.packets_retransmitted <= 3, "{stats:?}");
+        assert_eq!(wire.sender.controller().snapshot().ssthresh, None);
+    }
+}
+
+#[test]
+fn a_timeout_for_a_loss_is_not_undone() {
+    let script = |packet, copy| match (packet, copy) {
+        (20..40, 0..2) => Fate::Drop,
+        _ => Fate::Pass,
+    };
+    let mut wire = fixed(20, DupThreshold, script);
+    wire.write(100);
+    wire.finish();
+    let stats = wire.sender.stats();
+    assert!(stats.timeouts >= 1);
+    assert_eq!((stats.spurious_timeouts, stats.duplicates), (0, 0));
+}

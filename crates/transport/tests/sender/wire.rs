@@ -1,0 +1,271 @@
+//! A sender and a receiver with a wire between them.
+
+use std::collections::{BTreeMap, HashMap};
+
+use congestion::{
+    Ack, Bytes, Connection, Controller, Duration, Lost, Rate, Recovery, Sent, Snapshot, Time,
+};
+use transport::burst::Burst;
+use transport::receiver::{self, Receiver};
+use transport::segment::{Body, Data, Segment};
+use transport::sender::{self, Sender};
+
+pub const MSS: u64 = 1448;
+/// From one end to the other.
+pub const DELAY: Duration = Duration::from_millis(50);
+/// Between two packets that leave at once.
+pub const GAP: Duration = Duration::from_micros(100);
+
+pub fn ms(ms: u64) -> Time {
+    Time::ZERO + Duration::from_millis(ms)
+}
+
+/// A window that nothing changes, and what it was told.
+#[derive(Debug)]
+pub struct Fixed {
+    pub cwnd: Bytes,
+    pub rate: Rate,
+    pub changes: Vec<Recovery>,
+    pub timeouts: Vec<Time>,
+    pub idle_restarts: u32,
+    pub lost: u64,
+}
+
+impl Fixed {
+    pub fn packets(connection: Connection, packets: u64) -> Fixed {
+        Fixed {
+            cwnd: connection.mss * packets,
+            rate: Rate::MAX,
+            changes: Vec::new(),
+            timeouts: Vec::new(),
+            idle_restarts: 0,
+            lost: 0,
+        }
+    }
+}
+
+impl Controller for Fixed {
+    fn on_idle_restart(&mut self, _: Time) {
+        self.idle_restarts += 1;
+    }
+    fn on_packet_sent(&mut self, _: &Sent) {}
+    fn on_packet_lost(&mut self, _: &Lost) {
+        self.lost += 1;
+    }
+    fn on_recovery(&mut self, _: Time, recovery: Recovery, _: Bytes) {
+        self.changes.push(recovery);
+    }
+    fn on_ack(&mut self, _: &Ack) {}
+    fn on_timeout(&mut self, now: Time) {
+        self.timeouts.push(now);
+    }
+    fn on_mtu_change(&mut self, _: Bytes) {}
+    fn cwnd(&self) -> Bytes {
+        self.cwnd
+    }
+    fn pacing_rate(&self) -> Rate {
+        self.rate
+    }
+    fn send_quantum(&self) -> Bytes {
+        Bytes::new(2 * MSS)
+    }
+    fn snapshot(&self) -> Snapshot {
+        Snapshot {
+            controller: "fixed",
+            state: "Fixed",
+            cwnd: self.cwnd,
+            pacing_rate: self.rate,
+            send_quantum: self.send_quantum(),
+            ssthresh: None,
+            btl_bw: None,
+            rt_prop: None,
+            pacing_gain: None,
+            cwnd_gain: None,
+            round: 0,
+        }
+    }
+}
+
+/// What the wire does with a packet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fate {
+    Pass,
+    Drop,
+    /// Comes so much later than it should.
+    Late(Duration),
+    /// Comes marked.
+    Mark,
+}
+
+enum Event {
+    Depart(Burst),
+    ToReceiver(Body, bool),
+    ToSender(Body),
+}
+
+/// Decides on a packet by its number in the stream (of full packets) and how often it was sent before.
+type Script = Box<dyn FnMut(u64, u32) -> Fate>;
+
+pub struct Wire<C> {
+    pub now: Time,
+    pub sender: Sender<C>,
+    pub receiver: Receiver,
+    pub script: Script,
+    /// What the controller was told at each ACK.
+    pub acks: Vec<Ack>,
+    /// Every packet with payload that left, with its time.
+    pub sent: Vec<(Time, Data)>,
+    copies: HashMap<u64, u32>,
+    free: Time,
+    events: BTreeMap<(Time, u64), Event>,
+    serial: u64,
+}
+
+impl<C: Controller> Wire<C> {
+    pub fn new(
+        config: &sender::Config,
+        make: impl FnOnce(Connection) -> C,
+        script: impl FnMut(u64, u32) -> Fate + 'static,
+    ) -> Wire<C> {
+        let mut sender = Sender::new(Time::ZERO, 7, config, make, 1);
+        sender.open();
+        Wire {
+            now: Time::ZERO,
+            sender,
+            receiver: Receiver::new(7, &receiver::Config::default()),
+            script: Box::new(script),
+            acks: Vec::new(),
+            sent: Vec::new(),
+            copies: HashMap::new(),
+            free: Time::ZERO,
+            events: BTreeMap::new(),
+            serial: 0,
+        }
+    }
+
+    /// The application writes so many packets.
+    pub fn write(&mut self, packets: u64) {
+        let bytes = Bytes::new(MSS * packets);
+        assert_eq!(self.sender.write(bytes), bytes);
+        self.pump();
+    }
+
+    pub fn run_until(&mut self, end: Time) {
+        self.pump();
+        while let Some(next) = self.next_event().filter(|next| *next <= end) {
+            self.now = next;
+            if let Some(entry) = self
+                .events
+                .first_entry()
+                .filter(|entry| entry.key().0 <= next)
+            {
+                let event = entry.remove();
+                self.dispatch(event);
+            }
+            self.sender.on_timer(next);
+            if let Some(ack) = self.receiver.on_timer(next) {
+                self.to_sender(ack);
+            }
+            self.pump();
+        }
+        self.now = end;
+        self.pump();
+    }
+
+    /// Runs until everything written is acknowledged, and gives the time.
+    pub fn finish(&mut self) -> Time {
+        self.sender.finish();
+        while !self.sender.is_done() {
+            let next = self.next_event().expect("something happens");
+            assert!(next < ms(1_000_000), "{:?}", self.sender);
+            self.run_until(next);
+        }
+        self.now
+    }
+
+    fn next_event(&self) -> Option<Time> {
+        let event = self.events.keys().next().map(|(time, _)| *time);
+        [event, self.sender.next_timer(), self.receiver.next_timer()]
+            .into_iter()
+            .flatten()
+            .map(|time| time.max(self.now))
+            .min()
+    }
+
+    fn dispatch(&mut self, event: Event) {
+        match event {
+            Event::Depart(burst) => {
+                self.sender.on_departed(self.now, &burst);
+                for segment in burst.segments() {
+                    self.to_receiver(segment);
+                }
+            }
+            Event::ToReceiver(body, ce) => {
+                if let Some(answer) = self.receiver.on_segment(self.now, &body, ce) {
+                    self.to_sender(answer);
+                }
+            }
+            Event::ToSender(body) => self.acks.extend(self.sender.on_segment(self.now, &body)),
+        }
+    }
+
+    fn pump(&mut self) {
+        while let Some(burst) = self.sender.poll_burst(self.now) {
+            self.push(burst.departure, Event::Depart(burst));
+        }
+    }
+
+    fn to_receiver(&mut self, segment: Segment) {
+        let fate = match segment.body {
+            Body::Data(data) if data.len > 0 => {
+                self.sent.push((self.now, data));
+                let copy = self.copies.entry(data.seq).or_default();
+                *copy += 1;
+                (self.script)(data.seq / MSS, *copy - 1)
+            }
+            _ => Fate::Pass,
+        };
+        self.free = self.free.max(self.now) + GAP;
+        let late = match fate {
+            Fate::Drop => return,
+            Fate::Late(late) => late,
+            Fate::Pass | Fate::Mark => Duration::ZERO,
+        };
+        let arrival = self.free + DELAY + late;
+        self.push(arrival, Event::ToReceiver(segment.body, fate == Fate::Mark));
+    }
+
+    fn to_sender(&mut self, segment: Segment) {
+        self.push(self.now + DELAY, Event::ToSender(segment.body));
+    }
+
+    fn push(&mut self, time: Time, event: Event) {
+        self.serial += 1;
+        self.events.insert((time, self.serial), event);
+    }
+}
+
+/// A wire for a window of `packets`, without pacing.
+pub fn fixed(
+    packets: u64,
+    detection: sender::LossDetection,
+    script: impl FnMut(u64, u32) -> Fate + 'static,
+) -> Wire<Fixed> {
+    let config = sender::Config {
+        loss_detection: detection,
+        pacing: transport::scheduler::Pacing::None,
+        ..sender::Config::default()
+    };
+    Wire::new(&config, |c| Fixed::packets(c, packets), script)
+}
+
+/// Lets the first `copies` transmissions of packet `number` be dropped.
+pub fn drops(number: u64, copies: u32) -> impl FnMut(u64, u32) -> Fate {
+    move |packet, copy| {
+        if packet == number && copy < copies {
+            Fate::Drop
+        } else {
+            Fate::Pass
+        }
+    }
+}
