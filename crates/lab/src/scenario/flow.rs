@@ -1,6 +1,7 @@
 //! Who sends: `[[flow]]`.
 
 use congestion::kind::Kind;
+use transport::app;
 use units::{Bytes, Duration};
 
 use super::error::ScenarioError;
@@ -9,7 +10,7 @@ use super::host::HostSpec;
 use super::value::Value;
 
 /// A group of flows that differ in nothing but their start.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FlowSpec {
     /// `controller`: their congestion control.
     pub controller: Kind,
@@ -21,6 +22,8 @@ pub struct FlowSpec {
     pub stagger: Duration,
     /// `bytes`: what each of them transfers; without it, bulk until the end of the run.
     pub bytes: Option<Bytes>,
+    /// `app`: what each of them sends, and when; without it, and without `bytes`, as much as goes.
+    pub app: app::Config,
     /// `rtt`: the RTprop of each of them; that of the path if not given.
     pub rtt: Option<Duration>,
     /// `reverse`: whether they send against the others, their data over the uplinks and their ACKs over the bottlenecks.
@@ -33,12 +36,13 @@ pub struct FlowSpec {
 
 impl FlowSpec {
     /// The fields of `[[flow]]`.
-    pub const KEYS: [&str; 9] = [
+    pub const KEYS: [&str; 10] = [
         "controller",
         "count",
         "start",
         "stagger",
         "bytes",
+        "app",
         "rtt",
         "reverse",
         "hops",
@@ -53,11 +57,17 @@ impl FlowSpec {
             start: Duration::ZERO,
             stagger: Duration::ZERO,
             bytes: None,
+            app: app::Config::Bulk,
             rtt: None,
             reverse: false,
             hops: None,
             host: HostSpec::UNSET,
         }
+    }
+
+    /// Whether each of them sends until the end of the run.
+    pub fn is_endless(&self) -> bool {
+        self.bytes.is_none() && super::app::is_endless(&self.app)
     }
 
     /// When each flow of the group starts.
@@ -95,6 +105,7 @@ impl FlowSpec {
             "start" => self.start = value.parse()?,
             "stagger" => self.stagger = value.parse()?,
             "bytes" => self.bytes = Some(value.positive_size()?),
+            "app" => self.app = super::app::read(value)?,
             "rtt" => self.rtt = Some(value.parse()?),
             "reverse" => self.reverse = value.yes_or_no()?,
             "hops" => self.hops = Some(value.parse()?),

@@ -4,6 +4,7 @@
 //! ([`Draft`]), or built field by field. Whatever the way, a value is read by the same code and answered with the
 //! same [`ScenarioError`].
 
+mod app;
 mod buffer;
 mod draft;
 mod error;
@@ -42,7 +43,7 @@ const MAX_FLOWS: u64 = 100_000;
 const MAX_HOPS: usize = 64;
 
 /// What the path is and who sends over it.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Scenario {
     /// `name`: what people call it.
     pub name: String,
@@ -132,11 +133,17 @@ impl Scenario {
                 &format!("{count} flows are more than {MAX_FLOWS}"),
             );
         }
+        for (index, flow) in self.flows.iter().enumerate() {
+            if flow.bytes.is_some() && flow.app != transport::app::Config::Bulk {
+                let reason = "an application has sizes of its own; give one of bytes and app";
+                return Err(self.flow_error(index, "bytes", reason));
+            }
+        }
         self.check_delays()?;
         let Some(duration) = self.duration else {
-            return match self.flows.iter().all(|flow| flow.bytes.is_some()) {
-                true => Ok(()),
-                false => wrong("duration", "is missing; give one, or every flow its bytes"),
+            return match self.flows.iter().any(FlowSpec::is_endless) {
+                false => Ok(()),
+                true => wrong("duration", "is missing; give one, or every flow its bytes"),
             };
         };
         if self.warmup >= duration {

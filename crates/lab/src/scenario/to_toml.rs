@@ -5,7 +5,7 @@ use std::fmt;
 use toml::{Table, Value};
 
 use super::host::{loss_detection_name, scheduler_name};
-use super::{FlowSpec, HostSpec, LinkSpec, PathSpec, Scenario};
+use super::{FlowSpec, HostSpec, LinkSpec, PathSpec, Scenario, app};
 use path::{Aggregation, Discipline, Loss};
 use units::{Duration, Ratio};
 
@@ -196,6 +196,9 @@ fn flow(spec: &FlowSpec) -> Table {
     }
     if let Some(bytes) = spec.bytes {
         text(&mut table, "bytes", bytes);
+    }
+    if let Some(app) = app::to_toml(&spec.app) {
+        table.insert("app".into(), Value::Table(app));
     }
     if let Some(rtt) = spec.rtt {
         text(&mut table, "rtt", rtt);

@@ -127,6 +127,17 @@ impl Value {
             .map_err(|_| self.wrong("is neither true nor false"))
     }
 
+    /// Every item of the list as `read` understands it.
+    pub fn list<T>(
+        &self,
+        read: impl Fn(&Value) -> Result<T, ScenarioError>,
+    ) -> Result<Vec<T>, ScenarioError> {
+        match self {
+            Value::List(list) => items(list, read),
+            _ => Err(self.wrong("is no list such as [\"1mbit\", \"5mbit\"]")),
+        }
+    }
+
     /// What the scalar is the name of; `what` all of them are.
     pub fn one_of<T: Copy>(&self, what: &str, named: &[(&str, T)]) -> Result<T, ScenarioError> {
         let names = || named.iter().map(|(name, _)| *name).collect::<Vec<_>>();
@@ -199,6 +210,16 @@ impl Fields<'_> {
         let entry = self.entries.iter().find(|entry| entry.key == key);
         let read = entry.map(|entry| read(&entry.value));
         read.transpose().map_err(|error| error.within(key))
+    }
+
+    /// The field `key` as `read` understands it, or `usual` if it is not given.
+    pub fn or<T>(
+        &self,
+        key: &str,
+        usual: T,
+        read: impl Fn(&Value) -> Result<T, ScenarioError>,
+    ) -> Result<T, ScenarioError> {
+        Ok(self.optional(key, read)?.unwrap_or(usual))
     }
 
     /// The field `key` as `read` understands it.

@@ -1,6 +1,8 @@
 //! What a scenario may ask for that this engine cannot do: it carries bulk data of a real QUIC stack, over one
 //! bottleneck, from one end to the other.
 
+use transport::app;
+
 use crate::scenario::{HostSpec, Scenario, ScenarioError};
 
 /// About as many as an emulated path serves clients; on one machine, more would measure the machine.
@@ -17,6 +19,9 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), ScenarioError> {
         return Err(cannot("path.next", "it has one bottleneck"));
     }
     for flow in &scenario.flows {
+        if flow.app != app::Config::Bulk {
+            return Err(cannot("flow.app", "it carries bulk data or bytes"));
+        }
         if flow.rtt.is_some() {
             return Err(cannot("flow.rtt", "all flows have the RTprop of the path"));
         }
