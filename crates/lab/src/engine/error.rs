@@ -40,6 +40,14 @@ pub enum EngineError {
         /// What happened to it.
         source: quic::bulk::BulkError,
     },
+    /// A scenario that ends when everything has arrived does not come to an end.
+    #[error(
+        "nothing has arrived for {patience} of the scenario's time; does its path let anything through? Give it a duration"
+    )]
+    Stalled {
+        /// For how long nothing had arrived.
+        patience: units::Duration,
+    },
     /// The system refused threads or timers.
     #[error("cannot start: {0}")]
     System(#[from] io::Error),

@@ -3,23 +3,26 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::{Engine, Quic};
+use super::{Engine, Quic, Sim};
 
 /// The engines that there are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Kind {
-    /// Real UDP packets, in real time.
+    /// Packets in virtual time.
     #[default]
+    Sim,
+    /// Real UDP packets, in real time.
     Quic,
 }
 
 impl Kind {
     /// Every engine.
-    pub const ALL: &'static [Kind] = &[Kind::Quic];
+    pub const ALL: &'static [Kind] = &[Kind::Sim, Kind::Quic];
 
     /// The name that it has everywhere: on the command line, in records.
     pub const fn name(self) -> &'static str {
         match self {
+            Kind::Sim => "sim",
             Kind::Quic => "quic",
         }
     }
@@ -27,6 +30,7 @@ impl Kind {
     /// Whether a run takes as long as it says, and shares the machine with others that run at the same time.
     pub const fn is_real_time(self) -> bool {
         match self {
+            Kind::Sim => false,
             Kind::Quic => true,
         }
     }
@@ -34,6 +38,7 @@ impl Kind {
     /// The engine.
     pub fn engine(self) -> Box<dyn Engine + Send + Sync> {
         match self {
+            Kind::Sim => Box::new(Sim::new()),
             Kind::Quic => Box::new(Quic::new()),
         }
     }

@@ -4,6 +4,7 @@ mod advance;
 mod error;
 mod kind;
 mod quic;
+mod sim;
 
 use congestion::kind::Kind as Controller;
 use units::{Bytes, Duration, Rate};
@@ -12,6 +13,7 @@ pub use advance::Advance;
 pub use error::EngineError;
 pub use kind::{Kind, UnknownKind};
 pub use quic::Quic;
+pub use sim::Sim;
 
 use crate::record::Record;
 use crate::scenario::Scenario;

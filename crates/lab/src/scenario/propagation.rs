@@ -12,12 +12,12 @@ use super::{FlowSpec, PathSpec, Scenario};
 
 impl Scenario {
     /// The hops, the first one first: `[path]`, then every `[[path.next]]`.
-    pub fn hops(&self) -> impl Iterator<Item = &PathSpec> {
+    pub fn hops(&self) -> impl Iterator<Item = &PathSpec> + Clone {
         std::iter::once(&self.path).chain(&self.next)
     }
 
     /// The hops that a flow crosses, with their places.
-    pub fn crossed(&self, flow: &FlowSpec) -> impl Iterator<Item = (usize, &PathSpec)> {
+    pub fn crossed(&self, flow: &FlowSpec) -> impl Iterator<Item = (usize, &PathSpec)> + Clone {
         let hops = flow.hops;
         let hops_and_places = self.hops().enumerate();
         hops_and_places
@@ -89,7 +89,7 @@ impl Scenario {
     }
 
     /// The error that `field` of a group of flows has `reason`.
-    pub(super) fn flow_error(&self, index: usize, field: &str, reason: &str) -> ScenarioError {
+    pub(crate) fn flow_error(&self, index: usize, field: &str, reason: &str) -> ScenarioError {
         let error = ScenarioError::new(field, reason);
         match self.flows.len() {
             1 => error.within("flow"),
@@ -99,7 +99,7 @@ impl Scenario {
 }
 
 /// What a hop is called in errors.
-pub(crate) fn hop_name(place: usize) -> String {
+pub(super) fn hop_name(place: usize) -> String {
     match place.checked_sub(1) {
         None => "path".to_string(),
         Some(next) => format!("path.next[{next}]"),

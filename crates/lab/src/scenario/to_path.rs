@@ -12,6 +12,7 @@ use super::buffer::BufferSpec;
 use super::error::ScenarioError;
 use super::link_spec::LinkSpec;
 use super::path_spec::{ChangeSpec, PathSpec};
+use super::propagation::hop_name;
 
 /// An hour at 100 Mbit/s is about 240 MB of text; what is larger is probably no trace.
 const MAX_TRACE: u64 = 1 << 28;
@@ -24,11 +25,16 @@ impl PathSpec {
     ///
     /// The fields make no sense together, or the trace cannot be read.
     pub fn config(&self) -> Result<PathConfig, ScenarioError> {
-        self.config_of("path").map_err(|error| error.within("path"))
+        self.config_at(0)
     }
 
-    /// As [`PathSpec::config`]; the error's field is relative to the path, and `name` is what the path is called.
-    pub(crate) fn config_of(&self, name: &str) -> Result<PathConfig, ScenarioError> {
+    /// As [`PathSpec::config`], of the hop at this place of a chain.
+    pub(crate) fn config_at(&self, place: usize) -> Result<PathConfig, ScenarioError> {
+        let name = hop_name(place);
+        self.config_of(&name).map_err(|error| error.within(&name))
+    }
+
+    fn config_of(&self, name: &str) -> Result<PathConfig, ScenarioError> {
         self.check_fields(name)?;
         let (there, back) = halves(self.rtt);
         let mut changes = self.changes.clone();

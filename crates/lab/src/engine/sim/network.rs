@@ -1,0 +1,161 @@
+//! A scenario as hosts and links.
+
+use ::sim::{Config, ConfigError, FlowConfig, HostConfig, parking_lot};
+use transport::scheduler::SchedulerConfig;
+use transport::segment::HEADERS;
+use transport::{app, receiver, sender};
+use units::{Bytes, Time};
+
+use crate::scenario::{FlowSpec, HostSpec, Scenario, ScenarioError};
+
+/// The link that carries data over the hop at this place.
+pub(super) const fn data_link(hop: usize) -> usize {
+    hop * 2
+}
+
+/// Everything that the scenario says. All groups that send the same way share a host, unless they have a `scheduler` or
+/// `nic` of their own.
+///
+/// # Errors
+///
+/// A trace cannot be read, or the scenario asks for what cannot be.
+pub(super) fn config(scenario: &Scenario) -> Result<Config, ScenarioError> {
+    let delays = scenario.link_delays();
+    let mut hops = Vec::new();
+    for (place, (hop, delay)) in scenario.hops().zip(&delays).enumerate() {
+        hops.push(hop.with_link_delay(*delay).config_at(place)?);
+    }
+    let shared = host(&scenario.host);
+    let mut hosts = vec![shared.clone(), shared];
+    let mut flows = Vec::new();
+    for (index, group) in scenario.flows.iter().enumerate() {
+        let spec = group.host.over(&scenario.host);
+        let place = match (group.host.scheduler, group.host.nic) {
+            (None, None) => usize::from(group.reverse),
+            _ => {
+                hosts.push(host(&spec));
+                hosts.len() - 1
+            }
+        };
+        let receiver = receiver_config(&spec);
+        receiver.validate().map_err(|error| {
+            scenario.flow_error(index, host_field(error.field()), error.problem())
+        })?;
+        let crossed = scenario.crossed(group).map(|(hop, _)| hop);
+        let (first, last) = (
+            crossed.clone().min().unwrap_or(0),
+            crossed.max().unwrap_or(0),
+        );
+        let like = FlowConfig {
+            app: application(group),
+            sender: sender_config(&spec),
+            receiver,
+            host: place,
+            ..FlowConfig::new(group.controller)
+        };
+        let mut like = like
+            .across(first..=last)
+            .with_access(scenario.access_delay(group, &delays));
+        if group.reverse {
+            like = like.reversed();
+        }
+        let start = |start| like.clone().starting(Time::ZERO + start);
+        flows.extend(group.starts().map(start));
+    }
+    Ok(Config {
+        seed: scenario.seed,
+        hosts,
+        end: scenario.duration.map(|duration| Time::ZERO + duration),
+        ..parking_lot(hops, flows)
+    })
+}
+
+/// What a simulation refuses although the scenario was checked.
+pub(super) fn refused(error: ConfigError) -> ScenarioError {
+    ScenarioError::new(error.place(), error.problem())
+}
+
+/// The share of payload in the packets of the group with the largest ones.
+pub(super) fn payload_share(scenario: &Scenario) -> f64 {
+    let sizes = scenario.flows.iter().map(|group| {
+        let spec = group.host.over(&scenario.host);
+        sender_config(&spec).mss
+    });
+    let mss = sizes.max().unwrap_or_default();
+    mss.get() as f64 / (mss + HEADERS).get() as f64
+}
+
+/// The payload of a full segment of the group.
+pub(super) fn mss(scenario: &Scenario, group: &FlowSpec) -> Bytes {
+    sender_config(&group.host.over(&scenario.host)).mss
+}
+
+fn application(group: &FlowSpec) -> app::Config {
+    match group.bytes {
+        Some(bytes) => app::Config::Transfer { bytes },
+        None => group.app.clone(),
+    }
+}
+
+fn host(spec: &HostSpec) -> HostConfig {
+    HostConfig {
+        scheduler: SchedulerConfig::of(spec.scheduler.unwrap_or_default()),
+        nic: spec.nic,
+    }
+}
+
+fn sender_config(spec: &HostSpec) -> sender::Config {
+    let usual = sender::Config::default();
+    let mss = spec.mss.map_or(usual.mss, Bytes::new);
+    let initial_cwnd = spec
+        .initial_cwnd
+        .and_then(|packets| u32::try_from(packets).ok());
+    sender::Config {
+        mss,
+        initial_cwnd: initial_cwnd.unwrap_or(usual.initial_cwnd),
+        send_buffer: spec.send_buffer.unwrap_or(usual.send_buffer),
+        min_rto: spec.min_rto.unwrap_or(usual.min_rto),
+        max_rto: spec.max_rto.unwrap_or(usual.max_rto),
+        loss_detection: spec.loss_detection.unwrap_or(usual.loss_detection),
+        pacing: spec.scheduler.unwrap_or(usual.pacing),
+        max_burst: match spec.offload {
+            Some(false) => mss,
+            _ => usual.max_burst,
+        },
+        ecn: spec.ecn.unwrap_or(usual.ecn),
+        ..usual
+    }
+}
+
+fn receiver_config(spec: &HostSpec) -> receiver::Config {
+    let usual = receiver::Config::default();
+    let ack_every = spec.ack_every.and_then(|count| u32::try_from(count).ok());
+    let sack_blocks = spec
+        .sack_blocks
+        .and_then(|count| usize::try_from(count).ok());
+    let max_buffer = spec.receive_buffer.unwrap_or(usual.max_buffer);
+    receiver::Config {
+        ack_every: ack_every.unwrap_or(usual.ack_every),
+        aggregation_delay: spec.aggregation_delay.unwrap_or(usual.aggregation_delay),
+        max_ack_delay: spec.delayed_ack.unwrap_or(usual.max_ack_delay),
+        // A small maximum is meant to hold from the start.
+        initial_buffer: spec
+            .initial_receive_buffer
+            .unwrap_or(usual.initial_buffer.min(max_buffer)),
+        max_buffer,
+        max_sack_blocks: sack_blocks.unwrap_or(usual.max_sack_blocks),
+    }
+}
+
+/// What scenarios call a receiver's setting.
+fn host_field(setting: &str) -> &str {
+    match setting {
+        "initial_buffer" => "host.initial_receive_buffer",
+        "max_buffer" => "host.receive_buffer",
+        "max_sack_blocks" => "host.sack_blocks",
+        "max_ack_delay" => "host.delayed_ack",
+        "aggregation_delay" => "host.aggregation_delay",
+        "ack_every" => "host.ack_every",
+        other => other,
+    }
+}
