@@ -213,8 +213,12 @@ fn nonsense_names_line_field_and_fix() {
             "line 5: path.buffer: \"lots\": expected a buffer such as 4bdp, 100p, 250kb or 1s",
         ),
         (
-            "queue = \"red\"",
-            "line 5: path.queue: red is no known queue; known: droptail",
+            "queue = \"blue\"",
+            "line 5: path.queue: blue is no known queue; known: droptail, codel, fq_codel, red, threshold",
+        ),
+        (
+            "queue = { kind = \"red\", min = \"90kb\", max = \"30kb\" }",
+            "line 5: path.queue.min: of 90kb is above the max of 30kb; give a smaller one, or the same for a plain threshold",
         ),
         (
             "policer = \"10mbit\"",

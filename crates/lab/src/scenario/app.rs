@@ -36,21 +36,7 @@ const BACKLOG: units::Duration = units::Duration::from_millis(500);
 
 /// Reads `app`; the error's field is relative to it.
 pub(crate) fn read(value: &Value) -> Result<Config, ScenarioError> {
-    let kind = match value {
-        Value::Table(entries) => match entries.iter().find(|entry| entry.key == "kind") {
-            Some(entry) => entry
-                .value
-                .one_of("application", &KINDS.map(|kind| (kind, kind)))
-                .map_err(|error| error.within("kind"))?,
-            None => return Err(ScenarioError::new("kind", "is missing")),
-        },
-        _ => value.one_of("application", &KINDS.map(|kind| (kind, kind)))?,
-    };
-    let empty = Value::Table(Vec::new());
-    let table = match value {
-        Value::Table(_) => value,
-        _ => &empty,
-    };
+    let (kind, table) = value.kind("application", &KINDS)?;
     let fields = |known| table.fields("{ kind = \"requests\", response = \"100kb\" }", known);
     let app = match kind {
         "requests" => Config::Requests(requests(&fields(&REQUESTS)?)?),

@@ -1,11 +1,14 @@
 //! Fields of `[path]` that are more than one value.
 
-use path::{Aggregation, Discipline, GilbertElliott, Jitter, Loss, Policer, Reorder};
+use path::{
+    Aggregation, CoDel, Discipline, FqCoDel, GilbertElliott, Jitter, LinkConfig, Loss, Policer,
+    Red, Reorder,
+};
 use units::{Bytes, Ratio};
 
 use super::error::ScenarioError;
 use super::link_spec::PACKET;
-use super::value::Value;
+use super::value::{Fields, Value};
 
 pub(crate) fn loss(value: &Value) -> Result<Loss, ScenarioError> {
     if let Value::Scalar(_) = value {
@@ -84,7 +87,67 @@ pub(crate) fn aggregation(value: &Value) -> Result<Aggregation, ScenarioError> {
     })
 }
 
+/// The queue disciplines, as `kind` calls them.
+const QUEUES: [&str; 5] = ["droptail", "codel", "fq_codel", "red", "threshold"];
+
+/// The fields of `queue`, by kind; each has `kind` beside them.
+pub(crate) const CODEL: [&str; 4] = ["kind", "target", "interval", "ecn"];
+pub(crate) const FQ_CODEL: [&str; 6] = ["kind", "target", "interval", "ecn", "flows", "quantum"];
+pub(crate) const RED: [&str; 6] = ["kind", "min", "max", "probability", "gentle", "ecn"];
+pub(crate) const THRESHOLD: [&str; 2] = ["kind", "at"];
+
 /// The queue discipline: a name, or a table with `kind` and what it takes.
 pub(crate) fn queue(value: &Value) -> Result<Discipline, ScenarioError> {
-    value.one_of("queue", &[("droptail", Discipline::DropTail)])
+    let (kind, table) = value.kind("queue", &QUEUES)?;
+    let fields = |known| table.fields("{ kind = \"codel\", target = \"5ms\" }", known);
+    let discipline = match kind {
+        "codel" => Discipline::CoDel(codel(&fields(&CODEL)?, CoDel::default())?),
+        "fq_codel" => {
+            let (fields, usual) = (fields(&FQ_CODEL)?, FqCoDel::default());
+            Discipline::FqCoDel(FqCoDel {
+                flows: fields.or("flows", usual.flows, Value::parse)?,
+                quantum: fields.or("quantum", usual.quantum, Value::parse)?,
+                codel: codel(&fields, usual.codel)?,
+            })
+        }
+        "red" => {
+            let fields = fields(&RED)?;
+            let size = |key| fields.required(key, Value::parse);
+            let usual = Red::new(size("min")?, size("max")?);
+            Discipline::Red(Red {
+                probability: fields.or("probability", usual.probability, Value::share)?,
+                gentle: fields.or("gentle", usual.gentle, Value::yes_or_no)?,
+                ecn: fields.or("ecn", usual.ecn, Value::yes_or_no)?,
+                ..usual
+            })
+        }
+        "threshold" => {
+            let at = fields(&THRESHOLD)?.required("at", Value::positive_size)?;
+            Discipline::Red(Red::threshold(at))
+        }
+        _ => {
+            fields(&["kind"])?;
+            Discipline::DropTail
+        }
+    };
+    let link = LinkConfig {
+        queue: discipline,
+        ..LinkConfig::default()
+    };
+    link.validate().map_err(|error| {
+        let field = error.field();
+        ScenarioError::new(
+            field.strip_prefix("queue.").unwrap_or(field),
+            error.problem(),
+        )
+    })?;
+    Ok(discipline)
+}
+
+fn codel(fields: &Fields<'_>, usual: CoDel) -> Result<CoDel, ScenarioError> {
+    Ok(CoDel {
+        target: fields.or("target", usual.target, Value::parse)?,
+        interval: fields.or("interval", usual.interval, Value::parse)?,
+        ecn: fields.or("ecn", usual.ecn, Value::yes_or_no)?,
+    })
 }

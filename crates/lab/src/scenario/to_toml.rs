@@ -6,7 +6,7 @@ use toml::{Table, Value};
 
 use super::host::{loss_detection_name, scheduler_name};
 use super::{FlowSpec, HostSpec, LinkSpec, PathSpec, Scenario, app};
-use path::{Aggregation, Discipline, Loss};
+use path::{Aggregation, CoDel, Discipline, Loss};
 use units::{Duration, Ratio};
 
 impl fmt::Display for Scenario {
@@ -77,8 +77,8 @@ fn link(spec: &LinkSpec) -> Table {
             table.insert("loss".into(), Value::Table(inner));
         }
     }
-    match spec.queue {
-        Discipline::DropTail => {}
+    if let Some(discipline) = queue(spec.queue) {
+        table.insert("queue".into(), Value::Table(discipline));
     }
     share(&mut table, "duplicate", spec.duplicate);
     if let Some(jitter) = spec.jitter {
@@ -103,6 +103,37 @@ fn link(spec: &LinkSpec) -> Table {
         table.insert("aggregation".into(), Value::Table(aggregation(aggregated)));
     }
     table
+}
+
+fn queue(spec: Discipline) -> Option<Table> {
+    let mut table = Table::new();
+    let codel = |table: &mut Table, codel: CoDel| {
+        text(table, "target", codel.target);
+        text(table, "interval", codel.interval);
+        table.insert("ecn".into(), Value::Boolean(codel.ecn));
+    };
+    match spec {
+        Discipline::DropTail => return None,
+        Discipline::CoDel(spec) => {
+            text(&mut table, "kind", "codel");
+            codel(&mut table, spec);
+        }
+        Discipline::FqCoDel(spec) => {
+            text(&mut table, "kind", "fq_codel");
+            whole(&mut table, "flows", spec.flows.into());
+            text(&mut table, "quantum", spec.quantum);
+            codel(&mut table, spec.codel);
+        }
+        Discipline::Red(spec) => {
+            text(&mut table, "kind", "red");
+            text(&mut table, "min", spec.min);
+            text(&mut table, "max", spec.max);
+            text(&mut table, "probability", spec.probability);
+            table.insert("gentle".into(), Value::Boolean(spec.gentle));
+            table.insert("ecn".into(), Value::Boolean(spec.ecn));
+        }
+    }
+    Some(table)
 }
 
 fn aggregation(spec: Aggregation) -> Table {

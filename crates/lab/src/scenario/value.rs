@@ -151,6 +151,21 @@ impl Value {
         })
     }
 
+    /// What `kind` says, one of `known`, and the table that says it: `"codel"` is short for `{ kind = "codel" }`.
+    pub fn kind<'k>(
+        &self,
+        what: &str,
+        known: &[&'k str],
+    ) -> Result<(&'k str, Value), ScenarioError> {
+        let named: Vec<_> = known.iter().map(|kind| (*kind, *kind)).collect();
+        let Value::Table(entries) = self else {
+            return Ok((self.one_of(what, &named)?, Value::Table(Vec::new())));
+        };
+        let fields = Fields { entries };
+        let kind = fields.required("kind", |kind| kind.one_of(what, &named))?;
+        Ok((kind, self.clone()))
+    }
+
     /// The scalar's text.
     pub fn text(&self, expected: &str) -> Result<&str, ScenarioError> {
         let found = match self {

@@ -188,7 +188,7 @@ fn totals(counters: &Counters) -> PathTotals {
     PathTotals {
         transmitted: counters.transmitted.bytes,
         drops: Some(counters.drops.packets + counters.policer_drops.packets),
-        marks: Some(0),
+        marks: Some(counters.marks.packets),
         random_losses: Some(counters.random_losses.packets),
         late_packets: None,
         overflows: None,
