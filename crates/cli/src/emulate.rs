@@ -105,7 +105,7 @@ fn table(counters: &RelayCounters) -> String {
     table
 }
 
-fn rows(direction: &DirectionCounters) -> [(&'static str, u64); 15] {
+fn rows(direction: &DirectionCounters) -> [(&'static str, u64); 16] {
     let micros = |nanos| nanos / 1_000;
     let waited = direction.queueing_total_ns / direction.delivered_packets.max(1);
     [
@@ -114,6 +114,7 @@ fn rows(direction: &DirectionCounters) -> [(&'static str, u64); 15] {
         ("delivered packets", direction.delivered_packets),
         ("delivered bytes", direction.delivered_bytes),
         ("buffer drops", direction.buffer_drops),
+        ("marked packets", direction.marked_packets),
         ("random losses", direction.random_losses),
         ("policer drops", direction.policer_drops),
         ("duplicated packets", direction.duplicated_packets),

@@ -20,6 +20,8 @@ const IDLE: Duration = Duration::from_secs(120);
 pub(crate) struct Client {
     /// The socket that speaks to the server for this client alone.
     pub(crate) upstream: Socket,
+    /// Which client this is, counted from the first: the flow that its packets are, to a queue that tells flows apart.
+    pub(crate) number: u64,
     /// The address of ours that the client knows.
     pub(crate) our_address: Option<IpAddr>,
     last_active: Time,
@@ -40,7 +42,7 @@ impl Clients {
         Some(client)
     }
 
-    /// Takes in a new client who wants to speak to the server at `to`.
+    /// Takes in a new client who wants to speak to the server at `to`; returns its number.
     ///
     /// # Errors
     /// The table is full, or the system has no socket left.
@@ -50,18 +52,20 @@ impl Clients {
         our_address: Option<IpAddr>,
         to: SocketAddr,
         now: Time,
-    ) -> io::Result<()> {
+    ) -> io::Result<u64> {
         if self.table.len() >= MAX_CLIENTS {
             return Err(io::Error::other("too many clients"));
         }
         let client = Client {
             upstream: Socket::connected(to)?,
+            number: self.seen,
             our_address,
             last_active: now,
         };
+        let number = client.number;
         self.table.insert(address, client);
         self.seen += 1;
-        Ok(())
+        Ok(number)
     }
 
     /// Forgets the clients that have been idle for too long; returns them.
@@ -103,7 +107,8 @@ mod tests {
         let forgotten = clients.expire(at(121)).map(|(address, _)| address);
         assert!(forgotten.eq([quiet]));
         assert!(clients.active(quiet, at(121)).is_none());
-        clients.admit(quiet, None, server, at(121)).unwrap();
+        let number = clients.admit(quiet, None, server, at(121)).unwrap();
+        assert_eq!(number, 2, "another flow than before");
         assert_eq!((clients.len(), clients.seen()), (2, 3));
     }
 }

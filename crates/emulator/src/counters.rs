@@ -22,8 +22,10 @@ pub struct DirectionCounters {
     pub delivered_packets: u64,
     /// Their bytes.
     pub delivered_bytes: u64,
-    /// Packets dropped because the bottleneck's buffer was full.
+    /// Packets dropped by the bottleneck's queue: because the buffer was full, or early by its discipline.
     pub buffer_drops: u64,
+    /// Packets that the bottleneck's queue marked (ECN) in place of dropping them.
+    pub marked_packets: u64,
     /// Packets lost at random.
     pub random_losses: u64,
     /// Packets dropped by the policer.
@@ -73,6 +75,7 @@ impl DirectionCounters {
         self.delivered_packets += link.delivered.packets;
         self.delivered_bytes += link.delivered.bytes.get();
         self.buffer_drops += link.drops.packets;
+        self.marked_packets += link.marks.packets;
         self.random_losses += link.random_losses.packets;
         self.policer_drops += link.policer_drops.packets;
         self.duplicated_packets += link.duplicates.packets;

@@ -34,7 +34,7 @@
 //!
 //! # Limits
 //! - A packet's size on the path is its UDP payload plus 28 bytes (IPv4) or 48 (IPv6).
-//! - ECN codepoints pass unchanged. Other IP options and the TTL do not, and datagrams are not fragmented: one that is
+//! - ECN codepoints pass, and a queue that marks makes CE of them. A client's datagrams are one flow. Other IP options and the TTL do not, and datagrams are not fragmented: one that is
 //!   larger than the real link's MTU is refused by the system and counted as a send error.
 //! - 512 clients at a time; one that is silent for two minutes is forgotten.
 //! - Datagrams that the kernel drops before the relay reads them do not enter the path. They are counted when the

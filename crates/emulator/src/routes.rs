@@ -15,7 +15,7 @@ use crate::config::Sharing;
 pub(crate) struct Datagram {
     /// The client that sent it or that it is for.
     pub(crate) client: SocketAddr,
-    /// Its ECN codepoint.
+    /// The ECN codepoint that it came with.
     pub(crate) ecn: Option<EcnCodepoint>,
     /// The UDP payload.
     pub(crate) payload: Arc<[u8]>,

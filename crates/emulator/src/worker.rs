@@ -5,7 +5,8 @@ use std::net::{IpAddr, SocketAddr};
 use std::os::fd::AsFd;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use path::{Link, Queued};
+use noq_udp::EcnCodepoint;
+use path::{Ecn, Link, Parcel, Queued};
 use rustix::event::{PollFd, PollFlags, Timespec};
 use units::{Bytes, Duration, Time};
 
@@ -118,6 +119,7 @@ impl Worker {
                     continue;
                 };
                 let Datagram { ecn, payload, .. } = arrival.packet;
+                let ecn = ecn_after(arrival.ecn, ecn);
                 let sent = client.upstream.send(*to, None, ecn, &payload);
                 counters.send_errors += u64::from(sent.is_err());
             }
@@ -133,6 +135,7 @@ impl Worker {
                     counters.orphaned_packets += 1;
                     continue;
                 };
+                let ecn = ecn_after(arrival.ecn, ecn);
                 let sent = listen.send(address, client.our_address, ecn, &payload);
                 counters.send_errors += u64::from(sent.is_err());
             }
@@ -151,18 +154,23 @@ impl Worker {
         let now = self.clock.now();
         for datagram in batch {
             let from = datagram.from;
-            if let Some(client) = self.clients.active(from, now) {
+            let flow = if let Some(client) = self.clients.active(from, now) {
                 // A socket may speak to several of our addresses, and is answered by the one that it spoke to last.
                 client.our_address = datagram.to;
+                client.number
             } else {
-                let admitted = self.clients.admit(from, datagram.to, self.to, now).is_ok();
-                if !admitted || self.routes.open(from).is_err() {
-                    self.counters.refused_packets += 1;
-                    continue;
+                let admitted = self.clients.admit(from, datagram.to, self.to, now);
+                match admitted {
+                    Ok(number) if self.routes.open(from).is_ok() => number,
+                    _ => {
+                        self.counters.refused_packets += 1;
+                        continue;
+                    }
                 }
-            }
+            };
             if let Some(path) = self.routes.of(from) {
-                enter(&mut path.forward, now, self.overhead, from, &datagram);
+                let parcel = parcel(flow, self.overhead, &datagram);
+                enter(&mut path.forward, now, parcel, from, &datagram);
             }
         }
     }
@@ -181,11 +189,13 @@ impl Worker {
                 }
             };
             let now = self.clock.now();
+            let flow = client.number;
             let Some(path) = self.routes.of(address) else {
                 continue;
             };
             for datagram in batch {
-                enter(&mut path.reverse, now, self.overhead, address, &datagram);
+                let parcel = parcel(flow, self.overhead, &datagram);
+                enter(&mut path.reverse, now, parcel, address, &datagram);
             }
         }
     }
@@ -257,21 +267,41 @@ impl Worker {
     }
 }
 
-/// Puts a datagram from or for `client` onto a link, with its headers.
+/// A datagram with its headers, as a link sees it.
+fn parcel(flow: u64, overhead: Bytes, received: &Received<'_>) -> Parcel {
+    Parcel {
+        size: Bytes::new(received.payload.len() as u64) + overhead,
+        flow,
+        ecn: match received.ecn {
+            None => Ecn::NotCapable,
+            Some(EcnCodepoint::Ect0 | EcnCodepoint::Ect1) => Ecn::Capable,
+            Some(EcnCodepoint::Ce) => Ecn::Marked,
+        },
+    }
+}
+
+/// The codepoint of a datagram that came with `before` and left the link as `after`.
+fn ecn_after(after: Ecn, before: Option<EcnCodepoint>) -> Option<EcnCodepoint> {
+    match after {
+        Ecn::Marked => Some(EcnCodepoint::Ce),
+        Ecn::NotCapable | Ecn::Capable => before,
+    }
+}
+
+/// Puts a datagram from or for `client` onto a link.
 fn enter(
     link: &mut Link<Datagram>,
     now: Time,
-    overhead: Bytes,
+    parcel: Parcel,
     client: SocketAddr,
     received: &Received<'_>,
 ) {
-    let size = Bytes::new(received.payload.len() as u64) + overhead;
     let datagram = Datagram {
         client,
         ecn: received.ecn,
         payload: received.payload.into(),
     };
-    link.send(now, size, datagram);
+    link.send(now, parcel, datagram);
 }
 
 /// The headers that each datagram has on an IP link to `peer`: UDP's 8 bytes and IPv4's 20 or IPv6's 40.
