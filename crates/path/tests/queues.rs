@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use path::{
     Arrival, Buffer, Capacity, CoDel, Counters, Discipline, Ecn, FqCoDel, Link, LinkConfig, Parcel,
-    Red,
+    Path, PathConfig, Red,
 };
 use units::{Bytes, Duration, Rate, Ratio, Time};
 
@@ -455,6 +455,44 @@ fn red_holds_a_responsive_load_between_its_thresholds() {
             (is_capable, is_capable)
         );
     }
+}
+
+#[test]
+fn the_way_back_has_a_bottleneck_of_its_own() {
+    let queue = Discipline::CoDel(CoDel::default());
+    let there = LinkConfig {
+        capacity: Capacity::Rate(Rate::from_bits_per_sec(12_000_000)),
+        ..LinkConfig::default()
+    };
+    let back = LinkConfig {
+        capacity: Capacity::Rate(Rate::from_bits_per_sec(320_000)),
+        buffer: Buffer::Packets(1_000),
+        queue,
+        ..LinkConfig::default()
+    };
+    let config = PathConfig {
+        forward: there,
+        reverse: back.clone(),
+    };
+    let mut path = Path::new(config, 1).expect("a good configuration");
+    let mut alone = Link::new(back, 1).expect("a good configuration");
+    let ack = Bytes::new(40);
+    for packet in 0..20_000 {
+        let now = at_micros(packet * 900);
+        path.forward.send(now, PACKET, packet);
+        path.reverse.send(now, ack, packet);
+        alone.send(now, ack, packet);
+    }
+    let end = at_micros(30_000_000);
+    let drain = |link: &mut Link<u64>| Vec::from_iter(std::iter::from_fn(|| link.receive(end)));
+    assert_eq!(drain(&mut path.forward).len(), 20_000);
+    let acks = drain(&mut path.reverse);
+    // A queue without chance does the same on either side.
+    assert_eq!(acks, drain(&mut alone));
+    assert!(acks.len() < 19_000, "{}", acks.len());
+    // A buffer of 1000 such packets alone would hold them for a second.
+    let wait = mean_wait(&after(&acks, 10_000_000));
+    assert!(wait < 150.0, "{wait} ms");
 }
 
 /// What happened, whatever it was: FNV-1a over each arrival, drops, marks.
