@@ -7,8 +7,9 @@
 //! 1. **A packet leaves**: [`Controller::on_idle_restart`] first if nothing was in flight, then
 //!    [`Controller::on_packet_sent`].
 //! 2. **An ACK arrives**: for each packet that it shows to be lost [`Controller::on_packet_lost`]; then
-//!    [`Controller::on_recovery`] if it starts, ends or undoes a recovery; then, once,
-//!    [`Controller::on_ack`] with everything that the ACK delivered. A transport that finds losses only after it has
+//!    [`Controller::on_recovery`] if it starts, ends or undoes a recovery (an end or undo may also come before the
+//!    losses, which then belong to the next recovery); then, once, [`Controller::on_ack`] with everything that the ACK
+//!    delivered. A transport that finds losses only after it has
 //!    processed the ACK may report them right behind it: they then count towards the next ACK.
 //! 3. **A timer fires**: losses found by a timer are reported as in 2 without the ACK; a retransmission timeout (TCP)
 //!    or persistent congestion (QUIC) is [`Controller::on_timeout`], after the losses that it declared.
@@ -72,7 +73,8 @@ pub struct Lost {
 pub struct Ack {
     /// When the ACK was processed.
     pub now: Time,
-    /// Bytes newly acknowledged by this ACK, cumulatively or selectively. Not zero.
+    /// Bytes newly acknowledged by this ACK, cumulatively or selectively, each byte of the stream once. Not zero. What had
+    /// been declared lost and arrives late counts too, as it was not delivered before.
     pub newly_acked: Bytes,
     /// Bytes in flight before this ACK and the losses that it showed.
     pub prior_inflight: Bytes,
@@ -111,7 +113,9 @@ pub enum Cause {
 /// A change of the transport's recovery state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Recovery {
-    /// A recovery has started; at most once per round trip.
+    /// A recovery has started; at most once per round trip. In a recovery that a mark began, a loss is told as another
+    /// start, without [`Recovery::Left`] between: the round trip's reduction has been made, but what is lost matters to
+    /// those that mind losses only. A recovery of the next round trip comes after the end of that one.
     Entered(Cause),
     /// The recovery, or the time after a timeout, is over: what was outstanding at its start is settled.
     Left,

@@ -10,7 +10,7 @@
 //! | a packet leaves | `Sampler::on_packet_sent`, keep what it returns; `on_packet_sent` | |
 //! | window and pacer are willing, but no data waits | `Sampler::mark_app_limited` | |
 //! | an ACK arrives | for each packet acknowledged `Sampler::on_packet_acked`; for each found lost `Sampler::on_packet_lost` and `on_packet_lost`; `on_recovery` if that changed; `Sampler::sample`, and `on_ack` with it | cwnd, pacing rate, quantum |
-//! | an ACK reports ECN marks | their bytes as `Ack::ce_marked`; and, at most once a round trip and not during a recovery, `on_recovery` with `Recovery::Entered(Cause::Ecn)` before `on_ack` | cwnd |
+//! | an ACK reports ECN marks | their bytes as `Ack::ce_marked`; and, at most once a round trip and not during a recovery, `on_recovery` with `Recovery::Entered(Cause::Ecn)` before `on_ack`; a loss in that recovery is one more `Recovery::Entered` | cwnd |
 //! | a loss timer fires | as above, without the ACK | cwnd |
 //! | a retransmission timeout, persistent congestion | the losses; `on_timeout` | cwnd |
 //! | a loss turns out not to have been one | `on_recovery` with `Recovery::Undone` | cwnd, pacing rate |
@@ -36,8 +36,9 @@
 //! replaces the old one, and gives no round-trip time unless timestamps tell which sending was acknowledged (Karn's
 //! algorithm, RFC 6298 section 3). Bytes count as acknowledged once, when SACK or the cumulative ACK first covers them;
 //! in flight is RFC 6675's *pipe*, not all from SND.UNA to SND.NXT. A recovery lasts until all that was outstanding at
-//! its start is acknowledged, however many losses turn up meanwhile. How fast to retransmit within it (PRR, RFC 6937)
-//! is the transport's business, below the window. Evidence for an undo comes from DSACK or timestamps (RFC 3708, RFC
+//! its start is acknowledged, however many losses turn up meanwhile. How fast to retransmit within it (PRR, RFC 9937)
+//! is the transport's business, below the window, for the controllers that want it
+//! ([`wants_prr`](crate::Controller::wants_prr)). Evidence for an undo comes from DSACK or timestamps (RFC 3708, RFC
 //! 3522); in QUIC from an ACK for a packet that was declared lost.
 //!
 //! # A sender

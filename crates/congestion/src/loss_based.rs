@@ -99,7 +99,8 @@ pub struct LossBased<A> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
     Open,
-    Recovery,
+    /// In a recovery, for this latest reason.
+    Recovery(Cause),
     /// After a timeout, with or without anything delivered since.
     Timeout {
         has_progress: bool,
@@ -201,7 +202,7 @@ impl<A: Avoidance> LossBased<A> {
     }
 
     fn grow(&mut self, ack: &Ack) {
-        if self.phase == Phase::Recovery || !ack.is_cwnd_limited {
+        if matches!(self.phase, Phase::Recovery(_)) || !ack.is_cwnd_limited {
             self.avoidance.on_app_limited(ack.now);
             return;
         }
@@ -259,11 +260,17 @@ impl<A: Avoidance> Controller for LossBased<A> {
 
     fn on_recovery(&mut self, _now: Time, recovery: Recovery, _inflight: Bytes) {
         match recovery {
+            // A loss in the round trip for which a mark has already reduced the window (Linux `tcp_enter_recovery` within
+            // `TCP_CA_CWR`). The mark stands, even if the loss should not.
+            Recovery::Entered(Cause::Loss) if self.phase == Phase::Recovery(Cause::Ecn) => {
+                self.saved = None;
+                self.phase = Phase::Recovery(Cause::Loss);
+            }
             Recovery::Entered(cause) => {
                 let reduced = self.reduce(cause);
                 // Not up to the threshold, should a timeout have left the window below it.
                 self.cwnd = self.cwnd.min(reduced);
-                self.phase = Phase::Recovery;
+                self.phase = Phase::Recovery(cause);
             }
             Recovery::Left => self.phase = Phase::Open,
             Recovery::Undone => {
@@ -292,7 +299,7 @@ impl<A: Avoidance> Controller for LossBased<A> {
             Phase::Open | Phase::Timeout { has_progress: true } => {
                 self.reduce(Cause::Loss);
             }
-            Phase::Recovery
+            Phase::Recovery(_)
             | Phase::Timeout {
                 has_progress: false,
             } => {}
@@ -342,7 +349,7 @@ impl<A: Avoidance> Controller for LossBased<A> {
                 .hystart
                 .is_some_and(|hystart| hystart.is_conservative());
         let state = match self.phase {
-            Phase::Recovery => "Recovery",
+            Phase::Recovery(_) => "Recovery",
             _ if is_conservative => "ConservativeSlowStart",
             _ if self.is_slow_start() => "SlowStart",
             _ => "CongestionAvoidance",
@@ -421,6 +428,25 @@ mod tests {
             assert_eq!(flow.controller.cwnd(), MSS * least);
             assert_eq!(flow.controller.snapshot().ssthresh, Some(MSS * 2));
         }
+    }
+
+    #[test]
+    fn a_loss_in_a_marks_recovery_reduces_nothing_more_and_one_after_it_does() {
+        let marked = Recovery::Entered(Cause::Ecn);
+        let mut flow = reno();
+        flow.round();
+        flow.round();
+        flow.recovery(marked);
+        let packets = flow.packets();
+        assert!(packets < 40);
+        flow.recovery(ENTERED);
+        flow.recovery(Recovery::Undone);
+        assert_eq!(flow.packets(), packets, "the mark is not undone either");
+        flow.recovery(marked);
+        let packets = flow.packets();
+        flow.recovery(Recovery::Left);
+        flow.recovery(ENTERED);
+        assert!(flow.packets() < packets);
     }
 
     #[test]

@@ -164,7 +164,7 @@ impl<C: Controller> Wire<C> {
             }
             self.sender.on_timer(next);
             if let Some(ack) = self.receiver.on_timer(next) {
-                self.to_sender(ack);
+                self.back(ack);
             }
             self.pump();
         }
@@ -197,12 +197,12 @@ impl<C: Controller> Wire<C> {
             Event::Depart(burst) => {
                 self.sender.on_departed(self.now, &burst);
                 for segment in burst.segments() {
-                    self.to_receiver(segment);
+                    self.forward(segment);
                 }
             }
             Event::ToReceiver(body, ce) => {
                 if let Some(answer) = self.receiver.on_segment(self.now, &body, ce) {
-                    self.to_sender(answer);
+                    self.back(answer);
                 }
             }
             Event::ToSender(body) => self.acks.extend(self.sender.on_segment(self.now, &body)),
@@ -215,7 +215,7 @@ impl<C: Controller> Wire<C> {
         }
     }
 
-    fn to_receiver(&mut self, segment: Segment) {
+    fn forward(&mut self, segment: Segment) {
         let fate = match segment.body {
             Body::Data(data) if data.len > 0 => {
                 self.sent.push((self.now, data));
@@ -235,7 +235,7 @@ impl<C: Controller> Wire<C> {
         self.push(arrival, Event::ToReceiver(segment.body, fate == Fate::Mark));
     }
 
-    fn to_sender(&mut self, segment: Segment) {
+    fn back(&mut self, segment: Segment) {
         self.push(self.now + DELAY, Event::ToSender(segment.body));
     }
 
