@@ -312,7 +312,7 @@ impl<O: Observer<C>, C: Controller> Simulation<O, C> {
             }
             match host.scheduler.enqueue(self.now, burst) {
                 Ok(()) => connection.queued += 1,
-                Err(refused) => connection.sender.on_departed(self.now, &refused),
+                Err(refused) => connection.sender.on_departed(&refused),
             }
         }
         has_sent
@@ -352,7 +352,7 @@ impl<O: Observer<C>, C: Controller> Simulation<O, C> {
             "departed without having been offered"
         );
         connection.queued = connection.queued.saturating_sub(1);
-        connection.sender.on_departed(self.now, burst);
+        connection.sender.on_departed(burst);
         self.offer(slot);
         self.arm(slot, End::Sending);
         self.end_if_done(slot);

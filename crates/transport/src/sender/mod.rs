@@ -192,7 +192,7 @@ impl<C: Controller> Sender<C> {
     }
 
     /// A burst has left the host, or was refused by its scheduler (Linux `tcp_wfree`).
-    pub fn on_departed(&mut self, _now: Time, burst: &Burst) {
+    pub fn on_departed(&mut self, burst: &Burst) {
         self.below -= Bytes::new(u64::from(burst.bytes));
         if burst.bytes > 0 {
             self.bursts_below = self.bursts_below.saturating_sub(1);

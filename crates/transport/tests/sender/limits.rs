@@ -36,7 +36,7 @@ fn opened(window: u64) -> Sender<Fixed> {
     );
     sender.open();
     let syn = sender.poll_burst(ms(0)).unwrap();
-    sender.on_departed(ms(0), &syn);
+    sender.on_departed(&syn);
     let answer = Body::SynAck {
         sent: ms(50),
         echo: ms(0),
@@ -49,7 +49,7 @@ fn opened(window: u64) -> Sender<Fixed> {
 fn drain<C: Controller>(sender: &mut Sender<C>, now: Time) -> Vec<(u64, u32)> {
     let mut pieces = Vec::new();
     while let Some(burst) = sender.poll_burst(now) {
-        sender.on_departed(now, &burst);
+        sender.on_departed(&burst);
         pieces.push((burst.seq, burst.bytes));
     }
     pieces
@@ -198,7 +198,7 @@ fn small_queues_bound_what_waits_below() {
     );
     sender.open();
     let syn = sender.poll_burst(ms(0)).unwrap();
-    sender.on_departed(ms(0), &syn);
+    sender.on_departed(&syn);
     let answer = Body::SynAck {
         sent: ms(0),
         echo: ms(0),
@@ -212,7 +212,7 @@ fn small_queues_bound_what_waits_below() {
     }
     // Two bursts of two packets, and the one that goes beyond.
     assert_eq!(below.len(), 3);
-    sender.on_departed(ms(2), &below[0]);
+    sender.on_departed(&below[0]);
     assert!(sender.poll_burst(ms(2)).is_some());
     assert!(sender.poll_burst(ms(2)).is_none());
 }

@@ -1,10 +1,11 @@
 //! What turns out to have been for nothing.
 
-use congestion::{AnyController, Cause, Controller, Duration, Kind, Recovery};
-use transport::sender::Config;
+use congestion::{AnyController, Bytes, Cause, Controller, Duration, Kind, Recovery, Time};
+use transport::segment::{self, Body, SackBlocks};
 use transport::sender::LossDetection::{DupThreshold, Rack};
+use transport::sender::{Config, Sender};
 
-use crate::wire::{DELAY, Fate, Wire, fixed, ms};
+use crate::wire::{DELAY, Fate, MSS, Wire, fixed, ms};
 
 const ENTERED: Recovery = Recovery::Entered(Cause::Loss);
 
@@ -109,4 +110,89 @@ fn a_timeout_for_a_loss_is_not_undone() {
     let stats = wire.sender.stats();
     assert!(stats.timeouts >= 1);
     assert_eq!((stats.spurious_timeouts, stats.duplicates), (0, 0));
+}
+
+/// A Reno sender that has sent ten of its twenty packets, heard nothing, and repeated the first after its timeout; and
+/// the time.
+fn timed_out() -> (Sender<AnyController>, Time) {
+    let config = Config {
+        loss_detection: DupThreshold,
+        ..Config::default()
+    };
+    let reno = |connection| AnyController::new(Kind::Reno, connection);
+    let mut sender = Sender::new(ms(0), 0, &config, reno, 0);
+    sender.open();
+    sent(&mut sender, ms(0));
+    let answer = Body::SynAck {
+        sent: ms(50),
+        echo: ms(0),
+        window: 1 << 20,
+    };
+    sender.on_segment(ms(100), &answer);
+    sender.write(Bytes::new(20 * MSS));
+    assert_eq!(sent(&mut sender, ms(100)), (0..10).collect::<Vec<_>>());
+    let now = sender.next_timer().unwrap();
+    sender.on_timer(now);
+    assert_eq!(sent(&mut sender, now), [0]);
+    assert_eq!(sender.stats().timeouts, 1);
+    (sender, now)
+}
+
+/// The numbers of the packets that leave.
+fn sent<C: Controller>(sender: &mut Sender<C>, now: Time) -> Vec<u64> {
+    let mut packets = Vec::new();
+    while let Some(burst) = sender.poll_burst(now) {
+        sender.on_departed(&burst);
+        for segment in burst.segments() {
+            if let Body::Data(data) = segment.body {
+                packets.push(data.seq / MSS);
+            }
+        }
+    }
+    packets
+}
+
+/// An ACK whose timestamp says that a repeated packet was the latest to arrive.
+fn ack(now: Time, packets: u64, sack: Option<u64>) -> Body {
+    let mut sacks = SackBlocks::NONE;
+    if let Some(packet) = sack {
+        assert!(sacks.push(packet * MSS..(packet + 1) * MSS));
+    }
+    Body::Ack(segment::Ack {
+        next: packets * MSS,
+        window: 1 << 20,
+        sent: now,
+        echo: now,
+        sacks,
+        ecn_echo: false,
+        ce_bytes: 0,
+    })
+}
+
+#[test]
+fn frto_undoes_a_timeout_when_data_arrives_that_was_never_repeated() {
+    let (mut sender, now) = timed_out();
+    let now = now + DELAY;
+    sender.on_segment(now, &ack(now, 1, None));
+    assert_eq!(sent(&mut sender, now), [10, 11], "new data, not repeated");
+    let now = now + DELAY;
+    sender.on_segment(now, &ack(now, 3, None));
+    let stats = sender.stats();
+    assert_eq!((stats.timeouts, stats.spurious_timeouts), (1, 1));
+    assert_eq!(stats.packets_retransmitted, 1);
+    assert!(sender.controller().cwnd() >= Bytes::new(10 * MSS));
+}
+
+#[test]
+fn frto_takes_a_timeout_for_true_when_only_newer_data_arrives() {
+    let (mut sender, now) = timed_out();
+    let now = now + DELAY;
+    sender.on_segment(now, &ack(now, 1, None));
+    assert_eq!(sent(&mut sender, now), [10, 11]);
+    let now = now + DELAY;
+    sender.on_segment(now, &ack(now, 1, Some(10)));
+    assert_eq!(sent(&mut sender, now), [1, 2], "now the lost");
+    let now = now + DELAY;
+    sender.on_segment(now, &ack(now, 3, Some(10)));
+    assert_eq!(sender.stats().spurious_timeouts, 0);
 }

@@ -195,7 +195,7 @@ impl<C: Controller> Wire<C> {
     fn dispatch(&mut self, event: Event) {
         match event {
             Event::Depart(burst) => {
-                self.sender.on_departed(self.now, &burst);
+                self.sender.on_departed(&burst);
                 for segment in burst.segments() {
                     self.forward(segment);
                 }

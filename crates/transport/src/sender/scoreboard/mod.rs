@@ -353,3 +353,127 @@ impl Scoreboard {
             && self.sacked_packets == count(Place::Sacked) as u64
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use congestion::Time;
+    use congestion::sampling::Sampler;
+
+    use super::*;
+
+    const MSS: Bytes = Bytes::new(100);
+
+    /// A scoreboard with so many packets in flight, and the sampler.
+    fn sent(packets: u64) -> (Scoreboard, Sampler) {
+        let mut sampler = Sampler::new(Time::ZERO);
+        let mut scoreboard = Scoreboard::new(MSS);
+        for number in 0..packets {
+            let state = sampler.on_packet_sent(Time::ZERO, MSS, scoreboard.inflight());
+            scoreboard.push(number * 100, state);
+        }
+        (scoreboard, sampler)
+    }
+
+    fn sack(scoreboard: &mut Scoreboard, start: u64, end: u64) -> Vec<Number> {
+        let mut news = Vec::new();
+        scoreboard.sack(start, end, |number, _| news.push(number));
+        news
+    }
+
+    #[test]
+    fn a_packet_takes_96_bytes() {
+        assert_eq!(size_of::<Packet>(), 96);
+    }
+
+    #[test]
+    fn a_block_gives_what_is_new_in_it() {
+        let (mut scoreboard, _) = sent(20);
+        assert_eq!(sack(&mut scoreboard, 500, 700), [5, 6]);
+        assert_eq!(sack(&mut scoreboard, 300, 1_000), [3, 4, 7, 8, 9]);
+        assert_eq!(sack(&mut scoreboard, 300, 1_000), []);
+        assert_eq!(sack(&mut scoreboard, 600, 1_100), [10]);
+        assert_eq!(
+            sack(&mut scoreboard, 1_250, 1_450),
+            [13],
+            "whole packets only"
+        );
+        assert_eq!(scoreboard.sacked_packets(), 9);
+        assert_eq!(scoreboard.inflight(), MSS * 11);
+        assert_eq!(
+            scoreboard.reordered(),
+            2,
+            "3 and 4 came behind 5 and 6, 7 did not"
+        );
+    }
+
+    #[test]
+    fn a_long_run_is_passed_in_few_steps() {
+        let (mut scoreboard, _) = sent(10_000);
+        for number in 1..10_000 {
+            assert_eq!(sack(&mut scoreboard, 100, (number + 1) * 100), [number]);
+            let mut steps = 0;
+            let mut next = 1;
+            while scoreboard
+                .get(next)
+                .is_some_and(|p| p.place == Place::Sacked)
+            {
+                next = scoreboard.ring.next(next).unwrap();
+                steps += 1;
+            }
+            assert!(steps <= 2, "{steps} at {number}");
+        }
+        assert!(scoreboard.is_consistent());
+    }
+
+    #[test]
+    fn what_was_lost_before_goes_first() {
+        let (mut scoreboard, mut sampler) = sent(6);
+        for number in [1, 2, 4] {
+            assert!(scoreboard.mark_lost(number).is_some());
+            assert!(scoreboard.mark_lost(number).is_none());
+        }
+        assert_eq!(scoreboard.lost_run(1, MSS * 9, MSS), 2);
+        assert_eq!(scoreboard.lost_run(1, MSS, MSS), 1);
+        assert_eq!(
+            (scoreboard.lost(), scoreboard.inflight()),
+            (MSS * 3, MSS * 3)
+        );
+        let state = sampler.on_packet_sent(Time::ZERO, MSS, MSS * 3);
+        scoreboard.retransmit(1, state);
+        assert!(scoreboard.has_repeated_in_flight());
+        assert_eq!(scoreboard.next_lost().map(|(number, _)| number), Some(2));
+        scoreboard.mark_lost(1);
+        assert_eq!(scoreboard.next_lost().map(|(number, _)| number), Some(1));
+        assert!(!scoreboard.has_repeated_in_flight());
+    }
+
+    #[test]
+    fn what_is_acquitted_is_in_flight_and_no_longer_judged_by_time() {
+        let (mut scoreboard, _) = sent(3);
+        scoreboard.mark_lost(0);
+        scoreboard.acquit_lost();
+        assert_eq!(scoreboard.inflight(), MSS * 3);
+        assert_eq!(scoreboard.oldest().map(|(number, _)| number), Some(1));
+        let mut count = 0;
+        scoreboard.acknowledge(300, |_| count += 1);
+        assert_eq!((count, scoreboard.inflight()), (3, Bytes::ZERO));
+        assert!(scoreboard.is_empty() && scoreboard.is_consistent());
+    }
+
+    #[test]
+    fn packets_of_other_sizes_are_found_too() {
+        let mut sampler = Sampler::new(Time::ZERO);
+        let mut scoreboard = Scoreboard::new(MSS);
+        let mut start = 0;
+        for bytes in [100, 7, 100, 50, 100, 100] {
+            let state = sampler.on_packet_sent(Time::ZERO, Bytes::new(bytes), Bytes::ZERO);
+            scoreboard.push(start, state);
+            start += bytes;
+        }
+        assert_eq!(sack(&mut scoreboard, 207, 357), [3, 4]);
+        let mut count = 0;
+        scoreboard.acknowledge(120, |_| count += 1);
+        assert_eq!(count, 2, "the third is not whole");
+        assert_eq!(sack(&mut scoreboard, 107, 207), [2]);
+    }
+}
