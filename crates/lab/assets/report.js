@@ -11,10 +11,13 @@
     Drain: "drain", ProbeBW: "cruise", CongestionAvoidance: "cruise", ProbeRTT: "probe", Recovery: "recovery",
   };
   const stateColor = (state) => css(`--state-${STATES[state] ?? "other"}`);
-  const laneVariable = (lane) => `--lane${lane % 6}`;
+  const laneVariable = (color) => `--lane${color % 6}`;
 
   // A row of plots: what is drawn of a lane, and its lines for reference.
   const ROWS = [
+    // Of a crowd only: what the flows of each controller delivered together.
+    ...(data.is_crowd ? [{ title: "Throughput", unit: "Mbit/s · sum by controller", isOfAll: true,
+                           references: (path) => [[path.rate, "bottleneck"]] }] : []),
     { title: "Delivery rate", unit: "Mbit/s", curves: [["rate", ""], ["btlbw", "BtlBw"]],
       references: (path) => [[path.rate, "bottleneck"]] },
     { title: "RTT", unit: "ms", curves: [["rtt", ""]], references: (path) => [[path.rtprop, "RTprop"]] },
@@ -23,10 +26,10 @@
     { title: "Queue at the bottleneck", unit: "kB", isOfPath: true, references: (path) => [[path.bdp, "BDP"]] },
   ];
 
-  const lanes = data.lanes.map((lane, index) => ({ ...lane, index }));
+  const lanes = data.lanes;
   let plots = [];
   let zoom = [0, data.end];
-  let layout = lanes.length > 3 ? "overlay" : "columns";
+  let layout = data.is_crowd || lanes.length > 3 ? "overlay" : "columns";
 
   const number = (value) =>
     value == null ? "–" : value.toLocaleString("en", { maximumSignificantDigits: value < 1 ? 2 : 4 });
@@ -39,28 +42,38 @@
     return made;
   };
 
+  const crowdName = (lane) => data.totals[lane.color].name;
+
   // The curves of one plot: for each of its lanes those of the row, or the queue of the lanes' paths.
   const curvesOf = (row, shown) => {
     const several = shown.length > 1;
+    if (row.isOfAll) {
+      return data.totals.map(({ name, color, t, rate }) => ({ color, t, values: rate, label: name }));
+    }
     if (row.isOfPath) {
-      return [...new Set(shown.map((lane) => lane.path))]
-        .filter((path) => data.paths[path].t.length > 0)
-        .map((path) => {
-          const users = lanes.filter((lane) => lane.path === path);
-          return { lane: users.length > 1 ? null : users[0], t: data.paths[path].t, values: data.paths[path].queue,
-                   label: users.length > 1 ? "shared" : users[0].name };
-        });
+      return [...new Set(shown.map((lane) => lane.path))].flatMap((path) => {
+        const users = lanes.filter((lane) => lane.path === path);
+        const whose = users.length > 1 ? "shared" : users[0].name;
+        return data.paths[path].queues.map(({ hop, t, queue }) => ({
+          // Several bottlenecks have a colour each; one of several lanes has none of theirs.
+          color: hop ?? (users.length > 1 ? null : users[0].color), t, values: queue,
+          label: hop == null ? whose : `${hop + 1}`,
+        }));
+      });
     }
     return shown.flatMap((lane) => row.curves
       // BtlBw is a guide to one flow; with several in a plot it would hide the others.
       .filter(([key, note]) => !(several && note) && lane[key].some((value) => value != null))
-      .map(([key, note]) => ({ lane, t: lane.t, values: lane[key], label: note || lane.name, isGuide: !!note })));
+      .map(([key, note]) => ({
+        color: lane.color, t: lane.t, values: lane[key], label: note || (data.is_crowd ? crowdName(lane) : lane.name),
+        isGuide: !!note, isOfCrowd: data.is_crowd,
+      })));
   };
 
   // The highest value of any lane in the part of the run that is shown: the row's plots share their axes.
   const top = (row) => {
     let max = 0;
-    for (const curve of curvesOf(row, lanes).concat(row.isOfPath ? [] : lanes.flatMap((lane) => curvesOf(row, [lane])))) {
+    for (const curve of curvesOf(row, lanes).concat(row.isOfPath || row.isOfAll ? [] : lanes.flatMap((lane) => curvesOf(row, [lane])))) {
       curve.t.forEach((_, index) => {
         // With the neighbours outside: the curve comes from one and goes to the other.
         const isShown = !(curve.t[index + 1] < zoom[0]) && !(curve.t[index - 1] > zoom[1]);
@@ -73,10 +86,11 @@
       }
     }
     // Ribbons of states need room above the curves.
-    return (max || 1) * (1.08 + (layout === "overlay" ? Math.min(0.05 * lanes.length, 0.35) : 0));
+    return (max || 1) * (1.08 + (layout === "overlay" && !data.is_crowd ? Math.min(0.05 * lanes.length, 0.35) : 0));
   };
 
   const drawStates = (plot, shown) => {
+    if (data.is_crowd) return;
     const { ctx, bbox } = plot;
     const ribbon = Math.min(7 * devicePixelRatio, (0.25 * bbox.height) / shown.length);
     ctx.save();
@@ -161,13 +175,13 @@
     const box = element("section", main, null, "plot");
     const top = element("div", box, null, "top");
     const heading = element("h2", top, `${row.title} `);
-    const whose = curves[0].lane ? shown[0].name : curves[0].label;
+    const whose = curves[0].color == null ? curves[0].label : shown[0].name;
     element("small", heading, `${row.unit}${shown.length === 1 ? ` · ${whose}` : ""}`);
     const readout = element("div", top, null, "readout");
 
     const tables = curves.map((curve) => [curve.t, curve.values]);
     const columns = tables.length > 1 ? uPlot.join(tables) : tables[0];
-    const color = (curve) => curve.isGuide || !curve.lane ? css("--text") : css(laneVariable(curve.lane.index));
+    const color = (curve) => curve.isGuide || curve.color == null ? css("--text") : css(laneVariable(curve.color));
     const axis = { stroke: css("--faint"), grid: { stroke: css("--grid"), width: 1 }, ticks: { stroke: css("--grid"), width: 1 },
                    font: "11px system-ui, sans-serif" };
     const plot = new uPlot({
@@ -176,7 +190,8 @@
       scales: { x: { time: false, auto: false, range: (_, min, max) => [min ?? 0, max ?? data.end] },
                 y: { auto: false, range: (_, min, high) => [0, high ?? max] } },
       series: [{}, ...curves.map((curve) => ({
-        stroke: color(curve), width: curve.isGuide ? 1 : 1.4, dash: curve.isGuide ? [3, 3] : undefined,
+        stroke: color(curve), width: curve.isGuide || curve.isOfCrowd ? 1 : 1.4, dash: curve.isGuide ? [3, 3] : undefined,
+        alpha: curve.isOfCrowd ? 0.35 : 1,
         spanGaps: true, points: { show: false },
       }))],
       axes: [{ ...axis, size: 34, values: (_, ticks) => ticks.map((tick) => `${+tick.toFixed(4)} s`) },
@@ -200,11 +215,19 @@
           if (plot.cursor.left == null || plot.cursor.left < 0) return;
           const t = plot.posToVal(plot.cursor.left, "x");
           element("b", readout, `${t.toFixed(3)} s`);
-          for (const curve of curves) {
-            readout.append(` · ${curve.label} `);
-            element("b", readout, number(lastBefore(curve, t))).style.color = color(curve);
+          const read = (label, value, curve) => {
+            readout.append(` · ${label} `);
+            element("b", readout, number(value)).style.color = color(curve);
+          };
+          if (curves.some((curve) => curve.isOfCrowd)) {
+            for (const label of new Set(curves.map((curve) => curve.label))) {
+              const same = curves.filter((curve) => curve.label === label);
+              read(`${label}, median`, median(same.map((curve) => lastBefore(curve, t))), same[0]);
+            }
+            return;
           }
-          for (const lane of shown) {
+          for (const curve of curves) read(curve.label, lastBefore(curve, t), curve);
+          for (const lane of row.isOfAll ? [] : shown) {
             const state = stateAt(lane, t);
             if (state) readout.append(` · ${shown.length > 1 ? `${lane.name} ` : ""}${state}`);
           }
@@ -224,6 +247,11 @@
     }
     while (low > 0) if (curve.values[--low] != null) return curve.values[low];
     return null;
+  };
+
+  const median = (values) => {
+    const known = values.filter((value) => value != null).sort((a, b) => a - b);
+    return known.length ? known[(known.length - 1) >> 1] : null;
   };
 
   const build = () => {
@@ -246,14 +274,14 @@
     const legend = document.getElementById("legend");
     const entry = (text, swatch, className) =>
       element("span", legend, text, className).style.setProperty("--swatch", swatch);
-    for (const lane of lanes) entry(lane.name, `var(${laneVariable(lane.index)})`, "stroke");
-    if (lanes.some((lane) => lane.btlbw.some((value) => value != null))) entry("BtlBw", "var(--text)", "stroke dotted");
+    for (const { name, color } of data.legend) entry(name, `var(${laneVariable(color)})`, "stroke");
+    if (!data.is_crowd && lanes.some((lane) => lane.btlbw.some((value) => value != null))) entry("BtlBw", "var(--text)", "stroke dotted");
     entry("reference", "var(--faint)", "stroke dashed");
     for (const state of new Set(lanes.flatMap((lane) => lane.states.map((stay) => stay.state)))) {
       entry(state, `var(--state-${STATES[state] ?? "other"})`);
     }
-    document.querySelectorAll("tbody tr").forEach((row, index) =>
-      row.style.setProperty("--lane", `var(${laneVariable(index)})`));
+    document.querySelectorAll("#flows tbody tr").forEach((row, index) =>
+      row.style.setProperty("--lane", `var(${laneVariable(data.rows[index])})`));
   };
 
   const system = matchMedia("(prefers-color-scheme: dark)");
@@ -269,7 +297,7 @@
   });
 
   const layouts = document.getElementById("layout");
-  layouts.hidden = lanes.length < 2;
+  layouts.hidden = lanes.length < 2 || data.is_crowd;
   layouts.addEventListener("click", (event) => {
     if (!event.target.value) return;
     layout = event.target.value;

@@ -82,7 +82,7 @@ fn a_flow_in_numbers() {
     assert_eq!(summary.rtt_ms.mean, Some(5.5));
     assert_eq!(summary.completed_s, None);
     assert_eq!(record.samples.len(), 10);
-    assert_eq!(record.throughput.bytes()[1..], [100_000; 10]);
+    assert_eq!(record.throughput.bytes(), [100_000; 10]);
 }
 
 #[test]

@@ -217,7 +217,7 @@ mod tests {
         let mut total = Bytes::ZERO;
         for (second, bytes) in (start..).zip(bytes) {
             total += Bytes::new(*bytes);
-            throughput.note(Duration::from_secs(second), total);
+            throughput.note(Duration::from_secs(second + 1), total);
         }
         FlowRecord {
             id: 0,
@@ -301,9 +301,11 @@ mod tests {
         let mut short = flow(0, &[]);
         for second in 0..5_000u64 {
             let total = Bytes::new((second + 1) * 10);
-            long.throughput.note(Duration::from_secs(second), total);
+            long.throughput.note(Duration::from_secs(second + 1), total);
             if second < 4_000 {
-                short.throughput.note(Duration::from_secs(second), total);
+                short
+                    .throughput
+                    .note(Duration::from_secs(second + 1), total);
             }
         }
         assert_ne!(long.throughput.interval(), short.throughput.interval());

@@ -33,7 +33,8 @@ impl Throughput {
         self.bytes.get(index).copied().unwrap_or(0)
     }
 
-    /// Notes that by `at`, `delivered` bytes have arrived in all. What is new counts for the interval that `at` is in.
+    /// Notes that by `at`, `delivered` bytes have arrived in all. What is new counts for the interval that ends with
+    /// `at`, or that `at` is in.
     pub(super) fn note(&mut self, at: Duration, delivered: Bytes) {
         let new = (delivered - self.delivered).get();
         if new == 0 {
@@ -41,7 +42,7 @@ impl Throughput {
         }
         self.delivered = delivered;
         let index = loop {
-            let index = at.as_nanos() / self.interval().as_nanos();
+            let index = at.as_nanos().saturating_sub(1) / self.interval().as_nanos();
             match usize::try_from(index) {
                 Ok(index) if index < Self::CAPACITY => break index,
                 _ => self.coarsen(),
@@ -86,7 +87,7 @@ mod tests {
     #[test]
     fn each_byte_counts_in_its_second() {
         let mut throughput = Throughput::default();
-        for (millis, delivered) in [(0, 10), (999, 30), (1_000, 31), (3_500, 41), (3_600, 41)] {
+        for (millis, delivered) in [(0, 10), (1_000, 30), (1_001, 31), (3_500, 41), (3_600, 41)] {
             throughput.note(Duration::from_millis(millis), Bytes::new(delivered));
         }
         assert_eq!(throughput.bytes(), [30, 1, 0, 10]);
@@ -97,7 +98,10 @@ mod tests {
     fn a_long_run_has_longer_intervals_and_loses_no_byte() {
         let mut throughput = Throughput::default();
         for second in 0..10_000 {
-            throughput.note(Duration::from_secs(second), Bytes::new((second + 1) * 7));
+            throughput.note(
+                Duration::from_secs(second + 1),
+                Bytes::new((second + 1) * 7),
+            );
         }
         assert_eq!(throughput.interval(), Duration::from_secs(4));
         assert_eq!(throughput.bytes().len(), 2_500);

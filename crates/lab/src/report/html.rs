@@ -5,7 +5,7 @@ use std::time::SystemTime;
 use super::lanes::{describe, lanes};
 use super::page::{STYLE, UPLOT_SCRIPT, UPLOT_STYLE, cells, escape, escape_json, fill};
 use super::plot::Plots;
-use super::table::{HEADINGS, notes, row};
+use super::table::{Words, completions, flows, notes};
 use crate::record::Record;
 
 const PAGE: &str = include_str!("../../assets/report.html");
@@ -26,14 +26,11 @@ pub fn html(records: &[Record], origin: &Origin) -> String {
     let first = records.first().map(|record| &record.scenario);
     let name = first.map_or("nothing", |scenario| scenario.name.as_str());
     let is_partial = records.iter().any(|record| record.is_partial);
-    let rows = lanes
+    let notes: String = notes(records, &lanes)
         .iter()
-        .map(|lane| cells("td", &row(lane)))
-        .collect::<String>();
-    let notes: String = notes(records)
-        .iter()
-        .map(|note| format!("<p class=\"hint\">{}</p>", escape(note)))
+        .map(|note| hint(note))
         .collect();
+    let plots = Plots::new(records, &lanes);
     let how = match records.iter().any(|record| record.flows.len() > 1) {
         true => ", on one bottleneck",
         false => "",
@@ -44,7 +41,7 @@ pub fn html(records: &[Record], origin: &Origin) -> String {
         .collect();
     let seeds = first.map(|scenario| scenario.seed.to_string());
     let generated = humantime::format_rfc3339_seconds(origin.generated).to_string();
-    let data = serde_json::to_string(&Plots::new(records, &lanes)).expect("plots are plain data");
+    let data = serde_json::to_string(&plots).expect("plots are plain data");
     fill(PAGE, &|placeholder| match placeholder {
         "name" => escape(name),
         "path" => first
@@ -62,8 +59,12 @@ pub fn html(records: &[Record], origin: &Origin) -> String {
             .unwrap_or_default(),
         "seed" => seeds.clone().unwrap_or_default(),
         "generated" => generated.clone(),
-        "headings" => cells("th", &HEADINGS),
-        "rows" => rows.clone(),
+        "flows" => table(&flows(&lanes)),
+        "completions" => completions(records).as_ref().map(table).unwrap_or_default(),
+        "drawn" => plots
+            .omission()
+            .map(|omission| hint(&omission))
+            .unwrap_or_default(),
         "notes" => notes.clone(),
         "scenarios" => escape(&scenarios.join("\n")),
         "style" => format!("{UPLOT_STYLE}\n{STYLE}"),
@@ -72,4 +73,16 @@ pub fn html(records: &[Record], origin: &Origin) -> String {
         "data" => escape_json(&data),
         _ => String::new(),
     })
+}
+
+fn table(words: &Words) -> String {
+    let rows: String = words.rows.iter().map(|row| cells("td", row)).collect();
+    format!(
+        "<table><thead>{}</thead><tbody>{rows}</tbody></table>",
+        cells("th", &words.headings)
+    )
+}
+
+fn hint(text: &str) -> String {
+    format!("<p class=\"hint\">{}</p>", escape(text))
 }

@@ -1,5 +1,7 @@
 //! What a person compares: the flows of all records side by side, each with a name of its own.
 
+use std::collections::HashMap;
+
 use units::Bytes;
 
 use crate::record::{FlowRecord, FlowSummary, Record};
@@ -45,16 +47,54 @@ pub(super) fn lanes(records: &[Record]) -> Vec<Lane<'_>> {
     lanes
 }
 
+/// Flows that differ in nothing but their place and start: a `[[flow]]` of one of the records.
+pub(super) struct Group<'l, 'r> {
+    /// Its controller; numbered if another group has the same.
+    pub name: String,
+    /// Its flows; at least one.
+    pub lanes: Vec<&'l Lane<'r>>,
+}
+
+/// The lanes by group, in the order of their first lanes.
+pub(super) fn groups<'l, 'r>(lanes: &'l [Lane<'r>]) -> Vec<Group<'l, 'r>> {
+    let mut groups: Vec<Group<'l, 'r>> = Vec::new();
+    let mut places = HashMap::new();
+    for lane in lanes {
+        let controller = lane.summary.controller.as_str();
+        let place = *places
+            .entry((lane.record_index, lane.summary.group, controller))
+            .or_insert_with(|| {
+                groups.push(Group {
+                    name: controller.to_string(),
+                    lanes: Vec::new(),
+                });
+                groups.len() - 1
+            });
+        if let Some(group) = groups.get_mut(place) {
+            group.lanes.push(lane);
+        }
+    }
+    let controllers: Vec<String> = groups.iter().map(|group| group.name.clone()).collect();
+    let controllers: Vec<&str> = controllers.iter().map(String::as_str).collect();
+    for (group, name) in groups.iter_mut().zip(names(&controllers)) {
+        group.name = name;
+    }
+    groups
+}
+
 /// A name for each lane of these controllers: the controller's, numbered if another lane has the same.
 pub fn names(controllers: &[&str]) -> Vec<String> {
-    let names = controllers.iter().enumerate().map(|(index, name)| {
-        let same = |others: &[&str]| others.iter().filter(|other| *other == name).count();
-        match same(controllers) {
-            1 => name.to_string(),
-            _ => format!(
-                "{name} #{}",
-                same(controllers.get(..=index).unwrap_or_default())
-            ),
+    let mut counts: HashMap<&str, usize> = HashMap::new();
+    for name in controllers {
+        *counts.entry(name).or_default() += 1;
+    }
+    let mut before: HashMap<&str, usize> = HashMap::new();
+    let names = controllers.iter().map(|name| {
+        let number = before.entry(name).or_default();
+        *number += 1;
+        match counts.get(name) {
+            Some(1) => name.to_string(),
+            _ => format!("{name} #{number}"),
         }
     });
     names.collect()

@@ -1,83 +1,257 @@
-//! The table for people.
+//! The tables for people.
 
 use comfy_table::{CellAlignment, ColumnConstraint, Table, presets};
+use units::Bytes;
 
-use super::lanes::{Lane, bits_per_sec, lanes, percent, span};
-use crate::record::Record;
+use super::lanes::{Group, Lane, bits_per_sec, bytes, groups, lanes, percent, span};
+use crate::record::{Completions, PathSummary, Record};
 
-/// The columns of the table, in the terminal as on the page.
-pub(super) const HEADINGS: [&str; 8] = [
-    "controller",
-    "time",
-    "goodput",
-    "of limit",
-    "RTT min",
-    "RTT p50",
-    "RTT p95",
-    "resent",
-];
+/// So many flows have a line each.
+const MOST_LINES: usize = 20;
+
+/// A table in words, in the terminal as on the page.
+pub(super) struct Words {
+    pub headings: Vec<&'static str>,
+    pub rows: Vec<Vec<String>>,
+}
+
+/// One row a flow; a group of flows if they are many.
+pub(super) fn flows(lanes: &[Lane<'_>]) -> Words {
+    match is_in_groups(lanes) {
+        false => Words {
+            headings: vec![
+                "controller",
+                "time",
+                "goodput",
+                "of limit",
+                "RTT min",
+                "RTT p50",
+                "RTT p95",
+                "resent",
+            ],
+            rows: lanes.iter().map(flow).collect(),
+        },
+        true => Words {
+            headings: vec![
+                "flows", "slow 5 %", "median", "fast 5 %", "of limit", "RTT p50", "RTT p95",
+                "resent",
+            ],
+            rows: groups(lanes).iter().map(group).collect(),
+        },
+    }
+}
+
+/// Whether the table has a row a group instead of a row a flow.
+pub(super) fn is_in_groups(lanes: &[Lane<'_>]) -> bool {
+    lanes.len() > MOST_LINES
+}
 
 /// What the table says of a flow.
-pub(super) fn row(lane: &Lane<'_>) -> [String; 8] {
+fn flow(lane: &Lane<'_>) -> Vec<String> {
     let flow = lane.summary;
     let end = flow.completed_s.unwrap_or(lane.record.summary.duration_s);
     let time = format!("{:.2} s", end - flow.start_s);
-    let limit = lane
-        .record
-        .summary
-        .path
-        .limit_bps
-        .filter(|limit| *limit > 0);
-    let rtt = |value: Option<f64>| value.map_or("–".to_string(), span);
-    [
+    vec![
         lane.name.clone(),
         match is_cut_off(lane) {
             true => format!("> {time}"),
             false => time,
         },
         bits_per_sec(flow.goodput_bps as f64),
-        limit.map_or("–".to_string(), |limit| {
-            percent(flow.goodput_bps as f64 / limit as f64)
-        }),
-        rtt(flow.rtt_ms.min),
-        rtt(flow.rtt_ms.p50),
-        rtt(flow.rtt_ms.p95),
-        flow.retransmitted_share().map_or("–".to_string(), percent),
+        known(flow.limit_share, percent),
+        known(flow.rtt_ms.min, span),
+        known(flow.rtt_ms.p50, span),
+        known(flow.rtt_ms.p95, span),
+        known(flow.retransmitted_share(), percent),
     ]
+}
+
+/// What the table says of a group of flows.
+fn group(group: &Group<'_, '_>) -> Vec<String> {
+    let over = |value: &dyn Fn(&Lane<'_>) -> Option<f64>| -> Vec<f64> {
+        let mut values: Vec<f64> = group.lanes.iter().filter_map(|lane| value(lane)).collect();
+        values.sort_by(f64::total_cmp);
+        values
+    };
+    let goodputs = over(&|lane| Some(lane.summary.goodput_bps as f64));
+    let limits = over(&|lane| lane.summary.limit_share);
+    let rtt_p50 = over(&|lane| lane.summary.rtt_ms.p50);
+    let rtt_p95 = over(&|lane| lane.summary.rtt_ms.p95);
+    let resent: Option<(u64, u64)> = group.lanes.iter().try_fold((0, 0), |(sent, again), lane| {
+        let flow = lane.summary;
+        Some((
+            u64::saturating_add(sent, flow.sent_bytes?),
+            u64::saturating_add(again, flow.retransmitted_bytes?),
+        ))
+    });
+    vec![
+        format!("{} ×{}", group.name, group.lanes.len()),
+        known(quantile(&goodputs, 5), bits_per_sec),
+        known(quantile(&goodputs, 50), bits_per_sec),
+        known((!limits.is_empty()).then(|| limits.iter().sum()), percent),
+        known(quantile(&rtt_p50, 50), span),
+        known(quantile(&rtt_p95, 95), span),
+        known(
+            resent
+                .filter(|(sent, _)| *sent > 0)
+                .map(|(sent, again)| again as f64 / sent as f64),
+            percent,
+        ),
+    ]
+}
+
+/// The value of sorted ones that so many percent do not exceed.
+fn quantile(sorted: &[f64], percent: usize) -> Option<f64> {
+    let rank = (sorted.len() * percent).div_ceil(100).max(1);
+    sorted.get(rank - 1).copied()
+}
+
+fn known(value: Option<f64>, text: fn(f64) -> String) -> String {
+    value.map_or("–".to_string(), text)
 }
 
 /// Whether the lane has a transfer that had not arrived when the run ended.
 fn is_cut_off(lane: &Lane<'_>) -> bool {
-    let (spec, _) = match lane.record.scenario.each_flow().nth(lane.summary.id) {
-        Some(flow) => flow,
-        None => return false,
-    };
-    spec.bytes.is_some() && lane.summary.completed_s.is_none()
+    let groups = &lane.record.scenario.flows;
+    let group = lane.summary.group.and_then(|group| groups.get(group));
+    group.is_some_and(|group| group.bytes.is_some()) && lane.summary.completed_s.is_none()
 }
 
-/// What is to be said below the table: what its `>` means, and how evenly flows shared a path.
-pub(super) fn notes(records: &[Record]) -> Vec<String> {
+/// Completion times by controller and size; none if there is no more to them than the flows' own times.
+pub(super) fn completions(records: &[Record]) -> Option<Words> {
+    let is_news = |record: &&Record| {
+        let counts = record.summary.completions.iter();
+        let transfers: u64 = counts.map(|class| class.count + class.unfinished).sum();
+        transfers > record.flows.len() as u64
+    };
+    let records = records.iter().filter(is_news);
+    let rows: Vec<_> = records
+        .flat_map(|record| record.summary.completions.iter().map(class))
+        .collect();
+    (!rows.is_empty()).then_some(Words {
+        headings: vec![
+            "transfers",
+            "complete",
+            "not",
+            "p50",
+            "p95",
+            "p99",
+            "mean",
+            "max",
+        ],
+        rows,
+    })
+}
+
+fn class(class: &Completions) -> Vec<String> {
+    let size = match (class.over_bytes, class.up_to_bytes) {
+        (_, Some(largest)) => format!("≤ {}", bytes(Bytes::new(largest))),
+        (Some(largest), None) => format!("> {}", bytes(Bytes::new(largest))),
+        (None, None) => "of any size".to_string(),
+    };
+    vec![
+        format!("{} {size}", class.controller),
+        class.count.to_string(),
+        class.unfinished.to_string(),
+        known(class.p50_ms, span),
+        known(class.p95_ms, span),
+        known(class.p99_ms, span),
+        known(class.mean_ms, span),
+        known(class.max_ms, span),
+    ]
+}
+
+/// What is to be said below the tables: what a `>` and quantiles mean, how evenly flows shared a path, and whether the
+/// machine kept up.
+pub(super) fn notes(records: &[Record], lanes: &[Lane<'_>]) -> Vec<String> {
     let mut notes = Vec::new();
-    if lanes(records).iter().any(is_cut_off) {
-        notes.push("> cut off by then, and not complete".to_string());
-    }
-    for record in records.iter().filter(|record| record.flows.len() > 1) {
-        if let Some(jain) = record.summary.fairness.jain {
-            notes.push(format!("Jain index of the goodputs: {jain:.3}"));
+    let cut_off = lanes.iter().filter(|lane| is_cut_off(lane)).count();
+    match (cut_off, is_in_groups(lanes)) {
+        (0, false) => {}
+        (_, false) => notes.push("> cut off by then, and not complete".to_string()),
+        (_, true) => {
+            notes.push(
+                "goodput: exceeded by all but 5 % of the flows, and by half; of limit: all together"
+                    .to_string(),
+            );
+            notes.push(
+                "RTT p50: of the median flow; RTT p95: exceeded by that of 5 % of the flows"
+                    .to_string(),
+            );
+            if cut_off > 0 {
+                notes.push(format!("{cut_off} transfers cut off, and not complete"));
+            }
         }
+    }
+    for record in records {
+        notes.extend(sharing(record));
+        let summary = &record.summary;
+        notes.extend(lateness(&summary.path));
+        notes.extend(summary.next.iter().filter_map(lateness));
     }
     notes
 }
 
-/// One row a flow: time, goodput and share of what the path allows, RTT, and what had to be sent again. Fits a terminal
-/// of 80 columns.
+/// How evenly the flows of a record shared its path.
+fn sharing(record: &Record) -> Vec<String> {
+    if record.flows.len() < 2 {
+        return Vec::new();
+    }
+    let fairness = &record.summary.fairness;
+    let jain = fairness
+        .jain
+        .map(|jain| format!("Jain index of the goodputs: {jain:.3}"));
+    let seconds = &fairness.jain_per_s;
+    let each = seconds.p50.zip(seconds.p5).map(|(median, low)| {
+        format!("Jain index of each second: median {median:.3}, 5 % of them at most {low:.3}")
+    });
+    let converged = fairness
+        .convergence_s
+        .map(|after| format!("converged {after:.0} s after the last start"));
+    [jain, each, converged].into_iter().flatten().collect()
+}
+
+/// Whether the machine was too slow to be the path.
+fn lateness(path: &PathSummary) -> Option<String> {
+    let mut said = Vec::new();
+    if let Some(late) = path.late_packets.filter(|late| *late > 0) {
+        said.push(format!(
+            "the machine was late for {late} packets, by more than 1 ms"
+        ));
+    }
+    if let Some(lost) = path.overflows.filter(|lost| *lost > 0) {
+        said.push(format!(
+            "the machine was too slow for {lost} packets, which never entered the path"
+        ));
+    }
+    (!said.is_empty()).then(|| said.join("; "))
+}
+
+/// One row a flow: time, goodput and share of what the path allows, RTT, and what had to be sent again. If there are
+/// more than twenty flows, one row a group of them, with quantiles over its flows. Fits a terminal of 80 columns.
 ///
-/// Ends with a newline; before it, if need be, with lines on transfers that were cut off and on how evenly flows shared
-/// a path.
+/// Below it, if need be: completion times by size, and lines on transfers that were cut off, on how evenly flows shared
+/// a path, and on a machine that was too slow. Ends with a newline.
 pub fn table(records: &[Record]) -> String {
+    let lanes = lanes(records);
+    let mut text = aligned(&flows(&lanes));
+    if let Some(completions) = completions(records) {
+        text.push('\n');
+        text.push_str(&aligned(&completions));
+    }
+    for note in notes(records, &lanes) {
+        text.push_str(&note);
+        text.push('\n');
+    }
+    text
+}
+
+fn aligned(words: &Words) -> String {
     let mut table = Table::new();
-    table.load_style(presets::NOTHING).set_header(HEADINGS);
-    table.add_rows(lanes(records).iter().map(row));
+    table
+        .load_style(presets::NOTHING)
+        .set_header(words.headings.clone());
+    table.add_rows(&words.rows);
     for (index, column) in table.column_iter_mut().enumerate() {
         column.set_padding((if index == 0 { 0 } else { 1 }, 1));
         if index == 0 {
@@ -88,9 +262,5 @@ pub fn table(records: &[Record]) -> String {
     }
     let mut text = table.trim_fmt();
     text.push('\n');
-    for note in notes(records) {
-        text.push_str(&note);
-        text.push('\n');
-    }
     text
 }

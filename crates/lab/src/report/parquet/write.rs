@@ -28,14 +28,17 @@ pub struct Column<'c, R> {
     pub cells: Cells<'c, R>,
 }
 
+/// Looks a cell up in its row.
+type Cell<'c, R, T> = Box<dyn Fn(&R) -> Option<T> + 'c>;
+
 /// What a row has in a column; nothing is null.
 pub enum Cells<'c, R> {
     /// A whole number; one that is too large for a signed number of 64 bits becomes the largest.
-    Whole(Box<dyn Fn(&R) -> Option<u64> + 'c>),
+    Whole(Cell<'c, R, u64>),
     /// A number.
-    Real(Box<dyn Fn(&R) -> Option<f64> + 'c>),
+    Real(Cell<'c, R, f64>),
     /// Text.
-    Text(Box<dyn Fn(&R) -> Option<Cow<'c, str>> + 'c>),
+    Text(Cell<'c, R, Cow<'c, str>>),
 }
 
 impl<'c, R> Column<'c, R> {

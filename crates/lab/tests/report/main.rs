@@ -1,0 +1,7 @@
+//! Reports.
+
+mod files;
+mod page;
+mod qlog;
+mod records;
+mod text;
