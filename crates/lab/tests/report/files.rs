@@ -7,7 +7,6 @@ use std::time::{Duration, SystemTime};
 
 use ::parquet::file::reader::{FileReader, SerializedFileReader};
 use ::parquet::record::{Field, Row};
-use lab::record::Record;
 use lab::report::{FILES, Origin, check_dir, parquet, write_dir};
 use serde_json::Value;
 
