@@ -33,7 +33,6 @@ pub(super) fn flows(lanes: &[Lane<'_>]) -> Words {
         },
         true => Words {
             headings: vec![
-                "flows", "slow 5 %", "median", "fast 5 %", "of limit", "RTT p50", "RTT p95",
                 "resent",
             ],
             rows: groups(lanes).iter().map(group).collect(),
@@ -171,7 +170,7 @@ pub(super) fn notes(records: &[Record], lanes: &[Lane<'_>]) -> Vec<String> {
         (_, false) => notes.push("> cut off by then, and not complete".to_string()),
         (_, true) => {
             notes.push(
-                "goodput: exceeded by all but 5 % of the flows, and by half; of limit: all together"
+                "goodput: exceeded by all but 5 % of the flows, by half; of limit: all together"
                     .to_string(),
             );
             notes.push(

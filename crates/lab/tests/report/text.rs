@@ -91,7 +91,7 @@ fn many_flows_are_a_line_a_group() {
         "{text}"
     );
     let widest = lines.iter().map(|line| line.chars().count()).max();
-    assert!(widest <= Some(82), "{text}");
+    assert!(widest <= Some(80), "{text}");
     assert!(
         text.contains("Jain index of the goodputs") && text.contains("Jain index of each second"),
         "{text}"
