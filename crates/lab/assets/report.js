@@ -26,9 +26,6 @@
     { title: "Queue at the bottleneck", unit: "kB", isOfPath: true, references: (path) => [[path.bdp, "BDP"]] },
   ];
 
-  // One bottleneck behind the other: solid, dashed, dotted.
-  const HOP_DASHES = [undefined, [7, 4], [2, 3]];
-
   const lanes = data.lanes;
   let plots = [];
   let zoom = [0, data.end];
@@ -58,9 +55,9 @@
         const users = lanes.filter((lane) => lane.path === path);
         const whose = users.length > 1 ? "shared" : users[0].name;
         return data.paths[path].queues.map(({ hop, t, queue }) => ({
-          // Several bottlenecks differ in their dashes.
-          color: hop != null || users.length > 1 ? null : users[0].color, t, values: queue,
-          label: hop == null ? whose : `bottleneck ${hop + 1}`, dash: HOP_DASHES[(hop ?? 0) % HOP_DASHES.length],
+          // Several bottlenecks have a colour each; one of several lanes has none of theirs.
+          color: hop ?? (users.length > 1 ? null : users[0].color), t, values: queue,
+          label: hop == null ? whose : `${hop + 1}`,
         }));
       });
     }
@@ -150,7 +147,7 @@
         const place = [`${label} ${number(value)}`, bbox.left + bbox.width - 4 * devicePixelRatio,
                        y + (isBelow ? 16 : -2) * devicePixelRatio];
         ctx.setLineDash([]);
-        ctx.lineWidth = 4 * devicePixelRatio;
+        ctx.lineWidth = 3 * devicePixelRatio;
         ctx.strokeStyle = css("--page");
         ctx.strokeText(...place);
         ctx.fillText(...place);
@@ -179,9 +176,7 @@
     const top = element("div", box, null, "top");
     const heading = element("h2", top, `${row.title} `);
     const whose = curves[0].color == null ? curves[0].label : shown[0].name;
-    const note = curves.some((curve) => curve.dash) ? " · first bottleneck solid, those behind it dashed"
-      : shown.length === 1 ? ` · ${whose}` : "";
-    element("small", heading, row.unit + note);
+    element("small", heading, `${row.unit}${shown.length === 1 ? ` · ${whose}` : ""}`);
     const readout = element("div", top, null, "readout");
 
     const tables = curves.map((curve) => [curve.t, curve.values]);
@@ -195,7 +190,7 @@
       scales: { x: { time: false, auto: false, range: (_, min, max) => [min ?? 0, max ?? data.end] },
                 y: { auto: false, range: (_, min, high) => [0, high ?? max] } },
       series: [{}, ...curves.map((curve) => ({
-        stroke: color(curve), width: curve.isGuide || curve.isOfCrowd ? 1 : 1.4, dash: curve.isGuide ? [3, 3] : curve.dash,
+        stroke: color(curve), width: curve.isGuide || curve.isOfCrowd ? 1 : 1.4, dash: curve.isGuide ? [3, 3] : undefined,
         alpha: curve.isOfCrowd ? 0.35 : 1,
         spanGaps: true, points: { show: false },
       }))],

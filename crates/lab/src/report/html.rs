@@ -31,13 +31,9 @@ pub fn html(records: &[Record], origin: &Origin) -> String {
         .map(|note| hint(note))
         .collect();
     let plots = Plots::new(records, &lanes);
-    let bottlenecks = records.iter().map(|record| record.paths.len()).max();
-    let how = match bottlenecks {
-        Some(count @ 2..) => format!(", and {} more behind it", count - 1),
-        _ if records.iter().any(|record| record.flows.len() > 1) => {
-            ", on one bottleneck".to_string()
-        }
-        _ => String::new(),
+    let how = match records.iter().any(|record| record.flows.len() > 1) {
+        true => ", on one bottleneck",
+        false => "",
     };
     let scenarios: Vec<String> = records
         .iter()
@@ -49,7 +45,7 @@ pub fn html(records: &[Record], origin: &Origin) -> String {
     fill(PAGE, &|placeholder| match placeholder {
         "name" => escape(name),
         "path" => first
-            .map(|scenario| escape(&describe(&scenario.path)) + &how)
+            .map(|scenario| escape(&describe(&scenario.path)) + how)
             .unwrap_or_default(),
         "partial" if is_partial => {
             "<p class=\"partial\">Ended before its time: this is what happened until then.</p>"

@@ -32,7 +32,9 @@ pub(super) fn flows(lanes: &[Lane<'_>]) -> Words {
             rows: lanes.iter().map(flow).collect(),
         },
         true => Words {
-            headings: vec!["resent"],
+            headings: vec![
+                "resent",
+            ],
             rows: groups(lanes).iter().map(group).collect(),
         },
     }
