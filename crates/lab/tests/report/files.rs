@@ -173,7 +173,7 @@ fn an_older_record_is_replaced_and_nothing_else_ever_is() {
 
     // Somebody's notes beside the record.
     fs::write(directory.join("notes.txt"), "mine").unwrap();
-    let refused = write_dir(&directory, &record("third", "bbr1", false), &origin());
+    let refused = write_dir(&directory, &record("third", "bbr1", false), &[], &origin());
     let error = refused.unwrap_err().to_string();
     assert!(error.contains("holds notes.txt; remove it"), "{error}");
     assert!(summary().contains("\"second\""));
@@ -187,7 +187,7 @@ fn an_older_record_is_replaced_and_nothing_else_ever_is() {
     fs::write(&file, "mine").unwrap();
     check_dir(&file).unwrap_err();
     check_dir(&home.path().join("no/out")).unwrap_err();
-    write_dir(&home.path().join("no/out"), &crowd(1), &origin()).unwrap_err();
+    write_dir(&home.path().join("no/out"), &crowd(1), &[], &origin()).unwrap_err();
     assert_eq!(fs::read_to_string(&file).unwrap(), "mine");
     let left: BTreeSet<String> = ["file", "out", "own"].map(String::from).into();
     assert_eq!(names(home.path()), left);
