@@ -19,6 +19,10 @@ use crate::host::Host;
 use crate::network::{Network, Out, Packet};
 use crate::observer::{Id, Observer};
 
+/// The most connections at one time: an object that arrives on top gets none, so that a load above the path's capacity
+/// does not take memory without end.
+const MAX_CONNECTIONS: usize = 1 << 17;
+
 /// Hosts and links in virtual time.
 ///
 /// # The order of events
@@ -53,6 +57,8 @@ pub struct Simulation<O = (), C = AnyController> {
     timers: Agenda,
     /// The serial number of the next connection.
     next_serial: u32,
+    /// Objects that got no connection.
+    refused: u64,
     observer: O,
 }
 
@@ -112,6 +118,7 @@ impl<O: Observer<C>, C: Controller> Simulation<O, C> {
             connections: Connections::new(),
             timers: Agenda::new(1),
             next_serial: 0,
+            refused: 0,
             observer,
         })
     }
@@ -159,6 +166,11 @@ impl<O: Observer<C>, C: Controller> Simulation<O, C> {
             counters: link.counters(),
             queued: link.queued(),
         })
+    }
+
+    /// Objects that got no connection of their own because there were too many connections (131,072).
+    pub fn refused(&self) -> u64 {
+        self.refused
     }
 
     /// Who watches.
@@ -419,7 +431,11 @@ impl<O: Observer<C>, C: Controller> Simulation<O, C> {
             flow.opener = flow.app(now);
         }
         while let Some(arrival) = self.poll_opener(index) {
-            self.connect(index, App::of_arrival(&arrival));
+            if self.connections.live() < MAX_CONNECTIONS {
+                self.connect(index, App::of_arrival(&arrival));
+            } else {
+                self.refused += 1;
+            }
         }
         let opener = self.flows.get(index).and_then(|flow| flow.opener.as_ref());
         let next = opener.and_then(App::next_timer);

@@ -3,7 +3,5 @@
 mod emulate;
 mod help;
 mod race;
-mod run;
 mod support;
-mod sweep;
 mod transfer;

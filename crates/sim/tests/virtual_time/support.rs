@@ -1,8 +1,7 @@
 //! What the tests measure with.
 
 use congestion::{
-    Ack, AnyController, Bytes, Connection, Controller, Duration, Lost, Rate, Ratio, Recovery, Sent,
-    Snapshot, Time,
+    Ack, Bytes, Connection, Controller, Duration, Lost, Rate, Ratio, Recovery, Sent, Snapshot, Time,
 };
 use path::{Buffer, Capacity, LinkConfig, Loss, PathConfig};
 use sim::{Config, Id, Observer, Simulation};

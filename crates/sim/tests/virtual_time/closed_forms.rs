@@ -1,0 +1,191 @@
+//! Cases whose outcome can be computed with a pencil.
+
+use crate::support::{Fixed, MSS, Watch, at_millis, mbit, millis, path, run};
+use congestion::{Bytes, Duration, Kind, Time};
+use path::{Buffer, Capacity, LinkConfig, Loss, PathConfig};
+use sim::{Config, FlowConfig, Simulation, dumbbell};
+use transport::receiver;
+
+/// A packet of 1500 bytes takes a millisecond at it.
+const RATE: u64 = 12;
+
+/// Every segment is acknowledged at once, so that no delayed acknowledgement blurs the times.
+fn prompt<C>(mut flow: FlowConfig<C>) -> FlowConfig<C> {
+    flow.receiver.ack_every = 1;
+    flow
+}
+
+fn fixed(packets: u64) -> FlowConfig<Fixed> {
+    prompt(FlowConfig::with_controller(Fixed::packets(packets)))
+}
+
+#[test]
+fn packets_arrive_one_serialization_apart() {
+    let path = path(mbit(RATE), millis(40), Bytes::new(1_000_000));
+    let watch = Watch {
+        keeps_arrivals: true,
+        ..Watch::default()
+    };
+    let config = Config {
+        end: Some(at_millis(100)),
+        ..dumbbell(path, vec![fixed(10)])
+    };
+    let mut simulation = Simulation::new(config, watch).unwrap();
+    simulation.run();
+    // A SYN of 60 bytes takes 40 us, and the handshake the RTT on top.
+    let first = at_millis(40) + Duration::from_micros(40);
+    let expected: Vec<(Time, u64)> = (1..=10)
+        .map(|n| (first + millis(n) + millis(20), n * MSS))
+        .collect();
+    let seen = &simulation.observer().flows[0];
+    assert_eq!(seen.arrivals[..10], expected);
+}
+
+#[test]
+fn a_window_limited_flow_sends_a_window_each_round_trip() {
+    // No bottleneck at all: a window arrives at one instant, and the next one a round trip later.
+    let delay = LinkConfig {
+        delay: millis(25),
+        ..LinkConfig::default()
+    };
+    let path = PathConfig {
+        forward: delay.clone(),
+        reverse: delay,
+    };
+    for window in [1, 7, 40] {
+        let config = dumbbell(path.clone(), vec![fixed(window)]);
+        let rounds = 100;
+        // The handshake, and the way of the last window.
+        let end = at_millis(50 + 25 + 50 * (rounds - 1));
+        let watch = run(config, Time::ZERO, end);
+        assert_eq!(watch.flows[0].received, rounds * window * MSS);
+        assert!(watch.flows[0].rtts.iter().all(|rtt| *rtt == millis(50)));
+    }
+}
+
+#[test]
+fn the_receive_window_limits_as_the_congestion_window_does() {
+    let delay = LinkConfig {
+        delay: millis(25),
+        ..LinkConfig::default()
+    };
+    let path = PathConfig {
+        forward: delay.clone(),
+        reverse: delay,
+    };
+    let window = 64 * MSS;
+    let flow = FlowConfig {
+        receiver: receiver::Config {
+            initial_buffer: Bytes::new(window),
+            max_buffer: Bytes::new(window),
+            ..receiver::Config::default()
+        },
+        ..fixed(10_000)
+    };
+    let watch = run(
+        dumbbell(path, vec![flow]),
+        Time::ZERO,
+        at_millis(75 + 50 * 99),
+    );
+    assert_eq!(watch.flows[0].received, 100 * window);
+}
+
+#[test]
+fn what_the_pipe_does_not_hold_waits_in_the_queue() {
+    // 40 packets of BDP; whatever is in flight beyond waits for the bottleneck, so that RTT = window / rate.
+    let path = path(mbit(RATE), millis(40), Bytes::new(1_000_000));
+    for window in [41, 60, 200] {
+        let config = dumbbell(path.clone(), vec![fixed(window)]);
+        let watch = run(config, at_millis(2_000), at_millis(4_000));
+        let rtts = &watch.flows[0].rtts;
+        assert!(rtts.iter().all(|rtt| *rtt == millis(window)), "{window}");
+        assert_eq!(
+            watch.goodput(0, at_millis(4_000)),
+            1000.0 * MSS as f64 * 8.0
+        );
+    }
+}
+
+#[test]
+fn a_full_queue_delays_by_buffer_over_rate() {
+    let waiting = 50;
+    let mut path = path(mbit(RATE), millis(40), Bytes::ZERO);
+    path.forward.buffer = Buffer::Packets(waiting);
+    // Ten packets more than pipe and buffer hold.
+    let config = dumbbell(path, vec![fixed(40 + waiting + 10)]);
+    let watch = run(config, at_millis(1_000), at_millis(5_000));
+    let seen = &watch.flows[0];
+    assert!(seen.stats.packets_lost > 0);
+    // The last that found room waited for those before it and for the rest of the one in transmission, and then took a
+    // millisecond of its own.
+    let longest = seen.rtts.iter().max().copied().unwrap();
+    assert!(longest > millis(40 + waiting), "{longest}");
+    assert!(longest <= millis(40 + waiting + 1), "{longest}");
+}
+
+/// A flow's rate over the law's. Mathis, Semke, Mahdavi and Ott, "The Macroscopic Behavior of the TCP Congestion Avoidance
+/// Algorithm" (1997): windows between W/2 and W, a packet more each round trip and one signal of congestion each cycle of
+/// 3/8 W² packets, give a rate of sqrt(3/2) MSS / (RTT sqrt(p)), with p signals a packet.
+fn over_the_law(bytes_per_sec: f64, rtt_s: f64, signals: u64, packets: u64) -> f64 {
+    let p = signals as f64 / packets as f64;
+    bytes_per_sec * rtt_s * p.sqrt() / (1.5f64.sqrt() * MSS as f64)
+}
+
+#[test]
+fn renos_sawtooth_keeps_the_inverse_square_root_law() {
+    // A buffer that is small beside the BDP, so that the RTT is the same all the time.
+    let rtt = millis(100);
+    let mut path = path(mbit(RATE), rtt, Bytes::ZERO);
+    path.forward.buffer = Buffer::Packets(5);
+    let config = dumbbell(path, vec![prompt(FlowConfig::new(Kind::Reno))]);
+    let (from, end) = (at_millis(60_000), at_millis(660_000));
+    let mut simulation = Simulation::new(
+        Config {
+            end: Some(end),
+            ..config
+        },
+        Watch::from(from),
+    )
+    .unwrap();
+    simulation.run_until(from);
+    let before = simulation.connections().next().unwrap().1.stats();
+    simulation.run();
+    let after = simulation.connections().next().unwrap().1.stats();
+    let watch = simulation.into_observer();
+    let mean = watch.flows[0]
+        .rtts
+        .iter()
+        .map(|rtt| rtt.as_secs_f64())
+        .sum::<f64>()
+        / watch.flows[0].rtts.len() as f64;
+    let ratio = over_the_law(
+        watch.goodput(0, end) / 8.0,
+        mean,
+        after.recoveries - before.recoveries,
+        after.packets_sent - before.packets_sent,
+    );
+    assert!((0.85..=1.15).contains(&ratio), "{ratio}");
+    assert_eq!(after.timeouts, 0);
+}
+
+#[test]
+fn renos_rate_under_random_loss_keeps_the_inverse_square_root_law() {
+    let rtt = millis(100);
+    let mut path = path(mbit(1_000), rtt, Bytes::new(20_000_000));
+    path.forward.loss = Loss::Independent("0.1%".parse().unwrap());
+    path.forward.capacity = Capacity::Rate(mbit(1_000));
+    let config = dumbbell(path, vec![prompt(FlowConfig::new(Kind::Reno))]);
+    let (from, end) = (at_millis(20_000), at_millis(1_020_000));
+    let watch = run(config, from, end);
+    let stats = watch.flows[0].stats;
+    let ratio = over_the_law(
+        watch.goodput(0, end) / 8.0,
+        rtt.as_secs_f64(),
+        stats.recoveries,
+        stats.packets_sent,
+    );
+    // Losses at random intervals rather than equal ones make the constant 1.31 rather than 1.22 (Ott, Kemperman and
+    // Mathis, "The Stationary Behavior of Ideal TCP Congestion Avoidance", 1996).
+    let ratio = ratio * 1.5f64.sqrt() / 1.31;
+    assert!((0.85..=1.15).contains(&ratio), "{ratio}");
+}

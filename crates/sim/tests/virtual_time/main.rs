@@ -1,0 +1,7 @@
+//! Whole networks in virtual time.
+
+mod behaviour;
+mod closed_forms;
+mod config;
+mod determinism;
+mod support;
