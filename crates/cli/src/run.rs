@@ -1,12 +1,14 @@
 //! `fullpipe run`: one scenario, one engine, one record.
 
 use std::path::PathBuf;
+use std::time::SystemTime;
 
 use clap::Args;
 use lab::engine::{self, EngineError};
-use lab::report;
+use lab::report::{self, Origin};
 use lab::scenario::{Draft, Scenario};
 
+use crate::command_line;
 use crate::failure::Failure;
 use crate::input::Input;
 use crate::interrupt;
@@ -16,6 +18,11 @@ use crate::run_bar::RunBar;
 
 /// Run a scenario
 #[derive(Debug, Args)]
+#[command(after_help = "\
+The simulator runs in virtual time: the same scenario and seed give the same result on any machine. quic sends real \
+packets over the loopback interface, in real time.
+
+With --out, docs/records.md says what the files have in them.")]
 pub struct Options {
     /// The scenario's file, or - for stdin
     scenario: PathBuf,
@@ -23,7 +30,7 @@ pub struct Options {
         long,
         help = engines(),
         value_name = "ENGINE",
-        default_value = "quic"
+        default_value_t = engine::Kind::default()
     )]
     engine: engine::Kind,
     /// Seed of every random choice, instead of the scenario's
@@ -32,6 +39,12 @@ pub struct Options {
     /// Replace a field of the scenario: path.loss=2%, flow.1.controller=bbr1; may be repeated
     #[arg(long, value_name = "FIELD=VALUE")]
     set: Vec<Override>,
+    /// Write everything there is to know of the run into this directory: summary, samples as Parquet, a page with plots
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Write these flows' events as qlog too, for qvis: 0,2
+    #[arg(long, value_name = "FLOWS", value_delimiter = ',', requires = "out")]
+    qlog: Vec<usize>,
     /// Print the summary on stdout as JSON, and nothing else there
     #[arg(long)]
     json: bool,
@@ -43,6 +56,18 @@ pub struct Options {
 /// Runs the scenario, shows it, and reports.
 pub fn run(options: &Options) -> Result<(), Failure> {
     let scenario = scenario(options)?;
+    options.engine.engine().check(&scenario).map_err(failure)?;
+    let flows = scenario.each_flow().count();
+    if let Some(flow) = options.qlog.iter().find(|flow| **flow >= flows) {
+        let last = flows.saturating_sub(1);
+        return Err(Failure::usage(format_args!(
+            "--qlog {flow}: there are flows 0 to {last}"
+        )));
+    }
+    if let Some(directory) = &options.out {
+        report::check_dir(directory)
+            .map_err(|error| Failure::usage(format_args!("--out: {error}")))?;
+    }
     let (_runtime, cancel) = interrupt::cancel()?;
     let bar = RunBar::new(&scenario, options.quiet);
     let record = options
@@ -54,6 +79,16 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     match options.json {
         true => output::json(&record.summary)?,
         false => output::result(report::table(std::slice::from_ref(&record)).trim_end())?,
+    }
+    if let Some(directory) = &options.out {
+        let origin = Origin {
+            command: command_line::again(),
+            generated: SystemTime::now(),
+        };
+        report::write_dir(directory, &record, &options.qlog, &origin).map_err(Failure::failed)?;
+        if !options.quiet {
+            output::note(format_args!("record: {}", directory.display()));
+        }
     }
     match record.is_partial {
         true => Err(Failure::interrupted("this is what happened until then")),

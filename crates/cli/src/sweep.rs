@@ -21,7 +21,8 @@ use crate::output;
 use crate::override_option::Override;
 use crate::sweep_bar::SweepBar;
 
-/// The page's name in a sweep's directory.
+/// The files in a sweep's directory, beside the results as they come.
+const TABLE: &str = "sweep.parquet";
 const PAGE: &str = "sweep.html";
 
 /// So many failed runs are named.
@@ -33,7 +34,8 @@ const NAMED: usize = 10;
 Ended in whatever way, the same command goes on where it was: each run is kept as soon as it is done, and is done \
 again only if something that its result depends on has changed.
 
-Ends with a table of medians, and a page with a plot (sweep.html).")]
+Ends with a table of medians; the directory has a page with a plot (sweep.html) and every flow of every run \
+(sweep.parquet).")]
 pub struct Options {
     /// The sweep's file, or - for stdin
     sweep: PathBuf,
@@ -106,13 +108,14 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         )));
     }
     let results = Results::new(&plan, sweep.engine, &store);
-    write(&sweep, &results, &directory, &input.text)?;
+    write(&sweep, &results, &store, &directory, &input.text)?;
     match options.json {
         true => output::json(&results.json(&failed))?,
         false => output::result(sweep::table(&results).trim_end())?,
     }
     if !options.quiet {
-        output::note(format_args!("plot: {}", directory.join(PAGE).display()));
+        let [page, table] = [PAGE, TABLE].map(|name| directory.join(name).display().to_string());
+        output::note(format_args!("plot: {page}; every flow: {table}"));
     }
     match failed.len() {
         0 => Ok(()),
@@ -219,6 +222,7 @@ fn announcement(plan: &Plan, sweep: &Sweep, missing: usize, directory: &Path) ->
 fn write(
     sweep: &Sweep,
     results: &Results<'_>,
+    store: &Store,
     directory: &Path,
     text: &str,
 ) -> Result<(), Failure> {
@@ -227,7 +231,10 @@ fn write(
         generated: SystemTime::now(),
     };
     let page = sweep::page(sweep, results, text, &origin);
-    files::write(&directory.join(PAGE), page.as_bytes())
+    files::write(&directory.join(PAGE), page.as_bytes())?;
+    let mut table = Vec::new();
+    sweep::write_parquet(&mut table, results.plan, store, text).map_err(Failure::failed)?;
+    files::write(&directory.join(TABLE), &table)
 }
 
 /// `What the page plots first: goodput_share, …`.

@@ -10,7 +10,9 @@ fn help_lists_the_commands() {
     let commands = contains("emulate")
         .and(contains("send"))
         .and(contains("recv"))
-        .and(contains("race"));
+        .and(contains("race"))
+        .and(contains("run"))
+        .and(contains("sweep"));
     fullpipe(["--help"])
         .assert()
         .success()
@@ -37,6 +39,14 @@ fn each_command_explains_its_options() {
             ][..],
         ),
         ("recv", &["--listen", "--out", "--overwrite"]),
+        (
+            "run",
+            &["<SCENARIO>", "--engine", "--set", "--out", "--qlog", "sim"],
+        ),
+        (
+            "sweep",
+            &["<SWEEP>", "--jobs", "--out", "--plot", "sweep.parquet"],
+        ),
         ("send", &["<FILE>...", "<TICKET>", "--controller"]),
         (
             "race",

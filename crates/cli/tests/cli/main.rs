@@ -3,5 +3,7 @@
 mod emulate;
 mod help;
 mod race;
+mod run;
 mod support;
+mod sweep;
 mod transfer;

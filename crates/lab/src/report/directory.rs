@@ -1,11 +1,13 @@
 //! A record as a directory of files: everything there is to know of a run.
 
+use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 use super::html::{Origin, html};
 use super::parquet::{self, Column, WriteError};
+use super::qlog::qlog;
 use crate::record::Record;
 
 /// The files of a record's directory.
@@ -92,7 +94,7 @@ pub fn check_dir(directory: &Path) -> Result<(), DirectoryError> {
     for entry in entries {
         let name = entry.map_err(system)?.file_name();
         is_empty = false;
-        if !FILES.iter().any(|file| name == *file) {
+        if !FILES.iter().any(|file| name == *file) && !is_qlog(&name) {
             return taken(format!("holds {}", name.display()));
         }
     }
@@ -102,20 +104,38 @@ pub fn check_dir(directory: &Path) -> Result<(), DirectoryError> {
     }
 }
 
+/// The name of the file with a flow's qlog: `flow-0.sqlog`, with the ending that RFC 7464's sequences of JSON have in
+/// qlog.
+pub fn qlog_file(flow: usize) -> String {
+    format!("flow-{flow}.sqlog")
+}
+
+fn is_qlog(name: &OsStr) -> bool {
+    let flow = name.to_str().and_then(|name| name.strip_prefix("flow-"));
+    flow.and_then(|flow| flow.strip_suffix(".sqlog"))
+        .is_some_and(|flow| flow.parse::<usize>().is_ok())
+}
+
 fn is_report(path: &Path) -> bool {
     let mut head = Vec::new();
     let read = File::open(path).and_then(|file| file.take(HEAD_BYTES).read_to_end(&mut head));
     read.is_ok() && head.windows(MARK.len()).any(|part| part == MARK)
 }
 
-/// Writes the record's [`FILES`] as a directory; an older record there is replaced.
+/// Writes the record's [`FILES`] as a directory, and the qlog of the flows that `flows` says; an older record there is
+/// replaced.
 ///
 /// All of it, or nothing: the files are written into a directory beside it, which gets its name when it is whole.
 ///
 /// # Errors
 ///
 /// See [`check_dir`]; or the system refuses, and then nothing has changed.
-pub fn write_dir(directory: &Path, record: &Record, origin: &Origin) -> Result<(), DirectoryError> {
+pub fn write_dir(
+    directory: &Path,
+    record: &Record,
+    flows: &[usize],
+    origin: &Origin,
+) -> Result<(), DirectoryError> {
     check_dir(directory)?;
     let part = beside(directory, "part");
     let written = fs::create_dir(&part)
@@ -123,7 +143,7 @@ pub fn write_dir(directory: &Path, record: &Record, origin: &Origin) -> Result<(
             path: part.clone(),
             source,
         })
-        .and_then(|()| write_files(&part, record, origin))
+        .and_then(|()| write_files(&part, record, flows, origin))
         .and_then(|()| put(&part, directory));
     if written.is_err() {
         // If there is nothing to remove, nothing was left behind.
@@ -156,7 +176,12 @@ fn put(part: &Path, directory: &Path) -> Result<(), DirectoryError> {
     Ok(())
 }
 
-fn write_files(directory: &Path, record: &Record, origin: &Origin) -> Result<(), DirectoryError> {
+fn write_files(
+    directory: &Path,
+    record: &Record,
+    flows: &[usize],
+    origin: &Origin,
+) -> Result<(), DirectoryError> {
     let text = |name: &str, text: String| {
         let path = directory.join(name);
         fs::write(&path, text).map_err(|source| DirectoryError::System { path, source })
@@ -184,6 +209,11 @@ fn write_files(directory: &Path, record: &Record, origin: &Origin) -> Result<(),
         record,
         parquet::transfers(record),
     )?;
+    for flow in flows {
+        if let Some(log) = qlog(record, *flow) {
+            text(&qlog_file(*flow), log)?;
+        }
+    }
     text(REPORT, html(std::slice::from_ref(record), origin))
 }
 

@@ -11,7 +11,7 @@ mod plot;
 mod qlog;
 mod table;
 
-pub use directory::{DirectoryError, FILES, check_dir, write_dir};
+pub use directory::{DirectoryError, FILES, check_dir, qlog_file, write_dir};
 pub use html::{Origin, html};
 pub use json::json;
 pub(crate) use lanes::{bits_per_sec, percent, span};

@@ -1,12 +1,15 @@
 //! The results as columns: one row a flow a run.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
+use std::io::Write;
 
 use serde_json::Value;
 
 use super::axis;
 use super::plan::{Plan, Run};
 use super::store::Store;
+use crate::report::parquet::{self, WriteError};
 
 /// A column with its name and a value, or none, for each row.
 #[derive(Debug, Clone, PartialEq)]
@@ -23,7 +26,7 @@ pub enum Cells {
     /// Text.
     Text(Vec<Option<String>>),
     /// Whole numbers.
-    Whole(Vec<Option<i64>>),
+    Whole(Vec<Option<u64>>),
     /// Numbers.
     Real(Vec<Option<f64>>),
 }
@@ -52,11 +55,7 @@ pub fn columns(plan: &Plan, store: &Store) -> Vec<Column> {
     let mut columns = axes(plan, &rows);
     let whole = |name: &str, value: fn(&Run) -> u64| Column {
         name: name.to_string(),
-        cells: Cells::Whole(
-            rows.iter()
-                .map(|row| i64::try_from(value(row.run)).ok())
-                .collect(),
-        ),
+        cells: Cells::Whole(rows.iter().map(|row| Some(value(row.run))).collect()),
     };
     columns.push(whole("point", |run| run.point as u64));
     columns.push(whole("repeat", |run| run.repeat));
@@ -66,6 +65,55 @@ pub fn columns(plan: &Plan, store: &Store) -> Vec<Column> {
     }));
     columns.extend(flattened("flow_", &[], &rows, |row| row.flow));
     columns
+}
+
+/// Writes the [`columns`] as a Parquet file, with what the sweep was read from as `fullpipe.sweep` in its metadata.
+///
+/// # Errors
+///
+/// `to` does not take it.
+pub fn write_parquet<W: Write + Send>(
+    to: W,
+    plan: &Plan,
+    store: &Store,
+    text: &str,
+) -> Result<(), WriteError> {
+    let columns = columns(plan, store);
+    let rows = columns.first().map_or(0, Column::len);
+    let columns: Vec<parquet::Column<'_, usize>> = columns.iter().map(Column::to_parquet).collect();
+    let about = [
+        ("fullpipe.version", env!("CARGO_PKG_VERSION").to_string()),
+        ("fullpipe.sweep", text.to_string()),
+    ];
+    parquet::write(to, &columns, 0..rows, &about)
+}
+
+impl Column {
+    /// How many rows it has.
+    fn len(&self) -> usize {
+        match &self.cells {
+            Cells::Text(cells) => cells.len(),
+            Cells::Whole(cells) => cells.len(),
+            Cells::Real(cells) => cells.len(),
+        }
+    }
+
+    /// The column of a table whose rows are their places.
+    fn to_parquet(&self) -> parquet::Column<'_, usize> {
+        let name = self.name.as_str();
+        match &self.cells {
+            Cells::Text(cells) => parquet::Column::text(name, |row: &usize| {
+                let cell = cells.get(*row)?;
+                cell.as_deref().map(Cow::Borrowed)
+            }),
+            Cells::Whole(cells) => {
+                parquet::Column::whole(name, |row| cells.get(*row).copied().flatten())
+            }
+            Cells::Real(cells) => {
+                parquet::Column::real(name, |row| cells.get(*row).copied().flatten())
+            }
+        }
+    }
 }
 
 /// A flow of a run.
@@ -154,8 +202,8 @@ fn collect<'v>(name: String, value: &'v Value, leaves: &mut Vec<(String, &'v Val
 /// The values in the narrowest type that has room for all of them.
 fn typed(values: &[Option<&Value>]) -> Cells {
     let known = || values.iter().flatten().filter(|value| !value.is_null());
-    if known().next().is_some() && known().all(|value| value.is_i64()) {
-        return Cells::Whole(values.iter().map(|value| (*value)?.as_i64()).collect());
+    if known().next().is_some() && known().all(|value| value.is_u64()) {
+        return Cells::Whole(values.iter().map(|value| (*value)?.as_u64()).collect());
     }
     if known().all(|value| value.is_number()) {
         return Cells::Real(values.iter().map(|value| (*value)?.as_f64()).collect());

@@ -20,7 +20,7 @@ mod table;
 mod work;
 
 pub use axis::Axis;
-pub use columns::{Cells, Column, columns};
+pub use columns::{Cells, Column, columns, write_parquet};
 pub use execute::{Event, Failed, execute, missing};
 pub use metric::{Metric, UnknownMetric};
 pub use page::page;

@@ -52,7 +52,7 @@ fn every_file_is_there_and_says_what_the_record_says() {
     let home = tempfile::tempdir().unwrap();
     let directory = home.path().join("out");
     let record = record("race", "bbr1", false);
-    write_dir(&directory, &record, &origin()).unwrap();
+    write_dir(&directory, &record, &[], &origin()).unwrap();
     assert_eq!(names(home.path()), BTreeSet::from(["out".to_string()]));
     assert_eq!(names(&directory), FILES.map(String::from).into());
 
@@ -97,7 +97,7 @@ fn many_flows_several_bottlenecks_transfers() {
     let home = tempfile::tempdir().unwrap();
     let directory = home.path().join("out");
     let record = crowd(60);
-    write_dir(&directory, &record, &origin()).unwrap();
+    write_dir(&directory, &record, &[], &origin()).unwrap();
 
     // More than a row group.
     let (rows, _) = read(&directory.join("samples.parquet"));
@@ -142,7 +142,7 @@ fn tables_of_nothing_can_be_read() {
     let home = tempfile::tempdir().unwrap();
     let mut record = record("race", "bbr1", false);
     record.paths.clear();
-    write_dir(&home.path().join("out"), &record, &origin()).unwrap();
+    write_dir(&home.path().join("out"), &record, &[], &origin()).unwrap();
     for table in ["queue.parquet", "transfers.parquet"] {
         assert!(read(&home.path().join("out").join(table)).0.is_empty());
     }
@@ -152,7 +152,7 @@ fn tables_of_nothing_can_be_read() {
 fn the_same_record_gives_the_same_files() {
     let home = tempfile::tempdir().unwrap();
     for name in ["one", "two"] {
-        write_dir(&home.path().join(name), &crowd(3), &origin()).unwrap();
+        write_dir(&home.path().join(name), &crowd(3), &[], &origin()).unwrap();
     }
     for file in FILES {
         let read = |name: &str| fs::read(home.path().join(name).join(file)).unwrap();
@@ -165,15 +165,15 @@ fn an_older_record_is_replaced_and_nothing_else_ever_is() {
     let home = tempfile::tempdir().unwrap();
     let directory = home.path().join("out");
     fs::create_dir(&directory).unwrap();
-    write_dir(&directory, &record("first", "bbr1", false), &origin()).unwrap();
-    write_dir(&directory, &record("second", "bbr1", false), &origin()).unwrap();
+    write_dir(&directory, &record("first", "bbr1", false), &[], &origin()).unwrap();
+    write_dir(&directory, &record("second", "bbr1", false), &[], &origin()).unwrap();
     let summary = || fs::read_to_string(directory.join("summary.json")).unwrap();
     assert!(summary().contains("\"second\""));
     assert_eq!(names(home.path()), BTreeSet::from(["out".to_string()]));
 
     // Somebody's notes beside the record.
     fs::write(directory.join("notes.txt"), "mine").unwrap();
-    let refused = write_dir(&directory, &record("third", "bbr1", false), &origin());
+    let refused = write_dir(&directory, &record("third", "bbr1", false), &[], &origin());
     let error = refused.unwrap_err().to_string();
     assert!(error.contains("holds notes.txt; remove it"), "{error}");
     assert!(summary().contains("\"second\""));
@@ -187,7 +187,7 @@ fn an_older_record_is_replaced_and_nothing_else_ever_is() {
     fs::write(&file, "mine").unwrap();
     check_dir(&file).unwrap_err();
     check_dir(&home.path().join("no/out")).unwrap_err();
-    write_dir(&home.path().join("no/out"), &crowd(1), &origin()).unwrap_err();
+    write_dir(&home.path().join("no/out"), &crowd(1), &[], &origin()).unwrap_err();
     assert_eq!(fs::read_to_string(&file).unwrap(), "mine");
     let left: BTreeSet<String> = ["file", "out", "own"].map(String::from).into();
     assert_eq!(names(home.path()), left);
