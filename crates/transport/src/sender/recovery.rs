@@ -372,6 +372,9 @@ impl<C: Controller> Sender<C> {
         } else {
             self.stats.spurious_recoveries += 1;
             self.scoreboard.note_reordering();
+            // What the D-SACK of the repetition will say a round trip later.
+            self.rack
+                .on_duplicate(self.stream.una(), self.stream.next());
         }
         self.close();
         self.change(now, Change::Undone);
