@@ -159,7 +159,7 @@ fn what_cannot_be_raced_is_answered() {
     let mut crowd = race();
     crowd.controllers = vec![Kind::Bbr1; 501];
     assert!(
-        run(&crowd).starts_with("flow.count: 501 flows"),
+        run(&crowd).starts_with("flow.count: engine quic cannot do this: 501 flows"),
         "{}",
         run(&crowd)
     );

@@ -33,7 +33,7 @@ pub(super) fn flows(lanes: &[Lane<'_>]) -> Words {
         },
         true => Words {
             headings: vec![
-                "resent",
+                "flows", "slow 5 %", "median", "of limit", "RTT p50", "RTT p95", "resent",
             ],
             rows: groups(lanes).iter().map(group).collect(),
         },
