@@ -66,7 +66,7 @@ impl fmt::Display for UnknownKind {
 
 impl core::error::Error for UnknownKind {}
 
-/// Any controller with its default settings, without a pointer in between.
+/// Any controller, without a pointer in between.
 #[derive(Debug, Clone)]
 pub enum AnyController {
     /// BBRv1.
@@ -78,7 +78,17 @@ pub enum AnyController {
 }
 
 impl AnyController {
-    /// A controller of the given kind for a new connection.
+    /// A controller of the given kind for a new connection of a host like Linux, where what waits in the packet scheduler
+    /// is in flight already ([`bbr1::Config::linux`]).
+    pub fn on_host(kind: Kind, connection: Connection) -> AnyController {
+        match kind {
+            Kind::Bbr1 => AnyController::Bbr1(Bbr1::new(connection, bbr1::Config::linux())),
+            Kind::Cubic | Kind::Reno => AnyController::new(kind, connection),
+        }
+    }
+
+    /// A controller of the given kind for a new connection of a transport that counts a packet as in flight when it has
+    /// left.
     pub fn new(kind: Kind, connection: Connection) -> AnyController {
         match kind {
             Kind::Bbr1 => AnyController::Bbr1(Bbr1::new(connection, bbr1::Config::default())),

@@ -16,6 +16,7 @@
 //! | `queue = { kind = "red", min, max, probability, … }` | data: `queue` = [`Discipline::Red`] |
 //! | `loss = "1%"` | data: [`LinkConfig::loss`] = [`Loss::Independent`] |
 //! | `loss = { kind = "gilbert", p, r, loss_good, loss_bad }` | data: `loss` = [`Loss::GilbertElliott`] |
+//! | `loss_at = "entry"`, `"exit"` | data: [`LinkConfig::loss_at`] |
 //! | `ack_loss = "1%"` | ACKs: `loss` |
 //! | `policer = { rate, burst }` | data: [`LinkConfig::policer`] |
 //! | `aggregation = { interval }` | ACKs: [`LinkConfig::aggregation`] |
@@ -33,7 +34,7 @@ use crate::aggregation::Aggregation;
 use crate::capacity::Capacity;
 use crate::change::{self, Change};
 use crate::jitter::Jitter;
-use crate::loss::Loss;
+use crate::loss::{Loss, LossAt};
 use crate::policer::Policer;
 use crate::queue::{Buffer, Discipline};
 use crate::reorder::Reorder;
@@ -54,6 +55,8 @@ pub struct LinkConfig {
     pub queue: Discipline,
     /// Random loss.
     pub loss: Loss,
+    /// Where it happens.
+    pub loss_at: LossAt,
     /// Delay that varies.
     pub jitter: Option<Jitter>,
     /// Packets held back, to be overtaken.

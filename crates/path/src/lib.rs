@@ -1,6 +1,6 @@
 //! What a network path does to a packet, as pure code: packets and times in, packets and times out.
 //!
-//! A [`Link`] is one direction: policer, buffer, bottleneck rate or trace, loss, duplication, propagation delay, jitter,
+//! A [`Link`] is one direction: loss, policer, buffer, bottleneck rate or trace, duplication, propagation delay, jitter,
 //! reordering, aggregation, in that order; its documentation has the picture. A [`Path`] is two of them. All of it is
 //! plain data ([`LinkConfig`]) and integer arithmetic: no clock, no I/O, no global randomness, and the same seed gives
 //! the same fate to every packet on any machine. A simulator calls it in virtual time, an emulator in real time.
@@ -58,7 +58,7 @@ pub use config::{ConfigError, LinkConfig, MTU};
 pub use counters::{Count, Counters};
 pub use jitter::Jitter;
 pub use link::{Arrival, Link, Queued};
-pub use loss::{GilbertElliott, Loss};
+pub use loss::{GilbertElliott, Loss, LossAt};
 pub use parcel::{Ecn, Parcel};
 pub use path::{Path, PathConfig};
 pub use policer::Policer;

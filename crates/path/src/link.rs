@@ -11,7 +11,7 @@ use crate::config::{ConfigError, LinkConfig};
 use crate::counters::Counters;
 use crate::flight::Flight;
 use crate::jitter::JitterProcess;
-use crate::loss::LossProcess;
+use crate::loss::{LossAt, LossProcess};
 use crate::parcel::{Ecn, Parcel};
 use crate::policer::TokenBucket;
 use crate::queue::{Queue, Taken};
@@ -22,15 +22,15 @@ use crate::store::Store;
 /// One direction of a path: packets of type `P` go in at one end and come out at the other, later or never.
 ///
 /// ```text
-///                     ┌──── bottleneck ────┐    ┌─────────────── on the way ──────────────┐
-///  send ─► policer ─► queue ─► rate or trace ─► loss ─► copies ─► delay, jitter, reordering ─► aggregation ─► receive
-///             │         │                         │
-///       policer_drops drops                 random_losses
+///                                ┌──── bottleneck ────┐             ┌─────────────── on the way ──────────────┐
+///  send ─► (loss) ─► policer ─► queue ─► rate or trace ─► (loss) ─► copies ─► delay, jitter, reordering ─► aggregation ─► receive
+///             │         │         │                          │
+///     random_losses  policer_  drops                   random_losses
+///                     drops
 /// ```
 ///
-/// Random loss stands behind the bottleneck, as on a radio link or a long-haul line beyond it. A lost packet has used
-/// its share of the rate, so that the most a sender can get through is rate × (1 − loss), and the queue is the same
-/// with and without loss. A copy is made behind the bottleneck too, and takes nothing of its rate.
+/// Random loss stands at the entry or behind the bottleneck ([`LossAt`]). A copy is made behind the bottleneck, and takes
+/// nothing of its rate.
 ///
 /// # Time
 /// The link has no clock. Each call tells it the time; it then does whatever was due since the last call, in order, each
@@ -49,6 +49,7 @@ pub struct Link<P> {
     busy_since: Time,
     changes: vec::IntoIter<Change>,
     loss: LossProcess,
+    loss_at: LossAt,
     duplicate: Ratio,
     duplicates: Stream,
     delay: Duration,
@@ -143,6 +144,7 @@ impl<P: Clone> Link<P> {
             busy_since: Time::ZERO,
             changes: config.changes.into_iter(),
             loss,
+            loss_at: config.loss_at,
             duplicate: config.duplicate,
             duplicates,
             delay: config.delay,
@@ -159,6 +161,10 @@ impl<P: Clone> Link<P> {
         let parcel = parcel.into();
         self.advance(now);
         self.counters.entered.add(parcel.size);
+        if self.is_lost_at(LossAt::Entry) {
+            self.counters.random_losses.add(parcel.size);
+            return;
+        }
         if let Some(policer) = &mut self.policer
             && !policer.admits(self.now, parcel.size)
         {
@@ -311,7 +317,7 @@ impl<P: Clone> Link<P> {
         } = packet;
         debug_assert!(at >= entered + queued, "left before its turn");
         self.counters.transmitted.add(size);
-        let lost = self.loss.strikes();
+        let lost = self.is_lost_at(LossAt::Exit);
         let twice = self.duplicate.numerator() > 0 && self.duplicates.happens(self.duplicate);
         let jitter = self.jitter.draw();
         let held = self.reorder.draw();
@@ -327,6 +333,11 @@ impl<P: Clone> Link<P> {
             self.flight.push(&mut self.store, copy, queued, at, stray);
         }
         self.flight.push(&mut self.store, place, queued, at, stray);
+    }
+
+    /// Whether the packet that has come to `place` is lost there.
+    fn is_lost_at(&mut self, place: LossAt) -> bool {
+        self.loss_at == place && self.loss.strikes()
     }
 
     /// When the next change is.

@@ -17,6 +17,20 @@ pub enum Loss {
     GilbertElliott(GilbertElliott),
 }
 
+/// Where on the link packets are lost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum LossAt {
+    /// Before policer and queue: a lost packet takes nothing of the bottleneck's rate. So `tc netem`, Mahimahi's
+    /// `mm-loss` and the laboratory of the BBR paper's figure 8 have it. A sender that fills the bottleneck's rate but
+    /// no more gets rate × (1 − loss) through.
+    #[default]
+    Entry,
+    /// Behind the bottleneck, as on a radio link or a long-haul line beyond it: a lost packet has used its share of the
+    /// rate, nobody gets more than rate × (1 − loss) through, and the queue is the same with and without loss. A sender
+    /// that paces at the rate of its deliveries loses twice here, and gets rate × (1 − loss)².
+    Exit,
+}
+
 /// Loss in bursts: a chain of two states, good and bad, each with a loss probability of its own.
 ///
 /// After E. N. Gilbert, "Capacity of a Burst-Noise Channel" (1960), and E. O. Elliott, "Estimates of Error Rates for
@@ -38,7 +52,7 @@ pub struct GilbertElliott {
 }
 
 impl Loss {
-    /// The share of packets lost in the long run, for reports: what is left of the bottleneck's rate is 1 − this.
+    /// The share of packets lost in the long run, for reports.
     ///
     /// For [`GilbertElliott`] it is the mean over the chain's stationary distribution, with p / (p + r) of the packets
     /// in the bad state.

@@ -1,7 +1,7 @@
 //! What each impairment does to packets, seen from outside.
 
 use path::{
-    Aggregation, Arrival, Buffer, Capacity, Change, Jitter, Link, LinkConfig, Loss, Path,
+    Aggregation, Arrival, Buffer, Capacity, Change, Jitter, Link, LinkConfig, Loss, LossAt, Path,
     PathConfig, Policer, Reorder,
 };
 use units::{Bytes, Duration, Rate, Ratio, Time};
@@ -135,9 +135,35 @@ fn utilization_is_what_left_and_how_long_it_took() {
 }
 
 #[test]
-fn lost_packets_have_used_the_bottleneck() {
+fn packets_lost_at_the_entry_use_nothing_of_the_link() {
+    let mut link = link(LinkConfig {
+        loss: Loss::Independent(Ratio::new(1, 2)),
+        policer: Some(Policer {
+            rate: Rate::from_bits_per_sec(12_000),
+            burst: PACKET * 40,
+        }),
+        ..packet_a_milli()
+    });
+    for packet in 0..40 {
+        link.send(Time::ZERO, PACKET, packet);
+    }
+    let lost = link.counters().random_losses.packets;
+    assert!((10..30).contains(&lost), "{lost}");
+    assert_eq!(link.queued().packets, 40 - lost - 1);
+    // The policer had tokens for forty packets, and has some left.
+    link.send(Time::ZERO, PACKET, 40);
+    assert_eq!(link.counters().policer_drops.packets, 0);
+    let arrivals = drain(&mut link, at_millis(100));
+    let counters = link.counters();
+    assert_eq!(counters.transmitted.packets, arrivals.len() as u64);
+    assert_eq!(counters.random_losses.packets + arrivals.len() as u64, 41);
+}
+
+#[test]
+fn packets_lost_at_the_exit_have_used_the_bottleneck() {
     let mut link = link(LinkConfig {
         loss: Loss::Independent(Ratio::ONE),
+        loss_at: LossAt::Exit,
         ..packet_a_milli()
     });
     for packet in 0..5 {

@@ -2,8 +2,8 @@
 
 use path::{
     Aggregation, Arrival, Buffer, Capacity, Change, CoDel, Counters, Discipline, Ecn, FqCoDel,
-    GilbertElliott, Jitter, Link, LinkConfig, Loss, OPPORTUNITY, Parcel, Policer, Red, Reorder,
-    Trace, TraceError,
+    GilbertElliott, Jitter, Link, LinkConfig, Loss, LossAt, OPPORTUNITY, Parcel, Policer, Red,
+    Reorder, Trace, TraceError,
 };
 use proptest::collection::vec;
 use proptest::option;
@@ -114,6 +114,10 @@ fn loss() -> impl Strategy<Value = Loss> {
     ]
 }
 
+fn loss_at() -> impl Strategy<Value = LossAt> {
+    prop_oneof![Just(LossAt::Entry), Just(LossAt::Exit)]
+}
+
 fn changes() -> impl Strategy<Value = Vec<Change>> {
     vec((span(), option::of(rate()), span()), 0..4).prop_map(|steps| {
         let mut at = Time::ZERO;
@@ -146,7 +150,14 @@ fn config() -> impl Strategy<Value = LinkConfig> {
         interval: Duration::from_nanos(interval),
     });
     (
-        (capacity(), span(), buffer(), discipline(), loss()),
+        (
+            capacity(),
+            span(),
+            buffer(),
+            discipline(),
+            loss(),
+            loss_at(),
+        ),
         option::of(jitter),
         option::of(reorder),
         share(),
@@ -156,7 +167,7 @@ fn config() -> impl Strategy<Value = LinkConfig> {
     )
         .prop_map(
             |(
-                (capacity, delay, buffer, queue, loss),
+                (capacity, delay, buffer, queue, loss, loss_at),
                 jitter,
                 reorder,
                 duplicate,
@@ -175,6 +186,7 @@ fn config() -> impl Strategy<Value = LinkConfig> {
                     buffer,
                     queue,
                     loss,
+                    loss_at,
                     jitter,
                     reorder,
                     duplicate,
@@ -529,7 +541,8 @@ proptest! {
             ..config
         };
         let all = times(&lossless);
-        let lossy = LinkConfig { loss: Loss::Independent(Ratio::new(1, 3)), ..lossless };
+        let loss = Loss::Independent(Ratio::new(1, 3));
+        let lossy = LinkConfig { loss, loss_at: LossAt::Exit, ..lossless };
         // With jitter or reordering free to overtake, each packet's time is its own; without, those in line may arrive
         // earlier for want of the one that they would have waited for, which constant delays rule out.
         prop_assert!(times(&lossy).iter().all(|arrival| all.contains(arrival)));

@@ -59,7 +59,7 @@ impl FlowConfig {
     /// A bulk transfer from time zero on, from host 0, over link 0 and back over link 1, everything else by default.
     pub fn new(kind: Kind) -> FlowConfig {
         FlowConfig::with_controller(MakeController::new(move |connection| {
-            AnyController::new(kind, connection)
+            AnyController::on_host(kind, connection)
         }))
     }
 }
