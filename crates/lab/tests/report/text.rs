@@ -87,7 +87,7 @@ fn many_flows_are_a_line_a_group() {
     assert!(lines[1].starts_with("bbr1 ×12"), "{text}");
     assert!(lines[2].starts_with("cubic ×12"), "{text}");
     assert!(
-        lines[2].contains("0.5 %") && lines[2].contains("70.3 ms"),
+        lines[2].contains("0.5 %") && lines[2].contains("69.1 ms"),
         "{text}"
     );
     let widest = lines.iter().map(|line| line.chars().count()).max();
