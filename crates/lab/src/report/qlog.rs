@@ -1,6 +1,6 @@
 //! A flow as qlog, for qvis and other tools of QUIC's people.
 //!
-//! The format is qlog 0.3 (draft-ietf-quic-qlog-main-schema-02 and draft-ietf-quic-qlog-quic-events-01), since that is
+//! The format is qlog 0.3 (draft-ietf-quic-qlog-main-schema-03 and draft-ietf-quic-qlog-quic-events-03), since that is
 //! what qvis reads; later drafts renamed its header and events. Serialized as JSON text sequences (main schema, "qlog
 //! to JSON Text Sequences mapping"); the file's name should end with `.sqlog`.
 //!
@@ -73,7 +73,7 @@ pub fn qlog(record: &Record, flow: usize) -> Option<String> {
     Some(text)
 }
 
-/// Main schema, "Traces": the header of a sequence, with its one trace.
+/// Main schema, "qlog to JSON Text Sequences mapping": the header (`QlogFileSeq`) with its one trace.
 fn header(record: &Record, flow: &FlowRecord) -> Value {
     let summary = &record.summary;
     json!({
