@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::SystemTime;
 
 use clap::Args;
-use lab::engine::{self, EngineError};
+use lab::engine;
 use lab::report::{self, Origin};
 use lab::scenario::{Draft, Scenario};
 
@@ -56,7 +56,6 @@ pub struct Options {
 /// Runs the scenario, shows it, and reports.
 pub fn run(options: &Options) -> Result<(), Failure> {
     let scenario = scenario(options)?;
-    options.engine.engine().check(&scenario).map_err(failure)?;
     let flows = scenario.each_flow().count();
     if let Some(flow) = options.qlog.iter().find(|flow| **flow >= flows) {
         let last = flows.saturating_sub(1);
@@ -74,7 +73,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         .engine
         .engine()
         .run(&scenario, &|progress| bar.show(&progress), &cancel)
-        .map_err(failure)?;
+        .map_err(Failure::failed)?;
     drop(bar);
     match options.json {
         true => output::json(&record.summary)?,
@@ -113,14 +112,9 @@ fn scenario(options: &Options) -> Result<Scenario, Failure> {
     if let Some(seed) = options.seed {
         scenario.seed = seed;
     }
+    let checked = options.engine.engine().check(&scenario);
+    checked.map_err(|error| input.wrong(error))?;
     Ok(scenario)
-}
-
-fn failure(error: EngineError) -> Failure {
-    match error {
-        EngineError::Scenario(error) => Failure::usage(error),
-        error => Failure::failed(error),
-    }
 }
 
 /// `What runs it: quic, …`.

@@ -84,6 +84,8 @@
       axes: [
         { ...axis, size: 50, label: data.x.field, labelFont: "12px system-ui, sans-serif", labelSize: 18,
           splits: () => places,
+          // Of a log scale, uPlot would label the powers of ten alone.
+          filter: (_, splits) => splits,
           // A label for each value, as the sweep writes it, where there is room for it.
           values: (plot, splits) => {
             let end = -Infinity;

@@ -70,16 +70,12 @@ pub(super) fn row(results: &Results<'_>, group: &Group) -> Vec<String> {
     row
 }
 
-/// `94.8 % (93.1–95.2)`; without the ends where they are the median.
+/// `94.8 % (93.1–95.2)`; without the ends where they look the same.
 fn share(spread: Spread) -> String {
     let Spread { median, min, max } = spread;
+    let [min, max] = [min, max].map(|end| format!("{:.1}", end * 100.0));
     match min == max {
         true => percent(median),
-        false => format!(
-            "{} ({:.1}–{:.1})",
-            percent(median),
-            min * 100.0,
-            max * 100.0
-        ),
+        false => format!("{} ({min}–{max})", percent(median)),
     }
 }
