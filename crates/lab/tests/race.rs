@@ -72,7 +72,12 @@ fn two_lanes_carry_the_same() {
         assert_eq!(last.delivered, Bytes::new(300_000));
         assert_eq!(last.total, Some(Bytes::new(300_000)));
     }
-    assert_eq!(report::table(&records).lines().count(), 3);
+    let table = report::table(&records);
+    // A busy machine has a line of its own below.
+    let lines = table
+        .lines()
+        .filter(|line| !line.starts_with("the machine"));
+    assert_eq!(lines.count(), 3, "{table}");
 }
 
 #[test]
