@@ -1,7 +1,7 @@
 //! Who watches a simulation.
 
 use congestion::{Ack, AnyController, Controller, Time};
-use transport::app::Transfer;
+use transport::app::{App, Transfer};
 use transport::burst::Burst;
 use transport::receiver::Receiver;
 use transport::sender::Sender;
@@ -67,6 +67,11 @@ pub trait Observer<C: Controller = AnyController> {
     /// An object of the application has been delivered whole.
     fn on_transfer(&mut self, id: Id, transfer: &Transfer) {
         let _ = (id, transfer);
+    }
+
+    /// The application of a connection that is over; comes before [`Observer::on_end`].
+    fn on_app_end(&mut self, id: Id, app: &App) {
+        let _ = (id, app);
     }
 
     /// A connection is over: its application has finished, and all that was written is acknowledged.

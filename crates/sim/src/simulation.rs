@@ -158,6 +158,13 @@ impl<O: Observer<C>, C: Controller> Simulation<O, C> {
             .map(|connection| (connection.id, &connection.sender, &connection.receiver))
     }
 
+    /// The applications of the connections that there are, in the order of [`connections`](Simulation::connections).
+    pub fn apps(&self) -> impl Iterator<Item = (Id, &App)> {
+        self.connections
+            .iter()
+            .filter_map(|connection| Some((connection.id, connection.app.as_ref()?)))
+    }
+
     /// What happened on the link of this index so far, and what waits for it; `None` if there is no such link. As of
     /// [`now`](Simulation::now), between calls of [`run_until`](Simulation::run_until).
     pub fn link(&self, index: usize) -> Option<LinkView> {
@@ -485,6 +492,9 @@ impl<O: Observer<C>, C: Controller> Simulation<O, C> {
         if let Some(over) = self.connections.remove(slot) {
             for end in [End::Sending, End::Receiving] {
                 self.timers.set(end.timer(slot), Time::MAX);
+            }
+            if let Some(app) = &over.app {
+                self.observer.on_app_end(over.id, app);
             }
             if over.is_reported() {
                 self.observer

@@ -53,6 +53,17 @@ pub(crate) fn read(value: &Value) -> Result<Config, ScenarioError> {
     Ok(app)
 }
 
+/// What scenarios call the application; nothing for bulk data and single transfers.
+pub(crate) fn kind(app: &Config) -> Option<&'static str> {
+    match app {
+        Config::Bulk | Config::Transfer { .. } => None,
+        Config::Requests(_) => Some("requests"),
+        Config::Poisson(_) => Some("poisson"),
+        Config::RateLimited(_) => Some("rate"),
+        Config::Video(_) => Some("video"),
+    }
+}
+
 /// Whether the application goes on for ever.
 pub(crate) fn is_endless(app: &Config) -> bool {
     match app {

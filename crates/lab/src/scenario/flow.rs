@@ -70,6 +70,11 @@ impl FlowSpec {
         self.bytes.is_none() && super::app::is_endless(&self.app)
     }
 
+    /// What their application is called; nothing for bulk data and transfers of `bytes`.
+    pub fn app_kind(&self) -> Option<&'static str> {
+        super::app::kind(&self.app)
+    }
+
     /// When each flow of the group starts.
     pub fn starts(&self) -> impl Iterator<Item = Duration> + use<> {
         let (start, stagger, count) = (self.start, self.stagger, self.count);

@@ -12,6 +12,7 @@ mod fields;
 mod flow;
 mod hops;
 mod host;
+mod limit;
 mod link_spec;
 mod path_spec;
 mod propagation;
@@ -22,7 +23,8 @@ pub(crate) mod value;
 use std::path::Path;
 use std::str::FromStr;
 
-use units::Duration;
+use transport::segment::HEADERS;
+use units::{Bytes, Duration};
 
 pub use buffer::BufferSpec;
 pub use draft::Draft;
@@ -140,6 +142,7 @@ impl Scenario {
             }
         }
         self.check_delays()?;
+        self.check_hosts()?;
         let Some(duration) = self.duration else {
             return match self.flows.iter().any(FlowSpec::is_endless) {
                 false => Ok(()),
@@ -183,6 +186,41 @@ impl Scenario {
         }
         scenario.check()?;
         Ok(scenario)
+    }
+
+    /// Whether packets fit where they have to go, and timeouts are in order.
+    fn check_hosts(&self) -> Result<(), ScenarioError> {
+        for (index, flow) in self.flows.iter().enumerate() {
+            let host = flow.host.over(&self.host);
+            let wrong = |own: bool, field: &str, reason: String| match own {
+                true => self.flow_error(index, &format!("host.{field}"), &reason),
+                false => ScenarioError::new(format!("host.{field}"), reason),
+            };
+            if let (Some(min), Some(max)) = (host.min_rto, host.max_rto)
+                && min > max
+            {
+                let reason = format!("{max} is shorter than min_rto, which is {min}");
+                return Err(wrong(flow.host.max_rto.is_some(), "max_rto", reason));
+            }
+            let Some(mss) = host.mss else { continue };
+            let packet = Bytes::new(mss) + HEADERS;
+            for (place, hop) in self.crossed(flow) {
+                let links = [("", hop.data()), (".uplink", hop.acks())];
+                let is_small = |link: &LinkSpec| {
+                    let bucket = link.policer.map(|policer| policer.burst);
+                    let least = [link.buffer_bytes(hop.rtt), bucket].into_iter().flatten();
+                    least.min().is_some_and(|least| least < packet)
+                };
+                if let Some((link, _)) = links.iter().find(|(_, link)| is_small(link)) {
+                    let name = hop_name(place);
+                    let reason = format!(
+                        "{mss} makes packets of {packet}, which {name}{link} has no room for"
+                    );
+                    return Err(wrong(flow.host.mss.is_some(), "mss", reason));
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Sets the field `key`; the error's field is relative to it.

@@ -211,6 +211,11 @@ impl App {
         }
     }
 
+    /// The objects that are not yet delivered, with their sizes and when they were asked for or came to be.
+    pub fn under_way(&self) -> impl Iterator<Item = (Bytes, Time)> {
+        self.objects().into_iter().flat_map(Objects::under_way)
+    }
+
     /// What has been counted.
     pub fn stats(&self) -> Stats {
         let mut stats = Stats::default();

@@ -118,6 +118,13 @@ impl Objects {
         })
     }
 
+    /// Size and start of each object that is accepted and not complete.
+    pub(super) fn under_way(&self) -> impl Iterator<Item = (Bytes, Time)> {
+        self.under_way
+            .iter()
+            .map(|object| (object.size, object.start))
+    }
+
     /// Objects accepted, completed, refused.
     pub(super) const fn counts(&self) -> (u64, u64, u64) {
         (self.started, self.completed, self.refused)

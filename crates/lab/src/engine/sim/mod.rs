@@ -77,7 +77,13 @@ impl Engine for Sim {
             simulation, paths, ..
         } = course;
         let now = simulation.now().since(Time::ZERO);
-        let watched = simulation.into_observer();
+        // The observer belongs to the simulation whose applications it is to be told about.
+        let apps: Vec<_> = simulation
+            .apps()
+            .map(|(id, app)| (id, app.clone()))
+            .collect();
+        let mut watched = simulation.into_observer();
+        apps.iter().for_each(|(id, app)| watched.note_app(*id, app));
         let end = match (is_partial, watched.all_completed(), scenario.duration) {
             (false, Some(completed), _) => completed,
             (false, None, Some(duration)) => duration,
@@ -105,7 +111,14 @@ impl Engine for Sim {
             wall: begin.elapsed(),
             is_partial,
         };
-        Ok(Record::new(run, recorded))
+        let mut record = Record::new(run, recorded);
+        // Each flow's own: not all cross the first hop, or the same way.
+        let share = network::payload_share(scenario);
+        for ((flow, _), summary) in scenario.each_flow().zip(&mut record.summary.flows) {
+            let limit = scenario.limit(flow, scenario.warmup, end, share);
+            summary.limit_share = limit.map(|limit| summary.goodput_bps as f64 / limit);
+        }
+        Ok(record)
     }
 }
 

@@ -6,7 +6,7 @@ use transport::segment::HEADERS;
 use transport::{app, receiver, sender};
 use units::{Bytes, Time};
 
-use crate::scenario::{FlowSpec, HostSpec, Scenario, ScenarioError};
+use crate::scenario::{FlowSpec, HostSpec, LinkSpec, PathSpec, Scenario, ScenarioError};
 
 /// The link that carries data over the hop at this place.
 pub(super) const fn data_link(hop: usize) -> usize {
@@ -41,6 +41,16 @@ pub(super) fn config(scenario: &Scenario) -> Result<Config, ScenarioError> {
         receiver.validate().map_err(|error| {
             scenario.flow_error(index, host_field(error.field()), error.problem())
         })?;
+        let takes_time = |hop: &PathSpec| {
+            let is_paced = |link: LinkSpec| link.rate.is_some() || link.trace.is_some();
+            is_paced(hop.data()) || is_paced(hop.acks())
+        };
+        if scenario.rtprop(group).is_zero()
+            && !scenario.crossed(group).any(|(_, hop)| takes_time(hop))
+        {
+            let reason = "packets take no time at all; give an RTprop or a rate";
+            return Err(ScenarioError::new("path.rtt", reason));
+        }
         let crossed = scenario.crossed(group).map(|(hop, _)| hop);
         let (first, last) = (
             crossed.clone().min().unwrap_or(0),

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use ::sim::{Id, Observer};
 use congestion::kind::Kind;
 use congestion::{Ack, AnyController, Controller};
-use transport::app::{self, Connections};
+use transport::app::{self, App, Connections};
 use transport::receiver::Receiver;
 use transport::segment::HEADERS;
 use transport::sender::Sender;
@@ -14,8 +14,8 @@ use units::{Bytes, Duration, Rate, Time};
 use super::Progress;
 use super::network;
 use crate::record::{
-    Completions, FlowRecord, FlowRecorder, FlowSample, FlowSpan, FlowSummary, FlowTotals, Transfer,
-    TransferRecorder, Transfers,
+    AppSummary, Completions, FlowRecord, FlowRecorder, FlowSample, FlowSpan, FlowSummary,
+    FlowTotals, PlaybackSummary, Transfer, TransferRecorder, Transfers,
 };
 use crate::scenario::{FlowSpec, Scenario};
 
@@ -40,6 +40,10 @@ struct Flow {
     mss: Bytes,
     /// What its `bytes` are.
     bytes: Option<Bytes>,
+    /// What its application is called, unless it is bulk data.
+    app_kind: Option<&'static str>,
+    /// What its application has counted; of many, nothing but their objects.
+    app: app::Stats,
     /// How many objects its application delivers in all, if that can be told.
     objects: Option<u64>,
     opens_many: bool,
@@ -113,6 +117,8 @@ impl Watch {
                     start,
                     mss: network::mss(scenario, spec),
                     bytes: spec.bytes,
+                    app_kind: spec.app_kind(),
+                    app: app::Stats::default(),
                     objects: objects(spec),
                     opens_many: opens_many(spec),
                     recorder: FlowRecorder::new(scenario.warmup, count),
@@ -163,25 +169,33 @@ impl Watch {
         self.flows.iter().for_each(|flow| watch(flow.progress(at)));
     }
 
+    /// Notes what the applications of connections that are not over have counted, once, at the end of the run. What they
+    /// have begun and not delivered is a transfer that is not complete.
+    pub fn note_app(&mut self, id: Id, app: &App) {
+        let Some(flow) = self.flows.get_mut(id.flow) else {
+            return;
+        };
+        flow.count(app);
+        for (bytes, start) in app.under_way() {
+            flow.app.started += u64::from(flow.opens_many);
+            self.transfers.note(Transfer {
+                flow: flow.id,
+                controller: flow.controller,
+                start: start.since(Time::ZERO),
+                bytes,
+                completed: None,
+            });
+        }
+    }
+
     /// Summaries and samples of the flows, and the transfers, after a run that ended at `end`.
     pub fn finish(
-        mut self,
+        self,
         end: Duration,
     ) -> (
         Vec<(FlowSummary, FlowRecord)>,
         (Transfers, Vec<Completions>),
     ) {
-        for flow in &self.flows {
-            if let (Some(bytes), None) = (flow.bytes, flow.completed) {
-                self.transfers.note(Transfer {
-                    flow: flow.id,
-                    controller: flow.controller,
-                    start: flow.start,
-                    bytes,
-                    completed: None,
-                });
-            }
-        }
         let flows = self.flows.into_iter().map(|flow| flow.finish(end));
         (flows.collect(), self.transfers.finish())
     }
@@ -229,7 +243,36 @@ impl Flow {
         }
     }
 
-    fn finish(self, end: Duration) -> (FlowSummary, FlowRecord) {
+    /// Counts what an application has counted. Those of many connections are counted object by object.
+    fn count(&mut self, app: &App) {
+        if !self.opens_many {
+            self.app = app.stats();
+        }
+    }
+
+    fn summary(&self) -> Option<AppSummary> {
+        let kind = self.app_kind?;
+        let app = &self.app;
+        Some(AppSummary {
+            kind: kind.to_string(),
+            started: app.started,
+            completed: app.completed,
+            refused: app.refused,
+            skipped: (kind == "rate").then_some(app.skipped),
+            late: (kind == "rate").then_some(app.late),
+            playback: (kind == "video").then(|| PlaybackSummary {
+                startup_s: app.playback.startup.map(Duration::as_secs_f64),
+                stalls: app.playback.stalls,
+                stalled_s: app.playback.stalled.as_secs_f64(),
+                played_s: app.playback.played.as_secs_f64(),
+            }),
+        })
+    }
+
+    fn finish(mut self, end: Duration) -> (FlowSummary, FlowRecord) {
+        if let Some(app) = self.summary() {
+            self.recorder.app(app);
+        }
         let span = FlowSpan {
             id: self.id,
             controller: self.controller,
@@ -298,6 +341,10 @@ impl Observer for Watch {
         let end = transfer.end.since(Time::ZERO);
         flow.delivered_objects = flow.delivered_objects.saturating_add(1);
         flow.last_object = end;
+        if flow.opens_many {
+            flow.app.started += 1;
+            flow.app.completed += 1;
+        }
         if Some(flow.delivered_objects) == flow.objects {
             flow.completed = Some(end);
         }

@@ -1,0 +1,55 @@
+//! What links let through.
+
+use units::Duration;
+
+use super::{FlowSpec, Scenario};
+
+impl Scenario {
+    /// The goodput in bits per second that a flow could have between two times if it were alone, as the links on its way
+    /// limit it: the narrowest one's rate, or its policer's, less what is lost at random there and behind it, times the
+    /// payload's share of a packet. `None` if no link on the way limits it, or one has a trace.
+    pub fn limit(
+        &self,
+        flow: &FlowSpec,
+        from: Duration,
+        to: Duration,
+        payload_share: f64,
+    ) -> Option<f64> {
+        let span = to.saturating_sub(from).as_secs_f64();
+        let links = self.crossed(flow).map(|(_, hop)| match flow.reverse {
+            false => {
+                let data = hop.data();
+                (data.trace.is_some(), hop.admitted(from, to), data.loss)
+            }
+            true => {
+                let uplink = hop.acks();
+                let span = to.saturating_sub(from);
+                let carried = uplink.rate.map(|rate| rate.bytes_in(span));
+                let policed = uplink
+                    .policer
+                    .map(|policer| policer.burst + policer.rate.bytes_in(span));
+                let admitted = [carried, policed].into_iter().flatten().min();
+                (uplink.trace.is_some(), admitted, uplink.loss)
+            }
+        });
+        let mut links: Vec<_> = links.collect();
+        if flow.reverse {
+            links.reverse();
+        }
+        if links.iter().any(|(has_trace, ..)| *has_trace) || span == 0.0 {
+            return None;
+        }
+        let narrowest = links.iter().fold(None, |before: Option<f64>, link| {
+            let (_, admitted, loss) = link;
+            let admitted = admitted.map(|bytes| bytes.get() as f64 * 8.0 / span);
+            let through = match (before, admitted) {
+                (Some(before), Some(admitted)) => Some(before.min(admitted)),
+                (before, admitted) => before.or(admitted),
+            };
+            through.map(|through| through * (1.0 - loss.mean()))
+        });
+        narrowest
+            .map(|through| through * payload_share)
+            .filter(|limit| *limit > 0.0)
+    }
+}

@@ -1,0 +1,313 @@
+//! What the engine `sim` makes of scenarios, in virtual time.
+
+use std::thread;
+
+use lab::Cancel;
+use lab::engine::{self, Engine, EngineError, Sim};
+use lab::record::Record;
+use lab::scenario::Scenario;
+
+fn scenario(text: &str) -> Scenario {
+    format!("name = \"test\"\n{text}").parse().unwrap()
+}
+
+fn run(text: &str) -> Record {
+    let record = Sim::new().run(&scenario(text), &|_| {}, &Cancel::new());
+    record.unwrap()
+}
+
+fn refusal(text: &str) -> String {
+    Sim::new().check(&scenario(text)).unwrap_err().to_string()
+}
+
+const PLAIN: &str = "duration = \"20s\"\nwarmup = \"5s\"\n[path]\nrate = \"10mbit\"\nrtt = \"40ms\"\nbuffer = \"2bdp\"\n";
+
+/// Everything in a record but how long it took.
+fn text(mut record: Record) -> String {
+    record.summary.wall_s = 0.0;
+    format!("{record:?}")
+}
+
+#[test]
+fn a_plain_scenario_in_numbers() {
+    let record = run(&format!("{PLAIN}[[flow]]\ncontroller = \"cubic\"\n"));
+    let summary = &record.summary;
+    assert_eq!((summary.engine.as_str(), summary.seed), ("sim", 1));
+    assert_eq!(summary.duration_s, 20.0);
+    assert!(!record.is_partial);
+    let path = &summary.path;
+    assert_eq!(path.rate_bps, Some(10_000_000));
+    assert_eq!(path.buffer_bytes, Some(100_000));
+    // 1448 of 1500 bytes are payload.
+    assert_eq!(path.limit_bps, Some(9_653_333));
+    assert!(path.utilization.unwrap() > 0.99, "{path:?}");
+    // A full buffer, and the packet that is being sent.
+    assert!(path.queue_ms.max.unwrap() > 78.0 && path.queue_ms.max.unwrap() < 82.0);
+    assert!(path.drops.unwrap() > 0);
+    assert_eq!((path.random_losses, path.late_packets), (Some(0), None));
+    let flow = &summary.flows[0];
+    // Two halves of RTprop, and a data packet of 1500 bytes at 10 Mbit/s.
+    assert!(
+        (flow.rtt_ms.min.unwrap() - 41.2).abs() < 1.3,
+        "{:?}",
+        flow.rtt_ms
+    );
+    // CUBIC fills the buffer.
+    assert!(flow.rtt_ms.max.unwrap() > 118.0 && flow.rtt_ms.max.unwrap() < 124.0);
+    assert!(flow.limit_share.unwrap() > 0.98 && flow.limit_share.unwrap() < 1.01);
+    let sent = flow.sent_bytes.unwrap() as f64;
+    let arrived = flow.delivered_bytes as f64 * 1500.0 / 1448.0;
+    assert!(
+        (0.0..0.02).contains(&(sent / arrived - 1.0)),
+        "{sent} {arrived}"
+    );
+    assert_eq!(flow.timeouts, Some(0));
+    assert_eq!(flow.completed_s, None);
+}
+
+#[test]
+fn a_window_limited_flow_has_a_window_a_round_trip() {
+    // 20 segments of 1448 bytes at most; an ACK for two, and none delayed: the rate is window / RTT, where the RTT is
+    // RTprop, as the path takes no time to serialize.
+    let record = run(
+        "duration = \"20s\"\nwarmup = \"2s\"\n[path]\nrtt = \"100ms\"\n\
+         [host]\nsend_buffer = \"28960b\"\nscheduler = \"none\"\n[[flow]]\ncontroller = \"reno\"\n",
+    );
+    let flow = &record.summary.flows[0];
+    let expected = 28_960.0 * 8.0 / 0.1;
+    let share = flow.goodput_bps as f64 / expected;
+    assert!((share - 1.0).abs() < 0.01, "{share}");
+    assert_eq!(flow.rtt_ms.p50, Some(100.0));
+    // Nothing limits it but its host.
+    assert_eq!(
+        (flow.limit_share, record.summary.path.limit_bps),
+        (None, None)
+    );
+}
+
+#[test]
+fn a_transfer_completes_at_the_exact_time() {
+    // A SYN of 60 bytes one way, the SYN-ACK back, and 10 segments of one initial window, one behind the other.
+    let record = run(
+        "[path]\nrate = \"12mbit\"\nrtt = \"50ms\"\n[host]\nscheduler = \"none\"\n\
+         [[flow]]\ncontroller = \"reno\"\nstart = \"1s\"\nbytes = \"14480b\"\n",
+    );
+    let flow = &record.summary.flows[0];
+    // 40 µs for the SYN, 50 ms for the round trip, then ten times a millisecond and 25 ms.
+    let completed = 1.0 + 0.000_040 + 0.050 + 0.010 + 0.025;
+    assert!(
+        (flow.completed_s.unwrap() - completed).abs() < 1e-9,
+        "{flow:?}"
+    );
+    assert_eq!(flow.delivered_bytes, 14_480);
+    assert_eq!(record.summary.duration_s, flow.completed_s.unwrap());
+    let goodput = 14_480.0 * 8.0 / (completed - 1.0);
+    assert!((flow.goodput_bps as f64 / goodput - 1.0).abs() < 1e-3);
+    let [transfer] = record.transfers.rows[..] else {
+        panic!("one transfer");
+    };
+    assert_eq!(
+        transfer.completed.unwrap().as_secs_f64(),
+        flow.completed_s.unwrap()
+    );
+    assert_eq!(transfer.bytes.get(), 14_480);
+}
+
+#[test]
+fn the_same_scenario_is_the_same_record_however_many_run() {
+    let busy = scenario(&format!(
+        "{PLAIN}loss = \"0.5%\"\nreorder = {{ share = \"1%\", by = \"5ms\" }}\n\
+         [[flow]]\ncontroller = \"bbr1\"\n[[flow]]\ncontroller = \"cubic\"\nrtt = \"80ms\"\n\
+         [[flow]]\ncontroller = \"reno\"\nreverse = true\n\
+         [[flow]]\ncontroller = \"cubic\"\napp = {{ kind = \"poisson\", interval = \"50ms\", sizes = \
+         {{ kind = \"lognormal\", median = \"20kb\", sigma = 1.2 }} }}\n"
+    ));
+    let once = || text(Sim::new().run(&busy, &|_| {}, &Cancel::new()).unwrap());
+    let alone = once();
+    let together: Vec<String> = thread::scope(|scope| {
+        let runs: Vec<_> = (0..2).map(|_| scope.spawn(once)).collect();
+        runs.into_iter().map(|run| run.join().unwrap()).collect()
+    });
+    assert!(together.iter().all(|record| *record == alone));
+    let mut other = busy.clone();
+    other.seed = 2;
+    let other = Sim::new().run(&other, &|_| {}, &Cancel::new()).unwrap();
+    assert_ne!(text(other), alone);
+}
+
+#[test]
+fn connections_of_their_own_are_one_flow_with_many_transfers() {
+    let record = run(
+        "duration = \"30s\"\n[path]\nrate = \"100mbit\"\nrtt = \"20ms\"\nbuffer = \"1bdp\"\n\
+         [[flow]]\ncontroller = \"cubic\"\napp = { kind = \"poisson\", interval = \"20ms\", sizes = \"50kb\", count = 400 }\n",
+    );
+    let [flow] = &record.summary.flows[..] else {
+        panic!("one flow");
+    };
+    assert_eq!(record.transfers.rows.len(), 400);
+    assert_eq!(flow.delivered_bytes, 400 * 50_000);
+    let app = flow.app.as_ref().unwrap();
+    assert_eq!(
+        (app.kind.as_str(), app.started, app.completed),
+        ("poisson", 400, 400)
+    );
+    let completed = record
+        .transfers
+        .rows
+        .iter()
+        .filter_map(|transfer| transfer.completed);
+    assert_eq!(flow.completed_s, completed.max().map(|at| at.as_secs_f64()));
+    // A handshake, and three windows of 10, 20 and 5 segments.
+    let fastest = record.summary.completions[0].p50_ms.unwrap();
+    assert!((70.0..90.0).contains(&fastest), "{fastest}");
+}
+
+#[test]
+fn what_was_asked_for_and_did_not_come_is_a_transfer_too() {
+    let record = run(
+        "duration = \"2s\"\n[path]\nrate = \"1mbit\"\nrtt = \"20ms\"\nbuffer = \"1s\"\n\
+         [[flow]]\ncontroller = \"cubic\"\nbytes = \"8mb\"\n\
+         [[flow]]\ncontroller = \"cubic\"\napp = { kind = \"requests\", response = \"2mb\" }\n",
+    );
+    let unfinished = record
+        .transfers
+        .rows
+        .iter()
+        .filter(|row| row.completed.is_none());
+    let unfinished: Vec<_> = unfinished.map(|row| (row.flow, row.bytes.get())).collect();
+    assert_eq!(unfinished, [(0, 8_000_000), (1, 2_000_000)]);
+    assert_eq!(record.summary.duration_s, 2.0);
+    let requests = record.summary.flows[1].app.as_ref().unwrap();
+    assert_eq!((requests.started, requests.completed), (1, 0));
+}
+
+#[test]
+fn a_video_plays() {
+    let record = run(
+        "[path]\nrate = \"20mbit\"\nrtt = \"40ms\"\nbuffer = \"1bdp\"\n\
+         [[flow]]\ncontroller = \"bbr1\"\napp = { kind = \"video\", length = \"40s\", max_buffer = \"8s\" }\n",
+    );
+    let flow = &record.summary.flows[0];
+    let video = flow.app.as_ref().unwrap();
+    assert_eq!((video.started, video.completed), (10, 10));
+    assert!(video.playback.unwrap().startup_s.unwrap() < 2.0);
+    // The last chunk is asked for when it fits: with 40 s of video and 8 s of buffer, 28 s and more after the start.
+    assert!(flow.completed_s.unwrap() > 28.0, "{:?}", flow.completed_s);
+}
+
+#[test]
+fn every_flow_has_its_own_round_trip() {
+    let record = run(
+        "duration = \"10s\"\n[path]\nrate = \"1gbit\"\nrtt = \"100ms\"\n\
+         [[path.next]]\nrtt = \"20ms\"\n\
+         [host]\ninitial_cwnd = 2\nsend_buffer = \"5792b\"\n\
+         [[flow]]\ncontroller = \"reno\"\n\
+         [[flow]]\ncontroller = \"reno\"\nrtt = \"30ms\"\nhops = 0\n\
+         [[flow]]\ncontroller = \"reno\"\nhops = 1\n\
+         [[flow]]\ncontroller = \"reno\"\nrtt = \"200ms\"\nreverse = true\n",
+    );
+    let rtts: Vec<f64> = record
+        .summary
+        .flows
+        .iter()
+        .map(|flow| flow.rtt_ms.min.unwrap())
+        .collect();
+    for (rtt, expected) in rtts.iter().zip([120.0, 30.0, 20.0, 200.0]) {
+        // Packets take 12 µs each.
+        assert!((rtt - expected).abs() < 0.1, "{rtts:?}");
+    }
+}
+
+#[test]
+fn each_hop_is_a_bottleneck_of_its_own() {
+    let record = run("duration = \"20s\"\nwarmup = \"5s\"\n\
+         [path]\nrate = \"20mbit\"\nrtt = \"20ms\"\nbuffer = \"1bdp\"\nuplink = { rate = \"2mbit\", buffer = \"50p\" }\n\
+         [[path.next]]\nrate = \"10mbit\"\nrtt = \"20ms\"\nbuffer = \"100p\"\n\
+         [[flow]]\ncontroller = \"cubic\"\nhops = \"0\"\n\
+         [[flow]]\ncontroller = \"cubic\"\nhops = \"1\"\n\
+         [[flow]]\ncontroller = \"cubic\"\nreverse = true\nhops = \"0\"\n");
+    let summary = &record.summary;
+    assert_eq!((summary.next.len(), record.paths.len()), (1, 2));
+    assert_eq!(summary.next[0].rate_bps, Some(10_000_000));
+    assert!(
+        summary.next[0].utilization.unwrap() > 0.97,
+        "{:?}",
+        summary.next[0]
+    );
+    let shares: Vec<f64> = summary
+        .flows
+        .iter()
+        .map(|flow| flow.limit_share.unwrap())
+        .collect();
+    // The second has its hop for itself; the other two send against each other, and ACKs take their share.
+    assert!(shares[1] > 0.97 && shares[1] < 1.01, "{shares:?}");
+    assert!(shares[0] > 0.5 && shares[0] < 1.0, "{shares:?}");
+    assert!(shares[2] > 0.5 && shares[2] < 1.0, "{shares:?}");
+}
+
+#[test]
+fn marks_are_counted_where_hosts_understand_them() {
+    let path = "duration = \"10s\"\n[path]\nrate = \"20mbit\"\nrtt = \"20ms\"\nbuffer = \"4bdp\"\n\
+                queue = { kind = \"threshold\", at = \"30kb\" }\n";
+    let marked = run(&format!(
+        "{path}[host]\necn = true\n[[flow]]\ncontroller = \"reno\"\n"
+    ));
+    assert!(marked.summary.path.marks.unwrap() > 0);
+    assert!(marked.summary.flows[0].ecn_marks.unwrap() > 0);
+    assert_eq!(marked.summary.flows[0].packets_lost, Some(0));
+    let dropped = run(&format!("{path}[[flow]]\ncontroller = \"reno\"\n"));
+    assert_eq!(dropped.summary.path.marks, Some(0));
+    assert!(dropped.summary.path.drops.unwrap() > 0);
+}
+
+#[test]
+fn a_cancelled_run_is_partial() {
+    let scenario = scenario(&format!(
+        "{PLAIN}[[flow]]\ncontroller = \"bbr1\"\nbytes = \"1gb\"\n"
+    ));
+    let cancel = Cancel::new();
+    cancel.cancel();
+    let record = Sim::new().run(&scenario, &|_| {}, &cancel).unwrap();
+    assert!(record.is_partial);
+    assert_eq!(record.summary.duration_s, 0.0);
+    assert_eq!(record.summary.flows[0].completed_s, None);
+}
+
+#[test]
+fn what_cannot_be_simulated_is_told() {
+    let flow = "[[flow]]\ncontroller = \"cubic\"\n";
+    assert_eq!(
+        refusal(&format!("duration = \"1s\"\n{flow}")),
+        "path.rtt: packets take no time at all; give an RTprop or a rate"
+    );
+    let answer = refusal(&format!(
+        "duration = \"1s\"\n[path]\nrtt = \"1ms\"\ntrace = \"none.trace\"\n{flow}"
+    ));
+    assert!(answer.starts_with("path.trace: none.trace: "), "{answer}");
+    let answer = refusal(&format!(
+        "duration = \"1s\"\n[path]\nrtt = \"1ms\"\n[host]\nreceive_buffer = \"5kb\"\ninitial_receive_buffer = \"9kb\"\n{flow}"
+    ));
+    assert!(answer.starts_with("flow.host.receive_buffer: "), "{answer}");
+}
+
+#[test]
+fn a_path_that_lets_nothing_through_ends_a_run_without_a_duration() {
+    let scenario = scenario(
+        "[path]\nrtt = \"1s\"\nloss = \"100%\"\n[[flow]]\ncontroller = \"cubic\"\nbytes = \"1mb\"\n",
+    );
+    let error = Sim::new()
+        .run(&scenario, &|_| {}, &Cancel::new())
+        .unwrap_err();
+    assert!(matches!(error, EngineError::Stalled { .. }), "{error}");
+    assert_eq!(error.to_string().lines().count(), 1);
+}
+
+#[test]
+fn engines_by_name() {
+    for kind in engine::Kind::ALL {
+        assert_eq!(kind.name().parse(), Ok(*kind));
+        assert_eq!(kind.engine().name(), kind.name());
+    }
+    let unknown = "simm".parse::<engine::Kind>().unwrap_err().to_string();
+    assert_eq!(unknown, "unknown engine; known: sim, quic");
+}
