@@ -46,13 +46,8 @@ fn a_plain_scenario_in_numbers() {
     assert!(path.drops.unwrap() > 0);
     assert_eq!((path.random_losses, path.late_packets), (Some(0), None));
     let flow = &summary.flows[0];
-    // Two halves of RTprop, and a data packet of 1500 bytes at 10 Mbit/s.
-    assert!(
-        (flow.rtt_ms.min.unwrap() - 41.2).abs() < 1.3,
-        "{:?}",
-        flow.rtt_ms
-    );
-    // CUBIC fills the buffer.
+    // CUBIC fills the buffer, and after the warmup it does not empty it any more.
+    assert!(flow.rtt_ms.min.unwrap() > 60.0, "{:?}", flow.rtt_ms);
     assert!(flow.rtt_ms.max.unwrap() > 118.0 && flow.rtt_ms.max.unwrap() < 124.0);
     assert!(flow.limit_share.unwrap() > 0.98 && flow.limit_share.unwrap() < 1.01);
     let sent = flow.sent_bytes.unwrap() as f64;
@@ -116,7 +111,7 @@ fn a_transfer_completes_at_the_exact_time() {
 #[test]
 fn the_same_scenario_is_the_same_record_however_many_run() {
     let busy = scenario(&format!(
-        "{PLAIN}loss = \"0.5%\"\nreorder = {{ share = \"1%\", by = \"5ms\" }}\n\
+        "{PLAIN}loss = \"0.5%\"\nuplink = {{ rate = \"5mbit\", buffer = \"1s\" }}\nreorder = {{ share = \"1%\", by = \"5ms\" }}\n\
          [[flow]]\ncontroller = \"bbr1\"\n[[flow]]\ncontroller = \"cubic\"\nrtt = \"80ms\"\n\
          [[flow]]\ncontroller = \"reno\"\nreverse = true\n\
          [[flow]]\ncontroller = \"cubic\"\napp = {{ kind = \"poisson\", interval = \"50ms\", sizes = \

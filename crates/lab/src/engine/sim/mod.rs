@@ -142,19 +142,22 @@ impl Course {
         let end = scenario.duration.unwrap_or(Duration::MAX);
         let mut at = Duration::ZERO;
         self.look(at);
-        while at < end && self.simulation.has_flows() {
+        let is_cancelled = loop {
+            if at >= end || !self.simulation.has_flows() {
+                break false;
+            }
             if cancel.is_cancelled() {
-                return Ok(true);
+                break true;
             }
-            let mut next =
-                at + LOOK.saturating_sub(Duration::from_nanos(at.as_nanos() % LOOK.as_nanos()));
-            if at < scenario.warmup {
-                next = next.min(scenario.warmup);
-            }
-            at = next.min(end);
+            let into_look = Duration::from_nanos(at.as_nanos() % LOOK.as_nanos());
+            let next = (at + LOOK.saturating_sub(into_look)).min(end);
+            at = match at < scenario.warmup {
+                true => next.min(scenario.warmup),
+                false => next,
+            };
             self.simulation.run_until(Time::ZERO + at);
             self.look(at);
-            if at.as_nanos().is_multiple_of(NOTE.as_nanos()) || at == scenario.warmup || at == end {
+            if at.as_nanos().is_multiple_of(NOTE.as_nanos()) || at == scenario.warmup {
                 self.note(at);
             }
             if scenario.duration.is_none()
@@ -166,8 +169,9 @@ impl Course {
                 self.told = Instant::now();
                 self.simulation.observer().tell(at, watch);
             }
-        }
-        Ok(false)
+        };
+        self.note(at);
+        Ok(is_cancelled)
     }
 
     /// Notes what waits at each hop.

@@ -51,6 +51,7 @@ pub(super) fn config(scenario: &Scenario) -> Result<Config, ScenarioError> {
             let reason = "packets take no time at all; give an RTprop or a rate";
             return Err(ScenarioError::new("path.rtt", reason));
         }
+        check_bounded(scenario, index, group, &spec)?;
         let crossed = scenario.crossed(group).map(|(hop, _)| hop);
         let (first, last) = (
             crossed.clone().min().unwrap_or(0),
@@ -78,6 +79,39 @@ pub(super) fn config(scenario: &Scenario) -> Result<Config, ScenarioError> {
         end: scenario.duration.map(|duration| Time::ZERO + duration),
         ..parking_lot(hops, flows)
     })
+}
+
+/// Whether something limits a flow that sends as much as goes: its window would double for ever, and what is simulated is
+/// as much as fits the memory.
+fn check_bounded(
+    scenario: &Scenario,
+    index: usize,
+    group: &FlowSpec,
+    host: &HostSpec,
+) -> Result<(), ScenarioError> {
+    let is_limited = |hop: &PathSpec| {
+        let link = if group.reverse {
+            hop.acks()
+        } else {
+            hop.data()
+        };
+        link.rate.is_some() || link.trace.is_some() || link.policer.is_some()
+    };
+    if group.bytes.is_some()
+        || group.app != app::Config::Bulk
+        || host.nic.is_some()
+        || host.send_buffer.is_some()
+        || host.receive_buffer.is_some()
+        || scenario.crossed(group).any(|(_, hop)| is_limited(hop))
+    {
+        return Ok(());
+    }
+    let (field, missing) = match group.reverse {
+        true => ("reverse", "path.uplink.rate"),
+        false => ("controller", "path.rate"),
+    };
+    let reason = format!("nothing limits what this flow sends; give {missing}, bytes or host.nic");
+    Err(scenario.flow_error(index, field, &reason))
 }
 
 /// What a simulation refuses although the scenario was checked.

@@ -357,6 +357,12 @@ impl Observer for Watch {
         });
     }
 
+    fn on_app_end(&mut self, id: Id, app: &App) {
+        if let Some(flow) = self.flows.get_mut(id.flow) {
+            flow.count(app);
+        }
+    }
+
     fn on_end(&mut self, now: Time, id: Id, sender: &Sender<AnyController>, receiver: &Receiver) {
         let Some(flow) = self.flows.get_mut(id.flow) else {
             return;
