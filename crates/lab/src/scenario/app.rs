@@ -31,6 +31,9 @@ pub(crate) const VIDEO: [&str; 7] = [
     "request",
 ];
 
+pub(crate) const LOGNORMAL: [&str; 3] = ["kind", "median", "sigma"];
+pub(crate) const PARETO: [&str; 4] = ["kind", "min", "shape", "max"];
+
 /// Half a second of frames may wait, so that what is late is skipped and not added to what is later.
 const BACKLOG: units::Duration = units::Duration::from_millis(500);
 
@@ -162,22 +165,19 @@ fn sizes(value: &Value) -> Result<Sizes, ScenarioError> {
         Value::List(_) => return value.list(Value::positive_size).map(Sizes::List),
         Value::Table(_) => {}
     }
-    let known = ["kind", "median", "sigma", "min", "shape", "max"];
     let example = "{ kind = \"lognormal\", median = \"20kb\", sigma = 1.5 }";
-    let fields = value.fields(example, &known)?;
-    let kinds = ["lognormal", "pareto"].map(|kind| (kind, kind));
-    let kind = fields.required("kind", |value| value.one_of("distribution", &kinds))?;
-    let of_kind = |known: &[&str]| value.fields(example, known);
+    let (kind, table) = value.kind("distribution", &["lognormal", "pareto"])?;
+    let of_kind = |known| table.fields(example, known);
     match kind {
         "lognormal" => {
-            let fields = of_kind(&["kind", "median", "sigma"])?;
+            let fields = of_kind(&LOGNORMAL)?;
             Ok(Sizes::LogNormal {
                 median: fields.required("median", Value::positive_size)?,
                 sigma: fields.required("sigma", number)?,
             })
         }
         _ => {
-            let fields = of_kind(&["kind", "min", "shape", "max"])?;
+            let fields = of_kind(&PARETO)?;
             Ok(Sizes::Pareto {
                 min: fields.required("min", Value::positive_size)?,
                 shape: fields.required("shape", number)?,

@@ -15,7 +15,7 @@ pub(crate) fn loss(value: &Value) -> Result<Loss, ScenarioError> {
         return value.share().map(independent);
     }
     let example = "{ kind = \"gilbert\", p = \"1%\", r = \"30%\" }";
-    let fields = value.fields(example, &["kind", "p", "r", "loss_good", "loss_bad"])?;
+    let fields = value.fields(example, &GILBERT)?;
     fields.required("kind", |kind| match kind.text("gilbert")? {
         "gilbert" => Ok(()),
         _ => Err(kind.wrong("is no known kind of loss; known: gilbert")),
@@ -49,7 +49,7 @@ pub(crate) fn jitter(value: &Value) -> Result<Jitter, ScenarioError> {
         });
     }
     let example = "{ up_to = \"5ms\", reorders = true }";
-    let fields = value.fields(example, &["up_to", "reorders"])?;
+    let fields = value.fields(example, &JITTER)?;
     Ok(Jitter {
         up_to: fields.required("up_to", Value::positive_time)?,
         reorders: fields.optional("reorders", Value::parse)?.unwrap_or(false),
@@ -58,7 +58,7 @@ pub(crate) fn jitter(value: &Value) -> Result<Jitter, ScenarioError> {
 
 pub(crate) fn reorder(value: &Value) -> Result<Reorder, ScenarioError> {
     let example = "{ share = \"1%\", by = \"10ms\" }";
-    let fields = value.fields(example, &["share", "by"])?;
+    let fields = value.fields(example, &REORDER)?;
     Ok(Reorder {
         share: fields.required("share", Value::share)?,
         by: fields.required("by", Value::positive_time)?,
@@ -67,7 +67,7 @@ pub(crate) fn reorder(value: &Value) -> Result<Reorder, ScenarioError> {
 
 pub(crate) fn policer(value: &Value) -> Result<Policer, ScenarioError> {
     let example = "{ rate = \"10mbit\", burst = \"100kb\" }";
-    let fields = value.fields(example, &["rate", "burst"])?;
+    let fields = value.fields(example, &POLICER)?;
     Ok(Policer {
         rate: fields.required("rate", Value::positive_rate)?,
         burst: fields.required("burst", |value| {
@@ -81,11 +81,17 @@ pub(crate) fn policer(value: &Value) -> Result<Policer, ScenarioError> {
 }
 
 pub(crate) fn aggregation(value: &Value) -> Result<Aggregation, ScenarioError> {
-    let fields = value.fields("{ interval = \"10ms\" }", &["interval"])?;
+    let fields = value.fields("{ interval = \"10ms\" }", &AGGREGATION)?;
     Ok(Aggregation {
         interval: fields.required("interval", Value::positive_time)?,
     })
 }
+
+pub(crate) const GILBERT: [&str; 5] = ["kind", "p", "r", "loss_good", "loss_bad"];
+pub(crate) const JITTER: [&str; 2] = ["up_to", "reorders"];
+pub(crate) const REORDER: [&str; 2] = ["share", "by"];
+pub(crate) const POLICER: [&str; 2] = ["rate", "burst"];
+pub(crate) const AGGREGATION: [&str; 1] = ["interval"];
 
 /// The queue disciplines, as `kind` calls them.
 const QUEUES: [&str; 5] = ["droptail", "codel", "fq_codel", "red", "threshold"];

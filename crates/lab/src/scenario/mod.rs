@@ -65,6 +65,31 @@ pub struct Scenario {
     pub flows: Vec<FlowSpec>,
 }
 
+/// Every table of a scenario, and its fields. A table that one of several kinds of value can be is named with the kind.
+pub const TABLES: [(&str, &[&str]); 21] = [
+    ("", &Scenario::KEYS),
+    ("[path]", &PathSpec::KEYS),
+    ("[path.uplink]", &LinkSpec::KEYS),
+    ("[[path.change]]", &path_spec::CHANGE),
+    ("loss: gilbert", &fields::GILBERT),
+    ("jitter", &fields::JITTER),
+    ("reorder", &fields::REORDER),
+    ("policer", &fields::POLICER),
+    ("aggregation", &fields::AGGREGATION),
+    ("queue: codel", &fields::CODEL),
+    ("queue: fq_codel", &fields::FQ_CODEL),
+    ("queue: red", &fields::RED),
+    ("queue: threshold", &fields::THRESHOLD),
+    ("[host]", &HostSpec::KEYS),
+    ("[[flow]]", &FlowSpec::KEYS),
+    ("app: requests", &app::REQUESTS),
+    ("app: poisson", &app::POISSON),
+    ("app: rate", &app::RATE),
+    ("app: video", &app::VIDEO),
+    ("sizes: lognormal", &app::LOGNORMAL),
+    ("sizes: pareto", &app::PARETO),
+];
+
 impl Scenario {
     /// The fields outside of any table, and the tables.
     pub const KEYS: [&str; 7] = ["name", "duration", "warmup", "seed", "path", "host", "flow"];

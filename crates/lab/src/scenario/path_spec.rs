@@ -226,9 +226,11 @@ impl PathSpec {
     }
 }
 
+pub(crate) const CHANGE: [&str; 3] = ["at", "rate", "rtt"];
+
 fn change(value: &Value) -> Result<ChangeSpec, ScenarioError> {
     let example = "{ at = \"20s\", rate = \"20mbit\" }";
-    let fields = value.fields(example, &["at", "rate", "rtt"])?;
+    let fields = value.fields(example, &CHANGE)?;
     let change = ChangeSpec {
         at: fields.required("at", Value::parse)?,
         rate: fields.optional("rate", Value::positive_rate)?,
