@@ -1,9 +1,15 @@
 //! Scenarios as people write them, rightly and wrongly.
 
 use congestion::kind::Kind;
-use lab::scenario::{BufferSpec, PathSpec, Scenario};
-use path::{Aggregation, Buffer, Capacity, GilbertElliott, Jitter, Loss, Policer, Reorder};
+use lab::scenario::{BufferSpec, Hops, HostSpec, LinkSpec, PathSpec, Scenario};
+use path::{
+    Aggregation, Buffer, Capacity, CoDel, Discipline, FqCoDel, GilbertElliott, Jitter, Loss,
+    Policer, Red, Reorder,
+};
 use proptest::prelude::*;
+use transport::app::{self, Connections, Pause, Sizes};
+use transport::scheduler::Pacing;
+use transport::sender::LossDetection;
 use units::{Bytes, Duration, Rate, Ratio, Time};
 
 const MINIMAL: &str = "name = \"x\"\nduration = \"10s\"\n[[flow]]\ncontroller = \"cubic\"\n";
@@ -286,6 +292,61 @@ fn nonsense_names_line_field_and_fix() {
             "line 5: flow.count: 500000 flows are more than 100000",
         ),
         (
+            "name = 'x'\n[[flow]]\ncontroller = 'cubic'\nbytes = '1mb'\napp = 'video'",
+            "line 4: flow.bytes: an application has sizes of its own; give one of bytes and app",
+        ),
+        (
+            "name = 'x'\n[[flow]]\ncontroller = 'cubic'\napp = { kind = 'video', laddder = [] }",
+            "line 4: flow.app.laddder: unknown key; did you mean `ladder`?",
+        ),
+        (
+            "name = 'x'\n[[flow]]\ncontroller = 'cubic'\napp = { kind = 'vido' }",
+            "line 4: flow.app.kind: vido is no known application; known: bulk, requests, poisson, rate, video",
+        ),
+        (
+            "name = 'x'\n[[flow]]\ncontroller = 'cubic'\napp = { kind = 'poisson', sizes = '9kb' }",
+            "line 4: flow.app.interval: is missing; give the mean time between arrivals, or their load",
+        ),
+        (
+            "name = 'x'\n[[flow]]\ncontroller = 'cubic'\napp = { kind = 'video', max_buffer = '1s' }",
+            "line 4: flow.app.max_buffer: of 1s holds no chunk; give at least 4s",
+        ),
+        (
+            "name = 'x'\nduration = '1s'\n[[flow]]\ncontroller = 'cubic'\nhops = '0-1'",
+            "line 5: flow.hops: there is no hop 1; the last is 0",
+        ),
+        (
+            "name = 'x'\nduration = '1s'\n[host]\nmss = 9\n[[flow]]\ncontroller = 'cubic'",
+            "line 4: host.mss: 9 is no segment size; give 536 to 8948 bytes, such as 1448",
+        ),
+        (
+            "name = 'x'\nduration = '1s'\n[path]\nbuffer = '2kb'\n[host]\nmss = 8948\n[[flow]]\ncontroller = 'cubic'",
+            "line 6: host.mss: 8948 makes packets of 9kb, which path has no room for",
+        ),
+        (
+            "name = 'x'\nduration = '1s'\n[host]\nmin_rto = '2s'\nmax_rto = '1s'\n[[flow]]\ncontroller = 'cubic'",
+            "line 5: host.max_rto: 1s is shorter than min_rto, which is 2s",
+        ),
+        (
+            "name = 'x'\nduration = '1s'\n[host]\nmin_rtt = '2s'",
+            "line 4: host.min_rtt: unknown key; did you mean `min_rto`?",
+        ),
+        (
+            "name = 'x'\nduration = '1s'\n[[path.next]]\nrate = '1mbit'\n[[path.next]]\nbuffer = '4bdp'\n[[flow]]\n\
+             controller = 'cubic'",
+            "line 6: path.next[1].buffer: 4bdp needs path.next[1].rate; give one, or a size such as 250kb",
+        ),
+        (
+            "name = 'x'\nduration = '1s'\n[path]\nack_loss = '1%'\nuplink = { loss = '1%' }\n[[flow]]\ncontroller = 'cubic'",
+            "line 5: path.uplink.loss: there is an ack_loss already; give one of the two",
+        ),
+        (
+            "name = 'x'\nduration = '9s'\n[path]\nrtt = '40ms'\nchange = [{ at = '1s', rtt = '10ms' }]\n[[flow]]\n\
+             controller = 'cubic'\nrtt = '20ms'",
+            "line 5: path.change[0].rtt: shortens the way by more than the 20ms that all flows share; give a longer one, or \
+             flows longer RTTs",
+        ),
+        (
             "nam = 'x'",
             "line 1: nam: unknown key; did you mean `name`?",
         ),
@@ -359,9 +420,25 @@ fn overrides() {
         ("name", "other"),
         ("flow.controller", "cubic"),
         ("duration", "30s"),
+        ("flow.1.bytes", "9mb"),
+        ("path.change.0.rate", "30mbit"),
+        ("path.queue", "{ kind = 'codel', target = '7ms' }"),
+        ("path.queue.target", "8ms"),
+        ("host.ecn", "true"),
     ] {
         scenario.set(key, text).unwrap();
     }
+    assert_eq!(scenario.flows[1].bytes, Some(Bytes::new(9_000_000)));
+    assert_eq!(
+        scenario.path.changes[0].rate,
+        Some(Rate::from_bits_per_sec(30_000_000))
+    );
+    let codel = CoDel {
+        target: Duration::from_millis(8),
+        ..CoDel::default()
+    };
+    assert_eq!(scenario.path.queue, Discipline::CoDel(codel));
+    assert_eq!(scenario.host.ecn, Some(true));
     assert_eq!(scenario.path.loss, Loss::Independent(Ratio::new(2, 100)));
     assert_eq!(scenario.seed, 9);
     assert_eq!(scenario.name, "other");
@@ -512,7 +589,204 @@ prop_compose! {
     }
 }
 
+fn any_queue() -> impl Strategy<Value = Discipline> {
+    let any_codel = || {
+        (1u64..1_000_000, any::<bool>()).prop_map(|(micros, ecn)| CoDel {
+            target: Duration::from_micros(micros),
+            interval: Duration::from_micros(micros * 20),
+            ecn,
+        })
+    };
+    let any_red = (
+        1u64..1 << 30,
+        1u64..1 << 30,
+        share(),
+        any::<bool>(),
+        any::<bool>(),
+    )
+        .prop_map(|(min, more, probability, gentle, ecn)| Red {
+            probability,
+            gentle,
+            ecn,
+            ..Red::new(Bytes::new(min), Bytes::new(min + more))
+        });
+    prop_oneof![
+        Just(Discipline::DropTail),
+        any_codel().prop_map(Discipline::CoDel),
+        (1u32..=65_536, 256u64..100_000, any_codel()).prop_map(|(flows, quantum, codel)| {
+            Discipline::FqCoDel(FqCoDel {
+                flows,
+                quantum: Bytes::new(quantum),
+                codel,
+            })
+        }),
+        any_red.prop_map(Discipline::Red),
+        (1u64..1 << 40).prop_map(|at| Discipline::Red(Red::threshold(Bytes::new(at)))),
+    ]
+}
+
+fn size() -> impl Strategy<Value = Bytes> {
+    (1u64..1 << 40).prop_map(Bytes::new)
+}
+
+fn rate() -> impl Strategy<Value = Rate> {
+    (1_000u64..100_000_000_000).prop_map(Rate::from_bytes_per_sec)
+}
+
+fn any_sizes() -> impl Strategy<Value = Sizes> {
+    prop_oneof![
+        size().prop_map(Sizes::Fixed),
+        prop::collection::vec(size(), 1..5).prop_map(Sizes::List),
+        (size(), share()).prop_map(|(median, sigma)| Sizes::LogNormal { median, sigma }),
+        (size(), 1u32..4_000, size()).prop_map(|(min, shape, more)| Sizes::Pareto {
+            min,
+            shape: Ratio::new(shape, 1_000),
+            max: min + more,
+        }),
+    ]
+}
+
+fn any_app() -> impl Strategy<Value = app::Config> {
+    let count = || prop::option::of(1u64..1 << 40);
+    let pause = prop_oneof![
+        span().prop_map(Pause::Fixed),
+        span().prop_map(Pause::Exponential)
+    ];
+    let requests = (size(), any_sizes(), pause, count(), 1u32..=1024).prop_map(
+        |(request, response, think, count, outstanding)| {
+            app::Config::Requests(app::Requests {
+                request,
+                response,
+                think,
+                count,
+                outstanding,
+            })
+        },
+    );
+    let poisson = (span(), any_sizes(), any::<bool>(), count()).prop_map(
+        |(interval, sizes, is_new, count)| {
+            let connections = if is_new {
+                Connections::New
+            } else {
+                Connections::Kept
+            };
+            app::Config::Poisson(app::Poisson {
+                interval,
+                sizes,
+                connections,
+                count,
+            })
+        },
+    );
+    let limited = (rate(), size(), size(), prop::option::of(span())).prop_map(
+        |(rate, write, more, deadline)| {
+            app::Config::RateLimited(app::RateLimited {
+                rate,
+                write,
+                backlog: write + more,
+                deadline,
+            })
+        },
+    );
+    let video = (
+        span(),
+        prop::collection::vec(rate(), 1..5),
+        prop::option::of(span()),
+        size(),
+    )
+        .prop_map(|(chunk, mut ladder, length, request)| {
+            ladder.sort();
+            app::Config::Video(app::Video {
+                chunk,
+                ladder,
+                startup: chunk,
+                max_buffer: chunk * 3,
+                length,
+                request,
+            })
+        });
+    prop_oneof![Just(app::Config::Bulk), requests, poisson, limited, video]
+}
+
+prop_compose! {
+    fn any_host()(
+        parts in prop::collection::vec(any::<bool>(), 6), nic in prop::option::of(rate()), small in 0u64..=3,
+        count in prop::option::of(1u64..1_000_000), buffer in prop::option::of(2_896u64..1 << 40), rto in span(),
+        delay in prop::option::of(span()), flag in prop::option::of(any::<bool>()),
+    ) -> HostSpec {
+        let buffer = buffer.map(Bytes::new);
+        let schedulers = [Pacing::Fq, Pacing::PerConnection, Pacing::None];
+        let detection = if parts[0] { LossDetection::Rack } else { LossDetection::DupThreshold };
+        HostSpec {
+            scheduler: parts[1].then(|| schedulers[small as usize % 3]),
+            nic,
+            mss: parts[2].then_some(1_400 + small),
+            initial_cwnd: count,
+            send_buffer: buffer,
+            receive_buffer: buffer,
+            initial_receive_buffer: buffer,
+            delayed_ack: delay,
+            ack_every: count,
+            aggregation_delay: delay,
+            sack_blocks: parts[3].then_some(small),
+            min_rto: parts[4].then_some(rto),
+            max_rto: parts[4].then_some(rto * 2),
+            loss_detection: parts[5].then_some(detection),
+            ecn: flag,
+            offload: flag,
+        }
+    }
+}
+
+prop_compose! {
+    fn any_uplink()(path in any_path(), queue in any_queue(), parts in prop::collection::vec(any::<bool>(), 2)) -> LinkSpec {
+        LinkSpec {
+            rate: path.rate,
+            trace: None,
+            buffer: path.buffer,
+            queue,
+            loss: if parts[0] { path.loss } else { Loss::None },
+            jitter: path.jitter,
+            reorder: path.reorder,
+            duplicate: path.ack_loss,
+            policer: path.policer,
+            aggregation: path.aggregation.filter(|_| parts[1]),
+        }
+    }
+}
+
+prop_compose! {
+    fn any_hop()(
+        path in any_path(), queue in any_queue(), uplink in any_uplink(), duplicate in share(),
+    ) -> PathSpec {
+        let mut path = PathSpec { queue, uplink, duplicate, ..path };
+        if path.uplink.loss != Loss::None {
+            path.ack_loss = Ratio::ZERO;
+        }
+        if path.uplink.aggregation.is_some() {
+            path.aggregation = None;
+        }
+        path
+    }
+}
+
 proptest! {
+    #[test]
+    fn hosts_chains_and_applications_survive_too(
+        path in any_hop(), next in prop::collection::vec(any_hop(), 0..4), host in any_host(), own in any_host(),
+        app in any_app(), rtt in prop::option::of(span()), reverse: bool, hops in prop::option::of((0usize..4, 0usize..4)),
+    ) {
+        let mut scenario: Scenario = MINIMAL.parse().unwrap();
+        (scenario.path, scenario.next, scenario.host) = (path, next, host);
+        let flow = &mut scenario.flows[0];
+        (flow.app, flow.rtt, flow.reverse, flow.host) = (app, rtt, reverse, own);
+        flow.hops = hops.and_then(|(first, last)| Hops::new(first, last));
+        prop_assume!(scenario.check().is_ok());
+        let text = scenario.to_string();
+        let again: Scenario = text.parse().map_err(|error| TestCaseError::fail(format!("{error} in\n{text}")))?;
+        prop_assert_eq!(again, scenario);
+    }
+
     #[test]
     fn a_scenario_survives_being_written_and_read(
         path in any_path(), name in "\\PC{1,20}", seed: u64, count in 1u64..50, start in 0u64..1000, bytes in 1u64..1 << 50,

@@ -3,7 +3,7 @@
 use std::thread;
 
 use lab::Cancel;
-use lab::engine::{self, Engine, EngineError, Sim};
+use lab::engine::{self, Engine, EngineError, Quic, Sim};
 use lab::record::Record;
 use lab::scenario::Scenario;
 
@@ -279,6 +279,10 @@ fn what_cannot_be_simulated_is_told() {
         "duration = \"1s\"\n[path]\nrtt = \"1ms\"\ntrace = \"none.trace\"\n{flow}"
     ));
     assert!(answer.starts_with("path.trace: none.trace: "), "{answer}");
+    assert_eq!(
+        refusal(&format!("duration = \"1s\"\n[path]\nrtt = \"1ms\"\n{flow}")),
+        "flow.controller: nothing limits what this flow sends; give path.rate, bytes or host.nic"
+    );
     let answer = refusal(&format!(
         "duration = \"1s\"\n[path]\nrtt = \"1ms\"\n[host]\nreceive_buffer = \"5kb\"\ninitial_receive_buffer = \"9kb\"\n{flow}"
     ));
@@ -305,4 +309,31 @@ fn engines_by_name() {
     }
     let unknown = "simm".parse::<engine::Kind>().unwrap_err().to_string();
     assert_eq!(unknown, "unknown engine; known: sim, quic");
+}
+
+#[test]
+fn what_only_a_simulation_can_do_is_refused_by_engine_quic() {
+    let path = "duration = \"1s\"\n[path]\nrate = \"1mbit\"\nrtt = \"9ms\"\nuplink = { rate = \"1mbit\" }\n";
+    let flow = "[[flow]]\ncontroller = \"cubic\"\n";
+    for (more, field) in [
+        (format!("[host]\necn = true\n{flow}"), "host"),
+        (
+            format!("[[path.next]]\nrate = \"1mbit\"\n{flow}"),
+            "path.next",
+        ),
+        (format!("{flow}app = \"video\"\n"), "flow.app"),
+        (format!("{flow}rtt = \"90ms\"\n"), "flow.rtt"),
+        (format!("{flow}reverse = true\n"), "flow.reverse"),
+        (format!("{flow}host = {{ ecn = true }}\n"), "flow.host"),
+        (format!("{flow}count = 501\n"), "flow.count"),
+    ] {
+        let scenario = scenario(&format!("{path}{more}"));
+        assert!(Sim::new().check(&scenario).is_ok(), "{more}");
+        match Quic::new().check(&scenario) {
+            Err(EngineError::Scenario(error)) => assert_eq!(error.field, field, "{error}"),
+            other => panic!("{more}: {other:?}"),
+        }
+    }
+    let plain = scenario(&format!("{path}{flow}bytes = \"1mb\"\nstart = \"100ms\"\n"));
+    assert!(Quic::new().check(&plain).is_ok());
 }

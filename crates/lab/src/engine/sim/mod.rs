@@ -102,7 +102,7 @@ impl Engine for Sim {
             path,
             next: paths.collect(),
             flows,
-            transfers,
+            transfers: transfers.finish(),
         };
         let run = Run {
             scenario,

@@ -167,7 +167,6 @@ fn sender_config(spec: &HostSpec) -> sender::Config {
             _ => usual.max_burst,
         },
         ecn: spec.ecn.unwrap_or(usual.ecn),
-        ..usual
     }
 }
 

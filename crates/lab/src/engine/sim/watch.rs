@@ -14,8 +14,8 @@ use units::{Bytes, Duration, Rate, Time};
 use super::Progress;
 use super::network;
 use crate::record::{
-    AppSummary, Completions, FlowRecord, FlowRecorder, FlowSample, FlowSpan, FlowSummary,
-    FlowTotals, PlaybackSummary, Transfer, TransferRecorder, Transfers,
+    AppSummary, FlowRecord, FlowRecorder, FlowSample, FlowSpan, FlowSummary, FlowTotals,
+    PlaybackSummary, Transfer, TransferRecorder,
 };
 use crate::scenario::{FlowSpec, Scenario};
 
@@ -189,15 +189,9 @@ impl Watch {
     }
 
     /// Summaries and samples of the flows, and the transfers, after a run that ended at `end`.
-    pub fn finish(
-        self,
-        end: Duration,
-    ) -> (
-        Vec<(FlowSummary, FlowRecord)>,
-        (Transfers, Vec<Completions>),
-    ) {
+    pub fn finish(self, end: Duration) -> (Vec<(FlowSummary, FlowRecord)>, TransferRecorder) {
         let flows = self.flows.into_iter().map(|flow| flow.finish(end));
-        (flows.collect(), self.transfers.finish())
+        (flows.collect(), self.transfers)
     }
 }
 
