@@ -10,14 +10,17 @@ use std::time::Instant;
 use congestion::{Duration, Kind, Rate, Ratio, Time};
 use path::{Buffer, Capacity, LinkConfig, Loss, PathConfig};
 use sim::{Config, FlowConfig, Simulation, dumbbell};
+use transport::app;
+use transport::segment::MSS;
 
-/// Bulk `bbr1` flows over one bottleneck with a buffer of four times its BDP.
+/// `bbr1` flows over one bottleneck with a buffer of four times its BDP.
 struct Case {
-    name: &'static str,
+    name: String,
     rate: Rate,
     rtt: Duration,
     loss: Loss,
     flows: u64,
+    app: app::Config,
     /// Virtual time.
     span: Duration,
 }
@@ -25,85 +28,63 @@ struct Case {
 const MBIT: u64 = 1_000_000;
 const GBIT: u64 = 1_000 * MBIT;
 
-fn case(name: &'static str, rate: u64, rtt_ms: u64, loss: Loss, flows: u64, span_s: u64) -> Case {
+fn bulk(name: &str, rate: u64, rtt_ms: u64, flows: u64, span_s: u64) -> Case {
     Case {
-        name,
+        name: name.to_owned(),
         rate: Rate::from_bits_per_sec(rate),
         rtt: Duration::from_millis(rtt_ms),
-        loss,
+        loss: Loss::None,
         flows,
+        app: app::Config::Bulk,
         span: Duration::from_secs(span_s),
     }
 }
 
+/// The same packets from ever more flows: all of them together write 8 Gbit/s, each two packets at a time, so that neither
+/// the size of bursts nor how often the controllers meet depends on how many there are.
+fn scale(flows: u64) -> Case {
+    let write = MSS * 2;
+    Case {
+        app: app::Config::RateLimited(app::RateLimited {
+            rate: Rate::from_bits_per_sec(8 * GBIT / flows),
+            write,
+            backlog: write * 1_000_000,
+            deadline: None,
+        }),
+        ..bulk(
+            &format!("d: {flows} flows, 8 Gbit/s × 20 ms"),
+            10 * GBIT,
+            20,
+            flows,
+            3,
+        )
+    }
+}
+
 fn cases() -> Vec<Case> {
-    let one_percent = Loss::Independent(Ratio::new(1, 100));
-    vec![
-        case(
-            "a: 1 flow, 100 Mbit/s × 100 ms",
-            100 * MBIT,
-            100,
-            Loss::None,
-            1,
-            120,
-        ),
-        case(
-            "b: 10 flows, 1 Gbit/s × 20 ms",
-            GBIT,
-            20,
-            Loss::None,
-            10,
-            20,
-        ),
-        case(
-            "c: 1 flow, 10 Gbit/s × 100 ms, 1 % loss",
-            10 * GBIT,
-            100,
-            one_percent,
-            1,
-            60,
-        ),
-        case(
-            "d: 1 flow, 10 Gbit/s × 20 ms",
-            10 * GBIT,
-            20,
-            Loss::None,
-            1,
-            3,
-        ),
-        case(
-            "d: 10 flows, 10 Gbit/s × 20 ms",
-            10 * GBIT,
-            20,
-            Loss::None,
-            10,
-            3,
-        ),
-        case(
-            "d: 100 flows, 10 Gbit/s × 20 ms",
-            10 * GBIT,
-            20,
-            Loss::None,
-            100,
-            3,
-        ),
-        case(
-            "d: 1000 flows, 10 Gbit/s × 20 ms",
-            10 * GBIT,
-            20,
-            Loss::None,
-            1_000,
-            3,
-        ),
-        case(
-            "d: 10000 flows, 10 Gbit/s × 20 ms",
-            10 * GBIT,
-            20,
-            Loss::None,
-            10_000,
-            3,
-        ),
-    ]
+    let mut cases = vec![
+        bulk("a: 1 flow, 100 Mbit/s × 100 ms", 100 * MBIT, 100, 1, 120),
+        bulk("b: 10 flows, 1 Gbit/s × 20 ms", GBIT, 20, 10, 20),
+        Case {
+            loss: Loss::Independent(Ratio::new(1, 100)),
+            ..bulk(
+                "c: 1 flow, 10 Gbit/s × 100 ms, 1 % loss",
+                10 * GBIT,
+                100,
+                1,
+                60,
+            )
+        },
+    ];
+    cases.extend([1, 10, 100, 1_000, 10_000].map(scale));
+    cases.push(bulk(
+        "e: 10000 bulk flows, 10 Gbit/s × 100 ms",
+        10 * GBIT,
+        100,
+        10_000,
+        3,
+    ));
+    cases
 }
 
 impl Case {
@@ -123,7 +104,10 @@ impl Case {
         };
         // Starts are spread over a tenth of the time.
         let gap = self.span / (10 * self.flows);
-        let flow = |index| FlowConfig::new(Kind::Bbr1).starting(Time::ZERO + gap * index);
+        let flow = |index| FlowConfig {
+            app: self.app.clone(),
+            ..FlowConfig::new(Kind::Bbr1).starting(Time::ZERO + gap * index)
+        };
         Config {
             seed: 1,
             end: Some(Time::ZERO + self.span),

@@ -2,37 +2,48 @@
 
 use congestion::Time;
 
-/// A fixed time or none for each of a range of indices, and the earliest of them at hand.
+/// The children of a node: their times fill a cache line.
+const CHILDREN: usize = 8;
+
+/// A time or none for each of a range of indices, and the earliest of them at hand.
 ///
-/// A winner tree (Knuth, The Art of Computer Programming, volume 3, section 5.4.1): each node has the earlier time of
-/// its two children, the root the earliest of all. A change walks up from its leaf until a node stays as it was; there
-/// is exactly one entry per index, so that nothing stale piles up, however often a time is changed. Of what is due at
-/// the same time, the lowest index is first.
+/// A winner tree (Knuth, The Art of Computer Programming, volume 3, section 5.4.1) of eight children a node: each level
+/// has the earliest time of every eight of the level below. A change walks up until something stays as it was. There is
+/// exactly one entry per index, so that nothing stale piles up however often a time is changed. Of what is due at the same
+/// time, the lowest index is first.
 #[derive(Debug, Clone)]
 pub(crate) struct Agenda {
-    /// The root at 1, the children of node n at 2n and 2n + 1, the leaves in the second half; [`Time::MAX`] is none.
-    nodes: Vec<Time>,
+    /// From the indices themselves up to a single node; [`Time::MAX`] is none.
+    levels: Vec<Vec<[Time; CHILDREN]>>,
+    earliest: Time,
 }
 
 impl Agenda {
     /// Room for `len` indices, nothing due.
     pub(crate) fn new(len: usize) -> Agenda {
+        let mut nodes = len.div_ceil(CHILDREN).max(1);
+        let mut levels = vec![vec![[Time::MAX; CHILDREN]; nodes]];
+        while nodes > 1 {
+            nodes = nodes.div_ceil(CHILDREN);
+            levels.push(vec![[Time::MAX; CHILDREN]; nodes]);
+        }
         Agenda {
-            nodes: vec![Time::MAX; 2 * len.max(1).next_power_of_two()],
+            levels,
+            earliest: Time::MAX,
         }
     }
 
-    fn leaves(&self) -> usize {
-        self.nodes.len() / 2
+    fn len(&self) -> usize {
+        self.levels.first().map_or(0, Vec::len) * CHILDREN
     }
 
     /// Makes room for `len` indices.
     pub(crate) fn grow(&mut self, len: usize) {
-        if len <= self.leaves() {
+        if len <= self.len() {
             return;
         }
-        let mut grown = Agenda::new(len);
-        for index in 0..self.leaves() {
+        let mut grown = Agenda::new(len.max(2 * self.len()));
+        for index in 0..self.len() {
             grown.set(index, self.get(index));
         }
         *self = grown;
@@ -40,48 +51,53 @@ impl Agenda {
 
     /// When `index` is due; [`Time::MAX`] if it is not.
     pub(crate) fn get(&self, index: usize) -> Time {
-        let leaf = self.leaves() + index;
-        self.nodes.get(leaf).copied().unwrap_or(Time::MAX)
+        let node = self
+            .levels
+            .first()
+            .and_then(|level| level.get(index / CHILDREN));
+        node.map_or(Time::MAX, |node| node[index % CHILDREN])
     }
 
     /// `index` is now due at `at`; [`Time::MAX`] for never.
     pub(crate) fn set(&mut self, index: usize, at: Time) {
-        let mut node = self.leaves() + index;
-        let mut earliest = at;
-        loop {
-            match self.nodes.get_mut(node) {
-                Some(place) if *place != earliest => *place = earliest,
-                _ => return,
-            }
-            if node <= 1 {
+        let (mut index, mut at) = (index, at);
+        for level in &mut self.levels {
+            let Some(node) = level.get_mut(index / CHILDREN) else {
+                return;
+            };
+            let place = &mut node[index % CHILDREN];
+            if *place == at {
                 return;
             }
-            let sibling = self.nodes.get(node ^ 1).copied().unwrap_or(Time::MAX);
-            earliest = earliest.min(sibling);
-            node /= 2;
+            *place = at;
+            at = earliest(node);
+            index /= CHILDREN;
         }
+        self.earliest = at;
     }
 
     /// The earliest time; [`Time::MAX`] if nothing is due.
     pub(crate) fn next_at(&self) -> Time {
-        self.nodes.get(1).copied().unwrap_or(Time::MAX)
+        self.earliest
     }
 
     /// The index that is due first.
     pub(crate) fn next(&self) -> Option<usize> {
-        let at = self.next_at();
-        if at == Time::MAX {
+        if self.earliest == Time::MAX {
             return None;
         }
-        let mut node = 1;
-        while node < self.leaves() {
-            node *= 2;
-            if self.nodes.get(node) != Some(&at) {
-                node += 1;
-            }
+        let mut index = 0;
+        for level in self.levels.iter().rev() {
+            let node = level.get(index)?;
+            let child = node.iter().position(|at| *at == self.earliest)?;
+            index = index * CHILDREN + child;
         }
-        Some(node - self.leaves())
+        Some(index)
     }
+}
+
+fn earliest(node: &[Time; CHILDREN]) -> Time {
+    node.iter().copied().fold(Time::MAX, Time::min)
 }
 
 #[cfg(test)]

@@ -331,7 +331,9 @@ impl<O: Observer<C>, C: Controller> Simulation<O, C> {
             }
             match host.scheduler.enqueue(self.now, burst) {
                 Ok(()) => connection.queued += 1,
-                Err(refused) => connection.sender.on_departed(&refused),
+                Err(refused) => {
+                    connection.sender.on_departed(&refused);
+                }
             }
         }
         has_sent
@@ -371,10 +373,15 @@ impl<O: Observer<C>, C: Controller> Simulation<O, C> {
             "departed without having been offered"
         );
         connection.queued = connection.queued.saturating_sub(1);
-        connection.sender.on_departed(burst);
-        self.offer(slot);
-        self.arm(slot, End::Sending);
-        self.end_if_done(slot);
+        let has_waited = connection.sender.on_departed(burst);
+        let is_last = connection.queued == 0;
+        if has_waited {
+            self.offer(slot);
+            self.arm(slot, End::Sending);
+        }
+        if is_last {
+            self.end_if_done(slot);
+        }
     }
 
     /// The receiving end of a connection has got the first `received` bytes in order.
@@ -388,7 +395,9 @@ impl<O: Observer<C>, C: Controller> Simulation<O, C> {
             app.on_data_delivered(self.now, received, |transfer| {
                 self.observer.on_transfer(id, &transfer);
             });
-            self.arm(slot, End::Sending);
+            if let Some(due) = app.next_timer() {
+                self.bring_forward(End::Sending.timer(slot), due);
+            }
             self.ask(slot);
         } else if let Some(data) = connection.peer {
             let asking = self.connections.get_mut(data);
@@ -505,28 +514,37 @@ impl<O: Observer<C>, C: Controller> Simulation<O, C> {
 
     /// Brings a timer forward to when an end of a connection next has something to do; never puts it off.
     fn arm(&mut self, slot: u32, end: End) {
-        let Some(connection) = self.connections.get(slot) else {
-            return;
-        };
-        let due = connection.next_timer(end);
-        let timer = end.timer(slot);
+        let due = self.next_timer(slot, end);
+        self.bring_forward(end.timer(slot), due);
+    }
+
+    fn bring_forward(&mut self, timer: usize, due: Time) {
         if due < self.timers.get(timer) {
             self.timers.set(timer, due);
         }
     }
 
-    /// A timer goes off, perhaps too early.
+    /// A timer goes off, perhaps too early; then it is set anew.
     fn on_timer(&mut self, timer: usize) {
         let (slot, end) = End::of_timer(timer);
-        self.timers.set(timer, Time::MAX);
+        if self.next_timer(slot, end) <= self.now {
+            self.on_due(slot, end);
+        }
+        let due = self.next_timer(slot, end);
+        debug_assert!(due > self.now, "a timer that does nothing");
+        self.timers.set(timer, due);
+    }
+
+    fn next_timer(&self, slot: u32, end: End) -> Time {
+        let connection = self.connections.get(slot);
+        connection.map_or(Time::MAX, |connection| connection.next_timer(end))
+    }
+
+    /// An end of a connection does what is due.
+    fn on_due(&mut self, slot: u32, end: End) {
         let Some(connection) = self.connections.get_mut(slot) else {
             return;
         };
-        let due = connection.next_timer(end);
-        if due > self.now {
-            self.timers.set(timer, due);
-            return;
-        }
         match end {
             End::Sending => {
                 let before = connection.look::<O>();
@@ -545,11 +563,5 @@ impl<O: Observer<C>, C: Controller> Simulation<O, C> {
                 self.reply(slot, reply);
             }
         }
-        debug_assert!(
-            self.connections
-                .get(slot)
-                .is_none_or(|connection| connection.next_timer(end) > self.now),
-            "a timer that does nothing"
-        );
     }
 }

@@ -109,6 +109,8 @@ pub struct Sender<C> {
     /// Payload handed to the packet scheduler that has not left the host.
     below: Bytes,
     bursts_below: u32,
+    /// Whether that is what holds the next burst back.
+    waits_for_departure: bool,
     cwnd_usage: CwndUsage,
     limited: Limited,
     stats: Stats,
@@ -156,6 +158,7 @@ impl<C: Controller> Sender<C> {
             pacing_deadline: None,
             below: Bytes::ZERO,
             bursts_below: 0,
+            waits_for_departure: false,
             cwnd_usage: CwndUsage::default(),
             limited: Limited::new(now),
             stats: Stats::default(),
@@ -191,12 +194,14 @@ impl<C: Controller> Sender<C> {
             .ok()
     }
 
-    /// A burst has left the host, or was refused by its scheduler (Linux `tcp_wfree`).
-    pub fn on_departed(&mut self, burst: &Burst) {
+    /// A burst has left the host, or was refused by its scheduler. Returns whether the sender has waited for that, so that
+    /// [`Sender::poll_burst`] is worth a call (Linux `tcp_wfree`, `TSQ_THROTTLED`).
+    pub fn on_departed(&mut self, burst: &Burst) -> bool {
         self.below -= Bytes::new(u64::from(burst.bytes));
         if burst.bytes > 0 {
             self.bursts_below = self.bursts_below.saturating_sub(1);
         }
+        self.waits_for_departure
     }
 
     /// A segment arrives. Gives what the controller was told, if it delivered something.

@@ -29,6 +29,7 @@ impl<C: Controller> Sender<C> {
     /// The next burst, or why there is none.
     pub(super) fn next_burst(&mut self, now: Time) -> Result<Burst, Limit> {
         self.pacing_deadline = None;
+        self.waits_for_departure = false;
         if self.handshake.send(now) {
             return Ok(self.burst(Kind::Syn, 0, 0, now));
         }
@@ -43,7 +44,8 @@ impl<C: Controller> Sender<C> {
             return Ok(burst);
         }
         let piece = self.next_piece_after_idle(now)?;
-        if self.is_small_queue_full(piece) || !self.is_pacer_ready(now) {
+        self.waits_for_departure = self.is_small_queue_full(piece);
+        if self.waits_for_departure || !self.is_pacer_ready(now) {
             return Err(Limit::Congestion);
         }
         Ok(match piece {

@@ -51,12 +51,28 @@ impl Packet {
     }
 }
 
+/// How many times too large a ring must be to be made smaller; half of that is left, so that it seldom has to grow again.
+const EXCESS: usize = 4;
+
+/// Packets of a ring that is never too large.
+const SMALL: usize = 64;
+
+/// After how many turns around a ring its size is looked at: so many that what comes round again, such as the data that waits
+/// for the end of a ProbeRTT, finds its ring as it was.
+const TURNS: usize = 64;
+
 /// The packets from the first not cumulatively acknowledged to the last sent.
+///
+/// Packets come and go all around the memory of the ring, most of which is in no cache if it is much larger than need be.
+/// So what Startup has made large becomes small again.
 #[derive(Debug, Clone, Default)]
 pub struct Ring {
     packets: VecDeque<Packet>,
     /// The number of the first.
     first: Number,
+    /// The most packets at a time since the size was last looked at, and how many have left since.
+    peak: usize,
+    popped: usize,
 }
 
 impl Ring {
@@ -99,6 +115,7 @@ impl Ring {
             place: Place::Flight,
             is_repeated: false,
         });
+        self.peak = self.peak.max(self.packets.len());
         number
     }
 
@@ -106,7 +123,21 @@ impl Ring {
     pub fn pop(&mut self) -> Option<Packet> {
         let packet = self.packets.pop_front()?;
         self.first += 1;
+        self.popped += 1;
+        if self.popped >= self.packets.capacity().saturating_mul(TURNS) {
+            self.fit();
+        }
         Some(packet)
+    }
+
+    /// Makes the ring smaller if the last turns around it have shown that it is much too large.
+    fn fit(&mut self) {
+        let needed = self.peak.max(SMALL);
+        if needed.saturating_mul(EXCESS) <= self.packets.capacity() {
+            self.packets.shrink_to(needed * EXCESS / 2);
+        }
+        self.peak = self.packets.len();
+        self.popped = 0;
     }
 
     /// The first packet that begins at `position` or later, when nearly all packets have `mss` bytes.
