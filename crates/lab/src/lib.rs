@@ -1,7 +1,7 @@
 //! Scenario × engine → record → report.
 //!
 //! - A [`scenario`] says what the path is and who sends over it: plain data, from TOML or options.
-//! - An [`engine`] runs it: [`engine::Quic`], real UDP packets and our controllers.
+//! - An [`engine`] runs it: [`engine::Sim`], packets in virtual time; [`engine::Quic`], real UDP packets and our controllers.
 //! - A [`record`] is what was observed, in one schema whatever the engine: samples over time, and a summary.
 //! - A [`report`] turns records into a table, JSON, or a page with plots.
 //!
