@@ -78,6 +78,7 @@ enum Bottleneck {
 
 impl Bottleneck {
     /// When it has something to do.
+    #[inline]
     fn due(&self) -> Option<Time> {
         match self {
             Bottleneck::Idle => None,
@@ -186,7 +187,9 @@ impl<P: Clone> Link<P> {
     /// time. [`send`](Self::send) and [`receive`](Self::receive) do so by themselves.
     pub fn advance(&mut self, now: Time) {
         self.now = self.now.max(now);
-        self.run(self.now);
+        if self.is_due(self.now) {
+            self.run(self.now);
+        }
     }
 
     /// The next packet that has arrived by `now`, in the order of arrival; to be called until there is none.
@@ -264,15 +267,19 @@ impl<P: Clone> Link<P> {
     /// Does what is due by `now`, in the order of its times; a packet that is through at the time of a change is through
     /// before it.
     fn run(&mut self, now: Time) {
-        loop {
-            let due = self.bottleneck.due().filter(|due| *due <= now);
-            match (due, self.next_change()) {
-                (Some(due), None) => self.work(due),
-                (Some(due), Some(change)) if due <= change => self.work(due),
-                (_, Some(change)) if change <= now => self.change(),
-                _ => return,
+        while self.is_due(now) {
+            match (self.bottleneck.due(), self.next_change()) {
+                (Some(due), change) if change.is_none_or(|change| due <= change) => self.work(due),
+                _ => self.change(),
             }
         }
+    }
+
+    /// Whether bottleneck or changes have something to do by `now`.
+    #[inline]
+    fn is_due(&self, now: Time) -> bool {
+        let by_now = |at: Option<Time>| at.is_some_and(|at| at <= now);
+        by_now(self.bottleneck.due()) || by_now(self.next_change())
     }
 
     /// The bottleneck's next step, due at `at`.
