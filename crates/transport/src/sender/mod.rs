@@ -226,7 +226,11 @@ impl<C: Controller> Sender<C> {
             self.persist.deadline(),
             self.pacing_deadline,
         ];
-        timers.into_iter().flatten().min()
+        let earliest = timers
+            .map(|timer| timer.unwrap_or(Time::MAX))
+            .into_iter()
+            .min();
+        earliest.filter(|earliest| *earliest < Time::MAX)
     }
 
     /// Does what is due; harmless if nothing is.

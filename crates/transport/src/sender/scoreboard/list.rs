@@ -15,8 +15,7 @@ impl List {
 
     pub fn push_back(&mut self, ring: &mut Ring, number: Number) {
         let last = self.ends.map(|(_, last)| last);
-        ring.set_previous(number, last);
-        ring.set_next(number, None);
+        ring.link(number, last, None);
         if let Some(last) = last {
             ring.set_next(last, Some(number));
         }
@@ -27,15 +26,14 @@ impl List {
         let Some((front, last)) = self.ends else {
             return self.push_back(ring, number);
         };
-        ring.set_previous(number, None);
-        ring.set_next(number, Some(front));
+        ring.link(number, None, Some(front));
         ring.set_previous(front, Some(number));
         self.ends = Some((number, last));
     }
 
     /// Takes `number`, which must be in this list, out.
     pub fn remove(&mut self, ring: &mut Ring, number: Number) {
-        let (previous, next) = (ring.previous(number), ring.next(number));
+        let (previous, next) = ring.unlink(number);
         match previous {
             Some(previous) => ring.set_next(previous, next),
             None => debug_assert_eq!(self.front(), Some(number)),
@@ -48,7 +46,5 @@ impl List {
             let last = if next.is_none() { previous? } else { last };
             Some((front, last))
         });
-        ring.set_previous(number, None);
-        ring.set_next(number, None);
     }
 }

@@ -159,14 +159,29 @@ impl Ring {
 
     /// The packet behind `number` in its list, or that a packet in [`Place::Sacked`] points to.
     pub fn next(&self, number: Number) -> Option<Number> {
-        let next = self.expand(self.get(number)?.next);
+        let next = expand(self.first, self.get(number)?.next);
         (next != number).then_some(next)
     }
 
-    /// The packet in front of `number` in its list.
-    pub fn previous(&self, number: Number) -> Option<Number> {
-        let previous = self.expand(self.get(number)?.previous);
-        (previous != number).then_some(previous)
+    /// Lets `number` have these neighbours in its list.
+    pub fn link(&mut self, number: Number, previous: Option<Number>, next: Option<Number>) {
+        if let Some(packet) = self.get_mut(number) {
+            packet.previous = previous.unwrap_or(number) as u32;
+            packet.next = next.unwrap_or(number) as u32;
+        }
+    }
+
+    /// Lets `number` have no neighbours any more; gives what they were, the previous and the next.
+    pub fn unlink(&mut self, number: Number) -> (Option<Number>, Option<Number>) {
+        let first = self.first;
+        let own = number as u32;
+        let Some(packet) = self.get_mut(number) else {
+            return (None, None);
+        };
+        let previous = core::mem::replace(&mut packet.previous, own);
+        let next = core::mem::replace(&mut packet.next, own);
+        let neighbour = |low| (low != own).then(|| expand(first, low));
+        (neighbour(previous), neighbour(next))
     }
 
     /// Lets `number` have `next` behind it.
@@ -182,9 +197,9 @@ impl Ring {
             packet.previous = previous.unwrap_or(number) as u32;
         }
     }
+}
 
-    /// The number, not before [`Ring::first`], whose low half is `low`: no ring holds 2^32 packets.
-    fn expand(&self, low: u32) -> Number {
-        self.first + u64::from(low.wrapping_sub(self.first as u32))
-    }
+/// The number, not before that of the `first` packet of a ring, whose low half is `low`: no ring holds 2^32 packets.
+fn expand(first: Number, low: u32) -> Number {
+    first + u64::from(low.wrapping_sub(first as u32))
 }
