@@ -12,8 +12,8 @@ use std::thread;
 
 use congestion::{Ack, AnyController, Bytes, Controller, Duration, Kind, Rate, Ratio, Time};
 use path::{
-    Aggregation, Buffer, Capacity, Change, GilbertElliott, Jitter, LinkConfig, Loss, PathConfig,
-    Policer, Reorder,
+    Aggregation, Buffer, Capacity, Change, CoDel, Discipline, FqCoDel, GilbertElliott, Jitter,
+    LinkConfig, Loss, LossAt, PathConfig, Policer, Red, Reorder,
 };
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
@@ -344,6 +344,7 @@ fn random_link(dice: &mut Dice, rate: Rate) -> LinkConfig {
             2 => Buffer::Bytes(path::MTU * dice.between(1, 4)),
             _ => Buffer::Bytes(bdp * dice.magnitude(1, 16)),
         },
+        queue: random_queue(dice, bdp),
         loss: match dice.below(6) {
             0 | 1 => Loss::Independent(dice.share(50)),
             2 => Loss::Independent(dice.share(300)),
@@ -355,6 +356,7 @@ fn random_link(dice: &mut Dice, rate: Rate) -> LinkConfig {
             }),
             _ => Loss::None,
         },
+        loss_at: dice.pick(&[LossAt::Entry, LossAt::Exit]),
         jitter: dice.happens(25).then(|| Jitter {
             up_to: dice.micros(100, 40_000),
             reorders: dice.happens(50),
@@ -376,6 +378,32 @@ fn random_link(dice: &mut Dice, rate: Rate) -> LinkConfig {
             interval: dice.micros(500, 40_000),
         }),
         ..LinkConfig::default()
+    }
+}
+
+fn random_queue(dice: &mut Dice, bdp: Bytes) -> Discipline {
+    let target = dice.micros(500, 50_000);
+    let codel = CoDel {
+        target,
+        interval: target * dice.between(1, 40),
+        ecn: dice.happens(50),
+    };
+    let min = Bytes::new(dice.magnitude(3_000, bdp.get().max(6_000)));
+    match dice.below(8) {
+        0 => Discipline::CoDel(codel),
+        1 => Discipline::FqCoDel(FqCoDel {
+            flows: dice.magnitude(1, 1024) as u32,
+            codel,
+            ..FqCoDel::default()
+        }),
+        2 => Discipline::Red(Red {
+            min,
+            max: min * dice.between(1, 4),
+            probability: dice.share(200),
+            gentle: dice.happens(50),
+            ecn: dice.happens(50),
+        }),
+        _ => Discipline::DropTail,
     }
 }
 
