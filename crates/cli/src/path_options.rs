@@ -23,6 +23,9 @@ pub struct PathOptions {
     /// Random loss of data packets: 1%, or in bursts p=1%,r=30%,kind=gilbert
     #[arg(long, allow_hyphen_values = true, value_name = "SHARE")]
     loss: Option<String>,
+    /// Where that loss happens: entry, before the bottleneck, or exit, behind it
+    #[arg(long, allow_hyphen_values = true, value_name = "PLACE")]
+    loss_at: Option<String>,
     /// Random loss on the way back: 1%
     #[arg(long, allow_hyphen_values = true, value_name = "SHARE")]
     ack_loss: Option<String>,
@@ -80,6 +83,7 @@ impl PathOptions {
             ("rtt", &self.rtt),
             ("buffer", &self.buffer),
             ("loss", &self.loss),
+            ("loss_at", &self.loss_at),
             ("ack_loss", &self.ack_loss),
             ("jitter", &self.jitter),
             ("reorder", &self.reorder),
@@ -98,7 +102,10 @@ impl PathOptions {
 /// The error in terms of options: `path.ack_loss` is `--ack-loss` here, and a table is `rate=10mbit,burst=100kb`.
 pub fn usage(error: ScenarioError) -> Failure {
     let mut text = error.to_string();
-    for key in PathSpec::KEYS {
+    // The longer first: one key may begin with another.
+    let mut keys = PathSpec::KEYS;
+    keys.sort_by_key(|key| std::cmp::Reverse(key.len()));
+    for key in keys {
         text = text.replace(
             &format!("path.{key}"),
             &format!("--{}", key.replace('_', "-")),

@@ -4,7 +4,7 @@ use congestion::kind::Kind;
 use lab::scenario::{BufferSpec, Hops, HostSpec, LinkSpec, PathSpec, Scenario};
 use path::{
     Aggregation, Buffer, Capacity, CoDel, Discipline, FqCoDel, GilbertElliott, Jitter, Loss,
-    Policer, Red, Reorder,
+    LossAt, Policer, Red, Reorder,
 };
 use proptest::prelude::*;
 use transport::app::{self, Connections, Pause, Sizes};
@@ -25,6 +25,7 @@ rate = "100mbit"
 rtt = "100ms"
 buffer = "4bdp"
 loss = { kind = "gilbert", p = "1%", r = "30%", loss_good = "0.1%" }
+loss_at = "exit"
 ack_loss = "2%"
 queue = "droptail"
 policer = { rate = "10mbit", burst = "100kb" }
@@ -90,6 +91,7 @@ fn everything_that_there_is() {
     );
     assert_eq!(there.delay, Duration::from_millis(50));
     assert_eq!(there.buffer, Buffer::Bytes(Bytes::new(5_000_000)));
+    assert_eq!((there.loss_at, back.loss_at), (LossAt::Exit, LossAt::Entry));
     assert_eq!(
         there.loss,
         Loss::GilbertElliott(GilbertElliott {
@@ -170,7 +172,7 @@ fn nonsense_names_line_field_and_fix() {
         ),
         (
             "zebra = 1",
-            "line 5: path.zebra: unknown key; known: rate, rtt, buffer, loss, ack_loss, jitter, reorder, duplicate, \
+            "line 5: path.zebra: unknown key; known: rate, rtt, buffer, loss, loss_at, ack_loss, jitter, reorder, duplicate, \
              policer, aggregation, change, trace, queue, uplink, next",
         ),
         (
@@ -189,6 +191,10 @@ fn nonsense_names_line_field_and_fix() {
         (
             "loss = { kind = \"gilbert\" }",
             "line 5: path.loss.p: is missing",
+        ),
+        (
+            "loss_at = \"middle\"",
+            "line 5: path.loss_at: middle is no place; known: entry, exit",
         ),
         (
             "loss = { kind = \"bursty\" }",
@@ -568,7 +574,7 @@ prop_compose! {
     fn any_path()(
         rate in 1_000u64..100_000_000_000, rtt in span(), thousandths in 1_000u64..100_000,
         loss in share(), ack_loss in share(), up_to in span(), reorders: bool, by in span(), interval in span(),
-        at in span(), parts in prop::collection::vec(any::<bool>(), 6),
+        at in span(), parts in prop::collection::vec(any::<bool>(), 7),
     ) -> PathSpec {
         let rate = Rate::from_bytes_per_sec(rate);
         let mut path = PathSpec { rate: Some(rate), rtt, ack_loss, ..PathSpec::default() };
@@ -580,6 +586,7 @@ prop_compose! {
         } else {
             Loss::Independent(loss)
         };
+        path.loss_at = if parts[6] { LossAt::Exit } else { LossAt::Entry };
         path.jitter = parts[2].then_some(Jitter { up_to, reorders });
         path.reorder = parts[3].then_some(Reorder { share: loss, by });
         path.policer = parts[4].then_some(Policer { rate, burst: Bytes::new(1500 + thousandths) });
@@ -746,6 +753,7 @@ prop_compose! {
             buffer: path.buffer,
             queue,
             loss: if parts[0] { path.loss } else { Loss::None },
+            loss_at: path.loss_at,
             jitter: path.jitter,
             reorder: path.reorder,
             duplicate: path.ack_loss,

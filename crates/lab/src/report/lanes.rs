@@ -120,6 +120,9 @@ pub fn describe(path: &PathSpec) -> String {
             parts.push(format!("loss {} in bursts", percent(path.loss.mean())));
         }
     }
+    if path.loss != path::Loss::None && path.loss_at == path::LossAt::Exit {
+        parts.push("lost behind the bottleneck".to_string());
+    }
     if path.ack_loss > units::Ratio::ZERO {
         parts.push(format!("ACK loss {}", path.ack_loss));
     }

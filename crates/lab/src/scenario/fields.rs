@@ -1,8 +1,8 @@
 //! Fields of `[path]` that are more than one value.
 
 use path::{
-    Aggregation, CoDel, Discipline, FqCoDel, GilbertElliott, Jitter, LinkConfig, Loss, Policer,
-    Red, Reorder,
+    Aggregation, CoDel, Discipline, FqCoDel, GilbertElliott, Jitter, LinkConfig, Loss, LossAt,
+    Policer, Red, Reorder,
 };
 use units::{Bytes, Ratio};
 
@@ -30,6 +30,14 @@ pub(crate) fn loss(value: &Value) -> Result<Loss, ScenarioError> {
             .optional("loss_bad", Value::share)?
             .unwrap_or(Ratio::ONE),
     }))
+}
+
+pub(crate) fn loss_at(value: &Value) -> Result<LossAt, ScenarioError> {
+    match value.text("entry or exit")? {
+        "entry" => Ok(LossAt::Entry),
+        "exit" => Ok(LossAt::Exit),
+        _ => Err(value.wrong("is no place; known: entry, exit")),
+    }
 }
 
 /// Loss with one probability for all packets; none if it is zero.

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use path::{Aggregation, Discipline, Jitter, Loss, Policer, Reorder};
+use path::{Aggregation, Discipline, Jitter, Loss, LossAt, Policer, Reorder};
 use units::{Bytes, Duration, Rate, Ratio};
 
 use super::buffer::BufferSpec;
@@ -26,6 +26,8 @@ pub struct LinkSpec {
     pub queue: Discipline,
     /// `loss`: random loss, independent (`"1%"`) or in bursts.
     pub loss: Loss,
+    /// `loss_at`: whether that is before the bottleneck (`"entry"`) or behind it (`"exit"`).
+    pub loss_at: LossAt,
     /// `jitter`: delay that varies from one packet to the next.
     pub jitter: Option<Jitter>,
     /// `reorder`: packets that are held back, so that later ones overtake them.
@@ -46,6 +48,7 @@ impl Default for LinkSpec {
             buffer: None,
             queue: Discipline::default(),
             loss: Loss::None,
+            loss_at: LossAt::default(),
             jitter: None,
             reorder: None,
             duplicate: Ratio::ZERO,
@@ -57,10 +60,11 @@ impl Default for LinkSpec {
 
 impl LinkSpec {
     /// The fields of `[path.uplink]`.
-    pub const KEYS: [&str; 10] = [
+    pub const KEYS: [&str; 11] = [
         "rate",
         "buffer",
         "loss",
+        "loss_at",
         "jitter",
         "reorder",
         "duplicate",
@@ -85,6 +89,7 @@ impl LinkSpec {
             "rate" => self.rate = Some(value.positive_rate()?),
             "buffer" => self.buffer = Some(value.parse()?),
             "loss" => self.loss = fields::loss(value)?,
+            "loss_at" => self.loss_at = fields::loss_at(value)?,
             "jitter" => self.jitter = Some(fields::jitter(value)?),
             "reorder" => self.reorder = Some(fields::reorder(value)?),
             "duplicate" => self.duplicate = value.share()?,

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use path::{Aggregation, Discipline, Jitter, Loss, Policer, Reorder};
+use path::{Aggregation, Discipline, Jitter, Loss, LossAt, Policer, Reorder};
 use units::{Bytes, Duration, Rate, Ratio};
 
 use super::buffer::BufferSpec;
@@ -29,6 +29,8 @@ pub struct PathSpec {
     /// `loss`: random loss of data packets, independent (`"1%"`) or in bursts
     /// (`{ kind = "gilbert", p = "1%", r = "30%" }`, with `loss_good` = 0 and `loss_bad` = 1 if not given).
     pub loss: Loss,
+    /// `loss_at`: whether that is before the bottleneck (`"entry"`) or behind it (`"exit"`).
+    pub loss_at: LossAt,
     /// `ack_loss`: independent loss of ACKs.
     pub ack_loss: Ratio,
     /// `jitter`: delay that varies from one data packet to the next: `"5ms"` at most, or with overtaking
@@ -59,6 +61,7 @@ impl Default for PathSpec {
             rtt: Duration::ZERO,
             buffer: None,
             loss: Loss::None,
+            loss_at: LossAt::default(),
             ack_loss: Ratio::ZERO,
             jitter: None,
             reorder: None,
@@ -85,11 +88,12 @@ pub struct ChangeSpec {
 
 impl PathSpec {
     /// The fields of `[path]`; each is also a path option of commands (`--ack-loss` for `ack_loss`).
-    pub const KEYS: [&str; 14] = [
+    pub const KEYS: [&str; 15] = [
         "rate",
         "rtt",
         "buffer",
         "loss",
+        "loss_at",
         "ack_loss",
         "jitter",
         "reorder",
@@ -167,6 +171,7 @@ impl PathSpec {
             buffer: self.buffer,
             queue: self.queue,
             loss: self.loss,
+            loss_at: self.loss_at,
             jitter: self.jitter,
             reorder: self.reorder,
             duplicate: self.duplicate,
@@ -207,6 +212,7 @@ impl PathSpec {
             "rtt" => self.rtt = value.parse()?,
             "buffer" => self.buffer = Some(value.parse()?),
             "loss" => self.loss = fields::loss(value)?,
+            "loss_at" => self.loss_at = fields::loss_at(value)?,
             "ack_loss" => self.ack_loss = value.share()?,
             "jitter" => self.jitter = Some(fields::jitter(value)?),
             "reorder" => self.reorder = Some(fields::reorder(value)?),

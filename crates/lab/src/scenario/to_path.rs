@@ -119,6 +119,7 @@ impl LinkSpec {
             },
             queue: self.queue,
             loss: self.loss,
+            loss_at: self.loss_at,
             jitter: self.jitter,
             reorder: self.reorder,
             duplicate: self.duplicate,

@@ -6,7 +6,7 @@ use toml::{Table, Value};
 
 use super::host::{loss_detection_name, scheduler_name};
 use super::{FlowSpec, HostSpec, LinkSpec, PathSpec, Scenario, app};
-use path::{Aggregation, CoDel, Discipline, Loss};
+use path::{Aggregation, CoDel, Discipline, Loss, LossAt};
 use units::{Duration, Ratio};
 
 impl fmt::Display for Scenario {
@@ -76,6 +76,10 @@ fn link(spec: &LinkSpec) -> Table {
             text(&mut inner, "loss_bad", gilbert.loss_bad);
             table.insert("loss".into(), Value::Table(inner));
         }
+    }
+    match spec.loss_at {
+        LossAt::Entry => {}
+        LossAt::Exit => text(&mut table, "loss_at", "exit"),
     }
     if let Some(discipline) = queue(spec.queue) {
         table.insert("queue".into(), Value::Table(discipline));
