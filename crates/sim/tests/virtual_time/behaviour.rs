@@ -65,20 +65,27 @@ fn cubic_fills_a_deep_queue() {
 /// each (the paper's figure 6): that takes a few of them.
 #[test]
 fn ten_bbr1_flows_come_to_share_fairly() {
-    let (rate, rtt) = (mbit(100), millis(10));
-    for seed in [1, 2] {
-        let path = path(rate, rtt, rate.bytes_in(rtt) * 10);
-        let flow = |index: u64| FlowConfig::new(Kind::Bbr1).starting(at_millis(1_000 * index));
-        let config = Config {
-            seed,
-            ..dumbbell(path, (0..10).map(flow).collect())
-        };
-        let end = at_millis(90 * SECOND);
-        let watch = run(config, at_millis(60 * SECOND), end);
-        let rates: Vec<f64> = (0..10).map(|flow| watch.goodput(flow, end)).collect();
-        let index = jain(&rates);
-        assert!(index >= 0.95, "seed {seed}: {index} of {rates:?}");
-        assert!(rates.iter().sum::<f64>() / limit(rate, 0) > 0.95);
+    let rate = mbit(100);
+    for (rtt, bdps, stagger) in [(40, 2, 200), (40, 8, 200), (10, 10, 1_000)] {
+        for seed in [1, 2] {
+            let path = path(rate, millis(rtt), rate.bytes_in(millis(rtt)) * bdps);
+            let flow =
+                |index: u64| FlowConfig::new(Kind::Bbr1).starting(at_millis(stagger * index));
+            let config = Config {
+                seed,
+                ..dumbbell(path, (0..10).map(flow).collect())
+            };
+            let end = at_millis(90 * SECOND);
+            let watch = run(config, at_millis(60 * SECOND), end);
+            let rates: Vec<f64> = (0..10).map(|flow| watch.goodput(flow, end)).collect();
+            let index = jain(&rates);
+            let context = format!("{rtt} ms, buffer {bdps} BDP, seed {seed}");
+            assert!(index >= 0.95, "{context}: {index} of {rates:?}");
+            assert!(
+                rates.iter().sum::<f64>() / limit(rate, 0) > 0.95,
+                "{context}"
+            );
+        }
     }
 }
 
