@@ -1,11 +1,15 @@
 //! Where a command's TOML comes from, and what is said about it.
 
 use std::fmt::Display;
+use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::{fs, str};
+use std::str;
 
 use crate::failure::Failure;
+
+/// What is larger is no TOML that people or their programs write for us.
+const LARGEST: u64 = 16 << 20;
 
 /// The text of a file, or of stdin for `-`.
 #[derive(Debug)]
@@ -22,19 +26,24 @@ impl Input {
     ///
     /// # Errors
     ///
-    /// It cannot be read, or is no UTF-8.
+    /// It cannot be read, is no UTF-8, or is larger than 16 MiB.
     pub fn read(file: &Path) -> Result<Input, Failure> {
         let is_stdin = file == Path::new("-");
         let (name, bytes) = match is_stdin {
-            true => {
-                let mut bytes = Vec::new();
-                let read = io::stdin().lock().read_to_end(&mut bytes);
-                ("stdin".to_owned(), read.map(|_| bytes))
-            }
-            false => (file.display().to_string(), fs::read(file)),
+            true => ("stdin".to_owned(), bounded(io::stdin().lock())),
+            false => (
+                file.display().to_string(),
+                File::open(file).and_then(bounded),
+            ),
         };
         let bytes =
             bytes.map_err(|error| Failure::usage(format_args!("cannot read {name}: {error}")))?;
+        if bytes.len() as u64 > LARGEST {
+            let largest = LARGEST >> 20;
+            return Err(Failure::usage(format_args!(
+                "{name}: is larger than {largest} MiB"
+            )));
+        }
         let text = str::from_utf8(&bytes)
             .map_err(|_| Failure::usage(format_args!("{name}: is no text (UTF-8)")))?;
         Ok(Input {
@@ -48,4 +57,11 @@ impl Input {
     pub fn wrong(&self, reason: impl Display) -> Failure {
         Failure::usage(format_args!("{}: {reason}", self.name))
     }
+}
+
+/// What there is, and of what is too large a byte more than the limit.
+fn bounded(from: impl Read) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    from.take(LARGEST + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }

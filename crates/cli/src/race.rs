@@ -81,7 +81,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         true => output::result(report::json(&records))?,
         false => output::result(report::table(&records).trim_end())?,
     }
-    if records.iter().any(|record| record.is_partial) {
+    if records.iter().any(|record| record.summary.is_partial) {
         return Err(Failure::interrupted("this is what happened until then"));
     }
     if let Some(file) = report {

@@ -89,7 +89,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
             output::note(format_args!("record: {}", directory.display()));
         }
     }
-    match record.is_partial {
+    match record.summary.is_partial {
         true => Err(Failure::interrupted("this is what happened until then")),
         false => Ok(()),
     }

@@ -30,7 +30,7 @@ fn two_lanes_carry_the_same() {
         .unwrap();
     assert_eq!(records.len(), 2);
     for (record, controller) in records.iter().zip(["bbr1", "cubic"]) {
-        assert!(!record.is_partial);
+        assert!(!record.summary.is_partial);
         let [flow] = &record.summary.flows[..] else {
             panic!("one flow a lane")
         };
@@ -132,7 +132,7 @@ fn a_race_can_be_called_off() {
             &cancel,
         )
         .unwrap();
-    assert!(records.iter().all(|record| record.is_partial));
+    assert!(records.iter().all(|record| record.summary.is_partial));
     let flows = || records.iter().map(|record| &record.summary.flows[0]);
     assert!(flows().all(|flow| flow.completed_s.is_none()));
     assert!(flows().any(|flow| flow.delivered_bytes > 50_000 && flow.goodput_bps > 0));
@@ -254,4 +254,15 @@ fn a_path_that_lets_nothing_through_gives_a_record_of_nothing() {
     );
     assert_eq!(flow.rtt_ms.p50, None);
     assert_eq!(records[0].summary.fairness.jain, None);
+}
+
+#[test]
+fn marks_at_the_path_are_counted() {
+    let text = "name = \"marked\"\n[path]\nrate = \"20mbit\"\nrtt = \"10ms\"\n\
+                queue = { kind = \"red\", min = \"3kb\", max = \"3kb\", ecn = true }\n\
+                [[flow]]\ncontroller = \"cubic\"\nbytes = \"1mb\"\n";
+    let scenario: Scenario = text.parse().unwrap();
+    let record = Quic::new().run(&scenario, &|_| {}, &Cancel::new()).unwrap();
+    assert!(record.summary.path.marks.unwrap() > 0);
+    assert_eq!(record.summary.path.drops, Some(0));
 }

@@ -34,7 +34,7 @@ fn a_plain_scenario_in_numbers() {
     let summary = &record.summary;
     assert_eq!((summary.engine.as_str(), summary.seed), ("sim", 1));
     assert_eq!(summary.duration_s, 20.0);
-    assert!(!record.is_partial);
+    assert!(!record.summary.is_partial);
     let path = &summary.path;
     assert_eq!(path.rate_bps, Some(10_000_000));
     assert_eq!(path.buffer_bytes, Some(100_000));
@@ -263,7 +263,7 @@ fn a_cancelled_run_is_partial() {
     let cancel = Cancel::new();
     cancel.cancel();
     let record = Sim::new().run(&scenario, &|_| {}, &cancel).unwrap();
-    assert!(record.is_partial);
+    assert!(record.summary.is_partial);
     assert_eq!(record.summary.duration_s, 0.0);
     assert_eq!(record.summary.flows[0].completed_s, None);
 }

@@ -12,7 +12,7 @@ use lab::record::{
 };
 use lab::scenario::Scenario;
 use lab::sweep::{
-    Cells, Event, Metric, Plan, Results, Store, Sweep, Work, columns, derive_seed, execute,
+    Cells, Event, Metric, Plan, ROWS, Results, Store, Sweep, Work, columns, derive_seed, execute,
     missing, table,
 };
 use proptest::prelude::*;
@@ -179,19 +179,28 @@ fn what_is_done_is_not_done_again_unless_it_would_be_different() {
 
 #[test]
 fn a_changed_trace_is_another_path() {
-    let directory = tempfile::tempdir().unwrap();
-    let text = "[axes]\n\"path.loss\" = [\"0%\", \"1%\"]\n[scenario]\nname = \"x\"\nduration = \"1s\"\n\
-                [scenario.path]\ntrace = \"t\"\n[[scenario.flow]]\ncontroller = \"bbr1\"\n";
-    let keys = |trace: &str| {
-        fs::write(directory.path().join("t"), trace).unwrap();
-        let sweep = Sweep::parse(text, directory.path()).unwrap();
-        let plan = Plan::new(&sweep, "a build").unwrap();
-        plan.runs.into_iter().map(|run| run.key).collect::<Vec<_>>()
-    };
-    let before = keys("1\n2\n");
-    assert_eq!(keys("1\n2\n"), before);
-    let after = keys("1\n3\n");
-    assert!(before.iter().all(|key| !after.contains(key)));
+    for place in [
+        "trace = \"t\"\n",
+        "uplink = { trace = \"t\" }\n",
+        "[[scenario.path.next]]\ntrace = \"t\"\n",
+        "[[scenario.path.next]]\nuplink = { trace = \"t\" }\n",
+    ] {
+        let directory = tempfile::tempdir().unwrap();
+        let text = format!(
+            "[axes]\n\"path.loss\" = [\"0%\", \"1%\"]\n[scenario]\nname = \"x\"\nduration = \"1s\"\n\
+             [scenario.path]\n{place}[[scenario.flow]]\ncontroller = \"bbr1\"\n"
+        );
+        let keys = |trace: &str| {
+            fs::write(directory.path().join("t"), trace).unwrap();
+            let sweep = Sweep::parse(&text, directory.path()).unwrap();
+            let plan = Plan::new(&sweep, "a build").unwrap();
+            plan.runs.into_iter().map(|run| run.key).collect::<Vec<_>>()
+        };
+        let before = keys("1\n2\n");
+        assert_eq!(keys("1\n2\n"), before);
+        let after = keys("1\n3\n");
+        assert!(before.iter().all(|key| !after.contains(key)), "{place}");
+    }
 }
 
 #[test]
@@ -573,4 +582,33 @@ fn the_sweeps_that_come_along_make_sense() {
         count += 1;
     }
     assert!(count >= 2);
+}
+
+#[test]
+fn a_large_sweep_has_a_table_of_the_first_rows() {
+    let axes = "[axes]\n\"path.loss\" = { from = \"0.1%\", to = \"5%\", steps = 40 }\n\
+                \"path.rate\" = [\"8mbit\", \"9mbit\", \"10mbit\"]";
+    let plan = plan(axes);
+    let directory = tempfile::tempdir().unwrap();
+    let mut store = Store::open(directory.path()).unwrap();
+    let failed = execute(
+        &plan,
+        &mut store,
+        &Fake::default(),
+        2,
+        &|_| {},
+        &Cancel::new(),
+    );
+    assert_eq!(failed.unwrap(), []);
+    let results = Results::new(&plan, lab::engine::Kind::Sim, &store);
+    assert_eq!(results.groups.len(), 120);
+    let text = table(&results);
+    // The headings, the rows, and what is left out.
+    assert_eq!(text.lines().count(), 1 + ROWS + 1);
+    assert!(
+        text.ends_with("… and 20 rows more; the page has all of them\n"),
+        "{text}"
+    );
+    let places: Vec<usize> = results.groups.iter().map(|group| group.point).collect();
+    assert_eq!(places, (0..120).collect::<Vec<_>>());
 }

@@ -41,6 +41,7 @@ fn one_object_for_a_run_the_same_each_time() {
     assert_eq!(first["engine"], "sim");
     assert_eq!(first["seed"], 7);
     assert_eq!(first["duration_s"], 2.0);
+    assert_eq!(first["partial"], false);
     assert_eq!(first["flows"][1]["controller"], "cubic");
     assert_eq!(first["flows"][1]["start_s"], 0.5);
     assert!(first["fairness"]["jain"].is_number());
@@ -125,9 +126,16 @@ fn what_makes_no_sense_is_answered_with_its_place() {
         (["--engine", "ns3"], &["--engine", "known: sim, quic"]),
         (["--seed", "one"], &["--seed", "one"]),
         (["--out", file], &[file, "is no directory"]),
+        (["--out", "."], &["--out: . is no name"]),
+        (["--out", "/proc/out"], &["--out: cannot write /proc/out"]),
     ] {
         refused(["run", file].into_iter().chain(options), 2, parts);
     }
+    let large = directory.path().join("large.toml");
+    fs::write(&large, " ".repeat((16 << 20) + 1)).expect("written");
+    let large = large.to_str().expect("a name");
+    refused(["run", large], 2, &["large.toml: is larger than 16 MiB"]);
+    refused(["sweep", large], 2, &["large.toml: is larger than 16 MiB"]);
     refused(["run", "no-such.toml"], 2, &["cannot read no-such.toml"]);
     refused(["run"], 2, &["<SCENARIO>", "fullpipe run --help"]);
 }
@@ -194,4 +202,7 @@ fn ctrl_c_leaves_what_there_is_by_then() {
     );
     let page = fs::read_to_string(directory.path().join("out/report.html")).expect("a page");
     assert!(page.contains("Ended before its time"));
+    let text = fs::read(directory.path().join("out/summary.json")).expect("there");
+    let summary: Value = serde_json::from_slice(&text).expect("JSON");
+    assert_eq!(summary["partial"], true);
 }

@@ -38,7 +38,7 @@ pub trait Engine {
     /// every flow some twenty times a second, from threads of the engine, and must return soon.
     ///
     /// Once `cancel` is cancelled, the run ends within a moment, and its record is of what happened until then
-    /// ([`Record::is_partial`]).
+    /// ([`Summary::is_partial`](crate::record::Summary)).
     ///
     /// # Errors
     ///

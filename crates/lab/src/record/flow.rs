@@ -31,7 +31,7 @@ pub struct FlowSample {
     pub btl_bw: Option<Rate>,
     /// BBR's estimate of the propagation delay.
     pub rt_prop: Option<Duration>,
-    /// The name of the controller's state.
+    /// The name of the controller's state; empty if there are several controllers, of many connections.
     pub state: &'static str,
     /// Bytes delivered so far, as congestion control counts them.
     pub delivered: Bytes,
@@ -107,6 +107,9 @@ pub struct FlowRecord {
 /// The most samples that all flows of a run keep together, unless each has only the fewest that a [`Series`] keeps.
 const ALL_SAMPLES: usize = 1_000_000;
 
+/// With more flows than this, their distributions are coarse.
+const MANY: usize = 1_000;
+
 /// Makes a flow's record and summary from what an engine sees of it.
 #[derive(Debug, Clone)]
 pub struct FlowRecorder {
@@ -122,12 +125,15 @@ pub struct FlowRecorder {
 
 impl FlowRecorder {
     /// A recorder for a flow of a scenario with this warmup and so many flows: the more there are, the fewer samples
-    /// each of them keeps.
+    /// each of them keeps; with more than a thousand, percentiles of RTTs are [coarse](Distribution::coarse).
     pub fn new(warmup: Duration, flows: usize) -> FlowRecorder {
         FlowRecorder {
             warmup,
             series: Series::with_capacity(ALL_SAMPLES / flows.max(1)),
-            rtts: Distribution::default(),
+            rtts: match flows > MANY {
+                true => Distribution::coarse(),
+                false => Distribution::default(),
+            },
             throughput: Throughput::default(),
             startup: Startup::NotYet,
             before: FlowTotals::default(),

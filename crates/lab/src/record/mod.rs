@@ -45,8 +45,6 @@ pub struct Record {
     pub paths: Vec<PathRecord>,
     /// The transfers.
     pub transfers: Transfers,
-    /// Whether the run was ended before its time: the record is then of what happened until then.
-    pub is_partial: bool,
 }
 
 /// The run of a record.
@@ -100,6 +98,7 @@ impl Record {
                 seed: scenario.seed,
                 duration_s: end.as_secs_f64(),
                 wall_s: run.wall.as_secs_f64(),
+                is_partial: run.is_partial,
                 path,
                 next,
                 flows: summaries,
@@ -110,7 +109,6 @@ impl Record {
             flows,
             paths: std::iter::once(first).chain(further).collect(),
             transfers,
-            is_partial: run.is_partial,
         }
     }
 }

@@ -83,6 +83,12 @@ impl<P: Point> Series<P> {
 
     /// Keeps the point, and before it the peak between it and the previous one, if there is one.
     fn keep(&mut self, point: P) {
+        if self.kept.len() + 2 > self.kept.capacity() {
+            // Doubled, but with no more room than will be used: a peak may come on top.
+            let room = (self.kept.len() * 2).clamp(4, self.capacity + 2);
+            self.kept
+                .reserve_exact(room.saturating_sub(self.kept.len()).max(2));
+        }
         let sides = self.kept.last().map_or(point.level(), |previous| {
             previous.level().max(point.level())
         });
@@ -97,7 +103,8 @@ impl<P: Point> Series<P> {
 
     fn thin(&mut self) {
         self.interval = self.interval * 2;
-        let (points, peak) = (std::mem::take(&mut self.kept), self.peak.take());
+        let room = Vec::with_capacity(self.kept.capacity());
+        let (points, peak) = (std::mem::replace(&mut self.kept, room), self.peak.take());
         for point in points.into_iter().chain(peak) {
             self.add(point);
         }

@@ -20,6 +20,9 @@ pub struct Summary {
     /// How long it took, in the time of the person who waited for it.
     #[serde(serialize_with = "millionths")]
     pub wall_s: f64,
+    /// Whether it was ended before its time: the record is then of what happened until then.
+    #[serde(rename = "partial")]
+    pub is_partial: bool,
     /// The bottleneck.
     pub path: PathSummary,
     /// Further bottlenecks behind the first, in the order of the path.

@@ -57,11 +57,11 @@ pub enum DirectoryError {
 }
 
 /// Checks, before the run that is to be recorded, that [`write_dir`] may write to `directory`: it does not exist yet, is
-/// empty, or holds an older record and nothing else.
+/// empty, or holds an older record and nothing else; and a directory can be made beside it.
 ///
 /// # Errors
 ///
-/// There is something else, or no directory to create it in.
+/// There is something else, or no directory to create it in, or the system refuses.
 pub fn check_dir(directory: &Path) -> Result<(), DirectoryError> {
     let taken = |reason: String| {
         Err(DirectoryError::Taken {
@@ -73,18 +73,24 @@ pub fn check_dir(directory: &Path) -> Result<(), DirectoryError> {
         path: directory.to_owned(),
         source,
     };
+    // It takes the place of what is there, and a directory that somebody stands in has no name to be replaced by.
+    if directory.file_name().is_none() {
+        return taken("is no name of a directory of its own".to_string());
+    }
+    let parent = parent(directory);
+    if !parent.is_dir() {
+        return Err(system(io::Error::new(
+            ErrorKind::NotFound,
+            format!("there is no directory {}", parent.display()),
+        )));
+    }
+    let part = beside(directory, "part");
+    fs::create_dir(&part)
+        .and_then(|()| fs::remove_dir(&part))
+        .map_err(system)?;
     let entries = match fs::read_dir(directory) {
         Ok(entries) => entries,
-        Err(error) if error.kind() == ErrorKind::NotFound => {
-            let parent = parent(directory);
-            return match parent.is_dir() {
-                true => Ok(()),
-                false => Err(system(io::Error::new(
-                    ErrorKind::NotFound,
-                    format!("there is no directory {}", parent.display()),
-                ))),
-            };
-        }
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
         Err(error) if error.kind() == ErrorKind::NotADirectory => {
             return taken("is no directory".to_string());
         }
@@ -229,7 +235,7 @@ fn table<R>(
         ("fullpipe.engine", record.summary.engine.clone()),
         ("fullpipe.seed", record.summary.seed.to_string()),
         ("fullpipe.scenario", record.scenario.to_string()),
-        ("fullpipe.is_partial", record.is_partial.to_string()),
+        ("fullpipe.is_partial", record.summary.is_partial.to_string()),
         (
             "fullpipe.transfers_every",
             record.transfers.every.to_string(),

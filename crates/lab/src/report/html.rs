@@ -25,7 +25,7 @@ pub fn html(records: &[Record], origin: &Origin) -> String {
     let lanes = lanes(records);
     let first = records.first().map(|record| &record.scenario);
     let name = first.map_or("nothing", |scenario| scenario.name.as_str());
-    let is_partial = records.iter().any(|record| record.is_partial);
+    let is_partial = records.iter().any(|record| record.summary.is_partial);
     let notes: String = notes(records, &lanes)
         .iter()
         .map(|note| hint(note))

@@ -356,7 +356,7 @@ fn thin<P: Point>(samples: &[P], points: u64) -> Vec<&P> {
 /// When the flow was in which state, from all samples: short stays count.
 fn stays(samples: &[FlowSample]) -> Vec<Stay> {
     let mut stays: Vec<Stay> = Vec::new();
-    for sample in samples {
+    for sample in samples.iter().filter(|sample| !sample.state.is_empty()) {
         let at = seconds(sample.at);
         match stays.last_mut() {
             Some(stay) if stay.state == sample.state => stay.to = at,

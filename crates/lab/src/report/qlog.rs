@@ -56,7 +56,7 @@ pub fn qlog(record: &Record, flow: usize) -> Option<String> {
             sent = by_now;
         }
         let old = before.map(|before| before.state);
-        if old != Some(sample.state) {
+        if old != Some(sample.state) && !sample.state.is_empty() {
             let data = with([
                 ("old", old.map(Value::from)),
                 ("new", Some(sample.state.into())),

@@ -40,7 +40,7 @@ pub enum Cells {
 ///   their JSON;
 /// - everything that it says of the flow: `flow_goodput_bps`.
 ///
-/// Without `wall_s`: the same sweep gives the same table.
+/// Without `wall_s`: the same sweep gives the same table. Without `partial`: runs that were ended are not kept.
 pub fn columns(plan: &Plan, store: &Store) -> Vec<Column> {
     let rows: Vec<Row<'_>> = plan
         .runs
@@ -60,9 +60,12 @@ pub fn columns(plan: &Plan, store: &Store) -> Vec<Column> {
     columns.push(whole("point", |run| run.point as u64));
     columns.push(whole("repeat", |run| run.repeat));
     columns.push(whole("seed", |run| run.scenario.seed));
-    columns.extend(flattened("", &["flows", "wall_s", "seed"], &rows, |row| {
-        row.summary
-    }));
+    columns.extend(flattened(
+        "",
+        &["flows", "wall_s", "partial", "seed"],
+        &rows,
+        |row| row.summary,
+    ));
     columns.extend(flattened("flow_", &[], &rows, |row| row.flow));
     columns
 }

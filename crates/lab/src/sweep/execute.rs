@@ -81,7 +81,7 @@ pub fn execute(
         drop(sender);
         for (place, result) in results {
             let kept = match result {
-                Ok(record) if record.is_partial => Ok(()),
+                Ok(record) if record.summary.is_partial => Ok(()),
                 Ok(record) => keep(plan, store, place, &record),
                 Err(reason) => {
                     failed.push(Failed { run: place, reason });

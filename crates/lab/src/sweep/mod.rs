@@ -31,5 +31,5 @@ pub use seed::derive as derive_seed;
 pub use spec::{PlotSpec, Scale, Sweep, SweepError};
 pub use spread::Spread;
 pub use store::{Store, StoreError};
-pub use table::table;
+pub use table::{ROWS, table};
 pub use work::Work;

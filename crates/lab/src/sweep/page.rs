@@ -1,5 +1,7 @@
 //! The results as a page with a plot that holds everything it needs.
 
+use std::collections::HashMap;
+
 use serde::Serialize;
 
 use super::axis;
@@ -201,6 +203,8 @@ fn lines(
 ) -> (Vec<Line>, Vec<Option<usize>>) {
     let mut lines: Vec<Line> = Vec::new();
     let mut rows = Vec::new();
+    let mut places: HashMap<String, usize> = HashMap::new();
+    let columns: HashMap<&str, usize> = labels.iter().copied().zip(0..).collect();
     for group in &results.groups {
         let Some(point) = results.point(group) else {
             rows.push(None);
@@ -211,8 +215,7 @@ fn lines(
             Some(format!(" {field}={}", point.values.get(*place)?))
         });
         let name = group.controller.clone() + &parts.collect::<String>();
-        let index = lines.iter().position(|line| line.name == name);
-        let index = index.unwrap_or_else(|| {
+        let index = *places.entry(name.clone()).or_insert_with(|| {
             lines.push(Line {
                 name,
                 values: vec![vec![None; labels.len()]; metrics.len()],
@@ -220,9 +223,8 @@ fn lines(
             lines.len() - 1
         });
         rows.push(Some(index));
-        let place = labels
-            .iter()
-            .position(|label| point.values.get(x).is_some_and(|value| value == label));
+        let value = point.values.get(x);
+        let place = value.and_then(|value| columns.get(value.as_str()).copied());
         let (Some(line), Some(place)) = (lines.get_mut(index), place) else {
             continue;
         };

@@ -1,5 +1,10 @@
 //! What a sweep will run: every point of its grid, as often as it repeats them.
 
+use std::collections::HashMap;
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+
 use super::seed;
 use super::spec::{Sweep, SweepError};
 use crate::engine;
@@ -57,6 +62,7 @@ impl Plan {
         let points = sweep.points()?;
         let fields: Vec<String> = sweep.fields().map(str::to_string).collect();
         let mut runs = Vec::new();
+        let mut traces = HashMap::new();
         for (index, point) in points.iter().enumerate() {
             let values: Vec<(&str, &str)> = fields
                 .iter()
@@ -68,7 +74,7 @@ impl Plan {
                     seed: seed::derive(point.scenario.seed, &values, repeat),
                     ..point.scenario.clone()
                 };
-                let key = key(sweep.engine, build, &scenario)?;
+                let key = key(sweep.engine, build, &scenario, &mut traces)?;
                 runs.push(Run {
                     point: index,
                     repeat,
@@ -98,18 +104,40 @@ impl Plan {
     }
 }
 
-/// What a run's result depends on: the engine, the program, the scenario, and the trace that it names.
-fn key(engine: engine::Kind, build: &str, scenario: &Scenario) -> Result<String, SweepError> {
+/// What a run's result depends on: the engine, the program, the scenario, and the traces that it names. What is in those
+/// is kept in `traces`, since many runs have the same.
+fn key(
+    engine: engine::Kind,
+    build: &str,
+    scenario: &Scenario,
+    traces: &mut HashMap<PathBuf, blake3::Hash>,
+) -> Result<String, SweepError> {
     let mut hasher = blake3::Hasher::new();
     hasher.update(format!("{engine}\n{build}\n{scenario}\n").as_bytes());
-    if let Some(trace) = &scenario.path.trace {
-        let failed = |source| SweepError::File {
-            file: trace.clone(),
-            source,
+    let links = scenario
+        .hops()
+        .flat_map(|hop| [&hop.trace, &hop.uplink.trace]);
+    for trace in links.flatten() {
+        let content = match traces.get(trace) {
+            Some(content) => *content,
+            None => {
+                let content = hash(trace).map_err(|source| SweepError::File {
+                    file: trace.clone(),
+                    source,
+                })?;
+                traces.insert(trace.clone(), content);
+                content
+            }
         };
-        let file = std::fs::File::open(trace).map_err(failed)?;
-        hasher.update_reader(file).map_err(failed)?;
+        hasher.update(content.as_bytes());
     }
     let hash = hasher.finalize().to_hex();
     Ok(hash.chars().take(32).collect())
+}
+
+/// What is in the file.
+fn hash(file: &Path) -> io::Result<blake3::Hash> {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update_reader(File::open(file)?)?;
+    Ok(hasher.finalize())
 }

@@ -52,9 +52,11 @@ impl<'p> Results<'p> {
     pub fn new(plan: &'p Plan, engine: engine::Kind, store: &Store) -> Results<'p> {
         let mut groups = Vec::new();
         let (mut has_one_controller, mut has_several_flows) = (true, false);
-        for (place, _) in plan.points.iter().enumerate() {
-            let runs = plan.runs.iter().filter(|run| run.point == place);
-            let summaries: Vec<&Value> = runs.filter_map(|run| store.get(&run.key)).collect();
+        // The runs of a point follow one another.
+        for runs in plan.runs.chunk_by(|one, next| one.point == next.point) {
+            let place = runs.first().map_or(0, |run| run.point);
+            let summaries: Vec<&Value> =
+                runs.iter().filter_map(|run| store.get(&run.key)).collect();
             let mut controllers: Vec<&str> = Vec::new();
             for summary in &summaries {
                 let found = controllers_of(summary);

@@ -7,14 +7,18 @@ use super::results::{Group, Results};
 use super::spread::Spread;
 use crate::report::{bits_per_sec, percent, span};
 
+/// The most rows of the table on a terminal: about two screens. The page, the Parquet file and the JSON have all.
+pub const ROWS: usize = 100;
+
 /// One row a point and controller: medians over the repeats, and between which values the share of the limit lies.
-/// Ends with a newline.
+/// The first [`ROWS`] of them, and how many more there are. Ends with a newline.
 pub fn table(results: &Results<'_>) -> String {
     let mut table = Table::new();
     table
         .load_style(presets::NOTHING)
         .set_header(headings(results));
-    table.add_rows(results.groups.iter().map(|group| row(results, group)));
+    let shown = results.groups.iter().take(ROWS);
+    table.add_rows(shown.map(|group| row(results, group)));
     let left = results.fields().len() + 1;
     for (index, column) in table.column_iter_mut().enumerate() {
         column.set_padding((if index == 0 { 0 } else { 1 }, 1));
@@ -23,7 +27,12 @@ pub fn table(results: &Results<'_>) -> String {
             column.set_cell_alignment(CellAlignment::Right);
         }
     }
-    table.trim_fmt() + "\n"
+    let mut text = table.trim_fmt() + "\n";
+    let more = results.groups.len().saturating_sub(ROWS);
+    if more > 0 {
+        text += &format!("… and {more} rows more; the page has all of them\n");
+    }
+    text
 }
 
 /// The headings of the table's columns, on a terminal as on the page.

@@ -187,6 +187,11 @@ fn an_older_record_is_replaced_and_nothing_else_ever_is() {
     fs::write(&file, "mine").unwrap();
     check_dir(&file).unwrap_err();
     check_dir(&home.path().join("no/out")).unwrap_err();
+    // What would fail after the run fails before it.
+    check_dir(Path::new("/proc/out")).unwrap_err();
+    for no_name in [".", "..", "/"] {
+        check_dir(Path::new(no_name)).unwrap_err();
+    }
     write_dir(&home.path().join("no/out"), &crowd(1), &[], &origin()).unwrap_err();
     assert_eq!(fs::read_to_string(&file).unwrap(), "mine");
     let left: BTreeSet<String> = ["file", "out", "own"].map(String::from).into();

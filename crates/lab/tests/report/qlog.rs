@@ -1,7 +1,9 @@
 //! A flow as qlog 0.3.
 
+use std::time::SystemTime;
+
 use lab::record::Record;
-use lab::report::qlog;
+use lab::report::{Origin, html, parquet, qlog};
 use serde_json::Value;
 
 use crate::records::{crowd, record};
@@ -100,4 +102,30 @@ fn a_tcp_flow_by_its_id() {
     assert_eq!(header["title"], "crowd · flow 3 · cubic");
     assert_eq!(texts(&record, 3)[3]["data"]["ssthresh"], 10_000);
     assert_eq!(qlog(&record, 4), None);
+}
+
+#[test]
+fn many_connections_have_no_state_in_common() {
+    let mut record = record("pooled", "cubic", false);
+    record.flows[0]
+        .samples
+        .iter_mut()
+        .for_each(|sample| sample.state = "");
+    let events = texts(&record, 0);
+    let states = |event: &&Value| event["name"] == "recovery:congestion_state_updated";
+    assert_eq!(events.iter().filter(states).count(), 0);
+    let (columns, mut rows) = parquet::samples(&record);
+    let state = columns
+        .iter()
+        .find(|column| column.name == "state")
+        .unwrap();
+    let parquet::Cells::Text(cell) = &state.cells else {
+        panic!("a column of texts")
+    };
+    assert_eq!(cell(&rows.next().unwrap()), None);
+    let origin = Origin {
+        command: String::new(),
+        generated: SystemTime::UNIX_EPOCH,
+    };
+    assert!(!html(std::slice::from_ref(&record), &origin).contains("\"state\":\"\""));
 }

@@ -39,9 +39,10 @@ fn json_has_the_fields_of_every_engine() {
         keys.join(" ")
     };
     let run = &value[0];
+    assert_eq!(run["partial"], false);
     assert_eq!(
         keys(run),
-        "completions duration_s engine fairness flows next path scenario seed wall_s"
+        "completions duration_s engine fairness flows next partial path scenario seed wall_s"
     );
     assert_eq!(
         keys(&run["path"]),

@@ -76,7 +76,7 @@ fn totals(counters: &RelayCounters) -> PathTotals {
     PathTotals {
         transmitted: Bytes::new(forward.transmitted_bytes),
         drops: Some(forward.buffer_drops + forward.policer_drops),
-        marks: None,
+        marks: Some(forward.marked_packets),
         random_losses: Some(forward.random_losses),
         late_packets: Some(forward.late_packets + counters.reverse.late_packets),
         overflows: Some(counters.socket_overflows),

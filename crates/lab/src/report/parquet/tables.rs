@@ -34,7 +34,10 @@ pub fn samples(
         Table::whole("pacing_rate_bps", |row| bps(Some(row.sample.pacing_rate))),
         Table::whole("btl_bw_bps", |row| bps(row.sample.btl_bw)),
         Table::real("rt_prop_ms", |row| millis(row.sample.rt_prop)),
-        Table::text("state", |row| Some(Cow::Borrowed(row.sample.state))),
+        Table::text("state", |row| {
+            let state = row.sample.state;
+            (!state.is_empty()).then_some(Cow::Borrowed(state))
+        }),
         Table::whole("delivered_bytes", |row| bytes(row.sample.delivered)),
         Table::whole("lost_bytes", |row| bytes(row.sample.lost)),
     ];
