@@ -86,13 +86,14 @@ fn lanes_can_share_a_path() {
     race.share = true;
     race.controllers = vec![Kind::Bbr1, Kind::Bbr1];
     race.payload = Payload::Endless;
-    race.duration = Some(Duration::from_millis(600));
+    // Long enough for a busy machine to get something through.
+    race.duration = Some(Duration::from_secs(2));
     race.warmup = Duration::from_millis(200);
     let records = race.run(&|_| {}, &Cancel::new()).unwrap();
     let [record] = &records[..] else {
         panic!("one path")
     };
-    assert_eq!(record.summary.duration_s, 0.6);
+    assert_eq!(record.summary.duration_s, 2.0);
     assert_eq!(record.flows.len(), 2);
     assert!(record.summary.fairness.jain.unwrap() <= 1.0);
     let all: u64 = record

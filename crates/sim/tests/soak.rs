@@ -24,7 +24,7 @@ use transport::receiver::Receiver;
 use transport::scheduler::{Pacing, SchedulerConfig};
 use transport::sender::{LossDetection, Sender};
 
-const SEEDS: u64 = 48;
+const SEEDS: u64 = 600;
 
 /// How many packets a scenario may carry, as the rate of its slowest link has it: bounds the time that it takes.
 const PACKETS: u64 = 30_000;
