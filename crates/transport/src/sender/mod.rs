@@ -100,6 +100,8 @@ pub struct Sender<C> {
     recovery: Recovery,
     prr: Prr,
     ecn: Ecn,
+    /// What the ACK in progress has delivered; nothing for a timer.
+    newly_delivered: Bytes,
     /// Whether something was declared lost since the ACK in progress arrived.
     has_lost: bool,
 
@@ -153,6 +155,7 @@ impl<C: Controller> Sender<C> {
             recovery: Recovery::new(),
             prr: Prr::default(),
             ecn: Ecn::default(),
+            newly_delivered: Bytes::ZERO,
             has_lost: false,
             pacer: Pacer::default(),
             pacing_deadline: None,
@@ -235,6 +238,7 @@ impl<C: Controller> Sender<C> {
 
     /// Does what is due; harmless if nothing is.
     pub fn on_timer(&mut self, now: Time) {
+        self.newly_delivered = Bytes::ZERO;
         self.handshake.on_timer(now, self.config.max_rto);
         self.persist.on_timer(now, &self.rtt);
         if self.rack.deadline().is_some_and(|deadline| deadline <= now) {
@@ -303,6 +307,7 @@ impl<C: Controller> Sender<C> {
         let prior_inflight = self.inflight();
 
         let delivery = self.deliver(now, ack);
+        self.newly_delivered = delivery.bytes;
         let rtt = self.measure_rtt(now, &delivery);
         self.note_duplicate(ack);
         self.check_probe(now, &delivery);

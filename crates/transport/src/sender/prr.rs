@@ -20,19 +20,19 @@ struct State {
     /// Delivered and sent since (`prr_delivered`, `prr_out`).
     delivered: Bytes,
     out: Bytes,
-    /// What may leave now (`SndCnt`).
-    allowance: Bytes,
+    /// The window until the next ACK: what was in flight at the last, and what could leave then (`SndCnt`).
+    cwnd: Bytes,
 }
 
 impl Prr {
-    /// A recovery starts: what was in flight before, and the window to reach. One packet may leave at once.
-    pub fn start(&mut self, recover_fs: Bytes, ssthresh: Bytes, mss: Bytes) {
+    /// A recovery starts: what was in flight before, the window to reach, and the window until the next ACK.
+    pub fn start(&mut self, recover_fs: Bytes, ssthresh: Bytes, cwnd: Bytes) {
         self.state = Some(State {
             recover_fs: recover_fs.max(Bytes::new(1)),
             ssthresh,
             delivered: Bytes::ZERO,
             out: Bytes::ZERO,
-            allowance: mss,
+            cwnd,
         });
     }
 
@@ -41,9 +41,9 @@ impl Prr {
         self.state = None;
     }
 
-    /// What may leave now, while a recovery lasts.
-    pub fn allowance(&self) -> Option<Bytes> {
-        self.state.as_ref().map(|state| state.allowance)
+    /// The window, while a recovery lasts. What is found lost between two ACKs makes room in it for its repetition.
+    pub fn cwnd(&self) -> Option<Bytes> {
+        self.state.as_ref().map(|state| state.cwnd)
     }
 
     /// An ACK has delivered so much, and `inflight` is left. `is_safe` if it acknowledged in order and showed no loss.
@@ -60,18 +60,18 @@ impl Prr {
             bound.min(state.ssthresh - inflight)
         };
         // The repair of the first loss is not to wait (RFC 9937: "Force a fast retransmit upon entering recovery").
-        state.allowance = if state.out.is_zero() {
+        let count = if state.out.is_zero() {
             count.max(mss)
         } else {
             count
         };
+        state.cwnd = inflight + count;
     }
 
     /// So much has left.
     pub fn on_sent(&mut self, bytes: Bytes) {
         if let Some(state) = &mut self.state {
             state.out += bytes;
-            state.allowance -= bytes;
         }
     }
 }
@@ -93,13 +93,13 @@ mod tests {
     fn half_of_what_arrives_leaves_until_the_window_is_reached() {
         // RFC 9937, "Examples": twenty packets in flight, one lost, the window halved.
         let mut prr = Prr::default();
-        prr.start(MSS * 20, MSS * 10, MSS);
+        prr.start(MSS * 20, MSS * 10, MSS * 20);
         let mut inflight = MSS * 19;
         let mut sent = Bytes::ZERO;
         for _ in 0..19 {
             inflight -= MSS;
             prr.on_ack(MSS, inflight, false, MSS);
-            while prr.allowance().is_some_and(|allowance| allowance >= MSS) {
+            while prr.cwnd().is_some_and(|cwnd| inflight + MSS <= cwnd) {
                 prr.on_sent(MSS);
                 inflight += MSS;
                 sent += MSS;
@@ -112,20 +112,20 @@ mod tests {
     fn after_heavy_loss_it_grows_only_while_progress_is_safe() {
         for (is_safe, packets) in [(false, 1), (true, 2)] {
             let mut prr = Prr::default();
-            prr.start(MSS * 20, MSS * 10, MSS);
+            prr.start(MSS * 20, MSS * 10, MSS * 5);
             prr.on_sent(MSS);
             prr.on_ack(MSS, MSS * 4, is_safe, MSS);
-            assert_eq!(prr.allowance(), Some(MSS * packets));
+            assert_eq!(prr.cwnd(), Some(MSS * (4 + packets)));
         }
     }
 
     #[test]
     fn the_first_repair_may_always_leave() {
         let mut prr = Prr::default();
-        prr.start(MSS * 20, MSS, MSS);
+        prr.start(MSS * 20, MSS, MSS * 20);
         prr.on_ack(Bytes::new(1), MSS * 19, false, MSS);
-        assert_eq!(prr.allowance(), Some(MSS));
+        assert_eq!(prr.cwnd(), Some(MSS * 20));
         prr.stop();
-        assert_eq!(prr.allowance(), None);
+        assert_eq!(prr.cwnd(), None);
     }
 }

@@ -154,6 +154,9 @@ impl<C: Controller> Sender<C> {
             Phase::Cwr => {}
             Phase::Recovery if is_over && is_undone => self.undo(now),
             Phase::Recovery if is_over => self.leave(now),
+            // That one packet was only late says nothing of the others, as long as their repetitions are under way (Linux
+            // `tcp_try_undo_partial`).
+            Phase::Recovery if by_time && self.scoreboard.has_repeated_in_flight() => {}
             Phase::Recovery if is_undone => {
                 if by_time {
                     self.scoreboard.acquit_lost();
@@ -344,11 +347,14 @@ impl<C: Controller> Sender<C> {
     fn reduce(&mut self, now: Time, cause: Cause, is_first: bool) {
         self.ecn.on_reduction();
         self.tlp.disarm();
-        let outstanding = self.scoreboard.inflight() + self.scoreboard.lost();
+        let inflight = self.scoreboard.inflight();
+        // RFC 9937: with what the ACK that starts this has delivered.
+        let recover_fs = inflight + self.scoreboard.lost() + self.newly_delivered;
         self.change(now, Change::Entered(cause));
         if is_first && self.controller.wants_prr() {
+            let ssthresh = self.controller.cwnd();
             self.prr
-                .start(outstanding, self.controller.cwnd(), self.config.mss);
+                .start(recover_fs, ssthresh, inflight + self.config.mss);
         }
     }
 

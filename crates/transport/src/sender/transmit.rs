@@ -151,10 +151,8 @@ impl<C: Controller> Sender<C> {
     /// What the congestion window leaves. With nothing in flight one packet always fits, as nothing else would go on.
     fn space(&self) -> Bytes {
         let inflight = self.inflight();
-        let space = match self.prr.allowance() {
-            Some(allowance) => allowance,
-            None => self.controller.cwnd() - inflight,
-        };
+        let cwnd = self.prr.cwnd().unwrap_or(self.controller.cwnd());
+        let space = cwnd - inflight;
         if inflight.is_zero() {
             space.max(self.config.mss)
         } else {
@@ -226,6 +224,11 @@ impl<C: Controller> Sender<C> {
             self.repeat(now, departure, number);
         }
         self.on_burst_sent(departure, bytes);
+        // The answer to what is first outstanding takes a round trip from now (RFC 6675, "Managing the RTO Timer"; Linux
+        // `tcp_xmit_retransmit_queue`).
+        if first == self.scoreboard.numbers().start {
+            self.rto.restart(departure, &self.rtt);
+        }
         burst
     }
 

@@ -96,6 +96,17 @@ fn a_lost_repetition_is_found_by_time_but_not_by_counting() {
 }
 
 #[test]
+fn each_repetition_has_a_whole_timeout() {
+    // So small a window leaves nothing else to be acknowledged meanwhile.
+    let mut wire = fixed(2, Rack, drops(5, 3));
+    wire.write(50);
+    wire.finish();
+    let stats = wire.sender.stats();
+    assert_eq!((stats.packets_lost, stats.packets_retransmitted), (3, 3));
+    assert_eq!((stats.timeouts, stats.duplicates), (0, 0));
+}
+
+#[test]
 fn reordering_within_the_window_is_no_loss() {
     // First by two packets, which teaches the sender that the path reorders; then by a quarter of the round trip.
     let late = |packet, _| match packet {

@@ -4,5 +4,6 @@ mod detection;
 mod ecn;
 mod limits;
 mod properties;
+mod reduction;
 mod undo;
 mod wire;

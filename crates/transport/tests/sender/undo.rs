@@ -73,6 +73,24 @@ fn a_real_loss_is_not_undone() {
 }
 
 #[test]
+fn a_late_packet_does_not_acquit_those_lost_behind_it() {
+    let script = |packet, copy| match (packet, copy) {
+        (300, 0) => Fate::Late(DELAY),
+        (310..330, 0) => Fate::Drop,
+        _ => Fate::Pass,
+    };
+    for kind in [Kind::Reno, Kind::Cubic] {
+        let make = |connection| AnyController::new(kind, connection);
+        let mut wire = Wire::new(&Config::default(), make, script);
+        wire.write(2_000);
+        wire.finish();
+        let stats = wire.sender.stats();
+        assert_eq!((stats.packets_lost, stats.timeouts), (21, 0), "{kind}");
+        assert_eq!((stats.recoveries, stats.spurious_recoveries), (1, 0));
+    }
+}
+
+#[test]
 fn a_timeout_for_nothing_is_undone_by_the_first_timestamp() {
     for loss_detection in [Rack, DupThreshold] {
         let config = Config {
