@@ -262,6 +262,71 @@ fn holes_are_told_at_once() {
     assert_eq!((ack.next / MSS, sacks(&ack)), (23, (None, vec![(25, 26)])));
 }
 
+/// A peer 20 ms away whose segment 16 is missing; of those behind, three are acknowledged.
+fn with_a_hole(config: &Config) -> Peer {
+    let mut peer = Peer::new(config);
+    for n in 0..16 {
+        peer.echo = peer.now;
+        peer.wait(ms(20));
+        peer.segment(n);
+    }
+    peer.timer();
+    for n in 17..20 {
+        assert!(peer.segment(n).is_some(), "{n} is told at once");
+    }
+    peer
+}
+
+/// Linux `__tcp_ack_snd_check`: from the fourth on, ACKs behind a hole wait for 5 % of the RTT, up to a millisecond, or
+/// until there are too many.
+#[test]
+fn acks_behind_a_hole_are_compressed() {
+    let config = Config {
+        initial_buffer: Bytes::new(1 << 20),
+        ..Config::default()
+    };
+    let mut peer = with_a_hole(&config);
+    assert_eq!(peer.segment(20), None);
+    assert_eq!(peer.owed(), Some(ms(1)), "a twentieth of the RTT");
+    peer.wait(Duration::from_micros(400));
+    assert_eq!(peer.segment(21), None);
+    peer.wait(Duration::from_micros(600));
+    let ack = peer.timer().expect("when it is due");
+    assert_eq!((ack.next / MSS, sacks(&ack)), (16, (None, vec![(17, 22)])));
+    assert_eq!((peer.owed(), peer.receiver.stats().compressed), (None, 2));
+
+    for n in 22..66 {
+        assert_eq!(peer.segment(n), None, "{n}");
+    }
+    let ack = peer.segment(66).expect("no more than 44 are held back");
+    assert_eq!(sacks(&ack).1, [(17, 67)]);
+
+    assert_eq!(peer.segment(67), None);
+    let ack = peer.segment(16).expect("a filled hole is told at once");
+    assert_eq!((ack.next / MSS, peer.owed()), (68, None));
+
+    let config = Config {
+        max_compressed_acks: 0,
+        ..config
+    };
+    let mut peer = with_a_hole(&config);
+    assert!((20..100).all(|n| peer.segment(n).is_some()));
+}
+
+/// Linux `tcp_sack_new_ofo_skb`: what is held back is about two ranges at most, so that each is told more than once.
+#[test]
+fn no_range_is_forgotten_in_a_compressed_ack() {
+    let mut peer = with_a_hole(&Config::default());
+    assert_eq!(peer.segment(21), None);
+    let ack = peer.segment(23).expect("a third range");
+    assert_eq!(sacks(&ack).1, [(23, 24), (21, 22), (17, 20)]);
+    assert_eq!(peer.segment(24), None);
+    assert_eq!(peer.segment(22), None, "joins the newest two");
+    let ack = peer.segment(16).unwrap();
+    assert_eq!((ack.next / MSS, sacks(&ack).1), (20, vec![(21, 25)]));
+    assert!(peer.segment(27).is_some(), "another hole begins anew");
+}
+
 /// RFC 2018, section 4: the first block has the segment that triggered the ACK, the others are the most recent ones.
 #[test]
 fn the_newest_block_stands_first() {

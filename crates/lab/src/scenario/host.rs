@@ -33,6 +33,8 @@ pub struct HostSpec {
     pub aggregation_delay: Option<Duration>,
     /// `sack_blocks`: how many SACK blocks an ACK may carry; 0 for hosts without SACK.
     pub sack_blocks: Option<u64>,
+    /// `compressed_acks`: how many ACKs about a hole are held back at most, to be sent as one; 0 holds none back.
+    pub compressed_acks: Option<u64>,
     /// `min_rto`: the shortest retransmission timeout.
     pub min_rto: Option<Duration>,
     /// `max_rto`: the longest retransmission timeout, backoff included.
@@ -80,6 +82,7 @@ impl HostSpec {
         ack_every: None,
         aggregation_delay: None,
         sack_blocks: None,
+        compressed_acks: None,
         min_rto: None,
         max_rto: None,
         loss_detection: None,
@@ -88,7 +91,7 @@ impl HostSpec {
     };
 
     /// The fields of `[host]`.
-    pub const KEYS: [&str; 16] = [
+    pub const KEYS: [&str; 17] = [
         "scheduler",
         "nic",
         "mss",
@@ -100,6 +103,7 @@ impl HostSpec {
         "ack_every",
         "aggregation_delay",
         "sack_blocks",
+        "compressed_acks",
         "min_rto",
         "max_rto",
         "loss_detection",
@@ -122,6 +126,7 @@ impl HostSpec {
             ack_every: self.ack_every.or(base.ack_every),
             aggregation_delay: self.aggregation_delay.or(base.aggregation_delay),
             sack_blocks: self.sack_blocks.or(base.sack_blocks),
+            compressed_acks: self.compressed_acks.or(base.compressed_acks),
             min_rto: self.min_rto.or(base.min_rto),
             max_rto: self.max_rto.or(base.max_rto),
             loss_detection: self.loss_detection.or(base.loss_detection),
@@ -154,6 +159,7 @@ impl HostSpec {
             "ack_every" => self.ack_every = Some(at_least_one(value, "segments")?),
             "aggregation_delay" => self.aggregation_delay = Some(value.parse()?),
             "sack_blocks" => self.sack_blocks = Some(sack_blocks(value)?),
+            "compressed_acks" => self.compressed_acks = Some(few(value)?),
             "min_rto" => self.min_rto = Some(value.positive_time()?),
             "max_rto" => self.max_rto = Some(value.positive_time()?),
             "loss_detection" => self.loss_detection = Some(loss_detection(value)?),
@@ -194,9 +200,15 @@ fn mss(value: &Value) -> Result<u64, ScenarioError> {
 }
 
 fn at_least_one(value: &Value, what: &str) -> Result<u64, ScenarioError> {
-    match value.whole()? {
+    match few(value)? {
         0 => Err(value.wrong(&format!("{what} make no sense; give 1 or more"))),
-        // Beyond it there is no such host, and arithmetic that nobody needs.
+        count => Ok(count),
+    }
+}
+
+/// A count beyond which there is no such host, and arithmetic that nobody needs.
+fn few(value: &Value) -> Result<u64, ScenarioError> {
+    match value.whole()? {
         count if count > 1_000_000 => Err(value.wrong("is more than 1000000")),
         count => Ok(count),
     }

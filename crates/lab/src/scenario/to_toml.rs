@@ -188,6 +188,7 @@ fn host(spec: &HostSpec) -> Table {
         ("initial_cwnd", spec.initial_cwnd),
         ("ack_every", spec.ack_every),
         ("sack_blocks", spec.sack_blocks),
+        ("compressed_acks", spec.compressed_acks),
     ];
     for (key, count) in counts {
         if let Some(count) = count {

@@ -27,6 +27,9 @@ pub struct Config {
     pub max_buffer: Bytes,
     /// How many SACK blocks an ACK may carry: 1 to 3, or 0 for a receiver without SACK.
     pub max_sack_blocks: usize,
+    /// How many ACKs about a hole are held back at most, for 5 % of the RTT and no more than 1 ms, to be sent as one
+    /// (Linux `tcp_comp_sack_nr`). Zero: every segment beyond a hole is acknowledged at once, as RFC 5681 has it.
+    pub max_compressed_acks: u32,
 }
 
 impl Default for Config {
@@ -38,6 +41,7 @@ impl Default for Config {
             initial_buffer: Bytes::new(64 << 10),
             max_buffer: Bytes::new(1 << 30),
             max_sack_blocks: MAX_SACK_BLOCKS,
+            max_compressed_acks: 44,
         }
     }
 }

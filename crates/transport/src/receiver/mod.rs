@@ -1,9 +1,10 @@
 //! The receiving host's half of a connection: it puts the stream together, and says what has arrived.
 //!
-//! [`Receiver`] answers the handshake, delays and stretches ACKs, tells holes (SACK) and duplicates (D-SACK), offers a
+//! [`Receiver`] answers the handshake, delays, stretches and compresses ACKs, tells holes (SACK) and duplicates (D-SACK), offers a
 //! window that grows as the connection needs it, and echoes timestamps and ECN marks. The application behind it reads
 //! at once what is in order.
 
+mod compression;
 mod config;
 mod delay;
 mod reassembly;
@@ -16,6 +17,7 @@ use crate::{Duration, Time};
 pub use config::Config;
 pub use stats::Stats;
 
+use compression::Compression;
 use delay::DelayedAck;
 use reassembly::{Arrival, Reassembly};
 use window::Window;
@@ -32,6 +34,7 @@ pub struct Receiver {
     stream: Reassembly,
     window: Window,
     delayed: DelayedAck,
+    compression: Compression,
     /// The largest payload so far: what a full segment is (`icsk_ack.rcv_mss`).
     mss: u32,
     /// `next` of the ACK sent last (RFC 7323's Last.ACK.sent).
@@ -53,6 +56,7 @@ impl Receiver {
             stream: Reassembly::default(),
             window: Window::new(config),
             delayed: DelayedAck::new(),
+            compression: Compression::default(),
             mss: DEFAULT_MSS,
             acknowledged: 0,
             echo: Time::ZERO,
@@ -73,18 +77,23 @@ impl Receiver {
         }
     }
 
-    /// When [`Receiver::on_timer`] is due: the delayed ACK.
-    pub const fn next_timer(&self) -> Option<Time> {
-        self.delayed.due()
+    /// When [`Receiver::on_timer`] is due: the ACK that was delayed or held back.
+    pub fn next_timer(&self) -> Option<Time> {
+        match (self.delayed.due(), self.compression.due()) {
+            (Some(delayed), Some(held)) => Some(delayed.min(held)),
+            (delayed, held) => delayed.or(held),
+        }
     }
 
-    /// Time has come: returns the delayed ACK if it is due, nothing otherwise.
+    /// Time has come: returns the ACK that is due, nothing if none is.
     pub fn on_timer(&mut self, now: Time) -> Option<Segment> {
-        if self.delayed.due().is_none_or(|due| now < due) {
+        let is_due = |due: Option<Time>| due.is_some_and(|due| due <= now);
+        if is_due(self.delayed.due()) {
+            self.delayed.on_missed(self.window.rtt());
+            self.stats.delayed_acks += 1;
+        } else if !is_due(self.compression.due()) {
             return None;
         }
-        self.delayed.on_missed(self.window.rtt());
-        self.stats.delayed_acks += 1;
         Some(self.acknowledge(now, 0..0))
     }
 
@@ -151,16 +160,17 @@ impl Receiver {
         let mut at_once = self.on_ecn(data, ce);
         let next = self.stream.next();
         let beyond = self.stream.highest().saturating_sub(next);
+        let mut behind_hole = None;
         let duplicate = match arrival {
             Arrival::InOrder { duplicate } => {
                 self.window.on_read(now, next, beyond);
                 at_once |= had_holes;
                 duplicate
             }
-            Arrival::OutOfOrder { duplicate } => {
+            Arrival::OutOfOrder { duplicate, rank } => {
                 self.stats.out_of_order += 1;
                 self.window.on_out_of_order(beyond);
-                at_once = true;
+                behind_hole = Some(rank);
                 duplicate
             }
             Arrival::Duplicate(duplicate) => {
@@ -178,6 +188,11 @@ impl Receiver {
         debug_assert!(self.acknowledged <= next && next <= self.window.right_edge());
         if at_once || !duplicate.is_empty() || self.is_ack_due(next) {
             return Some(self.acknowledge(now, duplicate));
+        }
+        if let Some(rank) = behind_hole {
+            let rtt = self.window.rtt();
+            let is_held = self.compression.hold(now, next, rank, rtt, &self.config);
+            return (!is_held).then(|| self.acknowledge(now, 0..0));
         }
         let is_aggregating = next - self.acknowledged > u64::from(self.mss);
         self.delayed.owe(now, &self.config, is_aggregating);
@@ -224,6 +239,7 @@ impl Receiver {
                 .sack_blocks(duplicate, self.config.max_sack_blocks)
         };
         self.delayed.on_ack();
+        self.stats.compressed += u64::from(self.compression.on_ack());
         self.acknowledged = next;
         self.stats.acks += 1;
         self.stats.dsacks += u64::from(sacks.dsack().is_some());

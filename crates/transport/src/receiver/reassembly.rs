@@ -28,8 +28,8 @@ pub(super) struct Reassembly {
 pub(super) enum Arrival {
     /// It moved `next`.
     InOrder { duplicate: Range<u64> },
-    /// It lies beyond a hole; at least a part is new.
-    OutOfOrder { duplicate: Range<u64> },
+    /// It lies beyond a hole; at least a part is new. So many other ranges have changed since its own last did.
+    OutOfOrder { duplicate: Range<u64>, rank: usize },
     /// All of it was there.
     Duplicate(Range<u64>),
     /// There were too many holes to remember another.
@@ -82,8 +82,8 @@ impl Reassembly {
             if from <= start && start <= to {
                 *last.get_mut() = to.max(end);
                 self.highest = self.highest.max(end);
-                self.remember((from, to.max(end)));
-                return Self::beyond(start..end, start..to.min(end));
+                let rank = self.remember((from, to.max(end)));
+                return Self::beyond(start..end, start..to.min(end), rank);
             }
         }
         let (mut from, mut to) = (start, end);
@@ -106,32 +106,38 @@ impl Reassembly {
         }
         self.ranges.insert(from, to);
         self.highest = self.highest.max(to);
-        self.remember((from, to));
+        let rank = self.remember((from, to));
         self.check();
-        Self::beyond(start..end, duplicate)
+        Self::beyond(start..end, duplicate, rank)
     }
 
-    fn beyond(range: Range<u64>, duplicate: Range<u64>) -> Arrival {
+    fn beyond(range: Range<u64>, duplicate: Range<u64>, rank: usize) -> Arrival {
         if duplicate == range {
             Arrival::Duplicate(range)
         } else {
-            Arrival::OutOfOrder { duplicate }
+            Arrival::OutOfOrder { duplicate, rank }
         }
     }
 
-    /// Puts a changed range in front of the recent ones, in place of those that became part of it.
-    fn remember(&mut self, changed: (u64, u64)) {
+    /// Puts a changed range in front of the recent ones, in place of those that became part of it; gives how many were in
+    /// front of these.
+    fn remember(&mut self, changed: (u64, u64)) -> usize {
         let mut kept = [changed; MAX_SACK_BLOCKS];
         let mut len = 1;
-        for old in self.recent.iter().take(self.recent_len) {
+        let mut rank = None;
+        for (index, old) in self.recent.iter().take(self.recent_len).enumerate() {
             let is_apart = old.1 < changed.0 || changed.1 < old.0;
-            if is_apart && let Some(place) = kept.get_mut(len) {
+            if !is_apart {
+                rank.get_or_insert(index);
+            } else if let Some(place) = kept.get_mut(len) {
                 *place = *old;
                 len += 1;
             }
         }
+        let rank = rank.unwrap_or(self.recent_len);
         self.recent = kept;
         self.recent_len = len;
+        rank
     }
 
     /// Forgets the recent ranges that `next` has reached.
@@ -275,7 +281,7 @@ mod tests {
                 // The D-SACK is the first part that was there.
                 let duplicate = match arrival {
                     Arrival::Duplicate(whole) => { prop_assert_eq!(&whole, &range); whole }
-                    Arrival::InOrder { duplicate } | Arrival::OutOfOrder { duplicate } => duplicate,
+                    Arrival::InOrder { duplicate } | Arrival::OutOfOrder { duplicate, .. } => duplicate,
                     Arrival::Refused => 0..0,
                 };
                 if known.is_empty() {

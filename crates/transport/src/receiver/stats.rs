@@ -19,7 +19,9 @@ pub struct Stats {
     pub acks: u64,
     /// Those of them that the delayed ACK timer sent.
     pub delayed_acks: u64,
-    /// Those of them that told of a duplicate.
+    /// Segments beyond a hole whose ACKs were held back to become one.
+    pub compressed: u64,
+    /// ACKs that told of a duplicate.
     pub dsacks: u64,
     /// Segments that arrived marked (ECN CE).
     pub ce_segments: u64,

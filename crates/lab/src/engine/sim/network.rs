@@ -176,6 +176,9 @@ fn receiver_config(spec: &HostSpec) -> receiver::Config {
     let sack_blocks = spec
         .sack_blocks
         .and_then(|count| usize::try_from(count).ok());
+    let compressed_acks = spec
+        .compressed_acks
+        .and_then(|count| u32::try_from(count).ok());
     let max_buffer = spec.receive_buffer.unwrap_or(usual.max_buffer);
     receiver::Config {
         ack_every: ack_every.unwrap_or(usual.ack_every),
@@ -187,6 +190,7 @@ fn receiver_config(spec: &HostSpec) -> receiver::Config {
             .unwrap_or(usual.initial_buffer.min(max_buffer)),
         max_buffer,
         max_sack_blocks: sack_blocks.unwrap_or(usual.max_sack_blocks),
+        max_compressed_acks: compressed_acks.unwrap_or(usual.max_compressed_acks),
     }
 }
 
