@@ -5,7 +5,7 @@ use path::{Counters, Ecn, Queued};
 use transport::app::{App, Arrival};
 use transport::burst::Burst;
 use transport::receiver::Receiver;
-use transport::scheduler::{Pacing, SchedulerConfig};
+use transport::scheduler::{self, Pacing, SchedulerConfig};
 use transport::segment::{Body, Segment};
 use transport::sender::Sender;
 
@@ -178,6 +178,11 @@ impl<O: Observer<C>, C: Controller> Simulation<O, C> {
     /// Objects that got no connection of their own because there were too many connections (131,072).
     pub fn refused(&self) -> u64 {
         self.refused
+    }
+
+    /// What the packet scheduler of a host has done, by the host's index in [`Config::hosts`].
+    pub fn scheduler(&self, host: usize) -> Option<scheduler::Counters> {
+        Some(self.hosts.get(host)?.scheduler.counters())
     }
 
     /// Who watches.

@@ -3,9 +3,9 @@
 use crate::support::{
     Fixed, MSS, Watch, at_millis, jain, limit, lossy, mbit, millis, path, percentile, run,
 };
-use congestion::{Bytes, Duration, Kind, Ratio, Time};
+use congestion::{Bytes, Controller, Duration, Kind, Ratio, Time};
 use path::{Buffer, Reorder};
-use sim::{Config, FlowConfig, dumbbell};
+use sim::{Config, FlowConfig, Simulation, dumbbell};
 use transport::app;
 use transport::sender::LossDetection;
 
@@ -149,5 +149,30 @@ fn reordering_by_half_a_round_trip_costs_at_most_one_recovery() {
             assert_eq!(stats.spurious_recoveries, stats.recoveries, "{context}");
             assert_eq!(stats.timeouts, 0, "{context}");
         }
+    }
+}
+
+/// A send buffer below what Startup wants in flight is the application's limit, as in Linux with its 4 MB: such samples do
+/// not show that the pipe is full, so Startup never ends; nor do they lower BtlBw.
+#[test]
+fn a_small_send_buffer_keeps_bbr1_in_startup() {
+    let (rate, rtt) = (mbit(100), millis(100));
+    for (mib, state) in [(2, "Startup"), (6, "ProbeBW")] {
+        let mut flow = FlowConfig::new(Kind::Bbr1);
+        flow.sender.send_buffer = Bytes::new(mib << 20);
+        let mut config = dumbbell(path(rate, rtt, rate.bytes_in(rtt * 4)), vec![flow]);
+        config.end = Some(at_millis(9 * SECOND));
+        let mut simulation = Simulation::new(config, ()).unwrap();
+        simulation.run();
+        let (_, sender, _) = simulation.connections().next().unwrap();
+        let snapshot = sender.controller().snapshot();
+        assert_eq!(snapshot.state, state, "{mib} MiB");
+        let btl_bw = snapshot.btl_bw.unwrap().bits_per_sec() as f64;
+        assert!(
+            (0.99..1.01).contains(&(btl_bw / limit(rate, 0))),
+            "{btl_bw}"
+        );
+        let app_limited = sender.stats().app_limited;
+        assert_eq!(app_limited > millis(7 * SECOND), state == "Startup");
     }
 }

@@ -4,4 +4,5 @@ mod behaviour;
 mod closed_forms;
 mod config;
 mod determinism;
+mod hostile_paths;
 mod support;

@@ -1,5 +1,6 @@
 //! TSO autosizing: bursts of about a millisecond of the pacing rate, so that a fast flow costs its host little per byte
-//! and a slow one does not send clumps (Linux `tcp_tso_autosize`).
+//! and a slow one does not send clumps (Linux `tcp_tso_autosize`, but for what it adds for round trips below some
+//! milliseconds since 5.18, `tcp_tso_rtt_log`).
 
 use congestion::Bytes;
 

@@ -28,7 +28,8 @@
 //! | `usage` | what the limit is | Linux `tcp_cwnd_validate` |
 //!
 //! Not there: Nagle's algorithm (data is sent as it is written), deferral of small bursts (Linux `tcp_tso_should_defer`),
-//! discovery of the path's MTU, TCP Fast Open, keep-alive and the closing handshake.
+//! an initial window of one packet after several lost SYNs (RFC 6928), discovery of the path's MTU, TCP Fast Open,
+//! keep-alive and the closing handshake.
 
 mod config;
 mod delivery;
@@ -269,6 +270,11 @@ impl<C: Controller> Sender<C> {
     /// Bytes in flight: handed to the scheduler, and neither known to have arrived nor declared lost.
     pub fn inflight(&self) -> Bytes {
         self.scoreboard.inflight()
+    }
+
+    /// Payload handed to the packet scheduler that has not left the host.
+    pub fn below(&self) -> Bytes {
+        self.below
     }
 
     /// The smoothed round-trip time; `None` before the handshake.
