@@ -182,6 +182,7 @@ impl<C: Controller> Sender<C> {
 
     /// The application writes; returns what fitted.
     pub fn write(&mut self, bytes: Bytes) -> Bytes {
+        self.check_app_limited();
         self.stream.write(bytes)
     }
 

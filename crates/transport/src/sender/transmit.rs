@@ -65,16 +65,25 @@ impl<C: Controller> Sender<C> {
         } else {
             self.persist.stop();
         }
+        self.check_app_limited();
         let (inflight, cwnd, mss) = (self.inflight(), self.controller.cwnd(), self.config.mss);
-        // Linux `tcp_rate_check_app_limited`.
-        if limit == Limit::Application && self.below.is_zero() && inflight < cwnd {
-            self.sampler.mark_app_limited(inflight);
-        }
         // A sender that only waits for its pacer, and would else fill its window, uses it (RFC 9002, "Underutilizing the
         // Congestion Window").
         let is_limited = inflight + self.sendable() + mss > cwnd;
         let (una, next) = (self.stream.una(), self.stream.next());
         self.cwnd_usage.note(is_limited, una, next);
+    }
+
+    /// If there is nothing to send, neither new nor lost, though the window would let it, and the last of it has left the
+    /// host: what is sent next was late (Linux `tcp_rate_check_app_limited`). To be asked before the application writes,
+    /// too, as nobody asks when the last burst departs.
+    pub(super) fn check_app_limited(&mut self) {
+        let inflight = self.inflight();
+        let is_drained = self.below.is_zero() && self.scoreboard.lost().is_zero();
+        let has_run_out = self.handshake.is_established() && self.stream.unsent() == 0;
+        if has_run_out && is_drained && inflight < self.controller.cwnd() {
+            self.sampler.mark_app_limited(inflight);
+        }
     }
 
     /// What could be sent if nothing but application and receive window were the limit.
