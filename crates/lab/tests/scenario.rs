@@ -736,6 +736,7 @@ prop_compose! {
             ack_every: count,
             aggregation_delay: delay,
             sack_blocks: parts[3].then_some(small),
+            compressed_acks: parts[3].then_some(small * 20),
             min_rto: parts[4].then_some(rto),
             max_rto: parts[4].then_some(rto * 2),
             loss_detection: parts[5].then_some(detection),
