@@ -59,6 +59,11 @@ impl<V: Copy + Ord, S: Stamp> WindowedMax<V, S> {
         WindowedMax { window, best: None }
     }
 
+    /// Lets it remember for `window`, from the next sample on.
+    pub fn set_window(&mut self, window: S::Span) {
+        self.window = window;
+    }
+
     /// The greatest value of the window that ended with the latest update.
     pub fn get(&self) -> Option<V> {
         self.best.map(|[first, ..]| first.value)
@@ -156,6 +161,15 @@ mod tests {
             assert_eq!(filter.update(round, 50), 100, "round {round}");
         }
         assert_eq!(filter.update(11, 50), 50);
+    }
+
+    #[test]
+    fn another_window_counts_from_the_next_sample_on() {
+        let mut filter = WindowedMax::new(10);
+        filter.update(0, 100);
+        filter.set_window(2);
+        assert_eq!(filter.get(), Some(100));
+        assert_eq!(filter.update(3, 50), 50);
     }
 
     #[test]

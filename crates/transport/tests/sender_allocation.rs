@@ -66,6 +66,10 @@ fn flight(sender: &mut Sender<AnyController>, now: &mut Time, acknowledged: &mut
         arrive(sender, *now, hole, Some((hole + 1, next)));
     }
     drain(sender, *now);
+    // The longest that loss detection waits where packets have been reordered.
+    *now += RTT;
+    sender.on_timer(*now);
+    drain(sender, *now);
     *now += RTT;
     arrive(sender, *now, sent, None);
     *acknowledged = sent;

@@ -93,12 +93,13 @@ impl<C: Controller> Sender<C> {
         } = self;
         let recovery_end = self.recovery.end();
 
+        let newest = rack.newest();
         delivery.is_progress = stream.acknowledge(ack.next);
         scoreboard.acknowledge(ack.next, |packet| {
             delivery.in_order += 1;
             delivery.add(packet, recovery_end);
             sampler.on_packet_acked(now, &packet.state);
-            rack.on_delivered(now, packet, Some(ack.echo), rtt);
+            rack.on_delivered(now, packet, Some(ack.echo), newest, rtt);
         });
 
         // In the order of the stream, so that only what the network has reordered looks so.
@@ -116,7 +117,7 @@ impl<C: Controller> Sender<C> {
                 delivery.is_selective = true;
                 delivery.add(packet, recovery_end);
                 sampler.on_packet_acked(now, &packet.state);
-                rack.on_delivered(now, packet, None, rtt);
+                rack.on_delivered(now, packet, None, newest, rtt);
                 dup_threshold.on_sacked(number);
             });
         }

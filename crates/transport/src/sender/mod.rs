@@ -19,6 +19,7 @@
 //! | `scoreboard` | what became of each packet; in flight | RFC 2018, 6675 |
 //! | `delivery` | what an ACK delivers; round-trip time | RFC 7323, 6298 |
 //! | `rack`, `tlp` | loss detection by time; the probe for the tail | RFC 8985 |
+//! | `reordering` | how long an overtaken packet is waited for | RFC 8985, and measurement |
 //! | `dup_threshold` | loss detection by counting | RFC 6675 |
 //! | `rto` | the last resort | RFC 6298 |
 //! | `recovery` | its phases, F-RTO and undo | RFC 6675, 5682, 3522, 3708 |
@@ -39,6 +40,7 @@ mod handshake;
 mod prr;
 mod rack;
 mod recovery;
+mod reordering;
 mod rto;
 mod rtt;
 mod scoreboard;
@@ -365,7 +367,7 @@ impl<C: Controller> Sender<C> {
         }
         // More duplicates than were made here: the network makes them (Linux `tcp_dsack_seen`).
         if self.stats.duplicates <= self.stats.packets_retransmitted {
-            self.rack.on_duplicate(una, next);
+            self.rack.reordering.on_duplicate(una, next);
             self.recovery.on_duplicate(range.end, packets);
         }
     }

@@ -2,6 +2,7 @@
 
 use congestion::{Duration, Time};
 
+use super::reordering::Reordering;
 use super::rtt::Rtt;
 use super::scoreboard::{Number, Packet, Scoreboard};
 
@@ -9,26 +10,18 @@ use super::scoreboard::{Number, Packet, Scoreboard};
 /// to reorder (RFC 8985, `DupThresh` in step 4).
 const DUP_THRESHOLD: u64 = 3;
 
-/// Recoveries for which a widened reordering window stays without another D-SACK (RFC 8985, `RACK.reo_wnd_persist`).
-const PERSISTENCE: u8 = 16;
-
-/// The greatest multiple of a quarter of the least round-trip time (Linux `tcp_rack_update_reo_wnd`).
-const MAX_STEPS: u64 = 255;
-
 #[derive(Debug, Clone)]
 pub struct Rack {
     /// Of the packets that have arrived, the one sent last.
     newest: Option<Newest>,
-    /// The reordering window in quarters of the least round-trip time (`RACK.reo_wnd_mult`).
-    steps: u64,
-    persistence: u8,
-    /// What had been sent at the latest D-SACK that widened the window (`RACK.dsack_round`).
-    widened_at: Option<u64>,
+    /// How long to wait for what was overtaken.
+    pub reordering: Reordering,
     deadline: Option<Time>,
 }
 
+/// Of packets that have arrived, the one sent last.
 #[derive(Debug, Clone, Copy)]
-struct Newest {
+pub struct Newest {
     /// Its place in the order of transmissions. Tells apart what RFC 8985's `RACK_sent_after` needs times and sequence
     /// numbers for.
     sequence: u64,
@@ -40,18 +33,29 @@ impl Rack {
     pub fn new() -> Rack {
         Rack {
             newest: None,
-            steps: 1,
-            persistence: 0,
-            widened_at: None,
+            reordering: Reordering::new(),
             deadline: None,
         }
     }
 
-    /// `packet` has arrived (step 2, "Update the state for the most recently sent segment that has been delivered").
+    /// Of the packets that have arrived, the one sent last.
+    pub fn newest(&self) -> Option<Newest> {
+        self.newest
+    }
+
+    /// `packet` has arrived (step 2, "Update the state for the most recently sent segment that has been delivered"), maybe
+    /// overtaken by `newest`, which an earlier ACK told of: of what one ACK tells together the order is unknown.
     ///
     /// If it was repeated, its first transmission may be the one that arrived: `echo` is the timestamp that came back, if
     /// it is this packet's, and shows which; and no transmission takes less than the least round-trip time.
-    pub fn on_delivered(&mut self, now: Time, packet: &Packet, echo: Option<Time>, rtt: &Rtt) {
+    pub fn on_delivered(
+        &mut self,
+        now: Time,
+        packet: &Packet,
+        echo: Option<Time>,
+        newest: Option<Newest>,
+        rtt: &Rtt,
+    ) {
         let sent = packet.state.sent_time;
         let sample = now.since(sent);
         let is_earlier_copy = echo.is_some_and(|echo| echo < sent) || sample < rtt.min();
@@ -59,7 +63,12 @@ impl Rack {
             return;
         }
         let sequence = packet.state.sequence;
+        if !packet.is_repeated && newest.is_some_and(|newest| newest.sequence > sequence) {
+            self.reordering
+                .on_late(sample, self.reordering.longest_rtt(), rtt);
+        }
         if self.newest.is_none_or(|newest| sequence > newest.sequence) {
+            self.reordering.on_in_order(now, sample, rtt);
             self.newest = Some(Newest {
                 sequence,
                 rtt: sample,
@@ -67,37 +76,18 @@ impl Rack {
         }
     }
 
-    /// A D-SACK tells that a packet was repeated in vain: more patience is needed, by one step a round trip (step 4,
-    /// "Update RACK reordering window"). `una` and `next` are what is acknowledged and sent.
-    pub fn on_duplicate(&mut self, una: u64, next: u64) {
-        if self.widened_at.is_some_and(|sent| una < sent) {
-            return;
+    /// How long after it was sent a packet is overdue, if it was overtaken: the round-trip time and the reordering window
+    /// (`RACK_update_reo_wnd`). Where packets have kept their order so far, this is as in RFC 8985.
+    pub fn patience(&self, is_recovering: bool, scoreboard: &Scoreboard, rtt: &Rtt) -> Duration {
+        let newest = self.newest.map_or(Duration::ZERO, |newest| newest.rtt);
+        let window = self.reordering.window(rtt);
+        if scoreboard.reordered() > 0 {
+            return self.reordering.longest_rtt() + window;
         }
-        self.widened_at = Some(next);
-        self.steps = (self.steps + 1).min(MAX_STEPS);
-        self.persistence = PERSISTENCE;
-    }
-
-    /// A recovery has ended.
-    pub fn on_recovery_end(&mut self) {
-        self.persistence = self.persistence.saturating_sub(1);
-        if self.persistence == 0 {
-            self.steps = 1;
+        if is_recovering || scoreboard.sacked_packets() >= DUP_THRESHOLD {
+            return newest;
         }
-    }
-
-    /// How much later a packet may arrive than one sent after it (`RACK_update_reo_wnd`).
-    pub fn reordering_window(
-        &self,
-        is_recovering: bool,
-        scoreboard: &Scoreboard,
-        rtt: &Rtt,
-    ) -> Duration {
-        let is_in_order = scoreboard.reordered() == 0;
-        if is_in_order && (is_recovering || scoreboard.sacked_packets() >= DUP_THRESHOLD) {
-            return Duration::ZERO;
-        }
-        (rtt.min() / 4 * self.steps).min(rtt.smoothed().unwrap_or_default())
+        newest + window
     }
 
     /// A packet that is overdue (step 5, "Detect losses"). To be asked until there is none; then the timer is set for the
@@ -108,7 +98,7 @@ impl Rack {
     pub fn next_overdue(
         &mut self,
         now: Time,
-        window: Duration,
+        patience: Duration,
         scoreboard: &Scoreboard,
     ) -> Option<Number> {
         self.deadline = None;
@@ -117,7 +107,7 @@ impl Rack {
         if packet.state.sequence > newest.sequence {
             return None;
         }
-        let deadline = packet.state.sent_time + newest.rtt + window;
+        let deadline = packet.state.sent_time + patience;
         if deadline <= now {
             return Some(number);
         }

@@ -15,7 +15,7 @@
 //! acknowledged with a timestamp from before the first repetition (Eifel, RFC 3522), or, after a timeout, data that was
 //! never repeated (F-RTO, RFC 5682).
 
-use congestion::{Cause, Controller, Recovery as Change, Time};
+use congestion::{Cause, Controller, Duration, Recovery as Change, Time};
 
 use super::Sender;
 use super::config::LossDetection;
@@ -61,6 +61,8 @@ struct Undo {
     unanswered: u64,
     has_repeated: bool,
     is_timeout: bool,
+    /// The round-trip time that the packets had which overtook the lost one.
+    rtt: Duration,
 }
 
 impl Recovery {
@@ -143,6 +145,12 @@ impl<C: Controller> Sender<C> {
         let una = self.stream.una();
         let is_over = una >= self.recovery.end;
         let by_time = delivery.is_progress && self.recovery.is_undone_by_time(delivery.echo);
+        // The original of a repeated packet tells how long its repetition should have waited.
+        if by_time && let (Phase::Recovery, Some(undo)) = (self.recovery.phase, self.recovery.undo)
+        {
+            let sample = now.since(delivery.echo);
+            self.rack.reordering.on_late(sample, undo.rtt, &self.rtt);
+        }
         let is_undone = by_time || self.recovery.is_undone_by_duplicates();
         self.recovery.is_new_data_first = false;
         match self.recovery.phase {
@@ -222,8 +230,8 @@ impl<C: Controller> Sender<C> {
             LossDetection::Rack => {
                 let is_recovering = self.recovery.is_repairing();
                 let rack = &mut self.rack;
-                let window = rack.reordering_window(is_recovering, &self.scoreboard, &self.rtt);
-                rack.next_overdue(now, window, &self.scoreboard)
+                let patience = rack.patience(is_recovering, &self.scoreboard, &self.rtt);
+                rack.next_overdue(now, patience, &self.scoreboard)
             }
             LossDetection::DupThreshold => self.dup_threshold.next_lost(&self.scoreboard),
         }
@@ -340,6 +348,7 @@ impl<C: Controller> Sender<C> {
             unanswered: 0,
             has_repeated: false,
             is_timeout: phase == Phase::Loss,
+            rtt: self.rack.reordering.longest_rtt(),
         });
     }
 
@@ -360,7 +369,7 @@ impl<C: Controller> Sender<C> {
 
     fn leave(&mut self, now: Time) {
         if self.recovery.phase == Phase::Recovery {
-            self.rack.on_recovery_end();
+            self.rack.reordering.on_recovery_end();
         }
         self.close();
         self.change(now, Change::Left);
@@ -378,9 +387,6 @@ impl<C: Controller> Sender<C> {
         } else {
             self.stats.spurious_recoveries += 1;
             self.scoreboard.note_reordering();
-            // What the D-SACK of the repetition will say a round trip later.
-            self.rack
-                .on_duplicate(self.stream.una(), self.stream.next());
         }
         self.close();
         self.change(now, Change::Undone);
