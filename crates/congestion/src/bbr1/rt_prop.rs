@@ -48,8 +48,12 @@ impl RtProp {
         }
     }
 
-    /// ProbeRTT has looked for it: the window begins again.
+    /// ProbeRTT has looked for it: the window begins again, so that what was found lasts until the next one (Linux
+    /// `bbr_check_probe_rtt_done`).
     pub fn mark_seen(&mut self, now: Time) {
+        if let Some(least) = self.filter.get() {
+            self.filter.update(now, least);
+        }
         self.last_seen = now;
         self.is_expired = false;
     }
@@ -78,6 +82,17 @@ mod tests {
 
     fn at(ms: u64) -> Time {
         Time::ZERO + Duration::from_millis(ms)
+    }
+
+    #[test]
+    fn what_probe_rtt_found_lasts_until_the_next() {
+        let mut rt_prop = RtProp::new(at(0));
+        rt_prop.update(at(100), rtt(40));
+        rt_prop.update(at(250), rtt(70));
+        rt_prop.mark_seen(at(300));
+        rt_prop.update(at(10_200), rtt(80));
+        assert_eq!(rt_prop.get(), Some(Duration::from_millis(40)));
+        assert!(!rt_prop.is_expired());
     }
 
     #[test]
