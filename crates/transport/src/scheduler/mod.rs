@@ -8,8 +8,8 @@
 //! ```
 //!
 //! - [`autosize`]: how large a burst is (TSO autosizing).
-//! - [`pacer`]: when it may leave.
-//! - [`small_queue`]: how much of one connection may wait here (TCP small queues).
+//! - `pacer`: when it may leave.
+//! - `small_queue`: how much of one connection may wait here (TCP small queues).
 //! - [`fifo`] and [`fq`]: in which order bursts leave.
 
 mod autosize;
