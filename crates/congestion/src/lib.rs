@@ -20,7 +20,7 @@ pub mod loss_based;
 mod pacing;
 pub mod reno;
 mod round;
-mod rtt;
+pub mod rtt;
 pub mod sampling;
 
 pub use controller::{

@@ -32,10 +32,15 @@ impl RttEstimator {
         self.smoothed
     }
 
+    /// What a timeout allows for beyond the smoothed time: four mean deviations.
+    pub fn margin(&self) -> Duration {
+        self.variation * 4
+    }
+
     /// The retransmission timeout without backoff (RFC 6298, section 2), never below one second.
     pub fn rto(&self) -> Duration {
         self.smoothed
-            .map_or(MIN_RTO, |smoothed| smoothed + self.variation * 4)
+            .map_or(MIN_RTO, |smoothed| smoothed + self.margin())
             .max(MIN_RTO)
     }
 }

@@ -1,5 +1,6 @@
 //! The round-trip time as TCP knows it: smoothed, with its variation, and the least.
 
+use congestion::rtt::RttEstimator;
 use congestion::{Duration, Time};
 
 /// The time over which the least round-trip time is the least (Linux `tcp_min_rtt_wlen`).
@@ -8,51 +9,35 @@ const MIN_RTT_WINDOW: Duration = Duration::from_secs(300);
 /// RFC 6298's estimator, and the least round-trip time (RFC 8985, `RACK.min_RTT`).
 #[derive(Debug, Clone, Default)]
 pub struct Rtt {
-    smoothed: Option<Duration>,
-    variation: Duration,
+    estimator: RttEstimator,
     min: Option<(Time, Duration)>,
 }
 
 impl Rtt {
-    /// Learns a measurement made at `now`, with RFC 6298's weights: 1/8 for the mean, 1/4 for the deviation.
+    /// Learns a measurement made at `now`.
     pub fn update(&mut self, now: Time, rtt: Duration) {
         let is_least =
             |(since, least): (Time, Duration)| rtt <= least || now.since(since) > MIN_RTT_WINDOW;
         if self.min.is_none_or(is_least) {
             self.min = Some((now, rtt));
         }
-        let Some(smoothed) = self.smoothed else {
-            self.smoothed = Some(rtt);
-            self.variation = rtt / 2;
-            return;
-        };
-        let deviation = rtt
-            .saturating_sub(smoothed)
-            .max(smoothed.saturating_sub(rtt));
-        self.variation = mean(self.variation, deviation, 2);
-        self.smoothed = Some(mean(smoothed, rtt, 3));
+        self.estimator.update(rtt);
     }
 
     /// The smoothed round-trip time; `None` before the first measurement.
     pub fn smoothed(&self) -> Option<Duration> {
-        self.smoothed
+        self.estimator.smoothed()
     }
 
     /// Four times the mean deviation.
     pub fn margin(&self) -> Duration {
-        self.variation * 4
+        self.estimator.margin()
     }
 
     /// The least round-trip time; zero before the first measurement.
     pub fn min(&self) -> Duration {
         self.min.map_or(Duration::ZERO, |(_, least)| least)
     }
-}
-
-/// The mean of `old` and `new`, in which `new` weighs 1/2^`shift`.
-fn mean(old: Duration, new: Duration, shift: u32) -> Duration {
-    let (old, new) = (old.as_nanos(), new.as_nanos());
-    Duration::from_nanos(old - (old >> shift) + (new >> shift))
 }
 
 #[cfg(test)]
