@@ -29,6 +29,15 @@ impl Failure {
         }
     }
 
+    /// A command of the user's was not run: exit code 125, as env(1) and others have it, which commands themselves hardly
+    /// use.
+    pub fn not_run(message: impl Display) -> Failure {
+        Failure {
+            code: 125,
+            message: message.to_string(),
+        }
+    }
+
     /// The user ended it: exit code 130, as shells report a process that SIGINT ended.
     pub fn interrupted(advice: &str) -> Failure {
         Failure {

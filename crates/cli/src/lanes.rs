@@ -131,13 +131,14 @@ fn lock(latest: &Mutex<Option<Progress>>) -> std::sync::MutexGuard<'_, Option<Pr
 mod tests {
     use congestion::kind::Kind;
     use lab::engine::Progress;
+    use lab::scenario::Controller;
     use units::{Bytes, Duration, Rate};
 
     use super::line;
 
     const PROGRESS: Progress = Progress {
         flow: 0,
-        controller: Kind::Cubic,
+        controller: Controller::Ours(Kind::Cubic),
         at: Duration::from_millis(2_000),
         delivered: Bytes::new(1_000_000),
         total: Some(Bytes::new(8_000_000)),

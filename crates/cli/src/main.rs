@@ -2,6 +2,7 @@
 
 mod address;
 mod bars;
+mod calibrate;
 mod command_line;
 mod controllers;
 mod emulate;
@@ -11,16 +12,21 @@ mod human;
 mod input;
 mod interrupt;
 mod lanes;
+mod machine;
 mod output;
 mod override_option;
 mod path_options;
+mod program;
 mod progress;
 mod race;
 mod recv;
 mod report_file;
+mod results_directory;
 mod run;
 mod run_bar;
 mod send;
+mod shell;
+mod signals;
 mod sweep;
 mod sweep_bar;
 mod usage;
@@ -48,32 +54,40 @@ struct Arguments {
 enum Command {
     Run(run::Options),
     Sweep(sweep::Options),
+    Calibrate(calibrate::Options),
     Race(race::Options),
     Send(send::Options),
     Recv(recv::Options),
     Emulate(emulate::Options),
+    Shell(shell::Options),
+    #[command(name = shell::INIT, hide = true, disable_help_flag = true)]
+    Init(shell::InitOptions),
 }
 
 impl Command {
-    fn run(&self) -> Result<(), Failure> {
-        match self {
+    fn run(&self) -> Result<ExitCode, Failure> {
+        let outcome = match self {
             Command::Run(options) => run::run(options),
             Command::Sweep(options) => sweep::run(options),
+            Command::Calibrate(options) => calibrate::run(options),
             Command::Race(options) => race::run(options),
             Command::Send(options) => send::run(options),
             Command::Recv(options) => recv::run(options),
             Command::Emulate(options) => emulate::run(options),
-        }
+            Command::Shell(options) => return shell::run(options),
+            Command::Init(options) => return Ok(shell::init(options)),
+        };
+        outcome.map(|()| ExitCode::SUCCESS)
     }
 }
 
 fn main() -> ExitCode {
     let outcome = match Arguments::try_parse() {
         Ok(arguments) => arguments.command.run(),
-        Err(error) => usage::answer(&error),
+        Err(error) => usage::answer(&error).map(|()| ExitCode::SUCCESS),
     };
     match outcome {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         Err(failure) => failure.report(),
     }
 }

@@ -20,6 +20,9 @@ pub struct PathOptions {
     /// The bottleneck's buffer, drop-tail: 8bdp, 250kb, 100p (packets) or 1s
     #[arg(long, allow_hyphen_values = true, value_name = "SIZE")]
     buffer: Option<String>,
+    /// Its queue discipline, instead of drop-tail: codel, fq_codel, kind=red,min=30kb,max=90kb
+    #[arg(long, allow_hyphen_values = true, value_name = "DISCIPLINE")]
+    queue: Option<String>,
     /// Random loss of data packets: 1%, or in bursts p=1%,r=30%,kind=gilbert
     #[arg(long, allow_hyphen_values = true, value_name = "SHARE")]
     loss: Option<String>,
@@ -52,6 +55,9 @@ pub struct PathOptions {
         conflicts_with = "rate"
     )]
     trace: Option<String>,
+    /// What the way back has of its own, of the same kinds: rate=1mbit,buffer=100p
+    #[arg(long, allow_hyphen_values = true, value_name = "KEY=VALUE,…")]
+    uplink: Option<String>,
     /// What changes, and when: at=20s,rate=10mbit (or rtt=80ms); may be repeated
     #[arg(long, allow_hyphen_values = true, value_name = "CHANGE")]
     change: Vec<String>,
@@ -67,8 +73,8 @@ impl PathOptions {
         let mut path = default;
         if self.trace.is_some() {
             // The default's rate is what the trace replaces, and a buffer in terms of that rate has lost its meaning.
-            path.rate = None;
-            path.buffer = None;
+            path.data.rate = None;
+            path.data.buffer = None;
         }
         for (key, text) in self.given() {
             path.set(key, text).map_err(usage)?;
@@ -82,6 +88,7 @@ impl PathOptions {
             ("rate", &self.rate),
             ("rtt", &self.rtt),
             ("buffer", &self.buffer),
+            ("queue", &self.queue),
             ("loss", &self.loss),
             ("loss_at", &self.loss_at),
             ("ack_loss", &self.ack_loss),
@@ -91,6 +98,7 @@ impl PathOptions {
             ("policer", &self.policer),
             ("aggregation", &self.aggregation),
             ("trace", &self.trace),
+            ("uplink", &self.uplink),
         ];
         let single = single
             .into_iter()

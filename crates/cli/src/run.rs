@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::SystemTime;
 
 use clap::Args;
-use lab::engine;
+use lab::engine::{self, EngineError};
 use lab::report::{self, Origin};
 use lab::scenario::{Draft, Scenario};
 
@@ -20,7 +20,8 @@ use crate::run_bar::RunBar;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 The simulator runs in virtual time: the same scenario and seed give the same result on any machine. quic sends real \
-packets over the loopback interface, in real time.
+packets over the loopback interface, in real time. linux runs the kernel's own TCP between two network namespaces, in real \
+time; as root, or where the kernel allows unprivileged user namespaces.
 
 With --out, docs/records.md says what the files have in them.")]
 pub struct Options {
@@ -67,6 +68,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         report::check_dir(directory)
             .map_err(|error| Failure::usage(format_args!("--out: {error}")))?;
     }
+    options.engine.prepare().map_err(Failure::failed)?;
     let (_runtime, cancel) = interrupt::cancel()?;
     let bar = RunBar::new(&scenario, options.quiet);
     let record = options
@@ -102,18 +104,22 @@ fn scenario(options: &Options) -> Result<Scenario, Failure> {
     for given in &options.set {
         given.apply(|field, text| draft.set(field, text))?;
     }
-    let mut scenario = draft.read().map_err(|error| {
+    let wrong = |error| {
         let culprit = draft.culprit(&error);
         match culprit.and_then(|field| Override::named(&options.set, field)) {
             Some(given) => given.wrong(&error),
-            None => input.wrong(error),
+            None => input.wrong(draft.located(error)),
         }
-    })?;
+    };
+    let mut scenario = draft.read().map_err(wrong)?;
     if let Some(seed) = options.seed {
         scenario.seed = seed;
     }
     let checked = options.engine.engine().check(&scenario);
-    checked.map_err(|error| input.wrong(error))?;
+    checked.map_err(|error| match error {
+        EngineError::Scenario(error) => wrong(error),
+        error => input.wrong(error),
+    })?;
     Ok(scenario)
 }
 

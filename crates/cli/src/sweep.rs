@@ -1,14 +1,10 @@
 //! `fullpipe sweep`: a scenario at every point of a grid.
 
-use std::fs;
-use std::io;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
-use std::thread;
 use std::time::SystemTime;
 
 use clap::Args;
-use lab::engine;
 use lab::report::Origin;
 use lab::sweep::{self, Metric, Plan, Results, Store, Sweep, SweepError};
 
@@ -19,6 +15,8 @@ use crate::input::Input;
 use crate::interrupt;
 use crate::output;
 use crate::override_option::Override;
+use crate::program;
+use crate::results_directory;
 use crate::sweep_bar::SweepBar;
 
 /// The files in a sweep's directory, beside the results as they come.
@@ -42,7 +40,7 @@ pub struct Options {
     /// Where results go [default: the file's name without .toml, in this directory]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Runs at a time [default: as many as there are processors; 1 for quic, which measures in real time]
+    /// Runs at a time [default: as many as there are processors; 1 for quic and linux, which measure in real time]
     #[arg(long, value_name = "N")]
     jobs: Option<NonZeroUsize>,
     /// Replace a field of the scenario, before the axes do: duration=10s; may be repeated
@@ -66,15 +64,18 @@ pub struct Options {
 pub fn run(options: &Options) -> Result<(), Failure> {
     let input = Input::read(&options.sweep)?;
     let sweep = read(options, &input)?;
-    let plan = Plan::new(&sweep, &build()?).map_err(|error| blame(&error, options, &input))?;
+    let plan =
+        Plan::new(&sweep, &program::build()?).map_err(|error| blame(&error, options, &input))?;
     let engine = sweep.engine.engine();
     for run in &plan.runs {
         engine
             .check(&run.scenario)
             .map_err(|error| Failure::usage(format_args!("at {}: {error}", plan.name(run))))?;
     }
-    let directory = directory(options)?;
+    let directory = directory(options);
+    results_directory::make(&directory)?;
     let mut store = Store::open(&directory).map_err(Failure::failed)?;
+    sweep.engine.prepare().map_err(Failure::failed)?;
     let (_runtime, cancel) = interrupt::cancel()?;
     let missing = sweep::missing(&plan, &store);
     if !options.quiet {
@@ -85,7 +86,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         &plan,
         &mut store,
         engine.as_ref(),
-        jobs(options, sweep.engine),
+        program::jobs(options.jobs, sweep.engine),
         &|event| bar.show(&event),
         &cancel,
     );
@@ -150,56 +151,15 @@ fn blame(error: &SweepError, options: &Options, input: &Input) -> Failure {
     }
 }
 
-/// What tells this program from others, older and newer ones: results of another are not this one's.
-fn build() -> Result<String, Failure> {
-    let read = std::env::current_exe().and_then(fs::File::open);
-    let hash = read.and_then(|file| {
-        let mut hasher = blake3::Hasher::new();
-        hasher.update_reader(file)?;
-        Ok(hasher.finalize())
-    });
-    hash.map(|hash| hash.to_hex().to_string())
-        .map_err(|error| Failure::failed(format_args!("cannot read the program itself: {error}")))
-}
-
-/// How many runs at a time.
-fn jobs(options: &Options, engine: engine::Kind) -> usize {
-    match (options.jobs, engine.is_real_time()) {
-        (Some(jobs), _) => jobs.get(),
-        // They would measure each other.
-        (None, true) => 1,
-        (None, false) => thread::available_parallelism().map_or(1, NonZeroUsize::get),
-    }
-}
-
-/// The directory for the results; made if need be. One that is used for something else is left alone.
-fn directory(options: &Options) -> Result<PathBuf, Failure> {
-    let directory = match &options.out {
+/// Where results go.
+fn directory(options: &Options) -> PathBuf {
+    match &options.out {
         Some(directory) => directory.clone(),
         None => match options.sweep.file_stem() {
             Some(stem) if options.sweep != Path::new("-") => PathBuf::from(stem),
             _ => PathBuf::from("sweep"),
         },
-    };
-    let failed = |error: io::Error| {
-        Failure::failed(format_args!("cannot use {}: {error}", directory.display()))
-    };
-    match fs::read_dir(&directory) {
-        Ok(mut entries) => {
-            let is_in_use = entries.next().is_some() && !directory.join(Store::FILE).exists();
-            if is_in_use {
-                return Err(Failure::usage(format_args!(
-                    "{} has files that are not of a sweep; name another directory with --out",
-                    directory.display()
-                )));
-            }
-        }
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            fs::create_dir_all(&directory).map_err(failed)?;
-        }
-        Err(error) => return Err(failed(error)),
     }
-    Ok(directory)
 }
 
 fn announcement(plan: &Plan, sweep: &Sweep, missing: usize, directory: &Path) -> String {

@@ -4,6 +4,7 @@
 //!
 //! A transport reports what happens, when it happens, with times that never run backwards:
 //!
+//! 0. **The handshake ends**: [`Controller::on_handshake`], if its round-trip time is known.
 //! 1. **A packet leaves**: [`Controller::on_idle_restart`] first if nothing was in flight, then
 //!    [`Controller::on_packet_sent`].
 //! 2. **An ACK arrives**: for each packet that it shows to be lost [`Controller::on_packet_lost`]; then
@@ -148,6 +149,10 @@ pub trait Controller: Debug + Send {
     /// A retransmission timeout, or persistent congestion: everything outstanding counts as lost. Ends with
     /// [`Recovery::Left`] or [`Recovery::Undone`].
     fn on_timeout(&mut self, now: Time);
+
+    /// The handshake is over and took `rtt`: the first measurement, before any data has left. Not told where the transport
+    /// cannot tell it from a retransmission's.
+    fn on_handshake(&mut self, _now: Time, _rtt: Duration) {}
 
     /// The largest packet now has `mss` bytes ([`Connection::mss`]).
     fn on_mtu_change(&mut self, mss: Bytes);

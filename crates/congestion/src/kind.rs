@@ -3,7 +3,7 @@
 use core::fmt;
 use core::str::FromStr;
 
-use units::{Bytes, Rate, Time};
+use units::{Bytes, Duration, Rate, Time};
 
 use crate::bbr1::{self, Bbr1};
 use crate::controller::{Ack, Connection, Controller, Lost, Recovery, Sent, Snapshot};
@@ -15,7 +15,7 @@ use crate::reno::{self, Reno};
 pub enum Kind {
     /// BBRv1, ACM Queue 14(5), 2016.
     Bbr1,
-    /// CUBIC, RFC 9438.
+    /// CUBIC, as Linux has it.
     Cubic,
     /// Reno, RFC 5681.
     Reno,
@@ -132,6 +132,10 @@ impl Controller for AnyController {
 
     fn on_timeout(&mut self, now: Time) {
         each!(self, controller => controller.on_timeout(now));
+    }
+
+    fn on_handshake(&mut self, now: Time, rtt: Duration) {
+        each!(self, controller => controller.on_handshake(now, rtt));
     }
 
     fn on_mtu_change(&mut self, mss: Bytes) {

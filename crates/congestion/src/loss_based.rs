@@ -45,8 +45,8 @@ pub trait Avoidance: Debug + Copy + Send {
     /// The controller's name.
     const NAME: &'static str;
 
-    /// Congestion at a window of `cwnd`: the window to go on with.
-    fn on_congestion(&mut self, cwnd: Bytes, cause: Cause) -> Bytes;
+    /// Congestion at a window of `cwnd`, with packets of `mss`: the window to go on with.
+    fn on_congestion(&mut self, cwnd: Bytes, mss: Bytes, cause: Cause) -> Bytes;
 
     /// A retransmission timeout. The reduction that goes with it was [`Avoidance::on_congestion`].
     fn on_timeout(&mut self);
@@ -74,6 +74,8 @@ pub struct Growth {
     pub acked: Bytes,
     /// The smoothed round-trip time; zero before the first measurement.
     pub srtt: Duration,
+    /// The least round-trip time; zero before the first measurement.
+    pub min_rtt: Duration,
 }
 
 /// A controller that grows its window in slow start and as `A` says, and reduces it when packets are lost.
@@ -90,6 +92,7 @@ pub struct LossBased<A> {
     phase: Phase,
     saved: Option<Saved<A>>,
     rtt: RttEstimator,
+    min_rtt: Option<Duration>,
     round: Round,
     last_sent: Time,
     pacing_rate: Rate,
@@ -131,6 +134,7 @@ impl<A: Avoidance> LossBased<A> {
             phase: Phase::Open,
             saved: None,
             rtt: RttEstimator::default(),
+            min_rtt: None,
             round: Round::new(),
             last_sent: connection.now,
             pacing_rate: Rate::ZERO,
@@ -163,7 +167,7 @@ impl<A: Avoidance> LossBased<A> {
             ssthresh: self.ssthresh,
             hystart: self.hystart,
         });
-        let reduced = self.avoidance.on_congestion(self.cwnd, cause);
+        let reduced = self.avoidance.on_congestion(self.cwnd, self.mss, cause);
         let ssthresh = reduced.max(self.mss * 2);
         self.ssthresh = Some(ssthresh);
         match cause {
@@ -233,6 +237,7 @@ impl<A: Avoidance> LossBased<A> {
                 mss: self.mss,
                 acked,
                 srtt: self.rtt.smoothed().unwrap_or_default(),
+                min_rtt: self.min_rtt.unwrap_or_default(),
             });
         }
     }
@@ -285,6 +290,7 @@ impl<A: Avoidance> Controller for LossBased<A> {
         self.round.update(&ack.rate);
         if let Some(sample) = ack.rtt {
             self.rtt.update(sample.rtt);
+            self.min_rtt = Some(self.min_rtt.map_or(sample.rtt, |min| min.min(sample.rtt)));
         }
         if let Phase::Timeout { has_progress } = &mut self.phase {
             *has_progress = true;

@@ -54,7 +54,7 @@ pub struct Aimd {
 impl Avoidance for Aimd {
     const NAME: &'static str = "reno";
 
-    fn on_congestion(&mut self, cwnd: Bytes, cause: Cause) -> Bytes {
+    fn on_congestion(&mut self, cwnd: Bytes, _mss: Bytes, cause: Cause) -> Bytes {
         self.credit = Bytes::ZERO;
         match cause {
             Cause::Loss => self.beta.of_bytes(cwnd),

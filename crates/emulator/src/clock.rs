@@ -1,10 +1,10 @@
-//! The relay's clock: the path's times, read from the machine's monotonic clock.
+//! The clock of a relay or tunnel: the path's times, read from the machine's monotonic clock.
 
 use std::time::Instant;
 
 use units::{Duration, Time};
 
-/// Time since the relay started. All times that a path sees come from here, so they never jump and never drift
+/// Time since the relay or tunnel started. All times that a path sees come from here, so they never jump and never drift
 /// against each other.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Clock {
@@ -17,6 +17,11 @@ impl Clock {
         Clock {
             epoch: Instant::now(),
         }
+    }
+
+    /// Its zero.
+    pub(crate) fn epoch(&self) -> Instant {
+        self.epoch
     }
 
     /// The time now.

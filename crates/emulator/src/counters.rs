@@ -53,7 +53,7 @@ pub struct DirectionCounters {
 }
 
 /// Lateness that counts as such.
-const LATE: Duration = Duration::from_millis(1);
+pub(crate) const LATE: Duration = Duration::from_millis(1);
 
 impl DirectionCounters {
     /// A packet that arrived was released at `now`.

@@ -1,5 +1,8 @@
 //! A network path under real packets, in real time.
 //!
+//! There are two ways in: a [`Relay`] for programs that speak UDP, and a [`Tunnel`](tunnel::Tunnel) between two TUN devices
+//! for all that the kernel sends.
+//!
 //! A [`Relay`] stands between UDP clients and a server as a link would: it takes each client's datagrams, sends them
 //! through a [`path`] (bottleneck, buffer, delay, loss …) in real time, and forwards what arrives; and the same back.
 //! The programs need no change and the relay needs no privilege.
@@ -28,8 +31,9 @@
 //! [`DirectionCounters::late_packets`] tells whether it mattered. Changes of a path come at their times since the relay's
 //! start, also for the own paths of clients that came later.
 //!
-//! The relay asks for a nice value of −20 for its thread, which helps on a busy machine and takes the right to
-//! (`CAP_SYS_NICE`, or a `nice` limit); without it, nothing but punctuality under load is lost.
+//! The relay asks that its thread runs before all normal ones (`SCHED_FIFO`, or else a nice value of −20), which helps on
+//! a busy machine and takes the right to (`CAP_SYS_NICE`, or a limit on real-time priorities or `nice`); without it,
+//! nothing but punctuality under load is lost.
 //! `cargo bench -p fullpipe-emulator` measures how exact the times are on this machine.
 //!
 //! # Limits
@@ -50,7 +54,10 @@ mod error;
 mod kernel;
 mod relay;
 mod routes;
+mod shown;
 mod socket;
+pub mod tunnel;
+mod wakeup;
 mod worker;
 
 pub use config::{RelayConfig, Sharing};

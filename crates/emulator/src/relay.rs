@@ -2,7 +2,6 @@
 
 use std::io::{self, PipeWriter};
 use std::net::{IpAddr, SocketAddr};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
 use path::Queued;
@@ -11,6 +10,7 @@ use crate::config::RelayConfig;
 use crate::counters::{Observed, RelayCounters};
 use crate::error::RelayError;
 use crate::routes::Routes;
+use crate::shown::Shown;
 use crate::socket::Socket;
 use crate::worker::Worker;
 
@@ -18,7 +18,7 @@ use crate::worker::Worker;
 #[derive(Debug)]
 pub struct Relay {
     local_addr: SocketAddr,
-    observed: Arc<Mutex<Observed>>,
+    observed: Shown<Observed>,
     /// Open as long as the relay is to run.
     running: Option<PipeWriter>,
     thread: Option<JoinHandle<()>>,
@@ -49,7 +49,7 @@ impl Relay {
             source,
         })?;
         let (stop, running) = std::io::pipe().map_err(RelayError::System)?;
-        let observed = Arc::new(Mutex::new(Observed::default()));
+        let observed = Shown::<Observed>::default();
         let worker = Worker::new(listen, to, routes, observed.clone(), stop);
         let thread = std::thread::Builder::new()
             .name("relay".into())
@@ -86,7 +86,7 @@ impl Relay {
     }
 
     fn observed(&self) -> Observed {
-        *self.observed.lock().unwrap_or_else(PoisonError::into_inner)
+        *self.observed.lock()
     }
 
     fn halt(&mut self) {

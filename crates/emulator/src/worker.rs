@@ -3,11 +3,10 @@
 use std::io::{self, PipeReader};
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::AsFd;
-use std::sync::{Arc, Mutex, PoisonError};
 
 use noq_udp::EcnCodepoint;
 use path::{Ecn, Link, Parcel, Queued};
-use rustix::event::{PollFd, PollFlags, Timespec};
+use rustix::event::{PollFd, PollFlags};
 use units::{Bytes, Duration, Time};
 
 use crate::clients::Clients;
@@ -15,13 +14,12 @@ use crate::clock::Clock;
 use crate::counters::{Observed, RelayCounters};
 use crate::kernel::overflows;
 use crate::routes::{Datagram, Routes};
+use crate::shown::Shown;
 use crate::socket::{Inbox, Received, Socket};
+use crate::wakeup::{FRESHNESS, ask_for_precise_wakeups, timespec};
 
 /// How often idle clients are looked for.
 const EXPIRY_INTERVAL: Duration = Duration::from_secs(1);
-
-/// How old what observers see of a queue may be. Between two arrivals a queue drains, and nothing else would tell them.
-const FRESHNESS: Duration = Duration::from_millis(5);
 
 /// The state of the relay's thread.
 pub(crate) struct Worker {
@@ -37,7 +35,7 @@ pub(crate) struct Worker {
     next_expiry: Time,
     /// What is counted outside the paths, and by paths that are gone.
     counters: RelayCounters,
-    observed: Arc<Mutex<Observed>>,
+    observed: Shown<Observed>,
     /// Whether packets wait at a bottleneck.
     queueing: bool,
     stop: PipeReader,
@@ -56,7 +54,7 @@ impl Worker {
         listen: Socket,
         to: SocketAddr,
         routes: Routes,
-        observed: Arc<Mutex<Observed>>,
+        observed: Shown<Observed>,
         stop: PipeReader,
     ) -> Worker {
         Worker {
@@ -231,8 +229,7 @@ impl Worker {
             queued.delay = queued.delay.max(waiting.delay);
         }
         self.queueing = queued.packets > 0;
-        *self.observed.lock().unwrap_or_else(PoisonError::into_inner) =
-            Observed { counters, queued };
+        *self.observed.lock() = Observed { counters, queued };
     }
 
     /// Waits until a socket can be read, the next packet is due, or the relay is told to stop.
@@ -312,27 +309,7 @@ fn header_bytes(peer: SocketAddr) -> Bytes {
     }
 }
 
-/// A timeout for the system, of at most 292 years.
-fn timespec(span: Duration) -> Timespec {
-    let span = std::time::Duration::from(span);
-    Timespec {
-        tv_sec: span.as_secs().try_into().unwrap_or(i64::MAX),
-        tv_nsec: span.subsec_nanos().into(),
-    }
-}
-
 /// Whether a failed read says something about the peer, rather than that nothing was there to read.
 fn is_report(error: &io::Error) -> bool {
     error.kind() != io::ErrorKind::WouldBlock
-}
-
-/// Asks the system to wake this thread on time, as far as it grants that.
-fn ask_for_precise_wakeups() {
-    #[cfg(target_os = "linux")]
-    {
-        // To save energy, Linux joins timers that are up to 50 us apart (`prctl(2)`, `PR_SET_TIMERSLACK`).
-        let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
-        // Of this thread alone, as each of Linux's threads has a nice value of its own; takes CAP_SYS_NICE.
-        let _ = rustix::process::setpriority_process(None, -20);
-    }
 }

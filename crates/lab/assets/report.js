@@ -1,9 +1,6 @@
 "use strict";
 (() => {
-  const data = JSON.parse(document.getElementById("data").textContent);
-  const root = document.documentElement;
   const main = document.getElementById("plots");
-  const css = (name) => getComputedStyle(root).getPropertyValue(name).trim();
 
   // Names of states as the controllers report them, and the kind of time that they are.
   const STATES = {
@@ -11,7 +8,6 @@
     Drain: "drain", ProbeBW: "cruise", CongestionAvoidance: "cruise", ProbeRTT: "probe", Recovery: "recovery",
   };
   const stateColor = (state) => css(`--state-${STATES[state] ?? "other"}`);
-  const laneVariable = (color) => `--lane${color % 6}`;
 
   // A row of plots: what is drawn of a lane, and its lines for reference.
   const ROWS = [
@@ -30,17 +26,6 @@
   let plots = [];
   let zoom = [0, data.end];
   let layout = data.is_crowd || lanes.length > 3 ? "overlay" : "columns";
-
-  const number = (value) =>
-    value == null ? "–" : value.toLocaleString("en", { maximumSignificantDigits: value < 1 ? 2 : 4 });
-
-  const element = (tag, parent, text, className) => {
-    const made = document.createElement(tag);
-    if (text != null) made.textContent = text;
-    if (className) made.className = className;
-    parent?.append(made);
-    return made;
-  };
 
   const crowdName = (lane) => data.totals[lane.color].name;
 
@@ -181,16 +166,16 @@
 
     const tables = curves.map((curve) => [curve.t, curve.values]);
     const columns = tables.length > 1 ? uPlot.join(tables) : tables[0];
-    const color = (curve) => curve.isGuide || curve.color == null ? css("--text") : css(laneVariable(curve.color));
-    const axis = { stroke: css("--faint"), grid: { stroke: css("--grid"), width: 1 }, ticks: { stroke: css("--grid"), width: 1 },
-                   font: "11px system-ui, sans-serif" };
+    const color = (curve) => curve.isGuide || curve.color == null ? css("--text") : css(look(curve.color).color);
+    const dash = (curve) => (curve.isGuide ? [3, 3] : curve.color == null ? [] : look(curve.color).dash);
+    const axis = axisStyle();
     const plot = new uPlot({
       width: box.clientWidth, height: 210, padding: [8, 18, 0, 0],
       legend: { show: false },
       scales: { x: { time: false, auto: false, range: (_, min, max) => [min ?? 0, max ?? data.end] },
                 y: { auto: false, range: (_, min, high) => [0, high ?? max] } },
       series: [{}, ...curves.map((curve) => ({
-        stroke: color(curve), width: curve.isGuide || curve.isOfCrowd ? 1 : 1.4, dash: curve.isGuide ? [3, 3] : undefined,
+        stroke: color(curve), width: curve.isGuide || curve.isOfCrowd ? 1 : 1.4, dash: dash(curve),
         alpha: curve.isOfCrowd ? 0.35 : 1,
         spanGaps: true, points: { show: false },
       }))],
@@ -272,29 +257,17 @@
 
   const buildLegend = () => {
     const legend = document.getElementById("legend");
-    const entry = (text, swatch, className) =>
-      element("span", legend, text, className).style.setProperty("--swatch", swatch);
-    for (const { name, color } of data.legend) entry(name, `var(${laneVariable(color)})`, "stroke");
+    const entry = (text, fill, className) =>
+      element("span", legend, text, className).style.setProperty("--swatch", fill);
+    for (const { name, color } of data.legend) swatch(element("span", legend, name, "stroke"), look(color));
     if (!data.is_crowd && lanes.some((lane) => lane.btlbw.some((value) => value != null))) entry("BtlBw", "var(--text)", "stroke dotted");
     entry("reference", "var(--faint)", "stroke dashed");
     for (const state of new Set(lanes.flatMap((lane) => lane.states.map((stay) => stay.state)))) {
       entry(state, `var(--state-${STATES[state] ?? "other"})`);
     }
     document.querySelectorAll("#flows tbody tr").forEach((row, index) =>
-      row.style.setProperty("--lane", `var(${laneVariable(data.rows[index])})`));
+      swatch(row, look(data.rows[index])));
   };
-
-  const system = matchMedia("(prefers-color-scheme: dark)");
-  let chosen = null;
-  const paint = () => {
-    root.dataset.theme = chosen ?? (system.matches ? "dark" : "light");
-    build();
-  };
-  system.addEventListener("change", paint);
-  document.getElementById("theme").addEventListener("click", () => {
-    chosen = root.dataset.theme === "dark" ? "light" : "dark";
-    paint();
-  });
 
   const layouts = document.getElementById("layout");
   layouts.hidden = lanes.length < 2 || data.is_crowd;
@@ -309,5 +282,5 @@
   }).observe(main);
 
   buildLegend();
-  paint();
+  paintWith(build);
 })();

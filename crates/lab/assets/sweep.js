@@ -1,15 +1,9 @@
 "use strict";
 (() => {
-  const data = JSON.parse(document.getElementById("data").textContent);
-  const root = document.documentElement;
   const main = document.getElementById("plots");
-  const css = (name) => getComputedStyle(root).getPropertyValue(name).trim();
-  const COLORS = 6;
-  const DASHES = [[], [8, 4], [2, 3]];
 
   const lines = data.lines.map((line, index) => ({
-    ...line, isShown: true, color: `--lane${index % COLORS}`,
-    dash: DASHES[Math.floor(index / COLORS) % DASHES.length],
+    ...line, ...look(index), isShown: true,
   }));
   // Curves run from the smallest x to the largest, whatever the order of the sweep.
   const order = data.x.places.map((_, index) => index).sort((a, b) => data.x.places[a] - data.x.places[b]);
@@ -34,14 +28,6 @@
     return digits(value);
   };
 
-  const element = (tag, parent, content, className) => {
-    const made = document.createElement(tag);
-    if (content != null) made.textContent = content;
-    if (className) made.className = className;
-    parent?.append(made);
-    return made;
-  };
-
   // Median, smallest and largest value of a line, as columns; what a log scale cannot show is left out.
   const columns = (line) => [0, 1, 2].map((part) =>
     order.map((index) => {
@@ -60,8 +46,7 @@
     const values = shown.flatMap(columns);
     const all = values.flat().filter((value) => value != null);
     const [low, high] = [Math.min(...all), Math.max(...all)];
-    const axis = { stroke: css("--faint"), grid: { stroke: css("--grid"), width: 1 }, ticks: { stroke: css("--grid"), width: 1 },
-                   font: "11px system-ui, sans-serif" };
+    const axis = axisStyle();
     const margin = places.length > 1 ? (places[places.length - 1] - places[0]) * 0.02 : 1;
     const xRange = data.x.scale === "log"
       ? [places[0] / 1.15, places[places.length - 1] * 1.15]
@@ -137,8 +122,7 @@
   for (const line of lines) {
     const entry = element("button", legend, line.name);
     entry.type = "button";
-    entry.style.setProperty("--swatch", `var(${line.color})`);
-    if (line.dash.length) entry.style.setProperty("--stroke", line.dash[0] > 4 ? "dashed" : "dotted");
+    swatch(entry, line);
     entry.setAttribute("aria-pressed", true);
     entry.addEventListener("click", () => {
       line.isShown = !line.isShown;
@@ -149,20 +133,11 @@
   // Each row has the colour of the line that it is a point of.
   document.querySelectorAll("tbody tr").forEach((row, index) => {
     const line = lines[data.rows[index]];
-    if (line) row.style.setProperty("--lane", `var(${line.color})`);
+    if (line) swatch(row, line);
   });
 
-  const system = matchMedia("(prefers-color-scheme: dark)");
-  let chosen = null;
-  const paint = () => {
-    root.dataset.theme = chosen ?? (system.matches ? "dark" : "light");
-    if (data.metrics.length) build();
-  };
-  system.addEventListener("change", paint);
-  document.getElementById("theme").addEventListener("click", () => {
-    chosen = root.dataset.theme === "dark" ? "light" : "dark";
-    paint();
-  });
   new ResizeObserver(() => plot?.setSize({ width: main.clientWidth, height: plot.height })).observe(main);
-  paint();
+  paintWith(() => {
+    if (data.metrics.length) build();
+  });
 })();

@@ -1,11 +1,13 @@
 //! Scenario × engine → record → report.
 //!
 //! - A [`scenario`] says what the path is and who sends over it: plain data, from TOML or options.
-//! - An [`engine`] runs it: [`engine::Sim`], packets in virtual time; [`engine::Quic`], real UDP packets and our controllers.
+//! - An [`engine`] runs it: [`engine::Sim`], packets in virtual time; [`engine::Quic`], real UDP packets and our controllers;
+//!   [`engine::Linux`], the kernel's own TCP.
 //! - A [`record`] is what was observed, in one schema whatever the engine: samples over time, and a summary.
 //! - A [`report`] turns records into a table, JSON, or a page with plots.
 //!
-//! A [`sweep`] runs a scenario at every point of a grid. A [`race`] is the same payload over the same path, once a controller.
+//! A [`shell`] is any program behind a path. A [`sweep`] runs a scenario at every point of a grid. [`calibrate`] runs a set of scenarios on two engines and compares
+//! them. A [`race`] is the same payload over the same path, once a controller.
 //!
 //! ```no_run
 //! use lab::{Cancel, race::Race, report};
@@ -29,11 +31,13 @@
 //! Errors are one line each, for people: [`scenario::ScenarioError`] with the field and the fix,
 //! [`engine::EngineError`] and [`race::RaceError`] with what failed.
 
+pub mod calibrate;
 pub mod engine;
 pub mod race;
 pub mod record;
 pub mod report;
 pub mod scenario;
+pub mod shell;
 pub mod sweep;
 
 pub use engine::Cancel;

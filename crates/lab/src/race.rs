@@ -10,7 +10,7 @@ use units::{Bytes, Duration, Rate, Ratio};
 
 use crate::engine::{Cancel, Engine, EngineError, Progress, Quic};
 use crate::record::Record;
-use crate::scenario::{BufferSpec, FlowSpec, HostSpec, PathSpec, Scenario};
+use crate::scenario::{BufferSpec, FlowSpec, HostSpec, LinkSpec, PathSpec, Scenario};
 
 /// A race: one lane a controller, all at the same time.
 #[derive(Debug, Clone)]
@@ -47,10 +47,13 @@ impl Default for Race {
     fn default() -> Race {
         Race {
             path: PathSpec {
-                rate: Some(Rate::from_bits_per_sec(20_000_000)),
                 rtt: Duration::from_millis(40),
-                buffer: Some(BufferSpec::Bdp { thousandths: 8_000 }),
-                loss: path::Loss::Independent(Ratio::new(1, 100)),
+                data: LinkSpec {
+                    rate: Some(Rate::from_bits_per_sec(20_000_000)),
+                    buffer: Some(BufferSpec::Bdp { thousandths: 8_000 }),
+                    loss: path::Loss::Independent(Ratio::new(1, 100)),
+                    ..LinkSpec::default()
+                },
                 ..PathSpec::default()
             },
             controllers: vec![Kind::Bbr1, Kind::Cubic],
@@ -163,7 +166,7 @@ impl Race {
     fn flows(&self, bytes: Option<Bytes>) -> Vec<FlowSpec> {
         let flows = self.controllers.iter().map(|controller| FlowSpec {
             bytes,
-            ..FlowSpec::new(*controller)
+            ..FlowSpec::new((*controller).into())
         });
         flows.collect()
     }

@@ -24,6 +24,8 @@ fn sample(at: Duration, rtt: Duration) -> FlowSample {
         state: "Startup",
         delivered: Bytes::ZERO,
         lost: Bytes::ZERO,
+        is_app_limited: None,
+        busy: None,
     }
 }
 
@@ -52,7 +54,7 @@ fn flow(warmup: Duration) -> FlowRecorder {
 fn span(start: Duration, completed: Option<Duration>) -> FlowSpan {
     FlowSpan {
         id: 3,
-        controller: Kind::Reno,
+        controller: Kind::Reno.into(),
         start,
         completed,
     }

@@ -68,7 +68,7 @@ fn everything_that_there_is() {
     let [bbr, reno] = &scenario.flows[..] else {
         panic!("two groups");
     };
-    assert_eq!((bbr.controller, bbr.count), (Kind::Bbr1, 2));
+    assert_eq!((bbr.controller, bbr.count), (Kind::Bbr1.into(), 2));
     let starts: Vec<u64> = bbr
         .starts()
         .map(|start| start.as_nanos() / 1_000_000)
@@ -76,7 +76,7 @@ fn everything_that_there_is() {
     assert_eq!(starts, [1_000, 1_500]);
     assert_eq!(
         (reno.controller, reno.bytes),
-        (Kind::Reno, Some(Bytes::new(8_000_000)))
+        (Kind::Reno.into(), Some(Bytes::new(8_000_000)))
     );
 
     let config = scenario.path.config().unwrap();
@@ -136,6 +136,49 @@ fn everything_that_there_is() {
         })
     );
     assert_eq!(back.changes.len(), 1);
+}
+
+#[test]
+fn an_uplink_changes_by_itself_and_with_the_path() {
+    let mut path = PathSpec::default();
+    for (key, text) in [
+        ("rtt", "40ms"),
+        ("change", "at=2s,rtt=81ms"),
+        (
+            "uplink",
+            "{ rate = '5mbit', change = [{ at = '3s', rate = '2mbit' }, { at = '1s', rate = '1mbit' }] }",
+        ),
+    ] {
+        path.set(key, text).unwrap();
+    }
+    let config = path.config().unwrap();
+    let changes = |link: &path::LinkConfig| -> Vec<_> {
+        let parts = link.changes.iter();
+        parts
+            .map(|change| (change.at, change.rate, change.delay))
+            .collect()
+    };
+    let at = |secs: u64| Time::from_nanos(secs * 1_000_000_000);
+    let mbit = |count: u64| Some(Rate::from_bits_per_sec(count * 1_000_000));
+    let half = Some(Duration::from_micros(40_500));
+    assert_eq!(changes(&config.forward), [(at(2), None, half)]);
+    assert_eq!(
+        changes(&config.reverse),
+        [
+            (at(1), mbit(1), None),
+            (at(2), None, half),
+            (at(3), mbit(2), None)
+        ]
+    );
+}
+
+#[test]
+fn only_acks_are_aggregated() {
+    let mut path = PathSpec::default();
+    path.set("aggregation", "interval=10ms").unwrap();
+    path.data.aggregation = path.aggregation;
+    let error = path.check().unwrap_err().to_string();
+    assert_eq!(error, "path.aggregation: is of ACKs; there is none of data");
 }
 
 #[test]
@@ -279,7 +322,15 @@ fn nonsense_names_line_field_and_fix() {
         (
             "name = 'x'\nduration = '5s'\n[[flow]]\ncontroller = 'cubic'\n[[flow]]\ncontroller = 'cubic'\ncount = 7\n\
              stagger = '1s'",
-            "line 6: flow[1].start: 6s is not before the end of a run of 5s",
+            "line 8: flow[1].stagger: 1s has the last of 7 flows start at 6s, which is not before the end of a run of 5s",
+        ),
+        (
+            "name = 'x'\nduration = '5s'\n[[flow]]\ncontroller = 'cubic'\nstart = '5s'",
+            "line 5: flow.start: 5s is not before the end of a run of 5s",
+        ),
+        (
+            "name = 'x'\nduration = '5s'\n[[path]]\nrate = '1mbit'\n[[flow]]\ncontroller = 'cubic'",
+            "line 3: path: expected a table such as [path]",
         ),
         (
             "name = 'x'\n[[flow]]\ncount = 1",
@@ -343,6 +394,15 @@ fn nonsense_names_line_field_and_fix() {
             "line 5: path.uplink.loss: there is an ack_loss already; give one of the two",
         ),
         (
+            "name = 'x'\nduration = '1s'\n[path.uplink]\nrate = '1mbit'\n[[path.uplink.change]]\nat = '1s'\nrtt = '9ms'\n\
+             [[flow]]\ncontroller = 'cubic'",
+            "line 7: path.uplink.change[0].rtt: the RTprop is the whole path's; give path.change this rtt",
+        ),
+        (
+            "name = 'x'\nduration = '1s'\n[[path.uplink.change]]\nat = '1s'\nrate = '1mbit'\n[[flow]]\ncontroller = 'cubic'",
+            "line 5: path.uplink.change[0].rate: there is no path.uplink.rate to change; give one",
+        ),
+        (
             "name = 'x'\nduration = '9s'\n[path]\nrtt = '40ms'\nchange = [{ at = '1s', rtt = '10ms' }]\n[[flow]]\n\
              controller = 'cubic'\nrtt = '20ms'",
             "line 5: path.change[0].rtt: shortens the way by more than the 20ms that all flows share; give a longer one, or \
@@ -370,6 +430,7 @@ fn an_unknown_controller_is_told_the_known_ones() {
     for kind in Kind::ALL {
         assert!(error.contains(kind.name()), "{error}");
     }
+    assert!(error.contains("kernel:NAME"), "{error}");
 }
 
 #[test]
@@ -395,7 +456,7 @@ fn options_speak_the_same_language() {
     }
     path.check().unwrap();
     assert_eq!(path.buffer_bytes(), Some(Bytes::new(800_000)));
-    assert_eq!(path.changes.len(), 2);
+    assert_eq!(path.data.changes.len(), 2);
     // Engines take changes in the order of their times.
     assert_eq!(
         path.config().unwrap().forward.changes[0].at,
@@ -432,23 +493,26 @@ fn overrides() {
     }
     assert_eq!(scenario.flows[1].bytes, Some(Bytes::new(9_000_000)));
     assert_eq!(
-        scenario.path.changes[0].rate,
+        scenario.path.data.changes[0].rate,
         Some(Rate::from_bits_per_sec(30_000_000))
     );
     let codel = CoDel {
         target: Duration::from_millis(8),
         ..CoDel::default()
     };
-    assert_eq!(scenario.path.queue, Discipline::CoDel(codel));
+    assert_eq!(scenario.path.data.queue, Discipline::CoDel(codel));
     assert_eq!(scenario.host.ecn, Some(true));
-    assert_eq!(scenario.path.loss, Loss::Independent(Ratio::new(2, 100)));
+    assert_eq!(
+        scenario.path.data.loss,
+        Loss::Independent(Ratio::new(2, 100))
+    );
     assert_eq!(scenario.seed, 9);
     assert_eq!(scenario.name, "other");
     assert!(
         scenario
             .flows
             .iter()
-            .all(|flow| flow.controller == Kind::Cubic)
+            .all(|flow| flow.controller == Kind::Cubic.into())
     );
     for (key, text, answer) in [
         (
@@ -510,12 +574,16 @@ fn traces_are_found_beside_the_scenario() {
 #[test]
 fn what_the_path_allows_over_time() {
     let mut path = PathSpec::default();
-    assert_eq!(path.capacity(Duration::ZERO, Duration::from_secs(1)), None);
+    assert_eq!(
+        path.data.capacity(Duration::ZERO, Duration::from_secs(1)),
+        None
+    );
     path.set("rate", "8mbit").unwrap();
     path.set("change", "at=10s,rate=16mbit").unwrap();
     path.set("change", "at=20s,rate=8mbit").unwrap();
     let capacity = |from, to| {
-        path.capacity(Duration::from_secs(from), Duration::from_secs(to))
+        path.data
+            .capacity(Duration::from_secs(from), Duration::from_secs(to))
             .unwrap()
             .get()
     };
@@ -524,7 +592,7 @@ fn what_the_path_allows_over_time() {
     assert_eq!(capacity(10, 11), 2_000_000);
     assert_eq!(capacity(7, 7), 0);
     assert_eq!(
-        path.rate_at(Duration::from_secs(20)),
+        path.data.rate_at(Duration::from_secs(20)),
         Some(Rate::from_bits_per_sec(8_000_000))
     );
 }
@@ -543,7 +611,7 @@ fn buffers_in_all_their_terms() {
     ] {
         path.set("buffer", text).unwrap();
         assert_eq!(path.buffer_bytes(), Some(Bytes::new(bytes)), "{text}");
-        assert_eq!(path.buffer.unwrap().to_string(), text);
+        assert_eq!(path.data.buffer.unwrap().to_string(), text);
     }
     for text in [
         "bdp",

@@ -1,6 +1,6 @@
 //! What holds of every scenario and of every text.
 
-use lab::scenario::{BufferSpec, Hops, HostSpec, LinkSpec, PathSpec, Scenario};
+use lab::scenario::{BufferSpec, ChangeSpec, Hops, HostSpec, LinkSpec, PathSpec, Scenario};
 use path::{
     Aggregation, CoDel, Discipline, FqCoDel, GilbertElliott, Jitter, Loss, LossAt, Policer, Red,
     Reorder,
@@ -28,19 +28,20 @@ prop_compose! {
         at in span(), parts in prop::collection::vec(any::<bool>(), 7),
     ) -> PathSpec {
         let rate = Rate::from_bytes_per_sec(rate);
-        let mut path = PathSpec { rate: Some(rate), rtt, ack_loss, ..PathSpec::default() };
-        path.buffer = parts[0].then_some(BufferSpec::Bdp { thousandths });
-        path.loss = if parts[1] {
+        let mut path = PathSpec { rtt, ack_loss, ..PathSpec::default() };
+        path.data.rate = Some(rate);
+        path.data.buffer = parts[0].then_some(BufferSpec::Bdp { thousandths });
+        path.data.loss = if parts[1] {
             Loss::GilbertElliott(GilbertElliott { p: loss, r: ack_loss, loss_good: Ratio::ZERO, loss_bad: loss })
         } else if loss == Ratio::ZERO {
             Loss::None
         } else {
             Loss::Independent(loss)
         };
-        path.loss_at = if parts[6] { LossAt::Exit } else { LossAt::Entry };
-        path.jitter = parts[2].then_some(Jitter { up_to, reorders });
-        path.reorder = parts[3].then_some(Reorder { share: loss, by });
-        path.policer = parts[4].then_some(Policer { rate, burst: Bytes::new(1500 + thousandths) });
+        path.data.loss_at = if parts[6] { LossAt::Exit } else { LossAt::Entry };
+        path.data.jitter = parts[2].then_some(Jitter { up_to, reorders });
+        path.data.reorder = parts[3].then_some(Reorder { share: loss, by });
+        path.data.policer = parts[4].then_some(Policer { rate, burst: Bytes::new(1500 + thousandths) });
         path.aggregation = parts[5].then_some(Aggregation { interval });
         path.set("change", &format!("at={at},rtt={by}")).unwrap();
         path
@@ -200,17 +201,12 @@ prop_compose! {
 prop_compose! {
     fn any_uplink()(path in any_path(), queue in any_queue(), parts in prop::collection::vec(any::<bool>(), 2)) -> LinkSpec {
         LinkSpec {
-            rate: path.rate,
-            trace: None,
-            buffer: path.buffer,
             queue,
-            loss: if parts[0] { path.loss } else { Loss::None },
-            loss_at: path.loss_at,
-            jitter: path.jitter,
-            reorder: path.reorder,
+            loss: if parts[0] { path.data.loss } else { Loss::None },
             duplicate: path.ack_loss,
-            policer: path.policer,
             aggregation: path.aggregation.filter(|_| parts[1]),
+            changes: vec![ChangeSpec { at: path.rtt, rate: path.data.rate, rtt: None }],
+            ..path.data
         }
     }
 }
@@ -219,7 +215,8 @@ prop_compose! {
     fn any_hop()(
         path in any_path(), queue in any_queue(), uplink in any_uplink(), duplicate in share(),
     ) -> PathSpec {
-        let mut path = PathSpec { queue, uplink, duplicate, ..path };
+        let mut path = PathSpec { uplink, ..path };
+        (path.data.queue, path.data.duplicate) = (queue, duplicate);
         if path.uplink.loss != Loss::None {
             path.ack_loss = Ratio::ZERO;
         }

@@ -458,7 +458,10 @@ fn what_an_axis_varies_cannot_be_replaced() {
     sweep.set("path", "rate=1mbit").unwrap_err();
     sweep.set("path.rate", "10mbit").unwrap();
     let plan = Plan::new(&sweep, "").unwrap();
-    let rates = plan.points.iter().map(|point| point.scenario.path.rate);
+    let rates = plan
+        .points
+        .iter()
+        .map(|point| point.scenario.path.data.rate);
     assert!(
         rates
             .flatten()

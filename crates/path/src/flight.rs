@@ -70,6 +70,11 @@ impl Flight {
         }
     }
 
+    /// The first packet of the line.
+    pub(crate) fn first<'a, P>(&self, store: &'a Store<P>) -> Option<&'a P> {
+        self.line.first_packet(store)
+    }
+
     /// Takes the next packet out; it stays in the store.
     pub(crate) fn pop<P>(&mut self, store: &Store<P>) -> Option<Place> {
         if let Some(Reverse((at, turn, place))) = self.strays.peek().copied()

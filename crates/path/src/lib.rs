@@ -33,6 +33,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod agenda;
 mod aggregation;
 mod capacity;
 mod change;
@@ -48,9 +49,11 @@ mod policer;
 mod queue;
 mod random;
 mod reorder;
+mod seed;
 mod store;
 mod trace;
 
+pub use agenda::Agenda;
 pub use aggregation::Aggregation;
 pub use capacity::Capacity;
 pub use change::Change;
@@ -64,4 +67,5 @@ pub use path::{Path, PathConfig};
 pub use policer::Policer;
 pub use queue::{Buffer, CoDel, Discipline, FqCoDel, Red};
 pub use reorder::Reorder;
+pub use seed::{link_seed, part_seed};
 pub use trace::{OPPORTUNITY, Trace, TraceError, TraceReason};

@@ -158,6 +158,8 @@ impl<P: Clone> Link<P> {
     }
 
     /// A packet enters at `now`.
+    // Inlined, so that the packet is written to its place once, and not elsewhere first.
+    #[inline(always)]
     pub fn send(&mut self, now: Time, parcel: impl Into<Parcel>, packet: P) {
         let parcel = parcel.into();
         self.advance(now);
@@ -211,6 +213,12 @@ impl<P: Clone> Link<P> {
             queued: held.queued,
             packet,
         })
+    }
+
+    /// The packet that arrives next, if jitter and reordering let none come before it: for who wants to be prepared.
+    #[inline]
+    pub fn upcoming(&self) -> Option<&P> {
+        self.flight.first(&self.store)
     }
 
     /// When [`receive`](Self::receive) should next be called: nothing arrives before. `None` if nothing is on the link.

@@ -56,6 +56,7 @@ impl<P> Store<P> {
     }
 
     /// Takes in a packet that enters the link at `now`.
+    #[inline(always)]
     pub(crate) fn insert(&mut self, now: Time, parcel: Parcel, packet: P) -> Place {
         let Parcel { size, ecn, .. } = parcel;
         let held = Held {
@@ -68,6 +69,7 @@ impl<P> Store<P> {
         self.put(held, packet)
     }
 
+    #[inline(always)]
     fn put(&mut self, held: Held, packet: P) -> Place {
         self.count.add(held.size);
         let place = self.empty.take(&self.slots).unwrap_or(NOWHERE);
@@ -150,6 +152,10 @@ impl List {
     /// The first, which leaves next.
     pub(crate) fn first<'a, P>(&self, store: &'a Store<P>) -> Option<&'a Held> {
         store.get(self.first)
+    }
+
+    pub(crate) fn first_packet<'a, P>(&self, store: &'a Store<P>) -> Option<&'a P> {
+        store.slots.get(self.first)?.packet.as_ref()
     }
 
     /// Puts a packet, which must be in no list, at the end.

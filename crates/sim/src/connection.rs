@@ -1,5 +1,8 @@
 //! Both ends of a connection.
 
+use std::mem::offset_of;
+use std::ops::Range;
+
 use congestion::{Bytes, Controller, Time};
 use path::Ecn;
 use transport::app::App;
@@ -51,6 +54,20 @@ impl End {
         };
         ((timer / 2) as u32, end)
     }
+}
+
+impl<C> Connection<C> {
+    /// Where its parts lie in it.
+    pub(crate) const SENDER: Range<usize> =
+        part(offset_of!(Connection<C>, sender), size_of::<Sender<C>>());
+    pub(crate) const RECEIVER: Range<usize> =
+        part(offset_of!(Connection<C>, receiver), size_of::<Receiver>());
+    pub(crate) const REST: Range<usize> =
+        offset_of!(Connection<C>, app)..size_of::<Connection<C>>();
+}
+
+const fn part(start: usize, size: usize) -> Range<usize> {
+    start..start + size
 }
 
 impl<C: Controller> Connection<C> {

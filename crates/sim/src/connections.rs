@@ -2,7 +2,11 @@
 
 use std::collections::VecDeque;
 
-use crate::connection::Connection;
+use crate::connection::{Connection, End};
+use crate::prefetch::prefetch;
+
+/// What the second-level cache of a processor holds, more or less.
+const NEAR: usize = 1 << 20;
 
 /// Connections by the number that their segments carry, their slot. A slot is used again once its connection is gone;
 /// packets of the old one that are still on their way are told by their serial number.
@@ -49,6 +53,24 @@ impl<C> Connections<C> {
 
     pub(crate) fn get_mut(&mut self, slot: u32) -> Option<&mut Connection<C>> {
         self.slots.get_mut(slot as usize)?.as_mut()
+    }
+
+    /// Whether they take more memory than is near, so that it is worth asking for it ahead of time.
+    pub(crate) fn are_far(&self) -> bool {
+        self.slots.len() * size_of::<Connection<C>>() > NEAR
+    }
+
+    /// Has what an event at this end of a connection needs fetched from memory.
+    pub(crate) fn prefetch(&self, slot: u32, end: End) {
+        let Some(slot) = self.slots.get(slot as usize) else {
+            return;
+        };
+        match end {
+            End::Sending => prefetch(slot, Connection::<C>::SENDER),
+            End::Receiving => prefetch(slot, Connection::<C>::RECEIVER),
+        }
+        // What both ends need is behind them.
+        prefetch(slot, Connection::<C>::REST);
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Connection<C>> {

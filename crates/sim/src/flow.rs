@@ -2,6 +2,7 @@
 
 use congestion::{Controller, Time};
 use path::Ecn;
+use transport::ConfigError;
 use transport::app::{self, App};
 use transport::receiver::Receiver;
 use transport::scheduler::Pacing;
@@ -9,10 +10,9 @@ use transport::sender::Sender;
 
 use crate::config::{FlowConfig, Route};
 use crate::connection::Connection;
-use crate::error::ConfigError;
 use crate::network::{Network, Way};
 use crate::observer::Id;
-use crate::seed::{Part, derive};
+use crate::seed::{Part, application_seed, derive};
 
 /// A flow of the configuration, its ways found.
 #[derive(Debug)]
@@ -49,30 +49,21 @@ impl<C: Controller> Flow<C> {
         network: &mut Network,
     ) -> Result<Flow<C>, ConfigError> {
         let hosts = requests_host;
-        let error = |field: String, problem: &str| {
-            Err(ConfigError::new(
-                format!("flows[{index}].{field}"),
-                problem.to_owned(),
-            ))
-        };
+        let wrong = |error: ConfigError| error.within(format_args!("flows[{index}]"));
         if config.host >= hosts {
             let problem = format!(
                 "is {}, but there are {hosts}; give an index below that",
                 config.host
             );
-            return error("host".to_owned(), &problem);
+            return Err(wrong(ConfigError::new("host", problem)));
         }
-        if let Err(wrong) = config.receiver.validate() {
-            return error(format!("receiver.{}", wrong.field()), wrong.problem());
-        }
-        if let Err(wrong) = config.app.validate() {
-            return error(format!("app.{}", wrong.field()), wrong.problem());
-        }
+        let receiver = config.receiver.validate();
+        receiver.map_err(|error| wrong(error.within("receiver")))?;
+        let app = config.app.validate();
+        app.map_err(|error| wrong(error.within("app")))?;
         let mut way = |host, route: &Route, name: &str| {
-            let place = format!("flows[{index}].{name}");
-            network
-                .way(host, route)
-                .map_err(|error| error.inside(&place))
+            let way = network.way(host, route);
+            way.map_err(|error| wrong(error.within(name)))
         };
         let data = Ways {
             forward: way(Some(config.host), &config.forward, "forward")?,
@@ -83,7 +74,7 @@ impl<C: Controller> Flow<C> {
         if !network.takes_time(data.forward) && !network.takes_time(data.backward) {
             let problem = "and the way back take no time at all, so that time would stand still; give one of their \
                            links a delay or a rate";
-            return error("forward".to_owned(), problem);
+            return Err(wrong(ConfigError::new("forward", problem)));
         }
         let requests = Ways {
             forward: requests_forward,
@@ -102,7 +93,7 @@ impl<C: Controller> Flow<C> {
 
     /// The flow's own application, starting now.
     pub(crate) fn app(&self, now: Time) -> Option<App> {
-        let seed = derive(self.seed, Part::Application(self.index as u64));
+        let seed = application_seed(self.seed, self.index);
         App::new(&self.config.app, seed, now).ok()
     }
 

@@ -33,21 +33,21 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod agenda;
 mod config;
 mod connection;
 mod connections;
-mod error;
 mod flow;
 mod host;
 mod network;
 mod observer;
+mod prefetch;
 mod seed;
 mod shapes;
 mod simulation;
 
 pub use config::{Config, FlowConfig, HostConfig, MakeController, Route};
-pub use error::ConfigError;
 pub use observer::{Id, Observer};
+pub use seed::application_seed;
 pub use shapes::{dumbbell, parking_lot};
 pub use simulation::{LinkView, Simulation};
+pub use transport::ConfigError;

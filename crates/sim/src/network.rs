@@ -3,12 +3,11 @@
 use std::collections::HashMap;
 
 use congestion::{Duration, Time};
-use path::{Capacity, Ecn, Link, LinkConfig, Parcel};
+use path::{Agenda, Capacity, Ecn, Link, LinkConfig, Parcel};
+use transport::ConfigError;
 use transport::segment::Segment;
 
-use crate::agenda::Agenda;
 use crate::config::{Config, Route};
-use crate::error::ConfigError;
 use crate::seed::{Part, derive};
 
 /// A segment on its way.
@@ -72,10 +71,8 @@ impl Network {
         };
         for (index, link) in config.links.iter().enumerate() {
             let seed = derive(config.seed, Part::Link(index as u64));
-            let place = |field: &str| format!("links[{index}].{field}");
-            network
-                .add(link.clone(), seed, None)
-                .map_err(|error| ConfigError::new(place(error.field()), error.problem()))?;
+            let added = network.add(link.clone(), seed, None);
+            added.map_err(|error| error.within(format_args!("links[{index}]")))?;
         }
         for (host, nic) in config.hosts.iter().enumerate() {
             let Some(rate) = nic.nic else { continue };
@@ -83,9 +80,10 @@ impl Network {
                 capacity: Capacity::Rate(rate),
                 ..LinkConfig::default()
             };
-            network
-                .add(card, 0, Some(host))
-                .map_err(|error| ConfigError::new(format!("hosts[{host}].nic"), error.problem()))?;
+            network.add(card, 0, Some(host)).map_err(|error| {
+                let place = format!("hosts[{host}].nic");
+                ConfigError::new(place, error.problem().to_owned())
+            })?;
         }
         Ok(network)
     }
@@ -96,7 +94,7 @@ impl Network {
         config: LinkConfig,
         seed: u64,
         nic_of: Option<usize>,
-    ) -> Result<usize, path::ConfigError> {
+    ) -> Result<usize, ConfigError> {
         let is_delayed = !config.delay.is_zero()
             && !config
                 .changes
@@ -104,7 +102,10 @@ impl Network {
                 .any(|change| change.delay.is_some_and(Duration::is_zero));
         self.takes_time
             .push(is_delayed || config.capacity != Capacity::Unlimited);
-        self.links.push(Link::new(config, seed)?);
+        let link = Link::new(config, seed).map_err(|error| {
+            ConfigError::new(error.field().to_owned(), error.problem().to_owned())
+        })?;
+        self.links.push(link);
         self.nic_of.push(nic_of);
         self.agenda.grow(self.links.len());
         Ok(self.links.len() - 1)
@@ -163,7 +164,7 @@ impl Network {
         };
         let link = self
             .add(config, 0, None)
-            .map_err(|error| ConfigError::new("access", error.problem()))?;
+            .map_err(|error| ConfigError::new("access", error.problem().to_owned()))?;
         self.delays.insert(delay, link);
         Ok(link)
     }
@@ -220,6 +221,11 @@ impl Network {
     /// The link that [`Network::next_at`] is about.
     pub(crate) fn next(&self) -> Option<usize> {
         self.agenda.next()
+    }
+
+    /// What comes out of `link` next, unless something overtakes it.
+    pub(crate) fn upcoming(&self, link: usize) -> Option<&Packet> {
+        self.links.get(link)?.upcoming()
     }
 
     /// What next comes out of the link `from` at `now`; to be called until there is nothing. Packets that have further

@@ -1,7 +1,8 @@
 //! The event loop.
 
 use congestion::{AnyController, Controller, Time};
-use path::{Counters, Ecn, Queued};
+use path::{Agenda, Counters, Ecn, Queued};
+use transport::ConfigError;
 use transport::app::{App, Arrival};
 use transport::burst::Burst;
 use transport::receiver::Receiver;
@@ -9,11 +10,9 @@ use transport::scheduler::{self, Pacing, SchedulerConfig};
 use transport::segment::{Body, Segment};
 use transport::sender::Sender;
 
-use crate::agenda::Agenda;
 use crate::config::{Config, HostConfig};
 use crate::connection::End;
 use crate::connections::Connections;
-use crate::error::ConfigError;
 use crate::flow::Flow;
 use crate::host::Host;
 use crate::network::{Network, Out, Packet};
@@ -242,6 +241,7 @@ impl<O: Observer<C>, C: Controller> Simulation<O, C> {
     /// Something comes out of a link.
     fn on_link(&mut self, link: usize) {
         while let Some(out) = self.network.receive(self.now, link) {
+            self.look_ahead(link);
             match out {
                 Out::Arrived(packet, is_marked) => self.on_packet(&packet, is_marked),
                 Out::Departed(host) => {
@@ -252,6 +252,21 @@ impl<O: Observer<C>, C: Controller> Simulation<O, C> {
                     }
                 }
             }
+        }
+    }
+
+    /// Has the connection fetched that the next packet out of a link belongs to. Before that comes, other links and timers
+    /// have their turn, which is about the time that it takes.
+    fn look_ahead(&self, link: usize) {
+        if !self.connections.are_far() {
+            return;
+        }
+        if let Some(packet) = self.network.upcoming(link) {
+            let end = match packet.segment.body {
+                Body::Syn { .. } | Body::Data(_) => End::Receiving,
+                Body::SynAck { .. } | Body::Ack(_) => End::Sending,
+            };
+            self.connections.prefetch(packet.segment.connection, end);
         }
     }
 
@@ -538,6 +553,10 @@ impl<O: Observer<C>, C: Controller> Simulation<O, C> {
         let due = self.next_timer(slot, end);
         debug_assert!(due > self.now, "a timer that does nothing");
         self.timers.set(timer, due);
+        if let Some(next) = self.timers.next().filter(|_| self.connections.are_far()) {
+            let (slot, end) = End::of_timer(next);
+            self.connections.prefetch(slot, end);
+        }
     }
 
     fn next_timer(&self, slot: u32, end: End) -> Time {

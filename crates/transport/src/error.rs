@@ -22,7 +22,15 @@ impl ConfigError {
         }
     }
 
-    /// The field's name: `ack_every`, `sizes.shape`, `ladder[2]`.
+    /// The same error, seen from `place`, which the field is in.
+    pub fn within(self, place: impl fmt::Display) -> ConfigError {
+        ConfigError {
+            field: format!("{place}.{}", self.field).into(),
+            ..self
+        }
+    }
+
+    /// The field, with where it stands: `ack_every`, `sizes.shape`, `flows[3].receiver.ack_every`.
     pub fn field(&self) -> &str {
         &self.field
     }

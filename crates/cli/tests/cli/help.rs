@@ -11,8 +11,10 @@ fn help_lists_the_commands() {
         .and(contains("send"))
         .and(contains("recv"))
         .and(contains("race"))
+        .and(contains("calibrate"))
         .and(contains("run"))
-        .and(contains("sweep"));
+        .and(contains("sweep"))
+        .and(contains("shell"));
     fullpipe(["--help"])
         .assert()
         .success()
@@ -38,6 +40,10 @@ fn each_command_explains_its_options() {
                 "--json",
             ][..],
         ),
+        (
+            "calibrate",
+            &["[CASE]...", "--engines", "--quick", "--reuse", "--document"],
+        ),
         ("recv", &["--listen", "--out", "--overwrite"]),
         (
             "run",
@@ -46,6 +52,16 @@ fn each_command_explains_its_options() {
         (
             "sweep",
             &["<SWEEP>", "--jobs", "--out", "--plot", "sweep.parquet"],
+        ),
+        (
+            "shell",
+            &[
+                "<COMMAND>...",
+                "--direction",
+                "--serve",
+                "--uplink",
+                "--json",
+            ],
         ),
         ("send", &["<FILE>...", "<TICKET>", "--controller"]),
         (

@@ -1,9 +1,11 @@
 //! The `fullpipe` command as its users meet it: arguments in; output, files and exit codes out.
 
+mod calibrate;
 mod emulate;
 mod help;
 mod race;
 mod run;
+mod shell;
 mod support;
 mod sweep;
 mod transfer;

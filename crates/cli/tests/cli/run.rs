@@ -206,3 +206,44 @@ fn ctrl_c_leaves_what_there_is_by_then() {
     let summary: Value = serde_json::from_slice(&text).expect("JSON");
     assert_eq!(summary["partial"], true);
 }
+
+#[test]
+fn the_kernels_own_tcp_runs_it_or_one_line_says_what_is_missing() {
+    let (_directory, file) = scenario();
+    let arguments = [
+        "run",
+        "--engine",
+        "linux",
+        "--json",
+        "--quiet",
+        file.as_str(),
+    ];
+    let output = fullpipe(arguments).output().expect("runs");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    if output.status.code() != Some(0) {
+        eprintln!("SKIPPED, as this machine cannot do it: {stderr}");
+        assert_eq!(stderr.lines().count(), 1, "{stderr}");
+        assert!(output.stdout.is_empty());
+        return;
+    }
+    let summary: Value = serde_json::from_slice(&output.stdout).expect("JSON alone");
+    assert_eq!(summary["engine"], "linux");
+    assert!(
+        summary["flows"][0]["delivered_bytes"].as_u64() > Some(0),
+        "{summary}"
+    );
+    assert!(summary["flows"][1]["busy_s"].is_number(), "{summary}");
+}
+
+#[test]
+fn a_kernels_controller_is_for_engine_linux_alone() {
+    let (_directory, file) = scenario();
+    for engine in ["sim", "quic"] {
+        let run = ["run", "--engine", engine, file.as_str()];
+        let set = ["--set", "flow.1.controller=kernel:bbr"];
+        let parts = ["flow[1].controller: kernel:bbr", "engine linux"];
+        refused(run.into_iter().chain(set), 2, &parts);
+    }
+    let race = ["race", "--controllers", "kernel:bbr"];
+    refused(race, 2, &["--controllers", "bbr1, cubic, reno"]);
+}

@@ -186,7 +186,7 @@ fn sweeps_that_make_no_sense_are_refused_before_anything_runs() {
         (
             ["--out", "/"],
             2,
-            &["has files that are not of a sweep", "--out"],
+            &["has files that are not of runs like these", "--out"],
         ),
     ] {
         refused(["sweep", file].into_iter().chain(options), code, parts);

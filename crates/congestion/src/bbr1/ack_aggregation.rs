@@ -53,7 +53,7 @@ impl AckAggregation {
 
     /// An ACK has arrived, for `acked` bytes, at a bandwidth estimated as `bw` and with a window of `cwnd`.
     pub fn on_ack(&mut self, now: Time, acked: Bytes, bw: Rate, cwnd: Bytes, mss: Bytes) {
-        let mut expected = bw.bytes_in(now.since(self.epoch_start));
+        let mut expected = whole_packets(bw.bytes_in(now.since(self.epoch_start)), mss);
         if self.epoch_acked <= expected || self.epoch_acked + acked >= mss * MAX_EPOCH_PACKETS {
             self.start_epoch(now);
             expected = Bytes::ZERO;
@@ -76,6 +76,11 @@ impl AckAggregation {
     }
 }
 
+/// What Linux expects to be delivered: it counts in packets, and rounds down.
+fn whole_packets(bytes: Bytes, mss: Bytes) -> Bytes {
+    mss * bytes.get().checked_div(mss.get()).unwrap_or(0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -96,6 +101,16 @@ mod tests {
             aggregation.on_ack(at(ms), MSS, BW, CWND, MSS);
         }
         assert_eq!(aggregation.allowance(BW, Ratio::ONE), MSS);
+    }
+
+    #[test]
+    fn what_is_expected_counts_in_whole_packets() {
+        let mut aggregation = AckAggregation::new(at(0));
+        aggregation.on_ack(at(2), MSS * 2, BW, CWND, MSS);
+        let early = at(4) - Duration::from_micros(100);
+        aggregation.on_ack(early, MSS * 2, BW, CWND, MSS);
+        // Not 1.9 of the second pair, but one packet was expected.
+        assert_eq!(aggregation.allowance(BW, Ratio::ONE), MSS * 3);
     }
 
     #[test]

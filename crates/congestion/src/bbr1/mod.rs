@@ -61,9 +61,11 @@ pub use config::{Config, RecoveryEnd};
 
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::SeedableRng;
-use units::{Bytes, Rate, Ratio, Time};
+use units::{Bytes, Duration, Rate, Ratio, Time};
 
-use crate::controller::{Ack, Cause, Connection, Controller, Lost, Recovery, Sent, Snapshot};
+use crate::controller::{
+    Ack, Cause, Connection, Controller, Lost, Recovery, RttSample, Sent, Snapshot,
+};
 use crate::round::Round;
 use ack_aggregation::AckAggregation;
 use btl_bw::BtlBw;
@@ -288,6 +290,17 @@ impl Controller for Bbr1 {
             is_round_start: true,
             is_probe_bw: self.is_in_probe_bw(),
         });
+    }
+
+    /// RTprop as packets without data see it, which take less time to serialize; and the pace of the first round (Linux
+    /// `bbr_init`).
+    fn on_handshake(&mut self, now: Time, rtt: Duration) {
+        let sample = RttSample {
+            rtt,
+            is_ack_delayed: false,
+        };
+        self.rt_prop.update(now, Some(sample));
+        self.pace_first_round(rtt);
     }
 
     fn on_mtu_change(&mut self, mss: Bytes) {

@@ -67,14 +67,20 @@ impl Pacing {
 }
 
 impl Bbr1 {
+    /// Paces the window over the first round-trip time that is measured; does nothing at later ones (Linux
+    /// `bbr_init_pacing_rate_from_rtt`).
+    pub(super) fn pace_first_round(&mut self, rtt: Duration) {
+        if !self.pacing.has_seen_rtt {
+            self.pacing.has_seen_rtt = true;
+            let bw = Rate::from_transfer(self.cwnd, rtt.max(Duration::from_micros(1)));
+            self.pacing.set_bw(bw, startup::PACING_GAIN, self.mss);
+        }
+    }
+
     /// Follows the estimated bandwidth; before the pipe is full only upwards, as early samples are too low.
     pub(super) fn set_pacing_rate(&mut self, ack: &Ack) {
-        if !self.pacing.has_seen_rtt
-            && let Some(sample) = ack.rtt
-        {
-            self.pacing.has_seen_rtt = true;
-            let bw = Rate::from_transfer(self.cwnd, sample.rtt.max(Duration::from_micros(1)));
-            self.pacing.set_bw(bw, startup::PACING_GAIN, self.mss);
+        if let Some(sample) = ack.rtt {
+            self.pace_first_round(sample.rtt);
         }
         let rate = self.pacing.rate_for(self.bw(), self.pacing_gain());
         if self.full_pipe.is_reached() || rate > self.pacing.rate {

@@ -54,6 +54,17 @@ impl Curve {
         }
     }
 
+    /// The same in whole packets, of which `w_max` is to be a multiple: what of the distance from it is less than one does
+    /// not count (Linux `bictcp_update`).
+    pub fn packets(&self, elapsed: Duration, mss: Bytes) -> u64 {
+        let (window, mss) = (self.window(elapsed).get(), mss.get().max(1));
+        if window < self.w_max {
+            window.div_ceil(mss)
+        } else {
+            window / mss
+        }
+    }
+
     /// C × `distance`³: how far the curve is from flat at `distance` ticks from K.
     fn rise(&self, distance: u64) -> u64 {
         let d = u128::from(distance.min(LONGEST >> (30 - TICK_BITS)));

@@ -1,9 +1,16 @@
-//! CUBIC (RFC 9438): the window as a cubic function of the time since the last congestion.
+//! CUBIC: the window as a cubic function of the time since the last congestion, as Linux has it or as RFC 9438 does.
+//!
+//! | file | what |
+//! | --- | --- |
+//! | `curve`, `root` | the cubic function and its inverse |
+//! | `linux`, `rfc9438` | how the window follows it, and keeps up with Reno |
 
 mod curve;
+mod linux;
+mod rfc9438;
 mod root;
 
-use units::{Bytes, Duration, Ratio, Time};
+use units::{Bytes, Ratio, Time};
 
 use crate::controller::{Cause, Connection};
 use crate::loss_based::{Avoidance, Growth, LossBased};
@@ -12,9 +19,21 @@ use curve::Curve;
 /// The CUBIC controller. What it shares with Reno is described in [`crate::loss_based`].
 pub type Cubic = LossBased<CubicAvoidance>;
 
+/// Whose CUBIC it is. They agree on the curve and the reductions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Variant {
+    /// Linux's, which most of the Internet's CUBIC is: RFC 8312, in whole packets. It gets less than RFC 9438's where losses
+    /// or short round trips keep the window small.
+    Linux,
+    /// RFC 9438's, in bytes: no slower than Reno anywhere.
+    Rfc9438,
+}
+
 /// CUBIC's settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Config {
+    /// Whose CUBIC it is.
+    pub variant: Variant,
     /// What is left of the window after a loss. RFC 9438: 7/10.
     pub beta: Ratio,
     /// What is left of the window after an ECN mark. RFC 9438: as after a loss; RFC 8511 (experimental) would have
@@ -30,6 +49,7 @@ pub struct Config {
 impl Default for Config {
     fn default() -> Config {
         Config {
+            variant: Variant::Linux,
             beta: Ratio::new(7, 10),
             ecn_beta: Ratio::new(7, 10),
             fast_convergence: true,
@@ -72,70 +92,45 @@ struct Epoch {
     /// The time of the last ACK.
     updated: Time,
     curve: Curve,
-    /// The part of the window's growth, in bytes times bytes, that did not make a whole byte yet.
-    remainder: u64,
-    /// The window that Reno would have (RFC 9438, "Reno-Friendly Region").
-    w_est: Bytes,
-    /// What was acknowledged since `w_est` last grew, times α's numerator.
-    credit: u64,
+    pace: Pace,
+}
+
+/// How the window follows the curve.
+#[derive(Debug, Clone, Copy)]
+enum Pace {
+    Linux(linux::Pace),
+    Rfc9438(rfc9438::Pace),
 }
 
 impl CubicAvoidance {
-    /// Reno's estimate after `acked` bytes: α packets for each window that is acknowledged. α = 3 (1 − β) / (1 + β)
-    /// makes the average window that of Reno in spite of the lesser reduction; back at the window of the last
-    /// congestion it is 1, as Reno's (RFC 9438, "Reno-Friendly Region").
-    fn grow_reno_estimate(epoch: &mut Epoch, beta: Ratio, cwnd_prior: Bytes, growth: &Growth) {
-        let (n, d) = (u64::from(beta.numerator()), u64::from(beta.denominator()));
-        let denominator = d + n;
-        let numerator = if epoch.w_est < cwnd_prior {
-            3 * d.saturating_sub(n)
-        } else {
-            denominator
-        };
-        let threshold = growth.cwnd.get().saturating_mul(denominator);
-        epoch.credit = epoch
-            .credit
-            .saturating_add(growth.acked.get().saturating_mul(numerator));
-        if epoch.credit >= threshold {
-            epoch.credit -= threshold;
-            epoch.w_est += growth.mss;
+    /// As much of `window` as counts: Linux's are whole packets.
+    fn whole(&self, window: Bytes, mss: Bytes) -> Bytes {
+        match self.config.variant {
+            Variant::Linux => mss * window.get().checked_div(mss.get()).unwrap_or(0),
+            Variant::Rfc9438 => window,
         }
-    }
-
-    /// The window's way towards the curve: as fast as to be there in one round trip, and by no more than half (RFC 9438,
-    /// "Window Increase Function" and "Concave Region").
-    fn approach(epoch: &mut Epoch, elapsed: Duration, growth: &Growth) -> Bytes {
-        let cwnd = growth.cwnd;
-        let ceiling = cwnd + Bytes::new(cwnd.get() / 2);
-        let target = epoch.curve.window(elapsed + growth.srtt).min(ceiling);
-        let product = (target - cwnd)
-            .get()
-            .saturating_mul(growth.acked.get())
-            .saturating_add(epoch.remainder);
-        let divisor = cwnd.get().max(1);
-        epoch.remainder = product % divisor;
-        cwnd + Bytes::new(product / divisor)
     }
 }
 
 impl Avoidance for CubicAvoidance {
     const NAME: &'static str = "cubic";
 
-    fn on_congestion(&mut self, cwnd: Bytes, cause: Cause) -> Bytes {
+    fn on_congestion(&mut self, cwnd: Bytes, mss: Bytes, cause: Cause) -> Bytes {
         let beta = match cause {
             Cause::Loss => self.config.beta,
             Cause::Ecn => self.config.ecn_beta,
         };
         let reduced = beta.of_bytes(cwnd);
-        self.w_max = if self.config.fast_convergence && cwnd < self.w_max {
+        let w_max = if self.config.fast_convergence && cwnd < self.w_max {
             // cwnd × (1 + β) / 2
             Bytes::new((cwnd + reduced).get() / 2)
         } else {
             cwnd
         };
+        self.w_max = self.whole(w_max, mss);
         self.cwnd_prior = cwnd;
         self.epoch = None;
-        reduced
+        self.whole(reduced, mss)
     }
 
     /// Congestion avoidance then starts at the bottom of a curve, with K = 0 (RFC 9438, "Timeout").
@@ -149,17 +144,19 @@ impl Avoidance for CubicAvoidance {
             start: growth.now,
             updated: growth.now,
             curve: Curve::new(growth.cwnd, self.w_max, growth.mss),
-            remainder: 0,
-            w_est: growth.cwnd,
-            credit: 0,
+            pace: match self.config.variant {
+                Variant::Linux => Pace::Linux(linux::Pace::new(growth)),
+                Variant::Rfc9438 => Pace::Rfc9438(rfc9438::Pace::new(growth)),
+            },
         });
         epoch.updated = growth.now;
         let elapsed = growth.now.since(epoch.start);
-        Self::grow_reno_estimate(epoch, self.config.beta, self.cwnd_prior, growth);
-        if epoch.curve.window(elapsed) < epoch.w_est {
-            growth.cwnd.max(epoch.w_est)
-        } else {
-            Self::approach(epoch, elapsed, growth)
+        let curve = &epoch.curve;
+        match &mut epoch.pace {
+            Pace::Linux(pace) => pace.grow(curve, elapsed, !self.w_max.is_zero(), growth),
+            Pace::Rfc9438(pace) => {
+                pace.grow(curve, elapsed, self.config.beta, self.cwnd_prior, growth)
+            }
         }
     }
 
@@ -177,12 +174,23 @@ impl Avoidance for CubicAvoidance {
 
 #[cfg(test)]
 mod tests {
+    use units::Duration;
+
     use super::*;
     use crate::ack_clock::{AckClock, CONNECTION, MSS, assert_near};
     use crate::controller::{Controller, Recovery};
     use crate::reno::{self, Reno};
 
     const RTT: Duration = Duration::from_millis(100);
+
+    /// RFC 9438's CUBIC, without HyStart++.
+    fn rfc_9438() -> Config {
+        Config {
+            variant: Variant::Rfc9438,
+            hystart: false,
+            ..Config::default()
+        }
+    }
 
     fn avoidance(config: Config) -> CubicAvoidance {
         CubicAvoidance {
@@ -195,11 +203,7 @@ mod tests {
 
     /// A flow without HyStart++ that has just recovered from a loss at a window of `packets` × 10 · 2ⁿ.
     fn recovered(doublings: u32, rtt: Duration) -> AckClock<Cubic> {
-        let config = Config {
-            hystart: false,
-            ..Config::default()
-        };
-        let mut flow = AckClock::new(Cubic::new(CONNECTION, config), rtt);
+        let mut flow = AckClock::new(Cubic::new(CONNECTION, rfc_9438()), rtt);
         for _ in 0..doublings {
             flow.round();
         }
@@ -237,8 +241,7 @@ mod tests {
         // 100 ms gives 187 and 1054 packets for these loss rates.
         let config = Config {
             fast_convergence: false,
-            hystart: false,
-            ..Config::default()
+            ..rfc_9438()
         };
         for (period, mean) in [(10_000, 187.0), (100_000, 1_054.0)] {
             let mut flow = AckClock::new(Cubic::new(CONNECTION, config), RTT);
@@ -254,7 +257,8 @@ mod tests {
             let rtt = Duration::from_millis(10);
             let config = Config {
                 fast_convergence: false,
-                ..Config::default()
+                hystart: true,
+                ..rfc_9438()
             };
             let mut cubic = AckClock::new(Cubic::new(CONNECTION, config), rtt);
             let mut reno = AckClock::new(Reno::new(CONNECTION, reno::Config::default()), rtt);
@@ -291,13 +295,19 @@ mod tests {
                 fast_convergence,
                 ..Config::default()
             });
-            assert_eq!(avoidance.on_congestion(MSS * 100, Cause::Loss), MSS * 70);
+            assert_eq!(
+                avoidance.on_congestion(MSS * 100, MSS, Cause::Loss),
+                MSS * 70
+            );
             assert_eq!(avoidance.w_max, MSS * 100);
             // Short of the last maximum: 80 × (1 + 0.7) / 2.
-            assert_eq!(avoidance.on_congestion(MSS * 80, Cause::Loss), MSS * 56);
+            assert_eq!(
+                avoidance.on_congestion(MSS * 80, MSS, Cause::Loss),
+                MSS * 56
+            );
             assert_eq!(avoidance.w_max, MSS * second);
             // Beyond it.
-            avoidance.on_congestion(MSS * 85, Cause::Loss);
+            avoidance.on_congestion(MSS * 85, MSS, Cause::Loss);
             assert_eq!(avoidance.w_max, MSS * third);
         }
     }
@@ -308,8 +318,14 @@ mod tests {
             ecn_beta: Ratio::new(17, 20),
             ..Config::default()
         });
-        assert_eq!(avoidance.on_congestion(MSS * 100, Cause::Ecn), MSS * 85);
-        assert_eq!(avoidance.on_congestion(MSS * 100, Cause::Loss), MSS * 70);
+        assert_eq!(
+            avoidance.on_congestion(MSS * 100, MSS, Cause::Ecn),
+            MSS * 85
+        );
+        assert_eq!(
+            avoidance.on_congestion(MSS * 100, MSS, Cause::Loss),
+            MSS * 70
+        );
     }
 
     #[test]

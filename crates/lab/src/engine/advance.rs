@@ -67,7 +67,7 @@ mod tests {
     fn progress(flow: usize, seconds: u64, delivered: u64) -> Progress {
         Progress {
             flow,
-            controller: Kind::Bbr1,
+            controller: Kind::Bbr1.into(),
             at: Duration::from_secs(seconds),
             delivered: Bytes::new(delivered),
             total: None,

@@ -2,9 +2,7 @@
 
 use std::io;
 
-use congestion::kind::Kind;
-
-use crate::scenario::ScenarioError;
+use crate::scenario::{Controller, ScenarioError};
 
 /// Why a run failed.
 #[derive(Debug, thiserror::Error)]
@@ -15,6 +13,12 @@ pub enum EngineError {
     /// The emulated path could not be set up.
     #[error("cannot set up the path: {0}")]
     Relay(#[from] emulator::RelayError),
+    /// Two hosts could not be set up, or the kernel does not do what a flow needs.
+    #[error(transparent)]
+    Linux(#[from] linux::Error),
+    /// The emulated path between two hosts could not be set up.
+    #[error("cannot set up the path: {0}")]
+    Tunnel(#[from] emulator::tunnel::TunnelError),
     /// The receiving endpoint could not be set up.
     #[error("cannot set up the receiver: {0}")]
     Endpoint(#[from] quic::endpoint::EndpointError),
@@ -26,7 +30,7 @@ pub enum EngineError {
         /// Which of the scenario's flows.
         flow: usize,
         /// Its controller.
-        controller: Kind,
+        controller: Controller,
         /// What the transport said.
         reason: String,
     },
@@ -36,7 +40,7 @@ pub enum EngineError {
         /// Which of the scenario's flows.
         flow: usize,
         /// Its controller.
-        controller: Kind,
+        controller: Controller,
         /// What happened to it.
         source: quic::bulk::BulkError,
     },

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::{Engine, Quic, Sim};
+use super::{Engine, EngineError, Linux, Quic, Sim};
 
 /// The engines that there are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -13,17 +13,20 @@ pub enum Kind {
     Sim,
     /// Real UDP packets, in real time.
     Quic,
+    /// The kernel's own TCP, in real time.
+    Linux,
 }
 
 impl Kind {
     /// Every engine.
-    pub const ALL: &'static [Kind] = &[Kind::Sim, Kind::Quic];
+    pub const ALL: &'static [Kind] = &[Kind::Sim, Kind::Quic, Kind::Linux];
 
     /// The name that it has everywhere: on the command line, in records.
     pub const fn name(self) -> &'static str {
         match self {
             Kind::Sim => "sim",
             Kind::Quic => "quic",
+            Kind::Linux => "linux",
         }
     }
 
@@ -31,7 +34,20 @@ impl Kind {
     pub const fn is_real_time(self) -> bool {
         match self {
             Kind::Sim => false,
-            Kind::Quic => true,
+            Kind::Quic | Kind::Linux => true,
+        }
+    }
+
+    /// Sees to what the engine needs of the system, for the whole process. To be called before the process has a second
+    /// thread.
+    ///
+    /// # Errors
+    ///
+    /// What this process may not do, and what would allow it.
+    pub fn prepare(self) -> Result<(), EngineError> {
+        match self {
+            Kind::Sim | Kind::Quic => Ok(()),
+            Kind::Linux => Ok(linux::privilege::acquire()?),
         }
     }
 
@@ -40,6 +56,7 @@ impl Kind {
         match self {
             Kind::Sim => Box::new(Sim::new()),
             Kind::Quic => Box::new(Quic::new()),
+            Kind::Linux => Box::new(Linux::new()),
         }
     }
 }

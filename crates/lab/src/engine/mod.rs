@@ -2,21 +2,24 @@
 
 mod advance;
 mod error;
+mod flow;
 mod kind;
+mod linux;
 mod quic;
 mod sim;
+mod ways;
 
-use congestion::kind::Kind as Controller;
 use units::{Bytes, Duration, Rate};
 
 pub use advance::Advance;
 pub use error::EngineError;
 pub use kind::{Kind, UnknownKind};
+pub use linux::Linux;
 pub use quic::Quic;
 pub use sim::Sim;
 
 use crate::record::Record;
-use crate::scenario::Scenario;
+use crate::scenario::{Controller, Scenario};
 
 /// Ends a run before its time. Clones are of the same token: keep one for a Ctrl-C handler and give the other to the
 /// run.

@@ -221,7 +221,7 @@ mod tests {
         }
         FlowRecord {
             id: 0,
-            controller: Kind::Bbr1,
+            controller: Kind::Bbr1.into(),
             start: Duration::from_secs(start),
             completed: None,
             throughput,

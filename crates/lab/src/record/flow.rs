@@ -1,12 +1,12 @@
 //! One flow over time.
 
-use congestion::kind::Kind;
 use units::{Bytes, Duration, Rate};
 
 use super::distribution::Distribution;
 use super::series::{Point, Series};
 use super::summary::{AppSummary, FlowSummary, RttMillis};
 use super::throughput::Throughput;
+use crate::scenario::Controller;
 
 /// A flow at one moment, usually right after an ACK. Times are from the start of the run.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -37,6 +37,23 @@ pub struct FlowSample {
     pub delivered: Bytes,
     /// Bytes declared lost so far.
     pub lost: Bytes,
+    /// Whether the application had too little to send when the last acknowledged packet left, if the engine sees it: the
+    /// path may be able to do more than the delivery rate says.
+    pub is_app_limited: Option<bool>,
+    /// How long it has been busy so far, if the engine sees it.
+    pub busy: Option<Busy>,
+}
+
+/// How long a flow had something to send or unacknowledged, and what else than its congestion control held it back
+/// meanwhile; with several connections, all of them together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Busy {
+    /// In all.
+    pub total: Duration,
+    /// The part in which the receive window was full.
+    pub rwnd_limited: Duration,
+    /// The part in which the send buffer was too small: full, with everything in it sent.
+    pub sndbuf_limited: Duration,
 }
 
 impl Point for FlowSample {
@@ -72,6 +89,8 @@ pub struct FlowTotals {
     pub spurious_recoveries: Option<u64>,
     /// Tail loss probes sent.
     pub tail_loss_probes: Option<u64>,
+    /// How long it was busy.
+    pub busy: Option<Busy>,
 }
 
 /// Which flow it was, and when it lived.
@@ -80,7 +99,7 @@ pub struct FlowSpan {
     /// Its place among the scenario's flows.
     pub id: usize,
     /// Its controller.
-    pub controller: Kind,
+    pub controller: Controller,
     /// When it started.
     pub start: Duration,
     /// When its transfer was complete, if it was.
@@ -93,7 +112,7 @@ pub struct FlowRecord {
     /// Its place among the scenario's flows.
     pub id: usize,
     /// Its controller.
-    pub controller: Kind,
+    pub controller: Controller,
     /// When it started.
     pub start: Duration,
     /// When its transfer was complete, if it was.
@@ -181,6 +200,14 @@ impl FlowRecorder {
         let since_warmup = |count: fn(&FlowTotals) -> Option<u64>| {
             Some(count(&now)?.saturating_sub(count(&before).unwrap_or(0)))
         };
+        let busy = |part: fn(&Busy) -> Duration| {
+            let earlier = before.busy.unwrap_or_default();
+            Some(
+                part(&now.busy?)
+                    .saturating_sub(part(&earlier))
+                    .as_secs_f64(),
+            )
+        };
         let summary = FlowSummary {
             id: span.id,
             group: None,
@@ -206,6 +233,9 @@ impl FlowRecorder {
             timeouts: since_warmup(|totals| totals.timeouts),
             spurious_recoveries: since_warmup(|totals| totals.spurious_recoveries),
             tail_loss_probes: since_warmup(|totals| totals.tail_loss_probes),
+            busy_s: busy(|busy| busy.total),
+            rwnd_limited_s: busy(|busy| busy.rwnd_limited),
+            sndbuf_limited_s: busy(|busy| busy.sndbuf_limited),
             app: self.app,
         };
         let record = FlowRecord {

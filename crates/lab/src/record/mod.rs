@@ -19,7 +19,7 @@ mod transfer;
 
 pub use distribution::Distribution;
 pub use fairness::{CONVERGED, Fairness, HELD_S, JainPerSecond, WINDOW_S, jain_index};
-pub use flow::{FlowRecord, FlowRecorder, FlowSample, FlowSpan, FlowTotals};
+pub use flow::{Busy, FlowRecord, FlowRecorder, FlowSample, FlowSpan, FlowTotals};
 pub use path::{PathRecord, PathRecorder, PathSample, PathTotals};
 pub use series::{Point, Series};
 pub use summary::{

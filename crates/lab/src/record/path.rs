@@ -109,17 +109,17 @@ impl PathRecorder {
             Some(count(now)?.saturating_sub(count(&self.before.1).unwrap_or(0)))
         };
         let transmitted = seen(|totals| Some(totals.transmitted.get()));
-        let admitted = self.spec.admitted(self.warmup, end);
+        let admitted = self.spec.data.admitted(self.warmup, end);
         let limit = admitted.filter(|_| span > 0.0).map(|admitted| {
-            let loss = self.spec.loss.mean();
+            let loss = self.spec.data.loss.mean();
             admitted.get() as f64 * 8.0 / span * (1.0 - loss) * payload_share
         });
         // Between the times of the totals, which need not be quite those of the summary.
         let capacity = self
             .now
-            .and_then(|(until, _)| self.spec.capacity(self.before.0, until));
+            .and_then(|(until, _)| self.spec.data.capacity(self.before.0, until));
         let summary = PathSummary {
-            rate_bps: self.spec.rate.map(|rate| rate.bits_per_sec()),
+            rate_bps: self.spec.data.rate.map(|rate| rate.bits_per_sec()),
             rtprop_ms: self.spec.rtt.as_millis_f64(),
             buffer_bytes: self.spec.buffer_bytes().map(Bytes::get),
             limit_bps: limit.map(|limit| limit as u64),

@@ -10,7 +10,7 @@ use super::transfer::Completions;
 pub struct Summary {
     /// The scenario's name.
     pub scenario: String,
-    /// The engine that ran it: `sim`, `quic`.
+    /// The engine that ran it: `sim`, `quic`, `linux`.
     pub engine: String,
     /// The scenario's seed.
     pub seed: u64,
@@ -152,6 +152,15 @@ pub struct FlowSummary {
     pub spurious_recoveries: Option<u64>,
     /// Tail loss probes sent.
     pub tail_loss_probes: Option<u64>,
+    /// How long it had something to send or unacknowledged; null where the engine does not see it.
+    #[serde(serialize_with = "optional_millionths")]
+    pub busy_s: Option<f64>,
+    /// How much of that the receive window was full.
+    #[serde(serialize_with = "optional_millionths")]
+    pub rwnd_limited_s: Option<f64>,
+    /// How much of that the send buffer was too small: full, with everything in it sent.
+    #[serde(serialize_with = "optional_millionths")]
+    pub sndbuf_limited_s: Option<f64>,
     /// What its application says; null for bulk and where the engine has no applications.
     pub app: Option<AppSummary>,
 }

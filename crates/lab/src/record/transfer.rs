@@ -1,11 +1,11 @@
 //! Transfers: objects that an application asked for, and how long each took.
 
-use congestion::kind::Kind;
 use serde::Serialize;
 use units::{Bytes, Duration};
 
 use super::distribution::Distribution;
 use super::summary::optional_millionths;
+use crate::scenario::Controller;
 
 /// One object. Times are from the start of the run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,7 +13,7 @@ pub struct Transfer {
     /// The flow that carried it: its place among the scenario's flows.
     pub flow: usize,
     /// The flow's controller.
-    pub controller: Kind,
+    pub controller: Controller,
     /// When it was asked for; with a connection of its own, before the handshake.
     pub start: Duration,
     /// Its size.
@@ -112,7 +112,7 @@ pub struct TransferRecorder {
 
 #[derive(Debug, Clone)]
 struct Class {
-    controller: Kind,
+    controller: Controller,
     index: usize,
     times: Distribution,
     unfinished: u64,
@@ -143,13 +143,16 @@ impl TransferRecorder {
 
     /// The table, and the completion times by controller and size.
     pub fn finish(mut self) -> (Transfers, Vec<Completions>) {
-        self.classes
-            .sort_by_key(|class| (class.controller.name(), class.index));
+        self.classes.sort_by(|a, b| {
+            let key = |class: &Class| (class.controller, class.index);
+            let ((a, first), (b, second)) = (key(a), key(b));
+            a.name().cmp(b.name()).then(first.cmp(&second))
+        });
         let completions = self.classes.iter().map(Class::completions).collect();
         (self.transfers, completions)
     }
 
-    fn class(&mut self, controller: Kind, index: usize) -> &mut Class {
+    fn class(&mut self, controller: Controller, index: usize) -> &mut Class {
         let known = self
             .classes
             .iter()
@@ -192,11 +195,12 @@ fn class_of(bytes: Bytes) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use congestion::kind::Kind;
 
     fn transfer(start: u64, bytes: u64, took: Option<u64>) -> Transfer {
         Transfer {
             flow: 0,
-            controller: Kind::Bbr1,
+            controller: Kind::Bbr1.into(),
             start: Duration::from_millis(start),
             bytes: Bytes::new(bytes),
             completed: took.map(|took| Duration::from_millis(start + took)),

@@ -1,24 +1,13 @@
-//! A page that holds everything it needs: it can be mailed, archived and opened without a network.
-
-use std::time::SystemTime;
+//! The records as a page.
 
 use super::lanes::{describe, lanes};
-use super::page::{STYLE, UPLOT_SCRIPT, UPLOT_STYLE, cells, escape, escape_json, fill};
+use super::page::{Origin, Page, escape, fill};
 use super::plot::Plots;
 use super::table::{Words, completions, flows, notes};
 use crate::record::Record;
 
-const PAGE: &str = include_str!("../../assets/report.html");
+const BODY: &str = include_str!("../../assets/report.html");
 const SCRIPT: &str = include_str!("../../assets/report.js");
-
-/// Where a report comes from.
-#[derive(Debug, Clone)]
-pub struct Origin {
-    /// The command that makes it again.
-    pub command: String,
-    /// When it was made.
-    pub generated: SystemTime,
-}
 
 /// The records as one self-contained page: the table, and plots of every flow over time on common axes.
 pub fn html(records: &[Record], origin: &Origin) -> String {
@@ -39,50 +28,44 @@ pub fn html(records: &[Record], origin: &Origin) -> String {
         .iter()
         .map(|record| record.scenario.to_string())
         .collect();
-    let seeds = first.map(|scenario| scenario.seed.to_string());
-    let generated = humantime::format_rfc3339_seconds(origin.generated).to_string();
-    let data = serde_json::to_string(&plots).expect("plots are plain data");
-    fill(PAGE, &|placeholder| match placeholder {
-        "name" => escape(name),
-        "path" => first
-            .map(|scenario| escape(&describe(&scenario.path)) + how)
-            .unwrap_or_default(),
+    let body = fill(BODY, &|placeholder| match placeholder {
         "partial" if is_partial => {
             "<p class=\"partial\">Ended before its time: this is what happened until then.</p>"
                 .into()
         }
-        "command" => escape(&origin.command),
-        "version" => env!("CARGO_PKG_VERSION").into(),
-        "engine" => records
-            .first()
-            .map(|record| escape(&record.summary.engine))
+        "flows" => flows(&lanes).html(),
+        "completions" => completions(records)
+            .as_ref()
+            .map(Words::html)
             .unwrap_or_default(),
-        "seed" => seeds.clone().unwrap_or_default(),
-        "generated" => generated.clone(),
-        "flows" => table(&flows(&lanes)),
-        "completions" => completions(records).as_ref().map(table).unwrap_or_default(),
         "drawn" => plots
             .omission()
             .map(|omission| hint(&omission))
             .unwrap_or_default(),
         "notes" => notes.clone(),
-        "scenarios" => escape(&scenarios.join("\n")),
-        "style" => format!("{UPLOT_STYLE}\n{STYLE}"),
-        "uplot" => UPLOT_SCRIPT.into(),
-        "script" => SCRIPT.into(),
-        "data" => escape_json(&data),
         _ => String::new(),
-    })
+    });
+    let about = first.map(|scenario| describe(&scenario.path) + how);
+    let facts = records.first().map(|record| {
+        let engine = &record.summary.engine;
+        [
+            format!("engine {engine}"),
+            format!("seed {}", record.scenario.seed),
+        ]
+    });
+    let page = Page {
+        title: name,
+        about: &about.unwrap_or_default(),
+        body,
+        facts: facts.as_ref().map_or(&[], |facts| facts),
+        source: Some(("Scenario", &scenarios.join("\n"))),
+        style: "",
+        script: SCRIPT,
+        data: &plots,
+    };
+    page.html(origin)
 }
 
-fn table(words: &Words) -> String {
-    let rows: String = words.rows.iter().map(|row| cells("td", row)).collect();
-    format!(
-        "<table><thead>{}</thead><tbody>{rows}</tbody></table>",
-        cells("th", &words.headings)
-    )
-}
-
-fn hint(text: &str) -> String {
+pub(crate) fn hint(text: &str) -> String {
     format!("<p class=\"hint\">{}</p>", escape(text))
 }

@@ -236,11 +236,11 @@ fn path(record: &Record, points: u64) -> PathPlot {
     let queues = hops.filter(|(_, path)| !path.samples.is_empty());
     PathPlot {
         rate: steps(spec, |at| {
-            Some(spec.rate_at(at)?.bits_per_sec() as f64 / 1e6)
+            Some(spec.data.rate_at(at)?.bits_per_sec() as f64 / 1e6)
         }),
         rtprop: steps(spec, |at| Some(spec.rtt_at(at).as_millis_f64())),
         bdp: steps(spec, |at| {
-            let bdp = spec.rate_at(at)?.bytes_in(spec.rtt_at(at));
+            let bdp = spec.data.rate_at(at)?.bytes_in(spec.rtt_at(at));
             Some(bdp.get() as f64 / 1e3)
         }),
         queues: queues
@@ -261,7 +261,7 @@ fn path(record: &Record, points: u64) -> PathPlot {
 
 /// What of the path has which value from when on: one step, and one more for each change of it.
 fn steps(spec: &PathSpec, value: impl Fn(Duration) -> Option<f64>) -> Vec<Step> {
-    let mut times: Vec<Duration> = spec.changes.iter().map(|change| change.at).collect();
+    let mut times: Vec<Duration> = spec.data.changes.iter().map(|change| change.at).collect();
     times.push(Duration::ZERO);
     times.sort();
     let steps = times
@@ -327,7 +327,7 @@ fn column(
 
 /// About `points` of the samples at most, evenly over time, the first and the last among them; and the highest of those
 /// between two of them if it is above both.
-fn thin<P: Point>(samples: &[P], points: u64) -> Vec<&P> {
+pub(crate) fn thin<P: Point>(samples: &[P], points: u64) -> Vec<&P> {
     let span = samples.last().map_or(Duration::ZERO, P::at);
     let step = span / points;
     let mut due = Duration::ZERO;
@@ -430,7 +430,9 @@ mod tests {
     fn a_step_for_every_change_of_the_value() {
         let mut path = PathSpec::default();
         assert_eq!(
-            steps(&path, |at| Some(path.rate_at(at)?.bits_per_sec() as f64)),
+            steps(&path, |at| Some(
+                path.data.rate_at(at)?.bits_per_sec() as f64
+            )),
             []
         );
         for (key, text) in [
@@ -441,7 +443,7 @@ mod tests {
         ] {
             path.set(key, text).unwrap();
         }
-        let rate = |at| Some(path.rate_at(at)?.bits_per_sec() as f64 / 1e6);
+        let rate = |at| Some(path.data.rate_at(at)?.bits_per_sec() as f64 / 1e6);
         assert_eq!(steps(&path, rate), [(0.0, 20.0), (2.0, 5.0)]);
         let rtprop = |at| Some(path.rtt_at(at).as_millis_f64());
         assert_eq!(steps(&path, rtprop), [(0.0, 40.0), (1.0, 80.0)]);

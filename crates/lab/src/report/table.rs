@@ -4,15 +4,47 @@ use comfy_table::{CellAlignment, ColumnConstraint, Table, presets};
 use units::Bytes;
 
 use super::lanes::{Group, Lane, bits_per_sec, bytes, groups, lanes, percent, span};
+use super::page::cells;
 use crate::record::{Completions, PathSummary, Record};
 
 /// So many flows have a line each.
 const MOST_LINES: usize = 20;
 
 /// A table in words, in the terminal as on the page.
-pub(super) struct Words {
+pub(crate) struct Words {
     pub headings: Vec<&'static str>,
     pub rows: Vec<Vec<String>>,
+}
+
+impl Words {
+    /// Lines of columns for a terminal, the first to the left and the others to the right.
+    pub(crate) fn aligned(&self) -> String {
+        let mut table = Table::new();
+        table
+            .load_style(presets::NOTHING)
+            .set_header(self.headings.clone());
+        table.add_rows(&self.rows);
+        for (index, column) in table.column_iter_mut().enumerate() {
+            column.set_padding((if index == 0 { 0 } else { 1 }, 1));
+            if index == 0 {
+                continue;
+            }
+            column.set_cell_alignment(CellAlignment::Right);
+            column.set_constraint(ColumnConstraint::ContentWidth);
+        }
+        let mut text = table.trim_fmt();
+        text.push('\n');
+        text
+    }
+
+    /// The same as a table of a page.
+    pub(crate) fn html(&self) -> String {
+        let rows: String = self.rows.iter().map(|row| cells("td", row)).collect();
+        format!(
+            "<table><thead>{}</thead><tbody>{rows}</tbody></table>",
+            cells("th", &self.headings)
+        )
+    }
 }
 
 /// One row a flow; a group of flows if they are many.
@@ -233,33 +265,14 @@ fn lateness(path: &PathSummary) -> Option<String> {
 /// a path, and on a machine that was too slow. Ends with a newline.
 pub fn table(records: &[Record]) -> String {
     let lanes = lanes(records);
-    let mut text = aligned(&flows(&lanes));
+    let mut text = flows(&lanes).aligned();
     if let Some(completions) = completions(records) {
         text.push('\n');
-        text.push_str(&aligned(&completions));
+        text.push_str(&completions.aligned());
     }
     for note in notes(records, &lanes) {
         text.push_str(&note);
         text.push('\n');
     }
-    text
-}
-
-fn aligned(words: &Words) -> String {
-    let mut table = Table::new();
-    table
-        .load_style(presets::NOTHING)
-        .set_header(words.headings.clone());
-    table.add_rows(&words.rows);
-    for (index, column) in table.column_iter_mut().enumerate() {
-        column.set_padding((if index == 0 { 0 } else { 1 }, 1));
-        if index == 0 {
-            continue;
-        }
-        column.set_cell_alignment(CellAlignment::Right);
-        column.set_constraint(ColumnConstraint::ContentWidth);
-    }
-    let mut text = table.trim_fmt();
-    text.push('\n');
     text
 }

@@ -80,19 +80,25 @@ impl Draft {
     /// What it says makes no sense. The error has a line if it is about the text, and none if it is about what was
     /// replaced.
     pub fn read(&self) -> Result<Scenario, ScenarioError> {
-        let mut scenario = Scenario::read(&self.entries).map_err(|mut error| {
-            if self.culprit(&error).is_none() {
-                error.line = value::line_of(&self.entries, &error.field);
-            }
-            error
-        })?;
+        let scenario = Scenario::read(&self.entries);
+        let mut scenario = scenario.map_err(|error| self.located(error))?;
         for hop in std::iter::once(&mut scenario.path).chain(&mut scenario.next) {
-            let traces = [&mut hop.trace, &mut hop.uplink.trace];
+            let traces = [&mut hop.data.trace, &mut hop.uplink.trace];
             for trace in traces.into_iter().flatten() {
                 *trace = self.directory.join(&trace);
             }
         }
         Ok(scenario)
+    }
+
+    /// An error of the scenario that was read, with the line that it is about; with none if it is about what was
+    /// replaced.
+    pub fn located(&self, error: ScenarioError) -> ScenarioError {
+        let line = match self.culprit(&error) {
+            None => value::line_of(&self.entries, &error.field),
+            Some(_) => None,
+        };
+        ScenarioError { line, ..error }
     }
 
     /// The replaced field that an error of [`Draft::read`] is about, if it is about one.
@@ -199,7 +205,7 @@ mod tests {
         let scenario = draft(&overrides).unwrap().read().unwrap();
         assert_eq!(scenario.duration, Some(Duration::from_secs(5)));
         assert_eq!(scenario.path.rtt, Duration::from_millis(40));
-        let policer = scenario.path.policer.unwrap();
+        let policer = scenario.path.data.policer.unwrap();
         assert_eq!(policer.rate.to_string(), "2mbit");
         let flows: Vec<_> = scenario
             .flows
@@ -207,7 +213,10 @@ mod tests {
             .map(|flow| (flow.controller, flow.start))
             .collect();
         let second = Duration::from_secs(1);
-        assert_eq!(flows, [(Kind::Bbr1, second), (Kind::Cubic, second)]);
+        assert_eq!(
+            flows,
+            [(Kind::Bbr1.into(), second), (Kind::Cubic.into(), second)]
+        );
     }
 
     #[test]
@@ -271,7 +280,7 @@ mod tests {
     fn traces_are_beside_the_scenario() {
         let text = TEXT.replace("rate = \"8mbit\"", "trace = \"cell.trace\"");
         let draft = Draft::parse(&text, Path::new("somewhere")).unwrap();
-        let trace = draft.read().unwrap().path.trace;
+        let trace = draft.read().unwrap().path.data.trace;
         assert_eq!(trace, Some(PathBuf::from("somewhere/cell.trace")));
     }
 }

@@ -60,7 +60,7 @@ pub(crate) fn jitter(value: &Value) -> Result<Jitter, ScenarioError> {
     let fields = value.fields(example, &JITTER)?;
     Ok(Jitter {
         up_to: fields.required("up_to", Value::positive_time)?,
-        reorders: fields.optional("reorders", Value::parse)?.unwrap_or(false),
+        reorders: fields.or("reorders", false, Value::yes_or_no)?,
     })
 }
 

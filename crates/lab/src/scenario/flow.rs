@@ -1,9 +1,9 @@
 //! Who sends: `[[flow]]`.
 
-use congestion::kind::Kind;
-use transport::app;
+use transport::app::{self, Connections};
 use units::{Bytes, Duration};
 
+use super::controller::Controller;
 use super::error::ScenarioError;
 use super::hops::Hops;
 use super::host::HostSpec;
@@ -13,7 +13,7 @@ use super::value::Value;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FlowSpec {
     /// `controller`: their congestion control.
-    pub controller: Kind,
+    pub controller: Controller,
     /// `count`: how many they are; one if not given.
     pub count: u64,
     /// `start`: when the first one starts.
@@ -50,7 +50,7 @@ impl FlowSpec {
     ];
 
     /// One bulk flow from the start.
-    pub const fn new(controller: Kind) -> FlowSpec {
+    pub const fn new(controller: Controller) -> FlowSpec {
         FlowSpec {
             controller,
             count: 1,
@@ -73,6 +73,33 @@ impl FlowSpec {
     /// What their application is called; nothing for bulk data and transfers of `bytes`.
     pub fn app_kind(&self) -> Option<&'static str> {
         super::app::kind(&self.app)
+    }
+
+    /// The application of each of them; `bytes` are one too.
+    pub(crate) fn application(&self) -> app::Config {
+        match self.bytes {
+            Some(bytes) => app::Config::Transfer { bytes },
+            None => self.app.clone(),
+        }
+    }
+
+    /// How many objects the application of one such flow delivers, if there is an end to them.
+    pub(crate) fn objects(&self) -> Option<u64> {
+        match self.application() {
+            app::Config::Bulk | app::Config::RateLimited(_) => None,
+            app::Config::Transfer { .. } => Some(1),
+            app::Config::Requests(requests) => requests.count,
+            app::Config::Poisson(poisson) => poisson.count,
+            app::Config::Video(video) => {
+                let chunk = video.chunk.as_nanos().max(1);
+                Some(video.length?.as_nanos().div_ceil(chunk))
+            }
+        }
+    }
+
+    /// Whether each object has a connection of its own.
+    pub(crate) fn opens_many(&self) -> bool {
+        matches!(&self.app, app::Config::Poisson(poisson) if poisson.connections == Connections::New)
     }
 
     /// When each flow of the group starts.

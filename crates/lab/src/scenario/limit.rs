@@ -16,21 +16,12 @@ impl Scenario {
         payload_share: f64,
     ) -> Option<f64> {
         let span = to.saturating_sub(from).as_secs_f64();
-        let links = self.crossed(flow).map(|(_, hop)| match flow.reverse {
-            false => {
-                let data = hop.data();
-                (data.trace.is_some(), hop.admitted(from, to), data.loss)
-            }
-            true => {
-                let uplink = hop.acks();
-                let span = to.saturating_sub(from);
-                let carried = uplink.rate.map(|rate| rate.bytes_in(span));
-                let policed = uplink
-                    .policer
-                    .map(|policer| policer.burst + policer.rate.bytes_in(span));
-                let admitted = [carried, policed].into_iter().flatten().min();
-                (uplink.trace.is_some(), admitted, uplink.loss)
-            }
+        let links = self.crossed(flow).map(|(_, hop)| {
+            let link = match flow.reverse {
+                false => hop.data.clone(),
+                true => hop.acks(),
+            };
+            (link.trace.is_some(), link.admitted(from, to), link.loss)
         });
         let mut links: Vec<_> = links.collect();
         if flow.reverse {

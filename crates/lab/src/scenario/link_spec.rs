@@ -6,14 +6,16 @@ use path::{Aggregation, Discipline, Jitter, Loss, LossAt, Policer, Reorder};
 use units::{Bytes, Duration, Rate, Ratio};
 
 use super::buffer::BufferSpec;
+use super::change::ChangeSpec;
 use super::error::ScenarioError;
 use super::fields;
-use super::value::Value;
+use super::value::{self, Value};
 
 /// The largest packet that a path is asked to carry: its buffer must hold at least one.
 pub(crate) const PACKET: Bytes = path::MTU;
 
-/// One direction of a hop, as `[path.uplink]` describes the direction of ACKs. The default does nothing to packets.
+/// One direction of a hop, as `[path]` describes that of data and `[path.uplink]` that of ACKs. The default does nothing to
+/// packets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LinkSpec {
     /// `rate`: the bottleneck's rate; unlimited if not given.
@@ -24,20 +26,24 @@ pub struct LinkSpec {
     pub buffer: Option<BufferSpec>,
     /// `queue`: who waits, who goes, who is dropped or marked.
     pub queue: Discipline,
-    /// `loss`: random loss, independent (`"1%"`) or in bursts.
+    /// `loss`: random loss, independent (`"1%"`) or in bursts (`{ kind = "gilbert", p = "1%", r = "30%" }`, with
+    /// `loss_good` = 0 and `loss_bad` = 1 if not given).
     pub loss: Loss,
     /// `loss_at`: whether that is before the bottleneck (`"entry"`) or behind it (`"exit"`).
     pub loss_at: LossAt,
-    /// `jitter`: delay that varies from one packet to the next.
+    /// `jitter`: delay that varies from one packet to the next: `"5ms"` at most, or with overtaking
+    /// `{ up_to = "5ms", reorders = true }`.
     pub jitter: Option<Jitter>,
-    /// `reorder`: packets that are held back, so that later ones overtake them.
+    /// `reorder`: packets that are held back, so that later ones overtake them: `{ share = "1%", by = "10ms" }`.
     pub reorder: Option<Reorder>,
     /// `duplicate`: the share of packets that arrive twice.
     pub duplicate: Ratio,
-    /// `policer`: a token bucket that drops what exceeds it.
+    /// `policer`: a token bucket that drops what exceeds it: `{ rate = "10mbit", burst = "100kb" }`.
     pub policer: Option<Policer>,
     /// `aggregation`: packets that are held and released together.
     pub aggregation: Option<Aggregation>,
+    /// `change`: what changes, and when; of an uplink its rate, since the path has one `rtt`.
+    pub changes: Vec<ChangeSpec>,
 }
 
 impl Default for LinkSpec {
@@ -54,13 +60,14 @@ impl Default for LinkSpec {
             duplicate: Ratio::ZERO,
             policer: None,
             aggregation: None,
+            changes: Vec::new(),
         }
     }
 }
 
 impl LinkSpec {
     /// The fields of `[path.uplink]`.
-    pub const KEYS: [&str; 11] = [
+    pub const KEYS: [&str; 12] = [
         "rate",
         "buffer",
         "loss",
@@ -72,6 +79,7 @@ impl LinkSpec {
         "aggregation",
         "trace",
         "queue",
+        "change",
     ];
 
     /// Reads `[path.uplink]`; the error's field is relative to it.
@@ -84,7 +92,8 @@ impl LinkSpec {
         Ok(link)
     }
 
-    fn assign(&mut self, key: &str, value: &Value) -> Result<(), ScenarioError> {
+    /// Sets the field `key`; the error's field is relative to the link.
+    pub(crate) fn assign(&mut self, key: &str, value: &Value) -> Result<(), ScenarioError> {
         match key {
             "rate" => self.rate = Some(value.positive_rate()?),
             "buffer" => self.buffer = Some(value.parse()?),
@@ -97,6 +106,10 @@ impl LinkSpec {
             "aggregation" => self.aggregation = Some(fields::aggregation(value)?),
             "trace" => self.trace = Some(PathBuf::from(value.text("the name of a file")?)),
             "queue" => self.queue = fields::queue(value)?,
+            "change" => match value {
+                Value::List(changes) => self.changes = value::items(changes, ChangeSpec::read)?,
+                one => self.changes.push(ChangeSpec::read(one)?),
+            },
             _ => return Err(ScenarioError::unknown_key(key, &LinkSpec::KEYS)),
         }
         Ok(())
@@ -107,6 +120,11 @@ impl LinkSpec {
         let wrong = |field: &str, reason: &str| Err(ScenarioError::new(field, reason));
         if self.rate.is_some() && self.trace.is_some() {
             return wrong("trace", "the path has a rate already; give one of the two");
+        }
+        let changes_rate = |change: &ChangeSpec| change.rate.is_some();
+        if let (None, Some(index)) = (self.rate, self.changes.iter().position(changes_rate)) {
+            let reason = format!("there is no {name} to change; give one");
+            return wrong(&format!("change[{index}].rate"), &reason);
         }
         match (self.buffer, self.buffer_bytes(rtt)) {
             (Some(buffer), None) => {

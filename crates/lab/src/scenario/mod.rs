@@ -6,6 +6,8 @@
 
 mod app;
 mod buffer;
+mod change;
+mod controller;
 mod draft;
 mod error;
 mod fields;
@@ -27,13 +29,15 @@ use transport::segment::HEADERS;
 use units::{Bytes, Duration};
 
 pub use buffer::BufferSpec;
+pub use change::ChangeSpec;
+pub use controller::{Controller, KernelController, UnknownController};
 pub use draft::Draft;
 pub use error::ScenarioError;
 pub use flow::FlowSpec;
 pub use hops::Hops;
 pub use host::HostSpec;
 pub use link_spec::LinkSpec;
-pub use path_spec::{ChangeSpec, PathSpec};
+pub use path_spec::PathSpec;
 
 use propagation::hop_name;
 use value::{Entry, Value};
@@ -70,7 +74,7 @@ pub const TABLES: [(&str, &[&str]); 21] = [
     ("", &Scenario::KEYS),
     ("[path]", &PathSpec::KEYS),
     ("[path.uplink]", &LinkSpec::KEYS),
-    ("[[path.change]]", &path_spec::CHANGE),
+    ("[[path.change]]", &ChangeSpec::KEYS),
     ("loss: gilbert", &fields::GILBERT),
     ("jitter", &fields::JITTER),
     ("reorder", &fields::REORDER),
@@ -179,10 +183,19 @@ impl Scenario {
             return wrong("warmup", &reason);
         }
         for (index, flow) in self.flows.iter().enumerate() {
-            let start = flow.starts().last().unwrap_or(flow.start);
-            if start >= duration {
-                let reason = format!("{start} is not before the end of a run of {duration}");
+            if flow.start >= duration {
+                let reason = format!(
+                    "{} is not before the end of a run of {duration}",
+                    flow.start
+                );
                 return Err(self.flow_error(index, "start", &reason));
+            }
+            if let Some(last) = flow.starts().last().filter(|last| *last >= duration) {
+                let reason = format!(
+                    "{} has the last of {} flows start at {last}, which is not before the end of a run of {duration}",
+                    flow.stagger, flow.count
+                );
+                return Err(self.flow_error(index, "stagger", &reason));
             }
         }
         Ok(())
@@ -230,7 +243,7 @@ impl Scenario {
             let Some(mss) = host.mss else { continue };
             let packet = Bytes::new(mss) + HEADERS;
             for (place, hop) in self.crossed(flow) {
-                let links = [("", hop.data()), (".uplink", hop.acks())];
+                let links = [("", &hop.data), (".uplink", &hop.uplink)];
                 let is_small = |link: &LinkSpec| {
                     let bucket = link.policer.map(|policer| policer.burst);
                     let least = [link.buffer_bytes(hop.rtt), bucket].into_iter().flatten();

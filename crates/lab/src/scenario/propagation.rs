@@ -73,7 +73,7 @@ impl Scenario {
             }
         }
         for ((place, hop), delay) in self.hops().enumerate().zip(self.link_delays()) {
-            for (index, change) in hop.changes.iter().enumerate() {
+            for (index, change) in hop.data.changes.iter().enumerate() {
                 let shorter = change.rtt.map(|rtt| hop.rtt.saturating_sub(rtt));
                 if shorter.is_some_and(|shorter| shorter > delay) {
                     let field = format!("change[{index}].rtt");
@@ -116,10 +116,10 @@ impl PathSpec {
             }
             _ => buffer,
         };
-        path.buffer = fixed(self.buffer, self.buffer_bytes());
+        path.data.buffer = fixed(self.data.buffer, self.buffer_bytes());
         path.uplink.buffer = fixed(self.uplink.buffer, self.uplink.buffer_bytes(self.rtt));
         path.rtt = delay;
-        for change in &mut path.changes {
+        for change in &mut path.data.changes {
             change.rtt = change.rtt.map(|rtt| (delay + rtt).saturating_sub(self.rtt));
         }
         path

@@ -5,13 +5,13 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use path::{Buffer, Capacity, Change, ConfigError, LinkConfig, PathConfig, Trace};
+use path::{Buffer, Capacity, Change, LinkConfig, PathConfig, Trace};
 use units::{Bytes, Duration, Rate, Time};
 
 use super::buffer::BufferSpec;
 use super::error::ScenarioError;
 use super::link_spec::LinkSpec;
-use super::path_spec::{ChangeSpec, PathSpec};
+use super::path_spec::PathSpec;
 use super::propagation::hop_name;
 
 /// An hour at 100 Mbit/s is about 240 MB of text; what is larger is probably no trace.
@@ -36,31 +36,28 @@ impl PathSpec {
 
     fn config_of(&self, name: &str) -> Result<PathConfig, ScenarioError> {
         self.check_fields(name)?;
-        let (there, back) = halves(self.rtt);
-        let mut changes = self.changes.clone();
-        changes.sort_by_key(|change| change.at);
-        let data = LinkConfig {
-            delay: there,
-            changes: changes.iter().map(there_change).collect(),
-            ..self.data().config(self.rtt)?
-        };
-        data.validate().map_err(refused)?;
-        let uplink = || {
-            let acks = LinkConfig {
-                delay: back,
-                changes: changes.iter().filter_map(back_change).collect(),
-                ..self.acks().config(self.rtt)?
-            };
-            acks.validate().map_err(refused)?;
-            Ok(acks)
-        };
+        let data = self.data.config(self.rtt, there)?;
+        let acks = self.acks().config(self.rtt, back);
         Ok(PathConfig {
             forward: data,
-            reverse: uplink().map_err(|error: ScenarioError| error.within("uplink"))?,
+            reverse: acks.map_err(|error| error.within("uplink"))?,
         })
     }
 
-    /// The bottleneck's rate at a time, if the path has a rate.
+    /// The RTprop at a time.
+    pub fn rtt_at(&self, at: Duration) -> Duration {
+        let latest = self
+            .data
+            .changes
+            .iter()
+            .filter(|change| change.at <= at && change.rtt.is_some())
+            .max_by_key(|change| change.at);
+        latest.and_then(|change| change.rtt).unwrap_or(self.rtt)
+    }
+}
+
+impl LinkSpec {
+    /// The rate at a time, if the link has one.
     pub fn rate_at(&self, at: Duration) -> Option<Rate> {
         let latest = self
             .changes
@@ -70,17 +67,7 @@ impl PathSpec {
         latest.map_or(self.rate, |change| change.rate)
     }
 
-    /// The RTprop at a time.
-    pub fn rtt_at(&self, at: Duration) -> Duration {
-        let latest = self
-            .changes
-            .iter()
-            .filter(|change| change.at <= at && change.rtt.is_some())
-            .max_by_key(|change| change.at);
-        latest.and_then(|change| change.rtt).unwrap_or(self.rtt)
-    }
-
-    /// What the bottleneck can transmit between two times, if the path has a rate.
+    /// What can be transmitted between two times, if the link has a rate.
     pub fn capacity(&self, from: Duration, to: Duration) -> Option<Bytes> {
         let mut times: Vec<Duration> = self.changes.iter().map(|change| change.at).collect();
         times.retain(|at| from < *at && *at < to);
@@ -92,7 +79,7 @@ impl PathSpec {
             .sum()
     }
 
-    /// The most that policer and bottleneck let through between two times, if the path has either. The policer's bucket
+    /// The most that policer and rate let through between two times, if the link has either. The policer's bucket
     /// counts as full at the first.
     pub fn admitted(&self, from: Duration, to: Duration) -> Option<Bytes> {
         let policed = self
@@ -101,12 +88,23 @@ impl PathSpec {
         let limits = [self.capacity(from, to), policed];
         limits.into_iter().flatten().min()
     }
-}
 
-impl LinkSpec {
-    /// The link for an engine, without delay and changes, on a path with this RTprop. Reads the trace, if there is one.
-    fn config(&self, rtt: Duration) -> Result<LinkConfig, ScenarioError> {
-        Ok(LinkConfig {
+    /// The link for an engine, on a path with this RTprop, of which its delay is a `part`. Reads the trace, if there is
+    /// one.
+    fn config(
+        &self,
+        rtt: Duration,
+        part: fn(Duration) -> Duration,
+    ) -> Result<LinkConfig, ScenarioError> {
+        let mut changes = self.changes.clone();
+        changes.sort_by_key(|change| change.at);
+        let changes = changes.iter().map(|change| Change {
+            at: Time::ZERO + change.at,
+            rate: change.rate,
+            delay: change.rtt.map(part),
+        });
+        let link = LinkConfig {
+            delay: part(rtt),
             capacity: match (&self.trace, self.rate) {
                 (Some(file), _) => Capacity::Trace(read_trace(file)?),
                 (None, Some(rate)) => Capacity::Rate(rate),
@@ -125,35 +123,22 @@ impl LinkSpec {
             duplicate: self.duplicate,
             policer: self.policer,
             aggregation: self.aggregation,
-            ..LinkConfig::default()
-        })
+            changes: changes.collect(),
+        };
+        link.validate()
+            .map_err(|error| ScenarioError::new(error.field(), error.problem()))?;
+        Ok(link)
     }
 }
 
-fn refused(error: ConfigError) -> ScenarioError {
-    ScenarioError::new(error.field(), error.problem())
+/// Half of a round trip.
+fn there(rtt: Duration) -> Duration {
+    rtt / 2
 }
 
-/// Half of a round trip each way; together exactly the whole.
-fn halves(rtt: Duration) -> (Duration, Duration) {
-    let there = rtt / 2;
-    (there, rtt.saturating_sub(there))
-}
-
-fn there_change(change: &ChangeSpec) -> Change {
-    Change {
-        at: Time::ZERO + change.at,
-        rate: change.rate,
-        delay: change.rtt.map(|rtt| halves(rtt).0),
-    }
-}
-
-fn back_change(change: &ChangeSpec) -> Option<Change> {
-    Some(Change {
-        at: Time::ZERO + change.at,
-        rate: None,
-        delay: Some(halves(change.rtt?).1),
-    })
+/// The other half: together exactly the whole.
+fn back(rtt: Duration) -> Duration {
+    rtt.saturating_sub(there(rtt))
 }
 
 fn read_trace(file: &Path) -> Result<Trace, ScenarioError> {

@@ -106,6 +106,20 @@ fn link(spec: &LinkSpec) -> Table {
     if let Some(aggregated) = spec.aggregation {
         table.insert("aggregation".into(), Value::Table(aggregation(aggregated)));
     }
+    if !spec.changes.is_empty() {
+        let changes = spec.changes.iter().map(|change| {
+            let mut inner = Table::new();
+            text(&mut inner, "at", change.at);
+            if let Some(rate) = change.rate {
+                text(&mut inner, "rate", rate);
+            }
+            if let Some(rtt) = change.rtt {
+                text(&mut inner, "rtt", rtt);
+            }
+            Value::Table(inner)
+        });
+        table.insert("change".into(), Value::Array(changes.collect()));
+    }
     table
 }
 
@@ -147,7 +161,7 @@ fn aggregation(spec: Aggregation) -> Table {
 }
 
 fn path(spec: &PathSpec) -> Table {
-    let mut table = link(&spec.data());
+    let mut table = link(&spec.data);
     text(&mut table, "rtt", spec.rtt);
     share(&mut table, "ack_loss", spec.ack_loss);
     if let Some(aggregated) = spec.aggregation {
@@ -156,20 +170,6 @@ fn path(spec: &PathSpec) -> Table {
     let uplink = link(&spec.uplink);
     if !uplink.is_empty() {
         table.insert("uplink".into(), Value::Table(uplink));
-    }
-    if !spec.changes.is_empty() {
-        let changes = spec.changes.iter().map(|change| {
-            let mut inner = Table::new();
-            text(&mut inner, "at", change.at);
-            if let Some(rate) = change.rate {
-                text(&mut inner, "rate", rate);
-            }
-            if let Some(rtt) = change.rtt {
-                text(&mut inner, "rtt", rtt);
-            }
-            Value::Table(inner)
-        });
-        table.insert("change".into(), Value::Array(changes.collect()));
     }
     table
 }

@@ -56,10 +56,18 @@ impl Value {
     /// Reads a TOML document.
     pub fn from_toml(text: &str) -> Result<Vec<Entry>, ScenarioError> {
         let lines = Lines::new(text);
-        let document = DeTable::parse(text).map_err(|error| ScenarioError {
-            line: error.span().map(|span| lines.at(span.start)),
-            field: String::new(),
-            reason: error.message().replace('\n', ", "),
+        let document = DeTable::parse(text).map_err(|error| {
+            let message = error.message().replace('\n', ", ");
+            let culprit = error.span().and_then(|span| text.get(span));
+            let culprit = culprit.filter(|text| !text.is_empty() && !text.contains('\n'));
+            ScenarioError {
+                line: error.span().map(|span| lines.at(span.start)),
+                field: String::new(),
+                reason: match culprit {
+                    Some(culprit) => format!("\"{culprit}\": {message}"),
+                    None => message,
+                },
+            }
         })?;
         Ok(entries(document.get_ref(), Some(&lines)))
     }
@@ -267,13 +275,15 @@ pub(crate) fn items<T>(
 pub(crate) fn line_of(entries: &[Entry], field: &str) -> Option<usize> {
     let (first, rest) = field.split_once('.').unwrap_or((field, ""));
     let (key, index) = match first.split_once('[') {
-        Some((key, index)) => (key, index.trim_end_matches(']').parse().unwrap_or(0)),
-        None => (first, 0),
+        Some((key, index)) => (key, index.trim_end_matches(']').parse().ok()),
+        None => (first, None),
     };
     let entry = entries.iter().find(|entry| entry.key == key)?;
     let inner = match &entry.value {
-        Value::List(items) => items.get(index),
-        value => (!rest.is_empty()).then_some(value),
+        // An item of a list need not be named if it is the only one.
+        Value::List(items) if index.is_some() || !rest.is_empty() => items.get(index.unwrap_or(0)),
+        Value::Table(_) if !rest.is_empty() => Some(&entry.value),
+        _ => None,
     };
     match inner {
         Some(Value::Table(inner)) => line_of(inner, rest)

@@ -44,13 +44,16 @@ impl Axis {
     pub(super) fn read_all(entries: &[Entry]) -> Result<Vec<Axis>, ScenarioError> {
         let mut axes = Vec::new();
         read_into(&mut axes, "", entries)?;
+        axes.iter().try_for_each(Axis::check_distinct)?;
         Ok(axes)
     }
 
     /// The axis in one `[[together]]`: lists of equal length.
     pub(super) fn read_together(value: &Value) -> Result<Axis, ScenarioError> {
         let entries = value.entries("a table of lists")?;
-        let mut fields = Axis::read_all(entries)?.into_iter();
+        let mut fields = Vec::new();
+        read_into(&mut fields, "", entries)?;
+        let mut fields = fields.into_iter();
         let Some(mut axis) = fields.next() else {
             return Err(ScenarioError::new("", "varies nothing; give it two lists"));
         };
@@ -72,7 +75,20 @@ impl Axis {
                 row.extend(more);
             }
         }
+        axis.check_distinct()?;
         Ok(axis)
+    }
+
+    /// Whether no two of its rows are the same.
+    fn check_distinct(&self) -> Result<(), ScenarioError> {
+        let mut seen = std::collections::HashSet::new();
+        let rows = (0..self.len()).map(|row| self.labels(row).collect::<Vec<_>>());
+        let twice = rows.into_iter().find(|row| !seen.insert(row.clone()));
+        twice.map_or(Ok(()), |row| {
+            let reason = format!("has {} twice; once is enough", row.join(" "));
+            let error = ScenarioError::new(self.fields.join(" and "), reason);
+            Err(on_line(self.line, error))
+        })
     }
 }
 
@@ -99,7 +115,10 @@ fn read_into(axes: &mut Vec<Axis>, prefix: &str, entries: &[Entry]) -> Result<()
             )),
         };
         let (values, is_log) = values
-            .and_then(|(values, is_log)| distinct(values).map(|values| (values, is_log)))
+            .and_then(|(values, is_log)| match values.is_empty() {
+                true => Err(ScenarioError::new("", "has no values; give it one or more")),
+                false => Ok((values, is_log)),
+            })
             .map_err(|error| on_line(entry.line, error.within(&field)))?;
         axes.push(Axis {
             fields: vec![field],
@@ -139,25 +158,6 @@ fn range(value: &Value) -> Result<(Vec<Value>, bool), ScenarioError> {
         return Err(ScenarioError::new("", reason));
     };
     Ok((texts.into_iter().map(Value::Scalar).collect(), is_log))
-}
-
-/// The values, if there are some and no two of them the same.
-fn distinct(values: Vec<Value>) -> Result<Vec<Value>, ScenarioError> {
-    if values.is_empty() {
-        return Err(ScenarioError::new("", "has no values; give it one or more"));
-    }
-    let mut seen = std::collections::HashSet::new();
-    match values
-        .iter()
-        .map(label)
-        .find(|text| !seen.insert(text.clone()))
-    {
-        Some(twice) => Err(ScenarioError::new(
-            "",
-            format!("has {twice} twice; once is enough"),
-        )),
-        None => Ok(values),
-    }
 }
 
 pub(super) fn on_line(line: Option<usize>, mut error: ScenarioError) -> ScenarioError {

@@ -54,16 +54,35 @@ pub fn execute(
     cancel: &Cancel,
 ) -> Result<Vec<Failed>, StoreError> {
     let missing = missing(plan, store);
+    let keep = |run: &Run, record: Record| store.put(&run.key, &plan.name(run), &record.summary);
+    execute_each(plan, &missing, engine, jobs, watch, cancel, keep)
+}
+
+/// As [`execute`], of the runs at these places in the plan, in this order: gives each record to `keep`, one after the
+/// other.
+///
+/// # Errors
+///
+/// What `keep` says; the other runs are given up then.
+pub(crate) fn execute_each<E>(
+    plan: &Plan,
+    places: &[usize],
+    engine: &(dyn Engine + Sync),
+    jobs: usize,
+    watch: &(dyn Fn(Event) + Sync),
+    cancel: &Cancel,
+    mut keep: impl FnMut(&Run, Record) -> Result<(), E>,
+) -> Result<Vec<Failed>, E> {
     let next = AtomicUsize::new(0);
     // Results that cannot be kept end the sweep, and not what else the caller cancels.
     let cancel = cancel.child_token();
     let mut failed = Vec::new();
     let kept = thread::scope(|scope| {
         let (sender, results) = mpsc::channel();
-        for _ in 0..jobs.clamp(1, missing.len().max(1)) {
-            let (sender, next, missing, cancel) = (sender.clone(), &next, &missing, &cancel);
+        for _ in 0..jobs.clamp(1, places.len().max(1)) {
+            let (sender, next, cancel) = (sender.clone(), &next, &cancel);
             scope.spawn(move || {
-                while let Some(place) = missing.get(next.fetch_add(1, Ordering::Relaxed)) {
+                while let Some(place) = places.get(next.fetch_add(1, Ordering::Relaxed)) {
                     let Some(run) = plan.runs.get(*place).filter(|_| !cancel.is_cancelled()) else {
                         return;
                     };
@@ -74,15 +93,15 @@ pub fn execute(
                         cancel,
                     );
                     // Nobody receives any more once a result could not be kept.
-                    let _ = sender.send((*place, result));
+                    let _ = sender.send((*place, run, result));
                 }
             });
         }
         drop(sender);
-        for (place, result) in results {
+        for (place, run, result) in results {
             let kept = match result {
                 Ok(record) if record.summary.is_partial => Ok(()),
-                Ok(record) => keep(plan, store, place, &record),
+                Ok(record) => keep(run, record),
                 Err(reason) => {
                     failed.push(Failed { run: place, reason });
                     Ok(())
@@ -99,13 +118,6 @@ pub fn execute(
     kept?;
     failed.sort_by_key(|failed| failed.run);
     Ok(failed)
-}
-
-fn keep(plan: &Plan, store: &mut Store, place: usize, record: &Record) -> Result<(), StoreError> {
-    match plan.runs.get(place) {
-        Some(run) => store.put(&run.key, &plan.name(run), &record.summary),
-        None => Ok(()),
-    }
 }
 
 /// The record of one run, or why there is none.

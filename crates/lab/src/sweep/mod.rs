@@ -21,6 +21,7 @@ mod work;
 
 pub use axis::Axis;
 pub use columns::{Cells, Column, columns, write_parquet};
+pub(crate) use execute::execute_each;
 pub use execute::{Event, Failed, execute, missing};
 pub use metric::{Metric, UnknownMetric};
 pub use page::page;
@@ -30,6 +31,7 @@ pub use results::{Group, Results};
 pub use seed::derive as derive_seed;
 pub use spec::{PlotSpec, Scale, Sweep, SweepError};
 pub use spread::Spread;
+pub(crate) use spread::median;
 pub use store::{Store, StoreError};
 pub use table::{ROWS, table};
 pub use work::Work;

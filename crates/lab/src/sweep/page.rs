@@ -11,11 +11,11 @@ use super::results::{Group, Results, distinct};
 use super::spec::{Scale, Sweep};
 use super::spread::Spread;
 use super::table::{headings, row};
-use crate::report::page::{STYLE, UPLOT_SCRIPT, UPLOT_STYLE, cells, escape, escape_json, fill};
+use crate::report::page::{Page, cells, fill};
 use crate::report::{Origin, describe};
 
-const PAGE: &str = include_str!("../../assets/sweep.html");
-const SWEEP_STYLE: &str = include_str!("../../assets/sweep.css");
+const BODY: &str = include_str!("../../assets/sweep.html");
+const STYLE: &str = include_str!("../../assets/sweep.css");
 const SCRIPT: &str = include_str!("../../assets/sweep.js");
 
 /// From this ratio of the largest to the smallest value on, an axis is drawn with even ratios.
@@ -68,28 +68,27 @@ pub fn page(sweep: &Sweep, results: &Results<'_>, text: &str, origin: &Origin) -
         .map(|group| cells("td", &row(results, group)))
         .collect();
     let first = results.plan.points.first();
-    let json = serde_json::to_string(&data).expect("plots are plain data");
-    let generated = humantime::format_rfc3339_seconds(origin.generated).to_string();
-    fill(PAGE, &|placeholder| match placeholder {
-        "name" => escape(&results.plan.name),
-        "path" => first
-            .map(|point| escape(&describe(&point.scenario.path)))
-            .unwrap_or_default(),
-        "command" => escape(&origin.command),
-        "version" => env!("CARGO_PKG_VERSION").into(),
+    let body = fill(BODY, &|placeholder| match placeholder {
         "failed" => failed(results),
-        "engine" => results.engine.name().into(),
-        "repeats" => sweep.repeats.to_string(),
-        "generated" => generated.clone(),
         "headings" => cells("th", &headings(results)),
         "rows" => rows.concat(),
-        "sweep" => escape(text),
-        "style" => format!("{UPLOT_STYLE}\n{STYLE}\n{SWEEP_STYLE}"),
-        "uplot" => UPLOT_SCRIPT.into(),
-        "script" => SCRIPT.into(),
-        "data" => escape_json(&json),
         _ => String::new(),
-    })
+    });
+    let path = first.map(|point| describe(&point.scenario.path));
+    let page = Page {
+        title: &results.plan.name,
+        about: &format!("At the first point: {}", path.unwrap_or_default()),
+        body,
+        facts: &[
+            format!("engine {}", results.engine),
+            format!("repeats {}", sweep.repeats),
+        ],
+        source: Some(("Sweep", text)),
+        style: STYLE,
+        script: SCRIPT,
+        data: &data,
+    };
+    page.html(origin)
 }
 
 /// What is to be said of runs that are not there.

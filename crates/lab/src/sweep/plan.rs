@@ -116,7 +116,7 @@ fn key(
     hasher.update(format!("{engine}\n{build}\n{scenario}\n").as_bytes());
     let links = scenario
         .hops()
-        .flat_map(|hop| [&hop.trace, &hop.uplink.trace]);
+        .flat_map(|hop| [&hop.data.trace, &hop.uplink.trace]);
     for trace in links.flatten() {
         let content = match traces.get(trace) {
             Some(content) => *content,

@@ -122,9 +122,13 @@ impl Sweep {
     ///
     /// The text, or the file that it names, makes no sense. Points are not checked yet.
     pub fn parse(text: &str, directory: &Path) -> Result<Sweep, SweepError> {
-        let entries = Value::from_toml(text)?;
+        Sweep::read(&Value::from_toml(text)?, directory)
+    }
+
+    /// As [`Sweep::parse`], from what the text says.
+    pub(crate) fn read(entries: &[Entry], directory: &Path) -> Result<Sweep, SweepError> {
         let numbered = |mut error: ScenarioError| {
-            let line = value::line_of(&entries, &error.field);
+            let line = value::line_of(entries, &error.field);
             error.line = error.line.or(line);
             error
         };
@@ -167,7 +171,7 @@ impl Sweep {
             base,
             base_file,
         };
-        for entry in &entries {
+        for entry in entries {
             let assigned = sweep.assign(entry);
             assigned.map_err(|error| numbered(error.within(&entry.key)))?;
         }

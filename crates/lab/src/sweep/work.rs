@@ -85,7 +85,7 @@ fn work(engine: engine::Kind, scenario: &Scenario) -> f64 {
     let bytes = flows
         .map(|(flow, _)| flow.bytes)
         .sum::<Option<units::Bytes>>();
-    let rate = scenario.path.rate;
+    let rate = scenario.path.data.rate;
     let by_bytes = match (bytes, rate) {
         (Some(bytes), Some(rate)) => rate.time_for(bytes).as_secs_f64(),
         _ => f64::INFINITY,

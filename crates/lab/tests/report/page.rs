@@ -51,7 +51,7 @@ fn names_are_text_and_nothing_more() {
     assert!(!page.contains("<!--"));
     // The placeholder in the name stays text: the data is in the page once.
     assert_eq!(page.matches("\"lanes\":").count(), 1);
-    assert_eq!(page.matches("</script>").count(), 3);
+    assert_eq!(page.matches("</script>").count(), 4);
     assert!(page.contains("&lt;/script&gt;"));
 }
 

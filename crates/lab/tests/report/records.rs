@@ -63,6 +63,8 @@ pub fn record(name: &str, controller: &str, is_partial: bool) -> Record {
             state,
             delivered: totals.payload,
             lost: totals.retransmitted.unwrap(),
+            is_app_limited: Some(false),
+            busy: totals.busy,
         });
         let waiting = PathSample {
             at,
@@ -154,6 +156,8 @@ pub fn crowd(each: u64) -> Record {
                 state: "CongestionAvoidance",
                 delivered: payload,
                 lost: Bytes::ZERO,
+                is_app_limited: None,
+                busy: None,
             });
         }
         if spec.controller.name() == "cubic" {

@@ -150,22 +150,27 @@ fn reordering_by_half_a_round_trip_costs_at_most_one_recovery() {
 #[test]
 fn a_small_send_buffer_keeps_bbr1_in_startup() {
     let (rate, rtt) = (mbit(100), millis(100));
-    for (mib, state) in [(2, "Startup"), (6, "ProbeBW")] {
+    for (megabytes, state) in [(2, "Startup"), (4, "Startup"), (8, "ProbeBW")] {
         let mut flow = FlowConfig::new(Kind::Bbr1);
-        flow.sender.send_buffer = Bytes::new(mib << 20);
+        flow.sender.send_buffer = Bytes::new(megabytes * 1_000_000);
         let mut config = dumbbell(path(rate, rtt, rate.bytes_in(rtt * 4)), vec![flow]);
         config.end = Some(at_millis(9 * SECOND));
         let mut simulation = Simulation::new(config, ()).unwrap();
         simulation.run();
         let (_, sender, _) = simulation.connections().next().unwrap();
         let snapshot = sender.controller().snapshot();
-        assert_eq!(snapshot.state, state, "{mib} MiB");
+        assert_eq!(snapshot.state, state, "{megabytes} MB");
         let btl_bw = snapshot.btl_bw.unwrap().bits_per_sec() as f64;
         assert!(
             (0.99..1.01).contains(&(btl_bw / limit(rate, 0))),
             "{btl_bw}"
         );
+        // Not all of the time: the buffer empties by a third, and is filled at once.
         let app_limited = sender.stats().app_limited;
-        assert_eq!(app_limited > millis(7 * SECOND), state == "Startup");
+        assert_eq!(
+            app_limited > millis(SECOND),
+            state == "Startup",
+            "{megabytes} MB: {app_limited:?}"
+        );
     }
 }

@@ -42,11 +42,11 @@ pub struct App(Kind);
 enum Kind {
     Bulk,
     Transfer(Objects),
-    Requests(requests::Requests),
-    NewConnections(Arrivals),
-    KeptConnection(Arrivals, Objects),
+    Requests(Box<requests::Requests>),
+    NewConnections(Box<Arrivals>),
+    KeptConnection(Box<Arrivals>, Objects),
     RateLimited(rate_limited::RateLimited),
-    Video(video::Video),
+    Video(Box<video::Video>),
 }
 
 /// What an application counts.
@@ -77,10 +77,10 @@ impl App {
             Config::Bulk => Kind::Bulk,
             Config::Transfer { bytes } => Kind::Transfer(Objects::single(0, *bytes, start)),
             Config::Requests(requests) => {
-                Kind::Requests(requests::Requests::new(requests, seed, start))
+                Kind::Requests(Box::new(requests::Requests::new(requests, seed, start)))
             }
             Config::Poisson(poisson) => {
-                let arrivals = Arrivals::new(poisson, seed, start);
+                let arrivals = Box::new(Arrivals::new(poisson, seed, start));
                 match poisson.connections {
                     Connections::New => Kind::NewConnections(arrivals),
                     Connections::Kept => Kind::KeptConnection(arrivals, Objects::default()),
@@ -89,7 +89,7 @@ impl App {
             Config::RateLimited(limited) => {
                 Kind::RateLimited(rate_limited::RateLimited::new(limited, start))
             }
-            Config::Video(video) => Kind::Video(video::Video::new(video, start)),
+            Config::Video(video) => Kind::Video(Box::new(video::Video::new(video, start))),
         }))
     }
 

@@ -12,6 +12,8 @@ pub(super) struct RateLimited {
     start: Time,
     /// Frames made, those skipped included.
     frames: u64,
+    /// When the next is made.
+    next: Time,
     pub(super) objects: Objects,
     pub(super) skipped: u64,
     pub(super) late: u64,
@@ -23,17 +25,15 @@ impl RateLimited {
             config: config.clone(),
             start,
             frames: 0,
+            next: start,
             objects: Objects::default(),
             skipped: 0,
             late: 0,
         }
     }
 
-    /// Counted from the start, so that rounding does not add up.
     pub(super) fn next_timer(&self) -> Option<Time> {
-        let before = self.config.write * self.frames;
-        let at = self.start + self.config.rate.time_for(before);
-        (at < Time::MAX).then_some(at)
+        (self.next < Time::MAX).then_some(self.next)
     }
 
     pub(super) fn on_timer(&mut self, now: Time) {
@@ -41,6 +41,9 @@ impl RateLimited {
             && at <= now
         {
             self.frames += 1;
+            // Counted from the start, so that rounding does not add up.
+            let before = self.config.write * self.frames;
+            self.next = self.start + self.config.rate.time_for(before);
             if self.objects.waiting() + self.config.write > self.config.backlog {
                 self.skipped += 1;
             } else {

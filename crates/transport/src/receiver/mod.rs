@@ -11,6 +11,8 @@ mod reassembly;
 mod stats;
 mod window;
 
+use core::ops::Range;
+
 use crate::segment::{Ack, Body, Data, SackBlocks, Segment};
 use crate::{Duration, Time};
 
@@ -72,7 +74,10 @@ impl Receiver {
     pub fn on_segment(&mut self, now: Time, body: &Body, ce: bool) -> Option<Segment> {
         match body {
             Body::Syn { sent } => Some(self.on_syn(now, *sent)),
-            Body::Data(data) if self.is_open => self.on_data(now, data, ce),
+            Body::Data(data) if self.is_open => {
+                let duplicate = self.on_data(now, data, ce)?;
+                Some(self.acknowledge(now, duplicate))
+            }
             Body::Data(_) | Body::SynAck { .. } | Body::Ack(_) => None,
         }
     }
@@ -137,12 +142,13 @@ impl Receiver {
         }
     }
 
-    fn on_data(&mut self, now: Time, data: &Data, ce: bool) -> Option<Segment> {
+    /// Takes a segment's payload. If it is to be acknowledged now, gives what of it had arrived before, perhaps nothing.
+    fn on_data(&mut self, now: Time, data: &Data, ce: bool) -> Option<Range<u64>> {
         self.stats.segments += 1;
         if data.len == 0 || data.end() > self.window.right_edge() {
             // Not acceptable: answered, and otherwise ignored (RFC 9293, 3.10.7.4).
             self.stats.beyond_window += u64::from(data.len > 0);
-            return Some(self.acknowledge(now, 0..0));
+            return Some(0..0);
         }
         self.mss = self.mss.max(data.len);
         if data.seq <= self.acknowledged && data.sent > self.echo {
@@ -187,12 +193,12 @@ impl Receiver {
         };
         debug_assert!(self.acknowledged <= next && next <= self.window.right_edge());
         if at_once || !duplicate.is_empty() || self.is_ack_due(next) {
-            return Some(self.acknowledge(now, duplicate));
+            return Some(duplicate);
         }
         if let Some(rank) = behind_hole {
             let rtt = self.window.rtt();
             let is_held = self.compression.hold(now, next, rank, rtt, &self.config);
-            return (!is_held).then(|| self.acknowledge(now, 0..0));
+            return (!is_held).then_some(0..0);
         }
         let is_aggregating = next - self.acknowledged > u64::from(self.mss);
         self.delayed.owe(now, &self.config, is_aggregating);
@@ -230,7 +236,7 @@ impl Receiver {
         self.window.buffer().get() / u64::from(self.mss.max(1))
     }
 
-    fn acknowledge(&mut self, now: Time, duplicate: core::ops::Range<u64>) -> Segment {
+    fn acknowledge(&mut self, now: Time, duplicate: Range<u64>) -> Segment {
         let next = self.stream.next();
         let sacks = if duplicate.is_empty() && self.stream.is_in_order() {
             SackBlocks::NONE

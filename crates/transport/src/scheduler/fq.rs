@@ -23,7 +23,6 @@ mod pool;
 use std::collections::VecDeque;
 
 use congestion::{Bytes, Duration, Time};
-use rustc_hash::FxHashMap;
 
 use super::{Counters, LIMIT};
 use crate::burst::Burst;
@@ -69,7 +68,9 @@ impl Default for Config {
 pub struct Fq {
     config: Config,
     flows: Pool<Flow>,
-    slots: FxHashMap<u32, u32>,
+    /// Where the flow of each connection is. Connections are numbered from 0 on, so that this takes little memory, and
+    /// those of neighbours lie together.
+    slots: Vec<Option<u32>>,
     waiting: Pool<Waiting>,
     new: List,
     old: List,
@@ -98,7 +99,7 @@ impl Fq {
         Fq {
             config,
             flows: Pool::default(),
-            slots: FxHashMap::default(),
+            slots: Vec::new(),
             waiting: Pool::default(),
             new: List::default(),
             old: List::default(),
@@ -252,12 +253,18 @@ impl Fq {
 
     /// Where the flow of `connection` is, which is made if it is not known (Linux `fq_classify`).
     fn slot_of(&mut self, now: Time, connection: u32) -> u32 {
-        if let Some(slot) = self.slots.get(&connection) {
+        let number = connection as usize;
+        if let Some(Some(slot)) = self.slots.get(number) {
             return *slot;
         }
         let credit = credit_of(self.config.initial_quantum);
         let slot = self.flows.insert(Flow::new(connection, credit, now));
-        self.slots.insert(connection, slot);
+        if number >= self.slots.len() {
+            self.slots.resize(number + 1, None);
+        }
+        if let Some(place) = self.slots.get_mut(number) {
+            *place = Some(slot);
+        }
         self.reviews.push_back((now + MEMORY, slot));
         slot
     }
@@ -276,7 +283,9 @@ impl Fq {
                         .is_some_and(|since| now.since(since) >= MEMORY) =>
                 {
                     debug_assert!(flow.bursts == 0);
-                    self.slots.remove(&flow.connection);
+                    if let Some(place) = self.slots.get_mut(flow.connection as usize) {
+                        *place = None;
+                    }
                     self.flows.remove(slot);
                 }
                 _ => self.reviews.push_back((now + MEMORY, slot)),

@@ -21,6 +21,9 @@ pub struct Delivery {
     pub has_first_transmission: bool,
     /// Packets newly acknowledged cumulatively.
     in_order: u64,
+    /// When the first of the packets delivered that was never repeated was sent: of those in order, if there are any
+    /// (Linux `tcp_ack_update_rtt`, `seq_rtt_us`).
+    pub oldest: Option<Time>,
     newest: Option<Newest>,
 }
 
@@ -41,6 +44,7 @@ impl Delivery {
             is_selective: false,
             has_first_transmission: false,
             in_order: 0,
+            oldest: None,
             newest: None,
         }
     }
@@ -48,6 +52,9 @@ impl Delivery {
     fn add(&mut self, packet: &Packet, recovery_end: u64) {
         self.bytes += packet.state.bytes;
         self.has_first_transmission |= !packet.is_repeated && packet.end() <= recovery_end;
+        if !packet.is_repeated {
+            self.oldest.get_or_insert(packet.state.sent_time);
+        }
         let sequence = packet.state.sequence;
         if self.newest.is_none_or(|newest| sequence > newest.sequence) {
             self.newest = Some(Newest {

@@ -300,7 +300,9 @@ impl<C: Controller> Sender<C> {
         if self.handshake.on_syn_ack() {
             self.echo = sent;
             self.peer_window.update(0, window);
-            self.rtt.update(now, now.since(echo));
+            let rtt = now.since(echo);
+            self.rtt.update(now, rtt, rtt);
+            self.controller.on_handshake(now, rtt);
         }
     }
 
@@ -342,13 +344,15 @@ impl<C: Controller> Sender<C> {
         Some(told)
     }
 
-    /// Learns the round-trip time. Where only a repeated packet was delivered, the timestamp tells of the copy that arrived
+    /// Learns the round-trip time: the smoothed one, which timers go by, of the oldest packet delivered, so that it
+    /// contains what the receiver held back for; the least one, and the controller's, of the newest. Where only a repeated packet was delivered, the timestamp tells of the copy that arrived
     /// (RFC 7323, "RTTM Rules"), though not to the controller.
     fn measure_rtt(&mut self, now: Time, delivery: &Delivery) -> Option<RttSample> {
         let sample = delivery.rtt(now, self.config.mss);
         let echoed = || delivery.is_progress.then(|| now.since(delivery.echo));
-        if let Some(rtt) = sample.map(|sample| sample.rtt).or_else(echoed) {
-            self.rtt.update(now, rtt);
+        if let Some(newest) = sample.map(|sample| sample.rtt).or_else(echoed) {
+            let oldest = delivery.oldest.map_or(newest, |sent| now.since(sent));
+            self.rtt.update(now, newest, oldest);
         }
         sample
     }

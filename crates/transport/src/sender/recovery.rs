@@ -216,7 +216,9 @@ impl<C: Controller> Sender<C> {
             }
         }
         let must_enter = match self.recovery.phase {
-            Phase::Open | Phase::Cwr => !self.scoreboard.lost().is_zero(),
+            // Also what was lost and repeated in the recovery that this ACK has ended, but not yet settled by it: the next
+            // one follows at once (Linux `tcp_time_to_recover`).
+            Phase::Open | Phase::Cwr => self.scoreboard.has_losses(),
             Phase::Recovery => false,
             Phase::Loss => is_repeat_lost,
         };

@@ -122,7 +122,7 @@ mod tests {
         let mut rtt = Rtt::default();
         let mut reordering = Reordering::new();
         for now in 0..40 {
-            rtt.update(at(now), ms(40));
+            rtt.update(at(now), ms(40), ms(40));
             reordering.on_in_order(at(now), ms(40), &rtt);
         }
         (reordering, rtt)

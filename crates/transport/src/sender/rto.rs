@@ -82,7 +82,11 @@ mod tests {
         let mut rto = Rto::new(Duration::from_millis(200), Duration::from_secs(2));
         assert_eq!(rto.timeout(&rtt), INITIAL);
         for _ in 0..100 {
-            rtt.update(Time::ZERO, Duration::from_millis(40));
+            rtt.update(
+                Time::ZERO,
+                Duration::from_millis(40),
+                Duration::from_millis(40),
+            );
         }
         let mut now = Time::ZERO;
         rto.restart(now, &rtt);

@@ -14,14 +14,15 @@ pub struct Rtt {
 }
 
 impl Rtt {
-    /// Learns a measurement made at `now`.
-    pub fn update(&mut self, now: Time, rtt: Duration) {
+    /// Learns from an ACK at `now` the round-trip times of the newest and the oldest packet that it acknowledges: the
+    /// one may be the least, the other counts for timers.
+    pub fn update(&mut self, now: Time, newest: Duration, oldest: Duration) {
         let is_least =
-            |(since, least): (Time, Duration)| rtt <= least || now.since(since) > MIN_RTT_WINDOW;
+            |(since, least): (Time, Duration)| newest <= least || now.since(since) > MIN_RTT_WINDOW;
         if self.min.is_none_or(is_least) {
-            self.min = Some((now, rtt));
+            self.min = Some((now, newest));
         }
-        self.estimator.update(rtt);
+        self.estimator.update(oldest);
     }
 
     /// The smoothed round-trip time; `None` before the first measurement.
@@ -52,9 +53,9 @@ mod tests {
     fn follows_rfc_6298() {
         let mut rtt = Rtt::default();
         assert_eq!((rtt.smoothed(), rtt.min()), (None, Duration::ZERO));
-        rtt.update(Time::ZERO, ms(800));
+        rtt.update(Time::ZERO, ms(800), ms(800));
         assert_eq!((rtt.smoothed(), rtt.margin()), (Some(ms(800)), ms(1_600)));
-        rtt.update(Time::ZERO, ms(1_600));
+        rtt.update(Time::ZERO, ms(1_600), ms(1_600));
         assert_eq!((rtt.smoothed(), rtt.margin()), (Some(ms(900)), ms(2_000)));
         assert_eq!(rtt.min(), ms(800));
     }
@@ -62,10 +63,10 @@ mod tests {
     #[test]
     fn the_least_is_forgotten_in_time() {
         let mut rtt = Rtt::default();
-        rtt.update(Time::ZERO, ms(10));
-        rtt.update(Time::ZERO + MIN_RTT_WINDOW, ms(20));
+        rtt.update(Time::ZERO, ms(10), ms(10));
+        rtt.update(Time::ZERO + MIN_RTT_WINDOW, ms(20), ms(20));
         assert_eq!(rtt.min(), ms(10));
-        rtt.update(Time::ZERO + MIN_RTT_WINDOW + ms(1), ms(20));
+        rtt.update(Time::ZERO + MIN_RTT_WINDOW + ms(1), ms(20), ms(20));
         assert_eq!(rtt.min(), ms(20));
     }
 }

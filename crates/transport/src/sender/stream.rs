@@ -14,6 +14,8 @@ pub struct Stream {
     next: u64,
     written: u64,
     limit: u64,
+    /// Whether the application has had to stop writing, and waits to be woken.
+    is_blocked: bool,
     is_finished: bool,
 }
 
@@ -24,6 +26,7 @@ impl Stream {
             next: 0,
             written: 0,
             limit: limit.get(),
+            is_blocked: false,
             is_finished: false,
         }
     }
@@ -41,9 +44,18 @@ impl Stream {
         self.written - self.next
     }
 
-    /// How much more fits the send buffer.
+    /// How much more the application may write: what fits the send buffer. An application that has filled it is woken when
+    /// a third of it is free (Linux `sk_stream_write_space`); until then there is no room.
     pub fn room(&self) -> Bytes {
-        Bytes::new(self.limit.saturating_sub(self.written - self.una))
+        match self.is_blocked {
+            true => Bytes::ZERO,
+            false => Bytes::new(self.limit.saturating_sub(self.held())),
+        }
+    }
+
+    /// What the send buffer holds.
+    fn held(&self) -> u64 {
+        self.written - self.una
     }
 
     /// Appends as much as fits; gives that.
@@ -55,6 +67,7 @@ impl Stream {
             bytes.min(self.room()).min(space)
         };
         self.written += taken.get();
+        self.is_blocked |= taken < bytes;
         taken
     }
 
@@ -79,6 +92,7 @@ impl Stream {
         debug_assert!(position <= self.next);
         let is_progress = position > self.una;
         self.una = self.una.max(position.min(self.next));
+        self.is_blocked &= self.held() > self.limit / 3 * 2;
         is_progress
     }
 }
@@ -97,6 +111,23 @@ mod tests {
         assert!(stream.acknowledge(40));
         assert!(!stream.acknowledge(40));
         assert_eq!((stream.room(), stream.unsent()), (Bytes::new(40), 40));
+    }
+
+    #[test]
+    fn who_has_filled_the_buffer_is_woken_when_a_third_is_free() {
+        let mut stream = Stream::new(Bytes::new(300));
+        assert_eq!(stream.write(Bytes::new(300)), Bytes::new(300));
+        stream.send(300);
+        stream.acknowledge(10);
+        assert_eq!(stream.room(), Bytes::new(10), "it has not had to wait yet");
+        assert_eq!(stream.write(Bytes::new(11)), Bytes::new(10));
+        stream.acknowledge(109);
+        assert_eq!(
+            (stream.room(), stream.write(Bytes::new(9))),
+            (Bytes::ZERO, Bytes::ZERO)
+        );
+        stream.acknowledge(110);
+        assert_eq!(stream.room(), Bytes::new(100));
     }
 
     #[test]

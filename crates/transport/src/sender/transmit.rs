@@ -99,11 +99,10 @@ impl<C: Controller> Sender<C> {
 
     /// [`Sender::next_piece`], when the controller knows whether sending begins again from idle.
     fn next_piece_after_idle(&mut self, now: Time) -> Result<Piece, Limit> {
-        let piece = self.next_piece()?;
-        if !self.scoreboard.is_empty() || !self.sampler.is_app_limited() {
-            return Ok(piece);
+        let may_be_idle = self.scoreboard.is_empty() && self.sampler.is_app_limited();
+        if may_be_idle && self.next_piece().is_ok() {
+            self.controller.on_idle_restart(now);
         }
-        self.controller.on_idle_restart(now);
         self.next_piece()
     }
 

@@ -116,3 +116,31 @@ fn packets<C: Controller>(sender: &mut Sender<C>, now: Time) -> u32 {
     }
     count
 }
+
+/// What was sent and lost in a recovery, and is repeated but not settled when the recovery ends, is the next one's: it
+/// begins with the same ACK (Linux `tcp_time_to_recover` looks at all that was lost).
+#[test]
+fn a_recovery_that_leaves_repetitions_unsettled_runs_into_the_next() {
+    let config = Config {
+        initial_cwnd: 40,
+        ..Config::default()
+    };
+    // The first loss takes two repetitions, so that the loss of what was sent meanwhile is found before its recovery ends.
+    let script = |packet, copy| match (packet, copy) {
+        (5, 0 | 1) | (60, 0) => Fate::Drop,
+        _ => Fate::Pass,
+    };
+    let reno = |connection| AnyController::new(Kind::Reno, connection);
+    let mut wire = Wire::new(&config, reno, script);
+    wire.write(2_000);
+    while wire.receiver.received() <= 5 * MSS {
+        step(&mut wire);
+    }
+    assert_eq!(wire.sender.stats().recoveries, 1);
+    assert_eq!(wire.sender.stats().packets_lost, 3);
+    assert_eq!(wire.receiver.received(), 60 * MSS);
+    wire.run_until(wire.now + Duration::from_millis(100));
+    assert!(wire.receiver.received() > 60 * MSS);
+    assert_eq!(wire.sender.stats().recoveries, 2);
+    assert_eq!(wire.sender.stats().packets_lost, 3);
+}

@@ -121,12 +121,12 @@ impl Flow {
                 return Err(match source {
                     BulkError::Connection(source) if !has_heard => EngineError::NoAnswer {
                         flow,
-                        controller,
+                        controller: controller.into(),
                         reason: source.to_string(),
                     },
                     source => EngineError::Flow {
                         flow,
-                        controller,
+                        controller: controller.into(),
                         source,
                     },
                 });
@@ -203,7 +203,7 @@ impl Flow {
         }
         Progress {
             flow: self.id,
-            controller: self.controller,
+            controller: self.controller.into(),
             at: until,
             delivered: payload,
             total: self.payload.len().map(Bytes::new),
@@ -218,7 +218,7 @@ impl Flow {
     pub fn transfer(&self) -> Option<Transfer> {
         Some(Transfer {
             flow: self.id,
-            controller: self.controller,
+            controller: self.controller.into(),
             start: self.started(),
             bytes: Bytes::new(self.payload.len()?),
             completed: self.completed(),
@@ -229,7 +229,7 @@ impl Flow {
     pub fn finish(&self, end: Duration) -> (FlowSummary, FlowRecord) {
         let span = FlowSpan {
             id: self.id,
-            controller: self.controller,
+            controller: self.controller.into(),
             start: self.started(),
             completed: self.completed(),
         };
@@ -269,6 +269,7 @@ impl Observer for Flow {
                 // The QUIC stack tells of neither.
                 ecn_marks: None,
                 tail_loss_probes: None,
+                busy: None,
             };
             let totals = seen.totals;
             seen.recorder.totals(at, totals);
@@ -287,6 +288,8 @@ impl Observer for Flow {
             state: snapshot.state,
             delivered: sample.rate.total_delivered,
             lost: sample.rate.total_lost,
+            is_app_limited: Some(sample.rate.is_app_limited),
+            busy: None,
         });
     }
 }

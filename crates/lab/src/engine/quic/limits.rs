@@ -1,18 +1,33 @@
 //! What a scenario may ask for that this engine cannot do: it carries bulk data of a real QUIC stack, over one
 //! bottleneck, from one end to the other.
 
+use congestion::kind::Kind;
 use transport::app;
+use transport::scheduler::Pacing;
 
 use crate::scenario::{HostSpec, Scenario, ScenarioError};
 
 /// About as many as an emulated path serves clients; on one machine, more would measure the machine.
 const MAX_FLOWS: usize = 500;
 
+/// The controller of each flow.
+///
+/// # Errors
+///
+/// It is one that this engine has not.
+pub(super) fn controllers(scenario: &Scenario) -> Result<Vec<Kind>, ScenarioError> {
+    let groups = scenario.our_controllers("quic")?;
+    let each = scenario.flows.iter().zip(groups);
+    Ok(each
+        .flat_map(|(flow, controller)| flow.starts().map(move |_| controller))
+        .collect())
+}
+
 /// # Errors
 ///
 /// The first thing that it cannot do; the error's field is the one to leave out.
 pub(super) fn check(scenario: &Scenario) -> Result<(), ScenarioError> {
-    if scenario.host != HostSpec::UNSET {
+    if !is_quic_host(&scenario.host) {
         return Err(cannot("host", "its hosts are those of a QUIC stack"));
     }
     if !scenario.next.is_empty() {
@@ -28,16 +43,25 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), ScenarioError> {
         if flow.reverse {
             return Err(cannot("flow.reverse", "all flows send the same way"));
         }
-        if flow.host != HostSpec::UNSET {
+        if !is_quic_host(&flow.host) {
             return Err(cannot("flow.host", "its hosts are those of a QUIC stack"));
         }
     }
-    let count = scenario.each_flow().count();
+    let count = controllers(scenario)?.len();
     if count > MAX_FLOWS {
         let why = format!("{count} flows are more than {MAX_FLOWS}");
         return Err(cannot("flow.count", &why));
     }
     Ok(())
+}
+
+/// Whether a host is as the stack's are: each connection paces by itself.
+fn is_quic_host(host: &HostSpec) -> bool {
+    let paced = HostSpec {
+        scheduler: Some(Pacing::PerConnection),
+        ..HostSpec::UNSET
+    };
+    *host == HostSpec::UNSET || *host == paced
 }
 
 fn cannot(field: &str, why: &str) -> ScenarioError {

@@ -106,17 +106,12 @@ impl Quic {
         let count = scenario.each_flow().count();
         let flows: Vec<Arc<Flow>> = scenario
             .each_flow()
+            .zip(limits::controllers(scenario)?)
             .enumerate()
-            .map(|(id, (spec, start))| {
+            .map(|(id, ((spec, start), controller))| {
                 let payload = self.payload(scenario, id, spec.bytes);
                 Arc::new(Flow::new(
-                    id,
-                    spec.controller,
-                    start,
-                    payload,
-                    scenario,
-                    count,
-                    begin,
+                    id, controller, start, payload, scenario, count, begin,
                 ))
             })
             .collect();

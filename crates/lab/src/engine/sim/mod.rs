@@ -9,7 +9,7 @@ use ::sim::Simulation;
 use path::Counters;
 use units::{Duration, Time};
 
-use super::{Cancel, Engine, EngineError, Progress};
+use super::{Cancel, Engine, EngineError, Progress, ways};
 use crate::record::{PathRecorder, PathSample, PathTotals, Record, Recorded, Run};
 use crate::scenario::{PathSpec, Scenario};
 use watch::Watch;
@@ -92,7 +92,7 @@ impl Engine for Sim {
         watched.tell(end, watch);
         let mut paths = paths
             .into_iter()
-            .map(|path| path.finish(end, network::payload_share(scenario)));
+            .map(|path| path.finish(end, ways::payload_share(scenario)));
         let path = match paths.next() {
             Some(path) => path,
             None => PathRecorder::new(PathSpec::default(), scenario.warmup).finish(end, 1.0),
@@ -112,12 +112,7 @@ impl Engine for Sim {
             is_partial,
         };
         let mut record = Record::new(run, recorded);
-        // Each flow's own: not all cross the first hop, or the same way.
-        let share = network::payload_share(scenario);
-        for ((flow, _), summary) in scenario.each_flow().zip(&mut record.summary.flows) {
-            let limit = scenario.limit(flow, scenario.warmup, end, share);
-            summary.limit_share = limit.map(|limit| summary.goodput_bps as f64 / limit);
-        }
+        ways::limit_each(&mut record, scenario, end);
         Ok(record)
     }
 }

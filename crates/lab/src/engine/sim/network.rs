@@ -2,10 +2,10 @@
 
 use ::sim::{Config, ConfigError, FlowConfig, HostConfig, parking_lot};
 use transport::scheduler::SchedulerConfig;
-use transport::segment::HEADERS;
 use transport::{app, receiver, sender};
 use units::{Bytes, Time};
 
+use super::super::ways::Ways;
 use crate::scenario::{FlowSpec, HostSpec, LinkSpec, PathSpec, Scenario, ScenarioError};
 
 /// The link that carries data over the hop at this place.
@@ -20,15 +20,13 @@ pub(super) const fn data_link(hop: usize) -> usize {
 ///
 /// A trace cannot be read, or the scenario asks for what cannot be.
 pub(super) fn config(scenario: &Scenario) -> Result<Config, ScenarioError> {
-    let delays = scenario.link_delays();
-    let mut hops = Vec::new();
-    for (place, (hop, delay)) in scenario.hops().zip(&delays).enumerate() {
-        hops.push(hop.with_link_delay(*delay).config_at(place)?);
-    }
+    let Ways { hops, groups } = Ways::of(scenario)?;
     let shared = host(&scenario.host);
     let mut hosts = vec![shared.clone(), shared];
     let mut flows = Vec::new();
-    for (index, group) in scenario.flows.iter().enumerate() {
+    let controllers = scenario.our_controllers("sim")?;
+    let groups_and_ways = scenario.flows.iter().zip(groups).enumerate();
+    for ((index, (group, way)), controller) in groups_and_ways.zip(controllers) {
         let spec = group.host.over(&scenario.host);
         let place = match (group.host.scheduler, group.host.nic) {
             (None, None) => usize::from(group.reverse),
@@ -42,8 +40,8 @@ pub(super) fn config(scenario: &Scenario) -> Result<Config, ScenarioError> {
             scenario.flow_error(index, host_field(error.field()), error.problem())
         })?;
         let takes_time = |hop: &PathSpec| {
-            let is_paced = |link: LinkSpec| link.rate.is_some() || link.trace.is_some();
-            is_paced(hop.data()) || is_paced(hop.acks())
+            let is_paced = |link: &LinkSpec| link.rate.is_some() || link.trace.is_some();
+            is_paced(&hop.data) || is_paced(&hop.uplink)
         };
         if scenario.rtprop(group).is_zero()
             && !scenario.crossed(group).any(|(_, hop)| takes_time(hop))
@@ -52,21 +50,14 @@ pub(super) fn config(scenario: &Scenario) -> Result<Config, ScenarioError> {
             return Err(ScenarioError::new("path.rtt", reason));
         }
         check_bounded(scenario, index, group, &spec)?;
-        let crossed = scenario.crossed(group).map(|(hop, _)| hop);
-        let (first, last) = (
-            crossed.clone().min().unwrap_or(0),
-            crossed.max().unwrap_or(0),
-        );
         let like = FlowConfig {
-            app: application(group),
+            app: group.application(),
             sender: sender_config(&spec),
             receiver,
             host: place,
-            ..FlowConfig::new(group.controller)
+            ..FlowConfig::new(controller)
         };
-        let mut like = like
-            .across(first..=last)
-            .with_access(scenario.access_delay(group, &delays));
+        let mut like = like.across(way.hops).with_access(way.access);
         if group.reverse {
             like = like.reversed();
         }
@@ -91,9 +82,9 @@ fn check_bounded(
 ) -> Result<(), ScenarioError> {
     let is_limited = |hop: &PathSpec| {
         let link = if group.reverse {
-            hop.acks()
+            &hop.uplink
         } else {
-            hop.data()
+            &hop.data
         };
         link.rate.is_some() || link.trace.is_some() || link.policer.is_some()
     };
@@ -116,29 +107,7 @@ fn check_bounded(
 
 /// What a simulation refuses although the scenario was checked.
 pub(super) fn refused(error: ConfigError) -> ScenarioError {
-    ScenarioError::new(error.place(), error.problem())
-}
-
-/// The share of payload in the packets of the group with the largest ones.
-pub(super) fn payload_share(scenario: &Scenario) -> f64 {
-    let sizes = scenario.flows.iter().map(|group| {
-        let spec = group.host.over(&scenario.host);
-        sender_config(&spec).mss
-    });
-    let mss = sizes.max().unwrap_or_default();
-    mss.get() as f64 / (mss + HEADERS).get() as f64
-}
-
-/// The payload of a full segment of the group.
-pub(super) fn mss(scenario: &Scenario, group: &FlowSpec) -> Bytes {
-    sender_config(&group.host.over(&scenario.host)).mss
-}
-
-fn application(group: &FlowSpec) -> app::Config {
-    match group.bytes {
-        Some(bytes) => app::Config::Transfer { bytes },
-        None => group.app.clone(),
-    }
+    ScenarioError::new(error.field(), error.problem())
 }
 
 fn host(spec: &HostSpec) -> HostConfig {

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use units::{Bytes, Duration, Rate};
 
 use super::write::Column;
-use crate::record::{FlowRecord, FlowSample, PathSample, Record, Transfer};
+use crate::record::{Busy, FlowRecord, FlowSample, PathSample, Record, Transfer};
 
 /// A flow at one moment.
 pub struct SampleRow<'r> {
@@ -40,6 +40,14 @@ pub fn samples(
         }),
         Table::whole("delivered_bytes", |row| bytes(row.sample.delivered)),
         Table::whole("lost_bytes", |row| bytes(row.sample.lost)),
+        Table::whole("app_limited", |row| {
+            row.sample.is_app_limited.map(u64::from)
+        }),
+        Table::real("busy_ms", |row| busy(row, |busy| busy.total)),
+        Table::real("rwnd_limited_ms", |row| busy(row, |busy| busy.rwnd_limited)),
+        Table::real("sndbuf_limited_ms", |row| {
+            busy(row, |busy| busy.sndbuf_limited)
+        }),
     ];
     let rows = record.flows.iter().flat_map(|flow| {
         let samples = flow.samples.iter();
@@ -128,6 +136,10 @@ pub fn transfers(record: &Record) -> (Vec<Column<'_, &Transfer>>, impl Iterator<
         Table::real("took_ms", move |row| millis(took(row))),
     ];
     (columns, record.transfers.rows.iter())
+}
+
+fn busy(row: &SampleRow<'_>, part: fn(&Busy) -> Duration) -> Option<f64> {
+    millis(row.sample.busy.as_ref().map(part))
 }
 
 fn millis(span: Option<Duration>) -> Option<f64> {

@@ -53,10 +53,8 @@ impl List {
     }
 
     pub(super) fn push_back(&mut self, flows: &mut Pool<Flow>, slot: u32) {
-        if let Some(flow) = flows.get_mut(slot) {
-            debug_assert!(flow.next.is_none() && self.last != Some(slot));
-            flow.next = None;
-        }
+        debug_assert!(flows.get(slot).is_none_or(|flow| flow.next.is_none()));
+        debug_assert!(self.last != Some(slot));
         match self.last.and_then(|last| flows.get_mut(last)) {
             Some(last) => last.next = Some(slot),
             None => self.first = Some(slot),

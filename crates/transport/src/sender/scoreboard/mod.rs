@@ -35,6 +35,8 @@ pub struct Scoreboard {
     sacked_packets: u64,
     /// Packets in flight that were sent more than once.
     repeated_in_flight: u64,
+    /// Packets in flight that repeat what was lost.
+    repairs_in_flight: u64,
     /// The end of the highest packet known to have arrived (RFC 8985, `RACK.fack`).
     highest_delivered: u64,
     reordered: u64,
@@ -51,6 +53,7 @@ impl Scoreboard {
             lost_bytes: Bytes::ZERO,
             sacked_packets: 0,
             repeated_in_flight: 0,
+            repairs_in_flight: 0,
             highest_delivered: 0,
             reordered: 0,
         }
@@ -64,6 +67,11 @@ impl Scoreboard {
     /// Bytes lost that wait to be sent again.
     pub fn lost(&self) -> Bytes {
         self.lost_bytes
+    }
+
+    /// Whether something was lost and is not known to have arrived since, repeated or not (Linux `lost_out`).
+    pub fn has_losses(&self) -> bool {
+        !self.lost_bytes.is_zero() || self.repairs_in_flight > 0
     }
 
     /// Packets acknowledged selectively only.
@@ -162,6 +170,7 @@ impl Scoreboard {
             packet.place = Place::Flight;
             packet.is_repeated = true;
             self.repeated_in_flight += 1;
+            self.repairs_in_flight += u64::from(packet.is_lost);
             self.flight.push_back(&mut self.ring, number);
             self.inflight_bytes += state.bytes;
         }
@@ -173,13 +182,13 @@ impl Scoreboard {
     pub fn acknowledge(&mut self, position: u64, mut on_delivered: impl FnMut(&Packet)) {
         while let Some(packet) = self.ring.front().filter(|packet| packet.end() <= position) {
             let was_known = packet.place == Place::Sacked;
+            let (end, is_repeated) = (packet.end(), packet.is_repeated);
             self.leave(self.ring.first());
-            if let Some(packet) = self.ring.pop()
-                && !was_known
-            {
-                self.note_order(&packet);
-                on_delivered(&packet);
+            if !was_known {
+                self.note_order(end, is_repeated);
+                self.ring.front().into_iter().for_each(&mut on_delivered);
             }
+            self.ring.pop();
         }
         self.audit();
     }
@@ -197,10 +206,11 @@ impl Scoreboard {
             self.leave(number);
             if let Some(packet) = self.ring.get_mut(number) {
                 packet.place = Place::Sacked;
+                packet.is_lost = false;
                 self.ring.set_next(number, Some(number + 1));
                 self.sacked_packets += 1;
             }
-            self.note_order(&packet);
+            self.note_order(packet.end(), packet.is_repeated);
             on_delivered(number, &packet);
         }
         self.audit();
@@ -217,6 +227,7 @@ impl Scoreboard {
         self.leave(number);
         if let Some(packet) = self.ring.get_mut(number) {
             packet.place = Place::Lost;
+            packet.is_lost = true;
         }
         self.lost_bytes += state.bytes;
         if is_repeated {
@@ -243,6 +254,7 @@ impl Scoreboard {
             self.leave(number);
             if let Some(packet) = self.ring.get_mut(number) {
                 packet.place = Place::Acquitted;
+                packet.is_lost = false;
                 self.repeated_in_flight += u64::from(packet.is_repeated);
                 self.inflight_bytes += packet.state.bytes;
             }
@@ -277,6 +289,7 @@ impl Scoreboard {
         if packet.place.is_in_flight() {
             self.inflight_bytes -= bytes;
             self.repeated_in_flight -= u64::from(packet.is_repeated);
+            self.repairs_in_flight -= u64::from(packet.is_lost);
         }
         match packet.place {
             Place::Flight => self.flight.remove(&mut self.ring, number),
@@ -309,10 +322,11 @@ impl Scoreboard {
         number
     }
 
-    fn note_order(&mut self, packet: &Packet) {
-        if packet.end() >= self.highest_delivered {
-            self.highest_delivered = packet.end();
-        } else if !packet.is_repeated {
+    /// A packet that ends at `end` is newly known to have arrived.
+    fn note_order(&mut self, end: u64, is_repeated: bool) {
+        if end >= self.highest_delivered {
+            self.highest_delivered = end;
+        } else if !is_repeated {
             self.reordered += 1;
         }
     }
@@ -348,6 +362,10 @@ impl Scoreboard {
             && self.repeated_in_flight
                 == packets()
                     .filter(|p| p.place.is_in_flight() && p.is_repeated)
+                    .count() as u64
+            && self.repairs_in_flight
+                == packets()
+                    .filter(|p| p.place.is_in_flight() && p.is_lost)
                     .count() as u64
             && self.lost_bytes == bytes(Place::Lost)
             && self.sacked_packets == count(Place::Sacked) as u64
@@ -445,6 +463,26 @@ mod tests {
         scoreboard.mark_lost(1);
         assert_eq!(scoreboard.next_lost().map(|(number, _)| number), Some(1));
         assert!(!scoreboard.has_repeated_in_flight());
+    }
+
+    #[test]
+    fn what_was_lost_is_a_loss_until_it_has_arrived() {
+        let (mut scoreboard, mut sampler) = sent(3);
+        let again = sampler.on_packet_sent(Time::ZERO, MSS, MSS * 2);
+        scoreboard.retransmit(2, again);
+        assert!(
+            !scoreboard.has_losses(),
+            "a probe repeats what may not be lost"
+        );
+        scoreboard.mark_lost(1);
+        let again = sampler.on_packet_sent(Time::ZERO, MSS, MSS * 2);
+        scoreboard.retransmit(1, again);
+        assert!(scoreboard.has_losses() && scoreboard.lost().is_zero());
+        sack(&mut scoreboard, 100, 200);
+        assert!(!scoreboard.has_losses());
+        scoreboard.mark_lost(0);
+        scoreboard.acquit_lost();
+        assert!(!scoreboard.has_losses());
     }
 
     #[test]

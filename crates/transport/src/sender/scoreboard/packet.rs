@@ -42,6 +42,8 @@ pub struct Packet {
     pub place: Place,
     /// Whether it was sent more than once.
     pub is_repeated: bool,
+    /// Whether it was declared lost and, repeated or not, is not known to have arrived since (Linux `TCPCB_LOST`).
+    pub is_lost: bool,
 }
 
 impl Packet {
@@ -114,20 +116,22 @@ impl Ring {
             previous: number as u32,
             place: Place::Flight,
             is_repeated: false,
+            is_lost: false,
         });
         self.peak = self.peak.max(self.packets.len());
         number
     }
 
     /// Removes the first packet, which must be in no list.
-    pub fn pop(&mut self) -> Option<Packet> {
-        let packet = self.packets.pop_front()?;
+    pub fn pop(&mut self) {
+        if self.packets.pop_front().is_none() {
+            return;
+        }
         self.first += 1;
         self.popped += 1;
         if self.popped >= self.packets.capacity().saturating_mul(TURNS) {
             self.fit();
         }
-        Some(packet)
     }
 
     /// Makes the ring smaller if the last turns around it have shown that it is much too large.

@@ -1,6 +1,6 @@
 //! When each of many things is due, and which is next.
 
-use congestion::Time;
+use units::Time;
 
 /// The children of a node: their times fill a cache line.
 const CHILDREN: usize = 8;
@@ -12,7 +12,7 @@ const CHILDREN: usize = 8;
 /// exactly one entry per index, so that nothing stale piles up however often a time is changed. Of what is due at the same
 /// time, the lowest index is first.
 #[derive(Debug, Clone)]
-pub(crate) struct Agenda {
+pub struct Agenda {
     /// From the indices themselves up to a single node; [`Time::MAX`] is none.
     levels: Vec<Vec<[Time; CHILDREN]>>,
     earliest: Time,
@@ -20,7 +20,7 @@ pub(crate) struct Agenda {
 
 impl Agenda {
     /// Room for `len` indices, nothing due.
-    pub(crate) fn new(len: usize) -> Agenda {
+    pub fn new(len: usize) -> Agenda {
         let mut nodes = len.div_ceil(CHILDREN).max(1);
         let mut levels = vec![vec![[Time::MAX; CHILDREN]; nodes]];
         while nodes > 1 {
@@ -38,7 +38,7 @@ impl Agenda {
     }
 
     /// Makes room for `len` indices.
-    pub(crate) fn grow(&mut self, len: usize) {
+    pub fn grow(&mut self, len: usize) {
         if len <= self.len() {
             return;
         }
@@ -50,7 +50,7 @@ impl Agenda {
     }
 
     /// When `index` is due; [`Time::MAX`] if it is not.
-    pub(crate) fn get(&self, index: usize) -> Time {
+    pub fn get(&self, index: usize) -> Time {
         let node = self
             .levels
             .first()
@@ -59,7 +59,7 @@ impl Agenda {
     }
 
     /// `index` is now due at `at`; [`Time::MAX`] for never.
-    pub(crate) fn set(&mut self, index: usize, at: Time) {
+    pub fn set(&mut self, index: usize, at: Time) {
         let (mut index, mut at) = (index, at);
         for level in &mut self.levels {
             let Some(node) = level.get_mut(index / CHILDREN) else {
@@ -77,12 +77,12 @@ impl Agenda {
     }
 
     /// The earliest time; [`Time::MAX`] if nothing is due.
-    pub(crate) fn next_at(&self) -> Time {
+    pub fn next_at(&self) -> Time {
         self.earliest
     }
 
     /// The index that is due first.
-    pub(crate) fn next(&self) -> Option<usize> {
+    pub fn next(&self) -> Option<usize> {
         if self.earliest == Time::MAX {
             return None;
         }

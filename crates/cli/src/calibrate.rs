@@ -1,0 +1,417 @@
+//! `fullpipe calibrate`: the same scenarios on two engines, side by side.
+
+use std::fs;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use clap::Args;
+use lab::Cancel;
+use lab::calibrate::{
+    self, Calibration, Choice, Comparison, Execution, Made, Observation, Set, Side, WildMatch,
+};
+use lab::engine;
+use lab::record::Record;
+use lab::report::{self, Origin};
+use lab::sweep::{Run, Store};
+
+use crate::command_line;
+use crate::failure::Failure;
+use crate::files;
+use crate::input::Input;
+use crate::interrupt;
+use crate::machine;
+use crate::output;
+use crate::program;
+use crate::results_directory;
+use crate::sweep_bar::SweepBar;
+
+/// The files in a calibration's directory, beside the results as they come.
+const TABLE: &str = "calibration.parquet";
+const PAGE: &str = "calibration.html";
+const RECORDS: &str = "records";
+
+/// So many failed runs are named.
+const NAMED: usize = 10;
+
+/// Runs of each case, if nothing is said.
+const REPEATS: u64 = 3;
+
+/// Compare two engines, case by case
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Ended in whatever way, the same command goes on where it was. Engines in real time run alone, one run at a time.
+
+Ends with a table of medians; the directory has a page with all curves (calibration.html) and every run \
+(calibration.parquet). The exit code is 0 if all that differs is explained in the cases' files. docs/calibration.md says \
+what is compared, and how.")]
+pub struct Options {
+    /// Patterns of the names of cases: 'bbr1-*' [default: all]
+    #[arg(value_name = "CASE")]
+    cases: Vec<String>,
+    /// The two engines; the second is judged by the first
+    #[arg(
+        long,
+        value_name = "ENGINE,ENGINE",
+        value_delimiter = ',',
+        num_args = 1,
+        default_values_t = [engine::Kind::Linux, engine::Kind::Sim]
+    )]
+    engines: Vec<engine::Kind>,
+    /// The directory with the cases' files
+    #[arg(long, value_name = "DIR", default_value = "scenarios/calibration")]
+    scenarios: PathBuf,
+    /// Only the cases that are a first impression, once each
+    #[arg(long)]
+    quick: bool,
+    /// Runs of each case on each engine, each with another seed [default: 3; with --quick 1]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1000))]
+    repeats: Option<u64>,
+    /// Where results go
+    #[arg(long, value_name = "DIR", default_value = "calibration")]
+    out: PathBuf,
+    /// Take over what an older or newer fullpipe measured with this engine, after a change that does not concern it
+    #[arg(long, value_name = "ENGINE")]
+    reuse: Vec<engine::Kind>,
+    /// Keep everything there is to know of each run too, as run --out does
+    #[arg(long)]
+    records: bool,
+    /// Replace the table in this document, between `<!-- calibrate: begin -->` and `<!-- calibrate: end -->`
+    #[arg(long, value_name = "FILE")]
+    document: Option<PathBuf>,
+    /// Runs at a time [default: as many as there are processors; 1 in real time]
+    #[arg(long, value_name = "N")]
+    jobs: Option<NonZeroUsize>,
+    /// List the cases and how long they take, and run none
+    #[arg(long)]
+    list: bool,
+    /// Print the comparisons on stdout as JSON, and nothing else there
+    #[arg(long)]
+    json: bool,
+    /// Say nothing but the result, and what went wrong
+    #[arg(long)]
+    quiet: bool,
+}
+
+/// Runs what is not done yet, and compares everything that is.
+pub fn run(options: &Options) -> Result<(), Failure> {
+    let calibration = calibration(options)?;
+    if options.list {
+        return list(&calibration);
+    }
+    let document = options
+        .document
+        .as_deref()
+        .map(Document::read)
+        .transpose()?;
+    results_directory::make(&options.out)?;
+    let mut store = Store::open(&options.out).map_err(Failure::failed)?;
+    for engine in &options.engines {
+        engine.prepare().map_err(Failure::failed)?;
+    }
+    let build = program::build()?;
+    for side in &calibration.sides {
+        if !missing(options, side, &build, &store).is_empty() {
+            side.engine.prepare().map_err(Failure::failed)?;
+        }
+    }
+    let (_runtime, cancel) = interrupt::cancel()?;
+    let mut failed = Vec::new();
+    for place in order(&calibration) {
+        if let Some(side) = calibration.sides.get(place) {
+            failed.extend(execute(options, side, &build, &mut store, &cancel)?);
+        }
+    }
+    for reason in failed.iter().take(NAMED) {
+        output::note(format_args!("failed: {reason}"));
+    }
+    let left: usize = calibration
+        .sides
+        .iter()
+        .map(|side| missing(options, side, &build, &store).len())
+        .sum();
+    if cancel.is_cancelled() && left > 0 {
+        return Err(Failure::interrupted(&format!(
+            "{left} runs are left; the same command goes on from here"
+        )));
+    }
+    let observations: Vec<[Vec<Observation>; 2]> = (0..calibration.cases.len())
+        .map(|case| calibration.observations(case, &store))
+        .collect();
+    let cases = calibration.cases.iter().zip(observations);
+    let compared: Vec<(Comparison<'_>, [Vec<Observation>; 2])> = cases
+        .filter(|(case, _)| case.skipped.is_none())
+        .map(|(case, runs)| {
+            let [first, second] = &runs;
+            (calibrate::compare(case, [first, second]), runs)
+        })
+        .collect();
+    let comparisons: Vec<Comparison<'_>> = compared.iter().map(|(one, _)| one.clone()).collect();
+    let engines = calibration.sides.each_ref().map(|side| side.engine.name());
+    let versions = calibration
+        .sides
+        .each_ref()
+        .map(|side| machine::version(side.engine));
+    let origin = Origin {
+        command: command_line::again(),
+        generated: SystemTime::now(),
+    };
+    let notes = notes(&calibration, &store, &origin);
+    let page = calibrate::page(engines, &compared, &notes, &origin);
+    files::write(&options.out.join(PAGE), page.as_bytes())?;
+    let mut table = Vec::new();
+    calibrate::write_parquet(&mut table, &calibration, &store).map_err(Failure::failed)?;
+    files::write(&options.out.join(TABLE), &table)?;
+    if let Some(document) = document {
+        document.write(&calibrate::section(engines, &comparisons, &notes))?;
+    }
+    match options.json {
+        true => {
+            let versions = versions.each_ref().map(String::as_str);
+            output::json(&calibrate::json(
+                &calibration,
+                &comparisons,
+                versions,
+                &failed,
+            ))?;
+        }
+        false => output::result(calibrate::table(engines, &comparisons).trim_end())?,
+    }
+    if !options.quiet {
+        let [page, table] = [PAGE, TABLE].map(|name| options.out.join(name).display().to_string());
+        output::note(format_args!("curves: {page}; every run: {table}"));
+    }
+    conclude(&comparisons, failed.len())
+}
+
+fn conclude(comparisons: &[Comparison<'_>], failed: usize) -> Result<(), Failure> {
+    let tally = calibrate::tally(comparisons);
+    match (failed, tally.missing, tally.differs) {
+        (0, 0, 0) => Ok(()),
+        (0, 0, differs) => Err(Failure::failed(format_args!(
+            "{differs} of {} cases differ, and nobody has said why",
+            comparisons.len()
+        ))),
+        (failed, _, _) => Err(Failure::failed(format_args!(
+            "{failed} runs failed; the same command tries them again"
+        ))),
+    }
+}
+
+/// The chosen cases on the chosen engines.
+fn calibration(options: &Options) -> Result<Calibration, Failure> {
+    let engines: [engine::Kind; 2] = options.engines.as_slice().try_into().map_err(|_| {
+        Failure::usage(format_args!(
+            "--engines: it takes two, such as {},{}",
+            engine::Kind::Linux,
+            engine::Kind::Sim
+        ))
+    })?;
+    if let Some(reused) = options.reuse.iter().find(|one| !engines.contains(one)) {
+        return Err(Failure::usage(format_args!(
+            "--reuse {reused}: it is none of the two engines"
+        )));
+    }
+    let inputs = inputs(&options.scenarios)?;
+    let sets: Vec<Set> = inputs
+        .iter()
+        .map(|input| Set::parse(&input.text, &input.directory).map_err(|error| input.wrong(error)))
+        .collect::<Result<_, _>>()?;
+    let choice = Choice {
+        patterns: options
+            .cases
+            .iter()
+            .map(|one| WildMatch::new(one))
+            .collect(),
+        is_quick: options.quick,
+    };
+    let repeats = options.repeats.unwrap_or(match options.quick {
+        true => 1,
+        false => REPEATS,
+    });
+    let calibration =
+        Calibration::new(&sets, &choice, engines, repeats).map_err(|(place, error)| {
+            let input = inputs.get(place);
+            input.map_or_else(|| Failure::usage(&error), |input| input.wrong(&error))
+        })?;
+    let unknown = options.cases.iter().find(|pattern| {
+        let pattern = WildMatch::new(pattern);
+        !calibration
+            .cases
+            .iter()
+            .any(|case| pattern.matches(&case.name))
+    });
+    if let Some(pattern) = unknown {
+        return Err(Failure::usage(format_args!(
+            "no case is called {pattern}; --list shows those that there are"
+        )));
+    }
+    for case in &calibration.cases {
+        if let Some(reason) = &case.skipped {
+            output::note(format_args!("skipped: {}: {reason}", case.name));
+        }
+    }
+    match calibration.cases.iter().all(|case| case.skipped.is_some()) {
+        true => Err(Failure::usage("there is no case that both engines can run")),
+        false => Ok(calibration),
+    }
+}
+
+/// The files with cases, in the order of their names.
+fn inputs(directory: &Path) -> Result<Vec<Input>, Failure> {
+    let shown = directory.display();
+    let wrong = |reason: String| Failure::usage(format_args!("--scenarios {shown}: {reason}"));
+    let entries = fs::read_dir(directory).map_err(|error| wrong(error.to_string()))?;
+    let mut paths: Vec<PathBuf> = entries
+        .map(|entry| entry.map(|entry| entry.path()))
+        .collect::<Result<_, _>>()
+        .map_err(|error| wrong(error.to_string()))?;
+    paths.retain(|path| {
+        path.extension()
+            .is_some_and(|extension| extension == "toml")
+    });
+    paths.sort();
+    match paths.is_empty() {
+        true => Err(wrong("there are no cases in it, no *.toml".to_owned())),
+        false => paths.iter().map(|path| Input::read(path)).collect(),
+    }
+}
+
+fn list(calibration: &Calibration) -> Result<(), Failure> {
+    let mut seconds = 0.0;
+    for case in &calibration.cases {
+        let duration = case.scenario.duration;
+        seconds += duration.map_or(0.0, |duration| duration.as_secs_f64());
+        let duration = duration.map_or("–".to_owned(), |duration| duration.to_string());
+        let path = report::describe(&case.scenario.path);
+        output::result(format_args!("{:<40} {duration:>6}  {path}", case.name))?;
+    }
+    let (cases, repeats) = (calibration.cases.len(), calibration.repeats);
+    let minutes = seconds * repeats as f64 / 60.0;
+    output::note(format_args!(
+        "{cases} cases, {repeats} runs each: {minutes:.0} minutes in real time"
+    ));
+    Ok(())
+}
+
+/// The sides' places: virtual time first, so that a mistake in the simulator shows before an hour has gone by.
+fn order(calibration: &Calibration) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..calibration.sides.len()).collect();
+    order.sort_by_key(|place| {
+        let side = calibration.sides.get(*place);
+        side.is_some_and(|side| side.engine.is_real_time())
+    });
+    order
+}
+
+/// The runs of the side that are to be done.
+fn missing(options: &Options, side: &Side, build: &str, store: &Store) -> Vec<usize> {
+    let now = made(side.engine, build);
+    side.missing(store, &now, options.reuse.contains(&side.engine))
+}
+
+/// Runs what is missing of the side; says what failed.
+fn execute(
+    options: &Options,
+    side: &Side,
+    build: &str,
+    store: &mut Store,
+    cancel: &Cancel,
+) -> Result<Vec<String>, Failure> {
+    let missing = missing(options, side, build, store);
+    if !options.quiet {
+        let (all, left) = (side.plan.runs.len(), missing.len());
+        output::note(format_args!(
+            "engine {}: {left} of {all} runs to do; results in {}",
+            side.engine,
+            options.out.display()
+        ));
+    }
+    let bar = SweepBar::new(&side.plan, side.engine, &missing, options.quiet);
+    let inspect = |run: &Run, record: &Record| {
+        if options.records {
+            keep_record(options, side, run, record);
+        }
+    };
+    let execution = Execution {
+        jobs: program::jobs(options.jobs, side.engine),
+        made: &|| made(side.engine, build),
+        inspect: &inspect,
+        watch: &|event| bar.show(&event),
+        cancel,
+    };
+    let failed = calibrate::execute(side, &missing, store, &execution).map_err(Failure::failed)?;
+    drop(bar);
+    let told = failed.iter().map(|failed| {
+        let run = side.plan.runs.get(failed.run);
+        let name = run.map(|run| side.plan.name(run)).unwrap_or_default();
+        format!("{name} on {}: {}", side.engine, failed.reason)
+    });
+    Ok(told.collect())
+}
+
+fn made(engine: engine::Kind, build: &str) -> Made {
+    Made {
+        build: build.to_owned(),
+        version: machine::version(engine),
+        at: machine::now(),
+        load: machine::load(),
+    }
+}
+
+/// Writes the record as a directory of its own. What is compared does not depend on it, so it costs no run.
+fn keep_record(options: &Options, side: &Side, run: &Run, record: &Record) {
+    let origin = Origin {
+        command: command_line::again(),
+        generated: SystemTime::now(),
+    };
+    let name = format!("{}-{}-{}", record.scenario.name, side.engine, run.repeat);
+    let directory = options.out.join(RECORDS);
+    let written = fs::create_dir_all(&directory)
+        .map_err(|error| error.to_string())
+        .and_then(|()| {
+            report::write_dir(&directory.join(&name), record, &[], &origin)
+                .map_err(|error| error.to_string())
+        });
+    if let Err(reason) = written {
+        output::note(format_args!("no record of {name}: {reason}"));
+    }
+}
+
+/// Where the results come from.
+fn notes(calibration: &Calibration, store: &Store, origin: &Origin) -> Vec<String> {
+    let mut notes = vec![format!(
+        "Made with `{}`; {} runs of each case on each engine, seeds derived from 1 as in a sweep.",
+        origin.command, calibration.repeats
+    )];
+    notes.extend(
+        calibration
+            .sides
+            .iter()
+            .filter_map(|side| side.origin(store)),
+    );
+    notes
+}
+
+/// A document with a place for the table.
+struct Document<'d> {
+    path: &'d Path,
+    text: String,
+}
+
+impl<'d> Document<'d> {
+    /// Checks, before the work whose result it is to have, that there is a place for it.
+    fn read(path: &'d Path) -> Result<Document<'d>, Failure> {
+        let wrong = |reason: &dyn std::fmt::Display| {
+            Failure::usage(format_args!("--document {}: {reason}", path.display()))
+        };
+        let text = fs::read_to_string(path).map_err(|error| wrong(&error))?;
+        calibrate::replaced(&text, "").map_err(|error| wrong(&error))?;
+        Ok(Document { path, text })
+    }
+
+    fn write(&self, section: &str) -> Result<(), Failure> {
+        let text = calibrate::replaced(&self.text, section).map_err(Failure::failed)?;
+        files::write(self.path, text.as_bytes())
+    }
+}

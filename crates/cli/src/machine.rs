@@ -1,0 +1,28 @@
+//! The machine that measures, as results that were measured on it name it.
+
+use std::fs;
+use std::time::SystemTime;
+
+use lab::engine;
+
+/// The version of what the engine runs: ours, or the kernel's.
+pub fn version(engine: engine::Kind) -> String {
+    match engine {
+        engine::Kind::Sim | engine::Kind::Quic => format!("fullpipe {}", env!("CARGO_PKG_VERSION")),
+        engine::Kind::Linux => {
+            let release = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+            format!("Linux {}", release.trim())
+        }
+    }
+}
+
+/// The time, as RFC 3339 has it.
+pub fn now() -> String {
+    humantime::format_rfc3339_seconds(SystemTime::now()).to_string()
+}
+
+/// The load average over one minute, where the system tells it in a file.
+pub fn load() -> Option<f64> {
+    let text = fs::read_to_string("/proc/loadavg").ok()?;
+    text.split_whitespace().next()?.parse().ok()
+}

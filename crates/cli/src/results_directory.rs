@@ -1,0 +1,32 @@
+//! The directory for the results of many runs.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use lab::sweep::Store;
+
+use crate::failure::Failure;
+
+/// Makes the directory if need be. One that is used for something else is left alone.
+pub fn make(directory: &Path) -> Result<(), Failure> {
+    let failed = |error: io::Error| {
+        Failure::failed(format_args!("cannot use {}: {error}", directory.display()))
+    };
+    match fs::read_dir(directory) {
+        Ok(mut entries) => {
+            let is_in_use = entries.next().is_some() && !directory.join(Store::FILE).exists();
+            match is_in_use {
+                true => Err(Failure::usage(format_args!(
+                    "{} has files that are not of runs like these; name another directory with --out",
+                    directory.display()
+                ))),
+                false => Ok(()),
+            }
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            fs::create_dir_all(directory).map_err(failed)
+        }
+        Err(error) => Err(failed(error)),
+    }
+}

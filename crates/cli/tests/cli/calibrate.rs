@@ -1,0 +1,211 @@
+//! `fullpipe calibrate`, in virtual time on both sides.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::support::{Running, refused};
+
+const SET: &str = "name = \"small\"\ncase = \"{flow.controller}-small\"\n[axes]\n\
+                   \"flow.controller\" = [\"bbr1\", \"cubic\"]\n[scenario]\nname = \"small\"\nduration = \"2s\"\n\
+                   path = { rate = \"5mbit\", rtt = \"20ms\", buffer = \"2bdp\" }\n\
+                   [[scenario.flow]]\ncontroller = \"bbr1\"\n";
+const DOCUMENT: &str =
+    "# Results\n<!-- calibrate: begin -->\nold\n<!-- calibrate: end -->\nBy hand.\n";
+
+fn directory(set: &str) -> tempfile::TempDir {
+    let directory = tempfile::tempdir().expect("a directory");
+    fs::create_dir(directory.path().join("cases")).expect("made");
+    fs::write(directory.path().join("cases/small.toml"), set).expect("written");
+    fs::write(directory.path().join("results.md"), DOCUMENT).expect("written");
+    directory
+}
+
+/// Exit code, stdout and stderr.
+fn calibrate(directory: &Path, options: &[&str]) -> (Option<i32>, String, String) {
+    let fixed = ["calibrate", "--scenarios", "cases", "--engines", "sim,sim"];
+    let arguments = fixed.iter().chain(options).copied();
+    let (status, stdout, stderr) = Running::start(directory, arguments).finish();
+    (status.code(), stdout, stderr)
+}
+
+#[test]
+fn results_are_kept_compared_and_shown() {
+    let directory = directory(SET);
+    let at = |name: &str| directory.path().join(name);
+    let (code, stdout, stderr) = calibrate(directory.path(), &["bbr1-*", "--repeats", "1"]);
+    assert_eq!(code, Some(0), "{stderr}");
+    assert!(
+        stdout.contains("goodput within 5 %: 1 of 1 cases"),
+        "{stdout}"
+    );
+    assert!(stderr.contains("engine sim: 1 of 1 runs to do"), "{stderr}");
+
+    // Whatever is there is not done again.
+    let options = [
+        "--repeats",
+        "2",
+        "--document",
+        "results.md",
+        "--json",
+        "--records",
+    ];
+    let (code, stdout, stderr) = calibrate(directory.path(), &options);
+    assert_eq!(code, Some(0), "{stderr}");
+    assert!(stderr.contains("engine sim: 3 of 4 runs to do"), "{stderr}");
+    let json: Value = serde_json::from_str(&stdout).expect("JSON alone");
+    assert_eq!(json["cases"].as_array().map(Vec::len), Some(2));
+    assert_eq!(json["cases"][0]["runs"][1], 2);
+    let page = fs::read_to_string(at("calibration/calibration.html")).expect("a page");
+    assert!(page.contains("cubic-small"));
+    assert!(
+        fs::read(at("calibration/calibration.parquet"))
+            .expect("a table")
+            .starts_with(b"PAR1")
+    );
+    assert!(at("calibration/records/cubic-small-sim-1/samples.parquet").exists());
+    let document = fs::read_to_string(at("results.md")).expect("there");
+    assert!(
+        document.contains("| cubic-small | ") && !document.contains("old"),
+        "{document}"
+    );
+    assert!(document.starts_with("# Results\n") && document.ends_with("\nBy hand.\n"));
+
+    let (_, again, stderr) = calibrate(directory.path(), &options);
+    assert_eq!(again, stdout);
+    assert!(stderr.contains("0 of 4 runs to do"), "{stderr}");
+}
+
+#[test]
+fn the_exit_code_says_whether_a_difference_is_unexplained() {
+    let directory = directory(SET);
+    let options = ["--repeats", "1"];
+    assert_eq!(calibrate(directory.path(), &options).0, Some(0));
+    // Somebody measured something else with the second engine.
+    let runs = directory.path().join("calibration/runs.jsonl");
+    let text = fs::read_to_string(&runs).expect("there");
+    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    let last = lines.last_mut().expect("a run");
+    *last = last.replace("\"srtt_p50_ms\":", "\"srtt_p50_ms\":9");
+    fs::write(&runs, lines.join("\n") + "\n").expect("written");
+    let (code, stdout, stderr) = calibrate(directory.path(), &options);
+    assert_eq!(code, Some(1), "{stdout}{stderr}");
+    assert!(stdout.contains("RTT p50: not explained"), "{stdout}");
+    let last = "fullpipe: 1 of 2 cases differ, and nobody has said why\n";
+    assert!(stderr.ends_with(last), "{stderr}");
+
+    let explained = "\n[[explained]]\ncase = \"*\"\nbecause = \"it was late\"\n";
+    fs::write(
+        directory.path().join("cases/small.toml"),
+        format!("{SET}{explained}"),
+    )
+    .expect("written");
+    let (code, stdout, stderr) = calibrate(directory.path(), &options);
+    assert_eq!(code, Some(0), "{stderr}");
+    assert!(stdout.contains("RTT p50: it was late"), "{stdout}");
+}
+
+#[test]
+fn the_cases_are_listed() {
+    let directory = directory(SET);
+    let (code, stdout, stderr) = calibrate(directory.path(), &["--list"]);
+    assert_eq!(code, Some(0), "{stderr}");
+    assert!(stdout.starts_with("bbr1-small ") && stdout.contains("5.00 Mbit/s, RTprop 20 ms"));
+    assert_eq!(stderr, "2 cases, 3 runs each: 0 minutes in real time\n");
+    assert!(!directory.path().join("calibration").exists());
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_before_anything_runs() {
+    let directory = directory(SET);
+    let at = |name: &str| {
+        let path = directory.path().join(name);
+        path.to_str().expect("a name").to_owned()
+    };
+    let (cases, out, results) = (at("cases"), at("out"), at("cases/small.toml"));
+    for (options, code, parts) in [
+        (
+            vec!["--engines", "sim"],
+            2,
+            &["--engines: it takes two"][..],
+        ),
+        (vec!["--engines", "sim,quic,sim"], 2, &["it takes two"]),
+        (
+            vec!["--engines", "sim,warp"],
+            2,
+            &["unknown engine; known: ", "sim"],
+        ),
+        (
+            vec!["--engines", "sim,sim", "--reuse", "quic"],
+            2,
+            &["--reuse quic: "],
+        ),
+        (
+            vec!["--engines", "sim,sim", "--repeats", "0"],
+            2,
+            &["--repeats"],
+        ),
+        (
+            vec!["--engines", "sim,sim", "cubik-*"],
+            2,
+            &["no case is called cubik-*", "--list"],
+        ),
+        (
+            vec!["--engines", "sim,sim", "--document", &results],
+            2,
+            &["--document", "<!-- calibrate: begin -->"],
+        ),
+        (
+            vec!["--engines", "sim,sim", "--out", "/"],
+            2,
+            &["files that are not of runs like these"],
+        ),
+        (
+            vec!["--engines", "sim,sim", "--out", &results],
+            1,
+            &["small.toml"],
+        ),
+    ] {
+        let mut arguments = vec!["calibrate", "--scenarios", &cases];
+        arguments.extend(options.iter().copied());
+        if !options.contains(&"--out") {
+            arguments.extend(["--out", &out]);
+        }
+        refused(arguments, code, parts);
+        assert!(!Path::new(&out).exists(), "{options:?}");
+    }
+    for (set, parts) in [
+        (
+            SET.replace("axes", "axis"),
+            &["small.toml: line 3: axis: unknown key"][..],
+        ),
+        (
+            SET.replace("cubic", "cubik"),
+            &["small.toml: line 4: flow.controller=cubik"],
+        ),
+    ] {
+        fs::write(&results, set).expect("written");
+        let arguments = [
+            "calibrate",
+            "--scenarios",
+            &cases,
+            "--engines",
+            "sim,sim",
+            "--out",
+            &out,
+        ];
+        refused(arguments, 2, parts);
+    }
+    fs::remove_file(&results).expect("removed");
+    refused(
+        ["calibrate", "--scenarios", &cases],
+        2,
+        &["--scenarios", "no *.toml"],
+    );
+    refused(
+        ["calibrate", "--scenarios", &results],
+        2,
+        &["--scenarios", "small.toml"],
+    );
+}

@@ -1,0 +1,201 @@
+//! Where frames lie between the two devices: read once, written from there, used again.
+
+use std::io::{self, IoSlice, IoSliceMut};
+use std::iter;
+use std::mem;
+use std::ops::Range;
+use std::os::fd::AsFd;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use super::headers;
+use super::layout::Layout;
+use super::virtio::VIRTIO;
+
+/// The first part of a frame: a packet of the usual size, or the headers of a large one and its first bytes.
+const HEAD: usize = 2 << 10;
+
+/// The rest comes in parts of this size, so that a frame of a few segments does not take the room of the largest.
+const PART: usize = 8 << 10;
+
+/// Together they hold an IP packet of 64 KiB.
+const PARTS: usize = 8;
+
+/// How many frames, and how many parts, are kept for use when they are free. More come and go with the traffic.
+const KEPT: usize = 1 << 10;
+
+type Part = Box<[u8; PART]>;
+
+/// A frame. Its copies share the memory, which is used again when the last one goes.
+#[derive(Debug, Clone)]
+pub(crate) struct Frame(Arc<Body>);
+
+#[derive(Debug, Clone)]
+struct Body {
+    head: [u8; HEAD],
+    tail: Vec<Part>,
+    layout: Layout,
+    home: Weak<Home>,
+}
+
+/// The free frames.
+#[derive(Debug, Default)]
+struct Home(Mutex<Vec<Arc<Body>>>);
+
+impl Home {
+    fn give_back(&self, body: Arc<Body>) {
+        let mut free = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if free.len() < KEPT {
+            free.push(body);
+        }
+    }
+
+    fn take(self: &Arc<Home>) -> Arc<Body> {
+        let mut free = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        free.pop().unwrap_or_else(|| {
+            Arc::new(Body {
+                head: [0; HEAD],
+                tail: Vec::with_capacity(PARTS),
+                layout: Layout::EMPTY,
+                home: Arc::downgrade(self),
+            })
+        })
+    }
+}
+
+impl Drop for Frame {
+    fn drop(&mut self) {
+        // The other copies, if any, belong to the same thread: nobody makes a new one meanwhile.
+        if Arc::strong_count(&self.0) == 1
+            && let Some(home) = self.0.home.upgrade()
+        {
+            home.give_back(self.0.clone());
+        }
+    }
+}
+
+impl Frame {
+    /// What it is.
+    pub(crate) fn layout(&self) -> &Layout {
+        &self.0.layout
+    }
+
+    /// Whether `other` is a copy of it.
+    pub(crate) fn is(&self, other: &Frame) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
+    /// Writes some of its segments to a device as one frame; `mark` sets "congestion experienced".
+    ///
+    /// # Errors
+    /// What the system says.
+    pub(crate) fn write(
+        &self,
+        device: impl AsFd,
+        segments: &Range<u32>,
+        mark: bool,
+    ) -> io::Result<()> {
+        let Body { head, layout, .. } = &*self.0;
+        let mut headers = [0; HEAD];
+        let replaced = headers::write(layout, head, segments, mark, &mut headers)
+            .ok_or(io::ErrorKind::InvalidData)?;
+        let body = match (replaced, &layout.large) {
+            (0, _) => 0..VIRTIO + layout.length,
+            (_, None) => replaced..VIRTIO + layout.length,
+            (_, Some(_)) => {
+                let payload = layout.payload(segments);
+                VIRTIO + payload.start..VIRTIO + payload.end
+            }
+        };
+        let slices = iter::once(headers.get(..replaced).unwrap_or_default())
+            .chain(self.bytes(body))
+            .filter(|slice| !slice.is_empty());
+        let mut vector = [IoSlice::new(&[]); 2 + PARTS];
+        let mut count = 0;
+        for (place, slice) in vector.iter_mut().zip(slices) {
+            *place = IoSlice::new(slice);
+            count += 1;
+        }
+        rustix::io::writev(device, vector.get(..count).unwrap_or_default())?;
+        Ok(())
+    }
+
+    /// A range of its bytes, in pieces.
+    fn bytes(&self, range: Range<usize>) -> impl Iterator<Item = &[u8]> {
+        let Body { head, tail, .. } = &*self.0;
+        let parts = tail.iter().map(|part| part.as_slice());
+        let mut offset = 0;
+        iter::once(head.as_slice()).chain(parts).map(move |part| {
+            let start = range.start.saturating_sub(offset).min(part.len());
+            let end = range.end.saturating_sub(offset).min(part.len());
+            offset += part.len();
+            part.get(start..end).unwrap_or_default()
+        })
+    }
+}
+
+/// What a read gave.
+#[derive(Debug)]
+pub(crate) enum Received {
+    /// A frame.
+    Frame(Frame),
+    /// What makes no sense, and is dropped.
+    Malformed,
+    /// The other side of a socket is gone.
+    End,
+}
+
+/// Reads frames into memory that is used again and again.
+#[derive(Debug)]
+pub(crate) struct Inbox {
+    home: Arc<Home>,
+    /// Where the next frame will lie.
+    landing: Arc<Body>,
+    /// Parts of no frame.
+    spare: Vec<Part>,
+}
+
+impl Inbox {
+    /// One that has read nothing yet.
+    pub(crate) fn new() -> Inbox {
+        let home = Arc::<Home>::default();
+        Inbox {
+            landing: home.take(),
+            home,
+            spare: Vec::new(),
+        }
+    }
+
+    /// Reads a frame.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::WouldBlock`] if there is none, or what else the system says.
+    pub(crate) fn read(&mut self, device: impl AsFd) -> io::Result<Received> {
+        let Inbox {
+            home,
+            landing,
+            spare,
+        } = self;
+        // Nobody else has it, so that nothing is cloned here.
+        let body = Arc::make_mut(landing);
+        body.tail
+            .resize_with(PARTS, || spare.pop().unwrap_or_else(|| Box::new([0; PART])));
+        let mut parts = iter::once(body.head.as_mut_slice())
+            .chain(body.tail.iter_mut().map(|part| part.as_mut_slice()));
+        let mut vector: [_; 1 + PARTS] =
+            std::array::from_fn(|_| IoSliceMut::new(parts.next().unwrap_or_default()));
+        let length = rustix::io::readv(device, &mut vector)?;
+        if length == 0 {
+            return Ok(Received::End);
+        }
+        let head = body.head.get(..length).unwrap_or(&body.head);
+        let Some(layout) = Layout::of(head, length) else {
+            return Ok(Received::Malformed);
+        };
+        body.layout = layout;
+        let parts = length.saturating_sub(HEAD).div_ceil(PART);
+        let unused = body.tail.drain(parts.min(PARTS)..);
+        spare.extend(unused);
+        spare.truncate(KEPT);
+        Ok(Received::Frame(Frame(mem::replace(landing, home.take()))))
+    }
+}

@@ -1,0 +1,11 @@
+//! Frames: what is read from a TUN device, and written to one.
+
+mod checksum;
+mod headers;
+mod layout;
+mod memory;
+#[cfg(test)]
+mod tests;
+mod virtio;
+
+pub(crate) use memory::{Frame, Inbox, Received};

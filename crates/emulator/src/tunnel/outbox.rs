@@ -1,0 +1,130 @@
+//! Writes what arrives, neighbours of one large packet together.
+
+use std::io;
+use std::ops::Range;
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+
+use path::Ecn;
+use units::Time;
+
+use super::counters::TunCounters;
+use super::frame::Frame;
+use super::network::{Departure, Network};
+use crate::counters::LATE;
+
+/// Segments that will be one frame.
+#[derive(Debug)]
+struct Run {
+    frame: Frame,
+    segments: Range<u32>,
+    ecn: Ecn,
+    /// The link that they come from.
+    from: Option<usize>,
+}
+
+/// What is about to be written.
+#[derive(Debug)]
+pub(crate) struct Outbox {
+    device: Arc<OwnedFd>,
+    run: Option<Run>,
+}
+
+impl Outbox {
+    /// One that has nothing to write yet.
+    pub(crate) fn new(device: Arc<OwnedFd>) -> Outbox {
+        Outbox { device, run: None }
+    }
+
+    /// Writes what arrived. It may wait for what arrives next, until [`flush`](Outbox::flush).
+    ///
+    /// # Errors
+    /// The device is gone.
+    pub(crate) fn put(
+        &mut self,
+        departure: Departure,
+        now: Time,
+        network: &mut Network,
+        counters: &mut TunCounters,
+    ) -> io::Result<()> {
+        let Departure {
+            packet,
+            at,
+            ecn,
+            from,
+        } = departure;
+        let late = now.since(at);
+        if late > LATE {
+            counters.late_packets += packet.segments.len() as u64;
+        }
+        counters.lateness_max_ns = counters.lateness_max_ns.max(late.as_nanos());
+        match &mut self.run {
+            // What was marked and what was not cannot have the same header.
+            Some(run)
+                if run.segments.end == packet.segments.start
+                    && run.frame.is(&packet.frame)
+                    && run.ecn == ecn =>
+            {
+                run.segments.end = packet.segments.end;
+                Ok(())
+            }
+            _ => {
+                self.flush(network, counters)?;
+                self.run = Some(Run {
+                    frame: packet.frame,
+                    segments: packet.segments,
+                    ecn,
+                    from,
+                });
+                Ok(())
+            }
+        }
+    }
+
+    /// Writes what waits.
+    ///
+    /// # Errors
+    /// The device is gone.
+    pub(crate) fn flush(
+        &mut self,
+        network: &mut Network,
+        counters: &mut TunCounters,
+    ) -> io::Result<()> {
+        let Some(run) = self.run.take() else {
+            return Ok(());
+        };
+        let layout = run.frame.layout();
+        let packets = run.segments.len() as u64;
+        let mark = run.ecn != layout.ecn;
+        match run.frame.write(&self.device, &run.segments, mark) {
+            Ok(()) => {
+                counters.written_frames += 1;
+                counters.written_packets += packets;
+                counters.written_bytes += layout.wire_size(&run.segments) as u64;
+                Ok(())
+            }
+            Err(error) => {
+                counters.write_errors += packets;
+                if let Some(link) = run.from {
+                    network.count_send_errors(link, packets);
+                }
+                if is_gone(&error) { Err(error) } else { Ok(()) }
+            }
+        }
+    }
+}
+
+/// Whether an error of reading or writing will never end: the descriptor has no device any more (`EBADFD` of TUN), or no
+/// peer. All others, even of a device that is down (`EIO`), may.
+pub(crate) fn is_gone(error: &io::Error) -> bool {
+    use rustix::io::Errno;
+    let gone = [
+        Errno::BADFD,
+        Errno::BADF,
+        Errno::PIPE,
+        Errno::CONNRESET,
+        Errno::NOTCONN,
+    ];
+    gone.iter()
+        .any(|errno| error.raw_os_error() == Some(errno.raw_os_error()))
+}

@@ -1,0 +1,210 @@
+//! The thread of one way: reads frames at one end, writes them at the other when they are due.
+
+use std::io::{self, PipeReader};
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+
+use path::Queued;
+use rustix::event::{PollFd, PollFlags};
+use units::{Duration, Time};
+
+use super::counters::{TunCounters, WayCounters};
+use super::frame::{Inbox, Received};
+use super::network::{Departure, Network};
+use super::outbox::{Outbox, is_gone};
+use crate::clock::Clock;
+use crate::shown::Shown;
+use crate::wakeup::{FRESHNESS, ask_for_precise_wakeups, timespec};
+
+/// How often a busy thread looks whether it is to stop, and shows itself.
+const BREATH: Duration = Duration::from_millis(1);
+
+/// A sleep ends so much after its time: measured at the median on a virtual machine, where it is worse than on others. So
+/// the thread goes to sleep for less, and is awake when something is due. Shorter waits are slept through as they are: to
+/// be late together is what saves work where packets follow close upon each other.
+const EARLY: Duration = Duration::from_micros(20);
+
+/// What observers may see of one way.
+#[derive(Debug, Default)]
+pub(crate) struct ObservedWay {
+    pub(crate) counters: WayCounters,
+    pub(crate) queued: Vec<Queued>,
+}
+
+/// The state of the thread.
+pub(crate) struct Worker {
+    clock: Clock,
+    device: Arc<OwnedFd>,
+    inbox: Inbox,
+    network: Network,
+    outbox: Outbox,
+    counters: TunCounters,
+    observed: Shown<ObservedWay>,
+    /// When observers were last shown how things stand.
+    shown_at: Time,
+    /// Whether anything has happened since.
+    changed: bool,
+    /// Whether packets waited at a bottleneck then.
+    queueing: bool,
+    /// For what is due when the thread last slept.
+    dozed_for: Time,
+    stop: PipeReader,
+}
+
+/// The thread is to end: it was told to, or a device is gone.
+struct End;
+
+impl Worker {
+    /// One that moves frames from one device to another until the other end of `stop` is closed.
+    pub(crate) fn new(
+        clock: Clock,
+        from: Arc<OwnedFd>,
+        to: Arc<OwnedFd>,
+        network: Network,
+        observed: Shown<ObservedWay>,
+        stop: PipeReader,
+    ) -> Worker {
+        let mut worker = Worker {
+            clock,
+            device: from,
+            inbox: Inbox::new(),
+            network,
+            outbox: Outbox::new(to),
+            counters: TunCounters::default(),
+            observed,
+            shown_at: Time::ZERO,
+            changed: false,
+            queueing: false,
+            dozed_for: Time::MAX,
+            stop,
+        };
+        worker.show(Time::ZERO);
+        worker
+    }
+
+    /// Works until the end.
+    pub(crate) fn run(mut self) {
+        ask_for_precise_wakeups();
+        while self.turn().is_ok() {}
+        self.show(self.clock.now());
+    }
+
+    /// Takes in a frame if there is one, writes what is due, and waits if nothing came.
+    ///
+    /// One frame at a time: a device has no call that reads several, and what is due should not wait for more of them.
+    fn turn(&mut self) -> Result<(), End> {
+        let received = match self.inbox.read(&self.device) {
+            Ok(Received::End) => return Err(End),
+            Ok(received) => Some(received),
+            Err(error) if is_gone(&error) => return Err(End),
+            Err(_) => None,
+        };
+        let came = received.is_some();
+        let now = self.clock.now();
+        self.pass(now, received).map_err(|_| End)?;
+        if !came {
+            return self.wait();
+        }
+        if now.since(self.shown_at) < BREATH {
+            return Ok(());
+        }
+        self.show(now);
+        self.poll(Duration::ZERO)
+    }
+
+    /// Writes what has arrived by `now`, takes in what was read, and writes what has arrived by that.
+    fn pass(&mut self, now: Time, received: Option<Received>) -> io::Result<()> {
+        self.deliver(now)?;
+        match received {
+            Some(Received::Frame(frame)) => {
+                let layout = frame.layout();
+                let segments = 0..layout.segments();
+                self.counters.read_frames += 1;
+                self.counters.read_packets += u64::from(segments.end);
+                self.counters.read_bytes += layout.wire_size(&segments) as u64;
+                self.changed = true;
+                if let Some(departure) = self.network.enter(now, frame) {
+                    self.put(departure, now)?;
+                }
+                self.deliver(now)?;
+            }
+            Some(Received::Malformed) => self.counters.malformed_frames += 1,
+            Some(Received::End) | None => {}
+        }
+        self.outbox.flush(&mut self.network, &mut self.counters)
+    }
+
+    fn deliver(&mut self, now: Time) -> io::Result<()> {
+        while let Some(departure) = self.network.next(now) {
+            self.put(departure, now)?;
+        }
+        Ok(())
+    }
+
+    fn put(&mut self, departure: Departure, now: Time) -> io::Result<()> {
+        self.changed = true;
+        self.outbox
+            .put(departure, now, &mut self.network, &mut self.counters)
+    }
+
+    /// Waits until there is something to read, something is due, or observers are to be shown what has changed.
+    fn wait(&mut self) -> Result<(), End> {
+        let now = self.clock.now();
+        let look = match (self.changed, self.queueing) {
+            (true, _) => self.shown_at + BREATH,
+            (false, true) => self.shown_at + FRESHNESS,
+            (false, false) => Time::MAX,
+        };
+        if now >= look {
+            self.show(now);
+            return self.poll(Duration::ZERO);
+        }
+        let next = self.network.next_at();
+        let due = next.since(now);
+        let until_look = look.since(now);
+        if due > EARLY {
+            self.dozed_for = next;
+            self.poll(due.saturating_sub(EARLY).min(until_look))
+        } else if self.dozed_for == next {
+            // Awake for the rest of it.
+            Ok(())
+        } else {
+            self.poll(due.min(until_look))
+        }
+    }
+
+    /// Waits for at most `span` until there is something to read.
+    fn poll(&self, span: Duration) -> Result<(), End> {
+        let mut flags = [
+            PollFd::new(&self.stop, PollFlags::IN),
+            PollFd::new(&self.device, PollFlags::IN),
+        ];
+        // A failed wait (a signal, or no memory for a moment) leaves all flags empty, and we look again.
+        let _ = rustix::event::poll(&mut flags, Some(&timespec(span)));
+        let [stop, device] = flags.map(|flags| flags.revents());
+        let lost = PollFlags::ERR | PollFlags::HUP | PollFlags::NVAL;
+        let is_lost = device.intersects(lost) && !device.contains(PollFlags::IN);
+        if stop.is_empty() && !is_lost {
+            Ok(())
+        } else {
+            Err(End)
+        }
+    }
+
+    /// Lets observers see how things stand.
+    fn show(&mut self, now: Time) {
+        self.network.advance(now);
+        let mut observed = self.observed.lock();
+        let ObservedWay { counters, queued } = &mut *observed;
+        counters.tun = self.counters;
+        counters.links.clear();
+        queued.clear();
+        for (link, waiting) in self.network.observe() {
+            counters.links.push(link);
+            queued.push(waiting);
+        }
+        self.queueing = queued.iter().any(|queued| queued.packets > 0);
+        self.shown_at = now;
+        self.changed = false;
+    }
+}

@@ -1,0 +1,240 @@
+//! The runs of a case on two engines, beside each other.
+
+use super::observation::Observation;
+use super::plan::Case;
+use super::quantity::{Quantity, Scale};
+use crate::sweep::Spread;
+
+/// How far the second engine's goodput may be from the first one's, as a share of that.
+pub const GOODPUT_TOLERANCE: f64 = 0.05;
+
+/// How far the second engine's median RTT may be from the first one's, as a share of RTprop.
+pub const RTT_TOLERANCE: f64 = 0.1;
+
+/// A case on two engines.
+#[derive(Debug, Clone)]
+pub struct Comparison<'c> {
+    /// The case.
+    pub case: &'c Case,
+    /// How many runs there are of it on each engine.
+    pub runs: [usize; 2],
+    /// What at least one of the engines tells, in the order of [`Quantity::ALL`].
+    pub differences: Vec<Difference<'c>>,
+}
+
+/// A quantity on two engines.
+#[derive(Debug, Clone)]
+pub struct Difference<'c> {
+    /// Which one.
+    pub quantity: Quantity,
+    /// Over the repeats, on each engine; nothing where no run tells.
+    pub sides: [Option<Spread>; 2],
+    /// How much more the second engine has, in terms of the quantity's [`Scale`].
+    pub difference: Option<f64>,
+    /// How much more or less it may have, if that is judged.
+    pub tolerance: Option<f64>,
+    /// Why it has, if that is known.
+    pub explanation: Option<&'c str>,
+}
+
+/// What a comparison comes to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Verdict {
+    /// Everything is within its tolerance.
+    Agrees,
+    /// What is not, is explained.
+    Explained,
+    /// An engine has no runs of it.
+    Missing,
+    /// Something is not, and nobody knows why.
+    Differs,
+}
+
+/// How many cases come to what.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Tally {
+    /// Of each quantity that is judged, how many cases are within the tolerance, and how many were judged.
+    pub within: Vec<(Quantity, usize, usize)>,
+    /// Cases with differences that all are explained.
+    pub explained: usize,
+    /// Cases with a difference that is not.
+    pub differs: usize,
+    /// Cases without runs on one of the engines.
+    pub missing: usize,
+}
+
+/// Compares the runs of the case on the two engines.
+pub fn compare<'c>(case: &'c Case, runs: [&[Observation]; 2]) -> Comparison<'c> {
+    let rtprop_ms = case.scenario.path.rtt.as_millis_f64();
+    let of_quantity = |quantity: Quantity| {
+        let sides = runs.map(|runs| {
+            let values = runs.iter().filter_map(|run| quantity.of(run));
+            Spread::of(values.collect())
+        });
+        let difference = match sides {
+            [Some(first), Some(second)] => {
+                Some(difference(quantity, first.median, second.median, rtprop_ms))
+            }
+            _ => None,
+        };
+        let is_told = sides.iter().any(Option::is_some);
+        is_told.then(|| Difference {
+            quantity,
+            sides,
+            difference,
+            tolerance: tolerance(quantity),
+            explanation: case.explanation(quantity),
+        })
+    };
+    Comparison {
+        case,
+        runs: runs.map(<[Observation]>::len),
+        differences: Quantity::ALL.into_iter().filter_map(of_quantity).collect(),
+    }
+}
+
+fn tolerance(quantity: Quantity) -> Option<f64> {
+    match quantity {
+        Quantity::Goodput => Some(GOODPUT_TOLERANCE),
+        Quantity::Rtt => Some(RTT_TOLERANCE),
+        _ => None,
+    }
+}
+
+fn difference(quantity: Quantity, first: f64, second: f64, rtprop_ms: f64) -> f64 {
+    let more = second - first;
+    let whole = match quantity.scale() {
+        Scale::Rate | Scale::Time => first,
+        Scale::Delay => rtprop_ms,
+        Scale::Share | Scale::Count => 1.0,
+    };
+    match more == 0.0 {
+        true => 0.0,
+        false => more / whole,
+    }
+}
+
+impl Difference<'_> {
+    /// Whether it is beyond its tolerance, or only one engine tells what is judged.
+    pub fn is_outlier(&self) -> bool {
+        self.excess().is_some_and(|excess| excess > 1.0)
+    }
+
+    /// Whether the values of one engine, from the smallest to the largest, touch those of the other: then chance alone
+    /// may have made the difference.
+    pub fn overlaps(&self) -> bool {
+        match self.sides {
+            [Some(first), Some(second)] => first.min <= second.max && second.min <= first.max,
+            _ => false,
+        }
+    }
+
+    /// The difference as a share of its tolerance.
+    fn excess(&self) -> Option<f64> {
+        let tolerance = self.tolerance?;
+        Some(
+            self.difference
+                .map_or(f64::INFINITY, |difference| difference.abs() / tolerance),
+        )
+    }
+}
+
+impl<'c> Comparison<'c> {
+    /// A quantity, if an engine tells it.
+    pub fn get(&self, quantity: Quantity) -> Option<&Difference<'c>> {
+        self.differences.iter().find(|one| one.quantity == quantity)
+    }
+
+    /// What it comes to.
+    pub fn verdict(&self) -> Verdict {
+        let mut outliers = self.outliers().peekable();
+        if self.runs.contains(&0) {
+            return Verdict::Missing;
+        }
+        if outliers.peek().is_none() {
+            return Verdict::Agrees;
+        }
+        match outliers.all(|one| one.explanation.is_some()) {
+            true => Verdict::Explained,
+            false => Verdict::Differs,
+        }
+    }
+
+    /// What is beyond its tolerance.
+    pub fn outliers(&self) -> impl Iterator<Item = &Difference<'c>> {
+        self.differences.iter().filter(|one| one.is_outlier())
+    }
+
+    /// The largest difference as a share of its tolerance.
+    pub fn excess(&self) -> f64 {
+        let excesses = self.differences.iter().filter_map(Difference::excess);
+        excesses.fold(0.0, f64::max)
+    }
+
+    /// What is to be said of it: `ok`, or what is beyond its tolerance, and why.
+    pub fn remark(&self) -> String {
+        match self.verdict() {
+            Verdict::Missing => return "no runs".to_string(),
+            Verdict::Agrees => return "ok".to_string(),
+            Verdict::Explained | Verdict::Differs => {}
+        }
+        let mut remarks: Vec<String> = Vec::new();
+        for one in self.outliers() {
+            let title = one.quantity.title();
+            let chance = match one.overlaps() {
+                true => " (ranges overlap)",
+                false => "",
+            };
+            let why = one.explanation.unwrap_or("not explained");
+            remarks.push(format!("{title}{chance}: {why}"));
+        }
+        remarks.join("; ")
+    }
+}
+
+/// Counts what the comparisons come to.
+pub fn tally(comparisons: &[Comparison<'_>]) -> Tally {
+    let complete = || comparisons.iter().filter(|one| !one.runs.contains(&0));
+    let of_quantity = |quantity: Quantity| {
+        let judged: Vec<_> = complete().filter_map(|one| one.get(quantity)).collect();
+        let within = judged.iter().filter(|one| !one.is_outlier()).count();
+        (quantity, within, judged.len())
+    };
+    let count = |verdict: Verdict| {
+        comparisons
+            .iter()
+            .filter(|one| one.verdict() == verdict)
+            .count()
+    };
+    Tally {
+        within: Quantity::judged().map(of_quantity).to_vec(),
+        explained: count(Verdict::Explained),
+        differs: count(Verdict::Differs),
+        missing: count(Verdict::Missing),
+    }
+}
+
+impl Tally {
+    /// One line: `goodput within 5 %: 60 of 67; RTT p50 within 10 % of RTprop: 61 of 67; 8 explained, 0 not`.
+    pub fn text(&self) -> String {
+        let within = self.within.iter().map(|(quantity, within, all)| {
+            let of = match quantity.scale() {
+                Scale::Delay => " of RTprop",
+                _ => "",
+            };
+            let tolerance = tolerance(*quantity).unwrap_or(0.0) * 100.0;
+            let title = quantity.title();
+            format!("{title} within {tolerance:.0} %{of}: {within} of {all} cases")
+        });
+        let mut parts: Vec<String> = within.collect();
+        let outliers = format!(
+            "outliers: {} explained, {} not",
+            self.explained, self.differs
+        );
+        parts.push(outliers);
+        if self.missing > 0 {
+            parts.push(format!("{} without runs", self.missing));
+        }
+        parts.join("; ")
+    }
+}

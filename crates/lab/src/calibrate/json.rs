@@ -1,0 +1,65 @@
+//! The comparisons for programs.
+
+use serde_json::{Map, Value, json};
+
+use super::comparison::{Comparison, Difference, Verdict, tally};
+use super::plan::Calibration;
+
+/// The comparisons as one JSON object: `engines`, `versions`, `repeats`, `within` (for each quantity that is judged, how
+/// many `cases` there are and how many are `within` its tolerance), `cases` with all quantities, and the cases that were
+/// `skipped`. Lists of two are of the first and the second engine.
+pub fn json(
+    calibration: &Calibration,
+    comparisons: &[Comparison<'_>],
+    versions: [&str; 2],
+    failed: &[String],
+) -> Value {
+    let tally = tally(comparisons);
+    let within = tally.within.iter().map(|(quantity, within, all)| {
+        let counts = json!({ "within": within, "cases": all });
+        (quantity.name().to_string(), counts)
+    });
+    let skipped = calibration.cases.iter().filter_map(|case| {
+        let reason = case.skipped.as_ref()?;
+        Some(json!({ "case": case.name, "reason": reason }))
+    });
+    json!({
+        "engines": calibration.sides.each_ref().map(|side| side.engine.name()),
+        "versions": versions,
+        "repeats": calibration.repeats,
+        "within": within.collect::<Map<_, _>>(),
+        "explained": tally.explained,
+        "differs": tally.differs,
+        "failed": failed,
+        "skipped": skipped.collect::<Vec<_>>(),
+        "cases": comparisons.iter().map(case).collect::<Vec<_>>(),
+    })
+}
+
+fn case(comparison: &Comparison<'_>) -> Value {
+    let verdict = match comparison.verdict() {
+        Verdict::Agrees => "agrees",
+        Verdict::Explained => "explained",
+        Verdict::Missing => "missing",
+        Verdict::Differs => "differs",
+    };
+    let quantities = comparison.differences.iter();
+    let quantities = quantities.map(|one| (one.quantity.name().to_string(), quantity(one)));
+    json!({
+        "case": comparison.case.name,
+        "set": comparison.case.set,
+        "runs": comparison.runs,
+        "verdict": verdict,
+        "quantities": quantities.collect::<Map<_, _>>(),
+    })
+}
+
+fn quantity(one: &Difference<'_>) -> Value {
+    json!({
+        "sides": one.sides,
+        "difference": one.difference,
+        "tolerance": one.tolerance,
+        "overlaps": one.overlaps(),
+        "explanation": one.explanation.filter(|_| one.is_outlier()),
+    })
+}

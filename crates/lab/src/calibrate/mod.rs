@@ -1,0 +1,43 @@
+//! The same scenarios on two engines, side by side.
+//!
+//! A [`Set`] is read from TOML: a sweep without an engine, names for its points, and explanations for differences that
+//! are understood. [`Calibration`] has the cases of several sets and, for both engines, the runs. What is kept of a run
+//! is an [`Observation`]; a [`Comparison`] of a case puts those of both engines beside each other, and says whether they
+//! agree.
+//!
+//! # What is compared
+//!
+//! - **Goodput** of all flows together, after the warmup: within [`GOODPUT_TOLERANCE`] of the first engine's.
+//! - **RTT**: the median, over time, of the smoothed round-trip time, looked at every 10 ms: within [`RTT_TOLERANCE`] of
+//!   RTprop. The kernel tells only the smoothed one, and only when asked; so the simulator's is looked at in the same way,
+//!   although it knows the sample of every ACK.
+//! - Everything else of [`Quantity`], for people to judge.
+//!
+//! All are medians over the repeats. Both engines have the same seeds, but what comes of them differs as soon as their
+//! packets do: [`Comparison`] also says whether the values of the two engines, from the smallest to the largest, overlap.
+
+mod columns;
+mod comparison;
+mod document;
+mod json;
+mod observation;
+mod page;
+mod plan;
+mod quantity;
+mod set;
+mod table;
+mod words;
+
+pub use columns::write_parquet;
+pub use comparison::{
+    Comparison, Difference, GOODPUT_TOLERANCE, RTT_TOLERANCE, Tally, Verdict, compare, tally,
+};
+pub use document::{MARKS, NoMarks, replaced, section};
+pub use json::json;
+pub use observation::{Curves, Observation, TransferTimes};
+pub use page::page;
+pub use plan::{Calibration, Case, Choice, Execution, Kept, Made, Side, execute};
+pub use quantity::{Quantity, Scale, UnknownQuantity};
+pub use set::{Explanation, Set};
+pub use table::table;
+pub use wildmatch::WildMatch;

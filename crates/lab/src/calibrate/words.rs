@@ -1,0 +1,129 @@
+//! What tables say of a case: on a terminal, on the page, in a document.
+
+use super::comparison::{Comparison, Difference};
+use super::quantity::Quantity;
+use crate::sweep::Spread;
+
+/// How much a table says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Detail {
+    /// Medians of what is judged.
+    Medians,
+    /// More quantities, and from which value to which they go.
+    Ranges,
+}
+
+/// What is in columns of its own if there is room for it, without a tolerance.
+const FURTHER: [Quantity; 4] = [
+    Quantity::QueueMean,
+    Quantity::Resent,
+    Quantity::Timeouts,
+    Quantity::StartupTime,
+];
+
+/// The headings of the columns, for engines with these names.
+pub(super) fn headings(engines: [&str; 2], detail: Detail) -> Vec<String> {
+    let [first, second] = engines;
+    let mut headings = vec!["case".to_string()];
+    for quantity in Quantity::judged() {
+        let title = quantity.title();
+        headings.extend([
+            format!("{title}, {first}"),
+            second.to_string(),
+            "differs".to_string(),
+        ]);
+    }
+    headings.push("verdict".to_string());
+    if detail == Detail::Ranges {
+        for quantity in FURTHER {
+            let title = quantity.title();
+            headings.extend([format!("{title}, {first}"), second.to_string()]);
+        }
+    }
+    headings
+}
+
+/// What the columns say of a case.
+pub(super) fn row(comparison: &Comparison<'_>, detail: Detail) -> Vec<String> {
+    let mut row = vec![comparison.case.name.clone()];
+    for quantity in Quantity::judged() {
+        let found = comparison.get(quantity);
+        row.extend(sides(found, detail));
+        row.push(difference(found));
+    }
+    row.push(comparison.remark());
+    if detail == Detail::Ranges {
+        for quantity in FURTHER {
+            row.extend(sides(comparison.get(quantity), detail));
+        }
+    }
+    row
+}
+
+const UNKNOWN: &str = "–";
+
+/// The quantity on both engines.
+pub(super) fn sides(found: Option<&Difference<'_>>, detail: Detail) -> [String; 2] {
+    let text = |one: &Difference<'_>, side: Option<Spread>| match (side, detail) {
+        (None, _) => UNKNOWN.to_string(),
+        (Some(spread), Detail::Medians) => one.quantity.text(spread.median),
+        (Some(spread), Detail::Ranges) => range(one.quantity, spread),
+    };
+    match found {
+        None => [UNKNOWN, UNKNOWN].map(str::to_string),
+        Some(one) => one.sides.map(|side| text(one, side)),
+    }
+}
+
+/// How far the second engine is from the first.
+pub(super) fn difference(found: Option<&Difference<'_>>) -> String {
+    let known = found.and_then(|one| Some((one, one.difference?)));
+    known.map_or(UNKNOWN.to_string(), |(one, difference)| {
+        one.quantity.difference_text(difference)
+    })
+}
+
+/// `9.47 Mbit/s (9.46–9.48)`; without the ends where they look the same.
+fn range(quantity: Quantity, spread: Spread) -> String {
+    let [median, min, max] = [spread.median, spread.min, spread.max].map(|v| quantity.text(v));
+    if min == max {
+        return median;
+    }
+    let unit = |text: &str| text.split_once(' ').map(|(_, unit)| unit.to_string());
+    let is_same = unit(&min) == unit(&max) && unit(&min) == unit(&median);
+    let bare = |text: &str| text.split(' ').next().unwrap_or_default().to_string();
+    match is_same {
+        true => format!("{median} ({}–{})", bare(&min), bare(&max)),
+        false => format!("{median} ({min}–{max})"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges() {
+        let spread = |median, min, max| Spread { median, min, max };
+        for (quantity, values, text) in [
+            (
+                Quantity::Goodput,
+                spread(9.47e6, 9.46e6, 9.48e6),
+                "9.47 Mbit/s (9.46–9.48)",
+            ),
+            (
+                Quantity::Goodput,
+                spread(9.47e6, 9.471e6, 9.472e6),
+                "9.47 Mbit/s",
+            ),
+            (
+                Quantity::Rtt,
+                spread(45.0, 44.0, 1200.0),
+                "45.0 ms (44.0 ms–1.20 s)",
+            ),
+            (Quantity::Timeouts, spread(1.0, 0.0, 2.0), "1 (0–2)"),
+        ] {
+            assert_eq!(range(quantity, values), text);
+        }
+    }
+}

@@ -1,0 +1,388 @@
+//! Both ends of all connections: one loop that opens their sockets, and lets their applications write and read.
+
+use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::Sender;
+use std::thread;
+use std::time::Instant;
+
+use linux::socket::{self, ConnectOptions, Listener};
+use linux::{Family, Host, Network};
+use transport::app::{self, App};
+use units::{Duration, Time};
+
+use super::carried::{Carried, News};
+use super::connection::{Connection, End, Outcome};
+use super::poller::{Poller, Ready};
+use super::{EngineError, Side};
+
+/// The tokens of the listeners; those of connections count up from zero.
+const LISTENERS: [(Side, u64); 2] = [(Side::Near, u64::MAX - 1), (Side::Far, u64::MAX - 2)];
+
+/// How long to wait for a word from another thread.
+const BREATH: std::time::Duration = std::time::Duration::from_millis(1);
+
+/// What one flow does.
+#[derive(Debug)]
+pub(super) struct FlowPlan {
+    pub start: Duration,
+    pub app: app::Config,
+    pub seed: u64,
+    pub opens_many: bool,
+    /// The kernel's name of its controller.
+    pub controller: String,
+    /// Which pair of addresses it uses.
+    pub group: u16,
+    /// The largest segment, as `TCP_MAXSEG` has it.
+    pub mss: Option<u16>,
+    /// Where its data are sent.
+    pub sender: Side,
+}
+
+/// The loop.
+pub(super) struct Ends<'n> {
+    network: &'n Network,
+    begin: Instant,
+    /// When everything is cut off.
+    until: Time,
+    flows: Vec<FlowPlan>,
+    /// Applications that open a connection for each of their objects, once their flows have started.
+    openers: Vec<Option<App>>,
+    poller: Poller,
+    listeners: [Listener; 2],
+    connections: HashMap<u64, Connection>,
+    next: u64,
+    /// Connections whose handshake has not reached the other end, by the address that they were connected from.
+    calling: HashMap<SocketAddr, u64>,
+    timers: BTreeSet<(Time, Due)>,
+    ready: VecDeque<u64>,
+    /// Connections that are over and not noted yet.
+    over: Vec<Connection>,
+    news: Sender<News>,
+}
+
+/// What is due at a time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Due {
+    /// A flow starts, or its next object has come.
+    Flow(usize),
+    /// A connection's application has something to do.
+    App(u64),
+}
+
+impl<'n> Ends<'n> {
+    /// # Errors
+    ///
+    /// The system refuses sockets.
+    pub fn new(
+        network: &'n Network,
+        begin: Instant,
+        until: Time,
+        flows: Vec<FlowPlan>,
+        news: Sender<News>,
+    ) -> Result<Ends<'n>, EngineError> {
+        let anywhere = SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0));
+        let listeners = [
+            socket::listen(&network.near, anywhere)?,
+            socket::listen(&network.far, anywhere)?,
+        ];
+        let poller = Poller::new()?;
+        for ((_, token), listener) in LISTENERS.iter().zip(&listeners) {
+            poller.add(listener, *token)?;
+        }
+        let starts = flows.iter().enumerate();
+        let timers = starts.map(|(flow, plan)| (Time::ZERO + plan.start, Due::Flow(flow)));
+        Ok(Ends {
+            network,
+            begin,
+            until,
+            timers: timers.collect(),
+            openers: flows.iter().map(|_| None).collect(),
+            flows,
+            poller,
+            listeners,
+            connections: HashMap::new(),
+            next: 0,
+            calling: HashMap::new(),
+            ready: VecDeque::new(),
+            over: Vec::new(),
+            news,
+        })
+    }
+
+    /// Carries everything until it is done, the time is over or `stop` says so, and returns the applications of what was
+    /// cut off. To be
+    /// called in the near host's namespace.
+    ///
+    /// # Errors
+    ///
+    /// The kernel refuses what a flow needs.
+    pub fn run(mut self, stop: &AtomicBool) -> Result<Vec<(usize, App)>, EngineError> {
+        let mut seen = Vec::new();
+        let is_stopped = || stop.load(Ordering::Acquire);
+        while self.has_something_to_do() && self.now() < self.until && !is_stopped() {
+            self.poller
+                .wait(self.patience(), |ready| seen.push(ready))?;
+            for ready in seen.drain(..) {
+                self.on_ready(ready)?;
+            }
+            self.on_time()?;
+            for _ in 0..self.ready.len() {
+                if let Some(connection) = self.ready.pop_front() {
+                    self.turn(connection);
+                }
+            }
+            self.over
+                .retain(|connection| !connection.carried.is_end_noted());
+        }
+        // A last look at what is cut off is still to come.
+        while !self.connections.is_empty() && !is_stopped() {
+            thread::sleep(BREATH);
+        }
+        let cut_off = self.connections.into_values();
+        Ok(cut_off
+            .map(|connection| (connection.carried.flow, connection.app))
+            .collect())
+    }
+
+    fn has_something_to_do(&self) -> bool {
+        !self.connections.is_empty() || !self.timers.is_empty() || !self.over.is_empty()
+    }
+
+    fn now(&self) -> Time {
+        Time::ZERO + Duration::from(self.begin.elapsed())
+    }
+
+    /// How long nothing is to be done unless a socket becomes ready.
+    fn patience(&self) -> Duration {
+        if !self.ready.is_empty() {
+            return Duration::ZERO;
+        }
+        let due = self
+            .timers
+            .first()
+            .map_or(self.until, |(due, _)| (*due).min(self.until));
+        due.since(self.now())
+    }
+
+    fn on_ready(&mut self, ready: Ready) -> Result<(), EngineError> {
+        let listeners = LISTENERS.iter().find(|(_, token)| *token == ready.token);
+        if let Some((side, _)) = listeners {
+            return self.accept(*side);
+        }
+        let (id, is_sender) = (ready.token / 2, ready.token.is_multiple_of(2));
+        let Some(connection) = self.connections.get_mut(&id) else {
+            return Ok(());
+        };
+        let end = match is_sender {
+            true => &mut connection.sender,
+            false => &mut connection.receiver,
+        };
+        if let Some(end) = end {
+            end.readable |= ready.readable;
+            end.writable |= ready.writable;
+        }
+        self.enqueue(id);
+        Ok(())
+    }
+
+    /// Does what is due.
+    fn on_time(&mut self) -> Result<(), EngineError> {
+        let now = self.now();
+        while let Some((_, due)) = self.timers.first().copied().filter(|(at, _)| *at <= now) {
+            self.timers.pop_first();
+            match due {
+                Due::Flow(flow) => self.start(flow, now)?,
+                Due::App(id) => {
+                    if let Some(connection) = self.connections.get_mut(&id) {
+                        connection.timer = None;
+                        self.enqueue(id);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A flow starts, or its next objects have come.
+    fn start(&mut self, flow: usize, now: Time) -> Result<(), EngineError> {
+        let (Some(plan), Some(opener)) = (self.flows.get(flow), self.openers.get_mut(flow)) else {
+            return Ok(());
+        };
+        let make = || App::new(&plan.app, plan.seed, Time::ZERO + plan.start).ok();
+        if !plan.opens_many {
+            let app = make();
+            return app.map_or(Ok(()), |app| self.connect(flow, app));
+        }
+        let mut arrived = Vec::new();
+        if opener.is_none() {
+            *opener = make();
+        }
+        if let Some(opener) = opener {
+            while let Some(arrival) = opener.poll_connection(now) {
+                arrived.push(App::of_arrival(&arrival));
+            }
+            if let Some(next) = opener.next_timer() {
+                self.timers.insert((next, Due::Flow(flow)));
+            }
+        }
+        arrived
+            .into_iter()
+            .try_for_each(|app| self.connect(flow, app))
+    }
+
+    /// Opens a connection. The end that speaks first does: the sender of data, unless it is to be asked for them.
+    fn connect(&mut self, flow: usize, app: App) -> Result<(), EngineError> {
+        let Some(plan) = self.flows.get(flow) else {
+            return Ok(());
+        };
+        let is_asked = plan.app.has_requests();
+        let from = if is_asked {
+            plan.sender.other()
+        } else {
+            plan.sender
+        };
+        let to = from.other();
+        let address = |side| self.host(side).address(plan.group, Family::V4);
+        let target = SocketAddr::new(address(to), self.listener(to).address().port());
+        let options = ConnectOptions {
+            controller: &plan.controller,
+            mss: plan.mss,
+        };
+        let stream = match from {
+            Side::Near => socket::connect_here(address(from), target, &options)?,
+            Side::Far => socket::connect(self.host(from), address(from), target, &options)?,
+        };
+        let origin = stream.local_addr()?;
+        let carried = Carried::new(flow, origin, plan.sender, !is_asked);
+        let carried = Arc::new(carried);
+        let id = self.next;
+        self.next += 1;
+        let mut connection = Connection::new(carried.clone(), app);
+        let end = match is_asked {
+            true => &mut connection.receiver,
+            false => &mut connection.sender,
+        };
+        self.poller.add(&stream, id * 2 + u64::from(is_asked))?;
+        *end = Some(End::new(stream)?);
+        self.calling.insert(origin, id);
+        self.connections.insert(id, connection);
+        self.arrange(id);
+        self.tell(News::Opened(carried));
+        Ok(())
+    }
+
+    /// Takes the connections whose handshakes have reached this side.
+    fn accept(&mut self, side: Side) -> Result<(), EngineError> {
+        loop {
+            let (stream, origin) = match self.listener(side).accept() {
+                Ok(accepted) => accepted,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
+                Err(error) => return Err(error.into()),
+            };
+            let id = self.calling.remove(&origin);
+            let connection = id.and_then(|id| Some((id, self.connections.get_mut(&id)?)));
+            // Who called has given up already.
+            let Some((id, connection)) = connection else {
+                continue;
+            };
+            let end = match connection.receiver {
+                None => &mut connection.receiver,
+                Some(_) => {
+                    if let Some(plan) = self.flows.get(connection.carried.flow) {
+                        socket::set_controller(&stream, &plan.controller)?;
+                    }
+                    &mut connection.sender
+                }
+            };
+            let is_sender = connection.carried.sender == side;
+            self.poller.add(&stream, id * 2 + u64::from(!is_sender))?;
+            *end = Some(End::new(stream)?);
+        }
+    }
+
+    /// A connection does what it can.
+    fn turn(&mut self, id: u64) {
+        let now = self.now();
+        let Some(connection) = self.connections.get_mut(&id) else {
+            return;
+        };
+        connection.is_queued = false;
+        let (flow, news) = (connection.carried.flow, &self.news);
+        let outcome = connection.turn(now, |transfer| {
+            // Nobody listens any more if the run is at its end.
+            let _ = news.send(News::Transfer(flow, transfer));
+        });
+        match outcome {
+            Ok(Outcome::GoesOn) => self.enqueue(id),
+            Ok(Outcome::Waits) => {}
+            Ok(Outcome::Complete) => return self.end(id, News::Complete),
+            // Nobody answers, or not any more: that, too, is something to see.
+            Err(_) => return self.end(id, News::Broken),
+        }
+        self.arrange(id);
+    }
+
+    /// Sees to it that a connection has its turn.
+    fn enqueue(&mut self, id: u64) {
+        if let Some(connection) = self.connections.get_mut(&id)
+            && !connection.is_queued
+        {
+            connection.is_queued = true;
+            self.ready.push_back(id);
+        }
+    }
+
+    /// Sees to it that a connection's application is called when it wants to be.
+    fn arrange(&mut self, id: u64) {
+        let Some(connection) = self.connections.get_mut(&id) else {
+            return;
+        };
+        let next = connection.app.next_timer();
+        if next == connection.timer {
+            return;
+        }
+        if let Some(before) = connection.timer {
+            self.timers.remove(&(before, Due::App(id)));
+        }
+        connection.timer = next;
+        self.timers.extend(next.map(|next| (next, Due::App(id))));
+    }
+
+    /// A connection is over.
+    fn end(&mut self, id: u64, how: fn(usize, App) -> News) {
+        let Some(connection) = self.connections.remove(&id) else {
+            return;
+        };
+        self.calling.remove(&connection.carried.origin);
+        if let Some(before) = connection.timer {
+            self.timers.remove(&(before, Due::App(id)));
+        }
+        connection.carried.end();
+        self.tell(how(connection.carried.flow, connection.app.clone()));
+        self.over.push(connection);
+    }
+
+    fn tell(&self, news: News) {
+        // Nobody listens any more if the run is at its end.
+        let _ = self.news.send(news);
+    }
+
+    fn host(&self, side: Side) -> &Host {
+        match side {
+            Side::Near => &self.network.near,
+            Side::Far => &self.network.far,
+        }
+    }
+
+    fn listener(&self, side: Side) -> &Listener {
+        let [near, far] = &self.listeners;
+        match side {
+            Side::Near => near,
+            Side::Far => far,
+        }
+    }
+}

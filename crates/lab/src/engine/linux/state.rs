@@ -1,0 +1,51 @@
+//! What a kernel's controller is doing, in the words of our own ones.
+
+use linux::diag::{BbrInfo, CaState, TcpInfo};
+use units::Ratio;
+
+/// BBR's state as its gains tell it: `bbr_update_gains` in Linux `tcp_bbr.c` has a pair for each.
+pub(super) fn of_bbr(bbr: &BbrInfo) -> &'static str {
+    // 2885/1000, for doubling each round; only Startup and Drain have this much room.
+    let is_high = |gain: Ratio| gain > Ratio::new(5, 2);
+    match (is_high(bbr.pacing_gain), is_high(bbr.cwnd_gain)) {
+        (true, _) => "Startup",
+        (false, true) => "Drain",
+        (false, false) if bbr.cwnd_gain == Ratio::ONE => "ProbeRTT",
+        (false, false) => "ProbeBW",
+    }
+}
+
+/// The state of a controller with a window and a slow-start threshold.
+pub(super) fn of_window(info: &TcpInfo) -> &'static str {
+    match (info.ca_state, info.snd_ssthresh) {
+        (CaState::Recovery | CaState::Cwr, _) => "Recovery",
+        (_, Some(ssthresh)) if info.snd_cwnd >= ssthresh => "CongestionAvoidance",
+        _ => "SlowStart",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use units::Rate;
+
+    use super::*;
+
+    #[test]
+    fn each_pair_of_gains_is_a_state() {
+        // In units of 1/256, as the kernel rounds them.
+        let state = |pacing, cwnd| {
+            of_bbr(&BbrInfo {
+                bw: Rate::ZERO,
+                min_rtt: None,
+                pacing_gain: Ratio::new(pacing, 256),
+                cwnd_gain: Ratio::new(cwnd, 256),
+            })
+        };
+        assert_eq!(state(739, 739), "Startup");
+        assert_eq!(state(88, 739), "Drain");
+        for pacing in [320, 192, 256] {
+            assert_eq!(state(pacing, 512), "ProbeBW");
+        }
+        assert_eq!(state(256, 256), "ProbeRTT");
+    }
+}

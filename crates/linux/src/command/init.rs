@@ -1,0 +1,174 @@
+//! The first process of a command's PID namespace: starts the command, reaps what it leaves, passes signals on.
+
+use std::ffi::{CStr, OsStr, OsString};
+use std::path::Path;
+use std::process::Command;
+use std::{env, fs, io};
+
+use nix::mount::{MsFlags, mount};
+use nix::sys::prctl::{set_name, set_pdeathsig};
+use nix::sys::signal::{SigSet, Signal, kill};
+use nix::sys::signalfd::SignalFd;
+use nix::unistd::Pid;
+use rustix::process::{WaitOptions, WaitStatus, wait};
+
+use crate::namespace::Namespace;
+use crate::{Error, privilege};
+
+/// The exit codes of whatever runs other commands (POSIX, "Shell Command Language", exit status for commands): not
+/// found, found but not executable; and of env(1), where it is not the command that failed.
+const NOT_FOUND: u8 = 127;
+const NOT_EXECUTABLE: u8 = 126;
+const NO_PLACE: u8 = 125;
+
+/// This process's number, as /proc has it: the first argument of [`init_main`].
+pub(super) fn own_process() -> Result<OsString, Error> {
+    fs::read_link("/proc/self")
+        .map(Into::into)
+        .map_err(|source| Error::system("cannot read /proc/self", source))
+}
+
+/// What a process that [`Command::spawn`](super::Command::spawn) started does, given the arguments after those of
+/// [`Init`](super::Init): to be called before it has a second thread, and to exit with the code that this returns.
+///
+/// Its standard error gets one line when the command cannot be started.
+pub fn init_main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
+    let mut arguments = arguments.into_iter();
+    let (Some(parent), Some(program)) = (arguments.next(), arguments.next()) else {
+        eprintln!("this subcommand is for fullpipe's own use");
+        return NO_PLACE;
+    };
+    if let Err(error) = prepare(&parent) {
+        eprintln!("{}: {error}", program.display());
+        return NO_PLACE;
+    }
+    let child = match Command::new(&program).args(arguments).spawn() {
+        Ok(child) => child,
+        Err(error) => return cannot_start(&program, &error),
+    };
+    match attend(Pid::from_raw(child.id().cast_signed())) {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("{}: cannot be watched: {error}", program.display());
+            NO_PLACE
+        }
+    }
+}
+
+/// Ties this process's life to that of `parent`, and makes the place for the command.
+fn prepare(parent: &OsStr) -> Result<(), Error> {
+    die_with(parent)?;
+    mount_proc()?;
+    privilege::renounce()
+}
+
+/// Ties this process's life to that of the thread that started it.
+fn die_with(parent: &OsStr) -> Result<(), Error> {
+    set_pdeathsig(Signal::SIGKILL)
+        .map_err(|source| Error::system("cannot ask for the parent-death signal", source))?;
+    // The parent may have gone before. /proc is still the parent's, and numbers processes as it does there.
+    let status = fs::read_to_string("/proc/self/status")
+        .map_err(|source| Error::system("cannot read /proc/self/status", source))?;
+    let lives = status.lines().any(|line| {
+        line.strip_prefix("PPid:\t")
+            .is_some_and(|number| parent == number)
+    });
+    if lives {
+        Ok(())
+    } else {
+        Err(Error::system(
+            "cannot start",
+            io::Error::other("the parent is gone"),
+        ))
+    }
+}
+
+/// Shows the command the processes of its own namespace in /proc, and none of the others.
+fn mount_proc() -> Result<(), Error> {
+    const NONE: Option<&str> = None;
+    Namespace::Mount.unshare()?;
+    mount(NONE, "/", NONE, MsFlags::MS_REC | MsFlags::MS_SLAVE, NONE)
+        .map_err(|source| Error::system("cannot keep mounts to the new mount namespace", source))?;
+    let flags = MsFlags::MS_NOSUID | MsFlags::MS_NODEV | MsFlags::MS_NOEXEC;
+    if let Err(error) = mount(Some("proc"), "/proc", Some("proc"), flags, NONE) {
+        // Where parts of /proc are hidden, as in containers, the kernel shows an unprivileged user no other
+        // (mount_too_revealing in fs/namespace.c). The command runs nevertheless.
+        eprintln!(
+            "/proc shows the processes outside, not the command's own: it cannot be mounted: {error}"
+        );
+    }
+    Ok(())
+}
+
+/// What the init calls itself once it receives signals: the name that ps(1) shows, and that its parent waits for.
+pub(super) const NAME: &CStr = c"fullpipe-init";
+
+/// Waits for the command's end, and passes on what signals come from outside until then; the exit code.
+///
+/// Only now are signals blocked, to be received: the command inherits the mask of whoever started us. Until now the
+/// kernel has kept them from this process, the first of its namespace.
+fn attend(command: Pid) -> io::Result<u8> {
+    let all = SigSet::all();
+    all.thread_block()?;
+    let signals = SignalFd::new(&all)?;
+    set_name(NAME)?;
+    loop {
+        // First of all, for a command that has ended already.
+        if let Some(code) = reap(command)? {
+            return Ok(code);
+        }
+        let Some(received) = signals.read_signal()? else {
+            continue;
+        };
+        let Ok(signal) = Signal::try_from(received.ssi_signo.cast_signed()) else {
+            continue;
+        };
+        // From a process (signal(7): SI_USER and below) outside the namespace. What the terminal sends, it sends the
+        // command too; SIGCHLD is about a child of ours.
+        if received.ssi_code <= 0 && received.ssi_pid == 0 && signal != Signal::SIGCHLD {
+            // The command may have ended already.
+            let _sent = kill(command, signal);
+        }
+    }
+}
+
+/// Lets go of all children that have ended; the exit code, if the command was one of them.
+fn reap(command: Pid) -> io::Result<Option<u8>> {
+    while let Some((child, status)) = wait(WaitOptions::NOHANG)? {
+        if child.as_raw_pid() == command.as_raw() {
+            return Ok(Some(code(status)));
+        }
+    }
+    Ok(None)
+}
+
+/// The exit code of a shell for a process that ended so.
+fn code(status: WaitStatus) -> u8 {
+    let code = status.exit_status().or(status
+        .terminating_signal()
+        .map(|number| number.saturating_add(128)));
+    code.and_then(|code| u8::try_from(code).ok())
+        .unwrap_or(u8::MAX)
+}
+
+/// Says why there is no such command.
+fn cannot_start(program: &OsStr, error: &io::Error) -> u8 {
+    if error.kind() == io::ErrorKind::NotFound || !exists(program) {
+        eprintln!("{}: command not found", program.display());
+        NOT_FOUND
+    } else {
+        eprintln!("{}: cannot be executed: {error}", program.display());
+        NOT_EXECUTABLE
+    }
+}
+
+/// Whether there is such a file, in `PATH` if it is named without a directory. (A directory that may not be searched
+/// counts for execvp(3) as a program that may not be executed.)
+fn exists(program: &OsStr) -> bool {
+    let path = Path::new(program);
+    if path.components().nth(1).is_some() || path.is_absolute() {
+        return true;
+    }
+    env::var_os("PATH")
+        .is_some_and(|list| env::split_paths(&list).any(|directory| directory.join(path).exists()))
+}

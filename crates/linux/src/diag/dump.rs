@@ -1,0 +1,295 @@
+//! The question to the kernel, and the walk through its answer.
+
+use netlink_packet_core::{NLM_F_DUMP, NLM_F_REQUEST, NLMSG_DONE, NLMSG_ERROR, NetlinkBuffer};
+use netlink_sys::{Socket, protocols::NETLINK_SOCK_DIAG};
+
+use super::message::{CONG, INFO, SKMEMINFO, VEGASINFO};
+use super::native::array_at;
+use super::{Filter, SocketState};
+use crate::{Error, Host};
+
+/// A conversation with the kernel about the TCP sockets of one network namespace.
+///
+/// A dump walks the namespace's table of connections and takes each socket's lock for a moment: it is cheap next to what
+/// the sockets do, but not free. Ten milliseconds apart is plenty.
+pub struct Diag {
+    socket: Socket,
+    sequence: u32,
+    message: Vec<u8>,
+}
+
+/// The kernel fills a datagram as long as the reader's buffer, up to 32 KiB (`netlink_dump` in
+/// `net/netlink/af_netlink.c`).
+const DATAGRAM: usize = 32 << 10;
+
+/// The type of a question about the TCP sockets of both IP versions in one walk (`include/uapi/linux/inet_diag.h`). The
+/// newer `SOCK_DIAG_BY_FAMILY` asks for one version only, and would walk twice.
+const TCPDIAG_GETSOCK: u16 = 18;
+
+/// The attribute of the question that carries the filter.
+const INET_DIAG_REQ_BYTECODE: u16 = 1;
+
+/// The length of `struct nlmsghdr`, `struct inet_diag_req` and `struct nlattr`.
+const HEADER: usize = 16;
+const REQUEST: usize = 60;
+const ATTRIBUTE: usize = 4;
+
+/// The states (`1 << TCP_…`) of a connection that carries or has yet to carry data: all but TIME-WAIT, CLOSE and LISTEN.
+const STATES: u32 = 0b1011_0011_1110;
+
+/// What to tell of each socket: a bit each, counted from 1. `VEGASINFO` stands for the controller's own view, whichever
+/// it is (`bbr_get_info` in `net/ipv4/tcp_bbr.c`).
+const EXTENSIONS: u8 =
+    1 << (INFO - 1) | 1 << (VEGASINFO - 1) | 1 << (CONG - 1) | 1 << (SKMEMINFO - 1);
+
+impl Diag {
+    /// Opens a conversation about `host`'s namespace.
+    ///
+    /// # Errors
+    ///
+    /// If the namespace cannot be entered, or the kernel has no netlink socket for it.
+    pub fn open(host: &Host) -> Result<Diag, Error> {
+        host.inside(Diag::open_here)?
+    }
+
+    /// Opens a conversation about the calling thread's namespace. It stays with that namespace, whichever thread uses it.
+    ///
+    /// # Errors
+    ///
+    /// If the kernel has no netlink socket for it.
+    pub fn open_here() -> Result<Diag, Error> {
+        let socket = Socket::new(NETLINK_SOCK_DIAG).map_err(|source| {
+            Error::system("cannot open a netlink socket for sock_diag", source)
+        })?;
+        Ok(Diag {
+            socket,
+            sequence: 0,
+            message: Vec::with_capacity(DATAGRAM),
+        })
+    }
+
+    /// Tells `each` of every connection that passes `filter`, in no particular order.
+    ///
+    /// The kernel answers in several datagrams while the sockets live on: a connection that comes or goes meanwhile may
+    /// be left out. Nothing is allocated per socket.
+    ///
+    /// # Errors
+    ///
+    /// If the kernel refuses the question (a kernel without `CONFIG_INET_DIAG`), or its answer makes no sense: what came
+    /// before was told.
+    pub fn sockets(
+        &mut self,
+        filter: &Filter,
+        mut each: impl FnMut(&SocketState),
+    ) -> Result<(), Error> {
+        const ASK: &str = "cannot ask sock_diag about TCP sockets (it takes CONFIG_INET_DIAG and its module tcp_diag)";
+        self.sequence = self.sequence.wrapping_add(1);
+        question(filter, self.sequence, &mut self.message);
+        self.socket
+            .send(&self.message, 0)
+            .map_err(|source| Error::system(ASK, source))?;
+
+        // What is not understood does not end the reading: the rest of this answer would be taken for the next one's.
+        let mut outcome = Ok(());
+        loop {
+            self.message.clear();
+            self.socket
+                .recv(&mut self.message, 0)
+                .map_err(|source| Error::system(ASK, source))?;
+            for answer in Answers::new(&self.message, self.sequence) {
+                match answer {
+                    Answer::Socket(payload) => match SocketState::parse(payload) {
+                        Ok(Some(state)) => each(&state),
+                        Ok(None) => {}
+                        Err(what) => outcome = outcome.and(Err(Error::Answer(what))),
+                    },
+                    Answer::Stale => {}
+                    Answer::Done => return outcome,
+                    Answer::Refused(errno) => {
+                        return Err(Error::system(ASK, std::io::Error::from_raw_os_error(errno)));
+                    }
+                    Answer::Odd(what) => outcome = outcome.and(Err(Error::Answer(what))),
+                }
+            }
+        }
+    }
+}
+
+/// Writes the question of number `sequence` into `to`.
+fn question(filter: &Filter, sequence: u32, to: &mut Vec<u8>) {
+    let bytecode = filter.bytecode_length();
+    let attribute = if bytecode == 0 {
+        0
+    } else {
+        ATTRIBUTE as u16 + bytecode
+    };
+    let length = (HEADER + REQUEST) as u32 + u32::from(attribute);
+
+    to.clear();
+    // struct nlmsghdr
+    to.extend(length.to_ne_bytes());
+    to.extend(TCPDIAG_GETSOCK.to_ne_bytes());
+    to.extend((NLM_F_REQUEST | NLM_F_DUMP).to_ne_bytes());
+    to.extend(sequence.to_ne_bytes());
+    to.extend(0u32.to_ne_bytes());
+    // struct inet_diag_req: family, the lengths of two prefixes, extensions; no particular socket; states, tables
+    to.extend([0, 0, 0, EXTENSIONS]);
+    to.extend([0; 48]);
+    to.extend(STATES.to_ne_bytes());
+    to.extend(0u32.to_ne_bytes());
+    // struct nlattr
+    if bytecode > 0 {
+        to.extend(attribute.to_ne_bytes());
+        to.extend(INET_DIAG_REQ_BYTECODE.to_ne_bytes());
+        filter.append_bytecode(to);
+    }
+}
+
+/// One message of the kernel's answer.
+#[derive(Debug)]
+enum Answer<'a> {
+    /// About a socket: the message's payload.
+    Socket(&'a [u8]),
+    /// To an earlier question.
+    Stale,
+    /// The answer is complete.
+    Done,
+    /// The kernel will not answer: an error number.
+    Refused(i32),
+    /// A message that makes no sense.
+    Odd(&'static str),
+}
+
+/// The messages of one datagram.
+struct Answers<'a> {
+    rest: &'a [u8],
+    sequence: u32,
+}
+
+impl<'a> Answers<'a> {
+    fn new(datagram: &'a [u8], sequence: u32) -> Answers<'a> {
+        Answers {
+            rest: datagram,
+            sequence,
+        }
+    }
+}
+
+impl<'a> Iterator for Answers<'a> {
+    type Item = Answer<'a>;
+
+    fn next(&mut self) -> Option<Answer<'a>> {
+        if self.rest.is_empty() {
+            return None;
+        }
+        let Ok(message) = NetlinkBuffer::new_checked(self.rest) else {
+            self.rest = &[];
+            return Some(Answer::Odd("truncated netlink message"));
+        };
+        let aligned = (message.length() as usize).next_multiple_of(4);
+        self.rest = self.rest.get(aligned..).unwrap_or_default();
+        if message.sequence_number() != self.sequence {
+            return Some(Answer::Stale);
+        }
+        Some(match message.message_type() {
+            NLMSG_DONE => match errno(message.payload()) {
+                None => Answer::Done,
+                Some(errno) => Answer::Refused(errno),
+            },
+            NLMSG_ERROR => Answer::Refused(errno(message.payload()).unwrap_or_default()),
+            TCPDIAG_GETSOCK => Answer::Socket(message.payload()),
+            _ => Answer::Odd("netlink message of an unknown type"),
+        })
+    }
+}
+
+/// The error number at the start of an error's or a final message's payload; none if it reports no error.
+fn errno(payload: &[u8]) -> Option<i32> {
+    array_at(payload, 0)
+        .map(i32::from_ne_bytes)
+        .filter(|&code| code < 0)
+        .map(i32::saturating_neg)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// A netlink message of `kind` to the question of number `sequence`.
+    fn message(kind: u16, sequence: u32, payload: &[u8]) -> Vec<u8> {
+        let mut message = Vec::new();
+        message.extend(((HEADER + payload.len()) as u32).to_ne_bytes());
+        message.extend(kind.to_ne_bytes());
+        message.extend([0, 0]);
+        message.extend(sequence.to_ne_bytes());
+        message.extend([0; 4]);
+        message.extend(payload);
+        message
+    }
+
+    fn answers(datagram: &[u8]) -> Vec<String> {
+        Answers::new(datagram, 7)
+            .map(|answer| format!("{answer:?}"))
+            .collect()
+    }
+
+    #[test]
+    fn the_question_is_as_long_as_it_says() {
+        for (filter, length) in [
+            (Filter::default(), 76),
+            (
+                Filter {
+                    local_ports: Some(1..=2),
+                    remote_ports: Some(3..=4),
+                },
+                76 + 4 + 32,
+            ),
+        ] {
+            let mut to = Vec::new();
+            question(&filter, 7, &mut to);
+            assert_eq!(to.len(), length);
+            assert_eq!(array_at(&to, 0), Some((length as u32).to_ne_bytes()));
+        }
+    }
+
+    #[test]
+    fn a_datagram_holds_many_messages() {
+        let datagram = [
+            message(TCPDIAG_GETSOCK, 7, &[1, 2, 3, 4]),
+            message(TCPDIAG_GETSOCK, 6, &[5; 4]),
+            message(NLMSG_DONE, 7, &0i32.to_ne_bytes()),
+        ]
+        .concat();
+        assert_eq!(
+            answers(&datagram),
+            ["Socket([1, 2, 3, 4])", "Stale", "Done"]
+        );
+    }
+
+    #[test]
+    fn an_error_is_a_refusal_wherever_it_stands() {
+        let code = (-22i32).to_ne_bytes();
+        assert_eq!(answers(&message(NLMSG_ERROR, 7, &code)), ["Refused(22)"]);
+        assert_eq!(answers(&message(NLMSG_DONE, 7, &code)), ["Refused(22)"]);
+    }
+
+    #[test]
+    fn what_is_cut_short_is_odd() {
+        let whole = message(TCPDIAG_GETSOCK, 7, &[1; 8]);
+        for length in 1..whole.len() {
+            assert_eq!(
+                answers(&whole[..length]),
+                [r#"Odd("truncated netlink message")"#]
+            );
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_datagram_makes_it_panic_or_go_on_for_ever(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
+            prop_assert!(Answers::new(&bytes, 7).count() <= bytes.len());
+        }
+    }
+}

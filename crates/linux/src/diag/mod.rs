@@ -1,0 +1,25 @@
+//! What the kernel tells of its TCP sockets: `sock_diag`, the netlink family behind `ss`.
+//!
+//! [`Diag`] asks for all sockets of one network namespace at once; each answer is a [`SocketState`], whose parts have a
+//! file each: [`TcpInfo`], BBR's own [`BbrInfo`], the socket's [`Memory`]. [`CounterReader`] adds what the kernel counts
+//! per namespace only. Layouts: `include/uapi/linux/{inet_diag,sock_diag,tcp}.h` of Linux 6.18, read by length, so that an
+//! older kernel gives less and a newer one is not misread.
+
+mod bbr_info;
+mod counters;
+mod dump;
+mod filter;
+mod memory;
+mod message;
+mod native;
+mod tcp_info;
+mod tcp_state;
+
+pub use bbr_info::BbrInfo;
+pub use counters::{CounterReader, Counters};
+pub use dump::Diag;
+pub use filter::Filter;
+pub use memory::Memory;
+pub use message::{ControllerName, SocketState};
+pub use tcp_info::{AccEcn, Negotiated, RtoCounts, TcpInfo};
+pub use tcp_state::{CaState, TcpState};

@@ -1,0 +1,38 @@
+//! New namespaces for the calling thread (namespaces(7)).
+
+use nix::sched::{CloneFlags, unshare};
+
+use crate::Error;
+
+/// A kind of namespace.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Namespace {
+    Network,
+    Mount,
+    /// For the thread's children, not for itself (pid_namespaces(7)).
+    Pid,
+}
+
+impl Namespace {
+    /// Moves the calling thread to a new namespace of this kind.
+    ///
+    /// # Errors
+    ///
+    /// One line: without CAP_SYS_ADMIN, or when the kernel allows no more of them.
+    pub(crate) fn unshare(self) -> Result<(), Error> {
+        let (flag, name, short) = match self {
+            Namespace::Network => (CloneFlags::CLONE_NEWNET, "network", "net"),
+            Namespace::Mount => (CloneFlags::CLONE_NEWNS, "mount", "mnt"),
+            Namespace::Pid => (CloneFlags::CLONE_NEWPID, "PID", "pid"),
+        };
+        unshare(flag).map_err(|source| {
+            let why = match source {
+                nix::Error::EPERM => "this takes CAP_SYS_ADMIN".to_owned(),
+                nix::Error::ENOSPC => format!("sysctl user.max_{short}_namespaces allows no more"),
+                nix::Error::EINVAL => "this kernel has none".to_owned(),
+                _ => "the kernel refuses".to_owned(),
+            };
+            Error::system(format!("cannot make a {name} namespace: {why}"), source)
+        })
+    }
+}

@@ -1,0 +1,226 @@
+//! One end: a network namespace that only this process knows, with a TUN device in it.
+
+use std::fs::{self, File};
+use std::net::IpAddr;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::panic::resume_unwind;
+use std::thread;
+
+use netlink_packet_route::link::LinkAttribute;
+use netlink_packet_route::route::RouteMetric;
+use nix::sched::{CloneFlags, setns};
+
+use super::address::{Family, Side};
+use super::netlink::Netlink;
+use super::settings::{Settings, write_if_present};
+use super::{NetworkConfig, tun};
+use crate::Error;
+use crate::namespace::Namespace;
+
+/// How many packets the kernel keeps for a reader of the TUN device before it drops some. The device never tells the
+/// sender to wait (tun_net_xmit in drivers/net/tun.c drops when its ring is full), so what the reader has not fetched
+/// yet must fit: a reader that is held up for 65 ms while a million packets a second arrive loses none. A place costs
+/// eight bytes.
+const QUEUE: u32 = 1 << 16;
+
+/// How many connections may linger in TIME-WAIT, and how many may be half open. Both follow from the length of the host's
+/// table of connections (tcp_set_hashinfo in net/ipv4/tcp_ipv4.c), and would be too few for many short transfers.
+const LINGERING: &str = "262144";
+const HALF_OPEN: &str = "4096";
+
+/// The loopback device's index in every namespace (linux/net_namespace.h, LOOPBACK_IFINDEX).
+const LOOPBACK: u32 = 1;
+
+/// The least MTU of a link that carries IPv6 (RFC 8200, section 5).
+const IPV6_MTU: u16 = 1280;
+
+/// The number of the metric `rto_min` (linux/rtnetlink.h, RTAX_RTO_MIN).
+const RTO_MIN: u32 = 13;
+
+/// One end of a [`Network`](super::Network).
+#[derive(Debug)]
+pub struct Host {
+    namespace: OwnedFd,
+    tun: OwnedFd,
+    side: Side,
+    ipv6: bool,
+}
+
+impl Host {
+    /// Makes the namespace, its device, addresses and routes.
+    pub(super) fn create(side: Side, config: &NetworkConfig) -> Result<Host, Error> {
+        on_a_thread(|| {
+            Namespace::Network.unshare()?;
+            let namespace = File::open("/proc/thread-self/ns/net").map_err(|source| {
+                Error::system(
+                    "cannot open /proc/thread-self/ns/net; this takes a mounted /proc",
+                    source,
+                )
+            })?;
+            let ipv6 = config.mtu >= IPV6_MTU && fs::exists("/proc/sys/net/ipv6").unwrap_or(false);
+            let tun = furnish(side, config, ipv6)?;
+            Ok(Host {
+                namespace: namespace.into(),
+                tun,
+                side,
+                ipv6,
+            })
+        })
+    }
+
+    /// The packet side of the TUN device: what the host sends is read here, what is written here the host receives.
+    /// Nonblocking; each packet comes after a `virtio_net_hdr` of ten bytes (`IFF_VNET_HDR`), large TCP segments
+    /// whole. `try_clone` gives a descriptor to keep: the device lives for as long as any.
+    pub fn tun(&self) -> &OwnedFd {
+        &self.tun
+    }
+
+    /// The host's address in an address group.
+    pub fn address(&self, group: u16, family: Family) -> IpAddr {
+        self.side.address(group, family)
+    }
+
+    /// Whether it has addresses of IPv6: not in a kernel without, nor with an MTU under 1280.
+    pub fn has_ipv6(&self) -> bool {
+        self.ipv6
+    }
+
+    /// Packets that the host has sent and that the kernel threw away since nobody had fetched them from the device.
+    ///
+    /// # Errors
+    ///
+    /// When the namespace cannot be entered, or the kernel does not tell.
+    pub fn overflows(&self) -> Result<u64, Error> {
+        let table = self.inside(|| fs::read_to_string("/proc/thread-self/net/dev"))?;
+        let table = table
+            .map_err(|source| Error::system("cannot read /proc/thread-self/net/dev", source))?;
+        sent_and_dropped(&table).ok_or(Error::Answer("no device in /proc/net/dev"))
+    }
+
+    /// The namespace itself, as setns(2) takes it.
+    pub fn namespace(&self) -> BorrowedFd<'_> {
+        self.namespace.as_fd()
+    }
+
+    /// Calls `f` on a thread inside the namespace. Sockets that it opens belong to the namespace, whatever thread uses
+    /// them later.
+    ///
+    /// # Errors
+    ///
+    /// When the thread may not enter the namespace (CAP_SYS_ADMIN).
+    pub fn inside<T: Send>(&self, f: impl FnOnce() -> T + Send) -> Result<T, Error> {
+        on_a_thread(|| {
+            setns(&self.namespace, CloneFlags::CLONE_NEWNET).map_err(|source| {
+                Error::system(
+                    "cannot enter the network namespace; this takes CAP_SYS_ADMIN",
+                    source,
+                )
+            })?;
+            Ok(f())
+        })
+    }
+}
+
+/// What `/proc/net/dev` says of packets sent and dropped: behind the name, eight columns are of packets received, and the
+/// fourth of the next eight is this one (`dev_seq_printf_stats` in net/core/net-procfs.c).
+fn sent_and_dropped(table: &str) -> Option<u64> {
+    let mut lines = table.lines().filter_map(|line| line.split_once(':'));
+    let (_, columns) = lines.find(|(name, _)| name.trim() == tun::DEVICE)?;
+    columns.split_whitespace().nth(8 + 3)?.parse().ok()
+}
+
+/// Calls `f` on a thread of its own, so that the namespace that it enters is not the caller's.
+pub(super) fn on_a_thread<T: Send>(
+    f: impl FnOnce() -> Result<T, Error> + Send,
+) -> Result<T, Error> {
+    thread::scope(|scope| {
+        let thread = thread::Builder::new()
+            .name("namespace".to_owned())
+            .spawn_scoped(scope, f)
+            .map_err(|source| Error::system("cannot start a thread", source))?;
+        thread.join().unwrap_or_else(|panic| resume_unwind(panic))
+    })
+}
+
+/// Puts everything into the namespace that the thread is in; the device's packet side.
+fn furnish(side: Side, config: &NetworkConfig, ipv6: bool) -> Result<OwnedFd, Error> {
+    if ipv6 {
+        // The host may have IPv6 switched off for its own devices. Here nobody speaks it but our addresses: no
+        // link-local ones, no router is looked for (RFC 4861, section 6.3.7).
+        write_if_present("net.ipv6.conf.all.disable_ipv6", "0")?;
+        write_if_present("net.ipv6.conf.default.addr_gen_mode", "1")?;
+        write_if_present("net.ipv6.conf.default.router_solicitations", "0")?;
+    }
+    write_if_present("net.ipv4.tcp_max_tw_buckets", LINGERING)?;
+    write_if_present("net.ipv4.tcp_max_syn_backlog", HALF_OPEN)?;
+    config.host.apply()?;
+    let tun = tun::create()?;
+    let device = nix::net::if_::if_nametoindex(tun::DEVICE)
+        .map_err(|source| Error::system(format!("cannot find {}", tun::DEVICE), source))?;
+    let mut netlink =
+        Netlink::open().map_err(|source| Error::system("cannot open a netlink socket", source))?;
+    netlink
+        .up(LOOPBACK, Vec::new())
+        .map_err(|source| Error::system("cannot switch lo on", source))?;
+    let attributes = vec![
+        LinkAttribute::Mtu(config.mtu.into()),
+        LinkAttribute::TxQueueLen(QUEUE),
+    ];
+    netlink.up(device, attributes).map_err(|source| {
+        Error::system(
+            format!("cannot switch {} on with MTU {}", tun::DEVICE, config.mtu),
+            source,
+        )
+    })?;
+    let families: &[Family] = if ipv6 {
+        &[Family::V4, Family::V6]
+    } else {
+        &[Family::V4]
+    };
+    for &family in families {
+        for group in 0..config.groups {
+            let address = side.address(group, family);
+            netlink.add_address(device, address).map_err(|source| {
+                Error::system(format!("cannot add the address {address}"), source)
+            })?;
+        }
+        netlink
+            .add_default_route(device, side.address(0, family), metrics(&config.host))
+            .map_err(|source| {
+                Error::system(format!("cannot add the {family:?} default route"), source)
+            })?;
+    }
+    Ok(tun)
+}
+
+/// What TCP is to know of the route (ip-route(8)).
+fn metrics(settings: &Settings) -> Vec<RouteMetric> {
+    let mut metrics = Vec::new();
+    if let Some(segments) = settings.initial_cwnd {
+        metrics.push(RouteMetric::InitCwnd(segments));
+    }
+    if let Some(span) = settings.min_rto {
+        // Zero would mean the kernel's own.
+        let millis = span.as_nanos().div_ceil(1_000_000).max(1);
+        // TCP heeds a locked one only (tcp_rto_min in include/net/tcp.h).
+        metrics.push(RouteMetric::Lock(1 << RTO_MIN));
+        metrics.push(RouteMetric::RtoMin(
+            u32::try_from(millis).unwrap_or(u32::MAX),
+        ));
+    }
+    metrics
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn drops_are_those_of_packets_sent_through_the_device() {
+        let table = "Inter-|   Receive\n face |bytes\n    lo:  1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n \
+                     path0: 21 22 23 24 25 26 27 28 29 30 31 32 33 34 35 36\n";
+        assert_eq!(sent_and_dropped(table), Some(32));
+        assert_eq!(sent_and_dropped(""), None);
+        assert_eq!(sent_and_dropped("path0: 1 2\n"), None);
+    }
+}

@@ -1,0 +1,106 @@
+//! Two hosts that nothing joins but the packet sides of their TUN devices.
+//!
+//! A namespace has no name and no process in it: file descriptors of this process hold it, and it goes with them,
+//! however the process ends. Outside it there is nothing: no device, no route.
+//!
+//! A TCP connection whose last data the other side has not acknowledged outlives its closing, and holds its namespace,
+//! which nobody can reach any more, for as long as the kernel goes on trying: some two minutes (tcp_orphan_retries in
+//! net/ipv4/tcp_timer.c). Who wants it gone at once closes with `SO_LINGER` zero.
+
+mod address;
+mod host;
+mod netlink;
+mod settings;
+mod tun;
+
+use std::ops::RangeInclusive;
+use std::{fs, io};
+
+pub use address::Family;
+pub use host::Host;
+pub use settings::Settings;
+pub use tun::DEVICE;
+
+use crate::Error;
+use crate::namespace::Namespace;
+use address::Side;
+
+/// How many addresses of a family fit a subnet, with some to spare.
+const GROUPS: RangeInclusive<u16> = 1..=200;
+
+/// How many places a host's table of connections has. The machine's, which it would share, has many times as many, and
+/// each dump of the host's sockets walks all of them.
+const PLACES: &str = "16384";
+
+/// What two hosts are like.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NetworkConfig {
+    /// How many addresses of each family a host has, 1 to 200. The path may treat each pair differently.
+    pub groups: u16,
+    /// The MTU of both devices: the largest IP packet, in bytes. Under 1280 there is no IPv6.
+    pub mtu: u16,
+    /// How TCP is set on both.
+    pub host: Settings,
+}
+
+impl Default for NetworkConfig {
+    fn default() -> NetworkConfig {
+        NetworkConfig {
+            groups: 1,
+            mtu: 1500,
+            host: Settings::default(),
+        }
+    }
+}
+
+/// Two hosts, each in a network namespace of its own.
+#[derive(Debug)]
+pub struct Network {
+    /// The end where connections begin.
+    pub near: Host,
+    /// The end that is reached.
+    pub far: Host,
+}
+
+impl Network {
+    /// Makes both hosts.
+    ///
+    /// # Errors
+    ///
+    /// One line that says what is missing; see [`privilege::acquire`](crate::privilege::acquire), which comes first.
+    pub fn create(config: &NetworkConfig) -> Result<Network, Error> {
+        if !GROUPS.contains(&config.groups) {
+            let source = io::Error::from(io::ErrorKind::InvalidInput);
+            return Err(Error::system(
+                format!("{} address groups, not 1 to 200", config.groups),
+                source,
+            ));
+        }
+        host::on_a_thread(|| {
+            // A namespace has a table of connections of its own if the one that it is made in says so. That one goes
+            // with this thread.
+            Namespace::Network.unshare()?;
+            settings::write_if_present("net.ipv4.tcp_child_ehash_entries", PLACES)?;
+            Ok(Network {
+                near: Host::create(Side::Near, config)?,
+                far: Host::create(Side::Far, config)?,
+            })
+        })
+    }
+}
+
+/// The congestion controllers that the kernel offers a socket of `host`: those built in or loaded.
+///
+/// # Errors
+///
+/// When the namespace cannot be entered, or the kernel does not tell.
+pub fn controllers(host: &Host) -> Result<Vec<String>, Error> {
+    host.inside(controllers_here)?
+}
+
+/// The congestion controllers that the kernel offers in the calling thread's namespace.
+pub(crate) fn controllers_here() -> Result<Vec<String>, Error> {
+    let list = fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control")
+        .map_err(|source| Error::system("cannot read tcp_available_congestion_control", source))?;
+    Ok(list.split_whitespace().map(str::to_owned).collect())
+}
