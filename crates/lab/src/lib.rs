@@ -6,8 +6,8 @@
 //! - A [`record`] is what was observed, in one schema whatever the engine: samples over time, and a summary.
 //! - A [`report`] turns records into a table, JSON, or a page with plots.
 //!
-//! A [`shell`] is any program behind a path. A [`sweep`] runs a scenario at every point of a grid. [`calibrate`] runs a set of scenarios on two engines and compares
-//! them. A [`race`] is the same payload over the same path, once a controller.
+//! A [`shell`] is any program behind a path. A [`sweep`] runs a scenario at every point of a grid. A [`study`] is many
+//! scenarios and their records. [`calibrate`] runs a set of scenarios on two engines and compares them. A [`race`] is the same payload over the same path, once a controller.
 //!
 //! ```no_run
 //! use lab::{Cancel, race::Race, report};
@@ -38,6 +38,7 @@ pub mod record;
 pub mod report;
 pub mod scenario;
 pub mod shell;
+pub mod study;
 pub mod sweep;
 
 pub use engine::Cancel;

@@ -54,7 +54,7 @@ impl ScenarioError {
 }
 
 /// The one of `known` that `key` was probably meant to be.
-fn nearest<'k>(key: &str, known: &[&'k str]) -> Option<&'k str> {
+pub(crate) fn nearest<'k>(key: &str, known: &[&'k str]) -> Option<&'k str> {
     let near = known
         .iter()
         .map(|known| {

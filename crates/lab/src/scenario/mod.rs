@@ -33,6 +33,7 @@ pub use change::ChangeSpec;
 pub use controller::{Controller, KernelController, UnknownController};
 pub use draft::Draft;
 pub use error::ScenarioError;
+pub(crate) use error::nearest;
 pub use flow::FlowSpec;
 pub use hops::Hops;
 pub use host::HostSpec;

@@ -39,6 +39,36 @@ impl Axis {
         self.rows.get(row).into_iter().flatten().map(label)
     }
 
+    /// The values of one of its fields, as text.
+    pub(super) fn values(&self, field: &str) -> Vec<String> {
+        let place = self.fields.iter().position(|of| of == field);
+        let rows = self.rows.iter();
+        rows.filter_map(|row| row.get(place?).map(label)).collect()
+    }
+
+    /// Leaves out the rows in which the field has none of these values.
+    pub(super) fn keep(&mut self, field: &str, values: &[Value]) -> Result<(), ScenarioError> {
+        let Some(place) = self.fields.iter().position(|of| of == field) else {
+            return Ok(());
+        };
+        let has = |row: &Vec<Value>, wanted: &str| {
+            row.get(place).is_some_and(|value| label(value) == wanted)
+        };
+        let wanted: Vec<String> = values.iter().map(label).collect();
+        let unknown = wanted
+            .iter()
+            .find(|wanted| !self.rows.iter().any(|row| has(row, wanted)));
+        if let Some(unknown) = unknown {
+            return Err(ScenarioError::new("", format!("the axis has no {unknown}")));
+        }
+        if wanted.is_empty() {
+            return Err(ScenarioError::new("", "has no values; give it one or more"));
+        }
+        self.rows
+            .retain(|row| wanted.iter().any(|wanted| has(row, wanted)));
+        Ok(())
+    }
+
     /// The axes in `[axes]`: a list of values or a range for each field. A field is named by its path, in quotes or as
     /// tables in tables.
     pub(super) fn read_all(entries: &[Entry]) -> Result<Vec<Axis>, ScenarioError> {
@@ -166,7 +196,7 @@ pub(super) fn on_line(line: Option<usize>, mut error: ScenarioError) -> Scenario
 }
 
 /// A value as text: a table is `kind=codel,target=5ms`, as in an option.
-fn label(value: &Value) -> String {
+pub(crate) fn label(value: &Value) -> String {
     match value {
         Value::Scalar(text) => text.clone(),
         Value::Table(entries) => {

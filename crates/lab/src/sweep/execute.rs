@@ -73,11 +73,38 @@ pub(crate) fn execute_each<E>(
     cancel: &Cancel,
     mut keep: impl FnMut(&Run, Record) -> Result<(), E>,
 ) -> Result<Vec<Failed>, E> {
+    let mut failed = Vec::new();
+    let note = |place: usize, outcome: Result<Record, String>| match outcome {
+        Ok(record) => plan.runs.get(place).map_or(Ok(()), |run| keep(run, record)),
+        Err(reason) => {
+            failed.push(Failed { run: place, reason });
+            Ok(())
+        }
+    };
+    execute_all(plan, places, engine, jobs, watch, cancel, note)?;
+    failed.sort_by_key(|failed| failed.run);
+    Ok(failed)
+}
+
+/// As [`execute_each`]; `note` is also told of the runs that failed, and why, in the order in which they end. It is not
+/// told of those that were given up.
+///
+/// # Errors
+///
+/// What `note` says; the other runs are given up then.
+pub(crate) fn execute_all<E>(
+    plan: &Plan,
+    places: &[usize],
+    engine: &(dyn Engine + Sync),
+    jobs: usize,
+    watch: &(dyn Fn(Event) + Sync),
+    cancel: &Cancel,
+    mut note: impl FnMut(usize, Result<Record, String>) -> Result<(), E>,
+) -> Result<(), E> {
     let next = AtomicUsize::new(0);
     // Results that cannot be kept end the sweep, and not what else the caller cancels.
     let cancel = cancel.child_token();
-    let mut failed = Vec::new();
-    let kept = thread::scope(|scope| {
+    thread::scope(|scope| {
         let (sender, results) = mpsc::channel();
         for _ in 0..jobs.clamp(1, places.len().max(1)) {
             let (sender, next, cancel) = (sender.clone(), &next, &cancel);
@@ -93,31 +120,25 @@ pub(crate) fn execute_each<E>(
                         cancel,
                     );
                     // Nobody receives any more once a result could not be kept.
-                    let _ = sender.send((*place, run, result));
+                    let _ = sender.send((*place, result));
                 }
             });
         }
         drop(sender);
-        for (place, run, result) in results {
-            let kept = match result {
-                Ok(record) if record.summary.is_partial => Ok(()),
-                Ok(record) => keep(run, record),
-                Err(reason) => {
-                    failed.push(Failed { run: place, reason });
-                    Ok(())
-                }
+        for (place, result) in results {
+            let is_given_up = matches!(&result, Ok(record) if record.summary.is_partial);
+            let noted = match is_given_up {
+                true => Ok(()),
+                false => note(place, result),
             };
-            if let Err(error) = kept {
+            if let Err(error) = noted {
                 cancel.cancel();
                 return Err(error);
             }
             watch(Event::Ended(place));
         }
         Ok(())
-    });
-    kept?;
-    failed.sort_by_key(|failed| failed.run);
-    Ok(failed)
+    })
 }
 
 /// The record of one run, or why there is none.

@@ -21,8 +21,8 @@ mod work;
 
 pub use axis::Axis;
 pub use columns::{Cells, Column, columns, write_parquet};
-pub(crate) use execute::execute_each;
 pub use execute::{Event, Failed, execute, missing};
+pub(crate) use execute::{execute_all, execute_each};
 pub use metric::{Metric, UnknownMetric};
 pub use page::page;
 pub use plan::{MAX_RUNS, Plan, Point, Run};

@@ -163,13 +163,8 @@ impl Sweep {
             }
         };
         let mut sweep = Sweep {
-            name: None,
-            engine: engine::Kind::default(),
-            repeats: 1,
-            axes: Vec::new(),
-            plot: PlotSpec::default(),
-            base,
             base_file,
+            ..Sweep::alone(base)
         };
         for entry in entries {
             let assigned = sweep.assign(entry);
@@ -185,23 +180,62 @@ impl Sweep {
         Ok(sweep)
     }
 
+    /// A scenario alone: one point, at which nothing varies.
+    pub(crate) fn alone(base: Draft) -> Sweep {
+        Sweep {
+            name: None,
+            engine: engine::Kind::default(),
+            repeats: 1,
+            axes: Vec::new(),
+            plot: PlotSpec::default(),
+            base,
+            base_file: None,
+        }
+    }
+
     /// Replaces a field of the scenario that all points have in common, before the axes do.
     ///
     /// # Errors
     ///
     /// There cannot be such a field, or an axis varies it.
     pub fn set(&mut self, field: &str, text: &str) -> Result<(), ScenarioError> {
+        self.replace(field, &Value::from_option(text))
+    }
+
+    /// As [`Sweep::set`], with a value.
+    pub(crate) fn replace(&mut self, field: &str, value: &Value) -> Result<(), ScenarioError> {
         if let Some(axis) = self.fields().find(|axis| overlap(axis, field)) {
             let reason = format!("is varied by the axis {axis}");
             return Err(ScenarioError::new(field, reason));
         }
-        self.base.set(field, text)
+        self.base.replace(field, value)
+    }
+
+    /// Leaves out all values of a field that varies but these.
+    ///
+    /// # Errors
+    ///
+    /// No axis varies the field, or it does not have one of the values.
+    pub(crate) fn keep(&mut self, field: &str, values: &[Value]) -> Result<(), ScenarioError> {
+        let varied = |axis: &&mut Axis| axis.fields.iter().any(|of| of == field);
+        let Some(axis) = self.axes.iter_mut().find(varied) else {
+            let reason = "is varied by no axis; give it one value";
+            return Err(ScenarioError::new(field, reason));
+        };
+        axis.keep(field, values)
+            .map_err(|error| error.within(field))
     }
 
     /// The fields that vary, axis by axis.
     pub fn fields(&self) -> impl Iterator<Item = &str> {
         let fields = self.axes.iter().flat_map(|axis| &axis.fields);
         fields.map(String::as_str)
+    }
+
+    /// The values of a field as text, if an axis varies it.
+    pub fn values(&self, field: &str) -> Option<Vec<String>> {
+        let varied = |axis: &&Axis| axis.fields.iter().any(|of| of == field);
+        self.axes.iter().find(varied).map(|axis| axis.values(field))
     }
 
     /// How many runs there are, if that can be counted.
