@@ -16,6 +16,8 @@ pub struct Agenda {
     /// From the indices themselves up to a single node; [`Time::MAX`] is none.
     levels: Vec<Vec<[Time; CHILDREN]>>,
     earliest: Time,
+    /// The index that is due first, if that is known: the way down to it passes through all levels.
+    first: Option<usize>,
 }
 
 impl Agenda {
@@ -30,6 +32,7 @@ impl Agenda {
         Agenda {
             levels,
             earliest: Time::MAX,
+            first: None,
         }
     }
 
@@ -60,6 +63,7 @@ impl Agenda {
 
     /// `index` is now due at `at`; [`Time::MAX`] for never.
     pub fn set(&mut self, index: usize, at: Time) {
+        self.note_first(index, at);
         let (mut index, mut at) = (index, at);
         for level in &mut self.levels {
             let Some(node) = level.get_mut(index / CHILDREN) else {
@@ -76,16 +80,34 @@ impl Agenda {
         self.earliest = at;
     }
 
+    /// `index` will be due at `at`, which may make it the first, or another.
+    fn note_first(&mut self, index: usize, at: Time) {
+        if at < self.earliest {
+            self.first = Some(index);
+        } else if at == self.earliest {
+            self.first = self.first.map(|first| first.min(index));
+        } else if self.first == Some(index) {
+            self.first = None;
+        }
+    }
+
     /// The earliest time; [`Time::MAX`] if nothing is due.
     pub fn next_at(&self) -> Time {
         self.earliest
     }
 
     /// The index that is due first.
-    pub fn next(&self) -> Option<usize> {
+    pub fn first(&mut self) -> Option<usize> {
         if self.earliest == Time::MAX {
             return None;
         }
+        if self.first.is_none() {
+            self.first = self.search();
+        }
+        self.first
+    }
+
+    fn search(&self) -> Option<usize> {
         let mut index = 0;
         for level in self.levels.iter().rev() {
             let node = level.get(index)?;
@@ -115,8 +137,8 @@ mod tests {
     #[test]
     fn nothing_is_due_at_first() {
         for len in [0, 1, 2, 3, 100] {
-            let agenda = Agenda::new(len);
-            assert_eq!((agenda.next_at(), agenda.next()), (Time::MAX, None));
+            let mut agenda = Agenda::new(len);
+            assert_eq!((agenda.next_at(), agenda.first()), (Time::MAX, None));
         }
     }
 
@@ -126,7 +148,7 @@ mod tests {
         for index in [4, 2, 3] {
             agenda.set(index, at(7));
         }
-        assert_eq!((agenda.next_at(), agenda.next()), (at(7), Some(2)));
+        assert_eq!((agenda.next_at(), agenda.first()), (at(7), Some(2)));
     }
 
     proptest! {
@@ -144,7 +166,7 @@ mod tests {
                     .iter()
                     .filter(|(_, time)| **time != Time::MAX)
                     .min_by_key(|(index, time)| (**time, **index));
-                prop_assert_eq!(agenda.next(), expected.map(|(index, _)| *index));
+                prop_assert_eq!(agenda.first(), expected.map(|(index, _)| *index));
                 prop_assert_eq!(agenda.next_at(), expected.map_or(Time::MAX, |(_, time)| *time));
                 prop_assert_eq!(agenda.get(index), time);
             }

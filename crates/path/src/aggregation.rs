@@ -51,6 +51,6 @@ mod tests {
         assert_eq!(release(9_999_999), 10_000_000);
         assert_eq!(release(10_000_000), 10_000_000);
         assert_eq!(release(10_000_001), 20_000_000);
-        assert_eq!(release(u64::MAX), u64::MAX);
+        assert_eq!(aggregation.release(Time::MAX), Time::MAX);
     }
 }

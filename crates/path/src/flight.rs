@@ -88,6 +88,7 @@ impl Flight {
         }
         let place = self.line.pop(store)?;
         self.line_next = self.line.first(store).map(|held| held.at);
+        self.line.prefetch_second(store);
         Some(place)
     }
 }

@@ -3,6 +3,7 @@
 //! Queues and flights are lists of places, so a packet is written once, read once, and never moved; and any packet can
 //! be dropped from any list without a search.
 
+use prefetch::{NEAR, prefetch};
 use units::{Bytes, Duration, Time};
 
 use crate::counters::Count;
@@ -43,6 +44,8 @@ pub(crate) struct Store<P> {
     /// they then lie in that order, and a hundred thousand of them are passed through from one end to the other, which
     /// caches foresee, not here and there.
     empty: List,
+    /// Whether all places together take more memory than is near.
+    is_far: bool,
     count: Count,
 }
 
@@ -51,6 +54,7 @@ impl<P> Store<P> {
         Store {
             slots: Vec::new(),
             empty: List::EMPTY,
+            is_far: false,
             count: Count::default(),
         }
     }
@@ -73,6 +77,7 @@ impl<P> Store<P> {
     fn put(&mut self, held: Held, packet: P) -> Place {
         self.count.add(held.size);
         let place = self.empty.take(&self.slots).unwrap_or(NOWHERE);
+        self.prefetch(self.empty.first);
         match self.slots.get_mut(place) {
             Some(slot) => {
                 debug_assert!(slot.packet.is_none(), "an empty slot is full");
@@ -86,6 +91,7 @@ impl<P> Store<P> {
                     held,
                     packet: Some(packet),
                 });
+                self.is_far = self.slots.len() * size_of::<Slot<P>>() > NEAR;
                 self.slots.len() - 1
             }
         }
@@ -118,6 +124,16 @@ impl<P> Store<P> {
         let slot = self.slots.get(place)?;
         let (held, packet) = (slot.held, slot.packet.clone()?);
         Some(self.put(held, packet))
+    }
+
+    /// Has a place fetched that will soon be read or written, if that is worth the while.
+    #[inline]
+    fn prefetch(&self, place: Place) {
+        if self.is_far
+            && let Some(slot) = self.slots.get(place)
+        {
+            prefetch(slot);
+        }
     }
 
     fn is_full(&self, place: Place) -> bool {
@@ -156,6 +172,14 @@ impl List {
 
     pub(crate) fn first_packet<'a, P>(&self, store: &'a Store<P>) -> Option<&'a P> {
         store.slots.get(self.first)?.packet.as_ref()
+    }
+
+    /// Has the packet behind the first fetched.
+    #[inline]
+    pub(crate) fn prefetch_second<P>(&self, store: &Store<P>) {
+        if let Some(slot) = store.slots.get(self.first) {
+            store.prefetch(slot.next);
+        }
     }
 
     /// Puts a packet, which must be in no list, at the end.

@@ -14,7 +14,9 @@ use crate::network::Way;
 use crate::observer::{Id, Observer};
 
 /// A connection: both its ends, and its ways through the network.
+// Laid out as it is written, as its ends are: what both of them need is in one piece.
 #[derive(Debug)]
+#[repr(C)]
 pub(crate) struct Connection<C> {
     pub(crate) id: Id,
     pub(crate) host: usize,
@@ -22,15 +24,15 @@ pub(crate) struct Connection<C> {
     pub(crate) backward: Way,
     /// Whether its data ask to be marked rather than dropped.
     pub(crate) ecn: Ecn,
-    pub(crate) sender: Sender<C>,
-    pub(crate) receiver: Receiver,
-    /// The application whose data it carries; `None` if it carries the requests of another connection's.
-    pub(crate) app: Option<App>,
     /// The other connection of the same application: to one that carries data the one for its requests, as long as there
     /// may be any; to one that carries requests the one for the data.
     pub(crate) peer: Option<u32>,
     /// Bursts that its host has not let go yet.
     pub(crate) queued: u32,
+    /// The application whose data it carries; `None` if it carries the requests of another connection's.
+    pub(crate) app: Option<App>,
+    pub(crate) sender: Sender<C>,
+    pub(crate) receiver: Receiver,
 }
 
 /// An end of a connection; each has one timer.
@@ -57,17 +59,16 @@ impl End {
 }
 
 impl<C> Connection<C> {
-    /// Where its parts lie in it.
+    /// Where what its ends usually need lies in it, and what both need.
     pub(crate) const SENDER: Range<usize> =
-        part(offset_of!(Connection<C>, sender), size_of::<Sender<C>>());
+        part(offset_of!(Connection<C>, sender), Sender::<C>::USUAL);
     pub(crate) const RECEIVER: Range<usize> =
-        part(offset_of!(Connection<C>, receiver), size_of::<Receiver>());
-    pub(crate) const REST: Range<usize> =
-        offset_of!(Connection<C>, app)..size_of::<Connection<C>>();
+        part(offset_of!(Connection<C>, receiver), Receiver::USUAL);
+    pub(crate) const BOTH: Range<usize> = 0..offset_of!(Connection<C>, sender);
 }
 
-const fn part(start: usize, size: usize) -> Range<usize> {
-    start..start + size
+const fn part(offset: usize, range: Range<usize>) -> Range<usize> {
+    offset + range.start..offset + range.end
 }
 
 impl<C: Controller> Connection<C> {

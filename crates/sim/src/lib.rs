@@ -40,7 +40,6 @@ mod flow;
 mod host;
 mod network;
 mod observer;
-mod prefetch;
 mod seed;
 mod shapes;
 mod simulation;

@@ -219,8 +219,8 @@ impl Network {
     }
 
     /// The link that [`Network::next_at`] is about.
-    pub(crate) fn next(&self) -> Option<usize> {
-        self.agenda.next()
+    pub(crate) fn next(&mut self) -> Option<usize> {
+        self.agenda.first()
     }
 
     /// What comes out of `link` next, unless something overtakes it.

@@ -56,6 +56,8 @@ pub struct Simulation<O = (), C = AnyController> {
     timers: Agenda,
     /// The serial number of the next connection.
     next_serial: u32,
+    /// The end of a connection that will probably have something to do soon, if it is worth preparing for.
+    expected: Option<(u32, End)>,
     /// Objects that got no connection.
     refused: u64,
     observer: O,
@@ -117,6 +119,7 @@ impl<O: Observer<C>, C: Controller> Simulation<O, C> {
             connections: Connections::new(),
             timers: Agenda::new(1),
             next_serial: 0,
+            expected: None,
             refused: 0,
             observer,
         })
@@ -141,7 +144,7 @@ impl<O: Observer<C>, C: Controller> Simulation<O, C> {
 
     /// Whether a flow is still going on or has yet to start.
     pub fn has_flows(&self) -> bool {
-        self.connections.live() > 0 || self.starts.next().is_some()
+        self.connections.live() > 0 || self.starts.next_at() < Time::MAX
     }
 
     /// The present.
@@ -225,14 +228,14 @@ impl<O: Observer<C>, C: Controller> Simulation<O, C> {
                 self.on_link(link);
             }
         } else if next == release {
-            if let Some(host) = self.releases.next() {
+            if let Some(host) = self.releases.first() {
                 self.release(host);
             }
         } else if next == timer {
-            if let Some(timer) = self.timers.next() {
+            if let Some(timer) = self.timers.first() {
                 self.on_timer(timer);
             }
-        } else if let Some(flow) = self.starts.next() {
+        } else if let Some(flow) = self.starts.first() {
             self.on_start(flow);
         }
         true
@@ -241,9 +244,11 @@ impl<O: Observer<C>, C: Controller> Simulation<O, C> {
     /// Something comes out of a link.
     fn on_link(&mut self, link: usize) {
         while let Some(out) = self.network.receive(self.now, link) {
-            self.look_ahead(link);
             match out {
-                Out::Arrived(packet, is_marked) => self.on_packet(&packet, is_marked),
+                Out::Arrived(packet, is_marked) => {
+                    self.look_ahead(link, packet.segment.connection);
+                    self.on_packet(&packet, is_marked);
+                }
                 Out::Departed(host) => {
                     let departed = self.hosts.get_mut(host).and_then(Host::on_packet_out);
                     if let Some(burst) = departed {
@@ -255,19 +260,32 @@ impl<O: Observer<C>, C: Controller> Simulation<O, C> {
         }
     }
 
-    /// Has the connection fetched that the next packet out of a link belongs to. Before that comes, other links and timers
-    /// have their turn, which is about the time that it takes.
-    fn look_ahead(&self, link: usize) {
+    /// Expects the connection that the next packet out of a link belongs to, if it is not the `present` one's too. Before
+    /// that comes, other links and timers have their turn, which is about the time that it takes to fetch it.
+    fn look_ahead(&mut self, link: usize, present: u32) {
         if !self.connections.are_far() {
             return;
         }
-        if let Some(packet) = self.network.upcoming(link) {
+        if let Some(packet) = self.network.upcoming(link)
+            && packet.segment.connection != present
+        {
             let end = match packet.segment.body {
                 Body::Syn { .. } | Body::Data(_) => End::Receiving,
                 Body::SynAck { .. } | Body::Ack(_) => End::Sending,
             };
-            self.connections.prefetch(packet.segment.connection, end);
+            self.expect(packet.segment.connection, end);
         }
+    }
+
+    /// Has what an end of a connection needs fetched from memory; and what the connection expected before refers to, which
+    /// has come meanwhile.
+    fn expect(&mut self, slot: u32, end: End) {
+        if let Some((slot, End::Sending)) = self.expected.replace((slot, end))
+            && let Some(connection) = self.connections.get(slot)
+        {
+            connection.sender.prefetch();
+        }
+        self.connections.prefetch(slot, end);
     }
 
     /// A packet has reached the end of its way.
@@ -317,7 +335,14 @@ impl<O: Observer<C>, C: Controller> Simulation<O, C> {
             self.network
                 .send(self.now, way, serial, Ecn::NotCapable, segment.into_iter());
         }
-        self.arm(slot, End::Receiving);
+        let due = self.next_timer(slot, End::Receiving);
+        // An acknowledgement that was owed and has gone leaves a timer behind, which fires for nothing. To move it at every
+        // segment costs more, unless the connection is to be fetched from memory for it.
+        if self.connections.are_far() {
+            self.timers.set(End::Receiving.timer(slot), due);
+        } else {
+            self.bring_forward(End::Receiving.timer(slot), due);
+        }
     }
 
     /// After anything that may let the sending end of a connection send.
@@ -335,12 +360,16 @@ impl<O: Observer<C>, C: Controller> Simulation<O, C> {
 
     /// A connection gives its host's scheduler what it may send; tells whether there was anything.
     fn offer(&mut self, slot: u32) -> bool {
+        let is_far = self.connections.are_far();
         let Some(connection) = self.connections.get_mut(slot) else {
             return false;
         };
         let Some(host) = self.hosts.get_mut(connection.host) else {
             return false;
         };
+        if is_far {
+            host.scheduler.prefetch(slot);
+        }
         connection.write();
         let mut has_sent = false;
         while let Some(burst) = connection.sender.poll_burst(self.now) {
@@ -553,9 +582,9 @@ impl<O: Observer<C>, C: Controller> Simulation<O, C> {
         let due = self.next_timer(slot, end);
         debug_assert!(due > self.now, "a timer that does nothing");
         self.timers.set(timer, due);
-        if let Some(next) = self.timers.next().filter(|_| self.connections.are_far()) {
+        if let Some(next) = self.timers.first().filter(|_| self.connections.are_far()) {
             let (slot, end) = End::of_timer(next);
-            self.connections.prefetch(slot, end);
+            self.expect(slot, end);
         }
     }
 

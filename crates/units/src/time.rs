@@ -1,6 +1,7 @@
 //! Points in time and the spans between them, in nanoseconds.
 
 use core::fmt;
+use core::num::NonZeroU64;
 use core::ops::{Add, AddAssign, Div, Mul, Sub};
 use core::str::FromStr;
 
@@ -8,29 +9,42 @@ use crate::parse::{ParseError, decimal};
 
 /// A point in time: nanoseconds since an epoch that the caller chooses (a connection's start, a simulation's zero).
 ///
-/// Only differences between times of the same epoch mean anything.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub struct Time(u64);
+/// Only differences between times of the same epoch mean anything. An `Option<Time>` takes no more memory than a `Time`.
+// One more than the nanoseconds, so that zero is left for none.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Time(NonZeroU64);
 
 impl Time {
     /// The epoch itself.
-    pub const ZERO: Time = Time(0);
+    pub const ZERO: Time = Time(NonZeroU64::MIN);
     /// Later than any event.
-    pub const MAX: Time = Time(u64::MAX);
+    pub const MAX: Time = Time(NonZeroU64::MAX);
 
     /// The time `nanos` nanoseconds after the epoch.
     pub const fn from_nanos(nanos: u64) -> Time {
-        Time(nanos)
+        Time(NonZeroU64::MIN.saturating_add(nanos))
     }
 
     /// Nanoseconds since the epoch.
     pub const fn as_nanos(self) -> u64 {
-        self.0
+        self.0.get() - 1
     }
 
     /// The span from `earlier` to `self`; zero if `earlier` is in fact later.
     pub const fn since(self, earlier: Time) -> Duration {
-        Duration(self.0.saturating_sub(earlier.0))
+        Duration(self.0.get().saturating_sub(earlier.0.get()))
+    }
+}
+
+impl fmt::Debug for Time {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Time").field(&self.as_nanos()).finish()
+    }
+}
+
+impl Default for Time {
+    fn default() -> Time {
+        Time::ZERO
     }
 }
 
@@ -50,7 +64,7 @@ impl AddAssign<Duration> for Time {
 impl Sub<Duration> for Time {
     type Output = Time;
     fn sub(self, span: Duration) -> Time {
-        Time(self.0.saturating_sub(span.0))
+        Time::from_nanos(self.as_nanos().saturating_sub(span.0))
     }
 }
 

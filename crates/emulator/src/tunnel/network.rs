@@ -161,7 +161,7 @@ impl Network {
             if at > now {
                 return None;
             }
-            let from = self.agenda.next()?;
+            let from = self.agenda.first()?;
             let link = self.links.get_mut(from)?;
             let arrival = link.receive(at);
             self.agenda.set(from, next_event(link));

@@ -158,6 +158,7 @@ impl App {
         }
     }
 
+    #[inline]
     fn complete(&mut self, now: Time, received: u64) -> Option<Transfer> {
         match &mut self.0 {
             Kind::Bulk | Kind::NewConnections(_) => None,

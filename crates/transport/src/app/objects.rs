@@ -32,7 +32,10 @@ impl Transfer {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Objects {
     first_id: u64,
-    under_way: VecDeque<Object>,
+    /// The first that is under way: of most connections the only one, so that it is kept with them.
+    first: Option<Object>,
+    /// Those behind it.
+    others: VecDeque<Object>,
     /// The stream position behind the last of them.
     end: u64,
     /// Bytes of objects that the sender has and could not write yet.
@@ -71,16 +74,21 @@ impl Objects {
     /// An object of this size will be sent behind all others. Returns whether it was accepted.
     pub(super) fn announce(&mut self, size: Bytes, start: Time) -> bool {
         let end = self.end.checked_add(size.get());
-        let Some(end) = end.filter(|_| self.under_way.len() < MAX_OBJECTS) else {
+        let Some(end) = end.filter(|_| self.others.len() + 1 < MAX_OBJECTS) else {
             self.refused += 1;
             return false;
         };
-        self.under_way.push_back(Object {
+        let object = Object {
             id: self.first_id.saturating_add(self.started),
             size,
             start,
             end,
-        });
+        };
+        if self.first.is_none() {
+            self.first = Some(object);
+        } else {
+            self.others.push_back(object);
+        }
         self.end = end;
         self.started += 1;
         true
@@ -104,11 +112,8 @@ impl Objects {
 
     /// The next object whose last byte is among the first `received` bytes of the stream, now delivered.
     pub(super) fn complete(&mut self, now: Time, received: u64) -> Option<Transfer> {
-        let object = *self.under_way.front()?;
-        if object.end > received {
-            return None;
-        }
-        self.under_way.pop_front();
+        let object = self.first.take_if(|first| first.end <= received)?;
+        self.first = self.others.pop_front();
         self.completed += 1;
         Some(Transfer {
             id: object.id,
@@ -120,8 +125,9 @@ impl Objects {
 
     /// Size and start of each object that is accepted and not complete.
     pub(super) fn under_way(&self) -> impl Iterator<Item = (Bytes, Time)> {
-        self.under_way
+        self.first
             .iter()
+            .chain(&self.others)
             .map(|object| (object.size, object.start))
     }
 

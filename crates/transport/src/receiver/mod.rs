@@ -11,6 +11,7 @@ mod reassembly;
 mod stats;
 mod window;
 
+use core::mem::offset_of;
 use core::ops::Range;
 
 use crate::segment::{Ack, Body, Data, SackBlocks, Segment};
@@ -28,27 +29,32 @@ use window::Window;
 const DEFAULT_MSS: u32 = 536;
 
 /// The receiver of one connection: segments and times in, SYN-ACKs and ACKs out.
+// Laid out as it is written, what every segment takes in one piece: see [`Sender`](crate::sender::Sender).
 #[derive(Debug, Clone)]
+#[repr(C)]
 pub struct Receiver {
     connection: u32,
-    config: Config,
-    is_open: bool,
-    stream: Reassembly,
-    window: Window,
-    delayed: DelayedAck,
-    compression: Compression,
     /// The largest payload so far: what a full segment is (`icsk_ack.rcv_mss`).
     mss: u32,
+    is_open: bool,
+    /// A mark has arrived that the sender has not yet answered (RFC 3168, 6.1.3).
+    ecn_echo: bool,
     /// `next` of the ACK sent last (RFC 7323's Last.ACK.sent).
     acknowledged: u64,
     /// The timestamp to echo (RFC 7323's TS.Recent).
     echo: Time,
-    /// A mark has arrived that the sender has not yet answered (RFC 3168, 6.1.3).
-    ecn_echo: bool,
+    delayed: DelayedAck,
+    window: Window,
+    config: Config,
+    compression: Compression,
+    stream: Reassembly,
     stats: Stats,
 }
 
 impl Receiver {
+    /// The part of it that is needed as long as nothing is lost: to be asked for ahead of time.
+    pub const USUAL: Range<usize> = 0..offset_of!(Receiver, stats) + offset_of!(Stats, ce_segments);
+
     /// A receiver that waits for the connection's SYN.
     pub fn new(connection: u32, config: &Config) -> Receiver {
         Receiver {

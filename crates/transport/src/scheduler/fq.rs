@@ -27,7 +27,7 @@ use congestion::{Bytes, Duration, Time};
 use super::{Counters, LIMIT};
 use crate::burst::Burst;
 use delayed::Delayed;
-use flow::{Flow, List};
+use flow::{Flow, Flows, List};
 use pool::Pool;
 
 /// An Ethernet's packet, which quanta are multiples of.
@@ -67,10 +67,7 @@ impl Default for Config {
 #[derive(Debug)]
 pub struct Fq {
     config: Config,
-    flows: Pool<Flow>,
-    /// Where the flow of each connection is. Connections are numbered from 0 on, so that this takes little memory, and
-    /// those of neighbours lie together.
-    slots: Vec<Option<u32>>,
+    flows: Flows,
     waiting: Pool<Waiting>,
     new: List,
     old: List,
@@ -98,8 +95,7 @@ impl Fq {
         config.quantum = config.quantum.clamp(Bytes::new(1), Bytes::new(1 << 20));
         Fq {
             config,
-            flows: Pool::default(),
-            slots: Vec::new(),
+            flows: Flows::default(),
             waiting: Pool::default(),
             new: List::default(),
             old: List::default(),
@@ -121,8 +117,9 @@ impl Fq {
             return Err(burst);
         }
         self.forget_idle_flows(now);
-        let slot = self.slot_of(now, burst.connection);
-        let Some(flow) = self.flows.get_mut(slot) else {
+        let number = burst.connection;
+        self.know(now, number);
+        let Some(flow) = self.flows.get_mut(number) else {
             return Err(burst);
         };
         if flow.bursts >= self.config.flow_limit {
@@ -136,7 +133,7 @@ impl Fq {
             } else if idle > self.config.refill_delay {
                 flow.credit = flow.credit.max(credit_of(self.config.quantum));
             }
-            self.new.push_back(&mut self.flows, slot);
+            self.new.push_back(&mut self.flows, number);
         }
         let size = burst.wire_size();
         let waiting = Waiting {
@@ -145,7 +142,7 @@ impl Fq {
             next: None,
         };
         let index = self.waiting.insert(waiting);
-        if let Some(flow) = self.flows.get_mut(slot) {
+        if let Some(flow) = self.flows.get_mut(number) {
             let behind = flow.last.and_then(|last| self.waiting.get_mut(last));
             match behind {
                 Some(last) => last.next = Some(index),
@@ -164,12 +161,12 @@ impl Fq {
         self.release_due_flows(now);
         loop {
             let is_new = !self.new.is_empty();
-            let slot = self.new.first().or(self.old.first())?;
-            let flow = self.flows.get_mut(slot)?;
+            let number = self.new.first().or(self.old.first())?;
+            let flow = self.flows.get_mut(number)?;
             if flow.credit <= 0 {
                 flow.credit += credit_of(self.config.quantum);
                 self.take_off(is_new);
-                self.old.push_back(&mut self.flows, slot);
+                self.old.push_back(&mut self.flows, number);
                 continue;
             }
             let departure = flow
@@ -177,16 +174,16 @@ impl Fq {
                 .and_then(|first| self.waiting.get(first))
                 .map(|waiting| waiting.burst.departure);
             match departure {
-                Some(departure) if departure <= now => return self.serve(slot),
+                Some(departure) if departure <= now => return self.serve(number),
                 Some(departure) => {
-                    self.delayed.push(departure, flow.connection, slot);
+                    self.delayed.push(departure, number);
                     self.take_off(is_new);
                     self.counters.throttled += 1;
                 }
                 // A new flow passes through the old ones, so that it cannot starve them by coming back as new.
                 None if is_new => {
                     self.take_off(is_new);
-                    self.old.push_back(&mut self.flows, slot);
+                    self.old.push_back(&mut self.flows, number);
                 }
                 None => {
                     flow.detached = Some(now);
@@ -207,6 +204,11 @@ impl Fq {
         }
     }
 
+    /// See [`super::Scheduler::prefetch`].
+    pub fn prefetch(&self, connection: u32) {
+        self.flows.prefetch(connection);
+    }
+
     /// Bytes that wait, headers included.
     pub fn queued(&self) -> Bytes {
         self.queued
@@ -223,8 +225,8 @@ impl Fq {
     }
 
     /// Takes the first burst of a flow whose turn it is.
-    fn serve(&mut self, slot: u32) -> Option<Burst> {
-        let flow = self.flows.get_mut(slot)?;
+    fn serve(&mut self, number: u32) -> Option<Burst> {
+        let flow = self.flows.get_mut(number)?;
         let waiting = self.waiting.remove(flow.first?)?;
         flow.first = waiting.next;
         if flow.first.is_none() {
@@ -240,8 +242,8 @@ impl Fq {
 
     /// Lets flows whose departure has come take turns again (Linux `fq_check_throttled`).
     fn release_due_flows(&mut self, now: Time) {
-        while let Some(slot) = self.delayed.pop_due(now) {
-            self.old.push_back(&mut self.flows, slot);
+        while let Some(number) = self.delayed.pop_due(now) {
+            self.old.push_back(&mut self.flows, number);
         }
     }
 
@@ -251,44 +253,32 @@ impl Fq {
         list.pop_front(&mut self.flows);
     }
 
-    /// Where the flow of `connection` is, which is made if it is not known (Linux `fq_classify`).
-    fn slot_of(&mut self, now: Time, connection: u32) -> u32 {
-        let number = connection as usize;
-        if let Some(Some(slot)) = self.slots.get(number) {
-            return *slot;
+    /// Makes the flow of this connection if it is not known (Linux `fq_classify`).
+    fn know(&mut self, now: Time, number: u32) {
+        if self.flows.get(number).is_none() {
+            let credit = credit_of(self.config.initial_quantum);
+            self.flows.insert(number, Flow::new(credit, now));
+            self.reviews.push_back((now + MEMORY, number));
         }
-        let credit = credit_of(self.config.initial_quantum);
-        let slot = self.flows.insert(Flow::new(connection, credit, now));
-        if number >= self.slots.len() {
-            self.slots.resize(number + 1, None);
-        }
-        if let Some(place) = self.slots.get_mut(number) {
-            *place = Some(slot);
-        }
-        self.reviews.push_back((now + MEMORY, slot));
-        slot
     }
 
     /// Forgets flows that would be new ones anyway (Linux `fq_gc`): looks at two at most, so that no call is long, and
     /// flows are forgotten faster than they can be made.
     fn forget_idle_flows(&mut self, now: Time) {
         for _ in 0..2 {
-            let Some((_, slot)) = self.reviews.pop_front_if(|(due, _)| *due <= now) else {
+            let Some((_, number)) = self.reviews.pop_front_if(|(due, _)| *due <= now) else {
                 return;
             };
-            match self.flows.get(slot) {
+            match self.flows.get(number) {
                 Some(flow)
                     if flow
                         .detached
                         .is_some_and(|since| now.since(since) >= MEMORY) =>
                 {
                     debug_assert!(flow.bursts == 0);
-                    if let Some(place) = self.slots.get_mut(flow.connection as usize) {
-                        *place = None;
-                    }
-                    self.flows.remove(slot);
+                    self.flows.remove(number);
                 }
-                _ => self.reviews.push_back((now + MEMORY, slot)),
+                _ => self.reviews.push_back((now + MEMORY, number)),
             }
         }
     }

@@ -99,6 +99,7 @@ impl<C: Controller> Sender<C> {
             ..
         } = self;
         let recovery_end = self.recovery.end();
+        let mss = self.config.mss;
 
         let newest = rack.newest();
         delivery.is_progress = stream.acknowledge(ack.next);
@@ -120,7 +121,7 @@ impl<C: Controller> Sender<C> {
             if start <= stream.una() || start >= end || end > stream.next() {
                 continue;
             }
-            scoreboard.sack(start, end, |number, packet| {
+            scoreboard.sack(start, end, mss, |number, packet| {
                 delivery.is_selective = true;
                 delivery.add(packet, recovery_end);
                 sampler.on_packet_acked(now, &packet.state);

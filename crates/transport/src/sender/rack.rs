@@ -78,7 +78,7 @@ impl Rack {
 
     /// How long after it was sent a packet is overdue, if it was overtaken: the round-trip time and the reordering window
     /// (`RACK_update_reo_wnd`). Where packets have kept their order so far, this is as in RFC 8985.
-    pub fn patience(&self, is_recovering: bool, scoreboard: &Scoreboard, rtt: &Rtt) -> Duration {
+    fn patience(&self, is_recovering: bool, scoreboard: &Scoreboard, rtt: &Rtt) -> Duration {
         let newest = self.newest.map_or(Duration::ZERO, |newest| newest.rtt);
         let window = self.reordering.window(rtt);
         if scoreboard.reordered() > 0 {
@@ -98,8 +98,9 @@ impl Rack {
     pub fn next_overdue(
         &mut self,
         now: Time,
-        patience: Duration,
+        is_recovering: bool,
         scoreboard: &Scoreboard,
+        rtt: &Rtt,
     ) -> Option<Number> {
         self.deadline = None;
         let newest = self.newest?;
@@ -107,7 +108,7 @@ impl Rack {
         if packet.state.sequence > newest.sequence {
             return None;
         }
-        let deadline = packet.state.sent_time + patience;
+        let deadline = packet.state.sent_time + self.patience(is_recovering, scoreboard, rtt);
         if deadline <= now {
             return Some(number);
         }

@@ -231,9 +231,8 @@ impl<C: Controller> Sender<C> {
         match self.config.loss_detection {
             LossDetection::Rack => {
                 let is_recovering = self.recovery.is_repairing();
-                let rack = &mut self.rack;
-                let patience = rack.patience(is_recovering, &self.scoreboard, &self.rtt);
-                rack.next_overdue(now, patience, &self.scoreboard)
+                self.rack
+                    .next_overdue(now, is_recovering, &self.scoreboard, &self.rtt)
             }
             LossDetection::DupThreshold => self.dup_threshold.next_lost(&self.scoreboard),
         }

@@ -19,13 +19,11 @@ use super::rtt::Rtt;
 /// Recoveries for which a widened window stays without another reason (RFC 8985, `RACK.reo_wnd_persist`).
 const PERSISTENCE: u8 = 16;
 
-/// The greatest multiple of a quarter of the least round-trip time (Linux `tcp_rack_update_reo_wnd`).
-const MAX_STEPS: u64 = 255;
-
 #[derive(Debug, Clone)]
 pub struct Reordering {
-    /// The window in quarters of the least round-trip time (`RACK.reo_wnd_mult`).
-    steps: u64,
+    /// The window in quarters of the least round-trip time (`RACK.reo_wnd_mult`), at most 255 (Linux
+    /// `tcp_rack_update_reo_wnd`).
+    steps: u8,
     persistence: u8,
     /// What had been sent at the latest D-SACK that widened the window (`RACK.dsack_round`).
     widened_at: Option<u64>,
@@ -69,7 +67,7 @@ impl Reordering {
             return;
         }
         self.widened_at = Some(next);
-        self.steps = (self.steps + 1).min(MAX_STEPS);
+        self.steps = self.steps.saturating_add(1);
         self.persistence = PERSISTENCE;
     }
 
@@ -85,7 +83,7 @@ impl Reordering {
     /// How long to wait for a packet that was overtaken (`RACK_update_reo_wnd`): the RFC's steps, or as long as it took
     /// before and a step for the variation of that.
     pub fn window(&self, rtt: &Rtt) -> Duration {
-        let steps = step(rtt) * self.steps;
+        let steps = step(rtt) * u64::from(self.steps);
         let measured = if self.lateness.is_zero() {
             Duration::ZERO
         } else {

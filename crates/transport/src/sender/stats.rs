@@ -2,17 +2,24 @@
 
 use congestion::{Bytes, Duration};
 
-/// The counters of a [`Sender`](super::Sender), from the beginning of its connection.
+/// The counters of a [`Sender`](super::Sender), from the beginning of its connection: first those that every packet
+/// changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Stats {
     /// Payload handed to the packet scheduler, repeats included.
     pub sent: Bytes,
-    /// Payload that was handed over again.
-    pub retransmitted: Bytes,
     /// Payload known to have arrived, in order or not.
     pub delivered: Bytes,
     /// Packets with payload, repeats included.
     pub packets_sent: u64,
+    /// Time in which the application had nothing to send.
+    pub app_limited: Duration,
+    /// Time in which the receive window held data back.
+    pub rwnd_limited: Duration,
+    /// Time in which the congestion window or the pacing rate held data back.
+    pub cwnd_limited: Duration,
+    /// Payload that was handed over again.
+    pub retransmitted: Bytes,
     /// Packets that were sent again.
     pub packets_retransmitted: u64,
     /// Packets declared lost; a packet whose retransmission is lost as well counts again.
@@ -35,10 +42,4 @@ pub struct Stats {
     pub duplicates: u64,
     /// Times that an ECN mark reduced the window.
     pub ecn_reductions: u64,
-    /// Time in which the application had nothing to send.
-    pub app_limited: Duration,
-    /// Time in which the receive window held data back.
-    pub rwnd_limited: Duration,
-    /// Time in which the congestion window or the pacing rate held data back.
-    pub cwnd_limited: Duration,
 }

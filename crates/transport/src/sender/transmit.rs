@@ -61,7 +61,7 @@ impl<C: Controller> Sender<C> {
             return;
         }
         if limit == Limit::ReceiveWindow && self.scoreboard.is_empty() {
-            self.persist.arm(now, &self.rtt);
+            self.persist.arm(now, &self.rtt, &self.config);
         } else {
             self.persist.stop();
         }
@@ -159,12 +159,20 @@ impl<C: Controller> Sender<C> {
     /// What the congestion window leaves. With nothing in flight one packet always fits, as nothing else would go on.
     fn space(&self) -> Bytes {
         let inflight = self.inflight();
-        let cwnd = self.prr.cwnd().unwrap_or(self.controller.cwnd());
+        let cwnd = self.reduced_cwnd().unwrap_or(self.controller.cwnd());
         let space = cwnd - inflight;
         if inflight.is_zero() {
             space.max(self.config.mss)
         } else {
             space
+        }
+    }
+
+    /// The window while it shrinks, which is only for as long as something is repaired or answered.
+    fn reduced_cwnd(&self) -> Option<Bytes> {
+        match self.recovery.phase() {
+            Phase::Open | Phase::Loss => None,
+            Phase::Cwr | Phase::Recovery => self.prr.cwnd(),
         }
     }
 
@@ -235,7 +243,7 @@ impl<C: Controller> Sender<C> {
         // The answer to what is first outstanding takes a round trip from now (RFC 6675, "Managing the RTO Timer"; Linux
         // `tcp_xmit_retransmit_queue`).
         if first == self.scoreboard.numbers().start {
-            self.rto.restart(departure, &self.rtt);
+            self.rto.restart(departure, &self.rtt, &self.config);
         }
         burst
     }
@@ -270,9 +278,11 @@ impl<C: Controller> Sender<C> {
     fn on_burst_sent(&mut self, departure: Time, bytes: Bytes) {
         self.below += bytes;
         self.bursts_below += 1;
-        self.prr.on_sent(bytes);
+        if self.recovery.phase() != Phase::Open {
+            self.prr.on_sent(bytes);
+        }
         if self.rto.deadline().is_none() {
-            self.rto.restart(departure, &self.rtt);
+            self.rto.restart(departure, &self.rtt, &self.config);
         }
     }
 
@@ -321,7 +331,7 @@ impl<C: Controller> Sender<C> {
         self.stats.tail_loss_probes += 1;
         self.tlp.on_probe(self.stream.next(), is_repeat);
         self.tlp.disarm();
-        self.rto.restart(burst.departure, &self.rtt);
+        self.rto.restart(burst.departure, &self.rtt, &self.config);
         Some(burst)
     }
 

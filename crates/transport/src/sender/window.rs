@@ -1,7 +1,8 @@
 //! The peer's receive window, and the probe when it is shut.
 
-use congestion::{Duration, Time};
+use congestion::Time;
 
+use super::config::Config;
 use super::rto::Rto;
 use super::rtt::Rtt;
 
@@ -31,24 +32,17 @@ impl PeerWindow {
 
 /// The persist timer: asks for the window while it is shut and nothing is in flight whose acknowledgement would tell
 /// (RFC 9293, "Zero-Window Probing"; intervals as a retransmission's).
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Persist {
     timer: Rto,
     is_due: bool,
 }
 
 impl Persist {
-    pub fn new(min: Duration, max: Duration) -> Persist {
-        Persist {
-            timer: Rto::new(min, max),
-            is_due: false,
-        }
-    }
-
     /// The window is shut, since now or before.
-    pub fn arm(&mut self, now: Time, rtt: &Rtt) {
+    pub fn arm(&mut self, now: Time, rtt: &Rtt, config: &Config) {
         if self.timer.deadline().is_none() {
-            self.timer.restart(now, rtt);
+            self.timer.restart(now, rtt, config);
         }
     }
 
@@ -63,8 +57,8 @@ impl Persist {
         self.timer.deadline()
     }
 
-    pub fn on_timer(&mut self, now: Time, rtt: &Rtt) {
-        self.is_due |= self.timer.on_timer(now, rtt);
+    pub fn on_timer(&mut self, now: Time, rtt: &Rtt, config: &Config) {
+        self.is_due |= self.timer.on_timer(now, rtt, config);
     }
 
     /// Whether a probe is to leave now; once.

@@ -9,7 +9,7 @@ use congestion::Time;
 #[derive(Debug, Default)]
 pub(super) struct Delayed(BinaryHeap<Reverse<Entry>>);
 
-/// Departure, connection and slot, in one number: comparing three, one after the other, is most of a heap's cost.
+/// Departure and connection in one number: comparing one after the other is most of a heap's cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Entry(u128);
 
@@ -18,17 +18,17 @@ impl Entry {
         Time::from_nanos((self.0 >> 64) as u64)
     }
 
-    fn slot(self) -> u32 {
+    fn connection(self) -> u32 {
         self.0 as u32
     }
 }
 
 impl Delayed {
-    /// Puts the flow of `connection`, in `slot`, aside until `departure`.
-    pub(super) fn push(&mut self, departure: Time, connection: u32, slot: u32) {
+    /// Puts the flow of `connection` aside until `departure`.
+    pub(super) fn push(&mut self, departure: Time, connection: u32) {
         let departure = u128::from(departure.as_nanos()) << 64;
-        let flow = u128::from(connection) << 32 | u128::from(slot);
-        self.0.push(Reverse(Entry(departure | flow)));
+        let entry = Entry(departure | u128::from(connection));
+        self.0.push(Reverse(entry));
     }
 
     /// The first departure.
@@ -36,12 +36,12 @@ impl Delayed {
         self.0.peek().map(|Reverse(entry)| entry.departure())
     }
 
-    /// The slot of the first flow, if its departure has come.
+    /// The connection of the first flow, if its departure has come.
     pub(super) fn pop_due(&mut self, now: Time) -> Option<u32> {
         let Reverse(first) = self.0.peek()?;
         if first.departure() > now {
             return None;
         }
-        self.0.pop().map(|Reverse(entry)| entry.slot())
+        self.0.pop().map(|Reverse(entry)| entry.connection())
     }
 }

@@ -13,8 +13,7 @@ impl<T> Default for Pool<T> {
 }
 
 impl<T> Pool<T> {
-    /// Adds `thing` and returns its key. There are never more than 2^32: a flow for each connection number, and
-    /// [`super::LIMIT`] bursts.
+    /// Adds `thing` and returns its key. There are never more than [`super::LIMIT`].
     pub(super) fn insert(&mut self, thing: T) -> u32 {
         self.0.insert(thing) as u32
     }

@@ -2,33 +2,52 @@
 
 use super::packet::{Number, Ring};
 
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 pub struct List {
-    /// The first and the last.
-    ends: Option<(Number, Number)>,
+    /// The first, or [`NOBODY`].
+    front: Number,
+    /// The last, if there is a first.
+    last: Number,
+}
+
+/// No packet's number.
+const NOBODY: Number = Number::MAX;
+
+impl Default for List {
+    fn default() -> List {
+        List {
+            front: NOBODY,
+            last: NOBODY,
+        }
+    }
 }
 
 impl List {
     pub fn front(&self) -> Option<Number> {
-        self.ends.map(|(front, _)| front)
+        (self.front != NOBODY).then_some(self.front)
+    }
+
+    fn last(&self) -> Option<Number> {
+        (self.front != NOBODY).then_some(self.last)
     }
 
     pub fn push_back(&mut self, ring: &mut Ring, number: Number) {
-        let last = self.ends.map(|(_, last)| last);
+        let last = self.last();
         ring.link(number, last, None);
-        if let Some(last) = last {
-            ring.set_next(last, Some(number));
+        match last {
+            Some(last) => ring.set_next(last, Some(number)),
+            None => self.front = number,
         }
-        self.ends = Some((self.front().unwrap_or(number), number));
+        self.last = number;
     }
 
     pub fn push_front(&mut self, ring: &mut Ring, number: Number) {
-        let Some((front, last)) = self.ends else {
+        let Some(front) = self.front() else {
             return self.push_back(ring, number);
         };
         ring.link(number, None, Some(front));
         ring.set_previous(front, Some(number));
-        self.ends = Some((number, last));
+        self.front = number;
     }
 
     /// Takes `number`, which must be in this list, out.
@@ -36,15 +55,14 @@ impl List {
         let (previous, next) = ring.unlink(number);
         match previous {
             Some(previous) => ring.set_next(previous, next),
-            None => debug_assert_eq!(self.front(), Some(number)),
+            None => {
+                debug_assert_eq!(self.front, number);
+                self.front = next.unwrap_or(NOBODY);
+            }
         }
-        if let Some(next) = next {
-            ring.set_previous(next, previous);
+        match next {
+            Some(next) => ring.set_previous(next, previous),
+            None => self.last = previous.unwrap_or(NOBODY),
         }
-        self.ends = self.ends.and_then(|(front, last)| {
-            let front = if previous.is_none() { next? } else { front };
-            let last = if next.is_none() { previous? } else { last };
-            Some((front, last))
-        });
     }
 }

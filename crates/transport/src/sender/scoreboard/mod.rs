@@ -24,41 +24,24 @@ use list::List;
 use packet::Ring;
 pub use packet::{Number, Packet, Place};
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Scoreboard {
-    mss: u64,
     ring: Ring,
     flight: List,
     lost: List,
     inflight_bytes: Bytes,
     lost_bytes: Bytes,
-    sacked_packets: u64,
+    sacked_packets: u32,
     /// Packets in flight that were sent more than once.
-    repeated_in_flight: u64,
+    repeated_in_flight: u32,
     /// Packets in flight that repeat what was lost.
-    repairs_in_flight: u64,
+    repairs_in_flight: u32,
     /// The end of the highest packet known to have arrived (RFC 8985, `RACK.fack`).
     highest_delivered: u64,
     reordered: u64,
 }
 
 impl Scoreboard {
-    pub fn new(mss: Bytes) -> Scoreboard {
-        Scoreboard {
-            mss: mss.get(),
-            ring: Ring::default(),
-            flight: List::default(),
-            lost: List::default(),
-            inflight_bytes: Bytes::ZERO,
-            lost_bytes: Bytes::ZERO,
-            sacked_packets: 0,
-            repeated_in_flight: 0,
-            repairs_in_flight: 0,
-            highest_delivered: 0,
-            reordered: 0,
-        }
-    }
-
     /// Bytes in flight: sent, and neither arrived nor lost.
     pub fn inflight(&self) -> Bytes {
         self.inflight_bytes
@@ -76,7 +59,7 @@ impl Scoreboard {
 
     /// Packets acknowledged selectively only.
     pub fn sacked_packets(&self) -> u64 {
-        self.sacked_packets
+        u64::from(self.sacked_packets)
     }
 
     /// Whether a packet that was sent more than once is in flight (Linux `retrans_out`).
@@ -102,6 +85,11 @@ impl Scoreboard {
     /// The numbers of all packets.
     pub fn numbers(&self) -> core::ops::Range<Number> {
         self.ring.first()..self.ring.end()
+    }
+
+    /// Has the first packets fetched from memory: as many as an acknowledgement usually tells of.
+    pub fn prefetch(&self) {
+        self.ring.prefetch();
     }
 
     pub fn get(&self, number: Number) -> Option<&Packet> {
@@ -170,7 +158,7 @@ impl Scoreboard {
             packet.place = Place::Flight;
             packet.is_repeated = true;
             self.repeated_in_flight += 1;
-            self.repairs_in_flight += u64::from(packet.is_lost);
+            self.repairs_in_flight += u32::from(packet.is_lost);
             self.flight.push_back(&mut self.ring, number);
             self.inflight_bytes += state.bytes;
         }
@@ -194,9 +182,15 @@ impl Scoreboard {
     }
 
     /// The packets that begin at `start` or later and end at `end` or before have arrived. `on_delivered` gets each of
-    /// which that was not known, with its number.
-    pub fn sack(&mut self, start: u64, end: u64, mut on_delivered: impl FnMut(Number, &Packet)) {
-        let mut number = self.ring.at_or_after(start, self.mss);
+    /// which that was not known, with its number. Nearly all packets have `mss` bytes.
+    pub fn sack(
+        &mut self,
+        start: u64,
+        end: u64,
+        mss: Bytes,
+        mut on_delivered: impl FnMut(Number, &Packet),
+    ) {
+        let mut number = self.ring.at_or_after(start, mss.get());
         loop {
             number = self.first_not_sacked(number);
             let Some(packet) = self.ring.get(number).filter(|packet| packet.end() <= end) else {
@@ -255,7 +249,7 @@ impl Scoreboard {
             if let Some(packet) = self.ring.get_mut(number) {
                 packet.place = Place::Acquitted;
                 packet.is_lost = false;
-                self.repeated_in_flight += u64::from(packet.is_repeated);
+                self.repeated_in_flight += u32::from(packet.is_repeated);
                 self.inflight_bytes += packet.state.bytes;
             }
         }
@@ -271,7 +265,7 @@ impl Scoreboard {
                 && packet.place == Place::Sacked
             {
                 packet.place = Place::Acquitted;
-                self.repeated_in_flight += u64::from(packet.is_repeated);
+                self.repeated_in_flight += u32::from(packet.is_repeated);
                 self.inflight_bytes += packet.state.bytes;
                 self.sacked_packets -= 1;
             }
@@ -288,8 +282,8 @@ impl Scoreboard {
         let bytes = packet.state.bytes;
         if packet.place.is_in_flight() {
             self.inflight_bytes -= bytes;
-            self.repeated_in_flight -= u64::from(packet.is_repeated);
-            self.repairs_in_flight -= u64::from(packet.is_lost);
+            self.repeated_in_flight -= u32::from(packet.is_repeated);
+            self.repairs_in_flight -= u32::from(packet.is_lost);
         }
         match packet.place {
             Place::Flight => self.flight.remove(&mut self.ring, number),
@@ -362,13 +356,13 @@ impl Scoreboard {
             && self.repeated_in_flight
                 == packets()
                     .filter(|p| p.place.is_in_flight() && p.is_repeated)
-                    .count() as u64
+                    .count() as u32
             && self.repairs_in_flight
                 == packets()
                     .filter(|p| p.place.is_in_flight() && p.is_lost)
-                    .count() as u64
+                    .count() as u32
             && self.lost_bytes == bytes(Place::Lost)
-            && self.sacked_packets == count(Place::Sacked) as u64
+            && self.sacked_packets == count(Place::Sacked) as u32
     }
 }
 
@@ -384,7 +378,7 @@ mod tests {
     /// A scoreboard with so many packets in flight, and the sampler.
     fn sent(packets: u64) -> (Scoreboard, Sampler) {
         let mut sampler = Sampler::new(Time::ZERO);
-        let mut scoreboard = Scoreboard::new(MSS);
+        let mut scoreboard = Scoreboard::default();
         for number in 0..packets {
             let state = sampler.on_packet_sent(Time::ZERO, MSS, scoreboard.inflight());
             scoreboard.push(number * 100, state);
@@ -394,7 +388,7 @@ mod tests {
 
     fn sack(scoreboard: &mut Scoreboard, start: u64, end: u64) -> Vec<Number> {
         let mut news = Vec::new();
-        scoreboard.sack(start, end, |number, _| news.push(number));
+        scoreboard.sack(start, end, MSS, |number, _| news.push(number));
         news
     }
 
@@ -501,7 +495,7 @@ mod tests {
     #[test]
     fn packets_of_other_sizes_are_found_too() {
         let mut sampler = Sampler::new(Time::ZERO);
-        let mut scoreboard = Scoreboard::new(MSS);
+        let mut scoreboard = Scoreboard::default();
         let mut start = 0;
         for bytes in [100, 7, 100, 50, 100, 100] {
             let state = sampler.on_packet_sent(Time::ZERO, Bytes::new(bytes), Bytes::ZERO);

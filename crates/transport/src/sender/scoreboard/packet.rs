@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use congestion::PacketState;
+use prefetch::prefetch;
 
 /// Packets are numbered in the order of the stream, from 0 on.
 pub type Number = u64;
@@ -73,8 +74,8 @@ pub struct Ring {
     /// The number of the first.
     first: Number,
     /// The most packets at a time since the size was last looked at, and how many have left since.
-    peak: usize,
-    popped: usize,
+    peak: u32,
+    popped: u32,
 }
 
 impl Ring {
@@ -94,6 +95,11 @@ impl Ring {
 
     pub fn front(&self) -> Option<&Packet> {
         self.packets.front()
+    }
+
+    /// Has the first two packets fetched from memory.
+    pub fn prefetch(&self) {
+        self.packets.iter().take(2).for_each(prefetch);
     }
 
     pub fn get(&self, number: Number) -> Option<&Packet> {
@@ -118,7 +124,7 @@ impl Ring {
             is_repeated: false,
             is_lost: false,
         });
-        self.peak = self.peak.max(self.packets.len());
+        self.peak = self.peak.max(self.packets.len() as u32);
         number
     }
 
@@ -129,18 +135,22 @@ impl Ring {
         }
         self.first += 1;
         self.popped += 1;
-        if self.popped >= self.packets.capacity().saturating_mul(TURNS) {
+        // What has run empty begins again in the same place, so that few packets at a time go round in little memory.
+        if self.packets.is_empty() {
+            self.packets.clear();
+        }
+        if self.popped as usize >= self.packets.capacity().saturating_mul(TURNS) {
             self.fit();
         }
     }
 
     /// Makes the ring smaller if the last turns around it have shown that it is much too large.
     fn fit(&mut self) {
-        let needed = self.peak.max(SMALL);
+        let needed = (self.peak as usize).max(SMALL);
         if needed.saturating_mul(EXCESS) <= self.packets.capacity() {
             self.packets.shrink_to(needed * EXCESS / 2);
         }
-        self.peak = self.packets.len();
+        self.peak = self.packets.len() as u32;
         self.popped = 0;
     }
 
