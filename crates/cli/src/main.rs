@@ -6,7 +6,9 @@ mod calibrate;
 mod command_line;
 mod controllers;
 mod emulate;
+mod engines;
 mod failure;
+mod figures;
 mod files;
 mod human;
 mod input;
@@ -55,6 +57,7 @@ enum Command {
     Run(run::Options),
     Sweep(sweep::Options),
     Calibrate(calibrate::Options),
+    Figures(figures::Options),
     Race(race::Options),
     Send(send::Options),
     Recv(recv::Options),
@@ -70,6 +73,7 @@ impl Command {
             Command::Run(options) => run::run(options),
             Command::Sweep(options) => sweep::run(options),
             Command::Calibrate(options) => calibrate::run(options),
+            Command::Figures(options) => figures::run(options),
             Command::Race(options) => race::run(options),
             Command::Send(options) => send::run(options),
             Command::Recv(options) => recv::run(options),

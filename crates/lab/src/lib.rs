@@ -32,7 +32,9 @@
 //! [`engine::EngineError`] and [`race::RaceError`] with what failed.
 
 pub mod calibrate;
+pub mod draw;
 pub mod engine;
+pub mod figures;
 pub mod race;
 pub mod record;
 pub mod report;
