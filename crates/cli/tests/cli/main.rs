@@ -2,7 +2,6 @@
 
 mod calibrate;
 mod emulate;
-mod figures;
 mod help;
 mod race;
 mod run;
