@@ -11,7 +11,7 @@ pub fn again() -> String {
 }
 
 /// The word as a shell reads it back.
-fn quote(word: &str) -> String {
+pub fn quote(word: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "-_.,:/=%+@".contains(c);
     match !word.is_empty() && word.chars().all(is_plain) {
         true => word.to_owned(),

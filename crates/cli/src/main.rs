@@ -6,7 +6,9 @@ mod calibrate;
 mod command_line;
 mod controllers;
 mod emulate;
+mod engines;
 mod failure;
+mod figures;
 mod files;
 mod human;
 mod input;
@@ -16,7 +18,6 @@ mod machine;
 mod output;
 mod override_option;
 mod path_options;
-mod probe;
 mod program;
 mod progress;
 mod race;
@@ -56,8 +57,8 @@ enum Command {
     Run(run::Options),
     Sweep(sweep::Options),
     Calibrate(calibrate::Options),
+    Figures(figures::Options),
     Race(race::Options),
-    Probe(probe::Options),
     Send(send::Options),
     Recv(recv::Options),
     Emulate(emulate::Options),
@@ -72,8 +73,8 @@ impl Command {
             Command::Run(options) => run::run(options),
             Command::Sweep(options) => sweep::run(options),
             Command::Calibrate(options) => calibrate::run(options),
+            Command::Figures(options) => figures::run(options),
             Command::Race(options) => race::run(options),
-            Command::Probe(options) => probe::run(options),
             Command::Send(options) => send::run(options),
             Command::Recv(options) => recv::run(options),
             Command::Emulate(options) => emulate::run(options),

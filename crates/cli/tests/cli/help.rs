@@ -11,7 +11,6 @@ fn help_lists_the_commands() {
         .and(contains("send"))
         .and(contains("recv"))
         .and(contains("race"))
-        .and(contains("probe"))
         .and(contains("calibrate"))
         .and(contains("run"))
         .and(contains("sweep"))
@@ -65,10 +64,6 @@ fn each_command_explains_its_options() {
             ],
         ),
         ("send", &["<FILE>...", "<TICKET>", "--controller"]),
-        (
-            "probe",
-            &["[PROBE]", "--rounds", "--duration", "--serve", "--identity"],
-        ),
         (
             "race",
             &[

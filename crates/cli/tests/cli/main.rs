@@ -2,6 +2,7 @@
 
 mod calibrate;
 mod emulate;
+mod figures;
 mod help;
 mod race;
 mod run;

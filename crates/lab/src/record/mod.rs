@@ -113,6 +113,18 @@ impl Record {
     }
 }
 
+impl Record {
+    /// Leaves out the samples over time of flows and bottlenecks, which are nearly all that a record is.
+    pub fn drop_samples(&mut self) {
+        self.flows
+            .iter_mut()
+            .for_each(|flow| flow.samples = Vec::new());
+        self.paths
+            .iter_mut()
+            .for_each(|path| path.samples = Vec::new());
+    }
+}
+
 /// The group of flows that the flow `id` belongs to.
 fn group_of(scenario: &Scenario, id: usize) -> Option<usize> {
     let mut after = 0u64;

@@ -17,6 +17,8 @@ pub struct Batch {
     pub plan: Plan,
     /// Of each study, its own plan.
     plans: Vec<Plan>,
+    /// Of each study, whether its records keep their samples.
+    keep_samples: Vec<bool>,
     /// Of each run of all: its study, and its place among the study's runs.
     places: Vec<(usize, usize)>,
 }
@@ -88,6 +90,7 @@ impl Batch {
                 runs: Vec::new(),
             },
             plans: Vec::new(),
+            keep_samples: Vec::new(),
             places: Vec::new(),
         };
         for study in studies {
@@ -107,6 +110,7 @@ impl Batch {
                 })?;
             }
             batch.add(&study.name, plan);
+            batch.keep_samples.push(study.keeps_samples);
         }
         Ok(batch)
     }
@@ -155,10 +159,13 @@ impl Batch {
     ) {
         let mut open: Vec<Open> = self.plans.iter().map(Open::new).collect();
         let all: Vec<usize> = (0..self.plan.runs.len()).collect();
-        let keep = |place: usize, outcome: Result<Record, String>| {
+        let keep = |place: usize, mut outcome: Result<Record, String>| {
             let Some((study, of_study)) = self.places.get(place).copied() else {
                 return Ok::<(), Infallible>(());
             };
+            if let (Ok(record), Some(false)) = (&mut outcome, self.keep_samples.get(study)) {
+                record.drop_samples();
+            }
             let (Some(plan), Some(entry)) = (self.plans.get(study), open.get_mut(study)) else {
                 return Ok(());
             };

@@ -14,6 +14,9 @@ pub struct Study {
     pub place: String,
     /// What is run.
     pub sweep: Sweep,
+    /// Whether the records keep their samples over time. Those of hundreds of runs would need gigabytes: who only asks for
+    /// summaries and transfers does without.
+    pub keeps_samples: bool,
 }
 
 /// How much of a study is run.
@@ -66,6 +69,7 @@ impl Study {
             name: text.name.clone(),
             place: text.place.clone(),
             sweep,
+            keeps_samples: true,
         })
     }
 }

@@ -1,0 +1,276 @@
+//! `fullpipe figures`: what the publications show about BBR, measured again and drawn.
+
+use std::collections::HashMap;
+use std::fs;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use clap::Args;
+use lab::Cancel;
+use lab::draw;
+use lab::engine;
+use lab::figures::{self, Drawn, Figure, Made, SHELF};
+use lab::report::Origin;
+use lab::study::{Batch, Findings, Length, Shelf, Study};
+
+use crate::command_line;
+use crate::engines::Engines;
+use crate::failure::Failure;
+use crate::files;
+use crate::interrupt;
+use crate::machine;
+use crate::output;
+use crate::program;
+use crate::sweep_bar::SweepBar;
+
+/// The page with all figures.
+const PAGE: &str = "figures.html";
+
+/// Draw the figures of the publications again
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Each figure becomes NAME.svg, NAME.png and NAME.csv, the numbers of its curves; figures.html shows all that the \
+directory has. What is run for a figure is in scenarios/figures/NAME.toml.
+
+Engines in real time run one scenario after the other, and draw only what they can show; --list tells which.")]
+pub struct Options {
+    /// Figures, by name or by how their names begin: paper-8, cdn [default: all]
+    #[arg(value_name = "NAME")]
+    names: Vec<String>,
+    /// What measures: sim, quic, linux, or all of them; several are drawn over each other
+    #[arg(
+        long,
+        value_name = "ENGINE",
+        value_delimiter = ',',
+        default_value = "sim"
+    )]
+    engine: Vec<Engines>,
+    /// Where pictures go
+    #[arg(long, value_name = "DIR", default_value = "figures")]
+    out: PathBuf,
+    /// The directory with the figures' scenarios [default: those built in]
+    #[arg(long, value_name = "DIR")]
+    scenarios: Option<PathBuf>,
+    /// Short runs and few points: a first impression, and nothing to cite
+    #[arg(long)]
+    quick: bool,
+    /// Runs at a time [default: as many as there are processors; 1 in real time]
+    #[arg(long, value_name = "N")]
+    jobs: Option<NonZeroUsize>,
+    /// List the figures, and draw none
+    #[arg(long)]
+    list: bool,
+    /// Say nothing but the result, and what went wrong
+    #[arg(long)]
+    quiet: bool,
+}
+
+/// Runs what the figures need, and draws them.
+pub fn run(options: &Options) -> Result<(), Failure> {
+    let chosen = figures::chosen(&options.names).map_err(Failure::usage)?;
+    if options.list {
+        return list(&chosen);
+    }
+    let engines = Engines::united(&options.engine);
+    let possible = |figure: &&&Figure| engines.iter().any(|engine| figure.engines.contains(engine));
+    let chosen: Vec<&'static Figure> = chosen.iter().filter(possible).copied().collect();
+    if chosen.is_empty() {
+        return Err(Failure::usage(
+            "these engines can show none of these figures; --list tells which can",
+        ));
+    }
+    let shelf = Shelf::or_built_in(options.scenarios.as_deref(), SHELF);
+    let studies: Vec<Study> = chosen
+        .iter()
+        .map(|figure| study(options, &shelf, figure))
+        .collect::<Result<_, _>>()?;
+    let batches: Vec<(Vec<usize>, Batch)> = engines
+        .iter()
+        .map(|engine| batch(*engine, &chosen, &studies))
+        .collect::<Result<_, _>>()?;
+    fs::create_dir_all(&options.out).map_err(|error| {
+        Failure::usage(format_args!(
+            "cannot use {}: {error}",
+            options.out.display()
+        ))
+    })?;
+    for engine in &engines {
+        engine.prepare().map_err(Failure::failed)?;
+    }
+    let (_runtime, cancel) = interrupt::cancel()?;
+    let mut found: HashMap<usize, Vec<Findings>> = HashMap::new();
+    let mut failed = 0;
+    let mut outcome = Ok(());
+    for (place, (figures, batch)) in batches.iter().enumerate() {
+        execute(options, batch, &cancel, |study, findings| {
+            for (run, reason) in &findings.failed {
+                failed += 1;
+                output::note(format_args!(
+                    "failed: {run} on {}: {reason}",
+                    findings.engine
+                ));
+            }
+            let Some(figure) = figures.get(study) else {
+                return;
+            };
+            let seen = found.entry(*figure).or_default();
+            seen.push(findings);
+            // Drawn as soon as no other engine has anything to add.
+            let is_last = !batches
+                .iter()
+                .skip(place + 1)
+                .any(|(later, _)| later.contains(figure));
+            if is_last
+                && let (Some(seen), Some(drawn)) = (found.remove(figure), chosen.get(*figure))
+            {
+                let written = write(options, drawn, &engines, &seen);
+                outcome = std::mem::replace(&mut outcome, Ok(())).and(written);
+            }
+        });
+    }
+    outcome?;
+    if cancel.is_cancelled() {
+        return Err(Failure::interrupted("the figures that were done are there"));
+    }
+    let page = write_page(options)?;
+    output::result(page.display())?;
+    match failed {
+        0 => Ok(()),
+        failed => Err(Failure::failed(format_args!(
+            "{failed} runs failed; their points are missing"
+        ))),
+    }
+}
+
+fn list(chosen: &[&Figure]) -> Result<(), Failure> {
+    chosen.iter().try_for_each(|figure| {
+        let engines: Vec<&str> = figure.engines.iter().map(|engine| engine.name()).collect();
+        output::result(format_args!(
+            "{:<28} {:<17} {}",
+            figure.name,
+            engines.join(","),
+            figure.title
+        ))
+    })
+}
+
+fn study(options: &Options, shelf: &Shelf, figure: &Figure) -> Result<Study, Failure> {
+    let text = shelf.get(figure.name).map_err(Failure::usage)?;
+    let length = if options.quick {
+        Length::Quick
+    } else {
+        Length::Whole
+    };
+    let study = Study::read(&text, length)
+        .map_err(|error| Failure::usage(format_args!("{}: {error}", text.place)))?;
+    Ok(Study {
+        keeps_samples: figure.shows_samples,
+        ..study
+    })
+}
+
+/// The runs of the figures that the engine can show, and the places of these figures.
+fn batch(
+    engine: engine::Kind,
+    chosen: &[&Figure],
+    studies: &[Study],
+) -> Result<(Vec<usize>, Batch), Failure> {
+    let figures: Vec<usize> = (0..chosen.len())
+        .filter(|place| {
+            chosen
+                .get(*place)
+                .is_some_and(|figure| figure.engines.contains(&engine))
+        })
+        .collect();
+    let of_engine = figures.iter().filter_map(|place| studies.get(*place));
+    let batch = Batch::new(of_engine, engine).map_err(Failure::usage)?;
+    Ok((figures, batch))
+}
+
+fn execute(options: &Options, batch: &Batch, cancel: &Cancel, done: impl FnMut(usize, Findings)) {
+    if batch.is_empty() || cancel.is_cancelled() {
+        return;
+    }
+    if !options.quiet {
+        output::note(format_args!(
+            "engine {}: {} runs",
+            batch.engine,
+            batch.len()
+        ));
+    }
+    let all: Vec<usize> = (0..batch.len()).collect();
+    let bar = SweepBar::new(&batch.plan, batch.engine, &all, options.quiet);
+    let jobs = program::jobs(options.jobs, batch.engine);
+    batch.run(jobs, &|event| bar.show(&event), cancel, done);
+}
+
+fn write(
+    options: &Options,
+    figure: &Figure,
+    engines: &[engine::Kind],
+    found: &[Findings],
+) -> Result<(), Failure> {
+    let made = Made {
+        command: command(options, figure, engines),
+        versions: versions(found.iter().map(|of| of.engine)),
+    };
+    let picture = figure.picture(found, &made);
+    let svg = picture.svg();
+    let png = draw::png(&svg).map_err(Failure::failed)?;
+    let file = |extension: &str| options.out.join(format!("{}.{extension}", figure.name));
+    files::write(&file("svg"), svg.as_bytes())?;
+    files::write(&file("png"), &png)?;
+    files::write(&file("csv"), picture.csv().as_bytes())
+}
+
+/// The command that draws this figure, and no other, in the same way.
+fn command(options: &Options, figure: &Figure, engines: &[engine::Kind]) -> String {
+    let mut command = format!("fullpipe figures {}", figure.name);
+    if engines != [engine::Kind::Sim] {
+        let names: Vec<&str> = engines.iter().map(|engine| engine.name()).collect();
+        command += &format!(" --engine {}", names.join(","));
+    }
+    if options.quick {
+        command += " --quick";
+    }
+    if let Some(directory) = &options.scenarios {
+        command += &format!(
+            " --scenarios {}",
+            command_line::quote(&directory.display().to_string())
+        );
+    }
+    command
+}
+
+/// What the engines run, each once.
+fn versions(engines: impl Iterator<Item = engine::Kind>) -> Vec<String> {
+    let mut versions: Vec<String> = Vec::new();
+    for engine in engines {
+        let version = machine::version(engine);
+        if !versions.contains(&version) {
+            versions.push(version);
+        }
+    }
+    versions
+}
+
+/// The page with every figure whose picture is in the directory, drawn now or before.
+fn write_page(options: &Options) -> Result<PathBuf, Failure> {
+    let drawn: Vec<Drawn> = figures::ALL
+        .iter()
+        .filter_map(|figure| drawn(&options.out, figure))
+        .collect();
+    let origin = Origin {
+        command: command_line::again(),
+        generated: SystemTime::now(),
+    };
+    let path = options.out.join(PAGE);
+    files::write(&path, figures::page(&drawn, &origin).as_bytes())?;
+    Ok(path)
+}
+
+fn drawn(directory: &Path, figure: &'static Figure) -> Option<Drawn> {
+    let svg = fs::read_to_string(directory.join(format!("{}.svg", figure.name))).ok()?;
+    Some(Drawn { figure, svg })
+}

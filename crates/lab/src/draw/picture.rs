@@ -1,0 +1,227 @@
+//! Charts with a title above, and what they come from below.
+
+use plotters::prelude::{IntoDrawingArea, SVGBackend};
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+
+use super::chart::{Chart, Layer};
+use super::compact::compact;
+use super::font::{Weight, letters};
+use super::legend::Legend;
+use super::look::{BLACK, Colour};
+use super::paint::{FINE, PaintError, Sheet, fine};
+
+/// The width of a picture, and the margin around everything, in pixels.
+const WIDTH: f64 = 860.0;
+const MARGIN: f64 = 14.0;
+const TITLE: f64 = 32.0;
+const LINE: f64 = 16.0;
+/// Between the charts and the caption.
+const GAP: f64 = 12.0;
+const FAINT: Colour = (80, 86, 94);
+
+/// Charts with a title above, and what they come from below.
+#[derive(Debug, Clone)]
+pub struct Picture {
+    /// What is seen.
+    pub title: String,
+    /// The charts, row by row.
+    pub charts: Vec<Chart>,
+    /// How many of them are side by side.
+    pub columns: usize,
+    /// The height of each row in pixels.
+    pub height: f64,
+    /// Lines below: what is shown, where it is from, how it is made again. Long lines are broken.
+    pub caption: Vec<String>,
+}
+
+impl Picture {
+    /// One chart.
+    pub fn new(title: impl Into<String>, chart: Chart) -> Picture {
+        Picture::of(title, 1, 420.0, [chart])
+    }
+
+    /// Several charts, so many side by side, in rows of this height in pixels.
+    pub fn of(
+        title: impl Into<String>,
+        columns: usize,
+        height: f64,
+        charts: impl IntoIterator<Item = Chart>,
+    ) -> Picture {
+        Picture {
+            title: title.into(),
+            charts: charts.into_iter().collect(),
+            columns: columns.max(1),
+            height,
+            caption: Vec::new(),
+        }
+    }
+
+    /// With a line below that says what is shown.
+    pub fn explained(mut self, text: impl Into<String>) -> Picture {
+        self.caption.push(text.into());
+        self
+    }
+
+    /// The picture as SVG: text, so that it can be searched and copied.
+    pub fn svg(&self) -> String {
+        self.paint().expect(
+            "a picture in memory, with letters that are part of the program, has nothing to fail",
+        )
+    }
+
+    /// The numbers of its curves and bars, one row a point: `chart,curve,x,y`.
+    pub fn csv(&self) -> String {
+        let mut text = "chart,curve,x,y\n".to_string();
+        for chart in &self.charts {
+            for layer in &chart.layers {
+                let (name, points) = match layer {
+                    Layer::Curve(curve) => (&curve.name, &curve.points),
+                    Layer::Bars(bars) => (&bars.name, &bars.bars),
+                    Layer::Cells(_) | Layer::Rule(_) => continue,
+                };
+                for (x, y) in points {
+                    let names = [&chart.title, name].map(|name| name.replace('"', "\"\""));
+                    text += &format!("\"{}\",\"{}\",{x},{y}\n", names[0], names[1]);
+                }
+            }
+        }
+        text
+    }
+
+    fn paint(&self) -> Result<String, PaintError> {
+        let (legend, caption) = self.measure()?;
+        let rows = self.charts.len().div_ceil(self.columns) as f64;
+        let height = MARGIN
+            + TITLE
+            + legend.height()
+            + rows * self.height
+            + GAP
+            + caption.len() as f64 * LINE
+            + MARGIN;
+        let mut text = String::new();
+        let size = [WIDTH, height].map(|side| fine(side).unsigned_abs());
+        {
+            let sheet = SVGBackend::with_string(&mut text, (size[0], size[1])).into_drawing_area();
+            sheet.fill(&plotters::style::WHITE)?;
+            let inner = sheet.margin(fine(MARGIN), fine(MARGIN), fine(MARGIN), fine(MARGIN));
+            let (title, rest) = inner.split_vertically(fine(TITLE));
+            let style = letters(16.0, Weight::Bold, BLACK).pos(Pos::new(HPos::Left, VPos::Top));
+            title.draw_text(&self.title, &style, (0, 0))?;
+            let (above, rest) = rest.split_vertically(fine(legend.height()));
+            legend.paint(&above)?;
+            let (charts, below) = rest.split_vertically(fine(rows * self.height));
+            let places = charts.split_evenly((rows as usize, self.columns));
+            for (chart, place) in self.charts.iter().zip(&places) {
+                chart.paint(place)?;
+            }
+            let style = letters(10.5, Weight::Regular, FAINT).pos(Pos::new(HPos::Left, VPos::Top));
+            for (line, index) in caption.iter().zip(0..) {
+                below.draw_text(line, &style, (0, fine(GAP + f64::from(index) * LINE)))?;
+            }
+            sheet.present()?;
+        }
+        Ok(compact(&in_pixels(&text, size)))
+    }
+
+    /// Legend and caption, broken into lines that are no wider than the picture.
+    fn measure(&self) -> Result<(Legend, Vec<String>), PaintError> {
+        let mut nowhere = String::new();
+        let sheet = SVGBackend::with_string(&mut nowhere, (1, 1)).into_drawing_area();
+        let width = fine(WIDTH - 2.0 * MARGIN);
+        let legend = Legend::new(&self.charts, &sheet, width)?;
+        let mut caption = Vec::new();
+        for line in &self.caption {
+            caption.extend(broken(line, &sheet, width)?);
+        }
+        Ok((legend, caption))
+    }
+}
+
+/// The line in parts that are no wider than `width`, in fine pixels.
+fn broken(line: &str, sheet: &Sheet<'_>, width: i32) -> Result<Vec<String>, PaintError> {
+    let style = letters(10.5, Weight::Regular, FAINT);
+    let mut lines: Vec<String> = Vec::new();
+    for word in line.split(' ') {
+        let longer = lines.last().map(|last| format!("{last} {word}"));
+        let fits = |longer: &String| -> Result<bool, PaintError> {
+            let (wide, _) = sheet.estimate_text_size(longer, &style)?;
+            Ok(i32::try_from(wide).is_ok_and(|wide| wide <= width))
+        };
+        match longer {
+            Some(longer) if fits(&longer)? => {
+                lines.pop();
+                lines.push(longer);
+            }
+            _ => lines.push(word.to_string()),
+        }
+    }
+    Ok(lines)
+}
+
+/// The SVG at its size in pixels; its coordinates stay fine.
+fn in_pixels(svg: &str, [width, height]: [u32; 2]) -> String {
+    let given = format!("width=\"{width}\" height=\"{height}\"");
+    let pixels = |side: u32| f64::from(side) / f64::from(FINE);
+    let wanted = format!("width=\"{}\" height=\"{}\"", pixels(width), pixels(height));
+    svg.replacen(&given, &wanted, 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Axis, Curve, Look, Rule, png};
+    use super::*;
+
+    fn picture() -> Picture {
+        let points = (0..5_000).map(|index| {
+            let x = f64::from(index) / 50.0;
+            (x, 50.0 + 70.0 * (x / 7.0).sin())
+        });
+        let chart = Chart::new(
+            Axis::linear("Time (s)", 0.0, 100.0),
+            Axis::linear("RTT (ms)", 0.0, 100.0),
+        )
+        .with(Curve::new("a < b & c", Look::of_place(1), points))
+        .with(Rule::horizontal(40.0, "RTprop"));
+        let mut picture = Picture::of("Sine", 2, 200.0, [chart.clone(), chart]);
+        picture.caption = vec!["A long line, ".repeat(30)];
+        picture
+    }
+
+    #[test]
+    fn the_same_picture_is_the_same_text() {
+        let svg = picture().svg();
+        assert_eq!(svg, picture().svg());
+        assert!(!svg.contains("NaN"));
+        assert!(svg.contains("a &lt; b &amp; c"), "names are escaped");
+        assert_eq!(
+            svg.matches("a &lt; b").count(),
+            1,
+            "one entry in the legend"
+        );
+        assert_eq!(svg.matches("RTprop").count(), 2);
+    }
+
+    #[test]
+    fn nothing_is_drawn_outside() {
+        let svg = picture().svg();
+        let width = fine(WIDTH) as f64;
+        let lines = svg.split("d=\"M").skip(1);
+        let points = lines
+            .filter_map(|rest| rest.split('"').next())
+            .flat_map(|path| path.split([' ', 'M']));
+        let mut count = 0;
+        for point in points {
+            let (x, _) = point.split_once(',').unwrap();
+            let x: f64 = x.parse().unwrap();
+            assert!((0.0..=width).contains(&x), "{point}");
+            count += 1;
+        }
+        assert!(count > 200);
+    }
+
+    #[test]
+    fn as_pixels() {
+        let bytes = png(&picture().svg()).unwrap();
+        assert!(bytes.starts_with(b"\x89PNG"));
+    }
+}

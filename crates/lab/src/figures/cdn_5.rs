@@ -1,0 +1,57 @@
+//! CDN, figure 5: by how much BBR changes the throughput of each of many networks.
+
+use super::seen::{self, CONTROLLER};
+use super::{CDN, Figure, transfers};
+use crate::draw::{Axis, Chart, Curve, Dash, GREEN, Look, Picture, Rule, cdf};
+use crate::engine;
+use crate::study::Findings;
+
+pub const FIGURE: Figure = Figure {
+    name: "cdn-5-networks",
+    title: "BBR's throughput beside CUBIC's, network by network",
+    part: "figure 5",
+    publication: CDN,
+    engines: &[engine::Kind::Sim],
+    shows_samples: false,
+    draw,
+};
+
+fn draw(findings: &[Findings]) -> Picture {
+    let ratios = seen::pairs(findings, CONTROLLER, "bbr1", "cubic", |seen| {
+        transfers::mean_throughput(seen, 0.0)
+    });
+    let changes: Vec<f64> = ratios
+        .into_iter()
+        .map(|ratio| (ratio - 1.0) * 100.0)
+        .collect();
+    let better = changes.iter().filter(|change| **change > 0.0).count();
+    let share = better as f64 / changes.len().max(1) as f64 * 100.0;
+    let ends = |sign: f64| {
+        changes
+            .iter()
+            .map(|change| change * sign)
+            .fold(10.0, f64::max)
+            * 1.05
+            * sign
+    };
+    let chart = Chart::new(
+        Axis::linear(
+            "Change of the mean throughput by BBR (%)",
+            ends(-1.0),
+            ends(1.0),
+        ),
+        Axis::linear("Share of networks", 0.0, 1.0),
+    )
+    .with(Rule::vertical(0.0, "the same"))
+    .with(Curve::new(
+        format!("{} networks", changes.len()),
+        Look::line(GREEN, Dash::Solid).wide(2.5),
+        cdf(changes),
+    ));
+    Picture::new("", chart).explained(format!(
+        "Networks are all combinations of 5 rates (5 to 100 Mbit/s), 4 RTprops (10 to 150 ms), 3 shares of lost \
+         packets (0.001 to 0.1 %) and 3 buffers (0.5 to 4 BDP). Objects of 50 kB to 10 MB (Pareto, 1.1) take a \
+         third of the rate, each over its own connection. In {share:.0} % of the networks BBR's throughput is \
+         higher."
+    ))
+}

@@ -1,0 +1,57 @@
+//! Who has how much of a bottleneck that BBR and CUBIC share.
+
+use super::seen::{self, Seen};
+use super::{Figure, PAPER};
+use crate::draw::{Axis, Chart, Curve, Look, Mark, Picture, Rule};
+use crate::engine;
+use crate::study::Findings;
+
+pub const FIGURE: Figure = Figure {
+    name: "coexistence",
+    title: "BBR's share of a bottleneck beside CUBIC, over the depth of the buffer",
+    part: "the section on loss-based senders",
+    publication: PAPER,
+    engines: engine::Kind::ALL,
+    shows_samples: false,
+    draw,
+};
+
+const BUFFER: &str = "path.buffer";
+const CUBICS: &str = "flow.1.count";
+
+fn draw(findings: &[Findings]) -> Picture {
+    let mut chart = Chart::new(
+        Axis::log("Buffer (BDP), log scale", 0.22, 18.0),
+        Axis::linear("BBR's share of the goodput (%)", 0.0, 100.0),
+    );
+    for cubics in seen::values(findings, CUBICS) {
+        let flows = 1.0 + cubics.parse::<f64>().unwrap_or(1.0);
+        chart = chart.with(Rule::horizontal(
+            100.0 / flows,
+            format!("fair: 1 of {flows}"),
+        ));
+    }
+    for (place, cubics) in seen::values(findings, CUBICS).into_iter().enumerate() {
+        for of_engine in findings.chunks(1) {
+            let points = seen::with(of_engine, CUBICS, cubics)
+                .map(|seen| (seen.number(BUFFER), share(&seen) * 100.0));
+            let flows = if cubics == "1" { "flow" } else { "flows" };
+            let name = format!("1 bbr1 beside {cubics} cubic {flows}");
+            let mark = [Mark::Circle, Mark::Square, Mark::Triangle, Mark::Diamond];
+            let mark = mark.get(place).copied().unwrap_or(Mark::Cross);
+            let look = Look::of_place(place).marked(mark);
+            let name = seen::named(findings, of_engine, &name);
+            chart = chart.with(Curve::new(name, look, seen::medians(points)));
+        }
+    }
+    Picture::new("", chart).explained(
+        "50 Mbit/s, RTprop 40 ms; goodputs over two minutes after the first 30 s, with a jitter of up to 1 ms; \
+         medians of three runs.",
+    )
+}
+
+/// BBR's share of what all flows had.
+fn share(seen: &Seen<'_>) -> f64 {
+    let (bbr, cubic) = (seen.goodput("bbr1"), seen.goodput("cubic"));
+    bbr / (bbr + cubic)
+}

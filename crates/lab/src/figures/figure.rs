@@ -1,0 +1,137 @@
+//! A figure: where it is from, and how it is drawn.
+
+use crate::draw::Picture;
+use crate::engine;
+use crate::scenario::nearest;
+use crate::study::Findings;
+
+/// A figure of a publication, or one that a claim of it calls for.
+#[derive(Debug)]
+pub struct Figure {
+    /// Its name, and that of its study.
+    pub name: &'static str,
+    /// What is seen.
+    pub title: &'static str,
+    /// Which part of the publication it is after: `figure 8`.
+    pub part: &'static str,
+    /// The publication.
+    pub publication: &'static str,
+    /// The engines that can show it.
+    pub engines: &'static [engine::Kind],
+    /// Whether it shows samples over time, or only what summaries and transfers tell.
+    pub shows_samples: bool,
+    /// Draws what was found, engine by engine.
+    pub(super) draw: fn(&[Findings]) -> Picture,
+}
+
+/// How a figure was made.
+#[derive(Debug, Clone)]
+pub struct Made {
+    /// The command that makes it again.
+    pub command: String,
+    /// The versions of what the engines ran: `fullpipe 0.1.0`.
+    pub versions: Vec<String>,
+}
+
+/// There is no figure of this name.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("there is no figure {name}{hint}; --list names all of them")]
+pub struct UnknownFigure {
+    name: String,
+    hint: String,
+}
+
+impl Figure {
+    /// The figure as a picture: what was found, engine by engine, and below it where the figure is from and how it was
+    /// made.
+    pub fn picture(&self, findings: &[Findings], made: &Made) -> Picture {
+        let mut picture = (self.draw)(findings);
+        picture.title = self.title.into();
+        let (engines, versions) = (of_engines(findings), made.versions.join(", "));
+        picture
+            .caption
+            .push(format!("After {} of {}.", self.part, self.publication));
+        picture.caption.push(format!(
+            "Made with `{}` from scenarios/figures/{}.toml; {engines}; {versions}.",
+            made.command, self.name
+        ));
+        picture
+    }
+}
+
+/// `engine sim, seed 1`. Of several runs each has a seed of its own.
+fn of_engines(findings: &[Findings]) -> String {
+    let parts = findings.iter().map(|of| {
+        let engine = of.engine;
+        match &of.runs[..] {
+            [run] => format!("engine {engine}, seed {}", run.record.summary.seed),
+            runs => format!(
+                "engine {engine}, {} runs, each with a seed derived from the scenario's",
+                runs.len()
+            ),
+        }
+    });
+    parts.collect::<Vec<_>>().join("; ")
+}
+
+/// The figures with these names; all of them if there are no names. A name may be the beginning of several.
+///
+/// # Errors
+///
+/// There is none of a name.
+pub fn chosen(names: &[String]) -> Result<Vec<&'static Figure>, UnknownFigure> {
+    let has = |name: &str, figure: &Figure| {
+        figure.name == name
+            || figure
+                .name
+                .strip_prefix(name)
+                .is_some_and(|rest| rest.starts_with('-'))
+    };
+    let is_known = |name: &&String| super::ALL.iter().any(|figure| has(name, figure));
+    if let Some(name) = names.iter().find(|name| !is_known(name)) {
+        let known: Vec<&str> = super::ALL.iter().flat_map(beginnings).collect();
+        let near = nearest(name, &known);
+        return Err(UnknownFigure {
+            name: name.clone(),
+            hint: near.map_or(String::new(), |near| format!("; did you mean {near}?")),
+        });
+    }
+    let is_chosen =
+        |figure: &&Figure| names.is_empty() || names.iter().any(|name| has(name, figure));
+    Ok(super::ALL.iter().filter(is_chosen).collect())
+}
+
+/// What the figure can be called: `paper`, `paper-8`, `paper-8-loss`, `paper-8-loss-sweep`.
+fn beginnings(figure: &Figure) -> impl Iterator<Item = &'static str> {
+    let name = figure.name;
+    let ends = name.match_indices('-').map(|(end, _)| end);
+    ends.chain([name.len()]).filter_map(|end| name.get(..end))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(asked: &[&str]) -> Result<Vec<&'static str>, String> {
+        let asked: Vec<String> = asked.iter().map(ToString::to_string).collect();
+        let chosen = chosen(&asked).map_err(|error| error.to_string())?;
+        Ok(chosen.iter().map(|figure| figure.name).collect())
+    }
+
+    #[test]
+    fn by_name_or_by_the_beginning_of_it() {
+        assert_eq!(names(&[]).unwrap().len(), super::super::ALL.len());
+        assert_eq!(names(&["paper-1"]).unwrap(), ["paper-1-operating-point"]);
+        assert!(names(&["paper"]).unwrap().len() > 5);
+        let error = names(&["coexistance"]).unwrap_err();
+        assert!(error.contains("did you mean coexistence?"), "{error}");
+    }
+
+    #[test]
+    fn no_two_have_the_same_name() {
+        let mut names: Vec<&str> = super::super::ALL.iter().map(|figure| figure.name).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), super::super::ALL.len());
+    }
+}

@@ -1,0 +1,61 @@
+//! What the publications show about BBR, measured again and drawn as they drew it.
+//!
+//! A [`Figure`] has a name, which is that of its [study](crate::study) in `scenarios/figures/`, and draws what was found
+//! in it: [`Figure::picture`]. [`ALL`] has all of them, [`page`] puts their pictures on one page.
+
+mod cdn_2;
+mod cdn_3;
+mod cdn_4;
+mod cdn_5;
+mod cdn_6;
+mod cdn_7;
+mod cdn_8;
+mod coexistence;
+mod figure;
+mod page;
+mod paper_1;
+mod paper_10;
+mod paper_2;
+mod paper_3;
+mod paper_4;
+mod paper_5;
+mod paper_6;
+mod paper_7;
+mod paper_8;
+mod rtt_unfairness;
+mod seen;
+mod series;
+mod transfers;
+
+pub use figure::{Figure, Made, UnknownFigure, chosen};
+pub use page::{Drawn, page};
+
+/// The directory of `scenarios/` with the studies of the figures.
+pub const SHELF: &str = "figures";
+
+const PAPER: &str = "Cardwell, Cheng, Gunn, Hassas Yeganeh, Jacobson: BBR: Congestion-Based Congestion \
+                     Control, ACM Queue 14(5), 2016";
+
+const CDN: &str = "Shah: BBR Evaluation at a Large CDN, Verizon Media, 2019";
+
+/// Every figure, in the order of the publications.
+pub static ALL: &[Figure] = &[
+    paper_1::FIGURE,
+    paper_2::FIGURE,
+    paper_3::FIGURE,
+    paper_4::FIGURE,
+    paper_5::FIGURE,
+    paper_6::FIGURE,
+    paper_7::FIGURE,
+    paper_8::FIGURE,
+    paper_10::FIGURE,
+    cdn_2::FIGURE,
+    cdn_3::FIGURE,
+    cdn_4::FIGURE,
+    cdn_5::FIGURE,
+    cdn_6::FIGURE,
+    cdn_7::FIGURE,
+    cdn_8::FIGURE,
+    coexistence::FIGURE,
+    rtt_unfairness::FIGURE,
+];

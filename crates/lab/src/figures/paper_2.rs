@@ -1,0 +1,91 @@
+//! Figure 2: 700 ms of a BBR flow in its steady state.
+
+use super::series;
+use super::{Figure, PAPER};
+use crate::draw::{Axis, BLUE, Chart, Curve, Dash, GREEN, GREY, Look, ORANGE, Picture, Rule};
+use crate::engine;
+use crate::figures::seen;
+use crate::study::Findings;
+
+pub const FIGURE: Figure = Figure {
+    name: "paper-2-steady-state",
+    title: "Steady state: RTT, inflight and delivery rate over the gain cycle",
+    part: "figure 2",
+    publication: PAPER,
+    engines: engine::Kind::ALL,
+    shows_samples: true,
+    draw,
+};
+
+/// What is shown, in seconds from the start: long after Startup, and long before the first ProbeRTT.
+const SHOWN: (f64, f64) = (4.0, 4.7);
+
+fn draw(findings: &[Findings]) -> Picture {
+    let columns: Vec<[Chart; 3]> = seen::all(findings)
+        .map(|seen| charts(&seen, findings.len()))
+        .collect();
+    // Row by row: a row has the same chart of each engine.
+    let rows = (0..3).flat_map(|row| {
+        columns
+            .iter()
+            .filter_map(move |charts| charts.get(row).cloned())
+    });
+    Picture::of("", columns.len(), 195.0, rows).explained(
+        "10 Mbit/s, RTprop 40 ms, a buffer of 8 BDP. Every eighth round trip BBR sends at 5/4 of BtlBw: more is \
+         in flight, the RTT rises one round trip later, and 3/4 in the next one takes the queue away. RTprop \
+         has no transmission times and delayed ACKs in it, the RTT has.",
+    )
+}
+
+fn charts(seen: &seen::Seen<'_>, engines: usize) -> [Chart; 3] {
+    let record = seen.record();
+    let path = &record.summary.path;
+    let rate = seen::mega(path.rate_bps.unwrap_or_default() as f64);
+    let bdp_kb = rate * path.rtprop_ms / 8.0;
+    let of = |part| {
+        record
+            .flows
+            .first()
+            .map(|flow| series::of(flow, SHOWN, part))
+            .unwrap_or_default()
+    };
+    let x = || Axis::linear("Time (s)", SHOWN.0, SHOWN.1);
+    let line = |colour| Look::line(colour, Dash::Solid);
+    let title = if engines > 1 { seen.engine.name() } else { "" };
+    [
+        Chart::new(
+            x(),
+            Axis::linear("RTT (ms)", path.rtprop_ms * 0.9, path.rtprop_ms * 1.5),
+        )
+        .titled(title)
+        .with(Rule::horizontal(path.rtprop_ms, "RTprop"))
+        .with(Curve::new("RTT", line(BLUE), of(series::rtt))),
+        Chart::new(
+            x(),
+            Axis::linear("Inflight (kB)", bdp_kb * 0.6, bdp_kb * 1.6),
+        )
+        .with(Rule::horizontal(bdp_kb, "BDP"))
+        .with(Curve::new(
+            "inflight",
+            Look::line(GREEN, Dash::Dashed),
+            of(series::inflight),
+        )),
+        Chart::new(
+            x(),
+            Axis::linear("Delivery rate (Mbit/s)", rate * 0.6, rate * 1.2),
+        )
+        .with(
+            Curve::new(
+                "BtlBw, the maximum of ten round trips",
+                line(GREY).wide(5.0),
+                of(series::btl_bw),
+            )
+            .stepped(),
+        )
+        .with(Curve::new(
+            "delivery rate",
+            Look::line(ORANGE, Dash::Dashed),
+            of(series::delivery_rate),
+        )),
+    ]
+}

@@ -1,0 +1,128 @@
+//! Every figure, from a short run of its study in virtual time.
+
+use std::collections::HashMap;
+
+use lab::draw::{Layer, Picture};
+use lab::engine::Kind;
+use lab::figures::{ALL, Drawn, Figure, Made, SHELF, page};
+use lab::report::Origin;
+use lab::study::{Batch, Findings, Length, Shelf, Study};
+use lab::{Cancel, draw};
+
+fn made() -> Made {
+    Made {
+        command: "fullpipe figures".to_owned(),
+        versions: vec!["fullpipe".to_owned()],
+    }
+}
+
+fn study(figure: &Figure, length: Length) -> Study {
+    let text = Shelf::built_in(SHELF).get(figure.name).expect(figure.name);
+    let study = Study::read(&text, length).expect(figure.name);
+    Study {
+        keeps_samples: figure.shows_samples,
+        ..study
+    }
+}
+
+/// What is found in short runs of these figures' studies.
+fn found(figures: &[&Figure]) -> HashMap<usize, Findings> {
+    let studies: Vec<Study> = figures
+        .iter()
+        .map(|figure| study(figure, Length::Quick))
+        .collect();
+    let batch = Batch::new(&studies, Kind::Sim).expect("a batch");
+    let mut found = HashMap::new();
+    batch.run(2, &|_| {}, &Cancel::new(), |study, findings| {
+        assert_eq!(findings.failed, []);
+        found.insert(study, findings);
+    });
+    found
+}
+
+/// How many points, bars and cells each chart has.
+fn sizes(picture: &Picture) -> Vec<usize> {
+    let size = |layer: &Layer| match layer {
+        Layer::Curve(curve) => curve.points.len(),
+        Layer::Bars(bars) => bars.bars.len(),
+        Layer::Cells(cells) => cells.cells.len(),
+        Layer::Rule(_) => 0,
+    };
+    let charts = picture.charts.iter();
+    charts
+        .map(|chart| chart.layers.iter().map(size).sum())
+        .collect()
+}
+
+#[test]
+fn every_figure_shows_something_and_the_same_each_time() {
+    let figures: Vec<&Figure> = ALL.iter().collect();
+    let mut drawn = Vec::new();
+    for (place, findings) in found(&figures) {
+        let (figure, findings) = (&ALL[place], [findings]);
+        let picture = figure.picture(&findings, &made());
+        let sizes = sizes(&picture);
+        assert!(!sizes.is_empty(), "{}: no charts", figure.name);
+        assert!(
+            sizes.iter().all(|size| *size > 1),
+            "{}: an empty chart: {sizes:?}",
+            figure.name
+        );
+        let svg = picture.svg();
+        assert!(!svg.contains("NaN"), "{}", figure.name);
+        assert!(!svg.contains("inf,"), "{}", figure.name);
+        assert_eq!(svg, figure.picture(&findings, &made()).svg());
+        assert!(draw::png(&svg).is_ok(), "{}", figure.name);
+        assert!(picture.csv().lines().count() > 1 || sizes.len() == 1);
+        drawn.push(Drawn { figure, svg });
+    }
+    assert_eq!(drawn.len(), ALL.len());
+
+    let origin = Origin {
+        command: "fullpipe figures".to_owned(),
+        generated: std::time::SystemTime::UNIX_EPOCH,
+    };
+    let page = page(&drawn, &origin);
+    for figure in ALL {
+        assert!(page.contains(&format!("<figure id=\"{}\">", figure.name)));
+    }
+    // It needs no network: the only addresses are names of XML.
+    let addresses = page.matches("=\"http").count();
+    assert_eq!(
+        addresses,
+        page.matches("xmlns=\"http://www.w3.org/").count()
+    );
+}
+
+#[test]
+fn the_same_runs_are_the_same_picture() {
+    let figures: Vec<&Figure> = ALL
+        .iter()
+        .filter(|figure| figure.name.starts_with("paper-4-"))
+        .collect();
+    let svg = || {
+        let findings = found(&figures).remove(&0).expect("found");
+        figures[0].picture(&[findings], &made()).svg()
+    };
+    assert_eq!(svg(), svg());
+}
+
+#[test]
+fn every_engine_can_run_what_it_is_said_to_show() {
+    for figure in ALL {
+        for engine in figure.engines {
+            let study = study(figure, Length::Whole);
+            if let Err(error) = Batch::new([&study], *engine) {
+                panic!("{}: {error}", figure.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn every_file_of_a_figure_is_one() {
+    let names = Shelf::built_in(SHELF).names().expect("figures");
+    for name in names {
+        assert!(ALL.iter().any(|figure| figure.name == name), "{name}");
+    }
+}
