@@ -10,7 +10,7 @@ use tokio::time::sleep;
 use crate::failure::Failure;
 
 /// After an interruption, connections have this long to tell their peers.
-const FAREWELL: Duration = Duration::from_millis(200);
+pub const FAREWELL: Duration = Duration::from_millis(200);
 
 /// The runtime for a command's work.
 pub fn runtime() -> Result<Runtime, Failure> {

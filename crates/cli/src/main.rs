@@ -18,6 +18,7 @@ mod machine;
 mod output;
 mod override_option;
 mod path_options;
+mod probe;
 mod program;
 mod progress;
 mod race;
@@ -59,6 +60,7 @@ enum Command {
     Calibrate(calibrate::Options),
     Figures(figures::Options),
     Race(race::Options),
+    Probe(probe::Options),
     Send(send::Options),
     Recv(recv::Options),
     Emulate(emulate::Options),
@@ -75,6 +77,7 @@ impl Command {
             Command::Calibrate(options) => calibrate::run(options),
             Command::Figures(options) => figures::run(options),
             Command::Race(options) => race::run(options),
+            Command::Probe(options) => probe::run(options),
             Command::Send(options) => send::run(options),
             Command::Recv(options) => recv::run(options),
             Command::Emulate(options) => emulate::run(options),

@@ -7,7 +7,9 @@
 //! - A [`report`] turns records into a table, JSON, or a page with plots.
 //!
 //! A [`shell`] is any program behind a path. A [`sweep`] runs a scenario at every point of a grid. A [`study`] is many
-//! scenarios and their records. [`calibrate`] runs a set of scenarios on two engines and compares them. A [`race`] is the same payload over the same path, once a controller.
+//! scenarios and their records. [`calibrate`] runs a set of scenarios on two engines and compares them. A [`population`] is
+//! many paths drawn from distributions. A [`probe`] sends the same bytes again and again over connections that are kept
+//! open. A [`race`] is the same payload over the same path, once a controller.
 //!
 //! ```no_run
 //! use lab::{Cancel, race::Race, report};
@@ -35,6 +37,8 @@ pub mod calibrate;
 pub mod draw;
 pub mod engine;
 pub mod figures;
+pub mod population;
+pub mod probe;
 pub mod race;
 pub mod record;
 pub mod report;

@@ -85,7 +85,11 @@ fn every_scenario_that_comes_along_can_be_run() {
     let mut count = 0;
     for file in files {
         let file = file.unwrap().path();
-        if file.extension().is_none_or(|extension| extension != "toml") {
+        // A population is what scenarios are drawn from.
+        let is_population = file
+            .file_name()
+            .is_some_and(|name| name == "population.toml");
+        if file.extension().is_none_or(|extension| extension != "toml") || is_population {
             continue;
         }
         let scenario =

@@ -107,6 +107,20 @@ impl Identity {
         self.key.secret_pkcs8_der()
     }
 
+    /// Whether the bytes are a certificate and its key.
+    pub fn is_sound(&self) -> bool {
+        let server = rustls::ServerConfig::builder_with_provider(provider())
+            .with_protocol_versions(&[&rustls::version::TLS13]);
+        server.is_ok_and(|server| {
+            let certificate = vec![self.certificate.clone()];
+            let key = self.key.clone_key().into();
+            let shown = server
+                .with_no_client_auth()
+                .with_single_cert(certificate, key);
+            shown.is_ok()
+        })
+    }
+
     /// What a client must know to recognize this server.
     pub fn fingerprint(&self) -> Fingerprint {
         Fingerprint::of(&self.certificate)

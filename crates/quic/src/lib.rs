@@ -2,10 +2,11 @@
 //!
 //! The stack is noq. [`controller`] drives our controllers from its hooks, and says what the hooks cannot carry;
 //! [`observer`] watches a flow, ACK by ACK; [`endpoint`] sets up TLS and transport; [`bulk`] carries what experiments
-//! measure, and [`transfer`] carries files.
+//! measure, [`probe`] measures a path again and again, and [`transfer`] carries files.
 
 pub mod bulk;
 pub mod controller;
 pub mod endpoint;
 pub mod observer;
+pub mod probe;
 pub mod transfer;

@@ -11,6 +11,7 @@ fn help_lists_the_commands() {
         .and(contains("send"))
         .and(contains("recv"))
         .and(contains("race"))
+        .and(contains("probe"))
         .and(contains("calibrate"))
         .and(contains("run"))
         .and(contains("sweep"))
@@ -64,6 +65,10 @@ fn each_command_explains_its_options() {
             ],
         ),
         ("send", &["<FILE>...", "<TICKET>", "--controller"]),
+        (
+            "probe",
+            &["[PROBE]", "--rounds", "--duration", "--serve", "--identity"],
+        ),
         (
             "race",
             &[

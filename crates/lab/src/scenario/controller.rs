@@ -45,6 +45,15 @@ impl Controller {
             Controller::Kernel(kernel) => kernel.name.as_str(),
         }
     }
+
+    /// The kernel's name for it, or for its own of the same algorithm.
+    pub fn kernel_name(&self) -> &str {
+        match self {
+            Controller::Ours(Kind::Bbr1) => "bbr",
+            Controller::Ours(kind @ (Kind::Cubic | Kind::Reno)) => kind.name(),
+            Controller::Kernel(kernel) => kernel.name(),
+        }
+    }
 }
 
 impl Scenario {

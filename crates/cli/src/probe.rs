@@ -1,0 +1,303 @@
+//! `fullpipe probe`: the same bytes again and again, over connections that are kept open.
+
+use std::net::SocketAddr;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use lab::probe::{self, Dataset, Host, Results, Row, Spec, Target, TcpServer};
+use quic::endpoint::Identity;
+use tokio::time::sleep;
+use units::Duration;
+
+use crate::address::resolve;
+use crate::failure::Failure;
+use crate::input::Input;
+use crate::interrupt::{self, FAREWELL, Interrupt};
+use crate::output;
+use crate::program;
+use crate::sweep_bar::SweepBar;
+
+/// So many failed runs are named.
+const NAMED: usize = 10;
+
+/// More rounds would be a mistake.
+const MOST: u64 = 100_000;
+
+/// Rounds of paths, if nothing is said.
+const ROUNDS: u64 = 10;
+
+/// Probe paths or hosts with each controller, round by round
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Over connections that are kept open, one with each controller to each destination, 8 MB are sent every minute, or what the \
+file says. Destinations are paths, which the simulator or the kernel runs, or hosts where fullpipe probe --serve receives.
+
+Rows are appended to the directory: one Parquet file a round, which is there as a whole or not at all. Ends with the medians \
+of these rounds by destination, and how the ratio of the first two controllers is distributed. docs/probe.md says more.")]
+pub struct Options {
+    /// The file with the destinations, or - for stdin
+    #[arg(required_unless_present = "serve", conflicts_with = "serve")]
+    probe: Option<PathBuf>,
+    /// So many rounds, instead of what the file says [default: 10 on paths; with hosts until Ctrl-C]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=MOST), conflicts_with_all = ["duration", "serve"])]
+    rounds: Option<u64>,
+    /// As many rounds as begin in this time: 1s, 90min
+    #[arg(long, value_name = "TIME", conflicts_with = "serve")]
+    duration: Option<Duration>,
+    /// Where rows go [default: the file's name without .toml, in this directory]
+    #[arg(long, value_name = "DIR", conflicts_with = "serve")]
+    out: Option<PathBuf>,
+    /// Paths at a time [default: as many as there are processors; 1 for linux, which measures in real time]
+    #[arg(long, value_name = "N", conflicts_with = "serve")]
+    jobs: Option<NonZeroUsize>,
+    /// Print the results on stdout as JSON, and nothing else there
+    #[arg(long, conflicts_with = "serve")]
+    json: bool,
+    /// Say nothing but the result, and what went wrong
+    #[arg(long)]
+    quiet: bool,
+    /// Receive what others send, until Ctrl-C: over QUIC, or with --tcp over the kernel's TCP
+    #[arg(long, requires = "listen")]
+    serve: bool,
+    /// Where to listen; port 0 takes a free one
+    #[arg(long, value_name = "ADDR", value_parser = resolve, requires = "serve")]
+    listen: Option<SocketAddr>,
+    /// Receive over TCP
+    #[arg(long, requires = "serve", conflicts_with = "identity")]
+    tcp: bool,
+    /// Keep the certificate in this file, so that its fingerprint outlasts a restart
+    #[arg(long, value_name = "FILE", requires = "serve")]
+    identity: Option<PathBuf>,
+}
+
+/// Probes, or receives.
+pub fn run(options: &Options) -> Result<(), Failure> {
+    match (&options.probe, options.listen) {
+        (Some(file), _) => send(options, file),
+        (None, Some(listen)) => serve(options, listen),
+        (None, None) => Err(Failure::usage("give a file with destinations, or --serve")),
+    }
+}
+
+fn send(options: &Options, file: &Path) -> Result<(), Failure> {
+    let input = Input::read(file)?;
+    let mut spec =
+        Spec::parse(&input.text, &input.directory).map_err(|error| input.wrong(error))?;
+    let in_time = options.duration.map(|duration| {
+        let interval = spec.interval.as_nanos().max(1);
+        duration.as_nanos().div_ceil(interval).max(1)
+    });
+    if let (Some(duration), Some(MOST..)) = (options.duration, in_time) {
+        return Err(Failure::usage(format_args!(
+            "--duration {duration}: these are more than {MOST} rounds"
+        )));
+    }
+    spec.rounds = options.rounds.or(in_time).or(spec.rounds);
+    if let Target::Paths { .. } = spec.target {
+        spec.rounds = spec.rounds.or(Some(ROUNDS));
+    }
+    match spec.target.clone() {
+        Target::Paths { engine, .. } => probe_paths(options, file, &input, &spec, engine),
+        Target::Hosts(hosts) => probe_hosts(options, file, &input, &spec, &hosts),
+    }
+}
+
+fn probe_paths(
+    options: &Options,
+    file: &Path,
+    input: &Input,
+    spec: &Spec,
+    kind: lab::engine::Kind,
+) -> Result<(), Failure> {
+    // Whether the paths make sense is known before anything is made.
+    let check = probe::paths(spec, &input.directory, 0).map_err(|error| input.wrong(error))?;
+    let engine = kind.engine();
+    for run in &check.runs {
+        engine
+            .check(&run.scenario)
+            .map_err(|error| input.wrong(format_args!("{}: {error}", check.name(run))))?;
+    }
+    let mut dataset = Dataset::open(&directory(options, file)).map_err(Failure::failed)?;
+    let first = dataset.next_round();
+    let plan = probe::paths(spec, &input.directory, first).map_err(|error| input.wrong(error))?;
+    kind.prepare().map_err(Failure::failed)?;
+    let (_runtime, cancel) = interrupt::cancel()?;
+    let places: Vec<usize> = (0..plan.runs.len()).collect();
+    let bar = SweepBar::new(&plan, kind, &places, options.quiet);
+    let (rows, failed) = probe::run_paths(
+        spec,
+        &plan,
+        first,
+        engine.as_ref(),
+        program::jobs(options.jobs, kind),
+        &|event| bar.show(&event),
+        &cancel,
+    );
+    drop(bar);
+    if cancel.is_cancelled() {
+        return Err(Failure::interrupted(
+            "no round is whole, and nothing is kept of them",
+        ));
+    }
+    for one in failed.iter().take(NAMED) {
+        let name = plan.runs.get(one.run).map(|run| plan.name(run));
+        let name = name.unwrap_or_default();
+        output::note(format_args!("failed: {name}: {}", one.reason));
+    }
+    let mut results = results(spec);
+    for round in rows.chunk_by(|one, next| one.round == next.round) {
+        dataset
+            .append(round, &about(&input.text))
+            .map_err(Failure::failed)?;
+        results.add(round);
+    }
+    conclude(options, file, spec, &results)?;
+    match failed.len() {
+        0 => Ok(()),
+        count => Err(Failure::failed(format_args!(
+            "{count} of {} connections failed",
+            plan.runs.len()
+        ))),
+    }
+}
+
+fn probe_hosts(
+    options: &Options,
+    file: &Path,
+    input: &Input,
+    spec: &Spec,
+    hosts: &[Host],
+) -> Result<(), Failure> {
+    let mut dataset = Dataset::open(&directory(options, file)).map_err(Failure::failed)?;
+    let (runtime, cancel) = interrupt::cancel()?;
+    let first = dataset.next_round();
+    let mut results = results(spec);
+    if !options.quiet {
+        let (count, bytes, interval) = (hosts.len(), spec.bytes, spec.interval);
+        let until = match spec.rounds {
+            Some(rounds) => format!("{rounds} rounds"),
+            None => "until Ctrl-C".to_owned(),
+        };
+        output::note(format_args!(
+            "{}: {count} destinations, {bytes} every {interval}, {until}; rows in {}",
+            spec.name,
+            directory(options, file).display()
+        ));
+    }
+    let keep = |rows: Vec<Row>| {
+        dataset.append(&rows, &about(&input.text))?;
+        results.add(&rows);
+        if !options.quiet {
+            report_round(&rows);
+        }
+        Ok(())
+    };
+    let probing = probe::run_hosts(spec, hosts, first, &cancel, keep);
+    let kept: Result<(), probe::DatasetError> = runtime.block_on(probing);
+    kept.map_err(Failure::failed)?;
+    conclude(options, file, spec, &results)?;
+    // Without an end of its own, this is how it ends.
+    match cancel.is_cancelled() && spec.rounds.is_some() {
+        true => Err(Failure::interrupted("these are the rounds that were whole")),
+        false => Ok(()),
+    }
+}
+
+fn report_round(rows: &[Row]) {
+    let failed = rows.iter().filter(|row| row.failure.is_some());
+    let round = rows.first().map_or(0, |row| row.round);
+    output::note(format_args!(
+        "round {round}: {} probes, {} failed",
+        rows.len(),
+        failed.clone().count()
+    ));
+    for row in failed.take(NAMED) {
+        let reason = row.failure.as_deref().unwrap_or_default();
+        output::note(format_args!(
+            "failed: {} {}: {reason}",
+            row.destination, row.controller
+        ));
+    }
+}
+
+fn conclude(options: &Options, file: &Path, spec: &Spec, results: &Results) -> Result<(), Failure> {
+    match options.json {
+        true => output::json(&results.json(&spec.name))?,
+        false => output::result(probe::table(results).trim_end())?,
+    }
+    if !options.quiet {
+        let directory = directory(options, file);
+        let rows = directory.join("*.parquet");
+        output::note(format_args!("every probe: {}", rows.display()));
+    }
+    Ok(())
+}
+
+fn results(spec: &Spec) -> Results {
+    Results::new(spec.controllers.iter().map(ToString::to_string))
+}
+
+fn about(text: &str) -> [(&'static str, String); 2] {
+    [
+        ("fullpipe.version", env!("CARGO_PKG_VERSION").to_owned()),
+        ("fullpipe.probe", text.to_owned()),
+    ]
+}
+
+/// Where rows go.
+fn directory(options: &Options, file: &Path) -> PathBuf {
+    match (&options.out, file.file_stem()) {
+        (Some(directory), _) => directory.clone(),
+        (None, Some(stem)) if file != Path::new("-") => PathBuf::from(stem),
+        (None, _) => PathBuf::from("probe"),
+    }
+}
+
+fn serve(options: &Options, listen: SocketAddr) -> Result<(), Failure> {
+    let runtime = interrupt::runtime()?;
+    let outcome = runtime.block_on(async {
+        let mut interrupt = Interrupt::listen()?;
+        let destination = |address: SocketAddr, rest: &str| {
+            output::result(format_args!(
+                "[[destination]]\naddress = \"{address}\"\n{rest}"
+            ))
+        };
+        let say = || {
+            if !options.quiet {
+                output::note("receiving; the sender's file needs the above; Ctrl-C ends it");
+            }
+        };
+        if options.tcp {
+            let failed =
+                |error| Failure::failed(format_args!("cannot listen on {listen}: {error}"));
+            let server = TcpServer::bind(listen).await.map_err(failed)?;
+            destination(server.address().map_err(failed)?, "over = \"tcp\"")?;
+            say();
+            tokio::select! {
+                () = server.run() => {}
+                () = interrupt.wait() => {}
+            }
+        } else {
+            let identity = match &options.identity {
+                Some(file) => quic::probe::identity_in(file).map_err(Failure::failed)?,
+                None => Identity::generate().map_err(Failure::failed)?,
+            };
+            let server = quic::probe::Server::start(listen, &identity).map_err(Failure::failed)?;
+            let rest = format!(
+                "over = \"quic\"\nfingerprint = \"{}\"",
+                server.fingerprint()
+            );
+            destination(server.address(), &rest)?;
+            say();
+            interrupt.wait().await;
+            // Senders that know of the end need not wait for it.
+            drop(server);
+            sleep(FAREWELL).await;
+        }
+        Ok(())
+    });
+    // Connections that somebody still uses must not hold up the end.
+    runtime.shutdown_background();
+    outcome
+}

@@ -1,0 +1,155 @@
+//! Probes put together: medians by destination and controller, and how their ratio is distributed.
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::row::Row;
+use crate::sweep::median;
+
+/// What is known of the destinations.
+#[derive(Debug, Clone, Default)]
+pub struct Results {
+    /// The controllers, in the order of the spec.
+    controllers: Vec<String>,
+    destinations: Vec<Seen>,
+}
+
+/// What has been seen of a destination.
+#[derive(Debug, Clone)]
+struct Seen {
+    name: String,
+    /// By controller: goodputs, and how many probes failed.
+    goodputs: Vec<Vec<f64>>,
+    failed: Vec<u64>,
+}
+
+/// A destination in numbers, by controller in the order of [`Results::controllers`].
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Destination {
+    /// Its name.
+    pub name: String,
+    /// The median goodput over the rounds.
+    pub goodput_bps: Vec<Option<f64>>,
+    /// How many probes succeeded.
+    pub probes: Vec<u64>,
+    /// How many failed.
+    pub failed: Vec<u64>,
+    /// The median of the first controller, by that of the second one.
+    pub ratio: Option<f64>,
+}
+
+impl Results {
+    /// Nothing yet, of probes with these controllers.
+    pub fn new(controllers: impl IntoIterator<Item = String>) -> Results {
+        Results {
+            controllers: controllers.into_iter().collect(),
+            destinations: Vec::new(),
+        }
+    }
+
+    /// The controllers.
+    pub fn controllers(&self) -> &[String] {
+        &self.controllers
+    }
+
+    /// Takes rows into account.
+    pub fn add(&mut self, rows: &[Row]) {
+        for row in rows {
+            let mut controllers = self.controllers.iter();
+            let Some(controller) = controllers.position(|name| *name == row.controller) else {
+                continue;
+            };
+            let known = self
+                .destinations
+                .iter()
+                .position(|one| one.name == row.destination);
+            let place = known.unwrap_or_else(|| {
+                self.destinations.push(Seen {
+                    name: row.destination.clone(),
+                    goodputs: vec![Vec::new(); self.controllers.len()],
+                    failed: vec![0; self.controllers.len()],
+                });
+                self.destinations.len() - 1
+            });
+            let Some(seen) = self.destinations.get_mut(place) else {
+                continue;
+            };
+            let (goodputs, failed) = (&mut seen.goodputs, &mut seen.failed);
+            match (
+                row.goodput_bps,
+                goodputs.get_mut(controller),
+                failed.get_mut(controller),
+            ) {
+                (Some(goodput), Some(goodputs), _) => goodputs.push(goodput),
+                (None, _, Some(failed)) => *failed += 1,
+                _ => {}
+            }
+        }
+    }
+
+    /// The destinations, in the order in which they were met first.
+    pub fn destinations(&self) -> Vec<Destination> {
+        self.destinations.iter().map(Seen::in_numbers).collect()
+    }
+
+    /// The ratios of all destinations that have one, ascending: how often the first controller was how much faster than the
+    /// second one. The `i`-th of `n` is where the distribution function reaches `i / n`.
+    pub fn ratios(&self) -> Vec<f64> {
+        let mut ratios: Vec<f64> = self
+            .destinations()
+            .iter()
+            .filter_map(|one| one.ratio)
+            .collect();
+        ratios.sort_unstable_by(f64::total_cmp);
+        ratios
+    }
+
+    /// The least ratio that so large a share of the destinations does not exceed.
+    pub fn ratio_at(&self, share: f64) -> Option<f64> {
+        let ratios = self.ratios();
+        let place = (share * ratios.len() as f64).ceil() as usize;
+        ratios.get(place.saturating_sub(1)).copied()
+    }
+
+    /// As one JSON object: `name`, `controllers`, `destinations`, and `cdf` with the ascending ratios and the share of
+    /// destinations up to each.
+    pub fn json(&self, name: &str) -> Value {
+        let ratios = self.ratios();
+        let count = ratios.len() as f64;
+        let cdf = ratios.iter().enumerate();
+        let cdf: Vec<Value> = cdf
+            .map(|(place, ratio)| json!({ "ratio": ratio, "share": (place + 1) as f64 / count }))
+            .collect();
+        json!({
+            "name": name,
+            "controllers": self.controllers,
+            "destinations": self.destinations(),
+            "cdf": cdf,
+        })
+    }
+}
+
+impl Seen {
+    fn in_numbers(&self) -> Destination {
+        let medians = self
+            .goodputs
+            .iter()
+            .map(|goodputs| median(&mut goodputs.clone()));
+        let medians: Vec<Option<f64>> = medians.collect();
+        let ratio = match medians.as_slice() {
+            [Some(first), Some(second), ..] => Some(first / second),
+            _ => None,
+        };
+        Destination {
+            name: self.name.clone(),
+            goodput_bps: medians,
+            probes: self
+                .goodputs
+                .iter()
+                .map(|goodputs| goodputs.len() as u64)
+                .collect(),
+            failed: self.failed.clone(),
+            ratio,
+        }
+    }
+}

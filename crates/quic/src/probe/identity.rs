@@ -1,0 +1,102 @@
+//! A receiver's identity in a file, so that senders recognize it after a restart.
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+use crate::endpoint::{EndpointError, Identity};
+
+/// What is larger is no identity.
+const LARGEST: u64 = 64 << 10;
+
+/// The file cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum IdentityError {
+    /// The system refuses.
+    #[error("cannot use {}: {source}", .file.display())]
+    File {
+        /// The file.
+        file: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Something else is in it.
+    #[error("{} is no identity of a receiver; name another file", .0.display())]
+    Foreign(PathBuf),
+    /// A new one could not be made.
+    #[error(transparent)]
+    Endpoint(#[from] EndpointError),
+}
+
+/// The identity in `file`; if there is no such file, a new one, which is put there for nobody else to read.
+///
+/// # Errors
+///
+/// The file cannot be read or made, or has something else in it.
+pub fn identity_in(file: &Path) -> Result<Identity, IdentityError> {
+    let failed = |source| IdentityError::File {
+        file: file.to_owned(),
+        source,
+    };
+    let foreign = || IdentityError::Foreign(file.to_owned());
+    match fs::metadata(file) {
+        Ok(there) if !there.is_file() || there.len() > LARGEST => return Err(foreign()),
+        Ok(_) => {
+            let bytes = fs::read(file).map_err(failed)?;
+            let parts: (Vec<u8>, Vec<u8>) = postcard::from_bytes(&bytes).map_err(|_| foreign())?;
+            let identity = Identity::from_der(parts.0, parts.1);
+            return match identity.is_sound() {
+                true => Ok(identity),
+                false => Err(foreign()),
+            };
+        }
+        Err(error) if error.kind() == ErrorKind::NotFound => {}
+        Err(error) => return Err(failed(error)),
+    }
+    let identity = Identity::generate()?;
+    let parts = (identity.certificate_der(), identity.key_der());
+    let bytes = postcard::to_stdvec(&parts).map_err(|error| failed(io::Error::other(error)))?;
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let written = options.open(file).map_err(failed)?.write_all(&bytes);
+    written.map_err(|error| {
+        // Half an identity would stand in the next one's way.
+        let _ = fs::remove_file(file);
+        failed(error)
+    })?;
+    Ok(identity)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_file_gives_the_same_identity() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("identity");
+        let first = identity_in(&file).unwrap().fingerprint();
+        assert_eq!(identity_in(&file).unwrap().fingerprint(), first);
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            let mode = fs::metadata(&file).unwrap().permissions().mode();
+            assert_eq!(mode & 0o777, 0o600);
+        }
+        for text in [&b""[..], b"garbage", &[1, 7, 1, 7]] {
+            fs::write(&file, text).unwrap();
+            assert!(matches!(identity_in(&file), Err(IdentityError::Foreign(_))));
+        }
+        assert!(matches!(
+            identity_in(directory.path()),
+            Err(IdentityError::Foreign(_))
+        ));
+        let nowhere = directory.path().join("no/identity");
+        assert!(matches!(
+            identity_in(&nowhere),
+            Err(IdentityError::File { .. })
+        ));
+    }
+}
