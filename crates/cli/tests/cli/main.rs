@@ -4,6 +4,7 @@ mod calibrate;
 mod emulate;
 mod figures;
 mod help;
+mod probe;
 mod race;
 mod run;
 mod shell;

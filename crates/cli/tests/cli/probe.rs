@@ -1,0 +1,186 @@
+//! `fullpipe probe`, of small paths and over the loopback interface.
+
+use std::fs;
+use std::path::Path;
+
+use rustix::process::Signal;
+use serde_json::Value;
+
+use crate::support::{Running, refused};
+
+const PATHS: &str = "name = \"small\"\nbytes = \"200kb\"\ninterval = \"1s\"\nrounds = 2\n\
+                     [path]\nrate = \"20mbit\"\nrtt = \"20ms\"\nbuffer = \"0.5bdp\"\n\
+                     [axes]\n\"path.loss\" = [\"0%\", \"1%\"]\n";
+
+/// What the command prints with these options, in a directory with `text` as small.toml.
+fn probe(directory: &Path, text: &str, options: &[&str]) -> Value {
+    fs::write(directory.join("small.toml"), text).expect("written");
+    let arguments = ["probe", "small.toml", "--json"].iter().chain(options);
+    let (status, stdout, stderr) = Running::start(directory, arguments.copied()).finish();
+    assert_eq!(status.code(), Some(0), "{stderr}");
+    serde_json::from_str(&stdout).expect("JSON alone")
+}
+
+fn files(directory: &Path) -> Vec<(String, Vec<u8>)> {
+    let entries = fs::read_dir(directory).expect("a directory");
+    let mut files: Vec<(String, Vec<u8>)> = entries
+        .map(|entry| {
+            let entry = entry.expect("an entry");
+            let name = entry.file_name().into_string().expect("a name");
+            (name, fs::read(entry.path()).expect("read"))
+        })
+        .collect();
+    files.sort();
+    files
+}
+
+#[test]
+fn rounds_of_paths_are_appended_and_the_same_everywhere() {
+    let [one, other] = [0; 2].map(|_| tempfile::tempdir().expect("a directory"));
+    let result = probe(one.path(), PATHS, &["--jobs", "2"]);
+    assert_eq!(probe(other.path(), PATHS, &["--jobs", "1"]), result);
+    assert_eq!(result["destinations"][1]["name"], "path.loss=1%");
+    assert_eq!(
+        result["destinations"][1]["probes"],
+        serde_json::json!([2, 2])
+    );
+    assert_eq!(result["cdf"].as_array().map(Vec::len), Some(2));
+    let first = files(&one.path().join("small"));
+    assert!(files(&other.path().join("small")) == first, "to the bit");
+    probe(one.path(), PATHS, &["--duration", "500ms"]);
+    let all = files(&one.path().join("small"));
+    let names: Vec<&str> = all.iter().map(|(name, _)| name.as_str()).collect();
+    let expected = [0, 1, 2].map(|round| format!("round-{round:06}.parquet"));
+    assert_eq!(names, expected);
+    assert!(all[..2] == first[..], "what was there has not changed");
+}
+
+#[test]
+fn the_table_has_destinations_and_the_distribution() {
+    let directory = tempfile::tempdir().expect("a directory");
+    fs::write(directory.path().join("small.toml"), PATHS).expect("written");
+    let arguments = ["probe", "small.toml", "--out", "rows"];
+    let (status, stdout, stderr) = Running::start(directory.path(), arguments).finish();
+    assert_eq!(status.code(), Some(0), "{stderr}");
+    for part in ["bbr1 / cubic", "path.loss=1%", "Mbit/s", "50 %: "] {
+        assert!(stdout.contains(part), "no {part} in {stdout}");
+    }
+    assert!(stderr.contains("every probe: rows/*.parquet"), "{stderr}");
+}
+
+/// Probes a receiver that was started with these options, twice, and ends it.
+fn over_loopback(options: &[&str], over: &str) {
+    let directory = tempfile::tempdir().expect("a directory");
+    let serve = ["probe", "--serve", "--listen", "127.0.0.1:0"];
+    let mut receiver = Running::start(
+        directory.path(),
+        serve.into_iter().chain(options.iter().copied()),
+    );
+    let mut destination = String::new();
+    let lines = if over == "tcp" { 3 } else { 4 };
+    for _ in 0..lines {
+        destination += &(receiver.stdout_line() + "\n");
+    }
+    // Controllers that any kernel has.
+    let text = format!(
+        "name = \"loopback\"\ncontrollers = [\"cubic\", \"reno\"]\nbytes = \"100kb\"\ninterval = \"50ms\"\n{destination}"
+    );
+    let result = probe(directory.path(), &text, &["--rounds", "2"]);
+    assert_eq!(
+        result["destinations"][0]["probes"],
+        serde_json::json!([2, 2]),
+        "{result}"
+    );
+    assert_eq!(files(&directory.path().join("small")).len(), 2);
+    receiver.signal(Signal::INT);
+    let (status, _, stderr) = receiver.finish();
+    assert_eq!(status.code(), Some(0), "{stderr}");
+    if over == "tcp" {
+        // Nobody is there any more: rows with reasons, and no failure of the command.
+        let result = probe(directory.path(), &text, &["--rounds", "1"]);
+        let failed = &result["destinations"][0]["failed"];
+        assert_eq!(*failed, serde_json::json!([1, 1]), "{result}");
+    }
+}
+
+#[test]
+fn a_receiver_over_tcp() {
+    over_loopback(&["--tcp"], "tcp");
+}
+
+#[test]
+fn a_receiver_over_quic_keeps_its_identity() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let file = directory.path().join("identity");
+    over_loopback(&["--identity", file.to_str().expect("a name")], "quic");
+    assert!(file.exists());
+}
+
+#[test]
+fn an_interruption_leaves_whole_files_only() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let text = "name = \"x\"\ncontrollers = [\"cubic\"]\ninterval = \"1min\"\n\
+                [[destination]]\naddress = \"127.0.0.1:9\"\nover = \"tcp\"\n";
+    fs::write(directory.path().join("small.toml"), text).expect("written");
+    let mut run = Running::start(directory.path(), ["probe", "small.toml"]);
+    run.stderr_line_with("round 0: 1 probes, 1 failed");
+    run.signal(Signal::INT);
+    let (status, stdout, stderr) = run.finish();
+    assert_eq!(status.code(), Some(0), "{stderr}");
+    assert!(stdout.contains("127.0.0.1:9"), "{stdout}");
+    let files = files(&directory.path().join("small"));
+    assert_eq!(files.len(), 1);
+    assert!(files[0].1.ends_with(b"PAR1"));
+}
+
+#[test]
+fn what_makes_no_sense_is_one_line() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let file = directory.path().join("small.toml");
+    let name = file.to_str().expect("a name");
+    for (from, to, parts) in [
+        (
+            "bytes",
+            "byte",
+            &["small.toml: line 2: byte: unknown key"][..],
+        ),
+        ("\"1%\"", "\"101%\"", &["path.loss=101%", "more than 100%"]),
+        ("rtt", "rrt", &["line 7: path.rrt", "did you mean `rtt`?"]),
+    ] {
+        fs::write(&file, PATHS.replace(from, to)).expect("written");
+        refused(["probe", name], 2, parts);
+    }
+    assert!(!directory.path().join("small").exists());
+    fs::write(&file, PATHS).expect("written");
+    for (options, parts) in [
+        (&["--rounds", "0"][..], &["--rounds"][..]),
+        (&["--duration", "long"], &["--duration"]),
+        (&["--tcp"], &["--serve"]),
+    ] {
+        refused(
+            ["probe", name].into_iter().chain(options.iter().copied()),
+            2,
+            parts,
+        );
+    }
+    refused(["probe"], 2, &["<PROBE>"]);
+    refused(["probe", "--serve"], 2, &["--listen"]);
+    refused(["probe", name, "--out", "/"], 1, &["no rounds of probes"]);
+    refused(
+        ["probe", "--serve", "--tcp", "--listen", "192.0.2.1:4440"],
+        1,
+        &["cannot listen on 192.0.2.1:4440"],
+    );
+    refused(
+        [
+            "probe",
+            "--serve",
+            "--listen",
+            "127.0.0.1:0",
+            "--identity",
+            name,
+        ],
+        1,
+        &["is no identity"],
+    );
+}
