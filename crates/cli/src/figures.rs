@@ -10,9 +10,9 @@ use clap::Args;
 use lab::Cancel;
 use lab::draw;
 use lab::engine;
-use lab::figures::{self, Drawn, Figure, Made, SHELF};
+use lab::figures::{self, Drawn, Figure, Made, Runs, SHELF};
 use lab::report::Origin;
-use lab::study::{Batch, Findings, Length, Shelf, Study};
+use lab::study::{Batch, Findings, Length, Shelf};
 
 use crate::command_line;
 use crate::engines::Engines;
@@ -81,13 +81,13 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         ));
     }
     let shelf = Shelf::or_built_in(options.scenarios.as_deref(), SHELF);
-    let studies: Vec<Study> = chosen
+    let runs: Vec<Runs> = chosen
         .iter()
-        .map(|figure| study(options, &shelf, figure))
+        .map(|figure| runs(options, &shelf, figure))
         .collect::<Result<_, _>>()?;
     let batches: Vec<(Vec<usize>, Batch)> = engines
         .iter()
-        .map(|engine| batch(*engine, &chosen, &studies))
+        .map(|engine| batch(*engine, &chosen, &runs))
         .collect::<Result<_, _>>()?;
     fs::create_dir_all(&options.out).map_err(|error| {
         Failure::usage(format_args!(
@@ -155,36 +155,28 @@ fn list(chosen: &[&Figure]) -> Result<(), Failure> {
     })
 }
 
-fn study(options: &Options, shelf: &Shelf, figure: &Figure) -> Result<Study, Failure> {
-    let text = shelf.get(figure.name).map_err(Failure::usage)?;
-    let length = if options.quick {
-        Length::Quick
-    } else {
-        Length::Whole
+fn runs(options: &Options, shelf: &Shelf, figure: &Figure) -> Result<Runs, Failure> {
+    let length = match options.quick {
+        true => Length::Quick,
+        false => Length::Whole,
     };
-    let study = Study::read(&text, length)
-        .map_err(|error| Failure::usage(format_args!("{}: {error}", text.place)))?;
-    Ok(Study {
-        keeps_samples: figure.shows_samples,
-        ..study
-    })
+    Runs::of(figure, shelf, length).map_err(Failure::usage)
 }
 
 /// The runs of the figures that the engine can show, and the places of these figures.
 fn batch(
     engine: engine::Kind,
     chosen: &[&Figure],
-    studies: &[Study],
+    runs: &[Runs],
 ) -> Result<(Vec<usize>, Batch), Failure> {
-    let figures: Vec<usize> = (0..chosen.len())
-        .filter(|place| {
-            chosen
-                .get(*place)
-                .is_some_and(|figure| figure.engines.contains(&engine))
-        })
-        .collect();
-    let of_engine = figures.iter().filter_map(|place| studies.get(*place));
-    let batch = Batch::new(of_engine, engine).map_err(Failure::usage)?;
+    let mut batch = Batch::new([], engine).map_err(Failure::usage)?;
+    let mut figures = Vec::new();
+    for (place, (figure, runs)) in chosen.iter().zip(runs).enumerate() {
+        if figure.engines.contains(&engine) {
+            runs.add_to(&mut batch, figure).map_err(Failure::usage)?;
+            figures.push(place);
+        }
+    }
     Ok((figures, batch))
 }
 
@@ -214,6 +206,7 @@ fn write(
     let made = Made {
         command: command(options, figure, engines),
         versions: versions(found.iter().map(|of| of.engine)),
+        is_quick: options.quick,
     };
     let picture = figure.picture(found, &made);
     let svg = picture.svg();

@@ -76,7 +76,17 @@ impl Chart {
         let middle = Pos::new(HPos::Center, VPos::Center);
         let title = letters(13.0, Weight::Bold, BLACK).pos(middle);
         let width = i32::try_from(sheet.dim_in_pixel().0).unwrap_or(0);
-        let at = ((fine(LEFT) + width - fine(RIGHT)) / 2, fine(ABOVE - 24.0));
+        // Names of lines upwards stand between the title and the chart.
+        let is_named = |layer: &Layer| matches!(layer, Layer::Rule(rule) if rule.is_vertical);
+        let above_chart = if self.layers.iter().any(is_named) {
+            24.0
+        } else {
+            11.0
+        };
+        let at = (
+            (fine(LEFT) + width - fine(RIGHT)) / 2,
+            fine(ABOVE - above_chart),
+        );
         above.draw_text(&self.title, &title, at)?;
         let (x, y) = (Side::of(&self.x), Side::of(&self.y));
         let mut builder = ChartBuilder::on(&sheet);

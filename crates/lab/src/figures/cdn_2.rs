@@ -13,6 +13,7 @@ pub const FIGURE: Figure = Figure {
     publication: CDN,
     engines: &[engine::Kind::Sim, engine::Kind::Linux],
     shows_samples: false,
+    population: None,
     draw,
 };
 

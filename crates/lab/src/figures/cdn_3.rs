@@ -14,6 +14,7 @@ pub const FIGURE: Figure = Figure {
     publication: CDN,
     engines: &[engine::Kind::Sim],
     shows_samples: false,
+    population: None,
     draw,
 };
 

@@ -13,6 +13,7 @@ pub const FIGURE: Figure = Figure {
     publication: PAPER,
     engines: engine::Kind::ALL,
     shows_samples: false,
+    population: None,
     draw,
 };
 
@@ -21,7 +22,7 @@ const CUBICS: &str = "flow.1.count";
 
 fn draw(findings: &[Findings]) -> Picture {
     let mut chart = Chart::new(
-        Axis::log("Buffer (BDP), log scale", 0.22, 18.0),
+        Axis::log("Buffer (BDP), log scale", 0.22, 27.0),
         Axis::linear("BBR's share of the goodput (%)", 0.0, 100.0),
     );
     for cubics in seen::values(findings, CUBICS) {

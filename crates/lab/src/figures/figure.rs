@@ -1,5 +1,6 @@
 //! A figure: where it is from, and how it is drawn.
 
+use super::runs::Population;
 use crate::draw::Picture;
 use crate::engine;
 use crate::scenario::nearest;
@@ -20,6 +21,8 @@ pub struct Figure {
     pub engines: &'static [engine::Kind],
     /// Whether it shows samples over time, or only what summaries and transfers tell.
     pub shows_samples: bool,
+    /// Of how many members of a population it is, if it has no study of its own.
+    pub population: Option<Population>,
     /// Draws what was found, engine by engine.
     pub(super) draw: fn(&[Findings]) -> Picture,
 }
@@ -31,6 +34,8 @@ pub struct Made {
     pub command: String,
     /// The versions of what the engines ran: `fullpipe 0.1.0`.
     pub versions: Vec<String>,
+    /// Whether only what the study's `[quick]` says was run, which is less than the figure tells of itself.
+    pub is_quick: bool,
 }
 
 /// There is no figure of this name.
@@ -52,26 +57,39 @@ impl Figure {
             .caption
             .push(format!("After {} of {}.", self.part, self.publication));
         picture.caption.push(format!(
-            "Made with `{}` from scenarios/figures/{}.toml; {engines}; {versions}.",
-            made.command, self.name
+            "Made with `{}` from scenarios/{}.toml; {engines}; {versions}.",
+            made.command,
+            self.file()
         ));
         picture
     }
 }
 
-/// `engine sim, seed 1`. Of several runs each has a seed of its own.
-fn of_engines(findings: &[Findings]) -> String {
-    let parts = findings.iter().map(|of| {
-        let engine = of.engine;
-        match &of.runs[..] {
-            [run] => format!("engine {engine}, seed {}", run.record.summary.seed),
-            runs => format!(
-                "engine {engine}, {} runs, each with a seed derived from the scenario's",
-                runs.len()
-            ),
+impl Figure {
+    /// What is run for it, below `scenarios/`.
+    fn file(&self) -> String {
+        match self.population {
+            Some(_) => "population".into(),
+            None => format!("figures/{}", self.name),
         }
-    });
-    parts.collect::<Vec<_>>().join("; ")
+    }
+}
+
+/// `engine sim, seed 1`; of several runs each has a seed of its own.
+fn of_engines(findings: &[Findings]) -> String {
+    if let [Findings { engine, runs, .. }] = findings
+        && let [run] = &runs[..]
+    {
+        return format!("engine {engine}, seed {}", run.record.summary.seed);
+    }
+    let parts = findings
+        .iter()
+        .map(|of| format!("engine {}, {} runs", of.engine, of.runs.len()));
+    let parts: Vec<String> = parts.collect();
+    format!(
+        "{}, each with a seed derived from the scenario's",
+        parts.join("; ")
+    )
 }
 
 /// The figures with these names; all of them if there are no names. A name may be the beginning of several.

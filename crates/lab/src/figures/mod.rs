@@ -1,7 +1,7 @@
 //! What the publications show about BBR, measured again and drawn as they drew it.
 //!
 //! A [`Figure`] has a name, which is that of its [study](crate::study) in `scenarios/figures/`, and draws what was found
-//! in it: [`Figure::picture`]. [`ALL`] has all of them, [`page`] puts their pictures on one page.
+//! in its [`Runs`]: [`Figure::picture`]. [`ALL`] has all of them, [`page`] puts their pictures on one page.
 
 mod cdn_2;
 mod cdn_3;
@@ -22,13 +22,16 @@ mod paper_5;
 mod paper_6;
 mod paper_7;
 mod paper_8;
+mod paper_9;
 mod rtt_unfairness;
+mod runs;
 mod seen;
 mod series;
 mod transfers;
 
 pub use figure::{Figure, Made, UnknownFigure, chosen};
 pub use page::{Drawn, page};
+pub use runs::{Population, Runs, RunsError};
 
 /// The directory of `scenarios/` with the studies of the figures.
 pub const SHELF: &str = "figures";
@@ -48,6 +51,7 @@ pub static ALL: &[Figure] = &[
     paper_6::FIGURE,
     paper_7::FIGURE,
     paper_8::FIGURE,
+    paper_9::FIGURE,
     paper_10::FIGURE,
     cdn_2::FIGURE,
     cdn_3::FIGURE,

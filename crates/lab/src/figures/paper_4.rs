@@ -13,6 +13,7 @@ pub const FIGURE: Figure = Figure {
     publication: PAPER,
     engines: engine::Kind::ALL,
     shows_samples: true,
+    population: None,
     draw,
 };
 

@@ -13,6 +13,7 @@ pub const FIGURE: Figure = Figure {
     publication: PAPER,
     engines: &[engine::Kind::Sim],
     shows_samples: false,
+    population: None,
     draw,
 };
 

@@ -80,7 +80,6 @@ impl Batch {
         studies: impl IntoIterator<Item = &'s Study>,
         engine: engine::Kind,
     ) -> Result<Batch, BatchError> {
-        let runner = engine.engine();
         let mut batch = Batch {
             engine,
             plan: Plan {
@@ -94,28 +93,48 @@ impl Batch {
             places: Vec::new(),
         };
         for study in studies {
-            let mut sweep = study.sweep.clone();
-            sweep.engine = engine;
-            // Nothing is kept from one program to the next, so that it does not matter which one this is.
-            let plan = Plan::new(&sweep, "").map_err(|error| BatchError::Study {
-                place: study.place.clone(),
-                error: Box::new(error),
-            })?;
-            for run in &plan.runs {
-                let checked = runner.check(&run.scenario);
-                checked.map_err(|error| BatchError::Engine {
-                    place: study.place.clone(),
-                    run: plan.name(run),
-                    error: Box::new(error),
-                })?;
-            }
-            batch.add(&study.name, plan);
-            batch.keep_samples.push(study.keeps_samples);
+            batch.add_study(study)?;
         }
         Ok(batch)
     }
 
-    fn add(&mut self, name: &str, plan: Plan) {
+    /// Adds a study.
+    ///
+    /// # Errors
+    ///
+    /// A point of it makes no sense, or the engine cannot run it.
+    pub fn add_study(&mut self, study: &Study) -> Result<(), BatchError> {
+        let mut sweep = study.sweep.clone();
+        sweep.engine = self.engine;
+        // Nothing is kept from one program to the next, so that it does not matter which one this is.
+        let plan = Plan::new(&sweep, "").map_err(|error| BatchError::Study {
+            place: study.place.clone(),
+            error: Box::new(error),
+        })?;
+        self.add(&study.name, &study.place, plan, study.keeps_samples)
+    }
+
+    /// Adds a study that is no file: these runs, which people know as `name` and whose scenarios are from `place`.
+    ///
+    /// # Errors
+    ///
+    /// The engine cannot run one of them.
+    pub fn add(
+        &mut self,
+        name: &str,
+        place: &str,
+        plan: Plan,
+        keeps_samples: bool,
+    ) -> Result<(), BatchError> {
+        let runner = self.engine.engine();
+        for run in &plan.runs {
+            let checked = runner.check(&run.scenario);
+            checked.map_err(|error| BatchError::Engine {
+                place: place.to_owned(),
+                run: plan.name(run),
+                error: Box::new(error),
+            })?;
+        }
         let (study, before) = (self.plans.len(), self.plan.points.len());
         self.plan.points.extend(plan.points.iter().map(|point| {
             let values = std::iter::once(name.to_owned()).chain(point.values.iter().cloned());
@@ -132,6 +151,8 @@ impl Batch {
             self.places.push((study, place));
         }
         self.plans.push(plan);
+        self.keep_samples.push(keeps_samples);
+        Ok(())
     }
 
     /// How many runs there are.

@@ -90,8 +90,7 @@ impl Shelf {
     /// It cannot be read, or has none.
     pub fn names(&self) -> Result<Vec<String>, ShelfError> {
         let paths: Vec<PathBuf> = match self {
-            Shelf::BuiltIn(name) => BUILT_IN
-                .get_dir(name)
+            Shelf::BuiltIn(name) => built_in(name)
                 .into_iter()
                 .flat_map(Dir::files)
                 .map(|file| file.path().to_owned())
@@ -162,6 +161,14 @@ impl Shelf {
     /// There are none, or one of them cannot be read.
     pub fn all(&self) -> Result<Vec<Text>, ShelfError> {
         self.names()?.iter().map(|name| self.get(name)).collect()
+    }
+}
+
+/// A directory of those built in; without a name, the one that they are all in.
+fn built_in(name: &str) -> Option<&'static Dir<'static>> {
+    match name {
+        "" => Some(&BUILT_IN),
+        name => BUILT_IN.get_dir(name),
     }
 }
 
