@@ -89,6 +89,7 @@ impl<C: Controller> Flow<C> {
             }),
             ce_marked: Bytes::ZERO,
             is_cwnd_limited: true,
+            is_progress: true,
         });
     }
 
@@ -112,6 +113,7 @@ fn ack(criterion: &mut Criterion) {
             mss: MSS,
             initial_cwnd: MSS * 10,
             seed: 1,
+            is_paced: true,
         };
         let mut flow = Flow::new(AnyController::new(kind, connection));
         group.bench_function(kind.name(), |bencher| {

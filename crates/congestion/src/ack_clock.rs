@@ -17,6 +17,7 @@ pub const CONNECTION: Connection = Connection {
     mss: MSS,
     initial_cwnd: Bytes::new(15_000),
     seed: 0,
+    is_paced: false,
 };
 
 /// A sender whose window is always full, on a path with an endless buffer: each RTT brings ACKs for one window, evenly
@@ -27,6 +28,7 @@ pub struct AckClock<C> {
     pub rt_prop: Duration,
     pub bottleneck: Rate,
     pub is_cwnd_limited: bool,
+    pub is_progress: bool,
     delivered: Bytes,
     /// For each packet in flight, what had been delivered when it was sent.
     inflight: VecDeque<Bytes>,
@@ -41,6 +43,7 @@ impl<C: Controller> AckClock<C> {
             rt_prop,
             bottleneck: Rate::MAX,
             is_cwnd_limited: true,
+            is_progress: true,
             delivered: Bytes::ZERO,
             inflight: VecDeque::new(),
         };
@@ -78,6 +81,7 @@ impl<C: Controller> AckClock<C> {
             }),
             ce_marked: Bytes::ZERO,
             is_cwnd_limited: self.is_cwnd_limited,
+            is_progress: self.is_progress,
         });
         self.send();
     }

@@ -45,6 +45,9 @@ pub struct Connection {
     pub initial_cwnd: Bytes,
     /// Seeds whatever the controller randomizes; equal seeds and events give equal behaviour.
     pub seed: u64,
+    /// Whether the transport keeps to the pacing rate of any controller. If not, it does so for those alone that
+    /// [need it](Controller::needs_pacing).
+    pub is_paced: bool,
 }
 
 /// A packet that has just been handed to the network.
@@ -90,6 +93,10 @@ pub struct Ack {
     /// Whether the sender has used its whole congestion window since the previous ACK. Without it a window-based
     /// controller must not grow (RFC 9002, "Underutilizing the Congestion Window"; RFC 7661).
     pub is_cwnd_limited: bool,
+    /// Whether it advanced the cumulative acknowledgement. What is acknowledged out of order may be the sign of a loss, and
+    /// until that is clear a window-based controller does not grow (RFC 5681, "Fast Retransmit/Fast Recovery"). Always true
+    /// where packets are not acknowledged in order (QUIC), or known to be reordered (Linux `tcp_may_raise_cwnd`).
+    pub is_progress: bool,
 }
 
 /// One round-trip time measurement.
@@ -170,6 +177,12 @@ pub trait Controller: Debug + Send {
     /// until the recovery ends. A controller that cuts its window at once to what it is to be afterwards wants that; one
     /// that sees to the conservation of packets itself does not (in Linux, one with a `cong_control` of its own).
     fn wants_prr(&self) -> bool {
+        false
+    }
+
+    /// Whether the pacing rate matters: a transport that does not pace everybody (Linux without FQ) is to keep to it for
+    /// this controller, by itself (Linux `SK_PACING_NEEDED`). Others do with the ACK clock.
+    fn needs_pacing(&self) -> bool {
         false
     }
 

@@ -77,7 +77,7 @@
 //!
 //! impl Sender {
 //!     fn new(kind: Kind, now: Time, waiting: u64) -> Sender {
-//!         let connection = Connection { now, mss: MSS, initial_cwnd: MSS * 10, seed: 1 };
+//!         let connection = Connection { now, mss: MSS, initial_cwnd: MSS * 10, seed: 1, is_paced: true };
 //!         Sender {
 //!             controller: AnyController::new(kind, connection),
 //!             sampler: Sampler::new(now),
@@ -159,6 +159,7 @@
 //!             rtt: Some(RttSample { rtt, is_ack_delayed: false }),
 //!             ce_marked: Bytes::ZERO,
 //!             is_cwnd_limited: !self.is_app_limited,
+//!             is_progress: true,
 //!         });
 //!         self.is_app_limited = false;
 //!     }

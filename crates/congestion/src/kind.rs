@@ -158,6 +158,10 @@ impl Controller for AnyController {
         each!(self, controller => controller.wants_prr())
     }
 
+    fn needs_pacing(&self) -> bool {
+        each!(self, controller => controller.needs_pacing())
+    }
+
     fn snapshot(&self) -> Snapshot {
         each!(self, controller => controller.snapshot())
     }
@@ -181,6 +185,7 @@ mod tests {
                 mss: Bytes::new(1_200),
                 initial_cwnd: Bytes::new(12_000),
                 seed: 0,
+                is_paced: true,
             };
             let controller = AnyController::new(kind, connection);
             assert_eq!(controller.snapshot().controller, kind.name());

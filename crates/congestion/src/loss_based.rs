@@ -26,12 +26,13 @@ use core::fmt::Debug;
 use units::{Bytes, Duration, Rate, Ratio, Time};
 
 use crate::controller::{Ack, Cause, Connection, Controller, Lost, Recovery, Sent, Snapshot};
-use crate::hystart::HyStart;
+use crate::hystart::{HyStart, Observed};
 use crate::pacing;
 use crate::round::Round;
 use crate::rtt::RttEstimator;
 
-/// The pacing rate in slow start, in windows per round trip: the window doubles in each (Linux, `tcp_pacing_ss_ratio`).
+/// The pacing rate in slow start, in windows per round trip: the window doubles in each (Linux, `tcp_pacing_ss_ratio`). With
+/// half the threshold reached the end is near, and the rate is that of congestion avoidance (`tcp_update_pacing_rate`).
 const SLOW_START_PACING: Ratio = Ratio::new(2, 1);
 /// The pacing rate in congestion avoidance, in windows per round trip: so much above one that the window, not the pacing
 /// rate, is the limit (Linux, `tcp_pacing_ca_ratio`; compare RFC 9002, "Pacing").
@@ -87,7 +88,7 @@ pub struct LossBased<A> {
     cwnd: Bytes,
     /// `None` until the end of the initial slow start.
     ssthresh: Option<Bytes>,
-    /// The detector for the initial slow start, if this controller uses it.
+    /// The detector for the end of slow start, if this controller uses one.
     hystart: Option<HyStart>,
     phase: Phase,
     saved: Option<Saved<A>>,
@@ -120,8 +121,12 @@ struct Saved<A> {
 }
 
 impl<A: Avoidance> LossBased<A> {
-    /// A controller for a new connection, with or without HyStart++.
-    pub(crate) fn start(connection: Connection, avoidance: A, uses_hystart: bool) -> LossBased<A> {
+    /// A controller for a new connection, with or without HyStart.
+    pub(crate) fn start(
+        connection: Connection,
+        avoidance: A,
+        hystart: Option<HyStart>,
+    ) -> LossBased<A> {
         let mss = connection.mss.max(Bytes::new(1));
         let cwnd = connection.initial_cwnd.max(mss * 2);
         let mut controller = LossBased {
@@ -130,7 +135,7 @@ impl<A: Avoidance> LossBased<A> {
             initial_cwnd: cwnd,
             cwnd,
             ssthresh: None,
-            hystart: uses_hystart.then(HyStart::default),
+            hystart,
             phase: Phase::Open,
             saved: None,
             rtt: RttEstimator::default(),
@@ -148,10 +153,9 @@ impl<A: Avoidance> LossBased<A> {
     }
 
     fn pacing_gain(&self) -> Ratio {
-        if self.is_slow_start() {
-            SLOW_START_PACING
-        } else {
-            AVOIDANCE_PACING
+        match self.ssthresh {
+            Some(ssthresh) if self.cwnd >= Bytes::new(ssthresh.get() / 2) => AVOIDANCE_PACING,
+            _ => SLOW_START_PACING,
         }
     }
 
@@ -190,22 +194,28 @@ impl<A: Avoidance> LossBased<A> {
         }
     }
 
-    /// Lets HyStart++ learn from the ACK while it watches over the initial slow start.
+    /// Lets HyStart learn from the ACK.
     fn watch_slow_start(&mut self, ack: &Ack) {
-        if self.ssthresh.is_some() {
-            return;
-        }
-        let Some(hystart) = &mut self.hystart else {
-            return;
+        let observed = Observed {
+            now: ack.now,
+            begins_round: self.round.has_just_started(),
+            rtt: ack.rtt.map(|sample| sample.rtt),
+            packets: self.cwnd.get() / self.mss.get(),
+            pacing_rate: self.pacing_rate,
+            is_slow_start: self.is_slow_start(),
+            is_initial: self.ssthresh.is_none(),
         };
-        if self.round.has_just_started() && hystart.on_round() {
+        if let Some(hystart) = &mut self.hystart
+            && hystart.on_ack(&observed)
+        {
             self.ssthresh = Some(self.cwnd);
-        } else if let Some(sample) = ack.rtt {
-            hystart.on_rtt(sample.rtt);
         }
     }
 
     fn grow(&mut self, ack: &Ack) {
+        if !ack.is_progress {
+            return;
+        }
         if matches!(self.phase, Phase::Recovery(_)) || !ack.is_cwnd_limited {
             self.avoidance.on_app_limited(ack.now);
             return;
@@ -300,7 +310,7 @@ impl<A: Avoidance> Controller for LossBased<A> {
         self.update_pacing_rate();
     }
 
-    fn on_timeout(&mut self, _now: Time) {
+    fn on_timeout(&mut self, now: Time) {
         match self.phase {
             Phase::Open | Phase::Timeout { has_progress: true } => {
                 self.reduce(Cause::Loss);
@@ -311,6 +321,9 @@ impl<A: Avoidance> Controller for LossBased<A> {
             } => {}
         }
         self.avoidance.on_timeout();
+        if let Some(hystart) = &mut self.hystart {
+            hystart.on_timeout(now);
+        }
         self.cwnd = self.mss;
         self.phase = Phase::Timeout {
             has_progress: false,
@@ -380,7 +393,7 @@ impl<A: Avoidance> Controller for LossBased<A> {
 mod tests {
     use super::*;
     use crate::ack_clock::{AckClock, CONNECTION, MSS};
-    use crate::cubic::{self, Cubic};
+    use crate::cubic::{self, Cubic, Variant};
     use crate::reno::{self, Reno};
 
     const RTT: Duration = Duration::from_millis(50);
@@ -466,6 +479,18 @@ mod tests {
             flow.round();
         }
         assert_eq!(flow.packets(), 5, "in congestion avoidance");
+    }
+
+    #[test]
+    fn nothing_grows_on_what_arrives_out_of_order() {
+        let mut flow = cubic();
+        flow.is_progress = false;
+        flow.ack();
+        flow.ack();
+        assert_eq!(flow.packets(), 10);
+        flow.is_progress = true;
+        flow.ack();
+        assert_eq!(flow.packets(), 11, "by what this one has delivered");
     }
 
     #[test]
@@ -624,8 +649,9 @@ mod tests {
     }
 
     /// A path of 100 packets at `RTT`, with an endless buffer.
-    fn over_bottleneck(hystart: bool) -> AckClock<Cubic> {
+    fn over_bottleneck(variant: Variant, hystart: bool) -> AckClock<Cubic> {
         let config = cubic::Config {
+            variant,
             hystart,
             ..cubic::Config::default()
         };
@@ -635,8 +661,24 @@ mod tests {
     }
 
     #[test]
+    fn linux_leaves_slow_start_at_once_when_the_train_is_as_long_as_the_round_trip() {
+        let mut flow = over_bottleneck(Variant::Linux, true);
+        while flow.state() == "SlowStart" {
+            flow.ack();
+        }
+        assert_eq!(flow.state(), "CongestionAvoidance");
+        // Evenly spaced ACKs are a train from where they are 2 ms apart.
+        assert!((25..=100).contains(&flow.packets()), "{}", flow.packets());
+        let ssthresh = flow.controller.snapshot().ssthresh;
+        assert!(ssthresh.is_some_and(|ssthresh| ssthresh <= flow.controller.cwnd()));
+        let mut without = over_bottleneck(Variant::Linux, false);
+        without.run(flow.now.since(Time::ZERO));
+        assert_eq!(without.state(), "SlowStart");
+    }
+
+    #[test]
     fn hystart_leaves_slow_start_on_a_growing_queue() {
-        let mut flow = over_bottleneck(true);
+        let mut flow = over_bottleneck(Variant::Rfc9438, true);
         while flow.state() == "SlowStart" {
             flow.ack();
         }
@@ -651,7 +693,7 @@ mod tests {
         assert_eq!(flow.controller.snapshot().round, alarm + 5);
         assert!(flow.packets() < packets * 16 / 5, "{}", flow.packets());
 
-        let mut without = over_bottleneck(false);
+        let mut without = over_bottleneck(Variant::Rfc9438, false);
         without.run(flow.now.since(Time::ZERO));
         assert_eq!(without.state(), "SlowStart");
         assert!(without.packets() > 2 * flow.packets());
@@ -659,7 +701,7 @@ mod tests {
 
     #[test]
     fn hystart_resumes_slow_start_after_a_false_alarm() {
-        let mut flow = over_bottleneck(true);
+        let mut flow = over_bottleneck(Variant::Rfc9438, true);
         flow.bottleneck = Rate::MAX;
         flow.round();
         flow.round();
@@ -676,7 +718,7 @@ mod tests {
 
     #[test]
     fn a_loss_ends_hystart_for_good() {
-        let mut flow = over_bottleneck(true);
+        let mut flow = over_bottleneck(Variant::Rfc9438, true);
         while flow.state() == "SlowStart" {
             flow.ack();
         }

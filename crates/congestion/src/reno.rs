@@ -3,6 +3,7 @@
 use units::{Bytes, Ratio, Time};
 
 use crate::controller::{Cause, Connection};
+use crate::hystart::HyStart;
 use crate::loss_based::{Avoidance, Growth, LossBased};
 
 /// The Reno controller. What it shares with CUBIC is described in [`crate::loss_based`].
@@ -38,7 +39,7 @@ impl Reno {
             ecn_beta: config.ecn_beta,
             credit: Bytes::ZERO,
         };
-        LossBased::start(connection, aimd, config.hystart)
+        LossBased::start(connection, aimd, config.hystart.then(HyStart::rfc9406))
     }
 }
 
@@ -127,6 +128,7 @@ mod tests {
                 rtt: None,
                 ce_marked: Bytes::ZERO,
                 is_cwnd_limited: true,
+                is_progress: true,
             });
             flow.packets()
         };

@@ -32,6 +32,7 @@ impl Flow {
             mss,
             initial_cwnd: mss * 10,
             seed,
+            is_paced: true,
         };
         Flow {
             random: Xoshiro256PlusPlus::seed_from_u64(seed),
@@ -119,6 +120,7 @@ impl Flow {
             rtt,
             ce_marked: Bytes::new(self.below(2)),
             is_cwnd_limited: self.below(4) > 0,
+            is_progress: self.below(8) > 0,
         };
         self.controller.on_ack(&ack);
     }

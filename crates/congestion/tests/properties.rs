@@ -112,6 +112,7 @@ prop_compose! {
                 is_ack_delayed,
             }),
             is_cwnd_limited,
+            is_progress: is_cwnd_limited || is_app_limited,
         }
     }
 }
@@ -135,8 +136,8 @@ fn event() -> impl Strategy<Value = Event> {
 }
 
 prop_compose! {
-    fn connection()(now in number(), mss in mss(), initial_cwnd in bytes(), seed in any::<u64>()) -> Connection {
-        Connection { now: Time::from_nanos(now), mss, initial_cwnd, seed }
+    fn connection()(now in number(), mss in mss(), initial_cwnd in bytes(), seed in any::<u64>(), is_paced in any::<bool>()) -> Connection {
+        Connection { now: Time::from_nanos(now), mss, initial_cwnd, seed, is_paced }
     }
 }
 
@@ -254,6 +255,7 @@ impl<C: Controller> Transport<C> {
             }),
             ce_marked: Bytes::ZERO,
             is_cwnd_limited: oldest_first,
+            is_progress: oldest_first,
         });
     }
 

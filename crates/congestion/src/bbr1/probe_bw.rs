@@ -121,6 +121,7 @@ mod tests {
             mss: MSS,
             initial_cwnd: MSS * 10,
             seed,
+            is_paced: true,
         };
         Bbr1::new(connection, Config::default())
     }
@@ -154,6 +155,7 @@ mod tests {
             rtt,
             ce_marked: Bytes::ZERO,
             is_cwnd_limited: true,
+            is_progress: true,
         });
         !matches!(&bbr1.state, State::ProbeBw(cycle) if cycle.phase == phase)
     }

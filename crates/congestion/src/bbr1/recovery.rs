@@ -184,6 +184,7 @@ mod tests {
             mss: MSS,
             initial_cwnd: MSS * 100,
             seed: 0,
+            is_paced: true,
         };
         Bbr1::new(connection, Config::default())
     }
@@ -205,6 +206,7 @@ mod tests {
             rtt: None,
             ce_marked: Bytes::ZERO,
             is_cwnd_limited: true,
+            is_progress: true,
         }
     }
 

@@ -137,7 +137,7 @@ mod tests {
     use crate::controller::Controller;
     use crate::cubic::{Config, Cubic, Variant};
 
-    /// A flow without HyStart++ that has just recovered from a loss at a window of 10 · 2ⁿ packets.
+    /// A flow without HyStart that has just recovered from a loss at a window of 10 · 2ⁿ packets.
     fn recovered(variant: Variant, doublings: u32, rtt: Duration) -> AckClock<Cubic> {
         let config = Config {
             variant,

@@ -13,6 +13,7 @@ mod root;
 use units::{Bytes, Ratio, Time};
 
 use crate::controller::{Cause, Connection};
+use crate::hystart::HyStart;
 use crate::loss_based::{Avoidance, Growth, LossBased};
 use curve::Curve;
 
@@ -42,7 +43,7 @@ pub struct Config {
     /// Whether a flow whose window falls short of its last maximum releases more, for newcomers (RFC 9438, "Fast
     /// Convergence").
     pub fast_convergence: bool,
-    /// Whether HyStart++ (RFC 9406) watches over the initial slow start.
+    /// Whether HyStart watches over slow start: Linux's own, or with RFC 9438's variant HyStart++ (RFC 9406).
     pub hystart: bool,
 }
 
@@ -67,7 +68,11 @@ impl Cubic {
             cwnd_prior: Bytes::ZERO,
             epoch: None,
         };
-        LossBased::start(connection, avoidance, config.hystart)
+        let hystart = config.hystart.then(|| match config.variant {
+            Variant::Linux => HyStart::linux(connection.now, connection.is_paced),
+            Variant::Rfc9438 => HyStart::rfc9406(),
+        });
+        LossBased::start(connection, avoidance, hystart)
     }
 }
 
@@ -183,7 +188,7 @@ mod tests {
 
     const RTT: Duration = Duration::from_millis(100);
 
-    /// RFC 9438's CUBIC, without HyStart++.
+    /// RFC 9438's CUBIC, without HyStart.
     fn rfc_9438() -> Config {
         Config {
             variant: Variant::Rfc9438,
@@ -201,7 +206,7 @@ mod tests {
         }
     }
 
-    /// A flow without HyStart++ that has just recovered from a loss at a window of `packets` × 10 · 2ⁿ.
+    /// A flow without HyStart that has just recovered from a loss at a window of `packets` × 10 · 2ⁿ.
     fn recovered(doublings: u32, rtt: Duration) -> AckClock<Cubic> {
         let mut flow = AckClock::new(Cubic::new(CONNECTION, rfc_9438()), rtt);
         for _ in 0..doublings {

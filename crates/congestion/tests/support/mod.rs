@@ -63,6 +63,7 @@ pub fn connection(seed: u64) -> Connection {
         mss: MSS,
         initial_cwnd: MSS * 10,
         seed,
+        is_paced: true,
     }
 }
 
@@ -288,6 +289,7 @@ impl<C: Controller> Flow<C> {
             ce_marked: Bytes::ZERO,
             // With data, it is but the window and its pacer that it waits for.
             is_cwnd_limited: !self.sampler.is_app_limited(),
+            is_progress: true,
         });
         if self.order == LossOrder::AfterAck {
             self.detect_losses();

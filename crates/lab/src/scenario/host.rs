@@ -10,8 +10,8 @@ use super::value::Value;
 /// The hosts at both ends. What is not given is as Linux has it, except for buffers, which are larger than any window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HostSpec {
-    /// `scheduler`: who spreads bursts over time: `"fq"`, the host's fair queueing; `"pacing"`, each connection by
-    /// itself, in front of a FIFO; `"none"`, nobody.
+    /// `scheduler`: who spreads bursts over time: `"fq"`, the host's fair queueing; `"pacing"`, each connection whose
+    /// controller needs it by itself, in front of a FIFO; `"none"`, nobody.
     pub scheduler: Option<Pacing>,
     /// `nic`: the rate of the sending host's network card; without it, it takes no time.
     pub nic: Option<Rate>,

@@ -110,6 +110,7 @@ impl<C: Controller> Adapter<C> {
             mss: Bytes::new(mtu.into()),
             initial_cwnd: Bytes::new(initial_window),
             seed,
+            is_paced: true,
         });
         Adapter {
             controller,
@@ -293,6 +294,8 @@ where
             ce_marked: Bytes::new(std::mem::take(&mut self.ce_marked)),
             // A sender that only pacing holds back uses its window (RFC 9002, "Underutilizing the Congestion Window").
             is_cwnd_limited: std::mem::take(&mut self.is_cwnd_blocked) || !app_limited,
+            // Packet numbers have no order that repairs would keep up.
+            is_progress: true,
         });
         self.is_idle = app_limited && in_flight == 0;
         if let Some(observer) = &self.observer {

@@ -71,6 +71,12 @@ impl DelayedAck {
         self.quick = self.quick.max(segments);
     }
 
+    /// The window has opened, and the sender is to know at once (`tcp_grow_window`): while it does, every segment is
+    /// acknowledged.
+    pub(super) fn quicken_for_window(&mut self) {
+        self.quick |= 1;
+    }
+
     /// Whether the segment that has come is to be acknowledged at once.
     pub(super) const fn is_quick(&self) -> bool {
         self.quick > 0

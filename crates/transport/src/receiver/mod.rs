@@ -166,6 +166,9 @@ impl Receiver {
         if self.delayed.on_data(now, self.window.rtt()) {
             self.delayed.quicken(self.window_segments());
         }
+        if self.window.on_segment(data.len, self.mss) {
+            self.delayed.quicken_for_window();
+        }
 
         let had_holes = !self.stream.is_in_order();
         let arrival = self.stream.insert(data.seq..data.end());
@@ -176,7 +179,9 @@ impl Receiver {
         let duplicate = match arrival {
             Arrival::InOrder { duplicate } => {
                 self.window.on_read(now, next, beyond);
-                at_once |= had_holes;
+                // Who has read all there is, up to a short segment, may wait for no more (`tcp_cleanup_rbuf`,
+                // `ICSK_ACK_PUSHED`).
+                at_once |= had_holes || data.len < self.mss;
                 duplicate
             }
             Arrival::OutOfOrder { duplicate, rank } => {

@@ -11,6 +11,9 @@ const CUSHION: u64 = 16 * MSS.get();
 /// The first measure: the sender's initial window (RFC 6928).
 const INITIAL_SPACE: u64 = 10 * MSS.get();
 
+/// A segment with less payload opens no window (`tcp_event_data_recv`).
+const TOO_SMALL: u32 = 128;
+
 /// Dynamic right-sizing (Fisk and Feng, 2001) as Linux does it (`tcp_rcv_space_adjust`, `tcp_rcvbuf_grow`): the window
 /// offers twice of what the application read in the last RTT, so that the receiver never limits a sender that doubles
 /// its window each RTT, and holes are no part of that account.
@@ -19,6 +22,8 @@ pub(super) struct Window {
     /// The buffer's size.
     buffer: u64,
     max: u64,
+    /// What is offered of it (`rcv_ssthresh`).
+    opened: u64,
     /// The position behind the last byte that was offered. It never retreats (RFC 9293, 3.8.6, "shrinking the window").
     right_edge: u64,
     /// Eight times the smoothed RTT in nanoseconds (`rcv_rtt_est`); zero before the first sample.
@@ -37,6 +42,7 @@ impl Window {
         Window {
             buffer: config.initial_buffer.get(),
             max: config.max_buffer.get().max(config.initial_buffer.get()),
+            opened: config.initial_buffer.get(),
             right_edge: 0,
             rtt_times_8: 0,
             sampled: Time::ZERO,
@@ -52,16 +58,18 @@ impl Window {
     }
 
     /// A full segment arrives that answers what left here at `echo` (`tcp_rcv_rtt_measure_ts`). Only the first answer
-    /// to each is a sample: later ones had time to wait.
+    /// to each is a sample: later ones had time to wait. A shorter one counts at once, a longer one for an eighth
+    /// (`tcp_rcv_rtt_update`).
     pub(super) fn on_echo(&mut self, now: Time, echo: Time) {
         if echo <= self.sampled || echo > now {
             return;
         }
         self.sampled = echo;
         let sample = now.since(echo).as_nanos().max(1);
+        let times_8 = sample.saturating_mul(8);
         self.rtt_times_8 = match self.rtt_times_8 {
-            0 => sample.saturating_mul(8),
-            old => (old - old / 8).saturating_add(sample),
+            0 => times_8,
+            old => times_8.min((old - old / 8).saturating_add(sample)),
         };
     }
 
@@ -96,6 +104,17 @@ impl Window {
         self.enlarge(self.twice_space().saturating_add(beyond));
     }
 
+    /// A segment with so much payload arrives, `mss` being a full one. A larger buffer is not offered at once, but opens by
+    /// twice of what arrives: as fast as slow start needs it (`tcp_grow_window`). Returns whether it has opened.
+    pub(super) fn on_segment(&mut self, payload: u32, mss: u32) -> bool {
+        let room = self.buffer - self.opened;
+        if payload < TOO_SMALL || room == 0 {
+            return false;
+        }
+        self.opened += room.min(2 * u64::from(payload.max(mss)));
+        true
+    }
+
     fn twice_space(&self) -> u64 {
         self.space.saturating_mul(2).saturating_add(CUSHION)
     }
@@ -107,7 +126,7 @@ impl Window {
     /// What to offer beyond `next`, the application having read all before. Out-of-order data lie within, so they take
     /// nothing away.
     pub(super) fn offer(&mut self, next: u64) -> u64 {
-        let edge = next.saturating_add(self.buffer);
+        let edge = next.saturating_add(self.opened);
         debug_assert!(self.right_edge <= edge, "neither retreats");
         self.right_edge = edge;
         edge - next

@@ -33,7 +33,8 @@ use crate::burst::Burst;
 pub enum Pacing {
     /// Nobody: bursts leave as fast as the window and the NIC allow.
     None,
-    /// The connection itself: it makes a burst only when its departure has come, by a timer of its own.
+    /// The connection itself, if its controller [needs that](congestion::Controller::needs_pacing): it makes a burst only
+    /// when its departure has come, by a timer of its own. Others leave it to the ACK clock, as with [`Pacing::None`].
     PerConnection,
     /// The host's scheduler: the connection stamps bursts with their departures, [`Fq`] holds them until then.
     #[default]

@@ -28,8 +28,7 @@
 //! | `transmit` | what leaves, and when | Linux `tcp_output.c` |
 //! | `usage` | what the limit is | Linux `tcp_cwnd_validate` |
 //!
-//! Not there: Nagle's algorithm (data is sent as it is written), deferral of small bursts (Linux `tcp_tso_should_defer`),
-//! an initial window of one packet after several lost SYNs (RFC 6928), discovery of the path's MTU, TCP Fast Open,
+//! Not there: Nagle's algorithm (data is sent as it is written), an initial window of one packet after several lost SYNs (RFC 6928), discovery of the path's MTU, TCP Fast Open,
 //! keep-alive and the closing handshake.
 
 mod config;
@@ -61,7 +60,7 @@ use congestion::sampling::Sampler;
 use congestion::{Ack, Bytes, Connection, Controller, Duration, RttSample, Time};
 
 use crate::burst::Burst;
-use crate::scheduler::Pacer;
+use crate::scheduler::{Pacer, Pacing};
 use crate::segment::{self, Body};
 use delivery::Delivery;
 use dup_threshold::DupThreshold;
@@ -108,6 +107,8 @@ pub struct Sender<C> {
     echo: Time,
 
     pacer: Pacer,
+    /// When the latest burst was to leave.
+    last_burst: Time,
     /// When the connection's own pacing lets the next burst leave, if one waits for that.
     pacing_deadline: Option<Time>,
     cwnd_usage: CwndUsage,
@@ -155,6 +156,7 @@ impl<C: Controller> Sender<C> {
                 mss: config.mss,
                 initial_cwnd: config.mss * u64::from(config.initial_cwnd.max(1)),
                 seed,
+                is_paced: config.pacing == Pacing::Fq,
             }),
             sampler: Sampler::new(now),
             handshake: Handshake::Closed,
@@ -174,6 +176,7 @@ impl<C: Controller> Sender<C> {
             newly_delivered: Bytes::ZERO,
             has_lost: false,
             pacer: Pacer::default(),
+            last_burst: now,
             pacing_deadline: None,
             below: Bytes::ZERO,
             bursts_below: 0,
@@ -357,6 +360,7 @@ impl<C: Controller> Sender<C> {
             rtt,
             ce_marked,
             is_cwnd_limited: self.cwnd_usage.is_limited(),
+            is_progress: delivery.is_progress || self.scoreboard.reordered() > 0,
         };
         self.controller.on_ack(&told);
         Some(told)

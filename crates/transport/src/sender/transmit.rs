@@ -1,7 +1,7 @@
 //! What leaves, and when: repetitions before new data, as much as the congestion window, the receive window, the small
 //! queue below and the pacer let through (Linux `tcp_write_xmit`, `tcp_xmit_retransmit_queue`).
 
-use congestion::{Bytes, Controller, Sent, Time};
+use congestion::{Bytes, Controller, Duration, Sent, Time};
 
 use super::Sender;
 use super::config::LossDetection;
@@ -15,6 +15,13 @@ use crate::scheduler::{self, Pacing};
 /// `flow_limit`). Linux gets to about that by charging each burst for its buffers, not only its bytes (`truesize`), which
 /// matters for repetitions: thousands of holes are as many bursts of one packet.
 const MAX_BURSTS_BELOW: u32 = 50;
+
+/// Part of a window that is worth sending although a larger burst might follow (Linux `tcp_tso_win_divisor`).
+const WINDOW_SHARE: u64 = 3;
+/// A sender that has sent within this time is busy.
+const RECENTLY: Duration = Duration::from_millis(1);
+/// An ACK within this time is worth waiting for.
+const SOON: Duration = Duration::from_millis(1);
 
 /// What is to leave next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -100,13 +107,13 @@ impl<C: Controller> Sender<C> {
     /// [`Sender::next_piece`], when the controller knows whether sending begins again from idle.
     fn next_piece_after_idle(&mut self, now: Time) -> Result<Piece, Limit> {
         let may_be_idle = self.scoreboard.is_empty() && self.sampler.is_app_limited();
-        if may_be_idle && self.next_piece().is_ok() {
+        if may_be_idle && self.next_piece(now).is_ok() {
             self.controller.on_idle_restart(now);
         }
-        self.next_piece()
+        self.next_piece(now)
     }
 
-    fn next_piece(&self) -> Result<Piece, Limit> {
+    fn next_piece(&self, now: Time) -> Result<Piece, Limit> {
         let space = self.space();
         let quantum = scheduler::autosize(
             self.controller.send_quantum(),
@@ -128,12 +135,12 @@ impl<C: Controller> Sender<C> {
                     count => Ok(Piece::Repeat(number, count)),
                 }
             }
-            _ => self.next_new(space, quantum).map(Piece::New),
+            _ => self.next_new(now, space, quantum).map(Piece::New),
         }
     }
 
     /// Full packets, but for the end of what was written: data is not held back for more to come (no Nagle's algorithm).
-    fn next_new(&self, space: Bytes, quantum: Bytes) -> Result<Bytes, Limit> {
+    fn next_new(&self, now: Time, space: Bytes, quantum: Bytes) -> Result<Bytes, Limit> {
         let unsent = Bytes::new(self.stream.unsent());
         let fitting = self.new_data();
         let packet = unsent.min(self.config.mss);
@@ -148,12 +155,32 @@ impl<C: Controller> Sender<C> {
             return Err(Limit::Congestion);
         }
         let bytes = fitting.min(quantum).min(space);
+        if space < fitting.min(quantum) && self.may_wait_for_more(now, space) {
+            return Err(Limit::Congestion);
+        }
         let whole = self.config.mss * bytes.get().checked_div(self.config.mss.get()).unwrap_or(0);
         Ok(if bytes == unsent || whole.is_zero() {
             bytes
         } else {
             whole
         })
+    }
+
+    /// Whether it is better to let the window open for a whole burst than to send the `space` that it leaves: it is less
+    /// than a third of the window, the sender is busy, and the next ACK is due soon (Linux `tcp_tso_should_defer`). Without
+    /// pacing, each ACK would else release the two packets that it acknowledges.
+    fn may_wait_for_more(&self, now: Time, space: Bytes) -> bool {
+        let Some(oldest) = self.scoreboard.front() else {
+            return false;
+        };
+        let srtt = self.rtt.smoothed().unwrap_or_default();
+        let soon = now + (srtt / 2).min(SOON);
+        let window = self.controller.cwnd().min(self.peer_window.size());
+        let last = self.last_burst.max(self.pacer.departure(Time::ZERO));
+        !self.recovery.is_repairing()
+            && last + RECENTLY >= now
+            && space < Bytes::new(window.get() / WINDOW_SHARE)
+            && oldest.state.sent_time + srtt <= soon
     }
 
     /// What the congestion window leaves. With nothing in flight one packet always fits, as nothing else would go on.
@@ -181,7 +208,7 @@ impl<C: Controller> Sender<C> {
     fn is_small_queue_full(&self, piece: Piece) -> bool {
         let quantum = self.controller.send_quantum().min(self.config.max_burst);
         let rate = self.controller.pacing_rate();
-        let limit = scheduler::small_queue_limit(self.config.pacing, rate, quantum);
+        let limit = scheduler::small_queue_limit(self.pacing(), rate, quantum);
         let limit = match piece {
             Piece::New(_) => limit,
             Piece::Repeat(..) => limit * 2,
@@ -190,10 +217,18 @@ impl<C: Controller> Sender<C> {
         is_full && !self.scoreboard.is_empty()
     }
 
+    /// Who spreads this connection's bursts.
+    fn pacing(&self) -> Pacing {
+        match self.config.pacing {
+            Pacing::PerConnection if !self.controller.needs_pacing() => Pacing::None,
+            pacing => pacing,
+        }
+    }
+
     /// Whether a connection that paces itself may make a burst now; if not, sets the timer.
     fn is_pacer_ready(&mut self, now: Time) -> bool {
         let departure = self.pacer.departure(now);
-        if self.config.pacing != Pacing::PerConnection || departure <= now {
+        if self.pacing() != Pacing::PerConnection || departure <= now {
             return true;
         }
         self.pacing_deadline = Some(departure);
@@ -278,6 +313,7 @@ impl<C: Controller> Sender<C> {
     fn on_burst_sent(&mut self, departure: Time, bytes: Bytes) {
         self.below += bytes;
         self.bursts_below += 1;
+        self.last_burst = departure;
         if self.recovery.phase() != Phase::Open {
             self.prr.on_sent(bytes);
         }
@@ -289,7 +325,7 @@ impl<C: Controller> Sender<C> {
     /// When a burst that is made now is to leave.
     fn departure(&mut self, now: Time, bytes: Bytes) -> Time {
         let packets = bytes.get().div_ceil(self.config.mss.get().max(1));
-        match self.config.pacing {
+        match self.pacing() {
             Pacing::None => now,
             Pacing::PerConnection | Pacing::Fq => self.pacer.on_burst(
                 now,

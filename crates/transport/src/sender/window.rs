@@ -1,6 +1,6 @@
 //! The peer's receive window, and the probe when it is shut.
 
-use congestion::Time;
+use congestion::{Bytes, Time};
 
 use super::config::Config;
 use super::rto::Rto;
@@ -22,6 +22,11 @@ impl PeerWindow {
         if next > self.next || is_current {
             (self.next, self.size) = (next, size);
         }
+    }
+
+    /// What it offers.
+    pub fn size(&self) -> Bytes {
+        Bytes::new(self.size)
     }
 
     /// The stream position up to which may be sent.

@@ -1,6 +1,6 @@
 //! What holds the sender back, and what it says of that.
 
-use congestion::{AnyController, Bytes, Controller, Kind, Rate, Time};
+use congestion::{AnyController, Bytes, Connection, Controller, Duration, Kind, Rate, Time};
 use transport::scheduler::Pacing;
 use transport::segment::{self, Body, SackBlocks};
 use transport::sender::LossDetection::Rack;
@@ -27,13 +27,18 @@ fn ack(now: Time, next: u64, window: u64) -> Body {
 
 /// A sender with an open connection, a window of ten packets, and a peer that offers `window`.
 fn opened(window: u64) -> Sender<Fixed> {
-    let mut sender = Sender::new(
-        ms(0),
-        0,
-        &Config::default(),
-        |connection| Fixed::packets(connection, 10),
-        0,
-    );
+    established(window, &Config::default(), |connection| {
+        Fixed::packets(connection, 10)
+    })
+}
+
+/// A sender whose handshake took 100 ms.
+fn established(
+    window: u64,
+    config: &Config,
+    make: impl FnOnce(Connection) -> Fixed,
+) -> Sender<Fixed> {
+    let mut sender = Sender::new(ms(0), 0, config, make, 0);
     sender.open();
     let syn = sender.poll_burst(ms(0)).unwrap();
     sender.on_departed(&syn);
@@ -71,7 +76,7 @@ fn a_window_limited_flow_has_its_window_in_flight_and_no_more() {
     let mut wire = fixed(10, Rack, pass);
     wire.write(1_000);
     while wire.now < ms(5_000) {
-        wire.run_until(wire.now + congestion::Duration::from_millis(1));
+        wire.run_until(wire.now + Duration::from_millis(1));
         assert!(wire.sender.inflight() <= Bytes::new(10 * MSS));
     }
     // After the handshake, ten packets a round trip.
@@ -157,7 +162,7 @@ fn samples_are_application_limited_when_the_application_was_the_limit() {
     let busy = wire.acks.len();
     for _ in 0..5 {
         wire.write(5);
-        wire.run_until(wire.now + congestion::Duration::from_millis(500));
+        wire.run_until(wire.now + Duration::from_millis(500));
     }
     let idle = &wire.acks[busy..];
     assert!(!idle.is_empty());
@@ -169,9 +174,9 @@ fn samples_are_application_limited_when_the_application_was_the_limit() {
 
     // Bulk again: the marks end with the data sent under them.
     wire.write(1_000);
-    wire.run_until(wire.now + congestion::Duration::from_millis(500));
+    wire.run_until(wire.now + Duration::from_millis(500));
     assert!(wire.acks.last().is_some_and(|ack| !ack.rate.is_app_limited));
-    assert!(wire.sender.stats().app_limited >= congestion::Duration::from_millis(2_000));
+    assert!(wire.sender.stats().app_limited >= Duration::from_millis(2_000));
 }
 
 #[test]
@@ -240,4 +245,59 @@ fn pacing_by_the_connection_keeps_bursts_apart() {
         "{bytes} in {span:?}"
     );
     assert_eq!(wire.sender.stats().packets_lost, 0);
+}
+
+#[test]
+fn a_connection_paces_itself_only_if_its_controller_needs_that() {
+    // 33 bursts of 2 packets; at 10 Mbit/s they would take 77 ms, but for the first 10 packets.
+    for (pacing, needs_pacing, packets) in [
+        (Pacing::PerConnection, true, 10),
+        (Pacing::PerConnection, false, 66),
+        (Pacing::None, true, 66),
+    ] {
+        let config = Config {
+            pacing,
+            ..Config::default()
+        };
+        let mut sender = established(1 << 30, &config, |connection| Fixed {
+            rate: Rate::from_bits_per_sec(10_000_000),
+            needs_pacing,
+            ..Fixed::packets(connection, 66)
+        });
+        sender.write(Bytes::new(500 * MSS));
+        assert_eq!(
+            burst_sizes(&mut sender, ms(100)).iter().sum::<u64>(),
+            packets
+        );
+    }
+}
+
+/// Linux `tcp_tso_should_defer`.
+#[test]
+fn a_busy_sender_lets_the_window_open_for_a_whole_burst() {
+    let config = Config {
+        pacing: Pacing::None,
+        ..Config::default()
+    };
+    let mut sender = established(1 << 30, &config, |connection| Fixed {
+        quantum: connection.mss * 8,
+        ..Fixed::packets(connection, 30)
+    });
+    sender.write(Bytes::new(500 * MSS));
+    assert_eq!(burst_sizes(&mut sender, ms(100)), [8, 8, 8, 6]);
+    let mut bursts = Vec::new();
+    for (micros, acknowledged) in [(0, 2), (200, 4), (400, 6), (600, 8), (800, 10), (1_900, 12)] {
+        let now = ms(200) + Duration::from_micros(micros);
+        sender.on_segment(now, &ack(now, acknowledged * MSS, 1 << 30));
+        bursts.push(burst_sizes(&mut sender, now));
+    }
+    // It had not sent for 100 ms; then it waits for eight packets; and a millisecond later for none again.
+    let expected: [&[u64]; 6] = [&[2], &[], &[], &[], &[8], &[2]];
+    assert_eq!(bursts, expected);
+}
+
+/// The packets of each burst that leaves now.
+fn burst_sizes(sender: &mut Sender<Fixed>, now: Time) -> Vec<u64> {
+    let pieces = drain(sender, now).into_iter();
+    pieces.map(|(_, bytes)| u64::from(bytes) / MSS).collect()
 }

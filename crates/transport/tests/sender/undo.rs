@@ -209,7 +209,8 @@ fn frto_takes_a_timeout_for_true_when_only_newer_data_arrives() {
     assert_eq!(sent(&mut sender, now), [10, 11]);
     let now = now + DELAY;
     sender.on_segment(now, &ack(now, 1, Some(10)));
-    assert_eq!(sent(&mut sender, now), [1, 2], "now the lost");
+    // As many as the ACK has made room for: out of order, it lets the window not grow.
+    assert_eq!(sent(&mut sender, now), [1], "now the lost");
     let now = now + DELAY;
     sender.on_segment(now, &ack(now, 3, Some(10)));
     assert_eq!(sender.stats().spurious_timeouts, 0);

@@ -25,6 +25,8 @@ pub fn ms(ms: u64) -> Time {
 pub struct Fixed {
     pub cwnd: Bytes,
     pub rate: Rate,
+    pub quantum: Bytes,
+    pub needs_pacing: bool,
     pub changes: Vec<Recovery>,
     pub timeouts: Vec<Time>,
     pub idle_restarts: u32,
@@ -36,6 +38,8 @@ impl Fixed {
         Fixed {
             cwnd: connection.mss * packets,
             rate: Rate::MAX,
+            quantum: connection.mss * 2,
+            needs_pacing: true,
             changes: Vec::new(),
             timeouts: Vec::new(),
             idle_restarts: 0,
@@ -67,7 +71,10 @@ impl Controller for Fixed {
         self.rate
     }
     fn send_quantum(&self) -> Bytes {
-        Bytes::new(2 * MSS)
+        self.quantum
+    }
+    fn needs_pacing(&self) -> bool {
+        self.needs_pacing
     }
     fn snapshot(&self) -> Snapshot {
         Snapshot {
