@@ -16,6 +16,7 @@ use lab::report::{self, Origin};
 use lab::sweep::{Run, Store};
 
 use crate::command_line;
+use crate::document::Document;
 use crate::failure::Failure;
 use crate::files;
 use crate::input::Input;
@@ -102,7 +103,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     let document = options
         .document
         .as_deref()
-        .map(Document::read)
+        .map(|path| Document::read(path, calibrate::MARKS))
         .transpose()?;
     results_directory::make(&options.out)?;
     let mut store = Store::open(&options.out).map_err(Failure::failed)?;
@@ -391,27 +392,4 @@ fn notes(calibration: &Calibration, store: &Store, origin: &Origin) -> Vec<Strin
             .filter_map(|side| side.origin(store)),
     );
     notes
-}
-
-/// A document with a place for the table.
-struct Document<'d> {
-    path: &'d Path,
-    text: String,
-}
-
-impl<'d> Document<'d> {
-    /// Checks, before the work whose result it is to have, that there is a place for it.
-    fn read(path: &'d Path) -> Result<Document<'d>, Failure> {
-        let wrong = |reason: &dyn std::fmt::Display| {
-            Failure::usage(format_args!("--document {}: {reason}", path.display()))
-        };
-        let text = fs::read_to_string(path).map_err(|error| wrong(&error))?;
-        calibrate::replaced(&text, "").map_err(|error| wrong(&error))?;
-        Ok(Document { path, text })
-    }
-
-    fn write(&self, section: &str) -> Result<(), Failure> {
-        let text = calibrate::replaced(&self.text, section).map_err(Failure::failed)?;
-        files::write(self.path, text.as_bytes())
-    }
 }

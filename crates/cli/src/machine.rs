@@ -26,3 +26,15 @@ pub fn load() -> Option<f64> {
     let text = fs::read_to_string("/proc/loadavg").ok()?;
     text.split_whitespace().next()?.parse().ok()
 }
+
+/// The processors: how many, and which, where the system tells it in a file.
+pub fn processor() -> String {
+    let count = std::thread::available_parallelism().map_or(1, std::num::NonZeroUsize::get);
+    let text = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model = text.lines().find_map(|line| {
+        let (key, value) = line.split_once(':')?;
+        (key.trim() == "model name").then(|| value.trim().to_owned())
+    });
+    let model = model.unwrap_or_else(|| std::env::consts::ARCH.to_owned());
+    format!("{count} × {model}")
+}

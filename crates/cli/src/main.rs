@@ -3,8 +3,10 @@
 mod address;
 mod bars;
 mod calibrate;
+mod claims;
 mod command_line;
 mod controllers;
+mod document;
 mod emulate;
 mod engines;
 mod failure;
@@ -59,6 +61,7 @@ enum Command {
     Sweep(sweep::Options),
     Calibrate(calibrate::Options),
     Figures(figures::Options),
+    Claims(claims::Options),
     Race(race::Options),
     Probe(probe::Options),
     Send(send::Options),
@@ -76,6 +79,7 @@ impl Command {
             Command::Sweep(options) => sweep::run(options),
             Command::Calibrate(options) => calibrate::run(options),
             Command::Figures(options) => figures::run(options),
+            Command::Claims(options) => claims::run(options),
             Command::Race(options) => race::run(options),
             Command::Probe(options) => probe::run(options),
             Command::Send(options) => send::run(options),

@@ -7,8 +7,8 @@
 //! - A [`report`] turns records into a table, JSON, or a page with plots.
 //!
 //! A [`shell`] is any program behind a path. A [`sweep`] runs a scenario at every point of a grid. A [`study`] is many
-//! scenarios and their records. [`calibrate`] runs a set of scenarios on two engines and compares them. A [`population`] is
-//! many paths drawn from distributions. A [`probe`] sends the same bytes again and again over connections that are kept
+//! scenarios and their records; [`claims`] judges by them what was published about BBR. [`calibrate`] runs a set of
+//! scenarios on two engines and compares them. A [`population`] is many paths drawn from distributions. A [`probe`] sends the same bytes again and again over connections that are kept
 //! open. A [`race`] is the same payload over the same path, once a controller.
 //!
 //! ```no_run
@@ -34,6 +34,7 @@
 //! [`engine::EngineError`] and [`race::RaceError`] with what failed.
 
 pub mod calibrate;
+pub mod claims;
 pub mod draw;
 pub mod engine;
 pub mod figures;

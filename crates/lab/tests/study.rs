@@ -104,7 +104,7 @@ fn what_makes_no_sense_is_told_with_its_line() {
             "[\"1%\"]",
             "[\"2%\"]",
             Length::Quick,
-            "line 5: quick.path.loss: the axis has no 2%",
+            "line 5: quick.path.loss: the axis has no 2%, but 0%, 1%",
         ),
         (
             ALONE,

@@ -13,6 +13,7 @@ fn help_lists_the_commands() {
         .and(contains("race"))
         .and(contains("probe"))
         .and(contains("calibrate"))
+        .and(contains("claims"))
         .and(contains("run"))
         .and(contains("sweep"))
         .and(contains("shell"));
@@ -44,6 +45,10 @@ fn each_command_explains_its_options() {
         (
             "calibrate",
             &["[CASE]...", "--engines", "--quick", "--reuse", "--document"],
+        ),
+        (
+            "claims",
+            &["[ID]...", "--engine", "--quick", "--list", "--document"],
         ),
         ("recv", &["--listen", "--out", "--overwrite"]),
         (

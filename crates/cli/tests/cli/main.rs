@@ -1,6 +1,7 @@
 //! The `fullpipe` command as its users meet it: arguments in; output, files and exit codes out.
 
 mod calibrate;
+mod claims;
 mod emulate;
 mod figures;
 mod help;

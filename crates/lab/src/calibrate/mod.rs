@@ -32,7 +32,7 @@ pub use columns::write_parquet;
 pub use comparison::{
     Comparison, Difference, GOODPUT_TOLERANCE, RTT_TOLERANCE, Tally, Verdict, compare, tally,
 };
-pub use document::{MARKS, NoMarks, replaced, section};
+pub use document::{MARKS, section};
 pub use json::json;
 pub use observation::{Curves, Observation, TransferTimes};
 pub use page::page;

@@ -71,14 +71,12 @@ impl Runs {
     pub fn of(figure: &Figure, shelf: &Shelf, length: Length) -> Result<Runs, RunsError> {
         let Some(population) = figure.population else {
             let text = shelf.get(figure.name)?;
-            let study = Study::read(&text, length).map_err(|error| RunsError::Study {
+            let mut study = Study::read(&text, length).map_err(|error| RunsError::Study {
                 place: text.place,
                 error: Box::new(error),
             })?;
-            return Ok(Runs::Study(Study {
-                keeps_samples: figure.shows_samples,
-                ..study
-            }));
+            study.keeps_samples = figure.shows_samples;
+            return Ok(Runs::Study(study));
         };
         let text = match shelf {
             Shelf::BuiltIn(_) => Shelf::built_in("").get(POPULATION)?,

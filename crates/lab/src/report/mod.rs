@@ -10,6 +10,7 @@ pub mod parquet;
 pub(crate) mod place;
 mod plot;
 mod qlog;
+mod section;
 mod table;
 
 pub use directory::{FILES, check_dir, qlog_file, write_dir};
@@ -22,5 +23,6 @@ pub use page::Origin;
 pub use place::DirectoryError;
 pub(crate) use plot::thin;
 pub use qlog::qlog;
+pub use section::{Marks, NoMarks};
 pub(crate) use table::Words;
 pub use table::table;

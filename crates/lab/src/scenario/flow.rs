@@ -3,6 +3,7 @@
 use transport::app::{self, Connections};
 use units::{Bytes, Duration};
 
+use super::bbr1::Bbr1Spec;
 use super::controller::Controller;
 use super::error::ScenarioError;
 use super::hops::Hops;
@@ -30,13 +31,15 @@ pub struct FlowSpec {
     pub reverse: bool,
     /// `hops`: which of a chain of bottlenecks they cross; all if not given.
     pub hops: Option<Hops>,
+    /// `bbr1`: how their BBR is different from the kernel's, if that is their controller.
+    pub bbr1: Option<Bbr1Spec>,
     /// `host`: what is different at their hosts. A group with its own `scheduler` or `nic` has a sending host to itself.
     pub host: HostSpec,
 }
 
 impl FlowSpec {
     /// The fields of `[[flow]]`.
-    pub const KEYS: [&str; 10] = [
+    pub const KEYS: [&str; 11] = [
         "controller",
         "count",
         "start",
@@ -46,6 +49,7 @@ impl FlowSpec {
         "rtt",
         "reverse",
         "hops",
+        "bbr1",
         "host",
     ];
 
@@ -61,6 +65,7 @@ impl FlowSpec {
             rtt: None,
             reverse: false,
             hops: None,
+            bbr1: None,
             host: HostSpec::UNSET,
         }
     }
@@ -141,6 +146,7 @@ impl FlowSpec {
             "rtt" => self.rtt = Some(value.parse()?),
             "reverse" => self.reverse = value.yes_or_no()?,
             "hops" => self.hops = Some(value.parse()?),
+            "bbr1" => self.bbr1 = Some(Bbr1Spec::read(value)?),
             "host" => self.host = HostSpec::read(value)?,
             _ => return Err(ScenarioError::unknown_key(key, &FlowSpec::KEYS)),
         }

@@ -5,6 +5,7 @@
 //! same [`ScenarioError`].
 
 mod app;
+mod bbr1;
 mod buffer;
 mod change;
 mod controller;
@@ -28,6 +29,7 @@ use std::str::FromStr;
 use transport::segment::HEADERS;
 use units::{Bytes, Duration};
 
+pub use bbr1::{Bbr1Spec, Variant};
 pub use buffer::BufferSpec;
 pub use change::ChangeSpec;
 pub use controller::{Controller, KernelController, UnknownController};
@@ -71,7 +73,7 @@ pub struct Scenario {
 }
 
 /// Every table of a scenario, and its fields. A table that one of several kinds of value can be is named with the kind.
-pub const TABLES: [(&str, &[&str]); 21] = [
+pub const TABLES: [(&str, &[&str]); 22] = [
     ("", &Scenario::KEYS),
     ("[path]", &PathSpec::KEYS),
     ("[path.uplink]", &LinkSpec::KEYS),
@@ -87,6 +89,7 @@ pub const TABLES: [(&str, &[&str]); 21] = [
     ("queue: threshold", &fields::THRESHOLD),
     ("[host]", &HostSpec::KEYS),
     ("[[flow]]", &FlowSpec::KEYS),
+    ("bbr1", &Bbr1Spec::KEYS),
     ("app: requests", &app::REQUESTS),
     ("app: poisson", &app::POISSON),
     ("app: rate", &app::RATE),

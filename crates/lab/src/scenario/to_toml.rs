@@ -5,7 +5,7 @@ use std::fmt;
 use toml::{Table, Value};
 
 use super::host::{loss_detection_name, scheduler_name};
-use super::{FlowSpec, HostSpec, LinkSpec, PathSpec, Scenario, app};
+use super::{Bbr1Spec, FlowSpec, HostSpec, LinkSpec, PathSpec, Scenario, app};
 use path::{Aggregation, CoDel, Discipline, Loss, LossAt};
 use units::{Duration, Ratio};
 
@@ -238,6 +238,20 @@ fn flow(spec: &FlowSpec) -> Table {
     }
     if let Some(rtt) = spec.rtt {
         text(&mut table, "rtt", rtt);
+    }
+    if let Some(bbr1) = spec.bbr1 {
+        let mut inner = Table::new();
+        let mut variants = Bbr1Spec::VARIANTS.iter();
+        if let Some((name, _)) = variants.find(|(_, of)| *of == bbr1.variant) {
+            text(&mut inner, "variant", name);
+        }
+        if let Some(gain) = bbr1.cwnd_gain {
+            text(&mut inner, "cwnd_gain", gain);
+        }
+        if let Some(has) = bbr1.has_policer_model {
+            inner.insert("policer_model".into(), Value::Boolean(has));
+        }
+        table.insert("bbr1".into(), Value::Table(inner));
     }
     if spec.reverse {
         table.insert("reverse".into(), Value::Boolean(true));

@@ -104,10 +104,10 @@ impl Batch {
     ///
     /// A point of it makes no sense, or the engine cannot run it.
     pub fn add_study(&mut self, study: &Study) -> Result<(), BatchError> {
-        let mut sweep = study.sweep.clone();
-        sweep.engine = self.engine;
         // Nothing is kept from one program to the next, so that it does not matter which one this is.
-        let plan = Plan::new(&sweep, "").map_err(|error| BatchError::Study {
+        let plan = study.on(self.engine).map_err(SweepError::from);
+        let plan = plan.and_then(|sweep| Plan::new(&sweep, ""));
+        let plan = plan.map_err(|error| BatchError::Study {
             place: study.place.clone(),
             error: Box::new(error),
         })?;

@@ -1,6 +1,6 @@
 //! Many scenarios on an engine, and their records.
 //!
-//! A [`Study`] is a file: a sweep, or a scenario alone, and what a first impression does otherwise. A [`Shelf`] is where
+//! A [`Study`] is a file: a sweep, or a scenario alone, and what a first impression or an engine does otherwise. A [`Shelf`] is where
 //! such files are: a directory, or the program itself, which has those of Fullpipe's own `scenarios/` built in. A
 //! [`Batch`] has the runs of several studies on one engine; [`Batch::run`] gives the records of each study, samples
 //! included, as soon as its last run has ended.

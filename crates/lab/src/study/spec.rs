@@ -1,9 +1,10 @@
 //! A study's file.
 
 use super::shelf::Text;
+use crate::engine;
 use crate::scenario::value::{self, Entry, Value};
 use crate::scenario::{Draft, ScenarioError};
-use crate::sweep::{Sweep, SweepError};
+use crate::sweep::{Sweep, SweepError, axis_label};
 
 /// A sweep, or a scenario alone, that can be run on any engine.
 #[derive(Debug, Clone)]
@@ -12,11 +13,21 @@ pub struct Study {
     pub name: String,
     /// The file, for people.
     pub place: String,
-    /// What is run.
+    /// What is run, if nothing is done otherwise.
     pub sweep: Sweep,
     /// Whether the records keep their samples over time. Those of hundreds of runs would need gigabytes: who only asks for
     /// summaries and transfers does without.
     pub keeps_samples: bool,
+    length: Length,
+    /// What is done otherwise, in which case; in this order.
+    alterations: Vec<(When, Value)>,
+}
+
+/// When something is done otherwise.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum When {
+    On(engine::Kind),
+    Quick,
 }
 
 /// How much of a study is run.
@@ -32,25 +43,28 @@ pub enum Length {
 /// The table that says what a first impression does otherwise.
 const QUICK: &str = "quick";
 
+/// The tables that are no part of the sweep or scenario.
+fn is_own(entry: &Entry) -> bool {
+    entry.key == QUICK || entry.key.parse::<engine::Kind>().is_ok()
+}
+
 impl Study {
     /// Reads a study. What says `scenario` is a sweep, everything else is a scenario. With [`Length::Quick`], the fields
     /// in `[quick]` are replaced; of a field that varies, the values in its list are kept and the others are left out.
+    /// `[linux]` and the like do the same for an engine.
     ///
     /// # Errors
     ///
     /// The text makes no sense. Points are not checked yet.
     pub fn read(text: &Text, length: Length) -> Result<Study, SweepError> {
         let entries = Value::from_toml(&text.text)?;
-        let (quick, rest): (Vec<Entry>, Vec<Entry>) = entries
-            .iter()
-            .cloned()
-            .partition(|entry| entry.key == QUICK);
+        let (own, rest): (Vec<Entry>, Vec<Entry>) = entries.iter().cloned().partition(is_own);
         let numbered = |mut error: ScenarioError| {
             error.line = error.line.or(value::line_of(&entries, &error.field));
             SweepError::Text(error)
         };
         let is_sweep = rest.iter().any(|entry| entry.key == "scenario");
-        let mut sweep = match is_sweep {
+        let sweep = match is_sweep {
             true => {
                 if rest.iter().any(|entry| entry.key == "engine") {
                     let reason = "a study has none; it is up to the command";
@@ -60,28 +74,78 @@ impl Study {
             }
             false => Sweep::alone(Draft::new(rest, &text.directory)),
         };
-        if length == Length::Quick {
-            for entry in &quick {
-                shorten(&mut sweep, &entry.value).map_err(|error| numbered(error.within(QUICK)))?;
-            }
+        let mut alterations = Vec::new();
+        for Entry { key, value, .. } in own {
+            // Mistakes show at once, and not when that engine or a first impression is asked for.
+            let checked = check(&sweep, &value).and_then(|()| alter(&mut sweep.clone(), &value));
+            checked.map_err(|error| numbered(error.within(&key)))?;
+            let when = match key.parse() {
+                Ok(engine) => When::On(engine),
+                Err(_) => When::Quick,
+            };
+            alterations.push((when, value));
         }
+        // A first impression has the last word.
+        alterations.sort_by_key(|(when, _)| *when == When::Quick);
         Ok(Study {
             name: text.name.clone(),
             place: text.place.clone(),
             sweep,
             keeps_samples: true,
+            length,
+            alterations,
         })
+    }
+
+    /// The sweep on an engine.
+    ///
+    /// # Errors
+    ///
+    /// What is done otherwise there leaves nothing to run.
+    pub fn on(&self, engine: engine::Kind) -> Result<Sweep, ScenarioError> {
+        let mut sweep = self.sweep.clone();
+        sweep.engine = engine;
+        let applies = |when: When| match when {
+            When::Quick => self.length == Length::Quick,
+            When::On(of) => of == engine,
+        };
+        let mut altered = self.alterations.iter().filter(|(when, _)| applies(*when));
+        altered.try_for_each(|(_, value)| alter(&mut sweep, value))?;
+        Ok(sweep)
     }
 }
 
-fn shorten(sweep: &mut Sweep, quick: &Value) -> Result<(), ScenarioError> {
-    let fields = quick.entries("a table of fields, such as duration = \"5s\"")?;
+/// Whether every value that is kept is there.
+fn check(sweep: &Sweep, fields: &Value) -> Result<(), ScenarioError> {
+    for field in fields.entries(EXAMPLE)? {
+        if let (Value::List(kept), Some(known)) = (&field.value, sweep.values(&field.key)) {
+            let unknown = kept
+                .iter()
+                .map(axis_label)
+                .find(|kept| !known.contains(kept));
+            if let Some(unknown) = unknown {
+                let reason = format!("the axis has no {unknown}, but {}", known.join(", "));
+                let mut error = ScenarioError::new(&field.key, reason);
+                error.line = field.line;
+                return Err(error);
+            }
+        }
+    }
+    Ok(())
+}
+
+const EXAMPLE: &str = "a table of fields, such as duration = \"5s\"";
+
+/// Replaces fields of the scenario, and leaves out values of those that vary.
+fn alter(sweep: &mut Sweep, fields: &Value) -> Result<(), ScenarioError> {
+    let fields = fields.entries(EXAMPLE)?;
     fields.iter().try_for_each(|field| {
-        let shortened = match &field.value {
+        let altered = match &field.value {
             Value::List(kept) => sweep.keep(&field.key, kept),
+            value if field.key == "repeats" => value.whole().map(|repeats| sweep.repeats = repeats),
             value => sweep.replace(&field.key, value),
         };
-        shortened.map_err(|mut error| {
+        altered.map_err(|mut error| {
             error.line = error.line.or(field.line);
             error
         })

@@ -215,7 +215,7 @@ impl Sweep {
     ///
     /// # Errors
     ///
-    /// No axis varies the field, or it does not have one of the values.
+    /// No axis varies the field, or none of its values is left.
     pub(crate) fn keep(&mut self, field: &str, values: &[Value]) -> Result<(), ScenarioError> {
         let varied = |axis: &&mut Axis| axis.fields.iter().any(|of| of == field);
         let Some(axis) = self.axes.iter_mut().find(varied) else {

@@ -33,6 +33,10 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), ScenarioError> {
         if let Some((field, why)) = beyond_linux(&group.host) {
             return Err(of_group(index, field, &why));
         }
+        if group.bbr1.is_some() {
+            let why = cannot("its BBR is the kernel's");
+            return Err(scenario.flow_error(index, "bbr1", &why));
+        }
         let host = once_a_host(&group.host.over(&scenario.host));
         let first = hosts.first().unwrap_or(&host);
         let differing = host.iter().zip(first).find(|(one, other)| one != other);

@@ -40,6 +40,12 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), ScenarioError> {
         if flow.rtt.is_some() {
             return Err(cannot("flow.rtt", "all flows have the RTprop of the path"));
         }
+        if flow.bbr1.is_some() {
+            return Err(cannot(
+                "flow.bbr1",
+                "its BBR is that of a kernel, with what a QUIC stack needs",
+            ));
+        }
         if flow.reverse {
             return Err(cannot("flow.reverse", "all flows send the same way"));
         }

@@ -1,12 +1,14 @@
 //! A scenario as hosts and links.
 
-use ::sim::{Config, ConfigError, FlowConfig, HostConfig, parking_lot};
+use ::sim::{Config, ConfigError, FlowConfig, HostConfig, MakeController, parking_lot};
+use congestion::bbr1::Bbr1;
+use congestion::{AnyController, Kind};
 use transport::scheduler::SchedulerConfig;
 use transport::{app, receiver, sender};
 use units::{Bytes, Time};
 
 use super::super::ways::Ways;
-use crate::scenario::{FlowSpec, HostSpec, LinkSpec, PathSpec, Scenario, ScenarioError};
+use crate::scenario::{Bbr1Spec, FlowSpec, HostSpec, LinkSpec, PathSpec, Scenario, ScenarioError};
 
 /// The link that carries data over the hop at this place.
 pub(super) const fn data_link(hop: usize) -> usize {
@@ -55,7 +57,7 @@ pub(super) fn config(scenario: &Scenario) -> Result<Config, ScenarioError> {
             sender: sender_config(&spec),
             receiver,
             host: place,
-            ..FlowConfig::new(controller)
+            ..flow(controller, group.bbr1)
         };
         let mut like = like.across(way.hops).with_access(way.access);
         if group.reverse {
@@ -70,6 +72,18 @@ pub(super) fn config(scenario: &Scenario) -> Result<Config, ScenarioError> {
         end: scenario.duration.map(|duration| Time::ZERO + duration),
         ..parking_lot(hops, flows)
     })
+}
+
+/// A flow with this controller; if it is BBR, with these settings.
+fn flow(controller: Kind, bbr1: Option<Bbr1Spec>) -> FlowConfig {
+    match (controller, bbr1.map(|bbr1| bbr1.config())) {
+        (Kind::Cubic | Kind::Reno, _) | (_, None) => FlowConfig::new(controller),
+        (Kind::Bbr1, Some(config)) => {
+            FlowConfig::with_controller(MakeController::new(move |connection| {
+                AnyController::Bbr1(Bbr1::new(connection, config))
+            }))
+        }
+    }
 }
 
 /// Whether something limits a flow that sends as much as goes: its window would double for ever, and what is simulated is

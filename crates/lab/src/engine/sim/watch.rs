@@ -32,6 +32,8 @@ struct Seen {
     all: Counted,
     /// Payload that arrived marked.
     marked: Bytes,
+    /// What had been delivered and lost by the last ACK, as congestion control counts it.
+    settled: (Bytes, Bytes),
 }
 
 /// What connections have done.
@@ -86,6 +88,7 @@ impl Watch {
             over: Counted::default(),
             all: Counted::default(),
             marked: Bytes::ZERO,
+            settled: (Bytes::ZERO, Bytes::ZERO),
         };
         Watch {
             flows: flows.map(seen).collect(),
@@ -142,6 +145,29 @@ impl Watch {
 }
 
 impl Seen {
+    /// The connection as it is now, without what only an ACK can tell.
+    fn sample(&self, at: Duration, sender: &Sender<AnyController>) -> FlowSample {
+        let snapshot = sender.controller().snapshot();
+        let (delivered, lost) = self.settled;
+        FlowSample {
+            at,
+            rtt: None,
+            srtt: sender.srtt(),
+            delivery_rate: None,
+            inflight: sender.inflight(),
+            cwnd: snapshot.cwnd,
+            ssthresh: snapshot.ssthresh,
+            pacing_rate: snapshot.pacing_rate,
+            btl_bw: snapshot.btl_bw,
+            rt_prop: snapshot.rt_prop,
+            state: snapshot.state,
+            delivered,
+            lost,
+            is_app_limited: None,
+            busy: None,
+        }
+    }
+
     fn note(&mut self, at: Duration) {
         let totals = FlowTotals {
             payload: self.all.payload,
@@ -159,33 +185,30 @@ impl Seen {
 }
 
 impl Observer for Watch {
-    const WATCHES_RECOVERY: bool = false;
-
     fn on_ack(&mut self, now: Time, id: Id, ack: &Ack, sender: &Sender<AnyController>) {
         let at = now.since(Time::ZERO);
         self.last_arrival = at;
         let Some(seen) = self.flows.get_mut(id.flow) else {
             return;
         };
-        let snapshot = sender.controller().snapshot();
         seen.marked += ack.ce_marked;
-        seen.flow.sample(FlowSample {
-            at,
+        seen.settled = (ack.rate.total_delivered, ack.rate.total_lost);
+        let sample = FlowSample {
             rtt: ack.rtt.map(|sample| sample.rtt),
-            srtt: sender.srtt(),
             delivery_rate: ack.rate.delivery_rate,
             inflight: ack.inflight,
-            cwnd: snapshot.cwnd,
-            ssthresh: snapshot.ssthresh,
-            pacing_rate: snapshot.pacing_rate,
-            btl_bw: snapshot.btl_bw,
-            rt_prop: snapshot.rt_prop,
-            state: snapshot.state,
-            delivered: ack.rate.total_delivered,
-            lost: ack.rate.total_lost,
             is_app_limited: Some(ack.rate.is_app_limited),
-            busy: None,
-        });
+            ..seen.sample(at, sender)
+        };
+        seen.flow.sample(sample);
+    }
+
+    // Nothing is acknowledged then, but the window of that moment would never be seen: the next ACK opens it again.
+    fn on_timeout(&mut self, now: Time, id: Id, sender: &Sender<AnyController>) {
+        if let Some(seen) = self.flows.get_mut(id.flow) {
+            let sample = seen.sample(now.since(Time::ZERO), sender);
+            seen.flow.sample(sample);
+        }
     }
 
     fn on_transfer(&mut self, id: Id, transfer: &app::Transfer) {

@@ -1,0 +1,296 @@
+//! `fullpipe claims`: what was published about BBR, measured again.
+
+use std::collections::HashMap;
+use std::fs;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::time::{Instant, SystemTime};
+
+use clap::Args;
+use lab::Cancel;
+use lab::claims::{self, Claim, Judgement, Table, Tally};
+use lab::engine;
+use lab::report;
+use lab::study::{Batch, BatchError, Findings, Length, Shelf, Study};
+
+use crate::command_line;
+use crate::document::Document;
+use crate::engines::Engines;
+use crate::failure::Failure;
+use crate::files;
+use crate::interrupt;
+use crate::machine;
+use crate::output;
+use crate::program;
+use crate::sweep_bar::SweepBar;
+
+/// Where the table and its studies are in Fullpipe's scenarios.
+const SHELF: &str = "claims";
+
+/// The files in the directory for results.
+const JSON: &str = "claims.json";
+const RECORDS: &str = "records";
+
+/// So many failed runs are named.
+const NAMED: usize = 10;
+
+/// Measure again what was published about BBR
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Ends with a table: what was published, what was measured, and whether that holds. The exit code is 0 if everything holds \
+that is not listed, with its cause, as known to differ. docs/claims.md says how to read it and how to add a claim; \
+docs/results.md has the last results.")]
+pub struct Options {
+    /// Which claims [default: all]
+    #[arg(value_name = "ID")]
+    ids: Vec<String>,
+    /// Where to measure: those of sim, quic, linux, or all, that can show a claim
+    #[arg(
+        long,
+        value_name = "ENGINE",
+        value_delimiter = ',',
+        default_value = "sim"
+    )]
+    engine: Vec<Engines>,
+    /// A first impression: shorter runs, fewer points
+    #[arg(long)]
+    quick: bool,
+    /// Print the judgements on stdout as JSON, and nothing else there
+    #[arg(long)]
+    json: bool,
+    /// List the claims, and run none
+    #[arg(long)]
+    list: bool,
+    /// Keep the judgements as JSON here, and the record of each run, as run --out does
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Replace the results in this document, between `<!-- claims: begin -->` and `<!-- claims: end -->`
+    #[arg(long, value_name = "FILE")]
+    document: Option<PathBuf>,
+    /// The directory with the table of claims and their studies [default: those that are built in]
+    #[arg(long, value_name = "DIR")]
+    scenarios: Option<PathBuf>,
+    /// Runs at a time [default: as many as there are processors; 1 in real time]
+    #[arg(long, value_name = "N")]
+    jobs: Option<NonZeroUsize>,
+    /// Say nothing but the result, and what went wrong
+    #[arg(long)]
+    quiet: bool,
+}
+
+/// Runs the studies of the claims, and judges them.
+pub fn run(options: &Options) -> Result<(), Failure> {
+    let shelf = Shelf::or_built_in(options.scenarios.as_deref(), SHELF);
+    let table = Table::open(&shelf).map_err(Failure::usage)?;
+    let claims = table.choose(&options.ids).map_err(Failure::usage)?;
+    if options.list {
+        return list(&claims);
+    }
+    let engines = engines(options, &claims)?;
+    let document = options
+        .document
+        .as_deref()
+        .map(|path| Document::read(path, claims::MARKS))
+        .transpose()?;
+    let studies = studies(options, &shelf, &claims)?;
+    let batches: Vec<(Batch, Vec<&str>)> = engines
+        .iter()
+        .map(|engine| batch(*engine, &claims, &studies))
+        .collect::<Result<_, _>>()?;
+    if let Some(directory) = &options.out {
+        fs::create_dir_all(directory).map_err(|error| {
+            Failure::failed(format_args!("cannot use {}: {error}", directory.display()))
+        })?;
+    }
+    for engine in &engines {
+        engine.prepare().map_err(Failure::failed)?;
+    }
+    let (_runtime, cancel) = interrupt::cancel()?;
+    let began = Instant::now();
+    let mut judgements = Vec::new();
+    for (batch, names) in &batches {
+        judgements.extend(judge(options, &claims, batch, names, &cancel)?);
+    }
+    judgements.sort_by_key(|one: &Judgement<'_>| place(&claims, &engines, one));
+    let origin = claims::Origin {
+        command: command_line::again(),
+        at: machine::now(),
+        versions: engines
+            .iter()
+            .map(|engine| (*engine, machine::version(*engine)))
+            .collect(),
+        machine: machine::processor(),
+        wall: began.elapsed(),
+    };
+    if let Some(document) = document {
+        document.write(&claims::section(&judgements, &origin))?;
+    }
+    let json = claims::json(&judgements);
+    if let Some(directory) = &options.out {
+        files::write(&directory.join(JSON), json.to_string().as_bytes())?;
+    }
+    match options.json {
+        true => output::json(&json)?,
+        false => output::result(claims::table(&judgements).trim_end())?,
+    }
+    match Tally::of(&judgements).fails {
+        0 => Ok(()),
+        fails => Err(Failure::failed(format_args!(
+            "{fails} of {} expectations do not hold",
+            judgements.len()
+        ))),
+    }
+}
+
+fn list(claims: &[&Claim]) -> Result<(), Failure> {
+    for claim in claims {
+        let engines: Vec<&str> = claim.engines.iter().map(|engine| engine.name()).collect();
+        let (id, source, published) = (&claim.id, &claim.source, &claim.published);
+        let engines = engines.join(",");
+        output::result(format_args!("{id:<18} {engines:<14} {source}: {published}"))?;
+    }
+    Ok(())
+}
+
+/// The engines that were asked for, each once, in the order in which they are run; those that no claim can be seen on are
+/// left out.
+fn engines(options: &Options, claims: &[&Claim]) -> Result<Vec<engine::Kind>, Failure> {
+    let shows = |engine: &engine::Kind| claims.iter().any(|claim| claim.engines.contains(engine));
+    let mut engines = Engines::united(&options.engine);
+    engines.retain(shows);
+    match engines.is_empty() {
+        true => Err(Failure::usage(
+            "none of the claims can be seen on this engine; --list shows on which they can",
+        )),
+        false => Ok(engines),
+    }
+}
+
+/// The studies of the claims, by name.
+fn studies(
+    options: &Options,
+    shelf: &Shelf,
+    claims: &[&Claim],
+) -> Result<HashMap<String, Study>, Failure> {
+    let length = length(options);
+    let mut studies = HashMap::new();
+    for claim in claims {
+        let text = shelf.get(&claim.study).map_err(Failure::usage)?;
+        let wrong =
+            |error: &dyn std::fmt::Display| Failure::usage(format_args!("{}: {error}", text.place));
+        let whole = Study::read(&text, Length::Whole).map_err(|error| wrong(&error))?;
+        claim
+            .check(&whole)
+            .map_err(|error| Failure::usage(format_args!("claim {}: {error}", claim.id)))?;
+        let study = Study::read(&text, length).map_err(|error| wrong(&error))?;
+        studies.insert(claim.study.clone(), study);
+    }
+    Ok(studies)
+}
+
+fn length(options: &Options) -> Length {
+    match options.quick {
+        true => Length::Quick,
+        false => Length::Whole,
+    }
+}
+
+/// The runs on an engine, and the names of their studies.
+fn batch<'c>(
+    engine: engine::Kind,
+    claims: &[&'c Claim],
+    studies: &HashMap<String, Study>,
+) -> Result<(Batch, Vec<&'c str>), Failure> {
+    let mut names: Vec<&str> = Vec::new();
+    for claim in claims {
+        let is_shown = claim.expectations.iter().any(|of| claim.shows(of, engine));
+        if is_shown && !names.contains(&claim.study.as_str()) {
+            names.push(&claim.study);
+        }
+    }
+    let of_engine = names.iter().filter_map(|name| studies.get(*name));
+    let batch = Batch::new(of_engine, engine).map_err(|error: BatchError| Failure::usage(error))?;
+    Ok((batch, names))
+}
+
+fn judge<'c>(
+    options: &Options,
+    claims: &[&'c Claim],
+    batch: &Batch,
+    names: &[&str],
+    cancel: &Cancel,
+) -> Result<Vec<Judgement<'c>>, Failure> {
+    if !options.quiet {
+        output::note(format_args!(
+            "engine {}: {} runs",
+            batch.engine,
+            batch.len()
+        ));
+    }
+    let all: Vec<usize> = (0..batch.len()).collect();
+    let bar = SweepBar::new(&batch.plan, batch.engine, &all, options.quiet);
+    let mut judgements = Vec::new();
+    let mut failed = Vec::new();
+    batch.run(
+        program::jobs(options.jobs, batch.engine),
+        &|event| bar.show(&event),
+        cancel,
+        |study, findings| {
+            let name = names.get(study).copied().unwrap_or_default();
+            judgements.extend(Judgement::all(claims, name, &findings, length(options)));
+            if let Some(directory) = &options.out {
+                keep(directory, name, &findings);
+            }
+            failed.extend(findings.failed);
+        },
+    );
+    drop(bar);
+    for (run, reason) in failed.iter().take(NAMED) {
+        output::note(format_args!("failed: {run} on {}: {reason}", batch.engine));
+    }
+    match cancel.is_cancelled() {
+        true => Err(Failure::interrupted("nothing is kept")),
+        false => Ok(judgements),
+    }
+}
+
+/// Writes the record of each run as a directory of its own. What is judged does not depend on it.
+fn keep(directory: &Path, study: &str, findings: &Findings) {
+    let origin = report::Origin {
+        command: command_line::again(),
+        generated: SystemTime::now(),
+    };
+    for run in &findings.runs {
+        let point: String = run.values.iter().map(|value| format!("-{value}")).collect();
+        let name = format!("{study}{point}-{}-{}", findings.engine, run.repeat);
+        // What a value is spelled with need not be what a file may be called.
+        let is_plain = |c: char| c.is_alphanumeric() || "-.%_".contains(c);
+        let name = name.replace(|c| !is_plain(c), "_");
+        let records = directory.join(RECORDS);
+        let written = fs::create_dir_all(&records)
+            .map_err(|error| error.to_string())
+            .and_then(|()| {
+                report::write_dir(&records.join(&name), &run.record, &[], &origin)
+                    .map_err(|error| error.to_string())
+            });
+        if let Err(reason) = written {
+            output::note(format_args!("no record of {name}: {reason}"));
+        }
+    }
+}
+
+/// Where a judgement comes: by claim, what is expected, and engine.
+fn place(
+    claims: &[&Claim],
+    engines: &[engine::Kind],
+    one: &Judgement<'_>,
+) -> (Option<usize>, Option<usize>, Option<usize>) {
+    let expectations = &one.claim.expectations;
+    (
+        claims.iter().position(|claim| claim.id == one.claim.id),
+        expectations
+            .iter()
+            .position(|of| std::ptr::eq(of, one.expectation)),
+        engines.iter().position(|engine| *engine == one.engine),
+    )
+}

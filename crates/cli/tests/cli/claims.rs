@@ -1,0 +1,105 @@
+//! `fullpipe claims`, on a small table in virtual time, and on the one that is built in.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::support::{Running, refused};
+
+const STUDY: &str = "name = \"line\"\nduration = \"2s\"\npath = { rate = \"5mbit\", rtt = \"20ms\", buffer = \"2bdp\" }\n\
+                     [quick]\nduration = \"1s\"\n[[flow]]\ncontroller = \"bbr1\"\n";
+const DOCUMENT: &str = "# Results\n<!-- claims: begin -->\nold\n<!-- claims: end -->\nBy hand.\n";
+
+fn directory(at_least: &str) -> tempfile::TempDir {
+    let directory = tempfile::tempdir().expect("a directory");
+    let cases = directory.path().join("cases");
+    let table = format!(
+        "[[claim]]\nid = \"line\"\nsource = \"a paper\"\nsetting = \"a line\"\npublished = \"it is full\"\n\
+         engines = [\"sim\"]\n[[claim.expect]]\nwhat = \"goodput\"\nmeasure = \"limit_share\"\n\
+         at_least = \"{at_least}\"\n"
+    );
+    fs::create_dir(&cases).expect("made");
+    fs::write(cases.join("claims.toml"), table).expect("written");
+    fs::write(cases.join("line.toml"), STUDY).expect("written");
+    fs::write(directory.path().join("results.md"), DOCUMENT).expect("written");
+    directory
+}
+
+/// Exit code, stdout and stderr.
+fn claims(directory: &Path, options: &[&str]) -> (Option<i32>, String, String) {
+    let fixed = ["claims", "--scenarios", "cases"];
+    let arguments = fixed.iter().chain(options).copied();
+    let (status, stdout, stderr) = Running::start(directory, arguments).finish();
+    (status.code(), stdout, stderr)
+}
+
+#[test]
+fn what_holds_is_shown_kept_and_written_down() {
+    let directory = directory("80%");
+    let at = |name: &str| directory.path().join(name);
+    let (code, stdout, stderr) = claims(
+        directory.path(),
+        &["--document", "results.md", "--out", "out"],
+    );
+    assert_eq!(code, Some(0), "{stderr}");
+    assert!(stdout.contains("1 hold, 0 differ"), "{stdout}");
+    let document = fs::read_to_string(at("results.md")).expect("there");
+    assert!(document.starts_with("# Results\n") && document.ends_with("\nBy hand.\n"));
+    assert!(
+        document.contains("### line") && !document.contains("\nold\n"),
+        "{document}"
+    );
+    assert!(at("out/records/line-sim-0/samples.parquet").exists());
+    let kept: Value =
+        serde_json::from_slice(&fs::read(at("out/claims.json")).expect("there")).expect("JSON");
+    let (_, json, _) = claims(directory.path(), &["line", "--json", "--quiet"]);
+    assert_eq!(
+        serde_json::from_str::<Value>(&json).expect("JSON alone"),
+        kept
+    );
+    let (code, quick, _) = claims(directory.path(), &["--quick", "--json"]);
+    assert_eq!(code, Some(0));
+    assert_ne!(quick, json);
+}
+
+#[test]
+fn what_does_not_hold_is_told_by_the_exit_code() {
+    let directory = directory("101%");
+    let (code, stdout, stderr) = claims(directory.path(), &[]);
+    assert_eq!(code, Some(1), "{stderr}");
+    assert!(stdout.contains("FAILS"), "{stdout}");
+    assert!(
+        stderr.contains("1 of 1 expectations do not hold"),
+        "{stderr}"
+    );
+}
+
+#[test]
+fn what_makes_no_sense_is_answered() {
+    let directory = directory("80%");
+    let cases = ["claims", "--scenarios", "cases"];
+    for (arguments, reason) in [
+        (&["lien"][..], "no claim is called lien; did you mean line?"),
+        (
+            &["--engine", "quic"],
+            "none of the claims can be seen on this engine",
+        ),
+        (&["--document", "nothing.md"], "--document nothing.md: "),
+    ] {
+        let all: Vec<&str> = cases.iter().chain(arguments).copied().collect();
+        let (status, _, stderr) = Running::start(directory.path(), all).finish();
+        assert_eq!(status.code(), Some(2), "{stderr}");
+        assert!(stderr.contains(reason), "{stderr}");
+    }
+    refused(["claims", "--engine", "sin"], 2, &["--engine"]);
+}
+
+#[test]
+fn those_that_are_built_in_can_be_listed() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let (status, stdout, stderr) = Running::start(directory.path(), ["claims", "--list"]).finish();
+    assert_eq!(status.code(), Some(0), "{stderr}");
+    assert!(stdout.lines().count() >= 25, "{stdout}");
+    assert!(stdout.contains("loss-sweep"), "{stdout}");
+}

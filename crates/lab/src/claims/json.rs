@@ -1,0 +1,55 @@
+//! The judgements for programs.
+
+use serde_json::{Value, json as object};
+
+use super::judge::{Judgement, Tally, Verdict};
+use super::spec::Claim;
+
+/// The judgements as one JSON object: `version`, `holds`, `differs` and `fails` (how many), and `claims` with everything
+/// that the table says and the value at each point. Shares are of one, times in milliseconds, rates in bits per second.
+pub fn json(judgements: &[Judgement<'_>]) -> Value {
+    let tally = Tally::of(judgements);
+    let mut claims: Vec<(&Claim, Vec<Value>)> = Vec::new();
+    for one in judgements {
+        match claims.last_mut() {
+            Some((claim, judged)) if claim.id == one.claim.id => judged.push(judgement(one)),
+            _ => claims.push((one.claim, vec![judgement(one)])),
+        }
+    }
+    let claims = claims.into_iter().map(|(claim, judged)| {
+        object!({
+            "id": claim.id,
+            "source": claim.source,
+            "setting": claim.setting,
+            "published": claim.published,
+            "judgements": judged,
+        })
+    });
+    object!({
+        "version": env!("CARGO_PKG_VERSION"),
+        "holds": tally.holds,
+        "differs": tally.differs,
+        "fails": tally.fails,
+        "claims": claims.collect::<Vec<_>>(),
+    })
+}
+
+fn judgement(one: &Judgement<'_>) -> Value {
+    let points = one.values.iter();
+    let points = points.map(|value| object!({ "point": value.point, "value": value.value }));
+    object!({
+        "what": one.expectation.what,
+        "measure": one.expectation.measure.name,
+        "at_least": one.expectation.band.at_least,
+        "at_most": one.expectation.band.at_most,
+        "engine": one.engine.name(),
+        "verdict": match one.verdict {
+            Verdict::Holds => "holds",
+            Verdict::Differs => "differs",
+            Verdict::Fails => "fails",
+        },
+        "why": one.why(),
+        "points": points.collect::<Vec<_>>(),
+        "seeds": one.seeds,
+    })
+}

@@ -1,0 +1,28 @@
+//! What was lost, and what that cost.
+
+use super::Measure;
+use crate::sweep::Unit;
+
+pub(super) const MEASURES: &[Measure] = &[
+    Measure {
+        name: "drops",
+        unit: Unit::Plain,
+        about: "packets dropped by buffer, queue discipline or policer",
+        of: |subject| Some(subject.record.summary.path.drops? as f64),
+    },
+    Measure {
+        name: "resent",
+        unit: Unit::Share,
+        about: "what was sent again, as a share of what was sent",
+        of: |subject| {
+            let resent = subject.sum(|flow| Some(flow.retransmitted_bytes? as f64))?;
+            Some(resent / subject.sum(|flow| Some(flow.sent_bytes? as f64))?)
+        },
+    },
+    Measure {
+        name: "timeouts",
+        unit: Unit::Plain,
+        about: "retransmission timeouts",
+        of: |subject| subject.sum(|flow| Some(flow.timeouts? as f64)),
+    },
+];

@@ -1,0 +1,60 @@
+//! Who got how much of the path.
+
+use super::{Measure, Subject};
+use crate::sweep::Unit;
+
+pub(super) const MEASURES: &[Measure] = &[
+    Measure {
+        name: "limit_share",
+        unit: Unit::Share,
+        about: "goodput of the flows together, as a share of what the path allows: rate × (1 − loss) × payload of a packet",
+        of: |subject| subject.sum(|flow| flow.limit_share),
+    },
+    Measure {
+        name: "goodput",
+        unit: Unit::Rate,
+        about: "payload delivered once per second, of the flows together",
+        of: |subject| subject.sum(|flow| Some(flow.goodput_bps as f64)),
+    },
+    Measure {
+        name: "flow_share",
+        unit: Unit::Share,
+        about: "goodput of the flows as a share of all flows'",
+        of: |subject| {
+            let all = subject.record.summary.flows.iter();
+            let all: f64 = all.map(|flow| flow.goodput_bps as f64).sum();
+            Some(subject.sum(|flow| Some(flow.goodput_bps as f64))? / all)
+        },
+    },
+    Measure {
+        name: "utilization",
+        unit: Unit::Share,
+        about: "what the bottleneck transmitted, as a share of what it could have",
+        of: |subject| subject.record.summary.path.utilization,
+    },
+    Measure {
+        name: "window_share",
+        unit: Unit::Share,
+        about: "goodput as a share of what the receive window allows in each RTprop, or the path if that is less",
+        of: window_share,
+    },
+    Measure {
+        name: "jain_converged",
+        unit: Unit::Plain,
+        about: "Jain's index of each second from the convergence on: the mean",
+        of: |subject| subject.record.summary.fairness.jain_per_s_converged.mean,
+    },
+    Measure {
+        name: "convergence",
+        unit: Unit::Time,
+        about: "from the last flow's start until Jain's index of any five seconds stays at 0.95 or more",
+        of: |subject| Some(subject.record.summary.fairness.convergence_s? * 1e3),
+    },
+];
+
+fn window_share(subject: &Subject<'_>) -> Option<f64> {
+    let window = subject.record.scenario.host.receive_buffer?.get() as f64;
+    let of_window = window * 8.0 / (subject.rtprop_ms() / 1e3);
+    let limit = subject.record.summary.path.limit_bps? as f64;
+    Some(subject.sum(|flow| Some(flow.goodput_bps as f64))? / of_window.min(limit))
+}

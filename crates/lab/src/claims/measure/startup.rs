@@ -1,0 +1,152 @@
+//! How a flow begins: the first search for the bandwidth, and the queue that it leaves.
+
+use super::{Measure, Subject};
+use crate::record::FlowSample;
+use crate::sweep::{Unit, median};
+
+pub(super) const MEASURES: &[Measure] = &[
+    Measure {
+        name: "startup_growth",
+        unit: Unit::Plain,
+        about: "by which factor inflight grows in a round of Startup or slow start, until it is a BDP: the median",
+        of: growth,
+    },
+    Measure {
+        name: "startup_plateau",
+        unit: Unit::Plain,
+        about: "rounds from the one in which BtlBw last grew by a quarter to the end of Startup",
+        of: plateau,
+    },
+    Measure {
+        name: "startup_queue",
+        unit: Unit::Plain,
+        about: "the longest queue until Startup and Drain are over, in BDPs",
+        of: queue,
+    },
+    Measure {
+        name: "drained",
+        unit: Unit::Plain,
+        about: "inflight when Drain ends, in BDPs",
+        of: |subject| {
+            let samples = &subject.flows().next()?.samples;
+            let drain = samples.iter().position(|sample| sample.state == "Drain")?;
+            let after = samples
+                .get(drain..)?
+                .iter()
+                .find(|sample| sample.state == "ProbeBW")?;
+            Some(after.inflight.get() as f64 / subject.bdp_bytes()?)
+        },
+    },
+];
+
+/// The first samples of packet-timed rounds: of each, the first that acknowledges what was sent after the one before
+/// (paper, appendix).
+pub(super) fn rounds(samples: &[FlowSample]) -> Vec<&FlowSample> {
+    let mut rounds = Vec::new();
+    let mut ends_at = 0;
+    for sample in samples {
+        if sample.delivered.get() > ends_at {
+            ends_at = sample.delivered.get() + sample.inflight.get();
+            rounds.push(sample);
+        }
+    }
+    rounds
+}
+
+/// The samples until the first search is over.
+fn search<'s>(subject: &Subject<'s>) -> Option<&'s [FlowSample]> {
+    let samples = &subject.flows().next()?.samples;
+    let is_search = |sample: &FlowSample| matches!(sample.state, "Startup" | "SlowStart");
+    let end = samples.iter().position(|sample| !is_search(sample));
+    samples.get(..end.unwrap_or(samples.len()))
+}
+
+fn growth(subject: &Subject<'_>) -> Option<f64> {
+    let bdp = subject.bdp_bytes()?;
+    let inflights = rounds(search(subject)?);
+    let inflights = inflights.iter().map(|sample| sample.inflight.get() as f64);
+    let inflights: Vec<f64> = inflights.collect();
+    let pairs = inflights.iter().zip(inflights.iter().skip(1));
+    let growths = pairs.filter(|(before, _)| (1.0..bdp).contains(*before));
+    median(
+        &mut growths
+            .map(|(before, after)| after / before)
+            .collect::<Vec<_>>(),
+    )
+}
+
+fn plateau(subject: &Subject<'_>) -> Option<f64> {
+    let samples = &subject.flows().next()?.samples;
+    let end = search(subject)?.len();
+    // The sample with which it ends opens the last round.
+    let samples = samples.get(..=end)?;
+    // What is a quarter less than at the end is what the last growth by a quarter began from.
+    let last = samples.last()?.btl_bw?.bits_per_sec() as f64 / 1.25;
+    let has_grown = |sample: &FlowSample| {
+        sample
+            .btl_bw
+            .is_some_and(|bw| bw.bits_per_sec() as f64 > last)
+    };
+    let reached = samples.iter().position(has_grown)?;
+    Some(rounds(samples.get(reached..)?).len() as f64 - 1.0)
+}
+
+fn queue(subject: &Subject<'_>) -> Option<f64> {
+    let flow = subject.flows().next()?;
+    let steady = flow
+        .samples
+        .iter()
+        .find(|sample| sample.state == "ProbeBW")?
+        .at;
+    let path = subject.record.paths.first()?.samples.iter();
+    let delays = path
+        .take_while(|sample| sample.at <= steady)
+        .map(|sample| sample.delay.as_millis_f64());
+    Some(delays.reduce(f64::max)? / subject.rtprop_ms())
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use units::{Bytes, Duration, Rate};
+
+    /// A sample at a millisecond, with so many bytes delivered and in flight.
+    pub fn sample(millis: u64, delivered: u64, inflight: u64) -> FlowSample {
+        FlowSample {
+            at: Duration::from_millis(millis),
+            rtt: Some(Duration::from_millis(10)),
+            srtt: None,
+            delivery_rate: None,
+            inflight: Bytes::new(inflight),
+            cwnd: Bytes::ZERO,
+            ssthresh: None,
+            pacing_rate: Rate::ZERO,
+            btl_bw: None,
+            rt_prop: None,
+            state: "Startup",
+            delivered: Bytes::new(delivered),
+            lost: Bytes::ZERO,
+            is_app_limited: None,
+            busy: None,
+        }
+    }
+
+    #[test]
+    fn a_round_ends_when_what_was_in_flight_at_its_start_is_delivered() {
+        let samples: Vec<FlowSample> = [
+            (0, 1, 9),
+            (1, 5, 10),
+            (2, 10, 10),
+            (3, 11, 20),
+            (4, 31, 20),
+            (5, 32, 20),
+        ]
+        .map(|(at, delivered, inflight)| sample(at, delivered, inflight))
+        .to_vec();
+        let starts: Vec<u64> = rounds(&samples)
+            .iter()
+            .map(|one| one.delivered.get())
+            .collect();
+        assert_eq!(starts, [1, 11, 32]);
+    }
+}

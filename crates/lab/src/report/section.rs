@@ -1,0 +1,45 @@
+//! A section of a document that people write around it.
+
+/// What a section stands between, each on a line of its own: `<!-- NAME: begin -->` and `<!-- NAME: end -->`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Marks(pub &'static str);
+
+/// A document has no place for the section.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("has no lines `{0}` and, below it, `{1}`")]
+pub struct NoMarks(String, String);
+
+impl Marks {
+    /// The document with the section in place of what is between the marks.
+    ///
+    /// # Errors
+    ///
+    /// It has none.
+    pub fn replace(self, document: &str, section: &str) -> Result<String, NoMarks> {
+        let [begin, end] = ["begin", "end"].map(|which| format!("<!-- {}: {which} -->", self.0));
+        let found = document.split_once(&begin).and_then(|(before, rest)| {
+            let (_, after) = rest.split_once(&end)?;
+            Some(format!("{before}{begin}\n{section}{end}{after}"))
+        });
+        found.ok_or(NoMarks(begin, end))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_between_the_marks_is_replaced() {
+        let marks = Marks("results");
+        let [begin, end] = ["<!-- results: begin -->", "<!-- results: end -->"];
+        let document = format!("# Title\n\n{begin}\nold\n{end}\nBy hand.\n");
+        let new = marks.replace(&document, "new\n").unwrap();
+        assert_eq!(new, format!("# Title\n\n{begin}\nnew\n{end}\nBy hand.\n"));
+        assert_eq!(marks.replace(&new, "new\n").unwrap(), new);
+        for wrong in ["", begin, end, &format!("{end}\n{begin}")] {
+            let error = marks.replace(wrong, "new").unwrap_err().to_string();
+            assert!(error.contains(begin) && error.contains(end), "{error}");
+        }
+    }
+}

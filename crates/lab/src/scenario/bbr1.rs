@@ -1,0 +1,116 @@
+//! A group's own settings of BBR, for where that is its controller: `bbr1`.
+
+use congestion::bbr1::Config;
+use units::Ratio;
+
+use super::error::ScenarioError;
+use super::value::Value;
+
+/// How the group's BBR is different from that of the kernel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Bbr1Spec {
+    /// `variant`: whose BBR it is.
+    pub variant: Variant,
+    /// `cwnd_gain`: from the estimated BDP to the window once the pipe is full.
+    pub cwnd_gain: Option<Ratio>,
+    /// `policer_model`: whether to look for a policer.
+    pub has_policer_model: Option<bool>,
+}
+
+/// Whose BBR it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Variant {
+    /// `linux`: with what the kernel adds.
+    #[default]
+    Linux,
+    /// `paper`: as published in 2016.
+    Paper,
+}
+
+impl Bbr1Spec {
+    /// The fields of `bbr1`.
+    pub const KEYS: [&str; 3] = ["variant", "cwnd_gain", "policer_model"];
+
+    /// The names of the variants.
+    pub(crate) const VARIANTS: [(&str, Variant); 2] =
+        [("linux", Variant::Linux), ("paper", Variant::Paper)];
+
+    /// Reads the table, or the name of a variant.
+    pub(crate) fn read(value: &Value) -> Result<Bbr1Spec, ScenarioError> {
+        let variant = |name: &Value| name.one_of("variant", &Bbr1Spec::VARIANTS);
+        let Value::Table(_) = value else {
+            return Ok(Bbr1Spec {
+                variant: variant(value)?,
+                ..Bbr1Spec::default()
+            });
+        };
+        let fields = value.fields("{ variant = \"paper\" }", &Bbr1Spec::KEYS)?;
+        Ok(Bbr1Spec {
+            variant: fields.or("variant", Variant::default(), variant)?,
+            cwnd_gain: fields.optional("cwnd_gain", |gain| {
+                let ratio: Ratio = gain.parse()?;
+                match ratio < Ratio::ONE {
+                    true => Err(gain.wrong("does not fill the pipe; give 1 or more")),
+                    false => Ok(ratio),
+                }
+            })?,
+            has_policer_model: fields.optional("policer_model", Value::yes_or_no)?,
+        })
+    }
+
+    /// What the controller is told.
+    pub fn config(&self) -> Config {
+        let base = match self.variant {
+            Variant::Linux => Config::linux(),
+            Variant::Paper => Config::paper(),
+        };
+        Config {
+            cwnd_gain: self.cwnd_gain.unwrap_or(base.cwnd_gain),
+            has_policer_model: self.has_policer_model.unwrap_or(base.has_policer_model),
+            ..base
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::Scenario;
+
+    fn scenario(controller: &str, bbr1: &str) -> Result<Scenario, ScenarioError> {
+        let flow = format!("[[flow]]\ncontroller = \"{controller}\"\nbbr1 = {bbr1}\n");
+        format!("name = \"x\"\nduration = \"1s\"\n{flow}").parse()
+    }
+
+    #[test]
+    fn a_variant_and_what_is_different_about_it() {
+        let text = "{ variant = \"paper\", cwnd_gain = 1, policer_model = false }";
+        let read = scenario("bbr1", text).unwrap();
+        let config = read.flows[0].bbr1.unwrap().config();
+        let expected = Config {
+            cwnd_gain: config.cwnd_gain,
+            has_policer_model: false,
+            ..Config::paper()
+        };
+        assert_eq!(config, expected);
+        assert!(config.cwnd_gain == Ratio::ONE);
+        assert_eq!(read.to_string().parse(), Ok(read));
+        let named = scenario("bbr1", "\"linux\"").unwrap();
+        assert_eq!(named.flows[0].bbr1.unwrap().config(), Config::linux());
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_answered() {
+        for (text, reason) in [
+            ("\"papers\"", "flow.bbr1: papers is no known variant"),
+            (
+                "{ cwnd_gain = 0.5 }",
+                "flow.bbr1.cwnd_gain: 0.5 does not fill the pipe",
+            ),
+            ("{ cwnd = 2 }", "flow.bbr1.cwnd: unknown key"),
+        ] {
+            let error = scenario("bbr1", text).unwrap_err().to_string();
+            assert!(error.contains(reason), "{error}");
+        }
+    }
+}
