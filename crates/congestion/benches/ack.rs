@@ -90,6 +90,7 @@ impl<C: Controller> Flow<C> {
             ce_marked: Bytes::ZERO,
             is_cwnd_limited: true,
             is_progress: true,
+            next_departure: self.now,
         });
     }
 

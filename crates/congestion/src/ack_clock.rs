@@ -82,6 +82,7 @@ impl<C: Controller> AckClock<C> {
             ce_marked: Bytes::ZERO,
             is_cwnd_limited: self.is_cwnd_limited,
             is_progress: self.is_progress,
+            next_departure: self.now,
         });
         self.send();
     }

@@ -97,6 +97,10 @@ pub struct Ack {
     /// until that is clear a window-based controller does not grow (RFC 5681, "Fast Retransmit/Fast Recovery"). Always true
     /// where packets are not acknowledged in order (QUIC), or known to be reordered (Linux `tcp_may_raise_cwnd`).
     pub is_progress: bool,
+    /// When the next packet may leave: later than `now` as far as pacing has given departures away already, to what waits
+    /// in the host's scheduler and counts as in flight, or to a pause of the sender's own (Linux `tcp_wstamp_ns`). `now`
+    /// where nobody has done that, and where a packet is in flight only once it has left.
+    pub next_departure: Time,
 }
 
 /// One round-trip time measurement.

@@ -160,6 +160,7 @@
 //!             ce_marked: Bytes::ZERO,
 //!             is_cwnd_limited: !self.is_app_limited,
 //!             is_progress: true,
+//!             next_departure: now,
 //!         });
 //!         self.is_app_limited = false;
 //!     }

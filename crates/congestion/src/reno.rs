@@ -129,6 +129,7 @@ mod tests {
                 ce_marked: Bytes::ZERO,
                 is_cwnd_limited: true,
                 is_progress: true,
+                next_departure: flow.now,
             });
             flow.packets()
         };

@@ -121,6 +121,7 @@ impl Flow {
             ce_marked: Bytes::new(self.below(2)),
             is_cwnd_limited: self.below(4) > 0,
             is_progress: self.below(8) > 0,
+            next_departure: self.now,
         };
         self.controller.on_ack(&ack);
     }

@@ -113,6 +113,7 @@ prop_compose! {
             }),
             is_cwnd_limited,
             is_progress: is_cwnd_limited || is_app_limited,
+            next_departure: Time::from_nanos(counts[5]),
         }
     }
 }
@@ -256,6 +257,7 @@ impl<C: Controller> Transport<C> {
             ce_marked: Bytes::ZERO,
             is_cwnd_limited: oldest_first,
             is_progress: oldest_first,
+            next_departure: self.now,
         });
     }
 
@@ -315,11 +317,12 @@ proptest! {
     fn bbr1_does_with_any_settings(
         connection in connection(),
         events in prop::collection::vec(event(), 0..120),
-        flags in prop::array::uniform2(any::<bool>()),
+        flags in prop::array::uniform3(any::<bool>()),
     ) {
         let config = bbr1::Config {
             is_end_host_budgeted: flags[0],
             has_policer_model: flags[1],
+            has_departure_model: flags[2],
             ..bbr1::Config::paper()
         };
         drive(connection, Bbr1::new(connection, config), &events);

@@ -57,6 +57,17 @@ impl Bbr1 {
         }
     }
 
+    /// What of `inflight` will be in the network when the next packet leaves: all but the whole packets that are delivered
+    /// until then (Linux `bbr_packets_in_net_at_edt`). Departures that are given away cannot be changed any more, so that
+    /// what is decided now shows only from that one on.
+    pub(super) fn in_network(&self, ack: &Ack, inflight: Bytes) -> Bytes {
+        if !self.config.has_departure_model {
+            return inflight;
+        }
+        let delivered = self.bw().bytes_in(ack.next_departure.since(ack.now));
+        inflight - self.mss * (delivered.get() / self.mss.get())
+    }
+
     /// The estimated bandwidth-delay product times `gain`; the initial window while no RTT is known.
     fn bdp(&self, bw: Rate, gain: Ratio) -> Bytes {
         match self.rt_prop.get() {

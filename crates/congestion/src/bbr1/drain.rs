@@ -1,8 +1,9 @@
 //! Drain: gets rid of the queue that Startup has created while its last rounds found no more bandwidth.
 
-use units::{Bytes, Ratio, Time};
+use units::Ratio;
 
 use super::{Bbr1, State, startup};
+use crate::controller::Ack;
 
 /// The exact inverse of Startup's gain: what a round at that gain has queued up, a round at this one lets flow off
 /// (paper, "Single BBR Flow Startup Behavior"; Linux `bbr_drain_gain`).
@@ -20,9 +21,11 @@ impl Bbr1 {
     }
 
     /// The queue is gone once no more is in flight than the pipe holds.
-    pub(super) fn check_drain_done(&mut self, now: Time, inflight: Bytes) {
-        if matches!(self.state, State::Drain) && inflight <= self.inflight_at(Ratio::ONE) {
-            self.enter_probe_bw(now);
+    pub(super) fn check_drain_done(&mut self, ack: &Ack) {
+        if matches!(self.state, State::Drain)
+            && self.in_network(ack, ack.inflight) <= self.inflight_at(Ratio::ONE)
+        {
+            self.enter_probe_bw(ack.now);
         }
     }
 }

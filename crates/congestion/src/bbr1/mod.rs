@@ -210,7 +210,7 @@ impl Bbr1 {
     fn check_transitions(&mut self, ack: &Ack) {
         self.check_cycle_phase(ack);
         self.check_startup_done();
-        self.check_drain_done(ack.now, ack.inflight);
+        self.check_drain_done(ack);
         self.check_probe_rtt(ack);
         self.is_restarting_from_idle = false;
     }
@@ -395,6 +395,7 @@ mod tests {
             ce_marked: Bytes::ZERO,
             is_cwnd_limited: true,
             is_progress: true,
+            next_departure: at(ms),
         }
     }
 
@@ -420,6 +421,26 @@ mod tests {
         assert_eq!(bbr1.pacing_rate(), first);
         bbr1.on_ack(&ack(120, BW));
         assert!(bbr1.pacing_rate() > first);
+    }
+
+    /// A BDP is 100 packets; of 110 in flight ten are delivered before the next one leaves.
+    #[test]
+    fn what_is_delivered_before_the_next_departure_keeps_nobody_in_drain() {
+        let state = |has_departure_model| {
+            let mut bbr1 = bbr1();
+            bbr1.config.has_departure_model = has_departure_model;
+            bbr1.config.are_phase_ends_budgeted = false;
+            let mut waiting = ack(40, BW);
+            for round in 1..=5 {
+                waiting = ack(40 * round, BW);
+                waiting.inflight = MSS * 110;
+                waiting.next_departure = waiting.now + RTPROP / 10;
+                bbr1.on_ack(&waiting);
+            }
+            bbr1.snapshot().state
+        };
+        assert_eq!(state(false), "Drain");
+        assert_eq!(state(true), "ProbeBW");
     }
 
     #[test]

@@ -87,13 +87,15 @@ impl Bbr1 {
         if gain > Ratio::ONE {
             // On a short path a round trip may be over before the extra data is in flight, so wait for that; but do
             // not insist if packets are lost, as a shallow buffer may never hold it.
-            let inflight_with_next_burst = ack.prior_inflight + self.pacing.quantum();
+            let with_next_burst = ack.prior_inflight + self.pacing.quantum();
             return is_full_length
-                && (has_losses(ack) || inflight_with_next_burst >= self.inflight_at(gain));
+                && (has_losses(ack)
+                    || self.in_network(ack, with_next_burst) >= self.inflight_at(gain));
         }
         if gain < Ratio::ONE {
             // Once the queue is gone, going on slowly would leave the pipe partly empty.
-            return is_full_length || ack.prior_inflight <= self.inflight_at(Ratio::ONE);
+            let in_network = self.in_network(ack, ack.prior_inflight);
+            return is_full_length || in_network <= self.inflight_at(Ratio::ONE);
         }
         is_full_length
     }
@@ -156,6 +158,7 @@ mod tests {
             ce_marked: Bytes::ZERO,
             is_cwnd_limited: true,
             is_progress: true,
+            next_departure: Time::ZERO + Duration::from_millis(ms),
         });
         !matches!(&bbr1.state, State::ProbeBw(cycle) if cycle.phase == phase)
     }

@@ -207,6 +207,7 @@ mod tests {
             ce_marked: Bytes::ZERO,
             is_cwnd_limited: true,
             is_progress: true,
+            next_departure: at(delivered),
         }
     }
 

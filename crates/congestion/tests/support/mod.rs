@@ -290,6 +290,7 @@ impl<C: Controller> Flow<C> {
             // With data, it is but the window and its pacer that it waits for.
             is_cwnd_limited: !self.sampler.is_app_limited(),
             is_progress: true,
+            next_departure: self.now,
         });
         if self.order == LossOrder::AfterAck {
             self.detect_losses();

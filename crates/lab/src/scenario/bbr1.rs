@@ -15,6 +15,8 @@ pub struct Bbr1Spec {
     pub cwnd_gain: Option<Ratio>,
     /// `policer_model`: whether to look for a policer.
     pub has_policer_model: Option<bool>,
+    /// `departure_model`: whether phases end by what will be in the network at the next departure.
+    pub has_departure_model: Option<bool>,
 }
 
 /// Whose BBR it is.
@@ -29,7 +31,7 @@ pub enum Variant {
 
 impl Bbr1Spec {
     /// The fields of `bbr1`.
-    pub const KEYS: [&str; 3] = ["variant", "cwnd_gain", "policer_model"];
+    pub const KEYS: [&str; 4] = ["variant", "cwnd_gain", "policer_model", "departure_model"];
 
     /// The names of the variants.
     pub(crate) const VARIANTS: [(&str, Variant); 2] =
@@ -55,6 +57,7 @@ impl Bbr1Spec {
                 }
             })?,
             has_policer_model: fields.optional("policer_model", Value::yes_or_no)?,
+            has_departure_model: fields.optional("departure_model", Value::yes_or_no)?,
         })
     }
 
@@ -67,6 +70,7 @@ impl Bbr1Spec {
         Config {
             cwnd_gain: self.cwnd_gain.unwrap_or(base.cwnd_gain),
             has_policer_model: self.has_policer_model.unwrap_or(base.has_policer_model),
+            has_departure_model: self.has_departure_model.unwrap_or(base.has_departure_model),
             ..base
         }
     }
@@ -84,12 +88,14 @@ mod tests {
 
     #[test]
     fn a_variant_and_what_is_different_about_it() {
-        let text = "{ variant = \"paper\", cwnd_gain = 1, policer_model = false }";
+        let text =
+            "{ variant = \"paper\", cwnd_gain = 1, policer_model = false, departure_model = true }";
         let read = scenario("bbr1", text).unwrap();
         let config = read.flows[0].bbr1.unwrap().config();
         let expected = Config {
             cwnd_gain: config.cwnd_gain,
             has_policer_model: false,
+            has_departure_model: true,
             ..Config::paper()
         };
         assert_eq!(config, expected);

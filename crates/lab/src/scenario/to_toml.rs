@@ -251,6 +251,9 @@ fn flow(spec: &FlowSpec) -> Table {
         if let Some(has) = bbr1.has_policer_model {
             inner.insert("policer_model".into(), Value::Boolean(has));
         }
+        if let Some(has) = bbr1.has_departure_model {
+            inner.insert("departure_model".into(), Value::Boolean(has));
+        }
         table.insert("bbr1".into(), Value::Table(inner));
     }
     if spec.reverse {

@@ -296,6 +296,8 @@ where
             is_cwnd_limited: std::mem::take(&mut self.is_cwnd_blocked) || !app_limited,
             // Packet numbers have no order that repairs would keep up.
             is_progress: true,
+            // What waits for its departure is not in flight.
+            next_departure: now,
         });
         self.is_idle = app_limited && in_flight == 0;
         if let Some(observer) = &self.observer {

@@ -361,6 +361,7 @@ impl<C: Controller> Sender<C> {
             ce_marked,
             is_cwnd_limited: self.cwnd_usage.is_limited(),
             is_progress: delivery.is_progress || self.scoreboard.reordered() > 0,
+            next_departure: self.pacer.departure(now),
         };
         self.controller.on_ack(&told);
         Some(told)
