@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::num::NonZeroUsize;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::SystemTime;
 
 use clap::Args;
@@ -13,19 +13,22 @@ use lab::calibrate::{
 use lab::engine;
 use lab::record::Record;
 use lab::report::{self, Origin};
-use lab::sweep::{Run, Store};
+use lab::study::{Shelf, Text};
+use lab::sweep::{Run, Store, SweepError};
 
 use crate::command_line;
 use crate::document::Document;
 use crate::failure::Failure;
 use crate::files;
-use crate::input::Input;
 use crate::interrupt;
 use crate::machine;
 use crate::output;
 use crate::program;
 use crate::results_directory;
 use crate::sweep_bar::SweepBar;
+
+/// Where the cases are in Fullpipe's scenarios.
+const SHELF: &str = "calibration";
 
 /// The files in a calibration's directory, beside the results as they come.
 const TABLE: &str = "calibration.parquet";
@@ -59,9 +62,9 @@ pub struct Options {
         default_values_t = [engine::Kind::Linux, engine::Kind::Sim]
     )]
     engines: Vec<engine::Kind>,
-    /// The directory with the cases' files
-    #[arg(long, value_name = "DIR", default_value = "scenarios/calibration")]
-    scenarios: PathBuf,
+    /// The directory with the cases' files [default: those that are built in]
+    #[arg(long, value_name = "DIR")]
+    scenarios: Option<PathBuf>,
     /// Only the cases that are a first impression, once each
     #[arg(long)]
     quick: bool,
@@ -213,10 +216,13 @@ fn calibration(options: &Options) -> Result<Calibration, Failure> {
             "--reuse {reused}: it is none of the two engines"
         )));
     }
-    let inputs = inputs(&options.scenarios)?;
-    let sets: Vec<Set> = inputs
+    let shelf = Shelf::or_built_in(options.scenarios.as_deref(), SHELF);
+    let texts = shelf.all().map_err(Failure::usage)?;
+    let wrong =
+        |text: &Text, error: SweepError| Failure::usage(format_args!("{}: {error}", text.place));
+    let sets: Vec<Set> = texts
         .iter()
-        .map(|input| Set::parse(&input.text, &input.directory).map_err(|error| input.wrong(error)))
+        .map(|text| Set::parse(&text.text, &text.directory).map_err(|error| wrong(text, error)))
         .collect::<Result<_, _>>()?;
     let choice = Choice {
         patterns: options
@@ -231,9 +237,11 @@ fn calibration(options: &Options) -> Result<Calibration, Failure> {
         false => REPEATS,
     });
     let calibration =
-        Calibration::new(&sets, &choice, engines, repeats).map_err(|(place, error)| {
-            let input = inputs.get(place);
-            input.map_or_else(|| Failure::usage(&error), |input| input.wrong(&error))
+        Calibration::new(&sets, &choice, engines, repeats).map_err(|(place, error)| match texts
+            .get(place)
+        {
+            Some(text) => wrong(text, error),
+            None => Failure::usage(error),
         })?;
     let unknown = options.cases.iter().find(|pattern| {
         let pattern = WildMatch::new(pattern);
@@ -255,26 +263,6 @@ fn calibration(options: &Options) -> Result<Calibration, Failure> {
     match calibration.cases.iter().all(|case| case.skipped.is_some()) {
         true => Err(Failure::usage("there is no case that both engines can run")),
         false => Ok(calibration),
-    }
-}
-
-/// The files with cases, in the order of their names.
-fn inputs(directory: &Path) -> Result<Vec<Input>, Failure> {
-    let shown = directory.display();
-    let wrong = |reason: String| Failure::usage(format_args!("--scenarios {shown}: {reason}"));
-    let entries = fs::read_dir(directory).map_err(|error| wrong(error.to_string()))?;
-    let mut paths: Vec<PathBuf> = entries
-        .map(|entry| entry.map(|entry| entry.path()))
-        .collect::<Result<_, _>>()
-        .map_err(|error| wrong(error.to_string()))?;
-    paths.retain(|path| {
-        path.extension()
-            .is_some_and(|extension| extension == "toml")
-    });
-    paths.sort();
-    match paths.is_empty() {
-        true => Err(wrong("there are no cases in it, no *.toml".to_owned())),
-        false => paths.iter().map(|path| Input::read(path)).collect(),
     }
 }
 

@@ -31,6 +31,16 @@ fn calibrate(directory: &Path, options: &[&str]) -> (Option<i32>, String, String
 }
 
 #[test]
+fn cases_are_built_in() {
+    let elsewhere = tempfile::tempdir().expect("a directory");
+    let arguments = ["calibrate", "--engines", "sim,sim", "--list", "*-policer"];
+    let (status, stdout, stderr) = Running::start(elsewhere.path(), arguments).finish();
+    assert!(status.success(), "{stderr}");
+    assert_eq!(stdout.lines().count(), 2, "{stdout}");
+    assert!(stdout.contains("bbr1-policer"), "{stdout}");
+}
+
+#[test]
 fn results_are_kept_compared_and_shown() {
     let directory = directory(SET);
     let at = |name: &str| directory.path().join(name);
@@ -201,11 +211,11 @@ fn what_makes_no_sense_is_refused_before_anything_runs() {
     refused(
         ["calibrate", "--scenarios", &cases],
         2,
-        &["--scenarios", "no *.toml"],
+        &["cases", "no *.toml"],
     );
     refused(
         ["calibrate", "--scenarios", &results],
         2,
-        &["--scenarios", "small.toml"],
+        &["cannot read", "small.toml"],
     );
 }
