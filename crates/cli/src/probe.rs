@@ -12,6 +12,7 @@ use units::Duration;
 
 use crate::address::resolve;
 use crate::failure::Failure;
+use crate::files;
 use crate::input::Input;
 use crate::interrupt::{self, FAREWELL, Interrupt};
 use crate::output;
@@ -48,6 +49,9 @@ pub struct Options {
     /// Where rows go [default: the file's name without .toml, in this directory]
     #[arg(long, value_name = "DIR", conflicts_with = "serve")]
     out: Option<PathBuf>,
+    /// Draw how goodputs, and their ratio, are distributed over the destinations, as SVG into this file
+    #[arg(long, value_name = "FILE", conflicts_with = "serve")]
+    picture: Option<PathBuf>,
     /// Paths at a time [default: as many as there are processors; 1 for linux, which measures in real time]
     #[arg(long, value_name = "N", conflicts_with = "serve")]
     jobs: Option<NonZeroUsize>,
@@ -225,6 +229,10 @@ fn conclude(options: &Options, file: &Path, spec: &Spec, results: &Results) -> R
     match options.json {
         true => output::json(&results.json(&spec.name))?,
         false => output::result(probe::table(results).trim_end())?,
+    }
+    if let Some(path) = &options.picture {
+        let svg = probe::picture(results, &spec.name).svg();
+        files::write(path, svg.as_bytes())?;
     }
     if !options.quiet {
         let directory = directory(options, file);

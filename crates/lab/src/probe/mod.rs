@@ -4,11 +4,12 @@
 //! A [`Spec`] is read from TOML. Its destinations are paths, which an engine runs ([`run_paths`]), or hosts, where somebody
 //! receives ([`run_hosts`]): [`TcpServer`] over the kernel's TCP, [`quic::probe::Server`] over our QUIC. Every probe is a
 //! [`Row`]; a [`Dataset`] keeps the rows of each round in a Parquet file of its own; [`Results`] are medians by destination
-//! and controller, and the distribution of their ratio over the destinations.
+//! and controller, and the distribution of their ratio over the destinations, which [`picture`] draws.
 
 mod dataset;
 mod hosts;
 mod paths;
+mod picture;
 mod results;
 mod row;
 mod spec;
@@ -18,6 +19,7 @@ mod tcp;
 pub use dataset::{Dataset, DatasetError};
 pub use hosts::run_hosts;
 pub use paths::{paths, run_paths};
+pub use picture::picture;
 pub use results::{Destination, Results};
 pub use row::Row;
 pub use spec::{Host, Over, Spec, Target};
