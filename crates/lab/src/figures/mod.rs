@@ -3,6 +3,7 @@
 //! A [`Figure`] has a name, which is that of its [study](crate::study) in `scenarios/figures/`, and draws what was found
 //! in its [`Runs`]: [`Figure::picture`]. [`ALL`] has all of them, [`page`] puts their pictures on one page.
 
+mod boundary;
 mod cdn_2;
 mod cdn_3;
 mod cdn_4;
@@ -62,4 +63,7 @@ pub static ALL: &[Figure] = &[
     cdn_8::FIGURE,
     coexistence::FIGURE,
     rtt_unfairness::FIGURE,
+    boundary::POLICER,
+    boundary::OBJECT_SIZE,
+    boundary::SHORT_PATHS,
 ];

@@ -6,6 +6,12 @@ use crate::sweep::{Unit, median};
 
 pub(super) const MEASURES: &[Measure] = &[
     Measure {
+        name: "initial_p50",
+        unit: Unit::Time,
+        about: "median time of objects that fit the initial window of ten packets",
+        of: |subject| took(subject, 0, SIZE_CLASSES[0]),
+    },
+    Measure {
         name: "small_p50",
         unit: Unit::Time,
         about: "median time of objects of up to 100 kB",
