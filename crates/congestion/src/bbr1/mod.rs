@@ -430,9 +430,8 @@ mod tests {
             let mut bbr1 = bbr1();
             bbr1.config.has_departure_model = has_departure_model;
             bbr1.config.are_phase_ends_budgeted = false;
-            let mut waiting = ack(40, BW);
             for round in 1..=5 {
-                waiting = ack(40 * round, BW);
+                let mut waiting = ack(40 * round, BW);
                 waiting.inflight = MSS * 110;
                 waiting.next_departure = waiting.now + RTPROP / 10;
                 bbr1.on_ack(&waiting);
