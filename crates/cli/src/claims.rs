@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 use std::fs;
-use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::{Instant, SystemTime};
 
@@ -15,14 +14,12 @@ use lab::study::{Batch, BatchError, Findings, Length, Shelf, Study};
 
 use crate::command_line;
 use crate::document::Document;
-use crate::engines::Engines;
 use crate::failure::Failure;
 use crate::files;
 use crate::interrupt;
 use crate::machine;
 use crate::output;
-use crate::program;
-use crate::sweep_bar::SweepBar;
+use crate::study_options::StudyOptions;
 
 /// Where the table and its studies are in Fullpipe's scenarios.
 const SHELF: &str = "claims";
@@ -44,55 +41,35 @@ pub struct Options {
     /// Which claims [default: all]
     #[arg(value_name = "ID")]
     ids: Vec<String>,
-    /// Where to measure: those of sim, quic, linux, or all, that can show a claim
-    #[arg(
-        long,
-        value_name = "ENGINE",
-        value_delimiter = ',',
-        default_value = "sim"
-    )]
-    engine: Vec<Engines>,
-    /// A first impression: shorter runs, fewer points
-    #[arg(long)]
-    quick: bool,
+    #[command(flatten)]
+    study: StudyOptions,
     /// Print the judgements on stdout as JSON, and nothing else there
     #[arg(long)]
     json: bool,
-    /// List the claims, and run none
-    #[arg(long)]
-    list: bool,
     /// Keep the judgements as JSON here, and the record of each run, as run --out does
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Replace the results in this document, between `<!-- claims: begin -->` and `<!-- claims: end -->`
+    /// Replace the results in this document, between `<!-- claims: begin -->` and `<!-- claims: end -->`; with an engine
+    /// in real time, between `<!-- real-time: begin -->` and `<!-- real-time: end -->`
     #[arg(long, value_name = "FILE")]
     document: Option<PathBuf>,
-    /// The directory with the table of claims and their studies [default: those that are built in]
-    #[arg(long, value_name = "DIR")]
-    scenarios: Option<PathBuf>,
-    /// Runs at a time [default: as many as there are processors; 1 in real time]
-    #[arg(long, value_name = "N")]
-    jobs: Option<NonZeroUsize>,
-    /// Say nothing but the result, and what went wrong
-    #[arg(long)]
-    quiet: bool,
 }
 
 /// Runs the studies of the claims, and judges them.
 pub fn run(options: &Options) -> Result<(), Failure> {
-    let shelf = Shelf::or_built_in(options.scenarios.as_deref(), SHELF);
+    let shelf = options.study.shelf(SHELF);
     let table = Table::open(&shelf).map_err(Failure::usage)?;
     let claims = table.choose(&options.ids).map_err(Failure::usage)?;
-    if options.list {
-        return list(&claims);
-    }
     let engines = engines(options, &claims)?;
     let document = options
         .document
         .as_deref()
-        .map(|path| Document::read(path, claims::MARKS))
+        .map(|path| Document::read(path, claims::marks(&engines)))
         .transpose()?;
     let studies = studies(options, &shelf, &claims)?;
+    if options.study.list {
+        return list(&claims, &engines, &studies);
+    }
     let batches: Vec<(Batch, Vec<&str>)> = engines
         .iter()
         .map(|engine| batch(*engine, &claims, &studies))
@@ -108,8 +85,9 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     let (_runtime, cancel) = interrupt::cancel()?;
     let began = Instant::now();
     let mut judgements = Vec::new();
+    let mut loads: Vec<f64> = machine::load().into_iter().collect();
     for (batch, names) in &batches {
-        judgements.extend(judge(options, &claims, batch, names, &cancel)?);
+        judgements.extend(judge(options, &claims, batch, names, &cancel, &mut loads)?);
     }
     judgements.sort_by_key(|one: &Judgement<'_>| place(&claims, &engines, one));
     let origin = claims::Origin {
@@ -120,6 +98,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
             .map(|engine| (*engine, machine::version(*engine)))
             .collect(),
         machine: machine::processor(),
+        load: claims::Load::of(&loads),
         wall: began.elapsed(),
     };
     if let Some(document) = document {
@@ -142,12 +121,47 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     }
 }
 
-fn list(claims: &[&Claim]) -> Result<(), Failure> {
-    for claim in claims {
-        let engines: Vec<&str> = claim.engines.iter().map(|engine| engine.name()).collect();
+/// One line a claim, with the time that its study takes on the engines in real time, and a line with the sum.
+fn list(
+    claims: &[&Claim],
+    engines: &[engine::Kind],
+    studies: &HashMap<String, Study>,
+) -> Result<(), Failure> {
+    let real_time: Vec<engine::Kind> = engines
+        .iter()
+        .copied()
+        .filter(|engine| engine.is_real_time())
+        .collect();
+    let is_shown = |claim: &&&Claim| engines.iter().any(|engine| claim.is_shown_on(*engine));
+    for claim in claims.iter().filter(is_shown) {
+        let names: Vec<&str> = claim.engines.iter().map(|engine| engine.name()).collect();
+        let mut took = 0.0;
+        for engine in real_time
+            .iter()
+            .filter(|engine| claim.is_shown_on(**engine))
+        {
+            took += batch(*engine, &[claim], studies)?
+                .0
+                .real_time()
+                .as_secs_f64();
+        }
+        let took = match took > 0.0 {
+            true => format!("{took:.0} s"),
+            false => String::new(),
+        };
         let (id, source, published) = (&claim.id, &claim.source, &claim.published);
-        let engines = engines.join(",");
-        output::result(format_args!("{id:<18} {engines:<14} {source}: {published}"))?;
+        let names = names.join(",");
+        output::result(format_args!(
+            "{id:<18} {names:<14} {took:>6} {source}: {published}"
+        ))?;
+    }
+    for engine in real_time {
+        let (batch, _) = batch(engine, claims, studies)?;
+        let minutes = batch.real_time().as_secs_f64() / 60.0;
+        output::note(format_args!(
+            "engine {engine}: {} runs, {minutes:.0} minutes in real time",
+            batch.len()
+        ));
     }
     Ok(())
 }
@@ -155,8 +169,8 @@ fn list(claims: &[&Claim]) -> Result<(), Failure> {
 /// The engines that were asked for, each once, in the order in which they are run; those that no claim can be seen on are
 /// left out.
 fn engines(options: &Options, claims: &[&Claim]) -> Result<Vec<engine::Kind>, Failure> {
-    let shows = |engine: &engine::Kind| claims.iter().any(|claim| claim.engines.contains(engine));
-    let mut engines = Engines::united(&options.engine);
+    let shows = |engine: &engine::Kind| claims.iter().any(|claim| claim.is_shown_on(*engine));
+    let mut engines = options.study.engines();
     engines.retain(shows);
     match engines.is_empty() {
         true => Err(Failure::usage(
@@ -172,7 +186,6 @@ fn studies(
     shelf: &Shelf,
     claims: &[&Claim],
 ) -> Result<HashMap<String, Study>, Failure> {
-    let length = length(options);
     let mut studies = HashMap::new();
     for claim in claims {
         let text = shelf.get(&claim.study).map_err(Failure::usage)?;
@@ -182,17 +195,10 @@ fn studies(
         claim
             .check(&whole)
             .map_err(|error| Failure::usage(format_args!("claim {}: {error}", claim.id)))?;
-        let study = Study::read(&text, length).map_err(|error| wrong(&error))?;
+        let study = Study::read(&text, options.study.length()).map_err(|error| wrong(&error))?;
         studies.insert(claim.study.clone(), study);
     }
     Ok(studies)
-}
-
-fn length(options: &Options) -> Length {
-    match options.quick {
-        true => Length::Quick,
-        false => Length::Whole,
-    }
 }
 
 /// The runs on an engine, and the names of their studies.
@@ -203,8 +209,7 @@ fn batch<'c>(
 ) -> Result<(Batch, Vec<&'c str>), Failure> {
     let mut names: Vec<&str> = Vec::new();
     for claim in claims {
-        let is_shown = claim.expectations.iter().any(|of| claim.shows(of, engine));
-        if is_shown && !names.contains(&claim.study.as_str()) {
+        if claim.is_shown_on(engine) && !names.contains(&claim.study.as_str()) {
             names.push(&claim.study);
         }
     }
@@ -219,32 +224,20 @@ fn judge<'c>(
     batch: &Batch,
     names: &[&str],
     cancel: &Cancel,
+    loads: &mut Vec<f64>,
 ) -> Result<Vec<Judgement<'c>>, Failure> {
-    if !options.quiet {
-        output::note(format_args!(
-            "engine {}: {} runs",
-            batch.engine,
-            batch.len()
-        ));
-    }
-    let all: Vec<usize> = (0..batch.len()).collect();
-    let bar = SweepBar::new(&batch.plan, batch.engine, &all, options.quiet);
+    let length = options.study.length();
     let mut judgements = Vec::new();
     let mut failed = Vec::new();
-    batch.run(
-        program::jobs(options.jobs, batch.engine),
-        &|event| bar.show(&event),
-        cancel,
-        |study, findings| {
-            let name = names.get(study).copied().unwrap_or_default();
-            judgements.extend(Judgement::all(claims, name, &findings, length(options)));
-            if let Some(directory) = &options.out {
-                keep(directory, name, &findings);
-            }
-            failed.extend(findings.failed);
-        },
-    );
-    drop(bar);
+    options.study.run(batch, cancel, |study, findings| {
+        let name = names.get(study).copied().unwrap_or_default();
+        judgements.extend(Judgement::all(claims, name, &findings, length));
+        if let Some(directory) = &options.out {
+            keep(directory, name, &findings);
+        }
+        failed.extend(findings.failed);
+        loads.extend(machine::load());
+    });
     for (run, reason) in failed.iter().take(NAMED) {
         output::note(format_args!("failed: {run} on {}: {reason}", batch.engine));
     }

@@ -2,27 +2,23 @@
 
 use std::collections::HashMap;
 use std::fs;
-use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use clap::Args;
-use lab::Cancel;
 use lab::draw;
 use lab::engine;
 use lab::figures::{self, Drawn, Figure, Made, Runs, SHELF};
 use lab::report::Origin;
-use lab::study::{Batch, Findings, Length, Shelf};
+use lab::study::{Batch, Findings};
 
 use crate::command_line;
-use crate::engines::Engines;
 use crate::failure::Failure;
 use crate::files;
 use crate::interrupt;
 use crate::machine;
 use crate::output;
-use crate::program;
-use crate::sweep_bar::SweepBar;
+use crate::study_options::StudyOptions;
 
 /// The page with all figures.
 const PAGE: &str = "figures.html";
@@ -33,46 +29,26 @@ const PAGE: &str = "figures.html";
 Each figure becomes NAME.svg, NAME.png and NAME.csv, the numbers of its curves; figures.html shows all that the \
 directory has. What is run for a figure is in scenarios/figures/NAME.toml.
 
-Engines in real time run one scenario after the other, and draw only what they can show; --list tells which.")]
+Several engines are drawn over each other. Those in real time run one scenario after the other, and draw only what
+they can show; --list tells which.")]
 pub struct Options {
     /// Figures, by name or by how their names begin: paper-8, cdn [default: all]
     #[arg(value_name = "NAME")]
     names: Vec<String>,
-    /// What measures: sim, quic, linux, or all of them; several are drawn over each other
-    #[arg(
-        long,
-        value_name = "ENGINE",
-        value_delimiter = ',',
-        default_value = "sim"
-    )]
-    engine: Vec<Engines>,
+    #[command(flatten)]
+    study: StudyOptions,
     /// Where pictures go
     #[arg(long, value_name = "DIR", default_value = "figures")]
     out: PathBuf,
-    /// The directory with the figures' scenarios [default: those built in]
-    #[arg(long, value_name = "DIR")]
-    scenarios: Option<PathBuf>,
-    /// Short runs and few points: a first impression, and nothing to cite
-    #[arg(long)]
-    quick: bool,
-    /// Runs at a time [default: as many as there are processors; 1 in real time]
-    #[arg(long, value_name = "N")]
-    jobs: Option<NonZeroUsize>,
-    /// List the figures, and draw none
-    #[arg(long)]
-    list: bool,
-    /// Say nothing but the result, and what went wrong
-    #[arg(long)]
-    quiet: bool,
 }
 
 /// Runs what the figures need, and draws them.
 pub fn run(options: &Options) -> Result<(), Failure> {
     let chosen = figures::chosen(&options.names).map_err(Failure::usage)?;
-    if options.list {
+    if options.study.list {
         return list(&chosen);
     }
-    let engines = Engines::united(&options.engine);
+    let engines = options.study.engines();
     let possible = |figure: &&&Figure| engines.iter().any(|engine| figure.engines.contains(engine));
     let chosen: Vec<&'static Figure> = chosen.iter().filter(possible).copied().collect();
     if chosen.is_empty() {
@@ -80,10 +56,10 @@ pub fn run(options: &Options) -> Result<(), Failure> {
             "these engines can show none of these figures; --list tells which can",
         ));
     }
-    let shelf = Shelf::or_built_in(options.scenarios.as_deref(), SHELF);
+    let shelf = options.study.shelf(SHELF);
     let runs: Vec<Runs> = chosen
         .iter()
-        .map(|figure| runs(options, &shelf, figure))
+        .map(|figure| Runs::of(figure, &shelf, options.study.length()).map_err(Failure::usage))
         .collect::<Result<_, _>>()?;
     let batches: Vec<(Vec<usize>, Batch)> = engines
         .iter()
@@ -103,7 +79,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     let mut failed = 0;
     let mut outcome = Ok(());
     for (place, (figures, batch)) in batches.iter().enumerate() {
-        execute(options, batch, &cancel, |study, findings| {
+        options.study.run(batch, &cancel, |study, findings| {
             for (run, reason) in &findings.failed {
                 failed += 1;
                 output::note(format_args!(
@@ -124,7 +100,8 @@ pub fn run(options: &Options) -> Result<(), Failure> {
             if is_last
                 && let (Some(seen), Some(drawn)) = (found.remove(figure), chosen.get(*figure))
             {
-                let written = write(options, drawn, &engines, &seen);
+                let caption = runs.get(*figure).and_then(Runs::caption);
+                let written = write(options, drawn, caption, &engines, &seen);
                 outcome = std::mem::replace(&mut outcome, Ok(())).and(written);
             }
         });
@@ -155,14 +132,6 @@ fn list(chosen: &[&Figure]) -> Result<(), Failure> {
     })
 }
 
-fn runs(options: &Options, shelf: &Shelf, figure: &Figure) -> Result<Runs, Failure> {
-    let length = match options.quick {
-        true => Length::Quick,
-        false => Length::Whole,
-    };
-    Runs::of(figure, shelf, length).map_err(Failure::usage)
-}
-
 /// The runs of the figures that the engine can show, and the places of these figures.
 fn batch(
     engine: engine::Kind,
@@ -180,33 +149,18 @@ fn batch(
     Ok((figures, batch))
 }
 
-fn execute(options: &Options, batch: &Batch, cancel: &Cancel, done: impl FnMut(usize, Findings)) {
-    if batch.is_empty() || cancel.is_cancelled() {
-        return;
-    }
-    if !options.quiet {
-        output::note(format_args!(
-            "engine {}: {} runs",
-            batch.engine,
-            batch.len()
-        ));
-    }
-    let all: Vec<usize> = (0..batch.len()).collect();
-    let bar = SweepBar::new(&batch.plan, batch.engine, &all, options.quiet);
-    let jobs = program::jobs(options.jobs, batch.engine);
-    batch.run(jobs, &|event| bar.show(&event), cancel, done);
-}
-
 fn write(
     options: &Options,
     figure: &Figure,
+    caption: Option<&str>,
     engines: &[engine::Kind],
     found: &[Findings],
 ) -> Result<(), Failure> {
     let made = Made {
+        caption: caption.map(str::to_owned),
         command: command(options, figure, engines),
         versions: versions(found.iter().map(|of| of.engine)),
-        is_quick: options.quick,
+        is_quick: options.study.quick,
     };
     let picture = figure.picture(found, &made);
     let svg = picture.svg();
@@ -224,10 +178,10 @@ fn command(options: &Options, figure: &Figure, engines: &[engine::Kind]) -> Stri
         let names: Vec<&str> = engines.iter().map(|engine| engine.name()).collect();
         command += &format!(" --engine {}", names.join(","));
     }
-    if options.quick {
+    if options.study.quick {
         command += " --quick";
     }
-    if let Some(directory) = &options.scenarios {
+    if let Some(directory) = &options.study.scenarios {
         command += &format!(
             " --scenarios {}",
             command_line::quote(&directory.display().to_string())

@@ -32,6 +32,7 @@ mod run_bar;
 mod send;
 mod shell;
 mod signals;
+mod study_options;
 mod sweep;
 mod sweep_bar;
 mod usage;

@@ -291,7 +291,7 @@ fn serve(options: &Options, listen: SocketAddr) -> Result<(), Failure> {
                 Some(file) => quic::probe::identity_in(file).map_err(Failure::failed)?,
                 None => Identity::generate().map_err(Failure::failed)?,
             };
-            let server = quic::probe::Server::start(listen, &identity).map_err(Failure::failed)?;
+            let server = quic::probe::serve(listen, &identity).map_err(Failure::failed)?;
             let rest = format!(
                 "over = \"quic\"\nfingerprint = \"{}\"",
                 server.fingerprint()

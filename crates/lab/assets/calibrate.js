@@ -20,10 +20,7 @@
     const { runs, ...path } = data.cases[section.dataset.case];
     const plots = [];
     for (const { title, unit, key, reference } of PLOTS) {
-      const box = element("div", place, null, "plot");
-      const top = element("div", box, null, "top");
-      element("small", element("h2", top, `${title} `), unit);
-      const readout = element("div", top, null, "readout");
+      const { box, readout } = plotBox(place, title, unit);
       const curves = curvesOf(runs, key);
       if (curves.length === 0) {
         element("p", box, "not known of either engine", "hint");
@@ -41,29 +38,16 @@
         columns.push(stepped(steps, columns[0]));
         series.push({ stroke: css("--faint"), width: 1, dash: [6, 4], points: { show: false } });
       }
-      const axis = axisStyle();
       const end = columns[0][columns[0].length - 1];
+      const zoom = (min = 0, max = end) => plots.forEach((plot) => plot.setScale("x", { min, max }));
+      const shared = overTime(section.id, zoom);
       const plot = new uPlot({
-        width: box.clientWidth, height: 210, padding: [8, 18, 0, 0],
-        legend: { show: false },
+        ...shared,
+        width: box.clientWidth, height: 210,
         scales: { x: { time: false }, y: { range: (_, low, high) => [0, (high || 1) * 1.08] } },
         series: [{}, ...series],
-        axes: [{ ...axis, size: 34, values: (_, ticks) => ticks.map((tick) => `${+tick.toFixed(4)} s`) },
-               { ...axis, size: 52, values: (_, ticks) => ticks.map(number) }],
-        cursor: {
-          y: false, points: { size: 6 }, drag: { x: true, y: false, setScale: false },
-          sync: { key: section.id, scales: ["x", null] },
-          bind: { dblclick: () => () => plots.forEach((other) => other.setScale("x", { min: 0, max: end })) },
-        },
         hooks: {
-          setSelect: [(plot) => {
-            const { left, width } = plot.select;
-            plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
-            // Plots in step with the one under the mouse get its selection too, but not the mouse's event.
-            if (!plot.cursor.event || width < 3) return;
-            const [min, max] = [plot.posToVal(left, "x"), plot.posToVal(left + width, "x")];
-            plots.forEach((other) => other.setScale("x", { min, max }));
-          }],
+          ...shared.hooks,
           setCursor: [(plot) => {
             readout.replaceChildren();
             if (plot.cursor.idx == null) return;

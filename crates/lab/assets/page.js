@@ -32,6 +32,39 @@ const axisStyle = () => {
   return { stroke: css("--faint"), grid: lines, ticks: lines, font: "11px system-ui, sans-serif" };
 };
 
+// A box for a plot, with its title, and a place for the values under the mouse.
+const plotBox = (parent, title, unit) => {
+  const box = element("section", parent, null, "plot");
+  const top = element("div", box, null, "top");
+  element("small", element("h2", top, `${title} `), unit);
+  return { box, readout: element("div", top, null, "readout") };
+};
+
+// What all plots over time have in common: seconds below, values at the left, a cursor in step with those of the other plots
+// of this key. Dragging calls `zoom` with a part of the time, and a double click without.
+const overTime = (key, zoom) => {
+  const axis = axisStyle();
+  return {
+    padding: [8, 18, 0, 0],
+    legend: { show: false },
+    axes: [{ ...axis, size: 34, values: (_, ticks) => ticks.map((tick) => `${+tick.toFixed(4)} s`) },
+           { ...axis, size: 52, values: (_, ticks) => ticks.map(number) }],
+    cursor: {
+      y: false, points: { size: 6 }, drag: { x: true, y: false, setScale: false },
+      sync: { key, scales: ["x", null] },
+      bind: { dblclick: () => () => zoom() },
+    },
+    hooks: {
+      setSelect: [(plot) => {
+        const { left, width } = plot.select;
+        plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+        // Plots in step with the one under the mouse get its selection too, but not the mouse's event.
+        if (plot.cursor.event && width >= 3) zoom(plot.posToVal(left, "x"), plot.posToVal(left + width, "x"));
+      }],
+    },
+  };
+};
+
 // Draws in the colours of the system's theme, and again whenever it or the reader changes the theme.
 const paintWith = (draw) => {
   const system = matchMedia("(prefers-color-scheme: dark)");

@@ -143,7 +143,7 @@
 
   const stateAt = (lane, t) => lane.states.find((stay) => t >= stay.from && t <= stay.to)?.state;
 
-  const setZoom = (from, to) => {
+  const setZoom = (from = 0, to = data.end) => {
     zoom = to - from > 1e-4 ? [Math.max(0, from), Math.min(data.end, to)] : [0, data.end];
     const tops = new Map(ROWS.map((row) => [row, top(row)]));
     for (const { plot, row } of plots) {
@@ -157,21 +157,17 @@
   const makePlot = (row, shown, max) => {
     const curves = curvesOf(row, shown);
     if (curves.length === 0) return;
-    const box = element("section", main, null, "plot");
-    const top = element("div", box, null, "top");
-    const heading = element("h2", top, `${row.title} `);
     const whose = curves[0].color == null ? curves[0].label : shown[0].name;
-    element("small", heading, `${row.unit}${shown.length === 1 ? ` · ${whose}` : ""}`);
-    const readout = element("div", top, null, "readout");
+    const { box, readout } = plotBox(main, row.title, `${row.unit}${shown.length === 1 ? ` · ${whose}` : ""}`);
 
     const tables = curves.map((curve) => [curve.t, curve.values]);
     const columns = tables.length > 1 ? uPlot.join(tables) : tables[0];
     const color = (curve) => curve.isGuide || curve.color == null ? css("--text") : css(look(curve.color).color);
     const dash = (curve) => (curve.isGuide ? [3, 3] : curve.color == null ? [] : look(curve.color).dash);
-    const axis = axisStyle();
+    const shared = overTime("fullpipe", setZoom);
     const plot = new uPlot({
-      width: box.clientWidth, height: 210, padding: [8, 18, 0, 0],
-      legend: { show: false },
+      ...shared,
+      width: box.clientWidth, height: 210,
       scales: { x: { time: false, auto: false, range: (_, min, max) => [min ?? 0, max ?? data.end] },
                 y: { auto: false, range: (_, min, high) => [0, high ?? max] } },
       series: [{}, ...curves.map((curve) => ({
@@ -179,22 +175,10 @@
         alpha: curve.isOfCrowd ? 0.35 : 1,
         spanGaps: true, points: { show: false },
       }))],
-      axes: [{ ...axis, size: 34, values: (_, ticks) => ticks.map((tick) => `${+tick.toFixed(4)} s`) },
-             { ...axis, size: 52, values: (_, ticks) => ticks.map(number) }],
-      cursor: {
-        y: false, points: { size: 6 }, drag: { x: true, y: false, setScale: false },
-        sync: { key: "fullpipe", scales: ["x", null] },
-        bind: { dblclick: () => () => setZoom(0, data.end) },
-      },
       hooks: {
+        ...shared.hooks,
         drawClear: [(plot) => drawStates(plot, shown)],
         draw: [(plot) => drawReferences(plot, row, shown)],
-        setSelect: [(plot) => {
-          const { left, width } = plot.select;
-          plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
-          // Plots in step with the one under the mouse get its selection too, but not the mouse's event.
-          if (plot.cursor.event && width >= 3) setZoom(plot.posToVal(left, "x"), plot.posToVal(left + width, "x"));
-        }],
         setCursor: [(plot) => {
           readout.replaceChildren();
           if (plot.cursor.left == null || plot.cursor.left < 0) return;

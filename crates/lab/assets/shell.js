@@ -9,7 +9,7 @@
   ];
   let plots = [];
 
-  const setZoom = (from, to) => {
+  const setZoom = (from = 0, to = data.end) => {
     const isShort = to - from < 1e-3;
     for (const { plot } of plots) plot.setScale("x", isShort ? { min: 0, max: data.end } : { min: from, max: to });
   };
@@ -34,35 +34,20 @@
   };
 
   const makePlot = (row) => {
-    const box = element("section", main, null, "plot");
-    const top = element("div", box, null, "top");
-    element("small", element("h2", top, `${row.title} `), row.unit);
-    const readout = element("div", top, null, "readout");
+    const { box, readout } = plotBox(main, row.title, row.unit);
     const tables = data.ways.map((way) => [way[row.t], way[row.values]]);
-    const axis = axisStyle();
+    const shared = overTime("fullpipe", setZoom);
     const plot = new uPlot({
-      width: box.clientWidth, height: 260, padding: [8, 18, 0, 0],
-      legend: { show: false },
+      ...shared,
+      width: box.clientWidth, height: 260,
       scales: { x: { time: false, auto: false, range: (_, min, max) => [min ?? 0, max ?? data.end] },
                 y: { range: (_, min, max) => [0, (max || 1) * 1.08] } },
       series: [{}, ...data.ways.map((_, index) => ({
         stroke: color(index), width: 1.4, spanGaps: true, points: { show: false },
       }))],
-      axes: [{ ...axis, size: 34, values: (_, ticks) => ticks.map((tick) => `${+tick.toFixed(4)} s`) },
-             { ...axis, size: 52, values: (_, ticks) => ticks.map(number) }],
-      cursor: {
-        y: false, points: { size: 6 }, drag: { x: true, y: false, setScale: false },
-        sync: { key: "fullpipe", scales: ["x", null] },
-        bind: { dblclick: () => () => setZoom(0, data.end) },
-      },
       hooks: {
+        ...shared.hooks,
         draw: [(plot) => drawLimits(plot, row)],
-        setSelect: [(plot) => {
-          const { left, width } = plot.select;
-          plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
-          // Plots in step with the one under the mouse get its selection too, but not the mouse's event.
-          if (plot.cursor.event && width >= 3) setZoom(plot.posToVal(left, "x"), plot.posToVal(left + width, "x"));
-        }],
         setCursor: [(plot) => {
           readout.replaceChildren();
           if (plot.cursor.left == null || plot.cursor.left < 0) return;
@@ -85,7 +70,7 @@
     plots = [];
     main.replaceChildren();
     ROWS.forEach(makePlot);
-    setZoom(0, data.end);
+    setZoom();
   };
 
   const legend = document.getElementById("legend");

@@ -172,6 +172,7 @@ fn a_document_and_json_tell_what_was_found() {
         at: "2026-01-01T00:00:00Z".to_owned(),
         versions: vec![(engine::Kind::Sim, "fullpipe".to_owned())],
         machine: "1 × processor".to_owned(),
+        load: claims::Load::of(&[2.0, 0.5]),
         wall: std::time::Duration::from_secs(2),
     };
     let section = claims::section(&judgements, &origin);
@@ -183,6 +184,16 @@ fn a_document_and_json_tell_what_was_found() {
     ] {
         assert!(section.contains(said), "{said} is not in\n{section}");
     }
+    // How busy the machine is matters to what runs in real time, which has a place of its own.
+    assert!(!section.contains("load average"), "{section}");
+    let origin = claims::Origin {
+        versions: vec![(engine::Kind::Linux, "Linux".to_owned())],
+        ..origin
+    };
+    let section = claims::section(&judgements, &origin);
+    assert!(section.contains("load average 0.5 to 2.0"), "{section}");
+    let marks = [&[engine::Kind::Sim][..], engine::Kind::ALL].map(claims::marks);
+    assert_ne!(marks[0], marks[1]);
     let json = claims::json(&judgements);
     assert_eq!(json["differs"], 1);
     let judged = &json["claims"][0]["judgements"][0];

@@ -11,6 +11,7 @@ use lab::{Cancel, draw};
 
 fn made() -> Made {
     Made {
+        caption: Some("One run of 10 Mbit/s.".to_owned()),
         command: "fullpipe figures".to_owned(),
         versions: vec!["fullpipe".to_owned()],
         is_quick: true,
@@ -114,6 +115,32 @@ fn every_engine_can_run_what_it_is_said_to_show() {
         for engine in figure.engines {
             assert!(!batch([figure], Length::Whole, *engine).is_empty());
         }
+    }
+}
+
+#[test]
+fn a_picture_says_what_was_run_and_whether_that_was_all() {
+    let figure = &ALL[0];
+    let findings = [found(&[figure]).remove(&0).expect("found")];
+    let less = "A first impression";
+    let quick = figure.picture(&findings, &made());
+    assert_eq!(quick.caption[0], "One run of 10 Mbit/s.");
+    assert!(quick.caption.iter().any(|line| line.starts_with(less)));
+    let whole = Made {
+        is_quick: false,
+        ..made()
+    };
+    let whole = figure.picture(&findings, &whole);
+    assert!(!whole.caption.iter().any(|line| line.starts_with(less)));
+}
+
+#[test]
+fn every_study_of_a_figure_has_a_caption() {
+    let shelf = Shelf::built_in(SHELF);
+    for figure in ALL {
+        let runs = Runs::of(figure, &shelf, Length::Whole).expect(figure.name);
+        let is_study = matches!(runs, Runs::Study(_));
+        assert_eq!(runs.caption().is_some(), is_study, "{}", figure.name);
     }
 }
 

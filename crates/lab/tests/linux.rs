@@ -1,5 +1,7 @@
 //! Engine `linux`, wherever this machine lets it run: in real time, so that what is expected is little.
 
+use std::io::{Write, stderr};
+use std::thread;
 use std::time::{Duration as RealTime, Instant};
 
 use lab::engine::{Cancel, Engine, Linux};
@@ -10,11 +12,16 @@ fn scenario(text: &str) -> Scenario {
     format!("name = \"test\"\n{text}").parse().unwrap()
 }
 
-/// Whether this machine lets this process make networks; says so if not.
+/// Whether this machine lets this process make networks. If not, it is said where nobody captures it.
 fn is_possible() -> bool {
     let made = linux::Network::create(&linux::NetworkConfig::default());
     if let Err(error) = &made {
-        eprintln!("SKIPPED, as this machine cannot do it: {error}");
+        let test = thread::current();
+        let _ = writeln!(
+            stderr(),
+            "SKIPPED linux::{}: {error}",
+            test.name().unwrap_or_default()
+        );
     }
     made.is_ok()
 }

@@ -412,7 +412,7 @@ fn hosts_are_probed_over_connections_that_stay_open() {
     runtime().block_on(async {
         let tcp = TcpServer::bind(HERE).await.unwrap();
         let identity = Identity::generate().unwrap();
-        let quic = quic::probe::Server::start(HERE, &identity).unwrap();
+        let quic = quic::probe::serve(HERE, &identity).unwrap();
         let host = |name: &str, address: SocketAddr, over: Over| Host {
             name: name.to_string(),
             address: address.to_string(),

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use congestion::Kind;
 use noq::congestion::{ControllerFactory, CubicConfig};
-use quic::bulk::{Flow, Payload, Server, send};
+use quic::bulk::{Flow, Payload, send, serve};
 use quic::controller::factory;
 
 type Factory = Arc<dyn ControllerFactory + Send + Sync>;
@@ -27,7 +27,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 async fn race(runs: u64, megabytes: u64) -> Result<(), Box<dyn Error>> {
-    let server = Server::start((Ipv4Addr::LOCALHOST, 0).into())?;
+    let server = serve((Ipv4Addr::LOCALHOST, 0).into())?;
     let names = ["noq's cubic", "bbr1", "cubic"];
     let mut goodputs = names.map(|_| Vec::new());
     // The first round warms up and is not counted.

@@ -3,7 +3,7 @@
 
 use std::fmt;
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -235,6 +235,18 @@ pub fn bind(address: SocketAddr, server: Option<ServerConfig>) -> Result<Endpoin
             Endpoint::new(EndpointConfig::default(), server, socket, runtime)
         })
         .map_err(|source| EndpointError::Bind { address, source })
+}
+
+/// An endpoint that connects to `server`, at any address of the same family. Must be called within a tokio runtime.
+///
+/// # Errors
+/// The system gives no socket.
+pub fn bind_towards(server: SocketAddr) -> Result<Endpoint, EndpointError> {
+    let any: IpAddr = match server {
+        SocketAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
+        SocketAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
+    };
+    bind((any, 0).into(), None)
 }
 
 fn open(address: SocketAddr) -> io::Result<std::net::UdpSocket> {

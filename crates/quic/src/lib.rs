@@ -1,12 +1,13 @@
 //! Fullpipe's congestion controllers inside a real QUIC stack, and file transfer over it.
 //!
 //! The stack is noq. [`controller`] drives our controllers from its hooks, and says what the hooks cannot carry;
-//! [`observer`] watches a flow, ACK by ACK; [`endpoint`] sets up TLS and transport; [`bulk`] carries what experiments
-//! measure, [`probe`] measures a path again and again, and [`transfer`] carries files.
+//! [`observer`] watches a flow, ACK by ACK; [`endpoint`] sets up TLS and transport, and a [`server`] receives; [`bulk`] carries what
+//! experiments measure, [`probe`] measures a path again and again, and [`transfer`] carries files.
 
 pub mod bulk;
 pub mod controller;
 pub mod endpoint;
 pub mod observer;
 pub mod probe;
+pub mod server;
 pub mod transfer;

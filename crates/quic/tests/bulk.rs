@@ -6,10 +6,11 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use congestion::{AnyController, Kind};
-use quic::bulk::{BulkError, Flow, Payload, Server, send};
+use quic::bulk::{BulkError, Flow, Payload, send, serve};
 use quic::controller::{factory, factory_with};
 use quic::endpoint::Fingerprint;
 use quic::observer::{Observer, Sample};
+use quic::server::Server;
 
 #[derive(Default)]
 struct Last(Mutex<Option<Sample>>);
@@ -39,7 +40,7 @@ fn noise(bytes: u64) -> Payload {
 
 #[tokio::test]
 async fn a_payload_arrives_whole() {
-    let server = Server::start((Ipv4Addr::LOCALHOST, 0).into()).unwrap();
+    let server = serve((Ipv4Addr::LOCALHOST, 0).into()).unwrap();
     let given = Payload::Given(Bytes::from(vec![7; 1_234_567]));
     for kind in Kind::ALL {
         for payload in [given.clone(), noise(1_234_567)] {
@@ -65,14 +66,14 @@ async fn a_payload_arrives_whole() {
 
 #[tokio::test]
 async fn an_empty_payload_arrives_too() {
-    let server = Server::start((Ipv6Addr::LOCALHOST, 0).into()).unwrap();
+    let server = serve((Ipv6Addr::LOCALHOST, 0).into()).unwrap();
     let outcome = send(flow(&server, Kind::Bbr1, noise(0))).await.unwrap();
     assert_eq!((outcome.bytes, outcome.is_complete), (0, true));
 }
 
 #[tokio::test]
 async fn a_deadline_cuts_off() {
-    let server = Server::start((Ipv4Addr::LOCALHOST, 0).into()).unwrap();
+    let server = serve((Ipv4Addr::LOCALHOST, 0).into()).unwrap();
     let deadline = Duration::from_secs(1);
     let endless = Payload::Synthetic {
         seed: 2,
@@ -93,7 +94,7 @@ async fn a_deadline_cuts_off() {
 
 #[tokio::test]
 async fn many_flows_at_once() {
-    let server = Server::start((Ipv4Addr::LOCALHOST, 0).into()).unwrap();
+    let server = serve((Ipv4Addr::LOCALHOST, 0).into()).unwrap();
     let flows: Vec<_> = (0..20)
         .map(|i| {
             tokio::spawn(send(flow(
@@ -110,7 +111,7 @@ async fn many_flows_at_once() {
 
 #[tokio::test]
 async fn another_certificate_is_refused() {
-    let server = Server::start((Ipv4Addr::LOCALHOST, 0).into()).unwrap();
+    let server = serve((Ipv4Addr::LOCALHOST, 0).into()).unwrap();
     let error = send(Flow {
         fingerprint: Fingerprint::from_bytes([0; 32]),
         ..flow(&server, Kind::Bbr1, noise(1000))
@@ -123,7 +124,7 @@ async fn another_certificate_is_refused() {
 /// A dropped flow closes its connection: the server goes on with others, and with nothing left over.
 #[tokio::test]
 async fn a_dropped_flow_is_over() {
-    let server = Server::start((Ipv4Addr::LOCALHOST, 0).into()).unwrap();
+    let server = serve((Ipv4Addr::LOCALHOST, 0).into()).unwrap();
     let (started, mut start) = tokio::sync::mpsc::unbounded_channel();
     let endless = Flow {
         // The controller is made with the connection.
@@ -149,7 +150,7 @@ async fn a_dropped_flow_is_over() {
 
 #[tokio::test]
 async fn a_server_that_stops_ends_its_flows() {
-    let server = Server::start((Ipv4Addr::LOCALHOST, 0).into()).unwrap();
+    let server = serve((Ipv4Addr::LOCALHOST, 0).into()).unwrap();
     let endless = Flow {
         deadline: Some(Duration::from_secs(3600)),
         ..flow(&server, Kind::Bbr1, noise(u64::MAX))

@@ -7,14 +7,15 @@ use std::time::Duration;
 use congestion::Kind;
 use quic::controller::factory;
 use quic::endpoint::{self, Identity};
-use quic::probe::{ProbeError, Prober, Server};
+use quic::probe::{ProbeError, Prober, serve};
+use quic::server::Server;
 use tokio::time::timeout;
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
 fn server() -> Server {
     let identity = Identity::generate().unwrap();
-    Server::start((Ipv4Addr::LOCALHOST, 0).into(), &identity).unwrap()
+    serve((Ipv4Addr::LOCALHOST, 0).into(), &identity).unwrap()
 }
 
 async fn prober(server: &Server, kind: Kind) -> Prober {

@@ -23,6 +23,7 @@ fn receive(late: impl Fn(u64) -> bool, by: u64) -> u64 {
             sent: now,
             echo: now - Duration::from_millis(100),
             cwr: false,
+            push: false,
         };
         black_box(receiver.on_segment(now, &Body::Data(data), false));
     };

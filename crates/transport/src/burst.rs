@@ -41,11 +41,15 @@ impl Burst {
     /// Its packets in order, each stamped with the departure time (Linux writes `skb_mstamp_ns`, which is the earliest
     /// departure time, into TSval).
     ///
-    /// Only the first carries CWR, as segmentation offload has it (Linux `tcp_gso_segment`).
+    /// Only the first carries CWR and only the last PSH, as segmentation offload has it (Linux `tcp_gso_segment`). A single
+    /// packet is not pushed: it may be all that a small window allows, and its ACK better wait for the next one's
+    /// (`__tcp_transmit_skb`). Linux also pushes where a write ends and each time that half the greatest receive window has been
+    /// written, some tens of segments apart (`tcp_push`, `forced_push`); here a write that ends in a short segment is known by that.
     pub fn segments(&self) -> impl Iterator<Item = Segment> + use<> {
         let burst = *self;
         let mss = burst.mss.max(1);
-        (0..burst.packets()).map(move |index| {
+        let packets = burst.packets();
+        (0..packets).map(move |index| {
             let offset = index.saturating_mul(mss);
             Segment {
                 connection: burst.connection,
@@ -59,6 +63,7 @@ impl Burst {
                         sent: burst.departure,
                         echo: burst.echo,
                         cwr: burst.cwr && index == 0,
+                        push: packets > 1 && index + 1 == packets,
                     }),
                 },
             }
@@ -108,22 +113,44 @@ mod tests {
         let data: Vec<_> = BURST
             .segments()
             .map(|segment| match segment.body {
-                Body::Data(data) => (data.seq, data.len, data.sent.as_nanos(), data.cwr),
+                Body::Data(data) => (
+                    data.seq,
+                    data.len,
+                    data.sent.as_nanos(),
+                    data.cwr,
+                    data.push,
+                ),
                 other => panic!("{other:?}"),
             })
             .collect();
         assert_eq!(
             data,
             [
-                (10_000, 1_448, 77, true),
-                (11_448, 1_448, 77, false),
-                (12_896, 104, 77, false)
+                (10_000, 1_448, 77, true, false),
+                (11_448, 1_448, 77, false, false),
+                (12_896, 104, 77, false, true)
             ]
         );
         assert_eq!(BURST.packets(), 3);
         assert_eq!(BURST.end(), 13_000);
         let cut: Bytes = BURST.segments().map(|segment| segment.wire_size()).sum();
         assert_eq!(BURST.wire_size(), cut);
+    }
+
+    #[test]
+    fn a_single_packet_is_not_pushed() {
+        let single = Burst {
+            bytes: 1_448,
+            ..BURST
+        };
+        let is_pushed = |segment: Segment| match segment.body {
+            Body::Data(data) => data.push,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(
+            single.segments().map(is_pushed).collect::<Vec<_>>(),
+            [false]
+        );
     }
 
     #[test]

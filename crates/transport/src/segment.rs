@@ -64,6 +64,8 @@ pub struct Data {
     pub echo: Time,
     /// Whether the sender tells that it has reduced its window (RFC 3168, CWR).
     pub cwr: bool,
+    /// Whether it ends a burst of several, so that more may not follow soon (RFC 9293, PSH).
+    pub push: bool,
 }
 
 impl Data {
@@ -207,6 +209,7 @@ mod tests {
             sent: Time::ZERO,
             echo: Time::ZERO,
             cwr: false,
+            push: false,
         };
         let mut ack = Ack {
             next: 0,

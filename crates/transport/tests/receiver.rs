@@ -21,6 +21,7 @@ struct Peer {
     receiver: Receiver,
     now: Time,
     cwr: bool,
+    push: bool,
     echo: Time,
 }
 
@@ -34,6 +35,7 @@ impl Peer {
             receiver,
             now: Time::ZERO,
             cwr: false,
+            push: false,
             echo: Time::ZERO,
         }
     }
@@ -64,6 +66,7 @@ impl Peer {
             sent: self.now,
             echo: self.echo,
             cwr: self.cwr,
+            push: self.push,
         });
         ack(self.receiver.on_segment(self.now, &body, ce))
     }
@@ -126,6 +129,7 @@ fn data_without_a_connection_are_ignored() {
         sent: at(1),
         echo: Time::ZERO,
         cwr: false,
+        push: false,
     });
     assert_eq!(receiver.on_segment(at(2), &data, false), None);
     assert_eq!(receiver.received(), 0);
@@ -159,6 +163,31 @@ fn a_short_segment_is_acknowledged_at_once() {
     let last = peer.data(16 * MSS..16 * MSS + 100, false).unwrap();
     assert_eq!(last.next, 16 * MSS + 100);
     assert_eq!(peer.owed(), None);
+}
+
+/// What ends a burst says so, and the application has read it all.
+#[test]
+fn a_pushed_segment_is_acknowledged_at_once() {
+    let mut peer = Peer::after(&Config::default(), 16);
+    peer.push = true;
+    assert_eq!(peer.segment(16).unwrap().next, 17 * MSS);
+    assert_eq!(peer.owed(), None);
+    peer.push = false;
+    assert_eq!(peer.segment(17), None);
+    peer.push = true;
+    assert_eq!(peer.segment(18).unwrap().next, 19 * MSS);
+}
+
+#[test]
+fn who_is_to_stretch_its_acks_heeds_no_push() {
+    let stretched = Config {
+        ack_every: 8,
+        ..Config::default()
+    };
+    let mut peer = Peer::after(&stretched, 16);
+    peer.push = true;
+    let acks: Vec<bool> = (16..24).map(|n| peer.segment(n).is_some()).collect();
+    assert_eq!(acks.iter().filter(|is| **is).count(), 1, "{acks:?}");
 }
 
 #[test]
@@ -542,25 +571,48 @@ fn the_window_of_a_slow_sender_stays() {
     assert_eq!(peer.receiver.stats().buffer, Bytes::new(64 << 10));
 }
 
-/// While a hole lasts nothing is read; the window goes on by what lies behind it.
+/// While a hole lasts nothing is read: what waits behind it fills the buffer, and the sender has to stop at its edge.
 #[test]
-fn a_hole_does_not_shut_the_window() {
+fn what_waits_behind_a_hole_is_not_offered_again() {
     let mut peer = Peer::new(&Config::default());
     peer.echo = peer.now;
     peer.wait(ms(100));
-    let (mut n, first) = (1, 1);
-    // Three rounds of retransmissions lost: 300 ms of data at a window of 40 segments a round.
-    for _ in 0..3 {
-        peer.wait(ms(100));
-        for _ in 0..40 {
-            assert!((n + 1) * MSS <= peer.receiver.right_edge(), "segment {n}");
-            peer.segment(n);
-            n += 1;
-        }
+    let offered = peer.receiver.right_edge();
+    let last = offered / MSS;
+    for n in 1..last {
+        peer.segment(n);
+        assert_eq!(peer.receiver.right_edge(), offered, "segment {n}");
     }
-    assert_eq!(peer.receiver.stats().beyond_window, 0);
+    // The hole is closed and everything read: all of the buffer is offered again.
     let ack = peer.segment(0).unwrap();
-    assert_eq!((first, ack.next), (1, n * MSS));
+    assert_eq!(ack.next, last * MSS);
+    assert!(ack.window >= offered, "{}", ack.window);
+    assert_eq!(peer.receiver.stats().beyond_window, 0);
+}
+
+/// What closes a hole brings much at once: it is measured when the first piece of it is read, less what still waits then.
+#[test]
+fn what_a_hole_held_back_is_no_round_of_reading() {
+    let buffer_after = |hole: u64| {
+        let mut peer = Peer::new(&Config::default());
+        // The receiver learns the RTT.
+        peer.wait(ms(10));
+        peer.echo = peer.now;
+        peer.wait(ms(100));
+        peer.segment(0);
+        peer.wait(ms(100));
+        for n in (1..41).filter(|n| *n != hole) {
+            peer.segment(n);
+        }
+        peer.wait(ms(100));
+        peer.segment(hole);
+        peer.wait(ms(100));
+        peer.segment(41);
+        peer.receiver.stats().buffer
+    };
+    let in_order = buffer_after(40);
+    assert!(in_order > Config::default().initial_buffer);
+    assert!(buffer_after(2) < in_order);
 }
 
 #[test]

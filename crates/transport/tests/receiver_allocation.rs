@@ -36,6 +36,7 @@ fn arrive(receiver: &mut Receiver, now: Time, n: u64) {
         sent: now,
         echo: now - Duration::from_millis(100),
         cwr: false,
+        push: false,
     });
     let _ = receiver.on_segment(now, &body, false);
 }

@@ -27,11 +27,13 @@ fn lengths() -> impl Strategy<Value = u32> {
 }
 
 fn bodies() -> impl Strategy<Value = Body> {
-    let data = (positions(), lengths(), times(), times(), any::<bool>()).prop_map(
-        |(seq, len, sent, echo, cwr)| {
+    let flags = any::<(bool, bool)>();
+    let data = (positions(), lengths(), times(), times(), flags).prop_map(
+        |(seq, len, sent, echo, (push, cwr))| {
             Body::Data(Data {
                 seq,
                 len,
+                push,
                 sent,
                 echo,
                 cwr,
@@ -201,6 +203,7 @@ proptest! {
                 sent: now,
                 echo: Time::ZERO,
                 cwr: false,
+                push: false,
             });
             if let Some(Segment { body: Body::Ack(ack), .. }) = receiver.on_segment(now, &body, false) {
                 assert!(ack.next >= acknowledged);

@@ -1,6 +1,7 @@
-//! `fullpipe calibrate`, in virtual time on both sides.
+//! `fullpipe calibrate`: in virtual time on both sides, and a short form of the kernel beside the simulator.
 
 use std::fs;
+use std::io::{Write, stderr};
 use std::path::Path;
 
 use serde_json::Value;
@@ -218,4 +219,32 @@ fn what_makes_no_sense_is_refused_before_anything_runs() {
         2,
         &["cannot read", "small.toml"],
     );
+}
+
+/// In real time, so that no more is expected than that both carried something; how far they agree is printed.
+#[test]
+fn the_kernel_is_compared_with_the_simulator_wherever_it_can_be() {
+    let directory = directory(SET);
+    let arguments = ["calibrate", "--scenarios", "cases", "--repeats", "1"];
+    let (status, stdout, said) = Running::start(directory.path(), arguments).finish();
+    // Nobody captures this.
+    let _ = match status.code() {
+        Some(0 | 1) if !stdout.is_empty() => writeln!(stderr(), "{stdout}"),
+        _ => writeln!(stderr(), "SKIPPED calibration by the kernel: {said}"),
+    };
+    if stdout.is_empty() {
+        assert!(said.contains("linux"), "{said}");
+        return;
+    }
+    let results = fs::read_to_string(directory.path().join("calibration/runs.jsonl"));
+    let mut engines = Vec::new();
+    for line in results.expect("results").lines() {
+        let result: Value = serde_json::from_str(line).expect("JSON");
+        let summary = &result["summary"]["observation"]["summary"];
+        engines.push(summary["engine"].as_str().expect("a name").to_owned());
+        let delivered = summary["flows"][0]["delivered_bytes"].as_u64();
+        assert!(delivered > Some(100_000), "{summary}");
+    }
+    engines.sort();
+    assert_eq!(engines, ["linux", "linux", "sim", "sim"], "{said}");
 }

@@ -102,4 +102,15 @@ fn those_that_are_built_in_can_be_listed() {
     assert_eq!(status.code(), Some(0), "{stderr}");
     assert!(stdout.lines().count() >= 25, "{stdout}");
     assert!(stdout.contains("loss-sweep"), "{stdout}");
+    // Only what the engine can show, and how long that takes.
+    let listing = ["claims", "--list", "--engine", "linux"];
+    let (status, stdout, stderr) = Running::start(directory.path(), listing).finish();
+    assert_eq!(status.code(), Some(0), "{stderr}");
+    assert!(stdout.contains("coexistence") && !stdout.contains("scheduler"));
+    assert!(
+        stdout
+            .lines()
+            .all(|line| line.contains("linux") && line.contains(" s "))
+    );
+    assert!(stderr.contains("minutes in real time"), "{stderr}");
 }

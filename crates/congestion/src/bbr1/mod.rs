@@ -10,7 +10,7 @@
 //!
 //! ```text
 //! BtlBw  = the greatest delivery rate of the last 10 round trips
-//! RTprop = the least RTT of the last 10 seconds
+//! RTprop = the least RTT; the present one, if that has not been seen for 10 seconds
 //!
 //! pacing rate = pacing gain × BtlBw              how fast to send
 //! cwnd        = cwnd gain × BtlBw × RTprop       how much may be in flight if ACKs tarry

@@ -1,9 +1,8 @@
-//! RTprop, the round-trip propagation time: the least RTT of the last ten seconds.
+//! RTprop, the round-trip propagation time: the least RTT seen, until it has not been seen for ten seconds.
 
 use units::{Duration, Time};
 
 use crate::controller::RttSample;
-use crate::filter::WindowedMin;
 
 /// How long an RTT is remembered. Routes change on longer scales, and a flow that pauses now and then sees the bare
 /// path by itself within it (paper, "Characterizing the Bottleneck": "tens of seconds to minutes"; appendix and Linux:
@@ -11,9 +10,13 @@ use crate::filter::WindowedMin;
 pub const WINDOW: Duration = Duration::from_secs(10);
 
 /// The estimate of RTprop, and the time since it was last seen.
+///
+/// When the window has passed, the present RTT takes the estimate's place, and not the least of the last ten seconds (Linux
+/// `bbr_update_min_rtt`; BBR draft 00, "BBRUpdateRTprop"). Where others fill the queue that makes a difference: the
+/// estimate is as long as what ProbeRTT finds, and the window that follows from it large enough to keep a share.
 #[derive(Debug, Clone)]
 pub struct RtProp {
-    filter: WindowedMin<Duration, Time>,
+    least: Option<Duration>,
     /// When RTprop was last seen: a lesser RTT, the first after the window had passed, or the end of ProbeRTT.
     last_seen: Time,
     /// Whether, before this ACK, RTprop had not been seen for a whole window.
@@ -23,7 +26,7 @@ pub struct RtProp {
 impl RtProp {
     pub fn new(now: Time) -> RtProp {
         RtProp {
-            filter: WindowedMin::new(WINDOW),
+            least: None,
             last_seen: now,
             is_expired: false,
         }
@@ -37,23 +40,18 @@ impl RtProp {
         // must look for it when it is time, whatever it has seen of a queue that is always there. (The paper speaks of
         // a lower RTT in "Behavior of Multiple BBR Flows Sharing a Bottleneck"; Linux has followed it since the change
         // "tcp: only postpone PROBE_RTT if RTT is < current min_rtt estimate".)
-        let is_seen = self.filter.get().is_none_or(|least| sample.rtt < least);
-        // An ACK that was held back may confirm or lower the estimate, but must not replace it by its own delay.
+        let is_seen = self.least.is_none_or(|least| sample.rtt < least);
+        // An ACK that was held back may lower the estimate, but must not replace it by its own delay.
         let is_renewal = self.is_expired && !sample.is_ack_delayed;
         if is_seen || is_renewal {
+            self.least = Some(sample.rtt);
             self.last_seen = now;
-        }
-        if is_seen || !sample.is_ack_delayed {
-            self.filter.update(now, sample.rtt);
         }
     }
 
     /// ProbeRTT has looked for it: the window begins again, so that what was found lasts until the next one (Linux
     /// `bbr_check_probe_rtt_done`).
     pub fn mark_seen(&mut self, now: Time) {
-        if let Some(least) = self.filter.get() {
-            self.filter.update(now, least);
-        }
         self.last_seen = now;
         self.is_expired = false;
     }
@@ -65,7 +63,7 @@ impl RtProp {
 
     /// The estimate, once there is one.
     pub fn get(&self) -> Option<Duration> {
-        self.filter.get()
+        self.least
     }
 }
 
@@ -111,6 +109,19 @@ mod tests {
         assert!(
             !rt_prop.is_expired(),
             "the first RTT after the window counts as seen"
+        );
+    }
+
+    #[test]
+    fn the_present_rtt_takes_the_place_of_one_that_is_too_old() {
+        let mut rt_prop = RtProp::new(at(0));
+        rt_prop.update(at(40), rtt(40));
+        rt_prop.update(at(3_000), rtt(120));
+        rt_prop.update(at(10_041), rtt(250));
+        assert_eq!(
+            rt_prop.get(),
+            Some(Duration::from_millis(250)),
+            "not 120 ms, though that was seen within the window"
         );
     }
 

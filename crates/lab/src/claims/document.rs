@@ -7,8 +7,13 @@ use super::words;
 use crate::engine;
 use crate::report::Marks;
 
-/// What the section stands between.
-pub const MARKS: Marks = Marks("claims");
+/// What the section stands between: results in real time, which depend on the machine, have a place of their own.
+pub fn marks(engines: &[engine::Kind]) -> Marks {
+    match engines.iter().any(|engine| engine.is_real_time()) {
+        true => Marks("real-time"),
+        false => Marks("claims"),
+    }
+}
 
 /// Where results come from.
 #[derive(Debug, Clone)]
@@ -21,8 +26,29 @@ pub struct Origin {
     pub versions: Vec<(engine::Kind, String)>,
     /// The processor, and how many of them.
     pub machine: String,
+    /// How much else it had to do, where it tells.
+    pub load: Option<Load>,
     /// How long it took.
     pub wall: std::time::Duration,
+}
+
+/// The load averages that were seen while results came: what runs in real time shares the machine.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Load {
+    /// The least.
+    pub least: f64,
+    /// The most.
+    pub most: f64,
+}
+
+impl Load {
+    /// That of these; nothing if there are none.
+    pub fn of(seen: &[f64]) -> Option<Load> {
+        Some(Load {
+            least: seen.iter().copied().reduce(f64::min)?,
+            most: seen.iter().copied().reduce(f64::max)?,
+        })
+    }
 }
 
 /// The section in Markdown: where it comes from, what it comes to, and for each claim what was published and what was
@@ -30,12 +56,23 @@ pub struct Origin {
 pub fn section(judgements: &[Judgement<'_>], origin: &Origin) -> String {
     let versions = origin.versions.iter();
     let versions = versions.map(|(engine, version)| format!("`{engine}`: {version}"));
+    let is_real_time = origin
+        .versions
+        .iter()
+        .any(|(engine, _)| engine.is_real_time());
+    let load = origin.load.filter(|_| is_real_time).map(|load| {
+        format!(
+            ", which others used too (load average {:.1} to {:.1})",
+            load.least, load.most
+        )
+    });
     let mut text = format!(
-        "Made with `{}` on {}, in {:.0} s on {}; {}.\n\n**{}**\n",
+        "Made with `{}` on {}, in {:.0} s on {}{}; {}.\n\n**{}**\n",
         origin.command,
         origin.at,
         origin.wall.as_secs_f64(),
         origin.machine,
+        load.unwrap_or_default(),
         versions.collect::<Vec<_>>().join("; "),
         Tally::of(judgements).text()
     );

@@ -16,7 +16,7 @@ mod spec;
 mod table;
 mod words;
 
-pub use document::{MARKS, Origin, section};
+pub use document::{Load, Origin, marks, section};
 pub use expectation::{Band, Expectation};
 pub use json::json;
 pub use judge::{Judgement, Tally, Value, Verdict};

@@ -174,6 +174,12 @@ impl Claim {
         engines.contains(&engine)
     }
 
+    /// Whether the engine can show anything that is expected.
+    pub fn is_shown_on(&self, engine: engine::Kind) -> bool {
+        let mut expectations = self.expectations.iter();
+        expectations.any(|of| self.shows(of, engine))
+    }
+
     /// Whether the claim's fields are those that the study varies.
     ///
     /// # Errors

@@ -84,11 +84,7 @@ fn draw(findings: &[Findings]) -> Picture {
         .with(Rule::horizontal(0.0, "the same"))
         .with_all(gains),
     ];
-    Picture::of("", 1, 270.0, charts).explained(
-        "50 Mbit/s, RTprop 50 ms, a buffer of 1 BDP; a Poisson process of objects of 20 kB to 20 MB (Pareto, \
-         1.1), each over its own connection, all of a run with the same controller. Mean throughput of those of \
-         1 MB and more; medians of five runs of five minutes.",
-    )
+    Picture::of("", 1, 270.0, charts)
 }
 
 /// What is asked for, as a share of the bottleneck's rate in percent.

@@ -66,11 +66,7 @@ fn draw(findings: &[Findings]) -> Picture {
         ),
         chart("jitter that BBR saves", "Less jitter (%)", BLUE, jitters),
     ];
-    Picture::of("", 2, 340.0, charts).explained(
-        "50 Mbit/s, RTprop 50 ms, a buffer of 1 BDP, 0.01 % loss; all sizes at once, 43 % load, everything with \
-         the one or the other controller. Median completion times; jitter is the 95th percentile of the RTTs \
-         beyond their median. Medians of five runs of five minutes. Below zero CUBIC is better.",
-    )
+    Picture::of("", 2, 340.0, charts)
 }
 
 /// Of each size, what BBR saves of what CUBIC has, in percent.

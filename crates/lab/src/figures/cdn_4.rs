@@ -53,11 +53,7 @@ fn draw(findings: &[Findings]) -> Picture {
     )
     .with(bars("bbr1", -0.19, shares))
     .with(bars("cubic", 0.19, vec![100.0; paths.len()]));
-    Picture::new("", chart).explained(
-        "Within a site 10 Gbit/s and 0.5 ms, between sites 1 Gbit/s and 15 ms; a buffer of 12 MB, which is 19 \
-         and 6 BDP. Objects of 1 and 10 MB, each over its own connection with the one or the other controller, \
-         beside two long transfers with CUBIC; medians of three runs.",
-    )
+    Picture::new("", chart)
 }
 
 /// `between sites, 0.001 % loss`.

@@ -60,8 +60,5 @@ fn draw(findings: &[Findings]) -> Picture {
         .titled(format!("{loss} loss"))
         .with_all(curves)
     });
-    Picture::of("", losses.len(), 330.0, charts).explained(
-        "50 Mbit/s, RTprop 50 ms, a buffer of 1 BDP; one object at a time over a new connection, handshake \
-         included; medians of nine runs.",
-    )
+    Picture::of("", losses.len(), 330.0, charts)
 }

@@ -66,11 +66,7 @@ fn draw(findings: &[Findings]) -> Picture {
         .titled(format!("{class}: {}", path.unwrap_or_default()))
         .with_all(curves)
     });
-    Picture::of("", 1, 260.0, charts).explained(
-        "Buffers of 2 BDP for clients and of 12 MB at the sites; loss of 0.01 %, 0.001 % and none. Objects \
-         (lognormal, median 200 kB, sigma 1.5) come as a Poisson process, each over its own connection, and \
-         take 40 %, 30 % and 20 % of the rate; two long transfers in the background.",
-    )
+    Picture::of("", 1, 260.0, charts)
 }
 
 /// How long the objects of a run took.

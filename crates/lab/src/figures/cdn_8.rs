@@ -79,12 +79,7 @@ fn draw(findings: &[Findings]) -> Picture {
             .with_ticks(TIMES.iter().map(|time| (*time, time.to_string()))),
     )
     .with(Cells { cells });
-    Picture::new("", chart).explained(
-        "A cell tells, of the objects of one size, which share took such a time with BBR, minus the same with \
-         CUBIC, in percentage points: blue and above zero are more of BBR's, vermillion and below zero more of \
-         CUBIC's. 50 Mbit/s, RTprop 50 ms, a buffer of 2 BDP, 0.01 % loss; a Poisson process of objects \
-         (lognormal, median 100 kB, sigma 2) beside a long transfer of either controller, for twenty minutes.",
-    )
+    Picture::new("", chart)
 }
 
 fn pairs(bounds: &[f64]) -> impl Iterator<Item = (f64, f64)> {

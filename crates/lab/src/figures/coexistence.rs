@@ -45,10 +45,7 @@ fn draw(findings: &[Findings]) -> Picture {
             chart = chart.with(Curve::new(name, look, seen::medians(points)));
         }
     }
-    Picture::new("", chart).explained(
-        "50 Mbit/s, RTprop 40 ms; goodputs over two minutes after the first 30 s, with a jitter of up to 1 ms; \
-         medians of three runs.",
-    )
+    Picture::new("", chart)
 }
 
 /// BBR's share of what all flows had.

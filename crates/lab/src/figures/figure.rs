@@ -30,11 +30,13 @@ pub struct Figure {
 /// How a figure was made.
 #[derive(Debug, Clone)]
 pub struct Made {
+    /// What the file of its runs says of them ([`Runs::caption`](super::Runs::caption)).
+    pub caption: Option<String>,
     /// The command that makes it again.
     pub command: String,
     /// The versions of what the engines ran: `fullpipe 0.1.0`.
     pub versions: Vec<String>,
-    /// Whether only what the study's `[quick]` says was run, which is less than the figure tells of itself.
+    /// Whether only what the study's `[quick]` says was run, which is less than the caption tells.
     pub is_quick: bool,
 }
 
@@ -52,6 +54,14 @@ impl Figure {
     pub fn picture(&self, findings: &[Findings], made: &Made) -> Picture {
         let mut picture = (self.draw)(findings);
         picture.title = self.title.into();
+        if let Some(caption) = &made.caption {
+            picture.caption.insert(0, caption.clone());
+        }
+        if made.is_quick {
+            let less =
+                "A first impression: shorter runs, fewer points and fewer repeats than that.";
+            picture.caption.push(less.into());
+        }
         let (engines, versions) = (of_engines(findings), made.versions.join(", "));
         picture
             .caption

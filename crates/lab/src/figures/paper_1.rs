@@ -103,8 +103,5 @@ fn draw(findings: &[Findings]) -> Picture {
         )
         .with(Curve::new("measured loss", measured(ORANGE), lost)),
     ];
-    Picture::of("", 1, 215.0, charts.map(corners)).explained(
-        "10 Mbit/s, RTprop 40 ms, a buffer of 4 BDP. A fixed window decides what is in flight; once it is more \
-         than BDP and buffer hold, packets are lost, and the sender (Reno) answers with half of it.",
-    )
+    Picture::of("", 1, 215.0, charts.map(corners))
 }

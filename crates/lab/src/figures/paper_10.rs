@@ -46,9 +46,5 @@ fn draw(findings: &[Findings]) -> Picture {
         full,
     ))
     .with_all(seen::by_controller(findings, buffer, rtt));
-    Picture::new("", chart).explained(
-        "128 kbit/s, RTprop 40 ms, eight bulk flows; medians of the flows' median RTTs after 50 minutes. BBR \
-         keeps four packets of each flow in flight, whatever the BDP, which is less than one: eight flows' make \
-         its four seconds.",
-    )
+    Picture::new("", chart)
 }

@@ -31,11 +31,7 @@ fn draw(findings: &[Findings]) -> Picture {
             .iter()
             .filter_map(move |charts| charts.get(row).cloned())
     });
-    Picture::of("", columns.len(), 195.0, rows).explained(
-        "10 Mbit/s, RTprop 40 ms, a buffer of 8 BDP. Every eighth round trip BBR sends at 5/4 of BtlBw: more is \
-         in flight, the RTT rises one round trip later, and 3/4 in the next one takes the queue away. RTprop \
-         has no transmission times and delayed ACKs in it, the RTT has.",
-    )
+    Picture::of("", columns.len(), 195.0, rows)
 }
 
 fn charts(seen: &seen::Seen<'_>, engines: usize) -> [Chart; 3] {

@@ -37,11 +37,7 @@ fn draw(findings: &[Findings]) -> Picture {
         rows.map(|chart| chart.titled(name.as_str()))
             .collect::<Vec<Chart>>()
     });
-    Picture::of("", 2, 185.0, charts).explained(
-        "RTprop 40 ms, a buffer of 1 MB. Upwards BtlBw grows by 5/4 in each cycle of gains; downwards the queue \
-         stands until the old maximum leaves BtlBw's window of ten round trips, and the congestion window \
-         bounds it meanwhile.",
-    )
+    Picture::of("", 2, 185.0, charts)
 }
 
 /// When the rate changes, in seconds.

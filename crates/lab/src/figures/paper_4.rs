@@ -30,11 +30,7 @@ fn draw(findings: &[Findings]) -> Picture {
         let lower: Vec<Chart> = seen.iter().map(|of| rtt(of, &seen)).collect();
         [upper, lower].into_iter().flatten().collect::<Vec<Chart>>()
     });
-    Picture::of("", seen::values(findings, CONTROLLER).len(), 260.0, charts).explained(
-        "10 Mbit/s, RTprop 40 ms, a buffer of 6 BDP. Both double what they send each round trip; BBR's Startup \
-         ends three round trips after the delivery rate stopped growing, and Drain takes away the queue that \
-         CUBIC leaves standing.",
-    )
+    Picture::of("", seen::values(findings, CONTROLLER).len(), 260.0, charts)
 }
 
 fn of(seen: &Seen<'_>, part: series::Part) -> Vec<(f64, f64)> {

@@ -60,5 +60,5 @@ fn draw(findings: &[Findings]) -> Picture {
             .with_all(seen::all(of_engine).map(curve))
     });
     let height = if findings.len() > 1 { 270.0 } else { 400.0 };
-    Picture::of("", 1, height, charts).explained("10 Mbit/s, RTprop 40 ms, a buffer of 6 BDP.")
+    Picture::of("", 1, height, charts)
 }

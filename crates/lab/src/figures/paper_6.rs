@@ -53,10 +53,7 @@ fn draw(findings: &[Findings]) -> Picture {
         .with_all(flows.map(curve))
     });
     let height = if findings.len() > 1 { 290.0 } else { 400.0 };
-    Picture::of("", 1, height, charts).explained(
-        "100 Mbit/s, RTprop 10 ms, a buffer of 4 BDP. Every ten seconds all flows' ProbeRTTs fall together, \
-         which shows them the same RTprop and lets them converge.",
-    )
+    Picture::of("", 1, height, charts)
 }
 
 /// What the flow delivered, in Mbit/s, in the middle of each second of its life.

@@ -36,10 +36,5 @@ fn draw(findings: &[Findings]) -> Picture {
         Look::line(GREEN, Dash::Solid).wide(2.5),
         cdf(ratios),
     ));
-    Picture::new("", chart).explained(
-        "Paths are all combinations of 3 rates (100 Mbit/s to 1 Gbit/s), 7 RTprops (10 to 200 ms), 4 shares of \
-         lost packets (0.001 to 0.1 %) and 2 shallow buffers (0.1 and 0.5 BDP). 8 MB every 20 s over a \
-         connection that is kept open, nine times, with each controller alone; receive buffers of 8 MB; mean \
-         throughput of the transfers.",
-    )
+    Picture::new("", chart)
 }

@@ -54,8 +54,5 @@ fn draw(findings: &[Findings]) -> Picture {
         limit,
     ))
     .with_all(seen::by_controller(findings, loss, goodput));
-    Picture::new("", chart).explained(
-        "100 Mbit/s, RTprop 100 ms, a buffer of 4 BDP, 60 s for each point, its start included; medians of \
-         three runs. Loss is in front of the bottleneck.",
-    )
+    Picture::new("", chart)
 }

@@ -47,10 +47,7 @@ fn draw(findings: &[Findings]) -> Picture {
                 .with(curve(1, "longer RTprop", Dash::Solid, Mark::Circle))
             })
     });
-    Picture::of("", 2, 360.0, charts).explained(
-        "50 Mbit/s, a buffer of 500 kB (80 ms); goodputs over two minutes after the first 30 s, with a jitter \
-         of up to 1 ms; medians of five runs.",
-    )
+    Picture::of("", 2, 360.0, charts)
 }
 
 /// The goodput of one of the two flows in Mbit/s.

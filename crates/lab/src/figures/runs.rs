@@ -99,6 +99,14 @@ impl Runs {
         }
     }
 
+    /// What their file says of them, for below the picture.
+    pub fn caption(&self) -> Option<&str> {
+        match self {
+            Runs::Study(study) => study.caption.as_deref(),
+            Runs::Population { .. } => None,
+        }
+    }
+
     /// Adds them to what is run, as those of the figure.
     ///
     /// # Errors

@@ -2,7 +2,7 @@
 //! each controller, the same number of bytes is sent again and again.
 //!
 //! A [`Spec`] is read from TOML. Its destinations are paths, which an engine runs ([`run_paths`]), or hosts, where somebody
-//! receives ([`run_hosts`]): [`TcpServer`] over the kernel's TCP, [`quic::probe::Server`] over our QUIC. Every probe is a
+//! receives ([`run_hosts`]): [`TcpServer`] over the kernel's TCP, [`quic::probe::serve`] over our QUIC. Every probe is a
 //! [`Row`]; a [`Dataset`] keeps the rows of each round in a Parquet file of its own; [`Results`] are medians by destination
 //! and controller, and the distribution of their ratio over the destinations, which [`picture()`] draws.
 

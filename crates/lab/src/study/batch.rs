@@ -2,6 +2,8 @@
 
 use std::convert::Infallible;
 
+use units::Duration;
+
 use super::spec::Study;
 use crate::engine::{self, Cancel, EngineError};
 use crate::record::Record;
@@ -153,6 +155,16 @@ impl Batch {
         self.plans.push(plan);
         self.keep_samples.push(keeps_samples);
         Ok(())
+    }
+
+    /// How long its runs take in real time, one after the other; those without a duration count for nothing.
+    pub fn real_time(&self) -> Duration {
+        let durations = self
+            .plan
+            .runs
+            .iter()
+            .filter_map(|run| run.scenario.duration);
+        durations.fold(Duration::ZERO, |sum, next| sum + next)
     }
 
     /// How many runs there are.

@@ -13,6 +13,8 @@ pub struct Study {
     pub name: String,
     /// The file, for people.
     pub place: String,
+    /// `caption`: what there is to know of the runs, for below a picture of them; one line.
+    pub caption: Option<String>,
     /// What is run, if nothing is done otherwise.
     pub sweep: Sweep,
     /// Whether the records keep their samples over time. Those of hundreds of runs would need gigabytes: who only asks for
@@ -43,9 +45,12 @@ pub enum Length {
 /// The table that says what a first impression does otherwise.
 const QUICK: &str = "quick";
 
-/// The tables that are no part of the sweep or scenario.
+/// What the runs are, in words.
+const CAPTION: &str = "caption";
+
+/// What is no part of the sweep or scenario.
 fn is_own(entry: &Entry) -> bool {
-    entry.key == QUICK || entry.key.parse::<engine::Kind>().is_ok()
+    [QUICK, CAPTION].contains(&entry.key.as_str()) || entry.key.parse::<engine::Kind>().is_ok()
 }
 
 impl Study {
@@ -74,8 +79,13 @@ impl Study {
             }
             false => Sweep::alone(Draft::new(rest, &text.directory)),
         };
-        let mut alterations = Vec::new();
+        let (mut caption, mut alterations) = (None, Vec::new());
         for Entry { key, value, .. } in own {
+            if key == CAPTION {
+                let text = value.text("a sentence or two");
+                caption = Some(text.map_err(|error| numbered(error.within(&key)))?.into());
+                continue;
+            }
             // Mistakes show at once, and not when that engine or a first impression is asked for.
             let checked = check(&sweep, &value).and_then(|()| alter(&mut sweep.clone(), &value));
             checked.map_err(|error| numbered(error.within(&key)))?;
@@ -90,6 +100,7 @@ impl Study {
         Ok(Study {
             name: text.name.clone(),
             place: text.place.clone(),
+            caption,
             sweep,
             keeps_samples: true,
             length,

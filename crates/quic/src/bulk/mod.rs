@@ -10,9 +10,9 @@ mod payload;
 mod server;
 
 pub use payload::Payload;
-pub use server::Server;
+pub use server::serve;
 
-use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::SocketAddr;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -160,11 +160,7 @@ pub async fn send(flow: Flow) -> Result<Outcome, BulkError> {
     let deadline = flow.deadline.and_then(|limit| start.checked_add(limit));
     let transport = Arc::new(endpoint::transport(flow.controllers));
     let config = endpoint::client_config(flow.fingerprint, ALPN, transport)?;
-    let local: SocketAddr = match flow.server {
-        SocketAddr::V4(_) => (Ipv4Addr::UNSPECIFIED, 0).into(),
-        SocketAddr::V6(_) => (Ipv6Addr::UNSPECIFIED, 0).into(),
-    };
-    let endpoint = endpoint::bind(local, None)?;
+    let endpoint = endpoint::bind_towards(flow.server)?;
     let connecting = endpoint.connect_with(config, flow.server, endpoint::SERVER_NAME)?;
     let connection = before(deadline, connecting)
         .await

@@ -1,67 +1,29 @@
 //! The receiving side of bulk flows.
 
 use std::net::SocketAddr;
-use std::sync::Arc;
 
-use noq::{Connection, Endpoint, Incoming, ReadError, RecvStream, SendStream};
+use noq::{Connection, Incoming, ReadError, RecvStream, SendStream};
 
 use super::{ALPN, BulkError, Report};
-use crate::endpoint::{self, EndpointError, Fingerprint, Identity};
+use crate::endpoint::{EndpointError, Identity};
+use crate::server::{self, Server};
 
 /// What is taken from a stream at a time.
 const READ: usize = 256 << 10;
 
-/// Receives any number of bulk flows at once until dropped, and tells each sender what has arrived.
-#[derive(Debug)]
-pub struct Server {
-    endpoint: Endpoint,
-    address: SocketAddr,
-    fingerprint: Fingerprint,
+/// Receives any number of bulk flows at once until dropped, and tells each sender what has arrived. Listens at `address`
+/// (port 0: any free one), under a certificate of its own. Must be called within a tokio runtime.
+///
+/// # Errors
+/// The address is taken, or no certificate could be made.
+pub fn serve(address: SocketAddr) -> Result<Server, EndpointError> {
+    let identity = Identity::generate()?;
+    Server::start(address, &identity, ALPN, server::transport(), |incoming| {
+        Some(receive_all(incoming))
+    })
 }
 
-impl Server {
-    /// Starts receiving at `address` (port 0: any free one), under a certificate of its own. Must be called within a
-    /// tokio runtime.
-    pub fn start(address: SocketAddr) -> Result<Server, EndpointError> {
-        let identity = Identity::generate()?;
-        // A receiver sends little more than ACKs, which no controller holds back.
-        let transport = endpoint::transport(Arc::new(noq::congestion::CubicConfig::default()));
-        let config = endpoint::server_config(&identity, ALPN, Arc::new(transport))?;
-        let endpoint = endpoint::bind(address, Some(config))?;
-        let address = endpoint
-            .local_addr()
-            .map_err(|source| EndpointError::Bind { address, source })?;
-        let acceptor = endpoint.clone();
-        tokio::spawn(async move {
-            while let Some(incoming) = acceptor.accept().await {
-                tokio::spawn(serve(incoming));
-            }
-        });
-        Ok(Server {
-            endpoint,
-            address,
-            fingerprint: identity.fingerprint(),
-        })
-    }
-
-    /// Where it listens.
-    pub fn address(&self) -> SocketAddr {
-        self.address
-    }
-
-    /// What a sender must know to recognize it.
-    pub fn fingerprint(&self) -> Fingerprint {
-        self.fingerprint
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        self.endpoint.close(0u32.into(), b"server stopped");
-    }
-}
-
-async fn serve(incoming: Incoming) {
+async fn receive_all(incoming: Incoming) {
     let Ok(connection) = incoming.await else {
         return;
     };

@@ -8,9 +8,9 @@ mod identity;
 mod server;
 
 pub use identity::{IdentityError, identity_in};
-pub use server::{LARGEST, Server};
+pub use server::{LARGEST, serve};
 
-use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -75,11 +75,7 @@ impl Prober {
     ) -> Result<Prober, ProbeError> {
         let transport = Arc::new(endpoint::transport(controllers));
         let config = endpoint::client_config(fingerprint, ALPN, transport)?;
-        let local: SocketAddr = match server {
-            SocketAddr::V4(_) => (Ipv4Addr::UNSPECIFIED, 0).into(),
-            SocketAddr::V6(_) => (Ipv6Addr::UNSPECIFIED, 0).into(),
-        };
-        let endpoint = endpoint::bind(local, None)?;
+        let endpoint = endpoint::bind_towards(server)?;
         let connecting = endpoint.connect_with(config, server, endpoint::SERVER_NAME)?;
         Ok(Prober {
             connection: connecting.await?,

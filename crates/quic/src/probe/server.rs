@@ -4,12 +4,13 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use noq::{Endpoint, Incoming, RecvStream, SendStream, VarInt};
+use noq::{Incoming, RecvStream, SendStream, VarInt};
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
 use super::ALPN;
-use crate::endpoint::{self, EndpointError, Fingerprint, Identity, STREAMS};
+use crate::endpoint::{EndpointError, Identity, STREAMS};
+use crate::server::{self, Server};
 
 /// The most bytes that a stream may bring.
 pub const LARGEST: u64 = 1 << 30;
@@ -26,66 +27,30 @@ const STALL: Duration = Duration::from_secs(60);
 /// What is taken from a stream at a time.
 const READ: usize = 256 << 10;
 
-/// Receives probes until dropped: whatever comes is counted and discarded.
-#[derive(Debug)]
-pub struct Server {
-    endpoint: Endpoint,
-    address: SocketAddr,
-    fingerprint: Fingerprint,
-}
-
-impl Server {
-    /// Starts receiving at `address` (port 0: any free one), as `identity`. Must be called within a tokio runtime.
-    pub fn start(address: SocketAddr, identity: &Identity) -> Result<Server, EndpointError> {
-        // A receiver sends little more than ACKs, which no controller holds back.
-        let mut transport = endpoint::transport(Arc::new(noq::congestion::CubicConfig::default()));
-        transport
-            .max_concurrent_bidi_streams(VarInt::from_u32(STREAMS))
-            .max_concurrent_uni_streams(VarInt::from_u32(0));
-        let config = endpoint::server_config(identity, ALPN, Arc::new(transport))?;
-        let endpoint = endpoint::bind(address, Some(config))?;
-        let address = endpoint
-            .local_addr()
-            .map_err(|source| EndpointError::Bind { address, source })?;
-        let acceptor = endpoint.clone();
-        tokio::spawn(async move {
-            let places = Arc::new(Semaphore::new(CONNECTIONS));
-            while let Some(incoming) = acceptor.accept().await {
-                let Ok(place) = places.clone().try_acquire_owned() else {
-                    incoming.refuse();
-                    continue;
-                };
-                tokio::spawn(async move {
-                    serve(incoming).await;
-                    drop(place);
-                });
-            }
-        });
-        Ok(Server {
-            endpoint,
-            address,
-            fingerprint: identity.fingerprint(),
+/// Receives probes until dropped: whatever comes is counted and discarded. Listens at `address` (port 0: any free one) as
+/// `identity`. Must be called within a tokio runtime.
+///
+/// # Errors
+/// The address is taken, or the identity is unusable.
+pub fn serve(address: SocketAddr, identity: &Identity) -> Result<Server, EndpointError> {
+    let mut transport = server::transport();
+    transport
+        .max_concurrent_bidi_streams(VarInt::from_u32(STREAMS))
+        .max_concurrent_uni_streams(VarInt::from_u32(0));
+    let places = Arc::new(Semaphore::new(CONNECTIONS));
+    Server::start(address, identity, ALPN, transport, move |incoming| {
+        let Ok(place) = places.clone().try_acquire_owned() else {
+            incoming.refuse();
+            return None;
+        };
+        Some(async move {
+            receive_all(incoming).await;
+            drop(place);
         })
-    }
-
-    /// Where it listens.
-    pub fn address(&self) -> SocketAddr {
-        self.address
-    }
-
-    /// What a sender must know to recognize it.
-    pub fn fingerprint(&self) -> Fingerprint {
-        self.fingerprint
-    }
+    })
 }
 
-impl Drop for Server {
-    fn drop(&mut self) {
-        self.endpoint.close(0u32.into(), b"server stopped");
-    }
-}
-
-async fn serve(incoming: Incoming) {
+async fn receive_all(incoming: Incoming) {
     // Who connects and breaks off is nobody's loss.
     let Ok(connection) = incoming.await else {
         return;

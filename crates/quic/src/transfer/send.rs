@@ -1,6 +1,5 @@
 //! The sender.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -67,11 +66,7 @@ async fn connect(ticket: &Ticket, client: &ClientConfig) -> Result<(Endpoint, Co
         let client = client.clone();
         attempts.spawn(async move {
             sleep(ATTEMPT_DELAY.saturating_mul(place)).await;
-            let any: IpAddr = match address {
-                SocketAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
-                SocketAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
-            };
-            let endpoint = endpoint::bind((any, 0).into(), None)?;
+            let endpoint = endpoint::bind_towards(address)?;
             let connecting = endpoint.connect_with(client, address, SERVER_NAME);
             let unreachable = |reason| Error::Unreachable {
                 addresses: vec![address],

@@ -61,6 +61,26 @@ fn cubic_fills_a_deep_queue() {
     assert!(longest > millis(1_000), "{longest}");
 }
 
+/// Beside a flow that keeps the queue full, ProbeRTT finds no empty pipe. From then on the queue counts as RTprop, and so the
+/// window holds enough of it to keep a share (Ware et al., "Modeling BBR's Interactions with Loss-Based Congestion Control",
+/// IMC 2019).
+#[test]
+fn bbr1_keeps_a_share_beside_cubic_in_a_deep_queue() {
+    let (rate, rtt) = (mbit(20), millis(40));
+    for seed in [1, 2, 3] {
+        let path = path(rate, rtt, rate.bytes_in(rtt) * 10);
+        let cubic = FlowConfig::new(Kind::Cubic).starting(at_millis(2 * SECOND));
+        let config = Config {
+            seed,
+            ..dumbbell(path, vec![FlowConfig::new(Kind::Bbr1), cubic])
+        };
+        let end = at_millis(30 * SECOND);
+        let watch = run(config, at_millis(15 * SECOND), end);
+        let share = watch.goodput(0, end) / limit(rate, 0);
+        assert!((0.15..0.35).contains(&share), "seed {seed}: {share}");
+    }
+}
+
 /// The flows that start late take more than their share, until a ProbeRTT of all of them together shows the true RTprop to
 /// each (the paper's figure 6): that takes a few of them.
 #[test]

@@ -7,7 +7,8 @@ use crate::{Bytes, Duration};
 /// How a receiver acknowledges and how much it takes. The default is Linux's, except for the largest buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Config {
-    /// How many full segments in order make an ACK: two (RFC 5681, "Generating Acknowledgments"). More of them are a
+    /// How many full segments in order make an ACK: two (RFC 5681, "Generating Acknowledgments"), or the one that ends a burst
+    /// ([`Data::push`](crate::segment::Data::push)). More of them are a
     /// stretched ACK, such as segments that were merged on their way up make (LRO, GRO).
     pub ack_every: u32,
     /// How long two or more full segments wait for the rest of [`Config::ack_every`], where that is more than two: what

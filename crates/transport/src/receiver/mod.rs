@@ -137,7 +137,7 @@ impl Receiver {
             self.is_open = true;
             self.window.open(now);
         }
-        let window = self.window.offer(self.stream.next());
+        let window = self.window.offer(self.stream.next(), 0);
         Segment {
             connection: self.connection,
             body: Body::SynAck {
@@ -166,11 +166,13 @@ impl Receiver {
         if self.delayed.on_data(now, self.window.rtt()) {
             self.delayed.quicken(self.window_segments());
         }
-        if self.window.on_segment(data.len, self.mss) {
+        let stored = self.stream.stored();
+        if self.window.on_segment(data.len, self.mss, stored) {
             self.delayed.quicken_for_window();
         }
 
         let had_holes = !self.stream.is_in_order();
+        let before = self.stream.next();
         let arrival = self.stream.insert(data.seq..data.end());
         let mut at_once = self.on_ecn(data, ce);
         let next = self.stream.next();
@@ -178,10 +180,10 @@ impl Receiver {
         let mut behind_hole = None;
         let duplicate = match arrival {
             Arrival::InOrder { duplicate } => {
-                self.window.on_read(now, next, beyond);
-                // Who has read all there is, up to a short segment, may wait for no more (`tcp_cleanup_rbuf`,
-                // `ICSK_ACK_PUSHED`).
-                at_once |= had_holes || data.len < self.mss;
+                self.window.on_read(now, before, next, beyond);
+                // Who has read all there is, up to a short or pushed segment, may wait for no more
+                // (`tcp_measure_rcv_mss`, `tcp_cleanup_rbuf`: `ICSK_ACK_PUSHED`).
+                at_once |= had_holes || data.len < self.mss || self.heeds_push(data);
                 duplicate
             }
             Arrival::OutOfOrder { duplicate, rank } => {
@@ -214,6 +216,12 @@ impl Receiver {
         let is_aggregating = next - self.acknowledged > u64::from(self.mss);
         self.delayed.owe(now, &self.config, is_aggregating);
         None
+    }
+
+    /// Whether a full segment is the end of what its sender has sent together. To stretched ACKs it is the one that is meant to
+    /// wait.
+    fn heeds_push(&self, data: &Data) -> bool {
+        data.push && self.config.ack_every <= 2
     }
 
     /// RFC 3168, section 6.1.3; the change of state is told at once, as the sender's window may be as small as a segment
@@ -264,7 +272,7 @@ impl Receiver {
             connection: self.connection,
             body: Body::Ack(Ack {
                 next,
-                window: self.window.offer(next),
+                window: self.window.offer(next, self.stream.stored()),
                 sent: now,
                 echo: self.echo,
                 sacks,

@@ -21,6 +21,8 @@ pub(super) struct Reassembly {
     recent_len: usize,
     /// The end of everything that has arrived.
     highest: u64,
+    /// How much `ranges` are together.
+    stored: u64,
 }
 
 /// What a segment brought.
@@ -64,6 +66,7 @@ impl Reassembly {
                     break;
                 }
                 first.remove();
+                self.stored -= to - from;
                 if duplicate.is_empty() {
                     duplicate = from..to.min(end);
                 }
@@ -81,6 +84,7 @@ impl Reassembly {
             let (from, to) = (*last.key(), *last.get());
             if from <= start && start <= to {
                 *last.get_mut() = to.max(end);
+                self.stored += to.max(end) - to;
                 self.highest = self.highest.max(end);
                 let rank = self.remember((from, to.max(end)));
                 return Self::beyond(start..end, start..to.min(end), rank);
@@ -94,17 +98,20 @@ impl Reassembly {
             from = left;
             to = reach.max(end);
             duplicate = start..reach.min(end);
+            self.stored -= reach - left;
         } else if self.ranges.len() >= MAX_RANGES {
             return Arrival::Refused;
         }
         while let Some((&right, &reach)) = self.ranges.range(start + 1..=end).next() {
             self.ranges.remove(&right);
+            self.stored -= reach - right;
             to = to.max(reach);
             if duplicate.is_empty() {
                 duplicate = right..reach.min(end);
             }
         }
         self.ranges.insert(from, to);
+        self.stored += to - from;
         self.highest = self.highest.max(to);
         let rank = self.remember((from, to));
         self.check();
@@ -168,6 +175,11 @@ impl Reassembly {
     /// The end of what has arrived, holes counted.
     pub(super) const fn highest(&self) -> u64 {
         self.highest
+    }
+
+    /// How much has arrived beyond [`Reassembly::next`], holes not counted.
+    pub(super) const fn stored(&self) -> u64 {
+        self.stored
     }
 
     /// How many ranges there are beyond [`Reassembly::next`].
@@ -276,6 +288,7 @@ mod tests {
                 };
                 prop_assert_eq!(stream.next(), next);
                 prop_assert_eq!(stream.ranges.iter().map(|(a, b)| (*a, *b)).collect::<Vec<_>>(), runs.clone());
+                prop_assert_eq!(stream.stored(), runs.iter().map(|run| run.1 - run.0).sum::<u64>());
                 prop_assert_eq!(stream.highest(), runs.last().map_or(next, |run| run.1));
 
                 // The D-SACK is the first part that was there.

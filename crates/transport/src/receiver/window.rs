@@ -8,15 +8,20 @@ use super::Config;
 /// What is offered beside twice of what was read: small variations, and a flow of few segments.
 const CUSHION: u64 = 16 * MSS.get();
 
+/// Segments that arrived one behind the other become one buffer of so much at most (`skb_try_coalesce`, `MAX_SKB_FRAGS`), and
+/// the application reads buffer by buffer.
+const PIECE: u64 = 17 * MSS.get();
+
 /// The first measure: the sender's initial window (RFC 6928).
 const INITIAL_SPACE: u64 = 10 * MSS.get();
 
 /// A segment with less payload opens no window (`tcp_event_data_recv`).
 const TOO_SMALL: u32 = 128;
 
-/// Dynamic right-sizing (Fisk and Feng, 2001) as Linux does it (`tcp_rcv_space_adjust`, `tcp_rcvbuf_grow`): the window
-/// offers twice of what the application read in the last RTT, so that the receiver never limits a sender that doubles
-/// its window each RTT, and holes are no part of that account.
+/// Dynamic right-sizing (Fisk and Feng, 2001) as Linux 6.18 does it (`tcp_rcv_space_adjust`, `tcp_rcvbuf_grow`): the buffer
+/// is twice of what the application read in the last RTT, so that the receiver does not limit a sender that doubles its
+/// window each RTT. What waits behind a hole is in the buffer, and not offered again (`tcp_select_window`): where much
+/// is lost, the window is what limits, and grows by what is read between the holes.
 #[derive(Debug, Clone)]
 pub(super) struct Window {
     /// The buffer's size.
@@ -78,14 +83,19 @@ impl Window {
         (self.rtt_times_8 > 0).then(|| Duration::from_nanos(self.rtt_times_8 / 8))
     }
 
-    /// The application has read everything up to `next` (`tcp_rcv_space_adjust`). `beyond` is how far out-of-order data
-    /// reach beyond it.
-    pub(super) fn on_read(&mut self, now: Time, next: u64, beyond: u64) {
+    /// The application reads what has come in order, from `before` to `next` (`tcp_rcv_space_adjust`). `beyond` is how
+    /// far out-of-order data reach beyond it.
+    pub(super) fn on_read(&mut self, now: Time, before: u64, next: u64, beyond: u64) {
         let took = now.since(self.measured_since).as_nanos();
         if self.rtt_times_8 == 0 || took < self.rtt_times_8 / 8 {
             return;
         }
-        let copied = next.saturating_sub(self.measured_from);
+        // What closes a hole brings much at once. It is measured when the first piece is read, and what still waits then
+        // is taken off.
+        let read = next.min(before.saturating_add(PIECE));
+        let copied = read
+            .saturating_sub(self.measured_from)
+            .saturating_sub(next - read);
         if copied > self.space {
             let before = core::mem::replace(&mut self.space, copied);
             let window = self.twice_space() as u128;
@@ -95,7 +105,7 @@ impl Window {
             self.enlarge(u64::try_from(wanted).unwrap_or(u64::MAX));
         }
         self.measured_since = now;
-        self.measured_from = next;
+        self.measured_from = read;
     }
 
     /// Data have arrived behind a hole: while it lasts nothing is read, and the sender still needs its window
@@ -105,9 +115,10 @@ impl Window {
     }
 
     /// A segment with so much payload arrives, `mss` being a full one. A larger buffer is not offered at once, but opens by
-    /// twice of what arrives: as fast as slow start needs it (`tcp_grow_window`). Returns whether it has opened.
-    pub(super) fn on_segment(&mut self, payload: u32, mss: u32) -> bool {
-        let room = self.buffer - self.opened;
+    /// twice of what arrives: as fast as slow start needs it, as long as there is room beside the `stored` bytes that wait
+    /// behind holes (`tcp_grow_window`). Returns whether it has opened.
+    pub(super) fn on_segment(&mut self, payload: u32, mss: u32, stored: u64) -> bool {
+        let room = self.free(stored).saturating_sub(self.opened);
         if payload < TOO_SMALL || room == 0 {
             return false;
         }
@@ -119,17 +130,21 @@ impl Window {
         self.space.saturating_mul(2).saturating_add(CUSHION)
     }
 
+    /// The buffer without what waits behind holes (`tcp_space`).
+    fn free(&self, stored: u64) -> u64 {
+        self.buffer.saturating_sub(stored)
+    }
+
     fn enlarge(&mut self, wanted: u64) {
         self.buffer = self.buffer.max(wanted.min(self.max));
     }
 
-    /// What to offer beyond `next`, the application having read all before. Out-of-order data lie within, so they take
-    /// nothing away.
-    pub(super) fn offer(&mut self, next: u64) -> u64 {
-        let edge = next.saturating_add(self.opened);
-        debug_assert!(self.right_edge <= edge, "neither retreats");
-        self.right_edge = edge;
-        edge - next
+    /// What to offer beyond `next`, the application having read all before and `stored` bytes waiting behind holes
+    /// (`__tcp_select_window`). What was offered before stays so.
+    pub(super) fn offer(&mut self, next: u64, stored: u64) -> u64 {
+        let edge = next.saturating_add(self.opened.min(self.free(stored)));
+        self.right_edge = self.right_edge.max(edge);
+        self.right_edge - next
     }
 
     /// The position behind the last byte that was offered.

@@ -7,7 +7,7 @@ use transport::scheduler::Pacing;
 use units::Duration;
 
 use super::network::{self, MAX_GROUPS};
-use crate::scenario::{HostSpec, Scenario, ScenarioError};
+use crate::scenario::{Bbr1Spec, HostSpec, Scenario, ScenarioError};
 
 /// More would measure the machine.
 const MAX_FLOWS: usize = 10_000;
@@ -33,7 +33,7 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), ScenarioError> {
         if let Some((field, why)) = beyond_linux(&group.host) {
             return Err(of_group(index, field, &why));
         }
-        if group.bbr1.is_some() {
+        if group.bbr1.is_some_and(|bbr1| bbr1 != Bbr1Spec::default()) {
             let why = cannot("its BBR is the kernel's");
             return Err(scenario.flow_error(index, "bbr1", &why));
         }
@@ -189,6 +189,15 @@ mod tests {
             "reverse = true\nrtt = \"90ms\"\nhops = \"1\"\nhost = { mss = 600 }\napp = \"video\"\n";
         assert_eq!(refusal(&format!("{next}{FLOW}{FLOW}{flow}")), None);
         assert_eq!(refusal("[[flow]]\ncontroller = \"kernel:bbr\"\n"), None);
+    }
+
+    #[test]
+    fn bbr_is_the_kernels() {
+        let flow = |bbr1: &str| format!("[[flow]]\ncontroller = \"bbr1\"\nbbr1 = {bbr1}\n");
+        assert_eq!(refusal(&flow("\"linux\"")), None);
+        for other in ["\"paper\"", "{ cwnd_gain = 3 }"] {
+            assert_eq!(refusal(&flow(other)).unwrap().field, "flow.bbr1");
+        }
     }
 
     #[test]

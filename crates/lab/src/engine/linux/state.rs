@@ -5,9 +5,11 @@ use units::Ratio;
 
 /// BBR's state as its gains tell it: `bbr_update_gains` in Linux `tcp_bbr.c` has a pair for each.
 pub(super) fn of_bbr(bbr: &BbrInfo) -> &'static str {
-    // 2885/1000, for doubling each round; only Startup and Drain have this much room.
+    // 2885/1000, for doubling each round; only Startup and Drain have this much room. Before the first sample of the
+    // delivery rate there are none yet, and the mode is `bbr_init`'s.
     let is_high = |gain: Ratio| gain > Ratio::new(5, 2);
     match (is_high(bbr.pacing_gain), is_high(bbr.cwnd_gain)) {
+        _ if bbr.bw.is_zero() => "Startup",
         (true, _) => "Startup",
         (false, true) => "Drain",
         (false, false) if bbr.cwnd_gain == Ratio::ONE => "ProbeRTT",
@@ -35,7 +37,7 @@ mod tests {
         // In units of 1/256, as the kernel rounds them.
         let state = |pacing, cwnd| {
             of_bbr(&BbrInfo {
-                bw: Rate::ZERO,
+                bw: Rate::from_bits_per_sec(8_000_000),
                 min_rtt: None,
                 pacing_gain: Ratio::new(pacing, 256),
                 cwnd_gain: Ratio::new(cwnd, 256),
@@ -47,5 +49,12 @@ mod tests {
             assert_eq!(state(pacing, 512), "ProbeBW");
         }
         assert_eq!(state(256, 256), "ProbeRTT");
+        let at_first = BbrInfo {
+            bw: Rate::ZERO,
+            min_rtt: None,
+            pacing_gain: Ratio::ONE,
+            cwnd_gain: Ratio::ONE,
+        };
+        assert_eq!(of_bbr(&at_first), "Startup");
     }
 }

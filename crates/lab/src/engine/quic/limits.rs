@@ -5,7 +5,7 @@ use congestion::kind::Kind;
 use transport::app;
 use transport::scheduler::Pacing;
 
-use crate::scenario::{HostSpec, Scenario, ScenarioError};
+use crate::scenario::{Bbr1Spec, HostSpec, Scenario, ScenarioError};
 
 /// About as many as an emulated path serves clients; on one machine, more would measure the machine.
 const MAX_FLOWS: usize = 500;
@@ -40,7 +40,7 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), ScenarioError> {
         if flow.rtt.is_some() {
             return Err(cannot("flow.rtt", "all flows have the RTprop of the path"));
         }
-        if flow.bbr1.is_some() {
+        if flow.bbr1.is_some_and(|bbr1| bbr1 != Bbr1Spec::default()) {
             return Err(cannot(
                 "flow.bbr1",
                 "its BBR is that of a kernel, with what a QUIC stack needs",

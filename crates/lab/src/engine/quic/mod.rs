@@ -24,7 +24,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use bytes::Bytes;
-use quic::bulk::{self, Server};
+use quic::bulk;
 use tokio::task::JoinSet;
 use tokio::time::{MissedTickBehavior, interval};
 use units::Duration;
@@ -100,7 +100,7 @@ impl Quic {
         watch: &(dyn Fn(Progress) + Sync),
         cancel: &Cancel,
     ) -> Result<Record, EngineError> {
-        let server = Server::start(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)))?;
+        let server = bulk::serve(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)))?;
         let mut bottleneck = Bottleneck::start(scenario, server.address())?;
         let begin = Instant::now();
         let count = scenario.each_flow().count();

@@ -1,0 +1,74 @@
+//! A receiver that serves connections until it is dropped.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use noq::{Endpoint, Incoming, TransportConfig};
+
+use crate::endpoint::{self, EndpointError, Fingerprint, Identity};
+
+/// A running receiver. Dropped, it closes its connections.
+#[derive(Debug)]
+pub struct Server {
+    endpoint: Endpoint,
+    address: SocketAddr,
+    fingerprint: Fingerprint,
+}
+
+impl Server {
+    /// Listens at `address` (port 0: any free one) as `identity`, for peers that speak `alpn`, and hands whoever comes to
+    /// `serve`, in a task of its own. Must be called within a tokio runtime.
+    ///
+    /// # Errors
+    /// The address is taken, or the identity is unusable.
+    pub(crate) fn start<Served>(
+        address: SocketAddr,
+        identity: &Identity,
+        alpn: &[u8],
+        transport: TransportConfig,
+        mut serve: impl FnMut(Incoming) -> Option<Served> + Send + 'static,
+    ) -> Result<Server, EndpointError>
+    where
+        Served: Future<Output = ()> + Send + 'static,
+    {
+        let config = endpoint::server_config(identity, alpn, Arc::new(transport))?;
+        let endpoint = endpoint::bind(address, Some(config))?;
+        let address = endpoint
+            .local_addr()
+            .map_err(|source| EndpointError::Bind { address, source })?;
+        let acceptor = endpoint.clone();
+        tokio::spawn(async move {
+            while let Some(incoming) = acceptor.accept().await {
+                if let Some(served) = serve(incoming) {
+                    tokio::spawn(served);
+                }
+            }
+        });
+        Ok(Server {
+            endpoint,
+            address,
+            fingerprint: identity.fingerprint(),
+        })
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// What a sender must know to recognize it.
+    pub fn fingerprint(&self) -> Fingerprint {
+        self.fingerprint
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.endpoint.close(0u32.into(), b"server stopped");
+    }
+}
+
+/// The settings of one that receives: it sends little more than ACKs, which no controller holds back.
+pub(crate) fn transport() -> TransportConfig {
+    endpoint::transport(Arc::new(noq::congestion::CubicConfig::default()))
+}
