@@ -29,7 +29,11 @@ fn lengths() -> impl Strategy<Value = u32> {
 fn bodies() -> impl Strategy<Value = Body> {
     let flags = any::<(bool, bool)>();
     let data = (positions(), lengths(), times(), times(), flags).prop_map(
+<<<<<<< ours
         |(seq, len, sent, echo, (push, cwr))| {
+=======
+        |(seq, len, sent, echo, (cwr, push))| {
+>>>>>>> theirs
             Body::Data(Data {
                 seq,
                 len,
@@ -37,6 +41,7 @@ fn bodies() -> impl Strategy<Value = Body> {
                 sent,
                 echo,
                 cwr,
+                push,
             })
         },
     );
