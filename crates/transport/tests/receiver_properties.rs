@@ -29,15 +29,10 @@ fn lengths() -> impl Strategy<Value = u32> {
 fn bodies() -> impl Strategy<Value = Body> {
     let flags = any::<(bool, bool)>();
     let data = (positions(), lengths(), times(), times(), flags).prop_map(
-<<<<<<< ours
-        |(seq, len, sent, echo, (push, cwr))| {
-=======
         |(seq, len, sent, echo, (cwr, push))| {
->>>>>>> theirs
             Body::Data(Data {
                 seq,
                 len,
-                push,
                 sent,
                 echo,
                 cwr,

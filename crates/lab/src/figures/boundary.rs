@@ -100,10 +100,7 @@ fn policer(findings: &[Findings]) -> Picture {
     )
     .with(Rule::horizontal(0.5, "half"))
     .with_all(curves);
-    Picture::new("", chart).explained(
-        "A policer of 10 Mbit/s on a link of 100 Mbit/s; what BBR sends again with its model of policers, as a \
-         share of what it sends, over the same without it; a minute after the first 10 s, medians of ten runs.",
-    )
+    Picture::new("", chart)
 }
 
 fn object_size(findings: &[Findings]) -> Picture {
@@ -126,10 +123,7 @@ fn object_size(findings: &[Findings]) -> Picture {
     .with(Rule::horizontal(1.0, "the same"))
     .with(Rule::vertical(14_480.0, "the initial window"))
     .with_all(curves);
-    Picture::new("", chart).explained(
-        "50 Mbit/s, 50 ms, a buffer of one BDP, and no loss; an object at a time, each over a connection of its own, \
-         with FQ as the hosts' scheduler, which paces CUBIC too, and without, where BBR paces itself.",
-    )
+    Picture::new("", chart)
 }
 
 fn short_paths(findings: &[Findings]) -> Picture {
@@ -151,9 +145,5 @@ fn short_paths(findings: &[Findings]) -> Picture {
     .with(Rule::horizontal(1.0, "the same"))
     .with(Rule::horizontal(0.5, "half"))
     .with_all(curves);
-    Picture::new("", chart).explained(
-        "Objects of 10 MB, one at a time, each over a connection of its own, between hosts with cards of 10 Gbit/s \
-         and with nothing else between them; BBR as Linux had it before 4.20, and with the departure model that it \
-         has since; mean throughput.",
-    )
+    Picture::new("", chart)
 }
