@@ -1,4 +1,4 @@
-//! A windowed maximum filter: the greatest of the recent past in constant space and time.
+//! Windowed maximum and minimum filters: the extreme of the recent past in constant space and time.
 //!
 //! Kathleen Nichols' algorithm: instead of every sample of the window, keep the best sample and the best of what came
 //! after it, twice over. A new best makes all older samples irrelevant; when the best leaves the window the second
@@ -7,6 +7,7 @@
 //! until it leaves the window; its successor may then be less than the exact one, as of all that came after the third
 //! choice nothing is known. (Linux `win_minmax.c`.)
 
+use core::cmp::Reverse;
 use core::fmt::Debug;
 use core::ops::Div;
 
@@ -115,6 +116,27 @@ impl<V: Copy + Ord, S: Stamp> WindowedMax<V, S> {
     }
 }
 
+/// The least value of a sliding window.
+#[derive(Debug, Clone, Copy)]
+pub struct WindowedMin<V, S: Stamp>(WindowedMax<Reverse<V>, S>);
+
+impl<V: Copy + Ord, S: Stamp> WindowedMin<V, S> {
+    /// A filter without samples that remembers for `window`.
+    pub fn new(window: S::Span) -> WindowedMin<V, S> {
+        WindowedMin(WindowedMax::new(window))
+    }
+
+    /// The least value of the window that ended with the latest update.
+    pub fn get(&self) -> Option<V> {
+        self.0.get().map(|Reverse(value)| value)
+    }
+
+    /// Takes a sample at `at`, not before the previous one, and returns the least value of the window that ends there.
+    pub fn update(&mut self, at: S, value: V) -> V {
+        self.0.update(at, Reverse(value)).0
+    }
+}
+
 #[cfg(test)]
 mod tests {
     extern crate std;
@@ -170,16 +192,16 @@ mod tests {
     }
 
     #[test]
-    fn the_maximum_over_time() {
+    fn the_minimum_over_time() {
         let ms = Duration::from_millis;
-        let mut filter = WindowedMax::new(Duration::from_secs(10));
+        let mut filter = WindowedMin::new(Duration::from_secs(10));
         let at = |secs| Time::ZERO + Duration::from_secs(secs);
-        filter.update(at(0), ms(60));
+        filter.update(at(0), ms(40));
         filter.update(at(3), ms(50));
-        assert_eq!(filter.update(at(10), ms(40)), ms(60));
-        assert_eq!(filter.update(at(11), ms(40)), ms(50));
-        assert_eq!(filter.update(at(12), ms(70)), ms(70));
-        assert_eq!(filter.get(), Some(ms(70)));
+        assert_eq!(filter.update(at(10), ms(60)), ms(40));
+        assert_eq!(filter.update(at(11), ms(60)), ms(50));
+        assert_eq!(filter.update(at(12), ms(30)), ms(30));
+        assert_eq!(filter.get(), Some(ms(30)));
     }
 
     proptest! {

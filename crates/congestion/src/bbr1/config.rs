@@ -20,6 +20,9 @@ pub struct Config {
     /// Linux: all of it (`bbr_extra_acked_gain`, since the change "tcp_bbr: adapt cwnd based on ack
     /// aggregation estimation"). Paper: nothing.
     pub extra_acked_gain: Ratio,
+    /// Whether RTprop is the least RTT of the last ten seconds at all times. Paper: yes. Linux: no; when the least has not been
+    /// seen for ten seconds, it is the RTT of that moment (`bbr_update_min_rtt`; BBR draft 00, "BBRUpdateRTprop").
+    pub is_rt_prop_windowed: bool,
     /// Whether the window makes room for what is being put together or taken apart in the end hosts: three send
     /// quanta, an even number of packets, and two packets more while probing for bandwidth
     /// (`bbr_quantization_budget`). Paper: the plain BDP times the gain.
@@ -74,6 +77,7 @@ impl Config {
             cwnd_gain: Ratio::new(2, 1),
             pacing_margin: Ratio::new(1, 100),
             extra_acked_gain: Ratio::ONE,
+            is_rt_prop_windowed: false,
             is_end_host_budgeted: true,
             are_phase_ends_budgeted: true,
             has_departure_model: false,
@@ -88,6 +92,7 @@ impl Config {
             cwnd_gain: Ratio::new(2, 1),
             pacing_margin: Ratio::ZERO,
             extra_acked_gain: Ratio::ZERO,
+            is_rt_prop_windowed: true,
             is_end_host_budgeted: false,
             are_phase_ends_budgeted: false,
             has_departure_model: false,

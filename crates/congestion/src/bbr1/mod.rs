@@ -10,7 +10,7 @@
 //!
 //! ```text
 //! BtlBw  = the greatest delivery rate of the last 10 round trips
-//! RTprop = the least RTT; the present one, if that has not been seen for 10 seconds
+//! RTprop = the least RTT of the last 10 seconds
 //!
 //! pacing rate = pacing gain × BtlBw              how fast to send
 //! cwnd        = cwnd gain × BtlBw × RTprop       how much may be in flight if ACKs tarry
@@ -140,7 +140,7 @@ impl Bbr1 {
             is_restarting_from_idle: false,
             round: Round::new(),
             btl_bw: BtlBw::new(),
-            rt_prop: RtProp::new(now),
+            rt_prop: RtProp::new(now, config.is_rt_prop_windowed),
             full_pipe: FullPipe::new(),
             ack_aggregation: AckAggregation::new(now),
             policer: Policer::new(),

@@ -1,22 +1,39 @@
-//! RTprop, the round-trip propagation time: the least RTT seen, until it has not been seen for ten seconds.
+//! RTprop, the round-trip propagation time: the least RTT, for ten seconds.
 
 use units::{Duration, Time};
 
 use crate::controller::RttSample;
+use crate::filter::WindowedMin;
 
 /// How long an RTT is remembered. Routes change on longer scales, and a flow that pauses now and then sees the bare
 /// path by itself within it (paper, "Characterizing the Bottleneck": "tens of seconds to minutes"; appendix and Linux:
 /// 10 s).
 pub const WINDOW: Duration = Duration::from_secs(10);
 
+/// What is remembered of RTTs.
+#[derive(Debug, Clone)]
+enum Memory {
+    /// The least of the last ten seconds (paper, "Characterizing the Bottleneck").
+    Window(WindowedMin<Duration, Time>),
+    /// The least, and when it has not been seen for ten seconds the present one in its place (Linux `bbr_update_min_rtt`; BBR
+    /// draft 00, "BBRUpdateRTprop"). Where others fill the queue that makes a difference: the estimate is as long as
+    /// what ProbeRTT finds, and the window that follows from it large enough to keep a share.
+    Latest(Option<Duration>),
+}
+
+impl Memory {
+    fn get(&self) -> Option<Duration> {
+        match self {
+            Memory::Window(filter) => filter.get(),
+            Memory::Latest(least) => *least,
+        }
+    }
+}
+
 /// The estimate of RTprop, and the time since it was last seen.
-///
-/// When the window has passed, the present RTT takes the estimate's place, and not the least of the last ten seconds (Linux
-/// `bbr_update_min_rtt`; BBR draft 00, "BBRUpdateRTprop"). Where others fill the queue that makes a difference: the
-/// estimate is as long as what ProbeRTT finds, and the window that follows from it large enough to keep a share.
 #[derive(Debug, Clone)]
 pub struct RtProp {
-    least: Option<Duration>,
+    memory: Memory,
     /// When RTprop was last seen: a lesser RTT, the first after the window had passed, or the end of ProbeRTT.
     last_seen: Time,
     /// Whether, before this ACK, RTprop had not been seen for a whole window.
@@ -24,9 +41,13 @@ pub struct RtProp {
 }
 
 impl RtProp {
-    pub fn new(now: Time) -> RtProp {
+    /// Without an estimate. `is_windowed`: see [`Config::is_rt_prop_windowed`](super::Config::is_rt_prop_windowed).
+    pub fn new(now: Time, is_windowed: bool) -> RtProp {
         RtProp {
-            least: None,
+            memory: match is_windowed {
+                true => Memory::Window(WindowedMin::new(WINDOW)),
+                false => Memory::Latest(None),
+            },
             last_seen: now,
             is_expired: false,
         }
@@ -40,18 +61,29 @@ impl RtProp {
         // must look for it when it is time, whatever it has seen of a queue that is always there. (The paper speaks of
         // a lower RTT in "Behavior of Multiple BBR Flows Sharing a Bottleneck"; Linux has followed it since the change
         // "tcp: only postpone PROBE_RTT if RTT is < current min_rtt estimate".)
-        let is_seen = self.least.is_none_or(|least| sample.rtt < least);
+        let is_seen = self.get().is_none_or(|least| sample.rtt < least);
         // An ACK that was held back may lower the estimate, but must not replace it by its own delay.
         let is_renewal = self.is_expired && !sample.is_ack_delayed;
         if is_seen || is_renewal {
-            self.least = Some(sample.rtt);
             self.last_seen = now;
+        }
+        match &mut self.memory {
+            Memory::Window(filter) if is_seen || !sample.is_ack_delayed => {
+                filter.update(now, sample.rtt);
+            }
+            Memory::Latest(least) if is_seen || is_renewal => *least = Some(sample.rtt),
+            _ => {}
         }
     }
 
     /// ProbeRTT has looked for it: the window begins again, so that what was found lasts until the next one (Linux
     /// `bbr_check_probe_rtt_done`).
     pub fn mark_seen(&mut self, now: Time) {
+        if let Memory::Window(filter) = &mut self.memory
+            && let Some(least) = filter.get()
+        {
+            filter.update(now, least);
+        }
         self.last_seen = now;
         self.is_expired = false;
     }
@@ -63,7 +95,7 @@ impl RtProp {
 
     /// The estimate, once there is one.
     pub fn get(&self) -> Option<Duration> {
-        self.least
+        self.memory.get()
     }
 }
 
@@ -78,24 +110,31 @@ mod tests {
         })
     }
 
+    /// As Linux has it.
+    fn linux() -> RtProp {
+        RtProp::new(at(0), false)
+    }
+
     fn at(ms: u64) -> Time {
         Time::ZERO + Duration::from_millis(ms)
     }
 
     #[test]
     fn what_probe_rtt_found_lasts_until_the_next() {
-        let mut rt_prop = RtProp::new(at(0));
-        rt_prop.update(at(100), rtt(40));
-        rt_prop.update(at(250), rtt(70));
-        rt_prop.mark_seen(at(300));
-        rt_prop.update(at(10_200), rtt(80));
-        assert_eq!(rt_prop.get(), Some(Duration::from_millis(40)));
-        assert!(!rt_prop.is_expired());
+        for is_windowed in [false, true] {
+            let mut rt_prop = RtProp::new(at(0), is_windowed);
+            rt_prop.update(at(100), rtt(40));
+            rt_prop.update(at(250), rtt(70));
+            rt_prop.mark_seen(at(300));
+            rt_prop.update(at(10_200), rtt(80));
+            assert_eq!(rt_prop.get(), Some(Duration::from_millis(40)));
+            assert!(!rt_prop.is_expired());
+        }
     }
 
     #[test]
     fn the_least_rtt_until_the_window_has_passed() {
-        let mut rt_prop = RtProp::new(at(0));
+        let mut rt_prop = linux();
         assert_eq!(rt_prop.get(), None);
         rt_prop.update(at(40), rtt(40));
         rt_prop.update(at(100), rtt(60));
@@ -113,21 +152,20 @@ mod tests {
     }
 
     #[test]
-    fn the_present_rtt_takes_the_place_of_one_that_is_too_old() {
-        let mut rt_prop = RtProp::new(at(0));
-        rt_prop.update(at(40), rtt(40));
-        rt_prop.update(at(3_000), rtt(120));
-        rt_prop.update(at(10_041), rtt(250));
-        assert_eq!(
-            rt_prop.get(),
-            Some(Duration::from_millis(250)),
-            "not 120 ms, though that was seen within the window"
-        );
+    fn what_takes_the_place_of_an_rtt_that_is_too_old() {
+        // 120 ms were seen within the window, and 250 ms are seen now.
+        for (is_windowed, next) in [(true, 120), (false, 250)] {
+            let mut rt_prop = RtProp::new(at(0), is_windowed);
+            rt_prop.update(at(40), rtt(40));
+            rt_prop.update(at(3_000), rtt(120));
+            rt_prop.update(at(10_041), rtt(250));
+            assert_eq!(rt_prop.get(), Some(Duration::from_millis(next)));
+        }
     }
 
     #[test]
     fn an_equal_rtt_does_not_put_off_probe_rtt() {
-        let mut rt_prop = RtProp::new(at(0));
+        let mut rt_prop = linux();
         rt_prop.update(at(40), rtt(40));
         rt_prop.update(at(5_000), rtt(40));
         rt_prop.update(at(10_041), rtt(40));
@@ -142,7 +180,7 @@ mod tests {
                 is_ack_delayed: true,
             })
         };
-        let mut rt_prop = RtProp::new(at(0));
+        let mut rt_prop = linux();
         rt_prop.update(at(40), rtt(40));
         rt_prop.update(at(50), delayed(39));
         assert_eq!(rt_prop.get(), Some(Duration::from_millis(39)));
