@@ -52,6 +52,7 @@ impl Host {
             echo: Time::ZERO,
             is_retransmission: false,
             cwr: false,
+            ends_write: false,
         };
         self.scheduler.enqueue(self.now, burst).expect("room");
     }

@@ -26,6 +26,8 @@ pub struct Burst {
     pub is_retransmission: bool,
     /// Whether its first packet tells that the window was reduced (RFC 3168, CWR).
     pub cwr: bool,
+    /// Whether there is nothing after it that the application has written.
+    pub ends_write: bool,
 }
 
 /// What a [`Burst`] is made of.
@@ -42,9 +44,9 @@ impl Burst {
     /// departure time, into TSval).
     ///
     /// Only the first carries CWR and only the last PSH, as segmentation offload has it (Linux `tcp_gso_segment`). A single
-    /// packet is not pushed: it may be all that a small window allows, and its ACK better wait for the next one's
-    /// (`__tcp_transmit_skb`). Linux also pushes where a write ends and each time that half the greatest receive window has been
-    /// written, some tens of segments apart (`tcp_push`, `forced_push`); here a write that ends in a short segment is known by that.
+    /// packet is pushed only where a write ends (`tcp_push`): otherwise it may be all that a small window allows, and its ACK
+    /// better wait for the next one's (`__tcp_transmit_skb`). Linux also pushes each time that half the greatest receive
+    /// window has been written, some tens of segments apart (`forced_push`).
     pub fn segments(&self) -> impl Iterator<Item = Segment> + use<> {
         let burst = *self;
         let mss = burst.mss.max(1);
@@ -63,7 +65,7 @@ impl Burst {
                         sent: burst.departure,
                         echo: burst.echo,
                         cwr: burst.cwr && index == 0,
-                        push: packets > 1 && index + 1 == packets,
+                        push: (packets > 1 || burst.ends_write) && index + 1 == packets,
                     }),
                 },
             }
@@ -106,6 +108,7 @@ mod tests {
         echo: Time::from_nanos(33),
         is_retransmission: false,
         cwr: true,
+        ends_write: false,
     };
 
     #[test]
@@ -138,19 +141,20 @@ mod tests {
     }
 
     #[test]
-    fn a_single_packet_is_not_pushed() {
-        let single = Burst {
-            bytes: 1_448,
-            ..BURST
-        };
+    fn a_single_packet_is_pushed_where_a_write_ends() {
         let is_pushed = |segment: Segment| match segment.body {
             Body::Data(data) => data.push,
             other => panic!("{other:?}"),
         };
-        assert_eq!(
-            single.segments().map(is_pushed).collect::<Vec<_>>(),
-            [false]
-        );
+        for ends_write in [false, true] {
+            let single = Burst {
+                bytes: 1_448,
+                ends_write,
+                ..BURST
+            };
+            let pushed: Vec<bool> = single.segments().map(is_pushed).collect();
+            assert_eq!(pushed, [ends_write]);
+        }
     }
 
     #[test]

@@ -62,6 +62,7 @@ fn enqueue(scheduler: &mut Scheduler, pacers: &mut [Pacer], now: Time, connectio
         echo: Time::ZERO,
         is_retransmission: false,
         cwr: false,
+        ends_write: false,
     };
     scheduler.enqueue(now, burst).expect("room");
 }

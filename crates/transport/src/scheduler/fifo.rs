@@ -73,6 +73,7 @@ mod tests {
             echo: Time::ZERO,
             is_retransmission: false,
             cwr: false,
+            ends_write: false,
         }
     }
 

@@ -39,6 +39,11 @@ impl Stream {
         self.next
     }
 
+    /// The position behind the last byte that was written.
+    pub fn written(&self) -> u64 {
+        self.written
+    }
+
     /// What was written and never sent.
     pub fn unsent(&self) -> u64 {
         self.written - self.next

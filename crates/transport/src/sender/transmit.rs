@@ -347,6 +347,7 @@ impl<C: Controller> Sender<C> {
             echo: self.echo,
             is_retransmission: false,
             cwr: false,
+            ends_write: seq.saturating_add(bytes) == self.stream.written(),
         }
     }
 

@@ -19,6 +19,7 @@ pub fn burst(connection: u32, seq: u64, bytes: u32, departure: Time) -> Burst {
         echo: Time::ZERO,
         is_retransmission: false,
         cwr: false,
+        ends_write: false,
     }
 }
 

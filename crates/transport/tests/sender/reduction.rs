@@ -125,9 +125,10 @@ fn a_recovery_that_leaves_repetitions_unsettled_runs_into_the_next() {
         initial_cwnd: 40,
         ..Config::default()
     };
+    const LATER: u64 = 48;
     // The first loss takes two repetitions, so that the loss of what was sent meanwhile is found before its recovery ends.
     let script = |packet, copy| match (packet, copy) {
-        (5, 0 | 1) | (55, 0) => Fate::Drop,
+        (5, 0 | 1) | (LATER, 0) => Fate::Drop,
         _ => Fate::Pass,
     };
     let reno = |connection| AnyController::new(Kind::Reno, connection);
@@ -138,9 +139,9 @@ fn a_recovery_that_leaves_repetitions_unsettled_runs_into_the_next() {
     }
     assert_eq!(wire.sender.stats().recoveries, 1);
     assert_eq!(wire.sender.stats().packets_lost, 3);
-    assert_eq!(wire.receiver.received(), 55 * MSS);
+    assert_eq!(wire.receiver.received(), LATER * MSS);
     wire.run_until(wire.now + Duration::from_millis(100));
-    assert!(wire.receiver.received() > 55 * MSS);
+    assert!(wire.receiver.received() > LATER * MSS);
     assert_eq!(wire.sender.stats().recoveries, 2);
     assert_eq!(wire.sender.stats().packets_lost, 3);
 }
