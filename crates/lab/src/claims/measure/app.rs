@@ -1,5 +1,7 @@
 //! What an application does to the model, and the silences that it sees.
 
+use units::Duration;
+
 use super::{Measure, Subject};
 use crate::sweep::Unit;
 
@@ -29,8 +31,13 @@ pub(super) const MEASURES: &[Measure] = &[
         of: |subject| {
             let gaps = subject.flows().flat_map(|flow| {
                 let samples = subject.samples(flow);
-                let pairs = samples.iter().zip(samples.iter().skip(1));
-                pairs.map(|(one, next)| next.at.saturating_sub(one.at))
+                let arrivals = samples.chunk_by(|one, next| one.delivered == next.delivered);
+                let firsts: Vec<Duration> =
+                    arrivals.filter_map(|same| Some(same.first()?.at)).collect();
+                let pairs = firsts.iter().zip(firsts.iter().skip(1));
+                pairs
+                    .map(|(one, next)| next.saturating_sub(*one))
+                    .collect::<Vec<_>>()
             });
             Some(gaps.max()?.as_millis_f64())
         },

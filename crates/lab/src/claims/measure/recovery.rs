@@ -63,7 +63,7 @@ fn after_losses(subject: &Subject<'_>) -> Option<Vec<(f64, f64)>> {
         let quiet = samples.get(from..at)?;
         let rounds = startup::rounds(samples.get(at..)?);
         if startup::rounds(quiet).len() >= QUIET
-            && let [first, second, third, ..] = rounds[..]
+            && let [[first, ..], [second, ..], [third, ..], ..] = rounds[..]
         {
             found.push((sent_share(first, second), sent_share(second, third)));
         }

@@ -39,18 +39,29 @@ pub(super) const MEASURES: &[Measure] = &[
     },
 ];
 
-/// The first samples of packet-timed rounds: of each, the first that acknowledges what was sent after the one before
-/// (paper, appendix).
-pub(super) fn rounds(samples: &[FlowSample]) -> Vec<&FlowSample> {
-    let mut rounds = Vec::new();
+/// The samples by packet-timed rounds: each begins with the first that acknowledges what was sent after the one before had
+/// begun (paper, appendix).
+///
+/// A kernel is asked now and then, so that a sample may be later than the ACK with which its round began. The round counts
+/// from where the one before ended: otherwise each would be too long by as much, and the last of a few be missed.
+pub(super) fn rounds(samples: &[FlowSample]) -> Vec<&[FlowSample]> {
+    let mut starts: Vec<usize> = Vec::new();
     let mut ends_at = 0;
-    for sample in samples {
-        if sample.delivered.get() > ends_at {
-            ends_at = sample.delivered.get() + sample.inflight.get();
-            rounds.push(sample);
-        }
+    for (place, sample) in samples.iter().enumerate() {
+        let (delivered, inflight) = (sample.delivered.get(), sample.inflight.get());
+        let begins_at = match starts.is_empty() {
+            true if inflight > 0 => delivered,
+            false if delivered > ends_at => ends_at,
+            _ => continue,
+        };
+        ends_at = begins_at + inflight;
+        starts.push(place);
     }
+    let ends = starts.iter().skip(1).copied().chain([samples.len()]);
+    let rounds = starts.iter().zip(ends);
     rounds
+        .filter_map(|(start, end)| samples.get(*start..end))
+        .collect()
 }
 
 /// The samples until the first search is over.
@@ -63,9 +74,9 @@ fn search<'s>(subject: &Subject<'s>) -> Option<&'s [FlowSample]> {
 
 fn growth(subject: &Subject<'_>) -> Option<f64> {
     let bdp = subject.bdp_bytes()?;
-    let inflights = rounds(search(subject)?);
-    let inflights = inflights.iter().map(|sample| sample.inflight.get() as f64);
-    let inflights: Vec<f64> = inflights.collect();
+    let rounds = rounds(search(subject)?);
+    let firsts = rounds.iter().filter_map(|round| round.first());
+    let inflights: Vec<f64> = firsts.map(|sample| sample.inflight.get() as f64).collect();
     let pairs = inflights.iter().zip(inflights.iter().skip(1));
     let growths = pairs.filter(|(before, _)| (1.0..bdp).contains(*before));
     median(
@@ -87,8 +98,9 @@ fn plateau(subject: &Subject<'_>) -> Option<f64> {
             .btl_bw
             .is_some_and(|bw| bw.bits_per_sec() as f64 > last)
     };
-    let reached = samples.iter().position(has_grown)?;
-    Some(rounds(samples.get(reached..)?).len() as f64 - 1.0)
+    // It grew between that sample and the one before.
+    let grown = samples.iter().position(has_grown)?;
+    Some(rounds(samples.get(grown.saturating_sub(1)..)?).len() as f64 - 1.0)
 }
 
 fn queue(subject: &Subject<'_>) -> Option<f64> {
@@ -138,15 +150,20 @@ pub(super) mod tests {
             (1, 5, 10),
             (2, 10, 10),
             (3, 11, 20),
-            (4, 31, 20),
-            (5, 32, 20),
+            (4, 30, 20),
+            (5, 33, 20),
+            (6, 50, 20),
+            (7, 51, 20),
         ]
         .map(|(at, delivered, inflight)| sample(at, delivered, inflight))
         .to_vec();
-        let starts: Vec<u64> = rounds(&samples)
+        let rounds: Vec<Vec<u64>> = rounds(&samples)
             .iter()
-            .map(|one| one.delivered.get())
+            .map(|round| round.iter().map(|one| one.delivered.get()).collect())
             .collect();
-        assert_eq!(starts, [1, 11, 32]);
+        assert_eq!(
+            rounds,
+            [vec![1, 5, 10], vec![11, 30], vec![33, 50], vec![51]]
+        );
     }
 }

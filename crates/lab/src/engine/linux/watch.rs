@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use linux::Network;
-use linux::diag::{Diag, Filter, SocketState, TcpInfo};
+use linux::diag::{Diag, Filter, SocketState, TcpInfo, TcpState};
 use transport::app::App;
 use transport::segment::HEADERS;
 use units::{Bytes, Duration, Rate};
@@ -39,8 +39,8 @@ struct Seen {
 struct Live {
     carried: Arc<Carried>,
     counted: Counted,
-    /// Packets delivered when it was last looked at.
-    delivered: u32,
+    /// Packets delivered and in flight, and the window, when it was last looked at.
+    seen: (u32, u32, u32),
 }
 
 /// What connections have done.
@@ -133,7 +133,7 @@ impl Watch {
             News::Opened(carried) => {
                 let live = Live {
                     counted: Counted::default(),
-                    delivered: 0,
+                    seen: (0, 0, 0),
                     carried,
                 };
                 self.live.insert(live.carried.origin, live);
@@ -193,8 +193,11 @@ impl Watch {
                     return;
                 };
                 live.counted = Counted::of(socket, &live.carried);
-                if live.delivered != socket.info.delivered {
-                    live.delivered = socket.info.delivered;
+                // Windows are filled, and a timeout takes them away, while nothing arrives.
+                let info = &socket.info;
+                let seen = (info.delivered, info.inflight(), info.snd_cwnd);
+                if live.seen != seen && socket.state != TcpState::SynSent {
+                    live.seen = seen;
                     if let Some(seen) = flows.get_mut(live.carried.flow) {
                         seen.flow.sample(sample(at, socket));
                     }
