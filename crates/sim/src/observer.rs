@@ -34,6 +34,11 @@ pub trait Observer<C: Controller = AnyController> {
         let _ = (now, id, burst, sender);
     }
 
+    /// The last packet of a burst has left the host.
+    fn on_departed(&mut self, now: Time, id: Id, burst: &Burst) {
+        let _ = (now, id, burst);
+    }
+
     /// An acknowledgement has delivered something.
     fn on_ack(&mut self, now: Time, id: Id, ack: &Ack, sender: &Sender<C>) {
         let _ = (now, id, ack, sender);

@@ -422,6 +422,9 @@ impl<O: Observer<C>, C: Controller> Simulation<O, C> {
             "departed without having been offered"
         );
         connection.queued = connection.queued.saturating_sub(1);
+        if connection.is_reported() {
+            self.observer.on_departed(self.now, connection.id, burst);
+        }
         let has_waited = connection.sender.on_departed(burst);
         let is_last = connection.queued == 0;
         if has_waited {

@@ -132,17 +132,26 @@ fn a_byte_arrives_when_whatever_is_lost_was_repeated_once() {
     assert!(seconds[190] < 8.0, "{:?}", seconds[190]);
 }
 
-/// Holds each sender to what TCP small queues allow it.
-struct SmallQueues;
+/// Holds each sender to what TCP small queues allow it, and counts the bursts that have not left its host.
+#[derive(Default)]
+struct SmallQueues {
+    waiting: u64,
+}
 
 impl<C: Controller> Observer<C> for SmallQueues {
+    fn on_departed(&mut self, now: Time, id: Id, burst: &Burst) {
+        self.waiting -= 1;
+        assert!(burst.departure <= now, "{now:?} {id:?}: {burst:?}");
+    }
+
     fn on_sent(&mut self, now: Time, id: Id, burst: &Burst, sender: &Sender<C>) {
+        self.waiting += 1;
         let controller = sender.controller();
         let millisecond = controller.pacing_rate().bytes_in(millis(1));
         let limit = millisecond.max(controller.send_quantum().min(MAX_OFFLOAD) * 2);
         // Twice for repetitions, and the burst itself.
         let most = limit * 2 + Bytes::new(u64::from(burst.bytes));
-        let below = sender.below();
+        let below = sender.below_tcp();
         assert!(below <= most, "{now:?} {id:?}: {below}, at most {most}");
     }
 }
@@ -161,11 +170,18 @@ fn little_waits_below_the_sender() {
                 config.hosts[0].scheduler = SchedulerConfig::of(pacing);
                 config.hosts[0].nic = nic;
                 config.end = Some(at_millis(5_000));
-                let mut simulation = Simulation::new(config, SmallQueues).unwrap();
+                let mut simulation = Simulation::new(config, SmallQueues::default()).unwrap();
                 simulation.run();
                 let counters = simulation.scheduler(0).unwrap();
                 assert!(counters.enqueued > 1_000, "{kind} {pacing:?} {nic:?}");
                 assert_eq!(counters.dropped, 0, "{kind} {pacing:?} {nic:?}");
+                // One more may be in the card.
+                let queued = counters.enqueued - counters.dequeued;
+                let waiting = simulation.observer().waiting;
+                assert!(
+                    (queued..=queued + 1).contains(&waiting),
+                    "{waiting} of {queued}"
+                );
             }
         }
     }

@@ -297,7 +297,7 @@ impl<C: Controller> Sender<C> {
     }
 
     /// Payload handed to the packet scheduler that has not left the host.
-    pub fn below(&self) -> Bytes {
+    pub fn below_tcp(&self) -> Bytes {
         self.below
     }
 

@@ -203,18 +203,21 @@ impl<C: Controller> Sender<C> {
         }
     }
 
-    /// TCP small queues (Linux `tcp_small_queue_check`): enough of this connection waits below. Repetitions may take twice
-    /// the place, and what nothing else of the connection is outstanding beside always has one.
+    /// TCP small queues (Linux `tcp_small_queue_check`): enough of this connection waits below. What nothing else of the
+    /// connection is outstanding beside always has a place.
     fn is_small_queue_full(&self, piece: Piece) -> bool {
+        let limit = self.small_queue_limit(matches!(piece, Piece::Repeat(..)));
+        let is_full = self.below > limit || self.bursts_below >= MAX_BURSTS_BELOW;
+        is_full && !self.scoreboard.is_empty()
+    }
+
+    /// How much of this connection may wait below TCP; when more does, the next burst waits until one has departed. A
+    /// repetition may find twice as much there.
+    pub fn small_queue_limit(&self, is_retransmission: bool) -> Bytes {
         let quantum = self.controller.send_quantum().min(self.config.max_burst);
         let rate = self.controller.pacing_rate();
         let limit = scheduler::small_queue_limit(self.pacing(), rate, quantum);
-        let limit = match piece {
-            Piece::New(_) => limit,
-            Piece::Repeat(..) => limit * 2,
-        };
-        let is_full = self.below > limit || self.bursts_below >= MAX_BURSTS_BELOW;
-        is_full && !self.scoreboard.is_empty()
+        if is_retransmission { limit * 2 } else { limit }
     }
 
     /// Who spreads this connection's bursts.
