@@ -16,6 +16,7 @@ fn sample(at: Duration, rtt: Duration) -> FlowSample {
         srtt: None,
         delivery_rate: None,
         inflight: Bytes::ZERO,
+        below_tcp: None,
         cwnd: Bytes::ZERO,
         ssthresh: None,
         pacing_rate: Rate::ZERO,

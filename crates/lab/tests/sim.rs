@@ -82,6 +82,44 @@ fn a_flow_limited_by_its_send_buffer_has_three_quarters_of_it_a_round_trip() {
     );
 }
 
+/// A flow with room for 100 Mbit/s in its receive window, behind a card that is a hundred times as fast.
+fn hosted(scheduler: &str) -> Record {
+    run(&format!(
+        "duration = \"3s\"\nwarmup = \"1s\"\n[path]\nrate = \"1gbit\"\nrtt = \"40ms\"\nbuffer = \"1bdp\"\n\
+         [host]\nnic = \"10gbit\"\nreceive_buffer = \"500kb\"\nscheduler = \"{scheduler}\"\n\
+         [[flow]]\ncontroller = \"bbr1\"\n\
+         [[flow]]\ncontroller = \"bbr1\"\napp = {{ kind = \"poisson\", load = \"1mbit\", sizes = \"10kb\" }}\n"
+    ))
+}
+
+#[test]
+fn bursts_are_small_and_spread_and_few_wait_below_tcp() {
+    let (paced, unpaced) = (hosted("fq"), hosted("none"));
+    let of = |record: &Record| record.summary.flows[0].host.unwrap();
+    let (fq, none) = (of(&paced), of(&unpaced));
+    assert!(fq.burst_ms < 1.0, "{fq:?}");
+    // A late burst is made up for by half of one at most.
+    assert!(fq.ahead_mean_ms <= fq.burst_ms / 2.0, "{fq:?}");
+    assert!(fq.pace.unwrap() <= 1.0, "{fq:?}");
+    // The window leaves as it was opened, far more than a burst at a time.
+    assert!(none.ahead_mean_ms > none.burst_ms * 10.0, "{none:?}");
+    for (record, host) in [(&paced, fq), (&unpaced, none)] {
+        assert!((0.0..=1.5).contains(&host.below_tcp_max_share), "{host:?}");
+        let samples = record.flows[0].samples.iter();
+        let counted = samples.filter(|sample| sample.at >= record.scenario.warmup);
+        let most = counted.map(|sample| sample.below_tcp.unwrap()).max();
+        let most = most.unwrap().get();
+        assert!(most <= host.below_tcp_max_bytes, "{most} {host:?}");
+        // Each of its connections is paced by itself.
+        assert_eq!(record.summary.flows[1].host, None);
+    }
+    let waits = |record: &Record| {
+        let mut samples = record.flows[0].samples.iter();
+        samples.any(|sample| sample.below_tcp > Some(units::Bytes::ZERO))
+    };
+    assert!(waits(&paced), "bursts wait for their departure");
+}
+
 #[test]
 fn a_transfer_completes_at_the_exact_time() {
     // A SYN of 60 bytes one way, the SYN-ACK back, and 10 segments of one initial window, one behind the other.

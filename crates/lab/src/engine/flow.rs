@@ -8,7 +8,7 @@ use units::{Bytes, Duration, Rate, Time};
 use super::Progress;
 use crate::record::{
     AppSummary, FlowRecord, FlowRecorder, FlowSample, FlowSpan, FlowSummary, FlowTotals,
-    PlaybackSummary, Transfer, TransferRecorder,
+    HostSummary, PlaybackSummary, Transfer, TransferRecorder,
 };
 use crate::scenario::{Controller, FlowSpec, Scenario};
 
@@ -142,6 +142,11 @@ impl Flow {
                 completed: None,
             });
         }
+    }
+
+    /// Notes what its host did with it, once, at the end.
+    pub fn host(&mut self, host: HostSummary) {
+        self.recorder.host(host);
     }
 
     /// Its only connection is over: everything that was accepted has been delivered. An object that was refused never

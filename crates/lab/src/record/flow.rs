@@ -3,6 +3,7 @@
 use units::{Bytes, Duration, Rate};
 
 use super::distribution::Distribution;
+use super::host::HostSummary;
 use super::series::{Point, Series};
 use super::summary::{AppSummary, FlowSummary, RttMillis};
 use super::throughput::Throughput;
@@ -21,6 +22,9 @@ pub struct FlowSample {
     pub delivery_rate: Option<Rate>,
     /// Bytes in flight.
     pub inflight: Bytes,
+    /// Those of them that wait below the transport in the sender's own host, in its packet scheduler and network card, if
+    /// the engine sees it.
+    pub below_tcp: Option<Bytes>,
     /// The congestion window.
     pub cwnd: Bytes,
     /// The slow-start threshold, if the controller has one and has set it.
@@ -140,6 +144,7 @@ pub struct FlowRecorder {
     before: FlowTotals,
     now: FlowTotals,
     app: Option<AppSummary>,
+    host: Option<HostSummary>,
 }
 
 impl FlowRecorder {
@@ -158,6 +163,7 @@ impl FlowRecorder {
             before: FlowTotals::default(),
             now: FlowTotals::default(),
             app: None,
+            host: None,
         }
     }
 
@@ -183,6 +189,11 @@ impl FlowRecorder {
     /// Notes what the application says of itself, once, at the end.
     pub fn app(&mut self, app: AppSummary) {
         self.app = Some(app);
+    }
+
+    /// Notes what the flow's host did with it, once, at the end.
+    pub fn host(&mut self, host: HostSummary) {
+        self.host = Some(host);
     }
 
     /// The flow's summary and samples, after a run that ended at `end`.
@@ -236,6 +247,7 @@ impl FlowRecorder {
             busy_s: busy(|busy| busy.total),
             rwnd_limited_s: busy(|busy| busy.rwnd_limited),
             sndbuf_limited_s: busy(|busy| busy.sndbuf_limited),
+            host: self.host,
             app: self.app,
         };
         let record = FlowRecord {

@@ -11,6 +11,7 @@
 mod distribution;
 mod fairness;
 mod flow;
+mod host;
 mod path;
 mod series;
 mod summary;
@@ -20,6 +21,7 @@ mod transfer;
 pub use distribution::Distribution;
 pub use fairness::{CONVERGED, Fairness, HELD_S, JainPerSecond, WINDOW_S, jain_index};
 pub use flow::{Busy, FlowRecord, FlowRecorder, FlowSample, FlowSpan, FlowTotals};
+pub use host::{HandedDown, HostRecorder, HostSummary};
 pub use path::{PathRecord, PathRecorder, PathSample, PathTotals};
 pub use series::{Point, Series};
 pub use summary::{

@@ -3,6 +3,7 @@
 use serde::{Serialize, Serializer};
 
 use super::fairness::Fairness;
+use super::host::HostSummary;
 use super::transfer::Completions;
 
 /// A run in numbers, over everything after the warmup.
@@ -161,6 +162,9 @@ pub struct FlowSummary {
     /// How much of that the send buffer was too small: full, with everything in it sent.
     #[serde(serialize_with = "optional_millionths")]
     pub sndbuf_limited_s: Option<f64>,
+    /// What its host did with it between TCP and the wire; null where the engine does not see it, and for flows that open a
+    /// connection for each object.
+    pub host: Option<HostSummary>,
     /// What its application says; null for bulk and where the engine has no applications.
     pub app: Option<AppSummary>,
 }
@@ -209,7 +213,7 @@ impl FlowSummary {
 }
 
 /// Six decimals: a nanosecond of a millisecond, and enough of a second.
-fn millionths<S: Serializer>(value: &f64, to: S) -> Result<S::Ok, S::Error> {
+pub(super) fn millionths<S: Serializer>(value: &f64, to: S) -> Result<S::Ok, S::Error> {
     to.serialize_f64((value * 1e6).round() / 1e6)
 }
 

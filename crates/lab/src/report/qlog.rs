@@ -8,8 +8,9 @@
 //!
 //! - `recovery:metrics_updated` ("metrics_updated"): `latest_rtt`, `smoothed_rtt`, `min_rtt`, `congestion_window`,
 //!   `bytes_in_flight`, `ssthresh`, `pacing_rate`; and, as fields of our own, which the draft allows, `delivery_rate`,
-//!   `btl_bw`, `rt_prop`, `delivered_bytes`, `lost_bytes`. What a sample does not know is left out. `min_rtt` is the
-//!   smallest RTT of the samples so far, which are thinned in long runs, and so may be a little above the flow's.
+//!   `btl_bw`, `rt_prop`, `delivered_bytes`, `lost_bytes`, `below_tcp_bytes`. What a sample does not know is left out.
+//!   `min_rtt` is the smallest RTT of the samples so far, which are thinned in long runs, and so may be a little above
+//!   the flow's.
 //! - `recovery:congestion_state_updated` ("congestion_state_updated") when the state has changed.
 //! - `transport:packet_sent` ("packet_sent"): all that was sent since the sample before, as if it were one packet; its
 //!   `raw.length` is what the flow delivered, lost and has in flight more than then. A record keeps no packets, and
@@ -117,6 +118,7 @@ fn metrics(sample: &FlowSample, min_rtt: Option<f64>) -> Value {
         ("rt_prop", rtt(sample.rt_prop)),
         ("delivered_bytes", bytes(sample.delivered)),
         ("lost_bytes", bytes(sample.lost)),
+        ("below_tcp_bytes", sample.below_tcp.and_then(bytes)),
     ])
 }
 

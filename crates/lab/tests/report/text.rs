@@ -52,7 +52,7 @@ fn json_has_the_fields_of_every_engine() {
     assert_eq!(keys(&run["path"]["queue_ms"]), "max mean p50 p95 p99");
     assert_eq!(
         keys(&run["flows"][0]),
-        "app busy_s completed_s controller delivered_bytes ecn_marks goodput_bps group id limit_share packets_lost \
+        "app busy_s completed_s controller delivered_bytes ecn_marks goodput_bps group host id limit_share packets_lost \
          retransmitted_bytes rtt_ms rwnd_limited_s sent_bytes sndbuf_limited_s spurious_recoveries start_s \
          startup_exit_bps tail_loss_probes timeouts"
     );

@@ -130,6 +130,7 @@ pub(super) mod tests {
             srtt: None,
             delivery_rate: None,
             inflight: Bytes::new(inflight),
+            below_tcp: None,
             cwnd: Bytes::ZERO,
             ssthresh: None,
             pacing_rate: Rate::ZERO,

@@ -297,6 +297,7 @@ fn sample(at: Duration, socket: &SocketState) -> FlowSample {
         srtt: Some(info.rtt),
         delivery_rate: Some(info.delivery_rate).filter(|rate| !rate.is_zero()),
         inflight: packets(info.inflight()),
+        below_tcp: Some(socket.memory.below_tcp),
         cwnd: packets(info.snd_cwnd),
         ssthresh: match socket.bbr {
             Some(_) => None,

@@ -280,6 +280,7 @@ impl Observer for Flow {
             srtt: sample.srtt,
             delivery_rate: sample.rate.delivery_rate,
             inflight: sample.inflight,
+            below_tcp: None,
             cwnd: snapshot.cwnd,
             ssthresh: snapshot.ssthresh,
             pacing_rate: snapshot.pacing_rate,

@@ -3,14 +3,17 @@
 use ::sim::{Id, Observer};
 use congestion::{Ack, AnyController, Controller};
 use transport::app::{self, App};
+use transport::burst::Burst;
 use transport::receiver::Receiver;
 use transport::segment::HEADERS;
 use transport::sender::Sender;
-use units::{Bytes, Duration, Time};
+use units::{Bytes, Duration, Rate, Time};
 
 use super::super::flow::Flow;
 use super::super::{Progress, ways};
-use crate::record::{FlowRecord, FlowSample, FlowSummary, FlowTotals, TransferRecorder};
+use crate::record::{
+    FlowRecord, FlowSample, FlowSummary, FlowTotals, HandedDown, HostRecorder, TransferRecorder,
+};
 use crate::scenario::{FlowSpec, Scenario};
 
 /// Watches all flows.
@@ -26,6 +29,8 @@ pub(super) struct Watch {
 #[derive(Debug)]
 struct Seen {
     flow: Flow,
+    /// What its host does with it; nothing of many connections, each of which is paced by itself.
+    host: Option<HostRecorder>,
     mss: Bytes,
     /// What its connections that are over have done, and all of them.
     over: Counted,
@@ -83,6 +88,7 @@ impl Watch {
     pub fn new(scenario: &Scenario) -> Watch {
         let flows = Flow::all(scenario).into_iter().zip(scenario.each_flow());
         let seen = |(flow, (spec, _)): (Flow, (&FlowSpec, Duration))| Seen {
+            host: (!flow.opens_many()).then(|| HostRecorder::new(scenario.warmup)),
             flow,
             mss: ways::mss(scenario, spec),
             over: Counted::default(),
@@ -139,7 +145,12 @@ impl Watch {
 
     /// Summaries and samples of the flows, and the transfers, after a run that ended at `end`.
     pub fn finish(self, end: Duration) -> (Vec<(FlowSummary, FlowRecord)>, TransferRecorder) {
-        let flows = self.flows.into_iter().map(|seen| seen.flow.finish(end));
+        let flows = self.flows.into_iter().map(|mut seen| {
+            if let Some(host) = seen.host.and_then(HostRecorder::finish) {
+                seen.flow.host(host);
+            }
+            seen.flow.finish(end)
+        });
         (flows.collect(), self.transfers)
     }
 }
@@ -155,6 +166,7 @@ impl Seen {
             srtt: sender.srtt(),
             delivery_rate: None,
             inflight: sender.inflight(),
+            below_tcp: Some(sender.below_tcp()),
             cwnd: snapshot.cwnd,
             ssthresh: snapshot.ssthresh,
             pacing_rate: snapshot.pacing_rate,
@@ -184,7 +196,41 @@ impl Seen {
     }
 }
 
+/// How long a flow takes for this burst at its pacing rate.
+fn span(burst: &Burst, rate: Rate) -> Duration {
+    match rate {
+        Rate::MAX | Rate::ZERO => Duration::ZERO,
+        rate => rate.time_for(Bytes::new(burst.bytes.into())),
+    }
+}
+
 impl Observer for Watch {
+    fn on_sent(&mut self, now: Time, id: Id, burst: &Burst, sender: &Sender<AnyController>) {
+        let seen = self.flows.get_mut(id.flow);
+        let Some(host) = seen.and_then(|seen| seen.host.as_mut()) else {
+            return;
+        };
+        if burst.bytes > 0 {
+            host.handed_down(HandedDown {
+                at: now.since(Time::ZERO),
+                seq: burst.seq,
+                bytes: Bytes::new(burst.bytes.into()),
+                span: span(burst, sender.controller().pacing_rate()),
+                below_tcp: sender.below_tcp(),
+                limit: sender.small_queue_limit(burst.is_retransmission),
+            });
+        }
+    }
+
+    fn on_departed(&mut self, now: Time, id: Id, burst: &Burst) {
+        let seen = self.flows.get_mut(id.flow);
+        if let Some(host) = seen.and_then(|seen| seen.host.as_mut())
+            && burst.bytes > 0
+        {
+            host.departed(now.since(Time::ZERO), burst.seq);
+        }
+    }
+
     fn on_ack(&mut self, now: Time, id: Id, ack: &Ack, sender: &Sender<AnyController>) {
         let at = now.since(Time::ZERO);
         self.last_arrival = at;

@@ -29,6 +29,9 @@ pub fn samples(
         Table::real("srtt_ms", |row| millis(row.sample.srtt)),
         Table::whole("delivery_rate_bps", |row| bps(row.sample.delivery_rate)),
         Table::whole("inflight_bytes", |row| bytes(row.sample.inflight)),
+        Table::whole("below_tcp_bytes", |row| {
+            row.sample.below_tcp.and_then(bytes)
+        }),
         Table::whole("cwnd_bytes", |row| bytes(row.sample.cwnd)),
         Table::whole("ssthresh_bytes", |row| row.sample.ssthresh.and_then(bytes)),
         Table::whole("pacing_rate_bps", |row| bps(Some(row.sample.pacing_rate))),
