@@ -8,7 +8,7 @@ use lab::study::{Batch, Length, Shelf, Study};
 use lab::{Cancel, engine};
 
 /// What must be there: the claims of the publications that define the system.
-const IDS: [&str; 27] = [
+const IDS: [&str; 29] = [
     "operating-point",
     "steady-state",
     "step-up",
@@ -33,6 +33,8 @@ const IDS: [&str; 27] = [
     "timeout",
     "rack",
     "scheduler",
+    "pacing",
+    "autosizing",
     "cdn-client",
     "cdn-pop",
     "rtt-unfairness",

@@ -3,6 +3,7 @@
 mod app;
 mod cycle;
 mod delay;
+mod host;
 mod loss;
 mod probe_rtt;
 mod recovery;
@@ -40,6 +41,7 @@ impl Measure {
         [
             share::MEASURES,
             delay::MEASURES,
+            host::MEASURES,
             loss::MEASURES,
             startup::MEASURES,
             cycle::MEASURES,
