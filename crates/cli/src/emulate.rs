@@ -17,7 +17,7 @@ use crate::path_options::{self, PathOptions};
 #[command(after_help = "\
 Clients send to --listen, the server at --to receives what comes through, and its answers go back the same way.
 
-The bottleneck and what belongs to it (--rate, --trace, --buffer, --policer, --loss, --jitter, --reorder, --duplicate) is \
+The bottleneck and what belongs to it (--rate, --trace, --buffer, --policer, --demand, --loss, --jitter, --reorder, --duplicate) is \
 on the way from the clients to the server. The way back has half of --rtt, and --ack-loss and --aggregation.
 
 Without path options, packets pass unchanged; without --buffer, everything waits that the bottleneck cannot take at \

@@ -44,6 +44,9 @@ pub struct PathOptions {
     /// Token bucket that drops what exceeds it: rate=10mbit,burst=100kb
     #[arg(long, allow_hyphen_values = true, value_name = "RATE,BURST")]
     policer: Option<String>,
+    /// A cell that grants at most the rate, for what waits: within=20ms,least=500kbit
+    #[arg(long, allow_hyphen_values = true, value_name = "TIME,RATE")]
+    demand: Option<String>,
     /// What comes back is held and released together: interval=10ms
     #[arg(long, allow_hyphen_values = true, value_name = "INTERVAL")]
     aggregation: Option<String>,
@@ -96,6 +99,7 @@ impl PathOptions {
             ("reorder", &self.reorder),
             ("duplicate", &self.duplicate),
             ("policer", &self.policer),
+            ("demand", &self.demand),
             ("aggregation", &self.aggregation),
             ("trace", &self.trace),
             ("uplink", &self.uplink),

@@ -3,6 +3,7 @@
 use units::{Bytes, Duration, Rate, Time};
 
 use crate::config::ConfigError;
+use crate::demand::{Cell, Demand};
 use crate::trace::{Opportunities, Trace};
 
 /// What sets the pace of a link.
@@ -43,15 +44,17 @@ impl Capacity {
 pub(crate) enum Pace {
     Unlimited(Time),
     Rate(Line),
+    Granted(Cell),
     Trace(Opportunities),
 }
 
 impl Pace {
-    pub(crate) fn new(capacity: Capacity) -> Pace {
-        match capacity {
-            Capacity::Unlimited => Pace::Unlimited(Time::ZERO),
-            Capacity::Rate(rate) => Pace::Rate(Line::new(rate, Time::ZERO)),
-            Capacity::Trace(trace) => Pace::Trace(Opportunities::new(trace)),
+    pub(crate) fn new(capacity: Capacity, demand: Option<Demand>) -> Pace {
+        match (capacity, demand) {
+            (Capacity::Unlimited, _) => Pace::Unlimited(Time::ZERO),
+            (Capacity::Rate(rate), None) => Pace::Rate(Line::new(rate, Time::ZERO)),
+            (Capacity::Rate(rate), Some(demand)) => Pace::Granted(Cell::new(demand, rate)),
+            (Capacity::Trace(trace), _) => Pace::Trace(Opportunities::new(trace)),
         }
     }
 
@@ -61,6 +64,7 @@ impl Pace {
         match self {
             Pace::Unlimited(at) => *at = now,
             Pace::Rate(line) => line.wake(now),
+            Pace::Granted(cell) => cell.line_mut().wake(now),
             Pace::Trace(opportunities) => opportunities.skip_to(now),
         }
     }
@@ -71,6 +75,7 @@ impl Pace {
         match self {
             Pace::Unlimited(at) => *at,
             Pace::Rate(line) => line.finish(),
+            Pace::Granted(cell) => cell.line().finish(),
             Pace::Trace(opportunities) => opportunities.start(),
         }
     }
@@ -81,6 +86,7 @@ impl Pace {
         match self {
             Pace::Unlimited(at) => *at,
             Pace::Rate(line) => line.carry(size),
+            Pace::Granted(cell) => cell.line_mut().carry(size),
             Pace::Trace(opportunities) => opportunities.take(size),
         }
     }
@@ -90,7 +96,32 @@ impl Pace {
         match self {
             Pace::Unlimited(_) => *self = Pace::Rate(Line::new(rate, at)),
             Pace::Rate(line) => line.change_rate(at, rate),
+            Pace::Granted(cell) => cell.change_rate(at, rate),
             Pace::Trace(_) => {}
+        }
+    }
+
+    /// At `now`, something came into the queue or left the bottleneck.
+    #[inline]
+    pub(crate) fn backlog_changes(&mut self, now: Time) {
+        if let Pace::Granted(cell) = self {
+            cell.backlog_changes(now);
+        }
+    }
+
+    /// When the rate is next fitted to what waits.
+    #[inline]
+    pub(crate) fn next_look(&self) -> Option<Time> {
+        match self {
+            Pace::Granted(cell) => cell.next_look(),
+            _ => None,
+        }
+    }
+
+    /// That time has come, and `backlog` waits or is under way.
+    pub(crate) fn look(&mut self, backlog: Bytes) {
+        if let Pace::Granted(cell) = self {
+            cell.look(backlog);
         }
     }
 }
@@ -113,7 +144,7 @@ pub(crate) struct Line {
 }
 
 impl Line {
-    fn new(rate: Rate, now: Time) -> Line {
+    pub(crate) fn new(rate: Rate, now: Time) -> Line {
         Line {
             rate: rate.bytes_per_sec().max(1),
             through: now,
@@ -124,19 +155,19 @@ impl Line {
     }
 
     #[inline]
-    fn wake(&mut self, now: Time) {
+    pub(crate) fn wake(&mut self, now: Time) {
         self.through = now;
         self.rest = 0;
     }
 
     /// The first whole nanosecond at which everything carried so far is through.
     #[inline]
-    fn finish(&self) -> Time {
+    pub(crate) fn finish(&self) -> Time {
         self.through + Duration::from_nanos((self.rest > 0) as u64)
     }
 
     #[inline]
-    fn carry(&mut self, size: Bytes) -> Time {
+    pub(crate) fn carry(&mut self, size: Bytes) -> Time {
         if size.get() != self.last_size {
             self.last_size = size.get();
             self.last_took = divide(size.get() as u128 * NANOS_PER_SEC as u128, self.rate);
@@ -154,7 +185,7 @@ impl Line {
         self.finish()
     }
 
-    fn change_rate(&mut self, at: Time, rate: Rate) {
+    pub(crate) fn change_rate(&mut self, at: Time, rate: Rate) {
         let mut line = Line::new(rate, self.through);
         if self.finish() > at {
             // What is still to go, in bytes × 10⁻⁹, at the old rate; then the time it takes at the new one.

@@ -19,6 +19,7 @@
 //! | `loss_at = "entry"`, `"exit"` | data: [`LinkConfig::loss_at`] |
 //! | `ack_loss = "1%"` | ACKs: `loss` |
 //! | `policer = { rate, burst }` | data: [`LinkConfig::policer`] |
+//! | `demand = { interval, within, least }` | data: [`LinkConfig::demand`] |
 //! | `aggregation = { interval }` | ACKs: [`LinkConfig::aggregation`] |
 //! | `jitter = { up_to, reorders }` | data: [`LinkConfig::jitter`] |
 //! | `reorder = { share, by }` | data: [`LinkConfig::reorder`] |
@@ -33,6 +34,7 @@ use units::{Bytes, Duration, Ratio};
 use crate::aggregation::Aggregation;
 use crate::capacity::Capacity;
 use crate::change::{self, Change};
+use crate::demand::Demand;
 use crate::jitter::Jitter;
 use crate::loss::{Loss, LossAt};
 use crate::policer::Policer;
@@ -65,6 +67,8 @@ pub struct LinkConfig {
     pub duplicate: Ratio,
     /// A policer in front of the buffer.
     pub policer: Option<Policer>,
+    /// How the bottleneck's rate follows what waits.
+    pub demand: Option<Demand>,
     /// Packets held and released together at the far end.
     pub aggregation: Option<Aggregation>,
     /// Changes of rate and delay, in the order of their times.
@@ -84,6 +88,8 @@ impl LinkConfig {
         share("duplicate", self.duplicate)?;
         self.reorder.as_ref().map_or(Ok(()), Reorder::validate)?;
         self.policer.as_ref().map_or(Ok(()), Policer::validate)?;
+        self.demand
+            .map_or(Ok(()), |demand| demand.validate(&self.capacity))?;
         self.aggregation
             .as_ref()
             .map_or(Ok(()), Aggregation::validate)?;

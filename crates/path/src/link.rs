@@ -109,8 +109,9 @@ pub struct Queued {
     pub bytes: Bytes,
     /// Packets that wait.
     pub packets: u64,
-    /// How long a packet that entered now, behind all that waits, would wait until its own transmission. Under another
-    /// discipline than drop-tail it may wait shorter: for drops before it, or because its flow goes first.
+    /// How long a packet that entered now, behind all that waits, would wait until its own transmission, at the present
+    /// rate. Under another discipline than drop-tail it may wait shorter: for drops before it, or because its flow goes
+    /// first.
     pub delay: Duration,
 }
 
@@ -140,7 +141,7 @@ impl<P: Clone> Link<P> {
             store: Store::new(),
             policer: config.policer.map(TokenBucket::new),
             queue,
-            pace: Pace::new(config.capacity),
+            pace: Pace::new(config.capacity, config.demand),
             bottleneck: Bottleneck::Idle,
             busy_since: Time::ZERO,
             changes: config.changes.into_iter(),
@@ -176,6 +177,7 @@ impl<P: Clone> Link<P> {
         }
         let place = self.store.insert(self.now, parcel, packet);
         self.queue.enqueue(&mut self.store, self.now, parcel, place);
+        self.pace.backlog_changes(self.now);
         if matches!(self.bottleneck, Bottleneck::Idle) {
             self.pace.wake(self.now);
             self.busy_since = self.now;
@@ -227,8 +229,9 @@ impl<P: Clone> Link<P> {
     /// its way; then the call moves the link on, and the next time is a later one.
     pub fn next_event(&self) -> Option<Time> {
         let arrival = self.flight.next_at();
-        // A change before then may shorten the delay of whatever leaves after it.
+        // A change before then may shorten the delay of whatever leaves after it; a higher rate, the wait until it leaves.
         let earliest = self.bottleneck.due().map(|due| {
+            let due = self.pace.next_look().map_or(due, |look| due.min(look));
             let arrival = due + self.delay;
             self.next_change().map_or(arrival, |at| arrival.min(at))
         });
@@ -276,22 +279,26 @@ impl<P: Clone> Link<P> {
     /// before it.
     fn run(&mut self, now: Time) {
         while self.is_due(now) {
-            match (self.bottleneck.due(), self.next_change()) {
-                (Some(due), change) if change.is_none_or(|change| due <= change) => self.work(due),
+            let (change, look) = (self.next_change(), self.pace.next_look());
+            let is_first = |at: Time, other: Option<Time>| other.is_none_or(|other| at <= other);
+            match self.bottleneck.due() {
+                Some(due) if is_first(due, change) && is_first(due, look) => self.work(due),
+                _ if look.is_some_and(|look| is_first(look, change)) => self.look(),
                 _ => self.change(),
             }
         }
     }
 
-    /// Whether bottleneck or changes have something to do by `now`.
+    /// Whether bottleneck, changes or what the rate depends on have something to do by `now`.
     #[inline]
     fn is_due(&self, now: Time) -> bool {
         let by_now = |at: Option<Time>| at.is_some_and(|at| at <= now);
-        by_now(self.bottleneck.due()) || by_now(self.next_change())
+        by_now(self.bottleneck.due()) || by_now(self.next_change()) || by_now(self.pace.next_look())
     }
 
     /// The bottleneck's next step, due at `at`.
     fn work(&mut self, at: Time) {
+        self.pace.backlog_changes(at);
         match self.bottleneck {
             Bottleneck::Idle => {}
             Bottleneck::Waiting(_) => match self.queue.dequeue(&mut self.store, at) {
@@ -368,11 +375,26 @@ impl<P: Clone> Link<P> {
         if let Some(rate) = change.rate {
             self.pace.change_rate(change.at, rate);
             self.queue.change_rate(rate);
-            if let Bottleneck::Busy { until, .. } = &mut self.bottleneck {
-                *until = self.pace.start();
-            }
+            self.repace();
         }
         self.delay = change.delay.unwrap_or(self.delay);
+    }
+
+    /// Fits the rate to what waits or is under way.
+    fn look(&mut self) {
+        let under_way = match self.bottleneck {
+            Bottleneck::Busy { packet, .. } => packet.size,
+            Bottleneck::Idle | Bottleneck::Waiting(_) => Bytes::ZERO,
+        };
+        self.pace.look(self.queue.waiting().bytes + under_way);
+        self.repace();
+    }
+
+    /// The rest of the packet under way goes at another rate.
+    fn repace(&mut self) {
+        if let Bottleneck::Busy { until, .. } = &mut self.bottleneck {
+            *until = self.pace.start();
+        }
     }
 
     fn release(&self, at: Time) -> Time {

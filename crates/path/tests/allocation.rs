@@ -5,8 +5,8 @@
 use std::alloc::System;
 
 use path::{
-    Aggregation, Buffer, Capacity, Change, CoDel, Discipline, Ecn, FqCoDel, GilbertElliott, Jitter,
-    Link, LinkConfig, Loss, Parcel, Policer, Red, Reorder,
+    Aggregation, Buffer, Capacity, Change, CoDel, Demand, Discipline, Ecn, FqCoDel, GilbertElliott,
+    Jitter, Link, LinkConfig, Loss, Parcel, Policer, Red, Reorder,
 };
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 use units::{Bytes, Duration, Rate, Ratio, Time};
@@ -41,6 +41,11 @@ fn main() {
         policer: Some(Policer {
             rate: Rate::from_bits_per_sec(150_000_000),
             burst: Bytes::new(1_000_000),
+        }),
+        demand: Some(Demand {
+            interval: Duration::from_millis(1),
+            within: Duration::from_millis(2),
+            least: Rate::from_bits_per_sec(1_000_000),
         }),
         aggregation: Some(Aggregation {
             interval: Duration::from_millis(7),

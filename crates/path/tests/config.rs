@@ -1,8 +1,8 @@
 //! Impossible links are refused with the field and the fix.
 
 use path::{
-    Aggregation, Buffer, Capacity, Change, CoDel, Discipline, FqCoDel, GilbertElliott, Link,
-    LinkConfig, Loss, Path, PathConfig, Policer, Red, Reorder,
+    Aggregation, Buffer, Capacity, Change, CoDel, Demand, Discipline, FqCoDel, GilbertElliott,
+    Link, LinkConfig, Loss, Path, PathConfig, Policer, Red, Reorder,
 };
 use units::{Bytes, Duration, Rate, Ratio, Time};
 
@@ -213,6 +213,66 @@ fn what_would_do_nothing_or_stop_everything() {
         });
         assert!(text.starts_with(start), "{text}");
     }
+}
+
+#[test]
+fn demands() {
+    let good = Demand {
+        interval: Duration::from_millis(10),
+        within: Duration::from_millis(20),
+        least: Rate::from_bits_per_sec(1_000_000),
+    };
+    let rate = Capacity::Rate(good.least);
+    let trace = Capacity::Trace("1\n".parse().expect("a trace"));
+    for (start, capacity, demand) in [
+        ("demand needs a `rate`", Capacity::Unlimited, good),
+        ("demand has no place beside a `trace`", trace, good),
+        (
+            "demand.least is above the link's `rate`",
+            Capacity::Rate(Rate::from_bits_per_sec(999_992)),
+            good,
+        ),
+        (
+            "demand.least is zero",
+            rate.clone(),
+            Demand {
+                least: Rate::ZERO,
+                ..good
+            },
+        ),
+        (
+            "demand.within is zero",
+            rate.clone(),
+            Demand {
+                within: Duration::ZERO,
+                ..good
+            },
+        ),
+        (
+            "demand.interval is zero",
+            rate.clone(),
+            Demand {
+                interval: Duration::ZERO,
+                ..good
+            },
+        ),
+    ] {
+        let text = refusal(LinkConfig {
+            capacity,
+            demand: Some(demand),
+            ..none()
+        });
+        assert!(text.starts_with(start), "{text}");
+    }
+    Link::<()>::new(
+        LinkConfig {
+            capacity: rate,
+            demand: Some(good),
+            ..none()
+        },
+        0,
+    )
+    .expect("the least may be the most");
 }
 
 #[test]

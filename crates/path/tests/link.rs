@@ -1,8 +1,8 @@
 //! What each impairment does to packets, seen from outside.
 
 use path::{
-    Aggregation, Arrival, Buffer, Capacity, Change, Jitter, Link, LinkConfig, Loss, LossAt, Path,
-    PathConfig, Policer, Reorder,
+    Aggregation, Arrival, Buffer, Capacity, Change, Demand, Jitter, Link, LinkConfig, Loss, LossAt,
+    Path, PathConfig, Policer, Reorder,
 };
 use units::{Bytes, Duration, Rate, Ratio, Time};
 
@@ -413,6 +413,38 @@ fn a_shorter_delay_overtakes_nobody() {
         })
         .collect();
     assert_eq!(times(&arrivals), expected);
+}
+
+#[test]
+fn a_cell_grants_what_waits() {
+    let mut link = link(LinkConfig {
+        demand: Some(Demand {
+            interval: Duration::from_millis(10),
+            within: Duration::from_millis(20),
+            least: Rate::from_bytes_per_sec(150_000),
+        }),
+        ..packet_a_milli()
+    });
+    for packet in 0..21 {
+        link.send(Time::ZERO, PACKET, packet);
+    }
+    // The first packet is through after 10 ms. Then 20 wait, which is what the link carries in the time, then 10, then 5.
+    assert_eq!(link.next_event(), Some(at_millis(20)));
+    let arrivals = drain(&mut link, at_millis(48));
+    let at: Vec<f64> = times(&arrivals).iter().map(|(at, _)| *at).collect();
+    let milliseconds = [20]
+        .into_iter()
+        .chain(21..=30)
+        .chain([32, 34, 36, 38, 40, 44, 48]);
+    assert_eq!(at, milliseconds.map(f64::from).collect::<Vec<_>>());
+    // After a pause it is the least again.
+    link.send(at_millis(200), PACKET, 99);
+    assert_eq!(
+        drain(&mut link, at_millis(220))
+            .last()
+            .map(|arrival| arrival.at),
+        Some(at_millis(220))
+    );
 }
 
 #[test]

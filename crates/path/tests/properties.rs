@@ -1,9 +1,11 @@
 //! What holds for any link and any packets.
 
+use std::collections::VecDeque;
+
 use path::{
-    Aggregation, Arrival, Buffer, Capacity, Change, CoDel, Counters, Discipline, Ecn, FqCoDel,
-    GilbertElliott, Jitter, Link, LinkConfig, Loss, LossAt, OPPORTUNITY, Parcel, Policer, Red,
-    Reorder, Trace, TraceError,
+    Aggregation, Arrival, Buffer, Capacity, Change, CoDel, Counters, Demand, Discipline, Ecn,
+    FqCoDel, GilbertElliott, Jitter, Link, LinkConfig, Loss, LossAt, OPPORTUNITY, Parcel, Policer,
+    Red, Reorder, Trace, TraceError,
 };
 use proptest::collection::vec;
 use proptest::option;
@@ -114,6 +116,16 @@ fn loss() -> impl Strategy<Value = Loss> {
     ]
 }
 
+fn demand() -> impl Strategy<Value = Demand> {
+    (1u64..30_000_000, 1u64..100_000_000, 1u64..10_000).prop_map(|(interval, within, least)| {
+        Demand {
+            interval: Duration::from_nanos(interval),
+            within: Duration::from_nanos(within),
+            least: Rate::from_bytes_per_sec(least),
+        }
+    })
+}
+
 fn loss_at() -> impl Strategy<Value = LossAt> {
     prop_oneof![Just(LossAt::Entry), Just(LossAt::Exit)]
 }
@@ -163,6 +175,7 @@ fn config() -> impl Strategy<Value = LinkConfig> {
         share(),
         option::of(policer),
         option::of(aggregation),
+        option::of(demand()),
         changes(),
     )
         .prop_map(
@@ -173,8 +186,12 @@ fn config() -> impl Strategy<Value = LinkConfig> {
                 duplicate,
                 policer,
                 aggregation,
+                demand,
                 mut changes,
             )| {
+                let demand = demand.filter(
+                    |demand| matches!(capacity, Capacity::Rate(rate) if rate >= demand.least),
+                );
                 if matches!(capacity, Capacity::Trace(_)) {
                     for change in &mut changes {
                         change.rate = None;
@@ -191,6 +208,7 @@ fn config() -> impl Strategy<Value = LinkConfig> {
                     reorder,
                     duplicate,
                     policer,
+                    demand,
                     aggregation,
                     changes,
                 }
@@ -356,6 +374,46 @@ fn one_opportunity_after_the_other(
         }
     }
     delivered
+}
+
+/// When the cell has carried each packet, worked out look by look: all that is there waits in one vessel, which runs out at
+/// the rate that the cell grants.
+fn one_look_after_the_other(demand: Demand, rate: Rate, entries: &[(Time, Bytes)]) -> Vec<Time> {
+    let (mut now, mut next, mut carried) = (0u64, 0, 0u128);
+    let interval = demand.interval.as_nanos();
+    // What is left of each packet, in bytes × 10⁻⁹, and its size.
+    let mut inside: VecDeque<(u128, u64)> = VecDeque::new();
+    let mut through = Vec::new();
+    while through.len() < entries.len() {
+        if now.is_multiple_of(interval) {
+            let backlog: u64 = inside.iter().map(|(_, size)| size).sum();
+            let asked = backlog as u128 * NANOS_PER_SEC / demand.within.as_nanos() as u128;
+            let least = demand.least.bytes_per_sec() as u128;
+            carried = asked.max(least).min(rate.bytes_per_sec() as u128);
+        }
+        while let Some((_, size)) = entries.get(next).filter(|(at, _)| at.as_nanos() == now) {
+            inside.push_back((size.get() as u128 * NANOS_PER_SEC, size.get()));
+            next += 1;
+        }
+        let look = (now / interval + 1) * interval;
+        let until = entries
+            .get(next)
+            .map_or(look, |(at, _)| look.min(at.as_nanos()));
+        let mut passes = carried * (until - now) as u128;
+        let mut passed = 0;
+        while let Some((left, _)) = inside.front_mut() {
+            if *left > passes {
+                *left -= passes;
+                break;
+            }
+            passes -= *left;
+            passed += *left;
+            through.push(Time::from_nanos(now + passed.div_ceil(carried) as u64));
+            inside.pop_front();
+        }
+        now = until;
+    }
+    through
 }
 
 proptest! {
@@ -585,6 +643,59 @@ proptest! {
             .map(|arrival| (arrival.packet, arrival.at))
             .collect();
         prop_assert_eq!(arrivals, one_opportunity_after_the_other(&stamps, &entries));
+    }
+
+    #[test]
+    fn a_cell_carries_what_it_grants(
+        (interval, within) in (1_000_000u64..30_000_000, 1u64..100_000_000),
+        (least, more) in (10_000u64..1_000_000, 0u64..10_000_000),
+        packets in packets(),
+    ) {
+        let demand = Demand {
+            interval: Duration::from_nanos(interval),
+            within: Duration::from_nanos(within),
+            least: Rate::from_bytes_per_sec(least),
+        };
+        let rate = Rate::from_bytes_per_sec(least + more);
+        let config = LinkConfig {
+            capacity: Capacity::Rate(rate),
+            demand: Some(demand),
+            ..LinkConfig::default()
+        };
+        let entries = entries(&packets);
+        let arrivals = all_at_the_end(&mut link(&config, 0), &entries);
+        let through: Vec<Time> = arrivals.iter().map(|arrival| arrival.at).collect();
+        prop_assert_eq!(through, one_look_after_the_other(demand, rate, &entries));
+    }
+
+    #[test]
+    fn a_cell_gives_no_less_than_the_least_and_no_more_than_the_link(
+        demand in demand(),
+        rate in rate(),
+        changes in changes(),
+        packets in packets(),
+    ) {
+        let rate = rate.max(demand.least);
+        let rates = || changes.iter().filter_map(|change| change.rate);
+        let slowest = rates().fold(demand.least, Rate::min);
+        let fastest = rates().fold(rate, Rate::max);
+        let config = LinkConfig {
+            capacity: Capacity::Rate(rate),
+            demand: Some(demand),
+            changes: changes.iter().map(|change| Change { delay: Some(Duration::ZERO), ..*change }).collect(),
+            ..LinkConfig::default()
+        };
+        let entries = entries(&packets);
+        let mut free = Time::ZERO;
+        for arrival in all_at_the_end(&mut link(&config, 0), &entries) {
+            let (entered, size) = entries[arrival.packet];
+            let took = arrival.at.since(free.max(entered));
+            free = arrival.at;
+            // What is left of a nanosecond is the next packet's.
+            let rounded = Duration::from_nanos(1);
+            prop_assert!(took <= slowest.time_for(size) + rounded, "less than the least, or idle");
+            prop_assert!(fastest.time_for(size) <= took + rounded, "more than the link");
+        }
     }
 
     #[test]

@@ -138,6 +138,9 @@ pub fn describe(path: &PathSpec) -> String {
     if let Some(policer) = path.data.policer {
         parts.push(format!("policer {} after {}", policer.rate, policer.burst));
     }
+    if let Some(demand) = path.data.demand {
+        parts.push(format!("granted for what waits within {}", demand.within));
+    }
     if let Some(aggregation) = path.aggregation {
         parts.push(format!("ACKs every {}", aggregation.interval));
     }

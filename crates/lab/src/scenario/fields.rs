@@ -1,10 +1,10 @@
 //! Fields of `[path]` that are more than one value.
 
 use path::{
-    Aggregation, CoDel, Discipline, FqCoDel, GilbertElliott, Jitter, LinkConfig, Loss, LossAt,
-    Policer, Red, Reorder,
+    Aggregation, CoDel, Demand, Discipline, FqCoDel, GilbertElliott, Jitter, LinkConfig, Loss,
+    LossAt, Policer, Red, Reorder,
 };
-use units::{Bytes, Ratio};
+use units::{Bytes, Duration, Ratio};
 
 use super::error::ScenarioError;
 use super::link_spec::PACKET;
@@ -88,6 +88,19 @@ pub(crate) fn policer(value: &Value) -> Result<Policer, ScenarioError> {
     })
 }
 
+pub(crate) fn demand(value: &Value) -> Result<Demand, ScenarioError> {
+    let example = "{ within = \"20ms\", least = \"500kbit\" }";
+    let fields = value.fields(example, &DEMAND)?;
+    Ok(Demand {
+        interval: fields.or("interval", RADIO_FRAME, Value::positive_time)?,
+        within: fields.required("within", Value::positive_time)?,
+        least: fields.required("least", Value::positive_rate)?,
+    })
+}
+
+/// How often a cell looks at what waits: every radio frame of LTE (3GPP TS 36.211, 4).
+const RADIO_FRAME: Duration = Duration::from_millis(10);
+
 pub(crate) fn aggregation(value: &Value) -> Result<Aggregation, ScenarioError> {
     let fields = value.fields("{ interval = \"10ms\" }", &AGGREGATION)?;
     Ok(Aggregation {
@@ -99,6 +112,7 @@ pub(crate) const GILBERT: [&str; 5] = ["kind", "p", "r", "loss_good", "loss_bad"
 pub(crate) const JITTER: [&str; 2] = ["up_to", "reorders"];
 pub(crate) const REORDER: [&str; 2] = ["share", "by"];
 pub(crate) const POLICER: [&str; 2] = ["rate", "burst"];
+pub(crate) const DEMAND: [&str; 3] = ["interval", "within", "least"];
 pub(crate) const AGGREGATION: [&str; 1] = ["interval"];
 
 /// The queue disciplines, as `kind` calls them.

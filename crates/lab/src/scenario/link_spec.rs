@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use path::{Aggregation, Discipline, Jitter, Loss, LossAt, Policer, Reorder};
+use path::{Aggregation, Demand, Discipline, Jitter, Loss, LossAt, Policer, Reorder};
 use units::{Bytes, Duration, Rate, Ratio};
 
 use super::buffer::BufferSpec;
@@ -40,6 +40,9 @@ pub struct LinkSpec {
     pub duplicate: Ratio,
     /// `policer`: a token bucket that drops what exceeds it: `{ rate = "10mbit", burst = "100kb" }`.
     pub policer: Option<Policer>,
+    /// `demand`: how the bottleneck's rate follows what waits: `{ within = "20ms", least = "500kbit" }`, with an `interval`
+    /// of 10 ms if not given.
+    pub demand: Option<Demand>,
     /// `aggregation`: packets that are held and released together.
     pub aggregation: Option<Aggregation>,
     /// `change`: what changes, and when; of an uplink its rate, since the path has one `rtt`.
@@ -59,6 +62,7 @@ impl Default for LinkSpec {
             reorder: None,
             duplicate: Ratio::ZERO,
             policer: None,
+            demand: None,
             aggregation: None,
             changes: Vec::new(),
         }
@@ -67,7 +71,7 @@ impl Default for LinkSpec {
 
 impl LinkSpec {
     /// The fields of `[path.uplink]`.
-    pub const KEYS: [&str; 12] = [
+    pub const KEYS: [&str; 13] = [
         "rate",
         "buffer",
         "loss",
@@ -76,6 +80,7 @@ impl LinkSpec {
         "reorder",
         "duplicate",
         "policer",
+        "demand",
         "aggregation",
         "trace",
         "queue",
@@ -103,6 +108,7 @@ impl LinkSpec {
             "reorder" => self.reorder = Some(fields::reorder(value)?),
             "duplicate" => self.duplicate = value.share()?,
             "policer" => self.policer = Some(fields::policer(value)?),
+            "demand" => self.demand = Some(fields::demand(value)?),
             "aggregation" => self.aggregation = Some(fields::aggregation(value)?),
             "trace" => self.trace = Some(PathBuf::from(value.text("the name of a file")?)),
             "queue" => self.queue = fields::queue(value)?,
@@ -120,6 +126,25 @@ impl LinkSpec {
         let wrong = |field: &str, reason: &str| Err(ScenarioError::new(field, reason));
         if self.rate.is_some() && self.trace.is_some() {
             return wrong("trace", "the path has a rate already; give one of the two");
+        }
+        if let Some(demand) = self.demand {
+            match self.rate {
+                None if self.trace.is_some() => {
+                    return wrong("demand", "a trace sets the rate; leave one of the two out");
+                }
+                None => {
+                    let reason = format!("needs {name}, the most that the cell can give; give one");
+                    return wrong("demand", &reason);
+                }
+                Some(rate) if rate < demand.least => {
+                    let reason = format!(
+                        "{} is above {name} of {rate}; give a lower one",
+                        demand.least
+                    );
+                    return wrong("demand.least", &reason);
+                }
+                Some(_) => {}
+            }
         }
         let changes_rate = |change: &ChangeSpec| change.rate.is_some();
         if let (None, Some(index)) = (self.rate, self.changes.iter().position(changes_rate)) {

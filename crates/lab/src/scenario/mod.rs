@@ -73,7 +73,7 @@ pub struct Scenario {
 }
 
 /// Every table of a scenario, and its fields. A table that one of several kinds of value can be is named with the kind.
-pub const TABLES: [(&str, &[&str]); 22] = [
+pub const TABLES: [(&str, &[&str]); 23] = [
     ("", &Scenario::KEYS),
     ("[path]", &PathSpec::KEYS),
     ("[path.uplink]", &LinkSpec::KEYS),
@@ -82,6 +82,7 @@ pub const TABLES: [(&str, &[&str]); 22] = [
     ("jitter", &fields::JITTER),
     ("reorder", &fields::REORDER),
     ("policer", &fields::POLICER),
+    ("demand", &fields::DEMAND),
     ("aggregation", &fields::AGGREGATION),
     ("queue: codel", &fields::CODEL),
     ("queue: fq_codel", &fields::FQ_CODEL),

@@ -32,7 +32,7 @@ pub struct PathSpec {
 
 impl PathSpec {
     /// The fields of `[path]`; each is also a path option of commands (`--ack-loss` for `ack_loss`).
-    pub const KEYS: [&str; 15] = [
+    pub const KEYS: [&str; 16] = [
         "rate",
         "rtt",
         "buffer",
@@ -43,6 +43,7 @@ impl PathSpec {
         "reorder",
         "duplicate",
         "policer",
+        "demand",
         "aggregation",
         "change",
         "trace",

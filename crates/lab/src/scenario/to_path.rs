@@ -122,6 +122,7 @@ impl LinkSpec {
             reorder: self.reorder,
             duplicate: self.duplicate,
             policer: self.policer,
+            demand: self.demand,
             aggregation: self.aggregation,
             changes: changes.collect(),
         };

@@ -103,6 +103,13 @@ fn link(spec: &LinkSpec) -> Table {
         text(&mut inner, "burst", policer.burst);
         table.insert("policer".into(), Value::Table(inner));
     }
+    if let Some(demand) = spec.demand {
+        let mut inner = Table::new();
+        text(&mut inner, "interval", demand.interval);
+        text(&mut inner, "within", demand.within);
+        text(&mut inner, "least", demand.least);
+        table.insert("demand".into(), Value::Table(inner));
+    }
     if let Some(aggregated) = spec.aggregation {
         table.insert("aggregation".into(), Value::Table(aggregation(aggregated)));
     }

@@ -1,0 +1,215 @@
+//! Demand: a cell that grants a subscriber a rate for what waits for it.
+
+use units::{Bytes, Duration, Rate, Time};
+
+use crate::capacity::{Capacity, Line};
+use crate::config::ConfigError;
+
+/// A cell that gives more to whom has more waiting ("Cellular systems adapt per-subscriber bandwidth based partly on a
+/// demand estimate that uses the queue of packets destined for the subscriber", BBR paper, on mobile cellular).
+///
+/// At whole multiples of `interval` (counted from [`Time::ZERO`]) the scheduler is told how much waits for the subscriber,
+/// as LTE's is of its downlink queues (Small Cell Forum, "LTE MAC Scheduler Interface", `SCHED_DL_RLC_BUFFER_REQ`) and by
+/// the buffer status reports of the uplink (3GPP TS 36.321, 5.4.5). Until the next time it grants the rate at which that is
+/// gone after `within`, but never less than `least`, and never more than the link's rate, which is what the channel and the
+/// other subscribers leave. A packet under way counts as a whole.
+///
+/// What waits thus goes as if over a first-order filter: the output follows the input with a time constant of `within`, and
+/// who is to have a rate always must have that rate × `within` waiting. All that is on the link is one subscriber's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Demand {
+    /// How often the cell looks at what waits.
+    pub interval: Duration,
+    /// In which time it means to have carried that. The longer, the more must wait for the same rate.
+    pub within: Duration,
+    /// What it grants at least: for the first packets after a pause, before it looks again. Where the link itself is slower,
+    /// the link's rate.
+    pub least: Rate,
+}
+
+impl Demand {
+    pub(crate) fn validate(&self, capacity: &Capacity) -> Result<(), ConfigError> {
+        let wrong = |field: &'static str, problem| Err(ConfigError::new(field, problem));
+        match capacity {
+            Capacity::Rate(rate) if *rate < self.least => {
+                return wrong(
+                    "demand.least",
+                    "is above the link's `rate`, which is the most; give a lower one",
+                );
+            }
+            Capacity::Rate(_) => {}
+            Capacity::Trace(_) => {
+                return wrong(
+                    "demand",
+                    "has no place beside a `trace`, which sets the rate; leave one of the two out",
+                );
+            }
+            Capacity::Unlimited => {
+                return wrong(
+                    "demand",
+                    "needs a `rate`, the most that the cell can give; give one",
+                );
+            }
+        }
+        if self.interval.is_zero() {
+            return wrong(
+                "demand.interval",
+                "is zero: the cell would never stop looking; give a duration such as 10ms",
+            );
+        }
+        if self.within.is_zero() {
+            return wrong(
+                "demand.within",
+                "is zero, and all would be granted at once; give a duration such as 20ms, or leave `demand` out",
+            );
+        }
+        if self.least.is_zero() {
+            return wrong(
+                "demand.least",
+                "is zero: the first packet would not move; give a rate such as 500kbit",
+            );
+        }
+        Ok(())
+    }
+}
+
+/// A line at the rate that the cell grants.
+#[derive(Debug, Clone)]
+pub(crate) struct Cell {
+    demand: Demand,
+    line: Line,
+    /// The link's own rate.
+    most: Rate,
+    /// What the subscriber needs, as the cell saw it last.
+    needed: Rate,
+    /// When the cell looks again. It always does, but sees nothing new before something has come or gone.
+    look: Option<Time>,
+}
+
+impl Cell {
+    pub(crate) fn new(demand: Demand, most: Rate) -> Cell {
+        Cell {
+            demand,
+            line: Line::new(granted(&demand, most, Rate::ZERO), Time::ZERO),
+            most,
+            needed: Rate::ZERO,
+            look: None,
+        }
+    }
+
+    pub(crate) fn line(&self) -> &Line {
+        &self.line
+    }
+
+    pub(crate) fn line_mut(&mut self) -> &mut Line {
+        &mut self.line
+    }
+
+    /// When the cell next sees something new.
+    pub(crate) fn next_look(&self) -> Option<Time> {
+        self.look
+    }
+
+    /// At `now`, something came or went; the cell sees it at the next whole multiple of its interval.
+    pub(crate) fn backlog_changes(&mut self, now: Time) {
+        if self.look.is_none() {
+            let interval = self.demand.interval.as_nanos();
+            let since = now.as_nanos().checked_rem(interval).unwrap_or(0);
+            self.look = Some(now + Duration::from_nanos(interval - since));
+        }
+    }
+
+    /// The cell looks, and `backlog` waits or is under way.
+    pub(crate) fn look(&mut self, backlog: Bytes) {
+        if let Some(now) = self.look.take() {
+            self.needed = Rate::from_transfer(backlog, self.demand.within);
+            self.grant(now);
+        }
+    }
+
+    pub(crate) fn change_rate(&mut self, at: Time, most: Rate) {
+        self.most = most;
+        self.grant(at);
+    }
+
+    fn grant(&mut self, now: Time) {
+        let rate = granted(&self.demand, self.most, self.needed);
+        self.line.change_rate(now, rate);
+    }
+}
+
+fn granted(demand: &Demand, most: Rate, needed: Rate) -> Rate {
+    needed.max(demand.least).min(most)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(millis: u64) -> Time {
+        Time::ZERO + Duration::from_millis(millis)
+    }
+
+    fn cell() -> Cell {
+        let demand = Demand {
+            interval: Duration::from_millis(10),
+            within: Duration::from_millis(20),
+            least: Rate::from_bytes_per_sec(50_000),
+        };
+        Cell::new(demand, Rate::from_bytes_per_sec(1_000_000))
+    }
+
+    /// How long 1000 bytes take from `now` on, in microseconds.
+    fn micros(cell: &Cell, now: Time) -> u64 {
+        let mut line = cell.line().clone();
+        line.wake(now);
+        line.carry(Bytes::new(1_000)).since(now).as_nanos() / 1_000
+    }
+
+    fn looks(cell: &mut Cell, backlog: u64) -> u64 {
+        let now = cell.next_look().expect("something changed");
+        cell.look(Bytes::new(backlog));
+        assert_eq!(cell.next_look(), None);
+        micros(cell, now)
+    }
+
+    #[test]
+    fn what_waits_is_to_be_gone_in_time() {
+        let mut cell = cell();
+        assert_eq!(micros(&cell, at(0)), 20_000, "the least");
+        cell.backlog_changes(at(3));
+        // 10 kB within 20 ms: 500 kB/s.
+        assert_eq!(looks(&mut cell, 10_000), 2_000);
+        cell.backlog_changes(at(13));
+        assert_eq!(looks(&mut cell, 20_000), 1_000);
+        cell.backlog_changes(at(23));
+        assert_eq!(looks(&mut cell, 1 << 40), 1_000, "the link's rate");
+        cell.backlog_changes(at(33));
+        assert_eq!(looks(&mut cell, 0), 20_000, "the least");
+    }
+
+    #[test]
+    fn it_looks_at_whole_multiples() {
+        let mut cell = cell();
+        assert_eq!(cell.next_look(), None);
+        cell.backlog_changes(at(10));
+        cell.backlog_changes(at(12));
+        assert_eq!(cell.next_look(), Some(at(20)));
+        cell.look(Bytes::ZERO);
+        cell.backlog_changes(Time::MAX);
+        assert_eq!(cell.next_look(), Some(Time::MAX));
+    }
+
+    #[test]
+    fn the_links_own_rate_is_the_most() {
+        let mut cell = cell();
+        cell.backlog_changes(at(0));
+        looks(&mut cell, 20_000);
+        cell.change_rate(at(10), Rate::from_bytes_per_sec(200_000));
+        assert_eq!(micros(&cell, at(10)), 5_000);
+        cell.change_rate(at(11), Rate::from_bytes_per_sec(10_000));
+        assert_eq!(micros(&cell, at(11)), 100_000, "less than the least");
+        cell.change_rate(at(12), Rate::MAX);
+        assert_eq!(micros(&cell, at(12)), 1_000, "the demand of before");
+    }
+}
