@@ -3,7 +3,7 @@
 use congestion::kind::Kind;
 use lab::scenario::{BufferSpec, PathSpec, Scenario};
 use path::{
-    Aggregation, Buffer, Capacity, CoDel, Discipline, GilbertElliott, Jitter, Loss, LossAt,
+    Aggregation, Buffer, Capacity, CoDel, Demand, Discipline, GilbertElliott, Jitter, Loss, LossAt,
     Policer, Reorder,
 };
 use units::{Bytes, Duration, Rate, Ratio, Time};
@@ -25,6 +25,7 @@ loss_at = "exit"
 ack_loss = "2%"
 queue = "droptail"
 policer = { rate = "10mbit", burst = "100kb" }
+demand = { within = "20ms", least = "500kbit" }
 aggregation = { interval = "10ms" }
 jitter = { up_to = "5ms", reorders = true }
 reorder = { share = "1%", by = "10ms" }
@@ -117,6 +118,14 @@ fn everything_that_there_is() {
         Some(Policer {
             rate: Rate::from_bits_per_sec(10_000_000),
             burst: Bytes::new(100_000)
+        })
+    );
+    assert_eq!(
+        there.demand,
+        Some(Demand {
+            interval: Duration::from_millis(10),
+            within: Duration::from_millis(20),
+            least: Rate::from_bits_per_sec(500_000)
         })
     );
     assert_eq!(there.aggregation, None);
@@ -212,7 +221,7 @@ fn nonsense_names_line_field_and_fix() {
         (
             "zebra = 1",
             "line 5: path.zebra: unknown key; known: rate, rtt, buffer, loss, loss_at, ack_loss, jitter, reorder, duplicate, \
-             policer, aggregation, change, trace, queue, uplink, next",
+             policer, demand, aggregation, change, trace, queue, uplink, next",
         ),
         (
             "loss = \"120%\"",
@@ -278,6 +287,34 @@ fn nonsense_names_line_field_and_fix() {
         (
             "policer = { rate = \"10mbit\", burst = \"1kb\" }",
             "line 5: path.policer.burst: 1kb is smaller than one packet (1500 bytes)",
+        ),
+        (
+            "demand = \"20ms\"",
+            "line 5: path.demand: expected a table such as { within = \"20ms\", least = \"500kbit\" }",
+        ),
+        (
+            "demand = { within = \"0ms\", least = \"500kbit\" }",
+            "line 5: path.demand.within: 0ms makes no sense; give a time such as 10ms",
+        ),
+        (
+            "demand = { within = \"20ms\" }",
+            "line 5: path.demand.least: is missing",
+        ),
+        (
+            "demand = { within = \"20ms\", least = \"500kbit\" }",
+            "line 5: path.demand: needs path.rate, the most that the cell can give; give one",
+        ),
+        (
+            "trace = \"x\"\ndemand = { within = \"20ms\", least = \"500kbit\" }",
+            "line 6: path.demand: a trace sets the rate; leave one of the two out",
+        ),
+        (
+            "rate = \"400kbit\"\ndemand = { within = \"20ms\", least = \"500kbit\" }",
+            "line 6: path.demand.least: 500kbit is above path.rate of 400kbit; give a lower one",
+        ),
+        (
+            "uplink = { rate = \"1mbit\", demand = { within = \"20ms\", least = \"2mbit\" } }",
+            "line 5: path.uplink.demand.least: 2mbit is above path.uplink.rate of 1mbit; give a lower one",
         ),
         (
             "jitter = \"0ms\"",

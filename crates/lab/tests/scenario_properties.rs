@@ -2,8 +2,8 @@
 
 use lab::scenario::{BufferSpec, ChangeSpec, Hops, HostSpec, LinkSpec, PathSpec, Scenario};
 use path::{
-    Aggregation, CoDel, Discipline, FqCoDel, GilbertElliott, Jitter, Loss, LossAt, Policer, Red,
-    Reorder,
+    Aggregation, CoDel, Demand, Discipline, FqCoDel, GilbertElliott, Jitter, Loss, LossAt, Policer,
+    Red, Reorder,
 };
 use proptest::prelude::*;
 use transport::app::{self, Connections, Pause, Sizes};
@@ -25,7 +25,7 @@ prop_compose! {
     fn any_path()(
         rate in 1_000u64..100_000_000_000, rtt in span(), thousandths in 1_000u64..100_000,
         loss in share(), ack_loss in share(), up_to in span(), reorders: bool, by in span(), interval in span(),
-        at in span(), parts in prop::collection::vec(any::<bool>(), 7),
+        at in span(), within in span(), parts in prop::collection::vec(any::<bool>(), 8),
     ) -> PathSpec {
         let rate = Rate::from_bytes_per_sec(rate);
         let mut path = PathSpec { rtt, ack_loss, ..PathSpec::default() };
@@ -42,6 +42,7 @@ prop_compose! {
         path.data.jitter = parts[2].then_some(Jitter { up_to, reorders });
         path.data.reorder = parts[3].then_some(Reorder { share: loss, by });
         path.data.policer = parts[4].then_some(Policer { rate, burst: Bytes::new(1500 + thousandths) });
+        path.data.demand = parts[7].then_some(Demand { interval, within, least: rate });
         path.aggregation = parts[5].then_some(Aggregation { interval });
         path.set("change", &format!("at={at},rtt={by}")).unwrap();
         path

@@ -12,8 +12,8 @@ use std::thread;
 
 use congestion::{Ack, AnyController, Bytes, Controller, Duration, Kind, Rate, Ratio, Time};
 use path::{
-    Aggregation, Buffer, Capacity, Change, CoDel, Discipline, FqCoDel, GilbertElliott, Jitter,
-    LinkConfig, Loss, LossAt, PathConfig, Policer, Red, Reorder,
+    Aggregation, Buffer, Capacity, Change, CoDel, Demand, Discipline, FqCoDel, GilbertElliott,
+    Jitter, LinkConfig, Loss, LossAt, PathConfig, Policer, Red, Reorder,
 };
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
@@ -319,6 +319,13 @@ fn random_path(dice: &mut Dice) -> PathConfig {
                 }
             })
             .collect();
+    }
+    if dice.happens(10) && matches!(forward.capacity, Capacity::Rate(_)) {
+        forward.demand = Some(Demand {
+            interval: dice.micros(1_000, 40_000),
+            within: dice.micros(1_000, 100_000),
+            least: Rate::from_bits_per_sec(rate.bits_per_sec() / dice.between(1, 20)),
+        });
     }
     // Data goes this way too, of flows against the others: without a bottleneck they would never find their rate.
     let slower = if dice.happens(30) {

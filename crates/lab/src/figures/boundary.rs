@@ -43,6 +43,18 @@ pub const SHORT_PATHS: Figure = Figure {
     draw: short_paths,
 };
 
+/// On which cells a flow with small queues is stuck at low rates.
+pub const CELL: Figure = Figure {
+    name: "cell",
+    title: "Goodput on a cell that grants what the queue asks for",
+    part: "the section on mobile cellular",
+    publication: PAPER,
+    engines: &[engine::Kind::Sim],
+    shows_samples: false,
+    population: None,
+    draw: cell,
+};
+
 const BBR: &str = "flow.bbr1";
 const CONTROLLER: &str = seen::CONTROLLER;
 
@@ -144,6 +156,35 @@ fn short_paths(findings: &[Findings]) -> Picture {
     )
     .with(Rule::horizontal(1.0, "the same"))
     .with(Rule::horizontal(0.5, "half"))
+    .with_all(curves);
+    Picture::new("", chart)
+}
+
+fn cell(findings: &[Findings]) -> Picture {
+    let curves = ratios(
+        findings,
+        BBR,
+        "path.demand.within",
+        (CONTROLLER, "bbr1"),
+        |bbr| match bbr.strip_prefix("cwnd_gain=") {
+            Some(gain) => format!("BBR with a window of {gain} BDP"),
+            None => "BBR as it is, 2 BDP".into(),
+        },
+        |seen| {
+            let flows = seen.flows().iter();
+            flows.map(|flow| flow.goodput_bps as f64).sum()
+        },
+    );
+    let chart = Chart::new(
+        Axis::linear(
+            "Time within which the cell carries what waits (ms)",
+            0.0,
+            120.0,
+        ),
+        Axis::linear("BBR's goodput, over CUBIC's", 0.0, 1.2),
+    )
+    .with(Rule::horizontal(1.0, "the same"))
+    .with(Rule::vertical(60.0, "RTprop"))
     .with_all(curves);
     Picture::new("", chart)
 }

@@ -66,4 +66,5 @@ pub static ALL: &[Figure] = &[
     boundary::POLICER,
     boundary::OBJECT_SIZE,
     boundary::SHORT_PATHS,
+    boundary::CELL,
 ];
