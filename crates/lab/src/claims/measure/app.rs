@@ -1,8 +1,7 @@
 //! What an application does to the model, and the silences that it sees.
 
-use units::Duration;
-
 use super::{Measure, Subject};
+use crate::record::FlowSample;
 use crate::sweep::Unit;
 
 pub(super) const MEASURES: &[Measure] = &[
@@ -31,13 +30,12 @@ pub(super) const MEASURES: &[Measure] = &[
         of: |subject| {
             let gaps = subject.flows().flat_map(|flow| {
                 let samples = subject.samples(flow);
-                let arrivals = samples.chunk_by(|one, next| one.delivered == next.delivered);
-                let firsts: Vec<Duration> =
-                    arrivals.filter_map(|same| Some(same.first()?.at)).collect();
-                let pairs = firsts.iter().zip(firsts.iter().skip(1));
-                pairs
-                    .map(|(one, next)| next.saturating_sub(*one))
-                    .collect::<Vec<_>>()
+                let mut arrivals: Vec<_> = samples.iter().collect();
+                arrivals.dedup_by_key(|sample| sample.delivered);
+                let pairs = arrivals.iter().zip(arrivals.iter().skip(1));
+                let gap =
+                    |(one, next): (&&FlowSample, &&FlowSample)| next.at.saturating_sub(one.at);
+                pairs.map(gap).collect::<Vec<_>>()
             });
             Some(gaps.max()?.as_millis_f64())
         },

@@ -7,6 +7,7 @@ mod host;
 mod loss;
 mod probe_rtt;
 mod recovery;
+mod rounds;
 mod share;
 mod startup;
 mod steps;

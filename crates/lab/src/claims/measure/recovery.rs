@@ -1,6 +1,7 @@
 //! What a flow does with its window when packets are lost.
 
-use super::{Measure, Subject, startup};
+use super::rounds::rounds;
+use super::{Measure, Subject};
 use crate::record::FlowSample;
 use crate::sweep::{Unit, median};
 use transport::segment::MSS;
@@ -61,9 +62,9 @@ fn after_losses(subject: &Subject<'_>) -> Option<Vec<(f64, f64)>> {
     let mut from = 0;
     while let Some(at) = next_loss(samples, from) {
         let quiet = samples.get(from..at)?;
-        let rounds = startup::rounds(samples.get(at..)?);
-        if startup::rounds(quiet).len() >= QUIET
-            && let [[first, ..], [second, ..], [third, ..], ..] = rounds[..]
+        let after = rounds(samples.get(at..)?);
+        if rounds(quiet).len() >= QUIET
+            && let [[first, ..], [second, ..], [third, ..], ..] = after[..]
         {
             found.push((sent_share(first, second), sent_share(second, third)));
         }
@@ -93,7 +94,7 @@ fn sent_share(from: &FlowSample, to: &FlowSample) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::startup::tests::sample;
+    use super::super::rounds::tests::sample;
     use super::*;
 
     #[test]
