@@ -10,7 +10,7 @@ use lab::Cancel;
 use lab::claims::{self, Claim, Judgement, Table, Tally};
 use lab::engine;
 use lab::report;
-use lab::study::{Batch, BatchError, Findings, Length, Shelf, Study};
+use lab::study::{Batch, Findings, Length, Runs, Shelf};
 
 use crate::command_line;
 use crate::document::Document;
@@ -125,7 +125,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
 fn list(
     claims: &[&Claim],
     engines: &[engine::Kind],
-    studies: &HashMap<String, Study>,
+    studies: &HashMap<String, Runs>,
 ) -> Result<(), Failure> {
     let real_time: Vec<engine::Kind> = engines
         .iter()
@@ -185,17 +185,15 @@ fn studies(
     options: &Options,
     shelf: &Shelf,
     claims: &[&Claim],
-) -> Result<HashMap<String, Study>, Failure> {
+) -> Result<HashMap<String, Runs>, Failure> {
     let mut studies = HashMap::new();
     for claim in claims {
-        let text = shelf.get(&claim.study).map_err(Failure::usage)?;
-        let wrong =
-            |error: &dyn std::fmt::Display| Failure::usage(format_args!("{}: {error}", text.place));
-        let whole = Study::read(&text, Length::Whole).map_err(|error| wrong(&error))?;
+        let whole = claim.runs(shelf, Length::Whole).map_err(Failure::usage)?;
         claim
             .check(&whole)
             .map_err(|error| Failure::usage(format_args!("claim {}: {error}", claim.id)))?;
-        let study = Study::read(&text, options.study.length()).map_err(|error| wrong(&error))?;
+        let study = claim.runs(shelf, options.study.length());
+        let study = study.map_err(Failure::usage)?;
         studies.insert(claim.study.clone(), study);
     }
     Ok(studies)
@@ -205,7 +203,7 @@ fn studies(
 fn batch<'c>(
     engine: engine::Kind,
     claims: &[&'c Claim],
-    studies: &HashMap<String, Study>,
+    studies: &HashMap<String, Runs>,
 ) -> Result<(Batch, Vec<&'c str>), Failure> {
     let mut names: Vec<&str> = Vec::new();
     for claim in claims {
@@ -213,8 +211,10 @@ fn batch<'c>(
             names.push(&claim.study);
         }
     }
-    let of_engine = names.iter().filter_map(|name| studies.get(*name));
-    let batch = Batch::new(of_engine, engine).map_err(|error: BatchError| Failure::usage(error))?;
+    let mut batch = Batch::new([], engine).map_err(Failure::usage)?;
+    for runs in names.iter().filter_map(|name| studies.get(*name)) {
+        runs.add_to(&mut batch).map_err(Failure::usage)?;
+    }
     Ok((batch, names))
 }
 

@@ -8,9 +8,9 @@ use std::time::SystemTime;
 use clap::Args;
 use lab::draw;
 use lab::engine;
-use lab::figures::{self, Drawn, Figure, Made, Runs, SHELF};
+use lab::figures::{self, Drawn, Figure, Made, SHELF};
 use lab::report::Origin;
-use lab::study::{Batch, Findings};
+use lab::study::{Batch, Findings, Runs};
 
 use crate::command_line;
 use crate::failure::Failure;
@@ -59,7 +59,11 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     let shelf = options.study.shelf(SHELF);
     let runs: Vec<Runs> = chosen
         .iter()
-        .map(|figure| Runs::of(figure, &shelf, options.study.length()).map_err(Failure::usage))
+        .map(|figure| {
+            figure
+                .runs(&shelf, options.study.length())
+                .map_err(Failure::usage)
+        })
         .collect::<Result<_, _>>()?;
     let batches: Vec<(Vec<usize>, Batch)> = engines
         .iter()
@@ -142,7 +146,7 @@ fn batch(
     let mut figures = Vec::new();
     for (place, (figure, runs)) in chosen.iter().zip(runs).enumerate() {
         if figure.engines.contains(&engine) {
-            runs.add_to(&mut batch, figure).map_err(Failure::usage)?;
+            runs.add_to(&mut batch).map_err(Failure::usage)?;
             figures.push(place);
         }
     }

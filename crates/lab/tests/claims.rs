@@ -4,11 +4,11 @@ use std::fs;
 use std::path::Path;
 
 use lab::claims::{self, Claim, Judgement, Table, Tally, Verdict};
-use lab::study::{Batch, Length, Shelf, Study};
+use lab::study::{Batch, Length, Runs, Shelf};
 use lab::{Cancel, engine};
 
 /// What must be there: the claims of the publications that define the system.
-const IDS: [&str; 29] = [
+const IDS: [&str; 30] = [
     "operating-point",
     "steady-state",
     "step-up",
@@ -24,6 +24,7 @@ const IDS: [&str; 29] = [
     "long-fat",
     "buffer-sweep",
     "population",
+    "population-corners",
     "cellular",
     "ack-aggregation",
     "policer",
@@ -42,16 +43,16 @@ const IDS: [&str; 29] = [
 
 /// The judgements of the claims on an engine in virtual time.
 fn judged<'c>(shelf: &Shelf, claims: &[&'c Claim], length: Length) -> Vec<Judgement<'c>> {
-    let mut names: Vec<&str> = claims.iter().map(|claim| claim.study.as_str()).collect();
-    names.dedup();
-    let studies: Vec<Study> = names
-        .iter()
-        .map(|name| {
-            let text = shelf.get(name).expect("a study's file");
-            Study::read(&text, length).unwrap_or_else(|error| panic!("{}: {error}", text.place))
-        })
-        .collect();
-    let batch = Batch::new(&studies, engine::Kind::Sim).expect("a batch");
+    let mut names: Vec<&str> = Vec::new();
+    let mut batch = Batch::new([], engine::Kind::Sim).expect("nothing");
+    for claim in claims {
+        if names.last() != Some(&claim.study.as_str()) {
+            let runs = claim.runs(shelf, length);
+            let runs = runs.unwrap_or_else(|error| panic!("{}: {error}", claim.id));
+            runs.add_to(&mut batch).expect("it can be run");
+            names.push(&claim.study);
+        }
+    }
     let jobs = std::thread::available_parallelism().map_or(1, usize::from);
     let mut judgements = Vec::new();
     batch.run(jobs, &|_| {}, &Cancel::new(), |study, findings| {
@@ -70,14 +71,15 @@ fn every_claim_has_its_study_on_each_of_its_engines() {
     }
     for claim in &table.claims {
         for length in [Length::Whole, Length::Quick] {
-            let text = shelf.get(&claim.study).expect("a study's file");
-            let study = Study::read(&text, length)
-                .unwrap_or_else(|error| panic!("{}: {error}", text.place));
+            let runs = claim.runs(&shelf, length);
+            let runs = runs.unwrap_or_else(|error| panic!("{}: {error}", claim.id));
             claim
-                .check(&study)
+                .check(&runs)
                 .unwrap_or_else(|error| panic!("{}: {error}", claim.id));
             for engine in &claim.engines {
-                Batch::new([&study], *engine).unwrap_or_else(|error| panic!("{error}"));
+                let mut batch = Batch::new([], *engine).expect("nothing");
+                let added = runs.add_to(&mut batch);
+                added.unwrap_or_else(|error| panic!("{error}"));
             }
         }
     }
@@ -140,6 +142,16 @@ fn a_band_is_for_every_point_and_a_ratio_between_two() {
             "at_least = 3\nat_most = 5\nover = { \"path.rate\" = \"2mbit\" }",
             Verdict::Holds,
             1,
+        ),
+        (
+            "at_least = 3\nat_most = 5\nover = { \"path.rate\" = \"2mbit\" }\nby = []",
+            Verdict::Holds,
+            1,
+        ),
+        (
+            "at_least = \"3mbit\"\nby = [\"path.rate\"]",
+            Verdict::Fails,
+            2,
         ),
         ("at_least = \"1mbit\"\nflows = \"cubic\"", Verdict::Fails, 2),
     ] {
@@ -222,10 +234,9 @@ fn a_claim_about_a_field_that_does_not_vary_is_refused() {
         ),
     ] {
         let table = small(directory.path(), &format!("at_least = 1\nat = {{ {at} }}"));
-        let text = shelf.get("s").expect("a study");
-        let study = Study::read(&text, Length::Whole).expect("a study");
+        let runs = table.claims[0].runs(&shelf, Length::Whole);
         let error = table.claims[0]
-            .check(&study)
+            .check(&runs.expect("a study"))
             .expect_err("wrong")
             .to_string();
         assert_eq!(error, reason);

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 use lab::draw::{Layer, Picture};
 use lab::engine::Kind;
-use lab::figures::{ALL, Drawn, Figure, Made, Runs, SHELF, page};
+use lab::figures::{ALL, Drawn, Figure, Made, SHELF, page};
 use lab::report::Origin;
-use lab::study::{Batch, Findings, Length, Shelf};
+use lab::study::{Batch, Findings, Length, Runs, Shelf};
 use lab::{Cancel, draw};
 
 fn made() -> Made {
@@ -23,8 +23,8 @@ fn batch<'f>(figures: impl IntoIterator<Item = &'f Figure>, length: Length, engi
     let shelf = Shelf::built_in(SHELF);
     let mut batch = Batch::new([], engine).expect("nothing");
     for figure in figures {
-        let runs = Runs::of(figure, &shelf, length).expect(figure.name);
-        if let Err(error) = runs.add_to(&mut batch, figure) {
+        let runs = figure.runs(&shelf, length).expect(figure.name);
+        if let Err(error) = runs.add_to(&mut batch) {
             panic!("{}: {error}", figure.name);
         }
     }
@@ -138,7 +138,7 @@ fn a_picture_says_what_was_run_and_whether_that_was_all() {
 fn every_study_of_a_figure_has_a_caption() {
     let shelf = Shelf::built_in(SHELF);
     for figure in ALL {
-        let runs = Runs::of(figure, &shelf, Length::Whole).expect(figure.name);
+        let runs = figure.runs(&shelf, Length::Whole).expect(figure.name);
         let is_study = matches!(runs, Runs::Study(_));
         assert_eq!(runs.caption().is_some(), is_study, "{}", figure.name);
     }

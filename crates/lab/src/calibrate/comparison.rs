@@ -5,7 +5,8 @@ use super::plan::Case;
 use super::quantity::{Quantity, Scale};
 use crate::sweep::Spread;
 
-/// How far the second engine's goodput may be from the first one's, as a share of that.
+/// How far the second engine's goodput, or that of the first group of flows, may be from the first one's, as a share of
+/// that.
 pub const GOODPUT_TOLERANCE: f64 = 0.05;
 
 /// How far the second engine's median RTT may be from the first one's, as a share of RTprop.
@@ -95,7 +96,7 @@ pub fn compare<'c>(case: &'c Case, runs: [&[Observation]; 2]) -> Comparison<'c> 
 
 fn tolerance(quantity: Quantity) -> Option<f64> {
     match quantity {
-        Quantity::Goodput => Some(GOODPUT_TOLERANCE),
+        Quantity::Goodput | Quantity::FirstGroup => Some(GOODPUT_TOLERANCE),
         Quantity::Rtt => Some(RTT_TOLERANCE),
         _ => None,
     }

@@ -15,10 +15,10 @@ pub enum Quantity {
     Goodput,
     /// The median of the smoothed RTT over time.
     Rtt,
+    /// The goodput of the first group of flows, where there are others beside it.
+    FirstGroup,
     /// Its 95th percentile.
     RttP95,
-    /// The share of the first group of flows in the goodput.
-    Share,
     /// The bottleneck's queue, mean over time.
     QueueMean,
     /// The bottleneck's queue, 95th percentile over time.
@@ -57,12 +57,12 @@ pub enum Scale {
 }
 
 impl Quantity {
-    /// Every quantity. The first two are those with tolerances.
+    /// Every quantity. The first three are those with tolerances.
     pub const ALL: [Quantity; 14] = [
         Quantity::Goodput,
         Quantity::Rtt,
+        Quantity::FirstGroup,
         Quantity::RttP95,
-        Quantity::Share,
         Quantity::QueueMean,
         Quantity::QueueP95,
         Quantity::Drops,
@@ -81,7 +81,7 @@ impl Quantity {
             Quantity::Goodput => "goodput_bps",
             Quantity::Rtt => "srtt_p50_ms",
             Quantity::RttP95 => "srtt_p95_ms",
-            Quantity::Share => "first_group_share",
+            Quantity::FirstGroup => "first_group_bps",
             Quantity::QueueMean => "queue_mean_ms",
             Quantity::QueueP95 => "queue_p95_ms",
             Quantity::Drops => "drops",
@@ -101,7 +101,7 @@ impl Quantity {
             Quantity::Goodput => "goodput",
             Quantity::Rtt => "RTT p50",
             Quantity::RttP95 => "RTT p95",
-            Quantity::Share => "first group's share",
+            Quantity::FirstGroup => "first group's goodput",
             Quantity::QueueMean => "queue mean",
             Quantity::QueueP95 => "queue p95",
             Quantity::Drops => "drops",
@@ -118,12 +118,12 @@ impl Quantity {
     /// What it is measured in.
     pub const fn scale(self) -> Scale {
         match self {
-            Quantity::Goodput | Quantity::StartupRate => Scale::Rate,
+            Quantity::Goodput | Quantity::FirstGroup | Quantity::StartupRate => Scale::Rate,
             Quantity::Rtt | Quantity::RttP95 | Quantity::QueueMean | Quantity::QueueP95 => {
                 Scale::Delay
             }
             Quantity::StartupTime | Quantity::TransferP50 | Quantity::TransferP95 => Scale::Time,
-            Quantity::Share | Quantity::Resent => Scale::Share,
+            Quantity::Resent => Scale::Share,
             Quantity::Drops | Quantity::Timeouts | Quantity::Late => Scale::Count,
         }
     }
@@ -148,12 +148,12 @@ impl Quantity {
             Quantity::Goodput => sum("/goodput_bps"),
             Quantity::Rtt => run.srtt_p50_ms,
             Quantity::RttP95 => run.srtt_p95_ms,
-            Quantity::Share => {
+            Quantity::FirstGroup => {
                 let of_first = |flow: &&Value| number(flow, "/group") == Some(0.0);
                 let is_alone = flows().all(|flow| of_first(&flow));
                 let first = flows().filter(of_first);
-                let first: f64 = first.filter_map(|flow| number(flow, "/goodput_bps")).sum();
-                ratio(first, sum("/goodput_bps")?).filter(|_| !is_alone)
+                let goodputs = first.map(|flow| number(flow, "/goodput_bps"));
+                goodputs.sum::<Option<f64>>().filter(|_| !is_alone)
             }
             Quantity::QueueMean => number(summary, "/path/queue_ms/mean"),
             Quantity::QueueP95 => number(summary, "/path/queue_ms/p95"),
@@ -223,8 +223,8 @@ impl std::error::Error for UnknownQuantity {}
 
 impl Quantity {
     /// The quantities with a tolerance.
-    pub const fn judged() -> [Quantity; 2] {
-        [Quantity::Goodput, Quantity::Rtt]
+    pub const fn judged() -> [Quantity; 3] {
+        [Quantity::Goodput, Quantity::Rtt, Quantity::FirstGroup]
     }
 }
 

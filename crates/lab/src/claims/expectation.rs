@@ -19,6 +19,9 @@ pub struct Expectation {
     pub at: Vec<(String, Vec<String>)>,
     /// `over`: the value is a ratio to that of the point where these fields have these values.
     pub over: Vec<(String, String)>,
+    /// `by`: runs that agree in these fields are one point, whose value is the median over them; with `over`, the ratio of
+    /// the medians. With an empty list all runs are one point.
+    pub by: Option<Vec<String>>,
     /// `at_least` and `at_most`: what was published.
     pub band: Band,
     /// `engines`, if not all of the claim's can show it.
@@ -46,7 +49,7 @@ impl Band {
     }
 }
 
-const KEYS: [&str; 13] = [
+const KEYS: [&str; 14] = [
     "what",
     "measure",
     "flows",
@@ -54,6 +57,7 @@ const KEYS: [&str; 13] = [
     "to",
     "at",
     "over",
+    "by",
     "at_least",
     "at_most",
     "engines",
@@ -103,6 +107,7 @@ impl Expectation {
             },
             at: fields.optional("at", conditions)?.unwrap_or_default(),
             over: fields.optional("over", replacements)?.unwrap_or_default(),
+            by: fields.optional("by", names)?,
             band,
             engines: engines_of("engines")?,
             is_quick: fields.or("quick", true, Value::yes_or_no)?,
@@ -124,6 +129,10 @@ impl Expectation {
             false => Unit::Plain,
         }
     }
+}
+
+fn names(value: &Value) -> Result<Vec<String>, ScenarioError> {
+    value.list(|name| Ok(name.text("a field such as region")?.to_owned()))
 }
 
 /// A bound, in the measure's unit or a plain number.

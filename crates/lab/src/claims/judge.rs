@@ -1,5 +1,7 @@
 //! What was found, beside what should be.
 
+use std::collections::HashSet;
+
 use super::expectation::Expectation;
 use super::measure::Subject;
 use super::spec::Claim;
@@ -27,9 +29,9 @@ pub struct Judgement<'c> {
 /// What was seen at a point.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Value {
-    /// The point: the values of the fields that vary.
+    /// The point: the values of the fields that vary, or of those by which runs are taken together.
     pub point: Vec<String>,
-    /// The median over its repeats; nothing if a run did not tell, or failed.
+    /// The median over its repeats, or over the runs that are [taken together](Expectation::by); nothing if a run did not tell, or failed.
     pub value: Option<f64>,
 }
 
@@ -153,16 +155,21 @@ struct Of<'f> {
 impl Of<'_> {
     /// The runs at the points that it is about. With `over`, those that would be compared with themselves are none.
     fn chosen(&self) -> impl Iterator<Item = &Finding> {
-        self.findings.runs.iter().filter(|run| {
-            let conditions = self.expectation.at.iter();
-            let is_there = |field: &str, value: &str| self.value(run, field) == Some(value);
-            let mut conditions =
-                conditions.map(|(field, values)| values.iter().any(|value| is_there(field, value)));
+        let meets = |run: &Finding| {
+            let mut conditions = self.expectation.at.iter();
+            conditions.all(|(field, values)| {
+                let value = self.value(run, field);
+                values.iter().any(|of| value == Some(of))
+            })
+        };
+        let is_base = |run: &Finding| {
             let over = &self.expectation.over;
-            let is_base =
-                !over.is_empty() && over.iter().all(|(field, value)| is_there(field, value));
-            conditions.all(|is_met| is_met) && !is_base
-        })
+            let mut fields = over.iter();
+            !over.is_empty()
+                && fields.all(|(field, value)| self.value(run, field) == Some(value.as_str()))
+        };
+        let runs = self.findings.runs.iter();
+        runs.filter(move |run| meets(run) && !is_base(run))
     }
 
     fn value<'r>(&self, run: &'r Finding, field: &str) -> Option<&'r str> {
@@ -170,54 +177,88 @@ impl Of<'_> {
         run.values.get(place).map(String::as_str)
     }
 
+    /// What the run is a part of: its point, or what it is taken together with others by.
+    fn point(&self, run: &Finding) -> Vec<String> {
+        let Some(by) = &self.expectation.by else {
+            return run.values.clone();
+        };
+        let values = by.iter().filter_map(|field| self.value(run, field));
+        values.map(str::to_owned).collect()
+    }
+
     /// What was seen at each point, in the order of the points.
     fn values(&self) -> Vec<Value> {
-        let mut points: Vec<Value> = Vec::new();
-        let mut seen: Vec<Vec<Option<f64>>> = Vec::new();
+        let mut points: Vec<(Vec<String>, Vec<&Finding>)> = Vec::new();
         for run in self.chosen() {
-            let value = self.value_of(run);
-            match points.last() {
-                Some(last) if last.point == run.values => {
-                    seen.last_mut().into_iter().for_each(|of| of.push(value));
-                }
-                _ => {
-                    points.push(Value {
-                        point: run.values.clone(),
-                        value: None,
-                    });
-                    seen.push(vec![value]);
-                }
+            let point = self.point(run);
+            match points.iter_mut().find(|(of, _)| *of == point) {
+                Some((_, runs)) => runs.push(run),
+                None => points.push((point, vec![run])),
             }
         }
-        for (point, values) in points.iter_mut().zip(seen) {
-            let values: Option<Vec<f64>> = values.into_iter().collect();
-            point.value = values.and_then(|mut values| median(&mut values));
+        let value = |(point, runs): (Vec<String>, Vec<&Finding>)| Value {
+            value: match self.expectation.by {
+                Some(_) => self.ratio_of_medians(&runs),
+                None => all_median(runs.iter().map(|run| self.value_of(run))),
+            },
+            point,
+        };
+        points.into_iter().map(value).collect()
+    }
+
+    /// The median over the runs, or its ratio to the median over those to compare them with.
+    fn ratio_of_medians(&self, runs: &[&Finding]) -> Option<f64> {
+        let over = |runs: &mut dyn Iterator<Item = &Finding>| {
+            all_median(runs.map(|run| self.measured(run)))
+        };
+        let value = over(&mut runs.iter().copied())?;
+        if self.expectation.over.is_empty() {
+            return Some(value);
         }
-        points
+        // A base is that of many runs, where only the fields of `over` differ: it counts once.
+        let wanted: HashSet<(u64, Vec<&str>)> = runs
+            .iter()
+            .map(|run| (run.repeat, self.base_values(run)))
+            .collect();
+        let is_base = |run: &&Finding| {
+            let values = run.values.iter().map(String::as_str).collect();
+            wanted.contains(&(run.repeat, values))
+        };
+        let base = over(&mut self.findings.runs.iter().filter(is_base))?;
+        (base != 0.0).then_some(value / base)
     }
 
     /// What was seen in a run, or its ratio to what was seen in the one to compare it with.
     fn value_of(&self, run: &Finding) -> Option<f64> {
-        let measured = |run: &Finding| {
-            let subject = Subject::new(&run.record, &self.expectation.select);
-            (self.expectation.measure.of)(&subject).filter(|value| value.is_finite())
-        };
         if self.expectation.over.is_empty() {
-            return measured(run);
+            return self.measured(run);
         }
-        let fields = self.findings.fields.iter().zip(&run.values);
-        let wanted: Vec<&str> = fields
-            .map(|(field, value)| {
-                let replaced = self.expectation.over.iter().find(|(of, _)| of == field);
-                replaced.map_or(value.as_str(), |(_, value)| value.as_str())
-            })
-            .collect();
-        let base = self
-            .findings
-            .runs
-            .iter()
-            .find(|other| other.repeat == run.repeat && other.values == wanted)?;
-        let base = measured(base)?;
-        Some(measured(run)? / base).filter(|_| base != 0.0)
+        let wanted = self.base_values(run);
+        let mut runs = self.findings.runs.iter();
+        let base = runs.find(|other| other.repeat == run.repeat && other.values == wanted)?;
+        let base = self.measured(base)?;
+        Some(self.measured(run)? / base).filter(|_| base != 0.0)
     }
+
+    /// The values of the run to compare this one with.
+    fn base_values<'r>(&'r self, run: &'r Finding) -> Vec<&'r str> {
+        let fields = self.findings.fields.iter().zip(&run.values);
+        let replaced = fields.map(|(field, value)| {
+            let mut over = self.expectation.over.iter();
+            let replaced = over.find(|(of, _)| of == field);
+            replaced.map_or(value.as_str(), |(_, value)| value.as_str())
+        });
+        replaced.collect()
+    }
+
+    fn measured(&self, run: &Finding) -> Option<f64> {
+        let subject = Subject::new(&run.record, &self.expectation.select);
+        (self.expectation.measure.of)(&subject).filter(|value| value.is_finite())
+    }
+}
+
+/// The median; nothing if one of the values is missing.
+fn all_median(values: impl Iterator<Item = Option<f64>>) -> Option<f64> {
+    let values: Option<Vec<f64>> = values.collect();
+    values.and_then(|mut values| median(&mut values))
 }

@@ -4,7 +4,7 @@ use super::expectation::Expectation;
 use crate::engine;
 use crate::scenario::value::{self, Value};
 use crate::scenario::{ScenarioError, nearest};
-use crate::study::{Shelf, ShelfError, Study};
+use crate::study::{Length, Population, Runs, RunsError, Shelf, ShelfError};
 
 /// What publications say about BBR.
 #[derive(Debug, Clone)]
@@ -28,6 +28,8 @@ pub struct Claim {
     pub note: Option<String>,
     /// `study`: the file that is run; that of the claim's name if not given.
     pub study: String,
+    /// `population`: how many members of the population are run, in the place of a study.
+    pub population: Option<Population>,
     /// `engines`: which can show it.
     pub engines: Vec<engine::Kind>,
     /// `[[claim.expect]]`.
@@ -58,13 +60,14 @@ pub enum ClaimsError {
     },
 }
 
-const KEYS: [&str; 8] = [
+const KEYS: [&str; 9] = [
     "id",
     "source",
     "setting",
     "published",
     "note",
     "study",
+    "population",
     "engines",
     "expect",
 ];
@@ -85,7 +88,8 @@ impl Table {
             error,
         };
         let table = Table::parse(&text.text).map_err(wrong)?;
-        for (place, claim) in table.claims.iter().enumerate() {
+        let with_study = |claim: &&Claim| claim.population.is_none();
+        for (place, claim) in table.claims.iter().filter(with_study).enumerate() {
             shelf.get(&claim.study).map_err(|error| match error {
                 ShelfError::Unknown { .. } => {
                     let error = ScenarioError::new("study", error.to_string()).item(place);
@@ -162,6 +166,7 @@ impl Claim {
             study: fields
                 .optional("study", text)?
                 .unwrap_or_else(|| id.clone()),
+            population: fields.optional("population", population)?,
             engines,
             expectations,
             id,
@@ -180,12 +185,24 @@ impl Claim {
         expectations.any(|of| self.shows(of, engine))
     }
 
-    /// Whether the claim's fields are those that the study varies.
+    /// What is run for it, with files of this shelf.
     ///
     /// # Errors
     ///
-    /// The study varies no such field, or not with such a value.
-    pub fn check(&self, study: &Study) -> Result<(), ScenarioError> {
+    /// There is no file, or it makes no sense. Points are not checked yet.
+    pub fn runs(&self, shelf: &Shelf, length: Length) -> Result<Runs, RunsError> {
+        match self.population {
+            Some(population) => Runs::of_population(&self.study, population, shelf, length),
+            None => Runs::of_study(&self.study, shelf, length),
+        }
+    }
+
+    /// Whether the claim's fields are those in which its whole runs differ.
+    ///
+    /// # Errors
+    ///
+    /// The runs do not differ in such a field, or none has such a value.
+    pub fn check(&self, runs: &Runs) -> Result<(), ScenarioError> {
         for (place, expectation) in self.expectations.iter().enumerate() {
             let wrong = |key: &str, field: &str, reason: String| {
                 ScenarioError::new(field, reason)
@@ -193,6 +210,7 @@ impl Claim {
                     .item(place)
                     .within("expect")
             };
+            let fields = runs.fields();
             let conditions = expectation.at.iter().map(|(field, values)| {
                 let values: Vec<&str> = values.iter().map(String::as_str).collect();
                 ("at", field, values)
@@ -200,9 +218,10 @@ impl Claim {
             let replacements = expectation.over.iter();
             let replacements =
                 replacements.map(|(field, value)| ("over", field, vec![value.as_str()]));
-            for (key, field, values) in conditions.chain(replacements) {
-                let fields: Vec<&str> = study.sweep.fields().collect();
-                let Some(known) = study.sweep.values(field) else {
+            let groups = expectation.by.iter().flatten();
+            let groups = groups.map(|field| ("by", field, Vec::new()));
+            for (key, field, values) in conditions.chain(replacements).chain(groups) {
+                let Some(known) = runs.values(field) else {
                     let reason = match nearest(field, &fields) {
                         Some(near) => {
                             format!("the study varies no such field; did you mean {near}?")
@@ -224,6 +243,19 @@ impl Claim {
         }
         Ok(())
     }
+}
+
+/// `{ members = 1500, quick = 60 }`
+fn population(value: &Value) -> Result<Population, ScenarioError> {
+    let fields = value.fields("{ members = 1500, quick = 60 }", &["members", "quick"])?;
+    let count = |count: &Value| {
+        let number = count.whole()?;
+        usize::try_from(number).map_err(|_| count.wrong("is too large"))
+    };
+    Ok(Population {
+        members: fields.required("members", count)?,
+        quick: fields.required("quick", count)?,
+    })
 }
 
 #[cfg(test)]

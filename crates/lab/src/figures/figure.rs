@@ -1,10 +1,9 @@
 //! A figure: where it is from, and how it is drawn.
 
-use super::runs::Population;
 use crate::draw::Picture;
 use crate::engine;
 use crate::scenario::nearest;
-use crate::study::Findings;
+use crate::study::{Findings, Length, Population, Runs, RunsError, Shelf};
 
 /// A figure of a publication, or one that a claim of it calls for.
 #[derive(Debug)]
@@ -30,7 +29,7 @@ pub struct Figure {
 /// How a figure was made.
 #[derive(Debug, Clone)]
 pub struct Made {
-    /// What the file of its runs says of them ([`Runs::caption`](super::Runs::caption)).
+    /// What the file of its runs says of them ([`Runs::caption`]).
     pub caption: Option<String>,
     /// The command that makes it again.
     pub command: String,
@@ -49,6 +48,22 @@ pub struct UnknownFigure {
 }
 
 impl Figure {
+    /// What is run for it, with files of this shelf.
+    ///
+    /// # Errors
+    ///
+    /// There is no file, or it makes no sense. Points are not checked yet.
+    pub fn runs(&self, shelf: &Shelf, length: Length) -> Result<Runs, RunsError> {
+        let Some(population) = self.population else {
+            let mut runs = Runs::of_study(self.name, shelf, length)?;
+            if let Runs::Study(study) = &mut runs {
+                study.keeps_samples = self.shows_samples;
+            }
+            return Ok(runs);
+        };
+        Runs::of_population(self.name, population, shelf, length)
+    }
+
     /// The figure as a picture: what was found, engine by engine, and below it where the figure is from and how it was
     /// made.
     pub fn picture(&self, findings: &[Findings], made: &Made) -> Picture {

@@ -1,7 +1,7 @@
 //! What the publications show about BBR, measured again and drawn as they drew it.
 //!
 //! A [`Figure`] has a name, which is that of its [study](crate::study) in `scenarios/figures/`, and draws what was found
-//! in its [`Runs`]: [`Figure::picture`]. [`ALL`] has all of them, [`page`] puts their pictures on one page.
+//! in its [runs](crate::study::Runs): [`Figure::picture`]. [`ALL`] has all of them, [`page`] puts their pictures on one page.
 
 mod boundary;
 mod cdn_2;
@@ -25,14 +25,12 @@ mod paper_7;
 mod paper_8;
 mod paper_9;
 mod rtt_unfairness;
-mod runs;
 mod seen;
 mod series;
 mod transfers;
 
 pub use figure::{Figure, Made, UnknownFigure, chosen};
 pub use page::{Drawn, page};
-pub use runs::{Population, Runs, RunsError};
 
 /// The directory of `scenarios/` with the studies of the figures.
 pub const SHELF: &str = "figures";

@@ -1,10 +1,10 @@
 //! Figure 9: round-trip times of a population of users, by region.
 
 use super::seen::{self, CONTROLLER};
-use super::{Figure, PAPER, Population};
+use super::{Figure, PAPER};
 use crate::draw::{Axis, BLUE, Bars, Chart, Dash, Look, Picture};
 use crate::engine;
-use crate::study::Findings;
+use crate::study::{Findings, Population};
 use crate::sweep::Spread;
 
 pub const FIGURE: Figure = Figure {

@@ -27,9 +27,11 @@
 //! ```
 
 mod batch;
+mod runs;
 mod shelf;
 mod spec;
 
 pub use batch::{Batch, BatchError, Finding, Findings};
+pub use runs::{Population, Runs, RunsError};
 pub use shelf::{Shelf, ShelfError, Text};
 pub use spec::{Length, Study};

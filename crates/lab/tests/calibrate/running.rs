@@ -182,5 +182,5 @@ fn transfers_over_many_connections_have_times_and_throughput() {
         "{megabits} of {delivered}"
     );
     assert_eq!(Quantity::TransferP50.of(&seen), Some(times.p50_ms));
-    assert_eq!(Quantity::Share.of(&seen), None, "there is one group");
+    assert_eq!(Quantity::FirstGroup.of(&seen), None, "there is one group");
 }
