@@ -43,7 +43,7 @@ impl Demand {
             Capacity::Trace(_) => {
                 return wrong(
                     "demand",
-                    "has no place beside a `trace`, which sets the rate; leave one of the two out",
+                    "cannot be combined with a `trace`, which sets the rate; leave one of the two out",
                 );
             }
             Capacity::Unlimited => {

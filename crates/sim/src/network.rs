@@ -134,7 +134,7 @@ impl Network {
         if route.links.is_empty() {
             return Err(ConfigError::new(
                 "links",
-                "are none; name at least one by its index",
+                "is empty; name at least one link by its index",
             ));
         }
         let missing = |link: &&usize| **link >= self.configured;
