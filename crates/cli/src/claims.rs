@@ -36,7 +36,7 @@ const NAMED: usize = 10;
 #[command(after_help = "\
 Ends with a table: what was published, what was measured, and whether that holds. The exit code is 0 if everything holds \
 that is not listed, with its cause, as known to differ. docs/claims.md says how to read it and how to add a claim; \
-docs/results.md has the last results.")]
+docs/results/claims.md has the last results.")]
 pub struct Options {
     /// Which claims [default: all]
     #[arg(value_name = "ID")]

@@ -1,5 +1,5 @@
-//! What this process may do: namespaces and network devices of its own take CAP_SYS_ADMIN and CAP_NET_ADMIN, which
-//! root has, and everybody in a user namespace of their own (user_namespaces(7)), where the kernel allows one.
+//! What this process may do. Making namespaces and network devices takes CAP_SYS_ADMIN and CAP_NET_ADMIN. Root has them, and
+//! so has everybody in a user namespace of their own (user_namespaces(7)), where the kernel allows one.
 
 use std::fs;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,12 +15,12 @@ use crate::Error;
 /// What [`Network::create`](crate::Network::create) takes.
 const NEEDED: CapabilitySet = CapabilitySet::SYS_ADMIN.union(CapabilitySet::NET_ADMIN);
 
-/// Whether [`acquire`] made a user namespace: what is in it is this process's own.
+/// Whether [`acquire`] made a user namespace, whose contents belong to this process.
 static OWN_NAMESPACE: AtomicBool = AtomicBool::new(false);
 
-/// Sees to it that this process may make network namespaces and furnish them. With CAP_SYS_ADMIN and CAP_NET_ADMIN
-/// there is nothing to do. Otherwise the process enters a user namespace of its own, in which it has every capability
-/// over what it makes itself, none over the machine, and keeps its user and group.
+/// Makes sure that this process may create and configure network namespaces. With CAP_SYS_ADMIN and CAP_NET_ADMIN there is
+/// nothing to do. Otherwise the process enters a user namespace of its own. There it has every capability over what it
+/// creates itself and none over the machine, and it keeps its user and group.
 ///
 /// To be called before the process has a second thread.
 ///
@@ -36,7 +36,7 @@ pub fn acquire() -> Result<(), Error> {
     let (user, group) = (geteuid(), getegid());
     unshare(CloneFlags::CLONE_NEWUSER)
         .map_err(|source| Error::system(no_user_namespace(source), source))?;
-    // Whoever may not drop groups of others maps its own only after giving up setgroups(2) (user_namespaces(7)).
+    // An unprivileged process may map its own group only after it has given up setgroups(2) (user_namespaces(7)).
     map("setgroups", "deny")?;
     map("uid_map", &format!("{user} {user} 1"))?;
     map("gid_map", &format!("{group} {group} 1"))?;
@@ -89,16 +89,16 @@ fn reads(file: &str, text: &str) -> bool {
     fs::read_to_string(file).is_ok_and(|content| content.lines().any(|line| line.trim() == text))
 }
 
-/// What a command keeps over the namespaces that are this process's own: to choose any congestion controller, to
-/// configure and capture, to serve on any port.
+/// The capabilities that a command keeps over this process's own namespaces: it may choose any congestion controller,
+/// configure the network, capture packets, and serve on any port.
 const NETWORK: [CapabilitySet; 3] = [
     CapabilitySet::NET_ADMIN,
     CapabilitySet::NET_RAW,
     CapabilitySet::NET_BIND_SERVICE,
 ];
 
-/// Sees to it that a program that the calling thread starts may still mount, though its user be nobody special, and,
-/// in a user namespace of ours, administer the network: a program inherits the capabilities of the ambient set
+/// Makes sure that a program started by the calling thread may still mount, even if its user has no privileges. In a user
+/// namespace of ours, it may administer the network too. A program inherits the capabilities of the ambient set
 /// (capabilities(7)).
 pub(crate) fn bequeath() -> Result<(), Error> {
     if geteuid().is_root() {
@@ -119,7 +119,7 @@ pub(crate) fn bequeath() -> Result<(), Error> {
     Ok(())
 }
 
-/// Gives up what only the init needs. Who was root remains so.
+/// Gives up what only the init needs. Root remains root.
 pub(crate) fn renounce() -> Result<(), Error> {
     if geteuid().is_root() {
         return Ok(());
@@ -129,6 +129,6 @@ pub(crate) fn renounce() -> Result<(), Error> {
     held.effective -= CapabilitySet::SYS_ADMIN;
     held.permitted -= CapabilitySet::SYS_ADMIN;
     held.inheritable -= CapabilitySet::SYS_ADMIN;
-    // What is not permitted and inheritable leaves the ambient set too.
+    // A capability that is not both permitted and inheritable leaves the ambient set too.
     set_capabilities(None, held).map_err(failed)
 }

@@ -7,8 +7,8 @@ use crate::config::ConfigError;
 /// Packets are held until the next whole multiple of the interval (counted from [`Time::ZERO`]) and released together,
 /// in their order: the slotted medium of a cellular or cable uplink, or the frame aggregation of Wi-Fi.
 ///
-/// On the reverse link it makes aggregated ACKs. A packet waits for anything from nothing to one interval, so the
-/// smallest round trip stays as it is. There is no limit on how many are released at once.
+/// On the reverse link it makes aggregated ACKs. A packet waits between zero and one interval, so the smallest round trip
+/// stays the same. There is no limit on how many are released at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Aggregation {
     /// The time from one release to the next.
@@ -26,7 +26,7 @@ impl Aggregation {
         Ok(())
     }
 
-    /// When a packet that is ready at `at` is released: never before, and never after one that is ready later.
+    /// When a packet that is ready at `at` is released: never before `at`, and never after a packet that is ready later.
     pub(crate) fn release(&self, at: Time) -> Time {
         let interval = self.interval.as_nanos();
         match at.as_nanos().checked_rem(interval) {

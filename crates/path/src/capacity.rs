@@ -109,7 +109,7 @@ impl Pace {
         }
     }
 
-    /// When the rate is next fitted to what waits.
+    /// When the rate is next adapted to the queue.
     #[inline]
     pub(crate) fn next_look(&self) -> Option<Time> {
         match self {
@@ -138,7 +138,7 @@ pub(crate) struct Line {
     through: Time,
     rest: u64,
     /// The last size carried and what it took, in the same form: most packets are as long as the one before, and a
-    /// division is the dearest thing a link does.
+    /// division is the most expensive thing that a link does.
     last_size: u64,
     last_took: (u64, u64),
 }

@@ -43,7 +43,7 @@ pub(crate) fn validate(changes: &[Change], traced: bool) -> Result<(), ConfigErr
         if change.rate.is_some() && traced {
             return error(
                 ".rate",
-                "has no place beside a `trace`, which sets the rate; leave one of the two out",
+                "cannot be combined with a `trace`, which sets the rate; leave one of the two out",
             );
         }
         previous = change.at;

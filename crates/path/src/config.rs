@@ -51,13 +51,13 @@ pub struct LinkConfig {
     pub capacity: Capacity,
     /// The propagation delay, from the bottleneck to the other end.
     pub delay: Duration,
-    /// What may wait for the bottleneck.
+    /// How much may wait for the bottleneck.
     pub buffer: Buffer,
-    /// Who waits, who goes, who is dropped.
+    /// Which packet waits, which goes next, and which is dropped.
     pub queue: Discipline,
     /// Random loss.
     pub loss: Loss,
-    /// Where it happens.
+    /// Where that loss happens.
     pub loss_at: LossAt,
     /// Delay that varies.
     pub jitter: Option<Jitter>,
@@ -67,7 +67,7 @@ pub struct LinkConfig {
     pub duplicate: Ratio,
     /// A policer in front of the buffer.
     pub policer: Option<Policer>,
-    /// How the bottleneck's rate follows what waits.
+    /// How the bottleneck's rate follows the queue.
     pub demand: Option<Demand>,
     /// Packets held and released together at the far end.
     pub aggregation: Option<Aggregation>,

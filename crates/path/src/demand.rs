@@ -5,24 +5,26 @@ use units::{Bytes, Duration, Rate, Time};
 use crate::capacity::{Capacity, Line};
 use crate::config::ConfigError;
 
-/// A cell that gives more to whom has more waiting ("Cellular systems adapt per-subscriber bandwidth based partly on a
-/// demand estimate that uses the queue of packets destined for the subscriber", BBR paper, on mobile cellular).
+/// A cell that grants a subscriber more rate when more of its packets wait ("Cellular systems adapt per-subscriber
+/// bandwidth based partly on a demand estimate that uses the queue of packets destined for the subscriber", BBR paper, on
+/// mobile cellular).
 ///
-/// At whole multiples of `interval` (counted from [`Time::ZERO`]) the scheduler is told how much waits for the subscriber,
-/// as LTE's is of its downlink queues (Small Cell Forum, "LTE MAC Scheduler Interface", `SCHED_DL_RLC_BUFFER_REQ`) and by
-/// the buffer status reports of the uplink (3GPP TS 36.321, 5.4.5). Until the next time it grants the rate at which that is
-/// gone after `within`, but never less than `least`, and never more than the link's rate, which is what the channel and the
-/// other subscribers leave. A packet under way counts as a whole.
+/// At whole multiples of `interval` (counted from [`Time::ZERO`]) the scheduler learns how much waits for the subscriber.
+/// LTE's scheduler learns it from its downlink queues (Small Cell Forum, "LTE MAC Scheduler Interface",
+/// `SCHED_DL_RLC_BUFFER_REQ`) and from the buffer status reports of the uplink (3GPP TS 36.321, 5.4.5). Until the next
+/// multiple it grants the rate that empties the queue within `within`. The grant is never below `least`, and never above
+/// the link's rate, which is what the channel and the other subscribers leave. A packet in transmission counts as a whole.
 ///
-/// What waits thus goes as if over a first-order filter: the output follows the input with a time constant of `within`, and
-/// who is to have a rate always must have that rate × `within` waiting. All that is on the link is one subscriber's.
+/// The cell therefore acts as a first-order filter: the output follows the input with a time constant of `within`. A
+/// subscriber that wants to keep a rate needs a queue of that rate × `within`. All packets on the link belong to one
+/// subscriber.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Demand {
-    /// How often the cell looks at what waits.
+    /// How often the cell looks at the queue.
     pub interval: Duration,
-    /// In which time it means to have carried that. The longer, the more must wait for the same rate.
+    /// The time in which the cell means to empty the queue. A longer time needs a longer queue for the same rate.
     pub within: Duration,
-    /// What it grants at least: for the first packets after a pause, before it looks again. Where the link itself is slower,
+    /// The smallest grant, for the first packets after a pause, before the cell looks again. If the link itself is slower,
     /// the link's rate.
     pub least: Rate,
 }
@@ -41,7 +43,7 @@ impl Demand {
             Capacity::Trace(_) => {
                 return wrong(
                     "demand",
-                    "has no place beside a `trace`, which sets the rate; leave one of the two out",
+                    "cannot be combined with a `trace`, which sets the rate; leave one of the two out",
                 );
             }
             Capacity::Unlimited => {

@@ -7,8 +7,8 @@ use units::{Duration, Time};
 
 use crate::store::{List, Place, Store};
 
-/// All packets on their way. Those that keep their order stand in a line, which is cheap; only those that may overtake
-/// or be overtaken need a heap.
+/// All packets on their way. Packets that keep their order form a line, which is cheap. Only packets that may overtake or
+/// be overtaken need a heap.
 #[derive(Debug, Clone)]
 pub(crate) struct Flight {
     line: List,
@@ -16,7 +16,7 @@ pub(crate) struct Flight {
     line_next: Option<Time>,
     /// When each stray arrives, its turn, and its place.
     strays: BinaryHeap<Reverse<(Time, u64, Place)>>,
-    /// When the last packet of the line arrives, be it there yet or not.
+    /// When the last packet of the line arrives, even if it has arrived already.
     line_end: Time,
     /// How many have set out.
     turns: u64,

@@ -33,8 +33,8 @@ use crate::store::Store;
 /// nothing of its rate.
 ///
 /// # Time
-/// The link has no clock. Each call tells it the time; it then does whatever was due since the last call, in order, each
-/// thing at its own exact instant. To call late therefore changes nothing but when the caller hears of it. Time never
+/// The link has no clock. Each call tells it the time. It then does whatever was due since the last call, in order, each
+/// thing at its own exact instant. A late call therefore only changes when the caller learns of it. Time never
 /// runs backwards: an earlier `now` is read as the latest one given. What is due at an instant happens before what the
 /// caller does at that instant: the packet that finishes at `now` makes room for the one that enters at `now`.
 #[derive(Debug, Clone)]
@@ -159,7 +159,7 @@ impl<P: Clone> Link<P> {
     }
 
     /// A packet enters at `now`.
-    // Inlined, so that the packet is written to its place once, and not elsewhere first.
+    // Inlined, so that the packet is written once, directly to its place.
     #[inline(always)]
     pub fn send(&mut self, now: Time, parcel: impl Into<Parcel>, packet: P) {
         let parcel = parcel.into();
@@ -217,7 +217,8 @@ impl<P: Clone> Link<P> {
         })
     }
 
-    /// The packet that arrives next, if jitter and reordering let none come before it: for who wants to be prepared.
+    /// The packet that probably arrives next; jitter or reordering may let another come before it. For callers that
+    /// prefetch.
     #[inline]
     pub fn upcoming(&self) -> Option<&P> {
         self.flight.first(&self.store)
@@ -380,7 +381,7 @@ impl<P: Clone> Link<P> {
         self.delay = change.delay.unwrap_or(self.delay);
     }
 
-    /// Fits the rate to what waits or is under way.
+    /// Adapts the rate to what waits or is under way.
     fn look(&mut self) {
         let under_way = match self.bottleneck {
             Bottleneck::Busy { packet, .. } => packet.size,

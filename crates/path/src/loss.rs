@@ -5,7 +5,7 @@ use units::Ratio;
 use crate::config::{ConfigError, share};
 use crate::random::{Stream, Streams};
 
-/// Which packets are lost on the way, whatever the load.
+/// Which packets are lost at random, independently of the load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Loss {
     /// None.
@@ -20,14 +20,14 @@ pub enum Loss {
 /// Where on the link packets are lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum LossAt {
-    /// Before policer and queue: a lost packet takes nothing of the bottleneck's rate. So `tc netem`, Mahimahi's
-    /// `mm-loss` and the laboratory of the BBR paper's figure 8 have it. A sender that fills the bottleneck's rate but
-    /// no more gets rate × (1 − loss) through.
+    /// Before the policer and the queue. A lost packet uses nothing of the bottleneck's rate. `tc netem`, Mahimahi's
+    /// `mm-loss` and the laboratory of the BBR paper's figure 8 lose packets here. A sender at exactly the bottleneck's
+    /// rate gets rate × (1 − loss) through.
     #[default]
     Entry,
-    /// Behind the bottleneck, as on a radio link or a long-haul line beyond it: a lost packet has used its share of the
-    /// rate, nobody gets more than rate × (1 − loss) through, and the queue is the same with and without loss. A sender
-    /// that paces at the rate of its deliveries loses twice here, and gets rate × (1 − loss)².
+    /// Behind the bottleneck, as on a radio link or a long-haul line beyond it. A lost packet has used its share of the
+    /// rate, so that at most rate × (1 − loss) gets through, and the queue is the same with and without loss. A sender
+    /// that paces at its delivery rate loses twice here, and gets rate × (1 − loss)².
     Exit,
 }
 

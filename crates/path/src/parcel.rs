@@ -19,7 +19,7 @@ pub struct Parcel {
 /// ECT(0) and ECT(1) are the same to every queue here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Ecn {
-    /// Not-ECT: to be told of congestion, its sender has to lose it.
+    /// Not-ECT: only its loss tells the sender of congestion.
     #[default]
     NotCapable,
     /// ECT: its sender understands a mark.

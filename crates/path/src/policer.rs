@@ -4,13 +4,13 @@ use units::{Bytes, Duration, Rate, Time};
 
 use crate::config::{ConfigError, MTU};
 
-/// A token bucket that is full at the start: in any span t, at most `burst` + `rate` × t bytes pass, the rest is
+/// A token bucket that is full at the start. In any span t, at most `burst` + `rate` × t bytes pass. The rest is
 /// dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Policer {
     /// The rate at which the bucket fills.
     pub rate: Rate,
-    /// What the bucket holds: as much may pass at once after a quiet spell.
+    /// The size of the bucket: as much may pass at once after a quiet spell.
     pub burst: Bytes,
 }
 

@@ -34,8 +34,8 @@ impl Stream {
 
 /// Deals out the streams of a seed, 2^128 numbers apart from each other.
 ///
-/// A link takes them in a fixed order whether or not it uses them, so that to switch one impairment on does not change
-/// what another does.
+/// A link takes them in a fixed order, whether or not it uses them. Switching one impairment on therefore does not change
+/// another.
 #[derive(Debug)]
 pub(crate) struct Streams(Xoshiro256PlusPlus);
 

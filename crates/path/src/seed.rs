@@ -1,13 +1,12 @@
 //! Seeds for the parts of a network, all from its one seed.
 
-/// The seed of the link with this index in a network with this seed. Whoever carries packets over links with these seeds
-/// in virtual time or in real time draws the same losses.
+/// The seed of the link with this index in a network with this seed. Links with the same seeds draw the same losses, in
+/// virtual time and in real time.
 pub fn link_seed(seed: u64, index: u64) -> u64 {
     part_seed(seed, 1, index)
 }
 
-/// The seed of a part of a kind; links are of kind 1. Parts do not disturb each other: to add one leaves every other as
-/// it was.
+/// The seed of a part of a kind; links are of kind 1. Parts are independent: adding one leaves every other unchanged.
 pub fn part_seed(seed: u64, kind: u64, index: u64) -> u64 {
     mix(mix(mix(seed) ^ kind) ^ index)
 }

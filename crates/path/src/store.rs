@@ -40,11 +40,11 @@ struct Slot<P> {
 #[derive(Debug, Clone)]
 pub(crate) struct Store<P> {
     slots: Vec<Slot<P>>,
-    /// The empty slots. The one emptied first is filled first: as packets mostly leave in the order in which they came,
-    /// they then lie in that order, and a hundred thousand of them are passed through from one end to the other, which
-    /// caches foresee, not here and there.
+    /// The empty slots. The slot that was emptied first is filled first. Packets mostly leave in the order in which they
+    /// came, so they then lie in memory in that order. A processor prefetches well when it walks through a hundred thousand
+    /// of them from one end to the other.
     empty: List,
-    /// Whether all places together take more memory than is near.
+    /// Whether all places together take more memory than a near cache holds.
     is_far: bool,
     count: Count,
 }
@@ -126,7 +126,7 @@ impl<P> Store<P> {
         Some(self.put(held, packet))
     }
 
-    /// Has a place fetched that will soon be read or written, if that is worth the while.
+    /// Prefetches a place that will soon be read or written, if that is worthwhile.
     #[inline]
     fn prefetch(&self, place: Place) {
         if self.is_far
@@ -148,7 +148,7 @@ impl<P> Store<P> {
     }
 }
 
-/// Packets one behind the other, by their places.
+/// A list of packets, by their places.
 #[derive(Debug, Clone)]
 pub(crate) struct List {
     first: Place,
@@ -174,7 +174,7 @@ impl List {
         store.slots.get(self.first)?.packet.as_ref()
     }
 
-    /// Has the packet behind the first fetched.
+    /// Prefetches the packet behind the first.
     #[inline]
     pub(crate) fn prefetch_second<P>(&self, store: &Store<P>) {
         if let Some(slot) = store.slots.get(self.first) {

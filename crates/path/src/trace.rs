@@ -1,4 +1,4 @@
-//! Links whose rate varies as a recorded trace says, in the format of Mahimahi.
+//! Links whose rate follows a recorded trace, in the format of Mahimahi.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,8 +8,8 @@ use units::{Bytes, Duration, Rate, Time};
 
 /// What one delivery opportunity carries: one full packet, or smaller ones that add up to as much (`mm-link(1)`).
 ///
-/// Mahimahi's code has 1504 for a packet of 1500, as each packet there comes with four bytes of its tunnel device. The
-/// sizes given to a [`Link`](crate::Link) are without them, so they are left out on both sides.
+/// Mahimahi's code counts 1504 bytes for a packet of 1500, because its tunnel device adds four bytes to each. The sizes
+/// given to a [`Link`](crate::Link) do not include them, so both sides leave them out.
 pub const OPPORTUNITY: Bytes = Bytes::new(1500);
 
 const NANOS_PER_MILLI: u64 = 1_000_000;

@@ -226,7 +226,7 @@ fn demands() {
     let trace = Capacity::Trace("1\n".parse().expect("a trace"));
     for (start, capacity, demand) in [
         ("demand needs a `rate`", Capacity::Unlimited, good),
-        ("demand has no place beside a `trace`", trace, good),
+        ("demand cannot be combined with a `trace`", trace, good),
         (
             "demand.least is above the link's `rate`",
             Capacity::Rate(Rate::from_bits_per_sec(999_992)),
@@ -295,7 +295,7 @@ fn changes() {
             vec![change(2, Some(Rate::ZERO))],
         ),
         (
-            "change[0].rate has no place",
+            "change[0].rate cannot be combined",
             trace,
             vec![change(2, Some(Rate::MAX))],
         ),

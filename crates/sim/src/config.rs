@@ -11,7 +11,7 @@ use transport::{app, receiver, sender};
 /// A whole simulation. The same configuration gives the identical run on any machine.
 #[derive(Debug, Clone)]
 pub struct Config<C = AnyController> {
-    /// Everything random is drawn from it.
+    /// The seed of every random choice.
     pub seed: u64,
     /// The links, each one direction; routes name them by their index.
     pub links: Vec<LinkConfig>,
@@ -19,8 +19,8 @@ pub struct Config<C = AnyController> {
     pub hosts: Vec<HostConfig>,
     /// Who sends over which links.
     pub flows: Vec<FlowConfig<C>>,
-    /// When the simulation ends at the latest. Without it, it ends when every flow is done; a flow that never is, such
-    /// as a bulk transfer, is then an error.
+    /// The latest end of the simulation. Without it, the simulation ends when every flow is done. A flow without an end,
+    /// such as a bulk transfer, is then an error.
     pub end: Option<Time>,
 }
 
@@ -33,8 +33,8 @@ pub struct HostConfig {
     pub nic: Option<Rate>,
 }
 
-/// One flow: who sends what to whom over which way. With an application whose every transfer opens a connection of
-/// its own it is a group of many short connections, else it is one connection.
+/// One flow: who sends what to whom, and over which links. It is one connection, or a group of many short connections if
+/// its application opens one for each transfer.
 #[derive(Debug, Clone)]
 pub struct FlowConfig<C = AnyController> {
     /// Makes the congestion controller of each of its connections.
@@ -79,7 +79,7 @@ impl<C> FlowConfig<C> {
         }
     }
 
-    /// The same flow the other way round: it sends over what was the way of its acknowledgements.
+    /// The same flow in the other direction: its data and its acknowledgements exchange their ways.
     #[must_use]
     pub fn reversed(mut self) -> FlowConfig<C> {
         std::mem::swap(&mut self.forward, &mut self.backward);

@@ -14,7 +14,7 @@ use crate::network::Way;
 use crate::observer::{Id, Observer};
 
 /// A connection: both its ends, and its ways through the network.
-// Laid out as it is written, as its ends are: what both of them need is in one piece.
+// `repr(C)`, like its ends, so that the parts that both of them need lie together.
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct Connection<C> {
@@ -22,14 +22,14 @@ pub(crate) struct Connection<C> {
     pub(crate) host: usize,
     pub(crate) forward: Way,
     pub(crate) backward: Way,
-    /// Whether its data ask to be marked rather than dropped.
+    /// Whether its data packets are ECN-capable.
     pub(crate) ecn: Ecn,
-    /// The other connection of the same application: to one that carries data the one for its requests, as long as there
-    /// may be any; to one that carries requests the one for the data.
+    /// The other connection of the same application. For a connection that carries data, it is the one for the requests, as
+    /// long as there may be any. For a connection that carries requests, it is the one for the data.
     pub(crate) peer: Option<u32>,
     /// Bursts that its host has not let go yet.
     pub(crate) queued: u32,
-    /// The application whose data it carries; `None` if it carries the requests of another connection's.
+    /// The application whose data it carries; `None` if it carries the requests of another connection's application.
     pub(crate) app: Option<App>,
     pub(crate) sender: Sender<C>,
     pub(crate) receiver: Receiver,
@@ -97,7 +97,7 @@ impl<C: Controller> Connection<C> {
         }
     }
 
-    /// The connection that carries requests, if there is something to write into it or it is no longer needed: what to
+    /// The connection that carries requests, if there is something to write or it is no longer needed. With it, what to
     /// write, and whether that is all.
     pub(crate) fn ask(&mut self) -> Option<(u32, Bytes, bool)> {
         let app = self.app.as_ref()?;

@@ -16,8 +16,8 @@ pub(crate) struct Connections<C> {
     are_far: bool,
 }
 
-/// A place for a connection. Whether there is one stands in front of it, where an [`Option`] might look for that anywhere
-/// in the connection, far from what is needed next.
+/// A place for a connection. The flag that says whether there is one stands in front. An [`Option`] might hide it anywhere in
+/// the connection, far from what is needed next.
 #[derive(Debug)]
 #[repr(u8)]
 #[expect(clippy::large_enum_variant, reason = "nearly all slots are used")]
@@ -37,7 +37,7 @@ impl<C> Slot<C> {
         }
     }
 
-    /// Has a part of the connection fetched, without a look at whether there is one.
+    /// Prefetches a part of the connection, without checking whether there is one.
     fn prefetch(&self, part: Range<usize>) {
         prefetch_part(
             self,
@@ -92,12 +92,12 @@ impl<C> Connections<C> {
         }
     }
 
-    /// Whether they take more memory than is near, so that it is worth asking for it ahead of time.
+    /// Whether they take more memory than a near cache holds, so that prefetching is worthwhile.
     pub(crate) fn are_far(&self) -> bool {
         self.are_far
     }
 
-    /// Has what an event at this end of a connection needs fetched from memory.
+    /// Prefetches what an event at this end of a connection needs.
     pub(crate) fn prefetch(&self, slot: u32, end: End) {
         let Some(slot) = self.slots.get(slot as usize) else {
             return;

@@ -6,7 +6,7 @@ use transport::scheduler::Scheduler;
 
 use crate::config::HostConfig;
 
-/// The packet scheduler of a host, and what its network card is about.
+/// The packet scheduler of a host, and the state of its network card.
 #[derive(Debug)]
 pub(crate) struct Host {
     pub(crate) scheduler: Scheduler,
@@ -36,7 +36,7 @@ impl Host {
         Some(burst)
     }
 
-    /// Whether a released burst has departed as it was released, for want of a network card that takes time.
+    /// Whether a released burst departs at once, because the network card takes no time.
     pub(crate) fn is_immediate(&self) -> bool {
         !self.has_nic
     }

@@ -14,8 +14,8 @@ use crate::seed::{Part, derive};
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Packet {
     pub(crate) segment: Segment,
-    /// The serial number of its connection, by which a latecomer of one that is gone is told from a packet of the
-    /// connection that has its slot now.
+    /// The serial number of its connection. It tells a late packet of an old connection from a packet of the connection that
+    /// has its slot now.
     pub(crate) serial: u32,
     pub(crate) way: Way,
     /// How many links of the way it has entered.
@@ -134,7 +134,7 @@ impl Network {
         if route.links.is_empty() {
             return Err(ConfigError::new(
                 "links",
-                "are none; name at least one by its index",
+                "is empty; name at least one link by its index",
             ));
         }
         let missing = |link: &&usize| **link >= self.configured;

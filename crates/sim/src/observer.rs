@@ -15,12 +15,12 @@ pub struct Id {
     pub connection: u32,
 }
 
-/// Is told what happens, as it happens; each method does nothing unless it is implemented. The calls are resolved at
-/// compile time, so that what nobody watches costs nothing: `()` watches nothing.
+/// Is told what happens, as it happens. A method that is not implemented does nothing. The calls are resolved at compile
+/// time, so an event that nobody watches costs nothing. `()` watches nothing.
 ///
 /// Connections that carry an application's requests are not reported, only those that carry its data.
 pub trait Observer<C: Controller = AnyController> {
-    /// Whether to look for what [`Observer::on_losses`] and those below it tell, which takes a comparison of counters
+    /// Whether to detect the events of [`Observer::on_losses`] and the methods below it. That takes a comparison of counters
     /// for each event of a sender.
     const WATCHES_RECOVERY: bool = true;
 

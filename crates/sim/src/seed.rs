@@ -11,13 +11,13 @@ pub(crate) enum Part {
     Connection(u64),
 }
 
-/// The seed of the application of the flow of this index, in a simulation with this seed: for those who let the same
-/// applications draw the same numbers elsewhere.
+/// The seed of the application of the flow with this index, in a simulation with this seed. Another engine that uses it
+/// draws the same numbers.
 pub fn application_seed(seed: u64, flow: usize) -> u64 {
     derive(seed, Part::Application(flow as u64))
 }
 
-/// The seed of one part. Parts do not disturb each other: to add a flow leaves every link as it was.
+/// The seed of one part. Parts are independent: adding a flow leaves every link unchanged.
 pub(crate) fn derive(seed: u64, part: Part) -> u64 {
     let (kind, index) = match part {
         Part::Link(index) => return path::link_seed(seed, index),

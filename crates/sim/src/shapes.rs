@@ -50,7 +50,7 @@ impl<C> FlowConfig<C> {
         self
     }
 
-    /// Has a propagation delay of its own, half of it on either way.
+    /// Has a propagation delay of its own, half of it in each direction.
     #[must_use]
     pub fn with_access(mut self, rtt: Duration) -> FlowConfig<C> {
         self.forward.access = rtt / 2;

@@ -18,8 +18,8 @@ use crate::host::Host;
 use crate::network::{Network, Out, Packet};
 use crate::observer::{Id, Observer};
 
-/// The most connections at one time: an object that arrives on top gets none, so that a load above the path's capacity
-/// does not take memory without end.
+/// The most connections at one time. An object that arrives beyond it gets none, so that a load above the path's capacity
+/// does not take unlimited memory.
 const MAX_CONNECTIONS: usize = 1 << 17;
 
 /// Hosts and links in virtual time.
@@ -37,8 +37,8 @@ const MAX_CONNECTIONS: usize = 1 << 17;
 /// So an acknowledgement that arrives at the very instant of a timeout prevents it.
 ///
 /// # What it leaves out
-/// Acknowledgements pass by the packet scheduler and the network card of the host that sends them; hosts take no time
-/// to think.
+/// Acknowledgements bypass the packet scheduler and the network card of the host that sends them. Hosts take no time to
+/// process packets.
 #[derive(Debug)]
 pub struct Simulation<O = (), C = AnyController> {
     now: Time,
@@ -51,8 +51,8 @@ pub struct Simulation<O = (), C = AnyController> {
     /// When each flow next starts a connection.
     starts: Agenda,
     connections: Connections<C>,
-    /// When each connection's two ends next have something to do, or earlier: a timer that moves on is left where it is
-    /// until it fires for nothing, for nearly every acknowledgement moves one on, and few ever fire.
+    /// When each connection's two ends next have something to do, or earlier. A timer that moves to a later time stays where
+    /// it is until it fires for nothing. Nearly every acknowledgement moves one, and few ever fire.
     timers: Agenda,
     /// The serial number of the next connection.
     next_serial: u32,
@@ -220,7 +220,7 @@ impl<O: Observer<C>, C: Controller> Simulation<O, C> {
         if next > until || next == Time::MAX {
             return false;
         }
-        // A scheduler may ask to be looked at at once.
+        // A scheduler may ask to be called again at once.
         debug_assert!(next >= self.now || next == release, "time runs backwards");
         self.now = self.now.max(next);
         if next == out {
@@ -260,8 +260,8 @@ impl<O: Observer<C>, C: Controller> Simulation<O, C> {
         }
     }
 
-    /// Expects the connection that the next packet out of a link belongs to, if it is not the `present` one's too. Before
-    /// that comes, other links and timers have their turn, which is about the time that it takes to fetch it.
+    /// Prefetches the connection of the next packet out of a link, unless it is the `present` one. Other links and timers
+    /// have their turn before that packet. That is about the time that the fetch takes.
     fn look_ahead(&mut self, link: usize, present: u32) {
         if !self.connections.are_far() {
             return;
@@ -277,8 +277,8 @@ impl<O: Observer<C>, C: Controller> Simulation<O, C> {
         }
     }
 
-    /// Has what an end of a connection needs fetched from memory; and what the connection expected before refers to, which
-    /// has come meanwhile.
+    /// Prefetches what an end of a connection needs, and what the connection expected before refers to. The latter has
+    /// arrived meanwhile.
     fn expect(&mut self, slot: u32, end: End) {
         if let Some((slot, End::Sending)) = self.expected.replace((slot, end))
             && let Some(connection) = self.connections.get(slot)
@@ -336,8 +336,8 @@ impl<O: Observer<C>, C: Controller> Simulation<O, C> {
                 .send(self.now, way, serial, Ecn::NotCapable, segment.into_iter());
         }
         let due = self.next_timer(slot, End::Receiving);
-        // An acknowledgement that was owed and has gone leaves a timer behind, which fires for nothing. To move it at every
-        // segment costs more, unless the connection is to be fetched from memory for it.
+        // An acknowledgement that was owed and has been sent leaves a timer behind, which fires for nothing. Moving it at
+        // every segment costs more, unless the connection has to be fetched from memory for it.
         if self.connections.are_far() {
             self.timers.set(End::Receiving.timer(slot), due);
         } else {

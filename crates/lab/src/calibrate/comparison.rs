@@ -32,18 +32,18 @@ pub struct Difference<'c> {
     pub sides: [Option<Spread>; 2],
     /// How much more the second engine has, in terms of the quantity's [`Scale`].
     pub difference: Option<f64>,
-    /// How much more or less it may have, if that is judged.
+    /// The tolerance, if the quantity is judged.
     pub tolerance: Option<f64>,
-    /// Why it has, if that is known.
+    /// Why they differ, if that is known.
     pub explanation: Option<&'c str>,
 }
 
-/// What a comparison comes to.
+/// The verdict of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verdict {
     /// Everything is within its tolerance.
     Agrees,
-    /// What is not, is explained.
+    /// Something is not, and all of that is explained.
     Explained,
     /// An engine has no runs of it.
     Missing,
@@ -51,7 +51,7 @@ pub enum Verdict {
     Differs,
 }
 
-/// How many cases come to what.
+/// How many cases have which verdict.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Tally {
     /// Of each quantity that is judged, how many cases are within the tolerance, and how many were judged.
@@ -116,7 +116,7 @@ fn difference(quantity: Quantity, first: f64, second: f64, rtprop_ms: f64) -> f6
 }
 
 impl Difference<'_> {
-    /// Whether it is beyond its tolerance, or only one engine tells what is judged.
+    /// Whether the difference exceeds its tolerance, or only one engine has a quantity that is judged.
     pub fn is_outlier(&self) -> bool {
         self.excess().is_some_and(|excess| excess > 1.0)
     }
@@ -146,7 +146,7 @@ impl<'c> Comparison<'c> {
         self.differences.iter().find(|one| one.quantity == quantity)
     }
 
-    /// What it comes to.
+    /// The verdict.
     pub fn verdict(&self) -> Verdict {
         let mut outliers = self.outliers().peekable();
         if self.runs.contains(&0) {
@@ -161,7 +161,7 @@ impl<'c> Comparison<'c> {
         }
     }
 
-    /// What is beyond its tolerance.
+    /// The quantities beyond their tolerance.
     pub fn outliers(&self) -> impl Iterator<Item = &Difference<'c>> {
         self.differences.iter().filter(|one| one.is_outlier())
     }
@@ -172,7 +172,7 @@ impl<'c> Comparison<'c> {
         excesses.fold(0.0, f64::max)
     }
 
-    /// What is to be said of it: `ok`, or what is beyond its tolerance, and why.
+    /// The verdict in words: `ok`, or the quantities beyond their tolerance, and why.
     pub fn remark(&self) -> String {
         match self.verdict() {
             Verdict::Missing => return "no runs".to_string(),
@@ -193,7 +193,7 @@ impl<'c> Comparison<'c> {
     }
 }
 
-/// Counts what the comparisons come to.
+/// Counts the verdicts of the comparisons.
 pub fn tally(comparisons: &[Comparison<'_>]) -> Tally {
     let complete = || comparisons.iter().filter(|one| !one.runs.contains(&0));
     let of_quantity = |quantity: Quantity| {

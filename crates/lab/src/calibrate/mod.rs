@@ -8,13 +8,13 @@
 //! # What is compared
 //!
 //! - **Goodput** of all flows together, after the warmup: within [`GOODPUT_TOLERANCE`] of the first engine's.
-//! - **RTT**: the median, over time, of the smoothed round-trip time, looked at every 10 ms: within [`RTT_TOLERANCE`] of
-//!   RTprop. The kernel tells only the smoothed one, and only when asked; so the simulator's is looked at in the same way,
-//!   although it knows the sample of every ACK.
+//! - **RTT**: the median of the smoothed round-trip time, sampled every 10 ms: within [`RTT_TOLERANCE`] of RTprop. The kernel
+//!   reports only the smoothed one, and only when asked. The simulator's is sampled in the same way, although it knows the
+//!   sample of every ACK.
 //! - Everything else of [`Quantity`], for people to judge.
 //!
-//! All are medians over the repeats. Both engines have the same seeds, but what comes of them differs as soon as their
-//! packets do: [`Comparison`] also says whether the values of the two engines, from the smallest to the largest, overlap.
+//! All are medians over the repeats. Both engines have the same seeds, but their runs diverge as soon as their packets do.
+//! [`Comparison`] therefore also says whether the ranges of the two engines' values overlap.
 
 mod columns;
 mod comparison;

@@ -14,10 +14,10 @@ const LOOK: Duration = Duration::from_millis(10);
 /// Points of a curve at most.
 const CURVE_POINTS: u64 = 300;
 
-/// Throughput over a shorter time than this shows single packets.
+/// The shortest interval for throughput. A shorter one would show single packets.
 const SHORTEST_STEP: Duration = Duration::from_millis(50);
 
-/// What is kept of a run. All of it can be had from the records of any engine.
+/// What is kept of a run. The records of every engine contain all of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Observation {
     /// The record's summary.

@@ -69,7 +69,7 @@ pub struct Kept {
 /// Who made a result, and when.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Made {
-    /// What tells the program from others, older and newer ones.
+    /// The build of the program.
     pub build: String,
     /// The version of what was run: of the program, or of the kernel.
     pub version: String,
@@ -191,7 +191,7 @@ impl Calibration {
     }
 }
 
-/// The engines, each with what its runs are told apart by: an engine beside itself runs everything twice.
+/// The engines, each with a label for its runs. An engine that is compared with itself runs everything twice.
 fn of_engines(engines: [engine::Kind; 2]) -> [(engine::Kind, &'static str); 2] {
     let [first, second] = engines;
     let tag = match first == second {
@@ -233,8 +233,8 @@ pub(super) fn kept(store: &Store, run: &Run) -> Option<Kept> {
 }
 
 impl Side {
-    /// The places in the plan of the runs that are to be done: those of which the store has nothing, or only what was
-    /// made by another program or version than `now` says. With `reuse`, the program does not matter.
+    /// The places in the plan of the runs that are still to be done: the store has no result of them, or only one that another
+    /// program or version than `now` made. With `reuse`, the program does not matter.
     pub fn missing(&self, store: &Store, now: &Made, reuse: bool) -> Vec<usize> {
         let is_done = |run: &Run| {
             kept(store, run).is_some_and(|kept| {

@@ -1,11 +1,12 @@
 //! What publications say about BBR, measured again.
 //!
-//! A [`Table`] of claims is read from TOML: where each was published, in what setting, what was seen, and as what
-//! [`Measure`]s, of which flows and points of a [study](crate::study), within which band that should be seen again.
-//! [`Judgement::all`] takes what was found in a study and gives a [`Judgement`] for each expectation: holds, does not, or
+//! A [`Table`] of claims is read from TOML. A claim says where it was published, in which setting, and what was seen. Its
+//! expectations name a [`Measure`], the flows and the points of a [study](crate::study), and the published band.
+//! [`Judgement::all`] takes the findings of a study and gives a [`Judgement`] for each expectation: it holds, it fails, or it
 //! differs for a reason that is known and written down.
 //!
-//! Bands are the published ones. One that is not met is not widened: the cause is found, and either mended or named.
+//! A band is what was published. It is never widened. If a measurement lies outside, its cause is found, and either mended or
+//! named.
 
 mod document;
 mod expectation;

@@ -17,8 +17,8 @@ pub enum Distribution {
     Fixed(String),
     /// One of these texts, each as likely as any other.
     Choice(Vec<String>),
-    /// The logarithm is normal: what many independent factors make, and what rates, delays and buffers measured on the
-    /// Internet look like.
+    /// The logarithm is normal. Many independent factors give this distribution, and rates, delays and buffers measured on
+    /// the Internet resemble it.
     LogNormal {
         /// What it counts, which is also the unit of its other numbers: see [`Unit`].
         unit: Unit,
@@ -26,9 +26,9 @@ pub enum Distribution {
         median: f64,
         /// The standard deviation of the natural logarithm.
         sigma: f64,
-        /// Values below are taken for this.
+        /// Smaller values become this one.
         min: f64,
-        /// Values above are taken for this.
+        /// Larger values become this one.
         max: f64,
     },
     /// The logarithm is uniform: any order of magnitude between two values is as likely as any other.

@@ -8,7 +8,7 @@ use crate::scenario::value::{Entry, Value};
 use crate::scenario::{Draft, Scenario, ScenarioError};
 use crate::sweep::derive_seed;
 
-/// The most members of a population: a few minutes' work.
+/// The most members of a population, which take a few minutes.
 const MAX_MEMBERS: usize = 100_000;
 
 /// The most changes of a member's rate.
@@ -29,8 +29,8 @@ pub struct Member {
 }
 
 impl Spec {
-    /// Draws `count` members, access by access in the order of the text. How many have each access is not drawn: the
-    /// shares, rounded to the largest remainders.
+    /// Draws `count` members, access by access in the order of the text. The number of members with each access is not random:
+    /// it follows the shares, rounded to the largest remainders.
     ///
     /// Equal seeds give equal members, on any machine.
     ///

@@ -1,9 +1,9 @@
-//! A population of access networks: many paths, drawn from distributions, and what becomes of the same traffic on each of
-//! them with each controller.
+//! A population of access networks: many paths, drawn from distributions, with the same traffic on each of them, once with
+//! each controller.
 //!
-//! A [`Spec`] is read from TOML: what all have in common, as a scenario, and the access networks of several regions, whose
-//! fields are distributions. [`Spec::draw`] makes [`Member`]s of it, each with a scenario of its own; [`run`] runs each of
-//! them once with each controller; [`regions`] puts the results together.
+//! A [`Spec`] is read from TOML. It has a scenario that all members have in common, and the access networks of several
+//! regions, whose fields are distributions. [`Spec::draw`] makes [`Member`]s of it, each with a scenario of its own. [`run`]
+//! runs each of them once with each controller. [`regions`] summarises the results.
 //!
 //! ```no_run
 //! use lab::population::{self, Spec};

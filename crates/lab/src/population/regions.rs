@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::run::FlowResult;
 use crate::sweep::median;
 
-/// What became of the members in one region.
+/// The results of the members in one region.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Region {
     /// Its name.

@@ -10,7 +10,7 @@ use crate::record::Record;
 use crate::scenario::{Controller, Scenario};
 use crate::sweep::{self, Event, Failed, Plan, Point, Run};
 
-/// What became of a member's flow with one of the controllers.
+/// The result of a member's flow with one of the controllers.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct FlowResult {
     /// The member's place in the population.
@@ -69,8 +69,8 @@ pub fn plan(members: &[Member], controllers: &[Controller]) -> Plan {
     }
 }
 
-/// Carries out a [`plan`] of these members, as many runs at a time as `jobs` says; `watch` is told how it goes, from several
-/// threads. What became of the flows, in the order of the plan, and which runs failed.
+/// Carries out a [`plan`] of these members, `jobs` runs at a time. `watch` is told of the progress, from several threads.
+/// Returns the results of the flows, in the order of the plan, and the runs that failed.
 ///
 /// Once `cancel` is cancelled, runs are given up: what was done by then is returned.
 pub fn run(

@@ -37,7 +37,7 @@ pub struct Access {
     pub(super) line: Option<usize>,
 }
 
-/// A rate that is another one every so often, independently each time: log-normally distributed around the member's own.
+/// A rate that changes at regular times. Each new rate is independent, and log-normally distributed around the member's own.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Swing {
     /// `every`: how long a rate lasts.

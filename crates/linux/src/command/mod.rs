@@ -1,8 +1,8 @@
 //! Foreign commands inside a [`Host`].
 //!
-//! A command runs under an init of ours in a PID namespace of its own (pid_namespaces(7)). When the init ends, the
-//! kernel ends everything in the namespace; and the init ends, by a signal that nothing holds up, when this process
-//! does. So a command and all its descendants go with us, daemons too, even where nobody is left to clean up.
+//! A command runs under an init of ours in a PID namespace of its own (pid_namespaces(7)). When the init ends, the kernel
+//! ends everything in the namespace. The init itself ends with this process, by a signal that nothing can block. A command
+//! and all its descendants, daemons included, therefore end with us, even if nobody is left to clean up.
 //!
 //! The init is this program, started once more: [`init_main`] is what it is to do then, in a subcommand that [`Init`]
 //! names.
@@ -11,9 +11,9 @@
 //! may administer its network besides: choose any congestion controller, capture packets, serve on any port.
 //!
 //! A [`Command`] in the foreground belongs to this process's group, so that the terminal's signals reach both: Ctrl-Z
-//! stops and `fg` continues both, and the caller, which is to outlive the command and report, handles SIGINT and
-//! SIGQUIT (by a handler: what is ignored, the command would ignore too). Signals for this process alone it passes on
-//! by [`Running::signal`].
+//! stops and `fg` continues both. The caller has to outlive the command and report, so it handles SIGINT and SIGQUIT with
+//! a handler. It must not ignore them, because the command would inherit that. It passes signals for this process alone on
+//! with [`Running::signal`].
 
 mod init;
 mod running;

@@ -1,4 +1,4 @@
-//! Whose the terminal is.
+//! Which process group has the terminal.
 
 use std::io;
 

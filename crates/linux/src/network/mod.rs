@@ -3,9 +3,9 @@
 //! A namespace has no name and no process in it: file descriptors of this process hold it, and it goes with them,
 //! however the process ends. Outside it there is nothing: no device, no route.
 //!
-//! A TCP connection whose last data the other side has not acknowledged outlives its closing, and holds its namespace,
-//! which nobody can reach any more, for as long as the kernel goes on trying: some two minutes (tcp_orphan_retries in
-//! net/ipv4/tcp_timer.c). Who wants it gone at once closes with `SO_LINGER` zero.
+//! A TCP connection with unacknowledged data outlives its closing. It holds its namespace, which nobody can reach any more,
+//! for as long as the kernel retries: about two minutes (tcp_orphan_retries in net/ipv4/tcp_timer.c). To end it at once,
+//! close it with `SO_LINGER` zero.
 
 mod address;
 mod host;
@@ -28,8 +28,8 @@ use address::Side;
 /// How many addresses of a family fit a subnet, with some to spare.
 const GROUPS: RangeInclusive<u16> = 1..=200;
 
-/// How many places a host's table of connections has. The machine's, which it would share, has many times as many, and
-/// each dump of the host's sockets walks all of them.
+/// The number of places in a host's table of connections. The machine's table, which it would share otherwise, has many
+/// times as many, and each dump of the host's sockets walks all of them.
 const PLACES: &str = "16384";
 
 /// What two hosts are like.
@@ -56,9 +56,9 @@ impl Default for NetworkConfig {
 /// Two hosts, each in a network namespace of its own.
 #[derive(Debug)]
 pub struct Network {
-    /// The end where connections begin.
+    /// The host that opens connections.
     pub near: Host,
-    /// The end that is reached.
+    /// The host that accepts them.
     pub far: Host,
 }
 

@@ -1,4 +1,4 @@
-//! Who decides how fast a socket sends.
+//! The congestion controller of a socket.
 
 use std::io;
 use std::os::fd::AsFd;

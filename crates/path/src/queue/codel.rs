@@ -1,5 +1,5 @@
-//! CoDel, RFC 8289: a queue that is bad is told from one that is good by how long packets stay in it, and drops come
-//! closer to each other until the bad one is gone.
+//! CoDel, RFC 8289. The time that packets spend in a queue tells a bad queue from a good one. Drops follow each other more
+//! and more closely until the bad queue is gone.
 //!
 //! ```text
 //!              sojourn ≥ target for a whole interval: drop
@@ -137,8 +137,8 @@ impl Line {
     }
 }
 
-/// A spell without drops this many intervals long is forgotten: what rate of drops was right before it is not right
-/// after it (RFC 8289, section "Dequeue Routine").
+/// After this many intervals without drops, the old rate of drops is forgotten: it is no longer right (RFC 8289, section
+/// "Dequeue Routine").
 const MEMORY_INTERVALS: u64 = 16;
 
 /// What CoDel remembers of a queue (RFC 8289, section "Per-Queue State").
@@ -167,8 +167,8 @@ impl Control {
         let (mut head, mut may_drop) = self.take(config, line, store, now);
         if self.dropping {
             self.dropping = may_drop;
-            // So long a backlog that several drops are due at once takes more than one turn. Each turn drops a packet,
-            // or ends with one that goes.
+            // A backlog can be so long that several drops are due at once. The loop then takes more than one turn. Each
+            // turn drops a packet, or ends with one that is sent.
             while self.dropping && now >= self.drop_next {
                 self.count = self.count.saturating_add(1);
                 if mark(config, room, store, head) {

@@ -172,7 +172,7 @@ impl FlowQueues {
         place: Place,
     ) {
         if parcel.size > room.max.bytes {
-            // No other queue has to make room for what can never have any.
+            // No other queue has to make room for a packet that can never fit.
             return room.refuse(store, place, parcel.size);
         }
         while !room.has_room(parcel.size) {
@@ -225,8 +225,8 @@ impl FlowQueues {
         }
     }
 
-    /// Drops half of the fattest queue, at most a batch, from its head: to look for it takes long enough that it should
-    /// not be for one packet only (RFC 8290, section "Enqueue"; Linux, `fq_codel_drop`).
+    /// Drops half of the fattest queue, at most a batch, from its head. The search for it is too expensive for one packet
+    /// only (RFC 8290, section "Enqueue"; Linux, `fq_codel_drop`).
     fn drop_from_the_fattest<P>(&mut self, room: &mut Room, store: &mut Store<P>) {
         // One packet without a byte is fatter than none.
         let fatness = |flow: &&mut FlowQueue| (flow.line.bytes, !flow.line.is_empty());

@@ -48,7 +48,7 @@ pub enum Discipline {
     CoDel(CoDel),
     /// A queue for each flow, in turn; each under CoDel.
     FqCoDel(FqCoDel),
-    /// First in, first out, with random drops that grow with the average queue; or a threshold.
+    /// First in, first out, with random drops whose probability grows with the average queue; or a threshold.
     Red(Red),
 }
 
@@ -63,7 +63,7 @@ impl Discipline {
     }
 }
 
-/// What waits, how much more may, and what did not.
+/// What waits, how much more may wait, and what was dropped.
 #[derive(Debug, Clone)]
 struct Room {
     max: Count,

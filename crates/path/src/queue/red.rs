@@ -21,8 +21,9 @@ use crate::store::{List, Place, Store};
 /// RED's parameters. The queue is measured in bytes, without the packet being transmitted, and every packet has the
 /// same chance whatever its size (RFC 7141, section 2).
 ///
-/// If [`min`](Self::min) is [`max`](Self::max), it is a plain threshold instead: what arrives while so much waits is
-/// dropped or marked, with no average and no chance: with ECN, the marking of DCTCP (Alizadeh et al., 2010).
+/// If [`min`](Self::min) equals [`max`](Self::max), it is a plain threshold instead. A packet that arrives while the queue
+/// is at the threshold is dropped or marked, without an average and without chance. With ECN, this is the marking of DCTCP
+/// (Alizadeh et al., 2010).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Red {
     /// The average queue below which nothing is dropped: the paper's min_th.
@@ -32,7 +33,7 @@ pub struct Red {
     /// The paper's max_p.
     pub probability: Ratio,
     /// Whether the probability grows on to 1 between max and twice max (Floyd, "Recommendation on using the 'gentle_'
-    /// variant of RED", 2000), rather than to jump there at max.
+    /// variant of RED", 2000), instead of jumping to 1 at max.
     pub gentle: bool,
     /// Whether packets capable of ECN are marked in place of being dropped. They still are when the buffer is full.
     pub ecn: bool,
@@ -51,7 +52,7 @@ impl Red {
         }
     }
 
-    /// A threshold: what arrives while so much waits is marked, or dropped if it is not capable of ECN.
+    /// A threshold: a packet that arrives while the queue is at it is marked, or dropped if it is not ECN-capable.
     pub fn threshold(threshold: Bytes) -> Red {
         Red {
             probability: Ratio::ONE,

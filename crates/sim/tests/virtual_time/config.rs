@@ -48,7 +48,7 @@ fn errors_name_the_place_and_the_fix() {
         ),
         (
             error(|config| config.flows[0].backward.links.clear()),
-            "flows[0].backward.links are none",
+            "flows[0].backward.links is empty",
         ),
         (
             error(|config| config.flows[0].receiver.ack_every = 0),

@@ -8,25 +8,25 @@ pub(super) const MEASURES: &[Measure] = &[
     Measure {
         name: "btl_bw_min",
         unit: Unit::Share,
-        about: "the lowest BtlBw, as a share of what the path allows",
+        about: "lowest BtlBw, as a share of what the path allows",
         of: |subject| btl_bw(subject, f64::min),
     },
     Measure {
         name: "btl_bw_max",
         unit: Unit::Share,
-        about: "the highest BtlBw, as a share of what the path allows",
+        about: "highest BtlBw, as a share of what the path allows",
         of: |subject| btl_bw(subject, f64::max),
     },
     Measure {
         name: "app_limited_rise",
         unit: Unit::Plain,
-        about: "how often BtlBw rose at a sample for which the application was to blame that it was not higher",
+        about: "number of times that BtlBw rose at a sample that the application limited",
         of: |subject| Some(app_limited(subject, |before, after| after > before)),
     },
     Measure {
         name: "silence",
         unit: Unit::Time,
-        about: "the longest time in which nothing was delivered",
+        about: "longest time in which nothing was delivered",
         of: |subject| {
             let gaps = subject.flows().flat_map(|flow| {
                 let samples = subject.samples(flow);

@@ -10,7 +10,7 @@ pub(super) const MEASURES: &[Measure] = &[
     Measure {
         name: "cycle_peak",
         unit: Unit::Plain,
-        about: "the longest round-trip time within two RTprops of the phase with gain 5/4, in shortest ones: the median cycle",
+        about: "longest round-trip time within two RTprops of the phase with gain 5/4, in shortest round-trip times, of the median cycle",
         of: |subject| {
             of_cycles(subject, |rtts, start, rtprop| {
                 let after = rtts.iter().filter(|(at, _)| *at < start + 2.5 * rtprop);
@@ -21,7 +21,7 @@ pub(super) const MEASURES: &[Measure] = &[
     Measure {
         name: "cycle_after",
         unit: Unit::Plain,
-        about: "the round-trip time in the second half of the cycle, in shortest ones: the median cycle's median",
+        about: "median round-trip time in the second half of the cycle, in shortest round-trip times, of the median cycle",
         of: |subject| {
             of_cycles(subject, |rtts, start, rtprop| {
                 let late = rtts
@@ -34,7 +34,7 @@ pub(super) const MEASURES: &[Measure] = &[
     Measure {
         name: "cycle_length",
         unit: Unit::Plain,
-        about: "from one phase with gain 5/4 to the next, in shortest round-trip times: the median",
+        about: "median time from one phase with gain 5/4 to the next, in shortest round-trip times",
         of: |subject| {
             let flow = subject.flows().next()?;
             let samples = subject.samples(flow);
@@ -47,7 +47,7 @@ pub(super) const MEASURES: &[Measure] = &[
     Measure {
         name: "btl_bw_spread",
         unit: Unit::Share,
-        about: "from the lowest to the highest BtlBw, as a share of the median",
+        about: "difference between the highest and the lowest BtlBw, as a share of the median",
         of: |subject| {
             let flow = subject.flows().next()?;
             let samples = subject.samples(flow).iter();

@@ -19,7 +19,7 @@ pub(super) const MEASURES: &[Measure] = &[
     Measure {
         name: "rtt_windows",
         unit: Unit::Plain,
-        about: "median round-trip time as a multiple of the time that the bottleneck needs for the receive window",
+        about: "median round-trip time, as a multiple of the time that the bottleneck needs for one receive window",
         of: |subject| {
             let window = subject.record.scenario.host.receive_buffer?.get() as f64;
             let payload = subject.record.summary.path.limit_bps? as f64;
@@ -39,13 +39,13 @@ pub(super) const MEASURES: &[Measure] = &[
     Measure {
         name: "queue_p5",
         unit: Unit::Share,
-        about: "what the queue does not go below for 95 % of the time, as a share of the buffer",
+        about: "queue length that is exceeded for 95 % of the time, as a share of the buffer",
         of: |subject| queue_share(subject, 0.05),
     },
     Measure {
         name: "queue_max",
         unit: Unit::Share,
-        about: "the longest queue, as a share of the buffer",
+        about: "longest queue, as a share of the buffer",
         of: |subject| queue_share(subject, 1.0),
     },
 ];

@@ -8,7 +8,7 @@ pub(super) const MEASURES: &[Measure] = &[
     Measure {
         name: "burst_packets",
         unit: Unit::Packets,
-        about: "what TCP hands down in one piece, in full packets: the mean, of the median flow",
+        about: "mean size of the bursts that TCP hands down, in full packets, of the median flow",
         of: |subject| {
             let mss = subject.record.scenario.host.mss;
             let mss = mss.unwrap_or(transport::segment::MSS.get()) as f64;
@@ -18,13 +18,13 @@ pub(super) const MEASURES: &[Measure] = &[
     Measure {
         name: "burst_time",
         unit: Unit::Time,
-        about: "how long such a burst takes at the pacing rate: the mean, of the median flow",
+        about: "mean time that such a burst takes at the pacing rate, of the median flow",
         of: |subject| median(&mut of_each(subject, |host| Some(host.burst_ms))?),
     },
     Measure {
         name: "clump",
         unit: Unit::Plain,
-        about: "a burst and how far it leaves the host ahead of the pacing rate, as a multiple of a mean burst: the mean, of the flow with the most",
+        about: "a burst together with its mean lead over the pacing rate when it leaves the host, as a multiple of a mean burst, of the flow with the most",
         of: |subject| {
             let clump = |host: &HostSummary| {
                 (host.burst_ms > 0.0).then(|| 1.0 + host.ahead_mean_ms / host.burst_ms)
@@ -35,7 +35,7 @@ pub(super) const MEASURES: &[Measure] = &[
     Measure {
         name: "pace_max",
         unit: Unit::Share,
-        about: "how fast bursts leave the host, as a share of the flow's own pacing rate: the fastest flow",
+        about: "rate at which bursts leave the host, as a share of the flow's own pacing rate, of the fastest flow",
         of: |subject| {
             of_each(subject, |host| host.pace)?
                 .into_iter()
@@ -45,7 +45,7 @@ pub(super) const MEASURES: &[Measure] = &[
     Measure {
         name: "below_tcp",
         unit: Unit::Size,
-        about: "the most of a flow that waited below TCP in its own host",
+        about: "most bytes of a flow that waited below TCP in its own host",
         of: |subject| {
             let most = |host: &HostSummary| Some(host.below_tcp_max_bytes as f64);
             of_each(subject, most)?.into_iter().reduce(f64::max)
@@ -54,7 +54,7 @@ pub(super) const MEASURES: &[Measure] = &[
     Measure {
         name: "below_tcp_limits",
         unit: Unit::Plain,
-        about: "the same, as a multiple of what TCP small queues let wait before the next burst has to: two bursts, or a millisecond at the pacing rate",
+        about: "the same, as a multiple of the limit of TCP small queues: two bursts, or a millisecond at the pacing rate",
         of: |subject| {
             let most = |host: &HostSummary| Some(host.below_tcp_max_share);
             of_each(subject, most)?.into_iter().reduce(f64::max)

@@ -7,13 +7,13 @@ pub(super) const MEASURES: &[Measure] = &[
     Measure {
         name: "drops",
         unit: Unit::Plain,
-        about: "packets dropped by buffer, queue discipline or policer",
+        about: "packets dropped by the buffer, the queue discipline or the policer",
         of: |subject| Some(subject.record.summary.path.drops? as f64),
     },
     Measure {
         name: "resent",
         unit: Unit::Share,
-        about: "what was sent again, as a share of what was sent",
+        about: "bytes sent again, as a share of all bytes sent",
         of: |subject| {
             let resent = subject.sum(|flow| Some(flow.retransmitted_bytes? as f64))?;
             Some(resent / subject.sum(|flow| Some(flow.sent_bytes? as f64))?)

@@ -28,7 +28,7 @@ pub struct Measure {
     pub unit: Unit,
     /// What it is.
     pub about: &'static str,
-    /// The number; nothing if the record does not tell.
+    /// The number; nothing if the record does not contain it.
     pub of: fn(&Subject<'_>) -> Option<f64>,
 }
 

@@ -11,7 +11,7 @@ pub(super) const MEASURES: &[Measure] = &[
     Measure {
         name: "probe_rtt_count",
         unit: Unit::Plain,
-        about: "how often a flow is in ProbeRTT: the mean of the flows",
+        about: "number of times that a flow enters ProbeRTT, the mean of the flows",
         of: |subject| {
             let counts: Vec<f64> = subject
                 .flows()
@@ -23,7 +23,7 @@ pub(super) const MEASURES: &[Measure] = &[
     Measure {
         name: "probe_rtt_gap",
         unit: Unit::Time,
-        about: "the shortest time from the beginning of one ProbeRTT to the next of a flow",
+        about: "shortest time from the start of one ProbeRTT of a flow to the start of the next",
         of: |subject| {
             let gaps = subject.flows().flat_map(|flow| {
                 let starts: Vec<f64> = episodes(subject, flow)
@@ -39,7 +39,7 @@ pub(super) const MEASURES: &[Measure] = &[
     Measure {
         name: "probe_rtt_length",
         unit: Unit::Time,
-        about: "the shortest ProbeRTT",
+        about: "length of the shortest ProbeRTT",
         of: |subject| {
             let lengths = all(subject).map(|one| one.end.saturating_sub(one.start).as_millis_f64());
             lengths.reduce(f64::min)
@@ -48,7 +48,7 @@ pub(super) const MEASURES: &[Measure] = &[
     Measure {
         name: "probe_rtt_packets",
         unit: Unit::Plain,
-        about: "the fewest full packets in flight in a ProbeRTT: the most of all of them",
+        about: "fewest full packets in flight during a ProbeRTT, of the ProbeRTT with the most",
         of: |subject| {
             let fewest = all(subject).map(|one| one.least_inflight as f64 / MSS.get() as f64);
             fewest.reduce(f64::max)
@@ -57,13 +57,13 @@ pub(super) const MEASURES: &[Measure] = &[
     Measure {
         name: "probe_rtt_cost",
         unit: Unit::Share,
-        about: "what a flow delivers less than if all seconds were like the median one without ProbeRTT, as a share",
+        about: "share of its data that a flow loses to ProbeRTT, compared with the median second without ProbeRTT",
         of: cost,
     },
     Measure {
         name: "probe_rtt_together",
         unit: Unit::Share,
-        about: "the share of ProbeRTTs during which every other flow that is past its start is in ProbeRTT too",
+        about: "share of ProbeRTTs during which every other flow past its start is in ProbeRTT too",
         of: together,
     },
 ];

@@ -10,7 +10,7 @@ pub(super) const MEASURES: &[Measure] = &[
     Measure {
         name: "recovery_first",
         unit: Unit::Plain,
-        about: "what is sent in the round that follows a loss, as a multiple of what is delivered in it: the median, over losses after ten rounds without one",
+        about: "bytes sent in the round after a loss, as a multiple of bytes delivered in it: the median over losses that follow ten rounds without loss",
         of: |subject| {
             let rounds = after_losses(subject)?;
             median(&mut rounds.iter().map(|(first, _)| *first).collect::<Vec<_>>())
@@ -19,7 +19,7 @@ pub(super) const MEASURES: &[Measure] = &[
     Measure {
         name: "recovery_later",
         unit: Unit::Plain,
-        about: "what is sent in the next round, as a multiple of what is delivered in it: the median",
+        about: "bytes sent in the round after that, as a multiple of bytes delivered in it: the median",
         of: |subject| {
             let rounds = after_losses(subject)?;
             median(&mut rounds.iter().map(|(_, later)| *later).collect::<Vec<_>>())
@@ -28,7 +28,7 @@ pub(super) const MEASURES: &[Measure] = &[
     Measure {
         name: "timeout_cwnd",
         unit: Unit::Plain,
-        about: "the smallest window, in full packets: right after a timeout, if there is one",
+        about: "smallest window, in full packets, which is the one right after a timeout if there is one",
         of: |subject| {
             let samples = subject.flows().flat_map(|flow| subject.samples(flow));
             let least = samples.map(|sample| sample.cwnd).min()?;
@@ -38,7 +38,7 @@ pub(super) const MEASURES: &[Measure] = &[
     Measure {
         name: "cwnd_overshoot",
         unit: Unit::Plain,
-        about: "the largest window after the first loss, as a multiple of the largest in the ten rounds before it",
+        about: "largest window after the first loss, as a multiple of the largest window in the ten rounds before it",
         of: |subject| {
             let flow = subject.flows().next()?;
             let samples = subject.samples(flow);

@@ -13,13 +13,13 @@ pub(super) const MEASURES: &[Measure] = &[
     Measure {
         name: "goodput",
         unit: Unit::Rate,
-        about: "payload delivered once per second, of the flows together",
+        about: "payload delivered once per second, by the flows together",
         of: |subject| subject.sum(|flow| Some(flow.goodput_bps as f64)),
     },
     Measure {
         name: "flow_share",
         unit: Unit::Share,
-        about: "goodput of the flows as a share of all flows'",
+        about: "goodput of the flows, as a share of the goodput of all flows",
         of: |subject| {
             let all = subject.record.summary.flows.iter();
             let all: f64 = all.map(|flow| flow.goodput_bps as f64).sum();
@@ -29,25 +29,25 @@ pub(super) const MEASURES: &[Measure] = &[
     Measure {
         name: "utilization",
         unit: Unit::Share,
-        about: "what the bottleneck transmitted, as a share of what it could have",
+        about: "what the bottleneck transmitted, as a share of what it could have transmitted",
         of: |subject| subject.record.summary.path.utilization,
     },
     Measure {
         name: "window_share",
         unit: Unit::Share,
-        about: "goodput as a share of what the receive window allows in each RTprop, or the path if that is less",
+        about: "goodput, as a share of what the receive window allows in each RTprop, or of what the path allows if that is less",
         of: window_share,
     },
     Measure {
         name: "jain_converged",
         unit: Unit::Plain,
-        about: "Jain's index of each second from the convergence on: the mean",
+        about: "mean of Jain's index of each second after the convergence",
         of: |subject| subject.record.summary.fairness.jain_per_s_converged.mean,
     },
     Measure {
         name: "convergence",
         unit: Unit::Time,
-        about: "from the last flow's start until Jain's index of any five seconds stays at 0.95 or more",
+        about: "time from the last flow's start until Jain's index stays at 0.95 or more in any five seconds",
         of: |subject| Some(subject.record.summary.fairness.convergence_s? * 1e3),
     },
 ];

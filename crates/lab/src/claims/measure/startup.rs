@@ -9,19 +9,19 @@ pub(super) const MEASURES: &[Measure] = &[
     Measure {
         name: "startup_growth",
         unit: Unit::Plain,
-        about: "by which factor inflight grows in a round of Startup or slow start, until it is a BDP: the median",
+        about: "median factor by which inflight grows in a round of Startup or slow start, until it reaches a BDP",
         of: growth,
     },
     Measure {
         name: "startup_plateau",
         unit: Unit::Plain,
-        about: "rounds from the one in which BtlBw last grew by a quarter to the end of Startup",
+        about: "rounds from the last one in which BtlBw grew by a quarter to the end of Startup",
         of: plateau,
     },
     Measure {
         name: "startup_queue",
         unit: Unit::Plain,
-        about: "the longest queue until Startup and Drain are over, in BDPs",
+        about: "longest queue before the end of Startup and Drain, in BDPs",
         of: queue,
     },
     Measure {

@@ -10,7 +10,7 @@ pub(super) const MEASURES: &[Measure] = &[
     Measure {
         name: "follow",
         unit: Unit::Time,
-        about: "from the change of the rate until BtlBw is within 5 % of the new one",
+        about: "time from the change of the rate until BtlBw is within 5 % of the new rate",
         of: |subject| {
             let step = Step::of(subject)?;
             let found = step.after.iter().find(|sample| step.has_found(sample))?;
@@ -20,7 +20,7 @@ pub(super) const MEASURES: &[Measure] = &[
     Measure {
         name: "cycle_growth",
         unit: Unit::Plain,
-        about: "by which factor BtlBw grows in a gain cycle until it is within 5 % of the new rate: the median",
+        about: "median factor by which BtlBw grows in a gain cycle, until it is within 5 % of the new rate",
         of: |subject| {
             let step = Step::of(subject)?;
             let end = step
@@ -43,7 +43,7 @@ pub(super) const MEASURES: &[Measure] = &[
     Measure {
         name: "drain",
         unit: Unit::Time,
-        about: "from the change of the rate until the round-trip time is at most 1.5 RTprops and stays so",
+        about: "time from the change of the rate until the round-trip time is at most 1.5 RTprops and stays there",
         of: |subject| {
             let step = Step::of(subject)?;
             let limit = subject.rtprop_ms() * 1.5;
@@ -56,7 +56,7 @@ pub(super) const MEASURES: &[Measure] = &[
     Measure {
         name: "inflight_peak",
         unit: Unit::Plain,
-        about: "the most in flight after the change of the rate, in BDPs of the model before it",
+        about: "most bytes in flight after the change of the rate, in BDPs of the model before it",
         of: |subject| {
             let step = Step::of(subject)?;
             let before = step.before?;
@@ -68,7 +68,7 @@ pub(super) const MEASURES: &[Measure] = &[
     Measure {
         name: "step_rtt_peak",
         unit: Unit::Plain,
-        about: "the longest round-trip time after the change of the rate, in RTprops",
+        about: "longest round-trip time after the change of the rate, in RTprops",
         of: |subject| {
             let step = Step::of(subject)?;
             let most = step.after.iter().filter_map(|sample| sample.rtt).max()?;

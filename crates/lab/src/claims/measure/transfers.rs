@@ -26,13 +26,13 @@ pub(super) const MEASURES: &[Measure] = &[
     Measure {
         name: "transfer_goodput",
         unit: Unit::Rate,
-        about: "an object's size over its time: the median object",
+        about: "size of an object divided by its time, of the median object",
         of: |subject| goodput(subject, 0),
     },
     Measure {
         name: "large_goodput",
         unit: Unit::Rate,
-        about: "the same of objects of more than 1 MB",
+        about: "the same, of objects of more than 1 MB",
         of: |subject| goodput(subject, SIZE_CLASSES[2]),
     },
 ];
