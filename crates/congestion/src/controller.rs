@@ -157,9 +157,9 @@ pub trait Controller: Debug + Send {
     /// An ACK delivered data.
     fn on_ack(&mut self, ack: &Ack);
 
-    /// A retransmission timeout, or persistent congestion: everything outstanding counts as lost. Ends with
-    /// [`Recovery::Left`] or [`Recovery::Undone`].
-    fn on_timeout(&mut self, now: Time);
+    /// A retransmission timeout, or persistent congestion. `inflight` is what is still in flight: what was sent so recently
+    /// that it was not declared lost. Ends with [`Recovery::Left`] or [`Recovery::Undone`].
+    fn on_timeout(&mut self, now: Time, inflight: Bytes);
 
     /// The handshake is over and took `rtt`: the first measurement, before any data has left. Not told where the transport
     /// cannot tell it from a retransmission's.

@@ -13,7 +13,8 @@
 //! - **During recovery** the window does not grow (RFC 9002, "Recovery").
 //! - **Leaving recovery** goes on from the reduced window. That is the second way that RFC 6582 ("Specification", step 3)
 //!   offers for a full acknowledgment; the burst which it warns of cannot happen to a paced sender.
-//! - **A timeout** collapses the window to one packet, to slow-start from there up to the threshold. The threshold is
+//! - **A timeout** collapses the window to what is left in flight and one packet, or to one packet ([`LossWindow`]), to
+//!   slow-start from there up to the threshold. The threshold is
 //!   reduced once for a run of losses: not again when the timer fires during a recovery, whose start has reduced it, nor
 //!   when it fires again before anything was delivered (RFC 5681, equation 4 and the text around it).
 //! - **Undoing** either restores what was saved at its start.
@@ -25,6 +26,7 @@ use core::fmt::Debug;
 
 use units::{Bytes, Duration, Rate, Ratio, Time};
 
+use crate::LossWindow;
 use crate::controller::{Ack, Cause, Connection, Controller, Lost, Recovery, Sent, Snapshot};
 use crate::hystart::{HyStart, Observed};
 use crate::pacing;
@@ -90,6 +92,7 @@ pub struct LossBased<A> {
     ssthresh: Option<Bytes>,
     /// The detector for the end of slow start, if this controller uses one.
     hystart: Option<HyStart>,
+    loss_window: LossWindow,
     phase: Phase,
     saved: Option<Saved<A>>,
     rtt: RttEstimator,
@@ -126,6 +129,7 @@ impl<A: Avoidance> LossBased<A> {
         connection: Connection,
         avoidance: A,
         hystart: Option<HyStart>,
+        loss_window: LossWindow,
     ) -> LossBased<A> {
         let mss = connection.mss.max(Bytes::new(1));
         let cwnd = connection.initial_cwnd.max(mss * 2);
@@ -136,6 +140,7 @@ impl<A: Avoidance> LossBased<A> {
             cwnd,
             ssthresh: None,
             hystart,
+            loss_window,
             phase: Phase::Open,
             saved: None,
             rtt: RttEstimator::default(),
@@ -310,7 +315,7 @@ impl<A: Avoidance> Controller for LossBased<A> {
         self.update_pacing_rate();
     }
 
-    fn on_timeout(&mut self, now: Time) {
+    fn on_timeout(&mut self, now: Time, inflight: Bytes) {
         match self.phase {
             Phase::Open | Phase::Timeout { has_progress: true } => {
                 self.reduce(Cause::Loss);
@@ -324,7 +329,7 @@ impl<A: Avoidance> Controller for LossBased<A> {
         if let Some(hystart) = &mut self.hystart {
             hystart.on_timeout(now);
         }
-        self.cwnd = self.mss;
+        self.cwnd = self.loss_window.bytes(inflight, self.mss);
         self.phase = Phase::Timeout {
             has_progress: false,
         };
@@ -498,7 +503,7 @@ mod tests {
         let mut flow = reno();
         flow.round();
         flow.round();
-        flow.controller.on_timeout(flow.now);
+        flow.controller.on_timeout(flow.now, Bytes::ZERO);
         assert_eq!((flow.packets(), flow.state()), (1, "SlowStart"));
         assert_eq!(flow.controller.snapshot().ssthresh, Some(MSS * 20));
         flow.recovery(Recovery::Left);
@@ -511,26 +516,42 @@ mod tests {
     }
 
     #[test]
+    fn what_is_in_flight_at_a_timeout_leaves_room_for_the_repetition() {
+        for (loss_window, packets) in [(LossWindow::InflightAndOne, 8), (LossWindow::OnePacket, 1)]
+        {
+            let config = reno::Config {
+                loss_window,
+                ..reno::Config::default()
+            };
+            let mut flow = AckClock::new(Reno::new(CONNECTION, config), RTT);
+            flow.round();
+            flow.controller.on_timeout(flow.now, MSS * 7);
+            assert_eq!(flow.packets(), packets);
+            assert_eq!(flow.controller.snapshot().ssthresh, Some(MSS * 10));
+        }
+    }
+
+    #[test]
     fn a_run_of_losses_lowers_the_threshold_once() {
         let mut flow = reno();
         flow.round();
         flow.round();
         flow.recovery(ENTERED);
-        flow.controller.on_timeout(flow.now);
-        flow.controller.on_timeout(flow.now);
+        flow.controller.on_timeout(flow.now, Bytes::ZERO);
+        flow.controller.on_timeout(flow.now, Bytes::ZERO);
         assert_eq!(flow.packets(), 1);
         assert_eq!(flow.controller.snapshot().ssthresh, Some(MSS * 20));
         for _ in 0..10 {
             flow.ack();
         }
-        flow.controller.on_timeout(flow.now);
+        flow.controller.on_timeout(flow.now, Bytes::ZERO);
         assert_eq!(flow.controller.snapshot().ssthresh, Some(Bytes::new(8_250)));
     }
 
     #[test]
     fn a_loss_after_a_timeout_does_not_raise_the_window() {
         let mut flow = reno();
-        flow.controller.on_timeout(flow.now);
+        flow.controller.on_timeout(flow.now, Bytes::ZERO);
         flow.recovery(ENTERED);
         assert_eq!(flow.packets(), 1);
         assert_eq!(flow.controller.snapshot().ssthresh, Some(MSS * 2));
@@ -560,9 +581,9 @@ mod tests {
         flow.lose();
         flow.round();
         let before = flow.controller.snapshot();
-        flow.controller.on_timeout(flow.now);
+        flow.controller.on_timeout(flow.now, Bytes::ZERO);
         // Nothing was delivered between: the state before the first counts.
-        flow.controller.on_timeout(flow.now);
+        flow.controller.on_timeout(flow.now, Bytes::ZERO);
         flow.recovery(Recovery::Undone);
         assert_eq!(flow.controller.snapshot(), before);
     }
@@ -642,7 +663,7 @@ mod tests {
         assert_eq!(flow.controller.cwnd(), Bytes::new(15_000));
         flow.controller.on_mtu_change(Bytes::new(9_000));
         assert_eq!(flow.controller.cwnd(), Bytes::new(18_000));
-        flow.controller.on_timeout(flow.now);
+        flow.controller.on_timeout(flow.now, Bytes::ZERO);
         assert_eq!(flow.controller.cwnd(), Bytes::new(9_000));
         flow.controller.on_mtu_change(Bytes::new(10_000));
         assert_eq!(flow.controller.cwnd(), Bytes::new(10_000));
@@ -724,7 +745,7 @@ mod tests {
         }
         flow.lose();
         assert_eq!(flow.state(), "CongestionAvoidance");
-        flow.controller.on_timeout(flow.now);
+        flow.controller.on_timeout(flow.now, Bytes::ZERO);
         flow.recovery(Recovery::Left);
         for packets in [2, 4, 8, 16] {
             flow.round();

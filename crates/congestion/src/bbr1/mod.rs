@@ -280,9 +280,9 @@ impl Controller for Bbr1 {
         self.set_cwnd(ack);
     }
 
-    fn on_timeout(&mut self, _now: Time) {
+    fn on_timeout(&mut self, _now: Time, inflight: Bytes) {
         // Counts as the end of a round, as no ACK will tell of one; the silence before it is nobody's throughput.
-        self.collapse(&policer::Observation {
+        let seen = policer::Observation {
             now: self.totals.delivered_time,
             delivered: self.totals.delivered,
             lost: self.totals.lost,
@@ -290,7 +290,8 @@ impl Controller for Bbr1 {
             is_app_limited: false,
             is_round_start: true,
             is_probe_bw: self.is_in_probe_bw(),
-        });
+        };
+        self.collapse(&seen, inflight);
     }
 
     /// RTprop as packets without data see it, which take less time to serialize; and the pace of the first round (Linux

@@ -5,7 +5,8 @@
 //!   by what is delivered, at most doubling in a round, until it is back at its target; when the episode is over, the
 //!   window of before is restored. (Paper, appendix, "Reacting to Transients"; Linux
 //!   `bbr_set_cwnd_to_recover_or_restore`.)
-//! - After a timeout nothing is known of the path: the window is one packet, and grows from there.
+//! - After a timeout nothing is known of the path: the window is one packet, or one more than what is in flight
+//!   ([`LossWindow`](crate::LossWindow)), and grows from there.
 //! - If it turns out that nothing was lost, the window is restored at once.
 
 use units::Bytes;
@@ -86,16 +87,16 @@ impl Bbr1 {
         }
     }
 
-    /// Everything outstanding is lost (paper, appendix, "Reacting to Transients"; Linux `bbr_set_state` for
-    /// `TCP_CA_Loss`).
-    pub(super) fn collapse(&mut self, seen: &policer::Observation) {
+    /// A timeout, with `inflight` left (paper, appendix, "Reacting to Transients"; Linux `tcp_enter_loss`, and
+    /// `bbr_set_state` for `TCP_CA_Loss`).
+    pub(super) fn collapse(&mut self, seen: &policer::Observation, inflight: Bytes) {
         self.save_cwnd();
         self.episode.is_open = true;
         self.episode.is_transport_recovering = true;
         self.episode.is_round_lossy = true;
         self.episode.is_entering = false;
         self.episode.is_conserving = false;
-        self.cwnd = self.mss;
+        self.cwnd = self.config.loss_window.bytes(inflight, self.mss);
         self.full_pipe.forget_baseline();
         self.observe_policer(seen);
     }
@@ -231,6 +232,17 @@ mod tests {
         assert_eq!(bbr1.cwnd(), MSS * 61, "not 41");
     }
 
+    #[test]
+    fn a_timeout_leaves_a_window_for_the_repetition() {
+        for (config, packets) in [(Config::linux(), 31), (Config::paper(), 1)] {
+            let mut bbr1 = bbr1();
+            bbr1.config = config;
+            bbr1.on_ack(&ack(0, 100, 0, 99));
+            bbr1.on_timeout(at(100), MSS * 30);
+            assert_eq!(bbr1.cwnd(), MSS * packets);
+        }
+    }
+
     /// Two of the three rounds without growth have passed.
     fn near_plateau() -> Bbr1 {
         let mut bbr1 = bbr1();
@@ -252,7 +264,7 @@ mod tests {
         assert!(is_full_after_a_round(near_plateau()));
 
         let mut timed_out = near_plateau();
-        timed_out.on_timeout(at(100));
+        timed_out.on_timeout(at(100), Bytes::ZERO);
         assert!(!is_full_after_a_round(timed_out));
 
         let mut undone = near_plateau();

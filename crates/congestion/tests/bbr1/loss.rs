@@ -162,7 +162,7 @@ fn ecn_changes_nothing() {
 fn a_timeout_leaves_one_packet_and_slow_starts() {
     let mut flow = steady();
     let (now, saved) = (at_ms(5_000), flow.controller.cwnd());
-    flow.controller.on_timeout(now);
+    flow.controller.on_timeout(now, Bytes::ZERO);
     assert_eq!(flow.controller.cwnd(), MSS);
     let growing = now + RTPROP;
     flow.run_until(growing);

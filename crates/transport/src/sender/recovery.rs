@@ -309,7 +309,8 @@ impl<C: Controller> Sender<C> {
         }
         self.recovery.is_frto = may_frto;
         self.stats.timeouts += 1;
-        self.controller.on_timeout(now);
+        let inflight = self.scoreboard.inflight();
+        self.controller.on_timeout(now, inflight);
     }
 
     /// Everything that should have been acknowledged by now is lost (RFC 8985, `RACK_mark_losses_on_RTO`); without times to

@@ -5,5 +5,6 @@ mod ecn;
 mod limits;
 mod properties;
 mod reduction;
+mod silence;
 mod undo;
 mod wire;
