@@ -180,7 +180,7 @@ impl<A: Avoidance> LossBased<A> {
         let ssthresh = reduced.max(self.mss * 2);
         self.ssthresh = Some(ssthresh);
         match cause {
-            Cause::Loss => ssthresh,
+            Cause::Loss | Cause::RepairedLoss => ssthresh,
             // A mark has cost no packet, so that even a window of one goes on (RFC 9438, "Multiplicative Decrease"; RFC
             // 3168, "The TCP Sender").
             Cause::Ecn => reduced.max(self.mss),

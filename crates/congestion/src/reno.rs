@@ -63,7 +63,7 @@ impl Avoidance for Aimd {
     fn on_congestion(&mut self, cwnd: Bytes, _mss: Bytes, cause: Cause) -> Bytes {
         self.credit = Bytes::ZERO;
         match cause {
-            Cause::Loss => self.beta.of_bytes(cwnd),
+            Cause::Loss | Cause::RepairedLoss => self.beta.of_bytes(cwnd),
             Cause::Ecn => self.ecn_beta.of_bytes(cwnd),
         }
     }

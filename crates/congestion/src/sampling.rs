@@ -30,10 +30,12 @@
 //! The sampler does not care what a packet is, only that each is sent once, and at most once acknowledged. A QUIC
 //! transport uses its packets as they are. A TCP-like sender uses its segments, and takes a retransmission for a new
 //! packet that replaces the old one: it calls [`Sampler::on_packet_lost`] for the original and
-//! [`Sampler::on_packet_sent`] for the copy. If the original arrives after all, its ACK is taken for the copy's. The
-//! sample is not too great even so: what is lost but not acknowledged is still [`Outstanding`], so that the copy begins no
-//! interval anew, and everything that the ACK delivers is spread over the whole time since the ACK before. A sample whose
-//! interval is shorter than the least round trip is refused.
+//! [`Sampler::on_packet_sent`] for the copy. If the original arrives after all, its ACK is taken for the copy's. That
+//! ACK's sample is not too great even so: what is lost but not acknowledged is still [`Outstanding`], so that the copy begins
+//! no interval anew, and everything that the ACK delivers is spread over the whole time since the ACK before. A sample whose
+//! interval is shorter than the least round trip is refused. One case remains, in Linux too: of ACKs that were held back and
+//! come together, one acknowledges such a copy, and a packet leaves before the others are processed. Its send interval
+//! begins at the copy, and its ACK interval holds all that the others deliver.
 
 use units::{Bytes, Duration, Rate, Time};
 

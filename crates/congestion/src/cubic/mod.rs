@@ -126,7 +126,7 @@ impl Avoidance for CubicAvoidance {
 
     fn on_congestion(&mut self, cwnd: Bytes, mss: Bytes, cause: Cause) -> Bytes {
         let beta = match cause {
-            Cause::Loss => self.config.beta,
+            Cause::Loss | Cause::RepairedLoss => self.config.beta,
             Cause::Ecn => self.config.ecn_beta,
         };
         let reduced = beta.of_bytes(cwnd);

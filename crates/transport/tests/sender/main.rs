@@ -6,5 +6,6 @@ mod limits;
 mod properties;
 mod reduction;
 mod silence;
+mod tail;
 mod undo;
 mod wire;
