@@ -23,6 +23,7 @@ pub mod reno;
 mod round;
 pub mod rtt;
 pub mod sampling;
+mod usage;
 
 pub use controller::{
     Ack, Cause, Connection, Controller, Lost, Recovery, RttSample, Sent, Snapshot,

@@ -18,9 +18,11 @@
 //!   reduced once for a run of losses: not again when the timer fires during a recovery, whose start has reduced it, nor
 //!   when it fires again before anything was delivered (RFC 5681, equation 4 and the text around it).
 //! - **Undoing** either restores what was saved at its start.
-//! - **After an idle time** longer than the retransmission timeout the window restarts from the initial window (RFC 5681,
-//!   "Restarting Idle Connections"), with three quarters of what it was as the threshold, so that slow start gets it back
-//!   soon (RFC 2861).
+//! - **After an idle time** longer than the retransmission timeout the window is halved for each such timeout that has
+//!   passed, but not below the initial window, with three quarters of what it was as the threshold, so that slow start gets
+//!   it back soon (RFC 2861; Linux `tcp_cwnd_restart`).
+//! - **A window that is not used** does not grow; but in slow start up to twice what was in flight, as that much was
+//!   proven ([`usage`](crate::usage)).
 
 use core::fmt::Debug;
 
@@ -32,6 +34,7 @@ use crate::hystart::{HyStart, Observed};
 use crate::pacing;
 use crate::round::Round;
 use crate::rtt::RttEstimator;
+use crate::usage::Usage;
 
 /// The pacing rate in slow start, in windows per round trip: the window doubles in each (Linux, `tcp_pacing_ss_ratio`). With
 /// half the threshold reached the end is near, and the rate is that of congestion avoidance (`tcp_update_pacing_rate`).
@@ -99,6 +102,7 @@ pub struct LossBased<A> {
     min_rtt: Option<Duration>,
     round: Round,
     last_sent: Time,
+    usage: Usage,
     pacing_rate: Rate,
 }
 
@@ -147,6 +151,7 @@ impl<A: Avoidance> LossBased<A> {
             min_rtt: None,
             round: Round::new(),
             last_sent: connection.now,
+            usage: Usage::default(),
             pacing_rate: Rate::ZERO,
         };
         controller.update_pacing_rate();
@@ -217,11 +222,28 @@ impl<A: Avoidance> LossBased<A> {
         }
     }
 
+    /// Whether enough of the window is in use for it to grow (Linux `tcp_is_cwnd_limited`).
+    fn is_used(&self, ack: &Ack) -> bool {
+        ack.is_cwnd_limited || self.is_slow_start() && self.cwnd < self.usage.most() * 2
+    }
+
+    /// Halves the window for each timeout that `idle` contains.
+    fn decay(&mut self, mut idle: Duration) {
+        let rto = self.rtt.rto();
+        let least = self.initial_cwnd.min(self.cwnd);
+        idle = idle.saturating_sub(rto);
+        while !idle.is_zero() && self.cwnd > least {
+            let packets = self.cwnd.get() / 2 / self.mss.get();
+            self.cwnd = least.max(self.mss * packets);
+            idle = idle.saturating_sub(rto);
+        }
+    }
+
     fn grow(&mut self, ack: &Ack) {
         if !ack.is_progress {
             return;
         }
-        if matches!(self.phase, Phase::Recovery(_)) || !ack.is_cwnd_limited {
+        if matches!(self.phase, Phase::Recovery(_)) || !self.is_used(ack) {
             self.avoidance.on_app_limited(ack.now);
             return;
         }
@@ -260,19 +282,19 @@ impl<A: Avoidance> LossBased<A> {
 
 impl<A: Avoidance> Controller for LossBased<A> {
     fn on_idle_restart(&mut self, now: Time) {
-        if now.since(self.last_sent) > self.rtt.rto() && self.cwnd > self.initial_cwnd {
+        self.avoidance.on_app_limited(now);
+        let idle = now.since(self.last_sent);
+        if idle > self.rtt.rto() {
             let resumable = IDLE_THRESHOLD.of_bytes(self.cwnd);
             self.ssthresh = self.ssthresh.map(|ssthresh| ssthresh.max(resumable));
-            self.cwnd = self.initial_cwnd;
-            self.avoidance.on_restart();
+            self.decay(idle);
             self.update_pacing_rate();
-        } else {
-            self.avoidance.on_app_limited(now);
         }
     }
 
     fn on_packet_sent(&mut self, sent: &Sent) {
         self.last_sent = sent.now;
+        self.usage.on_sent(sent.bytes, sent.inflight);
     }
 
     /// Nothing: what is lost counts when the transport enters a recovery for it.
@@ -623,21 +645,21 @@ mod tests {
     }
 
     #[test]
-    fn a_long_idle_time_restarts_from_the_initial_window() {
+    fn an_idle_time_halves_the_window_for_each_timeout() {
         let mut flow = reno();
         flow.round();
         flow.round();
         flow.round();
         flow.lose();
+        assert_eq!(flow.packets(), 40);
         flow.controller.on_packet_sent(&sent(flow.now));
-        flow.now += Duration::from_millis(900);
-        flow.controller.on_idle_restart(flow.now);
-        assert_eq!(flow.packets(), 40, "shorter than the timeout");
-        flow.controller.on_packet_sent(&sent(flow.now));
-        flow.now += Duration::from_millis(1_100);
-        flow.controller.on_idle_restart(flow.now);
-        assert_eq!((flow.packets(), flow.state()), (10, "SlowStart"));
-        assert_eq!(flow.controller.snapshot().ssthresh, Some(MSS * 40));
+        // The timeout is the round-trip time, its deviation having died down, and 200 ms.
+        for (idle, packets) in [(240, 40), (300, 20), (490, 20), (530, 10), (60_000, 10)] {
+            let mut idle_flow = flow.controller.clone();
+            idle_flow.on_idle_restart(flow.now + Duration::from_millis(idle));
+            assert_eq!(idle_flow.cwnd(), MSS * packets, "{idle} ms");
+            assert_eq!(idle_flow.snapshot().ssthresh, Some(MSS * 40));
+        }
     }
 
     #[test]
@@ -651,9 +673,30 @@ mod tests {
         }
         flow.controller.on_packet_sent(&sent(flow.now));
         flow.controller
-            .on_idle_restart(flow.now + Duration::from_millis(1_100));
-        assert_eq!(flow.packets(), 10);
+            .on_idle_restart(flow.now + Duration::from_millis(300));
+        assert_eq!((flow.packets(), flow.state()), (40, "SlowStart"));
         assert_eq!(flow.controller.snapshot().ssthresh, Some(MSS * 60));
+    }
+
+    #[test]
+    fn slow_start_grows_to_twice_what_was_in_flight() {
+        let mut flow = reno();
+        flow.is_cwnd_limited = false;
+        for packets in 1..=8 {
+            flow.controller.on_packet_sent(&Sent {
+                now: flow.now,
+                bytes: MSS,
+                inflight: MSS * packets,
+            });
+        }
+        for _ in 0..20 {
+            flow.ack();
+        }
+        assert_eq!(flow.packets(), 16);
+        // Not beyond slow start.
+        flow.lose();
+        flow.round();
+        assert_eq!((flow.packets(), flow.state()), (8, "CongestionAvoidance"));
     }
 
     #[test]

@@ -353,7 +353,7 @@ mod tests {
             bytes: MSS,
             inflight: MSS,
         });
-        paused.now += Duration::from_millis(900);
+        paused.now += Duration::from_millis(250);
         paused.controller.on_idle_restart(paused.now);
         assert_eq!(paused.controller.cwnd(), before);
         busy.run(Duration::from_secs(3));

@@ -8,4 +8,5 @@ mod reduction;
 mod silence;
 mod tail;
 mod undo;
+mod usage;
 mod wire;
