@@ -5,7 +5,7 @@
 use std::collections::VecDeque;
 use std::hint::black_box;
 
-use congestion::sampling::Sampler;
+use congestion::sampling::{Outstanding, Sampler};
 use congestion::{
     Ack, AnyController, Bytes, Cause, Connection, Controller, Duration, Kind, PacketState,
     Recovery, RttSample, Sent, Time,
@@ -50,7 +50,9 @@ impl<C: Controller> Flow<C> {
     fn send(&mut self) {
         self.now += SPACING;
         let before = MSS * self.inflight.len() as u64;
-        let packet = self.sampler.on_packet_sent(self.now, MSS, before);
+        let packet = self
+            .sampler
+            .on_packet_sent(self.now, MSS, Outstanding::without_lost(before));
         self.inflight.push_back(packet);
         self.controller.on_packet_sent(&Sent {
             now: self.now,

@@ -11,7 +11,8 @@
 //!    [`Controller::on_recovery`] if it starts, ends or undoes a recovery (an end or undo may also come before the
 //!    losses, which then belong to the next recovery); then, once, [`Controller::on_ack`] with everything that the ACK
 //!    delivered. A transport that finds losses only after it has
-//!    processed the ACK may report them right behind it: they then count towards the next ACK.
+//!    processed the ACK may report them right behind it, and the recovery that they start, with the same time: they then
+//!    count towards the next ACK's sample.
 //! 3. **A timer fires**: losses found by a timer are reported as in 2 without the ACK; a retransmission timeout (TCP)
 //!    or persistent congestion (QUIC) is [`Controller::on_timeout`], after the losses that it declared.
 //!
@@ -120,6 +121,10 @@ pub enum Cause {
     Loss,
     /// The network marked a packet (RFC 3168).
     Ecn,
+    /// A packet was lost, and a probe has repaired that before it was declared lost: nothing is left to recover from, and
+    /// [`Recovery::Left`] follows at once (RFC 8985, "Detecting Losses Using TLP"; Linux `tcp_process_tlp_ack`, which goes
+    /// through `TCP_CA_CWR` to `TCP_CA_Open`).
+    RepairedLoss,
 }
 
 /// A change of the transport's recovery state.
@@ -157,9 +162,9 @@ pub trait Controller: Debug + Send {
     /// An ACK delivered data.
     fn on_ack(&mut self, ack: &Ack);
 
-    /// A retransmission timeout, or persistent congestion: everything outstanding counts as lost. Ends with
-    /// [`Recovery::Left`] or [`Recovery::Undone`].
-    fn on_timeout(&mut self, now: Time);
+    /// A retransmission timeout, or persistent congestion. `inflight` is what is still in flight: what was sent so recently
+    /// that it was not declared lost. Ends with [`Recovery::Left`] or [`Recovery::Undone`].
+    fn on_timeout(&mut self, now: Time, inflight: Bytes);
 
     /// The handshake is over and took `rtt`: the first measurement, before any data has left. Not told where the transport
     /// cannot tell it from a retransmission's.

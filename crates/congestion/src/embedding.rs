@@ -48,7 +48,7 @@
 //! ```
 //! use std::collections::BTreeMap;
 //!
-//! use congestion::sampling::Sampler;
+//! use congestion::sampling::{Outstanding, Sampler};
 //! use congestion::{
 //!     Ack, AnyController, Bytes, Cause, Connection, Controller, Duration, Kind, Lost, PacketState, Recovery,
 //!     RttSample, Sent, Time,
@@ -109,7 +109,7 @@
 //!             if self.bytes_in_flight.is_zero() && self.sampler.is_app_limited() {
 //!                 self.controller.on_idle_restart(now);
 //!             }
-//!             let packet = self.sampler.on_packet_sent(now, MSS, self.bytes_in_flight);
+//!             let packet = self.sampler.on_packet_sent(now, MSS, Outstanding::without_lost(self.bytes_in_flight));
 //!             self.bytes_in_flight += MSS;
 //!             self.controller.on_packet_sent(&Sent { now, bytes: MSS, inflight: self.bytes_in_flight });
 //!             self.in_flight.insert(self.next_number, packet);
@@ -170,7 +170,7 @@
 //!         self.declare_lost(now, self.next_number);
 //!         self.recovery_start = self.next_number;
 //!         self.is_recovering = true;
-//!         self.controller.on_timeout(now);
+//!         self.controller.on_timeout(now, self.bytes_in_flight);
 //!     }
 //!
 //!     /// Declares lost what is in flight below number `end`, to be sent again; gives the newest.

@@ -130,8 +130,8 @@ impl Controller for AnyController {
         each!(self, controller => controller.on_ack(ack));
     }
 
-    fn on_timeout(&mut self, now: Time) {
-        each!(self, controller => controller.on_timeout(now));
+    fn on_timeout(&mut self, now: Time, inflight: Bytes) {
+        each!(self, controller => controller.on_timeout(now, inflight));
     }
 
     fn on_handshake(&mut self, now: Time, rtt: Duration) {

@@ -17,15 +17,18 @@ pub mod filter;
 mod hystart;
 pub mod kind;
 pub mod loss_based;
+mod loss_window;
 mod pacing;
 pub mod reno;
 mod round;
 pub mod rtt;
 pub mod sampling;
+mod usage;
 
 pub use controller::{
     Ack, Cause, Connection, Controller, Lost, Recovery, RttSample, Sent, Snapshot,
 };
 pub use kind::{AnyController, Kind};
+pub use loss_window::LossWindow;
 pub use sampling::{PacketState, RateSample};
 pub use units::{Bytes, Duration, Rate, Ratio, Time};

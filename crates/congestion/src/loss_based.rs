@@ -13,23 +13,28 @@
 //! - **During recovery** the window does not grow (RFC 9002, "Recovery").
 //! - **Leaving recovery** goes on from the reduced window. That is the second way that RFC 6582 ("Specification", step 3)
 //!   offers for a full acknowledgment; the burst which it warns of cannot happen to a paced sender.
-//! - **A timeout** collapses the window to one packet, to slow-start from there up to the threshold. The threshold is
+//! - **A timeout** collapses the window to what is left in flight and one packet, or to one packet ([`LossWindow`]), to
+//!   slow-start from there up to the threshold. The threshold is
 //!   reduced once for a run of losses: not again when the timer fires during a recovery, whose start has reduced it, nor
 //!   when it fires again before anything was delivered (RFC 5681, equation 4 and the text around it).
 //! - **Undoing** either restores what was saved at its start.
-//! - **After an idle time** longer than the retransmission timeout the window restarts from the initial window (RFC 5681,
-//!   "Restarting Idle Connections"), with three quarters of what it was as the threshold, so that slow start gets it back
-//!   soon (RFC 2861).
+//! - **After an idle time** longer than the retransmission timeout the window is halved for each such timeout that has
+//!   passed, but not below the initial window, with three quarters of what it was as the threshold, so that slow start gets
+//!   it back soon (RFC 2861; Linux `tcp_cwnd_restart`).
+//! - **A window that is not used** does not grow; but in slow start up to twice what was in flight, as that much was
+//!   proven ([`usage`](crate::usage)).
 
 use core::fmt::Debug;
 
 use units::{Bytes, Duration, Rate, Ratio, Time};
 
+use crate::LossWindow;
 use crate::controller::{Ack, Cause, Connection, Controller, Lost, Recovery, Sent, Snapshot};
 use crate::hystart::{HyStart, Observed};
 use crate::pacing;
 use crate::round::Round;
 use crate::rtt::RttEstimator;
+use crate::usage::Usage;
 
 /// The pacing rate in slow start, in windows per round trip: the window doubles in each (Linux, `tcp_pacing_ss_ratio`). With
 /// half the threshold reached the end is near, and the rate is that of congestion avoidance (`tcp_update_pacing_rate`).
@@ -90,12 +95,14 @@ pub struct LossBased<A> {
     ssthresh: Option<Bytes>,
     /// The detector for the end of slow start, if this controller uses one.
     hystart: Option<HyStart>,
+    loss_window: LossWindow,
     phase: Phase,
     saved: Option<Saved<A>>,
     rtt: RttEstimator,
     min_rtt: Option<Duration>,
     round: Round,
     last_sent: Time,
+    usage: Usage,
     pacing_rate: Rate,
 }
 
@@ -126,6 +133,7 @@ impl<A: Avoidance> LossBased<A> {
         connection: Connection,
         avoidance: A,
         hystart: Option<HyStart>,
+        loss_window: LossWindow,
     ) -> LossBased<A> {
         let mss = connection.mss.max(Bytes::new(1));
         let cwnd = connection.initial_cwnd.max(mss * 2);
@@ -136,12 +144,14 @@ impl<A: Avoidance> LossBased<A> {
             cwnd,
             ssthresh: None,
             hystart,
+            loss_window,
             phase: Phase::Open,
             saved: None,
             rtt: RttEstimator::default(),
             min_rtt: None,
             round: Round::new(),
             last_sent: connection.now,
+            usage: Usage::default(),
             pacing_rate: Rate::ZERO,
         };
         controller.update_pacing_rate();
@@ -175,7 +185,7 @@ impl<A: Avoidance> LossBased<A> {
         let ssthresh = reduced.max(self.mss * 2);
         self.ssthresh = Some(ssthresh);
         match cause {
-            Cause::Loss => ssthresh,
+            Cause::Loss | Cause::RepairedLoss => ssthresh,
             // A mark has cost no packet, so that even a window of one goes on (RFC 9438, "Multiplicative Decrease"; RFC
             // 3168, "The TCP Sender").
             Cause::Ecn => reduced.max(self.mss),
@@ -212,11 +222,28 @@ impl<A: Avoidance> LossBased<A> {
         }
     }
 
+    /// Whether enough of the window is in use for it to grow (Linux `tcp_is_cwnd_limited`).
+    fn is_used(&self, ack: &Ack) -> bool {
+        ack.is_cwnd_limited || self.is_slow_start() && self.cwnd < self.usage.most() * 2
+    }
+
+    /// Halves the window for each timeout that `idle` contains.
+    fn decay(&mut self, mut idle: Duration) {
+        let rto = self.rtt.rto();
+        let least = self.initial_cwnd.min(self.cwnd);
+        idle = idle.saturating_sub(rto);
+        while !idle.is_zero() && self.cwnd > least {
+            let packets = self.cwnd.get() / 2 / self.mss.get();
+            self.cwnd = least.max(self.mss * packets);
+            idle = idle.saturating_sub(rto);
+        }
+    }
+
     fn grow(&mut self, ack: &Ack) {
         if !ack.is_progress {
             return;
         }
-        if matches!(self.phase, Phase::Recovery(_)) || !ack.is_cwnd_limited {
+        if matches!(self.phase, Phase::Recovery(_)) || !self.is_used(ack) {
             self.avoidance.on_app_limited(ack.now);
             return;
         }
@@ -255,19 +282,19 @@ impl<A: Avoidance> LossBased<A> {
 
 impl<A: Avoidance> Controller for LossBased<A> {
     fn on_idle_restart(&mut self, now: Time) {
-        if now.since(self.last_sent) > self.rtt.rto() && self.cwnd > self.initial_cwnd {
+        self.avoidance.on_app_limited(now);
+        let idle = now.since(self.last_sent);
+        if idle > self.rtt.rto() {
             let resumable = IDLE_THRESHOLD.of_bytes(self.cwnd);
             self.ssthresh = self.ssthresh.map(|ssthresh| ssthresh.max(resumable));
-            self.cwnd = self.initial_cwnd;
-            self.avoidance.on_restart();
+            self.decay(idle);
             self.update_pacing_rate();
-        } else {
-            self.avoidance.on_app_limited(now);
         }
     }
 
     fn on_packet_sent(&mut self, sent: &Sent) {
         self.last_sent = sent.now;
+        self.usage.on_sent(sent.bytes, sent.inflight);
     }
 
     /// Nothing: what is lost counts when the transport enters a recovery for it.
@@ -310,7 +337,7 @@ impl<A: Avoidance> Controller for LossBased<A> {
         self.update_pacing_rate();
     }
 
-    fn on_timeout(&mut self, now: Time) {
+    fn on_timeout(&mut self, now: Time, inflight: Bytes) {
         match self.phase {
             Phase::Open | Phase::Timeout { has_progress: true } => {
                 self.reduce(Cause::Loss);
@@ -324,7 +351,7 @@ impl<A: Avoidance> Controller for LossBased<A> {
         if let Some(hystart) = &mut self.hystart {
             hystart.on_timeout(now);
         }
-        self.cwnd = self.mss;
+        self.cwnd = self.loss_window.bytes(inflight, self.mss);
         self.phase = Phase::Timeout {
             has_progress: false,
         };
@@ -498,7 +525,7 @@ mod tests {
         let mut flow = reno();
         flow.round();
         flow.round();
-        flow.controller.on_timeout(flow.now);
+        flow.controller.on_timeout(flow.now, Bytes::ZERO);
         assert_eq!((flow.packets(), flow.state()), (1, "SlowStart"));
         assert_eq!(flow.controller.snapshot().ssthresh, Some(MSS * 20));
         flow.recovery(Recovery::Left);
@@ -511,26 +538,42 @@ mod tests {
     }
 
     #[test]
+    fn what_is_in_flight_at_a_timeout_leaves_room_for_the_repetition() {
+        for (loss_window, packets) in [(LossWindow::InflightAndOne, 8), (LossWindow::OnePacket, 1)]
+        {
+            let config = reno::Config {
+                loss_window,
+                ..reno::Config::default()
+            };
+            let mut flow = AckClock::new(Reno::new(CONNECTION, config), RTT);
+            flow.round();
+            flow.controller.on_timeout(flow.now, MSS * 7);
+            assert_eq!(flow.packets(), packets);
+            assert_eq!(flow.controller.snapshot().ssthresh, Some(MSS * 10));
+        }
+    }
+
+    #[test]
     fn a_run_of_losses_lowers_the_threshold_once() {
         let mut flow = reno();
         flow.round();
         flow.round();
         flow.recovery(ENTERED);
-        flow.controller.on_timeout(flow.now);
-        flow.controller.on_timeout(flow.now);
+        flow.controller.on_timeout(flow.now, Bytes::ZERO);
+        flow.controller.on_timeout(flow.now, Bytes::ZERO);
         assert_eq!(flow.packets(), 1);
         assert_eq!(flow.controller.snapshot().ssthresh, Some(MSS * 20));
         for _ in 0..10 {
             flow.ack();
         }
-        flow.controller.on_timeout(flow.now);
+        flow.controller.on_timeout(flow.now, Bytes::ZERO);
         assert_eq!(flow.controller.snapshot().ssthresh, Some(Bytes::new(8_250)));
     }
 
     #[test]
     fn a_loss_after_a_timeout_does_not_raise_the_window() {
         let mut flow = reno();
-        flow.controller.on_timeout(flow.now);
+        flow.controller.on_timeout(flow.now, Bytes::ZERO);
         flow.recovery(ENTERED);
         assert_eq!(flow.packets(), 1);
         assert_eq!(flow.controller.snapshot().ssthresh, Some(MSS * 2));
@@ -560,9 +603,9 @@ mod tests {
         flow.lose();
         flow.round();
         let before = flow.controller.snapshot();
-        flow.controller.on_timeout(flow.now);
+        flow.controller.on_timeout(flow.now, Bytes::ZERO);
         // Nothing was delivered between: the state before the first counts.
-        flow.controller.on_timeout(flow.now);
+        flow.controller.on_timeout(flow.now, Bytes::ZERO);
         flow.recovery(Recovery::Undone);
         assert_eq!(flow.controller.snapshot(), before);
     }
@@ -602,21 +645,21 @@ mod tests {
     }
 
     #[test]
-    fn a_long_idle_time_restarts_from_the_initial_window() {
+    fn an_idle_time_halves_the_window_for_each_timeout() {
         let mut flow = reno();
         flow.round();
         flow.round();
         flow.round();
         flow.lose();
+        assert_eq!(flow.packets(), 40);
         flow.controller.on_packet_sent(&sent(flow.now));
-        flow.now += Duration::from_millis(900);
-        flow.controller.on_idle_restart(flow.now);
-        assert_eq!(flow.packets(), 40, "shorter than the timeout");
-        flow.controller.on_packet_sent(&sent(flow.now));
-        flow.now += Duration::from_millis(1_100);
-        flow.controller.on_idle_restart(flow.now);
-        assert_eq!((flow.packets(), flow.state()), (10, "SlowStart"));
-        assert_eq!(flow.controller.snapshot().ssthresh, Some(MSS * 40));
+        // The timeout is the round-trip time, its deviation having died down, and 200 ms.
+        for (idle, packets) in [(240, 40), (300, 20), (490, 20), (530, 10), (60_000, 10)] {
+            let mut idle_flow = flow.controller.clone();
+            idle_flow.on_idle_restart(flow.now + Duration::from_millis(idle));
+            assert_eq!(idle_flow.cwnd(), MSS * packets, "{idle} ms");
+            assert_eq!(idle_flow.snapshot().ssthresh, Some(MSS * 40));
+        }
     }
 
     #[test]
@@ -630,9 +673,30 @@ mod tests {
         }
         flow.controller.on_packet_sent(&sent(flow.now));
         flow.controller
-            .on_idle_restart(flow.now + Duration::from_millis(1_100));
-        assert_eq!(flow.packets(), 10);
+            .on_idle_restart(flow.now + Duration::from_millis(300));
+        assert_eq!((flow.packets(), flow.state()), (40, "SlowStart"));
         assert_eq!(flow.controller.snapshot().ssthresh, Some(MSS * 60));
+    }
+
+    #[test]
+    fn slow_start_grows_to_twice_what_was_in_flight() {
+        let mut flow = reno();
+        flow.is_cwnd_limited = false;
+        for packets in 1..=8 {
+            flow.controller.on_packet_sent(&Sent {
+                now: flow.now,
+                bytes: MSS,
+                inflight: MSS * packets,
+            });
+        }
+        for _ in 0..20 {
+            flow.ack();
+        }
+        assert_eq!(flow.packets(), 16);
+        // Not beyond slow start.
+        flow.lose();
+        flow.round();
+        assert_eq!((flow.packets(), flow.state()), (8, "CongestionAvoidance"));
     }
 
     #[test]
@@ -642,7 +706,7 @@ mod tests {
         assert_eq!(flow.controller.cwnd(), Bytes::new(15_000));
         flow.controller.on_mtu_change(Bytes::new(9_000));
         assert_eq!(flow.controller.cwnd(), Bytes::new(18_000));
-        flow.controller.on_timeout(flow.now);
+        flow.controller.on_timeout(flow.now, Bytes::ZERO);
         assert_eq!(flow.controller.cwnd(), Bytes::new(9_000));
         flow.controller.on_mtu_change(Bytes::new(10_000));
         assert_eq!(flow.controller.cwnd(), Bytes::new(10_000));
@@ -724,7 +788,7 @@ mod tests {
         }
         flow.lose();
         assert_eq!(flow.state(), "CongestionAvoidance");
-        flow.controller.on_timeout(flow.now);
+        flow.controller.on_timeout(flow.now, Bytes::ZERO);
         flow.recovery(Recovery::Left);
         for packets in [2, 4, 8, 16] {
             flow.round();

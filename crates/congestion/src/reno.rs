@@ -2,6 +2,7 @@
 
 use units::{Bytes, Ratio, Time};
 
+use crate::LossWindow;
 use crate::controller::{Cause, Connection};
 use crate::hystart::HyStart;
 use crate::loss_based::{Avoidance, Growth, LossBased};
@@ -19,6 +20,8 @@ pub struct Config {
     /// Whether HyStart++ watches over the initial slow start. RFC 9406 allows it for any controller that slow-starts;
     /// off by default, as RFC 5681 has it.
     pub hystart: bool,
+    /// What a timeout leaves of the window. Linux: what is in flight and one packet. RFC 5681: one packet.
+    pub loss_window: LossWindow,
 }
 
 impl Default for Config {
@@ -27,6 +30,7 @@ impl Default for Config {
             beta: Ratio::new(1, 2),
             ecn_beta: Ratio::new(1, 2),
             hystart: false,
+            loss_window: LossWindow::default(),
         }
     }
 }
@@ -39,7 +43,8 @@ impl Reno {
             ecn_beta: config.ecn_beta,
             credit: Bytes::ZERO,
         };
-        LossBased::start(connection, aimd, config.hystart.then(HyStart::rfc9406))
+        let hystart = config.hystart.then(HyStart::rfc9406);
+        LossBased::start(connection, aimd, hystart, config.loss_window)
     }
 }
 
@@ -58,7 +63,7 @@ impl Avoidance for Aimd {
     fn on_congestion(&mut self, cwnd: Bytes, _mss: Bytes, cause: Cause) -> Bytes {
         self.credit = Bytes::ZERO;
         match cause {
-            Cause::Loss => self.beta.of_bytes(cwnd),
+            Cause::Loss | Cause::RepairedLoss => self.beta.of_bytes(cwnd),
             Cause::Ecn => self.ecn_beta.of_bytes(cwnd),
         }
     }

@@ -9,8 +9,11 @@ pub struct RttEstimator {
     variation: Duration,
 }
 
-/// The shortest retransmission timeout (RFC 6298, section 2.4).
-const MIN_RTO: Duration = Duration::from_secs(1);
+/// The retransmission timeout before the first measurement (RFC 6298, section 2.1).
+const INITIAL_RTO: Duration = Duration::from_secs(1);
+/// The least that a timeout allows for beyond the smoothed time (Linux `tcp_rto_min`). RFC 6298 has a second as the least
+/// timeout (section 2.4).
+const MIN_MARGIN: Duration = Duration::from_millis(200);
 
 impl RttEstimator {
     /// Learns a measurement, with RFC 6298's weights: 1/8 for the mean, 1/4 for the deviation.
@@ -37,11 +40,11 @@ impl RttEstimator {
         self.variation * 4
     }
 
-    /// The retransmission timeout without backoff (RFC 6298, section 2), never below one second.
+    /// The retransmission timeout without backoff (RFC 6298, section 2, with Linux's least margin).
     pub fn rto(&self) -> Duration {
-        self.smoothed
-            .map_or(MIN_RTO, |smoothed| smoothed + self.margin())
-            .max(MIN_RTO)
+        self.smoothed.map_or(INITIAL_RTO, |smoothed| {
+            smoothed + self.margin().max(MIN_MARGIN)
+        })
     }
 }
 
@@ -59,7 +62,7 @@ mod tests {
     fn follows_rfc_6298() {
         let mut rtt = RttEstimator::default();
         assert_eq!(rtt.smoothed(), None);
-        assert_eq!(rtt.rto(), MIN_RTO);
+        assert_eq!(rtt.rto(), INITIAL_RTO);
         rtt.update(Duration::from_millis(800));
         assert_eq!(rtt.smoothed(), Some(Duration::from_millis(800)));
         assert_eq!(rtt.rto(), Duration::from_millis(800 + 4 * 400));
@@ -80,5 +83,6 @@ mod tests {
         }
         let smoothed = rtt.smoothed().unwrap();
         assert!(smoothed.saturating_sub(Duration::from_millis(40)) < Duration::from_micros(1));
+        assert_eq!(rtt.rto(), smoothed + MIN_MARGIN);
     }
 }

@@ -9,14 +9,14 @@
 //! A transport keeps a [`Sampler`] per connection and a [`PacketState`] per packet in flight:
 //!
 //! ```
-//! # use congestion::{Bytes, Duration, Rate, Time, sampling::Sampler};
+//! # use congestion::{Bytes, Duration, Rate, Time, sampling::{Outstanding, Sampler}};
 //! let at = |ms| Time::ZERO + Duration::from_millis(ms);
 //! let size = Bytes::new(1_000);
 //! let mut sampler = Sampler::new(at(0));
 //!
 //! // Two packets leave, ten milliseconds apart; one ACK for both arrives 40 ms after the second.
-//! let first = sampler.on_packet_sent(at(0), size, Bytes::ZERO);
-//! let second = sampler.on_packet_sent(at(10), size, size);
+//! let first = sampler.on_packet_sent(at(0), size, Outstanding::Nothing);
+//! let second = sampler.on_packet_sent(at(10), size, Outstanding::Inflight(size));
 //! sampler.on_packet_acked(at(50), &first);
 //! sampler.on_packet_acked(at(50), &second);
 //! let sample = sampler.sample(at(50), Duration::from_millis(40));
@@ -30,8 +30,12 @@
 //! The sampler does not care what a packet is, only that each is sent once, and at most once acknowledged. A QUIC
 //! transport uses its packets as they are. A TCP-like sender uses its segments, and takes a retransmission for a new
 //! packet that replaces the old one: it calls [`Sampler::on_packet_lost`] for the original and
-//! [`Sampler::on_packet_sent`] for the copy. If the original arrives after all, its ACK is taken for the copy's; that
-//! sample's interval is then shorter than any round trip, which is how it is found out and refused.
+//! [`Sampler::on_packet_sent`] for the copy. If the original arrives after all, its ACK is taken for the copy's. That
+//! ACK's sample is not too great even so: what is lost but not acknowledged is still [`Outstanding`], so that the copy begins
+//! no interval anew, and everything that the ACK delivers is spread over the whole time since the ACK before. A sample whose
+//! interval is shorter than the least round trip is refused. One case remains, in Linux too: of ACKs that were held back and
+//! come together, one acknowledges such a copy, and a packet leaves before the others are processed. Its send interval
+//! begins at the copy, and its ACK interval holds all that the others deliver.
 
 use units::{Bytes, Duration, Rate, Time};
 
@@ -57,6 +61,40 @@ pub struct PacketState {
     pub inflight: Bytes,
     /// Whether the connection was application-limited when it was sent.
     pub is_app_limited: bool,
+}
+
+/// What is out when a packet is sent: packets sent before it that an ACK may still report as delivered.
+///
+/// The sampler's intervals begin anew when nothing is out, as any ACK from then on tells of what is sent from now on. What
+/// is in flight does not answer that. A loss is a guess of the sender's, and a wrong one must not make the interval short
+/// and the rate great: after a timeout everything may have been declared lost, and one late ACK then delivers a whole window
+/// at once (Linux `tcp_rate_skb_sent`, which asks `packets_out`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outstanding {
+    /// Nothing is out.
+    Nothing,
+    /// Something is out, of which so many bytes are in flight. They are zero if all of it was declared lost.
+    Inflight(Bytes),
+}
+
+impl Outstanding {
+    /// What is out at a transport that never reports a packet to [`Sampler::on_packet_acked`] after
+    /// [`Sampler::on_packet_lost`]: what is `inflight`, and nothing else.
+    pub fn without_lost(inflight: Bytes) -> Outstanding {
+        if inflight.is_zero() {
+            Outstanding::Nothing
+        } else {
+            Outstanding::Inflight(inflight)
+        }
+    }
+
+    /// The bytes in flight.
+    fn inflight(self) -> Bytes {
+        match self {
+            Outstanding::Nothing => Bytes::ZERO,
+            Outstanding::Inflight(inflight) => inflight,
+        }
+    }
 }
 
 /// The delivery-rate sample of one ACK (BBR draft, "Rate Sample (rs) Output").
@@ -126,17 +164,12 @@ impl Sampler {
         }
     }
 
-    /// A packet of `bytes` leaves while `inflight_before` bytes, itself not included, are in flight (`OnPacketSent`).
+    /// A packet of `bytes` leaves while so much, itself not included, is `out` (`OnPacketSent`).
     ///
     /// What is returned belongs to the packet: the transport keeps it until the packet is acknowledged or forgotten.
-    pub fn on_packet_sent(
-        &mut self,
-        now: Time,
-        bytes: Bytes,
-        inflight_before: Bytes,
-    ) -> PacketState {
+    pub fn on_packet_sent(&mut self, now: Time, bytes: Bytes, out: Outstanding) -> PacketState {
         // After a pause the pipe was empty: time in which nothing could have been delivered must not count.
-        if inflight_before.is_zero() {
+        if out == Outstanding::Nothing {
             self.first_sent_time = now;
             self.delivered_time = now;
         }
@@ -151,7 +184,7 @@ impl Sampler {
             delivered_time: self.delivered_time,
             first_sent_time: self.first_sent_time,
             lost: self.lost,
-            inflight: inflight_before + bytes,
+            inflight: out.inflight() + bytes,
             is_app_limited: self.app_limited.is_some(),
         }
     }
@@ -242,9 +275,11 @@ impl Sampler {
 
 #[cfg(test)]
 mod tests {
+    use super::Outstanding::Inflight;
     use super::*;
 
     const SIZE: Bytes = Bytes::new(1_000);
+    const NOTHING: Outstanding = Outstanding::Nothing;
     const RTT: Duration = Duration::from_millis(40);
 
     fn ms(ms: u64) -> Time {
@@ -268,7 +303,7 @@ mod tests {
     #[test]
     fn a_single_packet_takes_one_round_trip() {
         let mut sampler = Sampler::new(ms(0));
-        let packet = sampler.on_packet_sent(ms(5), SIZE, Bytes::ZERO);
+        let packet = sampler.on_packet_sent(ms(5), SIZE, NOTHING);
         let sample = ack(&mut sampler, ms(45), &[packet]);
         assert_eq!(sample.delivery_rate, rate(1_000, 40));
         assert_eq!(sample.delivered, SIZE);
@@ -280,9 +315,9 @@ mod tests {
     #[test]
     fn idle_time_does_not_count() {
         let mut sampler = Sampler::new(ms(0));
-        let packet = sampler.on_packet_sent(ms(0), SIZE, Bytes::ZERO);
+        let packet = sampler.on_packet_sent(ms(0), SIZE, NOTHING);
         ack(&mut sampler, ms(40), &[packet]);
-        let packet = sampler.on_packet_sent(ms(10_000), SIZE, Bytes::ZERO);
+        let packet = sampler.on_packet_sent(ms(10_000), SIZE, NOTHING);
         assert_eq!(
             ack(&mut sampler, ms(10_040), &[packet]).delivery_rate,
             rate(1_000, 40)
@@ -294,8 +329,9 @@ mod tests {
         // Ten packets leave at once; their ACKs arrive 10 ms apart, as the bottleneck let the packets through. All
         // were sent at the same knee of the delivery curve: the last sees ten packets in 130 ms.
         let mut sampler = Sampler::new(ms(0));
-        let packets: [PacketState; 10] =
-            core::array::from_fn(|i| sampler.on_packet_sent(ms(0), SIZE, SIZE * i as u64));
+        let packets: [PacketState; 10] = core::array::from_fn(|i| {
+            sampler.on_packet_sent(ms(0), SIZE, Inflight(SIZE * i as u64))
+        });
         let mut last = RateSample::default();
         for (i, packet) in packets.iter().enumerate() {
             last = ack(&mut sampler, ms(40 + 10 * i as u64), &[*packet]);
@@ -308,13 +344,17 @@ mod tests {
         // Paced 10 ms apart; the ACKs of the first round arrive 20 ms late, those of the second all at once.
         let mut sampler = Sampler::new(ms(0));
         let first: [PacketState; 4] = core::array::from_fn(|i| {
-            sampler.on_packet_sent(ms(10 * i as u64), SIZE, SIZE * i as u64)
+            sampler.on_packet_sent(ms(10 * i as u64), SIZE, Inflight(SIZE * i as u64))
         });
         for (i, packet) in first.iter().enumerate() {
             ack(&mut sampler, ms(60 + 10 * i as u64), &[*packet]);
         }
         let second: [PacketState; 8] = core::array::from_fn(|i| {
-            sampler.on_packet_sent(ms(91 + 10 * i as u64), SIZE, SIZE * (i as u64 + 1))
+            sampler.on_packet_sent(
+                ms(91 + 10 * i as u64),
+                SIZE,
+                Inflight(SIZE * (i as u64 + 1)),
+            )
         });
         let sample = ack(&mut sampler, ms(201), &second);
         // Eight packets, sent between 30 ms (the departure of the last one delivered) and 161 ms; between their ACKs and
@@ -327,11 +367,11 @@ mod tests {
     #[test]
     fn the_newest_packet_decides_whatever_the_order() {
         let mut sampler = Sampler::new(ms(0));
-        let a = sampler.on_packet_sent(ms(0), SIZE, Bytes::ZERO);
-        let b = sampler.on_packet_sent(ms(10), SIZE, SIZE);
-        let c = sampler.on_packet_sent(ms(10), SIZE, SIZE * 2);
+        let a = sampler.on_packet_sent(ms(0), SIZE, NOTHING);
+        let b = sampler.on_packet_sent(ms(10), SIZE, Inflight(SIZE));
+        let c = sampler.on_packet_sent(ms(10), SIZE, Inflight(SIZE * 2));
         sampler.mark_app_limited(SIZE * 3);
-        let d = sampler.on_packet_sent(ms(20), SIZE, SIZE * 3);
+        let d = sampler.on_packet_sent(ms(20), SIZE, Inflight(SIZE * 3));
         let mut other = sampler.clone();
         let forwards = ack(&mut sampler, ms(60), &[a, b, c, d]);
         assert_eq!(forwards, ack(&mut other, ms(60), &[d, b, a, c]));
@@ -342,9 +382,9 @@ mod tests {
     #[test]
     fn the_bubble_marks_one_round_trip() {
         let mut sampler = Sampler::new(ms(0));
-        let before = sampler.on_packet_sent(ms(0), SIZE, Bytes::ZERO);
+        let before = sampler.on_packet_sent(ms(0), SIZE, NOTHING);
         sampler.mark_app_limited(SIZE);
-        let within = sampler.on_packet_sent(ms(10), SIZE, SIZE);
+        let within = sampler.on_packet_sent(ms(10), SIZE, Inflight(SIZE));
         assert!(!before.is_app_limited);
         assert!(within.is_app_limited);
         assert!(!ack(&mut sampler, ms(40), &[before]).is_app_limited);
@@ -352,10 +392,10 @@ mod tests {
             sampler.is_app_limited(),
             "delivered up to the mark, not beyond it"
         );
-        let still = sampler.on_packet_sent(ms(41), SIZE, SIZE);
+        let still = sampler.on_packet_sent(ms(41), SIZE, Inflight(SIZE));
         assert!(ack(&mut sampler, ms(50), &[within]).is_app_limited);
         assert!(!sampler.is_app_limited());
-        let after = sampler.on_packet_sent(ms(51), SIZE, SIZE);
+        let after = sampler.on_packet_sent(ms(51), SIZE, Inflight(SIZE));
         assert!(ack(&mut sampler, ms(81), &[still]).is_app_limited);
         assert!(!ack(&mut sampler, ms(91), &[after]).is_app_limited);
     }
@@ -364,24 +404,58 @@ mod tests {
     fn an_interval_below_the_least_round_trip_is_refused() {
         // A TCP-like sender retransmits; the original's ACK arrives right after and is taken for the copy's.
         let mut sampler = Sampler::new(ms(0));
-        let original = sampler.on_packet_sent(ms(0), SIZE, Bytes::ZERO);
-        let other = sampler.on_packet_sent(ms(0), SIZE, SIZE);
+        let original = sampler.on_packet_sent(ms(0), SIZE, NOTHING);
+        let other = sampler.on_packet_sent(ms(0), SIZE, Inflight(SIZE));
         ack(&mut sampler, ms(70), &[other]);
         sampler.on_packet_lost(&original);
-        let copy = sampler.on_packet_sent(ms(71), SIZE, Bytes::ZERO);
+        let copy = sampler.on_packet_sent(ms(71), SIZE, Inflight(Bytes::ZERO));
+        let mut unaware = sampler.clone();
         let sample = ack(&mut sampler, ms(72), &[copy]);
-        assert_eq!(sample.delivery_rate, None);
+        assert_eq!(
+            sample.delivery_rate,
+            rate(1_000, 71),
+            "a packet since the first departure"
+        );
+        unaware.on_packet_acked(ms(72), &copy);
+        let refused = unaware.sample(ms(72), Duration::from_millis(80));
+        assert_eq!(refused.delivery_rate, None);
         assert_eq!(sample.newly_lost, SIZE);
         assert_eq!(sample.total_lost, SIZE);
         assert_eq!(sample.total_delivered, SIZE * 2);
     }
 
     #[test]
+    fn what_is_lost_but_not_acknowledged_is_still_out() {
+        // Ten packets, one each 4 ms. The ACK of the first comes in time, then the path of ACKs stands still. A timeout
+        // declares the other nine lost and repeats the first of them; then one ACK delivers all of them.
+        let mut sampler = Sampler::new(ms(0));
+        let first = sampler.on_packet_sent(ms(0), SIZE, NOTHING);
+        let others: [PacketState; 9] = core::array::from_fn(|i| {
+            sampler.on_packet_sent(
+                ms(4 * (i as u64 + 1)),
+                SIZE,
+                Inflight(SIZE * (i as u64 + 1)),
+            )
+        });
+        ack(&mut sampler, ms(40), &[first]);
+        for packet in &others {
+            sampler.on_packet_lost(packet);
+        }
+        let copy = sampler.on_packet_sent(ms(300), SIZE, Inflight(Bytes::ZERO));
+        let mut delivered = others;
+        delivered[0] = copy;
+        let sample = ack(&mut sampler, ms(350), &delivered);
+        // Not 9 kB in the 50 ms since the repetition.
+        assert_eq!(sample.delivery_rate, rate(9_000, 310));
+        assert_eq!(sample.interval, Duration::from_millis(310));
+    }
+
+    #[test]
     fn losses_count_towards_the_next_sample_only() {
         let mut sampler = Sampler::new(ms(0));
-        let a = sampler.on_packet_sent(ms(0), SIZE, Bytes::ZERO);
-        let b = sampler.on_packet_sent(ms(1), SIZE, SIZE);
-        let c = sampler.on_packet_sent(ms(2), SIZE, SIZE * 2);
+        let a = sampler.on_packet_sent(ms(0), SIZE, NOTHING);
+        let b = sampler.on_packet_sent(ms(1), SIZE, Inflight(SIZE));
+        let c = sampler.on_packet_sent(ms(2), SIZE, Inflight(SIZE * 2));
         sampler.on_packet_lost(&a);
         let sample = ack(&mut sampler, ms(41), &[b]);
         assert_eq!((sample.newly_lost, sample.lost_since_send), (SIZE, SIZE));
@@ -392,7 +466,7 @@ mod tests {
     #[test]
     fn an_ack_of_nothing_gives_no_rate() {
         let mut sampler = Sampler::new(ms(0));
-        let packet = sampler.on_packet_sent(ms(0), SIZE, Bytes::ZERO);
+        let packet = sampler.on_packet_sent(ms(0), SIZE, NOTHING);
         ack(&mut sampler, ms(40), &[packet]);
         let sample = sampler.sample(ms(80), RTT);
         assert_eq!(sample.delivery_rate, None);
@@ -403,8 +477,8 @@ mod tests {
     #[test]
     fn a_late_ack_of_a_lost_packet_counts_once() {
         let mut sampler = Sampler::new(ms(0));
-        let a = sampler.on_packet_sent(ms(0), SIZE, Bytes::ZERO);
-        let b = sampler.on_packet_sent(ms(1), SIZE, SIZE);
+        let a = sampler.on_packet_sent(ms(0), SIZE, NOTHING);
+        let b = sampler.on_packet_sent(ms(1), SIZE, Inflight(SIZE));
         sampler.on_packet_lost(&a);
         ack(&mut sampler, ms(41), &[b]);
         let late = ack(&mut sampler, ms(60), &[a]);
@@ -417,8 +491,8 @@ mod tests {
     #[test]
     fn extremes_do_not_overflow() {
         let mut sampler = Sampler::new(Time::MAX);
-        let a = sampler.on_packet_sent(Time::MAX, Bytes::MAX, Bytes::MAX);
-        let b = sampler.on_packet_sent(Time::ZERO, Bytes::MAX, Bytes::ZERO);
+        let a = sampler.on_packet_sent(Time::MAX, Bytes::MAX, Inflight(Bytes::MAX));
+        let b = sampler.on_packet_sent(Time::ZERO, Bytes::MAX, NOTHING);
         sampler.mark_app_limited(Bytes::MAX);
         sampler.on_packet_lost(&a);
         sampler.on_packet_lost(&b);

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use congestion::sampling::Sampler;
+use congestion::sampling::{Outstanding, Sampler};
 use congestion::{
     Ack, AnyController, Bytes, Cause, Connection, Controller, Duration, Kind, Lost, PacketState,
     Recovery, RttSample, Sent, Time,
@@ -61,7 +61,7 @@ impl Flow {
             985..987 => self.recover(Recovery::Entered(Cause::Ecn)),
             987..992 => self.recover(Recovery::Left),
             992..994 => self.recover(Recovery::Undone),
-            994 => self.controller.on_timeout(self.now),
+            994 => self.controller.on_timeout(self.now, self.inflight_bytes),
             995 => {
                 self.mss = Bytes::new(1_200 + self.below(8_000));
                 self.controller.on_mtu_change(self.mss);
@@ -81,9 +81,11 @@ impl Flow {
         if self.inflight.len() == MOST_INFLIGHT {
             return;
         }
-        let packet = self
-            .sampler
-            .on_packet_sent(self.now, self.mss, self.inflight_bytes);
+        let packet = self.sampler.on_packet_sent(
+            self.now,
+            self.mss,
+            Outstanding::without_lost(self.inflight_bytes),
+        );
         self.inflight.push_back(packet);
         self.inflight_bytes += self.mss;
         self.controller.on_packet_sent(&Sent {

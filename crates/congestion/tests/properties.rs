@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use congestion::bbr1::{self, Bbr1};
-use congestion::sampling::Sampler;
+use congestion::sampling::{Outstanding, Sampler};
 use congestion::{
     Ack, AnyController, Bytes, Cause, Connection, Controller, Duration, Kind, Lost, PacketState,
     Rate, RateSample, Recovery, RttSample, Sent, Snapshot, Time,
@@ -183,7 +183,7 @@ impl<C: Controller> Transport<C> {
             }
             Event::Timeout => {
                 self.lose(usize::MAX);
-                self.controller.on_timeout(self.now);
+                self.controller.on_timeout(self.now, self.inflight());
             }
             Event::Mtu(mss) => {
                 self.mss = *mss;
@@ -199,9 +199,11 @@ impl<C: Controller> Transport<C> {
     }
 
     fn send(&mut self, bytes: Bytes) {
-        let packet = self
-            .sampler
-            .on_packet_sent(self.now, bytes, self.inflight());
+        let packet = self.sampler.on_packet_sent(
+            self.now,
+            bytes,
+            Outstanding::without_lost(self.inflight()),
+        );
         self.outstanding.push_back(packet);
         self.sent += bytes;
         self.controller.on_packet_sent(&Sent {

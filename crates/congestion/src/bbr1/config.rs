@@ -2,6 +2,8 @@
 
 use units::Ratio;
 
+use crate::LossWindow;
+
 /// The settings of [`Bbr1`](super::Bbr1). The default is BBRv1 as Linux runs it, for a transport that counts a packet as
 /// in flight when it has left the host.
 ///
@@ -47,6 +49,8 @@ pub struct Config {
     /// few packets that chance does the rest: at 15 % loss, 20 Mbit/s and 40 ms the rate between the lossy intervals is
     /// taken for a policed one, and as what is sent at that rate is thinned out again, the next one is lower still.
     pub has_policer_model: bool,
+    /// What a timeout leaves of the window. Linux: what is in flight and one packet. Paper: one packet.
+    pub loss_window: LossWindow,
     /// When a loss episode, which opens with a round of packet conservation, is over.
     pub recovery_end: RecoveryEnd,
 }
@@ -82,6 +86,7 @@ impl Config {
             are_phase_ends_budgeted: true,
             has_departure_model: false,
             has_policer_model: true,
+            loss_window: LossWindow::InflightAndOne,
             recovery_end: RecoveryEnd::AfterLossFreeRound,
         }
     }
@@ -97,6 +102,7 @@ impl Config {
             are_phase_ends_budgeted: false,
             has_departure_model: false,
             has_policer_model: true,
+            loss_window: LossWindow::OnePacket,
             recovery_end: RecoveryEnd::WithTransport,
         }
     }

@@ -116,6 +116,7 @@ enum State {
 struct Totals {
     delivered_time: Time,
     delivered: Bytes,
+    newly_acked: Bytes,
     lost: Bytes,
 }
 
@@ -149,6 +150,7 @@ impl Bbr1 {
             totals: Totals {
                 delivered_time: now,
                 delivered: Bytes::ZERO,
+                newly_acked: Bytes::ZERO,
                 lost: Bytes::ZERO,
             },
             pacing: Pacing::new(config.pacing_margin, initial_cwnd, mss),
@@ -160,6 +162,7 @@ impl Bbr1 {
         self.totals = Totals {
             delivered_time: ack.now,
             delivered: ack.rate.total_delivered,
+            newly_acked: ack.newly_acked,
             lost: ack.rate.total_lost,
         };
         match ack.rate.delivery_rate {
@@ -263,11 +266,11 @@ impl Controller for Bbr1 {
         self.totals.lost += lost.packet.bytes;
     }
 
-    fn on_recovery(&mut self, _now: Time, recovery: Recovery, inflight: Bytes) {
+    fn on_recovery(&mut self, now: Time, recovery: Recovery, inflight: Bytes) {
         match recovery {
-            Recovery::Entered(Cause::Loss) => self.enter_recovery(inflight),
-            // BBRv1 takes no notice of ECN.
-            Recovery::Entered(Cause::Ecn) => {}
+            Recovery::Entered(Cause::Loss) => self.enter_recovery(now, inflight),
+            // BBRv1 takes no notice of ECN; and Linux shows it no recovery but that of losses (`TCP_CA_Recovery`).
+            Recovery::Entered(Cause::Ecn | Cause::RepairedLoss) => {}
             Recovery::Left => self.leave_recovery(),
             Recovery::Undone => self.undo_recovery(),
         }
@@ -280,9 +283,9 @@ impl Controller for Bbr1 {
         self.set_cwnd(ack);
     }
 
-    fn on_timeout(&mut self, _now: Time) {
+    fn on_timeout(&mut self, _now: Time, inflight: Bytes) {
         // Counts as the end of a round, as no ACK will tell of one; the silence before it is nobody's throughput.
-        self.collapse(&policer::Observation {
+        let seen = policer::Observation {
             now: self.totals.delivered_time,
             delivered: self.totals.delivered,
             lost: self.totals.lost,
@@ -290,7 +293,8 @@ impl Controller for Bbr1 {
             is_app_limited: false,
             is_round_start: true,
             is_probe_bw: self.is_in_probe_bw(),
-        });
+        };
+        self.collapse(&seen, inflight);
     }
 
     /// RTprop as packets without data see it, which take less time to serialize; and the pace of the first round (Linux

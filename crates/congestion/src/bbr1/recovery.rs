@@ -5,10 +5,11 @@
 //!   by what is delivered, at most doubling in a round, until it is back at its target; when the episode is over, the
 //!   window of before is restored. (Paper, appendix, "Reacting to Transients"; Linux
 //!   `bbr_set_cwnd_to_recover_or_restore`.)
-//! - After a timeout nothing is known of the path: the window is one packet, and grows from there.
+//! - After a timeout nothing is known of the path: the window is one packet, or one more than what is in flight
+//!   ([`LossWindow`](crate::LossWindow)), and grows from there.
 //! - If it turns out that nothing was lost, the window is restored at once.
 
-use units::Bytes;
+use units::{Bytes, Time};
 
 use super::config::RecoveryEnd;
 use super::{Bbr1, policer};
@@ -21,9 +22,11 @@ pub struct LossEpisode {
     is_open: bool,
     /// The transport's recovery, or the time after a timeout, is going on.
     is_transport_recovering: bool,
-    /// Conservation starts with the next ACK.
-    is_entering: bool,
+    /// The recovery that the transport entered at that time began the episode, and no ACK has come since.
+    entered: Option<Time>,
     is_conserving: bool,
+    /// What had been lost in all when the window was last set to what losses had left.
+    settled_losses: Bytes,
     /// A packet was lost since the round started.
     is_round_lossy: bool,
     /// The window to return to after the episode, or after ProbeRTT.
@@ -35,8 +38,9 @@ impl LossEpisode {
         LossEpisode {
             is_open: false,
             is_transport_recovering: false,
-            is_entering: false,
+            entered: None,
             is_conserving: false,
+            settled_losses: Bytes::ZERO,
             is_round_lossy: false,
             prior_cwnd: Bytes::ZERO,
         }
@@ -44,8 +48,10 @@ impl LossEpisode {
 }
 
 impl Bbr1 {
-    /// The transport has entered recovery with `inflight` left.
-    pub(super) fn enter_recovery(&mut self, inflight: Bytes) {
+    /// The transport has entered recovery with `inflight` left. Conservation begins with the ACK that tells of the losses,
+    /// whether the transport reports it after them or, at the same time, before them. A timer that finds losses leaves the
+    /// window until the next ACK (Linux `tcp_rack_reo_timeout`).
+    pub(super) fn enter_recovery(&mut self, now: Time, inflight: Bytes) {
         self.save_cwnd();
         let is_new =
             !self.episode.is_open || self.config.recovery_end == RecoveryEnd::WithTransport;
@@ -53,9 +59,10 @@ impl Bbr1 {
         self.episode.is_transport_recovering = true;
         self.episode.is_round_lossy = true;
         if is_new {
-            self.episode.is_entering = true;
-            // Until the next ACK just the repair of the loss may leave; a window that was not used is given up.
-            self.cwnd = self.cwnd.min(inflight + self.mss);
+            self.episode.entered = Some(now);
+            if now == self.totals.delivered_time {
+                self.start_conservation(self.totals.delivered, inflight + self.totals.newly_acked);
+            }
         }
     }
 
@@ -86,16 +93,17 @@ impl Bbr1 {
         }
     }
 
-    /// Everything outstanding is lost (paper, appendix, "Reacting to Transients"; Linux `bbr_set_state` for
-    /// `TCP_CA_Loss`).
-    pub(super) fn collapse(&mut self, seen: &policer::Observation) {
+    /// A timeout, with `inflight` left (paper, appendix, "Reacting to Transients"; Linux `tcp_enter_loss`, and
+    /// `bbr_set_state` for `TCP_CA_Loss`).
+    pub(super) fn collapse(&mut self, seen: &policer::Observation, inflight: Bytes) {
         self.save_cwnd();
         self.episode.is_open = true;
         self.episode.is_transport_recovering = true;
         self.episode.is_round_lossy = true;
-        self.episode.is_entering = false;
+        self.episode.entered = None;
         self.episode.is_conserving = false;
-        self.cwnd = self.mss;
+        self.episode.settled_losses = self.totals.lost;
+        self.cwnd = self.config.loss_window.bytes(inflight, self.mss);
         self.full_pipe.forget_baseline();
         self.observe_policer(seen);
     }
@@ -118,18 +126,29 @@ impl Bbr1 {
     /// Takes losses out of the window, and keeps it at what is delivered while conserving packets. Returns whether it
     /// does the latter, so that the window must not grow.
     pub(super) fn conserve_packets(&mut self, ack: &Ack) -> bool {
-        self.cwnd = (self.cwnd - ack.rate.newly_lost).max(self.mss);
+        let unsettled = ack.rate.total_lost - self.episode.settled_losses;
+        self.cwnd = (self.cwnd - ack.rate.newly_lost.min(unsettled)).max(self.mss);
         let conserved = ack.inflight + ack.newly_acked;
-        if self.episode.is_entering {
-            self.episode.is_entering = false;
-            self.episode.is_conserving = true;
-            self.round.restart(ack.rate.total_delivered);
-            self.cwnd = conserved;
+        if let Some(entered) = self.episode.entered.take()
+            && (entered == ack.now || !self.episode.is_conserving)
+        {
+            self.start_conservation(ack.rate.total_delivered, conserved);
         }
         if self.episode.is_conserving {
             self.cwnd = self.cwnd.max(conserved);
         }
         self.episode.is_conserving
+    }
+
+    /// Conserves packets from an ACK on that has left `conserved`: what was in flight then, and what it acknowledged.
+    fn start_conservation(&mut self, delivered: Bytes, conserved: Bytes) {
+        self.episode.is_conserving = true;
+        self.episode.settled_losses = self.totals.lost;
+        self.round.restart(delivered);
+        self.cwnd = conserved;
+        if self.is_in_probe_rtt() {
+            self.cwnd = self.cwnd.min(self.min_cwnd());
+        }
     }
 
     /// Remembers the window before something cuts it. One that is already cut does not replace a greater one.
@@ -153,7 +172,7 @@ impl Bbr1 {
     }
 
     fn end_conservation(&mut self) {
-        self.episode.is_entering = false;
+        self.episode.entered = None;
         self.episode.is_conserving = false;
         // ProbeRTT wants the window small, and restores it itself.
         if !self.is_in_probe_rtt() {
@@ -164,12 +183,12 @@ impl Bbr1 {
 
 #[cfg(test)]
 mod tests {
-    use units::{Duration, Rate, Time};
+    use units::{Duration, Rate};
 
     use super::super::Config;
     use super::*;
-    use crate::controller::{Cause, Connection, Controller, Recovery};
-    use crate::sampling::RateSample;
+    use crate::controller::{Cause, Connection, Controller, Lost, Recovery};
+    use crate::sampling::{PacketState, RateSample};
 
     const MSS: Bytes = Bytes::new(1_500);
 
@@ -201,6 +220,7 @@ mod tests {
                 prior_delivered: MSS * prior,
                 total_delivered: MSS * delivered,
                 newly_lost: MSS * lost,
+                total_lost: MSS * (1_000 + lost),
                 ..RateSample::default()
             },
             rtt: None,
@@ -212,7 +232,7 @@ mod tests {
     }
 
     fn recovery(bbr1: &mut Bbr1, recovery: Recovery, inflight: u64) {
-        bbr1.on_recovery(at(100), recovery, MSS * inflight);
+        bbr1.on_recovery(at(101), recovery, MSS * inflight);
     }
 
     #[test]
@@ -229,6 +249,72 @@ mod tests {
         assert_eq!(bbr1.cwnd(), MSS * 81);
         bbr1.on_ack(&ack(0, 104, 40, 60));
         assert_eq!(bbr1.cwnd(), MSS * 61, "not 41");
+    }
+
+    /// The controller after an ACK at 100 ms that left 90 packets in flight, and a loss of 60 of them found at that time.
+    fn entered_at(ms: u64) -> Bbr1 {
+        let mut bbr1 = bbr1();
+        let first = ack(0, 100, 0, 90);
+        bbr1.on_ack(&first);
+        let packet = PacketState {
+            bytes: MSS * 60,
+            sent_time: at(0),
+            sequence: 0,
+            delivered: Bytes::ZERO,
+            delivered_time: at(0),
+            first_sent_time: at(0),
+            lost: Bytes::ZERO,
+            inflight: MSS,
+            is_app_limited: false,
+        };
+        bbr1.on_packet_lost(&Lost {
+            now: at(ms),
+            packet,
+            inflight: MSS * 30,
+        });
+        bbr1.on_recovery(at(ms), Recovery::Entered(Cause::Loss), MSS * 30);
+        bbr1
+    }
+
+    #[test]
+    fn conservation_begins_with_the_ack_that_tells_of_the_losses() {
+        // The transport reports the losses right behind the ACK, which delivered one packet.
+        let mut behind = entered_at(100);
+        assert_eq!(behind.cwnd(), MSS * 31);
+        // The losses are settled: the next ACK's sample tells of them, and takes nothing away again.
+        behind.on_ack(&ack(0, 101, 60, 30));
+        assert_eq!(behind.cwnd(), MSS * 31);
+    }
+
+    #[test]
+    fn a_timer_that_finds_losses_leaves_the_window_until_the_next_ack() {
+        let mut by_timer = entered_at(110);
+        assert_eq!(by_timer.cwnd(), MSS * 101, "as it was");
+        by_timer.on_ack(&ack(0, 120, 60, 40));
+        assert_eq!(by_timer.cwnd(), MSS * 41, "conserved");
+    }
+
+    #[test]
+    fn a_loss_that_a_probe_has_repaired_changes_nothing() {
+        let mut bbr1 = bbr1();
+        bbr1.on_ack(&ack(0, 100, 0, 90));
+        let before = bbr1.snapshot();
+        recovery(&mut bbr1, Recovery::Entered(Cause::RepairedLoss), 10);
+        recovery(&mut bbr1, Recovery::Left, 10);
+        assert_eq!(bbr1.snapshot(), before);
+        bbr1.on_ack(&ack(0, 101, 0, 1));
+        assert!(bbr1.cwnd() > before.cwnd, "it grows on");
+    }
+
+    #[test]
+    fn a_timeout_leaves_a_window_for_the_repetition() {
+        for (config, packets) in [(Config::linux(), 31), (Config::paper(), 1)] {
+            let mut bbr1 = bbr1();
+            bbr1.config = config;
+            bbr1.on_ack(&ack(0, 100, 0, 99));
+            bbr1.on_timeout(at(100), MSS * 30);
+            assert_eq!(bbr1.cwnd(), MSS * packets);
+        }
     }
 
     /// Two of the three rounds without growth have passed.
@@ -252,7 +338,7 @@ mod tests {
         assert!(is_full_after_a_round(near_plateau()));
 
         let mut timed_out = near_plateau();
-        timed_out.on_timeout(at(100));
+        timed_out.on_timeout(at(100), Bytes::ZERO);
         assert!(!is_full_after_a_round(timed_out));
 
         let mut undone = near_plateau();

@@ -200,7 +200,7 @@ mod tests {
     #[test]
     fn before_the_first_congestion_it_grows_by_a_twentieth_a_round() {
         let mut flow = recovered(Variant::Linux, 4, Duration::from_millis(10));
-        flow.controller.on_timeout(flow.now);
+        flow.controller.on_timeout(flow.now, Bytes::ZERO);
         flow.recovery(crate::controller::Recovery::Left);
         while flow.state() == "SlowStart" {
             flow.ack();

@@ -12,6 +12,7 @@ mod root;
 
 use units::{Bytes, Ratio, Time};
 
+use crate::LossWindow;
 use crate::controller::{Cause, Connection};
 use crate::hystart::HyStart;
 use crate::loss_based::{Avoidance, Growth, LossBased};
@@ -45,6 +46,8 @@ pub struct Config {
     pub fast_convergence: bool,
     /// Whether HyStart watches over slow start: Linux's own, or with RFC 9438's variant HyStart++ (RFC 9406).
     pub hystart: bool,
+    /// What a timeout leaves of the window. Linux: what is in flight and one packet. RFC 5681: one packet.
+    pub loss_window: LossWindow,
 }
 
 impl Default for Config {
@@ -55,6 +58,7 @@ impl Default for Config {
             ecn_beta: Ratio::new(7, 10),
             fast_convergence: true,
             hystart: true,
+            loss_window: LossWindow::default(),
         }
     }
 }
@@ -72,7 +76,7 @@ impl Cubic {
             Variant::Linux => HyStart::linux(connection.now, connection.is_paced),
             Variant::Rfc9438 => HyStart::rfc9406(),
         });
-        LossBased::start(connection, avoidance, hystart)
+        LossBased::start(connection, avoidance, hystart, config.loss_window)
     }
 }
 
@@ -122,7 +126,7 @@ impl Avoidance for CubicAvoidance {
 
     fn on_congestion(&mut self, cwnd: Bytes, mss: Bytes, cause: Cause) -> Bytes {
         let beta = match cause {
-            Cause::Loss => self.config.beta,
+            Cause::Loss | Cause::RepairedLoss => self.config.beta,
             Cause::Ecn => self.config.ecn_beta,
         };
         let reduced = beta.of_bytes(cwnd);
@@ -349,7 +353,7 @@ mod tests {
             bytes: MSS,
             inflight: MSS,
         });
-        paused.now += Duration::from_millis(900);
+        paused.now += Duration::from_millis(250);
         paused.controller.on_idle_restart(paused.now);
         assert_eq!(paused.controller.cwnd(), before);
         busy.run(Duration::from_secs(3));
@@ -376,7 +380,7 @@ mod tests {
     #[test]
     fn after_a_timeout_the_curve_starts_flat() {
         let mut flow = recovered(7, RTT);
-        flow.controller.on_timeout(flow.now);
+        flow.controller.on_timeout(flow.now, Bytes::ZERO);
         flow.recovery(Recovery::Left);
         while flow.state() == "SlowStart" {
             flow.ack();

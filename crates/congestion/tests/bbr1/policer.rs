@@ -47,10 +47,7 @@ fn the_policed_rate_is_found_and_kept_to() {
     // intervals of four rounds or more must lose a fifth before there is a policer again. Gain cycling without an end
     // settles just above the policed rate and loses steadily, but never a fifth.
     let (kept, cycling) = (loss(&with, from, to), loss(&without, from, to));
-    assert!(
-        kept <= cycling * 0.75,
-        "{kept}, without the model {cycling}"
-    );
+    assert!(kept <= cycling * 0.8, "{kept}, without the model {cycling}");
 }
 
 /// Where the model saves most: an application that pauses, so that the bucket fills and each burst through it looks like

@@ -109,8 +109,9 @@ fn an_application_that_sends_little_has_no_large_window() {
         let last = flow.points.last().expect("points");
         assert_eq!(last.delivered, MSS * 5 * 200, "{kind}");
         assert_eq!((last.sent, last.inflight), (last.delivered, Bytes::ZERO));
+        // Two writes are in flight for the moment between the second's and the first one's ACK; slow start allows twice that.
         assert!(
-            last.snapshot.cwnd <= MSS * 10,
+            last.snapshot.cwnd <= MSS * 20,
             "{kind}: {}",
             last.snapshot.cwnd
         );

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use congestion::sampling::Sampler;
+use congestion::sampling::{Outstanding, Sampler};
 use congestion::{
     Ack, Bytes, Cause, Connection, Controller, Duration, Lost, PacketState, Rate, Ratio, Recovery,
     RttSample, Sent, Snapshot, Time,
@@ -82,7 +82,7 @@ pub struct Point {
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Outstanding {
+struct InFlight {
     state: PacketState,
 }
 
@@ -95,7 +95,7 @@ pub struct Flow<C> {
     order: LossOrder,
     now: Time,
     sampler: Sampler,
-    outstanding: BTreeMap<u64, Outstanding>,
+    outstanding: BTreeMap<u64, InFlight>,
     inflight: Bytes,
     sent: Bytes,
     next_number: u64,
@@ -226,11 +226,13 @@ impl<C: Controller> Flow<C> {
         if self.backlog != Bytes::MAX {
             self.backlog -= MSS;
         }
-        let state = self.sampler.on_packet_sent(self.now, MSS, self.inflight);
+        let state =
+            self.sampler
+                .on_packet_sent(self.now, MSS, Outstanding::without_lost(self.inflight));
         self.inflight += MSS;
         self.sent += MSS;
         self.outstanding
-            .insert(self.next_number, Outstanding { state });
+            .insert(self.next_number, InFlight { state });
         self.path.forward.send(self.now, MSS, self.next_number);
         self.next_number += 1;
         self.last_send = self.now;
@@ -355,7 +357,7 @@ impl<C: Controller> Flow<C> {
     }
 
     /// RFC 9002, "Time Threshold".
-    fn loss_delay(&self, packet: &Outstanding) -> Option<Time> {
+    fn loss_delay(&self, packet: &InFlight) -> Option<Time> {
         let rtt = self.smoothed_rtt?.max(self.last_rtt);
         Some(packet.state.sent_time + rtt * 9 / 8)
     }

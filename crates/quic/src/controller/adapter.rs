@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Instant;
 
-use congestion::sampling::Sampler;
+use congestion::sampling::{Outstanding, Sampler};
 use congestion::{
     Ack, Bytes, Cause, Connection, Controller, Duration, Lost, Recovery, RttSample, Sent, Time,
 };
@@ -201,7 +201,9 @@ where
         if std::mem::take(&mut self.is_idle) {
             self.controller.on_idle_restart(now);
         }
-        let state = self.sampler.on_packet_sent(now, size, self.inflight());
+        // noq does not report a packet as acknowledged that it has declared lost.
+        let out = Outstanding::without_lost(self.inflight());
+        let state = self.sampler.on_packet_sent(now, size, out);
         self.packets.insert(pn, state);
         self.inflight = self.inflight.saturating_add(bytes.into());
         self.counts.last_sequence = state.sequence;
@@ -360,7 +362,7 @@ where
         if is_persistent_congestion {
             self.begin_episode();
             self.counts.timeouts += 1;
-            self.controller.on_timeout(now);
+            self.controller.on_timeout(now, self.inflight());
         } else if newest.is_some_and(|newest| self.episode.precedes(newest)) {
             self.enter_recovery(now, Cause::Loss);
         }

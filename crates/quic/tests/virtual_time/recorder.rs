@@ -72,7 +72,7 @@ impl Controller for Recorder {
         self.events.push(Event::Ack(*ack));
     }
 
-    fn on_timeout(&mut self, now: Time) {
+    fn on_timeout(&mut self, now: Time, _inflight: Bytes) {
         self.events.push(Event::Timeout(now));
     }
 

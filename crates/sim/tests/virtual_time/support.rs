@@ -175,7 +175,7 @@ impl Controller for Fixed {
     fn on_packet_lost(&mut self, _: &Lost) {}
     fn on_recovery(&mut self, _: Time, _: Recovery, _: Bytes) {}
     fn on_ack(&mut self, _: &Ack) {}
-    fn on_timeout(&mut self, _: Time) {}
+    fn on_timeout(&mut self, _: Time, _: Bytes) {}
     fn on_mtu_change(&mut self, _: Bytes) {}
     fn cwnd(&self) -> Bytes {
         self.0

@@ -275,15 +275,15 @@ impl<C: Controller> Sender<C> {
         self.reduce(now, Cause::Ecn, true);
     }
 
-    /// A probe has repaired the loss of the tail without anybody noticing: the answer is that to a recovery which is
-    /// already over (RFC 8985, "Detecting Losses Using TLP").
+    /// A probe has repaired the loss of the tail without anybody noticing: a window that answers losses is reduced, and
+    /// there is nothing to recover from (RFC 8985, "Detecting Losses Using TLP"; Linux `tcp_process_tlp_ack`).
     pub(super) fn answer_repaired_loss(&mut self, now: Time) {
         if self.recovery.phase != Phase::Open {
             return;
         }
         self.stats.recoveries += 1;
         self.recovery.undo = None;
-        self.change(now, Change::Entered(Cause::Loss));
+        self.change(now, Change::Entered(Cause::RepairedLoss));
         self.change(now, Change::Left);
     }
 
@@ -309,7 +309,8 @@ impl<C: Controller> Sender<C> {
         }
         self.recovery.is_frto = may_frto;
         self.stats.timeouts += 1;
-        self.controller.on_timeout(now);
+        let inflight = self.scoreboard.inflight();
+        self.controller.on_timeout(now, inflight);
     }
 
     /// Everything that should have been acknowledged by now is lost (RFC 8985, `RACK_mark_losses_on_RTO`); without times to

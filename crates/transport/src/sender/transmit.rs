@@ -1,6 +1,7 @@
 //! What leaves, and when: repetitions before new data, as much as the congestion window, the receive window, the small
 //! queue below and the pacer let through (Linux `tcp_write_xmit`, `tcp_xmit_retransmit_queue`).
 
+use congestion::sampling::Outstanding;
 use congestion::{Bytes, Controller, Duration, Sent, Time};
 
 use super::Sender;
@@ -248,9 +249,9 @@ impl<C: Controller> Sender<C> {
         while !rest.is_zero() {
             let bytes = rest.min(mss);
             rest -= bytes;
-            let state = self
-                .sampler
-                .on_packet_sent(departure, bytes, self.inflight());
+            let state =
+                self.sampler
+                    .on_packet_sent(departure, bytes, self.outstanding(Bytes::ZERO));
             self.scoreboard.push(self.stream.next(), state);
             self.stream.send(bytes.get());
             self.on_packet_sent(now, bytes);
@@ -295,12 +296,21 @@ impl<C: Controller> Sender<C> {
         let in_flight = self.scoreboard.inflight_of(number);
         let state = self
             .sampler
-            .on_packet_sent(departure, bytes, self.inflight() - in_flight);
+            .on_packet_sent(departure, bytes, self.outstanding(in_flight));
         self.scoreboard.retransmit(number, state);
         self.recovery.on_repeat(departure);
         self.stats.packets_retransmitted += 1;
         self.stats.retransmitted += bytes;
         self.on_packet_sent(now, bytes);
+    }
+
+    /// What is out beside a packet that is about to leave, of which `own` bytes count as in flight already.
+    fn outstanding(&self, own: Bytes) -> Outstanding {
+        if self.scoreboard.is_empty() {
+            Outstanding::Nothing
+        } else {
+            Outstanding::Inflight(self.inflight() - own)
+        }
     }
 
     fn on_packet_sent(&mut self, now: Time, bytes: Bytes) {

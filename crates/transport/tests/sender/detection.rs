@@ -59,7 +59,8 @@ fn what_a_probe_repairs_unseen_is_answered_once_it_is_known() {
     assert_eq!(wire.sender.controller().changes, []);
     wire.write(10);
     wire.finish();
-    assert_eq!(wire.sender.controller().changes, [ENTERED, Recovery::Left]);
+    let repaired = Recovery::Entered(Cause::RepairedLoss);
+    assert_eq!(wire.sender.controller().changes, [repaired, Recovery::Left]);
 }
 
 #[test]

@@ -5,5 +5,8 @@ mod ecn;
 mod limits;
 mod properties;
 mod reduction;
+mod silence;
+mod tail;
 mod undo;
+mod usage;
 mod wire;

@@ -60,7 +60,7 @@ impl Controller for Fixed {
         self.changes.push(recovery);
     }
     fn on_ack(&mut self, _: &Ack) {}
-    fn on_timeout(&mut self, now: Time) {
+    fn on_timeout(&mut self, now: Time, _: Bytes) {
         self.timeouts.push(now);
     }
     fn on_mtu_change(&mut self, _: Bytes) {}
@@ -110,6 +110,15 @@ enum Event {
     ToSender(Body),
 }
 
+/// A time in which no ACK arrives. What the receiver sends arrives at its end.
+#[derive(Debug, Clone, Copy)]
+pub struct Silence {
+    pub from: Time,
+    pub to: Time,
+    /// Only the last of those ACKs arrives, as where a host or a link merges ACKs that wait.
+    pub is_merged: bool,
+}
+
 /// Decides on a packet by its number in the stream (of full packets) and how often it was sent before.
 type Script = Box<dyn FnMut(u64, u32) -> Fate>;
 
@@ -122,6 +131,9 @@ pub struct Wire<C> {
     pub acks: Vec<Ack>,
     /// Every packet with payload that left, with its time.
     pub sent: Vec<(Time, Data)>,
+    pub silence: Option<Silence>,
+    /// The place of the ACK that waits for the end of a merged silence.
+    merged: Option<(Time, u64)>,
     copies: HashMap<u64, u32>,
     free: Time,
     events: BTreeMap<(Time, u64), Event>,
@@ -143,6 +155,8 @@ impl<C: Controller> Wire<C> {
             script: Box::new(script),
             acks: Vec::new(),
             sent: Vec::new(),
+            silence: None,
+            merged: None,
             copies: HashMap::new(),
             free: Time::ZERO,
             events: BTreeMap::new(),
@@ -243,7 +257,17 @@ impl<C: Controller> Wire<C> {
     }
 
     fn back(&mut self, segment: Segment) {
-        self.push(self.now + DELAY, Event::ToSender(segment.body));
+        let mut at = self.now + DELAY;
+        if let Some(silence) = self.silence.filter(|s| s.from <= at && at < s.to) {
+            at = silence.to;
+            if silence.is_merged {
+                self.merged
+                    .take()
+                    .and_then(|place| self.events.remove(&place));
+                self.merged = Some((at, self.serial + 1));
+            }
+        }
+        self.push(at, Event::ToSender(segment.body));
     }
 
     fn push(&mut self, time: Time, event: Event) {

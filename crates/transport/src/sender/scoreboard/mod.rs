@@ -369,6 +369,7 @@ impl Scoreboard {
 #[cfg(test)]
 mod tests {
     use congestion::Time;
+    use congestion::sampling::Outstanding;
     use congestion::sampling::Sampler;
 
     use super::*;
@@ -380,7 +381,11 @@ mod tests {
         let mut sampler = Sampler::new(Time::ZERO);
         let mut scoreboard = Scoreboard::default();
         for number in 0..packets {
-            let state = sampler.on_packet_sent(Time::ZERO, MSS, scoreboard.inflight());
+            let state = sampler.on_packet_sent(
+                Time::ZERO,
+                MSS,
+                Outstanding::Inflight(scoreboard.inflight()),
+            );
             scoreboard.push(number * 100, state);
         }
         (scoreboard, sampler)
@@ -450,7 +455,7 @@ mod tests {
             (scoreboard.lost(), scoreboard.inflight()),
             (MSS * 3, MSS * 3)
         );
-        let state = sampler.on_packet_sent(Time::ZERO, MSS, MSS * 3);
+        let state = sampler.on_packet_sent(Time::ZERO, MSS, Outstanding::Inflight(MSS * 3));
         scoreboard.retransmit(1, state);
         assert!(scoreboard.has_repeated_in_flight());
         assert_eq!(scoreboard.next_lost().map(|(number, _)| number), Some(2));
@@ -462,14 +467,14 @@ mod tests {
     #[test]
     fn what_was_lost_is_a_loss_until_it_has_arrived() {
         let (mut scoreboard, mut sampler) = sent(3);
-        let again = sampler.on_packet_sent(Time::ZERO, MSS, MSS * 2);
+        let again = sampler.on_packet_sent(Time::ZERO, MSS, Outstanding::Inflight(MSS * 2));
         scoreboard.retransmit(2, again);
         assert!(
             !scoreboard.has_losses(),
             "a probe repeats what may not be lost"
         );
         scoreboard.mark_lost(1);
-        let again = sampler.on_packet_sent(Time::ZERO, MSS, MSS * 2);
+        let again = sampler.on_packet_sent(Time::ZERO, MSS, Outstanding::Inflight(MSS * 2));
         scoreboard.retransmit(1, again);
         assert!(scoreboard.has_losses() && scoreboard.lost().is_zero());
         sack(&mut scoreboard, 100, 200);
@@ -498,7 +503,7 @@ mod tests {
         let mut scoreboard = Scoreboard::default();
         let mut start = 0;
         for bytes in [100, 7, 100, 50, 100, 100] {
-            let state = sampler.on_packet_sent(Time::ZERO, Bytes::new(bytes), Bytes::ZERO);
+            let state = sampler.on_packet_sent(Time::ZERO, Bytes::new(bytes), Outstanding::Nothing);
             scoreboard.push(start, state);
             start += bytes;
         }

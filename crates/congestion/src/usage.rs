@@ -1,0 +1,57 @@
+//! How much of the window was used.
+
+use units::Bytes;
+
+/// The most that was in flight at once since everything that had been sent before was settled: acknowledged or declared lost
+/// (Linux `tcp_cwnd_validate`, `max_packets_out`).
+///
+/// A sender that never fills its window must not grow it (RFC 7661, RFC 9002). But an application that sends less than a
+/// window at a time, again and again, would so keep the initial window for ever. In slow start the window may grow to twice
+/// what was in flight and has been acknowledged, as it would with a window that was full.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Usage {
+    /// What was sent in all, repetitions included.
+    sent: Bytes,
+    /// What had been sent when `most` was last raised.
+    end: Bytes,
+    most: Bytes,
+}
+
+impl Usage {
+    /// A packet has left; with it, `inflight` is in flight.
+    pub fn on_sent(&mut self, bytes: Bytes, inflight: Bytes) {
+        self.sent += bytes;
+        let settled = self.sent - inflight;
+        if settled >= self.end || inflight > self.most {
+            self.most = inflight;
+            self.end = self.sent;
+        }
+    }
+
+    /// The most that was in flight.
+    pub fn most(&self) -> Bytes {
+        self.most
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MSS: Bytes = Bytes::new(1_000);
+
+    #[test]
+    fn the_most_is_kept_until_that_flight_is_settled() {
+        let mut usage = Usage::default();
+        for packets in 1..=8 {
+            usage.on_sent(MSS, MSS * packets);
+        }
+        assert_eq!(usage.most(), MSS * 8);
+        // Six of them are acknowledged: the rest is still that flight's.
+        usage.on_sent(MSS, MSS * 3);
+        assert_eq!(usage.most(), MSS * 8);
+        // All of it is.
+        usage.on_sent(MSS, MSS * 1);
+        assert_eq!(usage.most(), MSS);
+    }
+}

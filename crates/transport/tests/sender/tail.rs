@@ -1,0 +1,91 @@
+//! Losses at the end of what is sent: found by a timer, or repaired by a probe.
+
+use congestion::{AnyController, Bytes, Controller, Duration, Kind, Snapshot};
+use transport::sender::{Config, Stats};
+
+use crate::wire::{DELAY, Fate, MSS, Wire, ms};
+
+const PACKETS: u64 = 20_000;
+
+/// Sends [`PACKETS`], of which those in `lost` are dropped once.
+fn wire(kind: Kind, lost: core::ops::Range<u64>) -> Wire<AnyController> {
+    let make = move |c| AnyController::on_host(kind, c);
+    let mut wire = Wire::new(&Config::default(), make, move |packet, copy| {
+        if copy == 0 && lost.contains(&packet) {
+            Fate::Drop
+        } else {
+            Fate::Pass
+        }
+    });
+    wire.write(PACKETS);
+    wire
+}
+
+fn completion(kind: Kind, lost: core::ops::Range<u64>) -> (Duration, Stats) {
+    let mut wire = wire(kind, lost);
+    let end = wire.finish();
+    (end.since(ms(0)), wire.sender.stats())
+}
+
+/// Of the last 40 packets all but the very last are lost. Its SACK shows one hole, and RACK's timer declares the losses.
+/// Linux leaves the window to BBR then, whose next move is with the next ACK: so all of the repetitions leave at once, and
+/// the tail takes one more round trip and RACK's quarter of one.
+#[test]
+fn losses_that_the_timer_finds_are_repaired_in_one_round_trip() {
+    let (clean, _) = completion(Kind::Bbr1, 0..0);
+    let (lossy, stats) = completion(Kind::Bbr1, PACKETS - 40..PACKETS - 1);
+    assert_eq!((stats.packets_lost, stats.packets_retransmitted), (39, 39));
+    assert_eq!(stats.timeouts, 0);
+    let cost = lossy.saturating_sub(clean);
+    let rtt = DELAY * 2;
+    assert!(cost < rtt + rtt / 2, "{cost}");
+}
+
+/// What the controller is like when a transfer whose last packet was lost is over and idle; and how long the next 2,000
+/// packets take.
+fn after_probe(kind: Kind, lost: core::ops::Range<u64>) -> (Snapshot, Duration, Stats) {
+    let mut wire = wire(kind, lost);
+    wire.run_until(ms(20_000));
+    let start = wire.now;
+    wire.write(2_000);
+    let mut least = wire.sender.controller().snapshot();
+    while !wire.sender.inflight().is_zero() {
+        wire.run_until(wire.now + Duration::from_millis(1));
+        let snapshot = wire.sender.controller().snapshot();
+        if snapshot.cwnd < least.cwnd {
+            least = snapshot;
+        }
+    }
+    (least, wire.now.since(start), wire.sender.stats())
+}
+
+/// Linux goes through CWR to Open when a probe has repaired a loss, and BBR looks at Recovery only: it conserves nothing.
+#[test]
+fn a_loss_that_a_probe_repaired_does_not_narrow_bbrs_window() {
+    let (clean, in_clean, _) = after_probe(Kind::Bbr1, 0..0);
+    let (probed, in_probed, stats) = after_probe(Kind::Bbr1, PACKETS - 1..PACKETS);
+    assert_eq!((stats.tail_loss_probes, stats.recoveries), (1, 1));
+    assert_eq!(probed.cwnd, clean.cwnd);
+    assert!(
+        in_probed <= in_clean + Duration::from_millis(2),
+        "{in_probed}, not {in_clean}"
+    );
+}
+
+/// The window of CUBIC does answer that loss, when more than the probe repeated is acknowledged.
+#[test]
+fn a_loss_that_a_probe_repaired_reduces_cubics_window() {
+    for (lost, is_reduced) in [(0..0, false), (PACKETS - 1..PACKETS, true)] {
+        let mut wire = wire(Kind::Cubic, lost);
+        wire.run_until(ms(20_000));
+        wire.write(1);
+        wire.run_until(wire.now + Duration::from_millis(300));
+        let initial = Bytes::new(10 * MSS);
+        let ssthresh = wire.sender.controller().snapshot().ssthresh;
+        assert_eq!(
+            ssthresh.is_some_and(|ssthresh| ssthresh < initial),
+            is_reduced
+        );
+        assert_eq!(wire.sender.stats().recoveries, u64::from(is_reduced));
+    }
+}
