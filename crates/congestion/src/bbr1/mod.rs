@@ -266,7 +266,7 @@ impl Controller for Bbr1 {
     fn on_recovery(&mut self, _now: Time, recovery: Recovery, inflight: Bytes) {
         match recovery {
             Recovery::Entered(Cause::Loss) => self.enter_recovery(inflight),
-            // BBRv1 takes no notice of ECN.
+            // BBRv1 takes no notice of ECN, and says so (`responds_to_ecn`).
             Recovery::Entered(Cause::Ecn) => {}
             Recovery::Left => self.leave_recovery(),
             Recovery::Undone => self.undo_recovery(),
