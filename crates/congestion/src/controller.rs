@@ -10,9 +10,10 @@
 //! 2. **An ACK arrives**: for each packet that it shows to be lost [`Controller::on_packet_lost`]; then
 //!    [`Controller::on_recovery`] if it starts, ends or undoes a recovery (an end or undo may also come before the
 //!    losses, which then belong to the next recovery); then, once, [`Controller::on_ack`] with everything that the ACK
-//!    delivered. A transport that finds losses only after it has
-//!    processed the ACK may report them right behind it, and the recovery that they start, with the same time: they then
-//!    count towards the next ACK's sample.
+//!    delivered. A QUIC ACK does not say what is lost: that is inferred after it has been processed (RFC 9002,
+//!    "OnAckReceived"). So a stack may tell of the ACK first and of its losses after. Whoever drives a controller from such a
+//!    stack holds [`Controller::on_ack`] back until the losses are known. Otherwise they count towards the next ACK, and BBR
+//!    begins to conserve packets an ACK late.
 //! 3. **A timer fires**: losses found by a timer are reported as in 2 without the ACK; a retransmission timeout (TCP)
 //!    or persistent congestion (QUIC) is [`Controller::on_timeout`], after the losses that it declared.
 //!
@@ -192,6 +193,14 @@ pub trait Controller: Debug + Send {
     /// Whether the pacing rate matters: a transport that does not pace everybody (Linux without FQ) is to keep to it for
     /// this controller, by itself (Linux `SK_PACING_NEEDED`). Others do with the ACK clock.
     fn needs_pacing(&self) -> bool {
+        false
+    }
+
+    /// Whether it answers marks, by sending less, as it would a loss. Only then may a transport send its packets as capable
+    /// of ECN: what marks a packet instead of dropping it relies on that answer (RFC 3168, "The TCP Sender"; RFC 8311, "ECN
+    /// Experimentation"; RFC 9002, "Explicit Congestion Notification"). Linux does not ask: with `tcp_ecn` = 1 it sends
+    /// BBRv1's packets so, too.
+    fn responds_to_ecn(&self) -> bool {
         false
     }
 

@@ -30,7 +30,8 @@
 //! begins the next; a loss from before it never does, even when it is found after the recovery's end (RFC 9002,
 //! `InCongestionRecovery`). What QUIC calls a probe timeout is no event here; persistent congestion is
 //! [`on_timeout`](crate::Controller::on_timeout). Packets without ack-eliciting frames are not in flight, and are not
-//! reported.
+//! reported. What an ACK shows to be lost is found only after the ACK has been processed; `on_ack` waits for that.
+//! Packets may be sent as capable of ECN if [`responds_to_ecn`](crate::Controller::responds_to_ecn) says so.
 //!
 //! A **TCP-like** sender repeats sequence numbers: a retransmission is a new packet to the sampler, with a new state that
 //! replaces the old one, and gives no round-trip time unless timestamps tell which sending was acknowledged (Karn's

@@ -162,6 +162,10 @@ impl Controller for AnyController {
         each!(self, controller => controller.needs_pacing())
     }
 
+    fn responds_to_ecn(&self) -> bool {
+        each!(self, controller => controller.responds_to_ecn())
+    }
+
     fn snapshot(&self) -> Snapshot {
         each!(self, controller => controller.snapshot())
     }

@@ -389,6 +389,10 @@ impl<A: Avoidance> Controller for LossBased<A> {
         true
     }
 
+    fn responds_to_ecn(&self) -> bool {
+        true
+    }
+
     fn snapshot(&self) -> Snapshot {
         let is_conservative = self.ssthresh.is_none()
             && self

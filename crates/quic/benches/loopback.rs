@@ -8,11 +8,11 @@ use std::net::Ipv4Addr;
 use std::sync::Arc;
 
 use congestion::Kind;
-use noq::congestion::{ControllerFactory, CubicConfig};
+use noq::congestion::CubicConfig;
 use quic::bulk::{Flow, Payload, send, serve};
-use quic::controller::factory;
+use quic::controller::{Controllers, factory};
 
-type Factory = Arc<dyn ControllerFactory + Send + Sync>;
+type Factory = Arc<dyn Controllers>;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let numbers: Vec<u64> = std::env::args()

@@ -8,7 +8,6 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use noq::congestion::ControllerFactory;
 use noq::crypto::rustls::{QuicClientConfig, QuicServerConfig};
 use noq::{ClientConfig, Endpoint, EndpointConfig, ServerConfig, TransportConfig, VarInt};
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
@@ -16,6 +15,9 @@ use rustls::crypto::{CryptoProvider, verify_tls13_signature};
 use rustls::pki_types::{CertificateDer, PrivatePkcs8KeyDer, ServerName, UnixTime};
 use rustls::{CertificateError, DigitallySignedStruct, SignatureScheme};
 use socket2::{Domain, Protocol, Socket, Type};
+
+use crate::controller::Controllers;
+use crate::runtime::Runtime;
 
 /// The name in every certificate. Nothing depends on it: the fingerprint alone says who the server is.
 pub const SERVER_NAME: &str = "fullpipe";
@@ -177,7 +179,7 @@ impl FromStr for Fingerprint {
 }
 
 /// The transport that every flow uses, with congestion control by what `controllers` makes.
-pub fn transport(controllers: Arc<dyn ControllerFactory + Send + Sync>) -> TransportConfig {
+pub fn transport(controllers: Arc<dyn Controllers>) -> TransportConfig {
     let mut config = TransportConfig::default();
     config
         .congestion_controller_factory(controllers)
@@ -227,26 +229,33 @@ pub fn client_config(
 }
 
 /// Opens a socket at `address` (port 0: any) and an endpoint on it, which accepts connections if `server` says how.
-/// An IPv6 wildcard address serves IPv4 too where the system can. Must be called within a tokio runtime.
+/// An IPv6 wildcard address serves IPv4 too where the system can. Its packets are capable of ECN: what controls its
+/// congestion must [answer marks](Controllers::responds_to_ecn). Must be called within a tokio runtime.
 pub fn bind(address: SocketAddr, server: Option<ServerConfig>) -> Result<Endpoint, EndpointError> {
-    open(address)
-        .and_then(|socket| {
-            let runtime = Arc::new(noq::TokioRuntime);
-            Endpoint::new(EndpointConfig::default(), server, socket, runtime)
-        })
-        .map_err(|source| EndpointError::Bind { address, source })
+    bind_on(Arc::new(noq::TokioRuntime), address, server)
 }
 
-/// An endpoint that connects to `server`, at any address of the same family. Must be called within a tokio runtime.
+/// An endpoint that sends data to `server`, from any address of the same family. Its packets are capable of ECN if `ecn`,
+/// which is for [`Controllers::responds_to_ecn`] to say. Must be called within a tokio runtime.
 ///
 /// # Errors
 /// The system gives no socket.
-pub fn bind_towards(server: SocketAddr) -> Result<Endpoint, EndpointError> {
+pub fn bind_towards(server: SocketAddr, ecn: bool) -> Result<Endpoint, EndpointError> {
     let any: IpAddr = match server {
         SocketAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
         SocketAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
     };
-    bind((any, 0).into(), None)
+    bind_on(Arc::new(Runtime { ecn }), (any, 0).into(), None)
+}
+
+fn bind_on(
+    runtime: Arc<dyn noq::Runtime>,
+    address: SocketAddr,
+    server: Option<ServerConfig>,
+) -> Result<Endpoint, EndpointError> {
+    open(address)
+        .and_then(|socket| Endpoint::new(EndpointConfig::default(), server, socket, runtime))
+        .map_err(|source| EndpointError::Bind { address, source })
 }
 
 fn open(address: SocketAddr) -> io::Result<std::net::UdpSocket> {

@@ -9,5 +9,6 @@ pub mod controller;
 pub mod endpoint;
 pub mod observer;
 pub mod probe;
+mod runtime;
 pub mod server;
 pub mod transfer;

@@ -269,7 +269,8 @@ impl Controller for Bbr1 {
     fn on_recovery(&mut self, now: Time, recovery: Recovery, inflight: Bytes) {
         match recovery {
             Recovery::Entered(Cause::Loss) => self.enter_recovery(now, inflight),
-            // BBRv1 takes no notice of ECN; and Linux shows it no recovery but that of losses (`TCP_CA_Recovery`).
+            // BBRv1 takes no notice of ECN, and says so (`responds_to_ecn`); and Linux shows it no recovery but that of losses
+            // (`TCP_CA_Recovery`).
             Recovery::Entered(Cause::Ecn | Cause::RepairedLoss) => {}
             Recovery::Left => self.leave_recovery(),
             Recovery::Undone => self.undo_recovery(),

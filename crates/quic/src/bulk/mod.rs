@@ -17,8 +17,8 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use crate::controller::Controllers;
 use futures_util::future::try_join_all;
-use noq::congestion::ControllerFactory;
 use noq::{Connection, PathId, RecvStream, SendStream};
 use payload::Stripe;
 use tokio::time::timeout_at;
@@ -35,7 +35,7 @@ pub struct Flow {
     /// Its certificate.
     pub fingerprint: Fingerprint,
     /// What controls the flow's congestion, and who watches it: see [`crate::controller`].
-    pub controllers: Arc<dyn ControllerFactory + Send + Sync>,
+    pub controllers: Arc<dyn Controllers>,
     /// What is sent.
     pub payload: Payload,
     /// When the flow is cut off, from its start on, whatever has been sent by then. A payload without end needs one.
@@ -158,9 +158,10 @@ pub async fn send(flow: Flow) -> Result<Outcome, BulkError> {
     }
     let start = Instant::now();
     let deadline = flow.deadline.and_then(|limit| start.checked_add(limit));
+    let ecn = flow.controllers.responds_to_ecn();
     let transport = Arc::new(endpoint::transport(flow.controllers));
     let config = endpoint::client_config(flow.fingerprint, ALPN, transport)?;
-    let endpoint = endpoint::bind_towards(flow.server)?;
+    let endpoint = endpoint::bind_towards(flow.server, ecn)?;
     let connecting = endpoint.connect_with(config, flow.server, endpoint::SERVER_NAME)?;
     let connection = before(deadline, connecting)
         .await

@@ -1,6 +1,5 @@
-//! One connection's controller, driven by noq's hooks.
+//! What noq's hooks say, told to one connection's controller.
 
-use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Instant;
@@ -12,16 +11,18 @@ use congestion::{
 use noq::congestion::ControllerMetrics;
 use noq_proto::RttEstimator;
 
+use super::episode::{Episode, Start};
 use super::packets::Packets;
 use crate::observer::{Observer, Sample};
 
 /// The initial window in packets (RFC 9002, "Initial and Minimum Congestion Window"). The limit in bytes that the RFC
 /// adds, 14 720, does not bind for packets of QUIC's first size.
-const INITIAL_WINDOW_PACKETS: u64 = 10;
+pub(super) const INITIAL_WINDOW_PACKETS: u64 = 10;
 
-/// Translates noq's hooks into the events of [`congestion::Controller`]; the [parent module](super) says how.
+/// Translates noq's hooks into the events of [`congestion::Controller`]; the [parent module](super) says how. Its methods
+/// are noq's hooks, with the same names.
 #[derive(Clone)]
-pub(super) struct Adapter<C> {
+pub(super) struct Adapter<C: Controller> {
     controller: C,
     observer: Option<Arc<dyn Observer>>,
     /// [`Time::ZERO`] of the controller.
@@ -38,6 +39,8 @@ pub(super) struct Adapter<C> {
     min_rtt: Option<Duration>,
     srtt: Option<Duration>,
     ack: PendingAck,
+    /// The ACK that has been processed, and not yet been told to the controller.
+    ended: Option<EndedAck>,
     /// The newest of the losses that are being processed, by the order of sending.
     lost: Option<u64>,
     /// The newest packet acknowledged so far, by the order of sending.
@@ -65,23 +68,20 @@ struct PendingAck {
 struct Newest {
     sequence: u64,
     sent: Time,
+    /// It is smaller than a full packet, and nothing but it was delivered since it left.
+    is_lone_runt: bool,
 }
 
-/// The recovery, or the time after a timeout: the last one, or the one that is going on.
-#[derive(Debug, Clone, Copy, Default)]
-struct Episode {
-    /// The newest packet sent when it started, by the order of sending.
-    start: Option<u64>,
-    is_on: bool,
-    /// It can still turn out to have been unnecessary.
-    is_undoable: bool,
-}
-
-impl Episode {
-    /// Whether a packet left after the start.
-    fn precedes(&self, sequence: u64) -> bool {
-        self.start.is_none_or(|start| sequence > start)
-    }
+/// An ACK whose losses and marks come in the hooks that follow.
+#[derive(Debug, Clone, Copy)]
+struct EndedAck {
+    /// As the hook said it: a later one has another time, or is of another kind.
+    instant: Instant,
+    now: Time,
+    newly_acked: u64,
+    prior_inflight: Bytes,
+    rtt: Option<RttSample>,
+    is_app_limited: bool,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -124,6 +124,7 @@ impl<C: Controller> Adapter<C> {
             min_rtt: None,
             srtt: None,
             ack: PendingAck::default(),
+            ended: None,
             lost: None,
             newest_acked: None,
             now: Time::ZERO,
@@ -149,27 +150,21 @@ impl<C: Controller> Adapter<C> {
         Bytes::new(self.inflight)
     }
 
-    /// A recovery or the time after a timeout begins: what is in flight now belongs to before.
-    fn begin_episode(&mut self) {
-        self.episode = Episode {
-            start: Some(self.counts.last_sequence),
-            is_on: true,
-            is_undoable: true,
-        };
-    }
-
-    /// RFC 9002, "Recovery": a packet sent after the start of the last recovery was lost or marked.
-    fn enter_recovery(&mut self, now: Time, cause: Cause) {
-        self.leave_recovery(now);
-        self.begin_episode();
-        self.counts.recoveries += 1;
+    /// A packet was lost or marked, and the controller has not yet been told of this round trip's congestion by this
+    /// `cause`.
+    fn enter_recovery(&mut self, now: Time, cause: Cause, start: Start) {
+        if start == Start::Recovery {
+            self.leave_recovery(now);
+        }
+        self.episode.begin(cause, start, self.counts.last_sequence);
+        self.counts.recoveries += u64::from(start == Start::Recovery);
         let inflight = self.inflight();
         self.controller
             .on_recovery(now, Recovery::Entered(cause), inflight);
     }
 
     fn leave_recovery(&mut self, now: Time) {
-        if std::mem::take(&mut self.episode.is_on) {
+        if self.episode.end() {
             let inflight = self.inflight();
             self.controller.on_recovery(now, Recovery::Left, inflight);
         }
@@ -185,17 +180,60 @@ impl<C: Controller> Adapter<C> {
         Some(RttSample {
             rtt: now.since(newest.sent),
             // A receiver acknowledges every second packet at once and waits for the second when there is only one
-            // (RFC 9000, "Sending ACK Frames").
-            is_ack_delayed: self.ack.packets == 1,
+            // (RFC 9000, "Sending ACK Frames"). That there was only one is certain of a packet that travelled alone. An
+            // ACK of one packet out of many says nothing: on a slow path every ACK is one of those, and what waits in it
+            // for the next packet is part of each round trip (Linux `tcp_clean_rtx_queue`, `FLAG_ACK_MAYBE_DELAYED`).
+            is_ack_delayed: self.ack.packets == 1 && newest.is_lone_runt,
         })
     }
-}
 
-impl<C> noq::congestion::Controller for Adapter<C>
-where
-    C: Controller + Clone + Sync + 'static,
-{
-    fn on_packet_sent(&mut self, now: Instant, bytes: u16, pn: u64) {
+    /// Tells the controller of the ACK that was processed last, now that the losses and marks that it showed are known.
+    pub(super) fn settle(&mut self) {
+        let Some(ack) = self.ended.take() else {
+            return;
+        };
+        let rate = self
+            .sampler
+            .sample(ack.now, self.min_rtt.unwrap_or(Duration::ZERO));
+        let inflight = self.inflight();
+        if ack.is_app_limited {
+            self.sampler.mark_app_limited(inflight);
+        }
+        self.controller.on_ack(&Ack {
+            now: ack.now,
+            newly_acked: Bytes::new(ack.newly_acked),
+            prior_inflight: ack.prior_inflight,
+            inflight,
+            rate,
+            rtt: ack.rtt,
+            ce_marked: Bytes::new(std::mem::take(&mut self.ce_marked)),
+            // A sender that only pacing holds back uses its window (RFC 9002, "Underutilizing the Congestion Window").
+            is_cwnd_limited: std::mem::take(&mut self.is_cwnd_blocked) || !ack.is_app_limited,
+            // Packet numbers have no order that repairs would keep up.
+            is_progress: true,
+            // What waits for its departure is not in flight.
+            next_departure: ack.now,
+        });
+        if let Some(observer) = &self.observer {
+            observer.on_sample(&Sample {
+                time: ack.now,
+                rtt: ack.rtt.map(|sample| sample.rtt),
+                srtt: self.srtt,
+                rate,
+                inflight,
+                sent: Bytes::new(self.counts.sent),
+                packets_sent: self.counts.packets_sent,
+                packets_lost: self.counts.packets_lost,
+                recoveries: self.counts.recoveries,
+                undone: self.counts.undone,
+                timeouts: self.counts.timeouts,
+                snapshot: self.controller.snapshot(),
+            });
+        }
+    }
+
+    pub(super) fn on_packet_sent(&mut self, now: Instant, bytes: u16, pn: u64) {
+        self.settle();
         let now = self.at(now);
         let size = Bytes::new(bytes.into());
         if std::mem::take(&mut self.is_idle) {
@@ -217,19 +255,20 @@ where
         });
     }
 
-    fn on_cwnd_limited(&mut self) {
+    pub(super) fn on_cwnd_limited(&mut self) {
+        self.settle();
         self.is_cwnd_blocked = true;
     }
 
-    fn on_ack(
+    pub(super) fn on_ack(
         &mut self,
         now: Instant,
         sent: Instant,
         bytes: u64,
         pn: u64,
-        _app_limited: bool,
         rtt: &RttEstimator,
     ) {
+        self.settle();
         let now = self.at(now);
         let sent = self.time(sent);
         self.srtt = self.min_rtt.map(|_| rtt.get().into());
@@ -247,22 +286,18 @@ where
             self.ack.newest = Some(Newest {
                 sequence: state.sequence,
                 sent,
+                is_lone_runt: bytes < self.mtu.into()
+                    && self.sampler.delivered() == state.delivered + state.bytes,
             });
         }
     }
 
-    fn on_end_acks(
-        &mut self,
-        now: Instant,
-        in_flight: u64,
-        app_limited: bool,
-        _largest_packet_num_acked: Option<u64>,
-    ) {
-        let now = self.at(now);
+    pub(super) fn on_end_acks(&mut self, instant: Instant, in_flight: u64, app_limited: bool) {
+        self.settle();
+        let now = self.at(instant);
         let prior_inflight = self.inflight();
         self.inflight = in_flight;
         self.packets.prune(in_flight);
-        let inflight = self.inflight();
         let rtt = self
             .ack
             .newest
@@ -273,54 +308,29 @@ where
         }
         if let Some(newest) = ack.newest {
             self.newest_acked = self.newest_acked.max(Some(newest.sequence));
-            if self.episode.precedes(newest.sequence) {
+            if self.episode.is_over(newest.sequence) {
                 self.leave_recovery(now);
             }
         }
         if let Some(sample) = rtt {
             self.min_rtt = Some(self.min_rtt.map_or(sample.rtt, |min| min.min(sample.rtt)));
         }
-        let rate = self
-            .sampler
-            .sample(now, self.min_rtt.unwrap_or(Duration::ZERO));
-        if app_limited {
-            self.sampler.mark_app_limited(inflight);
-        }
-        self.controller.on_ack(&Ack {
-            now,
-            newly_acked: Bytes::new(ack.bytes),
-            prior_inflight,
-            inflight,
-            rate,
-            rtt,
-            ce_marked: Bytes::new(std::mem::take(&mut self.ce_marked)),
-            // A sender that only pacing holds back uses its window (RFC 9002, "Underutilizing the Congestion Window").
-            is_cwnd_limited: std::mem::take(&mut self.is_cwnd_blocked) || !app_limited,
-            // Packet numbers have no order that repairs would keep up.
-            is_progress: true,
-            // What waits for its departure is not in flight.
-            next_departure: now,
-        });
         self.is_idle = app_limited && in_flight == 0;
-        if let Some(observer) = &self.observer {
-            observer.on_sample(&Sample {
-                time: now,
-                rtt: rtt.map(|sample| sample.rtt),
-                srtt: self.srtt,
-                rate,
-                inflight,
-                sent: Bytes::new(self.counts.sent),
-                packets_sent: self.counts.packets_sent,
-                packets_lost: self.counts.packets_lost,
-                recoveries: self.counts.recoveries,
-                undone: self.counts.undone,
-                timeouts: self.counts.timeouts,
-                snapshot: self.controller.snapshot(),
-            });
-        }
+        self.ended = Some(EndedAck {
+            instant,
+            now,
+            newly_acked: ack.bytes,
+            prior_inflight,
+            rtt,
+            is_app_limited: app_limited,
+        });
     }
 
-    fn on_packet_lost(&mut self, lost_bytes: u16, pn: u64, now: Instant) {
+    pub(super) fn on_packet_lost(&mut self, lost_bytes: u16, pn: u64, now: Instant) {
+        // Found by a timer, and not by the ACK.
+        if self.ended.is_some_and(|ack| ack.instant != now) {
+            self.settle();
+        }
         // Not one of this path's, or not one that asked to be acknowledged: not the controller's.
         let Some(packet) = self.packets.take_lost(pn, lost_bytes.into()) else {
             return;
@@ -338,39 +348,35 @@ where
         });
     }
 
-    fn on_congestion_event(
+    pub(super) fn on_congestion_event(
         &mut self,
         now: Instant,
-        _sent: Instant,
         is_persistent_congestion: bool,
         is_ecn: bool,
-        _lost_bytes: u64,
-        _largest_lost_pn: u64,
     ) {
         let now = self.at(now);
         if is_ecn {
             self.ce_marked = self.ce_marked.saturating_add(self.mtu.into());
-            if self
-                .newest_acked
-                .is_some_and(|newest| self.episode.precedes(newest))
-            {
-                self.enter_recovery(now, Cause::Ecn);
+            let marked = self.newest_acked;
+            if let Some(start) = marked.and_then(|newest| self.episode.marked(newest)) {
+                self.enter_recovery(now, Cause::Ecn, start);
             }
             return;
         }
         let newest = self.lost.take();
         if is_persistent_congestion {
-            self.begin_episode();
+            self.episode
+                .begin(Cause::Loss, Start::Recovery, self.counts.last_sequence);
             self.counts.timeouts += 1;
             self.controller.on_timeout(now, self.inflight());
-        } else if newest.is_some_and(|newest| self.episode.precedes(newest)) {
-            self.enter_recovery(now, Cause::Loss);
+        } else if let Some(start) = newest.and_then(|newest| self.episode.lost(newest)) {
+            self.enter_recovery(now, Cause::Loss, start);
         }
     }
 
-    fn on_spurious_congestion_event(&mut self) {
-        if std::mem::take(&mut self.episode.is_undoable) {
-            self.episode.is_on = false;
+    pub(super) fn on_spurious_congestion_event(&mut self) {
+        self.settle();
+        if self.episode.undo() {
             self.counts.undone += 1;
             let inflight = self.inflight();
             self.controller
@@ -378,17 +384,18 @@ where
         }
     }
 
-    fn on_mtu_update(&mut self, new_mtu: u16) {
+    pub(super) fn on_mtu_update(&mut self, new_mtu: u16) {
         self.mtu = new_mtu;
         self.controller.on_mtu_change(Bytes::new(new_mtu.into()));
     }
 
-    fn window(&self) -> u64 {
+    pub(super) fn window(&mut self) -> u64 {
+        self.settle();
         // noq sends only if a whole datagram fits, so a smaller window would never open again.
         self.controller.cwnd().get().max(self.mtu.into())
     }
 
-    fn metrics(&self) -> ControllerMetrics {
+    pub(super) fn metrics(&mut self) -> ControllerMetrics {
         let mut metrics = ControllerMetrics::default();
         metrics.congestion_window = self.window();
         metrics.pacing_rate = Some(self.controller.pacing_rate().bytes_per_sec());
@@ -396,27 +403,34 @@ where
         metrics
     }
 
-    fn clone_box(&self) -> Box<dyn noq::congestion::Controller> {
-        // For a new path that looks like a new name of the old one (NAT rebinding): what has been learnt goes along,
-        // what is in flight does not, since noq reports none of it to the new path's controller.
+    /// For a new path that looks like a new name of the old one (NAT rebinding): what has been learnt goes along, what is
+    /// in flight does not, since noq reports none of it to the new path's controller.
+    pub(super) fn for_new_path(&mut self) -> Adapter<C>
+    where
+        C: Clone,
+    {
+        self.settle();
         let mut copy = self.clone();
         copy.packets = Packets::default();
         copy.inflight = 0;
         copy.ack = PendingAck::default();
         copy.lost = None;
-        Box::new(copy)
+        copy
     }
 
-    fn initial_window(&self) -> u64 {
+    pub(super) fn initial_window(&self) -> u64 {
         self.initial_window
-    }
-
-    fn into_any(self: Box<Self>) -> Box<dyn Any> {
-        self
     }
 }
 
-impl<C: fmt::Debug> fmt::Debug for Adapter<C> {
+impl<C: Controller> Drop for Adapter<C> {
+    /// The last ACK of a connection is an observer's to see, too.
+    fn drop(&mut self) {
+        self.settle();
+    }
+}
+
+impl<C: Controller> fmt::Debug for Adapter<C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Adapter")
             .field("controller", &self.controller)
@@ -431,7 +445,6 @@ mod tests {
     use std::time::{Duration, Instant};
 
     use congestion::{AnyController, Bytes, Controller, Kind};
-    use noq::congestion::Controller as _;
 
     use super::Adapter;
 
@@ -442,7 +455,7 @@ mod tests {
 
     #[test]
     fn starts_with_ten_packets() {
-        let adapter = adapter(Instant::now());
+        let mut adapter = adapter(Instant::now());
         assert_eq!(adapter.initial_window(), 12_000);
         assert_eq!(adapter.window(), 12_000);
         let metrics = adapter.metrics();
@@ -459,10 +472,8 @@ mod tests {
         for number in 0..10 {
             adapter.on_packet_sent(now, 1400, number);
         }
-        let copy = adapter.clone_box();
+        let mut copy = adapter.for_new_path();
         assert_eq!(copy.window(), adapter.window());
-        let copy = copy.into_any().downcast::<Adapter<AnyController>>();
-        let mut copy = *copy.expect("another type");
         assert_eq!(copy.inflight, 0);
         assert_eq!(copy.controller.snapshot(), adapter.controller.snapshot());
         // The old path's packets are lost for the old controller; for the new one they never were.
@@ -483,15 +494,15 @@ mod tests {
         let earlier = now.checked_sub(Duration::from_secs(1)).unwrap_or(now);
         let mut adapter = adapter(now);
         adapter.on_spurious_congestion_event();
-        adapter.on_end_acks(earlier, 1 << 60, true, Some(7));
+        adapter.on_end_acks(earlier, 1 << 60, true);
         adapter.on_packet_lost(u16::MAX, u64::MAX, earlier);
-        adapter.on_congestion_event(earlier, now, true, false, u64::MAX, u64::MAX);
-        adapter.on_congestion_event(now, earlier, false, true, 0, 0);
+        adapter.on_congestion_event(earlier, true, false);
+        adapter.on_congestion_event(now, false, true);
         adapter.on_packet_sent(earlier, u16::MAX, u64::MAX);
         adapter.on_packet_sent(now, 1, u64::MAX);
         adapter.on_mtu_update(u16::MAX);
         assert!(adapter.window() >= u64::from(u16::MAX));
-        adapter.on_end_acks(now, 0, false, None);
+        adapter.on_end_acks(now, 0, false);
         assert_eq!(adapter.inflight(), Bytes::ZERO);
         assert_eq!(adapter.packets.take_lost(u64::MAX, 1), None);
     }

@@ -12,13 +12,21 @@
 //!   count of bytes in flight; that count rules, and the table forgets its oldest packets until it agrees. Between two
 //!   ACKs, the controller may see such packets as still in flight. Padded packets that do not ask for an ACK (handshake
 //!   only) are in noq's count and in none of the hooks.
-//! - **Losses follow the ACK that shows them**, and are counted towards the next ACK, as our trait allows.
+//! - **Losses and marks follow the ACK that shows them.** The adapter holds the ACK back until the next hook that is about
+//!   something else: a question for the window, a departure, another ACK. By then all that the ACK showed is known, and the
+//!   controller hears of the losses first, as our trait demands.
 //! - **The RTT** that `on_ack` brings is the smoothed one from before that ACK. The sample is taken from the newest
 //!   acknowledged packet's time of departure instead.
 //! - **Recovery is not reported**, only congestion events. The adapter keeps RFC 9002's rule: a recovery starts when a
 //!   packet sent after the start of the last one is lost or marked, and ends when a packet sent during it is
-//!   acknowledged. Persistent congestion becomes a timeout.
+//!   acknowledged. Losses within a recovery that a mark began have a start of their own, so that a controller that minds
+//!   losses only hears of them. Persistent congestion becomes a timeout.
+//! - **How long the receiver held an ACK back** is in the ACK, but not in the hooks. An ACK counts as delayed when it is
+//!   for one packet that is not full and travelled alone, as in Linux.
 //! - **ECN marks come without their number.** Each report counts as one full packet, the least that it can be.
+//! - **noq sends every packet as capable of ECN** (ECT), whatever controls its congestion, and has no setting for it. So
+//!   the socket of an endpoint whose controllers do not answer marks takes that from the packets again
+//!   ([`endpoint::bind_towards`](crate::endpoint::bind_towards)). The receiver then reports no ECN, and noq gives it up.
 //! - **A spurious loss comes without a time and without its packets.** It is passed on at once with the time of the last
 //!   hook. noq calls a recovery spurious once every packet that it still remembers as lost has arrived; it forgets
 //!   lost packets after two probe timeouts, so where reordering and true loss mix, it may take back too much.
@@ -34,22 +42,35 @@
 //! - **Probe timeouts (PTO) have no hook.** Neither RFC 9002 nor our trait lets a controller react to one.
 
 mod adapter;
+mod episode;
+mod hooks;
 mod packets;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use congestion::{AnyController, Connection, Controller, Kind};
+use congestion::{AnyController, Bytes, Connection, Controller, Kind, Time};
+use noq::congestion::{ControllerFactory, CubicConfig};
 
 use crate::observer::Observer;
 
+/// What makes the controllers of an endpoint's connections.
+pub trait Controllers: ControllerFactory + Send + Sync {
+    /// Whether they answer marks ([`Controller::responds_to_ecn`]). If not, an endpoint must not send its packets as
+    /// capable of ECN.
+    fn responds_to_ecn(&self) -> bool;
+}
+
+/// noq's own CUBIC, for endpoints that send little more than ACKs.
+impl Controllers for CubicConfig {
+    fn responds_to_ecn(&self) -> bool {
+        true
+    }
+}
+
 /// What makes noq's connections use controllers of the given kind; see [`factory_with`].
-pub fn factory(
-    kind: Kind,
-    seed: u64,
-    observer: Option<Arc<dyn Observer>>,
-) -> Arc<dyn noq::congestion::ControllerFactory + Send + Sync> {
+pub fn factory(kind: Kind, seed: u64, observer: Option<Arc<dyn Observer>>) -> Arc<dyn Controllers> {
     factory_with(
         move |connection| AnyController::new(kind, connection),
         seed,
@@ -60,29 +81,51 @@ pub fn factory(
 /// What makes noq's connections use the controllers that `make` makes.
 ///
 /// Each connection's controller is seeded with `seed` plus the number of connections before it, and reports to
-/// `observer`.
+/// `observer`. One more is made to be asked whether they [answer marks](Controller::responds_to_ecn).
 pub fn factory_with<C>(
     make: impl Fn(Connection) -> C + Send + Sync + 'static,
     seed: u64,
     observer: Option<Arc<dyn Observer>>,
-) -> Arc<dyn noq::congestion::ControllerFactory + Send + Sync>
+) -> Arc<dyn Controllers>
 where
     C: Controller + Clone + Sync + 'static,
 {
+    let example = make(Connection {
+        now: Time::ZERO,
+        mss: Bytes::new(INITIAL_MTU),
+        initial_cwnd: Bytes::new(INITIAL_MTU * adapter::INITIAL_WINDOW_PACKETS),
+        seed,
+        is_paced: true,
+    });
     Arc::new(Factory {
+        responds_to_ecn: example.responds_to_ecn(),
         make,
         seed: AtomicU64::new(seed),
         observer,
     })
 }
 
+/// The datagram size with which every connection starts (RFC 9000, "Datagram Size").
+const INITIAL_MTU: u64 = 1200;
+
 struct Factory<F> {
     make: F,
+    responds_to_ecn: bool,
     seed: AtomicU64,
     observer: Option<Arc<dyn Observer>>,
 }
 
-impl<C, F> noq::congestion::ControllerFactory for Factory<F>
+impl<C, F> Controllers for Factory<F>
+where
+    C: Controller + Clone + Sync + 'static,
+    F: Fn(Connection) -> C + Send + Sync,
+{
+    fn responds_to_ecn(&self) -> bool {
+        self.responds_to_ecn
+    }
+}
+
+impl<C, F> ControllerFactory for Factory<F>
 where
     C: Controller + Clone + Sync + 'static,
     F: Fn(Connection) -> C + Send + Sync,
@@ -94,12 +137,7 @@ where
     ) -> Box<dyn noq::congestion::Controller> {
         let seed = self.seed.fetch_add(1, Ordering::Relaxed);
         let observer = self.observer.clone();
-        Box::new(adapter::Adapter::new(
-            &self.make,
-            seed,
-            observer,
-            now,
-            current_mtu,
-        ))
+        let adapter = adapter::Adapter::new(&self.make, seed, observer, now, current_mtu);
+        Box::new(hooks::Hooks::new(adapter))
     }
 }

@@ -14,9 +14,9 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use crate::controller::Controllers;
 use bytes::Bytes;
 use futures_util::future::try_join_all;
-use noq::congestion::ControllerFactory;
 use noq::{Connection, Endpoint};
 
 use crate::endpoint::{self, EndpointError, Fingerprint, STREAMS};
@@ -71,11 +71,12 @@ impl Prober {
     pub async fn connect(
         server: SocketAddr,
         fingerprint: Fingerprint,
-        controllers: Arc<dyn ControllerFactory + Send + Sync>,
+        controllers: Arc<dyn Controllers>,
     ) -> Result<Prober, ProbeError> {
+        let ecn = controllers.responds_to_ecn();
         let transport = Arc::new(endpoint::transport(controllers));
         let config = endpoint::client_config(fingerprint, ALPN, transport)?;
-        let endpoint = endpoint::bind_towards(server)?;
+        let endpoint = endpoint::bind_towards(server, ecn)?;
         let connecting = endpoint.connect_with(config, server, endpoint::SERVER_NAME)?;
         Ok(Prober {
             connection: connecting.await?,

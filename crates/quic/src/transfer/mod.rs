@@ -66,7 +66,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use noq::congestion::ControllerFactory;
+use crate::controller::Controllers;
 use noq::{TransportConfig, VarInt};
 
 use crate::endpoint;
@@ -156,7 +156,7 @@ pub struct Transferred {
     pub resumed: u64,
 }
 
-fn transport(controllers: Arc<dyn ControllerFactory + Send + Sync>) -> TransportConfig {
+fn transport(controllers: Arc<dyn Controllers>) -> TransportConfig {
     let mut config = endpoint::transport(controllers);
     config
         .stream_receive_window(STREAM_WINDOW)

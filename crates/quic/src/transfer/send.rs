@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use noq::congestion::ControllerFactory;
+use crate::controller::Controllers;
 use noq::{
     ClientConfig, Connection, ConnectionError, Endpoint, RecvStream, SendStream, TransportErrorCode,
 };
@@ -29,7 +29,7 @@ const ACCESS_DENIED: u8 = 49;
 /// How to send.
 pub struct SenderConfig {
     /// Makes the congestion controller ([`crate::controller`]), with an observer where one is wanted.
-    pub controllers: Arc<dyn ControllerFactory + Send + Sync>,
+    pub controllers: Arc<dyn Controllers>,
     /// Begin anew: forget what an earlier attempt with this ticket left at the receiver.
     pub restart: bool,
 }
@@ -46,9 +46,10 @@ pub async fn send(
 ) -> Result<Vec<Transferred>, Error> {
     let files = files.to_vec();
     let sources = spawn_blocking(move || source::open_all(&files)).await??;
+    let ecn = config.controllers.responds_to_ecn();
     let transport = Arc::new(transport(config.controllers));
     let client = endpoint::client_config(ticket.fingerprint(), wire::ALPN, transport)?;
-    let (endpoint, connection) = connect(ticket, &client).await?;
+    let (endpoint, connection) = connect(ticket, &client, ecn).await?;
     watch(Event::Connected(&connection));
     let result = converse(&connection, ticket, sources, config.restart, watch).await;
     let code = result.as_ref().err().map_or(code::DONE, Error::code);
@@ -60,13 +61,17 @@ pub async fn send(
 }
 
 /// Tries the ticket's addresses, each a little after the one before, until one answers with the right certificate.
-async fn connect(ticket: &Ticket, client: &ClientConfig) -> Result<(Endpoint, Connection), Error> {
+async fn connect(
+    ticket: &Ticket,
+    client: &ClientConfig,
+    ecn: bool,
+) -> Result<(Endpoint, Connection), Error> {
     let mut attempts = JoinSet::new();
     for (place, address) in (0..).zip(ticket.addresses().iter().copied()) {
         let client = client.clone();
         attempts.spawn(async move {
             sleep(ATTEMPT_DELAY.saturating_mul(place)).await;
-            let endpoint = endpoint::bind_towards(address)?;
+            let endpoint = endpoint::bind_towards(address, ecn)?;
             let connecting = endpoint.connect_with(client, address, SERVER_NAME);
             let unreachable = |reason| Error::Unreachable {
                 addresses: vec![address],

@@ -1,7 +1,10 @@
 //! Our controllers inside noq, over modelled paths, in virtual time.
 
+mod ecn;
 mod goodput;
 mod meaning;
 mod pacing;
 mod recorder;
+mod recovery;
+mod rt_prop;
 mod world;

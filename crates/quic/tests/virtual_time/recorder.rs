@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use congestion::{Ack, Bytes, Connection, Controller, Lost, Rate, Recovery, Sent, Snapshot, Time};
-use noq_proto::congestion::ControllerFactory;
+use quic::controller::Controllers;
 use quic::controller::factory_with;
 
 #[derive(Debug, Clone, Copy)]
@@ -40,7 +40,7 @@ impl Log {
 }
 
 /// Recorders with the given window and rate, and where they write.
-pub fn recorder(window: u64, rate: &str) -> (Arc<dyn ControllerFactory + Send + Sync>, Log) {
+pub fn recorder(window: u64, rate: &str) -> (Arc<dyn Controllers>, Log) {
     let log = Log::default();
     let recorder = Recorder {
         window: Bytes::new(window),
@@ -90,6 +90,10 @@ impl Controller for Recorder {
 
     fn send_quantum(&self) -> Bytes {
         Bytes::new(2 * 1452)
+    }
+
+    fn responds_to_ecn(&self) -> bool {
+        true
     }
 
     fn snapshot(&self) -> Snapshot {

@@ -12,12 +12,12 @@ use std::time::Instant;
 use bytes::{Bytes as Data, BytesMut};
 use congestion::Kind;
 use congestion::{Bytes, Duration, Rate, Ratio, Time};
-use noq_proto::congestion::ControllerFactory;
 use noq_proto::{
     Connection, ConnectionHandle, DatagramEvent, Dir, EcnCodepoint, Endpoint, EndpointConfig,
-    FourTuple, PathId, StreamId, TransportConfig,
+    FourTuple, PathId, StreamId,
 };
 use path::{Buffer, Capacity, LinkConfig, Loss, Path, PathConfig};
+use quic::controller::Controllers;
 use quic::endpoint::{self, Identity};
 use quic::observer::{Observer, Sample};
 use quic::{bulk, controller};
@@ -155,6 +155,8 @@ impl Host {
 pub struct Departure {
     pub at: Time,
     pub size: u64,
+    /// Whether the network may mark it.
+    pub is_ecn_capable: bool,
 }
 
 /// A sender, a receiver and the path between them.
@@ -181,20 +183,16 @@ pub struct World {
     pub max_datagram: u64,
     /// What the sender sends vanishes.
     pub is_cut: bool,
-    /// What the sender sends gets marked "congestion experienced".
+    /// What the sender sends as capable of ECN gets marked "congestion experienced".
     pub marks: bool,
+    /// The sender's socket leaves it to noq which packets are capable of ECN ([`endpoint::bind_towards`]).
+    ecn: bool,
 }
 
 impl World {
-    pub fn new(
-        path: PathConfig,
-        seed: u64,
-        controllers: Arc<dyn ControllerFactory + Send + Sync>,
-    ) -> World {
-        World::with_transport(path, seed, endpoint::transport(controllers))
-    }
-
-    pub fn with_transport(path: PathConfig, seed: u64, transport: TransportConfig) -> World {
+    pub fn new(path: PathConfig, seed: u64, controllers: Arc<dyn Controllers>) -> World {
+        let ecn = controllers.responds_to_ecn();
+        let transport = endpoint::transport(controllers);
         let identity = Identity::generate().unwrap();
         let receiving = endpoint::transport(controller::factory(Kind::Cubic, seed, None));
         let server = endpoint::server_config(&identity, ALPN, Arc::new(receiving)).unwrap();
@@ -226,6 +224,7 @@ impl World {
             max_datagram: u64::MAX,
             is_cut: false,
             marks: false,
+            ecn,
         }
     }
 
@@ -312,14 +311,18 @@ impl World {
         self.sender.transmit(now);
         for (datagram, ecn) in self.sender.outbox.drain(..) {
             let size = datagram.len() as u64;
-            self.departures.push(Departure { at: self.now, size });
+            let ecn = ecn.filter(|_| self.ecn);
+            self.departures.push(Departure {
+                at: self.now,
+                size,
+                is_ecn_capable: ecn.is_some(),
+            });
             if size > self.max_datagram || self.is_cut {
                 continue;
             }
-            let ecn = if self.marks {
-                Some(EcnCodepoint::Ce)
-            } else {
-                ecn
+            let ecn = match ecn {
+                Some(_) if self.marks => Some(EcnCodepoint::Ce),
+                ecn => ecn,
             };
             let size = Bytes::new(size + u64::from(HEADERS));
             self.path.forward.send(self.now, size, (datagram, ecn));

@@ -1,0 +1,116 @@
+//! noq's trait over an [`Adapter`].
+//!
+//! noq tells of an ACK first and of the losses that it shows after; our controllers want it the other way round. So the
+//! adapter holds an ACK back until a hook says that noq is through with it, and the first of those may be a question,
+//! which has no right to change anything: hence the lock. It is never waited for, since a connection does one thing at a
+//! time.
+
+use std::any::Any;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use congestion::Controller;
+use noq::congestion::ControllerMetrics;
+use noq_proto::RttEstimator;
+
+use super::adapter::Adapter;
+
+/// An adapter as noq knows it.
+#[derive(Debug)]
+pub(super) struct Hooks<C: Controller>(Mutex<Adapter<C>>);
+
+impl<C: Controller> Hooks<C> {
+    pub(super) fn new(adapter: Adapter<C>) -> Hooks<C> {
+        Hooks(Mutex::new(adapter))
+    }
+
+    /// The adapter, for a question.
+    fn ask(&self) -> MutexGuard<'_, Adapter<C>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The adapter, for an event: without locking.
+    fn tell(&mut self) -> &mut Adapter<C> {
+        self.0.get_mut().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<C> noq::congestion::Controller for Hooks<C>
+where
+    C: Controller + Clone + 'static,
+{
+    fn on_packet_sent(&mut self, now: Instant, bytes: u16, pn: u64) {
+        self.tell().on_packet_sent(now, bytes, pn);
+    }
+
+    fn on_cwnd_limited(&mut self) {
+        self.tell().on_cwnd_limited();
+    }
+
+    fn on_ack(
+        &mut self,
+        now: Instant,
+        sent: Instant,
+        bytes: u64,
+        pn: u64,
+        _app_limited: bool,
+        rtt: &RttEstimator,
+    ) {
+        self.tell().on_ack(now, sent, bytes, pn, rtt);
+    }
+
+    fn on_end_acks(
+        &mut self,
+        now: Instant,
+        in_flight: u64,
+        app_limited: bool,
+        _largest_packet_num_acked: Option<u64>,
+    ) {
+        self.tell().on_end_acks(now, in_flight, app_limited);
+    }
+
+    fn on_packet_lost(&mut self, lost_bytes: u16, pn: u64, now: Instant) {
+        self.tell().on_packet_lost(lost_bytes, pn, now);
+    }
+
+    fn on_congestion_event(
+        &mut self,
+        now: Instant,
+        _sent: Instant,
+        is_persistent_congestion: bool,
+        is_ecn: bool,
+        _lost_bytes: u64,
+        _largest_lost_pn: u64,
+    ) {
+        self.tell()
+            .on_congestion_event(now, is_persistent_congestion, is_ecn);
+    }
+
+    fn on_spurious_congestion_event(&mut self) {
+        self.tell().on_spurious_congestion_event();
+    }
+
+    fn on_mtu_update(&mut self, new_mtu: u16) {
+        self.tell().on_mtu_update(new_mtu);
+    }
+
+    fn window(&self) -> u64 {
+        self.ask().window()
+    }
+
+    fn metrics(&self) -> ControllerMetrics {
+        self.ask().metrics()
+    }
+
+    fn clone_box(&self) -> Box<dyn noq::congestion::Controller> {
+        Box::new(Hooks::new(self.ask().for_new_path()))
+    }
+
+    fn initial_window(&self) -> u64 {
+        self.ask().initial_window()
+    }
+
+    fn into_any(self: Box<Self>) -> Box<dyn Any> {
+        self
+    }
+}

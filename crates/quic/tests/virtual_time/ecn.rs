@@ -1,0 +1,32 @@
+//! Who gets marks: those who answer them.
+
+use congestion::{Duration, Kind};
+use quic::controller::factory;
+
+use crate::world::{World, simple_path};
+
+const SECOND: Duration = Duration::from_secs(1);
+
+/// A controller that does not answer marks must not ask for them instead of losses (RFC 3168, "The TCP Sender").
+#[test]
+fn packets_are_ecn_capable_if_marks_are_answered() {
+    for kind in Kind::ALL.iter().copied() {
+        let is_answering = kind != Kind::Bbr1;
+        let path = simple_path("20mbit", 40, 4, "0%");
+        let mut world = World::new(path, 1, factory(kind, 1, None));
+        world.write(u64::MAX);
+        world.run(SECOND * 4);
+        let all = |is: bool| move |d: &crate::world::Departure| d.is_ecn_capable == is;
+        assert!(world.departures.iter().all(all(is_answering)), "{kind}");
+
+        // From now on the network marks what it may mark.
+        world.marks = true;
+        world.run(SECOND);
+        let before = world.received;
+        world.run(SECOND * 4);
+        let mbps = (world.received - before) as f64 * 8.0 / 4e6;
+        println!("{kind}: {mbps:.2} Mbit/s of 20 with every packet marked");
+        assert_eq!(mbps < 1.0, is_answering, "{kind}: {mbps} Mbit/s");
+        assert!(world.departures.iter().all(all(is_answering)), "{kind}");
+    }
+}

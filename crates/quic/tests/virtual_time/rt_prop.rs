@@ -1,0 +1,32 @@
+//! RTprop as it can be known from ACKs of single packets.
+
+use std::sync::Arc;
+
+use congestion::{Duration, Kind};
+use path::Path;
+use quic::controller::factory;
+
+use crate::world::{Samples, World, simple_path};
+
+const SECOND: Duration = Duration::from_secs(1);
+
+/// A path so slow that the receiver waits in vain for a second packet, and every ACK is for one: a rise of its RTT must be
+/// found although the receiver's delay is in each sample. Taken for delayed, all of them were refused, and RTprop stayed at
+/// 118 ms for good.
+#[test]
+fn a_rise_of_rt_prop_is_found_where_each_ack_is_for_one_packet() {
+    for rate in ["100kbit", "2mbit"] {
+        let samples = Arc::new(Samples::default());
+        let controllers = factory(Kind::Bbr1, 1, Some(samples.clone()));
+        let mut world = World::new(simple_path(rate, 20, 8, "0%"), 1, controllers);
+        world.write(u64::MAX);
+        world.run(SECOND * 20);
+        // The route changes: 600 ms instead of 20.
+        world.path = Path::new(simple_path(rate, 600, 2, "0%"), 2).unwrap();
+        world.run(SECOND * 20);
+        let last = *samples.0.lock().unwrap().last().unwrap();
+        let rt_prop = last.snapshot.rt_prop.unwrap().as_millis_f64();
+        println!("{rate}: RTprop {rt_prop:.1} ms");
+        assert!((600.0..=750.0).contains(&rt_prop), "{rate}: {rt_prop} ms");
+    }
+}
