@@ -56,9 +56,21 @@ impl Progress {
                     attempt.complete = Some(Instant::now());
                 }
             }
-            Event::TurnedAway { peer, error } => {
-                self.bars.say(format_args!("turned away {peer}: {error}"));
-            }
+            Event::Reconnecting => self
+                .bars
+                .say("the receiver does not answer; connecting again"),
+            Event::TurnedAway {
+                peer,
+                error,
+                others: 0,
+            } => self.bars.say(format_args!("turned away {peer}: {error}")),
+            Event::TurnedAway {
+                peer,
+                error,
+                others,
+            } => self.bars.say(format_args!(
+                "turned away {peer}: {error} (and {others} more since the last such line)"
+            )),
             Event::Interrupted(error) => {
                 if let Some(attempt) = self.attempt().take() {
                     attempt.bar.finish_and_clear();

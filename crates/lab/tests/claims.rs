@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use lab::claims::{self, Claim, Judgement, Table, Tally, Verdict};
-use lab::study::{Batch, Length, Runs, Shelf};
+use lab::study::{Batch, Length, Shelf};
 use lab::{Cancel, engine};
 
 /// What must be there: the claims of the publications that define the system.

@@ -9,7 +9,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use noq::crypto::rustls::{QuicClientConfig, QuicServerConfig};
-use noq::{ClientConfig, Endpoint, EndpointConfig, ServerConfig, TransportConfig, VarInt};
+use noq::{
+    AsyncUdpSocket, ClientConfig, Endpoint, EndpointConfig, Runtime as _, ServerConfig,
+    TokioRuntime, TransportConfig, VarInt,
+};
+use noq_proto::HashedConnectionIdGenerator;
+use ring::hmac;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{CryptoProvider, verify_tls13_signature};
 use rustls::pki_types::{CertificateDer, PrivatePkcs8KeyDer, ServerName, UnixTime};
@@ -123,6 +128,25 @@ impl Identity {
         })
     }
 
+    /// The settings of this server's endpoint.
+    ///
+    /// The keys behind stateless resets and connection IDs are derived from the private key. A server that was killed and
+    /// started again with its identity therefore recognizes the connections of its former self, and tells their peers at
+    /// once that it knows nothing of them any more (RFC 9000, "Stateless Reset"). Otherwise they would learn it only from
+    /// their idle timeout.
+    fn endpoint_config(&self) -> EndpointConfig {
+        let derive = |context| blake3::derive_key(context, self.key_der());
+        let reset_key = derive("fullpipe 1: a server's key for stateless reset tokens");
+        let mut config =
+            EndpointConfig::new(Arc::new(hmac::Key::new(hmac::HMAC_SHA256, &reset_key)));
+        let [a, b, c, d, e, f, g, h, ..] = derive("fullpipe 1: a server's key for connection IDs");
+        let key = u64::from_le_bytes([a, b, c, d, e, f, g, h]);
+        config.cid_generator(Arc::new(move || {
+            Box::new(HashedConnectionIdGenerator::from_key(key))
+        }));
+        config
+    }
+
     /// What a client must know to recognize this server.
     pub fn fingerprint(&self) -> Fingerprint {
         Fingerprint::of(&self.certificate)
@@ -228,11 +252,52 @@ pub fn client_config(
     Ok(config)
 }
 
-/// Opens a socket at `address` (port 0: any) and an endpoint on it, which accepts connections if `server` says how.
-/// An IPv6 wildcard address serves IPv4 too where the system can. Its packets are capable of ECN: what controls its
-/// congestion must [answer marks](Controllers::responds_to_ecn). Must be called within a tokio runtime.
-pub fn bind(address: SocketAddr, server: Option<ServerConfig>) -> Result<Endpoint, EndpointError> {
-    bind_on(Arc::new(noq::TokioRuntime), address, server)
+/// Where an endpoint's sockets come from.
+pub(crate) trait Sockets: Send + Sync {
+    /// A socket at `address` (port 0: any).
+    fn open(&self, address: SocketAddr) -> io::Result<Box<dyn AsyncUdpSocket>>;
+}
+
+/// The system's own UDP sockets.
+#[derive(Debug)]
+pub(crate) struct Udp;
+
+impl Sockets for Udp {
+    fn open(&self, address: SocketAddr) -> io::Result<Box<dyn AsyncUdpSocket>> {
+        TokioRuntime.wrap_udp_socket(open(address)?)
+    }
+}
+
+/// Opens a socket at `address` (port 0: any) and an endpoint on it, which accepts connections if `server` says how and
+/// as whom. An IPv6 wildcard address serves IPv4 too where the system can. Its packets are capable of ECN: what controls
+/// its congestion must [answer marks](Controllers::responds_to_ecn). Must be called within a tokio runtime.
+///
+/// # Errors
+/// The system gives no such socket.
+pub fn bind(
+    address: SocketAddr,
+    server: Option<(ServerConfig, &Identity)>,
+) -> Result<Endpoint, EndpointError> {
+    bind_on(&Udp, address, server)
+}
+
+/// [`bind`] with a socket from `sockets`.
+pub(crate) fn bind_on(
+    sockets: &dyn Sockets,
+    address: SocketAddr,
+    server: Option<(ServerConfig, &Identity)>,
+) -> Result<Endpoint, EndpointError> {
+    let (server, config) = match server {
+        Some((server, identity)) => (Some(server), identity.endpoint_config()),
+        None => (None, EndpointConfig::default()),
+    };
+    sockets
+        .open(address)
+        .and_then(|socket| {
+            let runtime = Arc::new(TokioRuntime);
+            Endpoint::new_with_abstract_socket(config, server, socket, runtime)
+        })
+        .map_err(|source| EndpointError::Bind { address, source })
 }
 
 /// An endpoint that sends data to `server`, from any address of the same family. Its packets are capable of ECN if `ecn`,
@@ -241,20 +306,28 @@ pub fn bind(address: SocketAddr, server: Option<ServerConfig>) -> Result<Endpoin
 /// # Errors
 /// The system gives no socket.
 pub fn bind_towards(server: SocketAddr, ecn: bool) -> Result<Endpoint, EndpointError> {
+    bind_towards_on(&Udp, server, ecn)
+}
+
+/// [`bind_towards`] with a socket from `sockets`.
+pub(crate) fn bind_towards_on(
+    sockets: &dyn Sockets,
+    server: SocketAddr,
+    ecn: bool,
+) -> Result<Endpoint, EndpointError> {
     let any: IpAddr = match server {
         SocketAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
         SocketAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
     };
-    bind_on(Arc::new(Runtime { ecn }), (any, 0).into(), None)
-}
-
-fn bind_on(
-    runtime: Arc<dyn noq::Runtime>,
-    address: SocketAddr,
-    server: Option<ServerConfig>,
-) -> Result<Endpoint, EndpointError> {
-    open(address)
-        .and_then(|socket| Endpoint::new(EndpointConfig::default(), server, socket, runtime))
+    let address = SocketAddr::new(any, 0);
+    let runtime = Runtime { ecn };
+    sockets
+        .open(address)
+        .and_then(|socket| {
+            let socket = runtime.wrap(socket);
+            let config = EndpointConfig::default();
+            Endpoint::new_with_abstract_socket(config, None, socket, Arc::new(runtime))
+        })
         .map_err(|source| EndpointError::Bind { address, source })
 }
 
@@ -344,11 +417,12 @@ mod tests {
     /// What a client that expects the certificate `pinned` and speaks `alpn` gets from a server set up as `server`.
     async fn meet(
         server: ServerConfig,
+        identity: &Identity,
         pinned: Fingerprint,
         alpn: &[u8],
     ) -> Result<(), noq::ConnectionError> {
         let here = (Ipv4Addr::LOCALHOST, 0).into();
-        let server = bind(here, Some(server)).unwrap();
+        let server = bind(here, Some((server, identity))).unwrap();
         let client = bind(here, None).unwrap();
         let address = server.local_addr().unwrap();
         let config = client_config(pinned, alpn, quiet()).unwrap();
@@ -362,9 +436,17 @@ mod tests {
     async fn the_pinned_server_and_the_protocol_are_required() {
         let (own, other) = (Identity::generate().unwrap(), Identity::generate().unwrap());
         let server = || server_config(&own, ALPN, quiet()).unwrap();
-        assert!(meet(server(), own.fingerprint(), ALPN).await.is_ok());
-        assert!(meet(server(), other.fingerprint(), ALPN).await.is_err());
-        assert!(meet(server(), own.fingerprint(), b"else").await.is_err());
+        assert!(meet(server(), &own, own.fingerprint(), ALPN).await.is_ok());
+        assert!(
+            meet(server(), &own, other.fingerprint(), ALPN)
+                .await
+                .is_err()
+        );
+        assert!(
+            meet(server(), &own, own.fingerprint(), b"else")
+                .await
+                .is_err()
+        );
     }
 
     /// A certificate is public: whoever shows it must prove that its key is theirs.
@@ -380,7 +462,7 @@ mod tests {
             .with_cert_resolver(Arc::new(SingleCertAndKey::from(shown)));
         tls.alpn_protocols = vec![ALPN.to_vec()];
         let server = ServerConfig::with_crypto(Arc::new(QuicServerConfig::try_from(tls).unwrap()));
-        assert!(meet(server, own.fingerprint(), ALPN).await.is_err());
+        assert!(meet(server, &own, own.fingerprint(), ALPN).await.is_err());
     }
 
     #[test]

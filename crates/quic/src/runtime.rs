@@ -38,6 +38,18 @@ pub(crate) struct Runtime {
     pub(crate) ecn: bool,
 }
 
+impl Runtime {
+    /// `inner`, with the [module](self)'s promises kept.
+    pub(crate) fn wrap(&self, inner: Box<dyn AsyncUdpSocket>) -> Box<dyn AsyncUdpSocket> {
+        Box::new(Socket {
+            inner,
+            ecn: self.ecn,
+            clock: now,
+            held: VecDeque::new(),
+        })
+    }
+}
+
 impl noq::Runtime for Runtime {
     fn new_timer(&self, at: Instant) -> Pin<Box<dyn AsyncTimer>> {
         TokioRuntime.new_timer(at)
@@ -48,12 +60,7 @@ impl noq::Runtime for Runtime {
     }
 
     fn wrap_udp_socket(&self, socket: std::net::UdpSocket) -> io::Result<Box<dyn AsyncUdpSocket>> {
-        Ok(Box::new(Socket {
-            inner: TokioRuntime.wrap_udp_socket(socket)?,
-            ecn: self.ecn,
-            clock: now,
-            held: VecDeque::new(),
-        }))
+        Ok(self.wrap(TokioRuntime.wrap_udp_socket(socket)?))
     }
 
     fn now(&self) -> Instant {

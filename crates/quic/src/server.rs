@@ -32,7 +32,7 @@ impl Server {
         Served: Future<Output = ()> + Send + 'static,
     {
         let config = endpoint::server_config(identity, alpn, Arc::new(transport))?;
-        let endpoint = endpoint::bind(address, Some(config))?;
+        let endpoint = endpoint::bind(address, Some((config, identity)))?;
         let address = endpoint
             .local_addr()
             .map_err(|source| EndpointError::Bind { address, source })?;

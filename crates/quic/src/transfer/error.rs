@@ -80,11 +80,12 @@ pub enum Error {
     /// The receiver did not accept the ticket's secret.
     #[error("wrong ticket: the receiver does not accept its secret; nothing was sent")]
     WrongSecret,
-    /// Too many have tried with a wrong secret.
-    #[error(
-        "gave up after {0} attempts with a wrong secret; nothing was received by them, and the same command continues"
-    )]
-    TooManyAttempts(u32),
+    /// A connection did not prove in time that it knows the ticket's secret.
+    #[error("no proof of the ticket's secret came")]
+    NoProof,
+    /// Another sender uses the ticket at this moment.
+    #[error("another sender is using this ticket; its transfer goes on, and nothing was sent")]
+    InUse,
     /// The peer has not been heard of for too long.
     #[error("the connection is cut: the peer went silent")]
     Cut,
@@ -227,6 +228,7 @@ pub(super) mod code {
     pub const TAKEN_OVER: VarInt = VarInt::from_u32(5);
     pub const REFUSED: VarInt = VarInt::from_u32(6);
     pub const FAILED: VarInt = VarInt::from_u32(7);
+    pub const IN_USE: VarInt = VarInt::from_u32(8);
 }
 
 impl Error {
@@ -257,6 +259,7 @@ impl From<ConnectionError> for Error {
                 code::PROTOCOL => Error::Protocol("it says the same of this side".to_owned()),
                 code::SOURCE_CHANGED => Error::SenderFileChanged,
                 code::TAKEN_OVER => Error::TakenOver,
+                code::IN_USE => Error::InUse,
                 code::GONE => Error::PeerClosed("its program was ended".to_owned()),
                 code::REFUSED => Error::PeerClosed("it refused".to_owned()),
                 other => Error::PeerClosed(format!("code {other}")),

@@ -8,10 +8,13 @@
 //!    receiver's certificate, so that no third party can stand in for the receiver.
 //! 2. Somebody reaches the receiver's port without a ticket: nothing is offered, and no disk is touched, before a
 //!    proof of the 128-bit secret. The proof is keyed BLAKE3 over keying material exported from this very TLS session,
-//!    so it reveals nothing and is good for no other session. It is compared in constant time; after 100 wrong ones the
-//!    receiver gives up. Connections without a proof are few, short-lived, and get little memory.
+//!    so it reveals nothing and is good for no other session. It is compared in constant time. Connections without a proof
+//!    are few, short-lived, and get little memory; they compete for their places by address, and each address has a share
+//!    of handshakes. However many there are, they neither end a transfer nor keep a sender with the proof out, unless
+//!    they come from its own address faster than that share, or use up the path or the processor.
 //! 3. A ticket is used twice: it belongs to the first list of files that is offered with it (the sender may replace the
-//!    list on purpose, with `restart`), and is spent, key and secret deleted, when all of them have arrived. Until then
+//!    list on purpose, with `restart`), and to the sender that is sending them: another one is turned away until the first
+//!    has been silent for three seconds. It is spent, key and secret deleted, when all of them have arrived. Until then
 //!    it must stay valid, or a crash could not be survived; so certificate, key, secret and port are kept beside
 //!    the unfinished files, readable by the owner only, and the same command prints the same ticket again.
 //! 4. The holder of the ticket is malicious: a name is refused by the receiver unless it is one plain component; no
@@ -23,14 +26,15 @@
 //!    others could look into is closed, and no symbolic link in it is followed.
 //! 7. Not covered: who sees the ticket may send, and may learn the names of an unfinished transfer (on the sender, a list
 //!    of running commands shows it); who watches the path sees sizes and times; whoever can read the receiver's state
-//!    folder or memory is the receiver; a flood of strangers, or 100 wrong proofs, can keep the receiver from receiving.
+//!    folder or memory is the receiver; a flood that fills the path keeps everybody out.
 //!
 //! # The protocol
 //!
-//! QUIC with ALPN `fullpipe-transfer/1`. A bidirectional stream for control, a unidirectional one for each block of
+//! QUIC with ALPN `fullpipe-transfer/2`. A bidirectional stream for control, a unidirectional one for each block of
 //! 256 KiB, the earlier the more urgent.
 //!
-//! 1. Sender, in the flight that ends its handshake: proof (32 bytes), `wire::Offer` (names and sizes).
+//! 1. Sender, in the flight that ends its handshake: proof (32 bytes), a number of its own that lets the
+//!    receiver know it again (16 bytes), `wire::Offer` (names and sizes).
 //! 2. Receiver: `wire::Answer`: for every file which blocks are verified, and a digest of their hashes; or why not. So
 //!    data leave one round trip after the handshake.
 //! 3. Sender: for each file, if its own blocks have the same digest: for every missing block, in order, a stream with its
@@ -40,14 +44,20 @@
 //!
 //! Whatever fails, fails with a reply or a closing code that tells the other side; what is verified stays. A peer that
 //! is silent for ten seconds is gone. The receiver goes on listening: the sender's same command continues. A sender
-//! that comes back earlier takes over from its former self.
+//! that gets no acknowledgement for three seconds connects again while it goes on waiting, and uses what answers first;
+//! it takes over from its former self, which the receiver knows by the sender's number. A receiver that was killed and
+//! started again says so with stateless resets, and the sender connects again at once.
 //!
 //! Why a stream for each block, and not one for each file: a stream is delivered in order, so a single lost packet makes
 //! QUIC hold all that follows. noq closes a connection when it has to hold more than some 2000 packets of one stream,
 //! which is 3 MB: less than a long fat path has in flight.
 
+mod accept;
+mod connect;
 mod disk;
 mod error;
+mod guests;
+mod listen;
 mod name;
 mod part;
 mod proof;
@@ -59,6 +69,7 @@ mod store;
 mod tests;
 mod ticket;
 mod tree;
+mod turned_away;
 mod wire;
 
 use std::net::SocketAddr;
@@ -71,10 +82,10 @@ use noq::{TransportConfig, VarInt};
 
 use crate::endpoint;
 
+pub use connect::{SenderConfig, send};
 pub use error::{Error, Refusal};
 pub use name::{NameProblem, STATE_FOLDER};
 pub use recv::{Receiver, ReceiverConfig, Resumption};
-pub use send::{SenderConfig, send};
 pub use ticket::{MAX_ADDRESSES, Secret, Ticket, TicketError};
 pub use tree::BLOCK;
 pub use wire::MAX_FILES;
@@ -83,7 +94,7 @@ pub use wire::MAX_FILES;
 const IDLE_TIMEOUT_MS: u32 = 10_000;
 
 /// A few of these may get lost before a peer seems silent.
-const KEEP_ALIVE: Duration = Duration::from_secs(2);
+const KEEP_ALIVE: Duration = Duration::from_secs(1);
 
 /// What may wait of one stream: a block with its hash, or a message.
 const STREAM_WINDOW: VarInt = VarInt::from_u32(1 << 20);
@@ -119,12 +130,17 @@ pub enum Event<'a> {
         /// The file's place among those of [`Event::Begun`].
         file: usize,
     },
-    /// Receiver only: an attempt without the ticket's secret, or that never got as far as that.
+    /// Sender only: the receiver acknowledges nothing any more, and is being connected to again.
+    Reconnecting,
+    /// Receiver only: connections without the ticket's secret, or that never got as far as that. However many there are,
+    /// they are told of ever more rarely.
     TurnedAway {
-        /// From where.
+        /// From where the latest of them came.
         peer: SocketAddr,
-        /// Why.
+        /// Why it was turned away.
         error: &'a Error,
+        /// How many others there were since the last such event.
+        others: u64,
     },
     /// Receiver only: the sender is gone, or its files were refused. The receiver waits for it to come back.
     Interrupted(&'a Error),

@@ -1,23 +1,74 @@
-//! The proof that the sender knows the ticket's secret.
+//! What the sender says first: the proof that it knows the ticket's secret, and who it is.
 
 use noq::Connection;
+use ring::rand::{SecureRandom, SystemRandom};
 
 use super::error::Error;
 use super::ticket::Secret;
 
-/// How long a proof is.
-pub const PROOF_LEN: usize = blake3::OUT_LEN;
+const PROOF_LEN: usize = blake3::OUT_LEN;
+const SENDER_LEN: usize = 16;
+
+/// How long the first words are.
+pub const OPENING_LEN: usize = PROOF_LEN + SENDER_LEN;
 
 const EXPORTER_LABEL: &[u8] = b"EXPORTER-fullpipe-transfer-1";
 const KEY_CONTEXT: &str = "fullpipe-transfer 1: the sender's proof of the ticket's secret";
 
+/// A running sender, through as many connections as it takes: 128 random bits, which only it and the receiver know. By
+/// them the receiver tells a sender that comes back from another one with the same ticket.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct SenderId([u8; SENDER_LEN]);
+
+impl SenderId {
+    /// A new one.
+    pub fn generate() -> Result<SenderId, Error> {
+        let mut bytes = [0; SENDER_LEN];
+        SystemRandom::new()
+            .fill(&mut bytes)
+            .map_err(|_| Error::System("no randomness".to_owned()))?;
+        Ok(SenderId(bytes))
+    }
+}
+
 /// The proof of `secret` in this TLS session and no other (RFC 8446, "Exporters"). Compares in constant time, as
 /// [`blake3::Hash`] does.
-pub fn proof(connection: &Connection, secret: Secret) -> Result<blake3::Hash, Error> {
+fn proof(connection: &Connection, secret: Secret) -> Result<blake3::Hash, Error> {
     let mut session = [0; 32];
     connection
         .export_keying_material(&mut session, EXPORTER_LABEL, b"")
         .map_err(|_| Error::System("TLS exports no keying material".to_owned()))?;
     let key = blake3::derive_key(KEY_CONTEXT, &secret.0);
     Ok(blake3::keyed_hash(&key, &session))
+}
+
+/// The first words of `sender` on this connection.
+pub fn opening(
+    connection: &Connection,
+    secret: Secret,
+    sender: SenderId,
+) -> Result<[u8; OPENING_LEN], Error> {
+    let mut opening = [0; OPENING_LEN];
+    let (to_proof, to_sender) = opening.split_at_mut(PROOF_LEN);
+    to_proof.copy_from_slice(proof(connection, secret)?.as_bytes());
+    to_sender.copy_from_slice(&sender.0);
+    Ok(opening)
+}
+
+/// Whose first words these are.
+///
+/// # Errors
+/// The proof is wrong.
+pub fn check(
+    connection: &Connection,
+    secret: Secret,
+    opening: &[u8; OPENING_LEN],
+) -> Result<SenderId, Error> {
+    let (given, from) = opening.split_at(PROOF_LEN);
+    let mut sender = SenderId([0; SENDER_LEN]);
+    sender.0.copy_from_slice(from);
+    match proof(connection, secret)? == *given {
+        true => Ok(sender),
+        false => Err(Error::WrongSecret),
+    }
 }

@@ -1,121 +1,22 @@
 //! The sender.
 
-use std::path::PathBuf;
-use std::sync::Arc;
-use std::time::Duration;
-
-use crate::controller::Controllers;
-use noq::{
-    ClientConfig, Connection, ConnectionError, Endpoint, RecvStream, SendStream, TransportErrorCode,
-};
+use noq::{Connection, RecvStream, SendStream};
 use tokio::sync::mpsc;
-use tokio::task::{JoinSet, spawn_blocking};
-use tokio::time::{sleep, timeout};
+use tokio::task::spawn_blocking;
+use tokio::time::timeout;
 
-use super::error::{Error, code};
-use super::proof::proof;
-use super::source::{self, Block, Source};
+use super::error::Error;
+use super::proof::{self, SenderId};
+use super::source::{Block, Source};
 use super::ticket::Ticket;
 use super::wire::{self, Answer, Have, MAX_ANSWER, MAX_OFFER, MAX_REPLY, Offer, Reply, WireError};
-use super::{Event, FAREWELL, FileStatus, QUEUE, Transferred, Watch, transport};
-use crate::endpoint::{self, SERVER_NAME};
+use super::{Event, FAREWELL, FileStatus, QUEUE, Transferred, Watch};
 
-/// The next address is tried so much after the one before (RFC 8305, "Connection Attempt Delay").
-const ATTEMPT_DELAY: Duration = Duration::from_millis(250);
-
-/// The TLS alert `access_denied`, which our own verifier of certificates raises and nothing else does.
-const ACCESS_DENIED: u8 = 49;
-
-/// How to send.
-pub struct SenderConfig {
-    /// Makes the congestion controller ([`crate::controller`]), with an observer where one is wanted.
-    pub controllers: Arc<dyn Controllers>,
-    /// Begin anew: forget what an earlier attempt with this ticket left at the receiver.
-    pub restart: bool,
-}
-
-/// Sends `files`, in this order, to the receiver that printed `ticket`. `watch` is told how it goes.
-///
-/// Returns when the receiver has all of them, whole, verified and under their names. What an earlier call with the
-/// same ticket brought there is not sent again.
-pub async fn send(
-    files: &[PathBuf],
-    ticket: &Ticket,
-    config: SenderConfig,
-    watch: Watch<'_>,
-) -> Result<Vec<Transferred>, Error> {
-    let files = files.to_vec();
-    let sources = spawn_blocking(move || source::open_all(&files)).await??;
-    let ecn = config.controllers.responds_to_ecn();
-    let transport = Arc::new(transport(config.controllers));
-    let client = endpoint::client_config(ticket.fingerprint(), wire::ALPN, transport)?;
-    let (endpoint, connection) = connect(ticket, &client, ecn).await?;
-    watch(Event::Connected(&connection));
-    let result = converse(&connection, ticket, sources, config.restart, watch).await;
-    let code = result.as_ref().err().map_or(code::DONE, Error::code);
-    connection.close(code, b"");
-    drop(connection);
-    // Until the receiver has surely heard of it.
-    let _ = timeout(FAREWELL, endpoint.wait_all_draining()).await;
-    result
-}
-
-/// Tries the ticket's addresses, each a little after the one before, until one answers with the right certificate.
-async fn connect(
-    ticket: &Ticket,
-    client: &ClientConfig,
-    ecn: bool,
-) -> Result<(Endpoint, Connection), Error> {
-    let mut attempts = JoinSet::new();
-    for (place, address) in (0..).zip(ticket.addresses().iter().copied()) {
-        let client = client.clone();
-        attempts.spawn(async move {
-            sleep(ATTEMPT_DELAY.saturating_mul(place)).await;
-            let endpoint = endpoint::bind_towards(address, ecn)?;
-            let connecting = endpoint.connect_with(client, address, SERVER_NAME);
-            let unreachable = |reason| Error::Unreachable {
-                addresses: vec![address],
-                reason,
-            };
-            let connecting = connecting.map_err(|error| unreachable(error.to_string()))?;
-            match connecting.await {
-                Ok(connection) => Ok((endpoint, connection)),
-                Err(ConnectionError::TransportError(error))
-                    if error.code == TransportErrorCode::crypto(ACCESS_DENIED) =>
-                {
-                    // So that the stranger learns that this attempt is over.
-                    let _ = timeout(FAREWELL, endpoint.wait_all_draining()).await;
-                    Err(Error::WrongReceiver(address))
-                }
-                Err(ConnectionError::TimedOut) => Err(unreachable("no answer".to_owned())),
-                Err(error) => Err(unreachable(error.to_string().escape_debug().to_string())),
-            }
-        });
-    }
-    let mut failure = None;
-    while let Some(attempt) = attempts.join_next().await {
-        match (attempt?, &failure) {
-            (Ok(connected), _) => return Ok(connected),
-            // A stranger at one address tells more than silence at another.
-            (Err(Error::Unreachable { .. }), Some(Error::WrongReceiver(_))) => {}
-            (Err(Error::Unreachable { reason, .. }), _) => {
-                failure = Some(Error::Unreachable {
-                    addresses: ticket.addresses().to_vec(),
-                    reason,
-                });
-            }
-            (Err(error), _) => failure = Some(error),
-        }
-    }
-    Err(failure.unwrap_or(Error::Unreachable {
-        addresses: Vec::new(),
-        reason: "the ticket has no address".to_owned(),
-    }))
-}
-
-async fn converse(
+/// Sends over a connection whose peer is the receiver.
+pub(super) async fn converse(
     connection: &Connection,
     ticket: &Ticket,
+    sender: SenderId,
     sources: Vec<Source>,
     restart: bool,
     watch: Watch<'_>,
@@ -125,7 +26,7 @@ async fn converse(
         restart,
         files: sources.iter().map(Source::offered).collect(),
     };
-    let mut opening = proof(connection, ticket.secret())?.as_bytes().to_vec();
+    let mut opening = proof::opening(connection, ticket.secret(), sender)?.to_vec();
     opening.extend(wire::encode(&offer, MAX_OFFER).ok_or(WireError::TooLong)?);
     control.write_all(&opening).await?;
 

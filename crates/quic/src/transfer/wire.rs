@@ -12,7 +12,7 @@ use super::error::{Error, Refusal};
 use super::tree;
 
 /// The protocol and its version, agreed on in the handshake.
-pub const ALPN: &[u8] = b"fullpipe-transfer/1";
+pub const ALPN: &[u8] = b"fullpipe-transfer/2";
 
 /// The most files in one transfer.
 pub const MAX_FILES: usize = 1024;

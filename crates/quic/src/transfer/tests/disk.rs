@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicI64;
 
 use super::super::disk::Disk;
 use super::*;
+use crate::endpoint::Udp;
 
 /// Takes so many bytes and then no more.
 struct Small {
@@ -36,7 +37,7 @@ async fn a_disk_that_fills_up_keeps_what_was_verified() {
         left: AtomicI64::new(5 * BLOCK as i64 + 1),
         free: None,
     };
-    let receiver = Receiver::bind_on(world.config(), Box::new(disk))
+    let receiver = Receiver::bind_on(world.config(), Box::new(disk), &Udp)
         .await
         .unwrap();
     let ticket = receiver.ticket().clone();
@@ -66,7 +67,7 @@ async fn what_cannot_fit_is_not_begun() {
         left: AtomicI64::new(i64::MAX),
         free: Some(2 * BLOCK - 1),
     };
-    let receiver = Receiver::bind_on(world.config(), Box::new(disk))
+    let receiver = Receiver::bind_on(world.config(), Box::new(disk), &Udp)
         .await
         .unwrap();
     let ticket = receiver.ticket().clone();

@@ -1,7 +1,10 @@
 //! Whole transfers over loopback.
 
 mod disk;
+mod flood;
 mod hostile;
+mod network;
+mod outage;
 mod resume;
 mod whole;
 
@@ -160,9 +163,10 @@ impl Log {
                     self.stop.notify_one();
                 }
             }
-            Event::TurnedAway { .. } => {
-                self.turned_away.fetch_add(1, Ordering::Relaxed);
+            Event::TurnedAway { others, .. } => {
+                self.turned_away.fetch_add(1 + others, Ordering::Relaxed);
             }
+            Event::Reconnecting => {}
             Event::Interrupted(error) => {
                 self.interrupted.lock().unwrap().push(error.to_string());
             }

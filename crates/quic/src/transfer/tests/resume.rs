@@ -90,27 +90,30 @@ async fn after_the_receiver_is_gone() {
 }
 
 #[tokio::test]
-async fn a_sender_takes_over_from_its_silent_former_self() {
+async fn a_running_transfer_belongs_to_the_sender_that_began_it() {
     let world = World::new();
     let files = [world.file("big", SIZE, 1)];
     let receiver = world.receiver().await;
     let ticket = receiver.ticket().clone();
-    let heard = Log::default();
-    let hear = |event: Event<'_>| heard.watch(event);
     let sending = async {
         let stop = Log::stop_at(4 * BLOCK);
         let watch = |event: Event<'_>| stop.watch(event);
         let mut first = Box::pin(send(&files, &ticket, sender_config(), &watch));
-        assert!(until_stopped(&stop, first.as_mut()).await.is_none());
-        // The first is stuck, but its connection is kept alive: for the receiver it looks as if its link were cut.
-        let second = send(&files, &ticket, sender_config(), &|_| ()).await;
-        let first = first.await;
-        (first, second)
+        tokio::select! {
+            ended = &mut first => panic!("{ended:?}"),
+            () = stop.stop.notified() => {}
+        }
+        // The first takes its time, but its connection is kept alive.
+        let thief = world.file("other", BLOCK, 2);
+        for config in [restart(), sender_config()] {
+            let second = send(std::slice::from_ref(&thief), &ticket, config, &|_| ()).await;
+            assert!(matches!(second, Err(Error::InUse)), "{second:?}");
+        }
+        first.await.unwrap()
     };
-    let (received, (first, second)) = tokio::join!(receiver.run(&hear), sending);
+    let (received, _) = tokio::join!(receiver.run(&|_| ()), sending);
     assert!(same_content(&received.unwrap()[0].path, &files[0]));
-    assert!(second.unwrap()[0].resumed >= 4 * BLOCK);
-    assert!(matches!(first, Err(Error::TakenOver)), "{first:?}");
+    assert_eq!(world.arrived(), ["big"]);
 }
 
 #[tokio::test]

@@ -1,0 +1,161 @@
+//! Outages of the path, with and without a new source port at their end, in virtual time.
+
+use futures_util::future::join_all;
+use tokio::time::{Instant, sleep, timeout};
+
+use super::super::connect::send_on;
+use super::super::disk::RealDisk;
+use super::network::{Network, in_virtual_time};
+use super::*;
+
+const RECEIVER: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
+const SENDER: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 2);
+
+fn listening(world: &World) -> ReceiverConfig {
+    ReceiverConfig {
+        listen: (RECEIVER, 0).into(),
+        ..world.config()
+    }
+}
+
+/// How long a transfer takes whose path goes away for a while, from the path's return to its end, and how long that
+/// should have taken. `None` for a transfer that has not ended long after.
+async fn outage(length: Duration, new_port: bool) -> Option<(Duration, Duration)> {
+    let world = World::new();
+    let files = [world.file("big", 64 * BLOCK, 1)];
+    let network = Network::new();
+    let host = network.host(RECEIVER);
+    let receiver = Receiver::bind_on(listening(&world), Box::new(RealDisk), host.as_ref());
+    let receiver = receiver.await.unwrap();
+    let ticket = receiver.ticket().clone();
+    let log = Log::stop_at(8 * BLOCK);
+    let watch = |event: Event<'_>| log.watch(event);
+    let began = Instant::now();
+    let path = async {
+        log.stop.notified().await;
+        let verified = began.elapsed();
+        network.cut(SENDER, true);
+        sleep(length).await;
+        network.cut(SENDER, false);
+        if new_port {
+            network.rebind(SENDER);
+        }
+        (Instant::now(), verified * 8)
+    };
+    let sockets = network.host(SENDER);
+    let transfer = timeout(Duration::from_secs(200), async {
+        tokio::join!(
+            receiver.run(&|_| ()),
+            send_on(sockets, &files, &ticket, sender_config(), &watch),
+        )
+    });
+    let ((received, sent), (back, expected)) = match tokio::join!(transfer, path) {
+        (Ok(ended), path) => (ended, path),
+        (Err(_), _) => return None,
+    };
+    if let Err(error) = sent {
+        println!("  sender: {error}");
+        return None;
+    }
+    assert!(same_content(&received.unwrap()[0].path, &files[0]));
+    Some((back.elapsed(), expected))
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_transfer_goes_on_within_seconds_of_the_paths_return() {
+    let lengths = [0, 200, 1_000, 3_000, 7_000, 9_500, 12_000, 20_000, 30_000];
+    let cases = [false, true]
+        .into_iter()
+        .flat_map(|new_port| lengths.map(|ms| (Duration::from_millis(ms), new_port)));
+    let went = cases.map(async |(length, new_port)| {
+        let went = outage(length, new_port).await;
+        println!("outage {length:?}, new port: {new_port}: {went:?}");
+        (length, new_port, went)
+    });
+    let mut went = in_virtual_time(join_all(went)).await;
+    went.retain(|(_, _, went)| {
+        went.is_none_or(|(took, expected)| took > expected + Duration::from_secs(6))
+    });
+    assert!(went.is_empty(), "late: {went:?}");
+}
+
+/// A sender that has been killed says nothing more. A new one may take over when that has become plain.
+#[tokio::test(start_paused = true)]
+async fn a_sender_takes_over_from_one_that_is_gone() {
+    let world = World::new();
+    let files = [world.file("big", 64 * BLOCK, 1)];
+    let network = Network::new();
+    let host = network.host(RECEIVER);
+    let receiver = Receiver::bind_on(listening(&world), Box::new(RealDisk), host.as_ref());
+    let receiver = receiver.await.unwrap();
+    let ticket = receiver.ticket().clone();
+    let sending = async {
+        let stop = Log::stop_at(8 * BLOCK);
+        let watch = |event: Event<'_>| stop.watch(event);
+        let first = send_on(
+            network.host(SENDER),
+            &files,
+            &ticket,
+            sender_config(),
+            &watch,
+        );
+        assert!(until_stopped(&stop, first).await.is_none());
+        network.cut(SENDER, true);
+        let begun = Instant::now();
+        let second = Log::default();
+        let watch = |event: Event<'_>| second.watch(event);
+        let other = network.host(Ipv4Addr::new(10, 0, 0, 3));
+        let sent = send_on(other, &files, &ticket, sender_config(), &watch).await;
+        (sent.unwrap(), begun.elapsed())
+    };
+    let transfer = async { tokio::join!(receiver.run(&|_| ()), sending) };
+    let (received, (sent, took)) = in_virtual_time(transfer).await;
+    assert!(same_content(&received.unwrap()[0].path, &files[0]));
+    assert!(sent[0].resumed >= 8 * BLOCK);
+    // Three seconds of silence, and what was missing.
+    assert!(took < Duration::from_secs(15), "{took:?}");
+}
+
+/// A receiver that is killed and started again lets the sender know that it has forgotten the connection.
+#[tokio::test(start_paused = true)]
+async fn a_receiver_that_was_killed_and_started_again_is_reached_at_once() {
+    let world = World::new();
+    let files = [world.file("big", 64 * BLOCK, 1)];
+    let network = Network::new();
+    let host = network.host(RECEIVER);
+    let bind = || Receiver::bind_on(listening(&world), Box::new(RealDisk), host.as_ref());
+    let receiver = bind().await.unwrap();
+    let ticket = receiver.ticket().clone();
+    let stop = Log::stop_at(8 * BLOCK);
+    let watch = |event: Event<'_>| stop.watch(event);
+    let receiving = async {
+        assert!(until_stopped(&stop, receiver.run(&watch)).await.is_none());
+        // It has no last words.
+        network.cut(RECEIVER, true);
+        while !network.is_free(ticket.addresses()[0]) {
+            sleep(Duration::from_millis(10)).await;
+        }
+        let receiver = bind().await.unwrap();
+        assert_eq!(*receiver.ticket(), ticket);
+        network.cut(RECEIVER, false);
+        let back = Instant::now();
+        let connected = AtomicU64::new(u64::MAX);
+        let watch = |event: Event<'_>| {
+            if matches!(event, Event::Connected(_)) {
+                connected.store(back.elapsed().as_millis() as u64, Ordering::Relaxed);
+            }
+        };
+        let received = receiver.run(&watch).await.unwrap();
+        (received, connected.into_inner())
+    };
+    let sockets = network.host(SENDER);
+    let sending = send_on(sockets, &files, &ticket, sender_config(), &|_| ());
+    let transfer = async { tokio::join!(receiving, sending) };
+    let ((received, connected_ms), sent) = in_virtual_time(transfer).await;
+    sent.unwrap();
+    assert!(same_content(&received[0].path, &files[0]));
+    assert!(received[0].resumed >= 8 * BLOCK);
+    println!("connected {connected_ms} ms after the receiver's return");
+    // Well before the sender would have looked for the receiver by itself.
+    assert!(connected_ms < 1_500, "{connected_ms} ms");
+}
