@@ -58,7 +58,7 @@ fn what_is_for_the_program_alone_is_never_offered() {
 #[test]
 fn options_may_stand_between_names() {
     for arguments in [
-        &["claims", "bufferbloat", "--quick", "no-such", "--list"][..],
+        &["claims", "loss-sweep", "--quick", "no-such", "--list"][..],
         &["figures", "paper-1", "--quick", "no-such", "--list"],
         &["calibrate", "--list", "bbr1-*", "--quick", "no-such"],
     ] {

@@ -235,7 +235,7 @@ fn impossible_races_are_refused() {
         (["--loss", "101%"], 2, ["--loss", "100%"]),
         (["--buffer", "1b"], 2, ["--buffer", "packet"]),
         (["--loss-at", "exit"], 2, ["--loss-at", "without loss"]),
-        (["--rate", "9999999tbit"], 2, ["--rate", "too large"]),
+        (["--rate", "99999999tbit"], 2, ["--rate", "too large"]),
         (["--report", "/proc/r.html"], 2, ["--report", "/proc"]),
         (["--duration", "0"], 2, ["--duration", "30s"]),
         (["--bytes", "0"], 2, ["--bytes", "8mib"]),
