@@ -1,13 +1,14 @@
 //! Foreign commands: their ends, signals, and what they leave.
 
 use std::fs;
+use std::os::fd::IntoRawFd;
 use std::path::Path;
 
 use libtest_mimic::Trial;
 use linux::command::{Command, Init, Running};
 use linux::{Family, Network};
 use nix::libc::{SIGTERM, SIGUSR1};
-use nix::unistd::geteuid;
+use nix::unistd::{dup, geteuid};
 use units::Duration;
 
 use crate::support::{eventually, line, network};
@@ -83,7 +84,10 @@ fn ends_by_signal() {
 
 /// An init that a shell has started with these signals ignored, as for what it runs in the background.
 fn ignoring(signals: &str) -> Init {
-    let program = format!("/proc/{}/exe", std::process::id());
+    // The user that no file belongs to may run this program, but not reach it by its name. So the shell inherits it open.
+    let program = fs::File::open("/proc/self/exe").expect("this program");
+    let program = dup(program).expect("without close-on-exec").into_raw_fd();
+    let program = format!("/proc/self/fd/{program}");
     let script = format!("trap '' {signals}; exec \"$@\"");
     Init {
         program: "/bin/sh".into(),
