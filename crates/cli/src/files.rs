@@ -3,12 +3,22 @@
 use std::fs;
 use std::path::Path;
 
+use lab::report::{PART, beside, left_behind};
+
 use crate::failure::Failure;
 
-/// Writes the file, in place of an older one: all of it, or nothing.
+/// Writes the file, in place of an older one: all of it, or nothing. Removes what earlier writers of it left when they
+/// were killed.
 pub fn write(path: &Path, contents: &[u8]) -> Result<(), Failure> {
-    let mut part = path.to_owned().into_os_string();
-    part.push(format!(".{}.part", std::process::id()));
+    let parent = path
+        .parent()
+        .filter(|parent| !parent.as_os_str().is_empty());
+    let left = left_behind(parent.unwrap_or(Path::new(".")));
+    for left in left.iter().filter(|left| path.ends_with(&left.name)) {
+        // One that cannot be removed does not hinder the one that is written now.
+        let _ = fs::remove_file(&left.path);
+    }
+    let part = beside(path, PART);
     fs::write(&part, contents)
         .and_then(|()| fs::rename(&part, path))
         .map_err(|error| {
