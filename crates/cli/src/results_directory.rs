@@ -7,6 +7,7 @@ use std::path::Path;
 use lab::sweep::Store;
 
 use crate::failure::Failure;
+use crate::files;
 use crate::output;
 
 /// The results in the directory, which is made if need be. One that is used for something else is left alone. Says how
@@ -29,7 +30,10 @@ pub fn open(directory: &Path) -> Result<Store, Failure> {
 
 fn make(directory: &Path) -> Result<(), Failure> {
     let failed = |error: io::Error| {
-        Failure::failed(format_args!("cannot use {}: {error}", directory.display()))
+        Failure::usage(format_args!(
+            "cannot use {}: {error}; name another directory with --out",
+            directory.display()
+        ))
     };
     match fs::read_dir(directory) {
         Ok(mut entries) => {
@@ -43,7 +47,7 @@ fn make(directory: &Path) -> Result<(), Failure> {
             }
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            fs::create_dir_all(directory).map_err(failed)
+            files::make_directory("--out", directory)
         }
         Err(error) => Err(failed(error)),
     }
