@@ -56,7 +56,7 @@ impl Bars {
                 .progress_chars("━╸─");
         let bar = ProgressBar::new(total)
             .with_style(style)
-            .with_prefix(shorten(name));
+            .with_prefix(output::printable(&shorten(name)));
         let bar = self.group.add(bar);
         bar.enable_steady_tick(TICK);
         bar

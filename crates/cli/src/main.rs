@@ -32,9 +32,11 @@ mod run_bar;
 mod send;
 mod shell;
 mod signals;
+mod stdin_file;
 mod study_options;
 mod sweep;
 mod sweep_bar;
+mod ticket;
 mod usage;
 
 use std::process::ExitCode;

@@ -30,5 +30,34 @@ pub fn json(value: &impl Serialize) -> Result<(), Failure> {
 
 /// Says something to people, on stderr. If nobody can hear it, there is nobody to tell.
 pub fn note(text: impl Display) {
-    let _ = writeln!(io::stderr().lock(), "{text}");
+    let _ = writeln!(io::stderr().lock(), "{}", printable(&text.to_string()));
+}
+
+/// `text` without characters that a terminal obeys: control characters other than line ends and tabs, and those that
+/// change the direction of text, are written as escapes. Names of files and words of a peer may hold any.
+pub fn printable(text: &str) -> String {
+    let obeyed = |c: char| {
+        (c.is_control() && !matches!(c, '\n' | '\t'))
+            || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        match obeyed(c) {
+            true => shown.extend(c.escape_default()),
+            false => shown.push(c),
+        }
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::printable;
+
+    #[test]
+    fn nothing_that_a_terminal_obeys() {
+        assert_eq!(printable("ä b\t文\n"), "ä b\t文\n");
+        assert_eq!(printable("\u{1b}[2J\u{9b}m\r"), "\\u{1b}[2J\\u{9b}m\\r");
+        assert_eq!(printable("\u{202e}txt"), "\\u{202e}txt");
+    }
 }

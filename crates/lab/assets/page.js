@@ -2,7 +2,19 @@
 // What the scripts of all pages have in common.
 const data = JSON.parse(document.getElementById("data").textContent);
 const root = document.documentElement;
-const css = (name) => getComputedStyle(root).getPropertyValue(name).trim();
+
+// A colour of the page as a canvas takes it: a custom property alone would still name both themes' colours.
+const probe = document.createElement("i");
+probe.hidden = true;
+document.body.append(probe);
+const colors = new Map();
+const css = (name) => {
+  if (!colors.has(name)) {
+    probe.style.color = `var(${name})`;
+    colors.set(name, getComputedStyle(probe).color);
+  }
+  return colors.get(name);
+};
 
 // The look of the curve at this place: when the colours have all been used, they come again with dashes.
 const COLORS = 6;
@@ -71,6 +83,7 @@ const paintWith = (draw) => {
   let chosen = null;
   const paint = () => {
     root.dataset.theme = chosen ?? (system.matches ? "dark" : "light");
+    colors.clear();
     draw();
   };
   system.addEventListener("change", paint);

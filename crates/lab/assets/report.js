@@ -2,10 +2,10 @@
 (() => {
   const main = document.getElementById("plots");
 
-  // Names of states as the controllers report them, and the kind of time that they are.
+  // Names of states as the controllers report them, and their colours.
   const STATES = {
-    Startup: "start", SlowStart: "start", ConservativeSlowStart: "start",
-    Drain: "drain", ProbeBW: "cruise", CongestionAvoidance: "cruise", ProbeRTT: "probe", Recovery: "recovery",
+    Startup: "startup", SlowStart: "slow-start", ConservativeSlowStart: "slow-start", Drain: "drain",
+    ProbeBW: "probe-bw", CongestionAvoidance: "avoidance", ProbeRTT: "probe-rtt", Recovery: "recovery",
   };
   const stateColor = (state) => css(`--state-${STATES[state] ?? "other"}`);
 
@@ -102,7 +102,6 @@
   const drawReferences = (plot, row, shown) => {
     const { ctx, bbox } = plot;
     ctx.save();
-    ctx.fillStyle = css("--faint");
     ctx.font = `${11 * devicePixelRatio}px system-ui, sans-serif`;
     ctx.textAlign = "right";
     ctx.textBaseline = "bottom";
@@ -127,14 +126,18 @@
           for (const t of [Math.max(start, from), end]) ctx.lineTo(plot.valToPos(t, "x", true), plot.valToPos(level, "y", true));
         });
         ctx.stroke();
-        // Below the line if there is no room above it; with a rim, since curves may run behind it.
+        // Below the line if there is no room above it; on a ground of its own, since curves may run behind it.
         const isBelow = y - bbox.top < 16 * devicePixelRatio;
         const place = [`${label} ${number(value)}`, bbox.left + bbox.width - 4 * devicePixelRatio,
                        y + (isBelow ? 16 : -2) * devicePixelRatio];
         ctx.setLineDash([]);
-        ctx.lineWidth = 3 * devicePixelRatio;
-        ctx.strokeStyle = css("--page");
-        ctx.strokeText(...place);
+        const [words, right, bottom] = place;
+        const [width, height] = [ctx.measureText(words).width + 6 * devicePixelRatio, 14 * devicePixelRatio];
+        ctx.globalAlpha = 0.8;
+        ctx.fillStyle = css("--page");
+        ctx.fillRect(right - width + 3 * devicePixelRatio, bottom - height + devicePixelRatio, width, height);
+        ctx.globalAlpha = 1;
+        ctx.fillStyle = css("--text");
         ctx.fillText(...place);
       }
     }

@@ -69,7 +69,17 @@ fn each_command_explains_its_options() {
                 "--json",
             ],
         ),
-        ("send", &["<FILE>...", "<TICKET>", "--controller"]),
+        (
+            "send",
+            &[
+                "<FILE>...",
+                "[TICKET]",
+                "--ticket-file",
+                "FULLPIPE_TICKET",
+                "--name",
+                "--controller",
+            ],
+        ),
         (
             "probe",
             &["[PROBE]", "--rounds", "--duration", "--serve", "--identity"],
@@ -102,11 +112,7 @@ fn arguments_that_make_no_sense_get_one_line() {
         2,
         &["--controlers", "'--controllers'", "fullpipe race --help"],
     );
-    refused(
-        ["send"],
-        2,
-        &["<FILE>...", "<TICKET>", "fullpipe send --help"],
-    );
+    refused(["send"], 2, &["<FILE>...", "fullpipe send --help"]);
     refused(
         ["emulate", "--listen", "127.0.0.1:0"],
         2,

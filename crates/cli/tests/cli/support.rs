@@ -91,6 +91,11 @@ impl Running {
         }
     }
 
+    /// Its process.
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
     fn stderr_so_far(&self) -> Vec<String> {
         self.stderr.try_iter().collect()
     }

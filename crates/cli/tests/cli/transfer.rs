@@ -7,7 +7,7 @@ use std::path::Path;
 use rustix::process::Signal;
 use tempfile::TempDir;
 
-use crate::support::{Running, refused};
+use crate::support::{Running, fullpipe, refused};
 
 /// A directory with the file `data` of `size` bytes in it, none of which is like its neighbours.
 fn source(size: usize) -> (TempDir, Vec<u8>) {
@@ -231,13 +231,103 @@ fn what_cannot_be_sent_is_named() {
     refused(
         ["send", "Cargo.toml", broken],
         2,
-        &["<TICKET>", "malformed ticket"],
+        &["the arguments: malformed ticket"],
     );
     refused(
-        ["send", "Cargo.toml", "ticket"],
+        ["send", "Cargo.toml"],
         2,
-        &["<TICKET>", "malformed ticket"],
+        &["no ticket", "--ticket-file", "FULLPIPE_TICKET"],
     );
+    refused(
+        ["send", "Cargo.toml", &ticket, "--ticket-file", "Cargo.toml"],
+        2,
+        &["give one of them"],
+    );
+    refused(
+        ["send", "Cargo.toml", "--ticket-file", "Cargo.toml"],
+        2,
+        &["--ticket-file Cargo.toml: malformed ticket"],
+    );
+    refused(["send", "-", &ticket], 2, &["--name"]);
+    refused(
+        ["send", "-", "--name", "../x", &ticket],
+        2,
+        &["--name", "path"],
+    );
+    refused(["send", "Cargo.toml", "--name", "x", &ticket], 2, &["`-`"]);
+    refused(["send", "-", "--name", "x"], 2, &["stdin is what to send"]);
+    refused(
+        ["send", "no\u{1b}[2Jfile", &ticket],
+        1,
+        &["no\\u{1b}[2Jfile"],
+    );
+}
+
+/// Whoever may list the processes does not see the ticket, wherever it stood among the arguments.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_ticket_among_the_arguments_is_wiped() {
+    let (from, content) = source(1_500_000);
+    let to = tempfile::tempdir().expect("a directory");
+    let far = Far::new();
+    let (receiver, ticket) = far.receiver(to.path());
+    let mut sender = Running::start(from.path(), ["send", "data", "--restart", &ticket]);
+    sender.stderr_line_with("connected");
+    let list = fs::read(format!("/proc/{}/cmdline", sender.pid())).expect("runs");
+    let list = String::from_utf8_lossy(&list);
+    assert!(list.contains("send\0data\0--restart\0"), "{list}");
+    assert!(!list.contains(&ticket[..20]), "{list}");
+    assert_arrived(sender, receiver, to.path(), &content);
+}
+
+#[test]
+fn a_ticket_comes_by_stdin_a_file_or_the_environment() {
+    let (from, content) = source(1000);
+    let path = from.path().join("ticket");
+    let ways: [&dyn Fn(&str) -> assert_cmd::Command; 4] = [
+        &|ticket| {
+            let mut command = fullpipe(["send", "data"]);
+            command.write_stdin(format!("{ticket}\n"));
+            command
+        },
+        &|ticket| {
+            let mut command = fullpipe(["send", "data", "--ticket-file", "-"]);
+            command.write_stdin(ticket);
+            command
+        },
+        &|ticket| {
+            fs::write(&path, format!("{ticket}\n")).expect("written");
+            fullpipe(["send", "data", "--ticket-file", "ticket"])
+        },
+        &|ticket| {
+            let mut command = fullpipe(["send", "data"]);
+            command.env("FULLPIPE_TICKET", ticket);
+            command
+        },
+    ];
+    for way in ways {
+        let to = tempfile::tempdir().expect("a directory");
+        let mut receiver = Running::start(to.path(), ["recv", "--listen", "127.0.0.1:0"]);
+        let ticket = receiver.stdout_line();
+        way(&ticket).current_dir(from.path()).assert().success();
+        receiver.finish();
+        assert!(fs::read(to.path().join("data")).expect("received") == content);
+    }
+}
+
+#[test]
+fn stdin_arrives_under_a_name() {
+    let content = vec![7; 300_000];
+    let to = tempfile::tempdir().expect("a directory");
+    let mut receiver = Running::start(to.path(), ["recv", "--listen", "127.0.0.1:0"]);
+    let ticket = receiver.stdout_line();
+    let mut sender = fullpipe(["send", "-", "--name", "dump"]);
+    sender
+        .env("FULLPIPE_TICKET", &ticket)
+        .write_stdin(content.clone());
+    sender.assert().success();
+    receiver.finish();
+    assert!(fs::read(to.path().join("dump")).expect("received") == content);
 }
 
 #[test]

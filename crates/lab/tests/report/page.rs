@@ -44,6 +44,20 @@ fn the_page_needs_nothing_else() {
 }
 
 #[test]
+fn every_colour_has_a_light_and_a_dark_one() {
+    let page = page(&[record("race", "bbr1", false)], "fullpipe race");
+    let (_, style) = page.split_once(":root {").unwrap();
+    let (colours, _) = style.split_once("}\n").unwrap();
+    let named: Vec<&str> = colours.split("--").skip(1).collect();
+    assert!(named.len() > 12, "{named:?}");
+    for colour in named {
+        assert!(colour.contains(": light-dark("), "{colour}");
+    }
+    // Phones show a page in its own size only if it says so.
+    assert!(page.contains("width=device-width"));
+}
+
+#[test]
 fn names_are_text_and_nothing_more() {
     let nasty = "</script><script>alert(1)</script><!--\u{2028}&{{data}}'\"";
     let page = page(&[record(nasty, "bbr1", false)], nasty);

@@ -84,7 +84,7 @@ use crate::endpoint;
 
 pub use connect::{SenderConfig, send};
 pub use error::{Error, Refusal};
-pub use name::{NameProblem, STATE_FOLDER};
+pub use name::{NameProblem, STATE_FOLDER, check as check_name};
 pub use recv::{Receiver, ReceiverConfig, Resumption};
 pub use ticket::{MAX_ADDRESSES, Secret, Ticket, TicketError};
 pub use tree::BLOCK;
