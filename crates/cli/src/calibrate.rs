@@ -272,7 +272,7 @@ fn list(calibration: &Calibration) -> Result<(), Failure> {
         let duration = case.scenario.duration;
         seconds += duration.map_or(0.0, |duration| duration.as_secs_f64());
         let duration = duration.map_or("–".to_owned(), |duration| duration.to_string());
-        let path = report::describe(&case.scenario.path);
+        let path = report::describe_hops(&case.scenario);
         output::result(format_args!("{:<40} {duration:>6}  {path}", case.name))?;
     }
     let (cases, repeats) = (calibration.cases.len(), calibration.repeats);

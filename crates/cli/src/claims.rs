@@ -75,9 +75,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         .map(|engine| batch(*engine, &claims, &studies))
         .collect::<Result<_, _>>()?;
     if let Some(directory) = &options.out {
-        fs::create_dir_all(directory).map_err(|error| {
-            Failure::failed(format_args!("cannot use {}: {error}", directory.display()))
-        })?;
+        files::make_directory("--out", directory)?;
     }
     for engine in &engines {
         engine.prepare().map_err(Failure::failed)?;

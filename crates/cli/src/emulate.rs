@@ -11,6 +11,7 @@ use crate::failure::Failure;
 use crate::interrupt::{self, Interrupt};
 use crate::output;
 use crate::path_options::{self, PathOptions};
+use crate::usage;
 
 /// Put an emulated network path in front of a UDP server, until Ctrl-C
 #[derive(Debug, Args)]
@@ -33,7 +34,7 @@ pub struct Options {
     #[arg(long)]
     per_client: bool,
     /// Seed of the path's random choices
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", value_parser = usage::whole, default_value_t = 1)]
     seed: u64,
     /// At the end, print the counters as JSON on stdout
     #[arg(long)]

@@ -69,12 +69,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         .iter()
         .map(|engine| batch(*engine, &chosen, &runs))
         .collect::<Result<_, _>>()?;
-    fs::create_dir_all(&options.out).map_err(|error| {
-        Failure::usage(format_args!(
-            "cannot use {}: {error}",
-            options.out.display()
-        ))
-    })?;
+    files::make_directory("--out", &options.out)?;
     for engine in &engines {
         engine.prepare().map_err(Failure::failed)?;
     }

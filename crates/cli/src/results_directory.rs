@@ -7,11 +7,15 @@ use std::path::Path;
 use lab::sweep::Store;
 
 use crate::failure::Failure;
+use crate::files;
 
 /// Makes the directory if need be. One that is used for something else is left alone.
 pub fn make(directory: &Path) -> Result<(), Failure> {
     let failed = |error: io::Error| {
-        Failure::failed(format_args!("cannot use {}: {error}", directory.display()))
+        Failure::usage(format_args!(
+            "cannot use {}: {error}; name another directory with --out",
+            directory.display()
+        ))
     };
     match fs::read_dir(directory) {
         Ok(mut entries) => {
@@ -25,7 +29,7 @@ pub fn make(directory: &Path) -> Result<(), Failure> {
             }
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            fs::create_dir_all(directory).map_err(failed)
+            files::make_directory("--out", directory)
         }
         Err(error) => Err(failed(error)),
     }

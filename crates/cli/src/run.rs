@@ -15,6 +15,7 @@ use crate::interrupt;
 use crate::output;
 use crate::override_option::Override;
 use crate::run_bar::RunBar;
+use crate::usage;
 
 /// Run a scenario
 #[derive(Debug, Args)]
@@ -35,7 +36,7 @@ pub struct Options {
     )]
     engine: engine::Kind,
     /// Seed of every random choice, instead of the scenario's
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = usage::whole)]
     seed: Option<u64>,
     /// Replace a field of the scenario: path.loss=2%, flow.1.controller=bbr1; may be repeated
     #[arg(long, value_name = "FIELD=VALUE")]

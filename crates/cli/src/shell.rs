@@ -19,6 +19,7 @@ use crate::files;
 use crate::output;
 use crate::path_options::{self, PathOptions};
 use crate::signals::Signals;
+use crate::usage;
 
 /// Run any program behind an emulated network path, and report what the path saw
 #[derive(Debug, Args)]
@@ -55,7 +56,7 @@ pub struct Options {
     #[arg(long, value_name = "NAME")]
     controller: Option<Controller>,
     /// Seed of the path's random choices
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", value_parser = usage::whole, default_value_t = 1)]
     seed: u64,
     /// Write a page with plots, the queue over time as Parquet, and the summary into this directory
     #[arg(long, value_name = "DIR")]
@@ -73,15 +74,8 @@ pub struct Options {
     command: Vec<OsString>,
 }
 
-/// The subcommand by which this program starts itself as the first process of a command.
+/// The first argument with which this program starts itself as the first process of a command.
 pub const INIT: &str = "init-of-a-command";
-
-/// What that process gets.
-#[derive(Debug, Args)]
-pub struct InitOptions {
-    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
-    arguments: Vec<OsString>,
-}
 
 /// Runs the command, and gives its exit code.
 pub fn run(options: &Options) -> Result<ExitCode, Failure> {
@@ -112,9 +106,9 @@ pub fn run(options: &Options) -> Result<ExitCode, Failure> {
     Ok(ExitCode::from(observed.summary.exit_code))
 }
 
-/// What this program does as the first process of a command.
-pub fn init(options: &InitOptions) -> ExitCode {
-    ExitCode::from(init_main(options.arguments.iter().cloned()))
+/// What this program does as the first process of a command, with the arguments behind [`INIT`].
+pub fn init(arguments: impl Iterator<Item = OsString>) -> ExitCode {
+    ExitCode::from(init_main(arguments))
 }
 
 /// Says what there is to say on stderr, and asks for signals.
