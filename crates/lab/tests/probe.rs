@@ -261,7 +261,7 @@ fn a_path_that_lets_nothing_through_is_rows_with_a_reason() {
     results.add(&rows);
     assert_eq!(results.destinations()[1].failed, [3, 3]);
     assert_eq!(results.ratios().len(), 1);
-    assert!(probe::table(&results).contains("–"));
+    assert!(probe::table(&results, None).contains("–"));
 }
 
 fn row(destination: &str, controller: &str, goodput: Option<f64>) -> Row {

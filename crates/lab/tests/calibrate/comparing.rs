@@ -135,7 +135,7 @@ fn tables_say_what_differs_and_count_it() {
                   outliers: 1 explained, 0 not";
     assert_eq!(counted.text(), counts);
 
-    let shown = table(["linux", "sim"], &comparisons);
+    let shown = table(["linux", "sim"], &comparisons, None);
     let lines: Vec<Vec<&str>> = shown
         .lines()
         .map(|line| line.split_whitespace().collect())
