@@ -32,7 +32,7 @@ pub use results::{Group, Results};
 pub use seed::derive as derive_seed;
 pub use spec::{PlotSpec, Scale, Sweep, SweepError};
 pub use spread::Spread;
-pub(crate) use spread::median;
+pub(crate) use spread::{median, quantile};
 pub use store::{Store, StoreError};
 pub use table::{ROWS, table};
 pub use work::Work;
