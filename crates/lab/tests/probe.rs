@@ -98,7 +98,7 @@ fn what_makes_no_sense_is_answered_with_its_place() {
             "line 2: byte: unknown key; did you mean `bytes`?",
         ),
         ("500kb", "2gb", "line 2: bytes: 2gb is more than"),
-        ("\"10s\"", "\"1h\"", "line 3: interval: \"1h\""),
+        ("\"10s\"", "\"1h\"", "line 3: interval: 1h is more than"),
         (
             "\"10s\"",
             "\"11min\"",

@@ -16,7 +16,7 @@ fn a_table_for_people() {
         "bbr1",
         "10.00 s",
         "19.2 Mbit/s",
-        "102.1 %",
+        "101.1 %",
         "40.1 ms",
         "1.0 %",
     ] {
@@ -42,7 +42,7 @@ fn json_has_the_fields_of_every_engine() {
     assert_eq!(run["partial"], false);
     assert_eq!(
         keys(run),
-        "completions duration_s engine fairness flows next partial path scenario seed wall_s"
+        "completions controllers duration_s engine fairness flows next partial path scenario seed together wall_s"
     );
     assert_eq!(
         keys(&run["path"]),
