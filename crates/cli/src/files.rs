@@ -2,13 +2,22 @@
 
 use std::fs::{self, File};
 use std::io::{Error, ErrorKind, Result as IoResult};
-use std::path::{Path, PathBuf};
+use std::path::Path;
+
+use lab::report::{PART, beside, left_behind};
 
 use crate::failure::Failure;
 
-/// Writes the file, in place of an older one: all of it, or nothing.
+/// Writes the file, in place of an older one: all of it, or nothing. Removes what earlier writers of it left when they
+/// were killed.
 pub fn write(path: &Path, contents: &[u8]) -> Result<(), Failure> {
-    let part = part(path);
+    for left in left_behind(parent(path)) {
+        if path.ends_with(&left.name) {
+            // One that cannot be removed does not hinder the one that is written now.
+            let _ = fs::remove_file(&left.path);
+        }
+    }
+    let part = beside(path, PART);
     fs::write(&part, contents)
         .and_then(|()| fs::rename(&part, path))
         .map_err(|error| {
@@ -30,29 +39,26 @@ pub fn check(path: &Path) -> IoResult<()> {
             "is a directory; give the name of a file",
         ));
     }
-    let directory = match path.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent,
-        _ => Path::new("."),
-    };
+    let directory = parent(path);
     if !directory.is_dir() {
         let reason = format!("there is no directory {}", directory.display());
         return Err(Error::new(ErrorKind::NotFound, reason));
     }
-    try_in(&part(path))
+    try_in(&beside(path, PART))
 }
 
 /// Makes the directory that `option` names, if need be, and checks that files can be written into it.
 pub fn make_directory(option: &str, directory: &Path) -> Result<(), Failure> {
     fs::create_dir_all(directory)
-        .and_then(|()| try_in(&part(&directory.join("fullpipe"))))
+        .and_then(|()| try_in(&beside(&directory.join("fullpipe"), PART)))
         .map_err(|error| Failure::usage(format_args!("{option} {}: {error}", directory.display())))
 }
 
-/// Where a file is while it is written.
-fn part(path: &Path) -> PathBuf {
-    let mut part = path.to_owned().into_os_string();
-    part.push(format!(".{}.part", std::process::id()));
-    part.into()
+fn parent(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    }
 }
 
 /// Makes a file, and removes it.

@@ -25,6 +25,7 @@ mod program;
 mod progress;
 mod race;
 mod recv;
+mod relay_status;
 mod report_file;
 mod results_directory;
 mod run;

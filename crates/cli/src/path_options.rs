@@ -94,6 +94,28 @@ impl PathOptions {
         Ok(path)
     }
 
+    /// As [`apply_to`](PathOptions::apply_to) a path that does nothing, but for real packets: with a buffer at every
+    /// bottleneck. Also what there is to say of buffers that were not given.
+    ///
+    /// # Errors
+    ///
+    /// A value makes no sense, or not together with the others.
+    pub fn bounded(&self) -> Result<(PathSpec, Option<String>), Failure> {
+        let (path, given) = self.apply_to(PathSpec::default())?.bounded();
+        let buffer = PathSpec::USUAL_BUFFER;
+        let note = match given {
+            [false, false] => None,
+            [true, false] => Some(format!("without --buffer, the buffer is {buffer}")),
+            [false, true] => Some(format!(
+                "without a buffer of its own, the uplink's is {buffer}"
+            )),
+            [true, true] => Some(format!(
+                "without --buffer, the buffer is {buffer}, and the uplink's too"
+            )),
+        };
+        Ok((path, note))
+    }
+
     fn given(&self) -> impl Iterator<Item = (&'static str, &str)> {
         let single = [
             ("rate", &self.rate),

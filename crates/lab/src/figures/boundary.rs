@@ -152,7 +152,7 @@ fn short_paths(findings: &[Findings]) -> Picture {
         "path.rtt",
         (CONTROLLER, "bbr1"),
         |bbr| match bbr {
-            "departure_model=true" => "with the departure model".into(),
+            "linux" => "with the departure model".into(),
             _ => "what waits in the host counts as in the network".into(),
         },
         |seen| transfers::mean_throughput(seen, 0.0),

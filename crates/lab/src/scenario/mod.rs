@@ -6,6 +6,7 @@
 
 mod app;
 mod bbr1;
+mod bounded;
 mod buffer;
 mod change;
 mod controller;
