@@ -98,7 +98,7 @@ fn what_makes_no_sense_is_answered_with_its_place() {
             "line 2: byte: unknown key; did you mean `bytes`?",
         ),
         ("500kb", "2gb", "line 2: bytes: 2gb is more than"),
-        ("\"10s\"", "\"1h\"", "line 3: interval: \"1h\""),
+        ("\"10s\"", "\"1h\"", "line 3: interval: 1h is more than"),
         (
             "\"10s\"",
             "\"11min\"",
@@ -261,7 +261,7 @@ fn a_path_that_lets_nothing_through_is_rows_with_a_reason() {
     results.add(&rows);
     assert_eq!(results.destinations()[1].failed, [3, 3]);
     assert_eq!(results.ratios().len(), 1);
-    assert!(probe::table(&results).contains("–"));
+    assert!(probe::table(&results, None).contains("–"));
 }
 
 fn row(destination: &str, controller: &str, goodput: Option<f64>) -> Row {
