@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use lab::probe::{self, Dataset, Host, Results, Row, Spec, Target, TcpServer};
+use lab::report;
 use quic::endpoint::Identity;
 use quic::probe::Token;
 use tokio::time::sleep;
@@ -194,8 +195,8 @@ fn probe_paths(
     match failed.len() {
         0 => Ok(()),
         count => Err(Failure::failed(format_args!(
-            "{count} of {} connections failed",
-            plan.runs.len()
+            "{count} of {} failed",
+            report::count(plan.runs.len() as u64, "connection")
         ))),
     }
 }
@@ -214,7 +215,7 @@ fn probe_hosts(
     if !options.quiet {
         let (count, bytes, interval) = (hosts.len(), spec.bytes, spec.interval);
         let until = match spec.rounds {
-            Some(rounds) => format!("{rounds} rounds"),
+            Some(rounds) => report::count(rounds, "round"),
             None => "until Ctrl-C".to_owned(),
         };
         output::note(format_args!(
@@ -246,8 +247,8 @@ fn report_round(rows: &[Row]) {
     let failed = rows.iter().filter(|row| row.failure.is_some());
     let round = rows.first().map_or(0, |row| row.round);
     output::note(format_args!(
-        "round {round}: {} probes, {} failed",
-        rows.len(),
+        "round {round}: {}, {} failed",
+        report::count(rows.len() as u64, "probe"),
         failed.clone().count()
     ));
     for row in failed.take(NAMED) {
@@ -262,7 +263,10 @@ fn report_round(rows: &[Row]) {
 fn conclude(options: &Options, file: &Path, spec: &Spec, results: &Results) -> Result<(), Failure> {
     match options.json {
         true => output::json(&results.json(&spec.name))?,
-        false => output::result(probe::table(results).trim_end())?,
+        // Reasons of failures may be the words of a peer.
+        false => output::result(output::printable(
+            probe::table(results, output::width()).trim_end(),
+        ))?,
     }
     if let Some(path) = &options.picture {
         let svg = probe::picture(results, &spec.name).svg();

@@ -99,7 +99,7 @@ fn what_makes_no_sense_is_answered_with_its_place() {
             "line 2: byte: unknown key; did you mean `bytes`?",
         ),
         ("500kb", "2gb", "line 2: bytes: 2gb is more than"),
-        ("\"10s\"", "\"1x\"", "line 3: interval: \"1x\""),
+        ("\"10s\"", "\"1h\"", "line 3: interval: 1h is more than"),
         (
             "\"10s\"",
             "\"11min\"",
@@ -264,7 +264,7 @@ fn a_path_that_lets_nothing_through_is_rows_with_a_reason() {
     let failures = &results.destinations()[1].failures;
     assert_eq!(failures.len(), 2, "{failures:?}");
     assert_eq!(results.ratios().len(), 1);
-    assert!(probe::table(&results).contains("–"));
+    assert!(probe::table(&results, None).contains("–"));
 }
 
 fn row(destination: &str, controller: &str, goodput: Option<f64>) -> Row {
@@ -674,7 +674,7 @@ fn reasons_of_failures_are_told() {
             { "controller": "cubic", "reason": "refused", "count": 1 },
         ])
     );
-    let table = probe::table(&results);
+    let table = probe::table(&results, None);
     let told: Vec<&str> = table
         .lines()
         .filter(|line| line.starts_with("failed ") || line.starts_with("failed:"))

@@ -152,8 +152,8 @@ fn short_paths(findings: &[Findings]) -> Picture {
         "path.rtt",
         (CONTROLLER, "bbr1"),
         |bbr| match bbr {
-            "linux" => "what waits in the host counts as in the network".into(),
-            _ => "with the departure model".into(),
+            "linux" => "with the departure model".into(),
+            _ => "what waits in the host counts as in the network".into(),
         },
         |seen| transfers::mean_throughput(seen, 0.0),
     );
