@@ -19,6 +19,7 @@ use crate::interrupt::{self, FAREWELL, Interrupt};
 use crate::output;
 use crate::program;
 use crate::sweep_bar::SweepBar;
+use crate::usage;
 
 /// So many failed runs are named.
 const NAMED: usize = 10;
@@ -54,7 +55,7 @@ pub struct Options {
     #[arg(long, value_name = "FILE", conflicts_with = "serve")]
     picture: Option<PathBuf>,
     /// Paths at a time [default: as many as there are processors; 1 for linux, which measures in real time]
-    #[arg(long, value_name = "N", conflicts_with = "serve")]
+    #[arg(long, value_name = "N", value_parser = usage::at_least_one, conflicts_with = "serve")]
     jobs: Option<NonZeroUsize>,
     /// Print the results on stdout as JSON, and nothing else there
     #[arg(long, conflicts_with = "serve")]
