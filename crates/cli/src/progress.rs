@@ -132,7 +132,7 @@ impl Progress {
         let (total, resumed) = (status.size, status.verified);
         let name = match &status.name {
             Some(name) => name.clone(),
-            None => count(status.files, "file"),
+            None => count(status.files - status.directories, "file"),
         };
         let size = human::bytes(Bytes::new(total));
         match resumed {
@@ -230,7 +230,14 @@ impl Flow {
 
 #[cfg(test)]
 mod tests {
-    use super::percent;
+    use super::{count, percent};
+
+    #[test]
+    fn numbers_of_files() {
+        assert_eq!(count(0, "file"), "0 files");
+        assert_eq!(count(1, "file"), "1 file");
+        assert_eq!(count(2, "file"), "2 files");
+    }
 
     #[test]
     fn percentages() {

@@ -127,7 +127,8 @@ async fn outwait(running: Connection, knock: Knock, patient: bool) -> Option<(us
     let (mut before, mut since) = (heard(), Instant::now());
     while since.elapsed() < SILENCE && running.close_reason().is_none() {
         sleep(SILENCE / 30).await;
-        if heard() != before {
+        // Its last words do not count.
+        if heard() != before && running.close_reason().is_none() {
             if !patient {
                 knock.connection.close(code::IN_USE, b"");
                 return None;

@@ -173,6 +173,8 @@ pub struct Status {
     pub name: Option<String>,
     /// How many files and directories it has.
     pub files: u64,
+    /// How many of them are directories.
+    pub directories: u64,
     /// How many of them are complete already.
     pub complete: u64,
     /// The bytes of all files.
@@ -189,6 +191,7 @@ impl Status {
                 _ => None,
             },
             files: files.len() as u64,
+            directories: files.iter().filter(|file| file.is_directory()).count() as u64,
             complete: begun.files,
             size: files
                 .iter()

@@ -208,19 +208,26 @@ async fn receive(
     let feed = async {
         // Owned, so that its end is the writer's.
         let steps = steps;
-        while let Some(arrived) = arriving.next().await {
-            let (step, mut bytes) = arrived?;
-            if matches!(step, Step::Root { .. }) {
-                control.read_exact(&mut bytes).await?;
+        let taking = async {
+            while let Some(arrived) = arriving.next().await {
+                let (step, mut bytes) = arrived?;
+                if matches!(step, Step::Root { .. }) {
+                    control.read_exact(&mut bytes).await?;
+                }
+                if steps.send((step, bytes)).await.is_err() {
+                    return Ok(());
+                }
             }
-            if steps.send((step, bytes)).await.is_err() {
-                return Ok(());
+            // The sender has checked that what was here before is of its files.
+            match control.read_chunk(1).await? {
+                None => Ok(()),
+                Some(_) => Err(Error::from(WireError::TooLong)),
             }
-        }
-        // The sender has checked that what was here before is of its files.
-        match control.read_chunk(1).await? {
-            None => Ok(()),
-            Some(_) => Err(WireError::TooLong.into()),
+        };
+        tokio::select! {
+            taken = taking => taken,
+            // The writer has failed: whatever else comes is not waited for.
+            () = steps.closed() => Ok(()),
         }
     };
     let report = async {
@@ -233,7 +240,7 @@ async fn receive(
         }
         Ok::<(), Error>(())
     };
-    let (fed, reported): (Result<(), Error>, _) = tokio::join!(feed, report);
+    let (fed, reported) = tokio::join!(feed, report);
     // An error of the disk is the cause of the others.
     let received = writing.await??;
     fed?;

@@ -52,21 +52,15 @@ pub(super) async fn converse(
             .fold(0, u64::saturating_add),
         files: sources.offered.len() as u64,
     };
-    let mut follow = std::pin::pin!(follow(&mut replies, begun, end, watch));
-    let mut sending = std::pin::pin!(send_all(connection, &mut control, sources, held, restart));
-    let (sent, told) = tokio::select! {
+    let mut follow = std::pin::pin!(follow(&mut replies, end, watch));
+    let sent = tokio::select! {
         biased;
-        told = &mut follow => {
-            told?;
-            // It may have had everything before.
-            (sending.await, true)
-        }
-        sent = &mut sending => (sent, false),
+        failure = &mut follow => return failure.and(Err(WireError::Sense.into())),
+        sent = send_all(connection, &mut control, sources, held, restart) => sent,
     };
     match sent {
-        Ok(sent) if told => Ok(sent),
         Ok(sent) => follow.await.map(|()| sent),
-        Err(error @ (Error::Protocol(_) | Error::PeerClosed(_))) if !told => {
+        Err(error @ (Error::Protocol(_) | Error::PeerClosed(_))) => {
             // The receiver has stopped reading: its reply says why, and may be on its way.
             match timeout(FAREWELL, follow).await {
                 Ok(Err(reason)) => Err(reason),
@@ -105,28 +99,23 @@ fn begun(sources: &Sources, held: &[Held]) -> Result<Progress, Error> {
     Ok(begun)
 }
 
-/// Reads what the receiver says until all files are complete.
-async fn follow(
-    replies: &mut RecvStream,
-    begun: Progress,
-    end: Progress,
-    watch: Watch<'_>,
-) -> Result<(), Error> {
-    let mut now = begun;
-    while now.files < end.files {
+/// Reads what the receiver says until all files are complete. It says so in any case, even if they were before.
+async fn follow(replies: &mut RecvStream, end: Progress, watch: Watch<'_>) -> Result<(), Error> {
+    loop {
         match wire::read(replies, MAX_REPLY).await? {
-            Reply::Progress(next) => {
-                if next.bytes > end.bytes || next.files > end.files {
+            Reply::Progress(now) => {
+                if now.bytes > end.bytes || now.files > end.files {
                     return Err(WireError::Sense.into());
                 }
-                now = next;
                 watch(Event::Verified { bytes: now.bytes });
                 watch(Event::Complete { files: now.files });
+                if now.files == end.files {
+                    return Ok(());
+                }
             }
             Reply::Failed(refusal) => return Err(refusal.into()),
         }
     }
-    Ok(())
 }
 
 async fn send_all(
