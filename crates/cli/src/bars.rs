@@ -62,6 +62,13 @@ impl Bars {
         bar
     }
 
+    /// Adds a line without a bar, which shows the message that it is given, as far as the terminal is wide.
+    pub fn line(&self) -> ProgressBar {
+        let style = ProgressStyle::with_template("{wide_msg}");
+        let style = style.unwrap_or_else(|_| ProgressStyle::default_spinner());
+        self.group.add(ProgressBar::new_spinner().with_style(style))
+    }
+
     /// Says something above the bars.
     pub fn say(&self, line: impl std::fmt::Display) {
         self.group.suspend(|| output::note(line));

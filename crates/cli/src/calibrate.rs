@@ -30,9 +30,7 @@ use crate::sweep_bar::SweepBar;
 /// Where the cases are in Fullpipe's scenarios.
 const SHELF: &str = "calibration";
 
-/// The files in a calibration's directory, beside the results as they come.
-const TABLE: &str = "calibration.parquet";
-const PAGE: &str = "calibration.html";
+/// The directory of records in a calibration's directory.
 const RECORDS: &str = "records";
 
 /// So many failed runs are named.
@@ -46,8 +44,8 @@ const REPEATS: u64 = 3;
 #[command(after_help = "\
 Ended in whatever way, the same command goes on where it was. Engines in real time run alone, one run at a time.
 
-Ends with a table of medians; the directory has a page with all curves (calibration.html) and every run \
-(calibration.parquet). The exit code is 0 if all that differs is explained in the cases' files. docs/calibration.md says \
+Ends with a table of medians; the directory has a page with all curves (calibration-linux-sim.html) and every run \
+(calibration-linux-sim.parquet), named by the engines. The exit code is 0 if all that differs is explained in the cases' files. docs/calibration.md says \
 what is compared, and how.")]
 pub struct Options {
     /// Patterns of the names of cases: 'bbr1-*' [default: all]
@@ -108,8 +106,10 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         .as_deref()
         .map(|path| Document::read(path, calibrate::MARKS))
         .transpose()?;
-    results_directory::make(&options.out)?;
-    let mut store = Store::open(&options.out).map_err(Failure::failed)?;
+    let mut store = results_directory::open(&options.out)?;
+    if options.records {
+        report::tidy(&options.out.join(RECORDS));
+    }
     for engine in &options.engines {
         engine.prepare().map_err(Failure::failed)?;
     }
@@ -162,10 +162,11 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     };
     let notes = notes(&calibration, &store, &origin);
     let page = calibrate::page(engines, &compared, &notes, &origin);
-    files::write(&options.out.join(PAGE), page.as_bytes())?;
+    let (page_file, table_file) = (file(options, "html"), file(options, "parquet"));
+    files::write(&page_file, page.as_bytes())?;
     let mut table = Vec::new();
     calibrate::write_parquet(&mut table, &calibration, &store).map_err(Failure::failed)?;
-    files::write(&options.out.join(TABLE), &table)?;
+    files::write(&table_file, &table)?;
     if let Some(document) = document {
         document.write(&calibrate::section(engines, &comparisons, &notes))?;
     }
@@ -182,10 +183,20 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         false => output::result(calibrate::table(engines, &comparisons).trim_end())?,
     }
     if !options.quiet {
-        let [page, table] = [PAGE, TABLE].map(|name| options.out.join(name).display().to_string());
-        output::note(format_args!("curves: {page}; every run: {table}"));
+        output::note(format_args!(
+            "curves: {}; every run: {}",
+            page_file.display(),
+            table_file.display()
+        ));
     }
     conclude(&comparisons, failed.len())
+}
+
+/// A file of the calibration's directory. Its name has the engines, so that a comparison of others does not replace it.
+fn file(options: &Options, kind: &str) -> PathBuf {
+    let engines = options.engines.iter().map(|engine| engine.name());
+    let engines = engines.collect::<Vec<_>>().join("-");
+    options.out.join(format!("calibration-{engines}.{kind}"))
 }
 
 fn conclude(comparisons: &[Comparison<'_>], failed: usize) -> Result<(), Failure> {
@@ -272,7 +283,7 @@ fn list(calibration: &Calibration) -> Result<(), Failure> {
         let duration = case.scenario.duration;
         seconds += duration.map_or(0.0, |duration| duration.as_secs_f64());
         let duration = duration.map_or("–".to_owned(), |duration| duration.to_string());
-        let path = report::describe(&case.scenario.path);
+        let path = report::describe_hops(&case.scenario);
         output::result(format_args!("{:<40} {duration:>6}  {path}", case.name))?;
     }
     let (cases, repeats) = (calibration.cases.len(), calibration.repeats);
@@ -359,8 +370,13 @@ fn keep_record(options: &Options, side: &Side, run: &Run, record: &Record) {
     let written = fs::create_dir_all(&directory)
         .map_err(|error| error.to_string())
         .and_then(|()| {
-            report::write_dir(&directory.join(&name), record, &[], &origin)
-                .map_err(|error| error.to_string())
+            report::write_dir(
+                &directory.join(&name),
+                record,
+                &report::Also::default(),
+                &origin,
+            )
+            .map_err(|error| error.to_string())
         });
     if let Err(reason) = written {
         output::note(format_args!("no record of {name}: {reason}"));

@@ -75,9 +75,8 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         .map(|engine| batch(*engine, &claims, &studies))
         .collect::<Result<_, _>>()?;
     if let Some(directory) = &options.out {
-        fs::create_dir_all(directory).map_err(|error| {
-            Failure::failed(format_args!("cannot use {}: {error}", directory.display()))
-        })?;
+        files::make_directory("--out", directory)?;
+        report::tidy(&directory.join(RECORDS));
     }
     for engine in &engines {
         engine.prepare().map_err(Failure::failed)?;
@@ -263,8 +262,13 @@ fn keep(directory: &Path, study: &str, findings: &Findings) {
         let written = fs::create_dir_all(&records)
             .map_err(|error| error.to_string())
             .and_then(|()| {
-                report::write_dir(&records.join(&name), &run.record, &[], &origin)
-                    .map_err(|error| error.to_string())
+                report::write_dir(
+                    &records.join(&name),
+                    &run.record,
+                    &report::Also::default(),
+                    &origin,
+                )
+                .map_err(|error| error.to_string())
             });
         if let Err(reason) = written {
             output::note(format_args!("no record of {name}: {reason}"));

@@ -23,6 +23,7 @@ impl<'d> Document<'d> {
         };
         let text = fs::read_to_string(path).map_err(|error| wrong(&error))?;
         marks.replace(&text, "").map_err(|error| wrong(&error))?;
+        files::check(path).map_err(|error| wrong(&error))?;
         Ok(Document { path, marks, text })
     }
 

@@ -1,16 +1,24 @@
 //! `fullpipe emulate`: a UDP relay with a network path inside.
 
 use std::net::SocketAddr;
+use std::time::{Duration, Instant};
 
 use clap::Args;
 use emulator::{DirectionCounters, Relay, RelayConfig, RelayCounters, Sharing};
-use lab::scenario::PathSpec;
+
+use units::Bytes;
 
 use crate::address::resolve;
 use crate::failure::Failure;
+use crate::human;
 use crate::interrupt::{self, Interrupt};
 use crate::output;
 use crate::path_options::{self, PathOptions};
+use crate::relay_status::{RelayStatus, dropped};
+
+/// How often the status is drawn anew.
+const TICK: Duration = Duration::from_millis(100);
+use crate::usage;
 
 /// Put an emulated network path in front of a UDP server, until Ctrl-C
 #[derive(Debug, Args)]
@@ -20,8 +28,7 @@ Clients send to --listen, the server at --to receives what comes through, and it
 The bottleneck and what belongs to it (--rate, --trace, --buffer, --policer, --demand, --loss, --jitter, --reorder, --duplicate) is \
 on the way from the clients to the server. The way back has half of --rtt, and --ack-loss and --aggregation.
 
-Without path options, packets pass unchanged; without --buffer, everything waits that the bottleneck cannot take at \
-once. Needs no privilege.")]
+Without path options, packets pass unchanged. A bottleneck without --buffer gets a buffer of 1.5 MB. Needs no privilege.")]
 pub struct Options {
     /// Where clients send to; port 0 takes a free one
     #[arg(long, value_name = "ADDR", value_parser = resolve)]
@@ -33,7 +40,7 @@ pub struct Options {
     #[arg(long)]
     per_client: bool,
     /// Seed of the path's random choices
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", value_parser = usage::whole, default_value_t = 1)]
     seed: u64,
     /// At the end, print the counters as JSON on stdout
     #[arg(long)]
@@ -44,7 +51,7 @@ pub struct Options {
 
 /// Relays until the user ends it, then prints what happened to the packets.
 pub fn run(options: &Options) -> Result<(), Failure> {
-    let path = options.path.apply_to(PathSpec::default())?;
+    let (path, note) = options.path.bounded()?;
     let config = RelayConfig {
         listen: options.listen,
         to: options.to,
@@ -64,8 +71,13 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         options.to,
         lab::report::describe(&path)
     ));
-    runtime.block_on(interrupt.wait());
+    if let Some(note) = note {
+        output::note(note);
+    }
+    let began = Instant::now();
+    runtime.block_on(watch(&relay, &mut interrupt));
     let counters = relay.stop();
+    output::note(told(&counters, began.elapsed()));
     if let Some(warning) = warning(&counters) {
         output::note(warning);
     }
@@ -73,6 +85,42 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         true => output::json(&counters),
         false => output::result(table(&counters)),
     }
+}
+
+/// Shows how the relay is doing, until the user ends it.
+async fn watch(relay: &Relay, interrupt: &mut Interrupt) {
+    let mut status = RelayStatus::new();
+    let mut ticks = tokio::time::interval(TICK);
+    loop {
+        tokio::select! {
+            () = interrupt.wait() => break,
+            _ = ticks.tick() => status.show(relay, Instant::now()),
+        }
+    }
+    status.clear();
+}
+
+/// All of it in one line.
+fn told(counters: &RelayCounters, span: Duration) -> String {
+    let direction = |one: &DirectionCounters| {
+        let packets = counted(one.delivered_packets, "packet");
+        format!(
+            "{packets} ({})",
+            human::bytes(Bytes::new(one.delivered_bytes))
+        )
+    };
+    format!(
+        "relayed {} forward and {} back in {}, {} dropped, {}",
+        direction(&counters.forward),
+        direction(&counters.reverse),
+        human::duration(span.into()),
+        dropped(counters),
+        counted(counters.clients_seen, "client"),
+    )
+}
+
+fn counted(count: u64, of: &str) -> String {
+    format!("{count} {of}{}", if count == 1 { "" } else { "s" })
 }
 
 /// The counters for people: one line a counter, forward and reverse side by side. What never happened is left out.
@@ -94,7 +142,9 @@ fn table(counters: &RelayCounters) -> String {
     }
     table += &format!("{:<20}{:>16}", "clients", counters.clients_seen);
     for (name, count) in [
+        ("evicted clients", counters.clients_evicted),
         ("refused packets", counters.refused_packets),
+        ("overload drops", counters.overload_drops),
         ("unreachable reports", counters.unreachable_reports),
         ("socket overflows", counters.socket_overflows),
     ] {
@@ -147,12 +197,21 @@ fn warning(counters: &RelayCounters) -> Option<String> {
             counters.socket_overflows
         ));
     }
-    (!faults.is_empty()).then(|| {
+    let slow = (!faults.is_empty()).then(|| {
         format!(
             "warning: this machine was too slow for this path: {}",
             faults.join("; ")
         )
-    })
+    });
+    let full = (counters.overload_drops > 0).then(|| {
+        format!(
+            "warning: {} never entered the path, because those on it took all the memory that they may take (256 MiB); \
+             a smaller --buffer holds fewer",
+            counted(counters.overload_drops, "packet")
+        )
+    });
+    let warnings: Vec<String> = slow.into_iter().chain(full).collect();
+    (!warnings.is_empty()).then(|| warnings.join("\n"))
 }
 
 #[cfg(test)]
@@ -181,6 +240,26 @@ mod tests {
         let lost = warned(0, 7).unwrap();
         assert!(lost.ends_with("path: 7 datagrams were lost before the relay could read them"));
         assert_eq!(warning(&RelayCounters::default()), None);
+        let full = RelayCounters {
+            overload_drops: 1,
+            ..RelayCounters::default()
+        };
+        let full = warning(&full).unwrap();
+        assert!(full.starts_with("warning: 1 packet never entered the path"));
+    }
+
+    #[test]
+    fn the_end_is_told_in_one_line() {
+        let mut counters = counters(3_542, 0, 0);
+        counters.forward.delivered_packets = 1;
+        counters.forward.delivered_bytes = 1_228;
+        counters.reverse.delivered_bytes = 808_000;
+        counters.reverse.buffer_drops = 4;
+        counters.clients_seen = 2;
+        assert_eq!(
+            told(&counters, Duration::from_millis(14_200)),
+            "relayed 1 packet (1.23 kB) forward and 3542 packets (808 kB) back in 14.2 s, 4 dropped, 2 clients"
+        );
     }
 
     #[test]

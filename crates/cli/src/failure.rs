@@ -38,6 +38,12 @@ impl Failure {
         }
     }
 
+    /// The same failure of whoever ran a command of the user's: exit code 125, as with [`not_run`](Failure::not_run).
+    #[must_use]
+    pub fn of_the_host(self) -> Failure {
+        Failure { code: 125, ..self }
+    }
+
     /// The user ended it: exit code 130, as shells report a process that SIGINT ended.
     pub fn interrupted(advice: &str) -> Failure {
         Failure {

@@ -26,7 +26,7 @@ const PAGE: &str = "figures.html";
 /// Draw the figures of the publications again
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Each figure becomes NAME.svg, NAME.png and NAME.csv, the numbers of its curves; figures.html shows all that the \
+Each figure becomes NAME.svg, NAME.png and NAME.csv, the numbers that it shows; figures.html shows all that the \
 directory has. What is run for a figure is in scenarios/figures/NAME.toml.
 
 Several engines are drawn over each other. Those in real time run one scenario after the other, and draw only what
@@ -69,12 +69,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         .iter()
         .map(|engine| batch(*engine, &chosen, &runs))
         .collect::<Result<_, _>>()?;
-    fs::create_dir_all(&options.out).map_err(|error| {
-        Failure::usage(format_args!(
-            "cannot use {}: {error}",
-            options.out.display()
-        ))
-    })?;
+    files::make_directory("--out", &options.out)?;
     for engine in &engines {
         engine.prepare().map_err(Failure::failed)?;
     }
@@ -104,8 +99,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
             if is_last
                 && let (Some(seen), Some(drawn)) = (found.remove(figure), chosen.get(*figure))
             {
-                let caption = runs.get(*figure).and_then(Runs::caption);
-                let written = write(options, drawn, caption, &engines, &seen);
+                let written = write(options, drawn, runs.get(*figure), &engines, &seen);
                 outcome = std::mem::replace(&mut outcome, Ok(())).and(written);
             }
         });
@@ -156,15 +150,15 @@ fn batch(
 fn write(
     options: &Options,
     figure: &Figure,
-    caption: Option<&str>,
+    runs: Option<&Runs>,
     engines: &[engine::Kind],
     found: &[Findings],
 ) -> Result<(), Failure> {
     let made = Made {
-        caption: caption.map(str::to_owned),
+        caption: runs.and_then(Runs::caption).map(str::to_owned),
         command: command(options, figure, engines),
         versions: versions(found.iter().map(|of| of.engine)),
-        is_quick: options.study.quick,
+        less: runs.and_then(Runs::less),
     };
     let picture = figure.picture(found, &made);
     let svg = picture.svg();

@@ -25,6 +25,7 @@ mod program;
 mod progress;
 mod race;
 mod recv;
+mod relay_status;
 mod report_file;
 mod results_directory;
 mod run;
@@ -41,18 +42,13 @@ mod usage;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use failure::Failure;
 
 /// BBR congestion control that can be run, measured and trusted
 #[derive(Debug, Parser)]
-#[command(
-    name = "fullpipe",
-    version,
-    subcommand_required = true,
-    arg_required_else_help = false
-)]
+#[command(name = "fullpipe", version, arg_required_else_help = true)]
 struct Arguments {
     #[command(subcommand)]
     command: Command,
@@ -71,8 +67,6 @@ enum Command {
     Recv(recv::Options),
     Emulate(emulate::Options),
     Shell(shell::Options),
-    #[command(name = shell::INIT, hide = true, disable_help_flag = true)]
-    Init(shell::InitOptions),
 }
 
 impl Command {
@@ -89,14 +83,28 @@ impl Command {
             Command::Recv(options) => recv::run(options),
             Command::Emulate(options) => emulate::run(options),
             Command::Shell(options) => return shell::run(options),
-            Command::Init(options) => return Ok(shell::init(options)),
         };
         outcome.map(|()| ExitCode::SUCCESS)
     }
 }
 
+impl Arguments {
+    /// The arguments of this process. A value may be a negative number everywhere, so that `--seed -1` is answered as a
+    /// wrong seed and not as an unknown option.
+    fn read() -> Result<Arguments, clap::Error> {
+        let mut command = usage::with_negative_values(Arguments::command());
+        let matches = command.try_get_matches_from_mut(std::env::args_os())?;
+        Arguments::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
+    }
+}
+
 fn main() -> ExitCode {
-    let outcome = match Arguments::try_parse() {
+    // No subcommand: it is for this program alone, and is neither listed nor offered.
+    let mut arguments = std::env::args_os().skip(1);
+    if arguments.next().is_some_and(|first| first == shell::INIT) {
+        return shell::init(arguments);
+    }
+    let outcome = match Arguments::read() {
         Ok(arguments) => arguments.command.run(),
         Err(error) => usage::answer(&error).map(|()| ExitCode::SUCCESS),
     };

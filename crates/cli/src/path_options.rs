@@ -1,7 +1,7 @@
 //! The options that describe a path: `[path]` of a scenario, on the command line.
 
 use clap::Args;
-use lab::scenario::{PathSpec, ScenarioError};
+use lab::scenario::{LinkSpec, PathSpec, ScenarioError};
 
 use crate::failure::Failure;
 
@@ -67,13 +67,21 @@ pub struct PathOptions {
 }
 
 impl PathOptions {
-    /// The path `default`, changed by what was given.
+    /// The path `default`, changed by what was given. A path of which any part is given loses nothing that is not given:
+    /// a default's loss belongs to the default as a whole.
     ///
     /// # Errors
     ///
     /// A value makes no sense, or not together with the others.
     pub fn apply_to(&self, default: PathSpec) -> Result<PathSpec, Failure> {
         let mut path = default;
+        let keys: Vec<&str> = self.given().map(|(key, _)| key).collect();
+        PathSpec::check_given(&keys).map_err(usage)?;
+        if !keys.is_empty() {
+            let nothing = LinkSpec::default();
+            path.data.loss = nothing.loss;
+            path.data.loss_at = nothing.loss_at;
+        }
         if self.trace.is_some() {
             // The default's rate is what the trace replaces, and a buffer in terms of that rate has lost its meaning.
             path.data.rate = None;
@@ -84,6 +92,28 @@ impl PathOptions {
         }
         path.check().map_err(usage)?;
         Ok(path)
+    }
+
+    /// As [`apply_to`](PathOptions::apply_to) a path that does nothing, but for real packets: with a buffer at every
+    /// bottleneck. Also what there is to say of buffers that were not given.
+    ///
+    /// # Errors
+    ///
+    /// A value makes no sense, or not together with the others.
+    pub fn bounded(&self) -> Result<(PathSpec, Option<String>), Failure> {
+        let (path, given) = self.apply_to(PathSpec::default())?.bounded();
+        let buffer = PathSpec::USUAL_BUFFER;
+        let note = match given {
+            [false, false] => None,
+            [true, false] => Some(format!("without --buffer, the buffer is {buffer}")),
+            [false, true] => Some(format!(
+                "without a buffer of its own, the uplink's is {buffer}"
+            )),
+            [true, true] => Some(format!(
+                "without --buffer, the buffer is {buffer}, and the uplink's too"
+            )),
+        };
+        Ok((path, note))
     }
 
     fn given(&self) -> impl Iterator<Item = (&'static str, &str)> {

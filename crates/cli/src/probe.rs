@@ -86,6 +86,11 @@ pub fn run(options: &Options) -> Result<(), Failure> {
 
 fn send(options: &Options, file: &Path) -> Result<(), Failure> {
     let input = Input::read(file)?;
+    if let Some(picture) = &options.picture {
+        files::check(picture).map_err(|error| {
+            Failure::usage(format_args!("--picture {}: {error}", picture.display()))
+        })?;
+    }
     let mut spec =
         Spec::parse(&input.text, &input.directory).map_err(|error| input.wrong(error))?;
     let in_time = options.duration.map(|duration| {

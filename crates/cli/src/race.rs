@@ -18,6 +18,7 @@ use crate::lanes::Lanes;
 use crate::output;
 use crate::path_options::{self, PathOptions};
 use crate::report_file::ReportFile;
+use crate::usage;
 
 /// Where the report goes if nothing else is said.
 const REPORT: &str = "fullpipe-race.html";
@@ -26,7 +27,10 @@ const REPORT: &str = "fullpipe-race.html";
 #[derive(Debug, Args)]
 #[command(after_help = format!("\
 Each controller gets a path of its own, unless they --share one; all of them run at the same time, as real QUIC over \
-the loopback interface. What is not said of the path is: {}.
+the loopback interface.
+
+Without path options, the path is: {}. With any path option, it loses nothing unless --loss says so; what else is not said \
+stays as it is.
 
 Ends with a table, and a page with plots that needs no network. The page replaces an older one; nothing else is ever \
 overwritten.", report::describe(&Race::default().path)))]
@@ -51,7 +55,7 @@ pub struct Options {
     #[arg(long)]
     share: bool,
     /// Seed of every random choice
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", value_parser = usage::whole, default_value_t = 1)]
     seed: u64,
     /// Where the report goes [default: fullpipe-race.html, or nowhere with --json]
     #[arg(long, value_name = "PATH")]

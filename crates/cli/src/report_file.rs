@@ -23,20 +23,13 @@ impl ReportFile {
     ///
     /// # Errors
     ///
-    /// There is something else at `path`, or its directory does not exist.
+    /// There is something else at `path`, or nothing can be written there.
     pub fn at(path: &Path) -> Result<ReportFile, Failure> {
         let shown = path.display();
         let refuse =
             |reason: String| Err(Failure::usage(format_args!("--report {shown}: {reason}")));
-        let directory = match path.parent() {
-            Some(parent) if !parent.as_os_str().is_empty() => parent,
-            _ => Path::new("."),
-        };
-        if path.file_name().is_none() || path.is_dir() {
-            return refuse("is a directory; give the name of a file".to_owned());
-        }
-        if !directory.is_dir() {
-            return refuse(format!("there is no directory {}", directory.display()));
+        if let Err(error) = files::check(path) {
+            return refuse(error.to_string());
         }
         match head(path) {
             Ok(head) if head.windows(MARK.len()).any(|part| part == MARK) => {}

@@ -7,11 +7,33 @@ use std::path::Path;
 use lab::sweep::Store;
 
 use crate::failure::Failure;
+use crate::files;
+use crate::output;
 
-/// Makes the directory if need be. One that is used for something else is left alone.
-pub fn make(directory: &Path) -> Result<(), Failure> {
+/// The results in the directory, which is made if need be. One that is used for something else is left alone. Says how
+/// many results cannot be believed.
+pub fn open(directory: &Path) -> Result<Store, Failure> {
+    make(directory)?;
+    let store = Store::open(directory).map_err(Failure::failed)?;
+    let (path, damaged) = (store.path().display(), store.damaged());
+    match damaged {
+        0 => {}
+        1 => output::note(format_args!(
+            "{path}: 1 line is damaged and left out; its run is done again"
+        )),
+        _ => output::note(format_args!(
+            "{path}: {damaged} lines are damaged and left out; their runs are done again"
+        )),
+    }
+    Ok(store)
+}
+
+fn make(directory: &Path) -> Result<(), Failure> {
     let failed = |error: io::Error| {
-        Failure::failed(format_args!("cannot use {}: {error}", directory.display()))
+        Failure::usage(format_args!(
+            "cannot use {}: {error}; name another directory with --out",
+            directory.display()
+        ))
     };
     match fs::read_dir(directory) {
         Ok(mut entries) => {
@@ -25,7 +47,7 @@ pub fn make(directory: &Path) -> Result<(), Failure> {
             }
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            fs::create_dir_all(directory).map_err(failed)
+            files::make_directory("--out", directory)
         }
         Err(error) => Err(failed(error)),
     }

@@ -5,8 +5,9 @@ use std::time::SystemTime;
 
 use clap::Args;
 use lab::engine::{self, EngineError};
-use lab::report::{self, Origin};
+use lab::report::{self, Also, Origin, parquet};
 use lab::scenario::{Draft, Scenario};
+use units::Duration;
 
 use crate::command_line;
 use crate::failure::Failure;
@@ -15,6 +16,7 @@ use crate::interrupt;
 use crate::output;
 use crate::override_option::Override;
 use crate::run_bar::RunBar;
+use crate::usage;
 
 /// Run a scenario
 #[derive(Debug, Args)]
@@ -35,7 +37,7 @@ pub struct Options {
     )]
     engine: engine::Kind,
     /// Seed of every random choice, instead of the scenario's
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = usage::whole)]
     seed: Option<u64>,
     /// Replace a field of the scenario: path.loss=2%, flow.1.controller=bbr1; may be repeated
     #[arg(long, value_name = "FIELD=VALUE")]
@@ -46,6 +48,9 @@ pub struct Options {
     /// Write these flows' events as qlog too, for qvis: 0,2
     #[arg(long, value_name = "FLOWS", value_delimiter = ',', requires = "out")]
     qlog: Vec<usize>,
+    /// Write every flow at common times too, so far apart (grid.parquet): 10ms
+    #[arg(long, value_name = "STEP", requires = "out")]
+    grid: Option<Duration>,
     /// Print the summary on stdout as JSON, and nothing else there
     #[arg(long)]
     json: bool,
@@ -64,6 +69,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
             "--qlog {flow}: there are flows 0 to {last}"
         )));
     }
+    check_grid(options, &scenario)?;
     if let Some(directory) = &options.out {
         report::check_dir(directory)
             .map_err(|error| Failure::usage(format_args!("--out: {error}")))?;
@@ -86,7 +92,11 @@ pub fn run(options: &Options) -> Result<(), Failure> {
             command: command_line::again(),
             generated: SystemTime::now(),
         };
-        report::write_dir(directory, &record, &options.qlog, &origin).map_err(Failure::failed)?;
+        let also = Also {
+            qlog: options.qlog.clone(),
+            grid: options.grid,
+        };
+        report::write_dir(directory, &record, &also, &origin).map_err(Failure::failed)?;
         if !options.quiet {
             output::note(format_args!("record: {}", directory.display()));
         }
@@ -94,6 +104,25 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     match record.summary.is_partial {
         true => Err(Failure::interrupted("this is what happened until then")),
         false => Ok(()),
+    }
+}
+
+/// A grid that makes no sense, or more of it than anybody would want on a disk, is refused before the run.
+fn check_grid(options: &Options, scenario: &Scenario) -> Result<(), Failure> {
+    let Some(step) = options.grid else {
+        return Ok(());
+    };
+    if step.is_zero() {
+        return Err(Failure::usage(
+            "--grid 0s: times cannot be so close; give a step such as 10ms",
+        ));
+    }
+    match parquet::grid_rows(scenario, step) {
+        Some(rows) if rows > parquet::MAX_GRID_ROWS => Err(Failure::usage(format_args!(
+            "--grid {step}: that is {rows} rows, more than {}; give a longer step",
+            parquet::MAX_GRID_ROWS
+        ))),
+        _ => Ok(()),
     }
 }
 

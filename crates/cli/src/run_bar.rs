@@ -36,7 +36,7 @@ impl RunBar {
             advance: Advance::new(scenario),
         }));
         let bar = (!quiet).then(|| {
-            let path = report::describe(&scenario.path);
+            let path = report::describe_hops(scenario);
             bars.say(format_args!("{}: {path}", scenario.name));
             let shown = state.clone();
             bars.add(&scenario.name, FULL, move |_| lock(&shown).line())

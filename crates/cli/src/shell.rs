@@ -9,7 +9,7 @@ use std::time::SystemTime;
 
 use clap::Args;
 use lab::report::Origin;
-use lab::scenario::{Controller, PathSpec};
+use lab::scenario::Controller;
 use lab::shell::{self, Attendant, Direction, Observed, Shell, ShellError, Signal};
 use linux::command::{Init, init_main};
 
@@ -19,6 +19,7 @@ use crate::files;
 use crate::output;
 use crate::path_options::{self, PathOptions};
 use crate::signals::Signals;
+use crate::usage;
 
 /// Run any program behind an emulated network path, and report what the path saw
 #[derive(Debug, Args)]
@@ -33,8 +34,9 @@ side, has half of --rtt, and --uplink, --ack-loss and --aggregation. --direction
 bottleneck on each way. Changes (--change) count from the start of COMMAND.
 
 Stdin and stdout are COMMAND's; everything that fullpipe says is on stderr. The exit code is COMMAND's, 128 and the \
-signal if one ended it, 127 if there is no such command, 126 if it cannot be executed, 125 if fullpipe failed, 2 if the \
-arguments make no sense. Whatever COMMAND and --serve have started ends with them, and with fullpipe.
+signal if one ended it, 127 if there is no such command, 126 if it cannot be executed, 125 if fullpipe failed or could not \
+write --json or --out after COMMAND had ended, 130 if it was interrupted before COMMAND began, 2 if the arguments make no \
+sense or the place for --json or --out cannot be written. Whatever COMMAND and --serve have started ends with them, and with fullpipe.
 
 Takes no privilege where the kernel allows user namespaces, and root elsewhere.
 
@@ -55,7 +57,7 @@ pub struct Options {
     #[arg(long, value_name = "NAME")]
     controller: Option<Controller>,
     /// Seed of the path's random choices
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", value_parser = usage::whole, default_value_t = 1)]
     seed: u64,
     /// Write a page with plots, the queue over time as Parquet, and the summary into this directory
     #[arg(long, value_name = "DIR")]
@@ -73,20 +75,14 @@ pub struct Options {
     command: Vec<OsString>,
 }
 
-/// The subcommand by which this program starts itself as the first process of a command.
+/// The first argument with which this program starts itself as the first process of a command.
 pub const INIT: &str = "init-of-a-command";
-
-/// What that process gets.
-#[derive(Debug, Args)]
-pub struct InitOptions {
-    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
-    arguments: Vec<OsString>,
-}
 
 /// Runs the command, and gives its exit code.
 pub fn run(options: &Options) -> Result<ExitCode, Failure> {
+    let (path, note) = options.path.bounded()?;
     let shell = Shell {
-        path: options.path.apply_to(PathSpec::default())?,
+        path,
         direction: options.direction,
         seed: options.seed,
         controller: options.controller,
@@ -99,22 +95,29 @@ pub fn run(options: &Options) -> Result<ExitCode, Failure> {
         shell::check_dir(directory)
             .map_err(|error| Failure::usage(format_args!("--out: {error}")))?;
     }
+    if let Some(file) = &options.json {
+        check_json(file)
+            .map_err(|error| Failure::usage(format_args!("--json {}: {error}", file.display())))?;
+    }
     // Before there is a second thread.
     linux::privilege::acquire().map_err(Failure::not_run)?;
     let mut host = Host {
         signals: Signals::listen()?,
         is_quiet: options.quiet,
     };
+    if let Some(note) = note {
+        host.tell(&note);
+    }
     let observed = shell
         .run(&Init::subcommand(INIT), &mut host)
         .map_err(failure)?;
-    report(options, &observed)?;
+    report(options, &observed).map_err(Failure::of_the_host)?;
     Ok(ExitCode::from(observed.summary.exit_code))
 }
 
-/// What this program does as the first process of a command.
-pub fn init(options: &InitOptions) -> ExitCode {
-    ExitCode::from(init_main(options.arguments.iter().cloned()))
+/// What this program does as the first process of a command, with the arguments behind [`INIT`].
+pub fn init(arguments: impl Iterator<Item = OsString>) -> ExitCode {
+    ExitCode::from(init_main(arguments))
 }
 
 /// Says what there is to say on stderr, and asks for signals.
@@ -163,13 +166,25 @@ fn report(options: &Options, observed: &Observed) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Whether [`write_json`] can write there.
+fn check_json(path: &Path) -> std::io::Result<()> {
+    match is_open(path) {
+        true => File::options().append(true).open(path).map(drop),
+        false => files::check(path),
+    }
+}
+
+/// A device or an open descriptor is written to; its name is not to be taken by a file.
+fn is_open(path: &Path) -> bool {
+    ["/dev", "/proc"].iter().any(|of| path.starts_with(of))
+}
+
 fn write_json(path: &Path, observed: &Observed) -> Result<(), Failure> {
     let failed = |error| Failure::failed(format_args!("cannot write {}: {error}", path.display()));
     let mut text = serde_json::to_string_pretty(&observed.summary)
         .map_err(|error| Failure::failed(format_args!("cannot write the summary: {error}")))?;
     text.push('\n');
-    // A device or an open descriptor is written to; its name is not to be taken by a file.
-    match ["/dev", "/proc"].iter().any(|of| path.starts_with(of)) {
+    match is_open(path) {
         true => {
             let mut open = File::options().append(true).open(path).map_err(failed)?;
             open.write_all(text.as_bytes()).map_err(failed)

@@ -1,5 +1,7 @@
 //! Signals that are for a command that we run.
 
+use std::fs;
+
 use lab::shell::Signal;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use signal_hook::iterator::SignalsInfo;
@@ -15,9 +17,14 @@ pub struct Signals {
 }
 
 impl Signals {
-    /// Listens from now on.
+    /// Listens from now on; not to SIGHUP if whoever started us had it ignored, as nohup(1) does. Then the command
+    /// ignores it too.
     pub fn listen() -> Result<Signals, Failure> {
-        let signals = SignalsInfo::new([SIGINT, SIGTERM, SIGHUP, SIGQUIT]).map_err(|error| {
+        let mut wanted = vec![SIGINT, SIGTERM, SIGQUIT];
+        if !is_ignored(SIGHUP) {
+            wanted.push(SIGHUP);
+        }
+        let signals = SignalsInfo::new(wanted).map_err(|error| {
             Failure::not_run(format_args!("cannot listen for signals: {error}"))
         })?;
         Ok(Signals {
@@ -38,4 +45,14 @@ impl Signals {
         }
         self.pending.pop()
     }
+}
+
+/// Whether this process ignores the signal (proc_pid_status(5)).
+fn is_ignored(signal: i32) -> bool {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status
+        .lines()
+        .find_map(|line| line.strip_prefix("SigIgn:"))
+        .and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    mask.is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
 }

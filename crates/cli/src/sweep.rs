@@ -73,8 +73,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
             .map_err(|error| Failure::usage(format_args!("at {}: {error}", plan.name(run))))?;
     }
     let directory = directory(options);
-    results_directory::make(&directory)?;
-    let mut store = Store::open(&directory).map_err(Failure::failed)?;
+    let mut store = results_directory::open(&directory)?;
     sweep.engine.prepare().map_err(Failure::failed)?;
     let (_runtime, cancel) = interrupt::cancel()?;
     let missing = sweep::missing(&plan, &store);

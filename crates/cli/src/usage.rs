@@ -1,5 +1,6 @@
 //! What clap has to say about the arguments, in this command's manner.
 
+use clap::Command;
 use clap::error::ErrorKind;
 
 use crate::failure::Failure;
@@ -9,9 +10,28 @@ use crate::output;
 pub fn answer(error: &clap::Error) -> Result<(), Failure> {
     let text = error.render().to_string();
     match error.kind() {
-        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => output::result(text.trim_end()),
+        ErrorKind::DisplayHelp
+        | ErrorKind::DisplayVersion
+        | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => output::result(text.trim_end()),
         _ => Err(Failure::usage(one_line(&text))),
     }
+}
+
+/// The command and its subcommands, with options whose values may be negative numbers: a wrong value then, and no unknown
+/// option.
+pub fn with_negative_values(command: Command) -> Command {
+    command
+        .mut_args(|argument| match argument.get_action().takes_values() {
+            true => argument.allow_negative_numbers(true),
+            false => argument,
+        })
+        .mut_subcommands(with_negative_values)
+}
+
+/// A whole number, for options that take any.
+pub fn whole(text: &str) -> Result<u64, String> {
+    text.parse()
+        .map_err(|_| format!("expected a whole number from 0 to {}", u64::MAX))
 }
 
 /// clap's message without its usage lines, which `--help` repeats better.

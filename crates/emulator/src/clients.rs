@@ -1,16 +1,17 @@
 //! Who the relay speaks for.
 
-use std::collections::HashMap;
-use std::io;
 use std::net::{IpAddr, SocketAddr};
 
+use places::{Host, Places};
 use units::{Duration, Time};
 
 use crate::socket::Socket;
 
-/// The most clients at a time. Each takes a socket, of which a process commonly has 1024; what comes from more
-/// clients is dropped and counted.
+/// The most clients at a time. Each takes a socket, of which a process commonly has 1024.
 pub(crate) const MAX_CLIENTS: usize = 512;
+
+/// Files and sockets that the process needs beside those of the clients.
+const OTHER_FILES: u64 = 32;
 
 /// A client that neither sent nor received for this long is forgotten: as long as RFC 4787 (REQ-5) asks a NAT to keep
 /// a UDP mapping at least, so a program that works behind NATs works behind the relay.
@@ -24,64 +25,77 @@ pub(crate) struct Client {
     pub(crate) number: u64,
     /// The address of ours that the client knows.
     pub(crate) our_address: Option<IpAddr>,
-    last_active: Time,
 }
 
-/// The clients by their address.
-#[derive(Default)]
+/// The clients by their address. When there are too many, addresses share the places ([`Places`]).
 pub(crate) struct Clients {
-    table: HashMap<SocketAddr, Client>,
+    places: Places<SocketAddr, Client>,
     seen: u64,
 }
 
+/// There is no place for a client, or the system has no socket left.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Refused;
+
 impl Clients {
-    /// The client at `address`, if it is known; counts as activity.
-    pub(crate) fn active(&mut self, address: SocketAddr, now: Time) -> Option<&mut Client> {
-        let client = self.table.get_mut(&address)?;
-        client.last_active = now;
-        Some(client)
+    /// Nobody, and as many places as there can be sockets, up to [`MAX_CLIENTS`].
+    pub(crate) fn new() -> Clients {
+        let files = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
+        let sockets = files.map_or(u64::MAX, |files| files.saturating_sub(OTHER_FILES));
+        let limit = usize::try_from(sockets).unwrap_or(usize::MAX);
+        Clients::with_places(limit.clamp(1, MAX_CLIENTS))
     }
 
-    /// Takes in a new client who wants to speak to the server at `to`; returns its number.
+    fn with_places(limit: usize) -> Clients {
+        Clients {
+            places: Places::new(limit),
+            seen: 0,
+        }
+    }
+
+    /// The client at `address`, if it is known; counts as activity.
+    pub(crate) fn active(&mut self, address: SocketAddr, now: Time) -> Option<&mut Client> {
+        self.places.active(&address, now)
+    }
+
+    /// Takes in a new client who wants to speak to the server at `to`. Gives its number, and the client that had to make
+    /// room for it.
     ///
     /// # Errors
-    /// The table is full, or the system has no socket left.
+    /// See [`Refused`].
     pub(crate) fn admit(
         &mut self,
         address: SocketAddr,
         our_address: Option<IpAddr>,
         to: SocketAddr,
         now: Time,
-    ) -> io::Result<u64> {
-        if self.table.len() >= MAX_CLIENTS {
-            return Err(io::Error::other("too many clients"));
-        }
+    ) -> Result<(u64, Option<(SocketAddr, Client)>), Refused> {
+        let host = Host::of(address.ip());
+        let evicted = self.places.make_room(host, now).map_err(|_| Refused)?;
         let client = Client {
-            upstream: Socket::connected(to)?,
+            upstream: Socket::connected(to).map_err(|_| Refused)?,
             number: self.seen,
             our_address,
-            last_active: now,
         };
         let number = client.number;
-        self.table.insert(address, client);
+        self.places.insert(address, host, client, now);
         self.seen += 1;
-        Ok(number)
+        Ok((number, evicted))
     }
 
     /// Forgets the clients that have been idle for too long; returns them.
-    pub(crate) fn expire(&mut self, now: Time) -> impl Iterator<Item = (SocketAddr, Client)> {
-        self.table
-            .extract_if(move |_, client| now.since(client.last_active) > IDLE)
+    pub(crate) fn expire(&mut self, now: Time) -> Vec<(SocketAddr, Client)> {
+        self.places.expire(now, IDLE)
     }
 
     /// All clients now known.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&SocketAddr, &Client)> {
-        self.table.iter()
+        self.places.iter()
     }
 
     /// How many clients are known now.
     pub(crate) fn len(&self) -> usize {
-        self.table.len()
+        self.places.len()
     }
 
     /// How many clients there have been.
@@ -94,21 +108,51 @@ impl Clients {
 mod tests {
     use super::*;
 
+    fn at(secs: u64) -> Time {
+        Time::ZERO + Duration::from_secs(secs)
+    }
+
+    fn address(host: u8, port: u16) -> SocketAddr {
+        SocketAddr::from(([127, 0, 0, host], port))
+    }
+
     #[test]
     fn the_silent_are_forgotten() {
-        let [quiet, busy, server] = [1, 2, 3].map(|port| SocketAddr::from(([127, 0, 0, 1], port)));
-        let at = |secs| Time::ZERO + Duration::from_secs(secs);
-        let mut clients = Clients::default();
+        let [quiet, busy, server] = [1, 2, 3].map(|port| address(1, port));
+        let mut clients = Clients::new();
         for address in [quiet, busy] {
             clients.admit(address, None, server, at(0)).unwrap();
         }
         assert!(clients.active(busy, at(100)).is_some());
-        assert_eq!(clients.expire(at(120)).count(), 0);
-        let forgotten = clients.expire(at(121)).map(|(address, _)| address);
+        assert_eq!(clients.expire(at(120)).len(), 0);
+        let forgotten = clients.expire(at(121));
+        let forgotten = forgotten.into_iter().map(|(address, _)| address);
         assert!(forgotten.eq([quiet]));
         assert!(clients.active(quiet, at(121)).is_none());
-        let number = clients.admit(quiet, None, server, at(121)).unwrap();
+        let (number, _) = clients.admit(quiet, None, server, at(121)).unwrap();
         assert_eq!(number, 2, "another flow than before");
         assert_eq!((clients.len(), clients.seen()), (2, 3));
+    }
+
+    #[test]
+    fn many_ports_of_one_address_shut_nobody_out() {
+        let server = address(1, 9);
+        let mut clients = Clients::with_places(8);
+        clients.admit(address(2, 1), None, server, at(0)).unwrap();
+        let flood = |clients: &mut Clients, now| {
+            (1..=700)
+                .filter(|port| clients.admit(address(1, *port), None, server, now).is_ok())
+                .count()
+        };
+        assert_eq!(flood(&mut clients, at(0)), 7);
+        assert!(clients.active(address(2, 1), at(0)).is_some());
+        let (_, evicted) = clients.admit(address(3, 1), None, server, at(0)).unwrap();
+        assert_eq!(evicted.unwrap().0, address(1, 1));
+        // Its own address has no claim to a place, but those that are idle are free for it.
+        assert!(matches!(
+            clients.admit(address(1, 900), None, server, at(0)),
+            Err(Refused)
+        ));
+        clients.admit(address(1, 900), None, server, at(1)).unwrap();
     }
 }

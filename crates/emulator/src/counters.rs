@@ -93,13 +93,19 @@ pub struct RelayCounters {
     pub reverse: DirectionCounters,
     /// Clients served so far; one that returns after two idle minutes counts again.
     pub clients_seen: u64,
+    /// Clients known now.
+    pub clients_now: u64,
+    /// Clients that had to make room for others.
+    pub clients_evicted: u64,
     /// Datagrams of clients that the relay had no place for; they never entered the path.
     pub refused_packets: u64,
+    /// Packets that never entered the path because those on it took all the memory that they may take: 256 MiB.
+    pub overload_drops: u64,
     /// How often the system reported that a server or client was not there (ICMP "port unreachable") or another error
     /// on reading.
     pub unreachable_reports: u64,
     /// Datagrams that the kernel threw away before the relay could read them, as far as the system tells (Linux only).
-    /// Known when the relay has stopped, and for forgotten clients. Anything but zero means that this machine was too
+    /// Known when the relay has stopped, and for clients that were silent for too long. Anything but zero means that this machine was too
     /// slow to be the path that was asked for.
     pub socket_overflows: u64,
 }

@@ -40,7 +40,10 @@
 //! - A packet's size on the path is its UDP payload plus 28 bytes (IPv4) or 48 (IPv6).
 //! - ECN codepoints pass, and a queue that marks makes CE of them. A client's datagrams are one flow. Other IP options and the TTL do not, and datagrams are not fragmented: one that is
 //!   larger than the real link's MTU is refused by the system and counted as a send error.
-//! - 512 clients at a time; one that is silent for two minutes is forgotten.
+//! - 512 clients at a time; one that is silent for two minutes is forgotten. When all places are taken, addresses share
+//!   them ([`places`]).
+//! - All packets on the path take at most 256 MiB of memory, over both directions and all clients. What comes beyond that
+//!   is dropped and counted ([`RelayCounters::overload_drops`]).
 //! - Datagrams that the kernel drops before the relay reads them do not enter the path. They are counted when the
 //!   relay stops (Linux).
 //! - Unix only; made for Linux, where waits are told in nanoseconds and not, as elsewhere, in milliseconds.

@@ -21,6 +21,13 @@ use crate::wakeup::{FRESHNESS, ask_for_precise_wakeups, timespec};
 /// How often idle clients are looked for.
 const EXPIRY_INTERVAL: Duration = Duration::from_secs(1);
 
+/// What all packets on the path may take of memory, over both directions and all clients.
+const MEMORY: Bytes = Bytes::new(256 << 20);
+
+/// What a packet takes beside its bytes: its place on the link, which may be half empty or just being moved to a larger one,
+/// its place in a queue, and what the allocator adds.
+const PACKET_MEMORY: Bytes = Bytes::new(512);
+
 /// The state of the relay's thread.
 pub(crate) struct Worker {
     clock: Clock,
@@ -38,6 +45,8 @@ pub(crate) struct Worker {
     observed: Shown<Observed>,
     /// Whether packets wait at a bottleneck.
     queueing: bool,
+    /// What the packets on the path took of memory when it was last looked, and those that have entered since.
+    memory: Bytes,
     stop: PipeReader,
 }
 
@@ -63,13 +72,14 @@ impl Worker {
             to,
             overhead: header_bytes(to),
             routes,
-            clients: Clients::default(),
+            clients: Clients::new(),
             inbox: Inbox::new(),
             ready: Vec::new(),
             next_expiry: Time::ZERO + EXPIRY_INTERVAL,
             counters: RelayCounters::default(),
             observed,
             queueing: false,
+            memory: Bytes::ZERO,
             stop,
         }
     }
@@ -142,33 +152,57 @@ impl Worker {
 
     /// Takes one batch of the clients' datagrams onto their paths.
     fn read_clients(&mut self) {
-        let batch = match self.inbox.read(&self.listen) {
+        let Worker {
+            clock,
+            listen,
+            to,
+            overhead,
+            routes,
+            clients,
+            inbox,
+            counters,
+            memory,
+            ..
+        } = self;
+        let batch = match inbox.read(listen) {
             Ok(batch) => batch,
             Err(error) => {
-                self.counters.unreachable_reports += u64::from(is_report(&error));
+                counters.unreachable_reports += u64::from(is_report(&error));
                 return;
             }
         };
-        let now = self.clock.now();
+        let now = clock.now();
         for datagram in batch {
             let from = datagram.from;
-            let flow = if let Some(client) = self.clients.active(from, now) {
+            let flow = if let Some(client) = clients.active(from, now) {
                 // A socket may speak to several of our addresses, and is answered by the one that it spoke to last.
                 client.our_address = datagram.to;
                 client.number
             } else {
-                let admitted = self.clients.admit(from, datagram.to, self.to, now);
-                match admitted {
-                    Ok(number) if self.routes.open(from).is_ok() => number,
-                    _ => {
-                        self.counters.refused_packets += 1;
-                        continue;
-                    }
+                let Ok((number, evicted)) = clients.admit(from, datagram.to, *to, now) else {
+                    counters.refused_packets += 1;
+                    continue;
+                };
+                // What its socket has lost is not asked for: anybody can bring this about, and the answer is long.
+                if let Some((evicted, _)) = evicted {
+                    counters.clients_evicted += 1;
+                    close(evicted, routes, counters);
                 }
+                if routes.open(from).is_err() {
+                    counters.refused_packets += 1;
+                    continue;
+                }
+                number
             };
-            if let Some(path) = self.routes.of(from) {
-                let parcel = parcel(flow, self.overhead, &datagram);
-                enter(&mut path.forward, now, parcel, from, &datagram);
+            if let Some(path) = routes.of(from) {
+                let parcel = parcel(flow, *overhead, &datagram);
+                let entry = Entry {
+                    now,
+                    parcel,
+                    client: from,
+                };
+                let is_in = enter(&mut path.forward, entry, &datagram, memory);
+                counters.overload_drops += u64::from(!is_in);
             }
         }
     }
@@ -193,7 +227,13 @@ impl Worker {
             };
             for datagram in batch {
                 let parcel = parcel(flow, self.overhead, &datagram);
-                enter(&mut path.reverse, now, parcel, address, &datagram);
+                let entry = Entry {
+                    now,
+                    parcel,
+                    client: address,
+                };
+                let is_in = enter(&mut path.reverse, entry, &datagram, &mut self.memory);
+                self.counters.overload_drops += u64::from(!is_in);
             }
         }
     }
@@ -204,14 +244,11 @@ impl Worker {
             return;
         }
         self.next_expiry = now + EXPIRY_INTERVAL;
-        let expired: Vec<_> = self.clients.expire(now).collect();
+        let expired = self.clients.expire(now);
         let sockets = expired.iter().map(|(_, client)| client.upstream.as_fd());
         self.counters.socket_overflows += overflows(sockets);
         for (address, _) in expired {
-            if let Some(path) = self.routes.close(address) {
-                self.counters.forward.add(&path.forward.counters());
-                self.counters.reverse.add(&path.reverse.counters());
-            }
+            close(address, &mut self.routes, &mut self.counters);
         }
     }
 
@@ -219,16 +256,23 @@ impl Worker {
     fn publish(&mut self) {
         let mut counters = self.counters;
         counters.clients_seen = self.clients.seen();
+        counters.clients_now = self.clients.len() as u64;
+        let mut memory = Bytes::ZERO;
         let mut queued = Queued::default();
         for path in self.routes.iter_mut() {
-            counters.forward.add(&path.forward.counters());
-            counters.reverse.add(&path.reverse.counters());
+            let (forward, reverse) = (path.forward.counters(), path.reverse.counters());
+            counters.forward.add(&forward);
+            counters.reverse.add(&reverse);
+            for inside in [forward.inside, reverse.inside] {
+                memory = memory + inside.bytes + PACKET_MEMORY * inside.packets;
+            }
             let waiting = path.forward.queued();
             queued.bytes += waiting.bytes;
             queued.packets += waiting.packets;
             queued.delay = queued.delay.max(waiting.delay);
         }
         self.queueing = queued.packets > 0;
+        self.memory = memory;
         *self.observed.lock() = Observed { counters, queued };
     }
 
@@ -285,20 +329,41 @@ fn ecn_after(after: Ecn, before: Option<EcnCodepoint>) -> Option<EcnCodepoint> {
     }
 }
 
-/// Puts a datagram from or for `client` onto a link.
-fn enter(
-    link: &mut Link<Datagram>,
+/// A packet that is about to enter a link.
+struct Entry {
     now: Time,
     parcel: Parcel,
+    /// Who it is from or for.
     client: SocketAddr,
+}
+
+/// Puts a datagram onto a link, if there is memory left for it.
+fn enter(
+    link: &mut Link<Datagram>,
+    entry: Entry,
     received: &Received<'_>,
-) {
+    memory: &mut Bytes,
+) -> bool {
+    let taken = *memory + entry.parcel.size + PACKET_MEMORY;
+    if taken > MEMORY {
+        return false;
+    }
+    *memory = taken;
     let datagram = Datagram {
-        client,
+        client: entry.client,
         ecn: received.ecn,
         payload: received.payload.into(),
     };
-    link.send(now, parcel, datagram);
+    link.send(entry.now, entry.parcel, datagram);
+    true
+}
+
+/// Takes a client's path away, but not what it has counted.
+fn close(client: SocketAddr, routes: &mut Routes, counters: &mut RelayCounters) {
+    if let Some(path) = routes.close(client) {
+        counters.forward.add(&path.forward.counters());
+        counters.reverse.add(&path.reverse.counters());
+    }
 }
 
 /// The headers that each datagram has on an IP link to `peer`: UDP's 8 bytes and IPv4's 20 or IPv6's 40.

@@ -14,7 +14,7 @@ fn made() -> Made {
         caption: Some("One run of 10 Mbit/s.".to_owned()),
         command: "fullpipe figures".to_owned(),
         versions: vec!["fullpipe".to_owned()],
-        is_quick: true,
+        less: Some("duration = 5s".to_owned()),
     }
 }
 
@@ -48,7 +48,8 @@ fn sizes(picture: &Picture) -> Vec<usize> {
         Layer::Curve(curve) => curve.points.len(),
         Layer::Bars(bars) => bars.bars.len(),
         Layer::Cells(cells) => cells.cells.len(),
-        Layer::Rule(_) => 0,
+        Layer::Drawing(drawing) => drawing.nodes.len(),
+        Layer::Rule(_) | Layer::Band(_) => 0,
     };
     let charts = picture.charts.iter();
     charts
@@ -73,9 +74,27 @@ fn every_figure_shows_something_and_the_same_each_time() {
         let svg = picture.svg();
         assert!(!svg.contains("NaN"), "{}", figure.name);
         assert!(!svg.contains("inf,"), "{}", figure.name);
+        assert!(svg.contains("prefers-color-scheme:dark"), "{}", figure.name);
         assert_eq!(svg, figure.picture(&findings, &made()).svg());
         assert!(draw::png(&svg).is_ok(), "{}", figure.name);
-        assert!(picture.csv().lines().count() > 1 || sizes.len() == 1);
+        let csv = picture.csv();
+        assert!(csv.lines().count() > 1, "{}: {csv}", figure.name);
+        assert!(!csv.starts_with("chart,curve,x,y"), "{}", figure.name);
+        let keys = picture.keys();
+        for (place, key) in keys.iter().enumerate() {
+            let look = |key: &draw::Key| (key.colour, key.dash, key.mark, key.is_bar);
+            let same = keys
+                .iter()
+                .skip(place + 1)
+                .find(|other| look(other) == look(key));
+            assert_eq!(same, None, "{}: {} looks the same", figure.name, key.name);
+        }
+        assert!(
+            keys.len() <= 6,
+            "{}: {} entries in its legend",
+            figure.name,
+            keys.len()
+        );
         drawn.push(Drawn { figure, svg });
     }
     assert_eq!(drawn.len(), ALL.len());
@@ -124,10 +143,10 @@ fn a_picture_says_what_was_run_and_whether_that_was_all() {
     let findings = [found(&[figure]).remove(&0).expect("found")];
     let less = "A first impression";
     let quick = figure.picture(&findings, &made());
-    assert_eq!(quick.caption[0], "One run of 10 Mbit/s.");
-    assert!(quick.caption.iter().any(|line| line.starts_with(less)));
+    assert!(quick.caption[0].starts_with(less) && quick.caption[0].contains("duration = 5s"));
+    assert_eq!(quick.caption[1], "One run of 10 Mbit/s.");
     let whole = Made {
-        is_quick: false,
+        less: None,
         ..made()
     };
     let whole = figure.picture(&findings, &whole);

@@ -200,6 +200,60 @@ fn little_is_needed() {
 }
 
 #[test]
+fn a_setting_without_effect_names_what_it_lacks() {
+    let path = |lines: &str| {
+        let text = format!("{MINIMAL}[path]\n{lines}\n");
+        text.parse::<Scenario>().map_err(|error| error.to_string())
+    };
+    let bottleneck = "has no effect without path.rate or a trace; give one of the two";
+    let uplink = "has no effect without path.uplink.rate or a trace; give one of the two";
+    for (lines, answer) in [
+        ("buffer = \"250kb\"", format!("path.buffer: 250kb {bottleneck}")),
+        ("buffer = \"100p\"", format!("path.buffer: 100p {bottleneck}")),
+        ("queue = \"codel\"", format!("path.queue: codel {bottleneck}")),
+        (
+            "queue = { kind = \"threshold\", at = \"9kb\" }",
+            format!("path.queue: threshold {bottleneck}"),
+        ),
+        (
+            "rate = \"1mbit\"\nuplink = { buffer = \"9kb\" }",
+            format!("path.uplink.buffer: 9kb {uplink}"),
+        ),
+        (
+            "rate = \"1mbit\"\nuplink = { queue = \"fq_codel\" }",
+            format!("path.uplink.queue: fq_codel {uplink}"),
+        ),
+        (
+            "loss_at = \"exit\"",
+            "path.loss_at: has no effect without loss; give a loss such as 1%".to_string(),
+        ),
+        (
+            "loss = \"1%\"\nuplink = { loss_at = \"entry\" }",
+            "path.uplink.loss_at: has no effect without loss; give a loss such as 1%".to_string(),
+        ),
+        (
+            "rate = \"1mbit\"\nbuffer = \"20kb\"\nqueue = { kind = \"red\", min = \"30kb\", max = \"90kb\" }",
+            "path.queue: red begins at 30kb, beyond the buffer of 20kb; give a smaller size, or a larger buffer"
+                .to_string(),
+        ),
+    ] {
+        let error = path(lines).unwrap_err();
+        assert!(error.ends_with(&answer), "{error}");
+        assert!(error.starts_with("line "), "{error}");
+    }
+    // A place and a loss of 0 % are one of the points of a sweep.
+    for lines in [
+        "loss = \"0%\"\nloss_at = \"exit\"",
+        "rate = \"1mbit\"\nbuffer = \"30kb\"\nqueue = { kind = \"threshold\", at = \"30kb\" }",
+        "trace = \"a.trace\"\nbuffer = \"30kb\"\nqueue = \"codel\"",
+        "queue = \"droptail\"",
+    ] {
+        let scenario = path(lines).unwrap();
+        assert_eq!(scenario.to_string().parse(), Ok(scenario), "{lines}");
+    }
+}
+
+#[test]
 fn nonsense_names_line_field_and_fix() {
     for (line, answer) in [
         (
@@ -208,7 +262,15 @@ fn nonsense_names_line_field_and_fix() {
         ),
         (
             "rate = \"20\"",
-            "line 5: path.rate: \"20\": expected a rate such as 20mbit or 1.5gbit",
+            "line 5: path.rate: \"20\": expected a rate such as 20mbit or 1.5gbit; units: bit kbit mbit gbit tbit",
+        ),
+        (
+            "rate = \"99999999tbit\"",
+            "line 5: path.rate: \"99999999tbit\": too large; give a rate such as 20mbit or 1.5gbit",
+        ),
+        (
+            "buffer = \"99999999999999999999p\"",
+            "line 5: path.buffer: \"99999999999999999999p\": too large; give a buffer such as 4bdp, 100p, 250kb or 1s",
         ),
         (
             "rate = {}",
@@ -234,15 +296,15 @@ fn nonsense_names_line_field_and_fix() {
         ("loss = 2", "line 5: path.loss: 2 is more than 100%"),
         (
             "loss = \"-1%\"",
-            "line 5: path.loss: \"-1%\": expected a share such as 1% or 0.01",
+            "line 5: path.loss: \"-1%\": expected a share such as 1% or 0.01; units: %",
         ),
         (
             "loss = { kind = \"gilbert\" }",
             "line 5: path.loss.p: is missing",
         ),
         (
-            "loss_at = \"middle\"",
-            "line 5: path.loss_at: middle is no place; known: entry, exit",
+            "loss = 0\nloss_at = \"middle\"",
+            "line 6: path.loss_at: middle is no place; known: entry, exit",
         ),
         (
             "loss = { kind = \"bursty\" }",
@@ -253,24 +315,25 @@ fn nonsense_names_line_field_and_fix() {
             "line 5: path.loss.loss_god: unknown key; did you mean `loss_good`?",
         ),
         (
-            "buffer = \"500b\"",
-            "line 5: path.buffer: 500b is smaller than one packet (1500 bytes); give a larger one such as 100p",
+            "rate = \"1mbit\"\nbuffer = \"500b\"",
+            "line 6: path.buffer: 500b is smaller than one packet (1500 bytes); give a larger one such as 100p",
         ),
         (
             "rate = \"1mbit\"\nbuffer = \"0.1bdp\"",
             "line 6: path.buffer: 0.1bdp is 500b, which is smaller than one packet (1500 bytes); give a larger one such as 100p",
         ),
         (
-            "buffer = \"0p\"",
-            "line 5: path.buffer: 0p is 0b, which is smaller than one packet (1500 bytes); give a larger one such as 100p",
+            "rate = \"1mbit\"\nbuffer = \"0p\"",
+            "line 6: path.buffer: 0p is 0b, which is smaller than one packet (1500 bytes); give a larger one such as 100p",
         ),
         (
             "buffer = \"4bdp\"",
-            "line 5: path.buffer: 4bdp needs path.rate; give one, or a size such as 250kb",
+            "line 5: path.buffer: 4bdp has no effect without path.rate or a trace; give one of the two",
         ),
         (
             "buffer = \"lots\"",
-            "line 5: path.buffer: \"lots\": expected a buffer such as 4bdp, 100p, 250kb or 1s",
+            "line 5: path.buffer: \"lots\": expected a buffer such as 4bdp, 100p, 250kb or 1s; units: bdp, p (packets), \
+             those of sizes (b kb mb gb tb kib mib gib tib) and of times (ns us ms s min h)",
         ),
         (
             "queue = \"blue\"",
@@ -410,8 +473,8 @@ fn nonsense_names_line_field_and_fix() {
             "line 4: host.mss: 9 is no segment size; give 536 to 8948 bytes, such as 1448",
         ),
         (
-            "name = 'x'\nduration = '1s'\n[path]\nbuffer = '2kb'\n[host]\nmss = 8948\n[[flow]]\ncontroller = 'cubic'",
-            "line 6: host.mss: 8948 makes packets of 9kb, which path has no room for",
+            "name = 'x'\nduration = '1s'\n[path]\nrate = '1mbit'\nbuffer = '2kb'\n[host]\nmss = 8948\n[[flow]]\ncontroller = 'cubic'",
+            "line 7: host.mss: 8948 makes packets of 9kb, which path has no room for",
         ),
         (
             "name = 'x'\nduration = '1s'\n[host]\nmin_rto = '2s'\nmax_rto = '1s'\n[[flow]]\ncontroller = 'cubic'",
@@ -424,7 +487,7 @@ fn nonsense_names_line_field_and_fix() {
         (
             "name = 'x'\nduration = '1s'\n[[path.next]]\nrate = '1mbit'\n[[path.next]]\nbuffer = '4bdp'\n[[flow]]\n\
              controller = 'cubic'",
-            "line 6: path.next[1].buffer: 4bdp needs path.next[1].rate; give one, or a size such as 250kb",
+            "line 6: path.next[1].buffer: 4bdp has no effect without path.next[1].rate or a trace; give one of the two",
         ),
         (
             "name = 'x'\nduration = '1s'\n[path]\nack_loss = '1%'\nuplink = { loss = '1%' }\n[[flow]]\ncontroller = 'cubic'",

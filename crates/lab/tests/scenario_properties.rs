@@ -218,6 +218,15 @@ prop_compose! {
     ) -> PathSpec {
         let mut path = PathSpec { uplink, ..path };
         (path.data.queue, path.data.duplicate) = (queue, duplicate);
+        // A buffer that is too small for its queue discipline is an error.
+        let rtt = path.rtt;
+        for link in [&mut path.data, &mut path.uplink] {
+            if let (Discipline::Red(red), Some(buffer)) = (link.queue, link.buffer_bytes(rtt))
+                && red.min > buffer
+            {
+                link.buffer = None;
+            }
+        }
         if path.uplink.loss != Loss::None {
             path.ack_loss = Ratio::ZERO;
         }

@@ -265,11 +265,60 @@ fn columns_name_axes_and_units() {
     assert_eq!(column("flow_controller"), names);
     let points = Some(Cells::Whole((0..8).map(Some).collect()));
     assert_eq!(column("point"), points);
-    assert!(column("path_queue_ms_p95").is_some());
+    assert!(column("path_queue_p95_ms").is_some());
     assert!(column("fairness_jain").is_some());
     assert_eq!(column("wall_s"), None);
     let unique: HashSet<&str> = columns.iter().map(|column| column.name.as_str()).collect();
     assert_eq!(unique.len(), columns.len());
+}
+
+/// A summary has lists of objects: completions, further bottlenecks. They are no text to be parsed once more.
+#[test]
+fn lists_in_summaries_are_lists_of_structs() {
+    let plan = plan("[axes]\n\"path.loss\" = [\"0%\", \"1%\"]");
+    let directory = tempfile::tempdir().unwrap();
+    let mut store = Store::open(directory.path()).unwrap();
+    for (run, count) in plan.runs.iter().zip([2, 0]) {
+        let item = |number| serde_json::json!({ "controller": "bbr1", "count": number, "time_ms": { "p50": 1.5 }, "limit_bps": null });
+        let completions: Vec<_> = (0..count).map(item).collect();
+        let flow = serde_json::json!({ "id": 0, "rtt_ms": { "p50": 3.5 } });
+        let summary = serde_json::json!({
+            "completions": completions, "next": [], "flows": [flow, flow],
+            "path": { "queue_ms": { "p95": 2.5 } }, "fairness": { "jain_per_s": { "min": 0.5 } },
+        });
+        store.put(&run.key, "a run", &summary).unwrap();
+    }
+    let columns = columns(&plan, &store);
+    let names: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
+    let expected = [
+        "axis_path_loss",
+        "point",
+        "repeat",
+        "seed",
+        "completions",
+        "path_queue_p95_ms",
+        "fairness_jain_per_s_min",
+        "flow_id",
+        "flow_rtt_p50_ms",
+    ];
+    assert_eq!(names, expected);
+    let Cells::Lists(lists) = &columns[4].cells else {
+        panic!("{:?}", columns[4]);
+    };
+    assert_eq!(lists.rows, [Some(0..2), Some(2..4), Some(4..4), Some(4..4)]);
+    let fields: Vec<&str> = lists
+        .fields
+        .iter()
+        .map(|field| field.name.as_str())
+        .collect();
+    assert_eq!(fields, ["controller", "count", "time_p50_ms", "limit_bps"]);
+    assert_eq!(
+        lists.fields[1].cells,
+        Cells::Whole([0, 1, 0, 1].map(Some).to_vec())
+    );
+    let mut table = Vec::new();
+    lab::sweep::write_parquet(&mut table, &plan, &store, "").unwrap();
+    assert!(table.starts_with(b"PAR1"));
 }
 
 #[test]

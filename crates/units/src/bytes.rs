@@ -5,7 +5,7 @@ use core::iter::Sum;
 use core::ops::{Add, AddAssign, Mul, Sub, SubAssign};
 use core::str::FromStr;
 
-use crate::parse::{ParseError, decimal};
+use crate::parse::{ParseError, Unit, decimal};
 
 /// A number of bytes. Addition and subtraction saturate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -73,20 +73,22 @@ impl Sum for Bytes {
     }
 }
 
-const BYTE_UNITS: &[(&str, u64)] = &[
+const BYTE_UNITS: &[Unit] = &[
     ("b", 1),
     ("kb", 1_000),
     ("mb", 1_000_000),
     ("gb", 1_000_000_000),
+    ("tb", 1_000_000_000_000),
     ("kib", 1 << 10),
     ("mib", 1 << 20),
     ("gib", 1 << 30),
+    ("tib", 1 << 40),
 ];
 
 impl FromStr for Bytes {
     type Err = ParseError;
-    /// Parses a number with one of the units `b`, `kb`, `mb`, `gb` (powers of 1000), `kib`, `mib`, `gib` (powers of
-    /// 1024): `250kb`, `8mib`. A bare `0` needs no unit.
+    /// Parses a number with one of the units `b`, `kb`, `mb`, `gb`, `tb` (powers of 1000), `kib`, `mib`, `gib`, `tib`
+    /// (powers of 1024): `250kb`, `8mib`. A bare `0` needs no unit.
     fn from_str(text: &str) -> Result<Bytes, ParseError> {
         decimal(text, BYTE_UNITS, "a size such as 250kb or 8mib").map(Bytes)
     }

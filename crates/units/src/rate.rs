@@ -3,7 +3,7 @@
 use core::fmt;
 use core::str::FromStr;
 
-use crate::parse::{ParseError, decimal};
+use crate::parse::{ParseError, Unit, decimal};
 use crate::{Bytes, Duration, Ratio};
 
 const NANOS_PER_SEC: u128 = 1_000_000_000;
@@ -95,16 +95,17 @@ fn saturate(value: u128) -> u64 {
     u64::try_from(value).unwrap_or(u64::MAX)
 }
 
-const RATE_UNITS: &[(&str, u64)] = &[
+const RATE_UNITS: &[Unit] = &[
     ("bit", 1),
     ("kbit", 1_000),
     ("mbit", 1_000_000),
     ("gbit", 1_000_000_000),
+    ("tbit", 1_000_000_000_000),
 ];
 
 impl FromStr for Rate {
     type Err = ParseError;
-    /// Parses a number with one of `tc`'s units `bit`, `kbit`, `mbit`, `gbit` (bits per second, powers of 1000).
+    /// Parses a number with one of `tc`'s units `bit`, `kbit`, `mbit`, `gbit`, `tbit` (bits per second, powers of 1000).
     fn from_str(text: &str) -> Result<Rate, ParseError> {
         decimal(text, RATE_UNITS, "a rate such as 20mbit or 1.5gbit").map(Rate::from_bits_per_sec)
     }

@@ -5,7 +5,7 @@ use core::fmt;
 use core::str::FromStr;
 
 use crate::Bytes;
-use crate::parse::{ParseError, decimal};
+use crate::parse::{ParseError, Unit, decimal};
 
 /// An exact ratio of two integers, such as a pacing gain of 5/4 or a loss probability of 1/100.
 ///
@@ -95,7 +95,7 @@ impl Ord for Ratio {
 
 /// Ratios are parsed as multiples of one part in a billion, fine enough for any loss rate that a test can measure.
 const PARTS: u32 = 1_000_000_000;
-const RATIO_UNITS: &[(&str, u64)] = &[("", PARTS as u64), ("%", PARTS as u64 / 100)];
+const RATIO_UNITS: &[Unit] = &[("", PARTS as u64), ("%", PARTS as u64 / 100)];
 
 impl FromStr for Ratio {
     type Err = ParseError;
@@ -105,7 +105,7 @@ impl FromStr for Ratio {
         let parts = decimal(text, RATIO_UNITS, expected)?;
         match u32::try_from(parts) {
             Ok(parts) => Ok(Ratio::new(parts, PARTS)),
-            Err(_) => Err(ParseError::new(expected)),
+            Err(_) => Err(ParseError::too_large(expected, RATIO_UNITS)),
         }
     }
 }

@@ -5,7 +5,7 @@ use core::num::NonZeroU64;
 use core::ops::{Add, AddAssign, Div, Mul, Sub};
 use core::str::FromStr;
 
-use crate::parse::{ParseError, decimal};
+use crate::parse::{ParseError, Unit, decimal};
 
 /// A point in time: nanoseconds since an epoch that the caller chooses (a connection's start, a simulation's zero).
 ///
@@ -158,19 +158,20 @@ impl From<Duration> for core::time::Duration {
     }
 }
 
-const DURATION_UNITS: &[(&str, u64)] = &[
+const DURATION_UNITS: &[Unit] = &[
     ("ns", 1),
     ("us", 1_000),
     ("ms", 1_000_000),
     ("s", 1_000_000_000),
     ("min", 60_000_000_000),
+    ("h", 3_600_000_000_000),
 ];
 
 impl FromStr for Duration {
     type Err = ParseError;
-    /// Parses a number with one of the units `ns`, `us`, `ms`, `s`, `min`: `40ms`, `1.5s`. A bare `0` needs no unit.
+    /// Parses a number with one of the units `ns`, `us`, `ms`, `s`, `min`, `h`: `40ms`, `1.5s`. A bare `0` needs no unit.
     fn from_str(text: &str) -> Result<Duration, ParseError> {
-        decimal(text, DURATION_UNITS, "a duration such as 40ms or 1.5s").map(Duration)
+        decimal(text, DURATION_UNITS, "a time such as 40ms or 1.5s").map(Duration)
     }
 }
 

@@ -38,6 +38,13 @@ fn claims(directory: &Path, options: &[&str]) -> (Option<i32>, String, String) {
 fn what_holds_is_shown_kept_and_written_down() {
     let directory = directory("80%");
     let at = |name: &str| directory.path().join(name);
+    // What an earlier run that was killed has left, of this record and of one that is not written again; no process has so
+    // large a number.
+    for name in ["line-sim-0", "other-sim-3"] {
+        let left = at("out/records").join(format!("{name}.{}.part", i32::MAX));
+        fs::create_dir_all(&left).expect("made");
+        fs::write(left.join("samples.parquet"), "half").expect("written");
+    }
     let (code, stdout, stderr) = claims(
         directory.path(),
         &["--document", "results.md", "--out", "out"],
@@ -51,6 +58,8 @@ fn what_holds_is_shown_kept_and_written_down() {
         "{document}"
     );
     assert!(at("out/records/line-sim-0/samples.parquet").exists());
+    let records = fs::read_dir(at("out/records")).expect("there");
+    assert_eq!(records.count(), 1, "nothing else is left");
     let kept: Value =
         serde_json::from_slice(&fs::read(at("out/claims.json")).expect("there")).expect("JSON");
     let (_, json, _) = claims(directory.path(), &["line", "--json", "--quiet"]);

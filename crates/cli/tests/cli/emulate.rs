@@ -121,10 +121,34 @@ fn a_reader_that_has_gone_is_no_failure() {
     relay.stderr_line_with("relaying");
     relay.signal(Signal::INT);
     let (status, stdout, stderr) = relay.finish();
-    assert_eq!(
-        (status.code(), stdout.as_str(), stderr.as_str()),
-        (Some(0), "", "")
-    );
+    assert_eq!((status.code(), stdout.as_str()), (Some(0), ""), "{stderr}");
+    assert!(stderr.starts_with("relayed 0 packets"), "{stderr}");
+    assert_eq!(stderr.lines().count(), 1, "{stderr}");
+}
+
+#[test]
+fn a_bottleneck_without_a_buffer_gets_one_and_says_so() {
+    let server = UdpSocket::bind("127.0.0.1:0").expect("a free port");
+    let to = server.local_addr().expect("bound");
+    // At 8 kbit/s nothing leaves the queue meanwhile that would matter.
+    let (mut relay, address) = relay(to, &["--rate", "8kbit", "--json"]);
+    let said = relay.stderr_line_with("without --buffer");
+    assert_eq!(said, "without --buffer, the buffer is 1.5mb");
+    let client = client();
+    for _ in 0..100 {
+        client.send_to(&[0; 60_000], address).expect("sent");
+        // Not faster than it is read.
+        thread::sleep(Duration::from_millis(1));
+    }
+    relay.signal(Signal::INT);
+    let (_, stdout, stderr) = relay.finish();
+    let counters: Value = serde_json::from_str(&stdout).expect("JSON");
+    let count = |name: &str| counters["forward"][name].as_u64().expect("a number");
+    let inside = count("in_transit_packets") + count("delivered_packets");
+    // One more is being transmitted.
+    assert!(inside * 60_028 <= 1_500_000 + 2 * 60_028, "{stdout}");
+    assert_eq!(count("entered_packets") - inside, count("buffer_drops"));
+    assert!(stderr.contains("relayed"), "{stderr}");
 }
 
 #[test]

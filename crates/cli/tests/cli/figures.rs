@@ -21,7 +21,10 @@ fn a_figure_is_drawn_as_files_and_a_page() {
     let png = fs::read(out.join("paper-4-first-second.png")).expect("there");
     assert!(png.starts_with(b"\x89PNG"));
     let csv = fs::read_to_string(out.join("paper-4-first-second.csv")).expect("there");
-    assert!(csv.starts_with("chart,curve,x,y\n\"bbr1\","), "{csv:.80}");
+    assert!(
+        csv.starts_with("chart,curve,time_s,data_kb,rtt_ms\n"),
+        "{csv:.80}"
+    );
     draw("paper-2");
     let page = fs::read_to_string(out.join("figures.html")).expect("there");
     // What was drawn before stays on it.

@@ -29,6 +29,68 @@ fn help_lists_the_commands() {
 }
 
 #[test]
+fn without_arguments_the_help_is_shown() {
+    let help = fullpipe(["--help"]).output().expect("runs").stdout;
+    let output = fullpipe([]).output().expect("runs");
+    assert_eq!(output.status.code(), Some(0));
+    // Short or long, it starts the same and lists the same commands.
+    let text = String::from_utf8(output.stdout).expect("text");
+    assert!(
+        text.contains("Usage: fullpipe") && text.contains("recv"),
+        "{text}"
+    );
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    for shown in [text, String::from_utf8(help).expect("text")] {
+        assert!(!shown.contains("init-of"), "{shown}");
+    }
+}
+
+#[test]
+fn what_is_for_the_program_alone_is_never_offered() {
+    for near in ["init", "init-of-a-comand"] {
+        let output = fullpipe([near]).output().expect("runs");
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2));
+        assert!(!stderr.contains("init-of-a-command"), "{stderr}");
+    }
+}
+
+#[test]
+fn options_may_stand_between_names() {
+    for arguments in [
+        &["claims", "loss-sweep", "--quick", "no-such", "--list"][..],
+        &["figures", "paper-1", "--quick", "no-such", "--list"],
+        &["calibrate", "--list", "bbr1-*", "--quick", "no-such"],
+    ] {
+        refused(arguments.iter().copied(), 2, &["no-such"]);
+    }
+}
+
+#[test]
+fn a_negative_number_is_a_wrong_value() {
+    let seed = "expected a whole number from 0 to 18446744073709551615";
+    for arguments in [
+        &["race", "--seed", "-1"][..],
+        &["run", "x.toml", "--seed", "-1"],
+        &["shell", "--seed", "-1", "--", "true"],
+        &["emulate", "--seed", "-1"],
+    ] {
+        refused(arguments.iter().copied(), 2, &["'-1'", "--seed", seed]);
+    }
+    for arguments in [
+        &["sweep", "x.toml", "--jobs", "-1"][..],
+        &["calibrate", "--repeats", "-1"],
+        &["probe", "x.toml", "--rounds", "-1"],
+    ] {
+        refused(
+            arguments.iter().copied(),
+            2,
+            &["'-1'", arguments[arguments.len() - 2]],
+        );
+    }
+}
+
+#[test]
 fn each_command_explains_its_options() {
     for (command, options) in [
         (
@@ -105,7 +167,6 @@ fn each_command_explains_its_options() {
 
 #[test]
 fn arguments_that_make_no_sense_get_one_line() {
-    refused([], 2, &["emulate", "race", "fullpipe --help"]);
     refused(["walk"], 2, &["'walk'", "fullpipe --help"]);
     refused(
         ["race", "--controlers", "bbr1"],

@@ -204,6 +204,24 @@ fn nothing_but_a_report_is_replaced() {
 }
 
 #[test]
+fn a_path_of_which_any_part_is_given_loses_nothing_unasked() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let race = |options: &[&str]| {
+        let race = ["race", "--bytes", "20kb", "--json"];
+        let arguments = race.iter().chain(options).copied();
+        let (status, stdout, stderr) = Running::start(directory.path(), arguments).finish();
+        assert_eq!(status.code(), Some(0), "{stdout}");
+        stderr.lines().next().expect("what is raced").to_owned()
+    };
+    let whole = "20.0 kB over 20.0 Mbit/s, RTprop 40 ms, buffer 8bdp (800 kB)";
+    assert_eq!(race(&[]), format!("{whole}, loss 1%"));
+    assert_eq!(race(&["--rtt", "40ms"]), whole);
+    assert_eq!(race(&["--queue", "codel"]), format!("{whole}, queue codel"));
+    let exit = race(&["--loss", "0.5%", "--loss-at", "exit"]);
+    assert_eq!(exit, format!("{whole}, loss 0.5% behind the bottleneck"));
+}
+
+#[test]
 fn impossible_races_are_refused() {
     let json = ["race", "--json"];
     for (options, code, parts) in [
@@ -216,6 +234,9 @@ fn impossible_races_are_refused() {
         (["--rate", "0"], 2, ["--rate", "20mbit"]),
         (["--loss", "101%"], 2, ["--loss", "100%"]),
         (["--buffer", "1b"], 2, ["--buffer", "packet"]),
+        (["--loss-at", "exit"], 2, ["--loss-at", "without loss"]),
+        (["--rate", "99999999tbit"], 2, ["--rate", "too large"]),
+        (["--report", "/proc/r.html"], 2, ["--report", "/proc"]),
         (["--duration", "0"], 2, ["--duration", "30s"]),
         (["--bytes", "0"], 2, ["--bytes", "8mib"]),
         (["--bytes", "five"], 2, ["--bytes", "8mib"]),

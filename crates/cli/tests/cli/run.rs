@@ -147,12 +147,16 @@ fn a_directory_holds_everything_and_only_a_record_is_replaced() {
     let out = directory.path().join("out");
     let out = out.to_str().expect("a name");
     for _ in 0..2 {
-        let printed = summary([file.as_str(), "--out", out, "--qlog", "1"]);
+        let also = ["--qlog", "1", "--grid", "10ms"];
+        let printed = summary([file.as_str(), "--out", out].into_iter().chain(also));
         let text = fs::read(Path::new(out).join("summary.json")).expect("there");
         let mut written: Value = serde_json::from_slice(&text).expect("JSON");
         written["wall_s"].take();
         assert_eq!(written, printed);
-        for file in lab::report::FILES.into_iter().chain(["flow-1.sqlog"]) {
+        for file in lab::report::FILES
+            .into_iter()
+            .chain(["flow-1.sqlog", "grid.parquet"])
+        {
             let size = Path::new(out).join(file).metadata().expect(file).len();
             assert!(size > 100, "{file}");
         }
@@ -170,6 +174,18 @@ fn a_directory_holds_everything_and_only_a_record_is_replaced() {
         &["no/such/place", "no directory"],
     );
     refused(["run", &file, "--qlog", "1"], 2, &["--out"]);
+    refused(["run", &file, "--grid", "10ms"], 2, &["--out"]);
+    for (step, parts) in [
+        ("0ms", &["--grid 0s", "such as 10ms"][..]),
+        ("10", &["--grid"]),
+        // Two flows of two seconds, forty million times a second.
+        (
+            "25ns",
+            &["--grid 25ns", "160000002 rows, more than 100000000"],
+        ),
+    ] {
+        refused(["run", &file, "--grid", step, "--out", "x"], 2, parts);
+    }
     refused(
         ["run", &file, "--qlog", "2", "--out", "x"],
         2,

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::io::{Write, stderr};
+use std::io::{BufRead, BufReader, Read, Write, stderr};
 use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rustix::process::Signal;
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 use crate::support::{PATIENCE, Running, fullpipe, refused};
@@ -86,6 +86,8 @@ fn stdout_and_arguments_are_the_commands() {
     assert!(ended.stderr.contains("served\n"), "{}", ended.stderr);
     assert!(ended.stderr.contains("listens nowhere"), "{}", ended.stderr);
     assert!(ended.stderr.contains("10.0 Mbit/s"), "{}", ended.stderr);
+    let buffer = "fullpipe: without --buffer, the buffer is 1.5mb\n";
+    assert!(ended.stderr.contains(buffer), "{}", ended.stderr);
     let quiet = shell(&["--quiet"], &["echo", "said"]);
     assert_eq!(
         (quiet.stdout.as_str(), quiet.stderr.as_str()),
@@ -269,6 +271,98 @@ fn nothing_is_left_behind_however_it_ends() {
         assert!(start.elapsed() < PATIENCE, "{:#?}", traces(&mark));
         thread::sleep(Duration::from_millis(20));
     }
+}
+
+#[test]
+fn under_nohup_a_hang_up_reaches_nobody() {
+    if !is_possible("under_nohup_a_hang_up_reaches_nobody") {
+        return;
+    }
+    let program = env!("CARGO_BIN_EXE_fullpipe");
+    let script = "echo ready; read go; kill -HUP $$; echo alive; kill -INT $$; echo ignored";
+    let mut run = std::process::Command::new("sh")
+        .args(["-c", "trap '' HUP INT; exec \"$@\"", "sh", program])
+        .args(["shell", "--quiet", "--", "sh", "-c", script])
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .expect("starts");
+    let mut stdout = BufReader::new(run.stdout.take().expect("piped"));
+    let mut line = String::new();
+    stdout.read_line(&mut line).expect("a line");
+    assert_eq!(line, "ready\n");
+    let pid = Pid::from_raw(i32::try_from(run.id()).expect("a pid")).expect("not zero");
+    kill_process(pid, Signal::HUP).expect("still runs");
+    let mut stdin = run.stdin.take().expect("piped");
+    stdin.write_all(b"go\n").expect("read");
+    let mut rest = String::new();
+    stdout.read_to_string(&mut rest).expect("text");
+    assert_eq!(rest, "alive\n");
+    let status = run.wait().expect("its end");
+    assert_eq!(status.code(), Some(128 + 2));
+}
+
+#[test]
+fn places_that_cannot_be_written_are_known_before_the_command_runs() {
+    if !is_possible("places_that_cannot_be_written_are_known_before_the_command_runs") {
+        return;
+    }
+    let directory = tempfile::tempdir().expect("a directory");
+    let mark = directory.path().join("has run");
+    let mark = mark.to_str().expect("text");
+    let here = directory.path().to_str().expect("text");
+    for options in [
+        ["--json", "/no/such/place.json"],
+        ["--json", "/proc/nothing"],
+        ["--json", "/dev/fd/77"],
+        ["--json", here],
+        ["--out", "/no/such/place"],
+    ] {
+        let ended = shell(&options, &["touch", mark]);
+        assert_eq!(ended.code, 2, "{options:?}: {}", ended.stderr);
+        assert!(ended.stderr.contains(options[1]), "{}", ended.stderr);
+        assert_eq!(ended.stderr.lines().count(), 1, "{}", ended.stderr);
+    }
+    assert!(!Path::new(mark).exists());
+    // A place that goes while the command runs is another matter.
+    let place = directory.path().join("place");
+    fs::create_dir(&place).expect("made");
+    let file = place.join("summary.json");
+    let json = ["--json", file.to_str().expect("text")];
+    let ended = shell(&json, &["rm", "-r", place.to_str().expect("text")]);
+    assert_eq!(ended.code, 125, "{}", ended.stderr);
+}
+
+#[test]
+fn a_command_sees_its_own_devices_in_sys() {
+    if !is_possible("a_command_sees_its_own_devices_in_sys") {
+        return;
+    }
+    let script = "ls /sys/class/net; cat /proc/net/dev";
+    let ended = shell(&["--quiet"], &["sh", "-c", script]);
+    if ended
+        .stderr
+        .contains("/sys shows the network devices outside")
+    {
+        let _ = writeln!(
+            stderr(),
+            "SKIPPED shell::a_command_sees_its_own_devices_in_sys: {}",
+            ended.stderr.trim()
+        );
+        return;
+    }
+    let (in_sys, in_proc): (Vec<&str>, Vec<&str>) = ended
+        .stdout
+        .lines()
+        .partition(|line| !line.contains([':', '|']));
+    let in_sys: BTreeSet<&str> = in_sys.into_iter().flat_map(str::split_whitespace).collect();
+    let in_proc = in_proc.into_iter().filter_map(|line| line.split_once(':'));
+    let in_proc: BTreeSet<&str> = in_proc.map(|(name, _)| name.trim()).collect();
+    assert_eq!(in_sys, in_proc);
+    assert!(
+        in_sys.contains("lo") && in_sys.contains("path0"),
+        "{in_sys:?}"
+    );
 }
 
 #[test]

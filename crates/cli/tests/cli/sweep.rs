@@ -62,6 +62,43 @@ fn a_kill_costs_nothing_but_the_runs_under_way() {
 }
 
 #[test]
+fn damaged_results_are_told_and_run_again() {
+    let directory = directory(&SWEEP.replace("repeats = 4", "repeats = 1"));
+    let at = |name: &str| directory.path().join(name);
+    let expected = sweep(directory.path(), &[]);
+    let table = || fs::read(at("small/sweep.parquet")).expect("there");
+    let before = table();
+    let file = at("small/runs.jsonl");
+    let text = fs::read_to_string(&file).expect("there");
+    let lines: Vec<&str> = text.lines().collect();
+    // A valid key with nothing behind it, and another digit: both are JSON as good as before.
+    let (head, rest) = lines[0].split_once("\"summary\":").expect("a summary");
+    let (_, check) = rest.split_once(",\"check\"").expect("a checksum");
+    let nothing = format!("{head}\"summary\":null,\"check\"{check}");
+    let digit = lines[1].replacen("\"utilization\":0.", "\"utilization\":0.1", 1);
+    assert_ne!(digit, lines[1]);
+    let changed = [nothing.as_str(), digit.as_str(), lines[2], lines[3], ""].join("\n");
+    fs::write(&file, changed).expect("written");
+
+    let run = || Running::start(directory.path(), ["sweep", "small.toml", "--json"]).finish();
+    let (status, stdout, stderr) = run();
+    assert_eq!(status.code(), Some(0), "{stderr}");
+    let told = "small/runs.jsonl: 2 lines are damaged and left out; their runs are done again\n";
+    assert!(stderr.contains(told), "{stderr}");
+    assert!(stderr.contains("2 of them done"), "{stderr}");
+    assert_eq!(
+        serde_json::from_str::<Value>(&stdout).expect("JSON"),
+        expected
+    );
+    assert!(table() == before, "to the bit");
+    let (_, _, stderr) = run();
+    assert!(
+        stderr.contains("4 of them done") && !stderr.contains("damaged"),
+        "{stderr}"
+    );
+}
+
+#[test]
 fn what_is_done_is_shown_again_without_running() {
     let directory = directory(&SWEEP.replace("repeats = 4", "repeats = 1"));
     let (_, stdout, stderr) = Running::start(directory.path(), ["sweep", "small.toml"]).finish();

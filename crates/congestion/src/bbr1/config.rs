@@ -37,10 +37,7 @@ pub struct Config {
     /// by what is in flight now (Linux since 4.20, "tcp_bbr: adjust TCP BBR for departure time pacing",
     /// `bbr_packets_in_net_at_edt`). Without it, what waits in the host's scheduler, up to a millisecond of sending, is
     /// taken for a queue in the network: on a path whose RTprop is less than that, Drain lasts until the estimate has
-    /// fallen.
-    ///
-    /// Not yet part of [`Config::linux`]: with it the simulator's RTT is nearer to the kernel's at 100 Mbit/s and at 40 ms,
-    /// but 14.9 ms at 10 Mbit/s and 5 ms, where the kernel has 14.1 ms and the simulator without it 14.0 ms.
+    /// fallen. Paper: no.
     pub has_departure_model: bool,
     /// Whether to look for a token-bucket policer and to settle at its rate. Both do; how is Linux's
     /// (`bbr_lt_bw_sampling`, after Flach et al., "An Internet-Wide Analysis of Traffic Policing", SIGCOMM 2016).
@@ -84,7 +81,7 @@ impl Config {
             is_rt_prop_windowed: false,
             is_end_host_budgeted: true,
             are_phase_ends_budgeted: true,
-            has_departure_model: false,
+            has_departure_model: true,
             has_policer_model: true,
             loss_window: LossWindow::InflightAndOne,
             recovery_end: RecoveryEnd::AfterLossFreeRound,

@@ -116,7 +116,6 @@ enum State {
 struct Totals {
     delivered_time: Time,
     delivered: Bytes,
-    newly_acked: Bytes,
     lost: Bytes,
 }
 
@@ -150,7 +149,6 @@ impl Bbr1 {
             totals: Totals {
                 delivered_time: now,
                 delivered: Bytes::ZERO,
-                newly_acked: Bytes::ZERO,
                 lost: Bytes::ZERO,
             },
             pacing: Pacing::new(config.pacing_margin, initial_cwnd, mss),
@@ -162,7 +160,6 @@ impl Bbr1 {
         self.totals = Totals {
             delivered_time: ack.now,
             delivered: ack.rate.total_delivered,
-            newly_acked: ack.newly_acked,
             lost: ack.rate.total_lost,
         };
         match ack.rate.delivery_rate {
@@ -266,9 +263,9 @@ impl Controller for Bbr1 {
         self.totals.lost += lost.packet.bytes;
     }
 
-    fn on_recovery(&mut self, now: Time, recovery: Recovery, inflight: Bytes) {
+    fn on_recovery(&mut self, _now: Time, recovery: Recovery, _inflight: Bytes) {
         match recovery {
-            Recovery::Entered(Cause::Loss) => self.enter_recovery(now, inflight),
+            Recovery::Entered(Cause::Loss) => self.enter_recovery(),
             // BBRv1 takes no notice of ECN, and says so (`responds_to_ecn`); and Linux shows it no recovery but that of losses
             // (`TCP_CA_Recovery`).
             Recovery::Entered(Cause::Ecn | Cause::RepairedLoss) => {}

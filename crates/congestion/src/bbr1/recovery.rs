@@ -9,7 +9,9 @@
 //!   ([`LossWindow`](crate::LossWindow)), and grows from there.
 //! - If it turns out that nothing was lost, the window is restored at once.
 
-use units::{Bytes, Time};
+use core::mem;
+
+use units::Bytes;
 
 use super::config::RecoveryEnd;
 use super::{Bbr1, policer};
@@ -22,8 +24,8 @@ pub struct LossEpisode {
     is_open: bool,
     /// The transport's recovery, or the time after a timeout, is going on.
     is_transport_recovering: bool,
-    /// The recovery that the transport entered at that time began the episode, and no ACK has come since.
-    entered: Option<Time>,
+    /// The transport has entered a recovery that began the episode, and no ACK has come since.
+    has_just_opened: bool,
     is_conserving: bool,
     /// What had been lost in all when the window was last set to what losses had left.
     settled_losses: Bytes,
@@ -38,7 +40,7 @@ impl LossEpisode {
         LossEpisode {
             is_open: false,
             is_transport_recovering: false,
-            entered: None,
+            has_just_opened: false,
             is_conserving: false,
             settled_losses: Bytes::ZERO,
             is_round_lossy: false,
@@ -48,22 +50,16 @@ impl LossEpisode {
 }
 
 impl Bbr1 {
-    /// The transport has entered recovery with `inflight` left. Conservation begins with the ACK that tells of the losses,
-    /// whether the transport reports it after them or, at the same time, before them. A timer that finds losses leaves the
-    /// window until the next ACK (Linux `tcp_rack_reo_timeout`).
-    pub(super) fn enter_recovery(&mut self, now: Time, inflight: Bytes) {
+    /// The transport has entered recovery. Conservation begins with the next ACK: the one that tells of the losses, or, if a
+    /// timer has found them, the first one after it (Linux `tcp_rack_reo_timeout` leaves the window alone).
+    pub(super) fn enter_recovery(&mut self) {
         self.save_cwnd();
         let is_new =
             !self.episode.is_open || self.config.recovery_end == RecoveryEnd::WithTransport;
         self.episode.is_open = true;
         self.episode.is_transport_recovering = true;
         self.episode.is_round_lossy = true;
-        if is_new {
-            self.episode.entered = Some(now);
-            if now == self.totals.delivered_time {
-                self.start_conservation(self.totals.delivered, inflight + self.totals.newly_acked);
-            }
-        }
+        self.episode.has_just_opened |= is_new;
     }
 
     /// The transport has left recovery.
@@ -100,7 +96,7 @@ impl Bbr1 {
         self.episode.is_open = true;
         self.episode.is_transport_recovering = true;
         self.episode.is_round_lossy = true;
-        self.episode.entered = None;
+        self.episode.has_just_opened = false;
         self.episode.is_conserving = false;
         self.episode.settled_losses = self.totals.lost;
         self.cwnd = self.config.loss_window.bytes(inflight, self.mss);
@@ -129,26 +125,16 @@ impl Bbr1 {
         let unsettled = ack.rate.total_lost - self.episode.settled_losses;
         self.cwnd = (self.cwnd - ack.rate.newly_lost.min(unsettled)).max(self.mss);
         let conserved = ack.inflight + ack.newly_acked;
-        if let Some(entered) = self.episode.entered.take()
-            && (entered == ack.now || !self.episode.is_conserving)
-        {
-            self.start_conservation(ack.rate.total_delivered, conserved);
+        if mem::take(&mut self.episode.has_just_opened) {
+            self.episode.is_conserving = true;
+            self.episode.settled_losses = ack.rate.total_lost;
+            self.round.restart(ack.rate.total_delivered);
+            self.cwnd = conserved;
         }
         if self.episode.is_conserving {
             self.cwnd = self.cwnd.max(conserved);
         }
         self.episode.is_conserving
-    }
-
-    /// Conserves packets from an ACK on that has left `conserved`: what was in flight then, and what it acknowledged.
-    fn start_conservation(&mut self, delivered: Bytes, conserved: Bytes) {
-        self.episode.is_conserving = true;
-        self.episode.settled_losses = self.totals.lost;
-        self.round.restart(delivered);
-        self.cwnd = conserved;
-        if self.is_in_probe_rtt() {
-            self.cwnd = self.cwnd.min(self.min_cwnd());
-        }
     }
 
     /// Remembers the window before something cuts it. One that is already cut does not replace a greater one.
@@ -172,7 +158,7 @@ impl Bbr1 {
     }
 
     fn end_conservation(&mut self) {
-        self.episode.entered = None;
+        self.episode.has_just_opened = false;
         self.episode.is_conserving = false;
         // ProbeRTT wants the window small, and restores it itself.
         if !self.is_in_probe_rtt() {
@@ -183,12 +169,12 @@ impl Bbr1 {
 
 #[cfg(test)]
 mod tests {
-    use units::{Duration, Rate};
+    use units::{Duration, Rate, Time};
 
     use super::super::Config;
     use super::*;
-    use crate::controller::{Cause, Connection, Controller, Lost, Recovery};
-    use crate::sampling::{PacketState, RateSample};
+    use crate::controller::{Cause, Connection, Controller, Recovery};
+    use crate::sampling::RateSample;
 
     const MSS: Bytes = Bytes::new(1_500);
 
@@ -251,47 +237,14 @@ mod tests {
         assert_eq!(bbr1.cwnd(), MSS * 61, "not 41");
     }
 
-    /// The controller after an ACK at 100 ms that left 90 packets in flight, and a loss of 60 of them found at that time.
-    fn entered_at(ms: u64) -> Bbr1 {
-        let mut bbr1 = bbr1();
-        let first = ack(0, 100, 0, 90);
-        bbr1.on_ack(&first);
-        let packet = PacketState {
-            bytes: MSS * 60,
-            sent_time: at(0),
-            sequence: 0,
-            delivered: Bytes::ZERO,
-            delivered_time: at(0),
-            first_sent_time: at(0),
-            lost: Bytes::ZERO,
-            inflight: MSS,
-            is_app_limited: false,
-        };
-        bbr1.on_packet_lost(&Lost {
-            now: at(ms),
-            packet,
-            inflight: MSS * 30,
-        });
-        bbr1.on_recovery(at(ms), Recovery::Entered(Cause::Loss), MSS * 30);
-        bbr1
-    }
-
-    #[test]
-    fn conservation_begins_with_the_ack_that_tells_of_the_losses() {
-        // The transport reports the losses right behind the ACK, which delivered one packet.
-        let mut behind = entered_at(100);
-        assert_eq!(behind.cwnd(), MSS * 31);
-        // The losses are settled: the next ACK's sample tells of them, and takes nothing away again.
-        behind.on_ack(&ack(0, 101, 60, 30));
-        assert_eq!(behind.cwnd(), MSS * 31);
-    }
-
     #[test]
     fn a_timer_that_finds_losses_leaves_the_window_until_the_next_ack() {
-        let mut by_timer = entered_at(110);
-        assert_eq!(by_timer.cwnd(), MSS * 101, "as it was");
-        by_timer.on_ack(&ack(0, 120, 60, 40));
-        assert_eq!(by_timer.cwnd(), MSS * 41, "conserved");
+        let mut bbr1 = bbr1();
+        bbr1.on_ack(&ack(0, 100, 0, 90));
+        bbr1.on_recovery(at(110), Recovery::Entered(Cause::Loss), MSS * 30);
+        assert_eq!(bbr1.cwnd(), MSS * 101, "as it was");
+        bbr1.on_ack(&ack(0, 120, 60, 40));
+        assert_eq!(bbr1.cwnd(), MSS * 41, "conserved");
     }
 
     #[test]

@@ -16,8 +16,26 @@ struct Row<'r> {
     kept: Kept,
 }
 
+impl Row<'_> {
+    /// What depends on the clock and the machine, if the run does: the same run in virtual time gives the same row.
+    fn real_time<T>(&self, value: T) -> Option<T> {
+        self.side.engine.is_real_time().then_some(value)
+    }
+
+    fn summary(&self) -> String {
+        let mut summary = self.kept.observation.summary.clone();
+        if let Some(fields) = summary
+            .as_object_mut()
+            .filter(|_| !self.side.engine.is_real_time())
+        {
+            fields.shift_remove("wall_s");
+        }
+        summary.to_string()
+    }
+}
+
 /// Writes what the store has of the calibration as a Parquet file: one row a run, with who made it, all quantities, and
-/// the whole summary as JSON.
+/// the whole summary as JSON. Of runs in virtual time it has no clock time and no load of the machine.
 ///
 /// # Errors
 ///
@@ -49,8 +67,12 @@ pub fn write_parquet<W: Write + Send>(
             Some(owned(&row.kept.made.version))
         }),
         Column::text("build", |row: &Row<'_>| Some(owned(&row.kept.made.build))),
-        Column::text("at", |row: &Row<'_>| Some(owned(&row.kept.made.at))),
-        Column::real("load", |row: &Row<'_>| row.kept.made.load),
+        Column::text("at", |row: &Row<'_>| {
+            row.real_time(owned(&row.kept.made.at))
+        }),
+        Column::real("load", |row: &Row<'_>| {
+            row.real_time(row.kept.made.load).flatten()
+        }),
         Column::whole("repeat", |row: &Row<'_>| Some(row.run.repeat)),
         Column::whole("seed", |row: &Row<'_>| Some(row.run.scenario.seed)),
     ];
@@ -60,7 +82,7 @@ pub fn write_parquet<W: Write + Send>(
         })
     }));
     columns.push(Column::text("summary", |row: &Row<'_>| {
-        Some(Cow::Owned(row.kept.observation.summary.to_string()))
+        Some(Cow::Owned(row.summary()))
     }));
     let about = [("fullpipe.version", env!("CARGO_PKG_VERSION").to_string())];
     parquet::write(to, &columns, rows, &about)

@@ -218,7 +218,9 @@ pub fn tally(comparisons: &[Comparison<'_>]) -> Tally {
 impl Tally {
     /// One line: `goodput within 5 %: 60 of 67; RTT p50 within 10 % of RTprop: 61 of 67; 8 explained, 0 not`.
     pub fn text(&self) -> String {
-        let within = self.within.iter().map(|(quantity, within, all)| {
+        // Without several groups of flows there is no first one among them.
+        let judged = self.within.iter().filter(|(_, _, all)| *all > 0);
+        let within = judged.map(|(quantity, within, all)| {
             let of = match quantity.scale() {
                 Scale::Delay => " of RTprop",
                 _ => "",

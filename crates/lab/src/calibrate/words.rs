@@ -60,7 +60,8 @@ pub(super) fn row(comparison: &Comparison<'_>, detail: Detail) -> Vec<String> {
     row
 }
 
-const UNKNOWN: &str = "–";
+/// What stands for a quantity that a case does not have.
+pub(super) const UNKNOWN: &str = "–";
 
 /// The quantity on both engines.
 pub(super) fn sides(found: Option<&Difference<'_>>, detail: Detail) -> [String; 2] {

@@ -1,19 +1,35 @@
 //! Where values lie along a side of a chart, and which of them are written there.
 
+use super::unit::Unit;
+
 /// About so many values are written along a linear axis.
 const TICKS: f64 = 6.0;
 
 /// A side of a chart.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Axis {
-    /// What is measured, with its unit: `RTT (ms)`.
+    /// What is measured: `RTT`.
     name: String,
-    is_log: bool,
+    unit: Unit,
+    scale: Scale,
     from: f64,
     to: f64,
     ticks: Vec<Tick>,
     /// Values between the ticks that get a fine line.
     minor: Vec<f64>,
+}
+
+/// What equal distances along an axis mean.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Scale {
+    /// Equal differences.
+    Linear,
+    /// Equal ratios.
+    Log,
+    /// The next thing.
+    Kinds,
+    /// Nothing: it is not drawn.
+    Blank,
 }
 
 /// A value that is written at an axis.
@@ -25,7 +41,7 @@ struct Tick {
 
 impl Axis {
     /// Equal distances are equal differences. The ends are what is given, whichever values lie between them.
-    pub fn linear(name: &str, from: f64, to: f64) -> Axis {
+    pub fn linear(name: &str, unit: Unit, from: f64, to: f64) -> Axis {
         let to = if to > from { to } else { from + 1.0 };
         let step = step(to - from);
         let decimals = (-step.log10().floor()).max(0.0) as usize;
@@ -37,7 +53,8 @@ impl Axis {
         };
         Axis {
             name: name.into(),
-            is_log: false,
+            unit,
+            scale: Scale::Linear,
             from,
             to,
             ticks: (first..=last).map(tick).collect(),
@@ -46,17 +63,17 @@ impl Axis {
     }
 
     /// From zero to a round number that is not below any of `values`, with a little room above them.
-    pub fn from_zero(name: &str, values: impl IntoIterator<Item = f64>) -> Axis {
+    pub fn from_zero(name: &str, unit: Unit, values: impl IntoIterator<Item = f64>) -> Axis {
         let finite = values.into_iter().filter(|value| value.is_finite());
         let highest = finite.fold(0.0, f64::max) * 1.06;
         let highest = if highest > 0.0 { highest } else { 1.0 };
         let step = step(highest) / 2.0;
-        Axis::linear(name, 0.0, (highest / step).ceil() * step)
+        Axis::linear(name, unit, 0.0, (highest / step).ceil() * step)
     }
 
     /// Equal distances are equal ratios; both ends are above zero. Powers of ten are written, and twice and five times
-    /// them if there are few.
-    pub fn log(name: &str, from: f64, to: f64) -> Axis {
+    /// them if there are few; with the prefixes of the unit, if it has any.
+    pub fn log(name: &str, unit: Unit, from: f64, to: f64) -> Axis {
         let (first, last) = (from.log10().floor() as i32, to.log10().ceil() as i32);
         let is_within = |value: &f64| *value >= from * (1.0 - 1e-9) && *value <= to * (1.0 + 1e-9);
         let multiples = |of: &'static [u32]| {
@@ -72,11 +89,12 @@ impl Axis {
         };
         let tick = |at: f64| Tick {
             at,
-            label: plain(at),
+            label: unit.written(at),
         };
         Axis {
             name: name.into(),
-            is_log: true,
+            unit,
+            scale: Scale::Log,
             from,
             to,
             ticks: multiples(written).map(tick).collect(),
@@ -95,7 +113,8 @@ impl Axis {
             .collect();
         Axis {
             name: name.into(),
-            is_log: false,
+            unit: Unit::NONE,
+            scale: Scale::Kinds,
             from: -0.5,
             to: ticks.len() as f64 - 0.5,
             ticks,
@@ -103,25 +122,61 @@ impl Axis {
         }
     }
 
+    /// From 0 to 1, of a chart that is a drawing and has no axes.
+    pub fn blank() -> Axis {
+        Axis {
+            scale: Scale::Blank,
+            ticks: Vec::new(),
+            ..Axis::linear("", Unit::NONE, 0.0, 1.0)
+        }
+    }
+
     /// With these values written, and no others.
-    pub fn with_ticks(mut self, ticks: impl IntoIterator<Item = (f64, String)>) -> Axis {
-        let ticks = ticks.into_iter();
-        self.ticks = ticks.map(|(at, label)| Tick { at, label }).collect();
+    pub fn with_ticks(mut self, ticks: impl IntoIterator<Item = f64>) -> Axis {
+        let tick = |at| Tick {
+            at,
+            label: self.unit.written(at),
+        };
+        self.ticks = ticks.into_iter().map(tick).collect();
         self.minor.clear();
         self
     }
 
-    pub(super) fn name(&self) -> &str {
-        &self.name
+    /// What is written beside it.
+    pub(super) fn title(&self) -> String {
+        match self.scale {
+            Scale::Log if self.unit.has_prefixes() => format!("{}, log scale", self.name),
+            Scale::Log => self.unit.beside(&self.name) + ", log scale",
+            Scale::Linear | Scale::Kinds | Scale::Blank => self.unit.beside(&self.name),
+        }
+    }
+
+    /// The name of a column with its values.
+    pub(super) fn column(&self) -> String {
+        self.unit.column(&self.name)
+    }
+
+    /// A value in such a column: a number, or the nearest kind.
+    pub(super) fn value(&self, value: f64) -> String {
+        match self.scale {
+            Scale::Kinds => self.label(self.place(value.round())).to_owned(),
+            Scale::Linear | Scale::Log | Scale::Blank => value.to_string(),
+        }
+    }
+
+    pub(super) fn is_blank(&self) -> bool {
+        self.scale == Scale::Blank
     }
 
     /// Where a value lies: 0 is the axis's beginning, 1 its end. What has no place on a logarithmic axis is far before
     /// its beginning.
     pub(super) fn place(&self, value: f64) -> f64 {
-        match self.is_log {
-            true if value <= 0.0 => -1e3,
-            true => (value / self.from).ln() / (self.to / self.from).ln(),
-            false => (value - self.from) / (self.to - self.from),
+        match self.scale {
+            Scale::Log if value <= 0.0 => -1e3,
+            Scale::Log => (value / self.from).ln() / (self.to / self.from).ln(),
+            Scale::Linear | Scale::Kinds | Scale::Blank => {
+                (value - self.from) / (self.to - self.from)
+            }
         }
     }
 
@@ -156,19 +211,6 @@ fn step(span: f64) -> f64 {
     digit * power
 }
 
-/// A number as people write it: `0.001`, `20`, `10k`, `1M`.
-fn plain(value: f64) -> String {
-    let digits = |value: f64| {
-        let text = format!("{value:.9}");
-        text.trim_end_matches('0').trim_end_matches('.').to_string()
-    };
-    match value {
-        value if value >= 1e6 => digits(value / 1e6) + "M",
-        value if value >= 1e4 => digits(value / 1e3) + "k",
-        value => digits(value),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -180,38 +222,59 @@ mod tests {
     #[test]
     fn round_numbers_are_written() {
         assert_eq!(
-            labels(&Axis::linear("x", 0.0, 100.0)),
+            labels(&Axis::linear("x", Unit::NONE, 0.0, 100.0)),
             ["0", "20", "40", "60", "80", "100"]
         );
         assert_eq!(
-            labels(&Axis::linear("x", 10.1, 10.8)),
+            labels(&Axis::linear("x", Unit::NONE, 10.1, 10.8)),
             ["10.2", "10.4", "10.6", "10.8"]
         );
         assert_eq!(
-            labels(&Axis::log("x", 1e-3, 60.0)),
+            labels(&Axis::log("x", Unit::NONE, 1e-3, 60.0)),
             ["0.001", "0.01", "0.1", "1", "10"]
         );
         assert_eq!(
-            labels(&Axis::log("x", 1.0, 20.0)),
+            labels(&Axis::log("x", Unit::NONE, 1.0, 20.0)),
             ["1", "2", "5", "10", "20"]
         );
         assert_eq!(
-            labels(&Axis::log("x", 1e3, 1e6)),
-            ["1000", "10k", "100k", "1M"]
+            labels(&Axis::log("x", Unit::BYTES, 1e3, 1e6)),
+            ["1 kB", "10 kB", "100 kB", "1 MB"]
         );
-        assert_eq!(Axis::linear("x", 3.0, 3.0).to, 4.0);
+        assert_eq!(Axis::linear("x", Unit::NONE, 3.0, 3.0).to, 4.0);
     }
 
     #[test]
     fn values_lie_between_the_ends() {
-        let log = Axis::log("x", 0.01, 100.0);
+        let log = Axis::log("x", Unit::NONE, 0.01, 100.0);
         assert!((log.place(1.0) - 0.5).abs() < 1e-12);
         assert!(log.place(0.0) < 0.0);
         let kinds = Axis::of_kinds("x", ["a", "b"]);
         assert_eq!(kinds.place(0.0), 0.25);
         assert_eq!(kinds.label(0.75), "b");
-        let fitted = Axis::from_zero("x", [7.0, f64::NAN, 93.0]);
+        let fitted = Axis::from_zero("x", Unit::NONE, [7.0, f64::NAN, 93.0]);
         assert!(fitted.place(93.0) < 1.0 && fitted.place(0.0) == 0.0);
-        assert_eq!(Axis::from_zero("x", []).to, 1.0);
+        assert_eq!(Axis::from_zero("x", Unit::NONE, []).to, 1.0);
+    }
+
+    #[test]
+    fn an_axis_names_its_unit_once() {
+        let title = |axis: Axis| axis.title();
+        assert_eq!(
+            title(Axis::linear("RTT", Unit::MILLISECONDS, 0.0, 1.0)),
+            "RTT (ms)"
+        );
+        assert_eq!(
+            title(Axis::log("Loss", Unit::PERCENT, 0.1, 1.0)),
+            "Loss (%), log scale"
+        );
+        assert_eq!(
+            title(Axis::log("Buffer", Unit::BYTES, 1e3, 1e6)),
+            "Buffer, log scale"
+        );
+        assert_eq!(
+            Axis::of_kinds("Region", ["Asia", "Europe"]).value(0.81),
+            "Europe"
+        );
     }
 }

@@ -6,6 +6,7 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 use super::axis::Axis;
 use super::font::{Weight, letters};
 use super::look::{BLACK, Dash, Look};
+use super::names::Taken;
 use super::paint::{Area, Painted, filled, lighter, stroke};
 
 /// Bars of one kind: full if the look's line is solid, else with a light heart.
@@ -48,5 +49,12 @@ impl Bars {
             }
         }
         Ok(())
+    }
+
+    pub(super) fn take(&self, taken: &mut Taken, x: &Axis, y: &Axis) {
+        for (at, value) in self.bars.iter().filter(|(_, value)| value.is_finite()) {
+            let [left, right] = [-0.5, 0.5].map(|side| x.place(at + side * self.width));
+            taken.between((left, y.place(0.0)), (right, y.place(*value)));
+        }
     }
 }

@@ -26,7 +26,7 @@ pub fn within(places: &[Place]) -> Vec<Vec<Place>> {
 }
 
 /// The part of the line between two places that is within the chart.
-fn section(from: Place, to: Place) -> Option<(Place, Place)> {
+pub fn section(from: Place, to: Place) -> Option<(Place, Place)> {
     let (dx, dy) = (to.0 - from.0, to.1 - from.1);
     let (mut first, mut last) = (0.0f64, 1.0f64);
     let edges = [

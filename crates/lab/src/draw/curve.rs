@@ -6,17 +6,26 @@ use super::axis::Axis;
 use super::clip;
 use super::look::{Dash, Look};
 use super::mark;
+use super::names::Taken;
 use super::paint::{Area, Painted, Place, fine, stroke};
 use plotters::element::{DashedPathElement, PathElement};
 
 /// A curve has at most so many columns of points: more than are seen apart, few enough for a picture that opens at once.
 const COLUMNS: f64 = 360.0;
 
+/// A curve with more points than this has marks at some of them only, so far apart in pixels: in between its line is seen.
+const MARKS: usize = 60;
+const BETWEEN_MARKS: f64 = 70.0;
+
 /// A line through points.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Curve {
     /// What the legend calls it; curves of the same name have one entry.
     pub name: String,
+    /// Which of the curves of this name it is, if there are several. The legend has an entry for what all of that name
+    /// have in common, and one for what all of this variant have: six curves of two controllers and three loss rates are
+    /// five entries.
+    pub variant: String,
     /// x and y, in the order in which they are joined.
     pub points: Vec<(f64, f64)>,
     /// What it looks like.
@@ -33,10 +42,25 @@ impl Curve {
         let points = points.into_iter();
         Curve {
             name: name.into(),
+            variant: String::new(),
             points: points
                 .filter(|(x, y)| x.is_finite() && y.is_finite())
                 .collect(),
             look,
+        }
+    }
+
+    /// As one of several of its name.
+    pub fn variant(mut self, variant: impl Into<String>) -> Curve {
+        self.variant = variant.into();
+        self
+    }
+
+    /// What tells it from all others: its name, and its variant.
+    pub fn full_name(&self) -> String {
+        match self.variant.as_str() {
+            "" => self.name.clone(),
+            variant => format!("{}, {variant}", self.name),
         }
     }
 
@@ -52,11 +76,7 @@ impl Curve {
     }
 
     pub(super) fn paint(&self, area: &Area<'_>, x: &Axis, y: &Axis) -> Painted {
-        let places: Vec<Place> = self
-            .points
-            .iter()
-            .map(|(at, value)| (x.place(*at), y.place(*value)))
-            .collect();
+        let places = self.places(x, y);
         if self.look.dash != Dash::None {
             for line in clip::within(&thin(&places)) {
                 let style = stroke(self.look.colour, self.look.width);
@@ -75,9 +95,27 @@ impl Curve {
         let Some(shape) = self.look.mark else {
             return Ok(());
         };
-        let is_inside = |place: &&Place| clip::is_within(**place);
-        let mut inside = places.iter().filter(is_inside);
-        inside.try_for_each(|place| mark::paint(area, *place, shape, self.look.colour))
+        let mut inside = places;
+        inside.retain(|place| clip::is_within(*place));
+        if inside.len() > MARKS {
+            inside = apart(&inside, area.dim_in_pixel());
+        }
+        inside
+            .iter()
+            .try_for_each(|place| mark::paint(area, *place, shape, self.look.colour))
+    }
+
+    pub(super) fn take(&self, taken: &mut Taken, x: &Axis, y: &Axis) {
+        for line in clip::within(&thin(&self.places(x, y))) {
+            taken.line(&line, 1.0);
+        }
+    }
+
+    fn places(&self, x: &Axis, y: &Axis) -> Vec<Place> {
+        let points = self.points.iter();
+        points
+            .map(|(at, value)| (x.place(*at), y.place(*value)))
+            .collect()
     }
 }
 
@@ -107,6 +145,23 @@ fn thin(places: &[Place]) -> Vec<Place> {
         thinned.extend(kept.keys().filter_map(|index| column.get(*index)));
     }
     thinned
+}
+
+/// Those of the places that are far enough from each other, in a chart of this size in fine pixels.
+fn apart(places: &[Place], (wide, high): (u32, u32)) -> Vec<Place> {
+    let pixels = |place: &Place| (place.0 * f64::from(wide), place.1 * f64::from(high));
+    let mut chosen: Vec<Place> = Vec::new();
+    for place in places {
+        let (x, y) = pixels(place);
+        let is_far = |last: &Place| {
+            let (last_x, last_y) = pixels(last);
+            (x - last_x).hypot(y - last_y) >= f64::from(fine(BETWEEN_MARKS))
+        };
+        if chosen.last().is_none_or(is_far) {
+            chosen.push(*place);
+        }
+    }
+    chosen
 }
 
 /// The points of the distribution of `values`: which share of them is at most x.
@@ -150,6 +205,13 @@ mod tests {
             [(1.0, 0.0), (1.0, 0.5), (3.0, 0.5), (3.0, 1.0)]
         );
         assert!(cdf([]).is_empty());
+    }
+
+    #[test]
+    fn marks_of_a_long_curve_are_apart() {
+        let places: Vec<Place> = (0..=1_000).map(|x| (f64::from(x) / 1e3, 0.5)).collect();
+        let apart = apart(&places, (fine(710.0).unsigned_abs(), 400));
+        assert_eq!(apart.len(), 11);
     }
 
     #[test]

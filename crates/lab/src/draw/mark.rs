@@ -6,7 +6,7 @@ use plotters::element::{Circle, EmptyElement, PathElement, Polygon};
 use plotters::prelude::{DrawingArea, SVGBackend};
 
 use super::look::{Colour, Mark};
-use super::paint::{Painted, filled, fine, stroke};
+use super::paint::{Painted, WHITE, filled, fine, stroke};
 
 /// Half the width of a mark in pixels.
 const SIZE: f64 = 4.5;
@@ -44,7 +44,7 @@ where
         }
         Mark::Square | Mark::Triangle | Mark::Diamond => {
             let outer = Polygon::new(corners(SIZE), filled(colour));
-            let heart = Polygon::new(corners(SIZE * 0.5), filled((255, 255, 255)));
+            let heart = Polygon::new(corners(SIZE * 0.5), filled(WHITE));
             area.draw(&(EmptyElement::at(at) + outer + heart))
         }
     }

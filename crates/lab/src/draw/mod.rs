@@ -1,36 +1,49 @@
 //! Charts as pictures, from numbers: SVG for papers and pages, PNG for slides.
 //!
 //! A [`Picture`] has a title, a legend, one or more [`Chart`]s and a caption. A chart has two axes ([`Axis`]), and
-//! [`Layer`]s on top of each other: curves, bars, cells of a heat map, lines for reference. Everything has its [`Look`] from
-//! a palette that people with any colour vision can read, and never differs by colour alone.
+//! [`Layer`]s on top of each other: curves, bars, cells of a heat map, lines and bands for reference. Everything has its
+//! [`Look`] from a palette that people with any colour vision can read, and never differs by colour alone. Names within a
+//! chart, and a smaller chart in it, go where they cover no curve.
+//!
+//! On a dark background the colours change with the theme of the system, or with that of the page.
 //!
 //! The same picture is the same text of SVG, byte for byte: nothing is asked of the system, its fonts included.
 
 mod axis;
+mod band;
 mod bars;
 mod cells;
 mod chart;
 mod clip;
 mod compact;
 mod curve;
+mod dark;
+mod drawing;
 mod font;
 mod legend;
 mod look;
 mod mark;
+mod names;
 mod paint;
 mod picture;
 mod png;
 mod rule;
 mod side;
+mod table;
+mod unit;
 
 pub use axis::Axis;
+pub use band::Band;
 pub use bars::Bars;
 pub use cells::{Cell, Cells};
 pub use chart::{Chart, Layer};
 pub use curve::{Curve, cdf};
+pub use drawing::{Drawing, Node};
+pub use legend::Key;
 pub use look::{
     BLACK, BLUE, Colour, Dash, GREEN, GREY, Look, Mark, ORANGE, PURPLE, SKY, VERMILLION,
 };
 pub use picture::Picture;
 pub use png::{PngError, png};
 pub use rule::Rule;
+pub use unit::Unit;

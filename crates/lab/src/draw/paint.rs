@@ -11,6 +11,21 @@ use super::side::Side;
 /// closely a reader looks.
 pub const FINE: i32 = 4;
 
+pub const WHITE: Colour = (255, 255, 255);
+/// Letters on a ground of their own, which stays light in the dark.
+pub const INK: Colour = (21, 20, 20);
+/// Captions.
+pub const FAINT: Colour = (80, 86, 94);
+/// Names of lines for reference.
+pub const NAME: Colour = (85, 90, 98);
+pub const AXIS: Colour = (90, 90, 90);
+pub const GRID: Colour = (222, 224, 228);
+pub const FINE_GRID: Colour = (238, 240, 242);
+/// The ground of every second band.
+pub const SHADE: Colour = (243, 245, 247);
+/// Between cells.
+pub const EDGE: Colour = (254, 255, 255);
+
 /// A place in a chart: 0 is left or below, 1 right or above.
 pub type Place = (f64, f64);
 

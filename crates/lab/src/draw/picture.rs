@@ -1,23 +1,26 @@
 //! Charts with a title above, and what they come from below.
 
 use plotters::prelude::{IntoDrawingArea, SVGBackend};
+use plotters::style::TextStyle;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-use super::chart::{Chart, Layer};
+use super::chart::Chart;
 use super::compact::compact;
+use super::dark;
 use super::font::{Weight, letters};
-use super::legend::Legend;
-use super::look::{BLACK, Colour};
-use super::paint::{FINE, PaintError, Sheet, fine};
+use super::legend::{self, Key, Legend};
+use super::look::BLACK;
+use super::paint::{FAINT, FINE, PaintError, Sheet, fine};
+use super::table;
 
 /// The width of a picture, and the margin around everything, in pixels.
 const WIDTH: f64 = 860.0;
 const MARGIN: f64 = 14.0;
 const TITLE: f64 = 32.0;
+const TITLE_LINE: f64 = 22.0;
 const LINE: f64 = 16.0;
 /// Between the charts and the caption.
 const GAP: f64 = 12.0;
-const FAINT: Colour = (80, 86, 94);
 
 /// Charts with a title above, and what they come from below.
 #[derive(Debug, Clone)]
@@ -69,30 +72,28 @@ impl Picture {
         )
     }
 
-    /// The numbers of its curves and bars, one row a point: `chart,curve,x,y`.
+    /// The numbers of its curves, bars and cells as CSV. Columns are named after the axes, with their units:
+    /// `chart,curve,time_s,rtt_ms`.
     pub fn csv(&self) -> String {
-        let mut text = "chart,curve,x,y\n".to_string();
-        for chart in &self.charts {
-            for layer in &chart.layers {
-                let (name, points) = match layer {
-                    Layer::Curve(curve) => (&curve.name, &curve.points),
-                    Layer::Bars(bars) => (&bars.name, &bars.bars),
-                    Layer::Cells(_) | Layer::Rule(_) => continue,
-                };
-                for (x, y) in points {
-                    let names = [&chart.title, name].map(|name| name.replace('"', "\"\""));
-                    text += &format!("\"{}\",\"{}\",{x},{y}\n", names[0], names[1]);
-                }
-            }
-        }
-        text
+        table::csv(&self.charts)
+    }
+
+    /// What its legend tells apart.
+    pub fn keys(&self) -> Vec<Key> {
+        legend::keys(&self.charts)
     }
 
     fn paint(&self) -> Result<String, PaintError> {
-        let (legend, caption) = self.measure()?;
+        let Measured {
+            title,
+            legend,
+            left,
+            caption,
+        } = self.measure()?;
+        let above = TITLE + TITLE_LINE * title.len().saturating_sub(1) as f64;
         let rows = self.charts.len().div_ceil(self.columns) as f64;
         let height = MARGIN
-            + TITLE
+            + above
             + legend.height()
             + rows * self.height
             + GAP
@@ -104,47 +105,80 @@ impl Picture {
             let sheet = SVGBackend::with_string(&mut text, (size[0], size[1])).into_drawing_area();
             sheet.fill(&plotters::style::WHITE)?;
             let inner = sheet.margin(fine(MARGIN), fine(MARGIN), fine(MARGIN), fine(MARGIN));
-            let (title, rest) = inner.split_vertically(fine(TITLE));
-            let style = letters(16.0, Weight::Bold, BLACK).pos(Pos::new(HPos::Left, VPos::Top));
-            title.draw_text(&self.title, &style, (0, 0))?;
+            let (top, rest) = inner.split_vertically(fine(above));
+            let style = title_letters().pos(Pos::new(HPos::Left, VPos::Top));
+            for (line, index) in title.iter().zip(0..) {
+                top.draw_text(line, &style, (0, fine(f64::from(index) * TITLE_LINE)))?;
+            }
             let (above, rest) = rest.split_vertically(fine(legend.height()));
             legend.paint(&above)?;
             let (charts, below) = rest.split_vertically(fine(rows * self.height));
             let places = charts.split_evenly((rows as usize, self.columns));
             for (chart, place) in self.charts.iter().zip(&places) {
-                chart.paint(place)?;
+                chart.paint(place, left)?;
             }
-            let style = letters(10.5, Weight::Regular, FAINT).pos(Pos::new(HPos::Left, VPos::Top));
+            let style = caption_letters().pos(Pos::new(HPos::Left, VPos::Top));
             for (line, index) in caption.iter().zip(0..) {
                 below.draw_text(line, &style, (0, fine(GAP + f64::from(index) * LINE)))?;
             }
             sheet.present()?;
         }
-        Ok(compact(&in_pixels(&text, size)))
+        Ok(dark::with_style(&compact(&in_pixels(&text, size))))
     }
 
-    /// Legend and caption, broken into lines that are no wider than the picture.
-    fn measure(&self) -> Result<(Legend, Vec<String>), PaintError> {
+    /// What is to be known before anything is drawn.
+    fn measure(&self) -> Result<Measured, PaintError> {
         let mut nowhere = String::new();
         let sheet = SVGBackend::with_string(&mut nowhere, (1, 1)).into_drawing_area();
         let width = fine(WIDTH - 2.0 * MARGIN);
+        let title = broken(&self.title, &title_letters(), &sheet, width)?;
         let legend = Legend::new(&self.charts, &sheet, width)?;
+        let mut left = 0.0f64;
+        for chart in &self.charts {
+            left = left.max(chart.left(&sheet)?);
+        }
         let mut caption = Vec::new();
         for line in &self.caption {
-            caption.extend(broken(line, &sheet, width)?);
+            caption.extend(broken(line, &caption_letters(), &sheet, width)?);
         }
-        Ok((legend, caption))
+        Ok(Measured {
+            title,
+            legend,
+            left,
+            caption,
+        })
     }
 }
 
+/// Title, legend and caption, broken into lines that are no wider than the picture, and the room that all charts have on
+/// their left, in pixels.
+struct Measured {
+    title: Vec<String>,
+    legend: Legend,
+    left: f64,
+    caption: Vec<String>,
+}
+
+fn title_letters() -> TextStyle<'static> {
+    letters(16.0, Weight::Bold, BLACK)
+}
+
+fn caption_letters() -> TextStyle<'static> {
+    letters(10.5, Weight::Regular, FAINT)
+}
+
 /// The line in parts that are no wider than `width`, in fine pixels.
-fn broken(line: &str, sheet: &Sheet<'_>, width: i32) -> Result<Vec<String>, PaintError> {
-    let style = letters(10.5, Weight::Regular, FAINT);
+fn broken(
+    line: &str,
+    style: &TextStyle<'_>,
+    sheet: &Sheet<'_>,
+    width: i32,
+) -> Result<Vec<String>, PaintError> {
     let mut lines: Vec<String> = Vec::new();
     for word in line.split(' ') {
         let longer = lines.last().map(|last| format!("{last} {word}"));
         let fits = |longer: &String| -> Result<bool, PaintError> {
-            let (wide, _) = sheet.estimate_text_size(longer, &style)?;
+            let (wide, _) = sheet.estimate_text_size(longer, style)?;
             Ok(i32::try_from(wide).is_ok_and(|wide| wide <= width))
         };
         match longer {
@@ -168,7 +202,7 @@ fn in_pixels(svg: &str, [width, height]: [u32; 2]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Axis, Curve, Look, Rule, png};
+    use super::super::{Axis, Cell, Cells, Curve, Look, Mark, Rule, Unit, png};
     use super::*;
 
     fn picture() -> Picture {
@@ -177,8 +211,8 @@ mod tests {
             (x, 50.0 + 70.0 * (x / 7.0).sin())
         });
         let chart = Chart::new(
-            Axis::linear("Time (s)", 0.0, 100.0),
-            Axis::linear("RTT (ms)", 0.0, 100.0),
+            Axis::linear("Time", Unit::SECONDS, 0.0, 100.0),
+            Axis::linear("RTT", Unit::MILLISECONDS, 0.0, 100.0),
         )
         .with(Curve::new("a < b & c", Look::of_place(1), points))
         .with(Rule::horizontal(40.0, "RTprop"));
@@ -217,6 +251,65 @@ mod tests {
             count += 1;
         }
         assert!(count > 200);
+    }
+
+    #[test]
+    fn numbers_have_named_columns() {
+        let points = Curve::new("a", Look::of_place(0), [(1.0, 2.0)]).variant("b");
+        let over_time = Chart::new(
+            Axis::linear("Time", Unit::SECONDS, 0.0, 1.0),
+            Axis::linear("RTT", Unit::MILLISECONDS, 0.0, 100.0),
+        );
+        let map = Chart::new(
+            Axis::log("Size", Unit::BYTES, 1e3, 1e6),
+            Axis::log("Completion time", Unit::SECONDS, 0.1, 1.0),
+        );
+        let cell = Cell {
+            x: (1e3, 1e4),
+            y: (0.1, 0.2),
+            amount: 7.0,
+            shade: 0.5,
+            label: "7".into(),
+        };
+        let cells = Cells {
+            name: "Requests".into(),
+            unit: Unit::NONE,
+            cells: vec![cell],
+        };
+        let charts = [over_time.with(points), map.titled("a \"map\"").with(cells)];
+        assert_eq!(
+            Picture::of("", 1, 200.0, charts).csv(),
+            "chart,curve,time_s,rtt_ms,size_bytes_from,size_bytes_to,completion_time_s_from,completion_time_s_to,requests\n\
+             \"\",\"a, b\",1,2,,,,,\n\
+             \"a \"\"map\"\"\",\"Requests\",,,1000,10000,0.1,0.2,7\n"
+        );
+    }
+
+    #[test]
+    fn curves_of_two_kinds_have_an_entry_for_each_kind() {
+        let look = Look::of_controller;
+        let curve = |name, mark, variant: &str| {
+            Curve::new(name, look(name).marked(mark), [(0.0, 1.0)]).variant(variant)
+        };
+        let axis = |name| Axis::linear(name, Unit::NONE, 0.0, 1.0);
+        let chart = Chart::new(axis("x"), axis("y")).with_all([
+            curve("bbr1", Mark::Circle, "sim"),
+            curve("bbr1", Mark::Square, "linux"),
+            curve("cubic", Mark::Circle, "sim"),
+            curve("cubic", Mark::Square, "linux"),
+        ]);
+        let keys = Picture::new("", chart).keys();
+        let names: Vec<&str> = keys.iter().map(|key| key.name.as_str()).collect();
+        assert_eq!(names, ["bbr1", "cubic", "sim", "linux"]);
+        assert_eq!(keys[0].colour, Some(look("bbr1").colour));
+        assert_eq!(
+            (keys[0].dash, keys[0].mark),
+            (Some(look("bbr1").dash), None)
+        );
+        assert_eq!(
+            (keys[2].colour, keys[2].mark),
+            (None, Some(Some(Mark::Circle)))
+        );
     }
 
     #[test]

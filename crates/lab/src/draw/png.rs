@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock};
 use resvg::tiny_skia::{Pixmap, Transform};
 use resvg::usvg::{Options, Tree, fontdb};
 
+use super::dark;
 use super::font::{BOLD, REGULAR};
 
 /// Pixels of the PNG for each of the SVG: sharp on slides and on screens of twice the density.
@@ -24,7 +25,7 @@ pub enum PngError {
     Encoding(String),
 }
 
-/// The SVG as PNG, twice as large, with the fonts that are part of the program.
+/// The SVG as PNG, twice as large, on white, with the fonts that are part of the program.
 ///
 /// # Errors
 ///
@@ -41,7 +42,7 @@ pub fn png(svg: &str) -> Result<Vec<u8>, PngError> {
         fontdb: fonts.clone(),
         ..Options::default()
     };
-    let tree = Tree::from_str(svg, &options)?;
+    let tree = Tree::from_str(&dark::without_style(svg), &options)?;
     let size = tree.size().to_int_size();
     let side = |pixels: u32| (pixels as f32 * SCALE) as u32;
     let mut pixels = Pixmap::new(side(size.width()), side(size.height())).ok_or(PngError::Size)?;

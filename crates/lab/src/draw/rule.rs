@@ -6,13 +6,18 @@ use plotters::style::{Color as _, ShapeStyle};
 use super::axis::Axis;
 use super::clip;
 use super::font::{Weight, letters};
-use super::look::{Colour, GREY};
-use super::paint::{Area, Painted, filled, fine, rgb, stroke};
+use super::look::GREY;
+use super::names::{Spot, Taken};
+use super::paint::{Area, NAME, Painted, WHITE, filled, fine, rgb, stroke};
 
-const NAME: Colour = (85, 90, 98);
-const WHITE: Colour = (255, 255, 255);
+/// The height of a name, its distance from the line, and how far it may stand out beside the chart, in pixels.
+const HIGH: f64 = 15.0;
+const GAP: f64 = 4.0;
+const BEYOND: f64 = 20.0;
+/// A line for reference may be covered rather than a curve.
+const WEIGHT: f64 = 0.02;
 
-/// A line across the chart, with its name at its end.
+/// A line across the chart, with its name beside it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rule {
     /// The value of x for a line upwards, else that of y.
@@ -62,27 +67,89 @@ impl Rule {
         area.draw(&DashedPathElement::new(line, fine(3.0), fine(3.0), style))
     }
 
-    /// Its name, on a ground of its own.
-    pub(super) fn paint_name(&self, area: &Area<'_>, x: &Axis, y: &Axis) -> Painted {
+    pub(super) fn take(&self, taken: &mut Taken, x: &Axis, y: &Axis) {
+        if let Some(place) = self.place(x, y) {
+            match self.is_vertical {
+                true => taken.line(&[(place, 0.0), (place, 1.0)], WEIGHT),
+                false => taken.line(&[(0.0, place), (1.0, place)], WEIGHT),
+            }
+        }
+    }
+
+    /// Its name, on a ground of its own, where it covers as little as can be.
+    pub(super) fn paint_name(
+        &self,
+        area: &Area<'_>,
+        x: &Axis,
+        y: &Axis,
+        taken: &mut Taken,
+    ) -> Painted {
         let Some(place) = self.place(x, y) else {
             return Ok(());
         };
         let letters = letters(11.0, Weight::Regular, NAME);
-        let (wide, _) = area.estimate_text_size(&self.name, &letters)?;
-        let (wide, high, gap) = (i32::try_from(wide).unwrap_or(0), fine(15.0), fine(4.0));
-        // Above the chart, where nothing crosses it, or at the right end below the line, where curves above it are seen.
-        let (end, left, top) = match self.is_vertical {
-            true if place > 0.85 => ((place, 1.0), -wide, -high - fine(1.0)),
-            true => ((place, 1.0), -fine(3.0), -high - fine(1.0)),
-            false if place < 0.1 => ((1.0, place), -gap - wide, -high - fine(1.0)),
-            false => ((1.0, place), -gap - wide, fine(2.0)),
+        let (text, _) = area.estimate_text_size(&self.name, &letters)?;
+        let size = (f64::from(text), f64::from(fine(HIGH)));
+        let spots = match self.is_vertical {
+            true => beside_upright(place, size, taken),
+            false => beside_level(place, size, taken),
+        };
+        let Some(spot) = taken.take(spots) else {
+            return Ok(());
         };
         let ground = ShapeStyle {
             color: rgb(WHITE).mix(0.6),
             ..filled(WHITE)
         };
-        let corners = [(left - fine(2.0), top), (left + wide, top + high)];
+        let (left, top) = (spot.left.round() as i32, spot.top.round() as i32);
+        let (right, bottom) = (left + text as i32, top + fine(HIGH));
+        let ground = Rectangle::new(
+            [(left - fine(2.0), top), (right + fine(2.0), bottom)],
+            ground,
+        );
         let text = Text::new(self.name.clone(), (left, top + fine(1.5)), letters);
-        area.draw(&(EmptyElement::at(end) + Rectangle::new(corners, ground) + text))
+        area.draw(&(EmptyElement::at((0.0, 1.0)) + ground + text))
     }
+}
+
+/// Where the name of a line upwards may be: above the chart, else along the line.
+fn beside_upright(place: f64, (wide, high): (f64, f64), taken: &Taken) -> Vec<Spot> {
+    let (all, tall) = taken.size();
+    let (at, _) = taken.pixels((place, 0.0));
+    let [gap, beyond] = [GAP, BEYOND].map(|pixels| f64::from(fine(pixels)));
+    let spot = |left, top| Spot {
+        left,
+        top,
+        wide,
+        high,
+    };
+    let above =
+        [at - gap, at - wide / 2.0, at + gap - wide].map(|left| spot(left, -high - gap / 2.0));
+    let mut spots: Vec<Spot> = above.into();
+    spots.retain(|spot| spot.left >= -beyond && spot.left + wide <= all + beyond);
+    for row in 0..8 {
+        let top = gap + f64::from(row) * (tall - high - 2.0 * gap) / 7.0;
+        spots.extend([at + 2.0 * gap, at - wide - 2.0 * gap].map(|left| spot(left, top)));
+    }
+    spots.retain(|spot| spot.top < 0.0 || spot.is_within((all, tall)));
+    spots
+}
+
+/// Where the name of a level line may be: at its right end, else at its left one or in between; below it or above.
+fn beside_level(place: f64, (wide, high): (f64, f64), taken: &Taken) -> Vec<Spot> {
+    let (all, tall) = taken.size();
+    let (_, at) = taken.pixels((0.0, place));
+    let gap = f64::from(fine(GAP));
+    let room = all - wide - 2.0 * gap;
+    let rows = [at + gap / 2.0, at - high - gap / 2.0];
+    let columns = [1.0, 0.0, 0.8, 0.2, 0.6, 0.4, 0.9, 0.1, 0.7, 0.3, 0.5];
+    let spots = columns.iter().flat_map(|column| {
+        rows.map(|top| Spot {
+            left: gap + column * room,
+            top,
+            wide,
+            high,
+        })
+    });
+    spots.filter(|spot| spot.is_within((all, tall))).collect()
 }

@@ -2,8 +2,10 @@
 //! what decides.
 
 use super::seen::{self, Seen};
-use super::{CDN, Figure, PAPER, transfers};
-use crate::draw::{Axis, BLACK, BLUE, Chart, Curve, Dash, Look, Mark, Picture, Rule, VERMILLION};
+use super::{After, CDN, Figure, PAPER, transfers};
+use crate::draw::{
+    Axis, BLACK, BLUE, Chart, Curve, Dash, Look, Mark, Picture, Rule, Unit, VERMILLION,
+};
 use crate::engine;
 use crate::study::Findings;
 
@@ -11,7 +13,7 @@ use crate::study::Findings;
 pub const POLICER: Figure = Figure {
     name: "policer",
     title: "What BBR's model of policers saves",
-    part: "the section on token-bucket policers",
+    after: After::Text("the section on token-bucket policers"),
     publication: PAPER,
     engines: &[engine::Kind::Sim],
     shows_samples: false,
@@ -23,7 +25,7 @@ pub const POLICER: Figure = Figure {
 pub const OBJECT_SIZE: Figure = Figure {
     name: "object-size",
     title: "The time of an object on an idle path, by its size",
-    part: "the section on small objects",
+    after: After::Text("the section on small objects"),
     publication: CDN,
     engines: &[engine::Kind::Sim],
     shows_samples: false,
@@ -35,7 +37,7 @@ pub const OBJECT_SIZE: Figure = Figure {
 pub const SHORT_PATHS: Figure = Figure {
     name: "short-paths",
     title: "Throughput on short, fast and idle paths",
-    part: "figure 4",
+    after: After::Text("the throughput within a site (figure 4)"),
     publication: CDN,
     engines: &[engine::Kind::Sim],
     shows_samples: false,
@@ -47,7 +49,7 @@ pub const SHORT_PATHS: Figure = Figure {
 pub const CELL: Figure = Figure {
     name: "cell",
     title: "Goodput on a cell that grants what the queue asks for",
-    part: "the section on mobile cellular",
+    after: After::Text("the section on mobile cellular"),
     publication: PAPER,
     engines: &[engine::Kind::Sim],
     shows_samples: false,
@@ -107,8 +109,13 @@ fn policer(findings: &[Findings]) -> Picture {
         resent,
     );
     let chart = Chart::new(
-        Axis::log("Depth of the bucket (bytes), log scale", 8e3, 2.5e6),
-        Axis::linear("Sent again, over that without the model", 0.0, 1.2),
+        Axis::log("Depth of the bucket", Unit::BYTES, 8e3, 2.5e6),
+        Axis::linear(
+            "Retransmissions over those without the model",
+            Unit::NONE,
+            0.0,
+            1.2,
+        ),
     )
     .with(Rule::horizontal(0.5, "half"))
     .with_all(curves);
@@ -128,8 +135,8 @@ fn object_size(findings: &[Findings]) -> Picture {
         |seen| transfers::median_time(transfers::of(seen)),
     );
     let chart = Chart::new(
-        Axis::log("Size of the object (bytes), log scale", 8e3, 12e6),
-        Axis::linear("BBR's time, over CUBIC's", 0.8, 1.4),
+        Axis::log("Size of the object", Unit::BYTES, 8e3, 12e6),
+        Axis::linear("BBR's time over CUBIC's", Unit::NONE, 0.8, 1.4),
     )
     .with(Rule::horizontal(1.1, "a tenth longer"))
     .with(Rule::horizontal(1.0, "the same"))
@@ -145,14 +152,14 @@ fn short_paths(findings: &[Findings]) -> Picture {
         "path.rtt",
         (CONTROLLER, "bbr1"),
         |bbr| match bbr {
-            "linux" => "what waits in the host counts as in the network".into(),
-            _ => "with the departure model".into(),
+            "linux" => "with the departure model".into(),
+            _ => "what waits in the host counts as in the network".into(),
         },
         |seen| transfers::mean_throughput(seen, 0.0),
     );
     let chart = Chart::new(
-        Axis::log("RTprop (ms), log scale", 0.08, 20.0),
-        Axis::linear("BBR's throughput, over CUBIC's", 0.0, 1.2),
+        Axis::log("RTprop", Unit::MILLISECONDS, 0.08, 20.0),
+        Axis::linear("BBR's throughput over CUBIC's", Unit::NONE, 0.0, 1.2),
     )
     .with(Rule::horizontal(1.0, "the same"))
     .with(Rule::horizontal(0.5, "half"))
@@ -177,11 +184,12 @@ fn cell(findings: &[Findings]) -> Picture {
     );
     let chart = Chart::new(
         Axis::linear(
-            "Time within which the cell carries what waits (ms)",
+            "Time within which the cell carries what waits",
+            Unit::MILLISECONDS,
             0.0,
             120.0,
         ),
-        Axis::linear("BBR's goodput, over CUBIC's", 0.0, 1.2),
+        Axis::linear("BBR's goodput over CUBIC's", Unit::NONE, 0.0, 1.2),
     )
     .with(Rule::horizontal(1.0, "the same"))
     .with(Rule::vertical(60.0, "RTprop"))

@@ -1,8 +1,8 @@
 //! CDN, figure 4: throughput within a site and between sites.
 
 use super::seen::{self, Seen};
-use super::{CDN, Figure, transfers};
-use crate::draw::{Axis, Bars, Chart, Look, Picture};
+use super::{After, CDN, Figure, transfers};
+use crate::draw::{Axis, Bars, Chart, Look, Picture, Unit};
 use crate::engine;
 use crate::study::Findings;
 use crate::sweep::Spread;
@@ -10,7 +10,7 @@ use crate::sweep::Spread;
 pub const FIGURE: Figure = Figure {
     name: "cdn-4-site-to-site",
     title: "Throughput within a site and between sites",
-    part: "figure 4",
+    after: After::Figure(4),
     publication: CDN,
     engines: &[engine::Kind::Sim],
     shows_samples: false,
@@ -53,7 +53,8 @@ fn draw(findings: &[Findings]) -> Picture {
     let chart = Chart::new(
         Axis::of_kinds("Path", paths.clone()),
         Axis::from_zero(
-            "Mean throughput of large objects, CUBIC's = 100 %",
+            "Throughput of large objects, of CUBIC's",
+            Unit::PERCENT,
             highest.chain([105.0]),
         ),
     )

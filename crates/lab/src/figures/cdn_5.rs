@@ -1,15 +1,15 @@
-//! CDN, figure 5: by how much BBR changes the throughput of each of many networks.
+//! CDN, figure 5: throughput in two networks at long RTTs.
 
-use super::seen::{self, CONTROLLER};
-use super::{CDN, Figure, transfers};
-use crate::draw::{Axis, Chart, Curve, Dash, GREEN, Look, Picture, Rule, cdf};
+use super::seen::{self, CONTROLLER, Seen};
+use super::{After, CDN, Figure, transfers};
+use crate::draw::{Axis, Chart, Curve, Look, Picture, Unit, cdf};
 use crate::engine;
 use crate::study::Findings;
 
 pub const FIGURE: Figure = Figure {
-    name: "cdn-5-networks",
-    title: "BBR's throughput beside CUBIC's, network by network",
-    part: "figure 5",
+    name: "cdn-5-two-networks",
+    title: "Throughput at long RTTs: a network with many retransmissions, and one with few",
+    after: After::Figure(5),
     publication: CDN,
     engines: &[engine::Kind::Sim],
     shows_samples: false,
@@ -17,39 +17,55 @@ pub const FIGURE: Figure = Figure {
     draw,
 };
 
+const LOSS: &str = "path.loss";
+
+/// Smaller objects are over before their controller matters.
+const LARGE: f64 = 1e6;
+
 fn draw(findings: &[Findings]) -> Picture {
-    let ratios = seen::pairs(findings, CONTROLLER, "bbr1", "cubic", |seen| {
-        transfers::mean_throughput(seen, 0.0)
-    });
-    let changes: Vec<f64> = ratios
-        .into_iter()
-        .map(|ratio| (ratio - 1.0) * 100.0)
-        .collect();
-    let better = changes.iter().filter(|change| **change > 0.0).count();
-    let share = better as f64 / changes.len().max(1) as f64 * 100.0;
-    let ends = |sign: f64| {
-        changes
-            .iter()
-            .map(|change| change * sign)
-            .fold(10.0, f64::max)
-            * 1.05
-            * sign
+    let throughputs = |loss: &str, controller: &str| -> Vec<f64> {
+        let seen = seen::with(findings, CONTROLLER, controller);
+        let of_network = seen.filter(|seen| seen.value(LOSS) == loss);
+        of_network
+            .flat_map(|seen| transfers::throughputs(&seen, LARGE))
+            .collect()
     };
-    let chart = Chart::new(
-        Axis::linear(
-            "Change of the mean throughput by BBR (%)",
-            ends(-1.0),
-            ends(1.0),
-        ),
-        Axis::linear("Share of networks", 0.0, 1.0),
-    )
-    .with(Rule::vertical(0.0, "the same"))
-    .with(Curve::new(
-        format!("{} networks", changes.len()),
-        Look::line(GREEN, Dash::Solid).wide(2.5),
-        cdf(changes),
-    ));
-    Picture::new("", chart).explained(format!(
-        "In {share:.0} % of the networks BBR's throughput is higher."
-    ))
+    let controllers = seen::values(findings, CONTROLLER);
+    let networks = seen::values(findings, LOSS);
+    let charts = networks.iter().map(|loss| {
+        let of_each: Vec<Vec<f64>> = controllers
+            .iter()
+            .map(|controller| throughputs(loss, controller))
+            .collect();
+        let all = of_each.iter().flatten().copied();
+        let curves = controllers
+            .iter()
+            .zip(&of_each)
+            .map(|(controller, values)| {
+                let look = Look::of_controller(controller);
+                Curve::new(*controller, look, cdf(values.iter().copied()))
+            });
+        let resent = controllers.iter().map(|controller| {
+            let seen = seen::with(findings, CONTROLLER, controller);
+            let of_network = seen.filter(|seen| seen.value(LOSS) == *loss);
+            let share = seen::median(of_network.map(|seen| resent(&seen))) * 100.0;
+            format!("{controller} {share:.2} %")
+        });
+        let resent: Vec<String> = resent.collect();
+        Chart::new(
+            Axis::from_zero("Throughput", Unit::MEGABITS_PER_SECOND, all),
+            Axis::linear("Share of objects", Unit::NONE, 0.0, 1.0),
+        )
+        .titled(format!("retransmitted: {}", resent.join(", ")))
+        .with_all(curves)
+    });
+    Picture::of("", 2, 360.0, charts)
+}
+
+/// What was sent again, as a share of what was sent.
+fn resent(seen: &Seen<'_>) -> f64 {
+    let sum = |count: fn(&crate::record::FlowSummary) -> Option<u64>| {
+        seen.flows().iter().filter_map(count).sum::<u64>() as f64
+    };
+    sum(|flow| flow.retransmitted_bytes) / sum(|flow| flow.sent_bytes)
 }

@@ -1,15 +1,15 @@
-//! CDN, figure 6: how long an object takes, by its size.
+//! CDN, figure 6: how long an object takes by its size, in the network that gains.
 
 use super::seen::{self, CONTROLLER};
-use super::{CDN, Figure};
-use crate::draw::{Axis, Chart, Curve, Dash, Look, Mark, Picture};
+use super::{After, CDN, Figure};
+use crate::draw::{Axis, BLACK, Chart, Curve, Dash, Look, Mark, Picture, Rule, Unit};
 use crate::engine;
 use crate::study::Findings;
 
 pub const FIGURE: Figure = Figure {
     name: "cdn-6-time-by-size",
-    title: "Time to load an object, by its size",
-    part: "figure 6",
+    title: "Completion time by the size of the object, in the network that gains from BBR",
+    after: After::Figure(6),
     publication: CDN,
     engines: engine::Kind::ALL,
     shows_samples: false,
@@ -18,47 +18,39 @@ pub const FIGURE: Figure = Figure {
 };
 
 const SIZE: &str = "flow.bytes";
-const LOSS: &str = "path.loss";
 
 fn draw(findings: &[Findings]) -> Picture {
-    let losses = seen::values(findings, LOSS);
-    let charts = losses.iter().map(|loss| {
-        let curves = findings
-            .chunks(1)
-            .enumerate()
-            .flat_map(|(engine, of_engine)| {
-                seen::values(of_engine, CONTROLLER)
-                    .into_iter()
-                    .map(move |controller| {
-                        let seen = seen::with(of_engine, CONTROLLER, controller)
-                            .filter(|seen| seen.value(LOSS) == *loss);
-                        let time = |seen: &seen::Seen<'_>| {
-                            seen.flows().iter().find_map(|flow| flow.completed_s)
-                        };
-                        let points =
-                            seen.filter_map(|seen| Some((seen.number(SIZE) / 1e3, time(&seen)?)));
-                        let look = match engine {
-                            0 => Look::of_controller(controller),
-                            _ => Look {
-                                dash: Dash::None,
-                                ..Look::of_controller(controller)
-                            },
-                        };
-                        let mark = if controller == "bbr1" {
-                            Mark::Circle
-                        } else {
-                            Mark::Square
-                        };
-                        let name = seen::named(findings, of_engine, controller);
-                        Curve::new(name, look.marked(mark), seen::medians(points))
-                    })
-            });
+    let time = |seen: &seen::Seen<'_>| {
+        let mut flows = seen.flows().iter();
+        flows.find_map(|flow| flow.completed_s).unwrap_or(f64::NAN)
+    };
+    let curves = seen::by_controller(findings, |seen| seen.number(SIZE), time);
+    let ratios = {
+        let first = findings.get(..1).unwrap_or_default();
+        let of = |controller| {
+            let seen = seen::with(first, CONTROLLER, controller);
+            seen::medians(seen.map(|seen| (seen.number(SIZE), time(&seen))))
+        };
+        seen::ratios(&of("bbr1"), &of("cubic"))
+    };
+    let size = || Axis::log("Size of the object", Unit::BYTES, 8e2, 1.3e8);
+    let ratio = Curve::new(
+        "bbr1's time over cubic's",
+        Look::line(BLACK, Dash::Solid).marked(Mark::Diamond),
+        ratios,
+    );
+    let charts = [
         Chart::new(
-            Axis::log("Size (kB), log scale", 0.8, 130_000.0),
-            Axis::log("Time (s), log scale", 0.05, 100.0),
+            size(),
+            Axis::log("Completion time", Unit::SECONDS, 0.1, 500.0),
         )
-        .titled(format!("{loss} loss"))
-        .with_all(curves)
-    });
-    Picture::of("", losses.len(), 330.0, charts)
+        .with_all(curves),
+        Chart::new(
+            size(),
+            Axis::linear("BBR's time over CUBIC's", Unit::NONE, 0.0, 1.4),
+        )
+        .with(Rule::horizontal(1.0, "the same"))
+        .with(ratio),
+    ];
+    Picture::of("", 2, 360.0, charts)
 }

@@ -1,78 +1,86 @@
-//! CDN, figure 7: its laboratory.
+//! CDN, figure 7: a drawing of its testbed.
 
 use super::seen::{self, Seen};
-use super::{CDN, Figure, transfers};
-use crate::draw::{Axis, Chart, Curve, Dash, Look, Picture, cdf};
+use super::{After, CDN, Figure, testbed};
+use crate::draw::{Axis, BLUE, Chart, Colour, Drawing, GREEN, Node, PURPLE, Picture, VERMILLION};
 use crate::engine;
 use crate::study::Findings;
 
 pub const FIGURE: Figure = Figure {
-    name: "cdn-7-laboratory",
-    title: "Completion times in three classes of traffic, beside background of either controller",
-    part: "figure 7",
+    name: "cdn-7-testbed",
+    title: "The testbed: three paths, each between hosts of its own",
+    after: After::Figure(7),
     publication: CDN,
-    engines: &[engine::Kind::Sim],
+    engines: engine::Kind::ALL,
     shows_samples: false,
     population: None,
     draw,
 };
 
-const FOREGROUND: &str = "flow.0.controller";
-const BACKGROUND: &str = "flow.1.controller";
+const LOSS: &str = "path.loss";
 
+/// A row for each path: the sender, the emulated path, the receiver.
 fn draw(findings: &[Findings]) -> Picture {
-    let classes = seen::values(findings, "path.rtt");
-    let charts = classes.iter().map(|rtt| {
-        let seen: Vec<Seen<'_>> = seen::with(findings, "path.rtt", rtt).collect();
-        let times: Vec<Vec<f64>> = seen.iter().map(milliseconds).collect();
-        let all = || times.iter().flatten().copied();
-        let (shortest, longest) = (
-            all().fold(f64::INFINITY, f64::min),
-            all().fold(1.0, f64::max),
-        );
-        let curves = seen.iter().zip(&times).map(|(seen, times)| {
-            let (foreground, background) = (seen.value(FOREGROUND), seen.value(BACKGROUND));
-            let dash = if background == "bbr1" {
-                Dash::Dashed
-            } else {
-                Dash::Solid
-            };
-            let look = Look {
-                dash,
-                ..Look::of_controller(foreground)
-            };
-            Curve::new(
-                format!("{foreground} beside {background}"),
-                look,
-                cdf(times.iter().copied()),
-            )
-        });
-        let path = seen
-            .first()
-            .map(|seen| format!("{}, {rtt}", seen.value("path.rate")));
-        let class = match path.as_deref().and_then(|path| path.split_once("bit,")) {
-            Some(("50m", _)) => "clients",
-            Some(("1g", _)) => "between sites",
-            _ => "within a site",
+    let paths: Vec<Seen<'_>> = seen::all(findings.get(..1).unwrap_or_default()).collect();
+    let rows = paths.len().max(1) as f64;
+    let mut drawing = Drawing::default();
+    for (row, path) in (0..).zip(&paths) {
+        let y = 1.0 - (f64::from(row) + 0.5) / rows;
+        let high = 0.78 / rows;
+        let node = |x, wide, lines: Vec<String>, colour: Colour| Node {
+            at: (x, y),
+            size: (wide, high),
+            lines,
+            colour,
         };
-        Chart::new(
-            Axis::log(
-                "Completion time (ms), log scale",
-                (shortest * 0.9).min(longest / 2.0),
-                longest * 1.1,
-            ),
-            Axis::linear("Share of objects", 0.0, 1.0),
-        )
-        .titled(format!("{class}: {}", path.unwrap_or_default()))
-        .with_all(curves)
-    });
-    Picture::of("", 1, 260.0, charts)
+        let class = testbed::class(path);
+        let receiver = match class {
+            "to clients" => "Client",
+            "between sites" => "Cache at another site",
+            _ => "Cache of the same site",
+        };
+        let sends = vec!["Cache".into(), "bbr1 or cubic, paced by FQ".into()];
+        let gets = vec![receiver.into(), measured(path)];
+        drawing.nodes.extend([
+            node(0.15, 0.27, sends, GREEN),
+            node(0.5, 0.27, emulated(class, path), BLUE),
+            node(0.85, 0.27, gets, if row == 0 { VERMILLION } else { PURPLE }),
+        ]);
+        drawing
+            .arrows
+            .extend([((0.285, y), (0.362, y)), ((0.635, y), (0.712, y))]);
+    }
+    let chart = Chart::new(Axis::blank(), Axis::blank()).with(drawing);
+    Picture::of("", 1, 130.0 * rows, [chart])
 }
 
-/// How long the objects of a run took.
-fn milliseconds(seen: &Seen<'_>) -> Vec<f64> {
-    transfers::of(seen)
-        .iter()
-        .map(|object| object.took * 1e3)
-        .collect()
+/// What the path is told to be.
+fn emulated(class: &str, seen: &Seen<'_>) -> Vec<String> {
+    let path = &seen.record().summary.path;
+    let buffer = path.buffer_bytes.unwrap_or_default() as f64;
+    vec![
+        format!("Path {class}"),
+        format!(
+            "{}, RTprop {} ms",
+            testbed::rate(path.rate_bps.unwrap_or_default() as f64),
+            path.rtprop_ms
+        ),
+        format!(
+            "{} kB of buffer, {} loss",
+            (buffer / 1e3).round(),
+            seen.value(LOSS)
+        ),
+    ]
+}
+
+/// What a transfer of its own found there.
+fn measured(seen: &Seen<'_>) -> String {
+    let flow = seen.flows().first();
+    let goodput = flow.map_or(0.0, |flow| flow.goodput_bps as f64);
+    let rtt = flow.and_then(|flow| flow.rtt_ms.min).unwrap_or(f64::NAN);
+    let goodput = match goodput {
+        goodput if goodput >= 1e9 => format!("{:.2} Gbit/s", goodput / 1e9),
+        goodput => format!("{:.1} Mbit/s", goodput / 1e6),
+    };
+    format!("measured: {goodput}, {rtt:.1} ms")
 }

@@ -1,15 +1,15 @@
 //! Who has how much of a bottleneck that BBR and CUBIC share.
 
 use super::seen::{self, Seen};
-use super::{Figure, PAPER};
-use crate::draw::{Axis, Chart, Curve, Look, Mark, Picture, Rule};
+use super::{After, Figure, PAPER};
+use crate::draw::{Axis, Chart, Curve, Look, Mark, Picture, Rule, Unit};
 use crate::engine;
 use crate::study::Findings;
 
 pub const FIGURE: Figure = Figure {
     name: "coexistence",
     title: "BBR's share of a bottleneck beside CUBIC, over the depth of the buffer",
-    part: "the section on loss-based senders",
+    after: After::Text("the section on loss-based senders"),
     publication: PAPER,
     engines: engine::Kind::ALL,
     shows_samples: false,
@@ -22,8 +22,8 @@ const CUBICS: &str = "flow.1.count";
 
 fn draw(findings: &[Findings]) -> Picture {
     let mut chart = Chart::new(
-        Axis::log("Buffer (BDP), log scale", 0.22, 27.0),
-        Axis::linear("BBR's share of the goodput (%)", 0.0, 100.0),
+        Axis::log("Buffer", Unit::BDP, 0.22, 27.0),
+        Axis::linear("BBR's share of the goodput", Unit::PERCENT, 0.0, 100.0),
     );
     for cubics in seen::values(findings, CUBICS) {
         let flows = 1.0 + cubics.parse::<f64>().unwrap_or(1.0);
@@ -41,7 +41,12 @@ fn draw(findings: &[Findings]) -> Picture {
             let mark = [Mark::Circle, Mark::Square, Mark::Triangle, Mark::Diamond];
             let mark = mark.get(place).copied().unwrap_or(Mark::Cross);
             let look = Look::of_place(place).marked(mark);
-            let name = seen::named(findings, of_engine, &name);
+            let engine = seen::engine(findings, of_engine);
+            let name = if engine.is_empty() {
+                name
+            } else {
+                format!("{name}, {engine}")
+            };
             chart = chart.with(Curve::new(name, look, seen::medians(points)));
         }
     }

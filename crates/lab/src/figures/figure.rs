@@ -5,6 +5,15 @@ use crate::engine;
 use crate::scenario::nearest;
 use crate::study::{Findings, Length, Population, Runs, RunsError, Shelf};
 
+/// What of a publication a figure is after.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum After {
+    /// Its figure of this number: the same quantities, drawn as it drew them.
+    Figure(u8),
+    /// What it says and does not draw: `the section on policers`.
+    Text(&'static str),
+}
+
 /// A figure of a publication, or one that a claim of it calls for.
 #[derive(Debug)]
 pub struct Figure {
@@ -12,8 +21,8 @@ pub struct Figure {
     pub name: &'static str,
     /// What is seen.
     pub title: &'static str,
-    /// Which part of the publication it is after: `figure 8`.
-    pub part: &'static str,
+    /// What of the publication it is after.
+    pub after: After,
     /// The publication.
     pub publication: &'static str,
     /// The engines that can show it.
@@ -35,8 +44,8 @@ pub struct Made {
     pub command: String,
     /// The versions of what the engines ran: `fullpipe 0.1.0`.
     pub versions: Vec<String>,
-    /// Whether only what the study's `[quick]` says was run, which is less than the caption tells.
-    pub is_quick: bool,
+    /// What was done otherwise than the caption tells, as a first impression ([`Runs::less`]).
+    pub less: Option<String>,
 }
 
 /// There is no figure of this name.
@@ -72,15 +81,16 @@ impl Figure {
         if let Some(caption) = &made.caption {
             picture.caption.insert(0, caption.clone());
         }
-        if made.is_quick {
+        if let Some(less) = &made.less {
             let less =
-                "A first impression: shorter runs, fewer points and fewer repeats than that.";
-            picture.caption.push(less.into());
+                format!("A first impression, and nothing to cite. Other than said here: {less}.");
+            picture.caption.insert(0, less);
         }
         let (engines, versions) = (of_engines(findings), made.versions.join(", "));
-        picture
-            .caption
-            .push(format!("After {} of {}.", self.part, self.publication));
+        picture.caption.push(match self.after {
+            After::Figure(number) => format!("After figure {number} of {}.", self.publication),
+            After::Text(part) => format!("A figure of our own, on {part} of {}.", self.publication),
+        });
         picture.caption.push(format!(
             "Made with `{}` from scenarios/{}.toml; {engines}; {versions}.",
             made.command,
@@ -168,6 +178,39 @@ mod tests {
         assert!(names(&["paper"]).unwrap().len() > 5);
         let error = names(&["coexistance"]).unwrap_err();
         assert!(error.contains("did you mean coexistence?"), "{error}");
+    }
+
+    #[test]
+    fn only_what_is_after_a_figure_has_its_number() {
+        for figure in super::super::ALL {
+            let number = figure
+                .name
+                .split('-')
+                .nth(1)
+                .and_then(|part| part.parse::<u8>().ok());
+            let of_name = number.map(|number| (figure.name.split('-').next(), number));
+            let publication = match figure.publication {
+                super::super::PAPER => "paper",
+                _ => "cdn",
+            };
+            let after = match figure.after {
+                After::Figure(number) => Some((Some(publication), number)),
+                After::Text(_) => None,
+            };
+            assert_eq!(of_name, after, "{}", figure.name);
+        }
+        let numbers = |publication: &str| -> Vec<u8> {
+            let of_it = super::super::ALL
+                .iter()
+                .filter(|figure| figure.publication == publication);
+            let numbers = of_it.filter_map(|figure| match figure.after {
+                After::Figure(number) => Some(number),
+                After::Text(_) => None,
+            });
+            numbers.collect()
+        };
+        assert_eq!(numbers(super::super::PAPER), (1..=10).collect::<Vec<u8>>());
+        assert_eq!(numbers(super::super::CDN), (1..=8).collect::<Vec<u8>>());
     }
 
     #[test]

@@ -1,9 +1,10 @@
-//! What the publications show about BBR, measured again and drawn as they drew it.
+//! What the publications show about BBR, measured again and drawn as they drew it, and some figures of our own.
 //!
 //! A [`Figure`] has a name, which is that of its [study](crate::study) in `scenarios/figures/`, and draws what was found
 //! in its [runs](crate::study::Runs): [`Figure::picture`]. [`ALL`] has all of them, [`page`] puts their pictures on one page.
 
 mod boundary;
+mod cdn_1;
 mod cdn_2;
 mod cdn_3;
 mod cdn_4;
@@ -11,8 +12,11 @@ mod cdn_5;
 mod cdn_6;
 mod cdn_7;
 mod cdn_8;
+mod client_load;
 mod coexistence;
 mod figure;
+mod laboratory;
+mod networks;
 mod page;
 mod paper_1;
 mod paper_10;
@@ -27,9 +31,11 @@ mod paper_9;
 mod rtt_unfairness;
 mod seen;
 mod series;
+mod testbed;
+mod time_shares;
 mod transfers;
 
-pub use figure::{Figure, Made, UnknownFigure, chosen};
+pub use figure::{After, Figure, Made, UnknownFigure, chosen};
 pub use page::{Drawn, page};
 
 /// The directory of `scenarios/` with the studies of the figures.
@@ -40,7 +46,7 @@ const PAPER: &str = "Cardwell, Cheng, Gunn, Hassas Yeganeh, Jacobson: BBR: Conge
 
 const CDN: &str = "Shah: BBR Evaluation at a Large CDN, Verizon Media, 2019";
 
-/// Every figure, in the order of the publications.
+/// Every figure: those of the publications in their order, and those that they do not have.
 pub static ALL: &[Figure] = &[
     paper_1::FIGURE,
     paper_2::FIGURE,
@@ -52,6 +58,7 @@ pub static ALL: &[Figure] = &[
     paper_8::FIGURE,
     paper_9::FIGURE,
     paper_10::FIGURE,
+    cdn_1::FIGURE,
     cdn_2::FIGURE,
     cdn_3::FIGURE,
     cdn_4::FIGURE,
@@ -59,6 +66,10 @@ pub static ALL: &[Figure] = &[
     cdn_6::FIGURE,
     cdn_7::FIGURE,
     cdn_8::FIGURE,
+    client_load::FIGURE,
+    time_shares::FIGURE,
+    networks::FIGURE,
+    laboratory::FIGURE,
     coexistence::FIGURE,
     rtt_unfairness::FIGURE,
     boundary::POLICER,

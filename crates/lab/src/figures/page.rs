@@ -9,7 +9,7 @@ const STYLE: &str = include_str!("../../assets/figures.css");
 const SCRIPT: &str = include_str!("../../assets/figures.js");
 
 const HINT: &str = "Click a picture, then turn the wheel to look closely, drag to move, double-click to see all of it \
-                    again. With the keyboard: + and −, arrows, 0.";
+                    again. With the keyboard: + and −, arrows, 0. On a narrow screen, swipe a picture sideways.";
 const WHOLE: &str = "<button type=\"button\" class=\"whole\" hidden>Show all of it</button>";
 
 /// A figure, and its picture as SVG.

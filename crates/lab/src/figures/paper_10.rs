@@ -1,8 +1,8 @@
 //! Figure 10: round-trip times over the size of the bottleneck's buffer.
 
 use super::seen::{self, Seen};
-use super::{Figure, PAPER};
-use crate::draw::{Axis, BLACK, Chart, Curve, Dash, Look, Picture, Rule};
+use super::{After, Figure, PAPER};
+use crate::draw::{Axis, BLACK, Chart, Curve, Dash, Look, Picture, Rule, Unit};
 use crate::engine;
 use crate::study::Findings;
 use crate::sweep::Spread;
@@ -10,7 +10,7 @@ use crate::sweep::Spread;
 pub const FIGURE: Figure = Figure {
     name: "paper-10-buffer-sweep",
     title: "Median RTT of eight flows over the size of the buffer, 128 kbit/s",
-    part: "figure 10",
+    after: After::Figure(10),
     publication: PAPER,
     engines: engine::Kind::ALL,
     shows_samples: false,
@@ -21,7 +21,7 @@ pub const FIGURE: Figure = Figure {
 const BUFFER: &str = "path.buffer";
 
 fn draw(findings: &[Findings]) -> Picture {
-    let buffer = |seen: &Seen<'_>| seen.number(BUFFER) / 1e3;
+    let buffer = |seen: &Seen<'_>| seen.number(BUFFER);
     let rtt = |seen: &Seen<'_>| {
         let medians = seen
             .flows()
@@ -32,10 +32,10 @@ fn draw(findings: &[Findings]) -> Picture {
     };
     let rate = seen::all(findings).find_map(|seen| seen.record().summary.path.rate_bps);
     let rate = rate.unwrap_or(1) as f64;
-    let full = [100.0, 1e4].map(|kilobytes| (kilobytes, kilobytes * 8e3 / rate));
+    let full = [1e5, 1e7].map(|bytes| (bytes, bytes * 8.0 / rate));
     let chart = Chart::new(
-        Axis::log("Buffer (kB), log scale", 80.0, 12_500.0),
-        Axis::log("Median RTT (s), log scale", 0.5, 1000.0),
+        Axis::log("Buffer", Unit::BYTES, 8e4, 12.5e6),
+        Axis::log("Median RTT", Unit::SECONDS, 0.5, 1000.0),
     )
     // What a SYN waits for its answer before it is sent again (RFC 6298), and, in Linux, before it is given up.
     .with(Rule::horizontal(1.0, "a SYN is sent again"))

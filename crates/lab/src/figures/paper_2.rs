@@ -1,8 +1,8 @@
 //! Figure 2: 700 ms of a BBR flow in its steady state.
 
 use super::series;
-use super::{Figure, PAPER};
-use crate::draw::{Axis, BLUE, Chart, Curve, Dash, GREEN, GREY, Look, ORANGE, Picture, Rule};
+use super::{After, Figure, PAPER};
+use crate::draw::{Axis, BLUE, Chart, Curve, Dash, GREEN, GREY, Look, ORANGE, Picture, Rule, Unit};
 use crate::engine;
 use crate::figures::seen;
 use crate::study::Findings;
@@ -10,7 +10,7 @@ use crate::study::Findings;
 pub const FIGURE: Figure = Figure {
     name: "paper-2-steady-state",
     title: "Steady state: RTT, inflight and delivery rate over the gain cycle",
-    part: "figure 2",
+    after: After::Figure(2),
     publication: PAPER,
     engines: engine::Kind::ALL,
     shows_samples: true,
@@ -46,20 +46,25 @@ fn charts(seen: &seen::Seen<'_>, engines: usize) -> [Chart; 3] {
             .map(|flow| series::of(flow, SHOWN, part))
             .unwrap_or_default()
     };
-    let x = || Axis::linear("Time (s)", SHOWN.0, SHOWN.1);
+    let x = || Axis::linear("Time", Unit::SECONDS, SHOWN.0, SHOWN.1);
     let line = |colour| Look::line(colour, Dash::Solid);
     let title = if engines > 1 { seen.engine.name() } else { "" };
     [
         Chart::new(
             x(),
-            Axis::linear("RTT (ms)", path.rtprop_ms * 0.9, path.rtprop_ms * 1.5),
+            Axis::linear(
+                "RTT",
+                Unit::MILLISECONDS,
+                path.rtprop_ms * 0.9,
+                path.rtprop_ms * 1.5,
+            ),
         )
         .titled(title)
         .with(Rule::horizontal(path.rtprop_ms, "RTprop"))
         .with(Curve::new("RTT", line(BLUE), of(series::rtt))),
         Chart::new(
             x(),
-            Axis::linear("Inflight (kB)", bdp_kb * 0.6, bdp_kb * 1.6),
+            Axis::linear("Inflight", Unit::KILOBYTES, bdp_kb * 0.6, bdp_kb * 1.6),
         )
         .with(Rule::horizontal(bdp_kb, "BDP"))
         .with(Curve::new(
@@ -69,7 +74,12 @@ fn charts(seen: &seen::Seen<'_>, engines: usize) -> [Chart; 3] {
         )),
         Chart::new(
             x(),
-            Axis::linear("Delivery rate (Mbit/s)", rate * 0.6, rate * 1.2),
+            Axis::linear(
+                "Delivery rate",
+                Unit::MEGABITS_PER_SECOND,
+                rate * 0.6,
+                rate * 1.2,
+            ),
         )
         .with(
             Curve::new(

@@ -1,15 +1,15 @@
 //! Figure 3: the bottleneck's rate doubles, and is halved.
 
 use super::seen::{self, Seen};
-use super::{Figure, PAPER, series};
-use crate::draw::{Axis, BLUE, Chart, Curve, Dash, GREEN, GREY, Look, ORANGE, Picture, Rule};
+use super::{After, Figure, PAPER, series};
+use crate::draw::{Axis, BLUE, Chart, Curve, Dash, GREEN, GREY, Look, ORANGE, Picture, Rule, Unit};
 use crate::engine;
 use crate::study::Findings;
 
 pub const FIGURE: Figure = Figure {
     name: "paper-3-bandwidth-change",
     title: "The bottleneck's rate doubles at 20 s and is halved at 40 s",
-    part: "figure 3",
+    after: After::Figure(3),
     publication: PAPER,
     engines: engine::Kind::ALL,
     shows_samples: true,
@@ -56,11 +56,16 @@ fn of(seen: &Seen<'_>, part: series::Part) -> Vec<(f64, f64)> {
 /// The charts of a step. All steps have the same axes, to be compared.
 fn charts(seen: &Seen<'_>, steps: &[Seen<'_>]) -> [Chart; 3] {
     let rtprop = seen.record().summary.path.rtprop_ms;
-    let chart = |name: &str, part: series::Part| {
+    let chart = |name: &str, unit: Unit, part: series::Part| {
         let highest = steps.iter().flat_map(|step| of(step, part)).map(|(_, y)| y);
-        let x = Axis::linear("Time (s)", change(seen) - BEFORE, change(seen) + AFTER);
+        let x = Axis::linear(
+            "Time",
+            Unit::SECONDS,
+            change(seen) - BEFORE,
+            change(seen) + AFTER,
+        );
         let rates = ["path.rate", "path.change.0.rate"].map(|field| seen.number(field) / 1e6);
-        Chart::new(x, Axis::from_zero(name, highest)).with(Rule::vertical(
+        Chart::new(x, Axis::from_zero(name, unit, highest)).with(Rule::vertical(
             change(seen),
             format!("{} → {} Mbit/s", rates[0], rates[1]),
         ))
@@ -68,15 +73,15 @@ fn charts(seen: &Seen<'_>, steps: &[Seen<'_>]) -> [Chart; 3] {
     let curve = |name: &str, look: Look, part| Curve::new(name, look, of(seen, part));
     let line = |colour| Look::line(colour, Dash::Solid);
     [
-        chart("Inflight (kB)", series::inflight).with(curve(
+        chart("Inflight", Unit::KILOBYTES, series::inflight).with(curve(
             "inflight",
             line(GREEN),
             series::inflight,
         )),
-        chart("RTT (ms)", series::rtt)
+        chart("RTT", Unit::MILLISECONDS, series::rtt)
             .with(Rule::horizontal(rtprop, "RTprop"))
             .with(curve("RTT", line(BLUE), series::rtt)),
-        chart("Rate (Mbit/s)", series::btl_bw)
+        chart("Rate", Unit::MEGABITS_PER_SECOND, series::btl_bw)
             .with(curve("BtlBw", line(GREY).wide(5.0), series::btl_bw).stepped())
             .with(curve(
                 "delivery rate",

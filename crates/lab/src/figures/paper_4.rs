@@ -1,15 +1,15 @@
 //! Figure 4: the first second of a flow with BBR, and of one with CUBIC.
 
 use super::seen::{self, CONTROLLER, Seen};
-use super::{Figure, PAPER, series};
-use crate::draw::{Axis, BLUE, Chart, Curve, Dash, GREEN, Look, Picture, Rule, VERMILLION};
+use super::{After, Figure, PAPER, series};
+use crate::draw::{Axis, BLUE, Chart, Curve, Dash, Look, ORANGE, Picture, Rule, Unit};
 use crate::engine;
 use crate::study::Findings;
 
 pub const FIGURE: Figure = Figure {
     name: "paper-4-first-second",
-    title: "The first second: what is sent and acknowledged, and the RTT",
-    part: "figure 4",
+    title: "The first second of BBR and of CUBIC, each alone: what is sent, and the RTT",
+    after: After::Figure(4),
     publication: PAPER,
     engines: engine::Kind::ALL,
     shows_samples: true,
@@ -19,18 +19,27 @@ pub const FIGURE: Figure = Figure {
 
 const SHOWN: (f64, f64) = (0.0, 1.0);
 
+/// The controller whose states are shown.
+const STATES_OF: &str = "bbr1";
+
+/// A row each for data and RTTs, with both controllers in each chart; a column for each engine.
 fn draw(findings: &[Findings]) -> Picture {
-    let charts = findings.chunks(1).flat_map(|of_engine| {
-        let seen: Vec<Seen<'_>> = seen::all(of_engine).collect();
-        let name = |seen: &Seen<'_>| seen::named(findings, of_engine, seen.value(CONTROLLER));
-        let upper: Vec<Chart> = seen
-            .iter()
-            .map(|of| data(of, &seen).titled(name(of)))
-            .collect();
-        let lower: Vec<Chart> = seen.iter().map(|of| rtt(of, &seen)).collect();
-        [upper, lower].into_iter().flatten().collect::<Vec<Chart>>()
+    let engines = || findings.chunks(1);
+    let upper = engines().map(|of_engine| {
+        let chart = data(
+            of_engine,
+            axis("Data", Unit::KILOBYTES, findings, series::sent),
+        );
+        chart.titled(seen::engine(findings, of_engine))
     });
-    Picture::of("", seen::values(findings, CONTROLLER).len(), 260.0, charts)
+    let lower = engines().map(|of_engine| {
+        rtt(
+            of_engine,
+            axis("RTT", Unit::MILLISECONDS, findings, series::rtt),
+        )
+    });
+    let charts: Vec<Chart> = upper.chain(lower).collect();
+    Picture::of("", findings.len(), 290.0, charts)
 }
 
 fn of(seen: &Seen<'_>, part: series::Part) -> Vec<(f64, f64)> {
@@ -40,46 +49,54 @@ fn of(seen: &Seen<'_>, part: series::Part) -> Vec<(f64, f64)> {
 }
 
 /// A value axis that has room for this part of all of them, to be compared.
-fn axis(name: &str, all: &[Seen<'_>], part: series::Part) -> Axis {
-    let highest = all.iter().flat_map(|seen| of(seen, part)).map(|(_, y)| y);
-    Axis::from_zero(name, highest)
+fn axis(name: &str, unit: Unit, findings: &[Findings], part: series::Part) -> Axis {
+    let highest = seen::all(findings).flat_map(|seen| of(&seen, part));
+    Axis::from_zero(name, unit, highest.map(|(_, y)| y))
 }
 
 fn x() -> Axis {
-    Axis::linear("Time (s)", SHOWN.0, SHOWN.1)
+    Axis::linear("Time", Unit::SECONDS, SHOWN.0, SHOWN.1)
 }
 
 /// What had been sent, and what had been acknowledged. The line between them is as high as what was in flight.
-fn data(seen: &Seen<'_>, all: &[Seen<'_>]) -> Chart {
-    let colour = if seen.value(CONTROLLER) == "bbr1" {
-        GREEN
-    } else {
-        VERMILLION
-    };
-    let sent = format!("sent, {}", seen.value(CONTROLLER));
-    states(Chart::new(x(), axis("Data (kB)", all, series::sent)), seen)
-        .with(Curve::new(
-            sent,
-            Look::line(colour, Dash::Solid),
-            of(seen, series::sent),
-        ))
-        .with(Curve::new(
-            "acknowledged",
-            Look::line(BLUE, Dash::Dashed),
-            of(seen, series::acked),
-        ))
+fn data(of_engine: &[Findings], y: Axis) -> Chart {
+    let mut chart = Chart::new(x(), y);
+    for seen in seen::all(of_engine) {
+        let controller = seen.value(CONTROLLER);
+        if controller == STATES_OF {
+            chart = states(chart, &seen);
+        }
+        let acknowledged = match controller {
+            STATES_OF => Look::line(BLUE, Dash::Solid).wide(1.4),
+            _ => Look::line(ORANGE, Dash::Dotted),
+        };
+        chart = chart
+            .with(Curve::new(
+                controller,
+                Look::of_controller(controller),
+                of(&seen, series::sent),
+            ))
+            .with(Curve::new(
+                format!("{controller}, acknowledged"),
+                acknowledged,
+                of(&seen, series::acked),
+            ));
+    }
+    chart
 }
 
-fn rtt(seen: &Seen<'_>, all: &[Seen<'_>]) -> Chart {
-    let look = Look::of_controller(seen.value(CONTROLLER));
-    let rtprop = seen.record().summary.path.rtprop_ms;
-    Chart::new(x(), axis("RTT (ms)", all, series::rtt))
-        .with(Rule::horizontal(rtprop, "RTprop"))
-        .with(Curve::new(
-            format!("RTT, {}", seen.value(CONTROLLER)),
-            look,
-            of(seen, series::rtt),
-        ))
+fn rtt(of_engine: &[Findings], y: Axis) -> Chart {
+    let mut chart = Chart::new(x(), y);
+    for (place, seen) in seen::all(of_engine).enumerate() {
+        if place == 0 {
+            let rtprop = seen.record().summary.path.rtprop_ms;
+            chart = chart.with(Rule::horizontal(rtprop, "RTprop"));
+        }
+        let controller = seen.value(CONTROLLER);
+        let look = Look::of_controller(controller);
+        chart = chart.with(Curve::new(controller, look, of(&seen, series::rtt)));
+    }
+    chart
 }
 
 /// A line where a state begins, from the second state on.
@@ -90,9 +107,11 @@ fn states(chart: Chart, seen: &Seen<'_>) -> Chart {
         .first()
         .map(|flow| &flow.samples[..])
         .unwrap_or_default();
+    let controller = seen.value(CONTROLLER);
     let changes = samples.windows(2).filter_map(|pair| match pair {
         [before, after] if before.state != after.state => {
-            Some(Rule::vertical(after.at.as_secs_f64(), after.state))
+            let name = format!("{controller}: {}", after.state);
+            Some(Rule::vertical(after.at.as_secs_f64(), name))
         }
         _ => None,
     });

@@ -1,15 +1,15 @@
 //! Figure 5: the round-trip times of the first eight seconds.
 
 use super::seen::{self, CONTROLLER, Seen};
-use super::{Figure, PAPER, series};
-use crate::draw::{Axis, Chart, Curve, Look, Picture, Rule};
+use super::{After, Figure, PAPER, series};
+use crate::draw::{Axis, Chart, Curve, Look, Picture, Rule, Unit};
 use crate::engine;
 use crate::study::Findings;
 
 pub const FIGURE: Figure = Figure {
     name: "paper-5-first-eight-seconds",
     title: "The first eight seconds: RTT of BBR and of CUBIC, each alone",
-    part: "figure 5",
+    after: After::Figure(5),
     publication: PAPER,
     engines: engine::Kind::ALL,
     shows_samples: true,
@@ -42,8 +42,8 @@ fn draw(findings: &[Findings]) -> Picture {
         });
         let full = rtprop + buffer as f64 * 8e3 / rate as f64;
         let chart = Chart::new(
-            Axis::linear("Time (s)", SHOWN.0, SHOWN.1),
-            Axis::from_zero("RTT (ms)", all.iter().copied().chain([full])),
+            Axis::linear("Time", Unit::SECONDS, SHOWN.0, SHOWN.1),
+            Axis::from_zero("RTT", Unit::MILLISECONDS, all.iter().copied().chain([full])),
         );
         let curve = |seen: Seen<'_>| {
             let controller = seen.value(CONTROLLER);

@@ -1,8 +1,8 @@
 //! Figure 6: five BBR flows that start one after the other.
 
 use super::seen;
-use super::{Figure, PAPER};
-use crate::draw::{Axis, Chart, Curve, Look, Picture, Rule};
+use super::{After, Figure, PAPER};
+use crate::draw::{Axis, Chart, Curve, Look, Picture, Rule, Unit};
 use crate::engine;
 use crate::record::FlowRecord;
 use crate::study::Findings;
@@ -10,7 +10,7 @@ use crate::study::Findings;
 pub const FIGURE: Figure = Figure {
     name: "paper-6-fair-share",
     title: "Throughput of five BBR flows that share a bottleneck",
-    part: "figure 6",
+    after: After::Figure(6),
     publication: PAPER,
     engines: engine::Kind::ALL,
     shows_samples: false,
@@ -38,8 +38,12 @@ fn draw(findings: &[Findings]) -> Picture {
             Curve::new(name, Look::of_place(place), throughput(flow))
         };
         Chart::new(
-            Axis::linear("Time (s)", 0.0, end),
-            Axis::from_zero("Throughput (Mbit/s)", highest.chain([limit])),
+            Axis::linear("Time", Unit::SECONDS, 0.0, end),
+            Axis::from_zero(
+                "Throughput",
+                Unit::MEGABITS_PER_SECOND,
+                highest.chain([limit]),
+            ),
         )
         .titled(if findings.len() > 1 {
             seen.engine.name()

@@ -1,15 +1,15 @@
 //! Figure 8: goodput over random loss.
 
 use super::seen::{self, Seen, mega};
-use super::{Figure, PAPER};
-use crate::draw::{Axis, BLACK, Chart, Curve, Dash, Look, Picture};
+use super::{After, Figure, PAPER};
+use crate::draw::{Axis, BLACK, Chart, Curve, Dash, Look, Picture, Unit};
 use crate::engine;
 use crate::study::Findings;
 
 pub const FIGURE: Figure = Figure {
     name: "paper-8-loss-sweep",
     title: "Goodput of BBR and of CUBIC over random loss",
-    part: "figure 8",
+    after: After::Figure(8),
     publication: PAPER,
     engines: engine::Kind::ALL,
     shows_samples: false,
@@ -39,14 +39,15 @@ fn draw(findings: &[Findings]) -> Picture {
     }));
     let ticks = seen::values(findings, LOSS)
         .into_iter()
-        .filter_map(|value| {
-            let share = value.trim_end_matches('%');
-            Some((share.parse::<f64>().ok()?, share.to_string()))
-        });
+        .filter_map(|value| value.trim_end_matches('%').parse::<f64>().ok());
     let rate = seen::all(findings).find_map(|seen| seen.record().summary.path.rate_bps);
     let chart = Chart::new(
-        Axis::log("Loss (%), log scale", 0.0008, 60.0).with_ticks(ticks.collect::<Vec<_>>()),
-        Axis::from_zero("Goodput (Mbit/s)", [mega(rate.unwrap_or_default() as f64)]),
+        Axis::log("Loss", Unit::PERCENT, 0.0008, 60.0).with_ticks(ticks.collect::<Vec<_>>()),
+        Axis::from_zero(
+            "Goodput",
+            Unit::MEGABITS_PER_SECOND,
+            [mega(rate.unwrap_or_default() as f64)],
+        ),
     )
     .with(Curve::new(
         "limit: rate × (1 − loss) × payload share",

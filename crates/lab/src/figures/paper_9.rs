@@ -1,8 +1,8 @@
 //! Figure 9: round-trip times of a population of users, by region.
 
 use super::seen::{self, CONTROLLER};
-use super::{Figure, PAPER};
-use crate::draw::{Axis, BLUE, Bars, Chart, Dash, Look, Picture};
+use super::{After, Figure, PAPER};
+use crate::draw::{Axis, BLUE, Bars, Chart, Dash, Look, Picture, Unit};
 use crate::engine;
 use crate::study::{Findings, Population};
 use crate::sweep::Spread;
@@ -10,7 +10,7 @@ use crate::sweep::Spread;
 pub const FIGURE: Figure = Figure {
     name: "paper-9-population",
     title: "Median RTT with BBR and with CUBIC, by region",
-    part: "figure 9",
+    after: After::Figure(9),
     publication: PAPER,
     engines: &[engine::Kind::Sim],
     shows_samples: false,
@@ -60,11 +60,19 @@ fn draw(findings: &[Findings]) -> Picture {
     let charts = [
         Chart::new(
             x(),
-            Axis::from_zero("Median RTT (ms)", bbr.iter().chain(&cubic).copied()),
+            Axis::from_zero(
+                "Median RTT",
+                Unit::MILLISECONDS,
+                bbr.iter().chain(&cubic).copied(),
+            ),
         )
         .with(controller("bbr1", -0.19, &bbr))
         .with(controller("cubic", 0.19, &cubic)),
-        Chart::new(x(), Axis::linear("Lower with BBR (%)", 0.0, 100.0)).with(bars(
+        Chart::new(
+            x(),
+            Axis::linear("Lower with BBR", Unit::PERCENT, 0.0, 100.0),
+        )
+        .with(bars(
             "by how much BBR's is lower",
             look,
             0.5,

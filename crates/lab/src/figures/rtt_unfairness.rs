@@ -1,15 +1,15 @@
 //! Who has how much of a bottleneck that flows of different RTprop share.
 
 use super::seen::{self, CONTROLLER, Seen, mega};
-use super::{CDN, Figure};
-use crate::draw::{Axis, Chart, Curve, Dash, Look, Mark, Picture};
+use super::{After, CDN, Figure};
+use crate::draw::{Axis, Chart, Curve, Dash, Look, Mark, Picture, Unit};
 use crate::engine;
 use crate::study::Findings;
 
 pub const FIGURE: Figure = Figure {
     name: "rtt-unfairness",
     title: "Two flows of different RTprop on one bottleneck",
-    part: "the section on unfairness",
+    after: After::Text("the section on unfairness"),
     publication: CDN,
     engines: &[engine::Kind::Sim, engine::Kind::Linux],
     shows_samples: false,
@@ -28,21 +28,17 @@ fn draw(findings: &[Findings]) -> Picture {
             .into_iter()
             .map(move |controller| {
                 let colour = Look::of_controller(controller).colour;
-                let curve = |flow: usize, name: &str, dash, mark| {
+                let curve = |flow: usize, variant: &str, dash, mark| {
                     let seen = seen::with(of_engine, CONTROLLER, controller);
                     let points = seen.map(|seen| (seen.number(LONGER), goodput(&seen, flow)));
-                    let name = format!("{controller}, {name}");
-                    Curve::new(
-                        name,
-                        Look::line(colour, dash).marked(mark),
-                        seen::medians(points),
-                    )
+                    let look = Look::line(colour, dash).marked(mark);
+                    Curve::new(controller, look, seen::medians(points)).variant(variant)
                 };
                 Chart::new(
-                    Axis::log("RTprop of the longer flow (ms), log scale", 9.0, 180.0),
-                    Axis::from_zero("Goodput (Mbit/s)", all.iter().copied()),
+                    Axis::log("RTprop of the longer flow", Unit::MILLISECONDS, 9.0, 180.0),
+                    Axis::from_zero("Goodput", Unit::MEGABITS_PER_SECOND, all.iter().copied()),
                 )
-                .titled(seen::named(findings, of_engine, controller))
+                .titled(seen::titled(findings, of_engine, controller))
                 .with(curve(0, "RTprop 10 ms", Dash::Dashed, Mark::Square))
                 .with(curve(1, "longer RTprop", Dash::Solid, Mark::Circle))
             })

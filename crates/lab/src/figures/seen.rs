@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::draw::{Curve, Dash, Look, Mark};
+use crate::draw::{Curve, Look, Mark};
 use crate::engine;
 use crate::record::{FlowSummary, Record};
 use crate::study::{Finding, Findings};
@@ -107,6 +107,12 @@ pub fn medians(points: impl IntoIterator<Item = (f64, f64)>) -> Vec<(f64, f64)> 
     of_x.filter_map(median).collect()
 }
 
+/// The median of these values.
+pub fn median(values: impl IntoIterator<Item = f64>) -> f64 {
+    let finite = values.into_iter().filter(|value| value.is_finite());
+    Spread::of(finite.collect()).map_or(f64::NAN, |spread| spread.median)
+}
+
 /// Of each x that both have, the one's y over the other's.
 pub fn ratios(one: &[(f64, f64)], other: &[(f64, f64)]) -> Vec<(f64, f64)> {
     let ratio = |(x, y): &(f64, f64)| {
@@ -136,8 +142,7 @@ pub fn pairs(
         .collect()
 }
 
-/// A curve for each controller and engine: medians of `y` over `x`. The first engine has the lines, the others marks of
-/// their own.
+/// A curve for each controller and engine: medians of `y` over `x`. Each engine has marks of its own.
 pub fn by_controller(
     findings: &[Findings],
     x: impl Fn(&Seen<'_>) -> f64,
@@ -149,31 +154,35 @@ pub fn by_controller(
             let seen = with(of_engine, CONTROLLER, controller);
             let points = medians(seen.map(|seen| (x(&seen), y(&seen))));
             let look = of_engine_at(place, Look::of_controller(controller));
-            let name = named(findings, of_engine, controller);
-            curves.push(Curve::new(name, look, points));
+            let curve = Curve::new(controller, look, points);
+            curves.push(curve.variant(engine(findings, of_engine)));
         }
     }
     curves
 }
 
-/// `bbr1`; with several engines `bbr1, sim`.
-pub fn named(findings: &[Findings], of: &[Findings], name: &str) -> String {
+/// The name of the engine, if there are several.
+pub fn engine(findings: &[Findings], of: &[Findings]) -> &'static str {
     match (findings.len(), of.first()) {
-        (2.., Some(of)) => format!("{name}, {}", of.engine),
-        _ => name.to_string(),
+        (2.., Some(of)) => of.engine.name(),
+        _ => "",
     }
 }
 
-/// The look of what another engine measured than the first.
-fn of_engine_at(place: usize, look: Look) -> Look {
-    let alone = Look {
-        dash: Dash::None,
-        ..look
-    };
+/// The look of what the engine at this place measured.
+pub fn of_engine_at(place: usize, look: Look) -> Look {
     match place {
         0 => look.marked(Mark::Circle),
-        1 => alone.marked(Mark::Square),
-        _ => alone.marked(Mark::Triangle),
+        1 => look.marked(Mark::Square).wide(1.0),
+        _ => look.marked(Mark::Triangle).wide(1.0),
+    }
+}
+
+/// The title of a chart: `bbr1`; with several engines `bbr1, sim`.
+pub fn titled(findings: &[Findings], of: &[Findings], name: &str) -> String {
+    match engine(findings, of) {
+        "" => name.to_string(),
+        engine => format!("{name}, {engine}"),
     }
 }
 

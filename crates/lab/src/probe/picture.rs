@@ -1,7 +1,7 @@
 //! How goodputs, and their ratio, are distributed over the destinations: figure 7 of the BBR paper for these ones.
 
 use super::results::Results;
-use crate::draw::{Axis, Chart, Curve, Dash, GREEN, Look, Picture, Rule, cdf};
+use crate::draw::{Axis, Chart, Curve, Dash, GREEN, Look, Picture, Rule, Unit, cdf};
 
 /// The distribution of each controller's median goodput, and beside it that of the first one's over the second one's.
 pub fn picture(results: &Results, name: &str) -> Picture {
@@ -14,20 +14,23 @@ pub fn picture(results: &Results, name: &str) -> Picture {
     };
     let controllers = results.controllers();
     let all: Vec<f64> = (0..controllers.len()).flat_map(goodputs).collect();
-    let share = || Axis::linear("Share of destinations", 0.0, 1.0);
+    let share = || Axis::linear("Share of destinations", Unit::NONE, 0.0, 1.0);
     let curves = controllers.iter().enumerate().map(|(place, controller)| {
         let look = Look::of_controller(controller).wide(2.5);
         Curve::new(controller.as_str(), look, cdf(goodputs(place)))
     });
-    let goodput = Chart::new(around("Median goodput (Mbit/s), log scale", &all), share());
+    let goodput = Chart::new(
+        around("Median goodput", Unit::MEGABITS_PER_SECOND, &all),
+        share(),
+    );
     let mut charts = vec![goodput.with_all(curves)];
     let ratios = results.ratios();
     if let [first, second, ..] = controllers {
-        let title = format!("{first}'s goodput over {second}'s, log scale");
+        let title = format!("{first}'s goodput over {second}'s");
         let count = format!("{} destinations", ratios.len());
         let look = Look::line(GREEN, Dash::Solid).wide(2.5);
         charts.push(
-            Chart::new(around(&title, &ratios), share())
+            Chart::new(around(&title, Unit::NONE, &ratios), share())
                 .with(Rule::vertical(1.0, "the same"))
                 .with(Curve::new(count, look, cdf(ratios))),
         );
@@ -36,11 +39,11 @@ pub fn picture(results: &Results, name: &str) -> Picture {
 }
 
 /// A logarithmic axis on which all of these, and one, have room.
-fn around(name: &str, values: &[f64]) -> Axis {
+fn around(name: &str, unit: Unit, values: &[f64]) -> Axis {
     let positive = values.iter().copied().filter(|value| *value > 0.0);
     let lowest = positive.clone().fold(1.0, f64::min);
     let highest = positive.fold(1.0, f64::max);
-    Axis::log(name, lowest / 1.2, highest * 1.2)
+    Axis::log(name, unit, lowest / 1.2, highest * 1.2)
 }
 
 #[cfg(test)]
@@ -78,9 +81,9 @@ mod tests {
         ]);
         let csv = picture(&results, "two paths").csv();
         for point in [
-            "\"bbr1\",80,1\n",
-            "\"cubic\",40,1\n",
-            "\"2 destinations\",25,1\n",
+            "\"bbr1\",80,1,\n",
+            "\"cubic\",40,1,\n",
+            "\"2 destinations\",,1,25\n",
         ] {
             assert!(csv.contains(point), "{point} in {csv}");
         }

@@ -69,8 +69,8 @@ impl Point for FlowSample {
         self.state != previous.state
     }
 
-    fn level(&self) -> Duration {
-        self.rtt.unwrap_or_default()
+    fn level(&self) -> Option<Duration> {
+        self.rtt
     }
 }
 

@@ -27,8 +27,8 @@ impl Point for PathSample {
         false
     }
 
-    fn level(&self) -> Duration {
-        self.delay
+    fn level(&self) -> Option<Duration> {
+        Some(self.delay)
     }
 }
 

@@ -10,21 +10,75 @@ pub trait Point: Copy {
     /// Whether it must be kept although `previous` was kept shortly before: a state has changed.
     fn is_news(&self, previous: &Self) -> bool;
 
-    /// What has peaks that are not to be lost.
-    fn level(&self) -> Duration;
+    /// What has peaks and dips that are not to be lost, if this point has it.
+    fn level(&self) -> Option<Duration>;
 }
 
-/// Points over time: every change of state and, between them, at most one point an interval, and the highest of those
-/// between two such points if it is above both. The interval starts at a millisecond and doubles whenever there are
-/// as many points as the series has room for.
+/// Points over time: every change of state and, between them, at most one point an interval, and the highest and the
+/// lowest of those between two such points if they are above or below both. The interval starts at a millisecond and
+/// doubles whenever there are as many points as the series has room for. The highest and the lowest point of all are
+/// always kept.
 #[derive(Debug, Clone)]
 pub struct Series<P> {
     capacity: usize,
     interval: Duration,
     kept: Vec<P>,
-    /// The highest point since the last one that was kept.
-    peak: Option<P>,
+    /// The extremes since the last point that was kept.
+    between: Extremes<P>,
+    /// The extremes of all points.
+    overall: Extremes<P>,
     latest: Option<P>,
+}
+
+/// The points with the highest and with the lowest level of several.
+#[derive(Debug, Clone)]
+struct Extremes<P> {
+    high: Option<P>,
+    low: Option<P>,
+}
+
+impl<P> Default for Extremes<P> {
+    fn default() -> Extremes<P> {
+        Extremes {
+            high: None,
+            low: None,
+        }
+    }
+}
+
+impl<P: Point> Extremes<P> {
+    fn see(&mut self, point: P) {
+        let Some(level) = point.level() else {
+            return;
+        };
+        if self
+            .high
+            .and_then(|high| high.level())
+            .is_none_or(|high| level > high)
+        {
+            self.high = Some(point);
+        }
+        if self
+            .low
+            .and_then(|low| low.level())
+            .is_none_or(|low| level < low)
+        {
+            self.low = Some(point);
+        }
+    }
+
+    /// Both, in the order of their times.
+    fn in_order(self) -> impl Iterator<Item = P> {
+        let is_low_first = match (&self.low, &self.high) {
+            (Some(low), Some(high)) => low.at() < high.at(),
+            _ => false,
+        };
+        let [first, second] = match is_low_first {
+            true => [self.low, self.high],
+            false => [self.high, self.low],
+        };
+        first.into_iter().chain(second)
+    }
 }
 
 impl<P: Point> Series<P> {
@@ -45,7 +99,8 @@ impl<P: Point> Series<P> {
             capacity: points.clamp(Self::MIN_CAPACITY, Self::CAPACITY),
             interval: Duration::from_millis(1),
             kept: Vec::new(),
-            peak: None,
+            between: Extremes::default(),
+            overall: Extremes::default(),
             latest: None,
         }
     }
@@ -53,6 +108,7 @@ impl<P: Point> Series<P> {
     /// Adds the next point; times do not run backwards.
     pub fn push(&mut self, point: P) {
         self.latest = Some(point);
+        self.overall.see(point);
         self.add(point);
         if self.kept.len() >= self.capacity {
             self.thin();
@@ -66,6 +122,15 @@ impl<P: Point> Series<P> {
         {
             self.keep(latest);
         }
+        for extreme in self.overall.in_order() {
+            let has = |point: &P| point.level() == extreme.level();
+            if !self.kept.iter().any(has) {
+                let place = self
+                    .kept
+                    .partition_point(|point| point.at() <= extreme.at());
+                self.kept.insert(place, extreme);
+            }
+        }
         self.kept
     }
 
@@ -76,24 +141,33 @@ impl<P: Point> Series<P> {
             .is_none_or(|previous| point.is_news(previous) || self.is_due(previous, &point));
         if is_kept {
             self.keep(point);
-        } else if self.peak.is_none_or(|peak| point.level() > peak.level()) {
-            self.peak = Some(point);
+        } else {
+            self.between.see(point);
         }
     }
 
-    /// Keeps the point, and before it the peak between it and the previous one, if there is one.
+    /// Keeps the point, and before it the peak and the dip between it and the previous one, if there are any.
     fn keep(&mut self, point: P) {
-        if self.kept.len() + 2 > self.kept.capacity() {
-            // Doubled, but with no more room than will be used: a peak may come on top.
-            let room = (self.kept.len() * 2).clamp(4, self.capacity + 2);
+        if self.kept.len() + 3 > self.kept.capacity() {
+            // Doubled, but with no more room than will be used: a peak and a dip may come on top.
+            let room = (self.kept.len() * 2).clamp(4, self.capacity + 3);
             self.kept
-                .reserve_exact(room.saturating_sub(self.kept.len()).max(2));
+                .reserve_exact(room.saturating_sub(self.kept.len()).max(3));
         }
-        let sides = self.kept.last().map_or(point.level(), |previous| {
-            previous.level().max(point.level())
-        });
-        let peak = self.peak.take();
-        self.kept.extend(peak.filter(|peak| peak.level() > sides));
+        let mut sides = Extremes::default();
+        self.kept
+            .last()
+            .into_iter()
+            .for_each(|last| sides.see(*last));
+        sides.see(point);
+        let [highest, lowest] =
+            [sides.high, sides.low].map(|side| side.and_then(|side| side.level()));
+        let is_beyond =
+            |extreme: &P| extreme.level() > highest || lowest.is_none() || extreme.level() < lowest;
+        let between = std::mem::take(&mut self.between);
+        let is_one = between.high.map(|high| high.at()) == between.low.map(|low| low.at());
+        let extremes = between.in_order().filter(is_beyond);
+        self.kept.extend(extremes.take(if is_one { 1 } else { 2 }));
         self.kept.push(point);
     }
 
@@ -104,8 +178,9 @@ impl<P: Point> Series<P> {
     fn thin(&mut self) {
         self.interval = self.interval * 2;
         let room = Vec::with_capacity(self.kept.capacity());
-        let (points, peak) = (std::mem::replace(&mut self.kept, room), self.peak.take());
-        for point in points.into_iter().chain(peak) {
+        let points = std::mem::replace(&mut self.kept, room);
+        let between = std::mem::take(&mut self.between);
+        for point in points.into_iter().chain(between.in_order()) {
             self.add(point);
         }
         // States that change all the time cannot all be kept.
@@ -140,8 +215,8 @@ mod tests {
         fn is_news(&self, previous: &Seen) -> bool {
             self.1 != previous.1
         }
-        fn level(&self) -> Duration {
-            Duration::ZERO
+        fn level(&self) -> Option<Duration> {
+            None
         }
     }
 
@@ -156,8 +231,8 @@ mod tests {
         fn is_news(&self, _: &Level) -> bool {
             false
         }
-        fn level(&self) -> Duration {
-            self.1
+        fn level(&self) -> Option<Duration> {
+            Some(self.1)
         }
     }
 
@@ -173,6 +248,18 @@ mod tests {
         assert!(points.len() <= Series::<Level>::CAPACITY + 2);
         assert!(points.windows(2).all(|pair| pair[0].0 < pair[1].0));
         assert_eq!(points.iter().filter(|point| point.1 == high).count(), 11);
+    }
+
+    #[test]
+    fn so_do_dips() {
+        let mut series = Series::new();
+        let (low, high) = (Duration::from_millis(37), Duration::from_millis(40));
+        for tick in 0..1_000_000u64 {
+            let level = if tick % 99_991 == 77 { low } else { high };
+            series.push(Level(Duration::from_micros(tick * 300), level));
+        }
+        let points = series.finish();
+        assert_eq!(points.iter().filter(|point| point.1 == low).count(), 11);
     }
 
     #[test]
@@ -216,7 +303,41 @@ mod tests {
         }
     }
 
+    /// A point with a level, and another state than the one before.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    struct Restless(Level, bool);
+
+    impl Point for Restless {
+        fn at(&self) -> Duration {
+            self.0.at()
+        }
+        fn is_news(&self, previous: &Restless) -> bool {
+            self.1 != previous.1
+        }
+        fn level(&self) -> Option<Duration> {
+            self.0.level()
+        }
+    }
+
     proptest! {
+        #[test]
+        fn the_extremes_of_all_are_kept(
+            levels in proptest::collection::vec((0u64..2_000, 0u64..1_000_000, any::<bool>()), 1..3_000)
+        ) {
+            let mut series = Series::with_capacity(0);
+            let mut at = Duration::ZERO;
+            for (step, level, state) in &levels {
+                at = at + Duration::from_micros(*step);
+                series.push(Restless(Level(at, Duration::from_nanos(*level)), *state));
+            }
+            let seen = levels.iter().map(|(_, level, _)| Duration::from_nanos(*level));
+            let points = series.finish();
+            let kept = || points.iter().map(|point| point.0.1);
+            prop_assert_eq!(kept().min(), seen.clone().min());
+            prop_assert_eq!(kept().max(), seen.max());
+            prop_assert!(points.windows(2).all(|pair| pair[0].at() <= pair[1].at()));
+        }
+
         #[test]
         fn never_more_than_the_capacity(step in 0u64..3_000, states in 1u64..4, room in 0usize..30_000) {
             let mut series = Series::with_capacity(room);

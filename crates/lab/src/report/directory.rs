@@ -3,6 +3,8 @@
 use std::ffi::OsStr;
 use std::path::Path;
 
+use units::Duration;
+
 use super::html::html;
 use super::page::Origin;
 use super::parquet;
@@ -21,6 +23,18 @@ pub const FILES: [&str; 7] = [
     REPORT,
 ];
 
+/// The name of the table of flows at [common times](Also::grid).
+const GRID: &str = "grid.parquet";
+
+/// What a record's directory has beside its [`FILES`].
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Also {
+    /// The qlog of these flows.
+    pub qlog: Vec<usize>,
+    /// Every flow at times that are so far apart and the same for all flows.
+    pub grid: Option<Duration>,
+}
+
 /// Checks, before the run that is to be recorded, that [`write_dir`] may write to `directory`: it does not exist yet, is
 /// empty, or holds an older record and nothing else; and a directory can be made beside it.
 ///
@@ -28,11 +42,16 @@ pub const FILES: [&str; 7] = [
 ///
 /// There is something else, or no directory to create it in, or the system refuses.
 pub fn check_dir(directory: &Path) -> Result<(), DirectoryError> {
-    place::check(directory, is_ours)
+    place::prepare(directory, is_ours)
+}
+
+/// Removes what was left in a directory of records when their writer was killed.
+pub fn tidy(records: &Path) {
+    place::tidy(records, None, is_ours);
 }
 
 fn is_ours(name: &OsStr) -> bool {
-    FILES.iter().any(|file| name == *file) || is_qlog(name)
+    FILES.iter().any(|file| name == *file) || name == GRID || is_qlog(name)
 }
 
 /// The name of the file with a flow's qlog: `flow-0.sqlog`, with the ending that RFC 7464's sequences of JSON have in
@@ -47,8 +66,7 @@ fn is_qlog(name: &OsStr) -> bool {
         .is_some_and(|flow| flow.parse::<usize>().is_ok())
 }
 
-/// Writes the record's [`FILES`] as a directory, and the qlog of the flows that `flows` says; an older record there is
-/// replaced.
+/// Writes the record's [`FILES`] as a directory, and what there is to be beside them; an older record there is replaced.
 ///
 /// All of it, or nothing: the files are written into a directory beside it, which gets its name when it is whole.
 ///
@@ -58,18 +76,18 @@ fn is_qlog(name: &OsStr) -> bool {
 pub fn write_dir(
     directory: &Path,
     record: &Record,
-    flows: &[usize],
+    also: &Also,
     origin: &Origin,
 ) -> Result<(), DirectoryError> {
     place::write(directory, is_ours, |part| {
-        write_files(part, record, flows, origin)
+        write_files(part, record, also, origin)
     })
 }
 
 fn write_files(
     directory: &Path,
     record: &Record,
-    flows: &[usize],
+    also: &Also,
     origin: &Origin,
 ) -> Result<(), DirectoryError> {
     let about = [
@@ -95,7 +113,11 @@ fn write_files(
     write_table(directory, "queue.parquet", table, &about)?;
     let table = parquet::transfers(record);
     write_table(directory, "transfers.parquet", table, &about)?;
-    for flow in flows {
+    if let Some(step) = also.grid {
+        let table = parquet::grid(record, step);
+        write_table(directory, GRID, table, &about)?;
+    }
+    for flow in &also.qlog {
         if let Some(log) = qlog(record, *flow) {
             write_text(directory, &qlog_file(*flow), &log)?;
         }

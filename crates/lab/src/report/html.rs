@@ -1,6 +1,7 @@
 //! The records as a page.
 
-use super::lanes::{describe, lanes};
+use super::describe::describe_hops;
+use super::lanes::lanes;
 use super::page::{Origin, Page, escape, fill};
 use super::plot::Plots;
 use super::table::{Words, completions, flows, notes};
@@ -45,7 +46,7 @@ pub fn html(records: &[Record], origin: &Origin) -> String {
         "notes" => notes.clone(),
         _ => String::new(),
     });
-    let about = first.map(|scenario| describe(&scenario.path) + how);
+    let about = first.map(|scenario| describe_hops(scenario) + how);
     let facts = records.first().map(|record| {
         let engine = &record.summary.engine;
         [

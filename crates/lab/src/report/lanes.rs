@@ -5,7 +5,6 @@ use std::collections::HashMap;
 use units::Bytes;
 
 use crate::record::{FlowRecord, FlowSummary, Record};
-use crate::scenario::PathSpec;
 
 /// A flow of one of the records.
 pub(super) struct Lane<'r> {
@@ -98,58 +97,6 @@ pub fn names(controllers: &[&str]) -> Vec<String> {
         }
     });
     names.collect()
-}
-
-/// The path in one line for people: `20 Mbit/s, RTprop 40 ms, buffer 8bdp (800 kB), loss 1%`.
-pub fn describe(path: &PathSpec) -> String {
-    let mut parts = Vec::new();
-    match (path.data.rate, &path.data.trace) {
-        (Some(rate), _) => parts.push(bits_per_sec(rate.bits_per_sec() as f64)),
-        (None, Some(trace)) => parts.push(format!("trace {}", trace.display())),
-        (None, None) => parts.push("no rate limit".to_string()),
-    }
-    parts.push(format!("RTprop {}", millis(path.rtt.as_millis_f64())));
-    if let Some(buffer) = path.data.buffer {
-        let size = path.buffer_bytes().map(bytes).unwrap_or_default();
-        parts.push(format!("buffer {buffer} ({size})"));
-    }
-    match path.data.loss {
-        path::Loss::None => {}
-        path::Loss::Independent(loss) => parts.push(format!("loss {loss}")),
-        path::Loss::GilbertElliott(_) => {
-            parts.push(format!("loss {} in bursts", percent(path.data.loss.mean())));
-        }
-    }
-    if path.data.loss != path::Loss::None && path.data.loss_at == path::LossAt::Exit {
-        parts.push("lost behind the bottleneck".to_string());
-    }
-    if path.ack_loss > units::Ratio::ZERO {
-        parts.push(format!("ACK loss {}", path.ack_loss));
-    }
-    if let Some(jitter) = path.data.jitter {
-        parts.push(format!("jitter up to {}", jitter.up_to));
-    }
-    if let Some(reorder) = path.data.reorder {
-        parts.push(format!("{} held back by {}", reorder.share, reorder.by));
-    }
-    if path.data.duplicate > units::Ratio::ZERO {
-        parts.push(format!("{} duplicated", path.data.duplicate));
-    }
-    if let Some(policer) = path.data.policer {
-        parts.push(format!("policer {} after {}", policer.rate, policer.burst));
-    }
-    if let Some(demand) = path.data.demand {
-        parts.push(format!("granted for what waits within {}", demand.within));
-    }
-    if let Some(aggregation) = path.aggregation {
-        parts.push(format!("ACKs every {}", aggregation.interval));
-    }
-    match path.data.changes.len() {
-        0 => {}
-        1 => parts.push("1 change".to_string()),
-        count => parts.push(format!("{count} changes")),
-    }
-    parts.join(", ")
 }
 
 /// A rate with the unit that suits it and three digits.

@@ -1,10 +1,12 @@
 //! Records as a table for people, as JSON for programs, as a page with plots, as Parquet, as qlog; and all of it as a
 //! directory.
 
+mod describe;
 mod directory;
 mod html;
 mod json;
 mod lanes;
+mod left;
 pub(crate) mod page;
 pub mod parquet;
 pub(crate) mod place;
@@ -13,12 +15,14 @@ mod qlog;
 mod section;
 mod table;
 
-pub use directory::{FILES, check_dir, qlog_file, write_dir};
+pub use describe::{describe, describe_hops};
+pub use directory::{Also, FILES, check_dir, qlog_file, tidy, write_dir};
 pub(crate) use html::hint;
 pub use html::html;
 pub use json::json;
+pub use lanes::names;
 pub(crate) use lanes::{bits_per_sec, bytes, percent, span};
-pub use lanes::{describe, names};
+pub use left::{Left, PART, beside, left_behind};
 pub use page::Origin;
 pub use place::DirectoryError;
 pub(crate) use plot::thin;

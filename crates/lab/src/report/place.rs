@@ -5,6 +5,7 @@ use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
+use super::left::{Left, OLD, PART, beside, hold, left_behind};
 use super::parquet::{self, Column, WriteError};
 
 /// The page that every such directory has.
@@ -75,7 +76,7 @@ pub(crate) fn check(
             format!("there is no directory {}", parent.display()),
         )));
     }
-    let part = beside(directory, "part");
+    let part = beside(directory, PART);
     fs::create_dir(&part)
         .and_then(|()| fs::remove_dir(&part))
         .map_err(system)?;
@@ -101,6 +102,40 @@ pub(crate) fn check(
     }
 }
 
+/// Removes what writers that were killed left of `directory`, or, without a name, of any directory in `parent`; puts back
+/// what they were about to replace. What holds anything else than files that `is_ours` is left alone.
+pub(crate) fn tidy(parent: &Path, name: Option<&OsStr>, is_ours: impl Fn(&OsStr) -> bool) {
+    let is_wanted = |left: &Left| name.is_none_or(|name| left.name == name);
+    let holds_ours = |left: &Left| {
+        let entries = fs::read_dir(&left.path);
+        entries.is_ok_and(|mut entries| {
+            entries.all(|entry| entry.is_ok_and(|entry| is_ours(&entry.file_name())))
+        })
+    };
+    for left in left_behind(parent)
+        .into_iter()
+        .filter(|left| is_wanted(left) && holds_ours(left))
+    {
+        let whole = parent.join(&left.name);
+        // What cannot be cleaned up shows when something is written; nothing that is to be known is lost here.
+        let _ = match left.what == OLD && !whole.exists() {
+            true => fs::rename(&left.path, &whole),
+            false => fs::remove_dir_all(&left.path),
+        };
+    }
+}
+
+/// [`tidy`] and [`check`], before the work whose results are to be written.
+pub(crate) fn prepare(
+    directory: &Path,
+    is_ours: impl Fn(&OsStr) -> bool,
+) -> Result<(), DirectoryError> {
+    if let Some(name) = directory.file_name() {
+        tidy(parent(directory), Some(name), &is_ours);
+    }
+    check(directory, is_ours)
+}
+
 /// Writes a directory; an older one of ours is replaced. All of it, or nothing: `files` writes into a directory beside it,
 /// which gets its name when it is whole.
 ///
@@ -113,14 +148,18 @@ pub(crate) fn write(
     files: impl FnOnce(&Path) -> Result<(), DirectoryError>,
 ) -> Result<(), DirectoryError> {
     check(directory, is_ours)?;
-    let part = beside(directory, "part");
+    let part = beside(directory, PART);
     let written = fs::create_dir(&part)
         .map_err(|source| DirectoryError::System {
             path: part.clone(),
             source,
         })
-        .and_then(|()| files(&part))
-        .and_then(|()| put(&part, directory));
+        .and_then(|()| {
+            // Until it has its name nobody else takes it for left behind.
+            let _held = hold(&part);
+            files(&part)?;
+            put(&part, directory)
+        });
     if written.is_err() {
         // If there is nothing to remove, nothing was left behind.
         let _ = fs::remove_dir_all(&part);
@@ -156,7 +195,7 @@ fn put(part: &Path, directory: &Path) -> Result<(), DirectoryError> {
         path: directory.to_owned(),
         source,
     };
-    let old = beside(directory, "old");
+    let old = beside(directory, OLD);
     let has_old = match fs::rename(directory, &old) {
         Ok(()) => true,
         Err(error) if error.kind() == ErrorKind::NotFound => false,
@@ -178,14 +217,6 @@ fn is_report(path: &Path) -> bool {
     let mut head = Vec::new();
     let read = File::open(path).and_then(|file| file.take(HEAD_BYTES).read_to_end(&mut head));
     read.is_ok() && head.windows(MARK.len()).any(|part| part == MARK)
-}
-
-/// A name of our own beside the directory.
-fn beside(directory: &Path, what: &str) -> PathBuf {
-    let name = directory.file_name().unwrap_or_default();
-    let mut name = name.to_owned();
-    name.push(format!(".{}.{what}", std::process::id()));
-    parent(directory).join(name)
 }
 
 fn parent(path: &Path) -> &Path {

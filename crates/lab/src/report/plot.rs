@@ -343,9 +343,7 @@ pub(crate) fn thin<P: Point>(samples: &[P], points: u64) -> Vec<&P> {
             continue;
         }
         due = sample.at() + step;
-        let before = picked
-            .last()
-            .map_or(Duration::ZERO, |picked| picked.level());
+        let before = picked.last().and_then(|picked| picked.level());
         let sides = before.max(sample.level());
         picked.extend(peak.take().filter(|peak| peak.level() > sides));
         picked.push(sample);

@@ -1,9 +1,10 @@
 //! How large a bottleneck's buffer is.
 
 use std::fmt;
+use std::num::IntErrorKind;
 use std::str::FromStr;
 
-use units::{Bytes, Duration};
+use units::{Bytes, Duration, ParseError};
 
 /// The size of a buffer, in whichever terms it was given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,33 +22,55 @@ pub enum BufferSpec {
     Time(Duration),
 }
 
-const EXPECTED: &str = "expected a buffer such as 4bdp, 100p, 250kb or 1s";
+/// The text is no buffer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum BufferError {
+    /// It is neither a size nor a multiple of the BDP nor a time.
+    #[error(
+        "expected a buffer such as 4bdp, 100p, 250kb or 1s; units: bdp, p (packets), those of sizes (b kb mb gb tb kib mib \
+         gib tib) and of times (ns us ms s min h)"
+    )]
+    Unknown,
+    /// Its value does not fit.
+    #[error("too large; give a buffer such as 4bdp, 100p, 250kb or 1s")]
+    TooLarge,
+}
+
+impl From<ParseError> for BufferError {
+    fn from(error: ParseError) -> BufferError {
+        match error.is_too_large() {
+            true => BufferError::TooLarge,
+            false => BufferError::Unknown,
+        }
+    }
+}
 
 impl FromStr for BufferSpec {
-    type Err = &'static str;
+    type Err = BufferError;
 
-    fn from_str(text: &str) -> Result<BufferSpec, &'static str> {
+    fn from_str(text: &str) -> Result<BufferSpec, BufferError> {
         let text = text.trim();
         if let Some(multiple) = text.strip_suffix("bdp") {
             // A thousandth of a "kilobyte" is exact, and parsed exactly: the decimals are those of the multiple.
-            let thousandths: Bytes = format!("{}kb", multiple.trim())
-                .parse()
-                .map_err(|_| EXPECTED)?;
+            let thousandths: Bytes = format!("{}kb", multiple.trim()).parse()?;
             return Ok(BufferSpec::Bdp {
                 thousandths: thousandths.get(),
             });
         }
         if let Some(packets) = text.strip_suffix('p') {
+            let packets = packets.trim().parse::<u64>();
             return packets
-                .trim()
-                .parse()
                 .map(BufferSpec::Packets)
-                .map_err(|_| EXPECTED);
+                .map_err(|error| match error.kind() {
+                    IntErrorKind::PosOverflow => BufferError::TooLarge,
+                    _ => BufferError::Unknown,
+                });
         }
-        if let Ok(bytes) = text.parse() {
-            return Ok(BufferSpec::Bytes(bytes));
+        match text.parse() {
+            Ok(bytes) => Ok(BufferSpec::Bytes(bytes)),
+            Err(error) if ParseError::is_too_large(&error) => Err(BufferError::TooLarge),
+            Err(_) => Ok(BufferSpec::Time(text.parse()?)),
         }
-        text.parse().map(BufferSpec::Time).map_err(|_| EXPECTED)
     }
 }
 

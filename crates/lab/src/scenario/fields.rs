@@ -118,6 +118,17 @@ pub(crate) const AGGREGATION: [&str; 1] = ["interval"];
 /// The queue disciplines, as `kind` calls them.
 const QUEUES: [&str; 5] = ["droptail", "codel", "fq_codel", "red", "threshold"];
 
+/// What `kind` calls the queue discipline.
+pub(crate) fn queue_kind(discipline: Discipline) -> &'static str {
+    match discipline {
+        Discipline::DropTail => "droptail",
+        Discipline::CoDel(_) => "codel",
+        Discipline::FqCoDel(_) => "fq_codel",
+        Discipline::Red(red) if red.min == red.max => "threshold",
+        Discipline::Red(_) => "red",
+    }
+}
+
 /// The fields of `queue`, by kind; each has `kind` beside them.
 pub(crate) const CODEL: [&str; 4] = ["kind", "target", "interval", "ecn"];
 pub(crate) const FQ_CODEL: [&str; 6] = ["kind", "target", "interval", "ecn", "flows", "quantum"];

@@ -90,11 +90,28 @@ impl LinkSpec {
     /// Reads `[path.uplink]`; the error's field is relative to it.
     pub(crate) fn read(value: &Value) -> Result<LinkSpec, ScenarioError> {
         let mut link = LinkSpec::default();
-        for entry in value.entries("a table such as { rate = \"1mbit\", buffer = \"100p\" }")? {
+        let entries = value.entries("a table such as { rate = \"1mbit\", buffer = \"100p\" }")?;
+        LinkSpec::check_given(entries.iter().map(|entry| entry.key.as_str()))?;
+        for entry in entries {
             let assigned = link.assign(&entry.key, &entry.value);
             assigned.map_err(|error| error.within(&entry.key))?;
         }
         Ok(link)
+    }
+
+    /// Whether these keys, all that are given of a link, make sense together whatever their values: with a `loss` of 0 %,
+    /// which may be one of several that are tried, `loss_at` is no mistake.
+    pub(crate) fn check_given<'k>(
+        mut keys: impl Iterator<Item = &'k str> + Clone,
+    ) -> Result<(), ScenarioError> {
+        let has_place = keys.clone().any(|key| key == "loss_at");
+        match has_place && !keys.any(|key| key == "loss") {
+            true => Err(ScenarioError::new(
+                "loss_at",
+                "has no effect without loss; give a loss such as 1%",
+            )),
+            false => Ok(()),
+        }
     }
 
     /// Sets the field `key`; the error's field is relative to the link.
@@ -150,6 +167,28 @@ impl LinkSpec {
         if let (None, Some(index)) = (self.rate, self.changes.iter().position(changes_rate)) {
             let reason = format!("there is no {name} to change; give one");
             return wrong(&format!("change[{index}].rate"), &reason);
+        }
+        let has_bottleneck = self.rate.is_some() || self.trace.is_some();
+        if let (false, Some(buffer)) = (has_bottleneck, self.buffer) {
+            let reason =
+                format!("{buffer} has no effect without {name} or a trace; give one of the two");
+            return wrong("buffer", &reason);
+        }
+        if !has_bottleneck && self.queue != Discipline::DropTail {
+            let kind = fields::queue_kind(self.queue);
+            let reason =
+                format!("{kind} has no effect without {name} or a trace; give one of the two");
+            return wrong("queue", &reason);
+        }
+        if let (Discipline::Red(red), Some(buffer)) = (self.queue, self.buffer_bytes(rtt))
+            && red.min > buffer
+        {
+            let reason = format!(
+                "{} begins at {}, beyond the buffer of {buffer}; give a smaller size, or a larger buffer",
+                fields::queue_kind(self.queue),
+                red.min
+            );
+            return wrong("queue", &reason);
         }
         match (self.buffer, self.buffer_bytes(rtt)) {
             (Some(buffer), None) => {

@@ -6,6 +6,7 @@
 
 mod app;
 mod bbr1;
+mod bounded;
 mod buffer;
 mod change;
 mod controller;
@@ -30,12 +31,13 @@ use transport::segment::HEADERS;
 use units::{Bytes, Duration};
 
 pub use bbr1::{Bbr1Spec, Variant};
-pub use buffer::BufferSpec;
+pub use buffer::{BufferError, BufferSpec};
 pub use change::ChangeSpec;
 pub use controller::{Controller, KernelController, UnknownController};
 pub use draft::Draft;
 pub use error::ScenarioError;
 pub(crate) use error::nearest;
+pub(crate) use fields::queue_kind;
 pub use flow::FlowSpec;
 pub use hops::Hops;
 pub use host::HostSpec;
@@ -280,7 +282,9 @@ impl Scenario {
             "warmup" => self.warmup = value.parse()?,
             "seed" => self.seed = value.whole()?,
             "path" => {
-                for entry in value.entries("a table such as [path]")? {
+                let entries = value.entries("a table such as [path]")?;
+                LinkSpec::check_given(entries.iter().map(|entry| entry.key.as_str()))?;
+                for entry in entries {
                     let assigned = self.assign_path(&entry.key, &entry.value);
                     assigned.map_err(|error| error.within(&entry.key))?;
                 }

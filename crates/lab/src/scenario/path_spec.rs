@@ -64,11 +64,20 @@ impl PathSpec {
             .map_err(|error| error.within(key).within("path"))
     }
 
+    /// Whether these keys, all that are given of a path, make sense together whatever their values.
+    ///
+    /// # Errors
+    ///
+    /// One has no effect without another; the error's field is `path.` and its key.
+    pub fn check_given(keys: &[&str]) -> Result<(), ScenarioError> {
+        LinkSpec::check_given(keys.iter().copied()).map_err(|error| error.within("path"))
+    }
+
     /// Whether the fields make sense together.
     ///
     /// # Errors
     ///
-    /// They do not; the error's field is the one to mend.
+    /// They do not, or one has no effect without another; the error's field is the one to mend.
     pub fn check(&self) -> Result<(), ScenarioError> {
         self.check_fields("path")
             .map_err(|error| error.within("path"))
@@ -131,7 +140,9 @@ impl PathSpec {
     /// Reads one `[[path.next]]`; the error's field is relative to it.
     pub(crate) fn read(value: &Value) -> Result<PathSpec, ScenarioError> {
         let mut path = PathSpec::default();
-        for entry in value.entries("a table such as [[path.next]] with rate = \"50mbit\"")? {
+        let entries = value.entries("a table such as [[path.next]] with rate = \"50mbit\"")?;
+        LinkSpec::check_given(entries.iter().map(|entry| entry.key.as_str()))?;
+        for entry in entries {
             let assigned = path.assign(&entry.key, &entry.value);
             assigned.map_err(|error| error.within(&entry.key))?;
         }

@@ -65,6 +65,8 @@ fn link(spec: &LinkSpec) -> Table {
         text(&mut table, "buffer", buffer);
     }
     match spec.loss {
+        // A place needs a loss.
+        Loss::None if spec.loss_at == LossAt::Exit => text(&mut table, "loss", Ratio::ZERO),
         Loss::None => {}
         Loss::Independent(loss) => text(&mut table, "loss", loss),
         Loss::GilbertElliott(gilbert) => {

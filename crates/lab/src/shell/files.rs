@@ -22,7 +22,7 @@ pub const FILES: [&str; 4] = ["summary.json", "summary.txt", "ways.parquet", REP
 ///
 /// There is something else, or no directory to create it in, or the system refuses.
 pub fn check_dir(directory: &Path) -> Result<(), DirectoryError> {
-    place::check(directory, is_ours)
+    place::prepare(directory, is_ours)
 }
 
 fn is_ours(name: &OsStr) -> bool {

@@ -145,6 +145,9 @@ impl Shell {
         })?;
         let watch = Watch::start(tunnel, self.direction.paths(&self.path), flows)?;
         let command = with_variables(Command::new(&self.command), &addresses);
+        if attendant.signal().is_some() {
+            return Err(ShellError::Interrupted);
+        }
         let mut running = command.spawn(&network.near, init)?;
         let exit_code = attend(&mut running, attendant)?;
         let seen = watch.finish()?;

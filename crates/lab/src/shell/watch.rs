@@ -41,8 +41,8 @@ impl Point for WaySample {
         false
     }
 
-    fn level(&self) -> Duration {
-        self.delay
+    fn level(&self) -> Option<Duration> {
+        Some(self.delay)
     }
 }
 

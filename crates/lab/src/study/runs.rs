@@ -37,6 +37,8 @@ pub enum Runs {
         place: String,
         /// The runs.
         plan: Plan,
+        /// What a first impression does otherwise, if it is one.
+        less: Option<String>,
     },
 }
 
@@ -103,6 +105,8 @@ impl Runs {
                 name: name.to_owned(),
                 place: text.place,
                 plan,
+                less: (length == Length::Quick)
+                    .then(|| format!("members = {count}, and not {}", population.members)),
             }),
             Err(error) => Err(RunsError::Population {
                 place: text.place,
@@ -116,6 +120,14 @@ impl Runs {
         match self {
             Runs::Study(study) => study.caption.as_deref(),
             Runs::Population { .. } => None,
+        }
+    }
+
+    /// What a first impression does otherwise than the file says, if it is one and does: `duration = 5s`.
+    pub fn less(&self) -> Option<String> {
+        match self {
+            Runs::Study(study) => study.less(),
+            Runs::Population { less, .. } => less.clone(),
         }
     }
 
@@ -156,7 +168,9 @@ impl Runs {
     pub fn add_to(&self, batch: &mut Batch) -> Result<(), BatchError> {
         match self {
             Runs::Study(study) => batch.add_study(study),
-            Runs::Population { name, place, plan } => batch.add(name, place, plan.clone(), false),
+            Runs::Population {
+                name, place, plan, ..
+            } => batch.add(name, place, plan.clone(), false),
         }
     }
 }

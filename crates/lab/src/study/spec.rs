@@ -108,6 +108,27 @@ impl Study {
         })
     }
 
+    /// What a first impression does otherwise, if it is one and does: `duration = 5s; path.loss = 1%`.
+    pub fn less(&self) -> Option<String> {
+        if self.length != Length::Quick {
+            return None;
+        }
+        let of_quick = self
+            .alterations
+            .iter()
+            .filter(|(when, _)| *when == When::Quick);
+        let fields = of_quick.filter_map(|(_, value)| value.entries(EXAMPLE).ok());
+        let fields = fields.flatten().map(|field| {
+            let value = match &field.value {
+                Value::List(kept) => kept.iter().map(axis_label).collect::<Vec<_>>().join(", "),
+                value => axis_label(value),
+            };
+            format!("{} = {value}", field.key)
+        });
+        let fields: Vec<String> = fields.collect();
+        (!fields.is_empty()).then(|| fields.join("; "))
+    }
+
     /// The sweep on an engine.
     ///
     /// # Errors

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::io::Write;
+use std::ops::Range;
 
 use serde_json::Value;
 
@@ -29,6 +30,17 @@ pub enum Cells {
     Whole(Vec<Option<u64>>),
     /// Numbers.
     Real(Vec<Option<f64>>),
+    /// Lists of structs.
+    Lists(Lists),
+}
+
+/// The values of a column with lists of structs: the items of all rows one after another, and those of each row.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Lists {
+    /// The places of a row's items, if it has a list.
+    pub rows: Vec<Option<Range<usize>>>,
+    /// What the items have in each field.
+    pub fields: Vec<Column>,
 }
 
 /// One row a flow a run, in the order of the plan and the flows:
@@ -36,8 +48,8 @@ pub enum Cells {
 /// - `axis_…` for each field that varies, dots as underscores: a number in the unit that the name ends with, if all
 ///   values are numbers of a kind, else the text;
 /// - `point`, `repeat` and `seed` of the run;
-/// - everything that the summary says of the run and its path: `path_queue_ms_p95` is `path.queue_ms.p95`, lists are
-///   their JSON;
+/// - everything that the summary says of the run and its path: `path_queue_p95_ms` is `path.queue_ms.p95`, with the unit
+///   at the end; lists of objects are lists of structs, and left out if no run has an item;
 /// - everything that it says of the flow: `flow_goodput_bps`.
 ///
 /// Without `wall_s`: the same sweep gives the same table. Without `partial`: runs that were ended are not kept.
@@ -60,13 +72,11 @@ pub fn columns(plan: &Plan, store: &Store) -> Vec<Column> {
     columns.push(whole("point", |run| run.point as u64));
     columns.push(whole("repeat", |run| run.repeat));
     columns.push(whole("seed", |run| run.scenario.seed));
-    columns.extend(flattened(
-        "",
-        &["flows", "wall_s", "partial", "seed"],
-        &rows,
-        |row| row.summary,
-    ));
-    columns.extend(flattened("flow_", &[], &rows, |row| row.flow));
+    let of_run = ["flows", "wall_s", "partial", "seed"];
+    let summaries: Vec<&Value> = rows.iter().map(|row| row.summary).collect();
+    columns.extend(flattened("", &of_run, &summaries));
+    let flows: Vec<&Value> = rows.iter().map(|row| row.flow).collect();
+    columns.extend(flattened("flow_", &[], &flows));
     columns
 }
 
@@ -98,6 +108,7 @@ impl Column {
             Cells::Text(cells) => cells.len(),
             Cells::Whole(cells) => cells.len(),
             Cells::Real(cells) => cells.len(),
+            Cells::Lists(lists) => lists.rows.len(),
         }
     }
 
@@ -115,6 +126,11 @@ impl Column {
             Cells::Real(cells) => {
                 parquet::Column::real(name, |row| cells.get(*row).copied().flatten())
             }
+            Cells::Lists(lists) => parquet::Column::list(
+                name,
+                |row: &usize| Some(lists.rows.get(*row)?.clone()?.collect()),
+                lists.fields.iter().map(Column::to_parquet).collect(),
+            ),
         }
     }
 }
@@ -152,27 +168,22 @@ fn axes(plan: &Plan, rows: &[Row<'_>]) -> Vec<Column> {
     plan.fields.iter().enumerate().map(column).collect()
 }
 
-/// A column for everything in the objects that `object` finds, in the order in which it is met first.
-fn flattened<'r>(
-    prefix: &str,
-    without: &[&str],
-    rows: &[Row<'r>],
-    object: fn(&Row<'r>) -> &'r Value,
-) -> Vec<Column> {
+/// A column for everything in the objects, in the order in which it is met first.
+fn flattened(prefix: &str, without: &[&str], objects: &[&Value]) -> Vec<Column> {
     let mut names: Vec<String> = Vec::new();
     let mut places: HashMap<String, usize> = HashMap::new();
     let mut values: Vec<Vec<Option<&Value>>> = Vec::new();
-    for (index, row) in rows.iter().enumerate() {
+    for (index, object) in objects.iter().enumerate() {
         let mut leaves = Vec::new();
-        for (key, value) in object(row).as_object().into_iter().flatten() {
+        for (key, value) in object.as_object().into_iter().flatten() {
             if !without.contains(&key.as_str()) {
-                collect(format!("{prefix}{key}"), value, &mut leaves);
+                collect(prefix, key, "", value, &mut leaves);
             }
         }
         for (name, value) in leaves {
             let place = *places.entry(name.clone()).or_insert_with(|| {
                 names.push(name);
-                values.push(vec![None; rows.len()]);
+                values.push(vec![None; objects.len()]);
                 values.len() - 1
             });
             if let Some(cell) = values.get_mut(place).and_then(|cells| cells.get_mut(index)) {
@@ -183,38 +194,84 @@ fn flattened<'r>(
     names
         .into_iter()
         .zip(values)
-        .map(|(name, values)| Column {
-            name,
-            cells: typed(&values),
+        .filter_map(|(name, values)| {
+            Some(Column {
+                name,
+                cells: typed(&values)?,
+            })
         })
         .collect()
 }
 
-/// Everything in the value that is no object itself, with its name.
-fn collect<'v>(name: String, value: &'v Value, leaves: &mut Vec<(String, &'v Value)>) {
-    match value {
-        Value::Object(inner) => {
-            for (key, value) in inner {
-                collect(format!("{name}_{key}"), value, leaves);
-            }
-        }
-        value => leaves.push((name, value)),
+/// Everything in the value that is no object itself, with its name: the keys that lead to it, and the unit that the last
+/// of them ends with. `p95` in `queue_ms` is `queue_p95_ms`.
+fn collect<'v>(
+    prefix: &str,
+    key: &str,
+    unit: &str,
+    value: &'v Value,
+    leaves: &mut Vec<(String, &'v Value)>,
+) {
+    let Value::Object(inner) = value else {
+        leaves.push((format!("{prefix}{key}{unit}"), value));
+        return;
+    };
+    let (stem, unit) = split_unit(key);
+    let prefix = format!("{prefix}{stem}_");
+    for (key, value) in inner {
+        collect(&prefix, key, unit, value, leaves);
     }
 }
 
-/// The values in the narrowest type that has room for all of them.
-fn typed(values: &[Option<&Value>]) -> Cells {
+/// A key without its unit, and the unit: `rtt_ms` has one, `jain_per_s` counts nothing in seconds.
+fn split_unit(key: &str) -> (&str, &str) {
+    let units = ["_ms", "_s", "_bps", "_bytes"];
+    let of = |unit: &&str| key.ends_with(*unit) && !key.ends_with("_per_s");
+    let unit = units.into_iter().find(of).unwrap_or_default();
+    key.split_at(key.len() - unit.len())
+}
+
+/// The values in the narrowest type that has room for all of them; nothing if they are lists without an item.
+fn typed(values: &[Option<&Value>]) -> Option<Cells> {
     let known = || values.iter().flatten().filter(|value| !value.is_null());
+    let is_empty = |value: &&Value| value.as_array().is_some_and(Vec::is_empty);
+    if known().next().is_some() && known().all(is_empty) {
+        return None;
+    }
+    let is_list = |value: &&Value| {
+        let items = value.as_array();
+        items.is_some_and(|items| items.iter().all(Value::is_object))
+    };
+    if known().next().is_some() && known().all(is_list) {
+        return Some(Cells::Lists(lists(values)));
+    }
     if known().next().is_some() && known().all(|value| value.is_u64()) {
-        return Cells::Whole(values.iter().map(|value| (*value)?.as_u64()).collect());
+        let cells = values.iter().map(|value| (*value)?.as_u64());
+        return Some(Cells::Whole(cells.collect()));
     }
     if known().all(|value| value.is_number()) {
-        return Cells::Real(values.iter().map(|value| (*value)?.as_f64()).collect());
+        let cells = values.iter().map(|value| (*value)?.as_f64());
+        return Some(Cells::Real(cells.collect()));
     }
     let text = |value: &Value| match value {
         Value::Null => None,
         Value::String(text) => Some(text.clone()),
         other => Some(other.to_string()),
     };
-    Cells::Text(values.iter().map(|value| (*value).and_then(text)).collect())
+    let cells = values.iter().map(|value| (*value).and_then(text));
+    Some(Cells::Text(cells.collect()))
+}
+
+fn lists(values: &[Option<&Value>]) -> Lists {
+    let mut items: Vec<&Value> = Vec::new();
+    let rows = values.iter().map(|value| {
+        let list = (*value)?.as_array()?;
+        let before = items.len();
+        items.extend(list);
+        Some(before..items.len())
+    });
+    Lists {
+        rows: rows.collect(),
+        fields: flattened("", &[], &items),
+    }
 }

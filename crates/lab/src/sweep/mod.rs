@@ -21,7 +21,7 @@ mod work;
 
 pub use axis::Axis;
 pub(crate) use axis::label as axis_label;
-pub use columns::{Cells, Column, columns, write_parquet};
+pub use columns::{Cells, Column, Lists, columns, write_parquet};
 pub use execute::{Event, Failed, execute, missing};
 pub(crate) use execute::{execute_all, execute_each};
 pub use metric::{Metric, UnknownMetric};
@@ -32,7 +32,7 @@ pub use results::{Group, Results};
 pub use seed::derive as derive_seed;
 pub use spec::{PlotSpec, Scale, Sweep, SweepError};
 pub use spread::Spread;
-pub(crate) use spread::median;
+pub(crate) use spread::{median, quantile};
 pub use store::{Store, StoreError};
 pub use table::{ROWS, table};
 pub use work::Work;

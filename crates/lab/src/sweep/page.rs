@@ -4,8 +4,9 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 
-use super::axis;
+use super::axis::{self, Axis};
 use super::metric::Metric;
+use super::plan::Point;
 use super::quantity::Unit;
 use super::results::{Group, Results, distinct};
 use super::spec::{Scale, Sweep};
@@ -24,24 +25,30 @@ const WIDE: f64 = 50.0;
 /// Everything that the page's script gets.
 #[derive(Serialize)]
 struct Data {
-    x: XAxis,
     /// The metric to begin with.
     y: &'static str,
     /// Those that any run tells.
     metrics: Vec<MetricData>,
-    lines: Vec<Line>,
-    /// The line that each row of the table is a point of.
-    rows: Vec<Option<usize>>,
+    /// What varies: the sweep's axes, and the controllers.
+    axes: Vec<AxisData>,
+    /// The axis across to begin with.
+    x: usize,
+    /// A row of the table each.
+    groups: Vec<GroupData>,
 }
 
 #[derive(Serialize)]
-struct XAxis {
+struct AxisData {
+    /// What people call it: a field, or several that vary together.
     field: String,
     scale: &'static str,
     /// The values as the sweep writes them.
     labels: Vec<String>,
-    /// Where they are on the axis.
+    /// Where they are when the axis is across.
     places: Vec<f64>,
+    /// The value of each group, as its place among the labels.
+    #[serde(skip)]
+    values: Vec<Option<usize>>,
 }
 
 #[derive(Serialize)]
@@ -50,12 +57,12 @@ struct MetricData {
     title: &'static str,
 }
 
-/// A controller, at all values of x, where what else varies stays the same.
 #[derive(Serialize)]
-struct Line {
-    name: String,
-    /// For each metric, for each value of x, median, smallest and largest.
-    values: Vec<Vec<Option<[f64; 3]>>>,
+struct GroupData {
+    /// The place of its value on each axis.
+    values: Vec<Option<usize>>,
+    /// For each metric, median, smallest and largest.
+    metrics: Vec<Option<[f64; 3]>>,
 }
 
 /// The results as one self-contained page: a plot of a metric against a field, and the table. `text` is what the sweep
@@ -109,36 +116,6 @@ fn failed(results: &Results<'_>) -> String {
 }
 
 fn data(sweep: &Sweep, results: &Results<'_>) -> Data {
-    let plot = &sweep.plot;
-    let fields: Vec<&str> = sweep.fields().collect();
-    let texts = |field: usize| {
-        let values = results.plan.points.iter();
-        distinct(values.filter_map(move |point| Some(point.values.get(field)?.as_str())))
-    };
-    let numbers = |field: usize| axis::numbers(texts(field).into_iter());
-    let wanted = plot.x.as_deref();
-    let field = (0..fields.len())
-        .find(|place| fields.get(*place).copied() == wanted)
-        .or_else(|| (0..fields.len()).find(|place| numbers(*place).is_some()))
-        .unwrap_or(0);
-    let name = fields.get(field).copied().unwrap_or_default();
-    let axis = sweep
-        .axes
-        .iter()
-        .find(|axis| axis.fields.iter().any(|of| of == name));
-    let labels = texts(field);
-    let is_log = axis.is_some_and(|axis| axis.is_log);
-    let wanted = plot.scale.or(is_log.then_some(Scale::Log));
-    let (scale, places) = scaled(numbers(field), wanted, labels.len());
-    // What varies together with x is told by x.
-    let others: Vec<usize> = results
-        .fields()
-        .into_iter()
-        .filter(|place| {
-            let other = fields.get(*place).copied().unwrap_or_default();
-            !axis.is_some_and(|axis| axis.fields.iter().any(|of| of == other))
-        })
-        .collect();
     let metrics: Vec<Metric> = Metric::ALL
         .into_iter()
         .filter(|metric| {
@@ -146,17 +123,42 @@ fn data(sweep: &Sweep, results: &Results<'_>) -> Data {
             results.groups.iter().any(told)
         })
         .collect();
-    let (lines, rows) = lines(results, field, &others, &labels, &metrics);
+    let of_fields = sweep
+        .axes
+        .iter()
+        .map(|axis| axis_data(sweep, axis, results));
+    let (mut axes, mut has_numbers): (Vec<AxisData>, Vec<bool>) = of_fields.flatten().unzip();
+    let controllers = distinct(results.groups.iter().map(|group| group.controller.as_str()));
+    if controllers.len() > 1 {
+        axes.push(controller_axis(&controllers, results));
+        has_numbers.push(false);
+    }
+    let wanted = sweep.plot.x.as_deref();
+    let is_wanted = |axis: &AxisData| {
+        let mut fields = axis.field.split(JOINED);
+        wanted.is_some_and(|wanted| fields.any(|field| field == wanted))
+    };
+    let x = axes.iter().position(is_wanted);
+    let x = x.or_else(|| has_numbers.iter().position(|has| *has));
+    let metrics_of = |group: &Group| {
+        let spreads = metrics.iter().map(|metric| group.metric(*metric));
+        let three = |Spread { median, min, max }| [median, min, max];
+        spreads.map(|spread| spread.map(three)).collect()
+    };
+    let groups = results.groups.iter().enumerate();
     Data {
-        lines,
-        rows,
-        x: XAxis {
-            field: name.to_string(),
-            scale: scale.name(),
-            labels: labels.iter().map(|label| label.to_string()).collect(),
-            places,
-        },
-        y: plot.y.name(),
+        y: sweep.plot.y.name(),
+        groups: groups
+            .map(|(place, group)| GroupData {
+                values: axes
+                    .iter()
+                    .map(|axis| axis.values.get(place).copied().flatten())
+                    .collect(),
+                metrics: metrics_of(group),
+            })
+            .collect(),
+        axes,
+        x: x.unwrap_or(0),
         metrics: metrics
             .iter()
             .map(|metric| MetricData {
@@ -167,6 +169,83 @@ fn data(sweep: &Sweep, results: &Results<'_>) -> Data {
     }
 }
 
+/// Between the fields that vary together, and between their values.
+const JOINED: &str = " & ";
+
+/// An axis of the sweep, and whether it has numbers; nothing if it only names the controllers.
+fn axis_data(sweep: &Sweep, axis: &Axis, results: &Results<'_>) -> Option<(AxisData, bool)> {
+    let plan = results.plan;
+    let places: Vec<usize> = results
+        .fields()
+        .into_iter()
+        .filter(|place| {
+            let field = plan.fields.get(*place);
+            field.is_some_and(|field| axis.fields.contains(field))
+        })
+        .collect();
+    if places.is_empty() {
+        return None;
+    }
+    let label_of = |point: &Point| {
+        let values = places.iter().filter_map(|place| point.values.get(*place));
+        values.map(String::as_str).collect::<Vec<_>>().join(JOINED)
+    };
+    // Each value once, with the first point that has it.
+    let mut labels: Vec<String> = Vec::new();
+    let mut known: HashMap<String, usize> = HashMap::new();
+    let mut firsts: Vec<&Point> = Vec::new();
+    for point in &plan.points {
+        let label = label_of(point);
+        if !known.contains_key(&label) {
+            known.insert(label.clone(), labels.len());
+            labels.push(label);
+            firsts.push(point);
+        }
+    }
+    let numbers_of = |place: usize| {
+        let values = firsts.iter().filter_map(|point| point.values.get(place));
+        axis::numbers(values.map(String::as_str))
+    };
+    let is_wanted = |place: &usize| plan.fields.get(*place) == sweep.plot.x.as_ref();
+    let wanted = places.iter().copied().find(is_wanted);
+    let number = wanted.or_else(|| {
+        places
+            .iter()
+            .copied()
+            .find(|place| numbers_of(*place).is_some())
+    });
+    let numbers = number.and_then(numbers_of);
+    let has_numbers = numbers.is_some();
+    let scale = wanted.and(sweep.plot.scale);
+    let scale = scale.or(axis.is_log.then_some(Scale::Log));
+    let (scale, places_across) = scaled(numbers, scale, labels.len());
+    let fields = places.iter().filter_map(|place| plan.fields.get(*place));
+    let of_group = |group: &Group| known.get(&label_of(results.point(group)?)).copied();
+    let data = AxisData {
+        field: fields.map(String::as_str).collect::<Vec<_>>().join(JOINED),
+        scale: scale.name(),
+        values: results.groups.iter().map(of_group).collect(),
+        labels,
+        places: places_across,
+    };
+    Some((data, has_numbers))
+}
+
+fn controller_axis(controllers: &[&str], results: &Results<'_>) -> AxisData {
+    let place = |group: &Group| {
+        controllers
+            .iter()
+            .position(|name| *name == group.controller)
+    };
+    AxisData {
+        field: "controller".to_owned(),
+        scale: Scale::Even.name(),
+        labels: controllers.iter().map(|name| (*name).to_owned()).collect(),
+        places: (0..controllers.len()).map(|place| place as f64).collect(),
+        values: results.groups.iter().map(place).collect(),
+    }
+}
+
 /// How x is drawn, and where its values are: as it is wished if that is possible, else as it suits the values.
 fn scaled(
     numbers: Option<(Unit, Vec<f64>)>,
@@ -174,7 +253,14 @@ fn scaled(
     count: usize,
 ) -> (Scale, Vec<f64>) {
     let even = || (0..count).map(|place| place as f64).collect();
-    let Some((_, numbers)) = numbers.filter(|_| wanted != Some(Scale::Even)) else {
+    // Of fields that vary together, one may stay where it is while another goes on.
+    let are_apart = |numbers: &[f64]| {
+        let mut sorted = numbers.to_vec();
+        sorted.sort_by(f64::total_cmp);
+        sorted.windows(2).all(|pair| pair.first() < pair.last())
+    };
+    let numbers = numbers.filter(|(_, numbers)| wanted != Some(Scale::Even) && are_apart(numbers));
+    let Some((_, numbers)) = numbers else {
         return (Scale::Even, even());
     };
     let positive = || numbers.iter().copied().filter(|number| *number > 0.0);
@@ -190,52 +276,6 @@ fn scaled(
         (None, false) if is_wide => (Scale::Log, numbers),
         (None, _) => (Scale::Linear, numbers),
     }
-}
-
-/// The lines of the plot, and the line of each group.
-fn lines(
-    results: &Results<'_>,
-    x: usize,
-    others: &[usize],
-    labels: &[&str],
-    metrics: &[Metric],
-) -> (Vec<Line>, Vec<Option<usize>>) {
-    let mut lines: Vec<Line> = Vec::new();
-    let mut rows = Vec::new();
-    let mut places: HashMap<String, usize> = HashMap::new();
-    let columns: HashMap<&str, usize> = labels.iter().copied().zip(0..).collect();
-    for group in &results.groups {
-        let Some(point) = results.point(group) else {
-            rows.push(None);
-            continue;
-        };
-        let parts = others.iter().filter_map(|place| {
-            let field = results.plan.fields.get(*place)?;
-            Some(format!(" {field}={}", point.values.get(*place)?))
-        });
-        let name = group.controller.clone() + &parts.collect::<String>();
-        let index = *places.entry(name.clone()).or_insert_with(|| {
-            lines.push(Line {
-                name,
-                values: vec![vec![None; labels.len()]; metrics.len()],
-            });
-            lines.len() - 1
-        });
-        rows.push(Some(index));
-        let value = point.values.get(x);
-        let place = value.and_then(|value| columns.get(value.as_str()).copied());
-        let (Some(line), Some(place)) = (lines.get_mut(index), place) else {
-            continue;
-        };
-        for (metric, values) in metrics.iter().zip(&mut line.values) {
-            let spread = group.metric(*metric);
-            let numbers = spread.map(|Spread { median, min, max }| [median, min, max]);
-            if let Some(value) = values.get_mut(place) {
-                *value = numbers;
-            }
-        }
-    }
-    (lines, rows)
 }
 
 #[cfg(test)]

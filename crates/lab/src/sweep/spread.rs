@@ -36,6 +36,13 @@ pub fn median(values: &mut [f64]) -> Option<f64> {
     }
 }
 
+/// The value that the share `quantile` of the values does not exceed: the nearest rank.
+pub fn quantile(mut values: Vec<f64>, quantile: f64) -> Option<f64> {
+    values.sort_unstable_by(f64::total_cmp);
+    let rank = (values.len() as f64 * quantile).ceil() as usize;
+    values.get(rank.saturating_sub(1)).copied()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -52,5 +59,14 @@ mod tests {
         };
         assert_eq!(Spread::of(vec![9.0, 1.0, 2.0]), Some(spread));
         assert_eq!(Spread::of(Vec::new()), None);
+    }
+
+    #[test]
+    fn quantiles_are_values_that_were_seen() {
+        let values = || vec![4.0, 1.0, 3.0, 2.0];
+        assert_eq!(quantile(values(), 0.5), Some(2.0));
+        assert_eq!(quantile(values(), 0.0), Some(1.0));
+        assert_eq!(quantile(values(), 1.0), Some(4.0));
+        assert_eq!(quantile(Vec::new(), 0.5), None);
     }
 }

@@ -118,6 +118,27 @@ fn what_is_done_is_not_run_again_unless_something_has_changed() {
 }
 
 #[test]
+fn the_same_calibration_gives_the_same_table() {
+    let calibration = of_sim(&[small("")], &[], 1);
+    let table = |at: &str, load: f64| {
+        let directory = tempfile::tempdir().unwrap();
+        let mut store = Store::open(directory.path()).unwrap();
+        let made = Made {
+            at: at.to_owned(),
+            load: Some(load),
+            ..made("a", "1")
+        };
+        run(&calibration, &mut store, &made, &Cancel::new());
+        let mut table = Vec::new();
+        write_parquet(&mut table, &calibration, &store).unwrap();
+        table
+    };
+    // On another day, on a machine that is busier.
+    let first = table("2026-11-21T00:00:00Z", 0.1);
+    assert!(first == table("2027-01-01T12:00:00Z", 7.0), "to the byte");
+}
+
+#[test]
 fn repeats_have_seeds_of_their_own() {
     let calibration = of_sim(&[small("")], &["bbr1-*"], 3);
     let [side, _] = &calibration.sides;

@@ -96,7 +96,7 @@ fn runs_are_long_enough_to_settle_and_short_enough_to_wait_for() {
         assert!(duration >= 15.0 && duration >= 100.0 * rtprop, "{name}");
     }
     let total: f64 = scenarios(&all).map(|(_, scenario)| seconds(scenario)).sum();
-    assert!(total * 3.0 <= 65.0 * 60.0, "{total} s, three times");
+    assert!(total * 3.0 <= 100.0 * 60.0, "{total} s, three times");
     let choice = Choice {
         is_quick: true,
         ..Choice::default()
@@ -105,7 +105,7 @@ fn runs_are_long_enough_to_settle_and_short_enough_to_wait_for() {
     let total: f64 = scenarios(&quick)
         .map(|(_, scenario)| seconds(scenario))
         .sum();
-    assert!((60.0..=170.0).contains(&total), "{total} s");
+    assert!((60.0..=240.0).contains(&total), "{total} s");
 }
 
 #[test]

@@ -7,7 +7,8 @@ use std::time::{Duration, SystemTime};
 
 use ::parquet::file::reader::{FileReader, SerializedFileReader};
 use ::parquet::record::{Field, Row};
-use lab::report::{FILES, Origin, check_dir, parquet, write_dir};
+use lab::report::parquet::Column;
+use lab::report::{Also, FILES, Origin, check_dir, parquet, tidy, write_dir};
 use serde_json::Value;
 
 use crate::records::{crowd, record};
@@ -52,7 +53,7 @@ fn every_file_is_there_and_says_what_the_record_says() {
     let home = tempfile::tempdir().unwrap();
     let directory = home.path().join("out");
     let record = record("race", "bbr1", false);
-    write_dir(&directory, &record, &[], &origin()).unwrap();
+    write_dir(&directory, &record, &Also::default(), &origin()).unwrap();
     assert_eq!(names(home.path()), BTreeSet::from(["out".to_string()]));
     assert_eq!(names(&directory), FILES.map(String::from).into());
 
@@ -97,7 +98,7 @@ fn many_flows_several_bottlenecks_transfers() {
     let home = tempfile::tempdir().unwrap();
     let directory = home.path().join("out");
     let record = crowd(60);
-    write_dir(&directory, &record, &[], &origin()).unwrap();
+    write_dir(&directory, &record, &Also::default(), &origin()).unwrap();
 
     // More than a row group.
     let (rows, _) = read(&directory.join("samples.parquet"));
@@ -142,7 +143,13 @@ fn tables_of_nothing_can_be_read() {
     let home = tempfile::tempdir().unwrap();
     let mut record = record("race", "bbr1", false);
     record.paths.clear();
-    write_dir(&home.path().join("out"), &record, &[], &origin()).unwrap();
+    write_dir(
+        &home.path().join("out"),
+        &record,
+        &Also::default(),
+        &origin(),
+    )
+    .unwrap();
     for table in ["queue.parquet", "transfers.parquet"] {
         assert!(read(&home.path().join("out").join(table)).0.is_empty());
     }
@@ -152,7 +159,13 @@ fn tables_of_nothing_can_be_read() {
 fn the_same_record_gives_the_same_files() {
     let home = tempfile::tempdir().unwrap();
     for name in ["one", "two"] {
-        write_dir(&home.path().join(name), &crowd(3), &[], &origin()).unwrap();
+        write_dir(
+            &home.path().join(name),
+            &crowd(3),
+            &Also::default(),
+            &origin(),
+        )
+        .unwrap();
     }
     for file in FILES {
         let read = |name: &str| fs::read(home.path().join(name).join(file)).unwrap();
@@ -165,15 +178,32 @@ fn an_older_record_is_replaced_and_nothing_else_ever_is() {
     let home = tempfile::tempdir().unwrap();
     let directory = home.path().join("out");
     fs::create_dir(&directory).unwrap();
-    write_dir(&directory, &record("first", "bbr1", false), &[], &origin()).unwrap();
-    write_dir(&directory, &record("second", "bbr1", false), &[], &origin()).unwrap();
+    write_dir(
+        &directory,
+        &record("first", "bbr1", false),
+        &Also::default(),
+        &origin(),
+    )
+    .unwrap();
+    write_dir(
+        &directory,
+        &record("second", "bbr1", false),
+        &Also::default(),
+        &origin(),
+    )
+    .unwrap();
     let summary = || fs::read_to_string(directory.join("summary.json")).unwrap();
     assert!(summary().contains("\"second\""));
     assert_eq!(names(home.path()), BTreeSet::from(["out".to_string()]));
 
     // Somebody's notes beside the record.
     fs::write(directory.join("notes.txt"), "mine").unwrap();
-    let refused = write_dir(&directory, &record("third", "bbr1", false), &[], &origin());
+    let refused = write_dir(
+        &directory,
+        &record("third", "bbr1", false),
+        &Also::default(),
+        &origin(),
+    );
     let error = refused.unwrap_err().to_string();
     assert!(error.contains("holds notes.txt; remove it"), "{error}");
     assert!(summary().contains("\"second\""));
@@ -192,7 +222,13 @@ fn an_older_record_is_replaced_and_nothing_else_ever_is() {
     for no_name in [".", "..", "/"] {
         check_dir(Path::new(no_name)).unwrap_err();
     }
-    write_dir(&home.path().join("no/out"), &crowd(1), &[], &origin()).unwrap_err();
+    write_dir(
+        &home.path().join("no/out"),
+        &crowd(1),
+        &Also::default(),
+        &origin(),
+    )
+    .unwrap_err();
     assert_eq!(fs::read_to_string(&file).unwrap(), "mine");
     let left: BTreeSet<String> = ["file", "out", "own"].map(String::from).into();
     assert_eq!(names(home.path()), left);
@@ -233,5 +269,123 @@ fn the_documentation_names_every_file_column_and_field() {
     assert!(
         missing.is_empty(),
         "docs/records.md does not explain {missing:?}"
+    );
+}
+
+#[test]
+fn what_a_killed_writer_left_is_cleaned_up() {
+    // No process has so large a number.
+    let dead = i32::MAX;
+    let own = std::process::id();
+    let home = tempfile::tempdir().unwrap();
+    let at = |name: String| home.path().join(name);
+    let record = record("race", "bbr1", false);
+    let left = |name: String, file: &str| {
+        fs::create_dir(at(name.clone())).unwrap();
+        fs::write(at(name).join(file), "half").unwrap();
+    };
+    left(format!("out.{dead}.part"), "samples.parquet");
+    left(format!("other.{dead}.part"), "summary.json");
+    left(format!("again.{own}.part"), "report.html");
+    // A writer that lives, one whose number means another process where it lives, somebody's own files, and no number.
+    left("busy.1.part".into(), "samples.parquet");
+    left(format!("held.{dead}.part"), "samples.parquet");
+    let held = File::open(at(format!("held.{dead}.part"))).unwrap();
+    held.try_lock().unwrap();
+    left(format!("mine.{dead}.part"), "notes.txt");
+    left("mine.x.part".into(), "samples.parquet");
+    // Killed between taking the name from the older record and giving it to the newer one.
+    write_dir(&at("moved".into()), &record, &Also::default(), &origin()).unwrap();
+    fs::rename(at("moved".into()), at(format!("moved.{dead}.old"))).unwrap();
+
+    check_dir(&at("out".into())).unwrap();
+    assert!(!at(format!("out.{dead}.part")).exists());
+    assert!(at(format!("other.{dead}.part")).exists());
+    tidy(home.path());
+    let expected = [
+        "busy.1.part".to_string(),
+        format!("held.{dead}.part"),
+        format!("mine.{dead}.part"),
+        "mine.x.part".to_string(),
+        "moved".to_string(),
+    ];
+    assert_eq!(names(home.path()), expected.into());
+    assert!(at("moved/summary.json".into()).exists());
+}
+
+#[test]
+fn a_grid_has_every_flow_at_the_same_times() {
+    let home = tempfile::tempdir().unwrap();
+    let directory = home.path().join("out");
+    let record = crowd(3);
+    let step = units::Duration::from_millis(50);
+    let also = Also {
+        grid: Some(step),
+        ..Also::default()
+    };
+    write_dir(&directory, &record, &also, &origin()).unwrap();
+    let (rows, _) = read(&directory.join("grid.parquet"));
+    let (samples, _) = read(&directory.join("samples.parquet"));
+    let columns = |row: &Row| -> Vec<String> {
+        let columns = row.get_column_iter();
+        columns.map(|(name, _)| name.clone()).collect()
+    };
+    assert_eq!(columns(&rows[0]), columns(&samples[0]));
+    let end = record.summary.duration_s;
+    let times = (end / 0.05).floor() as usize + 1;
+    assert_eq!(rows.len(), record.flows.len() * times);
+    let mut known = 0;
+    for (place, row) in rows.iter().enumerate() {
+        let (flow, index) = (&record.flows[place / times], place % times);
+        let at = step * index as u64;
+        assert_eq!(cell(row, "flow"), &Field::Long(flow.id as i64));
+        assert_eq!(cell(row, "at_s"), &Field::Double(at.as_secs_f64()));
+        let lives = flow.completed.is_none_or(|completed| at <= completed);
+        let latest = flow.samples.iter().rfind(|sample| sample.at <= at);
+        let cwnd = match latest.filter(|_| lives) {
+            Some(sample) => Field::Long(sample.cwnd.get() as i64),
+            None => Field::Null,
+        };
+        known += usize::from(cwnd != Field::Null);
+        assert_eq!(cell(row, "cwnd_bytes"), &cwnd, "{at}");
+    }
+    assert!(known > 0);
+    // An older record with a grid is a record like any other.
+    write_dir(&directory, &record, &Also::default(), &origin()).unwrap();
+    assert!(!directory.join("grid.parquet").exists());
+}
+
+#[test]
+fn lists_of_structs_are_read_back() {
+    let items: [Option<&[(u64, Option<&str>)]>; 4] = [
+        None,
+        Some(&[]),
+        Some(&[(7, Some("a")), (8, None)]),
+        Some(&[(9, Some("b"))]),
+    ];
+    let fields = vec![
+        Column::whole("number", |item: &(u64, Option<&str>)| Some(item.0)),
+        Column::text("name", |item: &(u64, Option<&str>)| item.1.map(Into::into)),
+    ];
+    let columns = [
+        Column::whole("row", |row: &usize| Some(*row as u64)),
+        Column::list("items", |row: &usize| Some(items[*row]?.to_vec()), fields),
+    ];
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("lists.parquet");
+    parquet::write(File::create(&path).unwrap(), &columns, 0..4, &[]).unwrap();
+    let (rows, _) = read(&path);
+    let said: Vec<String> = rows
+        .iter()
+        .map(|row| cell(row, "items").to_string())
+        .collect();
+    assert_eq!(
+        said,
+        [
+            "null",
+            "[]",
+            "[{number: 7, name: \"a\"}, {number: 8, name: null}]",
+            "[{number: 9, name: \"b\"}]",
+        ]
     );
 }

@@ -7,7 +7,7 @@ use std::{env, fs, io};
 
 use nix::mount::{MsFlags, mount};
 use nix::sys::prctl::{set_name, set_pdeathsig};
-use nix::sys::signal::{SigSet, Signal, kill};
+use nix::sys::signal::{SigHandler, SigSet, Signal, kill};
 use nix::sys::signalfd::SignalFd;
 use nix::unistd::Pid;
 use rustix::process::{WaitOptions, WaitStatus, wait};
@@ -58,9 +58,17 @@ pub fn init_main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
 /// Ties this process's life to that of `parent`, and makes the place for the command.
 fn prepare(parent: &OsStr) -> Result<(), Error> {
     die_with(parent)?;
-    mount_proc()?;
+    Namespace::Mount.unshare()?;
+    mount(NONE, "/", NONE, MsFlags::MS_REC | MsFlags::MS_SLAVE, NONE)
+        .map_err(|source| Error::system("cannot keep mounts to the new mount namespace", source))?;
+    mount_own("proc", "/proc", "the processes outside");
+    mount_own("sysfs", "/sys", "the network devices outside");
+    heed_signals()?;
     privilege::renounce()
 }
+
+/// No source, file system or data.
+const NONE: Option<&str> = None;
 
 /// Ties this process's life to that of the thread that started it.
 fn die_with(parent: &OsStr) -> Result<(), Error> {
@@ -83,19 +91,32 @@ fn die_with(parent: &OsStr) -> Result<(), Error> {
     }
 }
 
-/// Shows the command the processes of its own namespace in /proc, and none of the others.
-fn mount_proc() -> Result<(), Error> {
-    const NONE: Option<&str> = None;
-    Namespace::Mount.unshare()?;
-    mount(NONE, "/", NONE, MsFlags::MS_REC | MsFlags::MS_SLAVE, NONE)
-        .map_err(|source| Error::system("cannot keep mounts to the new mount namespace", source))?;
+/// Shows the command a file system of its own namespaces. One that was mounted outside shows `others` instead.
+fn mount_own(kind: &str, place: &str, others: &str) {
     let flags = MsFlags::MS_NOSUID | MsFlags::MS_NODEV | MsFlags::MS_NOEXEC;
-    if let Err(error) = mount(Some("proc"), "/proc", Some("proc"), flags, NONE) {
-        // Where parts of /proc are hidden, as in containers, the kernel shows an unprivileged user no other
+    let mounted = |flags| mount(Some(kind), place, Some(kind), flags, NONE);
+    // Where the one outside is read-only, as in containers, ours has to be too.
+    if let Err(error) = mounted(flags).or_else(|_| mounted(flags | MsFlags::MS_RDONLY)) {
+        // Where parts of it are hidden, as in containers, the kernel shows an unprivileged user no other
         // (mount_too_revealing in fs/namespace.c). The command runs nevertheless.
-        eprintln!(
-            "/proc shows the processes outside, not the command's own: it cannot be mounted: {error}"
-        );
+        eprintln!("{place} shows {others}, not the command's own: it cannot be mounted: {error}");
+    }
+}
+
+/// Gives the command the default dispositions, whatever whoever started us ignores: a shell ignores SIGINT and SIGQUIT for
+/// what it starts in the background, and then no command could be interrupted. A hang-up stays ignored if it was, as
+/// nohup(1) wants it. The standard library sees to SIGPIPE.
+#[expect(
+    unsafe_code,
+    reason = "a disposition may be a handler, which may run at any time"
+)]
+fn heed_signals() -> Result<(), Error> {
+    use Signal::{SIGHUP, SIGKILL, SIGPIPE, SIGSTOP};
+    let others = [SIGHUP, SIGKILL, SIGPIPE, SIGSTOP];
+    for signal in Signal::iterator().filter(|signal| !others.contains(signal)) {
+        // SAFETY: this is the default disposition, and no handler of this process.
+        unsafe { nix::sys::signal::signal(signal, SigHandler::SigDfl) }
+            .map_err(|source| Error::system(format!("cannot heed {signal}"), source))?;
     }
     Ok(())
 }

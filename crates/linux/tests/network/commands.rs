@@ -1,13 +1,14 @@
 //! Foreign commands: their ends, signals, and what they leave.
 
 use std::fs;
+use std::os::fd::IntoRawFd;
 use std::path::Path;
 
 use libtest_mimic::Trial;
 use linux::command::{Command, Init, Running};
 use linux::{Family, Network};
 use nix::libc::{SIGTERM, SIGUSR1};
-use nix::unistd::geteuid;
+use nix::unistd::{dup, geteuid};
 use units::Duration;
 
 use crate::support::{eventually, line, network};
@@ -17,12 +18,17 @@ pub fn trials() -> Vec<Trial> {
     vec![
         trial("the exit code is the command's", codes),
         trial("a signal's end is 128 and its number", ends_by_signal),
+        trial(
+            "what was ignored ends a command, but for a hang-up",
+            ignored,
+        ),
         trial("a command that is not there, or is none", no_command),
         trial("a command has its host's network", inside),
         trial(
             "a command sees its own processes and nobody else's",
             processes,
         ),
+        trial("a command sees its own devices and nobody else's", devices),
         trial(
             "a command has the capabilities for its network, and no others that this user has not",
             capabilities,
@@ -76,6 +82,32 @@ fn ends_by_signal() {
     }
 }
 
+/// An init that a shell has started with these signals ignored, as for what it runs in the background.
+fn ignoring(signals: &str) -> Init {
+    // The user that no file belongs to may run this program, but not reach it by its name. So the shell inherits it open.
+    let program = fs::File::open("/proc/self/exe").expect("this program");
+    let program = dup(program).expect("without close-on-exec").into_raw_fd();
+    let program = format!("/proc/self/fd/{program}");
+    let script = format!("trap '' {signals}; exec \"$@\"");
+    Init {
+        program: "/bin/sh".into(),
+        arguments: ["-c", &script, "sh", &program, INIT].map(Into::into).into(),
+    }
+}
+
+fn ignored() {
+    let network = network();
+    let code = |signal: &str| {
+        let command = Command::new(shell(&format!("kill -{signal} $$; exit 7")));
+        let running = command.spawn(&network.near, &ignoring("HUP INT QUIT TERM"));
+        running.expect("a command").wait().expect("its end")
+    };
+    assert_eq!(code("INT"), 128 + 2);
+    assert_eq!(code("QUIT"), 128 + 3);
+    assert_eq!(code("TERM"), 128 + 15);
+    assert_eq!(code("HUP"), 7);
+}
+
 fn no_command() {
     let network = network();
     for (line, expected) in [
@@ -111,6 +143,28 @@ fn processes() {
     // The init, the shell, and what it runs.
     let script = "test -d /proc/1 && test $$ -lt 10 && test $(ls -d /proc/[0-9]* | wc -l) -lt 8";
     assert_eq!(code(&network, script), 0);
+}
+
+fn devices() {
+    let network = network();
+    let script = "ls /sys/class/net | sort > $IN_SYS; sed -n 's/^ *\\([^:]*\\):.*/\\1/p' /proc/net/dev | sort > $IN_PROC";
+    let directory = tempfile::tempdir().expect("a directory");
+    let [in_sys, in_proc] = ["sys", "proc"].map(|name| directory.path().join(name));
+    let command = Command::new(shell(script))
+        .variable("IN_SYS", &in_sys)
+        .variable("IN_PROC", &in_proc);
+    assert_eq!(start(&network, &command).wait().expect("its end"), 0);
+    let [in_sys, in_proc] = [in_sys, in_proc].map(|file| fs::read_to_string(file).expect("a list"));
+    assert!(
+        in_proc.lines().any(|name| name == linux::DEVICE),
+        "{in_proc}"
+    );
+    if in_sys != in_proc && geteuid().is_root() {
+        panic!("/sys has {in_sys}, and the network {in_proc}");
+    }
+    if in_sys != in_proc {
+        eprintln!("SKIPPED: /sys of a command: the kernel lets nobody mount one here");
+    }
 }
 
 fn capabilities() {

@@ -3,9 +3,10 @@
 use crate::support::{
     Fixed, MSS, Watch, at_millis, jain, limit, lossy, mbit, millis, path, percentile, run,
 };
-use congestion::{Bytes, Controller, Duration, Kind, Ratio, Time};
+use congestion::bbr1::{self, Bbr1};
+use congestion::{AnyController, Bytes, Controller, Duration, Kind, Ratio, Time};
 use path::{Buffer, Reorder};
-use sim::{Config, FlowConfig, Simulation, dumbbell};
+use sim::{Config, FlowConfig, MakeController, Simulation, dumbbell};
 use transport::app;
 use transport::sender::LossDetection;
 
@@ -40,17 +41,26 @@ fn bbr1_does_not_take_random_loss_for_congestion() {
     }
 }
 
+/// The departure model costs some queue: the phase that sends slower ends while the bursts that wait in the host are still
+/// to be sent (the kernel's BBR, paced by TCP itself, has a median of 1.20 RTprops here).
 #[test]
 fn bbr1_keeps_a_deep_queue_empty() {
     let (rate, rtt) = (mbit(10), millis(40));
-    let path = path(rate, rtt, rate.bytes_in(millis(SECOND)));
-    let config = dumbbell(path, vec![FlowConfig::new(Kind::Bbr1)]);
     let end = at_millis(60 * SECOND);
-    let watch = run(config, Time::ZERO, end);
-    let median = percentile(&watch.flows[0].rtts, 50);
-    let bar = Duration::from_nanos(Ratio::new(108, 100).of(rtt.as_nanos()));
-    assert!(median <= bar, "{median}");
-    assert!(watch.goodput(0, end) / limit(rate, 0) > 0.9);
+    for (has_departure_model, percent) in [(false, 108), (true, 125)] {
+        let bbr1 = bbr1::Config {
+            has_departure_model,
+            ..bbr1::Config::linux()
+        };
+        let make = move |connection| AnyController::Bbr1(Bbr1::new(connection, bbr1));
+        let flow = FlowConfig::with_controller(MakeController::new(make));
+        let path = path(rate, rtt, rate.bytes_in(millis(SECOND)));
+        let watch = run(dumbbell(path, vec![flow]), Time::ZERO, end);
+        let median = percentile(&watch.flows[0].rtts, 50);
+        let bar = Duration::from_nanos(Ratio::new(percent, 100).of(rtt.as_nanos()));
+        assert!(median <= bar, "{has_departure_model}: {median}");
+        assert!(watch.goodput(0, end) / limit(rate, 0) > 0.9);
+    }
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Round-trip times and queues.
 
-use super::{Measure, Subject, quantile};
+use super::{Measure, Subject};
+use crate::sweep::quantile;
 use crate::sweep::{Unit, median};
 
 pub(super) const MEASURES: &[Measure] = &[

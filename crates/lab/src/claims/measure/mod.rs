@@ -73,13 +73,6 @@ impl Measure {
     }
 }
 
-/// The value that the share `quantile` of the values does not exceed: the nearest rank.
-fn quantile(mut values: Vec<f64>, quantile: f64) -> Option<f64> {
-    values.sort_unstable_by(f64::total_cmp);
-    let rank = (values.len() as f64 * quantile).ceil() as usize;
-    values.get(rank.saturating_sub(1)).copied()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -94,14 +87,5 @@ mod tests {
         assert_eq!(Measure::named("goodput").unwrap().name, "goodput");
         let UnknownMeasure(hint) = Measure::named("limit_shar").unwrap_err();
         assert!(hint.contains("`limit_share`"), "{hint}");
-    }
-
-    #[test]
-    fn quantiles_are_values_that_were_seen() {
-        let values = || vec![4.0, 1.0, 3.0, 2.0];
-        assert_eq!(quantile(values(), 0.5), Some(2.0));
-        assert_eq!(quantile(values(), 0.0), Some(1.0));
-        assert_eq!(quantile(values(), 1.0), Some(4.0));
-        assert_eq!(quantile(Vec::new(), 0.5), None);
     }
 }

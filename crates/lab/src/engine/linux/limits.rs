@@ -33,7 +33,10 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), ScenarioError> {
         if let Some((field, why)) = beyond_linux(&group.host) {
             return Err(of_group(index, field, &why));
         }
-        if group.bbr1.is_some_and(|bbr1| bbr1 != Bbr1Spec::default()) {
+        if group
+            .bbr1
+            .is_some_and(|bbr1| bbr1.config() != Bbr1Spec::default().config())
+        {
             let why = cannot("its BBR is the kernel's");
             return Err(scenario.flow_error(index, "bbr1", &why));
         }

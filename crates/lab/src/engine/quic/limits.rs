@@ -40,7 +40,10 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), ScenarioError> {
         if flow.rtt.is_some() {
             return Err(cannot("flow.rtt", "all flows have the RTprop of the path"));
         }
-        if flow.bbr1.is_some_and(|bbr1| bbr1 != Bbr1Spec::default()) {
+        if flow
+            .bbr1
+            .is_some_and(|bbr1| bbr1.config() != Bbr1Spec::default().config())
+        {
             return Err(cannot(
                 "flow.bbr1",
                 "its BBR is that of a kernel, with what a QUIC stack needs",

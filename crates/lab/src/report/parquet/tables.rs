@@ -9,8 +9,10 @@ use crate::record::{Busy, FlowRecord, FlowSample, PathSample, Record, Transfer};
 
 /// A flow at one moment.
 pub struct SampleRow<'r> {
-    flow: &'r FlowRecord,
-    sample: &'r FlowSample,
+    pub(super) flow: &'r FlowRecord,
+    pub(super) at: Duration,
+    /// What was seen of it, if it was there.
+    pub(super) sample: Option<&'r FlowSample>,
 }
 
 /// `samples.parquet`: one row a sample of a flow, flow by flow.
@@ -20,43 +22,51 @@ pub fn samples(
     Vec<Column<'_, SampleRow<'_>>>,
     impl Iterator<Item = SampleRow<'_>>,
 ) {
-    type Table<'r> = Column<'r, SampleRow<'r>>;
-    let columns = vec![
-        Table::whole("flow", |row| Some(row.flow.id as u64)),
-        Table::text("controller", |row| Some(row.flow.controller.name().into())),
-        Table::real("at_s", |row| Some(row.sample.at.as_secs_f64())),
-        Table::real("rtt_ms", |row| millis(row.sample.rtt)),
-        Table::real("srtt_ms", |row| millis(row.sample.srtt)),
-        Table::whole("delivery_rate_bps", |row| bps(row.sample.delivery_rate)),
-        Table::whole("inflight_bytes", |row| bytes(row.sample.inflight)),
-        Table::whole("below_tcp_bytes", |row| {
-            row.sample.below_tcp.and_then(bytes)
-        }),
-        Table::whole("cwnd_bytes", |row| bytes(row.sample.cwnd)),
-        Table::whole("ssthresh_bytes", |row| row.sample.ssthresh.and_then(bytes)),
-        Table::whole("pacing_rate_bps", |row| bps(Some(row.sample.pacing_rate))),
-        Table::whole("btl_bw_bps", |row| bps(row.sample.btl_bw)),
-        Table::real("rt_prop_ms", |row| millis(row.sample.rt_prop)),
-        Table::text("state", |row| {
-            let state = row.sample.state;
-            (!state.is_empty()).then_some(Cow::Borrowed(state))
-        }),
-        Table::whole("delivered_bytes", |row| bytes(row.sample.delivered)),
-        Table::whole("lost_bytes", |row| bytes(row.sample.lost)),
-        Table::whole("app_limited", |row| {
-            row.sample.is_app_limited.map(u64::from)
-        }),
-        Table::real("busy_ms", |row| busy(row, |busy| busy.total)),
-        Table::real("rwnd_limited_ms", |row| busy(row, |busy| busy.rwnd_limited)),
-        Table::real("sndbuf_limited_ms", |row| {
-            busy(row, |busy| busy.sndbuf_limited)
-        }),
-    ];
     let rows = record.flows.iter().flat_map(|flow| {
         let samples = flow.samples.iter();
-        samples.map(move |sample| SampleRow { flow, sample })
+        samples.map(move |sample| SampleRow {
+            flow,
+            at: sample.at,
+            sample: Some(sample),
+        })
     });
-    (columns, rows)
+    (sample_columns(), rows)
+}
+
+/// The columns of a table of [`SampleRow`]s.
+pub(super) fn sample_columns<'r>() -> Vec<Column<'r, SampleRow<'r>>> {
+    type Table<'r> = Column<'r, SampleRow<'r>>;
+    vec![
+        Table::whole("flow", |row| Some(row.flow.id as u64)),
+        Table::text("controller", |row| Some(row.flow.controller.name().into())),
+        Table::real("at_s", |row| Some(row.at.as_secs_f64())),
+        Table::real("rtt_ms", |row| millis(row.sample?.rtt)),
+        Table::real("srtt_ms", |row| millis(row.sample?.srtt)),
+        Table::whole("delivery_rate_bps", |row| bps(row.sample?.delivery_rate)),
+        Table::whole("inflight_bytes", |row| bytes(row.sample?.inflight)),
+        Table::whole("below_tcp_bytes", |row| {
+            row.sample?.below_tcp.and_then(bytes)
+        }),
+        Table::whole("cwnd_bytes", |row| bytes(row.sample?.cwnd)),
+        Table::whole("ssthresh_bytes", |row| row.sample?.ssthresh.and_then(bytes)),
+        Table::whole("pacing_rate_bps", |row| bps(Some(row.sample?.pacing_rate))),
+        Table::whole("btl_bw_bps", |row| bps(row.sample?.btl_bw)),
+        Table::real("rt_prop_ms", |row| millis(row.sample?.rt_prop)),
+        Table::text("state", |row| {
+            let state = row.sample?.state;
+            (!state.is_empty()).then_some(Cow::Borrowed(state))
+        }),
+        Table::whole("delivered_bytes", |row| bytes(row.sample?.delivered)),
+        Table::whole("lost_bytes", |row| bytes(row.sample?.lost)),
+        Table::whole("app_limited", |row| {
+            row.sample?.is_app_limited.map(u64::from)
+        }),
+        Table::real("busy_s", |row| busy(row, |busy| busy.total)),
+        Table::real("rwnd_limited_s", |row| busy(row, |busy| busy.rwnd_limited)),
+        Table::real("sndbuf_limited_s", |row| {
+            busy(row, |busy| busy.sndbuf_limited)
+        }),
+    ]
 }
 
 /// What a flow delivered in an interval.
@@ -132,7 +142,7 @@ pub fn transfers(record: &Record) -> (Vec<Column<'_, &Transfer>>, impl Iterator<
         Table::whole("flow", |row| Some(row.flow as u64)),
         Table::text("controller", |row| Some(row.controller.name().into())),
         Table::real("start_s", |row| Some(row.start.as_secs_f64())),
-        Table::whole("bytes", |row| bytes(row.bytes)),
+        Table::whole("size_bytes", |row| bytes(row.bytes)),
         Table::real("completed_s", |row| {
             row.completed.map(Duration::as_secs_f64)
         }),
@@ -142,7 +152,8 @@ pub fn transfers(record: &Record) -> (Vec<Column<'_, &Transfer>>, impl Iterator<
 }
 
 fn busy(row: &SampleRow<'_>, part: fn(&Busy) -> Duration) -> Option<f64> {
-    millis(row.sample.busy.as_ref().map(part))
+    let busy = row.sample?.busy.as_ref().map(part);
+    busy.map(Duration::as_secs_f64)
 }
 
 fn millis(span: Option<Duration>) -> Option<f64> {

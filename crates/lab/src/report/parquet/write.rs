@@ -39,6 +39,44 @@ pub enum Cells<'c, R> {
     Real(Cell<'c, R, f64>),
     /// Text.
     Text(Cell<'c, R, Cow<'c, str>>),
+    /// A list of structs.
+    List(Box<dyn List<R> + 'c>),
+}
+
+/// What a row has in a column with a list of structs, whatever the items are.
+pub trait List<R> {
+    /// The fields of the structs.
+    ///
+    /// # Errors
+    ///
+    /// One of them is a list itself.
+    fn fields(&self) -> Result<Vec<Arc<Type>>, ParquetError>;
+
+    /// What the rows have in each field, and where.
+    fn leaves(&self, rows: &[R]) -> Vec<Leaf>;
+}
+
+/// What rows have in a column that has values and no parts, and where: as Parquet's levels of definition and repetition say
+/// it.
+#[derive(Debug)]
+pub struct Leaf {
+    values: Values,
+    definition: Vec<i16>,
+    /// Without lists there is none.
+    repetition: Option<Vec<i16>>,
+}
+
+#[derive(Debug)]
+enum Values {
+    Whole(Vec<i64>),
+    Real(Vec<f64>),
+    Text(Vec<ByteArray>),
+}
+
+/// A list of structs, made from items and what each of them has in the fields.
+struct Structs<'c, R, I> {
+    items: Box<dyn Fn(&R) -> Option<Vec<I>> + 'c>,
+    fields: Vec<Column<'c, I>>,
 }
 
 impl<'c, R> Column<'c, R> {
@@ -61,6 +99,24 @@ impl<'c, R> Column<'c, R> {
         Column {
             name: name.into(),
             cells: Cells::Real(Box::new(cell)),
+        }
+    }
+
+    /// A column of lists of structs: the items of a row, and what each of them has in the fields, which are no lists.
+    pub fn list<I: 'c>(
+        name: impl Into<Cow<'c, str>>,
+        items: impl Fn(&R) -> Option<Vec<I>> + 'c,
+        fields: Vec<Column<'c, I>>,
+    ) -> Column<'c, R>
+    where
+        R: 'c,
+    {
+        Column {
+            name: name.into(),
+            cells: Cells::List(Box::new(Structs {
+                items: Box::new(items),
+                fields,
+            })),
         }
     }
 
@@ -115,13 +171,21 @@ pub fn write<R, W: Write + Send>(
 }
 
 fn schema<R>(columns: &[Column<'_, R>]) -> Result<Type, ParquetError> {
-    let fields = columns.iter().map(|column| {
-        let (physical, logical) = match column.cells {
+    let fields = columns.iter().map(Column::field);
+    Type::group_type_builder("row")
+        .with_fields(fields.collect::<Result<_, ParquetError>>()?)
+        .build()
+}
+
+impl<R> Column<'_, R> {
+    fn field(&self) -> Result<Arc<Type>, ParquetError> {
+        let (physical, logical) = match &self.cells {
             Cells::Whole(_) => (Physical::INT64, None),
             Cells::Real(_) => (Physical::DOUBLE, None),
             Cells::Text(_) => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
+            Cells::List(list) => return list_field(&self.name, list.fields()?),
         };
-        let field = Type::primitive_type_builder(&column.name, physical)
+        let field = Type::primitive_type_builder(&self.name, physical)
             .with_repetition(Repetition::OPTIONAL)
             .with_converted_type(match logical {
                 Some(_) => ConvertedType::UTF8,
@@ -130,10 +194,115 @@ fn schema<R>(columns: &[Column<'_, R>]) -> Result<Type, ParquetError> {
             .with_logical_type(logical)
             .build()?;
         Ok(Arc::new(field))
-    });
-    Type::group_type_builder("row")
-        .with_fields(fields.collect::<Result<_, ParquetError>>()?)
-        .build()
+    }
+
+    /// What the rows have in the columns without parts that this one is made of.
+    fn leaves(&self, rows: &[R]) -> Vec<Leaf> {
+        if let Cells::List(list) = &self.cells {
+            return list.leaves(rows);
+        }
+        let mut leaf = self.cells.no_values();
+        for row in rows {
+            let is_there = leaf.values.take(&self.cells, row);
+            // A definition level of 1 says that there is a value.
+            leaf.definition.push(i16::from(is_there));
+        }
+        vec![leaf]
+    }
+}
+
+/// The three levels that Parquet's format wants of a list: `optional group (LIST) { repeated group list { element } }`.
+fn list_field(name: &str, fields: Vec<Arc<Type>>) -> Result<Arc<Type>, ParquetError> {
+    let element = Type::group_type_builder("element")
+        .with_repetition(Repetition::REQUIRED)
+        .with_fields(fields)
+        .build()?;
+    let list = Type::group_type_builder("list")
+        .with_repetition(Repetition::REPEATED)
+        .with_fields(vec![Arc::new(element)])
+        .build()?;
+    let field = Type::group_type_builder(name)
+        .with_repetition(Repetition::OPTIONAL)
+        .with_converted_type(ConvertedType::LIST)
+        .with_logical_type(Some(LogicalType::List))
+        .with_fields(vec![Arc::new(list)])
+        .build()?;
+    Ok(Arc::new(field))
+}
+
+impl<R, I> List<R> for Structs<'_, R, I> {
+    fn fields(&self) -> Result<Vec<Arc<Type>>, ParquetError> {
+        let field = |column: &Column<'_, I>| match column.cells {
+            Cells::List(_) => Err(ParquetError::General(format!(
+                "{} is a list in a list",
+                column.name
+            ))),
+            _ => column.field(),
+        };
+        self.fields.iter().map(field).collect()
+    }
+
+    fn leaves(&self, rows: &[R]) -> Vec<Leaf> {
+        let lists: Vec<Option<Vec<I>>> = rows.iter().map(|row| (self.items)(row)).collect();
+        let of_field = |column: &Column<'_, I>| {
+            let mut leaf = column.cells.no_values();
+            let mut repetition = Vec::new();
+            for list in &lists {
+                let items = list.as_deref().unwrap_or_default();
+                if items.is_empty() {
+                    // 0: there is no list; 1: there is one without items.
+                    leaf.definition.push(i16::from(list.is_some()));
+                    repetition.push(0);
+                }
+                for (place, item) in items.iter().enumerate() {
+                    // 2: there is an item that has no value here; 3: one that has.
+                    let is_there = leaf.values.take(&column.cells, item);
+                    leaf.definition.push(2 + i16::from(is_there));
+                    repetition.push(i16::from(place > 0));
+                }
+            }
+            leaf.repetition = Some(repetition);
+            leaf
+        };
+        self.fields.iter().map(of_field).collect()
+    }
+}
+
+impl<R> Cells<'_, R> {
+    fn no_values(&self) -> Leaf {
+        Leaf {
+            values: match self {
+                Cells::Whole(_) => Values::Whole(Vec::new()),
+                Cells::Real(_) => Values::Real(Vec::new()),
+                Cells::Text(_) | Cells::List(_) => Values::Text(Vec::new()),
+            },
+            definition: Vec::new(),
+            repetition: None,
+        }
+    }
+}
+
+impl Values {
+    /// Takes in what the row has in the cell; whether that is anything.
+    fn take<R>(&mut self, cells: &Cells<'_, R>, row: &R) -> bool {
+        match (cells, self) {
+            (Cells::Whole(cell), Values::Whole(values)) => {
+                let value = cell(row).map(|value| i64::try_from(value).unwrap_or(i64::MAX));
+                add(values, value)
+            }
+            (Cells::Real(cell), Values::Real(values)) => add(values, cell(row)),
+            (Cells::Text(cell), Values::Text(values)) => {
+                add(values, cell(row).map(|text| ByteArray::from(text.as_ref())))
+            }
+            _ => false,
+        }
+    }
+}
+
+fn add<T>(values: &mut Vec<T>, value: Option<T>) -> bool {
+    let before = values.len();
+    values.extend(value);
+    values.len() > before
 }
 
 fn write_column<R, W: Write + Send>(
@@ -141,34 +310,21 @@ fn write_column<R, W: Write + Send>(
     column: &Column<'_, R>,
     rows: &[R],
 ) -> Result<(), ParquetError> {
-    match &column.cells {
-        Cells::Whole(cell) => {
-            let cell = |row| cell(row).map(|value| i64::try_from(value).unwrap_or(i64::MAX));
-            write_cells::<Int64Type, _>(group, rows.iter().map(cell))
-        }
-        Cells::Real(cell) => write_cells::<DoubleType, _>(group, rows.iter().map(cell)),
-        Cells::Text(cell) => {
-            let cell = |row| cell(row).map(|text| ByteArray::from(text.as_ref()));
-            write_cells::<ByteArrayType, _>(group, rows.iter().map(cell))
+    for leaf in column.leaves(rows) {
+        match &leaf.values {
+            Values::Whole(values) => write_leaf::<Int64Type, _>(group, values, &leaf)?,
+            Values::Real(values) => write_leaf::<DoubleType, _>(group, values, &leaf)?,
+            Values::Text(values) => write_leaf::<ByteArrayType, _>(group, values, &leaf)?,
         }
     }
+    Ok(())
 }
 
-fn write_cells<T: DataType, W: Write + Send>(
+fn write_leaf<T: DataType, W: Write + Send>(
     group: &mut SerializedRowGroupWriter<'_, W>,
-    cells: impl Iterator<Item = Option<T::T>>,
+    values: &[T::T],
+    leaf: &Leaf,
 ) -> Result<(), ParquetError> {
-    let mut values = Vec::new();
-    // A definition level of 1 says that there is a value.
-    let levels: Vec<i16> = cells
-        .map(|cell| match cell {
-            Some(value) => {
-                values.push(value);
-                1
-            }
-            None => 0,
-        })
-        .collect();
     let Some(mut column) = group.next_column()? else {
         return Err(ParquetError::General(
             "more columns than the schema has".to_string(),
@@ -176,6 +332,6 @@ fn write_cells<T: DataType, W: Write + Send>(
     };
     column
         .typed::<T>()
-        .write_batch(&values, Some(&levels), None)?;
+        .write_batch(values, Some(&leaf.definition), leaf.repetition.as_deref())?;
     column.close()
 }

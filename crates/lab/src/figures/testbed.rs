@@ -1,0 +1,20 @@
+//! The classes of traffic of the CDN's testbed.
+
+use super::seen::Seen;
+
+/// What a path is for, by its RTprop, as the titles of charts tell it.
+pub fn class(seen: &Seen<'_>) -> &'static str {
+    match seen.number("path.rtt") {
+        rtt if rtt >= 40.0 => "to clients",
+        rtt if rtt >= 5.0 => "between sites",
+        _ => "within a site",
+    }
+}
+
+/// `50 Mbit/s`, `10 Gbit/s`.
+pub fn rate(bits_per_second: f64) -> String {
+    match bits_per_second {
+        rate if rate >= 1e9 => format!("{} Gbit/s", rate / 1e9),
+        rate => format!("{} Mbit/s", rate / 1e6),
+    }
+}
