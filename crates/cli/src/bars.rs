@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use console::Term;
 use indicatif::{MultiProgress, ProgressBar, ProgressState, ProgressStyle};
 
 use crate::output;
@@ -18,6 +19,15 @@ pub const FULL: u64 = 10_000;
 
 /// A longer name would leave no place for the rest of the line.
 const MAX_NAME: usize = 24;
+
+/// A shorter bar shows nothing.
+const MIN_BAR: usize = 6;
+
+/// `" 100%"` and the spaces around it.
+const PERCENT: usize = 7;
+
+/// Where the width is not known.
+const USUAL_COLUMNS: usize = 80;
 
 /// A group of bars, one below the other. What is drawn disappears when the group is dropped.
 #[derive(Default)]
@@ -34,18 +44,23 @@ impl Bars {
         stderr().is_terminal()
     }
 
-    /// Adds a bar called `name` that is full at `total`. `live` writes what stands behind it, whenever it is drawn.
+    /// Adds a bar called `name` that is full at `total`. `live` writes what stands behind it, whenever it is drawn: parts,
+    /// of which the last ones are left out where there is no room for all.
     pub fn add(
         &self,
         name: &str,
         total: u64,
-        live: impl Fn(&ProgressState) -> String + Clone + Send + Sync + 'static,
+        live: impl Fn(&ProgressState) -> Vec<String> + Clone + Send + Sync + 'static,
     ) -> ProgressBar {
         let widest = self.widest.clone();
+        let name = shorten(name, MAX_NAME.min(columns() / 4));
+        let taken = name.chars().count() + MIN_BAR + PERCENT;
         let live = move |state: &ProgressState, out: &mut dyn Write| {
-            let text = live(state);
+            let room = columns().saturating_sub(taken);
+            let text = fitting(&live(state), room);
             let length = text.chars().count();
             let width = widest.fetch_max(length, Ordering::Relaxed).max(length);
+            let width = width.min(room);
             // A line that cannot be written is missing from the terminal, and nowhere else.
             let _ = write!(out, "{text:width$}");
         };
@@ -54,9 +69,7 @@ impl Bars {
                 .unwrap_or_else(|_| ProgressStyle::default_bar())
                 .with_key("live", live)
                 .progress_chars("━╸─");
-        let bar = ProgressBar::new(total)
-            .with_style(style)
-            .with_prefix(output::printable(&shorten(name)));
+        let bar = ProgressBar::new(total).with_style(style).with_prefix(name);
         let bar = self.group.add(bar);
         bar.enable_steady_tick(TICK);
         bar
@@ -75,6 +88,25 @@ impl Bars {
     }
 }
 
+/// The terminal's columns.
+fn columns() -> usize {
+    let size = Term::stderr().size_checked();
+    size.map_or(USUAL_COLUMNS, |(_, columns)| columns.into())
+}
+
+/// As many of the parts, from the first one on, as fit; of the first one as much as fits.
+fn fitting(parts: &[String], room: usize) -> String {
+    let mut text = String::new();
+    for part in parts {
+        let gap = if text.is_empty() { "" } else { "  " };
+        if text.chars().count() + gap.len() + part.chars().count() > room && !text.is_empty() {
+            break;
+        }
+        text = text + gap + part;
+    }
+    text.chars().take(room).collect()
+}
+
 impl Drop for Bars {
     fn drop(&mut self) {
         // A terminal that has gone needs no tidying.
@@ -83,26 +115,43 @@ impl Drop for Bars {
 }
 
 /// The name, or as much of it as there is place for.
-fn shorten(name: &str) -> String {
-    match name.char_indices().nth(MAX_NAME) {
+fn shorten(name: &str, most: usize) -> String {
+    match name.char_indices().nth(most) {
         None => name.to_owned(),
-        Some(_) => name.chars().take(MAX_NAME - 1).chain(['…']).collect(),
+        Some(_) => name
+            .chars()
+            .take(most.saturating_sub(1))
+            .chain(['…'])
+            .collect(),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::shorten;
+    use super::{MAX_NAME, fitting, shorten};
 
     #[test]
     fn long_names_are_shortened() {
         assert_eq!(
-            shorten("exactly-24-characters.xy"),
+            shorten("exactly-24-characters.xy", MAX_NAME),
             "exactly-24-characters.xy"
         );
         assert_eq!(
-            shorten("ä-name-of-25-characters.x"),
+            shorten("ä-name-of-25-characters.x", MAX_NAME),
             "ä-name-of-25-characters…"
         );
+    }
+
+    #[test]
+    fn the_last_parts_go_where_there_is_no_room() {
+        let parts = ["18.6 Mbit/s", "RTT 41.2 ms", "4 s left", "ProbeBW"].map(str::to_owned);
+        assert_eq!(
+            fitting(&parts, 80),
+            "18.6 Mbit/s  RTT 41.2 ms  4 s left  ProbeBW"
+        );
+        assert_eq!(fitting(&parts, 42), "18.6 Mbit/s  RTT 41.2 ms  4 s left");
+        assert_eq!(fitting(&parts, 11), "18.6 Mbit/s");
+        assert_eq!(fitting(&parts, 4), "18.6");
+        assert_eq!(fitting(&[], 4), "");
     }
 }

@@ -136,7 +136,8 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         .sum();
     if cancel.is_cancelled() && left > 0 {
         return Err(Failure::interrupted(&format!(
-            "{left} runs are left; the same command goes on from here"
+            "{} left; the same command goes on from here",
+            report::count(left as u64, "run")
         )));
     }
     let observations: Vec<[Vec<Observation>; 2]> = (0..calibration.cases.len())
@@ -180,7 +181,9 @@ pub fn run(options: &Options) -> Result<(), Failure> {
                 &failed,
             ))?;
         }
-        false => output::result(calibrate::table(engines, &comparisons).trim_end())?,
+        false => {
+            output::result(calibrate::table(engines, &comparisons, output::width()).trim_end())?
+        }
     }
     if !options.quiet {
         output::note(format_args!(
@@ -204,11 +207,12 @@ fn conclude(comparisons: &[Comparison<'_>], failed: usize) -> Result<(), Failure
     match (failed, tally.missing, tally.differs) {
         (0, 0, 0) => Ok(()),
         (0, 0, differs) => Err(Failure::failed(format_args!(
-            "{differs} of {} cases differ, and nobody has said why",
+            "cases that differ without an explanation: {differs} of {}",
             comparisons.len()
         ))),
         (failed, _, _) => Err(Failure::failed(format_args!(
-            "{failed} runs failed; the same command tries them again"
+            "{} failed; the same command tries again",
+            report::count(failed as u64, "run")
         ))),
     }
 }
@@ -289,7 +293,10 @@ fn list(calibration: &Calibration) -> Result<(), Failure> {
     let (cases, repeats) = (calibration.cases.len(), calibration.repeats);
     let minutes = seconds * repeats as f64 / 60.0;
     output::note(format_args!(
-        "{cases} cases, {repeats} runs each: {minutes:.0} minutes in real time"
+        "{}, {} each: {} in real time",
+        report::count(cases as u64, "case"),
+        report::count(repeats, "run"),
+        report::count(minutes.round() as u64, "minute")
     ));
     Ok(())
 }
@@ -322,8 +329,9 @@ fn execute(
     if !options.quiet {
         let (all, left) = (side.plan.runs.len(), missing.len());
         output::note(format_args!(
-            "engine {}: {left} of {all} runs to do; results in {}",
+            "engine {}: {left} of {} to do; results in {}",
             side.engine,
+            report::count(all as u64, "run"),
             options.out.display()
         ));
     }
@@ -386,8 +394,9 @@ fn keep_record(options: &Options, side: &Side, run: &Run, record: &Record) {
 /// Where the results come from.
 fn notes(calibration: &Calibration, store: &Store, origin: &Origin) -> Vec<String> {
     let mut notes = vec![format!(
-        "Made with `{}`; {} runs of each case on each engine, seeds derived from 1 as in a sweep.",
-        origin.command, calibration.repeats
+        "Made with `{}`; {} of each case on each engine, seeds derived from 1 as in a sweep.",
+        origin.command,
+        report::count(calibration.repeats, "run")
     )];
     notes.extend(
         calibration

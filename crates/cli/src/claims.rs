@@ -109,12 +109,12 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     }
     match options.json {
         true => output::json(&json)?,
-        false => output::result(claims::table(&judgements).trim_end())?,
+        false => output::result(claims::table(&judgements, output::width()).trim_end())?,
     }
     match Tally::of(&judgements).fails {
         0 => Ok(()),
         fails => Err(Failure::failed(format_args!(
-            "{fails} of {} expectations do not hold",
+            "expectations that do not hold: {fails} of {}",
             judgements.len()
         ))),
     }
@@ -158,8 +158,9 @@ fn list(
         let (batch, _) = batch(engine, claims, studies)?;
         let minutes = batch.real_time().as_secs_f64() / 60.0;
         output::note(format_args!(
-            "engine {engine}: {} runs, {minutes:.0} minutes in real time",
-            batch.len()
+            "engine {engine}: {}, {} in real time",
+            report::count(batch.len() as u64, "run"),
+            report::count(minutes.round() as u64, "minute")
         ));
     }
     Ok(())

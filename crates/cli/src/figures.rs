@@ -9,7 +9,7 @@ use clap::Args;
 use lab::draw;
 use lab::engine;
 use lab::figures::{self, Drawn, Figure, Made, SHELF};
-use lab::report::Origin;
+use lab::report::{self, Origin};
 use lab::study::{Batch, Findings, Runs};
 
 use crate::command_line;
@@ -113,7 +113,8 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     match failed {
         0 => Ok(()),
         failed => Err(Failure::failed(format_args!(
-            "{failed} runs failed; their points are missing"
+            "{} failed, and so their points are missing",
+            report::count(failed, "run")
         ))),
     }
 }

@@ -64,7 +64,7 @@ impl Lanes<'_> {
             let shown = latest.clone();
             let bar = self.bars.add(&name, 0, move |_| {
                 let latest: Option<Progress> = *lock(&shown);
-                latest.map(|progress| line(&progress)).unwrap_or_default()
+                latest.map(|progress| parts(&progress)).unwrap_or_default()
             });
             if let (Payload::Endless, Some(duration)) = (&race.payload, race.duration) {
                 bar.set_length(duration.as_nanos());
@@ -97,23 +97,34 @@ impl Lanes<'_> {
     }
 }
 
-/// `18.6 Mbit/s  RTT 41.2 ms  4 s left  ProbeBW`; at the end `18.6 Mbit/s  done in 3.62 s`, or `cut off after 3.62 s` if
-/// not all has arrived.
-fn line(progress: &Progress) -> String {
-    let rate = human::rate(progress.rate);
+/// `18.6 Mbit/s`, `RTT 41.2 ms`, `4 s left`, `ProbeBW`; at the end `18.6 Mbit/s`, `done in 3.62 s`, or `cut off after
+/// 3.62 s` if not all has arrived.
+fn parts(progress: &Progress) -> Vec<String> {
+    let rate = format!("{:>11}", human::rate(progress.rate));
     if progress.is_done {
         let span = human::duration(progress.at);
-        return match progress
+        let is_complete = progress
             .total
-            .is_none_or(|total| progress.delivered == total)
-        {
-            true => format!("{rate:>11}  done in {span}"),
-            false => format!("{rate:>11}  cut off after {span}"),
+            .is_none_or(|total| progress.delivered == total);
+        let end = match is_complete {
+            true => format!("done in {span}"),
+            false => format!("cut off after {span}"),
         };
+        return vec![rate, end];
     }
     let rtt = progress.rtt.map(human::duration).unwrap_or_default();
     let left = time_left(progress).map_or(String::new(), |left| human::time_left(left) + " left");
-    format!("{rate:>11}  RTT {rtt:>7}  {left:>9}  {}", progress.state)
+    vec![
+        rate,
+        format!("RTT {rtt:>7}"),
+        format!("{left:>9}"),
+        progress.state.to_owned(),
+    ]
+}
+
+/// All [`parts`] on one line.
+fn line(progress: &Progress) -> String {
+    parts(progress).join("  ")
 }
 
 /// How long the rest takes at the present rate.

@@ -1,8 +1,9 @@
 //! Printing that survives a reader who has gone: results go to stdout, everything else to stderr.
 
 use std::fmt::Display;
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, ErrorKind, IsTerminal, Write};
 
+use console::Term;
 use serde::Serialize;
 
 use crate::failure::Failure;
@@ -18,6 +19,12 @@ pub fn result(text: impl Display) -> Result<(), Failure> {
         ))),
         _ => Ok(()),
     }
+}
+
+/// The columns of the terminal that results go to; nothing if they go elsewhere, where no line is too long.
+pub fn width() -> Option<usize> {
+    let (_, columns) = Term::stdout().size_checked()?;
+    io::stdout().is_terminal().then(|| columns.into())
 }
 
 /// Prints a result as JSON to stdout, on one line.

@@ -143,7 +143,7 @@ impl Progress {
             )),
         }
         let flow = self.flow.clone();
-        let bar = self.bars.add(&name, total, move |state| flow.line(state));
+        let bar = self.bars.add(&name, total, move |state| flow.parts(state));
         bar.set_position(resumed);
         // What was there already says nothing about how fast the rest will come.
         bar.reset_eta();
@@ -210,21 +210,20 @@ impl Observer for Flow {
 }
 
 impl Flow {
-    /// `18.6 Mbit/s  RTT 41.2 ms  ProbeBW  3.62 s left`.
-    fn line(&self, state: &ProgressState) -> String {
+    /// `18.6 Mbit/s`, `4 s left`, `RTT 41.2 ms`, `ProbeBW`.
+    fn parts(&self, state: &ProgressState) -> Vec<String> {
         let rate = Rate::from_bytes_per_sec(state.per_sec() as u64);
-        let mut line = human::rate(rate);
+        let mut parts = vec![human::rate(rate)];
+        if !rate.is_zero() {
+            parts.push(human::time_left(state.eta().into()) + " left");
+        }
         let latest = self.latest.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(sample) = latest.as_ref() {
-            if let Some(rtt) = sample.srtt.or(sample.rtt) {
-                line += &format!("  RTT {}", human::duration(rtt));
-            }
-            line += &format!("  {}", sample.snapshot.state);
+            let rtt = sample.srtt.or(sample.rtt);
+            parts.extend(rtt.map(|rtt| format!("RTT {}", human::duration(rtt))));
+            parts.push(sample.snapshot.state.to_string());
         }
-        if !rate.is_zero() {
-            line += &format!("  {} left", human::time_left(state.eta().into()));
-        }
-        line
+        parts
     }
 }
 

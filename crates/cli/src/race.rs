@@ -83,7 +83,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     drop(lanes);
     match options.json {
         true => output::result(report::json(&records))?,
-        false => output::result(report::table(&records).trim_end())?,
+        false => output::result(report::table(&records, output::width()).trim_end())?,
     }
     if records.iter().any(|record| record.summary.is_partial) {
         return Err(Failure::interrupted("this is what happened until then"));

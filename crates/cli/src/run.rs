@@ -85,7 +85,9 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     drop(bar);
     match options.json {
         true => output::json(&record.summary)?,
-        false => output::result(report::table(std::slice::from_ref(&record)).trim_end())?,
+        false => output::result(
+            report::table(std::slice::from_ref(&record), output::width()).trim_end(),
+        )?,
     }
     if let Some(directory) = &options.out {
         let origin = Origin {

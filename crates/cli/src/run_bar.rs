@@ -39,7 +39,7 @@ impl RunBar {
             let path = report::describe_hops(scenario);
             bars.say(format_args!("{}: {path}", scenario.name));
             let shown = state.clone();
-            bars.add(&scenario.name, FULL, move |_| lock(&shown).line())
+            bars.add(&scenario.name, FULL, move |_| lock(&shown).parts())
         });
         RunBar {
             bar,
@@ -59,16 +59,18 @@ impl RunBar {
 }
 
 impl State {
-    /// `12.3 s of 60s  35.1× real time  2 s left`.
-    fn line(&self) -> String {
+    /// `12.3 s of 60s`, `2 s left`, `35.1× real time`.
+    fn parts(&self) -> Vec<String> {
         let (wall, at) = (self.began.elapsed(), self.advance.at().as_secs_f64());
         let until = self
             .duration
             .map_or(String::new(), |duration| format!(" of {duration}"));
         let speed = at / wall.as_secs_f64().max(1e-3);
         let left = human::rest(wall, self.advance.share());
-        let left = left.map_or(String::new(), |left| format!("  {left} left"));
-        format!("{at:.1} s{until}  {speed:.1}× real time{left}")
+        let mut parts = vec![format!("{at:.1} s{until}")];
+        parts.extend(left.map(|left| format!("{left} left")));
+        parts.push(format!("{speed:.1}× real time"));
+        parts
     }
 }
 

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use lab::Cancel;
 use lab::engine;
+use lab::report;
 use lab::study::{Batch, Findings, Length, Shelf};
 
 use crate::engines::Engines;
@@ -67,9 +68,9 @@ impl StudyOptions {
         }
         if !self.quiet {
             output::note(format_args!(
-                "engine {}: {} runs",
+                "engine {}: {}",
                 batch.engine,
-                batch.len()
+                report::count(batch.len() as u64, "run")
             ));
         }
         let all: Vec<usize> = (0..batch.len()).collect();

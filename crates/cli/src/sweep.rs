@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use clap::Args;
-use lab::report::Origin;
+use lab::report::{self, Origin};
 use lab::sweep::{self, Metric, Plan, Results, Store, Sweep, SweepError};
 
 use crate::command_line;
@@ -103,15 +103,15 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     if cancel.is_cancelled() && left > 0 {
         let done = plan.runs.len() - left;
         return Err(Failure::interrupted(&format!(
-            "{done} of {} runs are done; the same command goes on from here",
-            plan.runs.len()
+            "{done} of {} done; the same command goes on from here",
+            report::count(plan.runs.len() as u64, "run")
         )));
     }
     let results = Results::new(&plan, sweep.engine, &store);
     write(&sweep, &results, &store, &directory, &input.text)?;
     match options.json {
         true => output::json(&results.json(&failed))?,
-        false => output::result(sweep::table(&results).trim_end())?,
+        false => output::result(sweep::table(&results, output::width()).trim_end())?,
     }
     if !options.quiet {
         let [page, table] = [PAGE, TABLE].map(|name| directory.join(name).display().to_string());
@@ -120,8 +120,8 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     match failed.len() {
         0 => Ok(()),
         count => Err(Failure::failed(format_args!(
-            "{count} of {} runs failed; the same command tries them again",
-            plan.runs.len()
+            "{count} of {} failed; the same command tries again",
+            report::count(plan.runs.len() as u64, "run")
         ))),
     }
 }
@@ -162,7 +162,7 @@ fn directory(options: &Options) -> PathBuf {
 }
 
 fn announcement(plan: &Plan, sweep: &Sweep, missing: usize, directory: &Path) -> String {
-    let points = plan.points.len();
+    let points = report::count(plan.points.len() as u64, "point");
     let repeats = match sweep.repeats {
         1 => String::new(),
         repeats => format!(" × {repeats} repeats"),
@@ -173,7 +173,7 @@ fn announcement(plan: &Plan, sweep: &Sweep, missing: usize, directory: &Path) ->
     };
     let (name, engine) = (&plan.name, sweep.engine);
     format!(
-        "{name}: {points} points{repeats} on engine {engine}{done}; results in {}",
+        "{name}: {points}{repeats} on engine {engine}{done}; results in {}",
         directory.display()
     )
 }

@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use indicatif::ProgressBar;
 use lab::engine;
+use lab::report;
 use lab::sweep::{Event, Plan, Work};
 
 use crate::bars::{Bars, FULL};
@@ -38,7 +39,7 @@ impl SweepBar {
         }));
         let bar = (!quiet && !missing.is_empty()).then(|| {
             let shown = state.clone();
-            bars.add(&plan.name, FULL, move |_| lock(&shown).line())
+            bars.add(&plan.name, FULL, move |_| lock(&shown).parts())
         });
         SweepBar {
             bar,
@@ -61,11 +62,16 @@ impl SweepBar {
 }
 
 impl State {
-    /// `12 of 60 runs  1:05 left`.
-    fn line(&self) -> String {
+    /// `12 of 60 runs`, `1:05 left`.
+    fn parts(&self) -> Vec<String> {
         let left = human::rest(self.began.elapsed(), self.work.share());
-        let left = left.map_or(String::new(), |left| format!("  {left} left"));
-        format!("{} of {} runs{left}", self.ended, self.count)
+        let mut parts = vec![format!(
+            "{} of {}",
+            self.ended,
+            report::count(self.count as u64, "run")
+        )];
+        parts.extend(left.map(|left| format!("{left} left")));
+        parts
     }
 }
 

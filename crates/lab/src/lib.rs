@@ -20,7 +20,7 @@
 //! race.path.check()?;
 //! let cancel = Cancel::new(); // keep a clone for Ctrl-C
 //! let records = race.run(&|lane| println!("{}: {}", lane.controller, lane.rate), &cancel)?;
-//! print!("{}", report::table(&records));
+//! print!("{}", report::table(&records, None));
 //! let origin = report::Origin {
 //!     command: "fullpipe race --loss 2%".to_string(),
 //!     generated: std::time::SystemTime::now(),

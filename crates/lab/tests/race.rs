@@ -72,7 +72,7 @@ fn two_lanes_carry_the_same() {
         assert_eq!(last.delivered, Bytes::new(300_000));
         assert_eq!(last.total, Some(Bytes::new(300_000)));
     }
-    let table = report::table(&records);
+    let table = report::table(&records, None);
     // A busy machine has a line of its own below.
     let lines = table
         .lines()
@@ -111,7 +111,7 @@ fn lanes_can_share_a_path() {
             .iter()
             .all(|flow| flow.completed_s.is_none())
     );
-    let table = report::table(&records);
+    let table = report::table(&records, None);
     assert!(
         table.contains("bbr1 #2") && table.contains("Jain"),
         "{table}"
@@ -137,7 +137,7 @@ fn a_race_can_be_called_off() {
     let flows = || records.iter().map(|record| &record.summary.flows[0]);
     assert!(flows().all(|flow| flow.completed_s.is_none()));
     assert!(flows().any(|flow| flow.delivered_bytes > 50_000 && flow.goodput_bps > 0));
-    let table = report::table(&records);
+    let table = report::table(&records, None);
     assert!(table.contains("> cut off by then"), "{table}");
 }
 

@@ -197,7 +197,8 @@ fn a_path_in_numbers() {
     assert_eq!(summary.rate_bps, Some(8_000_000));
     assert_eq!(summary.rtprop_ms, 100.0);
     assert_eq!(summary.buffer_bytes, Some(200_000));
-    assert_eq!(summary.limit_bps, Some(6_480_000));
+    // What is lost before the bottleneck takes nothing from what it can carry.
+    assert_eq!(summary.limit_bps, Some(7_200_000));
     assert_eq!(summary.utilization, Some(0.5));
     assert_eq!((summary.drops, summary.random_losses), (Some(5), Some(10)));
     assert_eq!((summary.marks, summary.late_packets), (None, Some(15)));
@@ -244,6 +245,16 @@ fn a_policer_limits_what_the_path_allows() {
     assert_eq!(limit(&[("rate", "80mbit"), policer]), Some(4_400_000));
     assert_eq!(limit(&[policer]), Some(4_400_000));
     assert_eq!(limit(&[("rate", "1mbit"), policer]), Some(500_000));
+}
+
+#[test]
+fn loss_behind_the_bottleneck_takes_from_what_the_path_allows() {
+    let mut spec = PathSpec::default();
+    for (key, text) in [("rate", "8mbit"), ("loss", "10%"), ("loss_at", "exit")] {
+        spec.set(key, text).unwrap();
+    }
+    let recorder = PathRecorder::new(spec, Duration::ZERO);
+    assert_eq!(recorder.finish(SECOND, 0.9).0.limit_bps, Some(6_480_000));
 }
 
 #[test]

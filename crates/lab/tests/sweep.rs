@@ -98,6 +98,7 @@ impl Engine for Fake {
             end,
             wall: std::time::Duration::from_nanos(before as u64 * 1_000),
             is_partial: cancel.is_cancelled(),
+            payload_share: 0.95,
         };
         let recorded = Recorded {
             path: path.finish(end, 0.9),
@@ -338,7 +339,7 @@ fn the_table_leaves_out_what_says_nothing() {
     )
     .unwrap();
     let results = Results::new(&plan, lab::engine::Kind::Quic, &store);
-    let text = table(&results);
+    let text = table(&results, None);
     assert_eq!(text.lines().count(), 5, "{text}");
     assert!(
         !text.contains("flow.controller") && !text.contains("Jain"),
@@ -654,11 +655,11 @@ fn a_large_sweep_has_a_table_of_the_first_rows() {
     assert_eq!(failed.unwrap(), []);
     let results = Results::new(&plan, lab::engine::Kind::Sim, &store);
     assert_eq!(results.groups.len(), 120);
-    let text = table(&results);
+    let text = table(&results, None);
     // The headings, the rows, and what is left out.
     assert_eq!(text.lines().count(), 1 + ROWS + 1);
     assert!(
-        text.ends_with("… and 20 rows more; the page has all of them\n"),
+        text.ends_with("… and 20 more rows; the page has all of them\n"),
         "{text}"
     );
     let places: Vec<usize> = results.groups.iter().map(|group| group.point).collect();

@@ -79,7 +79,7 @@ fn what_does_not_hold_is_told_by_the_exit_code() {
     assert_eq!(code, Some(1), "{stderr}");
     assert!(stdout.contains("FAILS"), "{stdout}");
     assert!(
-        stderr.contains("1 of 1 expectations do not hold"),
+        stderr.contains("expectations that do not hold: 1 of 1"),
         "{stderr}"
     );
 }

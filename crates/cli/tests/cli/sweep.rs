@@ -138,7 +138,7 @@ fn a_failed_run_is_named_and_the_others_are_done() {
         "{stderr}"
     );
     assert!(
-        stderr.ends_with("fullpipe: 1 of 2 runs failed; the same command tries them again\n"),
+        stderr.ends_with("fullpipe: 1 of 2 runs failed; the same command tries again\n"),
         "{stderr}"
     );
     let page = fs::read_to_string(directory.path().join("small/sweep.html")).expect("a page");

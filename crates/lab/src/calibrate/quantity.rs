@@ -11,11 +11,11 @@ use crate::report::{bits_per_sec, percent, span};
 /// A number of one run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Quantity {
-    /// The goodput of all flows together.
+    /// The goodput of all flows together, over the same time.
     Goodput,
     /// The median of the smoothed RTT over time.
     Rtt,
-    /// The goodput of the first group of flows, where there are others beside it.
+    /// The goodput of the first group of flows over the time of all, where there are others beside it.
     FirstGroup,
     /// Its 95th percentile.
     RttP95,
@@ -145,15 +145,19 @@ impl Quantity {
                 .flatten()
         };
         match self {
-            Quantity::Goodput => sum("/goodput_bps"),
+            Quantity::Goodput => number(summary, "/together/goodput_bps"),
             Quantity::Rtt => run.srtt_p50_ms,
             Quantity::RttP95 => run.srtt_p95_ms,
             Quantity::FirstGroup => {
                 let of_first = |flow: &&Value| number(flow, "/group") == Some(0.0);
                 let is_alone = flows().all(|flow| of_first(&flow));
                 let first = flows().filter(of_first);
-                let goodputs = first.map(|flow| number(flow, "/goodput_bps"));
-                goodputs.sum::<Option<f64>>().filter(|_| !is_alone)
+                let delivered = first.map(|flow| number(flow, "/delivered_bytes"));
+                let share = ratio(
+                    delivered.sum::<Option<f64>>()?,
+                    sum("/delivered_bytes").filter(|_| !is_alone)?,
+                )?;
+                Some(share * number(summary, "/together/goodput_bps")?)
             }
             Quantity::QueueMean => number(summary, "/path/queue_ms/mean"),
             Quantity::QueueP95 => number(summary, "/path/queue_ms/p95"),
@@ -178,7 +182,7 @@ impl Quantity {
         }
     }
 
-    /// A difference for people: `+1.2 %`, `−3 pp`.
+    /// A difference for people: `+1.2 %`, of RTprop if it is of a delay; `−3 pp`.
     pub fn difference_text(self, difference: f64) -> String {
         let sign = match difference < 0.0 {
             true => '−',

@@ -1,7 +1,7 @@
 //! What tables say of a case: on a terminal, on the page, in a document.
 
 use super::comparison::{Comparison, Difference};
-use super::quantity::Quantity;
+use super::quantity::{Quantity, Scale};
 use crate::sweep::Spread;
 
 /// How much a table says.
@@ -30,7 +30,7 @@ pub(super) fn headings(engines: [&str; 2], detail: Detail) -> Vec<String> {
         headings.extend([
             format!("{title}, {first}"),
             second.to_string(),
-            "differs".to_string(),
+            differs(quantity).to_string(),
         ]);
     }
     headings.push("verdict".to_string());
@@ -41,6 +41,14 @@ pub(super) fn headings(engines: [&str; 2], detail: Detail) -> Vec<String> {
         }
     }
     headings
+}
+
+/// What a difference of the quantity is in percent of.
+pub(super) fn differs(quantity: Quantity) -> &'static str {
+    match quantity.scale() {
+        Scale::Delay => "differs, of RTprop",
+        _ => "differs",
+    }
 }
 
 /// What the columns say of a case.

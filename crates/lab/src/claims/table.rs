@@ -1,27 +1,27 @@
 //! The judgements for people, on a terminal.
 
-use comfy_table::{CellAlignment, ColumnConstraint, Table, presets};
-
 use super::judge::{Judgement, Tally, Verdict};
 use super::words;
+use crate::report::Columns;
 
-/// One row an expectation and engine, what fails or differs below it, and a line that counts them. Ends with a newline.
-pub fn table(judgements: &[Judgement<'_>]) -> String {
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING).set_header([
+/// One row an expectation and engine, what fails or differs below it, and a line that counts them; all columns, or those
+/// that fit a terminal of `width` columns. Ends with a newline.
+pub fn table(judgements: &[Judgement<'_>], width: Option<usize>) -> String {
+    let headings = [
         "claim",
         "what",
         "published",
         "engine",
         "measured",
         "verdict",
-    ]);
+    ];
+    let mut rows = Vec::new();
     let mut before = "";
     for one in judgements {
         let id = one.claim.id.as_str();
         let shown = if id == before { "" } else { id };
         before = id;
-        table.add_row([
+        rows.push(vec![
             shown.to_owned(),
             one.expectation.what.clone(),
             words::band(one.expectation),
@@ -30,13 +30,20 @@ pub fn table(judgements: &[Judgement<'_>]) -> String {
             words::verdict(one.verdict).to_owned(),
         ]);
     }
-    for (index, column) in table.column_iter_mut().enumerate() {
-        column.set_padding((if index == 0 { 0 } else { 1 }, 1));
-        column.set_constraint(ColumnConstraint::ContentWidth);
-        if index == 2 || index == 4 {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-    }
+    let has_one_engine = judgements.iter().all(|one| {
+        judgements
+            .first()
+            .is_some_and(|first| first.engine == one.engine)
+    });
+    let columns = Columns {
+        headings: headings.map(str::to_owned).to_vec(),
+        rows,
+        text: vec![0, 1, 3, 5],
+        // One engine for all rows is the one that was asked for.
+        spare: if has_one_engine { vec![3] } else { Vec::new() },
+        absent: Vec::new(),
+        elsewhere: "--json has",
+    };
     let remarks = judgements
         .iter()
         .filter(|one| one.verdict != Verdict::Holds);
@@ -50,8 +57,8 @@ pub fn table(judgements: &[Judgement<'_>]) -> String {
         )
     });
     format!(
-        "{}\n{}{}\n",
-        table.trim_fmt(),
+        "{}{}{}\n",
+        columns.lines(width),
         remarks.collect::<String>(),
         Tally::of(judgements).text()
     )

@@ -6,7 +6,6 @@ use path::PathConfig;
 use transport::segment::{HEADERS, MSS};
 use units::{Bytes, Duration};
 
-use crate::record::Record;
 use crate::scenario::{FlowSpec, Scenario, ScenarioError};
 
 /// The links of all hops, and the ways over them.
@@ -61,14 +60,4 @@ pub(super) fn payload_share(scenario: &Scenario) -> f64 {
     let sizes = scenario.flows.iter().map(|group| mss(scenario, group));
     let mss = sizes.max().unwrap_or_default();
     mss.get() as f64 / (mss + HEADERS).get() as f64
-}
-
-/// Makes each flow's share of the limit that of its own way in a run that ended at `end`: not all cross the first hop, or
-/// the same way.
-pub(super) fn limit_each(record: &mut Record, scenario: &Scenario, end: Duration) {
-    let share = payload_share(scenario);
-    for ((flow, _), summary) in scenario.each_flow().zip(&mut record.summary.flows) {
-        let limit = scenario.limit(flow, scenario.warmup, end, share);
-        summary.limit_share = limit.map(|limit| summary.goodput_bps as f64 / limit);
-    }
 }

@@ -2,6 +2,7 @@
 
 use crate::draw::Picture;
 use crate::engine;
+use crate::report::count;
 use crate::scenario::nearest;
 use crate::study::{Findings, Length, Population, Runs, RunsError, Shelf};
 
@@ -117,9 +118,13 @@ fn of_engines(findings: &[Findings]) -> String {
     {
         return format!("engine {engine}, seed {}", run.record.summary.seed);
     }
-    let parts = findings
-        .iter()
-        .map(|of| format!("engine {}, {} runs", of.engine, of.runs.len()));
+    let parts = findings.iter().map(|of| {
+        format!(
+            "engine {}, {}",
+            of.engine,
+            count(of.runs.len() as u64, "run")
+        )
+    });
     let parts: Vec<String> = parts.collect();
     format!(
         "{}, each with a seed derived from the scenario's",

@@ -31,12 +31,10 @@ fn draw(findings: &[Findings]) -> Picture {
     };
     // TCP's header is smaller than QUIC's: each engine has its limit, and the first one's is drawn.
     let first = findings.get(..1).unwrap_or_default();
-    let limit = seen::medians(seen::all(first).filter_map(|seen| {
-        Some((
-            loss(&seen),
-            mega(seen.record().summary.path.limit_bps? as f64),
-        ))
-    }));
+    let limit = seen::medians(
+        seen::all(first)
+            .filter_map(|seen| Some((loss(&seen), mega(seen.record().paced_limit_bps()?)))),
+    );
     let ticks = seen::values(findings, LOSS)
         .into_iter()
         .filter_map(|value| value.trim_end_matches('%').parse::<f64>().ok());

@@ -1,17 +1,18 @@
 //! The results for people, on a terminal.
 
-use comfy_table::{CellAlignment, ColumnConstraint, Table, presets};
-
 use super::results::Results;
-use crate::report::bits_per_sec;
+use crate::report::{Columns, bits_per_sec};
 
 /// The shares of destinations whose ratios are told.
 const SHARES: [f64; 7] = [0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95];
 
+/// So many reasons of failures are told.
+const REASONS: usize = 10;
+
 /// One row a destination: the median goodput of each controller over the rounds, the ratio of the first two, and how many
-/// probes failed; then the distribution of the ratio over the destinations. Ends with a newline.
-pub fn table(results: &Results) -> String {
-    let mut table = Table::new();
+/// probes failed; then the distribution of the ratio over the destinations, and why probes failed. All columns, or those
+/// that fit a terminal of `width` columns. Ends with a newline.
+pub fn table(results: &Results, width: Option<usize>) -> String {
     let mut headings = vec!["destination".to_string()];
     headings.extend(results.controllers().iter().cloned());
     let ratio = match results.controllers() {
@@ -20,7 +21,7 @@ pub fn table(results: &Results) -> String {
     };
     headings.extend(ratio.clone());
     headings.extend(["probes", "failed"].map(String::from));
-    table.load_style(presets::NOTHING).set_header(headings);
+    let mut rows = Vec::new();
     let none = || "–".to_string();
     for destination in results.destinations() {
         let mut row = vec![destination.name];
@@ -35,16 +36,17 @@ pub fn table(results: &Results) -> String {
         }
         let sum = |counts: &[u64]| counts.iter().sum::<u64>().to_string();
         row.extend([sum(&destination.probes), sum(&destination.failed)]);
-        table.add_row(row);
+        rows.push(row);
     }
-    for (index, column) in table.column_iter_mut().enumerate() {
-        column.set_padding((if index == 0 { 0 } else { 1 }, 1));
-        column.set_constraint(ColumnConstraint::ContentWidth);
-        if index > 0 {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-    }
-    let mut text = table.trim_fmt() + "\n";
+    let columns = Columns {
+        spare: vec![headings.len() - 2],
+        headings,
+        rows,
+        text: vec![0],
+        absent: Vec::new(),
+        elsewhere: "--json has",
+    };
+    let mut text = columns.lines(width);
     if let Some(ratio) = ratio {
         let at = |share: f64| {
             let found = results.ratio_at(share)?;
@@ -58,5 +60,28 @@ pub fn table(results: &Results) -> String {
             );
         }
     }
-    text
+    text + &failures(results)
+}
+
+/// Why probes failed: the first reasons, one line each, with how often.
+fn failures(results: &Results) -> String {
+    let mut lines = Vec::new();
+    for destination in results.destinations() {
+        let name = destination.name;
+        lines.extend(destination.failures.into_iter().map(|failed| {
+            let (controller, reason) = (failed.controller, failed.reason);
+            match failed.count {
+                1 => format!("failed: {name} {controller}: {reason}\n"),
+                count => format!("failed {count} times: {name} {controller}: {reason}\n"),
+            }
+        }));
+    }
+    let more = lines.len().saturating_sub(REASONS);
+    lines.truncate(REASONS);
+    match more {
+        0 => {}
+        1 => lines.push("and 1 more reason\n".to_owned()),
+        more => lines.push(format!("and {more} more reasons\n")),
+    }
+    lines.concat()
 }

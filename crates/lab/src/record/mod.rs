@@ -16,6 +16,7 @@ mod path;
 mod series;
 mod summary;
 mod throughput;
+mod together;
 mod transfer;
 
 pub use distribution::Distribution;
@@ -28,6 +29,7 @@ pub use summary::{
     AppSummary, FlowSummary, PathSummary, PlaybackSummary, QueueMillis, RttMillis, Summary,
 };
 pub use throughput::Throughput;
+pub use together::{OfController, Together, Window};
 pub use transfer::{Completions, SIZE_CLASSES, Transfer, TransferRecorder, Transfers};
 
 use units::Duration;
@@ -47,6 +49,8 @@ pub struct Record {
     pub paths: Vec<PathRecord>,
     /// The transfers.
     pub transfers: Transfers,
+    /// The share of payload in a full packet: the one that the limits count with.
+    pub payload_share: f64,
 }
 
 /// The run of a record.
@@ -62,6 +66,8 @@ pub struct Run<'r> {
     pub wall: std::time::Duration,
     /// Whether it was ended before its time.
     pub is_partial: bool,
+    /// The share of payload in a full packet, the largest of all flows.
+    pub payload_share: f64,
 }
 
 /// What the recorders of a run returned.
@@ -80,17 +86,27 @@ pub struct Recorded {
 impl Record {
     /// Puts a record together, and adds what concerns several of its parts: shares of the limit, fairness.
     pub fn new(run: Run<'_>, recorded: Recorded) -> Record {
-        let Run { scenario, end, .. } = run;
+        let Run {
+            scenario,
+            end,
+            payload_share,
+            ..
+        } = run;
         let (path, first) = recorded.path;
         let (next, further): (Vec<_>, Vec<_>) = recorded.next.into_iter().unzip();
         let (mut summaries, flows): (Vec<FlowSummary>, Vec<FlowRecord>) =
             recorded.flows.into_iter().unzip();
         let (transfers, completions) = recorded.transfers;
-        let limit = path.limit_bps.filter(|limit| *limit > 0);
-        for flow in &mut summaries {
+        for (flow, life) in summaries.iter_mut().zip(&flows) {
             flow.group = group_of(scenario, flow.id);
-            flow.limit_share = limit.map(|limit| flow.goodput_bps as f64 / limit as f64);
+            let group = flow.group.and_then(|group| scenario.flows.get(group));
+            let window = Window::of(std::iter::once(life), scenario.warmup, end);
+            let limit = group.and_then(|group| window.limit(scenario, group, payload_share));
+            flow.limit_share = limit.map(|limit| flow.goodput_bps as f64 / limit);
         }
+        let window = Window::of(flows.iter(), scenario.warmup, end);
+        let all = together::together(scenario, summaries.iter(), window, payload_share);
+        let controllers = together::by_controller(scenario, &summaries, window, payload_share);
         let goodputs = summaries.iter().map(|flow| flow.goodput_bps as f64);
         let fairness = Fairness::of(goodputs, &flows, scenario.warmup, end);
         Record {
@@ -104,6 +120,8 @@ impl Record {
                 path,
                 next,
                 flows: summaries,
+                together: all,
+                controllers,
                 completions,
                 fairness,
             },
@@ -111,11 +129,19 @@ impl Record {
             flows,
             paths: std::iter::once(first).chain(further).collect(),
             transfers,
+            payload_share,
         }
     }
 }
 
 impl Record {
+    /// What the first bottleneck lets through of a sender that never sends more than its rate, in bits per second:
+    /// `limit_bps`, less what is lost before the bottleneck. The BBR paper's figure 8 calls it ideal.
+    pub fn paced_limit_bps(&self) -> Option<f64> {
+        let limit = self.summary.path.limit_bps? as f64;
+        Some(limit * self.scenario.path.data.passed_before())
+    }
+
     /// Leaves out the samples over time of flows and bottlenecks, which are nearly all that a record is.
     pub fn drop_samples(&mut self) {
         self.flows

@@ -111,8 +111,8 @@ impl PathRecorder {
         let transmitted = seen(|totals| Some(totals.transmitted.get()));
         let admitted = self.spec.data.admitted(self.warmup, end);
         let limit = admitted.filter(|_| span > 0.0).map(|admitted| {
-            let loss = self.spec.data.loss.mean();
-            admitted.get() as f64 * 8.0 / span * (1.0 - loss) * payload_share
+            let passed = self.spec.data.passed_behind();
+            admitted.get() as f64 * 8.0 / span * passed * payload_share
         });
         // Between the times of the totals, which need not be quite those of the summary.
         let capacity = self

@@ -4,6 +4,7 @@ use serde::{Serialize, Serializer};
 
 use super::fairness::Fairness;
 use super::host::HostSummary;
+use super::together::{OfController, Together};
 use super::transfer::Completions;
 
 /// A run in numbers, over everything after the warmup.
@@ -30,6 +31,10 @@ pub struct Summary {
     pub next: Vec<PathSummary>,
     /// The flows, in the order of the scenario's groups.
     pub flows: Vec<FlowSummary>,
+    /// All flows over the same time, from the first start to the last end.
+    pub together: Together,
+    /// The same for the flows of each controller.
+    pub controllers: Vec<OfController>,
     /// How long transfers took, by controller and size; empty if there were none.
     pub completions: Vec<Completions>,
     /// How evenly the flows shared the path.
@@ -46,9 +51,9 @@ pub struct PathSummary {
     pub rtprop_ms: f64,
     /// The buffer's size; null if it is unlimited.
     pub buffer_bytes: Option<u64>,
-    /// The goodput that the path allows all flows together: rate × (1 − loss) × payload share of a packet. The rate is
-    /// the mean over the run if it changes, and a policer's, its burst included, if that is less. Null if the path has
-    /// neither. What a race's "share of the limit" is a share of.
+    /// The goodput that the path allows all flows together over the run: rate × payload share of a packet, and
+    /// × (1 − loss) if the loss is behind the bottleneck. The rate is the mean over the run if it changes, and a policer's,
+    /// its burst included, if that is less. Null if the path has neither.
     pub limit_bps: Option<u64>,
     /// What the bottleneck transmitted, as a share of what it could have.
     #[serde(serialize_with = "optional_millionths")]
@@ -129,7 +134,8 @@ pub struct FlowSummary {
     /// Payload delivered, once, per second of the flow's life: from its start, handshake included, to its completion
     /// or the end of the run.
     pub goodput_bps: u64,
-    /// The goodput as a share of the path's `limit_bps`; null if the path has none.
+    /// The goodput as a share of what the flow's way allows while the flow lives; null if nothing limits it. Flows that do
+    /// not live equally long are compared in [`Summary::together`] and [`Summary::controllers`].
     #[serde(serialize_with = "optional_millionths")]
     pub limit_share: Option<f64>,
     /// The bandwidth that the flow had found when its Startup or slow start first ended: BBR's BtlBw, or for controllers

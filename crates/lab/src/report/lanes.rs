@@ -122,6 +122,14 @@ pub(crate) fn bytes(count: Bytes) -> String {
     format!("{} {unit}", digits(value))
 }
 
+/// A number of things that can be counted: `1 run`, `2 runs`.
+pub fn count(number: u64, thing: &str) -> String {
+    match number {
+        1 => format!("1 {thing}"),
+        number => format!("{number} {thing}s"),
+    }
+}
+
 /// Milliseconds.
 pub(super) fn millis(value: f64) -> String {
     format!("{} ms", digits(value))

@@ -1,6 +1,7 @@
 //! Records as a table for people, as JSON for programs, as a page with plots, as Parquet, as qlog; and all of it as a
 //! directory.
 
+mod columns;
 mod describe;
 mod directory;
 mod html;
@@ -15,13 +16,14 @@ mod qlog;
 mod section;
 mod table;
 
+pub(crate) use columns::Columns;
 pub use describe::{describe, describe_hops};
 pub use directory::{Also, FILES, check_dir, qlog_file, tidy, write_dir};
 pub(crate) use html::hint;
 pub use html::html;
 pub use json::json;
-pub use lanes::names;
 pub(crate) use lanes::{bits_per_sec, bytes, percent, span};
+pub use lanes::{count, names};
 pub use left::{Left, PART, beside, left_behind};
 pub use page::Origin;
 pub use place::DirectoryError;

@@ -1,11 +1,11 @@
 //! The tables for people.
 
-use comfy_table::{CellAlignment, ColumnConstraint, Table, presets};
 use units::Bytes;
 
-use super::lanes::{Group, Lane, bits_per_sec, bytes, groups, lanes, percent, span};
+use super::columns::Columns;
+use super::lanes::{Group, Lane, bits_per_sec, bytes, count, groups, lanes, percent, span};
 use super::page::cells;
-use crate::record::{Completions, PathSummary, Record};
+use crate::record::{Completions, PathSummary, Record, Together};
 
 /// So many flows have a line each.
 const MOST_LINES: usize = 20;
@@ -19,22 +19,21 @@ pub(crate) struct Words {
 impl Words {
     /// Lines of columns for a terminal, the first to the left and the others to the right.
     pub(crate) fn aligned(&self) -> String {
-        let mut table = Table::new();
-        table
-            .load_style(presets::NOTHING)
-            .set_header(self.headings.clone());
-        table.add_rows(&self.rows);
-        for (index, column) in table.column_iter_mut().enumerate() {
-            column.set_padding((if index == 0 { 0 } else { 1 }, 1));
-            if index == 0 {
-                continue;
-            }
-            column.set_cell_alignment(CellAlignment::Right);
-            column.set_constraint(ColumnConstraint::ContentWidth);
-        }
-        let mut text = table.trim_fmt();
-        text.push('\n');
-        text
+        self.fitted(None, &[])
+    }
+
+    /// The same for a terminal of so many columns, without those of these headings for which there is no room.
+    fn fitted(&self, width: Option<usize>, spare: &[&str]) -> String {
+        let place = |heading: &&str| self.headings.iter().position(|one| one == heading);
+        let columns = Columns {
+            headings: self.headings.iter().map(ToString::to_string).collect(),
+            rows: self.rows.clone(),
+            text: vec![0],
+            spare: spare.iter().filter_map(place).collect(),
+            absent: Vec::new(),
+            elsewhere: "--json has",
+        };
+        columns.lines(width)
     }
 
     /// The same as a table of a page.
@@ -105,7 +104,11 @@ fn group(group: &Group<'_, '_>) -> Vec<String> {
         values
     };
     let goodputs = over(&|lane| Some(lane.summary.goodput_bps as f64));
-    let limits = over(&|lane| lane.summary.limit_share);
+    // Over the same time, whatever the lives of the flows.
+    let together = group.lanes.first().map(|first| {
+        let (record, of) = (first.record, first.summary.group);
+        record.together(|flow| flow.group == of)
+    });
     let rtt_p50 = over(&|lane| lane.summary.rtt_ms.p50);
     let rtt_p95 = over(&|lane| lane.summary.rtt_ms.p95);
     let resent: Option<(u64, u64)> = group.lanes.iter().try_fold((0, 0), |(sent, again), lane| {
@@ -119,7 +122,7 @@ fn group(group: &Group<'_, '_>) -> Vec<String> {
         format!("{} ×{}", group.name, group.lanes.len()),
         known(quantile(&goodputs, 5), bits_per_sec),
         known(quantile(&goodputs, 50), bits_per_sec),
-        known((!limits.is_empty()).then(|| limits.iter().sum()), percent),
+        known(together.and_then(|together| together.limit_share), percent),
         known(quantile(&rtt_p50, 50), span),
         known(quantile(&rtt_p95, 95), span),
         known(
@@ -210,7 +213,10 @@ pub(super) fn notes(records: &[Record], lanes: &[Lane<'_>]) -> Vec<String> {
                     .to_string(),
             );
             if cut_off > 0 {
-                notes.push(format!("{cut_off} transfers cut off, and not complete"));
+                notes.push(format!(
+                    "{} cut off, and not complete",
+                    count(cut_off as u64, "transfer")
+                ));
             }
         }
     }
@@ -228,7 +234,25 @@ fn sharing(record: &Record) -> Vec<String> {
     if record.flows.len() < 2 {
         return Vec::new();
     }
-    let fairness = &record.summary.fairness;
+    let (all, fairness) = (&record.summary.together, &record.summary.fairness);
+    let told = |one: &Together| {
+        let rate = bits_per_sec(one.goodput_bps as f64);
+        match one.limit_share {
+            Some(share) => format!("{rate}, {} of limit", percent(share)),
+            None => rate,
+        }
+    };
+    let mut sums = vec![format!("all flows over the same time: {}", told(all))];
+    if record.summary.controllers.len() > 1 {
+        sums.extend(record.summary.controllers.iter().map(|one| {
+            format!(
+                "  {} ×{}: {}",
+                one.controller,
+                one.flows,
+                told(&one.together)
+            )
+        }));
+    }
     let jain = fairness
         .jain
         .map(|jain| format!("Jain index of the goodputs: {jain:.3}"));
@@ -239,7 +263,8 @@ fn sharing(record: &Record) -> Vec<String> {
     let converged = fairness
         .convergence_s
         .map(|after| format!("converged {after:.0} s after the last start"));
-    [jain, each, converged].into_iter().flatten().collect()
+    let even = [jain, each, converged].into_iter().flatten();
+    sums.into_iter().chain(even).collect()
 }
 
 /// Whether the machine was too slow to be the path.
@@ -247,28 +272,35 @@ fn lateness(path: &PathSummary) -> Option<String> {
     let mut said = Vec::new();
     if let Some(late) = path.late_packets.filter(|late| *late > 0) {
         said.push(format!(
-            "the machine was late for {late} packets, by more than 1 ms"
+            "the machine was late for {}, by more than 1 ms",
+            count(late, "packet")
         ));
     }
     if let Some(lost) = path.overflows.filter(|lost| *lost > 0) {
         said.push(format!(
-            "the machine was too slow for {lost} packets, which never entered the path"
+            "the machine was too slow for {}, which never entered the path",
+            count(lost, "packet")
         ));
     }
     (!said.is_empty()).then(|| said.join("; "))
 }
 
+/// Columns that a narrow terminal leaves out, the first one first.
+const SPARE_OF_FLOWS: [&str; 5] = ["RTT min", "resent", "RTT p95", "slow 5 %", "time"];
+const SPARE_OF_CLASSES: [&str; 4] = ["mean", "p99", "max", "p95"];
+
 /// One row a flow: time, goodput and share of what the path allows, RTT, and what had to be sent again. If there are
-/// more than twenty flows, one row a group of them, with quantiles over its flows. Fits a terminal of 80 columns.
+/// more than twenty flows, one row a group of them, with quantiles over its flows. All columns, or those that fit a
+/// terminal of `width` columns.
 ///
-/// Below it, if need be: completion times by size, and lines on transfers that were cut off, on how evenly flows shared
-/// a path, and on a machine that was too slow. Ends with a newline.
-pub fn table(records: &[Record]) -> String {
+/// Below it, if need be: completion times by size, and lines on transfers that were cut off, on flows over the same time,
+/// on how evenly they shared a path, and on a machine that was too slow. Ends with a newline.
+pub fn table(records: &[Record], width: Option<usize>) -> String {
     let lanes = lanes(records);
-    let mut text = flows(&lanes).aligned();
+    let mut text = flows(&lanes).fitted(width, &SPARE_OF_FLOWS);
     if let Some(completions) = completions(records) {
         text.push('\n');
-        text.push_str(&completions.aligned());
+        text.push_str(&completions.fitted(width, &SPARE_OF_CLASSES));
     }
     for note in notes(records, &lanes) {
         text.push_str(&note);

@@ -1,13 +1,15 @@
 //! What links let through.
 
+use path::LossAt;
 use units::Duration;
 
-use super::{FlowSpec, Scenario};
+use super::{FlowSpec, LinkSpec, Scenario};
 
 impl Scenario {
     /// The goodput in bits per second that a flow could have between two times if it were alone, as the links on its way
-    /// limit it: the narrowest one's rate, or its policer's, less what is lost at random there and behind it, times the
-    /// payload's share of a packet. `None` if no link on the way limits it, or one has a trace.
+    /// limit it: the narrowest one's rate, or its policer's, less what is lost at random behind it, times the payload's share
+    /// of a packet. What is lost before the first bottleneck takes nothing from it. `None` if no link on the way limits it,
+    /// or one has a trace.
     pub fn limit(
         &self,
         flow: &FlowSpec,
@@ -21,7 +23,9 @@ impl Scenario {
                 false => hop.data.clone(),
                 true => hop.acks(),
             };
-            (link.trace.is_some(), link.admitted(from, to), link.loss)
+            let admitted = link.admitted(from, to);
+            let (before, behind) = (link.passed_before(), link.passed_behind());
+            (link.trace.is_some(), before, admitted, behind)
         });
         let mut links: Vec<_> = links.collect();
         if flow.reverse {
@@ -31,16 +35,35 @@ impl Scenario {
             return None;
         }
         let narrowest = links.iter().fold(None, |before: Option<f64>, link| {
-            let (_, admitted, loss) = link;
+            let (_, entering, admitted, leaving) = link;
+            let before = before.map(|before| before * entering);
             let admitted = admitted.map(|bytes| bytes.get() as f64 * 8.0 / span);
             let through = match (before, admitted) {
                 (Some(before), Some(admitted)) => Some(before.min(admitted)),
                 (before, admitted) => before.or(admitted),
             };
-            through.map(|through| through * (1.0 - loss.mean()))
+            through.map(|through| through * leaving)
         });
         narrowest
             .map(|through| through * payload_share)
             .filter(|limit| *limit > 0.0)
+    }
+}
+
+impl LinkSpec {
+    /// The share of packets that random loss before the bottleneck lets through.
+    pub(crate) fn passed_before(&self) -> f64 {
+        match self.loss_at {
+            LossAt::Entry => 1.0 - self.loss.mean(),
+            LossAt::Exit => 1.0,
+        }
+    }
+
+    /// The share of packets that random loss behind the bottleneck lets through.
+    pub(crate) fn passed_behind(&self) -> f64 {
+        match self.loss_at {
+            LossAt::Entry => 1.0,
+            LossAt::Exit => 1.0 - self.loss.mean(),
+        }
     }
 }

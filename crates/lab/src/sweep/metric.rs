@@ -10,10 +10,10 @@ use super::spread::median;
 /// A number that sums up the flows of one controller in one run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Metric {
-    /// Their goodput together, as a share of what the path allows.
+    /// Their goodput together, over the time of all flows of the run, as a share of what the path allows.
     #[default]
     GoodputShare,
-    /// Their goodput together.
+    /// Their goodput together, over the time of all flows of the run.
     Goodput,
     /// The median of their median RTTs.
     RttP50,
@@ -99,6 +99,14 @@ impl Metric {
                 .reduce(|sum, next| Some(sum? + next?))
                 .flatten()
         };
+        // Over the same time, whatever the lives of the flows.
+        let together = |key: &str| {
+            let all = summary.get("controllers").and_then(Value::as_array)?;
+            let own = all
+                .iter()
+                .find(|one| one.get("controller").and_then(Value::as_str) == Some(controller))?;
+            number(own, key)
+        };
         let middle = |key: &str| {
             median(
                 &mut flows()
@@ -107,10 +115,8 @@ impl Metric {
             )
         };
         match self {
-            Metric::Goodput => sum("/goodput_bps"),
-            Metric::GoodputShare => {
-                ratio(sum("/goodput_bps")?, number(summary, "/path/limit_bps")?)
-            }
+            Metric::Goodput => together("/goodput_bps"),
+            Metric::GoodputShare => together("/limit_share"),
             Metric::RttP50 => middle("/rtt_ms/p50"),
             Metric::RttP95 => middle("/rtt_ms/p95"),
             Metric::Time => {
@@ -170,7 +176,7 @@ mod tests {
     #[test]
     fn metrics_are_of_the_flows_of_one_controller() {
         let summary = json!({
-            "path": { "limit_bps": 1000, "utilization": 0.5, "queue_ms": { "mean": null, "p95": 3.5 } },
+            "path": { "utilization": 0.5, "queue_ms": { "mean": null, "p95": 3.5 } },
             "flows": [
                 { "controller": "bbr1", "goodput_bps": 300, "rtt_ms": { "p50": 10.0 }, "timeouts": 1,
                   "sent_bytes": 90, "retransmitted_bytes": 10, "start_s": 1.0, "completed_s": 3.0 },
@@ -178,11 +184,15 @@ mod tests {
                 { "controller": "bbr1", "goodput_bps": 500, "rtt_ms": { "p50": 20.0 }, "timeouts": 2,
                   "sent_bytes": 110, "retransmitted_bytes": 10, "start_s": 0.0, "completed_s": null },
             ],
+            "controllers": [
+                { "controller": "bbr1", "flows": 2, "goodput_bps": 500, "limit_share": 0.5 },
+                { "controller": "cubic", "flows": 1, "goodput_bps": 100, "limit_share": null },
+            ],
             "fairness": { "jain": 0.9 },
         });
         for (metric, bbr1, cubic) in [
-            (Metric::Goodput, Some(800.0), Some(100.0)),
-            (Metric::GoodputShare, Some(0.8), Some(0.1)),
+            (Metric::Goodput, Some(500.0), Some(100.0)),
+            (Metric::GoodputShare, Some(0.5), None),
             (Metric::RttP50, Some(15.0), Some(40.0)),
             (Metric::RttP95, None, None),
             (Metric::Time, Some(2.0), None),

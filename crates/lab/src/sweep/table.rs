@@ -1,36 +1,36 @@
 //! The results for people, on a terminal.
 
-use comfy_table::{CellAlignment, ColumnConstraint, Table, presets};
-
 use super::metric::Metric;
 use super::results::{Group, Results};
 use super::spread::Spread;
-use crate::report::{bits_per_sec, percent, span};
+use crate::report::{Columns, bits_per_sec, count, percent, span};
 
 /// The most rows of the table on a terminal: about two screens. The page, the Parquet file and the JSON have all.
 pub const ROWS: usize = 100;
 
+/// Columns that a narrow terminal leaves out, the first one first.
+const SPARE: [&str; 4] = ["resent", "RTT p95", "Jain", "goodput"];
+
 /// One row a point and controller: medians over the repeats, and between which values the share of the limit lies.
-/// The first [`ROWS`] of them, and how many more there are. Ends with a newline.
-pub fn table(results: &Results<'_>) -> String {
-    let mut table = Table::new();
-    table
-        .load_style(presets::NOTHING)
-        .set_header(headings(results));
+/// The first [`ROWS`] of them, and how many more there are; all columns, or those that fit a terminal of `width` columns.
+/// Ends with a newline.
+pub fn table(results: &Results<'_>, width: Option<usize>) -> String {
+    let headings = headings(results);
+    let place = |name: &&str| headings.iter().position(|heading| heading == name);
     let shown = results.groups.iter().take(ROWS);
-    table.add_rows(shown.map(|group| row(results, group)));
-    let left = results.fields().len() + 1;
-    for (index, column) in table.column_iter_mut().enumerate() {
-        column.set_padding((if index == 0 { 0 } else { 1 }, 1));
-        column.set_constraint(ColumnConstraint::ContentWidth);
-        if index >= left {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-    }
-    let mut text = table.trim_fmt() + "\n";
+    let columns = Columns {
+        rows: shown.map(|group| row(results, group)).collect(),
+        text: (0..=results.fields().len()).collect(),
+        spare: SPARE.iter().filter_map(place).collect(),
+        absent: Vec::new(),
+        elsewhere: "the page and --json have",
+        headings,
+    };
+    let mut text = columns.lines(width);
     let more = results.groups.len().saturating_sub(ROWS);
     if more > 0 {
-        text += &format!("… and {more} rows more; the page has all of them\n");
+        let more = count(more as u64, "more row");
+        text += &format!("… and {more}; the page has all of them\n");
     }
     text
 }

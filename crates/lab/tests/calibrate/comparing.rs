@@ -135,13 +135,18 @@ fn tables_say_what_differs_and_count_it() {
                   outliers: 1 explained, 0 not";
     assert_eq!(counted.text(), counts);
 
-    let shown = table(["linux", "sim"], &comparisons);
+    let shown = table(["linux", "sim"], &comparisons, None);
     let lines: Vec<Vec<&str>> = shown
         .lines()
         .map(|line| line.split_whitespace().collect())
         .collect();
+    let heading = [lines[0].join(" "), lines[1].join(" ")].join(" / ");
     assert_eq!(
-        lines[1],
+        heading,
+        "case goodput, goodput, goodput RTT p50, RTT p50, RTT p50 verdict / linux sim differs linux sim differs, of RTprop"
+    );
+    assert_eq!(
+        lines[2],
         [
             "bbr1-small",
             "101",
@@ -160,7 +165,7 @@ fn tables_say_what_differs_and_count_it() {
         ]
     );
     assert!(
-        lines[2]
+        lines[3]
             .join(" ")
             .ends_with("−25.0 % goodput: a|b; RTT p50: a|b"),
         "{shown}"
@@ -192,6 +197,19 @@ fn tables_say_what_differs_and_count_it() {
     assert_eq!(goodput["difference"], -0.2);
     assert_eq!(goodput["explanation"], "a|b");
     assert_eq!(json["within"]["srtt_p50_ms"]["within"], 1);
+    // A narrow terminal leaves out what was measured, then how far it differs.
+    for columns in [60, 80] {
+        let narrow = table(["linux", "sim"], &comparisons, Some(columns));
+        let rows = narrow.lines().take(4);
+        assert!(
+            rows.clone().all(|row| row.chars().count() <= columns),
+            "{narrow}"
+        );
+        assert!(
+            narrow.contains("no room for: ") && narrow.contains("RTT p50, linux"),
+            "{narrow}"
+        );
+    }
 }
 
 #[test]

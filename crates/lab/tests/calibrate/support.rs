@@ -53,8 +53,9 @@ pub fn seen(goodput_mbit: u64, srtt_ms: impl Into<Option<f64>>) -> Observation {
             "path": { "queue_ms": { "mean": 1.5, "p95": null }, "drops": 3 },
             "flows": [{
                 "group": 0, "goodput_bps": goodput_mbit * 1_000_000, "timeouts": 0,
-                "sent_bytes": 1_000, "retransmitted_bytes": 10,
+                "sent_bytes": 1_000, "retransmitted_bytes": 10, "delivered_bytes": 900,
             }],
+            "together": { "goodput_bps": goodput_mbit * 1_000_000 },
         }),
         srtt_p50_ms: srtt_ms,
         srtt_p95_ms: srtt_ms,

@@ -97,6 +97,7 @@ pub fn record(name: &str, controller: &str, is_partial: bool) -> Record {
         end,
         wall: StdDuration::from_millis(10_020),
         is_partial,
+        payload_share: 0.95,
     };
     let recorded = Recorded {
         path: path.finish(end, 0.95),
@@ -223,6 +224,7 @@ pub fn crowd(each: u64) -> Record {
         end,
         wall: StdDuration::from_millis(350),
         is_partial: false,
+        payload_share: 0.95,
     };
     let recorded = Recorded {
         path: hop(4_000),

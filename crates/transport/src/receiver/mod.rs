@@ -113,6 +113,11 @@ impl Receiver {
         self.stream.next()
     }
 
+    /// Bytes that have arrived, each counted once: those beyond holes too.
+    pub const fn arrived(&self) -> u64 {
+        self.stream.next() + self.stream.stored()
+    }
+
     /// How far the offered window reaches: the position behind the last byte that may be sent. It never retreats.
     pub const fn right_edge(&self) -> u64 {
         self.window.right_edge()

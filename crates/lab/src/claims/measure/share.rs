@@ -7,23 +7,26 @@ pub(super) const MEASURES: &[Measure] = &[
     Measure {
         name: "limit_share",
         unit: Unit::Share,
-        about: "goodput of the flows together, as a share of what the path allows: rate × (1 − loss) × payload of a packet",
-        of: |subject| subject.sum(|flow| flow.limit_share),
+        about: "goodput of the flows together, over the same time, as a share of rate × (1 − loss) × payload of a packet",
+        of: |subject| {
+            let lossy =
+                subject.record.paced_limit_bps()? / subject.record.summary.path.limit_bps? as f64;
+            Some(subject.together().limit_share? / lossy)
+        },
     },
     Measure {
         name: "goodput",
         unit: Unit::Rate,
-        about: "payload delivered once per second, by the flows together",
-        of: |subject| subject.sum(|flow| Some(flow.goodput_bps as f64)),
+        about: "payload delivered once per second, by the flows together, over the same time",
+        of: |subject| Some(subject.together().goodput_bps as f64),
     },
     Measure {
         name: "flow_share",
         unit: Unit::Share,
-        about: "goodput of the flows, as a share of the goodput of all flows",
+        about: "what the flows delivered, as a share of what all flows delivered",
         of: |subject| {
-            let all = subject.record.summary.flows.iter();
-            let all: f64 = all.map(|flow| flow.goodput_bps as f64).sum();
-            Some(subject.sum(|flow| Some(flow.goodput_bps as f64))? / all)
+            let all = subject.record.summary.together.goodput_bps as f64;
+            Some(subject.together().goodput_bps as f64 / all).filter(|share| share.is_finite())
         },
     },
     Measure {
@@ -56,5 +59,5 @@ fn window_share(subject: &Subject<'_>) -> Option<f64> {
     let window = subject.record.scenario.host.receive_buffer?.get() as f64;
     let of_window = window * 8.0 / (subject.rtprop_ms() / 1e3);
     let limit = subject.record.summary.path.limit_bps? as f64;
-    Some(subject.sum(|flow| Some(flow.goodput_bps as f64))? / of_window.min(limit))
+    Some(subject.together().goodput_bps as f64 / of_window.min(limit))
 }

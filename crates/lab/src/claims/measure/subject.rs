@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use units::Duration;
 
-use crate::record::{FlowRecord, FlowSample, FlowSummary, PathSample, Record};
+use crate::record::{FlowRecord, FlowSample, FlowSummary, PathSample, Record, Together};
 
 /// What of records is looked at: all of it, unless it says otherwise.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -77,6 +77,12 @@ impl<'r> Subject<'r> {
     /// Their summaries.
     pub fn summaries(&self) -> impl Iterator<Item = &'r FlowSummary> {
         self.flows.iter().map(|(summary, _)| *summary)
+    }
+
+    /// What the flows delivered together, over the time of all flows of the run.
+    pub fn together(&self) -> Together {
+        let is_chosen = |flow: &FlowSummary| self.summaries().any(|chosen| chosen.id == flow.id);
+        self.record.together(is_chosen)
     }
 
     /// The samples of a flow in the window.

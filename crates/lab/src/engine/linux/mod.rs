@@ -315,10 +315,9 @@ impl Course<'_> {
             end,
             wall,
             is_partial: ended.is_partial,
+            payload_share: share,
         };
-        let mut record = Record::new(run, recorded);
-        ways::limit_each(&mut record, scenario, end);
-        record
+        Record::new(run, recorded)
     }
 }
 

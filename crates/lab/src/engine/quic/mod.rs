@@ -158,6 +158,7 @@ impl Quic {
             .map(|flow| flow.datagram_size())
             .max()
             .unwrap_or(0);
+        let payload_share = bulk::payload_share(datagram, IP_HEADERS);
         let mut transfers = TransferRecorder::new(scenario.warmup);
         let noted = flows.iter().filter_map(|flow| flow.transfer());
         noted.for_each(|transfer| transfers.note(transfer));
@@ -167,9 +168,10 @@ impl Quic {
             end,
             wall: begin.elapsed(),
             is_partial,
+            payload_share,
         };
         let recorded = Recorded {
-            path: bottleneck.finish(end, bulk::payload_share(datagram, IP_HEADERS)),
+            path: bottleneck.finish(end, payload_share),
             next: Vec::new(),
             flows: flows.iter().map(|flow| flow.finish(end)).collect(),
             transfers: transfers.finish(),

@@ -110,10 +110,9 @@ impl Engine for Sim {
             end,
             wall: begin.elapsed(),
             is_partial,
+            payload_share: ways::payload_share(scenario),
         };
-        let mut record = Record::new(run, recorded);
-        ways::limit_each(&mut record, scenario, end);
-        Ok(record)
+        Ok(Record::new(run, recorded))
     }
 }
 

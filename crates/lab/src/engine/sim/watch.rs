@@ -58,8 +58,7 @@ impl Counted {
     pub fn of(sender: &Sender<AnyController>, receiver: &Receiver) -> Counted {
         let stats = sender.stats();
         Counted {
-            // Of what lies beyond a hole, the sender is the first to be told a sum.
-            payload: stats.delivered.max(Bytes::new(receiver.received())),
+            payload: Bytes::new(receiver.arrived()),
             sent: stats.sent + HEADERS * stats.packets_sent,
             retransmitted: stats.retransmitted,
             packets_lost: stats.packets_lost,
