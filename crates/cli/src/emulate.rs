@@ -5,7 +5,6 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use emulator::{DirectionCounters, Relay, RelayConfig, RelayCounters, Sharing};
-
 use units::Bytes;
 
 use crate::address::resolve;
@@ -15,10 +14,10 @@ use crate::interrupt::{self, Interrupt};
 use crate::output;
 use crate::path_options::{self, PathOptions};
 use crate::relay_status::{RelayStatus, dropped};
+use crate::usage;
 
 /// How often the status is drawn anew.
 const TICK: Duration = Duration::from_millis(100);
-use crate::usage;
 
 /// Put an emulated network path in front of a UDP server, until Ctrl-C
 #[derive(Debug, Args)]

@@ -1,5 +1,7 @@
 //! `fullpipe probe`: the same bytes again and again, over connections that are kept open.
 
+use std::env::VarError;
+use std::fmt::Display;
 use std::net::SocketAddr;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -8,6 +10,7 @@ use clap::Args;
 use lab::probe::{self, Dataset, Host, Results, Row, Spec, Target, TcpServer};
 use lab::report;
 use quic::endpoint::Identity;
+use quic::probe::Token;
 use tokio::time::sleep;
 use units::Duration;
 
@@ -21,7 +24,10 @@ use crate::program;
 use crate::sweep_bar::SweepBar;
 use crate::usage;
 
-/// So many failed runs are named.
+/// The environment variable for a receiver's token. A process's environment is its owner's only (proc(5), "environ").
+const TOKEN_VARIABLE: &str = "FULLPIPE_PROBE_TOKEN";
+
+/// So many failed probes of a round are named.
 const NAMED: usize = 10;
 
 /// More rounds would be a mistake.
@@ -37,7 +43,10 @@ Over connections that are kept open, one with each controller to each destinatio
 file says. Destinations are paths, which the simulator or the kernel runs, or hosts where fullpipe probe --serve receives.
 
 Rows are appended to the directory: one Parquet file a round, which is there as a whole or not at all. Ends with the medians \
-of these rounds by destination, and how the ratio of the first two controllers is distributed. docs/probe.md says more.")]
+of these rounds by destination, and how the ratio of the first two controllers is distributed.
+
+A receiver that a network can reach needs a token: --token FILE, or the environment variable FULLPIPE_PROBE_TOKEN on both \
+sides. docs/probe.md says more.")]
 pub struct Options {
     /// The file with the destinations, or - for stdin
     #[arg(required_unless_present = "serve", conflicts_with = "serve")]
@@ -75,6 +84,9 @@ pub struct Options {
     /// Keep the certificate in this file, so that its fingerprint outlasts a restart
     #[arg(long, value_name = "FILE", requires = "serve")]
     identity: Option<PathBuf>,
+    /// Receive only from senders that know the token in this file; a new one is put there if it does not exist
+    #[arg(long, value_name = "FILE", requires = "serve")]
+    token: Option<PathBuf>,
 }
 
 /// Probes, or receives.
@@ -110,7 +122,29 @@ fn send(options: &Options, file: &Path) -> Result<(), Failure> {
     }
     match spec.target.clone() {
         Target::Paths { engine, .. } => probe_paths(options, file, &input, &spec, engine),
-        Target::Hosts(hosts) => probe_hosts(options, file, &input, &spec, &hosts),
+        Target::Hosts(hosts) => {
+            let hosts = with_token(hosts)?;
+            probe_hosts(options, file, &input, &spec, &hosts)
+        }
+    }
+}
+
+/// The hosts, with the token of the environment for those that have none of their own.
+fn with_token(mut hosts: Vec<Host>) -> Result<Vec<Host>, Failure> {
+    if let Some(token) = token_of_environment()? {
+        for host in hosts.iter_mut().filter(|host| host.token.is_none()) {
+            host.token = token.clone();
+        }
+    }
+    Ok(hosts)
+}
+
+fn token_of_environment() -> Result<Option<Token>, Failure> {
+    let wrong = |error: &dyn Display| Failure::usage(format_args!("{TOKEN_VARIABLE}: {error}"));
+    match std::env::var(TOKEN_VARIABLE) {
+        Ok(text) => Token::parse(&text).map(Some).map_err(|error| wrong(&error)),
+        Err(VarError::NotPresent) => Ok(None),
+        Err(error) => Err(wrong(&error)),
     }
 }
 
@@ -150,11 +184,6 @@ fn probe_paths(
         return Err(Failure::interrupted(
             "no round is whole, and nothing is kept of them",
         ));
-    }
-    for one in failed.iter().take(NAMED) {
-        let name = plan.runs.get(one.run).map(|run| plan.name(run));
-        let name = name.unwrap_or_default();
-        output::note(format_args!("failed: {name}: {}", one.reason));
     }
     let mut results = results(spec);
     for round in rows.chunk_by(|one, next| one.round == next.round) {
@@ -235,7 +264,10 @@ fn report_round(rows: &[Row]) {
 fn conclude(options: &Options, file: &Path, spec: &Spec, results: &Results) -> Result<(), Failure> {
     match options.json {
         true => output::json(&results.json(&spec.name))?,
-        false => output::result(probe::table(results, output::width()).trim_end())?,
+        // Reasons of failures may be the words of a peer.
+        false => output::result(output::printable(
+            probe::table(results, output::width()).trim_end(),
+        ))?,
     }
     if let Some(path) = &options.picture {
         let svg = probe::picture(results, &spec.name).svg();
@@ -269,13 +301,36 @@ fn directory(options: &Options, file: &Path) -> PathBuf {
     }
 }
 
+/// What senders must know of a receiver at `listen`.
+fn token_of_receiver(options: &Options, listen: SocketAddr) -> Result<Token, Failure> {
+    let token = match &options.token {
+        Some(file) => Some(
+            Token::in_file_or_new(file)
+                .map_err(|error| Failure::failed(format_args!("--token: {error}")))?,
+        ),
+        None => token_of_environment()?,
+    };
+    match token {
+        Some(token) => Ok(token),
+        None if listen.ip().to_canonical().is_loopback() => Ok(Token::none()),
+        None => Err(Failure::usage(format_args!(
+            "--listen {listen}: a network can reach this address, so give --token FILE or set {TOKEN_VARIABLE}, \
+             or listen on a loopback address"
+        ))),
+    }
+}
+
 fn serve(options: &Options, listen: SocketAddr) -> Result<(), Failure> {
+    let token = token_of_receiver(options, listen)?;
     let runtime = interrupt::runtime()?;
     let outcome = runtime.block_on(async {
         let mut interrupt = Interrupt::listen()?;
         let destination = |address: SocketAddr, rest: &str| {
+            let token = options.token.as_deref().and_then(Path::file_name);
+            let token = token.map(|name| format!("\ntoken = {:?}", name.to_string_lossy()));
+            let token = token.unwrap_or_default();
             output::result(format_args!(
-                "[[destination]]\naddress = \"{address}\"\n{rest}"
+                "[[destination]]\naddress = \"{address}\"\n{rest}{token}"
             ))
         };
         let say = || {
@@ -286,7 +341,7 @@ fn serve(options: &Options, listen: SocketAddr) -> Result<(), Failure> {
         if options.tcp {
             let failed =
                 |error| Failure::failed(format_args!("cannot listen on {listen}: {error}"));
-            let server = TcpServer::bind(listen).await.map_err(failed)?;
+            let server = TcpServer::bind(listen, &token).await.map_err(failed)?;
             destination(server.address().map_err(failed)?, "over = \"tcp\"")?;
             say();
             tokio::select! {
@@ -298,7 +353,7 @@ fn serve(options: &Options, listen: SocketAddr) -> Result<(), Failure> {
                 Some(file) => quic::probe::identity_in(file).map_err(Failure::failed)?,
                 None => Identity::generate().map_err(Failure::failed)?,
             };
-            let server = quic::probe::serve(listen, &identity).map_err(Failure::failed)?;
+            let server = quic::probe::serve(listen, &identity, &token).map_err(Failure::failed)?;
             let rest = format!(
                 "over = \"quic\"\nfingerprint = \"{}\"",
                 server.fingerprint()

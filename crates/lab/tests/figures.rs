@@ -80,6 +80,23 @@ fn every_figure_shows_something_and_the_same_each_time() {
         let csv = picture.csv();
         assert!(csv.lines().count() > 1, "{}: {csv}", figure.name);
         assert!(!csv.starts_with("chart,curve,x,y"), "{}", figure.name);
+        for chart in &picture.charts {
+            let looks = chart.layers.iter().filter_map(|layer| match layer {
+                Layer::Curve(curve) => Some(curve.look),
+                _ => None,
+            });
+            let strokes = |look: &draw::Look| (look.dash, look.mark, look.width.to_bits());
+            let looks: Vec<_> = looks.map(|look| strokes(&look)).collect();
+            for (place, look) in looks.iter().enumerate() {
+                let mut others = looks.iter().skip(place + 1);
+                let is_alone = others.all(|other| other != look);
+                assert!(
+                    is_alone,
+                    "{}: curves that differ by colour alone",
+                    figure.name
+                );
+            }
+        }
         let keys = picture.keys();
         for (place, key) in keys.iter().enumerate() {
             let look = |key: &draw::Key| (key.colour, key.dash, key.mark, key.is_bar);

@@ -13,6 +13,7 @@ use lab::engine::Sim;
 use lab::probe::{self, Dataset, DatasetError, Host, Over, Results, Row, Spec, Target, TcpServer};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use quic::endpoint::Identity;
+use quic::probe::Token;
 
 const PATHS: &str = r#"name = "few"
 bytes = "500kb"
@@ -260,6 +261,8 @@ fn a_path_that_lets_nothing_through_is_rows_with_a_reason() {
     let mut results = Results::new(["bbr1", "cubic"].map(String::from));
     results.add(&rows);
     assert_eq!(results.destinations()[1].failed, [3, 3]);
+    let failures = &results.destinations()[1].failures;
+    assert_eq!(failures.len(), 2, "{failures:?}");
     assert_eq!(results.ratios().len(), 1);
     assert!(probe::table(&results, None).contains("–"));
 }
@@ -410,13 +413,14 @@ async fn probe_hosts(hosts: &[Host], rounds: u64) -> Vec<Row> {
 #[test]
 fn hosts_are_probed_over_connections_that_stay_open() {
     runtime().block_on(async {
-        let tcp = TcpServer::bind(HERE).await.unwrap();
+        let tcp = TcpServer::bind(HERE, &Token::none()).await.unwrap();
         let identity = Identity::generate().unwrap();
-        let quic = quic::probe::serve(HERE, &identity).unwrap();
+        let quic = quic::probe::serve(HERE, &identity, &Token::none()).unwrap();
         let host = |name: &str, address: SocketAddr, over: Over| Host {
             name: name.to_string(),
             address: address.to_string(),
             over,
+            token: Token::none(),
         };
         let hosts = [
             host("one", tcp.address().unwrap(), Over::Tcp),
@@ -450,10 +454,13 @@ fn hosts_are_probed_over_connections_that_stay_open() {
 fn forgetful(listener: &TcpListener) {
     for stream in listener.incoming() {
         let mut stream = stream.unwrap();
-        let mut greeting = [0; 16];
-        stream.read_exact(&mut greeting).unwrap();
-        let (_, length) = greeting.split_at(8);
-        let bytes = u64::from_be_bytes(length.try_into().unwrap());
+        stream.read_exact(&mut [0; 8]).unwrap();
+        stream.write_all(&[7; 32]).unwrap();
+        stream.read_exact(&mut [0; 32]).unwrap();
+        stream.write_all(&[0]).unwrap();
+        let mut length = [0; 8];
+        stream.read_exact(&mut length).unwrap();
+        let bytes = u64::from_be_bytes(length);
         std::io::copy(&mut (&stream).take(bytes), &mut std::io::sink()).unwrap();
         stream.write_all(&bytes.to_be_bytes()).unwrap();
     }
@@ -466,6 +473,7 @@ fn a_connection_that_breaks_costs_a_probe_and_is_made_anew() {
         name: "forgetful".to_string(),
         address: listener.local_addr().unwrap().to_string(),
         over: Over::Tcp,
+        token: Token::none(),
     }];
     std::thread::spawn(move || forgetful(&listener));
     let rows = runtime().block_on(probe_hosts(&hosts, 4));
@@ -487,6 +495,7 @@ fn what_keep_refuses_and_what_is_cancelled_ends_the_rounds() {
             name: "nobody".to_string(),
             address: "127.0.0.1:9".to_string(),
             over: Over::Tcp,
+            token: Token::none(),
         }];
         let spec = hosts_spec(&hosts, 100);
         let full = probe::run_hosts(&spec, &hosts, 0, &Cancel::new(), |_| Err("full")).await;
@@ -506,39 +515,172 @@ fn what_keep_refuses_and_what_is_cancelled_ends_the_rounds() {
     });
 }
 
+/// A receiver over TCP in a runtime of its own.
+fn tcp_receiver(token: &Token) -> (tokio::runtime::Runtime, SocketAddr) {
+    let runtime = runtime();
+    let server = runtime.block_on(TcpServer::bind(HERE, token)).unwrap();
+    let address = server.address().unwrap();
+    runtime.spawn(server.run());
+    (runtime, address)
+}
+
+/// Begins to speak with a receiver; gives its challenge.
+fn greet(address: SocketAddr) -> (TcpStream, [u8; 32]) {
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream.write_all(b"fpprobe2").unwrap();
+    let mut challenge = [0; 32];
+    stream.read_exact(&mut challenge).unwrap();
+    (stream, challenge)
+}
+
+/// What a receiver says until it hangs up.
+fn rest(mut stream: TcpStream) -> Vec<u8> {
+    let mut answer = Vec::new();
+    // A reset is an answer, too: to have hung up.
+    let _ = stream.read_to_end(&mut answer);
+    answer
+}
+
 #[test]
 fn garbage_is_hung_up_on_and_others_are_served() {
-    let runtime = runtime();
-    let server = runtime.block_on(TcpServer::bind(HERE)).unwrap();
-    let address = server.address().unwrap();
-    let serving = runtime.spawn(server.run());
-    let say = |text: &[u8]| {
+    let (_runtime, address) = tcp_receiver(&Token::none());
+    for garbage in [
+        &b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"[..],
+        b"fpprobe1",
+        &[0xff; 4096],
+    ] {
         let mut stream = TcpStream::connect(address).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
-        stream.write_all(text).unwrap();
-        let mut answer = Vec::new();
-        // A reset is an answer, too: to have hung up.
-        let _ = stream.read_to_end(&mut answer);
-        answer
+        stream.write_all(garbage).unwrap();
+        assert_eq!(rest(stream), b"");
+    }
+    let proven = || {
+        let (mut stream, challenge) = greet(address);
+        stream.write_all(&Token::none().proof(&challenge)).unwrap();
+        let mut answer = [9];
+        stream.read_exact(&mut answer).unwrap();
+        assert_eq!(answer, [0]);
+        stream
     };
-    assert_eq!(say(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"), b"");
-    assert_eq!(
-        say(&[b"fpprobe1".as_slice(), &[0xff; 8]].concat()),
-        b"",
-        "too large"
-    );
-    let mut whole = b"fpprobe1".to_vec();
-    whole.extend(3u64.to_be_bytes());
-    whole.extend(b"abc");
+    let mut stream = proven();
+    stream.write_all(&[0xff; 8]).unwrap();
+    assert_eq!(rest(stream), b"", "too large");
+    let mut whole = 3u64.to_be_bytes().to_vec();
+    whole.extend([0; 3]);
     // Half of the next one, and nothing more.
-    let mut stream = TcpStream::connect(address).unwrap();
+    let mut stream = proven();
     stream
         .write_all(&[whole.as_slice(), &[0, 0, 0]].concat())
         .unwrap();
     stream.shutdown(std::net::Shutdown::Write).unwrap();
-    let mut answer = Vec::new();
-    stream.set_read_timeout(Some(PATIENCE)).unwrap();
-    stream.read_to_end(&mut answer).unwrap();
-    assert_eq!(answer, 3u64.to_be_bytes());
-    serving.abort();
+    assert_eq!(rest(stream), 3u64.to_be_bytes());
+}
+
+#[test]
+fn a_proof_is_of_the_receivers_token_and_challenge() {
+    let token = Token::parse("sixteen letters!").unwrap();
+    let (runtime, address) = tcp_receiver(&token);
+    let (_, earlier) = greet(address);
+    for (token, replayed) in [(&token, true), (&Token::none(), false)] {
+        let (mut stream, challenge) = greet(address);
+        assert_ne!(challenge, earlier);
+        let of = if replayed { &earlier } else { &challenge };
+        stream.write_all(&token.proof(of)).unwrap();
+        assert_eq!(rest(stream), [1]);
+    }
+    let host = |name: &str, token: &Token| Host {
+        name: name.to_string(),
+        address: address.to_string(),
+        over: Over::Tcp,
+        token: token.clone(),
+    };
+    let hosts = [host("right", &token), host("none", &Token::none())];
+    for row in runtime.block_on(probe_hosts(&hosts, 2)) {
+        let reason = row.failure.unwrap_or_default();
+        let is_refused = reason.contains("another token");
+        assert_eq!(is_refused, row.destination == "none", "{reason}");
+    }
+}
+
+#[test]
+fn many_idle_connections_of_one_address_shut_nobody_out() {
+    let (runtime, address) = tcp_receiver(&Token::none());
+    let mut crowd = Vec::new();
+    let socket = || {
+        let socket = tokio::net::TcpSocket::new_v4().unwrap();
+        socket
+            .bind((Ipv4Addr::new(127, 0, 0, 2), 0).into())
+            .unwrap();
+        socket.connect(address)
+    };
+    // Twice as many as there are places for; this process has both ends.
+    let most = 500;
+    runtime.block_on(async {
+        for _ in 0..most {
+            crowd.extend(socket().await.ok());
+        }
+    });
+    assert!(crowd.len() > 256, "{}", crowd.len());
+    let hosts = [Host {
+        name: "crowded".to_string(),
+        address: address.to_string(),
+        over: Over::Tcp,
+        token: Token::none(),
+    }];
+    for row in runtime.block_on(probe_hosts(&hosts, 2)) {
+        assert_eq!(row.failure, None);
+    }
+}
+
+#[test]
+fn tokens_are_read_from_files_beside_the_probe() {
+    let directory = tempfile::tempdir().unwrap();
+    let text = HOSTS.replace("over = \"tcp\"", "over = \"tcp\"\ntoken = \"secret\"");
+    let read = || Spec::parse(&text, directory.path()).map_err(|error| error.to_string());
+    let error = read().unwrap_err();
+    assert!(
+        error.starts_with("line 5: destination[0].token: "),
+        "{error}"
+    );
+    fs::write(directory.path().join("secret"), "too short\n").unwrap();
+    let error = read().unwrap_err();
+    assert!(error.contains("at least 16 characters"), "{error}");
+    fs::write(directory.path().join("secret"), "sixteen letters!\n").unwrap();
+    let Target::Hosts(hosts) = read().unwrap().target else {
+        panic!("hosts");
+    };
+    assert_eq!(hosts[0].token, Token::parse("sixteen letters!").unwrap());
+    assert!(hosts[1].token.is_none());
+    assert!(!format!("{hosts:?}").contains("sixteen"));
+}
+
+#[test]
+fn reasons_of_failures_are_told() {
+    let mut results = Results::new(["bbr1", "cubic"].map(String::from));
+    let failed = |destination: &str, reason: &str| Row {
+        failure: Some(reason.to_string()),
+        ..row(destination, "cubic", None)
+    };
+    results.add(&[row("a", "bbr1", Some(1e6)), failed("a", "no route")]);
+    results.add(&[failed("a", "no route"), failed("a", "refused")]);
+    for number in 0..9 {
+        results.add(&[failed("b", &format!("reason {number}"))]);
+    }
+    assert_eq!(
+        results.json("x")["destinations"][0]["failures"],
+        serde_json::json!([
+            { "controller": "cubic", "reason": "no route", "count": 2 },
+            { "controller": "cubic", "reason": "refused", "count": 1 },
+        ])
+    );
+    let table = probe::table(&results, None);
+    let told: Vec<&str> = table
+        .lines()
+        .filter(|line| line.starts_with("failed ") || line.starts_with("failed:"))
+        .collect();
+    assert_eq!(told.len(), 10, "{table}");
+    assert_eq!(told[0], "failed 2 times: a cubic: no route");
+    assert_eq!(told[1], "failed: a cubic: refused");
+    assert_eq!(table.lines().last(), Some("and 1 more reason"));
 }

@@ -5,24 +5,58 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use congestion::Kind;
+use noq::{ClientConfig, Connection, ConnectionError, Endpoint};
 use quic::controller::factory;
 use quic::endpoint::{self, Identity};
-use quic::probe::{ProbeError, Prober, serve};
+use quic::probe::{ProbeError, Prober, Token, TurnedAway, serve};
 use quic::server::Server;
 use tokio::time::timeout;
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
-fn server() -> Server {
+fn server_with(token: &Token) -> Server {
     let identity = Identity::generate().unwrap();
-    serve((Ipv4Addr::LOCALHOST, 0).into(), &identity).unwrap()
+    serve((Ipv4Addr::LOCALHOST, 0).into(), &identity, token).unwrap()
+}
+
+fn server() -> Server {
+    server_with(&Token::none())
+}
+
+async fn connect(server: &Server, kind: Kind, token: &Token) -> Result<Prober, ProbeError> {
+    let controllers = factory(kind, 1, None);
+    let connecting = Prober::connect(server.address(), server.fingerprint(), token, controllers);
+    timeout(PATIENCE, connecting).await.unwrap()
 }
 
 async fn prober(server: &Server, kind: Kind) -> Prober {
-    let controllers = factory(kind, 1, None);
-    Prober::connect(server.address(), server.fingerprint(), controllers)
-        .await
-        .unwrap()
+    connect(server, kind, &Token::none()).await.unwrap()
+}
+
+/// A client at this address that speaks our protocol, but for the proof.
+struct Stranger {
+    endpoint: Endpoint,
+    config: ClientConfig,
+    server: SocketAddr,
+}
+
+impl Stranger {
+    fn at(address: [u8; 4], server: &Server) -> Stranger {
+        let transport = Arc::new(endpoint::transport(factory(Kind::Cubic, 1, None)));
+        Stranger {
+            endpoint: endpoint::bind((address, 0).into(), None).unwrap(),
+            config: endpoint::client_config(server.fingerprint(), b"fullpipe-probe/2", transport)
+                .unwrap(),
+            server: server.address(),
+        }
+    }
+
+    async fn connect(&self) -> Result<Connection, ConnectionError> {
+        let connecting =
+            self.endpoint
+                .connect_with(self.config.clone(), self.server, endpoint::SERVER_NAME);
+        timeout(PATIENCE, connecting.unwrap()).await.unwrap()
+    }
 }
 
 #[tokio::test]
@@ -58,10 +92,12 @@ async fn garbage_and_strangers_leave_a_server_as_it_was() {
             .unwrap()
     };
     assert!(connect(b"fullpipe-bulk/1").await.is_err());
-    let connection = connect(b"fullpipe-probe/1").await.unwrap();
+    assert!(connect(b"fullpipe-probe/1").await.is_err());
+    let connection = connect(b"fullpipe-probe/2").await.unwrap();
     let (mut to, mut from) = connection.open_bi().await.unwrap();
-    to.write_all(&[1; 10_000]).await.unwrap();
-    to.reset(7u32.into()).unwrap();
+    // This is no proof, so the connection may be closed before all of it is written.
+    let _ = to.write_all(&[1; 10_000]).await;
+    let _ = to.reset(7u32.into());
     let answer = timeout(PATIENCE, from.read_to_end(8)).await.unwrap();
     assert!(answer.is_err(), "a reset stream gets no answer");
     let prober = prober(&server, Kind::Bbr1).await;
@@ -85,4 +121,104 @@ async fn a_server_that_has_gone_is_an_error() {
         ),
         "{failed:?}"
     );
+}
+
+#[tokio::test]
+async fn a_token_is_required_and_the_same_on_both_sides() {
+    let [token, other] =
+        ["sixteen letters!", "seventeen letters"].map(|text| Token::parse(text).unwrap());
+    let server = server_with(&token);
+    for wrong in [&other, &Token::none()] {
+        let refused = connect(&server, Kind::Bbr1, wrong).await;
+        let expected = TurnedAway::WrongToken;
+        assert!(
+            matches!(&refused, Err(ProbeError::TurnedAway(why)) if *why == expected),
+            "{refused:?}"
+        );
+    }
+    let prober = connect(&server, Kind::Bbr1, &token).await.unwrap();
+    timeout(PATIENCE, prober.probe(5_000_000))
+        .await
+        .unwrap()
+        .unwrap();
+    // A sender with a token has no business where there is none.
+    let open = self::server();
+    let refused = connect(&open, Kind::Bbr1, &token).await;
+    assert!(
+        matches!(refused, Err(ProbeError::TurnedAway(_))),
+        "{refused:?}"
+    );
+}
+
+#[tokio::test]
+async fn nothing_is_taken_without_a_proof() {
+    let server = server();
+    let stranger = Stranger::at([127, 0, 0, 1], &server);
+    let connection = stranger.connect().await.unwrap();
+    let (mut to, _from) = connection.open_bi().await.unwrap();
+    // As much as our own side keeps; the receiver lets 4 KiB come, and ends it when it sees more than a proof.
+    let _ = timeout(PATIENCE, to.write_all(&[1; 8 << 20]))
+        .await
+        .unwrap();
+    timeout(PATIENCE, connection.closed()).await.unwrap();
+    let sent = connection.stats().udp_tx.bytes;
+    assert!(sent < 64 << 10, "{sent}");
+    // A second stream is not even opened, and there are no datagrams.
+    let connection = stranger.connect().await.unwrap();
+    let _first = connection.open_bi().await.unwrap();
+    let second = timeout(Duration::from_millis(50), connection.open_bi());
+    assert!(second.await.is_err());
+    assert_eq!(connection.max_datagram_size(), None);
+}
+
+#[tokio::test]
+async fn many_silent_connections_of_one_address_shut_nobody_out() {
+    let server = server();
+    let crowd = Stranger::at([127, 0, 0, 2], &server);
+    let mut silent = Vec::new();
+    for _ in 0..150 {
+        // Its own connections compete with each other: some are refused, some are closed.
+        silent.extend(crowd.connect().await.ok());
+    }
+    let open = silent.iter().filter(|one| one.close_reason().is_none());
+    assert!(open.count() <= 64);
+    let prober = prober(&server, Kind::Bbr1).await;
+    timeout(PATIENCE, prober.probe(100_000))
+        .await
+        .unwrap()
+        .unwrap();
+}
+
+#[tokio::test]
+async fn senders_of_one_address_leave_a_place_for_another() {
+    let server = server();
+    let crowd = Stranger::at([127, 0, 0, 2], &server);
+    let mut senders = Vec::new();
+    while senders.len() < 64 {
+        // They prove that there is no token, and are silent from then on.
+        let connection = crowd.connect().await.unwrap();
+        let mut challenge = [0; 32];
+        let label = b"EXPORTER-fullpipe-probe-2";
+        connection
+            .export_keying_material(&mut challenge, label, b"")
+            .unwrap();
+        let (mut to, mut from) = connection.open_bi().await.unwrap();
+        to.write_all(&Token::none().proof(&challenge))
+            .await
+            .unwrap();
+        to.finish().unwrap();
+        let answer = timeout(PATIENCE, from.read_to_end(1))
+            .await
+            .unwrap()
+            .unwrap();
+        assert_eq!(answer, [0]);
+        senders.push(connection);
+    }
+    let prober = prober(&server, Kind::Bbr1).await;
+    timeout(PATIENCE, prober.probe(100_000))
+        .await
+        .unwrap()
+        .unwrap();
+    timeout(PATIENCE, senders[0].closed()).await.unwrap();
+    assert!(senders[1..].iter().all(|one| one.close_reason().is_none()));
 }

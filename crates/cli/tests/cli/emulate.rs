@@ -154,23 +154,30 @@ fn a_bottleneck_without_a_buffer_gets_one_and_says_so() {
 #[test]
 fn impossible_paths_are_refused() {
     for (options, parts) in [
-        (["--rate", "0"], ["--rate", "20mbit"]),
-        (["--rate", "20"], ["--rate", "20mbit"]),
-        (["--rtt", "forty"], ["--rtt", "40ms"]),
-        (["--loss", "101%"], ["--loss", "100%"]),
-        (["--loss", "-1%"], ["--loss", "-1%"]),
-        (["--ack-loss", "2"], ["--ack-loss", "100%"]),
-        (["--buffer", "100b"], ["--buffer", "packet"]),
-        (["--buffer", "4bdp"], ["--buffer", "--rate"]),
-        (["--policer", "rate=1mbit"], ["--policer.burst", "missing"]),
+        (&["--rate", "0"][..], ["--rate", "20mbit"]),
+        (&["--rate", "20"], ["--rate", "20mbit"]),
+        (&["--rtt", "forty"], ["--rtt", "40ms"]),
+        (&["--loss", "101%"], ["--loss", "100%"]),
+        (&["--loss", "-1%"], ["--loss", "-1%"]),
+        (&["--ack-loss", "2"], ["--ack-loss", "100%"]),
         (
-            ["--policer", "1mbit"],
+            &["--rate", "1mbit", "--buffer", "100b"],
+            ["--buffer", "packet"],
+        ),
+        (&["--buffer", "4bdp"], ["--buffer", "--rate"]),
+        (&["--policer", "rate=1mbit"], ["--policer.burst", "missing"]),
+        (
+            &["--policer", "1mbit"],
             ["--policer", "expected rate=10mbit,burst=100kb"],
         ),
-        (["--trace", "no-such.trace"], ["--trace", "no-such.trace"]),
+        (&["--trace", "no-such.trace"], ["--trace", "no-such.trace"]),
     ] {
         let arguments = ["emulate", "--listen", "127.0.0.1:0", "--to", "127.0.0.1:9"];
-        refused(arguments.into_iter().chain(options), 2, &parts);
+        refused(
+            arguments.into_iter().chain(options.iter().copied()),
+            2,
+            &parts,
+        );
     }
 }
 

@@ -6,7 +6,7 @@ use std::path::Path;
 use rustix::process::Signal;
 use serde_json::Value;
 
-use crate::support::{Running, refused};
+use crate::support::{Running, fullpipe, refused};
 
 const PATHS: &str = "name = \"small\"\nbytes = \"200kb\"\ninterval = \"1s\"\nrounds = 2\n\
                      [path]\nrate = \"20mbit\"\nrtt = \"20ms\"\nbuffer = \"0.5bdp\"\n\
@@ -77,7 +77,7 @@ fn over_loopback(options: &[&str], over: &str) {
         serve.into_iter().chain(options.iter().copied()),
     );
     let mut destination = String::new();
-    let lines = if over == "tcp" { 3 } else { 4 };
+    let lines = if over == "tcp" { 3 } else { 4 } + usize::from(options.contains(&"--token"));
     for _ in 0..lines {
         destination += &(receiver.stdout_line() + "\n");
     }
@@ -106,6 +106,80 @@ fn over_loopback(options: &[&str], over: &str) {
 #[test]
 fn a_receiver_over_tcp() {
     over_loopback(&["--tcp"], "tcp");
+}
+
+#[test]
+fn a_receiver_with_a_token() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let file = directory.path().join("probe-token");
+    let name = file.to_str().expect("a name");
+    let serve = [
+        "probe",
+        "--serve",
+        "--tcp",
+        "--listen",
+        "127.0.0.1:0",
+        "--token",
+    ];
+    let mut receiver = Running::start(directory.path(), serve.into_iter().chain([name]));
+    let destination: Vec<String> = (0..4).map(|_| receiver.stdout_line()).collect();
+    assert_eq!(destination[3], "token = \"probe-token\"");
+    let secret = fs::read_to_string(&file).expect("made");
+    let text = |lines: &[String]| {
+        let lines = lines.join("\n");
+        format!(
+            "name = \"x\"\ncontrollers = [\"cubic\"]\nbytes = \"100kb\"\ninterval = \"50ms\"\n{lines}\n"
+        )
+    };
+    // The address is the loopback interface's, and the token is required nevertheless.
+    for (lines, probes) in [(&destination[..3], 0), (&destination[..], 2)] {
+        let result = probe(directory.path(), &text(lines), &["--rounds", "2"]);
+        let result = &result["destinations"][0];
+        assert_eq!(result["probes"], serde_json::json!([probes]), "{result}");
+        if probes == 0 {
+            let reason = result["failures"][0]["reason"].as_str().expect("a reason");
+            assert!(reason.contains("another token"), "{reason}");
+            assert_eq!(result["failures"][0]["count"], 2);
+        }
+    }
+    for (_, row) in files(&directory.path().join("small")) {
+        let kept = row.windows(32).any(|part| part == secret.trim().as_bytes());
+        assert!(!kept, "the token is in a file of rows");
+    }
+    // From the environment, too.
+    fs::write(directory.path().join("env.toml"), text(&destination[..3])).expect("written");
+    let mut command = fullpipe(["probe", "env.toml", "--rounds", "1", "--json"]);
+    command.env("FULLPIPE_PROBE_TOKEN", secret.trim());
+    let output = command
+        .current_dir(directory.path())
+        .output()
+        .expect("runs");
+    let result: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(result["destinations"][0]["probes"], serde_json::json!([1]));
+    for text in [output.stdout, output.stderr] {
+        assert!(!String::from_utf8_lossy(&text).contains(secret.trim()));
+    }
+}
+
+#[test]
+fn a_receiver_for_the_network_needs_a_token() {
+    for listen in ["0.0.0.0:0", "[::]:0", "192.0.2.1:4440"] {
+        let arguments = ["probe", "--serve", "--listen", listen];
+        refused(
+            arguments,
+            2,
+            &["--listen", "--token", "FULLPIPE_PROBE_TOKEN"],
+        );
+    }
+    let mut command = fullpipe(["probe", "--serve", "--listen", "127.0.0.1:0"]);
+    let output = command
+        .env("FULLPIPE_PROBE_TOKEN", "short")
+        .output()
+        .expect("runs");
+    assert_eq!(output.status.code(), Some(2));
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(stderr.contains("at least 16 characters"), "{stderr}");
+    assert!(!stderr.contains("short"), "{stderr}");
 }
 
 #[test]
@@ -166,11 +240,11 @@ fn what_makes_no_sense_is_one_line() {
     refused(["probe"], 2, &["<PROBE>"]);
     refused(["probe", "--serve"], 2, &["--listen"]);
     refused(["probe", name, "--out", "/"], 1, &["no rounds of probes"]);
-    refused(
-        ["probe", "--serve", "--tcp", "--listen", "192.0.2.1:4440"],
-        1,
-        &["cannot listen on 192.0.2.1:4440"],
-    );
+    let token = directory.path().join("token");
+    let token = token.to_str().expect("a name");
+    let listen = ["probe", "--serve", "--tcp", "--listen", "192.0.2.1:4440"];
+    let arguments = listen.into_iter().chain(["--token", token]);
+    refused(arguments, 1, &["cannot listen on 192.0.2.1:4440"]);
     refused(
         [
             "probe",

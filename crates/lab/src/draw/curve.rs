@@ -14,7 +14,7 @@ use plotters::element::{DashedPathElement, PathElement};
 const COLUMNS: f64 = 360.0;
 
 /// A curve with more points than this has marks at some of them only, so far apart in pixels: in between its line is seen.
-const MARKS: usize = 60;
+const MARKS: usize = 30;
 const BETWEEN_MARKS: f64 = 70.0;
 
 /// A line through points.

@@ -98,6 +98,13 @@ impl Look {
         const DASHES: [Dash; 3] = [Dash::Solid, Dash::Dashed, Dash::Dotted];
         let colour = COLOURS.get(place % COLOURS.len()).copied();
         let dash = DASHES.get(place % DASHES.len()).copied();
-        Look::line(colour.unwrap_or(BLACK), dash.unwrap_or(Dash::Solid))
+        let look = Look::line(colour.unwrap_or(BLACK), dash.unwrap_or(Dash::Solid));
+        // The fourth has the strokes of the first again.
+        match place / DASHES.len() {
+            0 => look,
+            1 => look.marked(Mark::Circle),
+            2 => look.marked(Mark::Square),
+            _ => look.marked(Mark::Cross),
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! Lines for reference.
 
-use plotters::element::{DashedPathElement, EmptyElement, Rectangle, Text};
+use plotters::element::{DashedPathElement, EmptyElement, PathElement, Rectangle, Text};
 use plotters::style::{Color as _, ShapeStyle};
 
 use super::axis::Axis;
@@ -97,6 +97,9 @@ impl Rule {
         let Some(spot) = taken.take(spots) else {
             return Ok(());
         };
+        if !self.is_vertical {
+            self.paint_leader(area, place, spot, taken)?;
+        }
         let ground = ShapeStyle {
             color: rgb(WHITE).mix(0.6),
             ..filled(WHITE)
@@ -109,6 +112,25 @@ impl Rule {
         );
         let text = Text::new(self.name.clone(), (left, top + fine(1.5)), letters);
         area.draw(&(EmptyElement::at((0.0, 1.0)) + ground + text))
+    }
+}
+
+impl Rule {
+    /// A line from the name to the level line that it belongs to, if there was no room beside it.
+    fn paint_leader(&self, area: &Area<'_>, place: f64, spot: Spot, taken: &Taken) -> Painted {
+        let (_, at) = taken.pixels((0.0, place));
+        let from = if spot.top > at {
+            spot.top
+        } else {
+            spot.top + spot.high
+        };
+        if (from - at).abs() <= f64::from(fine(GAP)) {
+            return Ok(());
+        }
+        let x = (spot.left + spot.wide / 2.0).round() as i32;
+        let ends = vec![(x, from.round() as i32), (x, at.round() as i32)];
+        let leader = PathElement::new(ends, stroke(NAME, 0.8));
+        area.draw(&(EmptyElement::at((0.0, 1.0)) + leader))
     }
 }
 
@@ -135,21 +157,29 @@ fn beside_upright(place: f64, (wide, high): (f64, f64), taken: &Taken) -> Vec<Sp
     spots
 }
 
-/// Where the name of a level line may be: at its right end, else at its left one or in between; below it or above.
+/// Where the name of a level line may be: at its right end, else at its left one or in between, below it or above; else
+/// farther off.
 fn beside_level(place: f64, (wide, high): (f64, f64), taken: &Taken) -> Vec<Spot> {
     let (all, tall) = taken.size();
     let (_, at) = taken.pixels((0.0, place));
     let gap = f64::from(fine(GAP));
     let room = all - wide - 2.0 * gap;
-    let rows = [at + gap / 2.0, at - high - gap / 2.0];
-    let columns = [1.0, 0.0, 0.8, 0.2, 0.6, 0.4, 0.9, 0.1, 0.7, 0.3, 0.5];
-    let spots = columns.iter().flat_map(|column| {
-        rows.map(|top| Spot {
-            left: gap + column * room,
-            top,
-            wide,
-            high,
-        })
+    let near = [at + gap / 2.0, at - high - gap / 2.0];
+    let far = (1..=6).flat_map(|step| {
+        let off = f64::from(fine(14.0)) * f64::from(step);
+        near.map(|top| if top > at { top + off } else { top - off })
     });
+    let columns = [1.0, 0.0, 0.8, 0.2, 0.6, 0.4, 0.9, 0.1, 0.7, 0.3, 0.5];
+    let spot = |column: f64, top| Spot {
+        left: gap + column * room,
+        top,
+        wide,
+        high,
+    };
+    let beside = columns
+        .into_iter()
+        .flat_map(|column| near.map(|top| spot(column, top)));
+    let apart = far.flat_map(|top| columns.map(|column| spot(column, top)));
+    let spots = beside.chain(apart);
     spots.filter(|spot| spot.is_within((all, tall))).collect()
 }

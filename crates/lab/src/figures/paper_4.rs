@@ -2,7 +2,7 @@
 
 use super::seen::{self, CONTROLLER, Seen};
 use super::{After, Figure, PAPER, series};
-use crate::draw::{Axis, BLUE, Chart, Curve, Dash, Look, ORANGE, Picture, Rule, Unit};
+use crate::draw::{Axis, BLUE, Chart, Curve, Dash, Look, Mark, ORANGE, Picture, Rule, Unit};
 use crate::engine;
 use crate::study::Findings;
 
@@ -67,7 +67,7 @@ fn data(of_engine: &[Findings], y: Axis) -> Chart {
             chart = states(chart, &seen);
         }
         let acknowledged = match controller {
-            STATES_OF => Look::line(BLUE, Dash::Solid).wide(1.4),
+            STATES_OF => Look::line(BLUE, Dash::Solid).marked(Mark::Circle),
             _ => Look::line(ORANGE, Dash::Dotted),
         };
         chart = chart

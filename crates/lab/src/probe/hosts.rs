@@ -182,7 +182,7 @@ async fn connect(host: &Host, controller: Controller, seed: u64) -> Result<Conne
     let address = address.ok_or_else(|| wrong("no such host".to_string()))?;
     match host.over {
         Over::Tcp => {
-            let stream = tcp::connect(address, controller.kernel_name()).await;
+            let stream = tcp::connect(address, controller.kernel_name(), &host.token).await;
             stream
                 .map(Connection::Tcp)
                 .map_err(|error| wrong(error.to_string()))
@@ -195,7 +195,7 @@ async fn connect(host: &Host, controller: Controller, seed: u64) -> Result<Conne
                 }
             };
             let controllers = quic::controller::factory(kind, seed, None);
-            let prober = Prober::connect(address, fingerprint, controllers).await;
+            let prober = Prober::connect(address, fingerprint, &host.token, controllers).await;
             prober
                 .map(Connection::Quic)
                 .map_err(|error| wrong(error.to_string()))

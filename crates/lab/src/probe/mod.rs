@@ -20,7 +20,7 @@ pub use dataset::{Dataset, DatasetError};
 pub use hosts::run_hosts;
 pub use paths::{paths, run_paths};
 pub use picture::picture;
-pub use results::{Destination, Results};
+pub use results::{Destination, FailedProbes, Results};
 pub use row::Row;
 pub use spec::{Host, Over, Spec, Target};
 pub use table::table;

@@ -10,7 +10,7 @@ use std::path::Path;
 use super::row::Row;
 use super::spec::{Spec, Target};
 use crate::engine::{Cancel, Engine};
-use crate::record::Record;
+use crate::record::{Record, Transfer};
 use crate::sweep::{self, Event, Failed, Plan, Run, SweepError, derive_seed};
 
 /// The runs: each path with each controller, for as many rounds as the spec says. Rounds that begin with another one than
@@ -113,12 +113,13 @@ fn blank(spec: &Spec, plan: &Plan, run: &Run, round: u64) -> Row {
 
 /// The rows of one run: one for each round. What the engine did not see arrive has failed.
 fn of_record(spec: &Spec, plan: &Plan, run: &Run, record: &Record, first_round: u64) -> Vec<Row> {
-    let mut transfers: Vec<_> = record.transfers.rows.iter().collect();
+    let end = record.summary.duration_s;
+    let mut transfers: Vec<&Transfer> = record.transfers.rows.iter().collect();
     transfers.sort_by_key(|transfer| transfer.start);
     let row = |round: u64| {
         let transfer = usize::try_from(round)
             .ok()
-            .and_then(|place| transfers.get(place));
+            .and_then(|place| transfers.get(place).copied());
         let blank = blank(spec, plan, run, first_round + round);
         let took = transfer.and_then(|one| Some(one.completed?.saturating_sub(one.start)));
         Row {
@@ -126,9 +127,48 @@ fn of_record(spec: &Spec, plan: &Plan, run: &Run, record: &Record, first_round: 
             took_ms: took.map(units::Duration::as_millis_f64),
             goodput_bps: took.map(|took| spec.bytes.get() as f64 * 8.0 / took.as_secs_f64()),
             is_first: round == 0,
-            failure: took.is_none().then(|| "it did not arrive".to_string()),
+            failure: failure(transfer, end),
             ..blank
         }
     };
     (0..rounds(spec)).map(row).collect()
+}
+
+/// Why a probe failed, in a run that ended after so many seconds; nothing if it did not.
+fn failure(transfer: Option<&Transfer>, end: f64) -> Option<String> {
+    match transfer {
+        None => Some("not begun before the run ended".to_owned()),
+        Some(transfer) if transfer.completed.is_some() => None,
+        Some(transfer) => {
+            let span = (end - transfer.start.as_secs_f64()).max(0.0);
+            Some(format!("cut off after {span:.1} s, when the run ended"))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use units::{Bytes, Duration};
+
+    use super::*;
+
+    #[test]
+    fn what_its_run_cut_off_says_so() {
+        let transfer = |completed| Transfer {
+            flow: 0,
+            controller: congestion::kind::Kind::Bbr1.into(),
+            start: Duration::from_millis(7_700),
+            bytes: Bytes::new(500_000),
+            completed,
+        };
+        let done = transfer(Some(Duration::from_secs(9)));
+        assert_eq!(failure(Some(&done), 20.0), None);
+        let cut = failure(Some(&transfer(None)), 20.0);
+        assert_eq!(
+            cut.as_deref(),
+            Some("cut off after 12.3 s, when the run ended")
+        );
+        let never = failure(None, 20.0);
+        assert_eq!(never.as_deref(), Some("not begun before the run ended"));
+    }
 }

@@ -21,6 +21,18 @@ struct Seen {
     /// By controller: goodputs, and how many probes failed.
     goodputs: Vec<Vec<f64>>,
     failed: Vec<u64>,
+    failures: Vec<FailedProbes>,
+}
+
+/// Probes that failed for the same reason.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct FailedProbes {
+    /// Their controller.
+    pub controller: String,
+    /// Why.
+    pub reason: String,
+    /// How many.
+    pub count: u64,
 }
 
 /// A destination in numbers, by controller in the order of [`Results::controllers`].
@@ -34,6 +46,8 @@ pub struct Destination {
     pub probes: Vec<u64>,
     /// How many failed.
     pub failed: Vec<u64>,
+    /// Why, in the order in which it happened first.
+    pub failures: Vec<FailedProbes>,
     /// The median of the first controller, by that of the second one.
     pub ratio: Option<f64>,
 }
@@ -68,21 +82,16 @@ impl Results {
                     name: row.destination.clone(),
                     goodputs: vec![Vec::new(); self.controllers.len()],
                     failed: vec![0; self.controllers.len()],
+                    failures: Vec::new(),
                 });
                 self.destinations.len() - 1
             });
             let Some(seen) = self.destinations.get_mut(place) else {
                 continue;
             };
-            let (goodputs, failed) = (&mut seen.goodputs, &mut seen.failed);
-            match (
-                row.goodput_bps,
-                goodputs.get_mut(controller),
-                failed.get_mut(controller),
-            ) {
-                (Some(goodput), Some(goodputs), _) => goodputs.push(goodput),
-                (None, _, Some(failed)) => *failed += 1,
-                _ => {}
+            match (row.goodput_bps, seen.goodputs.get_mut(controller)) {
+                (Some(goodput), Some(goodputs)) => goodputs.push(goodput),
+                _ => seen.fail(controller, row),
             }
         }
     }
@@ -130,6 +139,23 @@ impl Results {
 }
 
 impl Seen {
+    fn fail(&mut self, controller: usize, row: &Row) {
+        if let Some(failed) = self.failed.get_mut(controller) {
+            *failed += 1;
+        }
+        let reason = row.failure.as_deref().unwrap_or("no reason is known");
+        let is_same =
+            |one: &&mut FailedProbes| one.controller == row.controller && one.reason == reason;
+        match self.failures.iter_mut().find(is_same) {
+            Some(same) => same.count += 1,
+            None => self.failures.push(FailedProbes {
+                controller: row.controller.clone(),
+                reason: reason.to_owned(),
+                count: 1,
+            }),
+        }
+    }
+
     fn in_numbers(&self) -> Destination {
         let medians = self
             .goodputs
@@ -149,6 +175,7 @@ impl Seen {
                 .map(|goodputs| goodputs.len() as u64)
                 .collect(),
             failed: self.failed.clone(),
+            failures: self.failures.clone(),
             ratio,
         }
     }

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::str::FromStr;
 
 use quic::endpoint::Fingerprint;
+use quic::probe::Token;
 use units::{Bytes, Duration};
 
 use crate::engine;
@@ -60,6 +61,8 @@ pub struct Host {
     pub address: String,
     /// What carries the probes.
     pub over: Over,
+    /// `token`: the file with what its senders must know; none if not given.
+    pub token: Token,
 }
 
 /// What carries the probes to a host.
@@ -85,7 +88,7 @@ impl Over {
 const SHARED: [&str; 5] = ["name", "controllers", "bytes", "interval", "rounds"];
 const OF_PATHS: [&str; 6] = ["engine", "seed", "path", "host", "axes", "together"];
 const OF_HOSTS: [&str; 1] = ["destination"];
-const OF_HOST: [&str; 4] = ["name", "address", "over", "fingerprint"];
+const OF_HOST: [&str; 5] = ["name", "address", "over", "fingerprint", "token"];
 
 /// What a receiver takes at most.
 const LARGEST: Bytes = Bytes::new(quic::probe::LARGEST);
@@ -99,14 +102,14 @@ const USUAL_INTERVAL: Duration = Duration::from_secs(60);
 const MAX_ROUNDS: u64 = 100_000;
 
 impl Spec {
-    /// Reads what is probed from `text`; traces that it names are relative to `directory`.
+    /// Reads what is probed from `text`, and the tokens of receivers; files that it names are relative to `directory`.
     ///
     /// # Errors
     ///
-    /// The text makes no sense. Paths are checked when they are planned.
+    /// The text makes no sense, or a token cannot be read. Paths are checked when they are planned.
     pub fn parse(text: &str, directory: &Path) -> Result<Spec, SweepError> {
         let entries = Value::from_toml(text)?;
-        let spec = read(&entries).map_err(|mut error| {
+        let spec = read(&entries, directory).map_err(|mut error| {
             error.line = error.line.or(value::line_of(&entries, &error.field));
             error
         })?;
@@ -174,7 +177,7 @@ fn text(value: impl ToString) -> Value {
     Value::Scalar(value.to_string())
 }
 
-fn read(entries: &[Entry]) -> Result<Spec, ScenarioError> {
+fn read(entries: &[Entry], directory: &Path) -> Result<Spec, ScenarioError> {
     let find = |key: &str| entries.iter().find(|entry| entry.key == key);
     let hosts = find("destination");
     let known = match (find("path"), hosts) {
@@ -199,7 +202,8 @@ fn read(entries: &[Entry]) -> Result<Spec, ScenarioError> {
     let fields = table.fields("name and path", &known)?;
     let target = match hosts {
         Some(hosts) => {
-            Target::Hosts(read_hosts(&hosts.value).map_err(|error| error.within("destination"))?)
+            let read = read_hosts(&hosts.value, directory);
+            Target::Hosts(read.map_err(|error| error.within("destination"))?)
         }
         None => {
             if find("path").is_none() {
@@ -286,11 +290,11 @@ fn check_controllers(controllers: &[Controller], over_quic: bool) -> Result<(), 
     }
 }
 
-fn read_hosts(value: &Value) -> Result<Vec<Host>, ScenarioError> {
+fn read_hosts(value: &Value, directory: &Path) -> Result<Vec<Host>, ScenarioError> {
     let Value::List(items) = value else {
         return Err(ScenarioError::new("", "is a list; write [[destination]]"));
     };
-    let hosts = value::items(items, Host::read)?;
+    let hosts = value::items(items, |item| Host::read(item, directory))?;
     for (place, host) in hosts.iter().enumerate() {
         if hosts
             .iter()
@@ -305,7 +309,7 @@ fn read_hosts(value: &Value) -> Result<Vec<Host>, ScenarioError> {
 }
 
 impl Host {
-    fn read(value: &Value) -> Result<Host, ScenarioError> {
+    fn read(value: &Value, directory: &Path) -> Result<Host, ScenarioError> {
         let fields = value.fields("[[destination]] with an address", &OF_HOST)?;
         let address = fields.required("address", |address| {
             let text = address.text("an address and a port")?;
@@ -332,7 +336,12 @@ impl Host {
             }
         };
         let name = fields.optional("name", |name| name.text("a name").map(str::to_string))?;
+        let token = fields.optional("token", |token| {
+            let file = directory.join(token.text("the name of a file")?);
+            Token::in_file(&file).map_err(|error| token.wrong(&error.to_string()))
+        })?;
         Ok(Host {
+            token: token.unwrap_or_else(Token::none),
             name: name.unwrap_or_else(|| address.clone()),
             address,
             over,

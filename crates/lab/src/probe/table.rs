@@ -6,9 +6,12 @@ use crate::report::{Columns, bits_per_sec};
 /// The shares of destinations whose ratios are told.
 const SHARES: [f64; 7] = [0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95];
 
+/// So many reasons of failures are told.
+const REASONS: usize = 10;
+
 /// One row a destination: the median goodput of each controller over the rounds, the ratio of the first two, and how many
-/// probes failed; then the distribution of the ratio over the destinations. All columns, or those that fit a terminal of
-/// `width` columns. Ends with a newline.
+/// probes failed; then the distribution of the ratio over the destinations, and why probes failed. All columns, or those
+/// that fit a terminal of `width` columns. Ends with a newline.
 pub fn table(results: &Results, width: Option<usize>) -> String {
     let mut headings = vec!["destination".to_string()];
     headings.extend(results.controllers().iter().cloned());
@@ -57,5 +60,28 @@ pub fn table(results: &Results, width: Option<usize>) -> String {
             );
         }
     }
-    text
+    text + &failures(results)
+}
+
+/// Why probes failed: the first reasons, one line each, with how often.
+fn failures(results: &Results) -> String {
+    let mut lines = Vec::new();
+    for destination in results.destinations() {
+        let name = destination.name;
+        lines.extend(destination.failures.into_iter().map(|failed| {
+            let (controller, reason) = (failed.controller, failed.reason);
+            match failed.count {
+                1 => format!("failed: {name} {controller}: {reason}\n"),
+                count => format!("failed {count} times: {name} {controller}: {reason}\n"),
+            }
+        }));
+    }
+    let more = lines.len().saturating_sub(REASONS);
+    lines.truncate(REASONS);
+    match more {
+        0 => {}
+        1 => lines.push("and 1 more reason\n".to_owned()),
+        more => lines.push(format!("and {more} more reasons\n")),
+    }
+    lines.concat()
 }

@@ -5,30 +5,32 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
+use quic::probe::{
+    Answer, Door, IDLE, LARGEST, PROOF_LEN, PROOF_TIME, STALL, Seat, Token, challenge,
+};
+
 use linux::socket::{ConnectOptions, connect_here, established};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
 /// What a sender says first.
-const GREETING: [u8; 8] = *b"fpprobe1";
+const GREETING: [u8; 8] = *b"fpprobe2";
 
-/// The most connections at a time.
+/// The most connections at a time that have proved that they know the token, and the most that have not yet.
 const CONNECTIONS: usize = 256;
-
-/// A connection over which nothing has come for so long is closed: longer than any interval of probes.
-const IDLE: Duration = Duration::from_secs(15 * 60);
-
-/// A greeting, or the rest of a probe, that does not come for so long is given up.
-const STALL: Duration = Duration::from_secs(60);
 
 /// What is written or discarded at a time.
 const PIECE: usize = 64 << 10;
 static ZEROS: [u8; PIECE] = [0; PIECE];
 
-/// Connects with a controller by the kernel's name for it, and says what for.
-pub(super) async fn connect(to: SocketAddr, controller: &str) -> io::Result<TcpStream> {
+/// Connects with a controller by the kernel's name for it, says what for, and proves that we know the receiver's token.
+pub(super) async fn connect(
+    to: SocketAddr,
+    controller: &str,
+    token: &Token,
+) -> io::Result<TcpStream> {
     let from: IpAddr = match to {
         SocketAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
         SocketAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
@@ -46,6 +48,10 @@ pub(super) async fn connect(to: SocketAddr, controller: &str) -> io::Result<TcpS
     }
     let mut stream = TcpStream::from_std(stream)?;
     stream.write_all(&GREETING).await?;
+    let mut challenge = [0; PROOF_LEN];
+    stream.read_exact(&mut challenge).await?;
+    stream.write_all(&token.proof(&challenge)).await?;
+    Answer::read(stream.read_u8().await?).map_err(io::Error::other)?;
     Ok(stream)
 }
 
@@ -69,10 +75,19 @@ pub(super) async fn send(stream: &mut TcpStream, bytes: u64) -> io::Result<()> {
     }
 }
 
-/// The receiving side: counts and discards what comes over any number of connections, up to 256.
+/// The receiving side: counts and discards what comes from those who know the token.
 #[derive(Debug)]
 pub struct TcpServer {
     listener: TcpListener,
+    hall: Arc<Hall>,
+}
+
+/// What the connections of a receiver share.
+#[derive(Debug)]
+struct Hall {
+    token: Token,
+    guests: Arc<Door>,
+    senders: Arc<Door>,
 }
 
 impl TcpServer {
@@ -81,9 +96,16 @@ impl TcpServer {
     /// # Errors
     ///
     /// The address is taken, or not this host's.
-    pub async fn bind(address: SocketAddr) -> io::Result<TcpServer> {
-        let listener = TcpListener::bind(address).await?;
-        Ok(TcpServer { listener })
+    pub async fn bind(address: SocketAddr, token: &Token) -> io::Result<TcpServer> {
+        let hall = Hall {
+            token: token.clone(),
+            guests: Door::new(CONNECTIONS),
+            senders: Door::new(CONNECTIONS),
+        };
+        Ok(TcpServer {
+            listener: TcpListener::bind(address).await?,
+            hall: Arc::new(hall),
+        })
     }
 
     /// Where it listens.
@@ -97,10 +119,15 @@ impl TcpServer {
 
     /// Receives until dropped.
     pub async fn run(self) {
-        let places = Arc::new(Semaphore::new(CONNECTIONS));
+        // Dropped with their connections.
+        let mut connections = JoinSet::new();
         loop {
-            let stream = match self.listener.accept().await {
-                Ok((stream, _)) => stream,
+            let accepted = tokio::select! {
+                accepted = self.listener.accept() => accepted,
+                Some(_) = connections.join_next() => continue,
+            };
+            let (stream, from) = match accepted {
+                Ok((stream, peer)) => (stream, peer.ip()),
                 // Too many open files, or a connection that was broken off: others may fare better, a little later.
                 Err(_) => {
                     sleep(Duration::from_millis(100)).await;
@@ -108,33 +135,64 @@ impl TcpServer {
                 }
             };
             // With no place left, the connection is closed at once, and the sender tries again in its next round.
-            if let Ok(place) = places.clone().try_acquire_owned() {
-                tokio::spawn(async move {
-                    // Whatever ends a connection, there is nobody to tell.
-                    let _ = serve(stream).await;
-                    drop(place);
-                });
+            if let Some(guest) = self.hall.guests.enter(from) {
+                connections.spawn(receive(stream, from, guest, self.hall.clone()));
             }
         }
     }
 }
 
-/// Takes probes over a connection until it ends, stalls, or breaks the protocol.
-async fn serve(mut stream: TcpStream) -> io::Result<()> {
+/// Takes a connection from its greeting to its end. Whatever ends it, there is nobody to tell.
+async fn receive(mut stream: TcpStream, from: IpAddr, guest: Seat, hall: Arc<Hall>) {
+    let greeted = tokio::select! {
+        greeted = timeout(PROOF_TIME, greet(&mut stream, from, &hall)) => greeted,
+        () = guest.lost() => return,
+    };
+    let Ok(Ok(Some(sender))) = greeted else {
+        return;
+    };
+    drop(guest);
+    tokio::select! {
+        _ = take(&mut stream, &sender) => {}
+        () = sender.lost() => {}
+    }
+}
+
+/// Hears the greeting, and answers the proof. The connection's place, if it may send.
+async fn greet(stream: &mut TcpStream, from: IpAddr, hall: &Hall) -> io::Result<Option<Seat>> {
     stream.set_nodelay(true)?;
     let mut greeting = [0; GREETING.len()];
-    timeout(STALL, stream.read_exact(&mut greeting)).await??;
+    stream.read_exact(&mut greeting).await?;
     if greeting != GREETING {
         return Err(ErrorKind::InvalidData.into());
     }
-    let mut piece = vec![0; PIECE];
+    let challenge = challenge().map_err(io::Error::other)?;
+    stream.write_all(&challenge).await?;
+    let mut proof = [0; PROOF_LEN];
+    stream.read_exact(&mut proof).await?;
+    let (answer, sender) = match hall.token.is_proven(&challenge, &proof) {
+        false => (Answer::WrongToken, None),
+        true => match hall.senders.enter(from) {
+            None => (Answer::Full, None),
+            some => (Answer::Welcome, some),
+        },
+    };
+    stream.write_u8(answer as u8).await?;
+    Ok(sender)
+}
+
+/// Takes probes over a connection until it ends, stalls, or breaks the protocol.
+async fn take(stream: &mut TcpStream, sender: &Seat) -> io::Result<()> {
     loop {
         let bytes = timeout(IDLE, stream.read_u64()).await??;
-        if bytes > quic::probe::LARGEST {
+        if bytes > LARGEST {
             return Err(ErrorKind::InvalidData.into());
         }
+        // Only while a probe lasts: most connections are idle most of the time.
+        let mut piece = vec![0; PIECE];
         let mut left = bytes;
         while left > 0 {
+            sender.active();
             let length = left.min(PIECE as u64) as usize;
             let room = piece.get_mut(..length).unwrap_or_default();
             match timeout(STALL, stream.read(room)).await?? {
@@ -142,6 +200,8 @@ async fn serve(mut stream: TcpStream) -> io::Result<()> {
                 got => left -= got as u64,
             }
         }
+        drop(piece);
+        sender.active();
         timeout(STALL, stream.write_u64(bytes)).await??;
     }
 }

@@ -46,25 +46,29 @@ const fn spelling(text: &'static str, unit: Unit, factor: f64) -> Spelling {
 }
 
 /// Those that [`units`] reads, and a scenario's buffers; of each unit, small ones first.
-const SPELLINGS: [Spelling; 20] = [
+const SPELLINGS: [Spelling; 24] = [
     spelling("", Unit::Plain, 1.0),
     spelling("%", Unit::Share, 0.01),
     spelling("bit", Unit::Rate, 1.0),
     spelling("kbit", Unit::Rate, 1e3),
     spelling("mbit", Unit::Rate, 1e6),
     spelling("gbit", Unit::Rate, 1e9),
+    spelling("tbit", Unit::Rate, 1e12),
     spelling("ns", Unit::Time, 1e-6),
     spelling("us", Unit::Time, 1e-3),
     spelling("ms", Unit::Time, 1.0),
     spelling("s", Unit::Time, 1e3),
     spelling("min", Unit::Time, 60e3),
+    spelling("h", Unit::Time, 3600e3),
     spelling("b", Unit::Size, 1.0),
     spelling("kb", Unit::Size, 1e3),
     spelling("mb", Unit::Size, 1e6),
     spelling("gb", Unit::Size, 1e9),
+    spelling("tb", Unit::Size, 1e12),
     spelling("kib", Unit::Size, 1024.0),
     spelling("mib", Unit::Size, 1024.0 * 1024.0),
     spelling("gib", Unit::Size, 1024.0 * 1024.0 * 1024.0),
+    spelling("tib", Unit::Size, 1024.0 * 1024.0 * 1024.0 * 1024.0),
     spelling("bdp", Unit::Bdp, 1.0),
     spelling("p", Unit::Packets, 1.0),
 ];
@@ -188,6 +192,10 @@ mod tests {
             ("1.5Gbit", 1.5e9, Unit::Rate),
             ("40ms", 40.0, Unit::Time),
             ("2min", 120e3, Unit::Time),
+            ("0.5h", 1800e3, Unit::Time),
+            ("2.5tbit", 2.5e12, Unit::Rate),
+            ("1tb", 1e12, Unit::Size),
+            ("1tib", 1_099_511_627_776.0, Unit::Size),
             ("250kb", 250e3, Unit::Size),
             ("8mib", 8_388_608.0, Unit::Size),
             ("0.25bdp", 0.25, Unit::Bdp),

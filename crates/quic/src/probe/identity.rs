@@ -1,9 +1,10 @@
 //! A receiver's identity in a file, so that senders recognize it after a restart.
 
-use std::fs::{self, OpenOptions};
-use std::io::{self, ErrorKind, Write};
+use std::fs;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
+use super::private_file;
 use crate::endpoint::{EndpointError, Identity};
 
 /// What is larger is no identity.
@@ -56,16 +57,7 @@ pub fn identity_in(file: &Path) -> Result<Identity, IdentityError> {
     let identity = Identity::generate()?;
     let parts = (identity.certificate_der(), identity.key_der());
     let bytes = postcard::to_stdvec(&parts).map_err(|error| failed(io::Error::other(error)))?;
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let written = options.open(file).map_err(failed)?.write_all(&bytes);
-    written.map_err(|error| {
-        // Half an identity would stand in the next one's way.
-        let _ = fs::remove_file(file);
-        failed(error)
-    })?;
+    private_file::create(file, &bytes).map_err(failed)?;
     Ok(identity)
 }
 

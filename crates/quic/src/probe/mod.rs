@@ -3,12 +3,20 @@
 //! A probe spreads over up to [`STREAMS`] bidirectional streams, so that no stream's window limits it. On each, the sender
 //! writes its part, zeros, to the end; the receiver discards what comes and answers with the number of bytes, eight, the
 //! most significant first. A probe has taken as long as the last answer was away: there, and back with the answer.
+//!
+//! Before its first probe, a sender proves that it knows the receiver's [`Token`]. `docs/probe.md` has the protocol, and
+//! what a receiver bounds; what is not QUIC's own ([`Door`], [`Token`], [`Answer`]) is for probes over TCP too.
 
+mod door;
 mod identity;
+mod private_file;
 mod server;
+mod token;
 
+pub use door::{Door, Seat};
 pub use identity::{IdentityError, identity_in};
-pub use server::{LARGEST, serve};
+pub use server::{IDLE, LARGEST, PROOF_TIME, STALL, serve};
+pub use token::{PROOF_LEN, Token, TokenError, challenge};
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -21,7 +29,10 @@ use noq::{Connection, Endpoint};
 
 use crate::endpoint::{self, EndpointError, Fingerprint, STREAMS};
 
-const ALPN: &[u8] = b"fullpipe-probe/1";
+const ALPN: &[u8] = b"fullpipe-probe/2";
+
+/// What the TLS session exports for the challenge (RFC 8446, "Exporters").
+const EXPORTER_LABEL: &[u8] = b"EXPORTER-fullpipe-probe-2";
 
 /// What is written at a time.
 static PIECE: [u8; 64 << 10] = [0; 64 << 10];
@@ -47,6 +58,12 @@ pub enum ProbeError {
     /// The stream was closed before its end.
     #[error("stream closed early")]
     Closed(#[from] noq::ClosedStream),
+    /// The receiver does not take what we send.
+    #[error(transparent)]
+    TurnedAway(#[from] TurnedAway),
+    /// The TLS session cannot be named, by which the sender proves itself.
+    #[error("TLS exports no keying material")]
+    NoChallenge,
     /// The receiver got another number of bytes.
     #[error("the receiver says that it got {got} of {sent} bytes")]
     Count {
@@ -55,6 +72,59 @@ pub enum ProbeError {
         /// What was sent.
         sent: u64,
     },
+}
+
+/// What a receiver answers to a proof, as one byte.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Answer {
+    /// The sender may send.
+    Welcome = 0,
+    /// The tokens differ.
+    WrongToken = 1,
+    /// All places are taken.
+    Full = 2,
+}
+
+/// A receiver does not take what we send.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum TurnedAway {
+    /// The tokens differ.
+    #[error(
+        "the receiver has another token, or none; give it as `token` in [[destination]] or in FULLPIPE_PROBE_TOKEN"
+    )]
+    WrongToken,
+    /// All places are taken.
+    #[error("all places of the receiver are taken")]
+    Full,
+    /// Something else, which this version does not know.
+    #[error("the receiver answered {0}, which this version does not know")]
+    Unknown(u8),
+}
+
+impl Answer {
+    /// Reads the byte of an answer.
+    ///
+    /// # Errors
+    ///
+    /// The sender may not send.
+    pub const fn read(byte: u8) -> Result<(), TurnedAway> {
+        match byte {
+            0 => Ok(()),
+            1 => Err(TurnedAway::WrongToken),
+            2 => Err(TurnedAway::Full),
+            other => Err(TurnedAway::Unknown(other)),
+        }
+    }
+}
+
+/// The challenge of this TLS session.
+fn challenge_of(connection: &Connection) -> Result<[u8; PROOF_LEN], ProbeError> {
+    let mut challenge = [0; PROOF_LEN];
+    connection
+        .export_keying_material(&mut challenge, EXPORTER_LABEL, b"")
+        .map_err(|_| ProbeError::NoChallenge)?;
+    Ok(challenge)
 }
 
 /// The sending side: a connection that is kept open.
@@ -66,11 +136,12 @@ pub struct Prober {
 }
 
 impl Prober {
-    /// Connects to the receiver with this certificate. `controllers` makes what controls the connection's congestion: see
+    /// Connects to the receiver with this certificate, and proves that we know its token. `controllers` makes what controls the connection's congestion: see
     /// [`crate::controller`]. Must be called within a tokio runtime.
     pub async fn connect(
         server: SocketAddr,
         fingerprint: Fingerprint,
+        token: &Token,
         controllers: Arc<dyn Controllers>,
     ) -> Result<Prober, ProbeError> {
         let ecn = controllers.responds_to_ecn();
@@ -78,10 +149,23 @@ impl Prober {
         let config = endpoint::client_config(fingerprint, ALPN, transport)?;
         let endpoint = endpoint::bind_towards(server, ecn)?;
         let connecting = endpoint.connect_with(config, server, endpoint::SERVER_NAME)?;
-        Ok(Prober {
+        let prober = Prober {
             connection: connecting.await?,
             endpoint,
-        })
+        };
+        prober.prove(token).await?;
+        Ok(prober)
+    }
+
+    async fn prove(&self, token: &Token) -> Result<(), ProbeError> {
+        let challenge = challenge_of(&self.connection)?;
+        let (mut to, mut from) = self.connection.open_bi().await?;
+        to.write_all(&token.proof(&challenge)).await?;
+        to.finish()?;
+        let mut answer = [0];
+        from.read_exact(&mut answer).await?;
+        let [answer] = answer;
+        Ok(Answer::read(answer)?)
     }
 
     /// Sends so many bytes, and returns how long it took until the receiver's confirmation of the last one had come back.

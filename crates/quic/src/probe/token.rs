@@ -1,0 +1,252 @@
+//! What a sender must know before a receiver takes anything from it.
+
+use std::fmt;
+use std::fs::{self, File};
+use std::io::{self, ErrorKind, Read};
+use std::path::{Path, PathBuf};
+
+use data_encoding::HEXLOWER;
+use ring::rand::{SecureRandom, SystemRandom};
+
+use super::private_file;
+
+/// The length of a challenge and of its proof, in bytes.
+pub const PROOF_LEN: usize = blake3::OUT_LEN;
+
+/// A shorter token could be guessed.
+const SHORTEST: usize = 16;
+
+/// What is longer is no token.
+const LONGEST: u64 = 4096;
+
+/// The random bytes of a new token.
+const NEW: usize = 16;
+
+const KEY_CONTEXT: &str = "fullpipe-probe 2: the sender's proof of the receiver's token";
+
+/// The secret that a receiver's senders share, or none. Never shown.
+#[derive(Clone)]
+pub struct Token {
+    key: [u8; blake3::KEY_LEN],
+    is_none: bool,
+}
+
+/// There is no such token.
+#[derive(Debug, thiserror::Error)]
+pub enum TokenError {
+    /// The system refuses.
+    #[error("cannot use {}: {source}", .file.display())]
+    File {
+        /// The file.
+        file: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The file has something else in it.
+    #[error("{} has no token in it: {reason}", .file.display())]
+    Foreign {
+        /// The file.
+        file: PathBuf,
+        /// Why not.
+        reason: Box<TokenError>,
+    },
+    /// It could be guessed.
+    #[error("a token has at least {SHORTEST} characters")]
+    Short,
+    /// It is something else.
+    #[error("a token is one line of at most {LONGEST} characters")]
+    NoText,
+    /// A new one could not be made.
+    #[error("the system has no randomness for a token")]
+    Randomness,
+}
+
+impl Token {
+    /// No secret: anybody may send.
+    pub const fn none() -> Token {
+        Token {
+            key: [0; blake3::KEY_LEN],
+            is_none: true,
+        }
+    }
+
+    /// The token with this text, without the space around it.
+    ///
+    /// # Errors
+    ///
+    /// It is too short, or more than one line.
+    pub fn parse(text: &str) -> Result<Token, TokenError> {
+        let text = text.trim();
+        if text.chars().any(char::is_control) || text.len() as u64 > LONGEST {
+            return Err(TokenError::NoText);
+        }
+        match text.chars().nth(SHORTEST - 1) {
+            Some(_) => Ok(Token {
+                key: blake3::derive_key(KEY_CONTEXT, text.as_bytes()),
+                is_none: false,
+            }),
+            None => Err(TokenError::Short),
+        }
+    }
+
+    /// The token in this file.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read, or has no token in it.
+    pub fn in_file(file: &Path) -> Result<Token, TokenError> {
+        let failed = |source| TokenError::File {
+            file: file.to_owned(),
+            source,
+        };
+        let mut bytes = Vec::new();
+        // One more byte than a token and its line's end may have.
+        let most = LONGEST + 3;
+        let opened = File::open(file).map_err(failed)?;
+        opened.take(most).read_to_end(&mut bytes).map_err(failed)?;
+        let text = String::from_utf8(bytes).map_err(|_| TokenError::NoText);
+        text.and_then(|text| Token::parse(&text))
+            .map_err(|reason| TokenError::Foreign {
+                file: file.to_owned(),
+                reason: Box::new(reason),
+            })
+    }
+
+    /// The token in this file; if there is no such file, a new one of 128 random bits, which is put there for nobody else to
+    /// read.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read or made, or has no token in it.
+    pub fn in_file_or_new(file: &Path) -> Result<Token, TokenError> {
+        match fs::symlink_metadata(file) {
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            _ => return Token::in_file(file),
+        }
+        let mut bytes = [0; NEW];
+        let random = SystemRandom::new().fill(&mut bytes);
+        random.map_err(|_| TokenError::Randomness)?;
+        let text = HEXLOWER.encode(&bytes) + "\n";
+        private_file::create(file, text.as_bytes()).map_err(|source| TokenError::File {
+            file: file.to_owned(),
+            source,
+        })?;
+        Token::parse(&text)
+    }
+
+    /// Whether anybody may send.
+    pub const fn is_none(&self) -> bool {
+        self.is_none
+    }
+
+    /// The proof that its sender knows the token, for this challenge alone.
+    pub fn proof(&self, challenge: &[u8; PROOF_LEN]) -> [u8; PROOF_LEN] {
+        *blake3::keyed_hash(&self.key, challenge).as_bytes()
+    }
+
+    /// Whether this is the proof. Compares in constant time, as [`blake3::Hash`] does.
+    pub fn is_proven(&self, challenge: &[u8; PROOF_LEN], proof: &[u8]) -> bool {
+        blake3::keyed_hash(&self.key, challenge) == *proof
+    }
+}
+
+impl PartialEq for Token {
+    fn eq(&self, other: &Token) -> bool {
+        self.is_none == other.is_none && blake3::Hash::from(self.key) == other.key
+    }
+}
+
+impl Eq for Token {}
+
+impl fmt::Debug for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.is_none { "no token" } else { "a token" })
+    }
+}
+
+/// A random challenge.
+///
+/// # Errors
+///
+/// The system has no randomness.
+pub fn challenge() -> Result<[u8; PROOF_LEN], TokenError> {
+    let mut challenge = [0; PROOF_LEN];
+    let random = SystemRandom::new().fill(&mut challenge);
+    random.map_err(|_| TokenError::Randomness)?;
+    Ok(challenge)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_proof_is_of_one_token_and_one_challenge() {
+        let token = Token::parse("sixteen letters!\n").unwrap();
+        assert_eq!(token, Token::parse(" sixteen letters!").unwrap());
+        let (one, other) = (challenge().unwrap(), challenge().unwrap());
+        assert!(token.is_proven(&one, &token.proof(&one)));
+        assert!(!token.is_proven(&other, &token.proof(&one)));
+        assert!(!token.is_proven(&one, &token.proof(&one)[..31]));
+        assert!(!token.is_proven(&one, &Token::none().proof(&one)));
+        assert!(Token::none().is_proven(&one, &Token::none().proof(&one)));
+        // As docs/probe.md has it, for those who write a sender of their own.
+        let key = blake3::derive_key(KEY_CONTEXT, b"sixteen letters!");
+        assert_eq!(
+            token.proof(&one),
+            *blake3::keyed_hash(&key, &one).as_bytes()
+        );
+        let open = blake3::keyed_hash(&[0; 32], &one);
+        assert_eq!(Token::none().proof(&one), *open.as_bytes());
+        assert!(!format!("{token:?}").contains("sixteen"));
+    }
+
+    #[test]
+    fn what_is_no_token_is_refused() {
+        assert!(matches!(
+            Token::parse("fifteen letters"),
+            Err(TokenError::Short)
+        ));
+        assert!(matches!(Token::parse(""), Err(TokenError::Short)));
+        let two = "sixteen letters!\nand another line";
+        assert!(matches!(Token::parse(two), Err(TokenError::NoText)));
+        let long = "x".repeat(4097);
+        assert!(matches!(Token::parse(&long), Err(TokenError::NoText)));
+    }
+
+    #[test]
+    fn a_file_keeps_its_token() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("token");
+        assert!(matches!(
+            Token::in_file(&file),
+            Err(TokenError::File { .. })
+        ));
+        let made = Token::in_file_or_new(&file).unwrap();
+        assert_eq!(Token::in_file_or_new(&file).unwrap(), made);
+        assert_eq!(Token::in_file(&file).unwrap(), made);
+        assert!(!made.is_none());
+        let text = fs::read_to_string(&file).unwrap();
+        assert_eq!(text.trim().len(), 32);
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            let mode = fs::metadata(&file).unwrap().permissions().mode();
+            assert_eq!(mode & 0o777, 0o600);
+        }
+        let other = Token::in_file_or_new(&directory.path().join("other")).unwrap();
+        assert_ne!(other, made);
+        for contents in [
+            &b""[..],
+            b"short",
+            b"\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff",
+        ] {
+            fs::write(&file, contents).unwrap();
+            assert!(matches!(
+                Token::in_file_or_new(&file),
+                Err(TokenError::Foreign { .. })
+            ));
+        }
+        assert!(Token::in_file_or_new(directory.path()).is_err());
+    }
+}
