@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use indicatif::{ProgressBar, ProgressState};
 use quic::observer::{Observer, Sample};
-use quic::transfer::{Event, FileStatus, Transferred};
+use quic::transfer::{Event, Status, Transferred};
 use units::{Bytes, Duration, Rate};
 
 use crate::bars::Bars;
@@ -13,6 +13,9 @@ use crate::{human, output};
 
 /// Without a bar, a line is said at each so many percent.
 const STEP_PERCENT: u64 = 10;
+
+/// Up to so many files are named one by one.
+const FILES_NAMED: usize = 20;
 
 /// Follows one transfer, through as many connections as it takes.
 #[derive(Default)]
@@ -31,12 +34,12 @@ struct Attempt {
     total: u64,
     /// Bytes that earlier attempts had brought.
     resumed: u64,
-    /// Verified bytes of each file.
-    verified: Vec<u64>,
+    /// The files and directories that are complete.
+    complete: u64,
     /// The next percentage that is worth a line.
     next_step: u64,
     /// When the latest file was complete: what comes after the last one is the two sides taking leave.
-    complete: Option<Instant>,
+    latest: Option<Instant>,
 }
 
 impl Progress {
@@ -49,12 +52,23 @@ impl Progress {
     pub fn on_event(&self, event: &Event<'_>) {
         match event {
             Event::Connected(_) => self.bars.say("connected"),
-            Event::Begun(files) => self.begin(files),
-            Event::Verified { file, bytes } => self.advance(*file, *bytes),
-            Event::Complete { .. } => {
-                if let Some(attempt) = self.attempt().as_mut() {
-                    attempt.complete = Some(Instant::now());
+            Event::Skipped { path, why } => self.bars.say(format_args!(
+                "warning: {} is not sent: {why}",
+                path.display()
+            )),
+            Event::Begun(status) => self.begin(status),
+            Event::Verified { bytes } => self.advance(*bytes),
+            Event::Complete { files } => {
+                if let Some(attempt) = self.attempt().as_mut()
+                    && attempt.complete < *files
+                {
+                    attempt.complete = *files;
+                    attempt.latest = Some(Instant::now());
                 }
+            }
+            Event::Received(files) => {
+                self.conclude("received", files);
+                self.bars.say("waiting for the next transfer");
             }
             Event::Reconnecting => self
                 .bars
@@ -81,37 +95,44 @@ impl Progress {
         }
     }
 
-    /// Says what was transferred, after the last event. `verb` is what was done: `sent`, `received`.
-    pub fn conclude(self, verb: &str, files: &[Transferred]) {
+    /// Says what was transferred, after its last event. `verb` is what was done: `sent`, `received`.
+    pub fn conclude(&self, verb: &str, files: &[Transferred]) {
         let attempt = self.attempt().take();
         if let Some(attempt) = &attempt {
             attempt.bar.finish_and_clear();
         }
-        drop(self.bars);
-        for file in files {
+        for file in files.iter().take(FILES_NAMED) {
             let hash: String = file.hash.iter().map(|byte| format!("{byte:02x}")).collect();
             let (path, size) = (file.path.display(), human::bytes(Bytes::new(file.size)));
-            output::note(format_args!("{verb} {path}: {size}, BLAKE3 {hash}"));
+            self.bars
+                .say(format_args!("{verb} {path}: {size}, BLAKE3 {hash}"));
+        }
+        if let Some(more @ 1..) = files.len().checked_sub(FILES_NAMED) {
+            self.bars
+                .say(format_args!("{verb} {}", count(more as u64, "more file")));
         }
         let Some(attempt) = attempt else { return };
-        let end = attempt.complete.unwrap_or_else(Instant::now);
+        let end = attempt.latest.unwrap_or_else(Instant::now);
         let span = Duration::from(end.duration_since(attempt.began));
         let bytes = Bytes::new(attempt.total) - Bytes::new(attempt.resumed);
-        output::note(format_args!(
-            "{} in {}: {}",
-            human::bytes(bytes),
-            human::duration(span),
-            human::rate(Rate::from_transfer(bytes, span)),
-        ));
+        // What an earlier attempt had brought took no time.
+        let line = match bytes {
+            Bytes::ZERO => "nothing was missing".to_owned(),
+            bytes => format!(
+                "{} in {}: {}",
+                human::bytes(bytes),
+                human::duration(span),
+                human::rate(Rate::from_transfer(bytes, span)),
+            ),
+        };
+        self.bars.say(line);
     }
 
-    fn begin(&self, files: &[FileStatus]) {
-        let total = files.iter().map(|f| f.size).fold(0, u64::saturating_add);
-        let verified: Vec<u64> = files.iter().map(|file| file.verified).collect();
-        let resumed = verified.iter().sum();
-        let name = match files {
-            [file] => file.name.clone(),
-            files => format!("{} files", files.len()),
+    fn begin(&self, status: &Status) {
+        let (total, resumed) = (status.size, status.verified);
+        let name = match &status.name {
+            Some(name) => name.clone(),
+            None => count(status.files - status.directories, "file"),
         };
         let size = human::bytes(Bytes::new(total));
         match resumed {
@@ -131,21 +152,17 @@ impl Progress {
             bar,
             total,
             resumed,
-            verified,
+            complete: status.complete,
             next_step: percent(resumed, total) / STEP_PERCENT * STEP_PERCENT + STEP_PERCENT,
-            complete: None,
+            latest: None,
         });
     }
 
-    fn advance(&self, file: usize, bytes: u64) {
+    fn advance(&self, verified: u64) {
         let mut attempt = self.attempt();
         let Some(attempt) = attempt.as_mut() else {
             return;
         };
-        if let Some(verified) = attempt.verified.get_mut(file) {
-            *verified = bytes;
-        }
-        let verified: u64 = attempt.verified.iter().sum();
         attempt.bar.set_position(verified);
         let percent = percent(verified, attempt.total);
         if !Bars::are_visible() && percent >= attempt.next_step {
@@ -163,6 +180,14 @@ impl Progress {
     fn attempt(&self) -> std::sync::MutexGuard<'_, Option<Attempt>> {
         // Nothing that holds the lock can leave it half-changed.
         self.attempt.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// `1 file`, `2 files`.
+fn count(number: u64, of: &str) -> String {
+    match number {
+        1 => format!("1 {of}"),
+        number => format!("{number} {of}s"),
     }
 }
 
@@ -204,7 +229,14 @@ impl Flow {
 
 #[cfg(test)]
 mod tests {
-    use super::percent;
+    use super::{count, percent};
+
+    #[test]
+    fn numbers_of_files() {
+        assert_eq!(count(0, "file"), "0 files");
+        assert_eq!(count(1, "file"), "1 file");
+        assert_eq!(count(2, "file"), "2 files");
+    }
 
     #[test]
     fn percentages() {

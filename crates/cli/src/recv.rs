@@ -12,12 +12,12 @@ use crate::interrupt;
 use crate::output;
 use crate::progress::Progress;
 
-/// Receive files from one `fullpipe send`
+/// Receive files and directories from `fullpipe send`
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Prints a ticket on stdout: pass it to the sender over a channel that you trust. Who has it may send, once. \
-A file appears under its name only when it is whole and verified. After an interruption, the same command prints the \
-same ticket and continues from what was verified.")]
+Prints a ticket on stdout: pass it to the sender over a channel that you trust. Who has it may send, once, or with \
+--keep as long as this command runs. A file appears under its name only when it is whole and verified. After an \
+interruption, the same command prints the same ticket and continues from what was verified.")]
 pub struct Options {
     /// Where to listen; port 0 takes a free one, and `[::]:0` serves IPv6 too
     #[arg(long, value_name = "ADDR", value_parser = resolve, default_value = "0.0.0.0:0")]
@@ -31,12 +31,15 @@ pub struct Options {
     /// Replace files that exist
     #[arg(long)]
     overwrite: bool,
-    /// Forget an unfinished transfer, its ticket and its parts
+    /// Forget an unfinished transfer, its ticket and its parts, damaged ones included
     #[arg(long)]
     fresh: bool,
+    /// Go on after a transfer: the ticket is good for any number of transfers, one after the other
+    #[arg(long)]
+    keep: bool,
 }
 
-/// Receives until one transfer is complete.
+/// Receives until one transfer is complete, or with `--keep` until the user ends it.
 pub fn run(options: &Options) -> Result<(), Failure> {
     interrupt::run(receive(options), "run the same command again to continue")
 }
@@ -48,6 +51,7 @@ async fn receive(options: &Options) -> Result<(), Failure> {
         out: options.out.clone(),
         overwrite: options.overwrite,
         fresh: options.fresh,
+        keep: options.keep,
     };
     let receiver = Receiver::bind(config).await.map_err(Failure::failed)?;
     let state = options.out.join(STATE_FOLDER);
@@ -62,7 +66,7 @@ async fn receive(options: &Options) -> Result<(), Failure> {
             state.display()
         )),
     }
-    output::note("waiting for: fullpipe send FILE… TICKET, with the ticket");
+    output::note("waiting for: fullpipe send FILE…, which asks for the ticket");
     output::result(receiver.ticket())?;
     let progress = Progress::default();
     let received = receiver

@@ -43,7 +43,10 @@ pub struct Running {
 impl Running {
     /// Starts the command in the directory `directory`.
     pub fn start<'a>(directory: &Path, arguments: impl IntoIterator<Item = &'a str>) -> Running {
-        let mut child = spawn(directory, arguments);
+        Running::of(spawn(directory, arguments))
+    }
+
+    fn of(mut child: Child) -> Running {
         let stdout = lines(child.stdout.take().expect("piped"));
         let stderr = lines(child.stderr.take().expect("piped"));
         Running {
@@ -51,6 +54,21 @@ impl Running {
             stdout,
             stderr,
         }
+    }
+
+    /// Starts the command with at most so many open files.
+    pub fn start_limited<'a>(
+        directory: &Path,
+        files: u32,
+        arguments: impl IntoIterator<Item = &'a str>,
+    ) -> Running {
+        let mut command = Command::new("sh");
+        command
+            .args(["-c", &format!("ulimit -n {files}; exec \"$0\" \"$@\"")])
+            .arg(env!("CARGO_BIN_EXE_fullpipe"))
+            .args(arguments)
+            .current_dir(directory);
+        Running::of(start(&mut command))
     }
 
     /// Starts the command where nobody reads what it prints on stdout: the pipe is closed at once.
@@ -133,9 +151,12 @@ impl Drop for Running {
 }
 
 fn spawn<'a>(directory: &Path, arguments: impl IntoIterator<Item = &'a str>) -> Child {
-    Command::new(env!("CARGO_BIN_EXE_fullpipe"))
-        .args(arguments)
-        .current_dir(directory)
+    let mut command = Command::new(env!("CARGO_BIN_EXE_fullpipe"));
+    start(command.args(arguments).current_dir(directory))
+}
+
+fn start(command: &mut Command) -> Child {
+    command
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

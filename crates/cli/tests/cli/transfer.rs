@@ -220,7 +220,11 @@ fn what_cannot_be_sent_is_named() {
         1,
         &["no-such-file", "cannot read"],
     );
-    refused(["send", ".", &ticket], 1, &["not a regular file"]);
+    refused(
+        ["send", "/dev/null", &ticket],
+        1,
+        &["neither a file nor a directory"],
+    );
     let known = ["magic", "bbr1", "cubic", "reno", "--controller"];
     refused(
         ["send", "Cargo.toml", &ticket, "--controller", "magic"],
@@ -313,6 +317,40 @@ fn a_ticket_comes_by_stdin_a_file_or_the_environment() {
         receiver.finish();
         assert!(fs::read(to.path().join("data")).expect("received") == content);
     }
+}
+
+/// Far more files than a process may have open.
+#[test]
+fn a_tree_needs_few_open_files() {
+    let from = tempfile::tempdir().expect("a directory");
+    let tree = from.path().join("tree");
+    fs::create_dir_all(tree.join("empty")).expect("made");
+    for i in 0..1_500 {
+        fs::write(tree.join(i.to_string()), i.to_string()).expect("written");
+    }
+    let to = tempfile::tempdir().expect("a directory");
+    let listen = ["recv", "--listen", "127.0.0.1:0", "--keep"];
+    let mut receiver = Running::start_limited(to.path(), 64, listen);
+    let ticket = receiver.stdout_line();
+    for name in ["tree", "tree/7"] {
+        let mut sender = Running::start_limited(from.path(), 64, ["send", name, &ticket]);
+        sender.stderr_line_with("sent");
+        let (status, _, stderr) = sender.finish();
+        assert_eq!(status.code(), Some(0), "{stderr}");
+        receiver.stderr_line_with("waiting for the next transfer");
+    }
+    assert_eq!(
+        fs::read_dir(to.path().join("tree")).expect("there").count(),
+        1_501
+    );
+    assert_eq!(
+        fs::read_to_string(to.path().join("tree/1499")).expect("there"),
+        "1499"
+    );
+    assert_eq!(fs::read_to_string(to.path().join("7")).expect("there"), "7");
+    receiver.signal(Signal::INT);
+    let (status, _, stderr) = receiver.finish();
+    assert_eq!(status.code(), Some(130), "{stderr}");
 }
 
 #[test]

@@ -38,11 +38,13 @@ const SILENCE: Duration = KEEP_ALIVE.saturating_mul(3);
 /// So many senders with the ticket may wait to see whether the one before them is still there.
 const MAX_WAITING: usize = 16;
 
-/// Receives until one transfer is complete, whatever interruptions it takes, or until this side fails.
+/// Receives until one transfer is complete, whatever interruptions it takes, or until this side fails. With `keep`, goes on
+/// with the next transfer.
 pub(super) async fn serve(
     endpoint: &Endpoint,
     store: &Arc<Store>,
     ticket: &Ticket,
+    keep: bool,
     watch: Watch<'_>,
 ) -> Result<Vec<Transferred>, Error> {
     let mut door = Door::new(ticket.secret());
@@ -60,7 +62,7 @@ pub(super) async fn serve(
                 // A running transfer belongs to the sender that began it.
                 Some(running) if running.sender != knock.sender => {
                     if waiting.len() < MAX_WAITING {
-                        waiting.spawn(outwait(running.connection.clone(), knock));
+                        waiting.spawn(outwait(running.connection.clone(), knock, keep));
                     } else {
                         knock.connection.close(code::IN_USE, b"");
                     }
@@ -70,8 +72,9 @@ pub(super) async fn serve(
             Some(waited) = waiting.join_next() => {
                 let Ok(Some((outlasted, knock))) = waited else { continue };
                 match &session {
-                    Some(running) if running.connection.stable_id() != outlasted => {
-                        waiting.spawn(outwait(running.connection.clone(), knock));
+                    // Another one was first, or what this one has waited for has yet to be told of.
+                    Some(running) if running.connection.stable_id() != outlasted || (keep && running.is_over()) => {
+                        waiting.spawn(outwait(running.connection.clone(), knock, keep));
                     }
                     _ => session = Some(Session::start(store.clone(), knock, session.take(), watch)),
                 }
@@ -79,14 +82,27 @@ pub(super) async fn serve(
             end = current(&mut session) => {
                 session = None;
                 match end {
+                    Ok((received, true)) if keep => {
+                        store.finished()?;
+                        watch(Event::Received(&received));
+                    }
                     Ok((received, true)) => return Ok(received),
-                    Ok((received, false)) => finished = Some((received, Instant::now())),
+                    Ok((received, false)) => {
+                        if keep {
+                            watch(Event::Received(&received));
+                        }
+                        finished = Some((received, Instant::now()));
+                    }
                     Err(error) if is_ours(&error) => return Err(error),
                     Err(error) => watch(Event::Interrupted(&error)),
                 }
             }
             () = sleep_until(linger.unwrap_or_else(Instant::now)), if linger.is_some() && session.is_none() => {
-                return Ok(finished.map(|(received, _)| received).unwrap_or_default());
+                let received = finished.take().map(|(received, _)| received).unwrap_or_default();
+                if !keep {
+                    return Ok(received);
+                }
+                store.finished()?;
             }
         }
     }
@@ -103,18 +119,27 @@ fn is_ours(error: &Error) -> bool {
     )
 }
 
-/// Waits until the sender behind `running` has been silent for too long; then `knock` may take over from that
-/// connection. If it lets itself be heard, `knock` is told that the ticket is in use.
-async fn outwait(running: Connection, knock: Knock) -> Option<(usize, Knock)> {
+/// Waits until the sender behind `running` is gone or has been silent for too long; then `knock` may take over from that
+/// connection. If it lets itself be heard, `knock` goes on waiting if it is `patient`, and otherwise is told that the
+/// ticket is in use.
+async fn outwait(running: Connection, knock: Knock, patient: bool) -> Option<(usize, Knock)> {
     let heard = || running.stats().udp_rx.datagrams;
-    let before = heard();
-    let deadline = Instant::now() + SILENCE;
-    while Instant::now() < deadline && running.close_reason().is_none() {
+    let (mut before, mut since) = (heard(), Instant::now());
+    while since.elapsed() < SILENCE && running.close_reason().is_none() {
         sleep(SILENCE / 30).await;
-        if heard() != before {
-            knock.connection.close(code::IN_USE, b"");
-            return None;
+        // Its last words do not count.
+        if heard() != before && running.close_reason().is_none() {
+            if !patient {
+                knock.connection.close(code::IN_USE, b"");
+                return None;
+            }
+            (before, since) = (heard(), Instant::now());
         }
+        knock.connection.close_reason().is_none().then_some(())?;
+    }
+    if patient {
+        // Until its end has been told of.
+        sleep(SILENCE / 30).await;
     }
     Some((running.stable_id(), knock))
 }
@@ -283,6 +308,13 @@ impl<'a> Session<'a> {
             sender,
             work,
         }
+    }
+}
+
+impl Session<'_> {
+    /// Whether its connection is closed, so that its end is near.
+    fn is_over(&self) -> bool {
+        self.connection.close_reason().is_some()
     }
 }
 

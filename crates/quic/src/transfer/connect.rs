@@ -12,7 +12,7 @@ use tokio::time::{Instant, sleep, timeout, timeout_at};
 use super::error::{Error, code};
 use super::proof::SenderId;
 use super::send::converse;
-use super::source;
+use super::source::Sources;
 use super::ticket::Ticket;
 use super::{Event, FAREWELL, KEEP_ALIVE, Transferred, Watch, transport, wire};
 use crate::controller::Controllers;
@@ -45,7 +45,7 @@ pub struct SenderConfig {
     pub restart: bool,
 }
 
-/// Sends `files`, in this order, to the receiver that printed `ticket`. `watch` is told how it goes.
+/// Sends `files`, which may be directories, in this order, to the receiver that printed `ticket`. `watch` is told how it goes.
 ///
 /// Returns when the receiver has all of them, whole, verified and under their names. What an earlier call with the
 /// same ticket brought there is not sent again. An outage of the path, or a receiver that is started again, is survived
@@ -67,11 +67,11 @@ pub(super) async fn send_on(
     config: SenderConfig,
     watch: Watch<'_>,
 ) -> Result<Vec<Transferred>, Error> {
-    let open = || {
-        let files = files.to_vec();
-        spawn_blocking(move || source::open_all(&files))
-    };
-    let mut sources = open().await??;
+    let files = files.to_vec();
+    let sources = Arc::new(spawn_blocking(move || Sources::find(&files)).await??);
+    for (path, why) in &sources.skipped {
+        watch(Event::Skipped { path, why: *why });
+    }
     let ecn = config.controllers.responds_to_ecn();
     let transport = Arc::new(transport(config.controllers));
     let way = Way {
@@ -93,12 +93,11 @@ pub(super) async fn send_on(
     loop {
         watch(Event::Connected(&link.connection));
         let result = tokio::select! {
-            result = converse(&link.connection, ticket, sender, sources, restart.load(Ordering::Relaxed), &watch_begin) => result,
+            result = converse(&link.connection, ticket, sender, sources.clone(), restart.load(Ordering::Relaxed), &watch_begin) => result,
             better = way.replace(&link.connection, watch) => {
                 // What it still had to say does not count any more.
                 link.connection.close(code::TAKEN_OVER, b"");
                 link = better?;
-                sources = open().await??;
                 continue;
             }
         };
@@ -112,7 +111,6 @@ pub(super) async fn send_on(
             }
             result => return link.end(result).await,
         };
-        sources = open().await??;
     }
 }
 

@@ -1,7 +1,7 @@
 //! What the receiver asks of the file system beyond the standard library.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, ErrorKind, Read, Write};
 use std::path::Path;
 
 /// Where file content goes. A trait because a test must be able to fill a disk.
@@ -42,56 +42,93 @@ pub fn is_full(error: &io::Error) -> bool {
     )
 }
 
-/// Opens `path` to read and write, made if it is missing. A symbolic link in its place is an error, not followed: what
-/// it leads to was never meant.
-pub fn open_plain(path: &Path) -> io::Result<File> {
+/// Opens `path` to read and write, made if it is missing, with permission to execute if that is wanted. A symbolic link in
+/// its place is an error, not followed: what it leads to was never meant.
+pub fn open_plain(path: &Path, executable: bool) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false);
     #[cfg(unix)]
     {
-        let no_follow = rustix::fs::OFlags::NOFOLLOW.bits();
-        std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, no_follow.cast_signed());
+        use std::os::unix::fs::OpenOptionsExt;
+        options.custom_flags(no_follow());
+        options.mode(if executable { 0o777 } else { 0o666 });
+    }
+    #[cfg(not(unix))]
+    let _ = executable;
+    options.open(path)
+}
+
+/// Removes the content of `file`, if it has any: ext4 writes a file that was truncated to the disk when it is closed
+/// (ext4(5), "auto_da_alloc"), which costs more than all the rest of a small one.
+pub fn empty(file: &File) -> io::Result<()> {
+    match file.metadata()?.len() {
+        0 => Ok(()),
+        _ => file.set_len(0),
+    }
+}
+
+/// Opens `path` to read, where a file was a moment ago. If a named pipe has taken its place, its writer is not waited for.
+pub fn read_any(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true);
+    #[cfg(unix)]
+    {
+        let flags = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
+        std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, flags);
     }
     options.open(path)
 }
 
-/// Renames `from` to `to`, and fails with [`ErrorKind::AlreadyExists`] if `to` exists.
-pub fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
-    match rename_exclusively(from, to) {
-        Err(error) if is_unsupported(&error) => {}
-        answer => return answer,
-    }
-    // A second name for the same file fails if that name is taken: as good as an exclusive rename.
-    match fs::hard_link(from, to) {
-        Ok(()) => return fs::remove_file(from),
-        Err(error) if error.kind() == ErrorKind::AlreadyExists => return Err(error),
-        Err(_) => {}
-    }
-    // Neither is known here (FAT): look first. Only a file created in between could be replaced.
-    match fs::symlink_metadata(to) {
-        Ok(_) => Err(ErrorKind::AlreadyExists.into()),
-        Err(error) if error.kind() == ErrorKind::NotFound => fs::rename(from, to),
-        Err(error) => Err(error),
+/// Opens `path` to read. A symbolic link in its place is an error.
+pub fn read_plain(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, no_follow());
+    options.open(path)
+}
+
+#[cfg(unix)]
+fn no_follow() -> i32 {
+    // Nor is waited for whoever writes to a named pipe.
+    let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
+    flags.bits().cast_signed()
+}
+
+/// Removes `path`, whatever it is; a missing one is fine. Symbolic links are not followed.
+pub fn remove(path: &Path) -> io::Result<()> {
+    let removed = match fs::remove_file(path) {
+        Err(_) if fs::symlink_metadata(path).is_ok_and(|there| there.is_dir()) => {
+            fs::remove_dir_all(path)
+        }
+        removed => removed,
+    };
+    match removed {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        removed => removed,
     }
 }
 
-#[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
-fn rename_exclusively(from: &Path, to: &Path) -> io::Result<()> {
-    use rustix::fs::{CWD, RenameFlags, renameat_with};
-    Ok(renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE)?)
+/// Fills `buffer` from `file`; `false` if the file ends before.
+pub fn read_full(file: &mut File, buffer: &mut [u8]) -> io::Result<bool> {
+    match file.read_exact(buffer) {
+        Err(error) if error.kind() == ErrorKind::UnexpectedEof => Ok(false),
+        answer => answer.map(|()| true),
+    }
 }
 
-#[cfg(not(any(target_os = "linux", target_os = "android", target_vendor = "apple")))]
-fn rename_exclusively(_from: &Path, _to: &Path) -> io::Result<()> {
-    Err(ErrorKind::Unsupported.into())
+/// Makes everything that was written to the file system of `directory` last through a power failure; `false` if the
+/// system has no such call.
+#[cfg(target_os = "linux")]
+pub fn sync_file_system(directory: &Path) -> io::Result<bool> {
+    rustix::fs::syncfs(File::open(directory)?)?;
+    Ok(true)
 }
 
-/// Linux says EINVAL for a file system without exclusive renames, ENOSYS for a kernel without them.
-fn is_unsupported(error: &io::Error) -> bool {
-    matches!(
-        error.kind(),
-        ErrorKind::Unsupported | ErrorKind::InvalidInput
-    )
+/// Elsewhere files are made to last one by one.
+#[cfg(not(target_os = "linux"))]
+pub fn sync_file_system(_directory: &Path) -> io::Result<bool> {
+    Ok(false)
 }
 
 /// Makes the renames in `directory` last through a power failure, where the system can.
@@ -107,18 +144,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_rename_replaces_nothing() {
+    fn whatever_it_is_goes() {
         let dir = tempfile::tempdir().unwrap();
-        let (from, to) = (dir.path().join("from"), dir.path().join("to"));
-        fs::write(&from, "new").unwrap();
-        fs::write(&to, "old").unwrap();
-        let error = rename_new(&from, &to).unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::AlreadyExists);
-        assert_eq!(fs::read(&to).unwrap(), b"old");
-        fs::remove_file(&to).unwrap();
-        rename_new(&from, &to).unwrap();
-        assert_eq!(fs::read(&to).unwrap(), b"new");
-        assert!(!from.exists());
+        let path = dir.path().join("x");
+        remove(&path).unwrap();
+        fs::write(&path, "").unwrap();
+        remove(&path).unwrap();
+        fs::create_dir_all(path.join("y")).unwrap();
+        remove(&path).unwrap();
+        assert!(!path.exists());
     }
 
     #[test]

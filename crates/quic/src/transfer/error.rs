@@ -29,8 +29,8 @@ pub enum Error {
         /// What the system said.
         source: io::Error,
     },
-    /// What is to be sent is a directory, a device or the like.
-    #[error("{0:?} is not a regular file; send files one by one, or an archive of them")]
+    /// What is to be sent is a device or the like.
+    #[error("{0:?} is neither a file nor a directory; send its content with `-`, from stdin")]
     NotAFile(PathBuf),
     /// A file to send has a name that no receiver takes.
     #[error("cannot send {path:?} under its name: {problem}")]
@@ -64,6 +64,9 @@ pub enum Error {
     /// More files than one transfer carries.
     #[error("{0} files are too many for one transfer (at most {max}); send an archive of them", max = super::wire::MAX_FILES)]
     TooManyFiles(usize),
+    /// The paths of the files take more room than one transfer has for them.
+    #[error("the names of so many files are too long for one transfer; send an archive of them")]
+    LongNames,
     /// The receiver cannot be reached at any of its addresses.
     #[error("cannot reach the receiver at {}: {reason}", list(.addresses))]
     Unreachable {
@@ -113,7 +116,9 @@ pub enum Error {
         source: io::Error,
     },
     /// The receiver's own state is damaged.
-    #[error("{0:?} is damaged; delete it to begin anew with a new ticket")]
+    #[error(
+        "{0:?}, state of an unfinished transfer, is damaged or of another version; begin anew with --fresh, with a new ticket"
+    )]
     Damaged(PathBuf),
     /// The receiver's state folder was made by somebody else.
     #[error("{0:?} belongs to another user; receive into another directory with --out")]
@@ -137,8 +142,8 @@ pub enum Refusal {
         /// What is wrong with it.
         problem: NameProblem,
     },
-    /// A name comes twice in one offer.
-    #[error("the receiver refuses two files with the same name {name:?}")]
+    /// A name comes twice in one offer, or as a file and as a directory.
+    #[error("the receiver refuses {name:?}, which comes twice in one transfer")]
     SameName {
         /// The name.
         name: String,
@@ -155,6 +160,12 @@ pub enum Refusal {
     )]
     Exists {
         /// The name.
+        name: String,
+    },
+    /// Something that is no directory is where one is needed, a symbolic link maybe.
+    #[error("the receiver has {name:?}, which is no directory; it was left alone: move it away")]
+    NotADirectory {
+        /// The path.
         name: String,
     },
     /// Something that is not a file has this name, and no `overwrite` helps.
@@ -202,11 +213,27 @@ pub enum Refusal {
     /// The ticket serves another transfer.
     #[error(
         "the ticket belongs to an unfinished transfer of {}; send the same files, or begin anew with --restart",
-        quoted(.names)
+        quoted(.names, *.more)
     )]
     OtherTransfer {
         /// The first names of that transfer.
         names: Vec<String>,
+        /// How many more it has.
+        more: u64,
+    },
+    /// What the receiver keeps of the unfinished transfer is damaged.
+    #[error(
+        "{path:?}, the receiver's state of the unfinished transfer, is damaged; begin anew with --restart"
+    )]
+    Damaged {
+        /// The file.
+        path: String,
+    },
+    /// A size, or holes, that no file has.
+    #[error("the receiver refuses the size of {name:?}")]
+    Size {
+        /// The file.
+        name: String,
     },
     /// What arrived is not what the sender says it is.
     #[error("{name:?} arrived damaged and was not kept; run the same command again to continue")]
@@ -324,7 +351,10 @@ fn list(addresses: &[SocketAddr]) -> String {
     addresses.join(", ")
 }
 
-fn quoted(names: &[String]) -> String {
+fn quoted(names: &[String], more: u64) -> String {
     let names: Vec<String> = names.iter().map(|name| format!("{name:?}")).collect();
-    names.join(", ")
+    match more {
+        0 => names.join(", "),
+        more => format!("{} and {more} more", names.join(", ")),
+    }
 }

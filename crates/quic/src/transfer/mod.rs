@@ -16,31 +16,37 @@
 //!    list on purpose, with `restart`), and to the sender that is sending them: another one is turned away until the first
 //!    has been silent for three seconds. It is spent, key and secret deleted, when all of them have arrived. Until then
 //!    it must stay valid, or a crash could not be survived; so certificate, key, secret and port are kept beside
-//!    the unfinished files, readable by the owner only, and the same command prints the same ticket again.
-//! 4. The holder of the ticket is malicious: a name is refused by the receiver unless it is one plain component; no
-//!    existing file is replaced unless the receiver's user asked for it; messages, streams and memory are bounded. What it
-//!    can do is fill the disk, which the receiver's user allowed by passing on the ticket.
+//!    the unfinished files, readable by the owner only, and the same command prints the same ticket again. A receiver
+//!    with [`ReceiverConfig::keep`] spends no ticket: who has it may send until the receiver's user ends that, and
+//!    senders wait for each other.
+//! 4. The holder of the ticket is malicious: a path is refused by the receiver unless its components are plain names;
+//!    no symbolic link on the way is followed; no existing file is replaced unless the receiver's user asked for it;
+//!    messages, streams and memory are bounded. What it can do is fill the disk, which the receiver's user allowed by
+//!    passing on the ticket.
 //! 5. Disks and programs fail: a file appears under its name only when every block, and the whole, have the hashes that
 //!    the sender computed; what is resumed is read and hashed again first.
 //! 6. Other users can write to the output directory: a state folder that is not the receiver's own is refused, one that
 //!    others could look into is closed, and no symbolic link in it is followed.
-//! 7. Not covered: who sees the ticket may send, and may learn the names of an unfinished transfer (on the sender, a list
-//!    of running commands shows it); who watches the path sees sizes and times; whoever can read the receiver's state
+//! 7. Not covered: who sees the ticket may send, and may learn the names of an unfinished transfer; who watches the path sees sizes and times; whoever can read the receiver's state
 //!    folder or memory is the receiver; a flood that fills the path keeps everybody out.
 //!
 //! # The protocol
 //!
-//! QUIC with ALPN `fullpipe-transfer/2`. A bidirectional stream for control, a unidirectional one for each block of
-//! 256 KiB, the earlier the more urgent.
+//! QUIC with ALPN `fullpipe-transfer/3`. A bidirectional stream for control; unidirectional ones for content, the earlier
+//! the more urgent: one for each block of 256 KiB of a large file, and one for each batch of files that are smaller than
+//! that. Both sides compute from offer and answer what travels in which order ([`plan`]), so nothing that travels says what
+//! it is, and no file costs a round trip.
 //!
 //! 1. Sender, in the flight that ends its handshake: proof (32 bytes), a number of its own that lets the
-//!    receiver know it again (16 bytes), `wire::Offer` (names and sizes).
-//! 2. Receiver: `wire::Answer`: for every file which blocks are verified, and a digest of their hashes; or why not. So
-//!    data leave one round trip after the handshake.
-//! 3. Sender: for each file, if its own blocks have the same digest: for every missing block, in order, a stream with its
-//!    hash and its bytes; then, on the control stream, the hash of the whole file.
-//! 4. Receiver: verifies, writes, records each block, and says so (`wire::Reply`); gives the file its name; says so.
-//! 5. When the last file has its name: sender closes the connection with code 1, receiver forgets the ticket.
+//!    receiver know it again (16 bytes), `wire::Offer` (paths, sizes, holes).
+//! 2. Receiver: `wire::Answer`: which files are complete, with their hashes; of which large files which blocks are
+//!    verified, with a digest of their hashes; or why not. So data leave one round trip after the handshake.
+//! 3. Sender: if its own files have the same hashes: streams of hashes and content for all that is missing, but for
+//!    blocks that are holes; after the blocks of a large file, on the control stream, the hash of the whole.
+//! 4. Receiver: verifies, writes, records, and says how far it is (`wire::Reply`); makes contents last, those of many
+//!    files together; gives the files their names; says so.
+//! 5. When the last file has its name: sender closes the connection with code 1, receiver forgets the ticket, or with
+//!    [`ReceiverConfig::keep`] the transfer.
 //!
 //! Whatever fails, fails with a reply or a closing code that tells the other side; what is verified stays. A peer that
 //! is silent for ten seconds is gone. The receiver goes on listening: the sender's same command continues. A sender
@@ -56,14 +62,20 @@ mod accept;
 mod connect;
 mod disk;
 mod error;
+mod folders;
 mod guests;
+mod intake;
+mod journal;
 mod listen;
 mod name;
-mod part;
+mod plan;
 mod proof;
+mod ranges;
+mod reader;
 mod recv;
 mod send;
 mod source;
+mod sparse;
 mod store;
 #[cfg(test)]
 mod tests;
@@ -73,7 +85,7 @@ mod turned_away;
 mod wire;
 
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -86,6 +98,7 @@ pub use connect::{SenderConfig, send};
 pub use error::{Error, Refusal};
 pub use name::{NameProblem, STATE_FOLDER, check as check_name};
 pub use recv::{Receiver, ReceiverConfig, Resumption};
+pub use source::Skipped;
 pub use ticket::{MAX_ADDRESSES, Secret, Ticket, TicketError};
 pub use tree::BLOCK;
 pub use wire::MAX_FILES;
@@ -96,13 +109,13 @@ const IDLE_TIMEOUT_MS: u32 = 10_000;
 /// A few of these may get lost before a peer seems silent.
 const KEEP_ALIVE: Duration = Duration::from_secs(1);
 
-/// What may wait of one stream: a block with its hash, or a message.
+/// What may wait of one stream: a block with its hash, a batch, or a piece of a message.
 const STREAM_WINDOW: VarInt = VarInt::from_u32(1 << 20);
 
-/// Blocks that may be on their way at the same time: as many as the window of the whole connection holds.
+/// Streams that may be on their way at the same time: as many as the window of the whole connection holds.
 const STREAMS: u32 = 128;
 
-/// Blocks that may wait between disk and network, so that neither waits for the other.
+/// Streams that may wait between disk and network, so that neither waits for the other.
 const QUEUE: usize = 8;
 
 /// How long the last words of a failing transfer may take.
@@ -116,20 +129,27 @@ pub type Watch<'a> = &'a (dyn Fn(Event<'_>) + Sync);
 pub enum Event<'a> {
     /// A connection to the peer is up. On the receiver: with the right proof. Its statistics are the caller's to read.
     Connected(&'a noq::Connection),
-    /// Both sides know what is to be done: all files, in order, with what is verified of each already.
-    Begun(&'a [FileStatus]),
-    /// More of a file is verified, by the receiver.
+    /// Sender only: something in a directory is not sent.
+    Skipped {
+        /// Where it is.
+        path: &'a Path,
+        /// Why it is not sent.
+        why: Skipped,
+    },
+    /// Both sides know what is to be done.
+    Begun(&'a Status),
+    /// More is verified, by the receiver.
     Verified {
-        /// The file's place among those of [`Event::Begun`].
-        file: usize,
-        /// Its bytes that are verified now, those of earlier attempts included.
+        /// The bytes that are verified now, those of earlier attempts included.
         bytes: u64,
     },
-    /// A file is whole, verified, and has its name.
+    /// Files are whole, verified, and have their names.
     Complete {
-        /// The file's place among those of [`Event::Begun`].
-        file: usize,
+        /// So many files and directories, those of earlier attempts included.
+        files: u64,
     },
+    /// Receiver only, with [`ReceiverConfig::keep`]: a transfer is complete, and the next one may come.
+    Received(&'a [Transferred]),
     /// Sender only: the receiver acknowledges nothing any more, and is being connected to again.
     Reconnecting,
     /// Receiver only: connections without the ticket's secret, or that never got as far as that. However many there are,
@@ -146,21 +166,46 @@ pub enum Event<'a> {
     Interrupted(&'a Error),
 }
 
-/// A file of the transfer at its beginning.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FileStatus {
-    /// Its name.
-    pub name: String,
-    /// Its size in bytes.
+/// A transfer at its beginning.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Status {
+    /// The path of its only file.
+    pub name: Option<String>,
+    /// How many files and directories it has.
+    pub files: u64,
+    /// How many of them are directories.
+    pub directories: u64,
+    /// How many of them are complete already.
+    pub complete: u64,
+    /// The bytes of all files.
     pub size: u64,
     /// How many of them are verified already.
     pub verified: u64,
 }
 
+impl Status {
+    fn of(files: &[wire::Offered], begun: &wire::Progress) -> Status {
+        Status {
+            name: match files {
+                [file] => Some(file.path.clone()),
+                _ => None,
+            },
+            files: files.len() as u64,
+            directories: files.iter().filter(|file| file.is_directory()).count() as u64,
+            complete: begun.files,
+            size: files
+                .iter()
+                .map(|file| file.size)
+                .fold(0, u64::saturating_add),
+            verified: begun.bytes,
+        }
+    }
+}
+
 /// A file that has been transferred.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Transferred {
-    /// Its name.
+    /// Its path in the transfer, with `/` between the components.
     pub name: String,
     /// Where it is: on the sender its source, on the receiver the new file.
     pub path: PathBuf,

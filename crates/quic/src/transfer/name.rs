@@ -1,5 +1,5 @@
-//! Names that may travel: one plain component, with nothing in it that a file system, a shell or a terminal could take
-//! for something else.
+//! Names that may travel: plain components, with nothing in them that a file system, a shell or a terminal could take for
+//! something else.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,6 +8,10 @@ pub const STATE_FOLDER: &str = ".fullpipe";
 
 /// The longest name, in bytes, that the common file systems store.
 const MAX_NAME: usize = 255;
+
+/// The longest path, in bytes, and its most components: what Linux takes in one piece, and more than trees have.
+const MAX_PATH: usize = 4095;
+const MAX_DEPTH: usize = 64;
 
 /// Why a file name is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
@@ -18,8 +22,8 @@ pub enum NameProblem {
     /// It is `.` or `..`.
     #[error("it names a directory")]
     Directory,
-    /// It contains `/` or `\`, or starts with a drive letter.
-    #[error("it is a path, and only a plain file name may travel")]
+    /// A component contains `/` or `\`, starts with a drive letter, or is missing.
+    #[error("it is no plain name or path of plain names")]
     Path,
     /// It contains control characters, or characters that change the direction of text.
     #[error("it contains control characters")]
@@ -30,9 +34,38 @@ pub enum NameProblem {
     /// It is the name of the state folder.
     #[error("it is reserved for unfinished transfers")]
     Reserved,
+    /// The path has too many bytes or components.
+    #[error("its path is longer than {MAX_PATH} bytes or {MAX_DEPTH} names")]
+    TooDeep,
 }
 
-/// Whether a file may be received under `name`. Decided by the receiver, whatever the sender has checked.
+/// Whether a file may be received at `path`, whose components are separated by `/`. Decided by the receiver, whatever the
+/// sender has checked.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn check_path(path: &str) -> Result<(), NameProblem> {
+    if path.is_empty() {
+        return Err(NameProblem::Empty);
+    }
+    if path.len() > MAX_PATH || path.split('/').count() > MAX_DEPTH {
+        return Err(NameProblem::TooDeep);
+    }
+    path.split('/').try_for_each(|name| match name {
+        "" => Err(NameProblem::Path),
+        name => check(name),
+    })
+}
+
+/// The directories that lead to `path`, the outermost first.
+pub fn parents(path: &str) -> impl Iterator<Item = &str> {
+    path.match_indices('/').filter_map(|(at, _)| path.get(..at))
+}
+
+/// Whether a file may have the name `name`.
+///
+/// # Errors
+/// What is wrong with it.
 pub fn check(name: &str) -> Result<(), NameProblem> {
     let is_drive = matches!(name.as_bytes(), [letter, b':', ..] if letter.is_ascii_alphabetic());
     if name.is_empty() {
@@ -106,7 +139,38 @@ mod tests {
         }
     }
 
+    #[test]
+    fn paths_stay_below_their_root() {
+        use NameProblem::*;
+        assert_eq!(check_path("a/b c/d"), Ok(()));
+        assert_eq!(parents("a/b c/d").collect::<Vec<_>>(), ["a", "a/b c"]);
+        let deep = "x/".repeat(MAX_DEPTH) + "x";
+        for (path, problem) in [
+            ("", Empty),
+            ("/etc/passwd", Path),
+            ("a//b", Path),
+            ("a/", Path),
+            ("a/../../b", Directory),
+            ("./a", Directory),
+            ("a/\u{1b}", Control),
+            ("a/.fullpipe/identity", Reserved),
+            (deep.as_str(), TooDeep),
+        ] {
+            assert_eq!(check_path(path), Err(problem), "{path:?}");
+        }
+    }
+
     proptest! {
+        #[test]
+        fn a_path_that_passes_has_normal_components(path in "[a-c./\\\\:\u{1b}]{0,12}") {
+            if check_path(&path).is_ok() {
+                let normal = |c: Component<'_>| matches!(c, Component::Normal(_));
+                prop_assert!(Path::new(&path).components().all(normal));
+                let count = Path::new(&path).components().count();
+                prop_assert_eq!(count, parents(&path).count() + 1);
+            }
+        }
+
         #[test]
         fn what_passes_is_one_component(name in any::<String>()) {
             if check(&name).is_ok() {

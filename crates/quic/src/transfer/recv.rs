@@ -2,24 +2,24 @@
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::pin::Pin;
 use std::sync::Arc;
 
 use futures_util::stream::{self, Stream, StreamExt};
 use noq::{Connection, ConnectionError, Endpoint, RecvStream, SendStream};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
 use super::accept::{self, Knock};
 use super::disk::{Disk, RealDisk};
 use super::error::{Error, Refusal, code};
+use super::intake::Intake;
 use super::listen;
-use super::part::Part;
+use super::plan::{Plan, Step};
 use super::store::Store;
 use super::ticket::Ticket;
-use super::wire::{self, Answer, Have, MAX_ANSWER, MAX_OFFER, MAX_REPLY, Offer, Reply, WireError};
-use super::{Event, FAREWELL, FileStatus, QUEUE, STREAMS, Transferred, Watch, tree};
+use super::wire::{self, Answer, MAX_OFFER, MAX_REPLY, Offer, Progress, Reply, WireError};
+use super::{Event, FAREWELL, QUEUE, STREAMS, Transferred, Watch};
 use crate::endpoint::{Sockets, Udp};
 
 /// How to receive.
@@ -35,6 +35,8 @@ pub struct ReceiverConfig {
     pub overwrite: bool,
     /// Forget an unfinished transfer, its ticket and its parts.
     pub fresh: bool,
+    /// Go on after a transfer: the ticket is good for any number of them, one after the other.
+    pub keep: bool,
 }
 
 /// What a receiver found in its output directory when it started.
@@ -54,6 +56,7 @@ pub struct Receiver {
     store: Arc<Store>,
     ticket: Ticket,
     resumption: Resumption,
+    keep: bool,
 }
 
 impl Receiver {
@@ -67,11 +70,8 @@ impl Receiver {
         disk: Box<dyn Disk>,
         sockets: &dyn Sockets,
     ) -> Result<Receiver, Error> {
-        let (out, overwrite) = (config.out.clone(), config.overwrite);
-        let store = spawn_blocking(move || Store::open(&out, overwrite, disk)).await??;
-        if config.fresh {
-            store.forget()?;
-        }
+        let opening = config.clone();
+        let store = spawn_blocking(move || Store::open(&opening, disk)).await??;
         let before = store.identity()?;
         let is_new = before.is_none();
         let listening = listen::listen(sockets, &config, &store, before);
@@ -85,6 +85,7 @@ impl Receiver {
             store: Arc::new(store),
             ticket,
             resumption,
+            keep: config.keep,
         })
     }
 
@@ -98,12 +99,14 @@ impl Receiver {
         self.resumption
     }
 
-    /// Receives: until one transfer is complete, whatever interruptions it takes, or until this side fails. `watch` is
-    /// told how it goes.
+    /// Receives: until one transfer is complete, whatever interruptions it takes, or until this side fails. With
+    /// [`ReceiverConfig::keep`] only the latter ends it, and [`Event::Received`] tells of each transfer. `watch` is told how
+    /// it goes.
     ///
     /// After an error, or when the future is dropped, the same configuration continues with the same ticket.
     pub async fn run(self, watch: Watch<'_>) -> Result<Vec<Transferred>, Error> {
-        let result = accept::serve(&self.endpoint, &self.store, &self.ticket, watch).await;
+        let result =
+            accept::serve(&self.endpoint, &self.store, &self.ticket, self.keep, watch).await;
         let code = result.as_ref().err().map_or(code::DONE, Error::code);
         self.endpoint.close(code, b"");
         if result.is_ok() {
@@ -153,52 +156,27 @@ async fn receive_all(
     watch: Watch<'_>,
 ) -> Result<Vec<Transferred>, Error> {
     let offer: Offer = wire::read(&mut knock.control, MAX_OFFER).await?;
-    let begun = spawn_blocking(move || store.begin(&offer)).await?;
-    let mut parts = match begun {
-        Ok(parts) => parts,
+    let largest = wire::max_answer(offer.files.len());
+    let begun = spawn_blocking(move || Intake::begin(&store, offer)).await?;
+    let intake = match begun {
+        Ok(intake) => intake,
         Err(refusal) => {
             let answer = Answer::Refused(refusal.clone());
-            say(&mut knock.replies, &answer, MAX_ANSWER).await?;
+            say(&mut knock.replies, &answer, largest).await?;
             return Err(refusal.into());
         }
     };
-    let have: Vec<Have> = parts.iter_mut().map(Part::have).collect();
-    let answer = Answer::Accepted(have.clone());
-    say(&mut knock.replies, &answer, MAX_ANSWER).await?;
-    let files: Vec<FileStatus> = parts.iter().map(status).collect();
-    watch(Event::Begun(&files));
-
-    let Knock {
-        connection,
-        replies,
-        control,
-        ..
-    } = knock;
-    let mut arriving = std::pin::pin!(arriving(connection, missing(&files, &have)));
-    let mut received = Vec::new();
-    for (file, part) in parts.into_iter().enumerate() {
-        let taken = receive(part, file, arriving.as_mut(), control, replies, watch).await;
-        match taken {
-            Ok(whole) => received.push(whole),
-            Err(Error::Refused(refusal)) => {
-                let reply = Reply::Failed(refusal.clone());
-                say(replies, &reply, MAX_REPLY).await?;
-                return Err(refusal.into());
-            }
-            Err(error) => return Err(error),
+    let answer = Answer::Accepted(intake.held().to_vec());
+    say(&mut knock.replies, &answer, largest).await?;
+    drop(answer);
+    watch(Event::Begun(&intake.status()));
+    match receive(intake, knock, watch).await {
+        Err(Error::Refused(refusal)) => {
+            let reply = Reply::Failed(refusal.clone());
+            say(&mut knock.replies, &reply, MAX_REPLY).await?;
+            Err(refusal.into())
         }
-        let complete = Reply::Complete { file: file as u32 };
-        say(replies, &complete, MAX_REPLY).await?;
-        watch(Event::Complete { file });
-    }
-    Ok(received)
-}
-
-fn status(part: &Part) -> FileStatus {
-    FileStatus {
-        name: part.name().to_owned(),
-        size: part.size(),
-        verified: part.verified_bytes(),
+        ended => ended,
     }
 }
 
@@ -211,104 +189,109 @@ async fn say(
     Ok(replies.write_all(&frame).await?)
 }
 
-/// A block's place, and what has arrived of it.
-struct Block {
-    index: u64,
-    hash: [u8; 32],
-    data: Vec<u8>,
-}
-
-/// The blocks that are missing of all files, in the order in which they come.
-fn missing(files: &[FileStatus], have: &[Have]) -> impl Iterator<Item = Block> {
-    files.iter().zip(have).flat_map(|(file, have)| {
-        let missing = (0..tree::blocks(file.size)).filter(|index| !have.contains(*index));
-        missing.map(|index| Block {
-            index,
-            hash: [0; 32],
-            data: vec![0; tree::block_len(file.size, index)],
-        })
-    })
-}
-
-/// Takes the stream of each block in `expected`. Many are read at a time, but they come out in order.
-fn arriving(
-    connection: &Connection,
-    expected: impl Iterator<Item = Block>,
-) -> impl Stream<Item = Result<Block, Error>> {
-    stream::iter(expected)
-        .then(async |block| Ok((connection.accept_uni().await?, block)))
-        .map(async |accepted: Result<(RecvStream, Block), Error>| {
-            let (mut stream, mut block) = accepted?;
-            stream.read_exact(&mut block.hash).await?;
-            stream.read_exact(&mut block.data).await?;
-            match stream.read_chunk(1).await? {
-                None => Ok(block),
-                Some(_) => Err(WireError::TooLong.into()),
-            }
-        })
-        .buffered(STREAMS as usize)
-}
-
-/// Takes one file's missing blocks from `arriving` and its hash from `control`, and gives it its name.
+/// Takes all that is missing, and gives the files their names.
 async fn receive(
-    mut part: Part,
-    file: usize,
-    mut arriving: Pin<&mut impl Stream<Item = Result<Block, Error>>>,
-    control: &mut RecvStream,
-    replies: &mut SendStream,
+    intake: Intake,
+    knock: &mut Knock,
     watch: Watch<'_>,
-) -> Result<Transferred, Error> {
-    let (size, resumed) = (part.size(), part.verified_bytes());
-    let missing = tree::blocks(size) - part.verified_blocks();
-    let (blocks, mut queue) = mpsc::channel::<Block>(QUEUE);
-    let (written, verified) = mpsc::channel::<u64>(QUEUE);
-    let writing = spawn_blocking(move || {
-        let mut bytes = resumed;
-        while let Some(Block { index, hash, data }) = queue.blocking_recv() {
-            part.write(index, hash, &data)?;
-            bytes += data.len() as u64;
-            if written.blocking_send(bytes).is_err() {
-                break;
-            }
-        }
-        Ok::<Part, Refusal>(part)
-    });
+) -> Result<Vec<Transferred>, Error> {
+    let Knock {
+        connection,
+        replies,
+        control,
+        ..
+    } = knock;
+    let mut arriving = std::pin::pin!(arriving(connection, intake.plan()));
+    let (steps, queue) = mpsc::channel(QUEUE);
+    let (told, progress) = watch::channel(intake.progress());
+    let writing = spawn_blocking(move || write(intake, queue, &told));
     let feed = async {
         // Owned, so that its end is the writer's.
-        let blocks = blocks;
-        for _ in 0..missing {
-            let block = arriving.next().await.ok_or(WireError::Sense)??;
-            if blocks.send(block).await.is_err() {
-                break;
+        let steps = steps;
+        let taking = async {
+            while let Some(arrived) = arriving.next().await {
+                let (step, mut bytes) = arrived?;
+                if matches!(step, Step::Root { .. }) {
+                    control.read_exact(&mut bytes).await?;
+                }
+                if steps.send((step, bytes)).await.is_err() {
+                    return Ok(());
+                }
             }
+            // The sender has checked that what was here before is of its files.
+            match control.read_chunk(1).await? {
+                None => Ok(()),
+                Some(_) => Err(Error::from(WireError::TooLong)),
+            }
+        };
+        tokio::select! {
+            taken = taking => taken,
+            // The writer has failed: whatever else comes is not waited for.
+            () = steps.closed() => Ok(()),
         }
-        Ok::<(), Error>(())
     };
     let report = async {
-        // Owned too: if the sender is gone, the writer must not wait for its reports to be taken.
-        let mut verified = verified;
-        while let Some(bytes) = verified.recv().await {
-            watch(Event::Verified { file, bytes });
-            let file = file as u32;
-            say(replies, &Reply::Verified { file, bytes }, MAX_REPLY).await?;
+        let mut progress = progress;
+        while progress.changed().await.is_ok() {
+            let now = *progress.borrow_and_update();
+            watch(Event::Verified { bytes: now.bytes });
+            watch(Event::Complete { files: now.files });
+            say(replies, &Reply::Progress(now), MAX_REPLY).await?;
         }
         Ok::<(), Error>(())
     };
     let (fed, reported) = tokio::join!(feed, report);
     // An error of the disk is the cause of the others.
-    let mut part = writing.await??;
+    let received = writing.await??;
     fed?;
     reported?;
-    let mut hash = [0; 32];
-    control.read_exact(&mut hash).await?;
-    let path = part.destination();
-    let name = part.name().to_owned();
-    spawn_blocking(move || part.publish(blake3::Hash::from_bytes(hash))).await??;
-    Ok(Transferred {
-        name,
-        path,
-        size,
-        hash,
-        resumed,
-    })
+    Ok(received)
+}
+
+/// Writes what arrives until there is no more.
+fn write(
+    mut intake: Intake,
+    mut queue: mpsc::Receiver<(Step, Vec<u8>)>,
+    told: &watch::Sender<Progress>,
+) -> Result<Vec<Transferred>, Refusal> {
+    let all = intake.status().files;
+    while let Some((step, bytes)) = queue.blocking_recv() {
+        intake.take(&step, &bytes)?;
+        let mut progress = intake.progress();
+        // The sender leaves when it hears of the last file: not before it has been heard to the end.
+        progress.files = progress.files.min(all - 1);
+        told.send_replace(progress);
+    }
+    // If the sender is gone, what is whole gets its name nevertheless.
+    intake.publish()?;
+    told.send_replace(intake.progress());
+    Ok(intake.received())
+}
+
+/// Takes the stream of each step of `plan`. Many are read at a time, but they come out in order. What comes on the control
+/// stream is left to be read, into as many bytes.
+fn arriving(
+    connection: &Connection,
+    plan: Plan,
+) -> impl Stream<Item = Result<(Step, Vec<u8>), Error>> {
+    let lens = plan.lens();
+    stream::iter(plan)
+        .then(async move |step| match step {
+            Step::Root { .. } => Ok((None, step)),
+            step => Ok((Some(connection.accept_uni().await?), step)),
+        })
+        .map(move |accepted: Result<(Option<RecvStream>, Step), Error>| {
+            let accepted = accepted.map(|(stream, step)| (stream, vec![0; lens.of(&step)], step));
+            async move {
+                let (stream, mut bytes, step) = accepted?;
+                if let Some(mut stream) = stream {
+                    stream.read_exact(&mut bytes).await?;
+                    if stream.read_chunk(1).await?.is_some() {
+                        return Err(WireError::TooLong.into());
+                    }
+                }
+                Ok((step, bytes))
+            }
+        })
+        .buffered(STREAMS as usize)
 }

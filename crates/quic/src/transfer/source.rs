@@ -1,191 +1,278 @@
-//! The files to send.
+//! The files to send: found before anything is sent, opened when their turn comes.
 
-use std::fs::{File, Metadata};
-use std::io::{self, Seek, SeekFrom};
+use std::collections::HashMap;
+use std::fs::{self, File, Metadata};
+use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::SystemTime;
 
-use tokio::sync::mpsc;
+use walkdir::WalkDir;
 
-use super::error::{Error, Refusal};
-use super::name;
-use super::store::read_full;
-use super::tree;
-use super::wire::{Have, MAX_FILES, Offered};
+use super::disk;
+use super::error::Error;
+use super::name::{self, STATE_FOLDER};
+use super::ranges::Ranges;
+use super::sparse;
+use super::wire::{Kind, MAX_FILES, Offered};
 
-/// A block on its way out.
-pub struct Block {
-    pub hash: [u8; 32],
-    pub data: Vec<u8>,
+/// What is to be sent, in order.
+#[derive(Debug)]
+pub struct Sources {
+    /// How it is offered.
+    pub offered: Arc<[Offered]>,
+    /// Where each of it is.
+    pub files: Vec<Source>,
+    /// What was found in directories and cannot be sent, and why.
+    pub skipped: Vec<(PathBuf, Skipped)>,
 }
 
-/// A file to send, open.
+/// Why something in a directory is not sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Skipped {
+    /// It is a symbolic link.
+    #[error("it is a symbolic link")]
+    Link,
+    /// It is a device, a socket or a named pipe.
+    #[error("it is neither a file nor a directory")]
+    Special,
+    /// It belongs to an unfinished transfer.
+    #[error("it is the state of an unfinished transfer")]
+    State,
+}
+
+/// A file to send, or a directory.
 #[derive(Debug)]
 pub struct Source {
+    /// Where it is.
     pub path: PathBuf,
-    pub name: String,
-    pub size: u64,
-    file: File,
     stamp: Stamp,
 }
 
-/// What changes when a file does.
-#[derive(Debug, PartialEq, Eq)]
+/// What changes when a file does, or another one takes its place.
+#[derive(Debug, Clone, PartialEq, Eq)]
 struct Stamp {
     size: u64,
     modified: Option<SystemTime>,
-    /// When anything about the file changed, even its time of modification. Seconds and nanoseconds.
-    changed: Option<(i64, i64)>,
+    /// When anything about the file changed, even its time of modification, in seconds and nanoseconds; its device and
+    /// number.
+    #[cfg(unix)]
+    inode: (i64, i64, u64, u64),
 }
 
 impl Stamp {
     fn of(metadata: &Metadata) -> Stamp {
         #[cfg(unix)]
-        let changed = {
-            use std::os::unix::fs::MetadataExt;
-            Some((metadata.ctime(), metadata.ctime_nsec()))
-        };
-        #[cfg(not(unix))]
-        let changed = None;
+        use std::os::unix::fs::MetadataExt;
         Stamp {
             size: metadata.len(),
             modified: metadata.modified().ok(),
-            changed,
+            #[cfg(unix)]
+            inode: (
+                metadata.ctime(),
+                metadata.ctime_nsec(),
+                metadata.dev(),
+                metadata.ino(),
+            ),
         }
     }
 }
 
-/// Opens all files, or says which cannot be sent.
-pub fn open_all(paths: &[PathBuf]) -> Result<Vec<Source>, Error> {
-    match paths.len() {
-        0 => return Err(Error::NoFiles),
-        n if n > MAX_FILES => return Err(Error::TooManyFiles(n)),
-        _ => {}
-    }
-    let mut sources: Vec<Source> = Vec::new();
-    for path in paths {
-        let source = Source::open(path)?;
-        if let Some(first) = sources.iter().find(|other| other.name == source.name) {
-            return Err(Error::SameName {
-                first: first.path.clone(),
-                second: source.path,
-            });
+impl Sources {
+    /// Finds all files and what is in all directories, or says which cannot be sent.
+    pub fn find(paths: &[PathBuf]) -> Result<Sources, Error> {
+        let mut found = Found::default();
+        let mut names: HashMap<String, PathBuf> = HashMap::new();
+        for path in paths {
+            let name = name_of(path)?;
+            if let Some(first) = names.insert(name.clone(), path.clone()) {
+                return Err(Error::SameName {
+                    first,
+                    second: path.clone(),
+                });
+            }
+            found.add(path, name)?;
         }
-        sources.push(source);
+        match found.files.len() {
+            0 => Err(Error::NoFiles),
+            n if n > MAX_FILES => Err(Error::TooManyFiles(n)),
+            _ => Ok(Sources {
+                offered: found.offered.into(),
+                files: found.files,
+                skipped: found.skipped,
+            }),
+        }
     }
-    Ok(sources)
+}
+
+/// The name under which what is at `path` arrives.
+fn name_of(path: &Path) -> Result<String, Error> {
+    // `.`, `..` and the like have names of their own.
+    let named = match path.file_name() {
+        Some(name) => name.to_owned(),
+        None => {
+            let whole = path.canonicalize().map_err(unreadable(path))?;
+            let name = whole
+                .file_name()
+                .ok_or_else(|| Error::NotAFile(path.to_owned()))?;
+            name.to_owned()
+        }
+    };
+    let name = named
+        .to_str()
+        .ok_or_else(|| Error::NotUnicode(path.to_owned()))?;
+    name::check(name).map_err(|problem| Error::SourceName {
+        path: path.to_owned(),
+        problem,
+    })?;
+    Ok(name.to_owned())
+}
+
+#[derive(Default)]
+struct Found {
+    offered: Vec<Offered>,
+    files: Vec<Source>,
+    skipped: Vec<(PathBuf, Skipped)>,
+}
+
+impl Found {
+    /// Adds what is at `path`, which may be a link to it, as `name`.
+    fn add(&mut self, path: &Path, name: String) -> Result<(), Error> {
+        let metadata = fs::metadata(path).map_err(unreadable(path))?;
+        if metadata.is_file() {
+            return self.push(path.to_owned(), name, &metadata);
+        }
+        if !metadata.is_dir() {
+            return Err(Error::NotAFile(path.to_owned()));
+        }
+        let mut walk = WalkDir::new(path).sort_by_file_name().into_iter();
+        while let Some(entry) = walk.next() {
+            let entry = entry.map_err(|error| Error::Source {
+                path: error.path().unwrap_or(path).to_owned(),
+                source: error.into(),
+            })?;
+            let within = entry.path().strip_prefix(path).unwrap_or(Path::new(""));
+            let mut there = name.clone();
+            for component in within {
+                let component = component.to_str();
+                there.push('/');
+                there += component.ok_or_else(|| Error::NotUnicode(entry.path().to_owned()))?;
+            }
+            let metadata = match entry.depth() {
+                0 => metadata.clone(),
+                _ => entry.metadata().map_err(|error| Error::Source {
+                    path: entry.path().to_owned(),
+                    source: error.into(),
+                })?,
+            };
+            let is_state = entry.file_name().eq_ignore_ascii_case(STATE_FOLDER);
+            let skipped = match () {
+                () if metadata.is_symlink() => Some(Skipped::Link),
+                () if is_state && metadata.is_dir() && entry.depth() > 0 => Some(Skipped::State),
+                () if !metadata.is_dir() && !metadata.is_file() => Some(Skipped::Special),
+                () => None,
+            };
+            if let Some(why) = skipped {
+                self.skipped.push((entry.path().to_owned(), why));
+                if metadata.is_dir() {
+                    walk.skip_current_dir();
+                }
+                continue;
+            }
+            name::check_path(&there).map_err(|problem| Error::SourceName {
+                path: entry.path().to_owned(),
+                problem,
+            })?;
+            self.push(entry.path().to_owned(), there, &metadata)?;
+        }
+        Ok(())
+    }
+
+    fn push(&mut self, path: PathBuf, name: String, metadata: &Metadata) -> Result<(), Error> {
+        let mut offered = Offered {
+            path: name,
+            size: 0,
+            kind: Kind::Directory,
+            holes: Ranges::default(),
+        };
+        if metadata.is_file() {
+            offered.size = metadata.len();
+            offered.kind = Kind::File {
+                executable: is_executable(metadata),
+                sparse: false,
+            };
+            if !offered.is_small() && may_have_holes(metadata) {
+                let file = disk::read_any(&path).map_err(unreadable(&path))?;
+                let holes = sparse::holes(&file, offered.size).map_err(unreadable(&path))?;
+                offered.kind = Kind::File {
+                    executable: is_executable(metadata),
+                    sparse: holes.any,
+                };
+                offered.holes = holes.blocks;
+            }
+        }
+        self.offered.push(offered);
+        self.files.push(Source {
+            path,
+            stamp: Stamp::of(metadata),
+        });
+        Ok(())
+    }
+}
+
+#[cfg(unix)]
+fn is_executable(metadata: &Metadata) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    metadata.permissions().mode() & 0o100 != 0
+}
+
+#[cfg(not(unix))]
+fn is_executable(_metadata: &Metadata) -> bool {
+    false
+}
+
+/// Whether a file takes less room on the disk than its size.
+#[cfg(unix)]
+fn may_have_holes(metadata: &Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    metadata.blocks().saturating_mul(512) < metadata.len()
+}
+
+#[cfg(not(unix))]
+fn may_have_holes(_metadata: &Metadata) -> bool {
+    false
+}
+
+fn unreadable(path: &Path) -> impl Fn(io::Error) -> Error {
+    let path = path.to_owned();
+    move |source| Error::Source {
+        path: path.clone(),
+        source,
+    }
 }
 
 impl Source {
-    fn open(path: &Path) -> Result<Source, Error> {
-        let unreadable = |source| Error::Source {
-            path: path.to_owned(),
-            source,
-        };
-        // Before it is opened: opening a named pipe would wait for its writer.
-        if !std::fs::metadata(path).map_err(unreadable)?.is_file() {
-            return Err(Error::NotAFile(path.to_owned()));
-        }
-        let name = path
-            .file_name()
-            .ok_or_else(|| Error::NotAFile(path.to_owned()))?
-            .to_str()
-            .ok_or_else(|| Error::NotUnicode(path.to_owned()))?;
-        name::check(name).map_err(|problem| Error::SourceName {
-            path: path.to_owned(),
-            problem,
+    /// Opens the file, if it is still the one that was found.
+    pub fn open(&self) -> Result<File, Error> {
+        let file = disk::read_any(&self.path).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => Error::SourceChanged(self.path.clone()),
+            _ => self.unreadable(error),
         })?;
-        let file = File::open(path).map_err(unreadable)?;
-        let stamp = Stamp::of(&file.metadata().map_err(unreadable)?);
-        Ok(Source {
-            path: path.to_owned(),
-            name: name.to_owned(),
-            size: stamp.size,
-            file,
-            stamp,
-        })
+        self.check(&file)?;
+        Ok(file)
     }
 
-    /// How the file is offered.
-    pub fn offered(&self) -> Offered {
-        Offered {
-            name: self.name.clone(),
-            size: self.size,
+    /// Checks that the open `file` has not changed since it was found.
+    pub fn check(&self, file: &File) -> Result<(), Error> {
+        let metadata = file.metadata().map_err(|error| self.unreadable(error))?;
+        match Stamp::of(&metadata) == self.stamp {
+            true => Ok(()),
+            false => Err(Error::SourceChanged(self.path.clone())),
         }
     }
 
-    /// Reads the file, checks that the receiver's blocks are this file's, gives the others to `blocks`, and returns
-    /// the hash of the whole. Stops early, with any answer, if nobody takes the blocks.
-    pub fn produce(
-        mut self,
-        have: &Have,
-        restart: bool,
-        blocks: &mpsc::Sender<Block>,
-    ) -> Result<blake3::Hash, Error> {
-        let held = self.check(have, restart)?;
-        let mut held = held.into_iter();
-        let mut root = tree::Root::default();
-        for index in 0..tree::blocks(self.size) {
-            if have.contains(index) {
-                held.next().into_iter().for_each(|hash| root.push(hash));
-                continue;
-            }
-            let (hash, data) = self.block(index)?;
-            root.push(hash);
-            if blocks.blocking_send(Block { hash, data }).is_err() {
-                break;
-            }
-        }
-        // The hash goes out only if the file is still what it was when the first byte was read.
-        let metadata = self.file.metadata().map_err(|e| self.unreadable(e))?;
-        if Stamp::of(&metadata) != self.stamp {
-            return Err(Error::SourceChanged(self.path));
-        }
-        Ok(root.finish())
-    }
-
-    /// The hashes of the blocks that the receiver has, if they are this file's.
-    fn check(&mut self, have: &Have, restart: bool) -> Result<Vec<[u8; 32]>, Error> {
-        let mut digest = blake3::Hasher::new();
-        let mut hashes = Vec::new();
-        for range in &have.ranges {
-            for index in range.start..range.start.saturating_add(range.count) {
-                let (hash, _) = self.block(index)?;
-                digest.update(&hash);
-                hashes.push(hash);
-            }
-        }
-        if *digest.finalize().as_bytes() == have.digest {
-            return Ok(hashes);
-        }
-        let name = self.name.clone();
-        Err(Error::Refused(if restart {
-            // All that survives a restart is a file that is complete.
-            Refusal::Exists { name }
-        } else {
-            Refusal::SourceChanged { name }
-        }))
-    }
-
-    fn block(&mut self, index: u64) -> Result<([u8; 32], Vec<u8>), Error> {
-        let mut data = vec![0; tree::block_len(self.size, index)];
-        match self.read(index, &mut data) {
-            Ok(true) => Ok((tree::block_hash(self.size, index, &data), data)),
-            Ok(false) => Err(Error::SourceChanged(self.path.clone())),
-            Err(error) => Err(self.unreadable(error)),
-        }
-    }
-
-    fn read(&mut self, index: u64, data: &mut [u8]) -> io::Result<bool> {
-        let start = index.saturating_mul(tree::BLOCK);
-        self.file.seek(SeekFrom::Start(start))?;
-        read_full(&mut self.file, data)
-    }
-
-    fn unreadable(&self, source: io::Error) -> Error {
-        Error::Source {
-            path: self.path.clone(),
-            source,
-        }
+    /// The error that it cannot be read.
+    pub fn unreadable(&self, source: io::Error) -> Error {
+        unreadable(&self.path)(source)
     }
 }

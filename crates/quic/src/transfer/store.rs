@@ -5,29 +5,32 @@
 //! - `lock`: held while a receiver runs, so that there is one;
 //! - `identity`: certificate, key, secret and port, so that the ticket stays valid. Readable by the owner only;
 //! - `offer`: the files that the ticket is being used for;
-//! - `….part` and `….journal` for each of them ([`super::part`]).
+//! - `journal`: what was verified of them ([`super::journal`]);
+//! - `….part`: the content of each of them that has not got its name yet.
 //!
 //! Without an `identity` the rest is worthless and is removed. When all files have their names, the folder goes.
 
+use std::collections::HashSet;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::disk::{self, Disk};
 use super::error::{Error, Refusal};
-use super::name::{self, STATE_FOLDER};
-use super::part::Part;
-use super::wire::{self, MAX_FILES, MAX_TEXT, Offer, Offered};
+use super::intake;
+use super::journal::{Key, Records};
+use super::name::STATE_FOLDER;
+use super::recv::ReceiverConfig;
+use super::wire::{self, MAX_TEXT, Offered};
 
 /// How many names of an unfinished transfer an error lists.
 const NAMES_SHOWN: usize = 8;
 
-/// The files in the state folder start with this, so that another version does not misread them.
-const HEADER: &[u8] = b"fullpipe-state-1\n";
+/// What the files in the state folder start with, so that another version does not misread them. A CRC-32 follows.
+const HEADER: &[u8] = b"fullpipe-state-2\n";
 
 /// The receiver's side of a ticket.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -47,13 +50,16 @@ pub struct Store {
     out: PathBuf,
     state: PathBuf,
     overwrite: bool,
+    /// Whether the ticket is good for many transfers.
+    keep: bool,
     disk: Box<dyn Disk>,
     _lock: File,
 }
 
 impl Store {
-    /// Opens the output directory `out`, made if it is missing. With `overwrite`, files in it may be replaced.
-    pub fn open(out: &Path, overwrite: bool, disk: Box<dyn Disk>) -> Result<Store, Error> {
+    /// Opens the output directory of `config`, made if it is missing.
+    pub fn open(config: &ReceiverConfig, disk: Box<dyn Disk>) -> Result<Store, Error> {
+        let out = config.out.as_path();
         fs::create_dir_all(out).map_err(at(out))?;
         let out = out.canonicalize().map_err(at(out))?;
         let state = out.join(STATE_FOLDER);
@@ -61,12 +67,13 @@ impl Store {
         let store = Store {
             out,
             state,
-            overwrite,
+            overwrite: config.overwrite,
+            keep: config.keep,
             disk,
             _lock: lock,
         };
-        if store.identity()?.is_none() {
-            store.forget_files(false)?;
+        if config.fresh || store.identity()?.is_none() {
+            store.forget()?;
         }
         Ok(store)
     }
@@ -81,85 +88,99 @@ impl Store {
         self.save("identity", identity)
     }
 
-    /// Answers an offer: the files' parts with what is verified of each, or why not. Reads and hashes what is there.
-    pub fn begin(self: &Arc<Store>, offer: &Offer) -> Result<Vec<Part>, Refusal> {
-        check(&offer.files)?;
-        let adopted: Option<Vec<Offered>> = self.load("offer").map_err(|e| self.failed(e))?;
-        if offer.restart {
-            self.forget_files(true).map_err(|e| self.failed(e))?;
-        } else if let Some(adopted) = &adopted {
-            compare(adopted, &offer.files)?;
+    /// Takes over an offer: as the ticket's transfer, or as the continuation of that. With `restart` an unfinished one is
+    /// forgotten, but not which files have got their names.
+    pub fn adopt(&self, files: &[Offered], restart: bool) -> Result<(), Refusal> {
+        intake::check(files)?;
+        let same = match restart {
+            true => {
+                self.forget_parts(files).map_err(|e| self.failed(e))?;
+                false
+            }
+            false => match self.load::<Vec<Offered>>("offer") {
+                Err(Error::Damaged(_)) if self.keep => false,
+                Err(Error::Damaged(_)) => return Err(self.damaged("offer")),
+                Err(error) => return Err(self.failed(error)),
+                Ok(None) => false,
+                Ok(Some(adopted)) if adopted == files => true,
+                Ok(Some(adopted)) if self.keep => adopted == files,
+                Ok(Some(adopted)) => {
+                    compare(&adopted, files)?;
+                    false
+                }
+            },
+        };
+        match same {
+            true => Ok(()),
+            false => self.save("offer", &files).map_err(|e| self.failed(e)),
         }
-        let resume = |file: &Offered| Part::resume(self, file);
-        let parts: Vec<Part> = offer.files.iter().map(resume).collect::<Result<_, _>>()?;
-        for part in parts.iter().filter(|part| !part.is_published()) {
-            self.check_destination(part.name())?;
-        }
-        let missing = |part: &Part| part.size() - part.verified_bytes();
-        let needed = parts.iter().map(missing).fold(0, u64::saturating_add);
+    }
+
+    /// Whether `needed` bytes fit on the disk.
+    pub fn check_room(&self, needed: u64) -> Result<(), Refusal> {
         match self.disk.free(&self.out) {
             Some(free) if needed > free => {
                 let disk = self.place();
-                return Err(Refusal::NoSpace { disk, needed, free });
+                Err(Refusal::NoSpace { disk, needed, free })
             }
-            _ => {}
+            _ => Ok(()),
         }
-        if adopted.as_ref() != Some(&offer.files) {
-            self.save("offer", &offer.files)
-                .map_err(|e| self.failed(e))?;
-        }
-        Ok(parts)
     }
 
-    /// Removes an unfinished transfer, its identity included.
+    /// Forgets a transfer that is complete; others, unfinished ones, stay.
+    pub fn finished(&self) -> Result<(), Error> {
+        remove(&self.state_file("offer"))?;
+        let journal = self.state_file("journal");
+        let mut records = Records::read(&journal).map_err(at(&journal))?;
+        records.retain(|key| self.state_file(&key.part()).exists());
+        self.replace("journal", &records.encode())
+    }
+
+    /// Removes an unfinished transfer, its identity included. Looks at nothing that it removes: it may be damaged.
     pub fn forget(&self) -> Result<(), Error> {
         // The identity goes first: what is left after a crash right here is removed by the next receiver.
-        remove(&self.state.join("identity"))?;
-        self.forget_files(false)
+        remove(&self.state_file("identity"))?;
+        for entry in fs::read_dir(&self.state).map_err(at(&self.state))? {
+            let path = entry.map_err(at(&self.state))?.path();
+            if is_state(&path) {
+                remove(&path)?;
+            }
+        }
+        Ok(())
     }
 
     /// Removes everything but the received files: the ticket is spent.
     pub fn clear(&self) -> Result<(), Error> {
         self.forget()?;
-        remove(&self.state.join("lock"))?;
+        remove(&self.state_file("lock"))?;
         // Not empty if somebody has put something there, and then it stays.
         let _ = fs::remove_dir(&self.state);
         Ok(())
     }
 
-    /// Where the file `name` will appear.
-    pub fn destination(&self, name: &str) -> PathBuf {
-        self.out.join(name)
+    /// The output directory.
+    pub fn out(&self) -> &Path {
+        &self.out
     }
 
-    /// The path of a file in the state folder that belongs to the file `name`.
-    pub fn state_of(&self, name: &str, extension: &str) -> PathBuf {
-        // Not the name itself: with an extension it might become too long.
-        let key = blake3::hash(name.as_bytes()).to_hex();
-        let key = key.get(..32).unwrap_or_default();
-        self.state.join(format!("{key}.{extension}"))
+    /// Whether files in it may be replaced.
+    pub fn overwrites(&self) -> bool {
+        self.overwrite
+    }
+
+    /// Where the file `path` will appear.
+    pub fn destination(&self, path: &str) -> PathBuf {
+        self.out.join(path)
+    }
+
+    /// The path of a file in the state folder.
+    pub fn state_file(&self, name: &str) -> PathBuf {
+        self.state.join(name)
     }
 
     /// Where content is written.
     pub fn disk(&self) -> &dyn Disk {
         self.disk.as_ref()
-    }
-
-    /// Gives the finished `part` the name `name`.
-    pub fn publish(&self, part: &Path, name: &str) -> Result<(), Refusal> {
-        self.check_destination(name)?;
-        let to = self.destination(name);
-        let renamed = if self.overwrite {
-            fs::rename(part, &to)
-        } else {
-            disk::rename_new(part, &to)
-        };
-        match renamed.and_then(|()| disk::sync_directory(&self.out)) {
-            Err(error) if error.kind() == ErrorKind::AlreadyExists => Err(Refusal::Exists {
-                name: name.to_owned(),
-            }),
-            answer => answer.map_err(|error| self.refusal(&error)),
-        }
     }
 
     /// What the sender is told of an error of the file system.
@@ -170,6 +191,13 @@ impl Store {
         }
         let message = error.to_string();
         Refusal::Disk { disk, message }
+    }
+
+    /// What the sender is told of a file in the state folder that cannot be used.
+    pub fn damaged(&self, name: &str) -> Refusal {
+        Refusal::Damaged {
+            path: shorten(&self.state_file(name).to_string_lossy()),
+        }
     }
 
     fn failed(&self, error: Error) -> Refusal {
@@ -186,8 +214,9 @@ impl Store {
         shorten(&self.out.to_string_lossy())
     }
 
-    fn check_destination(&self, name: &str) -> Result<(), Refusal> {
-        let name = name.to_owned();
+    /// Whether a file may appear at `path`.
+    pub fn check_destination(&self, path: &str) -> Result<(), Refusal> {
+        let name = path.to_owned();
         match fs::symlink_metadata(self.destination(&name)) {
             Ok(there) if there.is_dir() => Err(Refusal::IsDirectory { name }),
             Ok(_) if !self.overwrite => Err(Refusal::Exists { name }),
@@ -196,85 +225,100 @@ impl Store {
         }
     }
 
-    /// Removes the offer and the parts. With `but_published`, remembers which files have got their
-    /// names: a journal without a part says so.
-    fn forget_files(&self, but_published: bool) -> Result<(), Error> {
-        remove(&self.state.join("offer"))?;
-        let mut unfinished = Vec::new();
+    /// Removes the offer and the parts: all, or for a receiver that is kept those of `files`. The journal keeps the
+    /// files that have got their names.
+    fn forget_parts(&self, files: &[Offered]) -> Result<(), Error> {
+        let journal = self.state_file("journal");
+        let given: HashSet<String> = files
+            .iter()
+            .map(|file| Key::of(&file.path).part())
+            .collect();
+        let goes = |part: &str| !self.keep || given.contains(part);
+        let mut records = Records::read(&journal).unwrap_or_default();
+        records.retain(|key| !goes(&key.part()) || !self.state_file(&key.part()).exists());
+        // It may be damaged beyond being replaced.
+        remove(&journal)?;
+        remove(&self.state_file("offer"))?;
+        self.replace("journal", &records.encode())?;
         for entry in fs::read_dir(&self.state).map_err(at(&self.state))? {
             let path = entry.map_err(at(&self.state))?.path();
-            let extension = path.extension().and_then(|extension| extension.to_str());
-            let forget = match extension {
-                Some("part" | "new") => true,
-                Some("journal") => !but_published || path.with_extension("part").exists(),
-                _ => false,
-            };
-            if forget {
-                unfinished.push(path);
+            let name = path
+                .file_name()
+                .and_then(|name| name.to_str())
+                .unwrap_or_default();
+            if name.ends_with(".part") && goes(name) {
+                remove(&path)?;
             }
         }
-        unfinished.iter().try_for_each(|path| remove(path))
+        Ok(())
     }
 
     fn load<T: DeserializeOwned>(&self, file: &str) -> Result<Option<T>, Error> {
-        let path = self.state.join(file);
-        let content = match fs::read(&path) {
-            Ok(content) => content,
+        let path = self.state_file(file);
+        let mut content = Vec::new();
+        let read = disk::read_plain(&path).and_then(|mut file| file.read_to_end(&mut content));
+        match read {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(at(&path)(error)),
-        };
-        let body = content.strip_prefix(HEADER);
-        let value = body.and_then(|body| wire::decode(body).ok());
+            // A directory or a link in its place, or a disk that does not give it back.
+            Err(_) => return Err(Error::Damaged(path)),
+            Ok(_) => {}
+        }
+        let value = content.strip_prefix(HEADER).and_then(|rest| {
+            let (checksum, body) = rest.split_first_chunk()?;
+            let is_whole = crc32fast::hash(body).to_le_bytes() == *checksum;
+            is_whole.then(|| wire::decode(body).ok())?
+        });
         value.map(Some).ok_or(Error::Damaged(path))
     }
 
     fn save(&self, file: &str, value: &impl Serialize) -> Result<(), Error> {
-        let path = self.state.join(file);
-        let mut content = HEADER.to_vec();
         let body = postcard::to_stdvec(value).map_err(|error| Error::System(error.to_string()))?;
-        content.extend(body);
+        let checksum = crc32fast::hash(&body).to_le_bytes();
+        self.replace(file, &[HEADER, &checksum, &body].concat())
+    }
+
+    /// Replaces a file in the state folder: all of it, or nothing.
+    fn replace(&self, file: &str, content: &[u8]) -> Result<(), Error> {
+        let path = self.state_file(file);
         let new = path.with_extension("new");
         remove(&new)?;
         private_file(&new)
-            .and_then(|mut file| file.write_all(&content).and_then(|()| file.sync_all()))
+            .and_then(|mut file| file.write_all(content).and_then(|()| file.sync_all()))
             .and_then(|()| fs::rename(&new, &path))
             .and_then(|()| disk::sync_directory(&self.state))
             .map_err(at(&path))
     }
 }
 
-/// Whether these files may be received at all.
-fn check(files: &[Offered]) -> Result<(), Refusal> {
-    if files.is_empty() || files.len() > MAX_FILES {
-        let files = files.len() as u64;
-        return Err(Refusal::Count { files });
-    }
-    let mut names = std::collections::HashSet::new();
-    for Offered { name, .. } in files {
-        let shown = || name.chars().take(100).collect();
-        name::check(name).map_err(|problem| Refusal::Name {
-            name: shown(),
-            problem,
-        })?;
-        if !names.insert(name) {
-            return Err(Refusal::SameName { name: name.clone() });
-        }
-    }
-    Ok(())
+/// Whether a file in the state folder belongs to an unfinished transfer, one of an earlier version included.
+fn is_state(path: &Path) -> bool {
+    let name = path
+        .file_name()
+        .and_then(|name| name.to_str())
+        .unwrap_or_default();
+    let endings = [".part", ".journal", ".new"];
+    ["offer", "journal"].contains(&name) || endings.iter().any(|ending| name.ends_with(ending))
 }
 
 /// Whether the files now `offered` are those of the unfinished transfer.
 fn compare(adopted: &[Offered], offered: &[Offered]) -> Result<(), Refusal> {
-    let names =
-        |files: &[Offered]| -> Vec<String> { files.iter().map(|file| file.name.clone()).collect() };
-    if names(adopted) != names(offered) {
-        let mut names = names(adopted);
-        names.truncate(NAMES_SHOWN);
-        return Err(Refusal::OtherTransfer { names });
+    let is_same = |adopted: &Offered, offered: &Offered| {
+        adopted.path == offered.path && adopted.is_directory() == offered.is_directory()
+    };
+    let mut pairs = adopted.iter().zip(offered);
+    if adopted.len() != offered.len() || !pairs.clone().all(|(a, o)| is_same(a, o)) {
+        let names = adopted
+            .iter()
+            .take(NAMES_SHOWN)
+            .map(|file| file.path.clone());
+        return Err(Refusal::OtherTransfer {
+            names: names.collect(),
+            more: adopted.len().saturating_sub(NAMES_SHOWN) as u64,
+        });
     }
-    match offered.iter().find(|file| !adopted.contains(file)) {
-        Some(file) => Err(Refusal::SourceChanged {
-            name: file.name.clone(),
+    match pairs.find(|(adopted, offered)| adopted.size != offered.size) {
+        Some((_, file)) => Err(Refusal::SourceChanged {
+            name: file.path.clone(),
         }),
         None => Ok(()),
     }
@@ -294,7 +338,7 @@ fn lock(out: &Path, state: &Path) -> Result<File, Error> {
         }
         #[cfg(unix)]
         keep_private(state, &there)?;
-        let file = match disk::open_plain(&path) {
+        let file = match disk::open_plain(&path, false) {
             Err(error) if error.kind() == ErrorKind::NotFound => continue,
             opened => opened.map_err(at(&path))?,
         };
@@ -357,10 +401,7 @@ fn private_file(path: &Path) -> io::Result<File> {
 }
 
 fn remove(path: &Path) -> Result<(), Error> {
-    match fs::remove_file(path) {
-        Err(error) if error.kind() != ErrorKind::NotFound => Err(at(path)(error)),
-        _ => Ok(()),
-    }
+    disk::remove(path).map_err(at(path))
 }
 
 /// Names `path` in an error.
@@ -375,12 +416,4 @@ fn at(path: &Path) -> impl Fn(io::Error) -> Error {
 /// `text` as long as a message may carry it.
 fn shorten(text: &str) -> String {
     text.chars().take(MAX_TEXT / 4).collect()
-}
-
-/// Fills `buffer` from `file`; `false` if the file ends before.
-pub fn read_full(file: &mut File, buffer: &mut [u8]) -> io::Result<bool> {
-    match file.read_exact(buffer) {
-        Err(error) if error.kind() == ErrorKind::UnexpectedEof => Ok(false),
-        answer => answer.map(|()| true),
-    }
 }

@@ -9,22 +9,25 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize as De, Serialize as Ser};
 
 use super::error::{Error, Refusal};
+use super::ranges::Ranges;
 use super::tree;
 
 /// The protocol and its version, agreed on in the handshake.
-pub const ALPN: &[u8] = b"fullpipe-transfer/2";
+pub const ALPN: &[u8] = b"fullpipe-transfer/3";
 
-/// The most files in one transfer.
-pub const MAX_FILES: usize = 1024;
+/// The most files and directories in one transfer.
+pub const MAX_FILES: usize = 4_000_000;
 
-/// The most ranges of blocks that the receiver reports of a file. What it leaves out is sent again.
-pub const MAX_RANGES: usize = 256;
+/// The largest [`Offer`]: a million paths of 250 bytes.
+pub const MAX_OFFER: usize = 256 << 20;
 
-/// The largest [`Offer`]: every name of 255 bytes.
-pub const MAX_OFFER: usize = 512 << 10;
+/// The most files of which the receiver reports a part.
+pub const MAX_PARTS: usize = 1024;
 
-/// The largest [`Answer`]: every file with all its ranges.
-pub const MAX_ANSWER: usize = 8 << 20;
+/// The largest [`Answer`] to an offer of so many files.
+pub fn max_answer(files: usize) -> usize {
+    (8 << 20) + 64 * files
+}
 
 /// The largest [`Reply`].
 pub const MAX_REPLY: usize = 16 << 10;
@@ -37,63 +40,89 @@ pub const MAX_TEXT: usize = 4 << 10;
 pub struct Offer {
     /// Forget what an earlier attempt left.
     pub restart: bool,
-    /// The files.
+    /// The files and directories.
     pub files: Vec<Offered>,
 }
 
-/// A file in an [`Offer`].
+/// A file or a directory in an [`Offer`].
 #[derive(Debug, Clone, PartialEq, Eq, Ser, De)]
 pub struct Offered {
-    /// The name under which it shall appear. Anything may be in it: it comes from outside.
-    pub name: String,
-    /// Its size in bytes.
+    /// The path under which it shall appear, with `/` between its components. Anything may be in it: it comes from
+    /// outside.
+    pub path: String,
+    /// A file's size in bytes.
     pub size: u64,
+    /// What it is.
+    pub kind: Kind,
+    /// Blocks of a large file that hold nothing but zeros, and do not travel.
+    pub holes: Ranges,
+}
+
+/// What is offered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Ser, De)]
+pub enum Kind {
+    /// A directory.
+    Directory,
+    /// A file.
+    File {
+        /// Whether its owner may execute it.
+        executable: bool,
+        /// Whether it has holes, maybe smaller than a block.
+        sparse: bool,
+    },
 }
 
 /// The receiver's answer to an [`Offer`].
 #[derive(Debug, Clone, PartialEq, Eq, Ser, De)]
 pub enum Answer {
-    /// What is already there of each file, in the offer's order.
-    Accepted(Vec<Have>),
+    /// The files of which something is there already, in the offer's order.
+    Accepted(Vec<Held>),
     /// Not like this.
     Refused(Refusal),
 }
 
-/// The blocks of a file that the receiver has verified.
+/// What the receiver has of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Ser, De)]
-pub struct Have {
-    /// Which blocks.
-    pub ranges: Vec<Range>,
-    /// The BLAKE3 hash over their block hashes in order: the sender's file must give the same.
-    pub digest: [u8; 32],
+pub struct Held {
+    /// The file's place in the offer.
+    pub file: u32,
+    /// How much of it.
+    pub state: State,
 }
 
-/// Consecutive blocks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Ser, De)]
-pub struct Range {
-    /// The index of the first.
-    pub start: u64,
-    /// How many. Not zero.
-    pub count: u64,
+/// How much of a file is there, verified by reading it.
+#[derive(Debug, Clone, PartialEq, Eq, Ser, De)]
+pub enum State {
+    /// All of it, and under its name.
+    Complete {
+        /// Its BLAKE3 hash: the sender's file must have the same.
+        hash: [u8; 32],
+    },
+    /// Some blocks of a large file.
+    Part {
+        /// Which.
+        blocks: Ranges,
+        /// The BLAKE3 hash over their block hashes in order: the sender's file must give the same.
+        digest: [u8; 32],
+    },
 }
 
 /// What the receiver reports while files are coming in.
 #[derive(Debug, Clone, PartialEq, Eq, Ser, De)]
 pub enum Reply {
-    /// So many bytes of the file with this index are verified.
-    Verified {
-        /// The file's place in the offer.
-        file: u32,
-        /// The bytes, those of earlier attempts included.
-        bytes: u64,
-    },
-    /// The file with this index is whole, verified and has its name.
-    Complete {
-        /// The file's place in the offer.
-        file: u32,
-    },
+    /// How far it has come.
+    Progress(Progress),
     /// The transfer is over, and why.
     Failed(Refusal),
+}
+
+/// How far the receiver has come, earlier attempts included.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Ser, De)]
+pub struct Progress {
+    /// The bytes that are verified, holes included.
+    pub bytes: u64,
+    /// The files and directories that have their names.
+    pub files: u64,
 }
 
 /// Why bytes are not a message.
@@ -110,63 +139,28 @@ pub enum WireError {
     Sense,
 }
 
-impl Have {
-    /// The ranges of the ascending block indexes `verified`, the first [`MAX_RANGES`] of them.
-    pub fn ranges(verified: impl IntoIterator<Item = u64>) -> Vec<Range> {
-        let mut ranges: Vec<Range> = Vec::new();
-        for index in verified {
-            if let Some(last) = ranges.last_mut()
-                && last.start.saturating_add(last.count) == index
-            {
-                last.count += 1;
-            } else if ranges.len() < MAX_RANGES {
-                ranges.push(Range {
-                    start: index,
-                    count: 1,
-                });
-            } else {
-                break;
-            }
-        }
-        ranges
+impl Offered {
+    /// Whether it travels as a whole, with others.
+    pub fn is_small(&self) -> bool {
+        self.is_directory() || self.size <= tree::BLOCK
     }
 
-    /// Checks that the ranges lie, ascending and apart, within a file of `size` bytes.
-    pub fn check(&self, size: u64) -> Result<(), WireError> {
-        if self.ranges.len() > MAX_RANGES {
-            return Err(WireError::TooLong);
-        }
-        let mut next = 0;
-        for range in &self.ranges {
-            let end = range.start.checked_add(range.count);
-            match end {
-                Some(end)
-                    if range.count > 0 && range.start >= next && end <= tree::blocks(size) =>
-                {
-                    next = end;
-                }
-                _ => return Err(WireError::Sense),
-            }
-        }
-        Ok(())
+    /// Whether it is a directory.
+    pub fn is_directory(&self) -> bool {
+        self.kind == Kind::Directory
     }
 
-    /// Whether block `index` is among them.
-    pub fn contains(&self, index: u64) -> bool {
-        let before = self.ranges.partition_point(|range| range.start <= index);
-        before
-            .checked_sub(1)
-            .and_then(|at| self.ranges.get(at))
-            .is_some_and(|range| index - range.start < range.count)
-    }
-
-    /// The number of bytes in them, of a file of `size` bytes.
-    pub fn bytes(&self, size: u64) -> u64 {
-        let end = |block: u64| block.saturating_mul(tree::BLOCK).min(size);
-        self.ranges
-            .iter()
-            .map(|range| end(range.start.saturating_add(range.count)) - end(range.start))
-            .sum()
+    /// Checks that its size and its holes make sense.
+    ///
+    /// # Errors
+    /// They do not.
+    pub fn check(&self) -> Result<(), WireError> {
+        let nothing_more = self.holes.is_empty() && (!self.is_directory() || self.size == 0);
+        match nothing_more {
+            true => Ok(()),
+            false if self.is_small() => Err(WireError::Sense),
+            false => self.holes.check(self.size),
+        }
     }
 }
 
@@ -221,19 +215,21 @@ mod tests {
             if let Ok(offer) = decode::<Offer>(&bytes) {
                 prop_assert!(offer.files.len() <= bytes.len());
             }
-            if let Ok(Answer::Accepted(have)) = decode(&bytes) {
-                for have in have {
-                    if have.check(1 << 40).is_ok() {
-                        prop_assert!(have.bytes(1 << 40) <= 1 << 40);
-                    }
-                }
+            if let Ok(Answer::Accepted(held)) = decode(&bytes) {
+                prop_assert!(held.len() <= bytes.len());
             }
             let _ = decode::<Reply>(&bytes).map(|reply| format!("{reply:?}"));
         }
 
         #[test]
-        fn round_trip(restart: bool, files in prop::collection::vec(any::<(String, u64)>(), 0..20)) {
-            let files = files.into_iter().map(|(name, size)| Offered { name, size }).collect();
+        fn round_trip(restart: bool, files in prop::collection::vec(any::<(String, u64, bool)>(), 0..20)) {
+            let offered = |(path, size, executable)| Offered {
+                path,
+                size,
+                kind: Kind::File { executable, sparse: !executable },
+                holes: Ranges::of([1, 3]),
+            };
+            let files = files.into_iter().map(offered).collect();
             let offer = Offer { restart, files };
             let frame = encode(&offer, MAX_OFFER).unwrap();
             prop_assert_eq!(decode(&frame[4..]), Ok(offer.clone()));
@@ -243,55 +239,6 @@ mod tests {
             prop_assert_eq!(decode::<Offer>(&frame[4..frame.len() - 1]), Err(WireError::Format));
         }
 
-        #[test]
-        fn ranges_hold_what_was_put_in(mut indexes in prop::collection::btree_set(0u64..600, 0..300)) {
-            let size = 600 * tree::BLOCK - 7;
-            let have = Have { ranges: Have::ranges(indexes.iter().copied()), digest: [0; 32] };
-            prop_assert_eq!(have.check(size), Ok(()));
-            if have.ranges.len() == MAX_RANGES {
-                let last = have.ranges[MAX_RANGES - 1];
-                indexes.retain(|index| *index < last.start + last.count);
-            }
-            let found: Vec<u64> = (0..700).filter(|index| have.contains(*index)).collect();
-            prop_assert_eq!(&found, &indexes.iter().copied().collect::<Vec<_>>());
-            let bytes: u64 = found.iter().map(|index| tree::block_len(size, *index) as u64).sum();
-            prop_assert_eq!(have.bytes(size), bytes);
-        }
-
-        #[test]
-        fn any_ranges_are_answered(ranges in prop::collection::vec(any::<(u64, u64)>(), 0..5), size: u64, index: u64) {
-            let ranges = ranges.into_iter().map(|(start, count)| Range { start, count }).collect();
-            let have = Have { ranges, digest: [0; 32] };
-            let _ = have.contains(index);
-            if have.check(size).is_ok() {
-                prop_assert!(have.bytes(size) <= size);
-            }
-        }
-    }
-
-    #[test]
-    fn nonsense_ranges_are_refused() {
-        let check = |ranges: &[(u64, u64)]| {
-            let ranges = ranges
-                .iter()
-                .map(|&(start, count)| Range { start, count })
-                .collect();
-            Have {
-                ranges,
-                digest: [0; 32],
-            }
-            .check(10 * tree::BLOCK)
-        };
-        assert_eq!(check(&[(0, 4), (5, 5)]), Ok(()));
-        for ranges in [
-            &[(0, 0)][..],
-            &[(0, 11)],
-            &[(5, 1), (5, 1)],
-            &[(5, 1), (0, 1)],
-            &[(1, u64::MAX)],
-        ] {
-            assert_eq!(check(ranges), Err(WireError::Sense), "{ranges:?}");
-        }
     }
 
     #[test]

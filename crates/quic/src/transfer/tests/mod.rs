@@ -3,6 +3,7 @@
 mod disk;
 mod flood;
 mod hostile;
+mod many;
 mod network;
 mod outage;
 mod resume;
@@ -57,6 +58,7 @@ impl World {
             out: self.out(),
             overwrite: false,
             fresh: false,
+            keep: false,
         }
     }
 
@@ -131,7 +133,7 @@ fn restart() -> SenderConfig {
 #[derive(Default)]
 struct Log {
     connection: Mutex<Option<Connection>>,
-    begun: Mutex<Vec<FileStatus>>,
+    begun: Mutex<Status>,
     turned_away: AtomicU64,
     interrupted: Mutex<Vec<String>>,
     stop_at: Option<u64>,
@@ -152,21 +154,21 @@ impl Log {
             Event::Connected(connection) => {
                 *self.connection.lock().unwrap() = Some(connection.clone());
             }
-            Event::Begun(files) => *self.begun.lock().unwrap() = files.to_vec(),
-            Event::Verified { bytes, .. } => {
+            Event::Begun(status) => *self.begun.lock().unwrap() = status.clone(),
+            Event::Verified { bytes } => {
                 if self.stop_at.is_some_and(|at| bytes >= at) {
                     self.stop.notify_one();
                 }
             }
-            Event::Complete { file } => {
-                if self.stop_when_complete && file + 1 == self.begun.lock().unwrap().len() {
+            Event::Complete { files } => {
+                if self.stop_when_complete && files == self.begun.lock().unwrap().files {
                     self.stop.notify_one();
                 }
             }
             Event::TurnedAway { others, .. } => {
                 self.turned_away.fetch_add(1 + others, Ordering::Relaxed);
             }
-            Event::Reconnecting => {}
+            Event::Reconnecting | Event::Received(_) | Event::Skipped { .. } => {}
             Event::Interrupted(error) => {
                 self.interrupted.lock().unwrap().push(error.to_string());
             }

@@ -1,5 +1,6 @@
 //! Transfers that are interrupted and continued.
 
+use super::super::journal::RECORD_LEN;
 use super::*;
 
 const SIZE: u64 = 64 * BLOCK + 321;
@@ -126,8 +127,18 @@ async fn a_finished_file_is_not_sent_again() {
     ];
     let receiver = world.receiver().await;
     let ticket = receiver.ticket().clone();
-    let stop = Log::stop_at(8 * BLOCK);
-    let watch = |event: Event<'_>| stop.watch(event);
+    let stop = Log::default();
+    let slept = AtomicU64::new(0);
+    let watch = |event: Event<'_>| match event {
+        // Whole files get their names when they have waited for others long enough.
+        Event::Verified { bytes }
+            if bytes > 4 * BLOCK && slept.fetch_add(1, Ordering::Relaxed) == 0 =>
+        {
+            std::thread::sleep(Duration::from_millis(1_100));
+        }
+        Event::Complete { files: 2 } => stop.stop.notify_one(),
+        event => stop.watch(event),
+    };
     let (received, _) = tokio::join!(
         until_stopped(&stop, receiver.run(&watch)),
         send(&files, &ticket, sender_config(), &|_| ()),
@@ -138,7 +149,7 @@ async fn a_finished_file_is_not_sent_again() {
     let log = Log::default();
     let (received, _) = both(world.receiver_again(&ticket).await, &files, &log).await;
     assert_eq!(received[0].resumed, 3 * BLOCK);
-    assert_continued(&log, received[2].resumed, 8 * BLOCK);
+    assert_continued(&log, received[2].resumed, BLOCK);
     assert_eq!(world.arrived(), ["big", "empty", "small"]);
     for (file, received) in files.iter().zip(received) {
         assert!(same_content(file, &received.path));
@@ -179,22 +190,24 @@ async fn a_link_in_a_parts_place_is_not_followed() {
         let ticket = interrupted_sender(&world, &files, 4 * BLOCK).await;
         let victim = world.dir.path().join("victim");
         fs::write(&victim, "precious").unwrap();
-        let planted = world.parts()[0].with_extension(extension);
+        let planted = match extension {
+            "part" => world.parts()[0].clone(),
+            journal => world.state().join(journal),
+        };
         let receiver = world.receiver_again(&ticket).await;
         fs::remove_file(&planted).unwrap();
         std::os::unix::fs::symlink(&victim, &planted).unwrap();
-        let (received, sent) = tokio::join!(
-            receiver.run(&|_| ()),
-            send(&files, &ticket, sender_config(), &|_| ()),
+        let mut running = std::pin::pin!(receiver.run(&|_| ()));
+        let error = refusal(&mut running, &files, &ticket, sender_config()).await;
+        assert!(
+            matches!(error, Error::Refused(Refusal::Damaged { .. })),
+            "{error}"
         );
-        for error in [received.unwrap_err(), sent.unwrap_err()] {
-            assert!(
-                matches!(error, Error::Refused(Refusal::Disk { .. })),
-                "{error}"
-            );
-        }
-        assert_eq!(fs::read(&victim).unwrap(), b"precious");
         assert_eq!(world.arrived(), Vec::<String>::new());
+        let (received, sent) = tokio::join!(running, send(&files, &ticket, restart(), &|_| ()));
+        sent.unwrap();
+        assert!(same_content(&received.unwrap()[0].path, &files[0]));
+        assert_eq!(fs::read(&victim).unwrap(), b"precious");
     }
 }
 
@@ -209,10 +222,10 @@ async fn damaged_blocks_are_fetched_again_and_no_others() {
     damaged[5 * BLOCK as usize] ^= 1;
     fs::write(part, damaged).unwrap();
     // And the journal's last record is torn.
-    let journal = part.with_extension("journal");
+    let journal = world.state().join("journal");
     let mut records = fs::read(&journal).unwrap();
-    let verified = records.len() as u64 / 40 * BLOCK;
-    records.extend([1; 39]);
+    let verified = (records.len() / RECORD_LEN) as u64 * BLOCK;
+    records.extend([1; RECORD_LEN - 1]);
     fs::write(&journal, records).unwrap();
 
     let log = Log::default();
@@ -303,7 +316,7 @@ async fn a_ticket_belongs_to_one_transfer() {
     let mut running = std::pin::pin!(receiver.run(&|_| ()));
     let error = refusal(&mut running, &other, &ticket, sender_config()).await;
     assert!(
-        matches!(&error, Error::Refused(Refusal::OtherTransfer { names }) if *names == ["big"]),
+        matches!(&error, Error::Refused(Refusal::OtherTransfer { names, more: 0 }) if *names == ["big"]),
         "{error}"
     );
     assert_eq!(world.parts().len(), 1);
@@ -332,6 +345,63 @@ async fn a_fresh_receiver_forgets() {
     assert_eq!(world.parts().len(), 0);
     let (received, _) = both(receiver, &files, &Log::default()).await;
     assert_eq!(received[0].resumed, 0);
+}
+
+/// Whatever is wrong with the state, it is named, and the two commands that begin anew do.
+#[tokio::test]
+async fn damaged_state_is_named_and_forgotten_on_demand() {
+    let damages: [&dyn Fn(&Path); 3] = [
+        &|path| {
+            let mut bytes = fs::read(path).unwrap();
+            let last = bytes.len() - 3;
+            bytes[last] ^= 4;
+            fs::write(path, bytes).unwrap();
+        },
+        &|path| fs::write(path, "").unwrap(),
+        &|path| {
+            fs::remove_file(path).unwrap();
+            fs::create_dir_all(path.join("in the way")).unwrap();
+        },
+    ];
+    for damage in damages {
+        let world = World::new();
+        let files = [world.file("big", SIZE, 1)];
+        let ticket = interrupted_sender(&world, &files, 4 * BLOCK).await;
+        let receiver = world.receiver_again(&ticket).await;
+        damage(&world.state().join("offer"));
+        {
+            let mut running = std::pin::pin!(receiver.run(&|_| ()));
+            let error = refusal(&mut running, &files, &ticket, sender_config()).await;
+            let line = error.to_string();
+            assert!(
+                line.contains("offer") && line.contains("--restart"),
+                "{line}"
+            );
+            let (received, sent) = tokio::join!(running, send(&files, &ticket, restart(), &|_| ()));
+            sent.unwrap();
+            assert!(same_content(&received.unwrap()[0].path, &files[0]));
+        }
+        fs::remove_file(world.out().join("big")).unwrap();
+
+        let ticket = interrupted_sender(&world, &files, 4 * BLOCK).await;
+        drop(world.receiver_again(&ticket).await);
+        damage(&world.state().join("identity"));
+        let error = Receiver::bind(world.config()).await.err().unwrap();
+        let line = error.to_string();
+        assert!(
+            line.contains("identity") && line.contains("--fresh"),
+            "{line}"
+        );
+        let config = ReceiverConfig {
+            fresh: true,
+            ..world.config()
+        };
+        let receiver = Receiver::bind(config).await.unwrap();
+        let (received, _) = both(receiver, &files, &Log::default()).await;
+        assert_eq!(received[0].resumed, 0);
+        assert!(same_content(&received[0].path, &files[0]));
+        assert!(!world.state().exists());
+    }
 }
 
 #[tokio::test]

@@ -37,13 +37,17 @@ async fn a_file_has_its_name_only_when_it_is_whole() {
     let ticket = receiver.ticket().clone();
     let events = AtomicU64::new(0);
     let watch = |event: Event<'_>| {
-        let arrived = world.arrived().len();
-        match event {
-            Event::Verified { file, .. } => assert_eq!(arrived, file),
-            Event::Complete { file } => assert_eq!(arrived, file + 1),
-            _ => assert_eq!(arrived, 0),
+        let arrived = world.arrived();
+        for name in &arrived {
+            assert!(same_content(
+                &world.out().join(name),
+                &world.dir.path().join("from").join(name)
+            ));
         }
-        events.fetch_add(1, Ordering::Relaxed);
+        if let Event::Complete { files } = event {
+            assert_eq!(arrived.len() as u64, files);
+            events.fetch_add(1, Ordering::Relaxed);
+        }
     };
     let (received, sent) = tokio::join!(
         receiver.run(&watch),
@@ -51,7 +55,7 @@ async fn a_file_has_its_name_only_when_it_is_whole() {
     );
     received.unwrap();
     sent.unwrap();
-    assert_eq!(events.into_inner(), 24);
+    assert!(events.into_inner() > 0);
 }
 
 #[tokio::test]
@@ -121,8 +125,9 @@ async fn what_cannot_be_sent_is_said_before_anything_happens() {
             .unwrap_err()
     };
     assert!(matches!(attempt(&[]).await, Error::NoFiles));
-    let folder = world.dir.path().to_owned();
-    assert!(matches!(attempt(&[folder]).await, Error::NotAFile(_)));
+    let socket = world.dir.path().join("socket");
+    let _listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+    assert!(matches!(attempt(&[socket]).await, Error::NotAFile(_)));
     let error = attempt(&[file.clone(), missing.clone()]).await;
     assert!(
         matches!(&error, Error::Source { path, .. } if *path == missing),
@@ -137,8 +142,6 @@ async fn what_cannot_be_sent_is_said_before_anything_happens() {
         attempt(&[reserved]).await,
         Error::SourceName { .. }
     ));
-    let many = vec![file; MAX_FILES + 1];
-    assert!(matches!(attempt(&many).await, Error::TooManyFiles(_)));
 }
 
 #[tokio::test]

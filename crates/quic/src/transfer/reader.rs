@@ -1,0 +1,249 @@
+//! The sender's files as they are read: opened one at a time, in the order in which they travel.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{self, Seek, SeekFrom};
+use std::sync::Arc;
+
+use tokio::sync::mpsc;
+
+use super::Transferred;
+use super::disk;
+use super::error::{Error, Refusal};
+use super::journal::Hash;
+use super::plan::{self, Plan, Step};
+use super::source::{Source, Sources};
+use super::tree::{self, BLOCK};
+use super::wire::{Held, Offered, State};
+
+/// What goes out.
+pub enum Piece {
+    /// A stream of its own.
+    Stream {
+        /// The hashes of what is in it.
+        hashes: Vec<u8>,
+        /// What is in it.
+        content: Vec<u8>,
+    },
+    /// The hash of a large file, for the control stream.
+    Root(Hash),
+}
+
+/// Checks that what the receiver holds is of these files, gives the rest to `pieces`, and returns what was transferred.
+/// Stops early, with any answer, if nobody takes the pieces.
+pub fn read(
+    sources: Arc<Sources>,
+    held: Arc<[Held]>,
+    restart: bool,
+    pieces: &mpsc::Sender<Piece>,
+) -> Result<Vec<Transferred>, Error> {
+    let mut reader = Reader {
+        hashes: vec![[0; blake3::OUT_LEN]; sources.offered.len()],
+        sources: sources.clone(),
+        parts: HashMap::new(),
+        large: None,
+    };
+    for held in held.iter() {
+        reader.check(held, restart)?;
+    }
+    for step in Plan::new(sources.offered.clone(), held.clone()) {
+        if pieces.blocking_send(reader.piece(&step)?).is_err() {
+            break;
+        }
+    }
+    Ok(reader.sent(&held))
+}
+
+struct Reader {
+    sources: Arc<Sources>,
+    /// The hashes of the blocks that the receiver has of large files.
+    parts: HashMap<u32, Vec<Hash>>,
+    /// The large file that is being read.
+    large: Option<Large>,
+    hashes: Vec<Hash>,
+}
+
+/// A large file, open.
+struct Large {
+    place: u32,
+    file: File,
+    root: tree::Root,
+    /// The next block whose hash the root takes.
+    next: u64,
+    /// The hashes of the blocks that the receiver has, in order.
+    held: std::vec::IntoIter<Hash>,
+}
+
+impl Reader {
+    fn source(&self, place: u32) -> Result<(&Source, &Offered), Error> {
+        let files = (
+            self.sources.files.get(place as usize),
+            self.sources.offered.get(place as usize),
+        );
+        match files {
+            (Some(source), Some(offered)) => Ok((source, offered)),
+            _ => Err(super::wire::WireError::Sense.into()),
+        }
+    }
+
+    /// Checks that what the receiver has of a file is this file's.
+    fn check(&mut self, held: &Held, restart: bool) -> Result<(), Error> {
+        let (source, offered) = self.source(held.file)?;
+        let mut file = source.open()?;
+        let is_same = match &held.state {
+            State::Complete { hash } => {
+                let mut hasher = blake3::Hasher::new();
+                hasher
+                    .update_reader(&file)
+                    .map_err(|error| source.unreadable(error))?;
+                *hasher.finalize().as_bytes() == *hash
+            }
+            State::Part { blocks, digest } => {
+                let mut hashes = Vec::new();
+                let mut hasher = blake3::Hasher::new();
+                for index in blocks.blocks() {
+                    let (hash, _) = block(&mut file, source, offered.size, index)?;
+                    hasher.update(&hash);
+                    hashes.push(hash);
+                }
+                let is_same = *hasher.finalize().as_bytes() == *digest;
+                source.check(&file)?;
+                self.parts.insert(held.file, hashes);
+                is_same
+            }
+        };
+        let (source, offered) = self.source(held.file)?;
+        source.check(&file)?;
+        if is_same {
+            if let (State::Complete { hash }, Some(known)) =
+                (&held.state, self.hashes.get_mut(held.file as usize))
+            {
+                *known = *hash;
+            }
+            return Ok(());
+        }
+        let name = offered.path.clone();
+        Err(Error::Refused(if restart {
+            // All that survives a restart is a file that is complete.
+            Refusal::Exists { name }
+        } else {
+            Refusal::SourceChanged { name }
+        }))
+    }
+
+    fn piece(&mut self, step: &Step) -> Result<Piece, Error> {
+        match step {
+            Step::Batch(files) => self.batch(files),
+            Step::Block { file, index } => {
+                let mut large = self.large(*file)?;
+                let (source, offered) = self.source(*file)?;
+                large.advance(offered, *index);
+                let (hash, content) = block(&mut large.file, source, offered.size, *index)?;
+                large.root.push(hash);
+                large.next = index + 1;
+                self.large = Some(large);
+                let hashes = hash.to_vec();
+                Ok(Piece::Stream { hashes, content })
+            }
+            Step::Root { file } => {
+                let mut large = self.large(*file)?;
+                let (source, offered) = self.source(*file)?;
+                large.advance(offered, tree::blocks(offered.size));
+                // The hash goes out only if the file is still what it was.
+                source.check(&large.file)?;
+                let hash = *large.root.finish().as_bytes();
+                if let Some(known) = self.hashes.get_mut(*file as usize) {
+                    *known = hash;
+                }
+                Ok(Piece::Root(hash))
+            }
+        }
+    }
+
+    fn batch(&mut self, files: &[u32]) -> Result<Piece, Error> {
+        let (mut hashes, mut content) = (Vec::new(), Vec::new());
+        for place in files {
+            let (source, offered) = self.source(*place)?;
+            if offered.is_directory() {
+                continue;
+            }
+            let mut file = source.open()?;
+            let start = content.len();
+            content.resize(start + offered.size as usize, 0);
+            let of_file = content.get_mut(start..).unwrap_or_default();
+            match disk::read_full(&mut file, of_file) {
+                Ok(true) => {}
+                Ok(false) => return Err(Error::SourceChanged(source.path.clone())),
+                Err(error) => return Err(source.unreadable(error)),
+            }
+            source.check(&file)?;
+            let hash = *blake3::hash(of_file).as_bytes();
+            hashes.extend(hash);
+            if let Some(known) = self.hashes.get_mut(*place as usize) {
+                *known = hash;
+            }
+        }
+        Ok(Piece::Stream { hashes, content })
+    }
+
+    /// The large file at `place`, open.
+    fn large(&mut self, place: u32) -> Result<Large, Error> {
+        match self.large.take() {
+            Some(large) if large.place == place => Ok(large),
+            _ => Ok(Large {
+                place,
+                file: self.source(place)?.0.open()?,
+                root: tree::Root::default(),
+                next: 0,
+                held: self.parts.remove(&place).unwrap_or_default().into_iter(),
+            }),
+        }
+    }
+
+    fn sent(&self, held: &[Held]) -> Vec<Transferred> {
+        let files = self.sources.files.iter().zip(self.sources.offered.iter());
+        let files = files.zip(&self.hashes).enumerate();
+        let files = files.filter(|(_, ((_, offered), _))| !offered.is_directory());
+        files
+            .map(|(place, ((source, offered), hash))| Transferred {
+                name: offered.path.clone(),
+                path: source.path.clone(),
+                size: offered.size,
+                hash: *hash,
+                resumed: plan::resumed(held, place, offered),
+            })
+            .collect()
+    }
+}
+
+impl Large {
+    /// Gives the root the hashes of the blocks before `index` that do not travel.
+    fn advance(&mut self, offered: &Offered, index: u64) {
+        for block in self.next..index {
+            let hash = match offered.holes.contains(block) {
+                true => Some(tree::zeros_hash(offered.size, block)),
+                false => self.held.next(),
+            };
+            hash.into_iter().for_each(|hash| self.root.push(hash));
+        }
+        self.next = index;
+    }
+}
+
+fn block(
+    file: &mut File,
+    source: &Source,
+    size: u64,
+    index: u64,
+) -> Result<(Hash, Vec<u8>), Error> {
+    let mut data = vec![0; tree::block_len(size, index)];
+    let read = |file: &mut File, data: &mut [u8]| -> io::Result<bool> {
+        file.seek(SeekFrom::Start(index.saturating_mul(BLOCK)))?;
+        disk::read_full(file, data)
+    };
+    match read(file, &mut data) {
+        Ok(true) => Ok((tree::block_hash(size, index, &data), data)),
+        Ok(false) => Err(Error::SourceChanged(source.path.clone())),
+        Err(error) => Err(source.unreadable(error)),
+    }
+}
