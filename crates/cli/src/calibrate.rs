@@ -26,6 +26,7 @@ use crate::output;
 use crate::program;
 use crate::results_directory;
 use crate::sweep_bar::SweepBar;
+use crate::usage;
 
 /// Where the cases are in Fullpipe's scenarios.
 const SHELF: &str = "calibration";
@@ -82,7 +83,7 @@ pub struct Options {
     #[arg(long, value_name = "FILE")]
     document: Option<PathBuf>,
     /// Runs at a time [default: as many as there are processors; 1 in real time]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = usage::at_least_one)]
     jobs: Option<NonZeroUsize>,
     /// List the cases and how long they take, and run none
     #[arg(long)]

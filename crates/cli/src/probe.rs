@@ -22,6 +22,7 @@ use crate::interrupt::{self, FAREWELL, Interrupt};
 use crate::output;
 use crate::program;
 use crate::sweep_bar::SweepBar;
+use crate::usage;
 
 /// The environment variable for a receiver's token. A process's environment is its owner's only (proc(5), "environ").
 const TOKEN_VARIABLE: &str = "FULLPIPE_PROBE_TOKEN";
@@ -63,7 +64,7 @@ pub struct Options {
     #[arg(long, value_name = "FILE", conflicts_with = "serve")]
     picture: Option<PathBuf>,
     /// Paths at a time [default: as many as there are processors; 1 for linux, which measures in real time]
-    #[arg(long, value_name = "N", conflicts_with = "serve")]
+    #[arg(long, value_name = "N", value_parser = usage::at_least_one, conflicts_with = "serve")]
     jobs: Option<NonZeroUsize>,
     /// Print the results on stdout as JSON, and nothing else there
     #[arg(long, conflicts_with = "serve")]

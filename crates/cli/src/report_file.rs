@@ -31,6 +31,10 @@ impl ReportFile {
         if let Err(error) = files::check(path) {
             return refuse(error.to_string());
         }
+        // Whoever opens a pipe waits for its other end.
+        if path.exists() && !path.is_file() {
+            return refuse("is no file; give the name of one".to_owned());
+        }
         match head(path) {
             Ok(head) if head.windows(MARK.len()).any(|part| part == MARK) => {}
             Ok(_) => {

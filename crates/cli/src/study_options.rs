@@ -13,6 +13,7 @@ use crate::engines::Engines;
 use crate::output;
 use crate::program;
 use crate::sweep_bar::SweepBar;
+use crate::usage;
 
 /// How studies are run.
 #[derive(Debug, Args)]
@@ -32,7 +33,7 @@ pub struct StudyOptions {
     #[arg(long, value_name = "DIR")]
     pub scenarios: Option<PathBuf>,
     /// Runs at a time [default: as many as there are processors; 1 in real time]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = usage::at_least_one)]
     jobs: Option<NonZeroUsize>,
     /// List what there is and which engines can show it, and run nothing
     #[arg(long)]

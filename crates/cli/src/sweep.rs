@@ -18,6 +18,7 @@ use crate::override_option::Override;
 use crate::program;
 use crate::results_directory;
 use crate::sweep_bar::SweepBar;
+use crate::usage;
 
 /// The files in a sweep's directory, beside the results as they come.
 const TABLE: &str = "sweep.parquet";
@@ -41,7 +42,7 @@ pub struct Options {
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Runs at a time [default: as many as there are processors; 1 for quic and linux, which measure in real time]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = usage::at_least_one)]
     jobs: Option<NonZeroUsize>,
     /// Replace a field of the scenario, before the axes do: duration=10s; may be repeated
     #[arg(long, value_name = "FIELD=VALUE")]

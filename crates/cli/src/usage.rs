@@ -1,5 +1,7 @@
 //! What clap has to say about the arguments, in this command's manner.
 
+use std::num::NonZeroUsize;
+
 use clap::Command;
 use clap::error::ErrorKind;
 
@@ -32,6 +34,12 @@ pub fn with_negative_values(command: Command) -> Command {
 pub fn whole(text: &str) -> Result<u64, String> {
     text.parse()
         .map_err(|_| format!("expected a whole number from 0 to {}", u64::MAX))
+}
+
+/// A whole number above zero, for options that count what there is at least one of.
+pub fn at_least_one(text: &str) -> Result<NonZeroUsize, String> {
+    text.parse()
+        .map_err(|_| format!("expected a whole number from 1 to {}", usize::MAX))
 }
 
 /// clap's message without its usage lines, which `--help` repeats better.

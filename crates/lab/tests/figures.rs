@@ -80,6 +80,7 @@ fn every_figure_shows_something_and_the_same_each_time() {
         let csv = picture.csv();
         assert!(csv.lines().count() > 1, "{}: {csv}", figure.name);
         assert!(!csv.starts_with("chart,curve,x,y"), "{}", figure.name);
+        assert_eq!(picture.cut_off(), [""; 0], "{}", figure.name);
         for chart in &picture.charts {
             let looks = chart.layers.iter().filter_map(|layer| match layer {
                 Layer::Curve(curve) => Some(curve.look),

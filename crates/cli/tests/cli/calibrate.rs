@@ -51,7 +51,7 @@ fn results_are_kept_compared_and_shown() {
         stdout.contains("goodput within 5 %: 1 of 1 cases"),
         "{stdout}"
     );
-    assert!(stderr.contains("engine sim: 1 of 1 runs to do"), "{stderr}");
+    assert!(stderr.contains("engine sim: 1 of 1 run to do"), "{stderr}");
 
     // Whatever is there is not done again.
     let options = [
@@ -177,7 +177,7 @@ fn what_makes_no_sense_is_refused_before_anything_runs() {
         ),
         (
             vec!["--engines", "sim,sim", "--out", &results],
-            1,
+            2,
             &["small.toml"],
         ),
     ] {

@@ -219,7 +219,7 @@ fn sweeps_that_make_no_sense_are_refused_before_anything_runs() {
         ),
         (["--jobs", "0"], 2, &["--jobs"]),
         (["--plot", "speed"], 2, &["--plot", "goodput_share"]),
-        (["--out", file], 1, &[file]),
+        (["--out", file], 2, &["--out", file]),
         (
             ["--out", "/"],
             2,

@@ -125,6 +125,21 @@ impl Chart {
         self
     }
 
+    /// The curves with points above or below it.
+    pub(super) fn cut_off(&self) -> impl Iterator<Item = &Curve> {
+        self.layers.iter().filter_map(|layer| match layer {
+            Layer::Curve(curve) => {
+                let mut points = curve.points.iter();
+                let is_out = |(x, y): &(f64, f64)| {
+                    let is_within = |place: f64| (-1e-9..=1.0 + 1e-9).contains(&place);
+                    is_within(self.x.place(*x)) && !is_within(self.y.place(*y))
+                };
+                points.any(is_out).then_some(curve)
+            }
+            _ => None,
+        })
+    }
+
     /// The room on its left that the values of its axis and their name need, in pixels.
     pub(super) fn left(&self, sheet: &Sheet<'_>) -> Result<f64, PaintError> {
         self.left_of(&WHOLE, sheet)

@@ -6,6 +6,7 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use super::chart::Chart;
 use super::compact::compact;
+use super::curve::Curve;
 use super::dark;
 use super::font::{Weight, letters};
 use super::legend::{self, Key, Legend};
@@ -76,6 +77,12 @@ impl Picture {
     /// `chart,curve,time_s,rtt_ms`.
     pub fn csv(&self) -> String {
         table::csv(&self.charts)
+    }
+
+    /// The names of curves that leave their chart above or below.
+    pub fn cut_off(&self) -> Vec<String> {
+        let curves = self.charts.iter().flat_map(Chart::cut_off);
+        curves.map(Curve::full_name).collect()
     }
 
     /// What its legend tells apart.
@@ -202,7 +209,7 @@ fn in_pixels(svg: &str, [width, height]: [u32; 2]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Axis, Cell, Cells, Curve, Look, Mark, Rule, Unit, png};
+    use super::super::{Axis, Cell, Cells, Look, Mark, Rule, Unit, png};
     use super::*;
 
     fn picture() -> Picture {

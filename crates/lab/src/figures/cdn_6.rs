@@ -42,7 +42,7 @@ fn draw(findings: &[Findings]) -> Picture {
     let charts = [
         Chart::new(
             size(),
-            Axis::log("Completion time", Unit::SECONDS, 0.1, 500.0),
+            Axis::log("Completion time", Unit::SECONDS, 0.1, 2e3),
         )
         .with_all(curves),
         Chart::new(

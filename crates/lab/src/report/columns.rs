@@ -6,7 +6,7 @@ use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, Wi
 const GAP: usize = 2;
 
 /// The least that a column of text is narrowed to.
-const NARROW: usize = 12;
+const NARROW: usize = 8;
 
 /// A table in columns.
 #[derive(Debug, Default)]
@@ -25,35 +25,43 @@ pub(crate) struct Columns {
 }
 
 impl Columns {
-    /// The lines, with everything for `None`, and else for a terminal of so many columns: spare columns go until the rest
-    /// fits, and a line names them; if that is not enough, texts are broken. Ends with a newline.
+    /// The lines, with everything for `None`, and else for a terminal of so many columns. If they are too long, headings are
+    /// stacked; then spare columns go until the rest fits, and a line names them; at last, texts are broken. Ends with a
+    /// newline.
     pub fn lines(&self, width: Option<usize>) -> String {
-        let widths: Vec<usize> = (0..self.headings.len())
-            .map(|column| self.width(column))
-            .collect();
+        let room = width.unwrap_or(usize::MAX);
         let mut shown: Vec<usize> = (0..self.headings.len()).collect();
         shown.retain(|column| !self.absent.contains(column));
-        let needed = |shown: &[usize]| {
-            let columns = shown.iter().filter_map(|column| widths.get(*column));
-            columns
-                .map(|width| width + GAP)
-                .sum::<usize>()
-                .saturating_sub(GAP)
-        };
-        let room = width.unwrap_or(usize::MAX);
+        let mut headings = self.headings.clone();
+        if self.needed(&headings, &shown) > room {
+            let cells = self.widths(&vec![String::new(); headings.len()]);
+            let pairs = headings.iter().zip(cells);
+            headings = pairs
+                .map(|(heading, cells)| stacked(heading, cells))
+                .collect();
+        }
         let mut dropped = Vec::new();
         for spare in &self.spare {
-            if needed(&shown) <= room {
+            if self.needed(&headings, &shown) <= room {
                 break;
             }
             let before = shown.len();
             shown.retain(|column| column != spare);
             dropped.extend((shown.len() < before).then_some(*spare));
         }
-        // What is left over is too much by so many characters, which the widest text gives.
-        let excess = needed(&shown).saturating_sub(room);
-        let texts = shown.iter().filter(|column| self.text.contains(column));
-        let widest = texts.max_by_key(|column| widths.get(**column)).copied();
+        let mut widths = self.widths(&headings);
+        let mut excess = self.needed(&headings, &shown).saturating_sub(room);
+        let is_broken = excess > 0;
+        while excess > 0 {
+            let texts = shown.iter().filter(|column| self.text.contains(column));
+            let widest = texts.max_by_key(|column| widths.get(**column)).copied();
+            let widest = widest.and_then(|column| widths.get_mut(column));
+            let Some(widest) = widest.filter(|width| **width > NARROW) else {
+                break;
+            };
+            *widest -= 1;
+            excess -= 1;
+        }
         let mut table = Table::new();
         let pick = |row: &[String]| -> Vec<String> {
             let cells = shown.iter().map(|column| row.get(*column).cloned());
@@ -62,22 +70,20 @@ impl Columns {
         table
             .load_style(presets::NOTHING)
             .set_content_arrangement(ContentArrangement::Disabled)
-            .set_header(pick(&self.headings));
+            .set_header(pick(&headings));
         table.add_rows(self.rows.iter().map(|row| pick(row)));
         for (place, (column, of)) in table.column_iter_mut().zip(&shown).enumerate() {
-            column.set_padding((u16::from(place > 0), 1));
-            let constraint = match widths.get(*of) {
-                Some(width) if excess > 0 && Some(*of) == widest => {
-                    let narrow =
-                        width.saturating_sub(excess).max(NARROW) + 1 + usize::from(place > 0);
-                    ColumnConstraint::Absolute(Width::Fixed(
-                        u16::try_from(narrow).unwrap_or(u16::MAX),
-                    ))
+            let padding = u16::from(place > 0);
+            column.set_padding((padding, 1));
+            let is_text = self.text.contains(of);
+            let width = widths.get(*of).and_then(|width| u16::try_from(*width).ok());
+            column.set_constraint(match width {
+                Some(width) if is_text && is_broken => {
+                    ColumnConstraint::Absolute(Width::Fixed(width.saturating_add(padding + 1)))
                 }
                 _ => ColumnConstraint::ContentWidth,
-            };
-            column.set_constraint(constraint);
-            if !self.text.contains(of) {
+            });
+            if !is_text {
                 column.set_cell_alignment(CellAlignment::Right);
             }
         }
@@ -94,13 +100,41 @@ impl Columns {
         text
     }
 
-    /// The characters that the column takes.
-    fn width(&self, column: usize) -> usize {
-        let rows = self.rows.iter().filter_map(|row| row.get(column));
-        let cells = self.headings.get(column).into_iter().chain(rows);
-        let lines = cells.flat_map(|cell| cell.lines());
-        lines.map(|line| line.chars().count()).max().unwrap_or(0)
+    /// The characters that these columns take.
+    fn needed(&self, headings: &[String], shown: &[usize]) -> usize {
+        let widths = self.widths(headings);
+        let columns = shown.iter().filter_map(|column| widths.get(*column));
+        let all: usize = columns.map(|width| width + GAP).sum();
+        all.saturating_sub(GAP)
     }
+
+    /// The characters that each column takes with these headings.
+    fn widths(&self, headings: &[String]) -> Vec<usize> {
+        let width = |(column, heading): (usize, &String)| {
+            let rows = self.rows.iter().filter_map(|row| row.get(column));
+            let lines = rows.chain([heading]).flat_map(|cell| cell.lines());
+            lines.map(|line| line.chars().count()).max().unwrap_or(0)
+        };
+        headings.iter().enumerate().map(width).collect()
+    }
+}
+
+/// The heading in lines that are no longer than the cells below it, or than its longest word; the parts of a field are
+/// words too.
+fn stacked(heading: &str, cells: usize) -> String {
+    let words: Vec<&str> = heading.split_inclusive([' ', '\n', '.']).collect();
+    let length = |word: &str| word.trim_end().chars().count();
+    let longest = words.iter().map(|word| length(word)).max().unwrap_or(0);
+    let mut lines = vec![String::new()];
+    for word in words {
+        let Some(line) = lines.last_mut() else { break };
+        match line.is_empty() || line.chars().count() + length(word) <= cells.max(longest) {
+            true => line.push_str(word),
+            false => lines.push(word.to_string()),
+        }
+    }
+    let lines: Vec<&str> = lines.iter().map(|line| line.trim_end()).collect();
+    lines.join("\n").replace("\n\n", "\n")
 }
 
 #[cfg(test)]
@@ -157,10 +191,23 @@ mod tests {
             less.contains("goodput") && !less.contains("10.1 %"),
             "{less}"
         );
-        let least = columns.lines(Some(54));
+        let least = columns.lines(Some(52));
         assert!(
             least.ends_with("no room for: goodput linux, resent; --json has them\n"),
             "{least}"
+        );
+    }
+
+    #[test]
+    fn headings_are_stacked_before_anything_goes() {
+        let mut columns = columns();
+        columns.headings[3] = "flow.0.controller".to_string();
+        let whole = widest(&columns.lines(None));
+        let narrower = columns.lines(Some(whole - 4));
+        assert!(widest(&narrower) <= whole - 4, "{narrower}");
+        assert!(
+            narrower.contains("flow.") && !narrower.contains("no room"),
+            "{narrower}"
         );
     }
 

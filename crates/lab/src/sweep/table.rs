@@ -9,7 +9,7 @@ use crate::report::{Columns, bits_per_sec, count, percent, span};
 pub const ROWS: usize = 100;
 
 /// Columns that a narrow terminal leaves out, the first one first.
-const SPARE: [&str; 4] = ["resent", "RTT p95", "Jain", "goodput"];
+const SPARE: [&str; 5] = ["resent", "RTT p95", "Jain", "goodput", "RTT p50"];
 
 /// One row a point and controller: medians over the repeats, and between which values the share of the limit lies.
 /// The first [`ROWS`] of them, and how many more there are; all columns, or those that fit a terminal of `width` columns.

@@ -357,15 +357,16 @@ fn a_grid_has_every_flow_at_the_same_times() {
 
 #[test]
 fn lists_of_structs_are_read_back() {
-    let items: [Option<&[(u64, Option<&str>)]>; 4] = [
+    type Item = (u64, Option<&'static str>);
+    let items: [Option<&[Item]>; 4] = [
         None,
         Some(&[]),
         Some(&[(7, Some("a")), (8, None)]),
         Some(&[(9, Some("b"))]),
     ];
     let fields = vec![
-        Column::whole("number", |item: &(u64, Option<&str>)| Some(item.0)),
-        Column::text("name", |item: &(u64, Option<&str>)| item.1.map(Into::into)),
+        Column::whole("number", |item: &Item| Some(item.0)),
+        Column::text("name", |item: &Item| item.1.map(Into::into)),
     ];
     let columns = [
         Column::whole("row", |row: &usize| Some(*row as u64)),

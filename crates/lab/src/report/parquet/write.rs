@@ -73,9 +73,12 @@ enum Values {
     Text(Vec<ByteArray>),
 }
 
+/// The items of a row's list.
+type Items<'c, R, I> = Box<dyn Fn(&R) -> Option<Vec<I>> + 'c>;
+
 /// A list of structs, made from items and what each of them has in the fields.
 struct Structs<'c, R, I> {
-    items: Box<dyn Fn(&R) -> Option<Vec<I>> + 'c>,
+    items: Items<'c, R, I>,
     fields: Vec<Column<'c, I>>,
 }
 

@@ -88,7 +88,8 @@ async fn links_are_named_and_not_sent_and_permission_to_execute_is_kept() {
         receiver.run(&|_| ()),
         send(&files, &ticket, sender_config(), &watch)
     );
-    (received.unwrap(), sent.unwrap());
+    received.unwrap();
+    sent.unwrap();
     let expected = [
         (".fullpipe".to_owned(), Skipped::State),
         ("link".to_owned(), Skipped::Link),
@@ -145,7 +146,8 @@ async fn an_existing_file_within_a_tree_is_kept() {
         fs::remove_file(world.out().join("tree/a/large")).unwrap();
         let (received, sent) =
             tokio::join!(running, send(files, &ticket, sender_config(), &|_| ()));
-        (received.unwrap(), sent.unwrap());
+        received.unwrap();
+        sent.unwrap();
     }
     assert_same_tree(&world.out().join("tree"), &tree);
 }
