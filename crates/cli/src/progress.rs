@@ -117,7 +117,8 @@ impl Progress {
         let bytes = Bytes::new(attempt.total) - Bytes::new(attempt.resumed);
         // What an earlier attempt had brought took no time.
         let line = match bytes {
-            Bytes::ZERO => "nothing was missing".to_owned(),
+            Bytes::ZERO if attempt.resumed > 0 => "nothing was missing".to_owned(),
+            Bytes::ZERO => format!("0 B in {}", human::duration(span)),
             bytes => format!(
                 "{} in {}: {}",
                 human::bytes(bytes),
