@@ -43,11 +43,11 @@ const REPEATS: u64 = 3;
 /// Compare two engines, case by case
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Ended in whatever way, the same command goes on where it was. Engines in real time run alone, one run at a time.
+The same command continues a calibration that was ended. Engines in real time run alone, one run at a time.
 
-Ends with a table of medians; the directory has a page with all curves (calibration-linux-sim.html) and every run \
-(calibration-linux-sim.parquet), named by the engines. The exit code is 0 if all that differs is explained in the cases' files. docs/calibration.md says \
-what is compared, and how.")]
+The command ends with a table of medians. The directory has a page with all curves (calibration-linux-sim.html) and every \
+run (calibration-linux-sim.parquet), named by the engines. The exit code is 0 if the cases' files explain every difference. \
+docs/calibration.md says what is compared, and how.")]
 pub struct Options {
     /// Patterns of the names of cases: 'bbr1-*' [default: all]
     #[arg(value_name = "CASE")]
@@ -58,13 +58,13 @@ pub struct Options {
         value_name = "ENGINE,ENGINE",
         value_delimiter = ',',
         num_args = 1,
-        default_values_t = [engine::Kind::Linux, engine::Kind::Sim]
+        default_value = "linux,sim"
     )]
     engines: Vec<engine::Kind>,
     /// The directory with the cases' files [default: those that are built in]
     #[arg(long, value_name = "DIR")]
     scenarios: Option<PathBuf>,
-    /// Only the cases that are a first impression, once each
+    /// Run only the cases marked as quick, once each; do not cite the result
     #[arg(long)]
     quick: bool,
     /// Runs of each case on each engine, each with another seed [default: 3; with --quick 1]
@@ -76,7 +76,7 @@ pub struct Options {
     /// Take over what an older or newer fullpipe measured with this engine, after a change that does not concern it
     #[arg(long, value_name = "ENGINE")]
     reuse: Vec<engine::Kind>,
-    /// Keep everything there is to know of each run too, as run --out does
+    /// Keep the record of each run too, as run --out does
     #[arg(long)]
     records: bool,
     /// Replace the table in this document, between `<!-- calibrate: begin -->` and `<!-- calibrate: end -->`
@@ -91,7 +91,7 @@ pub struct Options {
     /// Print the comparisons on stdout as JSON, and nothing else there
     #[arg(long)]
     json: bool,
-    /// Say nothing but the result, and what went wrong
+    /// Print only the result and what went wrong
     #[arg(long)]
     quiet: bool,
 }

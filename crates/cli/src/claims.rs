@@ -31,14 +31,14 @@ const RECORDS: &str = "records";
 /// So many failed runs are named.
 const NAMED: usize = 10;
 
-/// Measure again what was published about BBR
+/// Measure what was published about BBR, and judge whether it holds
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Ends with a table: what was published, what was measured, and whether that holds. The exit code is 0 if everything holds \
-that is not listed, with its cause, as known to differ. docs/claims.md says how to read it and how to add a claim; \
+The command ends with a table: what was published, what was measured, and whether that holds. The exit code is 0 if every \
+claim holds, except those that are listed with a cause as known to differ. docs/claims.md says how to read it and how to add a claim; \
 docs/results/claims.md has the last results.")]
 pub struct Options {
-    /// Which claims [default: all]
+    /// The claims to judge [default: all]
     #[arg(value_name = "ID")]
     ids: Vec<String>,
     #[command(flatten)]

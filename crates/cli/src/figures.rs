@@ -23,16 +23,16 @@ use crate::study_options::StudyOptions;
 /// The page with all figures.
 const PAGE: &str = "figures.html";
 
-/// Draw the figures of the publications again
+/// Draw the figures of the publications about BBR from new runs
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Each figure becomes NAME.svg, NAME.png and NAME.csv, the numbers that it shows; figures.html shows all that the \
 directory has. What is run for a figure is in scenarios/figures/NAME.toml.
 
-Several engines are drawn over each other. Those in real time run one scenario after the other, and draw only what
-they can show; --list tells which.")]
+Several engines are drawn over each other. Engines in real time run one scenario after the other, and draw only \
+what they can show; --list tells which.")]
 pub struct Options {
-    /// Figures, by name or by how their names begin: paper-8, cdn [default: all]
+    /// Figures, by the first parts of their names: paper-8, cdn (paper-1 is not paper-10) [default: all]
     #[arg(value_name = "NAME")]
     names: Vec<String>,
     #[command(flatten)]

@@ -2,6 +2,7 @@
 
 use clap::Args;
 use lab::scenario::{LinkSpec, PathSpec, ScenarioError};
+use units::Ratio;
 
 use crate::failure::Failure;
 
@@ -90,8 +91,19 @@ impl PathOptions {
         for (key, text) in self.given() {
             path.set(key, text).map_err(usage)?;
         }
-        path.check().map_err(usage)?;
+        path.check().map_err(|mut error| {
+            if error.field == "path.buffer" && self.buffer.is_none() {
+                error.reason = format!("the default of {}", error.reason);
+            }
+            usage(error)
+        })?;
         Ok(path)
+    }
+
+    /// Whether nothing arrives: a share of 1 is 100 %.
+    pub fn loses_everything(&self) -> bool {
+        let share = self.loss.as_deref().map(str::parse::<Ratio>);
+        share == Some(Ok(Ratio::new(1, 1)))
     }
 
     /// As [`apply_to`](PathOptions::apply_to) a path that does nothing, but for real packets: with a buffer at every
@@ -156,6 +168,16 @@ pub fn usage(error: ScenarioError) -> Failure {
     if let Some((before, table)) = text.split_once("a table such as ") {
         let options = table.replace(['{', '}', '"', ' '], "");
         text = format!("{before}{options}");
+    }
+    // A key of an option's value is no option: `--policer: burst is missing`.
+    if let Some((field, reason)) = text.split_once(": ")
+        && let Some((option, key)) = field.split_once('.')
+        && option.starts_with("--")
+    {
+        text = match reason.starts_with("is ") {
+            true => format!("{option}: {key} {reason}"),
+            false => format!("{option}: {key}: {reason}"),
+        };
     }
     Failure::usage(text)
 }

@@ -1,5 +1,6 @@
 //! `fullpipe probe`: the same bytes again and again, over connections that are kept open.
 
+use std::collections::HashSet;
 use std::env::VarError;
 use std::fmt::Display;
 use std::net::SocketAddr;
@@ -39,11 +40,12 @@ const ROUNDS: u64 = 10;
 /// Probe paths or hosts with each controller, round by round
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Over connections that are kept open, one with each controller to each destination, 8 MB are sent every minute, or what the \
-file says. Destinations are paths, which the simulator or the kernel runs, or hosts where fullpipe probe --serve receives.
+Each controller keeps one connection open to each destination and sends 8 MB over it every minute, or what the file says. \
+Destinations are paths, which the simulator or the kernel runs, or hosts where fullpipe probe --serve receives.
 
-Rows are appended to the directory: one Parquet file a round, which is there as a whole or not at all. Ends with the medians \
-of these rounds by destination, and how the ratio of the first two controllers is distributed.
+Rows are appended to the directory: one Parquet file a round, which is there as a whole or not at all. The command ends with \
+the median goodput of each destination, and with the percentiles of the ratio of the first two controllers. The exit code \
+is 1 if every probe of a host failed.
 
 A receiver that a network can reach needs a token: --token FILE, or the environment variable FULLPIPE_PROBE_TOKEN on both \
 sides. docs/probe.md says more.")]
@@ -51,10 +53,10 @@ pub struct Options {
     /// The file with the destinations, or - for stdin
     #[arg(required_unless_present = "serve", conflicts_with = "serve")]
     probe: Option<PathBuf>,
-    /// So many rounds, instead of what the file says [default: 10 on paths; with hosts until Ctrl-C]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=MOST), conflicts_with_all = ["duration", "serve"])]
+    /// The number of rounds, in place of the file's [default: 10 on paths; with hosts until Ctrl-C]
+    #[arg(long, value_name = "N", value_parser = rounds, conflicts_with_all = ["duration", "serve"])]
     rounds: Option<u64>,
-    /// As many rounds as begin in this time: 1s, 90min
+    /// Run every round that begins within this time: 1s, 90min
     #[arg(long, value_name = "TIME", conflicts_with = "serve")]
     duration: Option<Duration>,
     /// Where rows go [default: the file's name without .toml, in this directory]
@@ -69,7 +71,7 @@ pub struct Options {
     /// Print the results on stdout as JSON, and nothing else there
     #[arg(long, conflicts_with = "serve")]
     json: bool,
-    /// Say nothing but the result, and what went wrong
+    /// Print only the result and what went wrong
     #[arg(long)]
     quiet: bool,
     /// Receive what others send, until Ctrl-C: over QUIC, or with --tcp over the kernel's TCP
@@ -214,22 +216,24 @@ fn probe_hosts(
     let first = dataset.next_round();
     let mut results = results(spec);
     if !options.quiet {
-        let (count, bytes, interval) = (hosts.len(), spec.bytes, spec.interval);
+        let (bytes, interval) = (spec.bytes, spec.interval);
         let until = match spec.rounds {
             Some(rounds) => report::count(rounds, "round"),
             None => "until Ctrl-C".to_owned(),
         };
         output::note(format_args!(
-            "{}: {count} destinations, {bytes} every {interval}, {until}; rows in {}",
+            "{}: {}, {bytes} every {interval}, {until}; rows in {}",
             spec.name,
+            report::count(hosts.len() as u64, "destination"),
             directory(options, file).display()
         ));
     }
+    let mut said = HashSet::new();
     let keep = |rows: Vec<Row>| {
         dataset.append(&rows, &about(&input.text))?;
         results.add(&rows);
         if !options.quiet {
-            report_round(&rows);
+            report_round(&rows, &mut said);
         }
         Ok(())
     };
@@ -240,11 +244,22 @@ fn probe_hosts(
     // Without an end of its own, this is how it ends.
     match cancel.is_cancelled() && spec.rounds.is_some() {
         true => Err(Failure::interrupted("these are the rounds that were whole")),
+        false if results.is_all_failed() => Err(Failure::failed("every probe failed")),
         false => Ok(()),
     }
 }
 
-fn report_round(rows: &[Row]) {
+/// A number of rounds.
+fn rounds(text: &str) -> Result<u64, String> {
+    let rounds = text
+        .parse()
+        .ok()
+        .filter(|rounds| (1..=MOST).contains(rounds));
+    rounds.ok_or_else(|| format!("expected a whole number from 1 to {MOST}"))
+}
+
+/// Says how the round went, and each reason of a failure when it comes up first: `said` has the earlier ones.
+fn report_round(rows: &[Row], said: &mut HashSet<String>) {
     let failed = rows.iter().filter(|row| row.failure.is_some());
     let round = rows.first().map_or(0, |row| row.round);
     output::note(format_args!(
@@ -252,12 +267,15 @@ fn report_round(rows: &[Row]) {
         report::count(rows.len() as u64, "probe"),
         failed.clone().count()
     ));
-    for row in failed.take(NAMED) {
+    let reasons = failed.map(|row| {
         let reason = row.failure.as_deref().unwrap_or_default();
-        output::note(format_args!(
-            "failed: {} {}: {reason}",
-            row.destination, row.controller
-        ));
+        format!("failed: {} {}: {reason}", row.destination, row.controller)
+    });
+    for reason in reasons.take(NAMED) {
+        if !said.contains(&reason) {
+            output::note(&reason);
+            said.insert(reason);
+        }
     }
 }
 
@@ -265,9 +283,14 @@ fn conclude(options: &Options, file: &Path, spec: &Spec, results: &Results) -> R
     match options.json {
         true => output::json(&results.json(&spec.name))?,
         // Reasons of failures may be the words of a peer.
-        false => output::result(output::printable(
-            probe::table(results, output::width()).trim_end(),
-        ))?,
+        false => {
+            let mut text = probe::table(results, output::width());
+            // Without --quiet, those of hosts were told when they happened.
+            if options.quiet || matches!(spec.target, Target::Paths { .. }) {
+                text += &probe::failures(results);
+            }
+            output::result(output::printable(text.trim_end()))?;
+        }
     }
     if let Some(path) = &options.picture {
         let svg = probe::picture(results, &spec.name).svg();

@@ -23,23 +23,23 @@ use crate::usage;
 /// Where the report goes if nothing else is said.
 const REPORT: &str = "fullpipe-race.html";
 
-/// See congestion controllers carry the same file over the same path
+/// Race congestion controllers: each carries the same file over the same path
 #[derive(Debug, Args)]
 #[command(after_help = format!("\
 Each controller gets a path of its own, unless they --share one; all of them run at the same time, as real QUIC over \
 the loopback interface.
 
-Without path options, the path is: {}. With any path option, it loses nothing unless --loss says so; what else is not said \
-stays as it is.
+Without path options, the path is: {}. With any path option, it loses nothing unless --loss says so; every other \
+part keeps its default.
 
-Ends with a table, and a page with plots that needs no network. The page replaces an older one; nothing else is ever \
-overwritten.", report::describe(&Race::default().path)))]
+The command ends with a table, and a page with plots that needs no network. The page replaces an older one; nothing \
+else is ever overwritten.", report::describe(&Race::default().path)))]
 pub struct Options {
     /// The file to carry; without it, bytes made on the fly
     file: Option<PathBuf>,
     #[arg(
         long,
-        help = controllers::help("Who races"),
+        help = controllers::help("The controllers that race"),
         value_name = "NAMES",
         value_delimiter = ',',
         default_value = "bbr1,cubic"
@@ -48,7 +48,7 @@ pub struct Options {
     /// End after this time; without --bytes or FILE, send as much as fits into it
     #[arg(long, allow_hyphen_values = true, value_name = "TIME", value_parser = positive_time)]
     duration: Option<Duration>,
-    /// How much to carry if there is no FILE [default: 8mib, unless --duration is given]
+    /// The bytes to carry if there is no FILE [default: 8mib, unless --duration is given]
     #[arg(long, allow_hyphen_values = true, value_name = "SIZE", value_parser = positive_size, conflicts_with = "file")]
     bytes: Option<Bytes>,
     /// Put all of them on one bottleneck
@@ -107,6 +107,11 @@ fn race(options: &Options) -> Result<Race, Failure> {
         (None, None, Some(_)) => Payload::Endless,
         (None, None, None) => default.payload.clone(),
     };
+    if options.path.loses_everything() {
+        return Err(Failure::usage(
+            "--loss: at a share of 100% nothing arrives; give less, such as 1%",
+        ));
+    }
     Ok(Race {
         path: options.path.apply_to(default.path.clone())?,
         controllers: options.controllers.clone(),

@@ -15,8 +15,8 @@ use crate::progress::Progress;
 /// Receive files and directories from `fullpipe send`
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Prints a ticket on stdout: pass it to the sender over a channel that you trust. Who has it may send, once, or with \
---keep as long as this command runs. A file appears under its name only when it is whole and verified. After an \
+This command prints a ticket on stdout. Pass it to the sender over a channel that you trust. The ticket lets its holder \
+send once, or with --keep as long as this command runs. A file appears under its name only when it is whole and verified. After an \
 interruption, the same command prints the same ticket and continues from what was verified.")]
 pub struct Options {
     /// Where to listen; port 0 takes a free one, and `[::]:0` serves IPv6 too

@@ -23,7 +23,7 @@ use crate::usage;
 #[command(after_help = "\
 The simulator runs in virtual time: the same scenario and seed give the same result on any machine. quic sends real \
 packets over the loopback interface, in real time. linux runs the kernel's own TCP between two network namespaces, in real \
-time; as root, or where the kernel allows unprivileged user namespaces.
+time; it needs root, or a kernel that allows unprivileged user namespaces.
 
 With --out, docs/records.md says what the files have in them.")]
 pub struct Options {
@@ -42,19 +42,19 @@ pub struct Options {
     /// Replace a field of the scenario: path.loss=2%, flow.1.controller=bbr1; may be repeated
     #[arg(long, value_name = "FIELD=VALUE")]
     set: Vec<Override>,
-    /// Write everything there is to know of the run into this directory: summary, samples as Parquet, a page with plots
+    /// Write the run's record into this directory: summary, samples as Parquet, a page with plots
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Write these flows' events as qlog too, for qvis: 0,2
     #[arg(long, value_name = "FLOWS", value_delimiter = ',', requires = "out")]
     qlog: Vec<usize>,
-    /// Write every flow at common times too, so far apart (grid.parquet): 10ms
+    /// Write every flow at common times too, one STEP apart (grid.parquet): 10ms
     #[arg(long, value_name = "STEP", requires = "out")]
     grid: Option<Duration>,
     /// Print the summary on stdout as JSON, and nothing else there
     #[arg(long)]
     json: bool,
-    /// Say nothing but the result, and what went wrong
+    /// Print only the result and what went wrong
     #[arg(long)]
     quiet: bool,
 }

@@ -18,10 +18,10 @@ use crate::ticket;
 /// Send files and directories to a `fullpipe recv`
 #[derive(Debug, Args)]
 #[command(
-    override_usage = "fullpipe send [OPTIONS] <FILE>... [TICKET]",
+    override_usage = "fullpipe send [OPTIONS] <FILE|TICKET>...",
     after_help = "\
 The ticket is read from --ticket-file, from the environment variable FULLPIPE_TICKET, or from stdin, where a terminal \
-asks for it. It holds a secret. A ticket after the files works too, but the shell keeps it in its history, and the list \
+asks for it. It holds a secret. A ticket among the files works too, but the shell keeps it in its history, and the list \
 of processes shows it for a moment.
 
 After an interruption of either side, the same command continues from what was verified."
@@ -103,7 +103,7 @@ async fn send(
         restart: options.restart,
     };
     let watch = |event: transfer::Event<'_>| progress.on_event(&event);
-    let sent = transfer::send(&files, &ticket, config, &watch)
+    let mut sent = transfer::send(&files, &ticket, config, &watch)
         .await
         .map_err(|error| match error.is_interruption() {
             true => Failure::failed(format_args!(
@@ -111,6 +111,12 @@ async fn send(
             )),
             false => Failure::failed(error),
         })?;
+    // The copy of stdin has a name of its own, which nobody has given.
+    for file in &mut sent {
+        if stdin.as_ref().is_some_and(|stdin| stdin.path == file.path) {
+            file.path = PathBuf::from(&file.name);
+        }
+    }
     progress.conclude("sent", &sent);
     Ok(())
 }

@@ -38,7 +38,7 @@ signal if one ended it, 127 if there is no such command, 126 if it cannot be exe
 write --json or --out after COMMAND had ended, 130 if it was interrupted before COMMAND began, 2 if the arguments make no \
 sense or the place for --json or --out cannot be written. Whatever COMMAND and --serve have started ends with them, and with fullpipe.
 
-Takes no privilege where the kernel allows user namespaces, and root elsewhere.
+This command needs no privilege where the kernel allows user namespaces, and root elsewhere.
 
   fullpipe shell --rate 10mbit --rtt 40ms --buffer 1s --serve 'python3 -m http.server 8000' -- \
 curl -o /dev/null http://10.200.1.1:8000/file
@@ -65,7 +65,7 @@ pub struct Options {
     /// Write the summary as JSON to this file, or to an open descriptor such as /dev/fd/3
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
-    /// Say nothing but what went wrong
+    /// Print only what went wrong
     #[arg(long)]
     quiet: bool,
     #[command(flatten)]
@@ -148,7 +148,7 @@ fn failure(error: ShellError) -> Failure {
 
 fn report(options: &Options, observed: &Observed) -> Result<(), Failure> {
     if !options.quiet {
-        output::note(shell::table(&observed.summary).trim_end());
+        output::note(shell::table(&observed.summary, output::width()).trim_end());
     }
     if let Some(file) = &options.json {
         write_json(file, observed)?;

@@ -26,7 +26,7 @@ pub struct StudyOptions {
         default_value = "sim"
     )]
     engine: Vec<Engines>,
-    /// A first impression, and nothing to cite: shorter runs, fewer points
+    /// Run fewer points for a shorter time; do not cite the result
     #[arg(long)]
     pub quick: bool,
     /// The directory with the scenarios [default: those that are built in]
@@ -35,10 +35,10 @@ pub struct StudyOptions {
     /// Runs at a time [default: as many as there are processors; 1 in real time]
     #[arg(long, value_name = "N", value_parser = usage::at_least_one)]
     jobs: Option<NonZeroUsize>,
-    /// List what there is and which engines can show it, and run nothing
+    /// List what there is and which engines can show it; run nothing
     #[arg(long)]
     pub list: bool,
-    /// Say nothing but the result, and what went wrong
+    /// Print only the result and what went wrong
     #[arg(long)]
     quiet: bool,
 }

@@ -30,10 +30,10 @@ const NAMED: usize = 10;
 /// Run a scenario at every point of a grid
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Ended in whatever way, the same command goes on where it was: each run is kept as soon as it is done, and is done \
-again only if something that its result depends on has changed.
+The same command continues a sweep that was ended. Each run is kept as soon as it is done. It is done again only if \
+something has changed that its result depends on.
 
-Ends with a table of medians; the directory has a page with a plot (sweep.html) and every flow of every run \
+The command ends with a table of medians; the directory has a page with a plot (sweep.html) and every flow of every run \
 (sweep.parquet).")]
 pub struct Options {
     /// The sweep's file, or - for stdin
@@ -56,7 +56,7 @@ pub struct Options {
     /// Print the medians on stdout as JSON, and nothing else there
     #[arg(long)]
     json: bool,
-    /// Say nothing but the result, and what went wrong
+    /// Print only the result and what went wrong
     #[arg(long)]
     quiet: bool,
 }

@@ -159,7 +159,7 @@ fn every_engine_can_run_what_it_is_said_to_show() {
 fn a_picture_says_what_was_run_and_whether_that_was_all() {
     let figure = &ALL[0];
     let findings = [found(&[figure]).remove(&0).expect("found")];
-    let less = "A first impression";
+    let less = "Quick run, with ";
     let quick = figure.picture(&findings, &made());
     assert!(quick.caption[0].starts_with(less) && quick.caption[0].contains("duration = 5s"));
     assert_eq!(quick.caption[1], "One run of 10 Mbit/s.");

@@ -674,7 +674,7 @@ fn reasons_of_failures_are_told() {
             { "controller": "cubic", "reason": "refused", "count": 1 },
         ])
     );
-    let table = probe::table(&results, None);
+    let table = probe::failures(&results);
     let told: Vec<&str> = table
         .lines()
         .filter(|line| line.starts_with("failed ") || line.starts_with("failed:"))

@@ -341,7 +341,7 @@ fn nonsense_names_line_field_and_fix() {
         ),
         (
             "queue = { kind = \"red\", min = \"90kb\", max = \"30kb\" }",
-            "line 5: path.queue.min: of 90kb is above the max of 30kb; give a smaller one, or the same for a plain threshold",
+            "line 5: path.queue.min: 90kb is above the max of 30kb; give a smaller one, or the same for a plain threshold",
         ),
         (
             "policer = \"10mbit\"",
@@ -462,7 +462,7 @@ fn nonsense_names_line_field_and_fix() {
         ),
         (
             "name = 'x'\n[[flow]]\ncontroller = 'cubic'\napp = { kind = 'video', max_buffer = '1s' }",
-            "line 4: flow.app.max_buffer: of 1s holds no chunk; give at least 4s",
+            "line 4: flow.app.max_buffer: 1s holds no chunk; give at least 4s",
         ),
         (
             "name = 'x'\nduration = '1s'\n[[flow]]\ncontroller = 'cubic'\nhops = '0-1'",

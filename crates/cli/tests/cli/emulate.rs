@@ -165,7 +165,10 @@ fn impossible_paths_are_refused() {
             ["--buffer", "packet"],
         ),
         (&["--buffer", "4bdp"], ["--buffer", "--rate"]),
-        (&["--policer", "rate=1mbit"], ["--policer.burst", "missing"]),
+        (
+            &["--policer", "rate=1mbit"],
+            ["--policer: burst is missing", ""],
+        ),
         (
             &["--policer", "1mbit"],
             ["--policer", "expected rate=10mbit,burst=100kb"],

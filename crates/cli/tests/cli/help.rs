@@ -77,10 +77,17 @@ fn a_negative_number_is_a_wrong_value() {
     ] {
         refused(arguments.iter().copied(), 2, &["'-1'", "--seed", seed]);
     }
+    for rounds in ["-1", "0"] {
+        let arguments = ["probe", "x.toml", "--rounds", rounds];
+        refused(
+            arguments,
+            2,
+            &["--rounds", "expected a whole number from 1 to 100000"],
+        );
+    }
     for arguments in [
         &["sweep", "x.toml", "--jobs", "-1"][..],
         &["calibrate", "--repeats", "-1"],
-        &["probe", "x.toml", "--rounds", "-1"],
     ] {
         refused(
             arguments.iter().copied(),
@@ -134,8 +141,7 @@ fn each_command_explains_its_options() {
         (
             "send",
             &[
-                "<FILE>...",
-                "[TICKET]",
+                "<FILE|TICKET>...",
                 "--ticket-file",
                 "FULLPIPE_TICKET",
                 "--name",

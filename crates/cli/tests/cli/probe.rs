@@ -14,10 +14,15 @@ const PATHS: &str = "name = \"small\"\nbytes = \"200kb\"\ninterval = \"1s\"\nrou
 
 /// What the command prints with these options, in a directory with `text` as small.toml.
 fn probe(directory: &Path, text: &str, options: &[&str]) -> Value {
+    ended(directory, text, options, 0)
+}
+
+/// The same of a command that ends with this exit code.
+fn ended(directory: &Path, text: &str, options: &[&str], code: i32) -> Value {
     fs::write(directory.join("small.toml"), text).expect("written");
     let arguments = ["probe", "small.toml", "--json"].iter().chain(options);
     let (status, stdout, stderr) = Running::start(directory, arguments.copied()).finish();
-    assert_eq!(status.code(), Some(0), "{stderr}");
+    assert_eq!(status.code(), Some(code), "{stderr}");
     serde_json::from_str(&stdout).expect("JSON alone")
 }
 
@@ -62,7 +67,13 @@ fn the_table_has_destinations_and_the_distribution() {
     let arguments = ["probe", "small.toml", "--out", "rows"];
     let (status, stdout, stderr) = Running::start(directory.path(), arguments).finish();
     assert_eq!(status.code(), Some(0), "{stderr}");
-    for part in ["bbr1 / cubic", "path.loss=1%", "Mbit/s", "50 %: "] {
+    for part in [
+        "bbr1 / cubic",
+        "path.loss=1%",
+        "Mbit/s",
+        "by percentile of the destinations: p5 ",
+        "p50 ",
+    ] {
         assert!(stdout.contains(part), "no {part} in {stdout}");
     }
     assert!(stderr.contains("every probe: rows/*.parquet"), "{stderr}");
@@ -96,8 +107,8 @@ fn over_loopback(options: &[&str], over: &str) {
     let (status, _, stderr) = receiver.finish();
     assert_eq!(status.code(), Some(0), "{stderr}");
     if over == "tcp" {
-        // Nobody is there any more: rows with reasons, and no failure of the command.
-        let result = probe(directory.path(), &text, &["--rounds", "1"]);
+        // Nobody is there any more: rows with reasons, and exit code 1.
+        let result = ended(directory.path(), &text, &["--rounds", "1"], 1);
         let failed = &result["destinations"][0]["failed"];
         assert_eq!(*failed, serde_json::json!([1, 1]), "{result}");
     }
@@ -133,7 +144,8 @@ fn a_receiver_with_a_token() {
     };
     // The address is the loopback interface's, and the token is required nevertheless.
     for (lines, probes) in [(&destination[..3], 0), (&destination[..], 2)] {
-        let result = probe(directory.path(), &text(lines), &["--rounds", "2"]);
+        let code = i32::from(probes == 0);
+        let result = ended(directory.path(), &text(lines), &["--rounds", "2"], code);
         let result = &result["destinations"][0];
         assert_eq!(result["probes"], serde_json::json!([probes]), "{result}");
         if probes == 0 {
@@ -197,10 +209,14 @@ fn an_interruption_leaves_whole_files_only() {
                 [[destination]]\naddress = \"127.0.0.1:9\"\nover = \"tcp\"\n";
     fs::write(directory.path().join("small.toml"), text).expect("written");
     let mut run = Running::start(directory.path(), ["probe", "small.toml"]);
-    run.stderr_line_with("round 0: 1 probes, 1 failed");
+    run.stderr_line_with("round 0: 1 probe, 1 failed");
     run.signal(Signal::INT);
     let (status, stdout, stderr) = run.finish();
-    assert_eq!(status.code(), Some(0), "{stderr}");
+    assert_eq!(status.code(), Some(1), "{stderr}");
+    assert!(stderr.contains("every probe failed"), "{stderr}");
+    assert!(stderr.contains("x: 1 destination, "), "{stderr}");
+    let reasons = [&stdout, &stderr].map(|text| text.matches("127.0.0.1:9 cubic: ").count());
+    assert_eq!(reasons, [0, 1], "a reason is told once: {stdout}{stderr}");
     assert!(stdout.contains("127.0.0.1:9"), "{stdout}");
     let files = files(&directory.path().join("small"));
     assert_eq!(files.len(), 1);

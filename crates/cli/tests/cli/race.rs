@@ -222,6 +222,32 @@ fn a_path_of_which_any_part_is_given_loses_nothing_unasked() {
 }
 
 #[test]
+fn a_path_that_makes_no_sense_is_named_by_its_options() {
+    let digits = "9".repeat(100_000);
+    for (options, parts) in [
+        (
+            &["--rtt", "0ms"][..],
+            &["--buffer: the default of 8bdp"][..],
+        ),
+        (
+            &["--loss", "1"],
+            &["--loss: at a share of 100% nothing arrives"],
+        ),
+        (&["--rate", &digits], &["--rate: ", "9…\": expected a rate"]),
+        (
+            &["--queue", "kind=fq_codel,flows=4000000000"],
+            &["--queue: flows: 4000000000 is no possible number"],
+        ),
+    ] {
+        refused(
+            ["race"].into_iter().chain(options.iter().copied()),
+            2,
+            parts,
+        );
+    }
+}
+
+#[test]
 fn impossible_races_are_refused() {
     let json = ["race", "--json"];
     for (options, code, parts) in [

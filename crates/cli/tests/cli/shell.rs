@@ -370,7 +370,7 @@ fn what_makes_no_sense_is_refused() {
     refused(["shell"], 2, &["<COMMAND>...", "fullpipe shell --help"]);
     for (options, parts) in [
         (["--rate", "20"], ["--rate", "20mbit"]),
-        (["--uplink", "rat=1mbit"], ["--uplink.rat", "`rate`"]),
+        (["--uplink", "rat=1mbit"], ["--uplink: rat: ", "`rate`"]),
         (["--queue", "cdel"], ["--queue", "codel"]),
         (["--direction", "left"], ["--direction", "down, up, both"]),
         (["--wait-for", "80"], ["--serve", "required"]),

@@ -363,7 +363,10 @@ fn stdin_arrives_under_a_name() {
     sender
         .env("FULLPIPE_TICKET", &ticket)
         .write_stdin(content.clone());
-    sender.assert().success();
+    let output = sender.output().expect("runs");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{stderr}");
+    assert!(stderr.contains("sent dump: 300 kB"), "{stderr}");
     receiver.finish();
     assert!(fs::read(to.path().join("dump")).expect("received") == content);
 }

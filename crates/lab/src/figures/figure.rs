@@ -83,8 +83,7 @@ impl Figure {
             picture.caption.insert(0, caption.clone());
         }
         if let Some(less) = &made.less {
-            let less =
-                format!("A first impression, and nothing to cite. Other than said here: {less}.");
+            let less = format!("Quick run, with {less}; do not cite.");
             picture.caption.insert(0, less);
         }
         let (engines, versions) = (of_engines(findings), made.versions.join(", "));

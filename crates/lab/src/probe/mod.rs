@@ -23,5 +23,5 @@ pub use picture::picture;
 pub use results::{Destination, FailedProbes, Results};
 pub use row::Row;
 pub use spec::{Host, Over, Spec, Target};
-pub use table::table;
+pub use table::{failures, table};
 pub use tcp::TcpServer;

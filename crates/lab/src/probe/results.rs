@@ -101,6 +101,12 @@ impl Results {
         self.destinations.iter().map(Seen::in_numbers).collect()
     }
 
+    /// Whether there were probes and none succeeded.
+    pub fn is_all_failed(&self) -> bool {
+        let mut goodputs = self.destinations.iter().flat_map(|one| &one.goodputs);
+        !self.destinations.is_empty() && goodputs.all(Vec::is_empty)
+    }
+
     /// The ratios of all destinations that have one, ascending: how often the first controller was how much faster than the
     /// second one. The `i`-th of `n` is where the distribution function reaches `i / n`.
     pub fn ratios(&self) -> Vec<f64> {

@@ -10,7 +10,7 @@ const SHARES: [f64; 7] = [0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95];
 const REASONS: usize = 10;
 
 /// One row a destination: the median goodput of each controller over the rounds, the ratio of the first two, and how many
-/// probes failed; then the distribution of the ratio over the destinations, and why probes failed. All columns, or those
+/// probes failed; then the distribution of the ratio over the destinations. All columns, or those
 /// that fit a terminal of `width` columns. Ends with a newline.
 pub fn table(results: &Results, width: Option<usize>) -> String {
     let mut headings = vec!["destination".to_string()];
@@ -50,21 +50,22 @@ pub fn table(results: &Results, width: Option<usize>) -> String {
     if let Some(ratio) = ratio {
         let at = |share: f64| {
             let found = results.ratio_at(share)?;
-            Some(format!("{:.0} %: {found:.2}", share * 100.0))
+            Some(format!("p{:.0} {found:.2}", share * 100.0))
         };
         let told: Vec<String> = SHARES.into_iter().filter_map(at).collect();
-        if !told.is_empty() {
+        // One destination has no distribution.
+        if results.ratios().len() > 1 {
             text += &format!(
-                "{ratio} is at most, of so many destinations: {}\n",
+                "{ratio} by percentile of the destinations: {}\n",
                 told.join(", ")
             );
         }
     }
-    text + &failures(results)
+    text
 }
 
-/// Why probes failed: the first reasons, one line each, with how often.
-fn failures(results: &Results) -> String {
+/// Why probes failed: the first reasons, one line each, with how often. Each line ends with a newline.
+pub fn failures(results: &Results) -> String {
     let mut lines = Vec::new();
     for destination in results.destinations() {
         let name = destination.name;

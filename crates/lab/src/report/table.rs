@@ -1,5 +1,7 @@
 //! The tables for people.
 
+use std::ptr;
+
 use units::Bytes;
 
 use super::columns::Columns;
@@ -23,7 +25,7 @@ impl Words {
     }
 
     /// The same for a terminal of so many columns, without those of these headings for which there is no room.
-    fn fitted(&self, width: Option<usize>, spare: &[&str]) -> String {
+    pub(crate) fn fitted(&self, width: Option<usize>, spare: &[&str]) -> String {
         let place = |heading: &&str| self.headings.iter().position(|one| one == heading);
         let columns = Columns {
             headings: self.headings.iter().map(ToString::to_string).collect(),
@@ -223,8 +225,12 @@ pub(super) fn notes(records: &[Record], lanes: &[Lane<'_>]) -> Vec<String> {
     for record in records {
         notes.extend(sharing(record));
         let summary = &record.summary;
-        notes.extend(lateness(&summary.path));
-        notes.extend(summary.next.iter().filter_map(lateness));
+        let paths = std::iter::once(&summary.path).chain(&summary.next);
+        let named = |late: String| match lanes.iter().find(|lane| ptr::eq(lane.record, record)) {
+            Some(lane) if records.len() > 1 => format!("{}: {late}", lane.name),
+            _ => late,
+        };
+        notes.extend(paths.filter_map(lateness).map(named));
     }
     notes
 }

@@ -76,7 +76,8 @@ impl fmt::Display for ScenarioError {
         if !self.field.is_empty() {
             write!(f, "{}: ", self.field)?;
         }
-        f.write_str(&self.reason)
+        // A library's reason goes on after the field without a colon: `queue.min of 90kb is …`.
+        f.write_str(self.reason.strip_prefix("of ").unwrap_or(&self.reason))
     }
 }
 

@@ -1,5 +1,6 @@
 //! Values as they come: from a TOML file, with their lines, or from a command-line option, as text.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
@@ -8,6 +9,9 @@ use toml::de::{DeTable, DeValue};
 use units::{Bytes, Duration, Rate, Ratio};
 
 use super::error::ScenarioError;
+
+/// Errors show so many characters of a value.
+const MOST_SHOWN: usize = 60;
 
 /// A value before it is known what it should mean.
 #[derive(Debug, Clone)]
@@ -79,7 +83,7 @@ impl Value {
     {
         let text = self.text("one value")?;
         text.parse()
-            .map_err(|reason| ScenarioError::new("", format!("\"{text}\": {reason}")))
+            .map_err(|reason| ScenarioError::new("", format!("\"{}\": {reason}", shortened(text))))
     }
 
     /// The scalar as a whole number.
@@ -210,11 +214,19 @@ impl Value {
     /// The error that this value, which it shows, has `reason`.
     pub fn wrong(&self, reason: &str) -> ScenarioError {
         let shown = match self {
-            Value::Scalar(text) => text.as_str(),
-            Value::Table(_) => "this table",
-            Value::List(_) => "this list",
+            Value::Scalar(text) => shortened(text),
+            Value::Table(_) => "this table".into(),
+            Value::List(_) => "this list".into(),
         };
         ScenarioError::new("", format!("{shown} {reason}"))
+    }
+}
+
+/// The beginning of a text that is too long for a line that a person reads.
+fn shortened(text: &str) -> Cow<'_, str> {
+    match text.char_indices().nth(MOST_SHOWN) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()).into(),
+        None => text.into(),
     }
 }
 

@@ -48,7 +48,7 @@ pub fn write_dir(
     let summary = serde_json::to_string_pretty(&observed.summary).expect("a summary is plain data");
     place::write(directory, is_ours, |part| {
         write_text(part, "summary.json", &(summary + "\n"))?;
-        write_text(part, "summary.txt", &text::table(&observed.summary))?;
+        write_text(part, "summary.txt", &text::table(&observed.summary, None))?;
         write_table(part, "ways.parquet", ways(observed), &about)?;
         write_text(part, REPORT, &page(observed, origin))
     })

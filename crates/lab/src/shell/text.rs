@@ -7,12 +7,16 @@ use units::Bytes;
 /// So many connections have a line each.
 const MOST_FLOWS: usize = 10;
 
-/// Both ways side by side, and the largest TCP connections. Ends with a newline.
-pub fn table(summary: &Summary) -> String {
+/// The columns of connections that a terminal may have no room for, the first to go first.
+const SPARE_OF_FLOWS: [&str; 4] = ["RTT min", "resent", "p95", "time"];
+
+/// Both ways side by side, and the largest TCP connections, with all columns or those that fit a terminal of `width`
+/// columns. Ends with a newline.
+pub fn table(summary: &Summary, width: Option<usize>) -> String {
     let mut text = ways(summary).aligned();
     if !summary.flows.is_empty() {
         text.push('\n');
-        text.push_str(&flows(&summary.flows).aligned());
+        text.push_str(&flows(&summary.flows).fitted(width, &SPARE_OF_FLOWS));
     }
     for note in notes(summary) {
         text.push_str(&note);

@@ -132,6 +132,12 @@ fn a_machine_that_was_late_is_told() {
     assert!(!table(std::slice::from_ref(&late), None).contains("machine"));
     late.summary.path.late_packets = Some(31);
     late.summary.path.overflows = Some(0);
+    let other = record("race", "cubic", false);
+    let text = table(&[other, late.clone()], None);
+    assert!(
+        text.contains("\nbbr1: the machine was late for 31"),
+        "{text}"
+    );
     let text = table(&[late], None);
     assert!(
         text.contains("the machine was late for 31 packets") && !text.contains("too slow"),
