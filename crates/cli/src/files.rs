@@ -27,7 +27,7 @@ pub fn write(path: &Path, contents: &[u8]) -> Result<(), Failure> {
         })
 }
 
-/// Checks, before the work whose result it is to have, that [`write`] can write the file.
+/// Checks, before the work whose result it is to have, that [`write()`] can write the file.
 ///
 /// # Errors
 ///

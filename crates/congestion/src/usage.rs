@@ -5,9 +5,11 @@ use units::Bytes;
 /// The most that was in flight at once since everything that had been sent before was settled: acknowledged or declared lost
 /// (Linux `tcp_cwnd_validate`, `max_packets_out`).
 ///
-/// A sender that never fills its window must not grow it (RFC 7661, RFC 9002). But an application that sends less than a
-/// window at a time, again and again, would so keep the initial window for ever. In slow start the window may grow to twice
-/// what was in flight and has been acknowledged, as it would with a window that was full.
+/// A window that is not used should not grow (RFC 9002, "Underutilizing the Congestion Window"). But an application that sends
+/// less than a window at a time, again and again, would so keep the initial window for ever. In slow start the window may grow
+/// to twice what was in flight and has been acknowledged: half of a window is use enough (RFC 7661; Linux
+/// `tcp_is_cwnd_limited`). Linux also shrinks a window that was used in part for longer than a timeout
+/// (`tcp_cwnd_application_limited`); that is not done here.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Usage {
     /// What was sent in all, repetitions included.

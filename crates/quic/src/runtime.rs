@@ -1,6 +1,6 @@
 //! The runtime of an endpoint that sends data: tokio, with a socket that keeps two promises which noq leaves open.
 //!
-//! - **An ACK is never older than it is.** noq's endpoint looks at the clock once, then reads what has arrived, and takes
+//! - **An ACK is never taken for older than it is.** noq's endpoint looks at the clock once, then reads what has arrived, and takes
 //!   the time from before for the time of arrival. If the process loses its processor in between, it reads ACKs of
 //!   milliseconds later as though they had come before, and round-trip times come out shorter than the path's. What was
 //!   read too long after that look at the clock is held back for the endpoint's next turn, which begins with another look.

@@ -99,6 +99,7 @@ pub struct Bbr1 {
     episode: LossEpisode,
     /// The totals of the latest ACK, and of the losses since.
     totals: Totals,
+    latest_losses: Losses,
 
     pacing: Pacing,
     cwnd: Bytes,
@@ -117,6 +118,13 @@ struct Totals {
     delivered_time: Time,
     delivered: Bytes,
     lost: Bytes,
+}
+
+/// The losses that were found last, all at the same time.
+#[derive(Debug, Clone, Copy)]
+struct Losses {
+    at: Time,
+    bytes: Bytes,
 }
 
 impl Bbr1 {
@@ -150,6 +158,10 @@ impl Bbr1 {
                 delivered_time: now,
                 delivered: Bytes::ZERO,
                 lost: Bytes::ZERO,
+            },
+            latest_losses: Losses {
+                at: now,
+                bytes: Bytes::ZERO,
             },
             pacing: Pacing::new(config.pacing_margin, initial_cwnd, mss),
             cwnd: initial_cwnd,
@@ -194,11 +206,21 @@ impl Bbr1 {
             now: ack.now,
             delivered: ack.rate.total_delivered,
             lost: ack.rate.total_lost,
-            has_losses: !ack.rate.newly_lost.is_zero(),
+            has_losses: !self.lost_by(ack).is_zero(),
             is_app_limited,
             is_round_start: self.round.has_just_started(),
             is_probe_bw: self.is_in_probe_bw(),
         });
+    }
+
+    /// What `ack` has shown to be lost. What a timer found before it is not its loss (Linux `tcp_ack`, where
+    /// `rate_sample.losses` begins at zero).
+    fn lost_by(&self, ack: &Ack) -> Bytes {
+        if self.latest_losses.at == ack.now {
+            self.latest_losses.bytes
+        } else {
+            Bytes::ZERO
+        }
     }
 
     fn observe_policer(&mut self, seen: &policer::Observation) {
@@ -261,6 +283,11 @@ impl Controller for Bbr1 {
 
     fn on_packet_lost(&mut self, lost: &Lost) {
         self.totals.lost += lost.packet.bytes;
+        if self.latest_losses.at != lost.now {
+            self.latest_losses.at = lost.now;
+            self.latest_losses.bytes = Bytes::ZERO;
+        }
+        self.latest_losses.bytes += lost.packet.bytes;
     }
 
     fn on_recovery(&mut self, _now: Time, recovery: Recovery, _inflight: Bytes) {

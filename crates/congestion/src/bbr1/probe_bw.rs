@@ -2,7 +2,7 @@
 //! whether there is more bandwidth, then slower to remove the queue if there was not, then at the estimated rate.
 
 use rand_xoshiro::rand_core::Rng;
-use units::{Bytes, Duration, Ratio, Time};
+use units::{Duration, Ratio, Time};
 
 use super::{Bbr1, State};
 use crate::controller::Ack;
@@ -89,7 +89,7 @@ impl Bbr1 {
             // not insist if packets are lost, as a shallow buffer may never hold it.
             let with_next_burst = ack.prior_inflight + self.pacing.quantum();
             return is_full_length
-                && (has_losses(ack)
+                && (!self.lost_by(ack).is_zero()
                     || self.in_network(ack, with_next_burst) >= self.inflight_at(gain));
         }
         if gain < Ratio::ONE {
@@ -101,15 +101,11 @@ impl Bbr1 {
     }
 }
 
-fn has_losses(ack: &Ack) -> bool {
-    ack.rate.newly_lost > Bytes::ZERO
-}
-
 #[cfg(test)]
 mod tests {
-    use units::Rate;
+    use units::{Bytes, Rate};
 
-    use super::super::Config;
+    use super::super::{Config, Losses};
     use super::*;
     use crate::controller::{Connection, RttSample};
     use crate::sampling::RateSample;
@@ -145,20 +141,22 @@ mod tests {
             phase,
             phase_start: Time::ZERO,
         });
+        let now = Time::ZERO + Duration::from_millis(ms);
+        bbr1.latest_losses = Losses {
+            at: now,
+            bytes: newly_lost,
+        };
         bbr1.check_cycle_phase(&Ack {
-            now: Time::ZERO + Duration::from_millis(ms),
+            now,
             newly_acked: MSS,
             prior_inflight: MSS * prior_inflight,
             inflight: MSS * prior_inflight - MSS,
-            rate: RateSample {
-                newly_lost,
-                ..RateSample::default()
-            },
+            rate: RateSample::default(),
             rtt,
             ce_marked: Bytes::ZERO,
             is_cwnd_limited: true,
             is_progress: true,
-            next_departure: Time::ZERO + Duration::from_millis(ms),
+            next_departure: now,
         });
         !matches!(&bbr1.state, State::ProbeBw(cycle) if cycle.phase == phase)
     }

@@ -27,8 +27,6 @@ pub struct LossEpisode {
     /// The transport has entered a recovery that began the episode, and no ACK has come since.
     has_just_opened: bool,
     is_conserving: bool,
-    /// What had been lost in all when the window was last set to what losses had left.
-    settled_losses: Bytes,
     /// A packet was lost since the round started.
     is_round_lossy: bool,
     /// The window to return to after the episode, or after ProbeRTT.
@@ -42,7 +40,6 @@ impl LossEpisode {
             is_transport_recovering: false,
             has_just_opened: false,
             is_conserving: false,
-            settled_losses: Bytes::ZERO,
             is_round_lossy: false,
             prior_cwnd: Bytes::ZERO,
         }
@@ -98,7 +95,6 @@ impl Bbr1 {
         self.episode.is_round_lossy = true;
         self.episode.has_just_opened = false;
         self.episode.is_conserving = false;
-        self.episode.settled_losses = self.totals.lost;
         self.cwnd = self.config.loss_window.bytes(inflight, self.mss);
         self.full_pipe.forget_baseline();
         self.observe_policer(seen);
@@ -122,12 +118,10 @@ impl Bbr1 {
     /// Takes losses out of the window, and keeps it at what is delivered while conserving packets. Returns whether it
     /// does the latter, so that the window must not grow.
     pub(super) fn conserve_packets(&mut self, ack: &Ack) -> bool {
-        let unsettled = ack.rate.total_lost - self.episode.settled_losses;
-        self.cwnd = (self.cwnd - ack.rate.newly_lost.min(unsettled)).max(self.mss);
+        self.cwnd = (self.cwnd - self.lost_by(ack)).max(self.mss);
         let conserved = ack.inflight + ack.newly_acked;
         if mem::take(&mut self.episode.has_just_opened) {
             self.episode.is_conserving = true;
-            self.episode.settled_losses = ack.rate.total_lost;
             self.round.restart(ack.rate.total_delivered);
             self.cwnd = conserved;
         }
@@ -173,8 +167,8 @@ mod tests {
 
     use super::super::Config;
     use super::*;
-    use crate::controller::{Cause, Connection, Controller, Recovery};
-    use crate::sampling::RateSample;
+    use crate::controller::{Cause, Connection, Controller, Lost, Recovery};
+    use crate::sampling::{PacketState, RateSample};
 
     const MSS: Bytes = Bytes::new(1_500);
 
@@ -217,6 +211,34 @@ mod tests {
         }
     }
 
+    /// So many packets are found to be lost.
+    fn lose(bbr1: &mut Bbr1, now: Time, packets: u64) {
+        let packet = PacketState {
+            bytes: MSS * packets,
+            sent_time: at(0),
+            sequence: 0,
+            delivered: Bytes::ZERO,
+            delivered_time: at(0),
+            first_sent_time: at(0),
+            lost: Bytes::ZERO,
+            inflight: MSS,
+            is_app_limited: false,
+        };
+        bbr1.on_packet_lost(&Lost {
+            now,
+            packet,
+            inflight: Bytes::ZERO,
+        });
+    }
+
+    /// The ACK that [`ack`] describes, after its losses.
+    fn hear(bbr1: &mut Bbr1, prior: u64, delivered: u64, lost: u64, inflight: u64) {
+        if lost > 0 {
+            lose(bbr1, at(delivered), lost);
+        }
+        bbr1.on_ack(&ack(prior, delivered, lost, inflight));
+    }
+
     fn recovery(bbr1: &mut Bbr1, recovery: Recovery, inflight: u64) {
         bbr1.on_recovery(at(101), recovery, MSS * inflight);
     }
@@ -224,27 +246,32 @@ mod tests {
     #[test]
     fn conservation_lets_a_packet_leave_for_each_that_arrives() {
         let mut bbr1 = bbr1();
-        bbr1.on_ack(&ack(0, 100, 0, 99));
+        hear(&mut bbr1, 0, 100, 0, 99);
         recovery(&mut bbr1, Recovery::Entered(Cause::Loss), 90);
-        bbr1.on_ack(&ack(0, 101, 0, 89));
+        hear(&mut bbr1, 0, 101, 0, 89);
         assert_eq!(bbr1.cwnd(), MSS * 90);
         // Further losses take nothing from that, but neither is it filled up again.
-        bbr1.on_ack(&ack(0, 102, 9, 80));
+        hear(&mut bbr1, 0, 102, 9, 80);
         assert_eq!(bbr1.cwnd(), MSS * 81);
-        bbr1.on_ack(&ack(0, 103, 0, 80));
+        hear(&mut bbr1, 0, 103, 0, 80);
         assert_eq!(bbr1.cwnd(), MSS * 81);
-        bbr1.on_ack(&ack(0, 104, 40, 60));
+        hear(&mut bbr1, 0, 104, 40, 60);
         assert_eq!(bbr1.cwnd(), MSS * 61, "not 41");
     }
 
     #[test]
     fn a_timer_that_finds_losses_leaves_the_window_until_the_next_ack() {
         let mut bbr1 = bbr1();
-        bbr1.on_ack(&ack(0, 100, 0, 90));
+        hear(&mut bbr1, 0, 100, 0, 90);
+        lose(&mut bbr1, at(110), 60);
         bbr1.on_recovery(at(110), Recovery::Entered(Cause::Loss), MSS * 30);
         assert_eq!(bbr1.cwnd(), MSS * 101, "as it was");
         bbr1.on_ack(&ack(0, 120, 60, 40));
         assert_eq!(bbr1.cwnd(), MSS * 41, "conserved");
+        // A repetition is lost: the timer finds it within the same recovery.
+        lose(&mut bbr1, at(130), 30);
+        bbr1.on_ack(&ack(0, 140, 30, 10));
+        assert_eq!(bbr1.cwnd(), MSS * 41, "not 11");
     }
 
     #[test]

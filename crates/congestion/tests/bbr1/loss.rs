@@ -5,16 +5,16 @@ use congestion::{Bytes, Cause, Controller, Duration, Ratio, Recovery};
 use path::Path;
 
 use crate::bulk;
-use crate::support::{Flow, LossOrder, MSS, at_ms, connection, mbit, path};
+use crate::support::{Flow, MSS, at_ms, connection, mbit, path};
 
 const RTPROP: Duration = Duration::from_millis(100);
 
 /// The share that a flow gets of what random loss leaves of 100 Mbit/s, after Startup.
-fn share_at(loss_percent: u32, config: Config, order: LossOrder) -> f64 {
+fn share_at(loss_percent: u32, config: Config) -> f64 {
     let rate = mbit(100);
     let loss = Ratio::new(loss_percent, 100);
     let path = path(rate, RTPROP, Ratio::new(4, 1), loss);
-    let mut flow = Flow::bulk(Bbr1::new(connection(1), config), path).loss_order(order);
+    let mut flow = Flow::bulk(Bbr1::new(connection(1), config), path);
     flow.run_until(at_ms(20_000));
     let limit = rate.scale(Ratio::new(100 - loss_percent, 100));
     let goodput = flow.goodput(at_ms(2_000), at_ms(20_000));
@@ -23,14 +23,9 @@ fn share_at(loss_percent: u32, config: Config, order: LossOrder) -> f64 {
 
 #[test]
 fn random_loss_is_not_congestion() {
-    for order in [LossOrder::AfterAck, LossOrder::BeforeAck] {
-        for (loss_percent, least) in [(0, 0.95), (1, 0.93), (5, 0.90), (15, 0.80)] {
-            let share = share_at(loss_percent, Config::default(), order);
-            assert!(
-                share >= least,
-                "{share} at {loss_percent} %, losses {order:?}"
-            );
-        }
+    for (loss_percent, least) in [(0, 0.95), (1, 0.93), (5, 0.90), (15, 0.80)] {
+        let share = share_at(loss_percent, Config::default());
+        assert!(share >= least, "{share} at {loss_percent} %");
     }
 }
 
@@ -84,7 +79,7 @@ fn a_recovery_each_round_trip_would_shrink_what_is_in_flight() {
         recovery_end: RecoveryEnd::WithTransport,
         ..Config::default()
     };
-    let share = share_at(5, literal, LossOrder::AfterAck);
+    let share = share_at(5, literal);
     assert!(
         share <= 0.5,
         "{share}: then `AfterLossFreeRound` has no reason to be"

@@ -37,11 +37,11 @@ fn the_policed_rate_is_found_and_kept_to() {
     let goodput = with.goodput(from, to);
     assert!(goodput >= mbit(10).scale(Ratio::new(95, 100)), "{goodput}");
 
-    // For 48 rounds there is no loss; without the model each gain cycle loses its excess.
+    // For 48 rounds there is no loss; without the model each gain cycle loses its excess: a quarter in an eighth of the time.
     let believed = at_ms(1_500) + Duration::from_millis(40) * 30;
     let (kept, cycling) = (loss(&with, from, believed), loss(&without, from, believed));
     assert!(kept <= 0.005, "{kept}");
-    assert!(cycling >= 0.05, "{cycling}");
+    assert!(cycling >= 0.03, "{cycling}");
 
     // Looking whether the policer is still there takes its toll: after 48 rounds gain cycling goes up again, and two
     // intervals of four rounds or more must lose a fifth before there is a policer again. Gain cycling without an end

@@ -19,13 +19,6 @@ const ACK_SIZE: Bytes = Bytes::new(40);
 /// RFC 9002, "Packet Threshold".
 const PACKET_THRESHOLD: u64 = 3;
 
-/// When, relative to the ACK that shows them, losses are reported.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LossOrder {
-    BeforeAck,
-    AfterAck,
-}
-
 pub fn at_ms(ms: u64) -> Time {
     Time::ZERO + Duration::from_millis(ms)
 }
@@ -92,7 +85,6 @@ pub struct Flow<C> {
     pub path: Path<u64>,
     /// One an ACK, in order.
     pub points: Vec<Point>,
-    order: LossOrder,
     now: Time,
     sampler: Sampler,
     outstanding: BTreeMap<u64, InFlight>,
@@ -131,7 +123,6 @@ impl<C: Controller> Flow<C> {
             controller,
             path: Path::new(path, 1).expect("a path that makes sense"),
             points: Vec::new(),
-            order: LossOrder::AfterAck,
             now: Time::ZERO,
             sampler: Sampler::new(Time::ZERO),
             outstanding: BTreeMap::new(),
@@ -150,11 +141,6 @@ impl<C: Controller> Flow<C> {
             backlog: Bytes::ZERO,
             writes: writes.into_iter().collect(),
         }
-    }
-
-    pub fn loss_order(mut self, order: LossOrder) -> Flow<C> {
-        self.order = order;
-        self
     }
 
     /// Lets everything happen that happens until `end`.
@@ -269,9 +255,7 @@ impl<C: Controller> Flow<C> {
             None => self.last_rtt,
         });
         self.largest_acked = self.largest_acked.max(Some(newest));
-        if self.order == LossOrder::BeforeAck {
-            self.detect_losses();
-        }
+        self.detect_losses();
         if self.is_recovering && newest >= self.recovery_start {
             self.is_recovering = false;
             self.controller
@@ -294,9 +278,6 @@ impl<C: Controller> Flow<C> {
             is_progress: true,
             next_departure: self.now,
         });
-        if self.order == LossOrder::AfterAck {
-            self.detect_losses();
-        }
         assert_eq!(
             self.inflight,
             MSS * self.outstanding.len() as u64,

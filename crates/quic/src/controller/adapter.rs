@@ -368,7 +368,9 @@ impl<C: Controller> Adapter<C> {
             self.episode
                 .begin(Cause::Loss, Start::Recovery, self.counts.last_sequence);
             self.counts.timeouts += 1;
-            self.controller.on_timeout(now, self.inflight());
+            // The least window, whatever is in flight (RFC 9002, "Persistent Congestion"); Linux's rule is for a timeout, after
+            // which nothing has been acknowledged.
+            self.controller.on_timeout(now, Bytes::ZERO);
         } else if let Some(start) = newest.and_then(|newest| self.episode.lost(newest)) {
             self.enter_recovery(now, Cause::Loss, start);
         }

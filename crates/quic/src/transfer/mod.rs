@@ -34,7 +34,7 @@
 //!
 //! QUIC with ALPN `fullpipe-transfer/3`. A bidirectional stream for control; unidirectional ones for content, the earlier
 //! the more urgent: one for each block of 256 KiB of a large file, and one for each batch of files that are smaller than
-//! that. Both sides compute from offer and answer what travels in which order ([`plan`]), so nothing that travels says what
+//! that. Both sides compute from offer and answer what travels in which order (`plan`), so nothing that travels says what
 //! it is, and no file costs a round trip.
 //!
 //! 1. Sender, in the flight that ends its handshake: proof (32 bytes), a number of its own that lets the

@@ -13,7 +13,7 @@ pub enum Event {
     Lost(Lost),
     Recovery(Time, Recovery, Bytes),
     Ack(Ack),
-    Timeout(Time),
+    Timeout(Time, Bytes),
     Mtu(Bytes),
 }
 
@@ -72,8 +72,8 @@ impl Controller for Recorder {
         self.events.push(Event::Ack(*ack));
     }
 
-    fn on_timeout(&mut self, now: Time, _inflight: Bytes) {
-        self.events.push(Event::Timeout(now));
+    fn on_timeout(&mut self, now: Time, inflight: Bytes) {
+        self.events.push(Event::Timeout(now, inflight));
     }
 
     fn on_mtu_change(&mut self, mss: Bytes) {

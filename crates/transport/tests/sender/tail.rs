@@ -89,3 +89,28 @@ fn a_loss_that_a_probe_repaired_reduces_cubics_window() {
         assert_eq!(wire.sender.stats().recoveries, u64::from(is_reduced));
     }
 }
+
+/// From one packet on everything is lost, and the application goes on writing. What it wrote less than a round trip before the
+/// timeout is not lost with the rest (RFC 8985, `RACK_mark_losses_on_RTO`), and the window that Linux's BBR has after a
+/// timeout holds it, and one packet more for the repetition.
+#[test]
+fn a_timeout_leaves_young_packets_in_flight_and_room_for_the_repetition() {
+    const FIRST_LOST: u64 = 2_000;
+    let make = |c| AnyController::on_host(Kind::Bbr1, c);
+    let mut wire = Wire::new(&Config::default(), make, |packet, _| {
+        if packet >= FIRST_LOST {
+            Fate::Drop
+        } else {
+            Fate::Pass
+        }
+    });
+    wire.write(FIRST_LOST);
+    wire.run_until(ms(10_000));
+    while wire.sender.stats().timeouts == 0 {
+        wire.write(1);
+        wire.run_until(wire.now + Duration::from_millis(5));
+    }
+    let (cwnd, inflight) = (wire.sender.controller().cwnd(), wire.sender.inflight());
+    assert_eq!(cwnd, inflight);
+    assert!(inflight >= Bytes::new(MSS) * 3, "{inflight}");
+}

@@ -1,6 +1,7 @@
 //! Whole transfers over loopback.
 
 mod disk;
+mod ecn;
 mod flood;
 mod hostile;
 mod many;

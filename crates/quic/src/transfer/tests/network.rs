@@ -58,6 +58,8 @@ struct Inner {
     next_port: u16,
     /// Hosts that nothing reaches, and from which nothing comes.
     cut: HashSet<IpAddr>,
+    /// Hosts that have sent a datagram as capable of ECN.
+    capable_of_ecn: HashSet<IpAddr>,
 }
 
 impl std::fmt::Debug for Datagram {
@@ -78,6 +80,7 @@ impl Network {
             mapped: HashMap::new(),
             next_port: 1024,
             cut: HashSet::new(),
+            capable_of_ecn: HashSet::new(),
         })))
     }
 
@@ -108,6 +111,11 @@ impl Network {
         }
     }
 
+    /// Whether the host at `address` has sent a datagram as capable of ECN.
+    pub fn is_capable_of_ecn(&self, address: impl Into<IpAddr>) -> bool {
+        self.inner().capable_of_ecn.contains(&address.into())
+    }
+
     /// Whether no socket is at `address`.
     pub fn is_free(&self, address: SocketAddr) -> bool {
         self.inner().is_free(address)
@@ -119,6 +127,9 @@ impl Network {
 
     fn send(&self, from: SocketAddr, to: SocketAddr, ecn: Option<EcnCodepoint>, content: &[u8]) {
         let mut inner = self.inner();
+        if ecn.is_some() {
+            inner.capable_of_ecn.insert(from.ip());
+        }
         let now = Instant::now();
         let busy = inner.busy.entry(from).or_insert(now);
         let start = (*busy).max(now);
