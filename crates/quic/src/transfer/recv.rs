@@ -129,13 +129,15 @@ pub(super) async fn converse(store: Arc<Store>, mut knock: Knock, watch: Watch<'
     match result {
         Ok(received) => {
             knock.replies.finish()?;
-            let is_known = match knock.replies.stopped().await {
-                Ok(_) => true,
-                Err(_) => matches!(
-                    knock.connection.close_reason(),
-                    Some(ConnectionError::ApplicationClosed(close)) if close.error_code == code::DONE
-                ),
-            };
+            let has_all = knock.replies.stopped().await.is_ok();
+            // The sender closes as soon as it has read that all is here. If this side did so before, the sender might take
+            // that for the end of this program.
+            let closed = timeout(FAREWELL, knock.connection.closed()).await;
+            let is_done = matches!(
+                closed,
+                Ok(ConnectionError::ApplicationClosed(close)) if close.error_code == code::DONE
+            );
+            let is_known = has_all || is_done;
             Ok((received, is_known))
         }
         Err(error) => {
