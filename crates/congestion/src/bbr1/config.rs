@@ -88,6 +88,19 @@ impl Config {
         }
     }
 
+    /// BBRv1 as Linux ran it from 4.9 to 4.19: without the departure model, which came with 4.20, and without the room
+    /// for aggregated ACKs, which came with 5.1.
+    ///
+    /// The pacing margin came with 4.20, too. Before, FQ counted the link's header, and BBR's rate did not include it. That made
+    /// about the same 1 %, as the comment beside `bbr_pacing_margin_percent` says.
+    pub const fn linux_4_19() -> Config {
+        Config {
+            extra_acked_gain: Ratio::ZERO,
+            has_departure_model: false,
+            ..Config::linux()
+        }
+    }
+
     /// BBR as the paper of 2016 describes it.
     pub const fn paper() -> Config {
         Config {

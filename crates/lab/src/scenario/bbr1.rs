@@ -25,6 +25,8 @@ pub enum Variant {
     /// `linux`: with what the kernel adds.
     #[default]
     Linux,
+    /// `linux-4.19`: as the kernel was in the years of the publications.
+    Linux419,
     /// `paper`: as published in 2016.
     Paper,
 }
@@ -34,8 +36,11 @@ impl Bbr1Spec {
     pub const KEYS: [&str; 4] = ["variant", "cwnd_gain", "policer_model", "departure_model"];
 
     /// The names of the variants.
-    pub(crate) const VARIANTS: [(&str, Variant); 2] =
-        [("linux", Variant::Linux), ("paper", Variant::Paper)];
+    pub(crate) const VARIANTS: [(&str, Variant); 3] = [
+        ("linux", Variant::Linux),
+        ("linux-4.19", Variant::Linux419),
+        ("paper", Variant::Paper),
+    ];
 
     /// Reads the table, or the name of a variant.
     pub(crate) fn read(value: &Value) -> Result<Bbr1Spec, ScenarioError> {
@@ -65,6 +70,7 @@ impl Bbr1Spec {
     pub fn config(&self) -> Config {
         let base = match self.variant {
             Variant::Linux => Config::linux(),
+            Variant::Linux419 => Config::linux_4_19(),
             Variant::Paper => Config::paper(),
         };
         Config {
@@ -101,8 +107,17 @@ mod tests {
         assert_eq!(config, expected);
         assert!(config.cwnd_gain == Ratio::ONE);
         assert_eq!(read.to_string().parse(), Ok(read));
-        let named = scenario("bbr1", "\"linux\"").unwrap();
-        assert_eq!(named.flows[0].bbr1.unwrap().config(), Config::linux());
+        for (name, config) in [
+            ("linux", Config::linux()),
+            ("linux-4.19", Config::linux_4_19()),
+        ] {
+            let named = scenario("bbr1", &format!("{name:?}")).unwrap();
+            assert_eq!(named.flows[0].bbr1.unwrap().config(), config);
+            assert_eq!(named.to_string().parse(), Ok(named));
+        }
+        let of_its_time = Config::linux_4_19();
+        assert!(!of_its_time.has_departure_model);
+        assert_eq!(of_its_time.extra_acked_gain, Ratio::ZERO);
     }
 
     #[test]
