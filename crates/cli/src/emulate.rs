@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use emulator::{DirectionCounters, Relay, RelayConfig, RelayCounters, Sharing};
+use lab::report::count;
 use units::Bytes;
 
 use crate::address::resolve;
@@ -102,7 +103,7 @@ async fn watch(relay: &Relay, interrupt: &mut Interrupt) {
 /// All of it in one line.
 fn told(counters: &RelayCounters, span: Duration) -> String {
     let direction = |one: &DirectionCounters| {
-        let packets = counted(one.delivered_packets, "packet");
+        let packets = count(one.delivered_packets, "packet");
         format!(
             "{packets} ({})",
             human::bytes(Bytes::new(one.delivered_bytes))
@@ -114,12 +115,8 @@ fn told(counters: &RelayCounters, span: Duration) -> String {
         direction(&counters.reverse),
         human::duration(span.into()),
         dropped(counters),
-        counted(counters.clients_seen, "client"),
+        count(counters.clients_seen, "client"),
     )
-}
-
-fn counted(count: u64, of: &str) -> String {
-    format!("{count} {of}{}", if count == 1 { "" } else { "s" })
 }
 
 /// The counters for people: one line a counter, forward and reverse side by side. What never happened is left out.
@@ -206,7 +203,7 @@ fn warning(counters: &RelayCounters) -> Option<String> {
         format!(
             "warning: {} never entered the path, because those on it took all the memory that they may take (256 MiB); \
              a smaller --buffer holds fewer",
-            counted(counters.overload_drops, "packet")
+            count(counters.overload_drops, "packet")
         )
     });
     let warnings: Vec<String> = slow.into_iter().chain(full).collect();

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use emulator::{DirectionCounters, Queued, Relay, RelayCounters};
 use indicatif::ProgressBar;
+use lab::report::count;
 use units::{Bytes, Rate};
 
 use crate::bars::Bars;
@@ -75,10 +76,7 @@ fn lines(counters: &RelayCounters, queued: Queued, rates: [Rate; 2]) -> [String;
     };
     let (forward, reverse) = (&counters.forward, &counters.reverse);
     let lost = forward.random_losses + reverse.random_losses;
-    let clients = match counters.clients_now {
-        1 => "1 client".to_owned(),
-        count => format!("{count} clients"),
-    };
+    let clients = count(counters.clients_now, "client");
     [
         format!(
             "{}  queue {}, {}",

@@ -197,7 +197,7 @@ fn an_interruption_leaves_whole_files_only() {
                 [[destination]]\naddress = \"127.0.0.1:9\"\nover = \"tcp\"\n";
     fs::write(directory.path().join("small.toml"), text).expect("written");
     let mut run = Running::start(directory.path(), ["probe", "small.toml"]);
-    run.stderr_line_with("round 0: 1 probes, 1 failed");
+    run.stderr_line_with("round 0: 1 probe, 1 failed");
     run.signal(Signal::INT);
     let (status, stdout, stderr) = run.finish();
     assert_eq!(status.code(), Some(0), "{stderr}");

@@ -100,8 +100,11 @@ impl Running {
     /// The next line on stderr that contains `part`; those before it are dropped.
     pub fn stderr_line_with(&mut self, part: &str) -> String {
         let mut seen = Vec::new();
+        // For all lines together: some commands say something every minute, for ever.
+        let start = Instant::now();
         loop {
-            match self.stderr.recv_timeout(PATIENCE) {
+            let rest = PATIENCE.saturating_sub(start.elapsed());
+            match self.stderr.recv_timeout(rest) {
                 Ok(line) if line.contains(part) => return line,
                 Ok(line) => seen.push(line),
                 Err(error) => panic!("no line with {part} on stderr ({error}), but {seen:#?}"),
