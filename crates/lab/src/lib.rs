@@ -42,6 +42,7 @@ pub mod population;
 pub mod probe;
 pub mod race;
 pub mod record;
+mod regular;
 pub mod report;
 pub mod scenario;
 pub mod shell;

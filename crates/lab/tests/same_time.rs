@@ -172,3 +172,35 @@ fn ways_without_a_common_bottleneck_add_up_and_others_have_no_share() {
         .map(|one| one.together.limit_share);
     assert!(shares.flatten().all(|share| share < 1.0));
 }
+
+#[test]
+fn equal_transfers_that_end_apart_are_told_by_the_time_in_which_all_live() {
+    let record = run(
+        "name = 'race'\n[path]\nrate = '20mbit'\nrtt = '40ms'\nbuffer = '2bdp'\nloss = '1%'\n\
+         [[flow]]\ncontroller = 'bbr1'\nbytes = '8mb'\n[[flow]]\ncontroller = 'cubic'\nbytes = '8mb'\n\
+         [[flow]]\ncontroller = 'reno'\nbytes = '8mb'\n",
+    );
+    // Over the whole time, all of them have the same, whatever they did to each other.
+    let whole = |one: &lab::record::OfController| one.together.goodput_bps;
+    let shares: Vec<u64> = record.summary.controllers.iter().map(whole).collect();
+    assert!(shares.iter().all(|share| *share == shares[0]), "{shares:?}");
+    let lived = record.while_all_live().unwrap();
+    let first = record.flows.iter().filter_map(|flow| flow.completed).min();
+    assert!(lived.to <= first.unwrap(), "{lived:?}");
+    let goodputs: Vec<u64> = lived
+        .goodputs
+        .iter()
+        .map(|rate| rate.bits_per_sec())
+        .collect();
+    assert!(
+        goodputs[0] > 2 * goodputs[1].max(goodputs[2]),
+        "{goodputs:?}"
+    );
+    assert!(goodputs.iter().sum::<u64>() <= record.summary.path.limit_bps.unwrap());
+    let text = lab::report::table(&[record], None);
+    assert!(text.contains("\nwhile all flows lived, 0 to "), "{text}");
+    assert!(!text.contains("over the same time"), "{text}");
+    // Nobody lived at the same time: nothing to compare.
+    let text = lab::report::table(&[run(IN_TURN)], None);
+    assert!(!text.contains("all flows"), "{text}");
+}

@@ -657,6 +657,11 @@ fn traces_are_found_beside_the_scenario() {
     let scenario = Scenario::load(&file).unwrap();
     let missing = scenario.path.config().unwrap_err();
     assert_eq!(missing.field, "path.trace");
+    // A directory stands for all that is no regular file.
+    std::fs::create_dir(directory.path().join("cell.trace")).unwrap();
+    let error = scenario.path.config().unwrap_err().to_string();
+    assert!(error.ends_with("cell.trace: is no regular file"), "{error}");
+    std::fs::remove_dir(directory.path().join("cell.trace")).unwrap();
     std::fs::write(directory.path().join("cell.trace"), "0\n5\nx\n").unwrap();
     let error = scenario.path.config().unwrap_err().to_string();
     assert!(error.contains("line 3: not a time stamp"), "{error}");
@@ -724,4 +729,46 @@ fn buffers_in_all_their_terms() {
     ] {
         assert!(text.parse::<BufferSpec>().is_err(), "{text}");
     }
+}
+
+#[test]
+fn applications_with_absurdly_many_objects_are_refused() {
+    let with = |app: &str| {
+        let text = MINIMAL.replace("[[flow]]", &format!("[[flow]]\napp = {app}"));
+        text.parse::<Scenario>()
+            .map(|_| ())
+            .map_err(|error| error.to_string())
+    };
+    for (app, field) in [
+        (
+            "{ kind = \"rate\", rate = \"1tbit\", write = \"1b\" }",
+            "write",
+        ),
+        (
+            "{ kind = \"poisson\", interval = \"1ns\", sizes = \"1b\" }",
+            "interval",
+        ),
+        (
+            "{ kind = \"poisson\", load = \"1tbit\", sizes = \"125b\" }",
+            "interval",
+        ),
+    ] {
+        let error = with(app).unwrap_err();
+        assert!(
+            error.contains(&format!("flow.app.{field}: makes ")),
+            "{error}"
+        );
+        assert!(
+            error.contains("more than 100000000; give a larger"),
+            "{error}"
+        );
+        assert_eq!(error.lines().count(), 1);
+    }
+    // A count ends them before.
+    let few = "{ kind = \"poisson\", interval = \"1ns\", sizes = \"1b\", count = 1000 }";
+    assert_eq!(with(few), Ok(()));
+    assert_eq!(
+        with("{ kind = \"rate\", rate = \"1gbit\", write = \"1kb\" }"),
+        Ok(())
+    );
 }

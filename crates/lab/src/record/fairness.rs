@@ -1,7 +1,9 @@
 //! How evenly flows shared a path: over their lives, second by second, and how soon.
 
+use std::ops::Range;
+
 use serde::Serialize;
-use units::Duration;
+use units::{Bytes, Duration, Rate};
 
 use super::flow::FlowRecord;
 use super::summary::optional_millionths;
@@ -105,6 +107,39 @@ impl Fairness {
     }
 }
 
+/// What each of several flows delivered while all of them lived.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WhileAllLive {
+    /// The start of that time, a whole second.
+    pub from: Duration,
+    /// Its end, a whole second too.
+    pub to: Duration,
+    /// What each flow delivered per second of it, in the order of the flows.
+    pub goodputs: Vec<Rate>,
+}
+
+impl WhileAllLive {
+    /// Of flows in a run that ended at `end`; nothing if there is no whole second after the warmup in which all live.
+    pub(super) fn of(
+        flows: &[FlowRecord],
+        warmup: Duration,
+        end: Duration,
+    ) -> Option<WhileAllLive> {
+        let lives = Lives::new(flows, warmup, end);
+        let common = lives.common().filter(|common| !common.is_empty())?;
+        let (from, to) = (lives.interval * common.start, lives.interval * common.end);
+        let goodput = |life: &Life<'_>| {
+            let bytes = common.clone().map(|at| lives.delivered(life, at)).sum();
+            Rate::from_transfer(Bytes::new(bytes), to.saturating_sub(from))
+        };
+        Some(WhileAllLive {
+            from,
+            to,
+            goodputs: lives.flows.iter().map(goodput).collect(),
+        })
+    }
+}
+
 /// The flows over the intervals of their throughput.
 struct Lives<'f> {
     flows: Vec<Life<'f>>,
@@ -149,14 +184,14 @@ impl<'f> Lives<'f> {
     }
 
     /// What a flow delivered in an interval.
-    fn delivered(&self, life: &Life<'_>, interval: u64) -> f64 {
+    fn delivered(&self, life: &Life<'_>, interval: u64) -> u64 {
         let throughput = &life.flow.throughput;
         // A flow that delivered nothing late in a long run has shorter intervals than the others; both are powers of
         // two of a second.
         let parts = self.interval.as_nanos() / throughput.interval().as_nanos();
         let parts = interval * parts..(interval + 1) * parts;
         let bytes = parts.map(|part| usize::try_from(part).map_or(0, |part| throughput.at(part)));
-        bytes.sum::<u64>() as f64
+        bytes.sum()
     }
 
     /// The index of each interval from this one on.
@@ -166,28 +201,36 @@ impl<'f> Lives<'f> {
                 .flows
                 .iter()
                 .filter(|life| life.from <= interval && interval < life.until);
-            let shares: Vec<f64> = live.map(|life| self.delivered(life, interval)).collect();
+            let shares: Vec<f64> = live
+                .map(|life| self.delivered(life, interval) as f64)
+                .collect();
             jain_index(shares.iter().copied()).filter(|_| shares.len() > 1)
         });
         JainPerSecond::of(indices.collect())
     }
 
+    /// The intervals after the warmup that all of them lived through; possibly none.
+    fn common(&self) -> Option<Range<u64>> {
+        let from = self.flows.iter().map(|life| life.from).max()?;
+        let until = self.flows.iter().map(|life| life.until).min()?;
+        Some(from.max(self.first)..until)
+    }
+
     /// From when on all of them had about the same.
     fn convergence(&self) -> Option<Convergence> {
         let start = self.flows.iter().map(|life| life.flow.start).max()?;
-        let from = self
-            .flows
-            .iter()
-            .map(|life| life.from)
-            .max()?
-            .max(self.first);
-        let until = self.flows.iter().map(|life| life.until).min()?;
+        let Range {
+            start: from,
+            end: until,
+        } = self.common()?;
         let seconds = self.interval.as_nanos() / 1_000_000_000;
         let (window, held) = (WINDOW_S.div_ceil(seconds), HELD_S.div_ceil(seconds));
         let is_fair = |first: u64| {
             let shares = self.flows.iter().map(|life| {
                 let intervals = first..first + window;
-                intervals.map(|at| self.delivered(life, at)).sum::<f64>()
+                intervals
+                    .map(|at| self.delivered(life, at) as f64)
+                    .sum::<f64>()
             });
             jain_index(shares).is_some_and(|index| index >= CONVERGED)
         };

@@ -20,7 +20,9 @@ mod together;
 mod transfer;
 
 pub use distribution::Distribution;
-pub use fairness::{CONVERGED, Fairness, HELD_S, JainPerSecond, WINDOW_S, jain_index};
+pub use fairness::{
+    CONVERGED, Fairness, HELD_S, JainPerSecond, WINDOW_S, WhileAllLive, jain_index,
+};
 pub use flow::{Busy, FlowRecord, FlowRecorder, FlowSample, FlowSpan, FlowTotals};
 pub use host::{HandedDown, HostRecorder, HostSummary};
 pub use path::{PathRecord, PathRecorder, PathSample, PathTotals};

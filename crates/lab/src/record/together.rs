@@ -4,6 +4,7 @@ use serde::Serialize;
 use units::{Bytes, Duration, Rate};
 
 use super::Record;
+use super::fairness::WhileAllLive;
 use super::flow::FlowRecord;
 use super::summary::{FlowSummary, optional_millionths};
 use crate::scenario::{FlowSpec, Scenario};
@@ -85,6 +86,12 @@ impl Record {
         let window = Window::of(self.flows.iter(), self.scenario.warmup, end);
         let chosen = self.summary.flows.iter().filter(|flow| is_chosen(flow));
         together(&self.scenario, chosen, window, self.payload_share)
+    }
+
+    /// What each flow delivered while all of them lived; nothing if they never all did for a whole second.
+    pub fn while_all_live(&self) -> Option<WhileAllLive> {
+        let end = Duration::from_nanos((self.summary.duration_s * 1e9).round() as u64);
+        WhileAllLive::of(&self.flows, self.scenario.warmup, end)
     }
 }
 

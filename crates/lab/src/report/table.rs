@@ -2,12 +2,12 @@
 
 use std::ptr;
 
-use units::Bytes;
+use units::{Bytes, Rate};
 
 use super::columns::Columns;
 use super::lanes::{Group, Lane, bits_per_sec, bytes, count, groups, lanes, percent, span};
 use super::page::cells;
-use crate::record::{Completions, PathSummary, Record, Together};
+use crate::record::{Completions, FlowRecord, PathSummary, Record, Together};
 
 /// So many flows have a line each.
 const MOST_LINES: usize = 20;
@@ -249,7 +249,10 @@ fn sharing(record: &Record) -> Vec<String> {
         }
     };
     let mut sums = vec![format!("all flows over the same time: {}", told(all))];
-    if record.summary.controllers.len() > 1 {
+    if end_apart(record) {
+        // Over the whole time, equal transfers have equal shares by definition, whatever they did to each other.
+        sums = while_all_live(record);
+    } else if record.summary.controllers.len() > 1 {
         sums.extend(record.summary.controllers.iter().map(|one| {
             format!(
                 "  {} ×{}: {}",
@@ -271,6 +274,41 @@ fn sharing(record: &Record) -> Vec<String> {
         .map(|after| format!("converged {after:.0} s after the last start"));
     let even = [jain, each, converged].into_iter().flatten();
     sums.into_iter().chain(even).collect()
+}
+
+/// Whether some transfers of a record were complete before others ended.
+fn end_apart(record: &Record) -> bool {
+    let ends = || record.flows.iter().map(|flow| flow.completed);
+    let first = ends().flatten().min();
+    first.is_some_and(|first| ends().any(|end| end.is_none_or(|end| end > first)))
+}
+
+/// What the flows of each controller delivered while all flows lived; nothing if there is no such time.
+fn while_all_live(record: &Record) -> Vec<String> {
+    let Some(lived) = record.while_all_live() else {
+        return Vec::new();
+    };
+    let goodputs = || record.flows.iter().zip(&lived.goodputs);
+    let sum = |rates: &mut dyn Iterator<Item = &Rate>| {
+        bits_per_sec(rates.map(|rate| rate.bits_per_sec() as f64).sum())
+    };
+    let all = sum(&mut goodputs().map(|(_, rate)| rate));
+    let time = format!(
+        "{:.0} to {:.0} s",
+        lived.from.as_secs_f64(),
+        lived.to.as_secs_f64()
+    );
+    let mut lines = vec![format!("while all flows lived, {time}: {all}")];
+    if record.summary.controllers.len() > 1 {
+        lines.extend(record.summary.controllers.iter().map(|one| {
+            let own = |flow: &FlowRecord| flow.controller.to_string() == one.controller;
+            let mut own = goodputs()
+                .filter(|(flow, _)| own(flow))
+                .map(|(_, rate)| rate);
+            format!("  {} ×{}: {}", one.controller, one.flows, sum(&mut own))
+        }));
+    }
+    lines
 }
 
 /// Whether the machine was too slow to be the path.

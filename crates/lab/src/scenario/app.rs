@@ -78,6 +78,23 @@ pub(crate) fn is_endless(app: &Config) -> bool {
     }
 }
 
+/// How many objects or frames the application begins on its own in this time, whatever the network does, and the field
+/// that says how often; nothing if it waits for the network.
+pub(crate) fn begun_within(app: &Config, time: units::Duration) -> Option<(&'static str, u64)> {
+    let within = |interval: units::Duration| time.as_nanos() / interval.as_nanos().max(1);
+    match app {
+        Config::Bulk | Config::Transfer { .. } | Config::Requests(_) | Config::Video(_) => None,
+        Config::Poisson(poisson) => {
+            let most = poisson.count.unwrap_or(u64::MAX);
+            Some(("interval", within(poisson.interval).min(most)))
+        }
+        Config::RateLimited(limited) => {
+            let write = limited.write.get().max(1);
+            Some(("write", limited.rate.bytes_in(time).get() / write))
+        }
+    }
+}
+
 fn requests(fields: &Fields<'_>) -> Result<Requests, ScenarioError> {
     let usual = Requests::default();
     Ok(Requests {

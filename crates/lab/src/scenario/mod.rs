@@ -53,6 +53,9 @@ const MAX_FLOWS: u64 = 100_000;
 /// Beyond it there is no such chain.
 const MAX_HOPS: usize = 64;
 
+/// The most objects and frames that the applications of a group of flows begin: more take hours and are a mistake in a unit.
+const MAX_APP_EVENTS: u64 = 100_000_000;
+
 /// What the path is and who sends over it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Scenario {
@@ -203,6 +206,16 @@ impl Scenario {
                     flow.stagger, flow.count
                 );
                 return Err(self.flow_error(index, "stagger", &reason));
+            }
+            let lives = duration.saturating_sub(flow.start);
+            if let Some((field, begun)) = app::begun_within(&flow.app, lives) {
+                let events = begun.saturating_mul(flow.count);
+                if events > MAX_APP_EVENTS {
+                    let reason = format!(
+                        "makes {events} objects in a run of {duration}, more than {MAX_APP_EVENTS}; give a larger {field}"
+                    );
+                    return Err(self.flow_error(index, &format!("app.{field}"), &reason));
+                }
             }
         }
         Ok(())

@@ -1,7 +1,6 @@
 //! A path as people describe it, turned into what `path` runs; and what it allows.
 
 use std::fmt;
-use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
@@ -13,6 +12,7 @@ use super::error::ScenarioError;
 use super::link_spec::LinkSpec;
 use super::path_spec::PathSpec;
 use super::propagation::hop_name;
+use crate::regular;
 
 /// An hour at 100 Mbit/s is about 240 MB of text; what is larger is probably no trace.
 const MAX_TRACE: u64 = 1 << 28;
@@ -147,7 +147,7 @@ fn read_trace(file: &Path) -> Result<Trace, ScenarioError> {
         ScenarioError::new("trace", format!("{}: {reason}", file.display()))
     };
     let mut text = String::new();
-    let opened = File::open(file).map_err(|error| wrong(&error))?;
+    let opened = regular::open(file).map_err(|error| wrong(&error))?;
     // One byte more than allowed tells a file that is too large from one that just fits, whatever it is.
     opened
         .take(MAX_TRACE + 1)

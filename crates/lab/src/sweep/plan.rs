@@ -1,13 +1,13 @@
 //! What a sweep will run: every point of its grid, as often as it repeats them.
 
 use std::collections::HashMap;
-use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use super::seed;
 use super::spec::{Sweep, SweepError};
 use crate::engine;
+use crate::regular;
 use crate::scenario::Scenario;
 
 /// The most runs of a sweep: more would be a mistake in an axis.
@@ -138,6 +138,6 @@ fn key(
 /// What is in the file.
 fn hash(file: &Path) -> io::Result<blake3::Hash> {
     let mut hasher = blake3::Hasher::new();
-    hasher.update_reader(File::open(file)?)?;
+    hasher.update_reader(regular::open(file)?)?;
     Ok(hasher.finalize())
 }

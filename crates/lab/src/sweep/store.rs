@@ -2,13 +2,15 @@
 //! its own checksum, so that what a crash or a hand has changed is not taken for a result.
 
 use std::collections::HashMap;
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+
+use crate::regular;
 
 /// The runs that are done.
 #[derive(Debug)]
@@ -63,13 +65,7 @@ impl Store {
             file: path.clone(),
             source,
         };
-        let mut file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(&path)
-            .map_err(failed)?;
+        let mut file = regular::open_own(&path).map_err(failed)?;
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Err(StoreError::Locked(path)),
@@ -281,6 +277,17 @@ mod tests {
             let is_ours = changed.starts_with(BEGIN);
             assert_eq!(store.damaged(), usize::from(!is_ours));
         }
+    }
+
+    #[test]
+    fn a_link_is_not_followed_and_what_it_names_stays() {
+        let directory = tempfile::tempdir().unwrap();
+        let victim = directory.path().join("victim");
+        fs::write(&victim, "{\"key\"").unwrap();
+        std::os::unix::fs::symlink(&victim, directory.path().join(Store::FILE)).unwrap();
+        let error = Store::open(directory.path()).unwrap_err().to_string();
+        assert!(error.contains("runs.jsonl: is a symbolic link"), "{error}");
+        assert_eq!(fs::read(&victim).unwrap(), b"{\"key\"");
     }
 
     #[test]
