@@ -15,7 +15,7 @@ pub struct Left {
     pub path: PathBuf,
     /// The name that it would have got, or had.
     pub name: OsString,
-    /// What it is: [`PART`] or [`OLD`].
+    /// What it is: `PART` or `OLD`.
     pub what: &'static str,
 }
 
@@ -33,7 +33,7 @@ pub fn beside(path: &Path, what: &str) -> PathBuf {
 
 /// What writers that are gone left in the directory. Nothing if it cannot be read: there is nothing to clean up then.
 ///
-/// A writer is gone if there is no process of its number, or that is this one; and if nobody [holds](hold) it, which is
+/// A writer is gone if there is no process of its number, or that is this one; and if nobody holds it (`hold`), which is
 /// asked because numbers mean something else in another container.
 pub fn left_behind(directory: &Path) -> Vec<Left> {
     let entries = fs::read_dir(directory).into_iter().flatten().flatten();
