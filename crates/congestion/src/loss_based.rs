@@ -22,7 +22,7 @@
 //!   passed, but not below the initial window, with three quarters of what it was as the threshold, so that slow start gets
 //!   it back soon (RFC 2861; Linux `tcp_cwnd_restart`).
 //! - **A window that is not used** does not grow; but in slow start up to twice what was in flight, as that much was
-//!   proven ([`usage`](crate::usage)).
+//!   proven (`usage.rs`).
 
 use core::fmt::Debug;
 
