@@ -6,7 +6,7 @@ use std::time::SystemTime;
 use clap::Args;
 use congestion::kind::Kind;
 use quic::controller::factory;
-use quic::transfer::{self, SenderConfig, Ticket};
+use transfer::{SenderConfig, Ticket};
 
 use crate::controllers;
 use crate::failure::Failure;

@@ -6,7 +6,7 @@ use super::super::connect::send_on;
 use super::super::disk::RealDisk;
 use super::network::{Network, in_virtual_time};
 use super::*;
-use crate::controller::factory;
+use quic::controller::factory;
 
 const RECEIVER: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
 const SENDER: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 2);

@@ -8,7 +8,7 @@ use super::super::ranges::Ranges;
 use super::super::wire::{self, Answer, Kind, Offer, Offered, Reply};
 use super::super::{NameProblem, tree};
 use super::*;
-use crate::endpoint::{Identity, SERVER_NAME, Sockets, Udp};
+use quic::endpoint::{Identity, SERVER_NAME, Sockets, Udp};
 
 /// A sender made by hand.
 pub struct Client {

@@ -14,7 +14,7 @@ use std::str::FromStr;
 use data_encoding::{DecodeKind, Encoding, Specification};
 use ring::rand::{SecureRandom, SystemRandom};
 
-use crate::endpoint::Fingerprint;
+use quic::endpoint::Fingerprint;
 
 /// What every ticket starts with; the digit is the version.
 const FAMILY: &str = "fp";

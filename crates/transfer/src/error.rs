@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::name::NameProblem;
 use super::ticket::TicketError;
 use super::wire::WireError;
-use crate::endpoint::EndpointError;
+use quic::endpoint::EndpointError;
 
 /// A transfer failed. Its `Display` form is one line that says what to do, for people.
 #[derive(Debug, thiserror::Error)]

@@ -89,10 +89,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::controller::Controllers;
 use noq::{TransportConfig, VarInt};
-
-use crate::endpoint;
+use quic::controller::Controllers;
+use quic::endpoint;
 
 pub use connect::{SenderConfig, send};
 pub use error::{Error, Refusal};
