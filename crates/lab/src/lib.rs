@@ -1,6 +1,6 @@
 //! Scenario × engine → record.
 //!
-//! - A [`Scenario`](scenario::Scenario) says what the path is and who sends over it: plain data.
+//! - A [`Scenario`] says what the path is and who sends over it: plain data.
 //! - An [`Engine`] runs it: [`Sim`], packets in virtual time; [`Quic`], real UDP packets and our controllers; [`Linux`],
 //!   the kernel's own TCP.
 //! - A [`Record`] is what was observed, in one schema whatever the engine.
