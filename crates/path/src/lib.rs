@@ -41,6 +41,8 @@ mod config;
 mod counters;
 mod demand;
 mod flight;
+#[cfg(any(test, fuzzing))]
+pub mod fuzz;
 mod jitter;
 mod link;
 mod loss;
