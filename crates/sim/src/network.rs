@@ -80,10 +80,8 @@ impl Network {
                 capacity: Capacity::Rate(rate),
                 ..LinkConfig::default()
             };
-            network.add(card, 0, Some(host)).map_err(|error| {
-                let place = format!("hosts[{host}].nic");
-                ConfigError::new(place, error.problem().to_owned())
-            })?;
+            let added = network.add(card, 0, Some(host));
+            added.map_err(|error| error.of(format!("hosts[{host}].nic")))?;
         }
         Ok(network)
     }
@@ -102,10 +100,7 @@ impl Network {
                 .any(|change| change.delay.is_some_and(Duration::is_zero));
         self.takes_time
             .push(is_delayed || config.capacity != Capacity::Unlimited);
-        let link = Link::new(config, seed).map_err(|error| {
-            ConfigError::new(error.field().to_owned(), error.problem().to_owned())
-        })?;
-        self.links.push(link);
+        self.links.push(Link::new(config, seed)?);
         self.nic_of.push(nic_of);
         self.agenda.grow(self.links.len());
         Ok(self.links.len() - 1)
@@ -162,9 +157,8 @@ impl Network {
             delay,
             ..LinkConfig::default()
         };
-        let link = self
-            .add(config, 0, None)
-            .map_err(|error| ConfigError::new("access", error.problem().to_owned()))?;
+        let link = self.add(config, 0, None);
+        let link = link.map_err(|error| error.of("access"))?;
         self.delays.insert(delay, link);
         Ok(link)
     }

@@ -8,9 +8,8 @@ mod droptail;
 mod fq_codel;
 mod red;
 
-use units::{Bytes, Rate, Time};
+use units::{Bytes, ConfigError, Rate, Time};
 
-use crate::config::ConfigError;
 use crate::counters::Count;
 use crate::parcel::{Ecn, Parcel};
 use crate::random::Stream;

@@ -22,8 +22,8 @@ mod requests;
 mod sizes;
 mod video;
 
-use crate::error::ConfigError;
 use crate::{Bytes, Time};
+use units::ConfigError;
 
 pub use config::{Config, Connections, Pause, Poisson, RateLimited, Requests, Video};
 pub use objects::Transfer;
