@@ -164,6 +164,7 @@ impl Network {
     }
 
     /// Segments of one connection set out together, all with the same ECN field.
+    #[inline]
     pub(crate) fn send(
         &mut self,
         now: Time,
@@ -208,22 +209,26 @@ impl Network {
     }
 
     /// When something next comes out of a link, or may.
+    #[inline]
     pub(crate) fn next_at(&self) -> Time {
         self.agenda.next_at()
     }
 
     /// The link that [`Network::next_at`] is about.
+    #[inline]
     pub(crate) fn next(&mut self) -> Option<usize> {
         self.agenda.first()
     }
 
     /// What comes out of `link` next, unless something overtakes it.
+    #[inline]
     pub(crate) fn upcoming(&self, link: usize) -> Option<&Packet> {
         self.links.get(link)?.upcoming()
     }
 
     /// What next comes out of the link `from` at `now`; to be called until there is nothing. Packets that have further
     /// links before them enter the next one.
+    #[inline]
     pub(crate) fn receive(&mut self, now: Time, from: usize) -> Option<Out> {
         loop {
             let link = self.links.get_mut(from)?;
@@ -254,6 +259,7 @@ impl Network {
 }
 
 /// When a link is to be asked for packets.
+#[inline]
 fn next_event(link: &Link<Packet>) -> Time {
     link.next_event().unwrap_or(Time::MAX)
 }

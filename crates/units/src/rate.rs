@@ -47,6 +47,7 @@ impl Rate {
     }
 
     /// The rate at which `bytes` pass in `span`, rounded down; [`Rate::MAX`] for bytes in no time, zero for none.
+    #[inline]
     pub fn from_transfer(bytes: Bytes, span: Duration) -> Rate {
         if bytes.is_zero() {
             return Rate::ZERO;
@@ -64,6 +65,7 @@ impl Rate {
     }
 
     /// The bytes that pass in `span`, rounded down: with an RTT, the bandwidth-delay product.
+    #[inline]
     pub fn bytes_in(self, span: Duration) -> Bytes {
         if let Some(product) = self.0.checked_mul(span.as_nanos()) {
             return Bytes::new(product / NANOS_PER_SEC as u64);
@@ -74,6 +76,7 @@ impl Rate {
     }
 
     /// The time that `bytes` take, rounded up; [`Duration::MAX`] at rate zero, unless there is nothing to send.
+    #[inline]
     pub fn time_for(self, bytes: Bytes) -> Duration {
         if bytes.is_zero() {
             return Duration::ZERO;
@@ -89,6 +92,7 @@ impl Rate {
     }
 
     /// The rate times an exact ratio, rounded down.
+    #[inline]
     pub fn scale(self, by: Ratio) -> Rate {
         Rate(by.of(self.0))
     }

@@ -43,6 +43,7 @@ impl Ratio {
     }
 
     /// `value` times this ratio, rounded down.
+    #[inline]
     pub const fn of(self, value: u64) -> u64 {
         if let Some(product) = value.checked_mul(self.numerator as u64) {
             return product / self.denominator as u64;
@@ -56,6 +57,7 @@ impl Ratio {
     }
 
     /// `bytes` times this ratio, rounded down.
+    #[inline]
     pub const fn of_bytes(self, bytes: Bytes) -> Bytes {
         Bytes::new(self.of(bytes.get()))
     }
