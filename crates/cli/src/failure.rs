@@ -3,7 +3,7 @@
 use std::fmt::Display;
 use std::process::ExitCode;
 
-use crate::output;
+use crate::terminal::output;
 
 /// An end without success. Reported once, by `main`.
 #[derive(Debug)]

@@ -1,50 +1,18 @@
 //! The `fullpipe` command: arguments in, exit code out.
 
-mod address;
-mod bars;
-mod calibrate;
-mod claims;
-mod command_line;
-mod controllers;
-mod document;
-mod emulate;
-mod engines;
+mod commands;
 mod failure;
-mod figures;
 mod files;
-mod human;
-mod input;
-mod interrupt;
-mod lanes;
-mod machine;
-mod output;
-mod override_option;
-mod path_options;
-mod probe;
-mod program;
-mod progress;
-mod race;
-mod recv;
-mod relay_status;
-mod report_file;
-mod results_directory;
-mod run;
-mod run_bar;
-mod send;
-mod shell;
-mod signals;
-mod stdin_file;
-mod study_options;
-mod sweep;
-mod sweep_bar;
-mod ticket;
-mod usage;
+mod options;
+mod terminal;
 
 use std::process::ExitCode;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
+use commands::{calibrate, claims, emulate, figures, probe, race, recv, run, send, shell, sweep};
 use failure::Failure;
+use options::usage;
 
 /// BBR congestion control that can be run, measured and trusted
 #[derive(Debug, Parser)]

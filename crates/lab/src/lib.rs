@@ -1,52 +1,103 @@
-//! Scenario × engine → record → report.
+//! Scenario × engine → record.
 //!
-//! - A [`scenario`] says what the path is and who sends over it: plain data, from TOML or options.
-//! - An [`engine`] runs it: [`engine::Sim`], packets in virtual time; [`engine::Quic`], real UDP packets and our controllers;
-//!   [`engine::Linux`], the kernel's own TCP.
-//! - A [`record`] is what was observed, in one schema whatever the engine: samples over time, and a summary.
-//! - A [`report`] turns records into a table, JSON, or a page with plots.
+//! - A [`Scenario`] says what the path is and who sends over it: plain data.
+//! - An [`Engine`] runs it: [`Sim`], packets in virtual time; [`Quic`], real UDP packets and our controllers; [`Linux`],
+//!   the kernel's own TCP.
+//! - A [`Record`] is what was observed, in one schema whatever the engine.
 //!
-//! A [`shell`] is any program behind a path. A [`sweep`] runs a scenario at every point of a grid. A [`study`] is many
-//! scenarios and their records; [`claims`] judges by them what was published about BBR. [`calibrate`] runs a set of
-//! scenarios on two engines and compares them. A [`population`] is many paths drawn from distributions. A [`probe`] sends the same bytes again and again over connections that are kept
-//! open. A [`race`] is the same payload over the same path, once a controller.
-//!
-//! ```no_run
-//! use lab::{Cancel, race::Race, report};
+//! ```
+//! use lab::{Cancel, Engine, Sim};
+//! use scenario::Scenario;
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let mut race = Race::default();
-//! race.path.set("loss", "2%")?;
-//! race.path.check()?;
-//! let cancel = Cancel::new(); // keep a clone for Ctrl-C
-//! let records = race.run(&|lane| println!("{}: {}", lane.controller, lane.rate), &cancel)?;
-//! print!("{}", report::table(&records, None));
-//! let origin = report::Origin {
-//!     command: "fullpipe race --loss 2%".to_string(),
-//!     generated: std::time::SystemTime::now(),
-//! };
-//! std::fs::write("race.html", report::html(&records, &origin))?;
+//! let scenario: Scenario = r#"
+//!     name = "light-loss"
+//!     duration = "5s"
+//!     path = { rate = "10mbit", rtt = "40ms", buffer = "4bdp", loss = "1%" }
+//!     flow = [{ controller = "bbr1" }, { controller = "cubic" }]
+//! "#
+//! .parse()?;
+//! let record = Sim::new().run(&scenario, &|_| (), &Cancel::new())?;
+//! for flow in &record.flows {
+//!     println!("{}: {:?}", flow.summary.controller, flow.summary.goodput_bps);
+//! }
 //! # Ok(())
 //! # }
 //! ```
-//!
-//! Errors are one line each, for people: [`scenario::ScenarioError`] with the field and the fix,
-//! [`engine::EngineError`] and [`race::RaceError`] with what failed.
 
-pub mod calibrate;
-pub mod claims;
-pub mod draw;
-pub mod engine;
-pub mod figures;
-pub mod population;
-pub mod probe;
-pub mod race;
-pub mod record;
-mod regular;
-pub mod report;
-pub mod scenario;
-pub mod shell;
-pub mod study;
-pub mod sweep;
+mod advance;
+mod error;
+mod flow;
+mod kind;
+mod linux;
+mod quic;
+mod sim;
+mod ways;
 
-pub use engine::Cancel;
+use units::{Bytes, Duration, Rate};
+
+pub use advance::Advance;
+pub use error::EngineError;
+pub use kind::{EngineKind, UnknownEngine};
+pub use linux::Linux;
+pub use quic::Quic;
+pub use sim::Sim;
+
+use record::Record;
+use scenario::{Controller, Scenario};
+
+/// Ends a run before its time. Clones are of the same token: keep one for a Ctrl-C handler and give the other to the
+/// run.
+pub type Cancel = tokio_util::sync::CancellationToken;
+
+/// Runs scenarios.
+pub trait Engine {
+    /// Its name in records.
+    fn name(&self) -> &'static str;
+
+    /// Whether this engine can run the scenario.
+    ///
+    /// # Errors
+    ///
+    /// The scenario makes no sense, or asks for what this engine cannot do; the error's field is the one to mend.
+    fn check(&self, scenario: &Scenario) -> Result<(), EngineError>;
+
+    /// Runs a scenario to its end and blocks meanwhile; call it from a thread that may be blocked. `watch` is told about
+    /// every flow some twenty times a second, from threads of the engine, and must return soon.
+    ///
+    /// Once `cancel` is cancelled, the run ends within a moment, and its record is of what happened until then
+    /// ([`Summary::is_partial`](record::Summary)).
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Engine::check`]; or the run failed.
+    fn run(
+        &self,
+        scenario: &Scenario,
+        watch: &(dyn Fn(Progress) + Sync),
+        cancel: &Cancel,
+    ) -> Result<Record, EngineError>;
+}
+
+/// How far a flow has come.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Progress {
+    /// Which of the scenario's flows.
+    pub flow: usize,
+    /// Its controller.
+    pub controller: Controller,
+    /// When, from the start of the run.
+    pub at: Duration,
+    /// Payload delivered, as far as the sender knows; exact at the end.
+    pub delivered: Bytes,
+    /// Payload to deliver; `None` if the flow sends until the end of the run.
+    pub total: Option<Bytes>,
+    /// Payload delivered per second, of late; at the end, over the flow's whole life.
+    pub rate: Rate,
+    /// The last measured round-trip time.
+    pub rtt: Option<Duration>,
+    /// The name of the controller's state; empty before the first ACK.
+    pub state: &'static str,
+    /// Whether the flow has ended.
+    pub is_done: bool,
+}

@@ -4,9 +4,9 @@ use std::io::{Write, stderr};
 use std::thread;
 use std::time::{Duration as RealTime, Instant};
 
-use lab::engine::{Cancel, Engine, Linux};
-use lab::record::{FlowSummary, Record};
-use lab::scenario::Scenario;
+use lab::{Cancel, Engine, Linux};
+use record::{FlowSummary, Record};
+use scenario::Scenario;
 
 fn scenario(text: &str) -> Scenario {
     format!("name = \"test\"\n{text}").parse().unwrap()
@@ -158,7 +158,7 @@ fn a_flow_crosses_its_hops() {
         goodput(&flows[0]) < 5e6 && goodput(&flows[1]) > 6e6,
         "{flows:?}"
     );
-    let used = |path: &lab::record::PathSummary| path.utilization.unwrap();
+    let used = |path: &record::PathSummary| path.utilization.unwrap();
     assert!(used(&record.summary.path) > 0.4 && used(&record.summary.next[0]) > 0.4);
 }
 

@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use lab::Cancel;
-use lab::engine::{Engine, Quic};
-use lab::scenario::Scenario;
+use lab::{Engine, Quic};
+use scenario::Scenario;
 
 const SCENARIO: &str = "name = \"shared\"\nduration = \"2s\"\n[path]\nrate = \"20mbit\"\nrtt = \"40ms\"\nbuffer = \"4bdp\"\n\
                         [[flow]]\ncontroller = \"bbr1\"\ncount = 2\n[[flow]]\ncontroller = \"cubic\"\ncount = 2\n";

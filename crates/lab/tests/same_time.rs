@@ -1,10 +1,10 @@
 //! Shares and sums of flows that do not live equally long: no sum is more than the path allows.
 
 use lab::Cancel;
-use lab::engine::{Engine, Sim};
-use lab::record::Record;
-use lab::scenario::Scenario;
+use lab::{Engine, Sim};
 use proptest::prelude::*;
+use record::Record;
+use scenario::Scenario;
 
 fn run(text: &str) -> Record {
     let scenario: Scenario = text
@@ -181,7 +181,7 @@ fn equal_transfers_that_end_apart_are_told_by_the_time_in_which_all_live() {
          [[flow]]\ncontroller = 'reno'\nbytes = '8mb'\n",
     );
     // Over the whole time, all of them have the same, whatever they did to each other.
-    let whole = |one: &lab::record::OfController| one.together.goodput_bps;
+    let whole = |one: &record::OfController| one.together.goodput_bps;
     let shares: Vec<u64> = record.summary.controllers.iter().map(whole).collect();
     assert!(shares.iter().all(|share| *share == shares[0]), "{shares:?}");
     let lived = record.while_all_live().unwrap();
@@ -197,10 +197,10 @@ fn equal_transfers_that_end_apart_are_told_by_the_time_in_which_all_live() {
         "{goodputs:?}"
     );
     assert!(goodputs.iter().sum::<u64>() <= record.summary.path.limit_bps.unwrap());
-    let text = lab::report::table(&[record], None);
+    let text = report::table(&[record], None);
     assert!(text.contains("\nwhile all flows lived, 0 to "), "{text}");
     assert!(!text.contains("over the same time"), "{text}");
     // Nobody lived at the same time: nothing to compare.
-    let text = lab::report::table(&[run(IN_TURN)], None);
+    let text = report::table(&[run(IN_TURN)], None);
     assert!(!text.contains("all flows"), "{text}");
 }

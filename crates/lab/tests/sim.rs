@@ -3,9 +3,9 @@
 use std::thread;
 
 use lab::Cancel;
-use lab::engine::{self, Engine, EngineError, Quic, Sim};
-use lab::record::Record;
-use lab::scenario::Scenario;
+use lab::{Engine, EngineError, Quic, Sim};
+use record::Record;
+use scenario::Scenario;
 
 fn scenario(text: &str) -> Scenario {
     format!("name = \"test\"\n{text}").parse().unwrap()
@@ -351,11 +351,11 @@ fn a_path_that_lets_nothing_through_ends_a_run_without_a_duration() {
 
 #[test]
 fn engines_by_name() {
-    for kind in engine::Kind::ALL {
+    for kind in lab::EngineKind::ALL {
         assert_eq!(kind.name().parse(), Ok(*kind));
         assert_eq!(kind.engine().name(), kind.name());
     }
-    let unknown = "simm".parse::<engine::Kind>().unwrap_err().to_string();
+    let unknown = "simm".parse::<lab::EngineKind>().unwrap_err().to_string();
     assert_eq!(unknown, "unknown engine; known: sim, quic, linux");
 }
 

@@ -153,7 +153,7 @@ fn a_directory_holds_everything_and_only_a_record_is_replaced() {
         let mut written: Value = serde_json::from_slice(&text).expect("JSON");
         written["wall_s"].take();
         assert_eq!(written, printed);
-        for file in lab::report::FILES
+        for file in report::FILES
             .into_iter()
             .chain(["flow-1.sqlog", "grid.parquet"])
         {

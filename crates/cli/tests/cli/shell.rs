@@ -179,7 +179,7 @@ fn reports_are_whole() {
         name.to_string_lossy().into_owned()
     });
     let names: BTreeSet<String> = names.collect();
-    assert_eq!(names, lab::shell::FILES.map(str::to_owned).into());
+    assert_eq!(names, shell::FILES.map(str::to_owned).into());
     let page = fs::read_to_string(out.join("report.html")).expect("a page");
     assert!(page.contains("1.00 Mbit/s") && !page.contains("{{"));
     assert_eq!(fs::read_dir(directory.path()).expect("there").count(), 1);

@@ -1,0 +1,13 @@
+//! The commands: each parses, calls, and shows.
+
+pub mod calibrate;
+pub mod claims;
+pub mod emulate;
+pub mod figures;
+pub mod probe;
+pub mod race;
+pub mod recv;
+pub mod run;
+pub mod send;
+pub mod shell;
+pub mod sweep;

@@ -1,0 +1,78 @@
+//! `fullpipe recv`: receives files.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use clap::Args;
+use transfer::{Receiver, ReceiverConfig, Resumption, STATE_FOLDER};
+
+use crate::failure::Failure;
+use crate::options::address::resolve;
+use crate::terminal::interrupt;
+use crate::terminal::output;
+use crate::terminal::progress::Progress;
+
+/// Receive files and directories from `fullpipe send`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+This command prints a ticket on stdout. Pass it to the sender over a channel that you trust. The ticket lets its holder \
+send once, or with --keep as long as this command runs. A file appears under its name only when it is whole and verified. After an \
+interruption, the same command prints the same ticket and continues from what was verified.")]
+pub struct Options {
+    /// Where to listen; port 0 takes a free one, and `[::]:0` serves IPv6 too
+    #[arg(long, value_name = "ADDR", value_parser = resolve, default_value = "0.0.0.0:0")]
+    listen: SocketAddr,
+    /// What the ticket says instead of this machine's addresses, as behind a NAT; may be repeated
+    #[arg(long, value_name = "ADDR", value_parser = resolve)]
+    advertise: Vec<SocketAddr>,
+    /// The directory for the files
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    out: PathBuf,
+    /// Replace files that exist
+    #[arg(long)]
+    overwrite: bool,
+    /// Forget an unfinished transfer, its ticket and its parts, damaged ones included
+    #[arg(long)]
+    fresh: bool,
+    /// Go on after a transfer: the ticket is good for any number of transfers, one after the other
+    #[arg(long)]
+    keep: bool,
+}
+
+/// Receives until one transfer is complete, or with `--keep` until the user ends it.
+pub fn run(options: &Options) -> Result<(), Failure> {
+    interrupt::run(receive(options), "run the same command again to continue")
+}
+
+async fn receive(options: &Options) -> Result<(), Failure> {
+    let config = ReceiverConfig {
+        listen: options.listen,
+        advertise: options.advertise.clone(),
+        out: options.out.clone(),
+        overwrite: options.overwrite,
+        fresh: options.fresh,
+        keep: options.keep,
+    };
+    let receiver = Receiver::bind(config).await.map_err(Failure::failed)?;
+    let state = options.out.join(STATE_FOLDER);
+    match receiver.resumption() {
+        Resumption::None => {}
+        Resumption::SameTicket => output::note(format_args!(
+            "continuing the unfinished transfer in {}, with the same ticket",
+            state.display()
+        )),
+        Resumption::NewPort => output::note(format_args!(
+            "continuing the unfinished transfer in {}; its port is taken, so the ticket is a new one",
+            state.display()
+        )),
+    }
+    output::note("waiting for: fullpipe send FILE…, which asks for the ticket");
+    output::result(receiver.ticket())?;
+    let progress = Progress::default();
+    let received = receiver
+        .run(&|event| progress.on_event(&event))
+        .await
+        .map_err(Failure::failed)?;
+    progress.conclude("received", &received);
+    Ok(())
+}

@@ -1,0 +1,164 @@
+//! `fullpipe run`: one scenario, one engine, one record.
+
+use std::path::PathBuf;
+use std::time::SystemTime;
+
+use clap::Args;
+use lab::EngineError;
+use report::{Also, Origin, parquet};
+use scenario::{Draft, Scenario};
+use units::Duration;
+
+use crate::failure::Failure;
+use crate::options::command_line;
+use crate::options::input::Input;
+use crate::options::override_option::Override;
+use crate::options::usage;
+use crate::terminal::interrupt;
+use crate::terminal::output;
+use crate::terminal::run_bar::RunBar;
+
+/// Run a scenario
+#[derive(Debug, Args)]
+#[command(after_help = "\
+The simulator runs in virtual time: the same scenario and seed give the same result on any machine. quic sends real \
+packets over the loopback interface, in real time. linux runs the kernel's own TCP between two network namespaces, in real \
+time; it needs root, or a kernel that allows unprivileged user namespaces.
+
+With --out, docs/records.md says what the files have in them.")]
+pub struct Options {
+    /// The scenario's file, or - for stdin
+    scenario: PathBuf,
+    #[arg(
+        long,
+        help = engines(),
+        value_name = "ENGINE",
+        default_value_t = lab::EngineKind::default()
+    )]
+    engine: lab::EngineKind,
+    /// Seed of every random choice, instead of the scenario's
+    #[arg(long, value_name = "N", value_parser = usage::whole)]
+    seed: Option<u64>,
+    /// Replace a field of the scenario: path.loss=2%, flow.1.controller=bbr1; may be repeated
+    #[arg(long, value_name = "FIELD=VALUE")]
+    set: Vec<Override>,
+    /// Write the run's record into this directory: summary, samples as Parquet, a page with plots
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Write these flows' events as qlog too, for qvis: 0,2
+    #[arg(long, value_name = "FLOWS", value_delimiter = ',', requires = "out")]
+    qlog: Vec<usize>,
+    /// Write every flow at common times too, one STEP apart (grid.parquet): 10ms
+    #[arg(long, value_name = "STEP", requires = "out")]
+    grid: Option<Duration>,
+    /// Print the summary on stdout as JSON, and nothing else there
+    #[arg(long)]
+    json: bool,
+    /// Print only the result and what went wrong
+    #[arg(long)]
+    quiet: bool,
+}
+
+/// Runs the scenario, shows it, and reports.
+pub fn run(options: &Options) -> Result<(), Failure> {
+    let scenario = scenario(options)?;
+    let flows = scenario.each_flow().count();
+    if let Some(flow) = options.qlog.iter().find(|flow| **flow >= flows) {
+        let last = flows.saturating_sub(1);
+        return Err(Failure::usage(format_args!(
+            "--qlog {flow}: there are flows 0 to {last}"
+        )));
+    }
+    check_grid(options, &scenario)?;
+    if let Some(directory) = &options.out {
+        report::check_dir(directory)
+            .map_err(|error| Failure::usage(format_args!("--out: {error}")))?;
+    }
+    options.engine.prepare().map_err(Failure::failed)?;
+    let (_runtime, cancel) = interrupt::cancel()?;
+    let bar = RunBar::new(&scenario, options.quiet);
+    let record = options
+        .engine
+        .engine()
+        .run(&scenario, &|progress| bar.show(&progress), &cancel)
+        .map_err(Failure::failed)?;
+    drop(bar);
+    match options.json {
+        true => output::json(&record.summary)?,
+        false => output::result(
+            report::table(std::slice::from_ref(&record), output::width()).trim_end(),
+        )?,
+    }
+    if let Some(directory) = &options.out {
+        let origin = Origin {
+            command: command_line::again(),
+            generated: SystemTime::now(),
+        };
+        let also = Also {
+            qlog: options.qlog.clone(),
+            grid: options.grid,
+        };
+        report::write_dir(directory, &record, &also, &origin).map_err(Failure::failed)?;
+        if !options.quiet {
+            output::note(format_args!("record: {}", directory.display()));
+        }
+    }
+    match record.summary.is_partial {
+        true => Err(Failure::interrupted("this is what happened until then")),
+        false => Ok(()),
+    }
+}
+
+/// A grid that makes no sense, or more of it than anybody would want on a disk, is refused before the run.
+fn check_grid(options: &Options, scenario: &Scenario) -> Result<(), Failure> {
+    let Some(step) = options.grid else {
+        return Ok(());
+    };
+    if step.is_zero() {
+        return Err(Failure::usage(
+            "--grid 0s: times cannot be so close; give a step such as 10ms",
+        ));
+    }
+    match parquet::grid_rows(scenario, step) {
+        Some(rows) if rows > parquet::MAX_GRID_ROWS => Err(Failure::usage(format_args!(
+            "--grid {step}: that is {rows} rows, more than {}; give a longer step",
+            parquet::MAX_GRID_ROWS
+        ))),
+        _ => Ok(()),
+    }
+}
+
+fn scenario(options: &Options) -> Result<Scenario, Failure> {
+    let input = Input::read(&options.scenario)?;
+    let mut draft =
+        Draft::parse(&input.text, &input.directory).map_err(|error| input.wrong(error))?;
+    for given in &options.set {
+        given.apply(|field, text| draft.set(field, text))?;
+    }
+    let wrong = |error| {
+        let culprit = draft.culprit(&error);
+        match culprit.and_then(|field| Override::named(&options.set, field)) {
+            Some(given) => given.wrong(&error),
+            None => input.wrong(draft.located(error)),
+        }
+    };
+    let mut scenario = draft.read().map_err(wrong)?;
+    if let Some(seed) = options.seed {
+        scenario.seed = seed;
+    }
+    let checked = options.engine.engine().check(&scenario);
+    checked.map_err(|error| match error {
+        EngineError::Scenario(error) => wrong(error),
+        error => input.wrong(error),
+    })?;
+    Ok(scenario)
+}
+
+/// `What runs it: quic, …`.
+fn engines() -> String {
+    let names: Vec<&str> = lab::EngineKind::ALL
+        .iter()
+        .map(|kind| kind.name())
+        .collect();
+    format!("What runs it: {}", names.join(", "))
+}

@@ -1,0 +1,128 @@
+//! `fullpipe send`: sends files.
+
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use clap::Args;
+use congestion::ControllerKind;
+use quic::controller::factory;
+use transfer::{SenderConfig, Ticket};
+
+use crate::failure::Failure;
+use crate::options::controllers;
+use crate::options::stdin_file::StdinFile;
+use crate::options::ticket;
+use crate::terminal::interrupt;
+use crate::terminal::progress::Progress;
+
+/// Send files and directories to a `fullpipe recv`
+#[derive(Debug, Args)]
+#[command(
+    override_usage = "fullpipe send [OPTIONS] <FILE|TICKET>...",
+    after_help = "\
+The ticket is read from --ticket-file, from the environment variable FULLPIPE_TICKET, or from stdin, where a terminal \
+asks for it. It holds a secret. A ticket among the files works too, but the shell keeps it in its history, and the list \
+of processes shows it for a moment.
+
+After an interruption of either side, the same command continues from what was verified."
+)]
+pub struct Options {
+    /// The files and directories; `-` is stdin
+    #[arg(value_name = "FILE", required = true)]
+    words: Vec<PathBuf>,
+    /// Reads the ticket from the first line of FILE; `-` is stdin
+    #[arg(long, value_name = "FILE")]
+    ticket_file: Option<PathBuf>,
+    /// The name for what comes on stdin
+    #[arg(long, value_name = "NAME")]
+    name: Option<String>,
+    #[arg(
+        long,
+        help = controllers::help("The congestion controller"),
+        value_name = "NAME",
+        default_value_t = ControllerKind::Bbr1
+    )]
+    controller: ControllerKind,
+    /// Begins anew: forgets what an earlier attempt with this ticket has brought
+    #[arg(long)]
+    restart: bool,
+}
+
+/// Sends until the receiver has everything.
+pub fn run(options: &Options) -> Result<(), Failure> {
+    let (ticket, files) = ticket::find(&options.words, options.ticket_file.as_deref())?;
+    let stdin_name = check(&files, options.name.as_deref())?;
+    interrupt::run(
+        send(options, ticket, files, stdin_name),
+        "run the same command again to continue",
+    )
+}
+
+/// The name for stdin, if that is among the files.
+fn check<'a>(files: &[PathBuf], name: Option<&'a str>) -> Result<Option<&'a str>, Failure> {
+    let stdin = files.iter().filter(|file| is_stdin(file)).count();
+    match (stdin, name) {
+        _ if files.is_empty() => Err(Failure::usage("nothing to send: name at least one file")),
+        (0, None) => Ok(None),
+        (0, Some(_)) => Err(Failure::usage(
+            "--name is for stdin: name `-` among the files",
+        )),
+        (1, Some(name)) => match transfer::check_name(name) {
+            Ok(()) => Ok(Some(name)),
+            Err(problem) => Err(Failure::usage(format_args!("--name {name:?}: {problem}"))),
+        },
+        (1, None) => Err(Failure::usage(
+            "`-` needs a name for the receiver: add --name NAME",
+        )),
+        _ => Err(Failure::usage(
+            "`-` is there more than once; stdin can be sent once",
+        )),
+    }
+}
+
+fn is_stdin(file: &Path) -> bool {
+    file == Path::new("-")
+}
+
+async fn send(
+    options: &Options,
+    ticket: Ticket,
+    mut files: Vec<PathBuf>,
+    stdin_name: Option<&str>,
+) -> Result<(), Failure> {
+    let stdin = match stdin_name {
+        Some(name) => Some(StdinFile::read(name).await?),
+        None => None,
+    };
+    for file in files.iter_mut().filter(|file| is_stdin(file)) {
+        stdin.iter().for_each(|stdin| file.clone_from(&stdin.path));
+    }
+    let progress = Progress::default();
+    let config = SenderConfig {
+        controllers: factory(options.controller, seed(), Some(progress.observer())),
+        restart: options.restart,
+    };
+    let watch = |event: transfer::Event<'_>| progress.on_event(&event);
+    let mut sent = transfer::send(&files, &ticket, config, &watch)
+        .await
+        .map_err(|error| match error.is_interruption() {
+            true => Failure::failed(format_args!(
+                "{error}; run the same command again to continue from what was verified"
+            )),
+            false => Failure::failed(error),
+        })?;
+    // The copy of stdin has a name of its own, which nobody has given.
+    for file in &mut sent {
+        if stdin.as_ref().is_some_and(|stdin| stdin.path == file.path) {
+            file.path = PathBuf::from(&file.name);
+        }
+    }
+    progress.conclude("sent", &sent);
+    Ok(())
+}
+
+/// Nobody needs to see the same transfer twice: flows that start together should not move in step.
+fn seed() -> u64 {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    since.map_or(0, |since| u64::from(since.subsec_nanos()))
+}

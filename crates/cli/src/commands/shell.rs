@@ -1,0 +1,194 @@
+//! `fullpipe shell`: any program behind an emulated path.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::SystemTime;
+
+use clap::Args;
+use linux::command::{Init, init_main};
+use report::Origin;
+use scenario::Controller;
+use shell::{Attendant, Direction, Observed, Shell, ShellError, Signal};
+
+use crate::failure::Failure;
+use crate::files::whole;
+use crate::options::command_line;
+use crate::options::path_options::{self, PathOptions};
+use crate::options::usage;
+use crate::terminal::output;
+use crate::terminal::signals::Signals;
+
+/// Run any program behind an emulated network path, and report what the path saw
+#[derive(Debug, Args)]
+#[command(after_help = "\
+COMMAND runs in a network of its own. Nothing is in it but the far side, beyond the path, at 10.200.1.1 and fd66:756c:6c70:1::1 \
+($FULLPIPE_FAR, $FULLPIPE_FAR6). It answers pings; --serve runs something to talk to there: 'iperf3 -s', \
+'python3 -m http.server 8000'. COMMAND itself is at $FULLPIPE_NEAR and $FULLPIPE_NEAR6.
+
+The bottleneck and what belongs to it (--rate, --trace, --buffer, --queue, --policer, --demand, --loss, --jitter, --reorder, \
+--duplicate) is on the way down, from the far side to COMMAND: what COMMAND downloads. The way up, from COMMAND to the far \
+side, has half of --rtt, and --uplink, --ack-loss and --aggregation. --direction up exchanges the two; both puts the same \
+bottleneck on each way. Changes (--change) count from the start of COMMAND.
+
+Stdin and stdout are COMMAND's; everything that fullpipe says is on stderr. The exit code is COMMAND's, 128 and the \
+signal if one ended it, 127 if there is no such command, 126 if it cannot be executed, 125 if fullpipe failed or could not \
+write --json or --out after COMMAND had ended, 130 if it was interrupted before COMMAND began, 2 if the arguments make no \
+sense or the place for --json or --out cannot be written. Whatever COMMAND and --serve have started ends with them, and with fullpipe.
+
+This command needs no privilege where the kernel allows user namespaces, and root elsewhere.
+
+  fullpipe shell --rate 10mbit --rtt 40ms --buffer 1s --serve 'python3 -m http.server 8000' -- \
+curl -o /dev/null http://10.200.1.1:8000/file
+  fullpipe shell --rate 10mbit --rtt 40ms --direction up --serve 'iperf3 -s' -- iperf3 -c 10.200.1.1")]
+pub struct Options {
+    /// Which way the bottleneck is: down, what COMMAND receives; up, what it sends; both
+    #[arg(long, value_name = "WAY", default_value_t = Direction::default())]
+    direction: Direction,
+    /// Run this on the far side, by sh -c, from before COMMAND starts to after its end; its stdout goes to stderr
+    #[arg(long, value_name = "COMMAND")]
+    serve: Option<OsString>,
+    /// Start COMMAND when something listens on this TCP or UDP port of the far side, instead of any
+    #[arg(long, value_name = "PORT", requires = "serve")]
+    wait_for: Option<u16>,
+    /// Congestion control of both sides' TCP sockets that choose none: bbr1, cubic, reno, or kernel:NAME
+    #[arg(long, value_name = "NAME")]
+    controller: Option<Controller>,
+    /// Seed of the path's random choices
+    #[arg(long, value_name = "N", value_parser = usage::whole, default_value_t = 1)]
+    seed: u64,
+    /// Write a page with plots, the queue over time as Parquet, and the summary into this directory
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Write the summary as JSON to this file, or to an open descriptor such as /dev/fd/3
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// Print only what went wrong
+    #[arg(long)]
+    quiet: bool,
+    #[command(flatten)]
+    path: PathOptions,
+    /// The program, and its arguments
+    #[arg(required = true, trailing_var_arg = true)]
+    command: Vec<OsString>,
+}
+
+/// The first argument with which this program starts itself as the first process of a command.
+pub const INIT: &str = "init-of-a-command";
+
+/// Runs the command, and gives its exit code.
+pub fn run(options: &Options) -> Result<ExitCode, Failure> {
+    let (path, note) = options.path.bounded()?;
+    let shell = Shell {
+        path,
+        direction: options.direction,
+        seed: options.seed,
+        controller: options.controller,
+        command: options.command.clone(),
+        serve: options.serve.clone(),
+        wait_for: options.wait_for,
+    };
+    shell.check().map_err(path_options::usage)?;
+    if let Some(directory) = &options.out {
+        shell::check_dir(directory)
+            .map_err(|error| Failure::usage(format_args!("--out: {error}")))?;
+    }
+    if let Some(file) = &options.json {
+        check_json(file)
+            .map_err(|error| Failure::usage(format_args!("--json {}: {error}", file.display())))?;
+    }
+    // Before there is a second thread.
+    linux::privilege::acquire().map_err(Failure::not_run)?;
+    let mut host = Host {
+        signals: Signals::listen()?,
+        is_quiet: options.quiet,
+    };
+    if let Some(note) = note {
+        host.tell(&note);
+    }
+    let observed = shell
+        .run(&Init::subcommand(INIT), &mut host)
+        .map_err(failure)?;
+    report(options, &observed).map_err(Failure::of_the_host)?;
+    Ok(ExitCode::from(observed.summary.exit_code))
+}
+
+/// What this program does as the first process of a command, with the arguments behind [`INIT`].
+pub fn init(arguments: impl Iterator<Item = OsString>) -> ExitCode {
+    ExitCode::from(init_main(arguments))
+}
+
+/// Says what there is to say on stderr, and asks for signals.
+struct Host {
+    signals: Signals,
+    is_quiet: bool,
+}
+
+impl Attendant for Host {
+    fn tell(&self, line: &str) {
+        if !self.is_quiet {
+            output::note(format_args!("fullpipe: {line}"));
+        }
+    }
+
+    fn signal(&mut self) -> Option<Signal> {
+        self.signals.next()
+    }
+}
+
+fn failure(error: ShellError) -> Failure {
+    match error {
+        ShellError::Path(error) => path_options::usage(error),
+        ShellError::Interrupted => Failure::interrupted("the command has not run"),
+        error => Failure::not_run(error),
+    }
+}
+
+fn report(options: &Options, observed: &Observed) -> Result<(), Failure> {
+    if !options.quiet {
+        output::note(shell::table(&observed.summary, output::width()).trim_end());
+    }
+    if let Some(file) = &options.json {
+        write_json(file, observed)?;
+    }
+    if let Some(directory) = &options.out {
+        let origin = Origin {
+            command: command_line::again(),
+            generated: SystemTime::now(),
+        };
+        shell::write_dir(directory, observed, &origin).map_err(Failure::failed)?;
+        if !options.quiet {
+            output::note(format_args!("fullpipe: report in {}", directory.display()));
+        }
+    }
+    Ok(())
+}
+
+/// Whether [`write_json`] can write there.
+fn check_json(path: &Path) -> std::io::Result<()> {
+    match is_open(path) {
+        true => File::options().append(true).open(path).map(drop),
+        false => whole::check(path),
+    }
+}
+
+/// A device or an open descriptor is written to; its name is not to be taken by a file.
+fn is_open(path: &Path) -> bool {
+    ["/dev", "/proc"].iter().any(|of| path.starts_with(of))
+}
+
+fn write_json(path: &Path, observed: &Observed) -> Result<(), Failure> {
+    let failed = |error| Failure::failed(format_args!("cannot write {}: {error}", path.display()));
+    let mut text = serde_json::to_string_pretty(&observed.summary)
+        .map_err(|error| Failure::failed(format_args!("cannot write the summary: {error}")))?;
+    text.push('\n');
+    match is_open(path) {
+        true => {
+            let mut open = File::options().append(true).open(path).map_err(failed)?;
+            open.write_all(text.as_bytes()).map_err(failed)
+        }
+        false => whole::write(path, text.as_bytes()),
+    }
+}

@@ -1,0 +1,204 @@
+//! `fullpipe sweep`: a scenario at every point of a grid.
+
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use clap::Args;
+use report::Origin;
+use studies::sweep::{self, Metric, Plan, Results, Store, Sweep, SweepError};
+
+use crate::failure::Failure;
+use crate::files::program;
+use crate::files::results_directory;
+use crate::files::whole;
+use crate::options::command_line;
+use crate::options::input::Input;
+use crate::options::override_option::Override;
+use crate::options::usage;
+use crate::terminal::interrupt;
+use crate::terminal::output;
+use crate::terminal::sweep_bar::SweepBar;
+
+/// The files in a sweep's directory, beside the results as they come.
+const TABLE: &str = "sweep.parquet";
+const PAGE: &str = "sweep.html";
+
+/// So many failed runs are named.
+const NAMED: usize = 10;
+
+/// Run a scenario at every point of a grid
+#[derive(Debug, Args)]
+#[command(after_help = "\
+The same command continues a sweep that was ended. Each run is kept as soon as it is done. It is done again only if \
+something has changed that its result depends on.
+
+The command ends with a table of medians; the directory has a page with a plot (sweep.html) and every flow of every run \
+(sweep.parquet).")]
+pub struct Options {
+    /// The sweep's file, or - for stdin
+    sweep: PathBuf,
+    /// Where results go [default: the file's name without .toml, in this directory]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Runs at a time [default: as many as there are processors; 1 for quic and linux, which measure in real time]
+    #[arg(long, value_name = "N", value_parser = usage::at_least_one)]
+    jobs: Option<NonZeroUsize>,
+    /// Replace a field of the scenario, before the axes do: duration=10s; may be repeated
+    #[arg(long, value_name = "FIELD=VALUE")]
+    set: Vec<Override>,
+    #[arg(
+        long,
+        help = metrics(),
+        value_name = "METRIC"
+    )]
+    plot: Option<Metric>,
+    /// Print the medians on stdout as JSON, and nothing else there
+    #[arg(long)]
+    json: bool,
+    /// Print only the result and what went wrong
+    #[arg(long)]
+    quiet: bool,
+}
+
+/// Runs what is not done yet, and shows everything that is.
+pub fn run(options: &Options) -> Result<(), Failure> {
+    let input = Input::read(&options.sweep)?;
+    let sweep = read(options, &input)?;
+    let plan =
+        Plan::new(&sweep, &program::build()?).map_err(|error| blame(&error, options, &input))?;
+    let engine = sweep.engine.engine();
+    for run in &plan.runs {
+        engine
+            .check(&run.scenario)
+            .map_err(|error| Failure::usage(format_args!("at {}: {error}", plan.name(run))))?;
+    }
+    let directory = directory(options);
+    let mut store = results_directory::open(&directory)?;
+    sweep.engine.prepare().map_err(Failure::failed)?;
+    let (_runtime, cancel) = interrupt::cancel()?;
+    let missing = sweep::missing(&plan, &store);
+    if !options.quiet {
+        output::note(announcement(&plan, &sweep, missing.len(), &directory));
+    }
+    let bar = SweepBar::new(&plan, sweep.engine, &missing, options.quiet);
+    let failed = sweep::execute(
+        &plan,
+        &mut store,
+        engine.as_ref(),
+        program::jobs(options.jobs, sweep.engine),
+        &|event| bar.show(&event),
+        &cancel,
+    );
+    drop(bar);
+    let failed = failed.map_err(Failure::failed)?;
+    for failed in failed.iter().take(NAMED) {
+        let name = plan.runs.get(failed.run).map(|run| plan.name(run));
+        output::note(format_args!(
+            "failed: {}: {}",
+            name.unwrap_or_default(),
+            failed.reason
+        ));
+    }
+    let left = sweep::missing(&plan, &store).len();
+    if cancel.is_cancelled() && left > 0 {
+        let done = plan.runs.len() - left;
+        return Err(Failure::interrupted(&format!(
+            "{done} of {} done; the same command goes on from here",
+            report::count(plan.runs.len() as u64, "run")
+        )));
+    }
+    let results = Results::new(&plan, sweep.engine, &store);
+    write(&sweep, &results, &store, &directory, &input.text)?;
+    match options.json {
+        true => output::json(&results.json(&failed))?,
+        false => output::result(sweep::table(&results, output::width()).trim_end())?,
+    }
+    if !options.quiet {
+        let [page, table] = [PAGE, TABLE].map(|name| directory.join(name).display().to_string());
+        output::note(format_args!("plot: {page}; every flow: {table}"));
+    }
+    match failed.len() {
+        0 => Ok(()),
+        count => Err(Failure::failed(format_args!(
+            "{count} of {} failed; the same command tries again",
+            report::count(plan.runs.len() as u64, "run")
+        ))),
+    }
+}
+
+fn read(options: &Options, input: &Input) -> Result<Sweep, Failure> {
+    let mut sweep =
+        Sweep::parse(&input.text, &input.directory).map_err(|error| input.wrong(error))?;
+    for given in &options.set {
+        given.apply(|field, text| sweep.set(field, text))?;
+    }
+    if let Some(metric) = options.plot {
+        sweep.plot.y = metric;
+    }
+    Ok(sweep)
+}
+
+fn blame(error: &SweepError, options: &Options, input: &Input) -> Failure {
+    match error {
+        SweepError::Point {
+            error: wrong,
+            culprit: Some(culprit),
+            ..
+        } => Override::named(&options.set, culprit)
+            .map_or_else(|| input.wrong(error), |given| given.wrong(wrong)),
+        _ => input.wrong(error),
+    }
+}
+
+/// Where results go.
+fn directory(options: &Options) -> PathBuf {
+    match &options.out {
+        Some(directory) => directory.clone(),
+        None => match options.sweep.file_stem() {
+            Some(stem) if options.sweep != Path::new("-") => PathBuf::from(stem),
+            _ => PathBuf::from("sweep"),
+        },
+    }
+}
+
+fn announcement(plan: &Plan, sweep: &Sweep, missing: usize, directory: &Path) -> String {
+    let points = report::count(plan.points.len() as u64, "point");
+    let repeats = match sweep.repeats {
+        1 => String::new(),
+        repeats => format!(" × {repeats} repeats"),
+    };
+    let done = match plan.runs.len() - missing {
+        0 => String::new(),
+        done => format!(", {done} of them done"),
+    };
+    let (name, engine) = (&plan.name, sweep.engine);
+    format!(
+        "{name}: {points}{repeats} on engine {engine}{done}; results in {}",
+        directory.display()
+    )
+}
+
+fn write(
+    sweep: &Sweep,
+    results: &Results<'_>,
+    store: &Store,
+    directory: &Path,
+    text: &str,
+) -> Result<(), Failure> {
+    let origin = Origin {
+        command: command_line::again(),
+        generated: SystemTime::now(),
+    };
+    let page = sweep::page(sweep, results, text, &origin);
+    whole::write(&directory.join(PAGE), page.as_bytes())?;
+    let mut table = Vec::new();
+    sweep::write_parquet(&mut table, results.plan, store, text).map_err(Failure::failed)?;
+    whole::write(&directory.join(TABLE), &table)
+}
+
+/// `What the page plots first: goodput_share, …`.
+fn metrics() -> String {
+    let names = Metric::ALL.map(Metric::name);
+    format!("What the page plots first: {}", names.join(", "))
+}

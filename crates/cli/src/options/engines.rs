@@ -1,0 +1,57 @@
+//! `--engine` of the commands that run the same on several engines.
+
+use std::str::FromStr;
+
+use lab::{EngineKind, UnknownEngine};
+
+/// One engine, or all of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Engines {
+    /// This one.
+    One(EngineKind),
+    /// `all`.
+    All,
+}
+
+impl Engines {
+    /// The engines that are asked for, each once: virtual time first, so that mistakes show before anybody has waited.
+    pub fn united(asked: &[Engines]) -> Vec<EngineKind> {
+        let is_asked = |kind: &&EngineKind| {
+            asked.iter().any(|one| match one {
+                Engines::All => true,
+                Engines::One(one) => one == *kind,
+            })
+        };
+        EngineKind::ALL.iter().filter(is_asked).copied().collect()
+    }
+}
+
+impl FromStr for Engines {
+    type Err = UnknownEngine;
+    fn from_str(name: &str) -> Result<Engines, UnknownEngine> {
+        match name {
+            "all" => Ok(Engines::All),
+            name => name.parse().map(Engines::One),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Engines;
+    use lab::EngineKind;
+
+    #[test]
+    fn each_once_and_in_order() {
+        let asked: Vec<Engines> = ["linux", "sim", "linux"]
+            .iter()
+            .map(|name| name.parse().unwrap())
+            .collect();
+        assert_eq!(
+            Engines::united(&asked),
+            [EngineKind::Sim, EngineKind::Linux]
+        );
+        assert_eq!(Engines::united(&["all".parse().unwrap()]), EngineKind::ALL);
+        assert!("ns3".parse::<Engines>().is_err());
+    }
+}

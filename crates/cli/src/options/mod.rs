@@ -1,0 +1,13 @@
+//! What people say: options, files, and stdin.
+
+pub mod address;
+pub mod command_line;
+pub mod controllers;
+pub mod engines;
+pub mod input;
+pub mod override_option;
+pub mod path_options;
+pub mod stdin_file;
+pub mod study_options;
+pub mod ticket;
+pub mod usage;

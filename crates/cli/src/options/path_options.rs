@@ -1,0 +1,183 @@
+//! The options that describe a path: `[path]` of a scenario, on the command line.
+
+use clap::Args;
+use scenario::{LinkSpec, PathSpec, ScenarioError};
+use units::Ratio;
+
+use crate::failure::Failure;
+
+/// The path. An option that is not given leaves its part of the path as it is by default.
+///
+/// Values may start with a hyphen, so that `--loss -1%` is answered as a wrong share and not as an unknown option.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Path options")]
+pub struct PathOptions {
+    /// Bottleneck rate, in tc's units: 20mbit, 1.5gbit
+    #[arg(long, allow_hyphen_values = true, value_name = "RATE")]
+    rate: Option<String>,
+    /// RTprop, the two-way propagation delay: 40ms
+    #[arg(long, allow_hyphen_values = true, value_name = "TIME")]
+    rtt: Option<String>,
+    /// The bottleneck's buffer, drop-tail: 8bdp, 250kb, 100p (packets) or 1s
+    #[arg(long, allow_hyphen_values = true, value_name = "SIZE")]
+    buffer: Option<String>,
+    /// Its queue discipline, instead of drop-tail: codel, fq_codel, kind=red,min=30kb,max=90kb
+    #[arg(long, allow_hyphen_values = true, value_name = "DISCIPLINE")]
+    queue: Option<String>,
+    /// Random loss of data packets: 1%, or in bursts p=1%,r=30%,kind=gilbert
+    #[arg(long, allow_hyphen_values = true, value_name = "SHARE")]
+    loss: Option<String>,
+    /// Where that loss happens: entry, before the bottleneck, or exit, behind it
+    #[arg(long, allow_hyphen_values = true, value_name = "PLACE")]
+    loss_at: Option<String>,
+    /// Random loss on the way back: 1%
+    #[arg(long, allow_hyphen_values = true, value_name = "SHARE")]
+    ack_loss: Option<String>,
+    /// Extra delay, uniform up to: 5ms; or up_to=5ms,reorders=true to let packets overtake each other
+    #[arg(long, allow_hyphen_values = true, value_name = "TIME")]
+    jitter: Option<String>,
+    /// Packets held back so that later ones overtake them: share=1%,by=10ms
+    #[arg(long, allow_hyphen_values = true, value_name = "SHARE,DELAY")]
+    reorder: Option<String>,
+    /// Share of packets that arrive twice: 0.1%
+    #[arg(long, allow_hyphen_values = true, value_name = "SHARE")]
+    duplicate: Option<String>,
+    /// Token bucket that drops what exceeds it: rate=10mbit,burst=100kb
+    #[arg(long, allow_hyphen_values = true, value_name = "RATE,BURST")]
+    policer: Option<String>,
+    /// A cell that grants at most the rate, for what waits: within=20ms,least=500kbit
+    #[arg(long, allow_hyphen_values = true, value_name = "TIME,RATE")]
+    demand: Option<String>,
+    /// What comes back is held and released together: interval=10ms
+    #[arg(long, allow_hyphen_values = true, value_name = "INTERVAL")]
+    aggregation: Option<String>,
+    /// File of delivery opportunities in Mahimahi's format, instead of a rate
+    #[arg(
+        long,
+        allow_hyphen_values = true,
+        value_name = "FILE",
+        conflicts_with = "rate"
+    )]
+    trace: Option<String>,
+    /// What the way back has of its own, of the same kinds: rate=1mbit,buffer=100p
+    #[arg(long, allow_hyphen_values = true, value_name = "KEY=VALUE,…")]
+    uplink: Option<String>,
+    /// What changes, and when: at=20s,rate=10mbit (or rtt=80ms); may be repeated
+    #[arg(long, allow_hyphen_values = true, value_name = "CHANGE")]
+    change: Vec<String>,
+}
+
+impl PathOptions {
+    /// The path `default`, changed by what was given. A path of which any part is given loses nothing that is not given:
+    /// a default's loss belongs to the default as a whole.
+    ///
+    /// # Errors
+    ///
+    /// A value makes no sense, or not together with the others.
+    pub fn apply_to(&self, default: PathSpec) -> Result<PathSpec, Failure> {
+        let mut path = default;
+        let keys: Vec<&str> = self.given().map(|(key, _)| key).collect();
+        PathSpec::check_given(&keys).map_err(usage)?;
+        if !keys.is_empty() {
+            let nothing = LinkSpec::default();
+            path.data.loss = nothing.loss;
+            path.data.loss_at = nothing.loss_at;
+        }
+        if self.trace.is_some() {
+            // The default's rate is what the trace replaces, and a buffer in terms of that rate has lost its meaning.
+            path.data.rate = None;
+            path.data.buffer = None;
+        }
+        for (key, text) in self.given() {
+            path.set(key, text).map_err(usage)?;
+        }
+        path.check().map_err(|mut error| {
+            if error.field == "path.buffer" && self.buffer.is_none() {
+                error.reason = format!("the default of {}", error.reason);
+            }
+            usage(error)
+        })?;
+        Ok(path)
+    }
+
+    /// Whether nothing arrives: a share of 1 is 100 %.
+    pub fn loses_everything(&self) -> bool {
+        let share = self.loss.as_deref().map(str::parse::<Ratio>);
+        share == Some(Ok(Ratio::new(1, 1)))
+    }
+
+    /// As [`apply_to`](PathOptions::apply_to) a path that does nothing, but for real packets: with a buffer at every
+    /// bottleneck. Also what there is to say of buffers that were not given.
+    ///
+    /// # Errors
+    ///
+    /// A value makes no sense, or not together with the others.
+    pub fn bounded(&self) -> Result<(PathSpec, Option<String>), Failure> {
+        let (path, given) = self.apply_to(PathSpec::default())?.bounded();
+        let buffer = PathSpec::USUAL_BUFFER;
+        let note = match given {
+            [false, false] => None,
+            [true, false] => Some(format!("without --buffer, the buffer is {buffer}")),
+            [false, true] => Some(format!(
+                "without a buffer of its own, the uplink's is {buffer}"
+            )),
+            [true, true] => Some(format!(
+                "without --buffer, the buffer is {buffer}, and the uplink's too"
+            )),
+        };
+        Ok((path, note))
+    }
+
+    fn given(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        let single = [
+            ("rate", &self.rate),
+            ("rtt", &self.rtt),
+            ("buffer", &self.buffer),
+            ("queue", &self.queue),
+            ("loss", &self.loss),
+            ("loss_at", &self.loss_at),
+            ("ack_loss", &self.ack_loss),
+            ("jitter", &self.jitter),
+            ("reorder", &self.reorder),
+            ("duplicate", &self.duplicate),
+            ("policer", &self.policer),
+            ("demand", &self.demand),
+            ("aggregation", &self.aggregation),
+            ("trace", &self.trace),
+            ("uplink", &self.uplink),
+        ];
+        let single = single
+            .into_iter()
+            .filter_map(|(key, text)| Some((key, text.as_deref()?)));
+        single.chain(self.change.iter().map(|text| ("change", text.as_str())))
+    }
+}
+
+/// The error in terms of options: `path.ack_loss` is `--ack-loss` here, and a table is `rate=10mbit,burst=100kb`.
+pub fn usage(error: ScenarioError) -> Failure {
+    let mut text = error.to_string();
+    // The longer first: one key may begin with another.
+    let mut keys = PathSpec::KEYS;
+    keys.sort_by_key(|key| std::cmp::Reverse(key.len()));
+    for key in keys {
+        text = text.replace(
+            &format!("path.{key}"),
+            &format!("--{}", key.replace('_', "-")),
+        );
+    }
+    if let Some((before, table)) = text.split_once("a table such as ") {
+        let options = table.replace(['{', '}', '"', ' '], "");
+        text = format!("{before}{options}");
+    }
+    // A key of an option's value is no option: `--policer: burst is missing`.
+    if let Some((field, reason)) = text.split_once(": ")
+        && let Some((option, key)) = field.split_once('.')
+        && option.starts_with("--")
+    {
+        text = match reason.starts_with("is ") {
+            true => format!("{option}: {key} {reason}"),
+            false => format!("{option}: {key}: {reason}"),
+        };
+    }
+    Failure::usage(text)
+}

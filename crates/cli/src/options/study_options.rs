@@ -1,0 +1,80 @@
+//! What the commands that run studies share: which engines, how much, and how that is shown.
+
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+use clap::Args;
+use lab::Cancel;
+use studies::study::{Batch, Findings, Length, Shelf};
+
+use crate::files::program;
+use crate::options::engines::Engines;
+use crate::options::usage;
+use crate::terminal::output;
+use crate::terminal::sweep_bar::SweepBar;
+
+/// How studies are run.
+#[derive(Debug, Args)]
+pub struct StudyOptions {
+    /// What measures: sim, quic, linux, or all of them; each measures what it can show
+    #[arg(
+        long,
+        value_name = "ENGINE",
+        value_delimiter = ',',
+        default_value = "sim"
+    )]
+    engine: Vec<Engines>,
+    /// Run fewer points for a shorter time; do not cite the result
+    #[arg(long)]
+    pub quick: bool,
+    /// The directory with the scenarios [default: those that are built in]
+    #[arg(long, value_name = "DIR")]
+    pub scenarios: Option<PathBuf>,
+    /// Runs at a time [default: as many as there are processors; 1 in real time]
+    #[arg(long, value_name = "N", value_parser = usage::at_least_one)]
+    jobs: Option<NonZeroUsize>,
+    /// List what there is and which engines can show it; run nothing
+    #[arg(long)]
+    pub list: bool,
+    /// Print only the result and what went wrong
+    #[arg(long)]
+    quiet: bool,
+}
+
+impl StudyOptions {
+    /// The engines that were asked for, each once, in the order in which they are run.
+    pub fn engines(&self) -> Vec<lab::EngineKind> {
+        Engines::united(&self.engine)
+    }
+
+    /// How much of each study is run.
+    pub fn length(&self) -> Length {
+        match self.quick {
+            true => Length::Quick,
+            false => Length::Whole,
+        }
+    }
+
+    /// Where the studies are, of those that Fullpipe has under this name.
+    pub fn shelf(&self, name: &'static str) -> Shelf {
+        Shelf::or_built_in(self.scenarios.as_deref(), name)
+    }
+
+    /// Runs a batch and shows how far it has come. `done` gets what each study found, as soon as it is complete.
+    pub fn run(&self, batch: &Batch, cancel: &Cancel, done: impl FnMut(usize, Findings)) {
+        if batch.is_empty() || cancel.is_cancelled() {
+            return;
+        }
+        if !self.quiet {
+            output::note(format_args!(
+                "engine {}: {}",
+                batch.engine,
+                report::count(batch.len() as u64, "run")
+            ));
+        }
+        let all: Vec<usize> = (0..batch.len()).collect();
+        let bar = SweepBar::new(&batch.plan, batch.engine, &all, self.quiet);
+        let jobs = program::jobs(self.jobs, batch.engine);
+        batch.run(jobs, &|event| bar.show(&event), cancel, done);
+    }
+}

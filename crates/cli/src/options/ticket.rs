@@ -1,0 +1,165 @@
+//! Where `send` gets its ticket from. The ticket holds a secret, and the arguments of a command are everybody's to read.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, IsTerminal, Read, Write};
+use std::path::{Path, PathBuf};
+
+use transfer::Ticket;
+
+use crate::failure::Failure;
+use crate::terminal::output;
+
+/// The environment variable for a ticket. A process's environment is its owner's only (proc(5), "environ").
+const VARIABLE: &str = "FULLPIPE_TICKET";
+
+/// A longer first line is no ticket.
+const LONGEST_LINE: u64 = 4096;
+
+/// A shorter word is the name of a file: an address, a fingerprint and a secret do not fit into it.
+const SHORTEST_WORD: usize = 40;
+
+/// The ticket of `fullpipe send`, and the files among its words.
+///
+/// A ticket among the words is wiped from the list of processes: the command starts again without it. Otherwise it is
+/// read from `file` (`-` is stdin), from the environment, or from stdin.
+///
+/// # Errors
+///
+/// There is no ticket, or more than one, or it cannot be read.
+pub fn find(words: &[PathBuf], file: Option<&Path>) -> Result<(Ticket, Vec<PathBuf>), Failure> {
+    let (word, files) = split(words);
+    let of_stdin = || match files.iter().any(|file| file == Path::new("-")) {
+        true => Err(Failure::usage(format_args!(
+            "stdin is what to send, so give the ticket with --ticket-file FILE or in {VARIABLE}"
+        ))),
+        false => from_stdin(),
+    };
+    let ticket = match (word, file) {
+        (Some(_), Some(_)) => {
+            return Err(Failure::usage(
+                "there is a ticket among the arguments and a --ticket-file; give one of them",
+            ));
+        }
+        (Some(word), None) => {
+            let ticket = parse(word, "the arguments")?;
+            hide(word);
+            ticket
+        }
+        (None, Some(file)) if file == Path::new("-") => of_stdin()?,
+        (None, Some(file)) => {
+            let name = format!("--ticket-file {}", file.display());
+            let line = File::open(file).and_then(first_line);
+            parse(&line.map_err(|error| unreadable(&name, &error))?, &name)?
+        }
+        (None, None) => match std::env::var(VARIABLE) {
+            Ok(text) => parse(&text, VARIABLE)?,
+            Err(_) => of_stdin()?,
+        },
+    };
+    Ok((ticket, files))
+}
+
+/// The last word that looks like a ticket, and the others.
+fn split(words: &[PathBuf]) -> (Option<&str>, Vec<PathBuf>) {
+    let place = words.iter().rposition(|word| looks_like_ticket(word));
+    let ticket = place.and_then(|place| words.get(place)?.to_str());
+    let others = (0..).zip(words).filter(|(at, _)| Some(*at) != place);
+    (ticket, others.map(|(_, word)| word.clone()).collect())
+}
+
+fn looks_like_ticket(word: &Path) -> bool {
+    let is_ticket = |text: &str| {
+        let version = text.strip_prefix("fp").and_then(|rest| rest.chars().next());
+        text.len() >= SHORTEST_WORD
+            && version.is_some_and(|version| version.is_ascii_digit())
+            && text.chars().all(|c| c.is_ascii_alphanumeric())
+    };
+    word.to_str().is_some_and(is_ticket) && !word.exists()
+}
+
+fn from_stdin() -> Result<Ticket, Failure> {
+    if io::stdin().is_terminal() {
+        // If nobody sees the question, nobody waits for the answer either.
+        let _ = write!(io::stderr(), "ticket: ");
+    }
+    // The line only: `fullpipe recv | … fullpipe send` keeps the pipe open.
+    let line = first_line(io::stdin()).map_err(|error| unreadable("stdin", &error))?;
+    match line.trim().is_empty() {
+        true => Err(Failure::usage(format_args!(
+            "there is no ticket: put it on stdin, in a file for --ticket-file, or in {VARIABLE} (see 'fullpipe send --help')"
+        ))),
+        false => parse(&line, "stdin"),
+    }
+}
+
+fn first_line(from: impl Read) -> io::Result<String> {
+    let mut line = String::new();
+    BufReader::new(from.take(LONGEST_LINE)).read_line(&mut line)?;
+    Ok(line)
+}
+
+fn parse(text: &str, origin: &str) -> Result<Ticket, Failure> {
+    text.parse()
+        .map_err(|error| Failure::usage(format_args!("{origin}: {error}")))
+}
+
+fn unreadable(name: &str, error: &io::Error) -> Failure {
+    Failure::usage(format_args!("cannot read the ticket from {name}: {error}"))
+}
+
+/// Starts this program again, in this process, with the ticket `word` in the environment and no more among the
+/// arguments. Returns if that does not work.
+fn hide(word: &str) {
+    let mut arguments: Vec<OsString> = std::env::args_os().collect();
+    let place = arguments.iter().rposition(|argument| argument == word);
+    place.map(|place| arguments.remove(place));
+    let error = restart(&arguments, word);
+    output::note(format_args!(
+        "warning: the ticket stays visible in the list of processes ({error}); better give it on stdin"
+    ));
+}
+
+#[cfg(unix)]
+fn restart(arguments: &[OsString], ticket: &str) -> io::Error {
+    use std::os::unix::process::CommandExt;
+    let program = match std::env::current_exe() {
+        Ok(program) => program,
+        Err(error) => return error,
+    };
+    let mut command = std::process::Command::new(program);
+    if let [name, rest @ ..] = arguments {
+        command.arg0(name).args(rest);
+    }
+    command.env(VARIABLE, ticket).exec()
+}
+
+#[cfg(not(unix))]
+fn restart(_arguments: &[OsString], _ticket: &str) -> io::Error {
+    io::ErrorKind::Unsupported.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_ticket_is_told_from_files() {
+        let ticket = format!("fp1{}", "abc234".repeat(12));
+        let words = |words: &[&str]| words.iter().map(PathBuf::from).collect::<Vec<_>>();
+        let given = words(&["a", "fp1", &ticket]);
+        let (found, files) = split(&given);
+        assert_eq!(found, Some(ticket.as_str()));
+        assert_eq!(files, words(&["a", "fp1"]));
+        let given = words(&["fp1.txt", "./fp1abc", "b"]);
+        let (found, files) = split(&given);
+        assert_eq!((found, files.len()), (None, 3));
+    }
+
+    #[test]
+    fn only_the_first_line_is_taken() {
+        assert_eq!(first_line(&b"fp1abc\nmore"[..]).unwrap(), "fp1abc\n");
+        let long = vec![b'x'; 1 << 20];
+        assert_eq!(first_line(&long[..]).unwrap().len() as u64, LONGEST_LINE);
+    }
+}

@@ -1,0 +1,91 @@
+//! What clap has to say about the arguments, in this command's manner.
+
+use std::num::NonZeroUsize;
+
+use clap::Command;
+use clap::error::ErrorKind;
+
+use crate::failure::Failure;
+use crate::terminal::output;
+
+/// Prints the help or the version that was asked for; turns anything else into a one-line [`Failure`].
+pub fn answer(error: &clap::Error) -> Result<(), Failure> {
+    let text = error.render().to_string();
+    match error.kind() {
+        ErrorKind::DisplayHelp
+        | ErrorKind::DisplayVersion
+        | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => output::result(text.trim_end()),
+        _ => Err(Failure::usage(one_line(&text))),
+    }
+}
+
+/// The command and its subcommands, with options whose values may be negative numbers: a wrong value then, and no unknown
+/// option.
+pub fn with_negative_values(command: Command) -> Command {
+    command
+        .mut_args(|argument| match argument.get_action().takes_values() {
+            true => argument.allow_negative_numbers(true),
+            false => argument,
+        })
+        .mut_subcommands(with_negative_values)
+}
+
+/// A whole number, for options that take any.
+pub fn whole(text: &str) -> Result<u64, String> {
+    text.parse()
+        .map_err(|_| format!("expected a whole number from 0 to {}", u64::MAX))
+}
+
+/// A whole number above zero, for options that count what there is at least one of.
+pub fn at_least_one(text: &str) -> Result<NonZeroUsize, String> {
+    text.parse()
+        .map_err(|_| format!("expected a whole number from 1 to {}", usize::MAX))
+}
+
+/// clap's message without its usage lines, which `--help` repeats better.
+fn one_line(text: &str) -> String {
+    let (message, usage) = text.split_once("Usage:").unwrap_or((text, ""));
+    let message = message
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty() && !line.starts_with("For more information"))
+        .collect::<Vec<_>>()
+        .join(" ")
+        .replace(" tip: ", "; ");
+    let message = message.strip_prefix("error: ").unwrap_or(&message);
+    // "Usage: fullpipe race [OPTIONS] …": the words before the first placeholder are the command to ask for help.
+    let command = usage
+        .split_whitespace()
+        .take_while(|word| word.starts_with(char::is_alphabetic))
+        .collect::<Vec<_>>()
+        .join(" ");
+    match command.is_empty() {
+        true => message.to_owned(),
+        false => format!("{message} (see '{command} --help')"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::one_line;
+
+    #[test]
+    fn lists_and_tips_are_joined() {
+        let text = "error: the following required arguments were not provided:\n  <FILE>...\n  <TICKET>\n\n\
+                    Usage: fullpipe send <FILE>... <TICKET>\n\nFor more information, try '--help'.\n";
+        assert_eq!(
+            one_line(text),
+            "the following required arguments were not provided: <FILE>... <TICKET> (see 'fullpipe send --help')"
+        );
+    }
+
+    #[test]
+    fn a_wrong_value_is_explained_without_help() {
+        let text = "error: invalid value 'x' for '--rate <RATE>': expected a rate such as 20mbit or 1.5gbit\n\n\
+                    For more information, try '--help'.\n";
+        assert_eq!(
+            one_line(text),
+            "invalid value 'x' for '--rate <RATE>': expected a rate such as 20mbit or 1.5gbit"
+        );
+    }
+}

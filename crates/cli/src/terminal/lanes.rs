@@ -1,0 +1,184 @@
+//! A race as it is seen while it runs: one bar a lane on a terminal, plain lines elsewhere.
+
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use indicatif::ProgressBar;
+use lab::Progress;
+use studies::race::{Payload, Race};
+use units::{Duration, Rate};
+
+use crate::terminal::bars::Bars;
+use crate::terminal::human;
+
+/// The lanes of a race. Nothing is to be seen of them before the race has started.
+pub struct Lanes<'r> {
+    race: &'r Race,
+    // Dropped before the group that they are in, which then clears what is left of them.
+    lanes: OnceLock<Vec<Lane>>,
+    bars: Bars,
+}
+
+struct Lane {
+    name: String,
+    bar: ProgressBar,
+    /// What was last told of it.
+    latest: Arc<Mutex<Option<Progress>>>,
+}
+
+impl Lanes<'_> {
+    /// The lanes of `race`.
+    pub fn new(race: &Race) -> Lanes<'_> {
+        Lanes {
+            race,
+            lanes: OnceLock::new(),
+            bars: Bars::default(),
+        }
+    }
+
+    /// Says what race it is, and draws the lanes.
+    fn start(&self) -> Vec<Lane> {
+        let race = self.race;
+        let what = match &race.payload {
+            Payload::Noise(bytes) => human::bytes(*bytes),
+            Payload::File(file) => file.display().to_string(),
+            Payload::Endless => "as much as fits".to_owned(),
+        };
+        let until = race
+            .duration
+            .map_or(String::new(), |duration| format!(" in {duration}"));
+        let how = if race.share {
+            ", on one bottleneck"
+        } else {
+            ""
+        };
+        let path = report::describe(&race.path);
+        self.bars
+            .say(format_args!("{what}{until} over {path}{how}"));
+        let controllers: Vec<&str> = race.controllers.iter().map(|kind| kind.name()).collect();
+        let names = report::names(&controllers);
+        let width = names.iter().map(String::len).max().unwrap_or(0);
+        let lanes = names.into_iter().map(|name| {
+            let name = format!("{name:width$}");
+            let latest = Arc::new(Mutex::new(None));
+            let shown = latest.clone();
+            let bar = self.bars.add(&name, 0, move |_| {
+                let latest: Option<Progress> = *lock(&shown);
+                latest.map(|progress| parts(&progress)).unwrap_or_default()
+            });
+            if let (Payload::Endless, Some(duration)) = (&race.payload, race.duration) {
+                bar.set_length(duration.as_nanos());
+            }
+            Lane { name, bar, latest }
+        });
+        lanes.collect()
+    }
+
+    /// Shows how far a lane has come.
+    pub fn show(&self, progress: &Progress) {
+        let lanes = self.lanes.get_or_init(|| self.start());
+        let Some(lane) = lanes.get(progress.flow) else {
+            return;
+        };
+        let before = lock(&lane.latest).replace(*progress);
+        match progress.total {
+            Some(total) => {
+                lane.bar.set_length(total.get());
+                lane.bar.set_position(progress.delivered.get());
+            }
+            None => lane.bar.set_position(progress.at.as_nanos()),
+        }
+        let was_done = before.is_some_and(|before| before.is_done);
+        if progress.is_done && !was_done && !Bars::are_visible() {
+            let name = lane.name.trim_end();
+            self.bars
+                .say(format_args!("{name}: {}", line(progress).trim_start()));
+        }
+    }
+}
+
+/// `18.6 Mbit/s`, `RTT 41.2 ms`, `4 s left`, `ProbeBW`; at the end `18.6 Mbit/s`, `done in 3.62 s`, or `cut off after
+/// 3.62 s` if not all has arrived.
+fn parts(progress: &Progress) -> Vec<String> {
+    let rate = format!("{:>11}", human::rate(progress.rate));
+    if progress.is_done {
+        let span = human::duration(progress.at);
+        let is_complete = progress
+            .total
+            .is_none_or(|total| progress.delivered == total);
+        let end = match is_complete {
+            true => format!("done in {span}"),
+            false => format!("cut off after {span}"),
+        };
+        return vec![rate, end];
+    }
+    let rtt = progress.rtt.map(human::duration).unwrap_or_default();
+    let left = time_left(progress).map_or(String::new(), |left| human::time_left(left) + " left");
+    vec![
+        rate,
+        format!("RTT {rtt:>7}"),
+        format!("{left:>9}"),
+        progress.state.to_owned(),
+    ]
+}
+
+/// All [`parts`] on one line.
+fn line(progress: &Progress) -> String {
+    parts(progress).join("  ")
+}
+
+/// How long the rest takes at the present rate.
+fn time_left(progress: &Progress) -> Option<Duration> {
+    let rest = progress.total? - progress.delivered;
+    (progress.rate > Rate::ZERO).then(|| progress.rate.time_for(rest))
+}
+
+fn lock(latest: &Mutex<Option<Progress>>) -> std::sync::MutexGuard<'_, Option<Progress>> {
+    // Nothing that holds the lock can leave it half-changed.
+    latest.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use congestion::ControllerKind;
+    use lab::Progress;
+    use scenario::Controller;
+    use units::{Bytes, Duration, Rate};
+
+    use super::line;
+
+    const PROGRESS: Progress = Progress {
+        flow: 0,
+        controller: Controller::Ours(ControllerKind::Cubic),
+        at: Duration::from_millis(2_000),
+        delivered: Bytes::new(1_000_000),
+        total: Some(Bytes::new(8_000_000)),
+        rate: Rate::from_bits_per_sec(18_640_000),
+        rtt: Some(Duration::from_micros(41_230)),
+        state: "CongestionAvoidance",
+        is_done: false,
+    };
+
+    #[test]
+    fn a_lane_in_eighty_columns() {
+        let line = line(&PROGRESS);
+        assert_eq!(
+            line,
+            "18.6 Mbit/s  RTT 41.2 ms   4 s left  CongestionAvoidance"
+        );
+        // Before it: "cubic #2", a space, the bar, " 100%" and two spaces.
+        let rest = 8 + 1 + 5 + 2;
+        assert!(line.len() + rest + 8 <= 80, "{line}");
+    }
+
+    #[test]
+    fn only_what_is_complete_is_done() {
+        let end = Progress {
+            is_done: true,
+            ..PROGRESS
+        };
+        assert!(line(&end).ends_with("cut off after 2.00 s"));
+        let delivered = Bytes::new(8_000_000);
+        assert!(line(&Progress { delivered, ..end }).ends_with("done in 2.00 s"));
+        assert!(line(&Progress { total: None, ..end }).ends_with("done in 2.00 s"));
+    }
+}

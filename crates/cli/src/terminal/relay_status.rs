@@ -1,0 +1,138 @@
+//! How a relay is doing, on a terminal.
+
+use std::collections::VecDeque;
+use std::time::{Duration, Instant};
+
+use emulator::{DirectionCounters, Queued, Relay, RelayCounters};
+use indicatif::ProgressBar;
+use report::count;
+use units::{Bytes, Rate};
+
+use crate::terminal::bars::Bars;
+use crate::terminal::human;
+
+/// The present rate is that of this span.
+const SPAN: Duration = Duration::from_secs(1);
+
+/// Two lines that are drawn anew whenever they are told to.
+pub struct RelayStatus {
+    // Dropped before the group that they are in, which then clears what is left of them.
+    lines: [ProgressBar; 2],
+    seen: VecDeque<(Instant, [u64; 2])>,
+    bars: Bars,
+}
+
+impl RelayStatus {
+    /// The lines; they show nothing yet.
+    pub fn new() -> RelayStatus {
+        let bars = Bars::default();
+        RelayStatus {
+            lines: [bars.line(), bars.line()],
+            seen: VecDeque::new(),
+            bars,
+        }
+    }
+
+    /// Shows how things stand.
+    pub fn show(&mut self, relay: &Relay, now: Instant) {
+        if !Bars::are_visible() {
+            return;
+        }
+        let counters = relay.counters();
+        let bytes = [counters.forward, counters.reverse].map(|one| one.delivered_bytes);
+        self.seen.push_back((now, bytes));
+        while self.seen.len() > 2 && self.seen.get(1).is_some_and(|(at, _)| now - *at >= SPAN) {
+            self.seen.pop_front();
+        }
+        let (since, before) = self.seen.front().copied().unwrap_or((now, bytes));
+        let rate = |now_at: u64, then: u64| {
+            Rate::from_transfer(Bytes::new(now_at - then.min(now_at)), (now - since).into())
+        };
+        let rates = [rate(bytes[0], before[0]), rate(bytes[1], before[1])];
+        for (line, text) in self
+            .lines
+            .iter()
+            .zip(lines(&counters, relay.queued(), rates))
+        {
+            line.set_message(text);
+        }
+    }
+
+    /// Takes the lines away.
+    pub fn clear(self) {
+        drop(self.bars);
+    }
+}
+
+/// What there is to say, in less than 80 columns as long as numbers are not very large.
+fn lines(counters: &RelayCounters, queued: Queued, rates: [Rate; 2]) -> [String; 2] {
+    let direction = |name: &str, one: &DirectionCounters, rate| {
+        let (packets, bytes) = (one.delivered_packets, Bytes::new(one.delivered_bytes));
+        format!(
+            "{name:<8}{packets} packets  {}  {}",
+            human::bytes(bytes),
+            human::rate(rate)
+        )
+    };
+    let (forward, reverse) = (&counters.forward, &counters.reverse);
+    let lost = forward.random_losses + reverse.random_losses;
+    let clients = count(counters.clients_now, "client");
+    [
+        format!(
+            "{}  queue {}, {}",
+            direction("forward", forward, rates[0]),
+            human::bytes(queued.bytes),
+            human::duration(queued.delay)
+        ),
+        format!(
+            "{}  {} dropped  {lost} lost  {clients}",
+            direction("back", reverse, rates[1]),
+            dropped(counters),
+        ),
+    ]
+}
+
+/// The packets that were dropped, in both directions: by a full buffer, a queue discipline, a policer, or the relay itself.
+pub fn dropped(counters: &RelayCounters) -> u64 {
+    let by_path = |one: &DirectionCounters| one.buffer_drops + one.policer_drops;
+    by_path(&counters.forward) + by_path(&counters.reverse) + counters.overload_drops
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_lines_say_how_it_goes() {
+        let direction = |packets: u64, drops| DirectionCounters {
+            delivered_packets: packets,
+            delivered_bytes: packets * 1_228,
+            buffer_drops: drops,
+            random_losses: 17,
+            ..DirectionCounters::default()
+        };
+        let counters = RelayCounters {
+            forward: direction(123_456, 120),
+            reverse: direction(120_000, 0),
+            clients_now: 12,
+            overload_drops: 3,
+            ..RelayCounters::default()
+        };
+        let queued = Queued {
+            bytes: Bytes::new(812_000),
+            packets: 541,
+            delay: units::Duration::from_millis(324),
+        };
+        let rates = [19_800_000, 1_020_000].map(Rate::from_bits_per_sec);
+        let [forward, back] = lines(&counters, queued, rates);
+        assert_eq!(
+            forward,
+            "forward 123456 packets  152 MB  19.8 Mbit/s  queue 812 kB, 324 ms"
+        );
+        assert_eq!(
+            back,
+            "back    120000 packets  147 MB  1.02 Mbit/s  123 dropped  34 lost  12 clients"
+        );
+        assert!(forward.len() < 80 && back.len() < 80);
+    }
+}

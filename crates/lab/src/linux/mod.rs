@@ -1,0 +1,338 @@
+//! The kernel's own TCP over an emulated path, in real time.
+//!
+//! ```text
+//!  near host ── TUN ──► links of data, in user space ──► TUN ── far host
+//!            ◄──────────── links of ACKs ◄─────────────
+//! ```
+//!
+//! Two hosts are two network namespaces of this process, which nothing joins but a [`Tunnel`]. Both ends of every
+//! connection are sockets of this process too, one loop drives them; what the kernel knows of them is
+//! asked for five hundred times a second. What a run says of rates and times is what happened in real time: a busy machine
+//! shows in it.
+
+mod carried;
+mod connection;
+mod ends;
+mod limits;
+mod network;
+mod poller;
+mod settings;
+mod state;
+mod watch;
+
+use std::net::{Ipv4Addr, TcpListener};
+use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, TryRecvError, channel};
+use std::thread;
+use std::time::Instant;
+
+use ::linux::{Family, Network, socket};
+use emulator::tunnel::{Direction, Tunnel, TunnelConfig, TunnelCounters};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use transport::app::App;
+use units::{Bytes, Duration, Time};
+
+use super::{Cancel, Engine, EngineError, Progress, ways};
+use carried::News;
+use ends::{Ends, FlowPlan};
+use network::AddressGroups;
+use record::{PathRecorder, PathSample, PathTotals, Record, Recorded, Run};
+use scenario::{FlowSpec, Scenario};
+use watch::Watch;
+
+/// How often queues and sockets are looked at.
+const LOOK: Duration = Duration::from_millis(2);
+
+/// Sockets less often if they are so many that it would take more than this part of the time: a tenth.
+const DUMP_PART: u64 = 10;
+
+/// At every twenty-fifth look, progress is told: twenty times a second.
+const LOOKS_PER_PROGRESS: u64 = 25;
+
+/// The engine `linux`.
+///
+/// A flow whose application opens a connection for each of its objects is one flow of the record: its counters are the
+/// sums over its connections, its RTTs those of all of them, its samples those of whichever had an ACK.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Linux;
+
+/// One of the two hosts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Near,
+    Far,
+}
+
+impl Side {
+    fn other(self) -> Side {
+        match self {
+            Side::Near => Side::Far,
+            Side::Far => Side::Near,
+        }
+    }
+
+    /// Where the data of a flow are sent.
+    fn that_sends(flow: &FlowSpec) -> Side {
+        if flow.reverse { Side::Far } else { Side::Near }
+    }
+}
+
+impl Linux {
+    /// The engine.
+    pub fn new() -> Linux {
+        Linux
+    }
+}
+
+impl Engine for Linux {
+    fn name(&self) -> &'static str {
+        "linux"
+    }
+
+    fn check(&self, scenario: &Scenario) -> Result<(), EngineError> {
+        scenario.check()?;
+        Ok(limits::check(scenario)?)
+    }
+
+    fn run(
+        &self,
+        scenario: &Scenario,
+        watch: &(dyn Fn(Progress) + Sync),
+        cancel: &Cancel,
+    ) -> Result<Record, EngineError> {
+        self.check(scenario)?;
+        allow_descriptors()?;
+        let groups = AddressGroups::of(scenario)?;
+        let count = u16::try_from(groups.count()).unwrap_or(u16::MAX);
+        let network = Network::create(&settings::network(scenario, count))?;
+        check_controllers(scenario, &network)?;
+        let (forward, reverse) = groups.between(
+            |group| network.near.address(group, Family::V4),
+            |group| network.far.address(group, Family::V4),
+        );
+        let watched = Watch::new(scenario, &network)?;
+        let tunnel = Tunnel::start(TunnelConfig {
+            near: network.near.tun().try_clone()?,
+            far: network.far.tun().try_clone()?,
+            forward,
+            reverse,
+            seed: scenario.seed,
+        })?;
+        let (news, heard) = channel();
+        let plans = plans(scenario, &groups);
+        let paths = scenario
+            .hops()
+            .map(|hop| PathRecorder::new(hop.clone(), scenario.warmup));
+        let begin = tunnel.started();
+        let mut course = Course {
+            scenario,
+            begin,
+            tunnel,
+            watched,
+            paths: paths.collect(),
+            heard,
+        };
+        let until = scenario
+            .duration
+            .map_or(Time::MAX, |duration| Time::ZERO + duration);
+        let stop = AtomicBool::new(false);
+        let (ended, cut_off) = thread::scope(|scope| {
+            let carry = || Ends::new(&network, begin, until, plans, news)?.run(&stop);
+            let ends = scope.spawn(|| network.near.inside(carry));
+            let ended = course.run(watch, cancel);
+            stop.store(true, Ordering::Release);
+            let cut_off = ends.join().unwrap_or_else(|panic| resume_unwind(panic));
+            (ended, cut_off)
+        });
+        let cut_off: Vec<(usize, App)> = cut_off??;
+        let end = ended?;
+        let overflows = network.near.overflows()? + network.far.overflows()?;
+        for path in course.paths.iter_mut().take(1) {
+            path.overflows(overflows);
+        }
+        Ok(course.finish(end, cut_off, watch))
+    }
+}
+
+/// Every connection takes two file descriptors: as many as this process may have.
+fn allow_descriptors() -> Result<(), EngineError> {
+    let limit = getrlimit(Resource::Nofile);
+    let raised = Rlimit {
+        current: limit.maximum,
+        ..limit
+    };
+    Ok(setrlimit(Resource::Nofile, raised).map_err(std::io::Error::from)?)
+}
+
+/// Whether the kernel has every controller that the scenario asks for, before anything begins.
+fn check_controllers(scenario: &Scenario, network: &Network) -> Result<(), EngineError> {
+    let set = || -> Result<(), EngineError> {
+        let socket = TcpListener::bind((Ipv4Addr::UNSPECIFIED, 0))?;
+        for flow in &scenario.flows {
+            socket::set_controller(&socket, settings::kernel_name(&flow.controller))?;
+        }
+        Ok(())
+    };
+    network.near.inside(set)?
+}
+
+/// What each flow does.
+fn plans(scenario: &Scenario, groups: &AddressGroups) -> Vec<FlowPlan> {
+    let flows = scenario.flows.iter().enumerate();
+    let starts =
+        flows.flat_map(|(group, spec)| spec.starts().map(move |start| (group, spec, start)));
+    let plan = |(flow, (group, spec, start)): (usize, (usize, &FlowSpec, Duration))| FlowPlan {
+        start,
+        app: spec.application(),
+        seed: ::sim::application_seed(scenario.seed, flow),
+        opens_many: spec.opens_many(),
+        controller: settings::kernel_name(&spec.controller).to_string(),
+        group: groups.of_flows(group),
+        mss: settings::segment_size(scenario, spec),
+        sender: Side::that_sends(spec),
+    };
+    starts.enumerate().map(plan).collect()
+}
+
+/// A run under way.
+struct Course<'s> {
+    scenario: &'s Scenario,
+    begin: Instant,
+    tunnel: Tunnel,
+    watched: Watch,
+    /// One for each hop.
+    paths: Vec<PathRecorder>,
+    heard: Receiver<News>,
+}
+
+/// When a run ended, and whether before its time.
+#[derive(Debug, Clone, Copy)]
+struct Ended {
+    at: Duration,
+    is_partial: bool,
+}
+
+impl Course<'_> {
+    /// Looks on until everything is done, the time is over or the run is cancelled.
+    fn run(
+        &mut self,
+        watch: &(dyn Fn(Progress) + Sync),
+        cancel: &Cancel,
+    ) -> Result<Ended, EngineError> {
+        let last = self.scenario.duration.unwrap_or(Duration::MAX);
+        let warmup = self.scenario.warmup;
+        let mut before = Duration::ZERO;
+        let mut looks = 0u64;
+        let mut next_dump = Duration::ZERO;
+        loop {
+            let is_over = self.hear();
+            let now = Duration::from(self.begin.elapsed()).min(last);
+            let is_warm_now = before < warmup && now >= warmup;
+            let at = if is_warm_now { warmup } else { now };
+            let is_partial = cancel.is_cancelled();
+            let is_done = is_over || at >= last;
+            self.look(at);
+            if is_partial || is_done || is_warm_now || at >= next_dump {
+                let begin = Instant::now();
+                self.watched.look(at)?;
+                let took = Duration::from(begin.elapsed());
+                next_dump = at + took * DUMP_PART;
+            }
+            if looks.is_multiple_of(LOOKS_PER_PROGRESS) {
+                self.watched.tell(at, watch);
+            }
+            if is_partial || is_done {
+                let is_partial = is_partial && !is_done;
+                return Ok(Ended { at, is_partial });
+            }
+            before = at;
+            looks += 1;
+            let into_look = Duration::from_nanos(now.as_nanos() % LOOK.as_nanos());
+            thread::sleep(LOOK.saturating_sub(into_look).into());
+        }
+    }
+
+    /// Hears what has happened; whether nothing more will.
+    fn hear(&mut self) -> bool {
+        loop {
+            match self.heard.try_recv() {
+                Ok(news) => self.watched.hear(news),
+                Err(TryRecvError::Empty) => return false,
+                Err(TryRecvError::Disconnected) => return true,
+            }
+        }
+    }
+
+    /// Notes what waits at each hop.
+    fn look(&mut self, at: Duration) {
+        let counters = self.tunnel.counters();
+        for (hop, recorder) in self.paths.iter_mut().enumerate() {
+            let queued = self.tunnel.queued(Direction::Forward, hop);
+            let sample = PathSample {
+                at,
+                queue: queued.bytes,
+                delay: queued.delay,
+            };
+            recorder.sample(sample, totals(&counters, hop));
+        }
+    }
+
+    /// The record of a run that ended so, with the applications of what was cut off then.
+    fn finish(
+        mut self,
+        ended: Ended,
+        cut_off: Vec<(usize, App)>,
+        watch: &(dyn Fn(Progress) + Sync),
+    ) -> Record {
+        let (scenario, wall) = (self.scenario, self.begin.elapsed());
+        self.hear();
+        self.tunnel.stop();
+        for (flow, app) in &cut_off {
+            self.watched.cut_off(*flow, app);
+        }
+        let end = match (ended.is_partial, self.watched.all_completed()) {
+            (false, Some(completed)) => completed,
+            _ => ended.at,
+        };
+        self.watched.tell(end, watch);
+        let share = ways::payload_share(scenario);
+        let mut paths = self.paths.into_iter().map(|path| path.finish(end, share));
+        let first = paths.next();
+        let path = first.unwrap_or_else(|| {
+            PathRecorder::new(scenario.path.clone(), scenario.warmup).finish(end, share)
+        });
+        let (flows, transfers) = self.watched.finish(end);
+        let recorded = Recorded {
+            path,
+            next: paths.collect(),
+            flows,
+            transfers: transfers.finish(),
+        };
+        let run = Run {
+            scenario,
+            engine: Linux.name(),
+            end,
+            wall,
+            is_partial: ended.is_partial,
+            payload_share: share,
+        };
+        Record::new(run, recorded)
+    }
+}
+
+fn totals(counters: &TunnelCounters, hop: usize) -> PathTotals {
+    let Some(link) = counters.forward.links.get(hop) else {
+        return PathTotals::default();
+    };
+    // Packets are late at the end of their way, wherever on it they were held up.
+    let late = counters.forward.tun.late_packets + counters.reverse.tun.late_packets;
+    PathTotals {
+        transmitted: Bytes::new(link.transmitted_bytes),
+        drops: Some(link.buffer_drops + link.policer_drops),
+        marks: Some(link.marked_packets),
+        random_losses: Some(link.random_losses),
+        late_packets: (hop == 0).then_some(late),
+        overflows: None,
+    }
+}

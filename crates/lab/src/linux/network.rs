@@ -1,0 +1,169 @@
+//! A scenario's ways as routes between two hosts' addresses.
+
+use std::net::IpAddr;
+
+use emulator::tunnel::{Route, Way};
+use path::LinkConfig;
+use units::Duration;
+
+use super::super::ways::{self, Ways};
+use scenario::{Scenario, ScenarioError};
+
+/// The most pairs of addresses that two hosts have.
+pub(super) const MAX_GROUPS: usize = 200;
+
+/// The pairs of addresses that the flows of a scenario have: one for each way through the network.
+#[derive(Debug)]
+pub(super) struct AddressGroups {
+    ways: Ways,
+    /// The different ones.
+    different: Vec<ways::Way>,
+}
+
+impl AddressGroups {
+    /// # Errors
+    ///
+    /// A trace cannot be read, or the scenario asks for what cannot be.
+    pub fn of(scenario: &Scenario) -> Result<AddressGroups, ScenarioError> {
+        let ways = Ways::of(scenario)?;
+        let mut different: Vec<ways::Way> = Vec::new();
+        for way in &ways.groups {
+            if !different.contains(way) {
+                different.push(way.clone());
+            }
+        }
+        Ok(AddressGroups { ways, different })
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.different.len()
+    }
+
+    /// The pair of addresses of this group of flows.
+    pub fn of_flows(&self, group: usize) -> u16 {
+        let way = self.ways.groups.get(group);
+        let place = self.different.iter().position(|other| Some(other) == way);
+        place
+            .and_then(|place| u16::try_from(place).ok())
+            .unwrap_or(0)
+    }
+
+    /// What lies between the hosts: forward, to the addresses `far`, and back, to the addresses `near`. The links of data
+    /// and of ACKs come first, in the order of the hops; then those that are nothing but a way's own delay.
+    pub fn between(&self, near: impl Fn(u16) -> IpAddr, far: impl Fn(u16) -> IpAddr) -> (Way, Way) {
+        let hops = &self.ways.hops;
+        let mut forward = Way {
+            links: hops.iter().map(|hop| hop.forward.clone()).collect(),
+            routes: Vec::new(),
+        };
+        let mut back = Way {
+            links: hops.iter().map(|hop| hop.reverse.clone()).collect(),
+            routes: Vec::new(),
+        };
+        for (group, way) in (0..).zip(&self.different) {
+            let half = way.access / 2;
+            let other_half = way.access.saturating_sub(half);
+            add_route(&mut forward, far(group), half, way.hops.clone());
+            add_route(&mut back, near(group), other_half, way.hops.clone().rev());
+        }
+        (forward, back)
+    }
+}
+
+/// Adds a route to `destination`, over a delay of its own and these links.
+fn add_route(
+    way: &mut Way,
+    destination: IpAddr,
+    delay: Duration,
+    links: impl Iterator<Item = usize>,
+) {
+    let mut crossed = Vec::new();
+    if !delay.is_zero() {
+        crossed.push(way.links.len());
+        way.links.push(LinkConfig {
+            delay,
+            ..LinkConfig::default()
+        });
+    }
+    crossed.extend(links);
+    way.routes.push(Route {
+        to: vec![destination],
+        links: crossed,
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::Ipv4Addr;
+
+    use super::*;
+
+    fn near(group: u16) -> IpAddr {
+        Ipv4Addr::new(10, 0, 0, group as u8).into()
+    }
+
+    fn far(group: u16) -> IpAddr {
+        Ipv4Addr::new(10, 0, 1, group as u8).into()
+    }
+
+    const HOPS: &str = "name = \"x\"\nduration = \"1s\"\n[path]\nrate = \"10mbit\"\nrtt = \"40ms\"\n\
+                        uplink = { rate = \"1mbit\" }\n[[path.next]]\nrtt = \"20ms\"\n";
+
+    fn groups(flows: &[&str]) -> AddressGroups {
+        let flow = |more: &&str| format!("[[flow]]\ncontroller = \"cubic\"\n{more}\n");
+        let text = HOPS.to_string() + &flows.iter().map(flow).collect::<String>();
+        AddressGroups::of(&text.parse().unwrap()).unwrap()
+    }
+
+    #[test]
+    fn flows_of_one_way_share_a_pair_of_addresses() {
+        let groups = groups(&[
+            "",
+            "rtt = \"60ms\"",
+            "rtt = \"90ms\"",
+            "hops = \"1\"",
+            "reverse = true",
+        ]);
+        assert_eq!(groups.count(), 3);
+        let of_flows: Vec<u16> = (0..5).map(|group| groups.of_flows(group)).collect();
+        assert_eq!(of_flows, [0, 0, 1, 2, 0]);
+    }
+
+    #[test]
+    fn routes_cross_their_hops_after_a_delay_of_their_own() {
+        let groups = groups(&["", "rtt = \"91ms\"", "hops = \"1\""]);
+        let (forward, back) = groups.between(near, far);
+        let crossed = |way: &Way| -> Vec<(IpAddr, Vec<usize>)> {
+            let routes = way.routes.iter();
+            routes
+                .map(|route| (route.to[0], route.links.clone()))
+                .collect()
+        };
+        assert_eq!(
+            crossed(&forward),
+            [
+                (far(0), vec![0, 1]),
+                (far(1), vec![2, 0, 1]),
+                (far(2), vec![1])
+            ]
+        );
+        assert_eq!(
+            crossed(&back),
+            [
+                (near(0), vec![1, 0]),
+                (near(1), vec![2, 1, 0]),
+                (near(2), vec![1])
+            ]
+        );
+        let millis = |tenths: u64| Duration::from_micros(tenths * 100);
+        let delays = |way: &Way| way.links.iter().map(|link| link.delay).collect::<Vec<_>>();
+        assert_eq!(delays(&forward), [millis(200), millis(100), millis(155)]);
+        assert_eq!(delays(&back), [millis(200), millis(100), millis(155)]);
+        assert_eq!(
+            back.links[0].capacity,
+            path::Capacity::Rate("1mbit".parse().unwrap())
+        );
+        assert_eq!(back.links[1].capacity, path::Capacity::Unlimited);
+    }
+}

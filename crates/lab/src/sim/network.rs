@@ -1,0 +1,193 @@
+//! A scenario as hosts and links.
+
+use ::sim::{Config, ConfigError, FlowConfig, HostConfig, MakeController, parking_lot};
+use congestion::bbr1::Bbr1;
+use congestion::{AnyController, ControllerKind};
+use transport::scheduler::SchedulerConfig;
+use transport::{app, receiver, sender};
+use units::{Bytes, Time};
+
+use super::super::ways::Ways;
+use scenario::{Bbr1Spec, FlowSpec, HostSpec, LinkSpec, PathSpec, Scenario, ScenarioError};
+
+/// The link that carries data over the hop at this place.
+pub(super) const fn data_link(hop: usize) -> usize {
+    hop * 2
+}
+
+/// Everything that the scenario says. All groups that send the same way share a host, unless they have a `scheduler` or
+/// `nic` of their own.
+///
+/// # Errors
+///
+/// A trace cannot be read, or the scenario asks for what cannot be.
+pub(super) fn config(scenario: &Scenario) -> Result<Config, ScenarioError> {
+    let Ways { hops, groups } = Ways::of(scenario)?;
+    let shared = host(&scenario.host);
+    let mut hosts = vec![shared.clone(), shared];
+    let mut flows = Vec::new();
+    let controllers = scenario.our_controllers("sim")?;
+    let groups_and_ways = scenario.flows.iter().zip(groups).enumerate();
+    for ((index, (group, way)), controller) in groups_and_ways.zip(controllers) {
+        let spec = group.host.over(&scenario.host);
+        let place = match (group.host.scheduler, group.host.nic) {
+            (None, None) => usize::from(group.reverse),
+            _ => {
+                hosts.push(host(&spec));
+                hosts.len() - 1
+            }
+        };
+        let receiver = receiver_config(&spec);
+        receiver.validate().map_err(|error| {
+            scenario.flow_error(index, host_field(error.field()), error.problem())
+        })?;
+        let takes_time = |hop: &PathSpec| {
+            let is_paced = |link: &LinkSpec| link.rate.is_some() || link.trace.is_some();
+            is_paced(&hop.data) || is_paced(&hop.uplink)
+        };
+        if scenario.rtprop(group).is_zero()
+            && !scenario.crossed(group).any(|(_, hop)| takes_time(hop))
+        {
+            let reason = "packets take no time at all; give an RTprop or a rate";
+            return Err(ScenarioError::new("path.rtt", reason));
+        }
+        check_bounded(scenario, index, group, &spec)?;
+        let like = FlowConfig {
+            app: group.application(),
+            sender: sender_config(&spec),
+            receiver,
+            host: place,
+            ..flow(controller, group.bbr1)
+        };
+        let mut like = like.across(way.hops).with_access(way.access);
+        if group.reverse {
+            like = like.reversed();
+        }
+        let start = |start| like.clone().starting(Time::ZERO + start);
+        flows.extend(group.starts().map(start));
+    }
+    Ok(Config {
+        seed: scenario.seed,
+        hosts,
+        end: scenario.duration.map(|duration| Time::ZERO + duration),
+        ..parking_lot(hops, flows)
+    })
+}
+
+/// A flow with this controller; if it is BBR, with these settings.
+fn flow(controller: ControllerKind, bbr1: Option<Bbr1Spec>) -> FlowConfig {
+    match (controller, bbr1.map(|bbr1| bbr1.config())) {
+        (ControllerKind::Cubic | ControllerKind::Reno, _) | (_, None) => {
+            FlowConfig::new(controller)
+        }
+        (ControllerKind::Bbr1, Some(config)) => {
+            FlowConfig::with_controller(MakeController::new(move |connection| {
+                AnyController::Bbr1(Bbr1::new(connection, config))
+            }))
+        }
+    }
+}
+
+/// Whether something limits a flow that sends as much as goes: its window would double for ever, and what is simulated is
+/// as much as fits the memory.
+fn check_bounded(
+    scenario: &Scenario,
+    index: usize,
+    group: &FlowSpec,
+    host: &HostSpec,
+) -> Result<(), ScenarioError> {
+    let is_limited = |hop: &PathSpec| {
+        let link = if group.reverse {
+            &hop.uplink
+        } else {
+            &hop.data
+        };
+        link.rate.is_some() || link.trace.is_some() || link.policer.is_some()
+    };
+    if group.bytes.is_some()
+        || group.app != app::Config::Bulk
+        || host.nic.is_some()
+        || host.send_buffer.is_some()
+        || host.receive_buffer.is_some()
+        || scenario.crossed(group).any(|(_, hop)| is_limited(hop))
+    {
+        return Ok(());
+    }
+    let (field, missing) = match group.reverse {
+        true => ("reverse", "path.uplink.rate"),
+        false => ("controller", "path.rate"),
+    };
+    let reason = format!("nothing limits what this flow sends; give {missing}, bytes or host.nic");
+    Err(scenario.flow_error(index, field, &reason))
+}
+
+/// What a simulation refuses although the scenario was checked.
+pub(super) fn refused(error: ConfigError) -> ScenarioError {
+    ScenarioError::new(error.field(), error.problem())
+}
+
+fn host(spec: &HostSpec) -> HostConfig {
+    HostConfig {
+        scheduler: SchedulerConfig::of(spec.scheduler.unwrap_or_default()),
+        nic: spec.nic,
+    }
+}
+
+fn sender_config(spec: &HostSpec) -> sender::Config {
+    let usual = sender::Config::default();
+    let mss = spec.mss.map_or(usual.mss, Bytes::new);
+    let initial_cwnd = spec
+        .initial_cwnd
+        .and_then(|packets| u32::try_from(packets).ok());
+    sender::Config {
+        mss,
+        initial_cwnd: initial_cwnd.unwrap_or(usual.initial_cwnd),
+        send_buffer: spec.send_buffer.unwrap_or(usual.send_buffer),
+        min_rto: spec.min_rto.unwrap_or(usual.min_rto),
+        max_rto: spec.max_rto.unwrap_or(usual.max_rto),
+        loss_detection: spec.loss_detection.unwrap_or(usual.loss_detection),
+        pacing: spec.scheduler.unwrap_or(usual.pacing),
+        max_burst: match spec.offload {
+            Some(false) => mss,
+            _ => usual.max_burst,
+        },
+        ecn: spec.ecn.unwrap_or(usual.ecn),
+    }
+}
+
+fn receiver_config(spec: &HostSpec) -> receiver::Config {
+    let usual = receiver::Config::default();
+    let ack_every = spec.ack_every.and_then(|count| u32::try_from(count).ok());
+    let sack_blocks = spec
+        .sack_blocks
+        .and_then(|count| usize::try_from(count).ok());
+    let compressed_acks = spec
+        .compressed_acks
+        .and_then(|count| u32::try_from(count).ok());
+    let max_buffer = spec.receive_buffer.unwrap_or(usual.max_buffer);
+    receiver::Config {
+        ack_every: ack_every.unwrap_or(usual.ack_every),
+        aggregation_delay: spec.aggregation_delay.unwrap_or(usual.aggregation_delay),
+        max_ack_delay: spec.delayed_ack.unwrap_or(usual.max_ack_delay),
+        // A small maximum is meant to hold from the start.
+        initial_buffer: spec
+            .initial_receive_buffer
+            .unwrap_or(usual.initial_buffer.min(max_buffer)),
+        max_buffer,
+        max_sack_blocks: sack_blocks.unwrap_or(usual.max_sack_blocks),
+        max_compressed_acks: compressed_acks.unwrap_or(usual.max_compressed_acks),
+    }
+}
+
+/// What scenarios call a receiver's setting.
+fn host_field(setting: &str) -> &str {
+    match setting {
+        "initial_buffer" => "host.initial_receive_buffer",
+        "max_buffer" => "host.receive_buffer",
+        "max_sack_blocks" => "host.sack_blocks",
+        "max_ack_delay" => "host.delayed_ack",
+        "aggregation_delay" => "host.aggregation_delay",
+        "ack_every" => "host.ack_every",
+        other => other,
+    }
+}

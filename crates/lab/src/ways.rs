@@ -1,0 +1,63 @@
+//! A scenario's links, and each group's way over them.
+
+use std::ops::RangeInclusive;
+
+use path::PathConfig;
+use transport::segment::{HEADERS, MSS};
+use units::{Bytes, Duration};
+
+use scenario::{FlowSpec, Scenario, ScenarioError};
+
+/// The links of all hops, and the ways over them.
+#[derive(Debug)]
+pub(super) struct Ways {
+    /// The links of each hop: of data, and of ACKs.
+    pub hops: Vec<PathConfig>,
+    /// The way of each group of flows.
+    pub groups: Vec<Way>,
+}
+
+/// A group's way.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct Way {
+    /// The hops that it crosses, there and back.
+    pub hops: RangeInclusive<usize>,
+    /// The propagation delay that is not in their links, both ways together.
+    pub access: Duration,
+}
+
+impl Ways {
+    /// # Errors
+    ///
+    /// A trace cannot be read, or the scenario asks for what cannot be.
+    pub fn of(scenario: &Scenario) -> Result<Ways, ScenarioError> {
+        let delays = scenario.link_delays();
+        let hops = scenario.hops().zip(&delays).enumerate();
+        let hops = hops.map(|(place, (hop, delay))| hop.with_link_delay(*delay).config_at(place));
+        let way = |group: &FlowSpec| {
+            let crossed = scenario.crossed(group).map(|(hop, _)| hop);
+            let first = crossed.clone().min().unwrap_or(0);
+            Way {
+                hops: first..=crossed.max().unwrap_or(0),
+                access: scenario.access_delay(group, &delays),
+            }
+        };
+        Ok(Ways {
+            hops: hops.collect::<Result<_, _>>()?,
+            groups: scenario.flows.iter().map(way).collect(),
+        })
+    }
+}
+
+/// The payload of a full segment of the group.
+pub(super) fn mss(scenario: &Scenario, group: &FlowSpec) -> Bytes {
+    let host = group.host.over(&scenario.host);
+    host.mss.map_or(MSS, Bytes::new)
+}
+
+/// The share of payload in the packets of the group with the largest ones.
+pub(super) fn payload_share(scenario: &Scenario) -> f64 {
+    let sizes = scenario.flows.iter().map(|group| mss(scenario, group));
+    let mss = sizes.max().unwrap_or_default();
+    mss.get() as f64 / (mss + HEADERS).get() as f64
+}

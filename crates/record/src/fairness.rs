@@ -1,0 +1,360 @@
+//! How evenly flows shared a path: over their lives, second by second, and how soon.
+
+use std::ops::Range;
+
+use serde::Serialize;
+use units::{Bytes, Duration, Rate};
+
+use super::flow::FlowRecord;
+use super::summary::optional_millionths;
+
+/// How evenly flows shared a path.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
+pub struct Fairness {
+    /// Jain's index of the goodputs, each over its flow's life; null if nothing was delivered.
+    #[serde(serialize_with = "optional_millionths")]
+    pub jain: Option<f64>,
+    /// Jain's index of each second, over the flows that lived through all of it, for seconds with two of them or more.
+    pub jain_per_s: JainPerSecond,
+    /// The same from the convergence on.
+    pub jain_per_s_converged: JainPerSecond,
+    /// How long it took from the start of the last flow until the flows had converged: the first whole second from
+    /// which on, until the first of the flows ends, Jain's index of what they delivered in any [`WINDOW_S`] seconds is
+    /// at least [`CONVERGED`]. Null if that never happened, if it did not last for [`HELD_S`] seconds or more, or if
+    /// there are fewer than two flows.
+    #[serde(serialize_with = "optional_millionths")]
+    pub convergence_s: Option<f64>,
+}
+
+/// The sliding window of the convergence time, in seconds: longer than a cycle of BBR's gains on any usual path, and
+/// than ProbeRTT.
+pub const WINDOW_S: u64 = 5;
+/// How long flows must stay converged, in seconds: a period of ProbeRTT.
+pub const HELD_S: u64 = 10;
+/// The index of flows that have converged.
+pub const CONVERGED: f64 = 0.95;
+
+/// Jain's index of each second.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
+pub struct JainPerSecond {
+    /// How many seconds (of runs longer than an hour: intervals) there were.
+    pub seconds: u64,
+    /// The least fair second.
+    #[serde(serialize_with = "optional_millionths")]
+    pub min: Option<f64>,
+    /// What 5 % of the seconds did not exceed.
+    #[serde(serialize_with = "optional_millionths")]
+    pub p5: Option<f64>,
+    /// Median.
+    #[serde(serialize_with = "optional_millionths")]
+    pub p50: Option<f64>,
+    /// Mean.
+    #[serde(serialize_with = "optional_millionths")]
+    pub mean: Option<f64>,
+}
+
+impl JainPerSecond {
+    fn of(mut indices: Vec<f64>) -> JainPerSecond {
+        indices.sort_by(f64::total_cmp);
+        let count = indices.len();
+        // The nearest rank: the smallest value that the share of the seconds does not exceed.
+        let quantile = |share: usize| {
+            let rank = (count * share).div_ceil(100).max(1);
+            indices.get(rank - 1).copied()
+        };
+        JainPerSecond {
+            seconds: count as u64,
+            min: indices.first().copied(),
+            p5: quantile(5),
+            p50: quantile(50),
+            mean: (count > 0).then(|| indices.iter().sum::<f64>() / count as f64),
+        }
+    }
+}
+
+/// Jain's index of fairness, (Σx)² / (n Σx²): 1 if all have the same, 1/n if one has everything; nothing if nobody has
+/// anything (R. Jain, D. Chiu, W. Hawe, "A Quantitative Measure of Fairness and Discrimination for Resource
+/// Allocation in Shared Computer Systems", 1984).
+pub fn jain_index(shares: impl IntoIterator<Item = f64>) -> Option<f64> {
+    let (mut count, mut sum, mut squares) = (0.0, 0.0, 0.0);
+    for share in shares {
+        count += 1.0;
+        sum += share;
+        squares += share * share;
+    }
+    (squares > 0.0).then(|| sum * sum / (count * squares))
+}
+
+impl Fairness {
+    /// The fairness of a run that ended at `end`, seconds of the warmup left out. `goodputs` and `flows` are of the same
+    /// flows.
+    pub(super) fn of(
+        goodputs: impl IntoIterator<Item = f64>,
+        flows: &[FlowRecord],
+        warmup: Duration,
+        end: Duration,
+    ) -> Fairness {
+        let lives = Lives::new(flows, warmup, end);
+        let converged = lives.convergence();
+        Fairness {
+            jain: jain_index(goodputs),
+            jain_per_s: lives.jain_from(lives.first),
+            jain_per_s_converged: converged
+                .map(|converged| lives.jain_from(converged.interval))
+                .unwrap_or_default(),
+            convergence_s: converged.map(|converged| converged.after.as_secs_f64()),
+        }
+    }
+}
+
+/// What each of several flows delivered while all of them lived.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WhileAllLive {
+    /// The start of that time, a whole second.
+    pub from: Duration,
+    /// Its end, a whole second too.
+    pub to: Duration,
+    /// What each flow delivered per second of it, in the order of the flows.
+    pub goodputs: Vec<Rate>,
+}
+
+impl WhileAllLive {
+    /// Of flows in a run that ended at `end`; nothing if there is no whole second after the warmup in which all live.
+    pub(super) fn of(
+        flows: &[FlowRecord],
+        warmup: Duration,
+        end: Duration,
+    ) -> Option<WhileAllLive> {
+        let lives = Lives::new(flows, warmup, end);
+        let common = lives.common().filter(|common| !common.is_empty())?;
+        let (from, to) = (lives.interval * common.start, lives.interval * common.end);
+        let goodput = |life: &Life<'_>| {
+            let bytes = common.clone().map(|at| lives.delivered(life, at)).sum();
+            Rate::from_transfer(Bytes::new(bytes), to.saturating_sub(from))
+        };
+        Some(WhileAllLive {
+            from,
+            to,
+            goodputs: lives.flows.iter().map(goodput).collect(),
+        })
+    }
+}
+
+/// The flows over the intervals of their throughput.
+struct Lives<'f> {
+    flows: Vec<Life<'f>>,
+    interval: Duration,
+    /// The first interval after the warmup.
+    first: u64,
+    /// The first interval that is not whole any more.
+    last: u64,
+}
+
+/// A flow, the first interval that it lived through and the first that it did not.
+struct Life<'f> {
+    flow: &'f FlowRecord,
+    from: u64,
+    until: u64,
+}
+
+#[derive(Clone, Copy)]
+struct Convergence {
+    /// The first converged interval.
+    interval: u64,
+    after: Duration,
+}
+
+impl<'f> Lives<'f> {
+    fn new(flows: &'f [FlowRecord], warmup: Duration, end: Duration) -> Lives<'f> {
+        let intervals = flows.iter().map(|flow| flow.throughput.interval());
+        let interval = intervals.max().unwrap_or(Duration::from_secs(1));
+        let whole = |at: Duration| at.as_nanos() / interval.as_nanos();
+        let started = |at: Duration| at.as_nanos().div_ceil(interval.as_nanos());
+        let flows = flows.iter().map(|flow| Life {
+            flow,
+            from: started(flow.start),
+            until: whole(flow.completed.unwrap_or(end)),
+        });
+        Lives {
+            flows: flows.collect(),
+            interval,
+            first: started(warmup),
+            last: whole(end),
+        }
+    }
+
+    /// What a flow delivered in an interval.
+    fn delivered(&self, life: &Life<'_>, interval: u64) -> u64 {
+        let throughput = &life.flow.throughput;
+        // A flow that delivered nothing late in a long run has shorter intervals than the others; both are powers of
+        // two of a second.
+        let parts = self.interval.as_nanos() / throughput.interval().as_nanos();
+        let parts = interval * parts..(interval + 1) * parts;
+        let bytes = parts.map(|part| usize::try_from(part).map_or(0, |part| throughput.at(part)));
+        bytes.sum()
+    }
+
+    /// The index of each interval from this one on.
+    fn jain_from(&self, from: u64) -> JainPerSecond {
+        let indices = (from..self.last).filter_map(|interval| {
+            let live = self
+                .flows
+                .iter()
+                .filter(|life| life.from <= interval && interval < life.until);
+            let shares: Vec<f64> = live
+                .map(|life| self.delivered(life, interval) as f64)
+                .collect();
+            jain_index(shares.iter().copied()).filter(|_| shares.len() > 1)
+        });
+        JainPerSecond::of(indices.collect())
+    }
+
+    /// The intervals after the warmup that all of them lived through; possibly none.
+    fn common(&self) -> Option<Range<u64>> {
+        let from = self.flows.iter().map(|life| life.from).max()?;
+        let until = self.flows.iter().map(|life| life.until).min()?;
+        Some(from.max(self.first)..until)
+    }
+
+    /// From when on all of them had about the same.
+    fn convergence(&self) -> Option<Convergence> {
+        let start = self.flows.iter().map(|life| life.flow.start).max()?;
+        let Range {
+            start: from,
+            end: until,
+        } = self.common()?;
+        let seconds = self.interval.as_nanos() / 1_000_000_000;
+        let (window, held) = (WINDOW_S.div_ceil(seconds), HELD_S.div_ceil(seconds));
+        let is_fair = |first: u64| {
+            let shares = self.flows.iter().map(|life| {
+                let intervals = first..first + window;
+                intervals
+                    .map(|at| self.delivered(life, at) as f64)
+                    .sum::<f64>()
+            });
+            jain_index(shares).is_some_and(|index| index >= CONVERGED)
+        };
+        if self.flows.len() < 2 {
+            return None;
+        }
+        // Backwards from the last window.
+        let windows = (from..(until + 1).saturating_sub(window)).rev();
+        let interval = windows.take_while(|first| is_fair(*first)).last()?;
+        (until.saturating_sub(interval) >= held).then(|| Convergence {
+            interval,
+            after: (self.interval * interval).saturating_sub(start),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::throughput::Throughput;
+    use congestion::ControllerKind;
+    use units::Bytes;
+
+    /// A flow that starts at a second and delivers so many bytes in each of the next ones.
+    fn flow(start: u64, bytes: &[u64]) -> FlowRecord {
+        let mut throughput = Throughput::default();
+        let mut total = Bytes::ZERO;
+        for (second, bytes) in (start..).zip(bytes) {
+            total += Bytes::new(*bytes);
+            throughput.note(Duration::from_secs(second + 1), total);
+        }
+        FlowRecord {
+            id: 0,
+            controller: ControllerKind::Bbr1.into(),
+            start: Duration::from_secs(start),
+            completed: None,
+            throughput,
+            samples: Vec::new(),
+        }
+    }
+
+    fn fairness(flows: &[FlowRecord], end: u64) -> Fairness {
+        Fairness::of([], flows, Duration::ZERO, Duration::from_secs(end))
+    }
+
+    #[test]
+    fn jain() {
+        assert_eq!(jain_index([5.0, 5.0, 5.0]), Some(1.0));
+        assert_eq!(jain_index([7.0, 0.0]), Some(0.5));
+        assert_eq!(jain_index([0.0, 0.0]), None);
+        assert_eq!(jain_index([]), None);
+    }
+
+    #[test]
+    fn seconds_count_from_the_second_flow_on() {
+        let flows = [flow(0, &[90; 20]), flow(4, &[90; 16])];
+        let seen = fairness(&flows, 20);
+        assert_eq!(seen.jain_per_s.seconds, 16);
+        assert_eq!(
+            (seen.jain_per_s.min, seen.jain_per_s.p50),
+            (Some(1.0), Some(1.0))
+        );
+        assert_eq!(seen.convergence_s, Some(0.0));
+        assert_eq!(seen.jain_per_s_converged.seconds, 16);
+        // A second flow that is there for less than a whole second changes nothing.
+        let mut short = flow(0, &[90]);
+        short.completed = Some(Duration::from_millis(900));
+        let seen = fairness(&[flow(0, &[90; 20]), short], 20);
+        assert_eq!(seen.jain_per_s.seconds, 0);
+        assert_eq!(seen.jain_per_s.p50, None);
+    }
+
+    #[test]
+    fn convergence_is_from_the_last_start_to_the_last_unfair_window() {
+        // From second 10 on both have 50; until then the second, which starts at 4, has nothing.
+        let first = [vec![100; 10], vec![50; 20]].concat();
+        let second = [vec![0; 6], vec![50; 20]].concat();
+        let seen = fairness(&[flow(0, &first), flow(4, &second)], 30);
+        // In 5 s, 4 : 6 has an index of 0.96, and 3 : 7 one of 0.86: one second of the window may be unfair.
+        let window = jain_index([300.0, 200.0]).unwrap();
+        assert!(window > CONVERGED && jain_index([350.0, 150.0]).unwrap() < CONVERGED);
+        assert_eq!(seen.convergence_s, Some(5.0));
+        assert_eq!(seen.jain_per_s_converged.seconds, 21);
+        assert_eq!(seen.jain_per_s_converged.min, Some(0.5));
+        assert_eq!(seen.jain_per_s_converged.p50, Some(1.0));
+        assert_eq!(
+            (seen.jain_per_s.seconds, seen.jain_per_s.p5),
+            (26, Some(0.5))
+        );
+    }
+
+    #[test]
+    fn what_does_not_last_is_no_convergence() {
+        let even = [vec![100; 10], vec![50; 9]].concat();
+        let late = [vec![1; 10], vec![50; 9]].concat();
+        assert_eq!(
+            fairness(&[flow(0, &even), flow(0, &late)], 19).convergence_s,
+            Some(9.0)
+        );
+        assert_eq!(
+            fairness(&[flow(0, &even), flow(0, &late)], 18).convergence_s,
+            None
+        );
+        assert_eq!(fairness(&[flow(0, &even)], 19).convergence_s, None);
+        assert_eq!(fairness(&[], 19), Fairness::default());
+    }
+
+    #[test]
+    fn flows_of_long_runs_have_intervals_of_different_length() {
+        let mut long = flow(0, &[]);
+        let mut short = flow(0, &[]);
+        for second in 0..5_000u64 {
+            let total = Bytes::new((second + 1) * 10);
+            long.throughput.note(Duration::from_secs(second + 1), total);
+            if second < 4_000 {
+                short
+                    .throughput
+                    .note(Duration::from_secs(second + 1), total);
+            }
+        }
+        assert_ne!(long.throughput.interval(), short.throughput.interval());
+        let seen = fairness(&[long, short], 5_000);
+        assert_eq!(seen.jain_per_s.seconds, 2_500);
+        assert_eq!(seen.jain_per_s.p50, Some(1.0));
+        assert_eq!(seen.jain_per_s.min, Some(0.5));
+    }
+}

@@ -1,0 +1,299 @@
+//! One flow over time.
+
+use units::{Bytes, Duration, Rate};
+
+use super::distribution::Distribution;
+use super::host::HostSummary;
+use super::series::{Point, Series};
+use super::summary::{AppSummary, FlowSummary, RttMillis};
+use super::throughput::Throughput;
+use scenario::Controller;
+
+/// A flow at one moment, usually right after an ACK. Times are from the start of the run.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct FlowSample {
+    /// When.
+    pub at: Duration,
+    /// The round-trip time that was just measured, if one was.
+    pub rtt: Option<Duration>,
+    /// The smoothed round-trip time, if the engine sees it.
+    pub srtt: Option<Duration>,
+    /// The delivery-rate sample, if there was a valid one.
+    pub delivery_rate: Option<Rate>,
+    /// Bytes in flight.
+    pub inflight: Bytes,
+    /// Those of them that wait below the transport in the sender's own host, in its packet scheduler and network card, if
+    /// the engine sees it.
+    pub below_tcp: Option<Bytes>,
+    /// The congestion window.
+    pub cwnd: Bytes,
+    /// The slow-start threshold, if the controller has one and has set it.
+    pub ssthresh: Option<Bytes>,
+    /// The pacing rate.
+    pub pacing_rate: Rate,
+    /// BBR's estimate of the bottleneck bandwidth.
+    pub btl_bw: Option<Rate>,
+    /// BBR's estimate of the propagation delay.
+    pub rt_prop: Option<Duration>,
+    /// The name of the controller's state; empty if there are several controllers, of many connections.
+    pub state: &'static str,
+    /// Bytes delivered so far, as congestion control counts them.
+    pub delivered: Bytes,
+    /// Bytes declared lost so far.
+    pub lost: Bytes,
+    /// Whether the application had too little to send when the last acknowledged packet left, if the engine sees it: the
+    /// path may be able to do more than the delivery rate says.
+    pub is_app_limited: Option<bool>,
+    /// How long it has been busy so far, if the engine sees it.
+    pub busy: Option<Busy>,
+}
+
+/// How long a flow had something to send or unacknowledged, and what else than its congestion control held it back
+/// meanwhile; with several connections, all of them together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Busy {
+    /// In all.
+    pub total: Duration,
+    /// The part in which the receive window was full.
+    pub rwnd_limited: Duration,
+    /// The part in which the send buffer was too small: full, with everything in it sent.
+    pub sndbuf_limited: Duration,
+}
+
+impl Point for FlowSample {
+    fn at(&self) -> Duration {
+        self.at
+    }
+
+    fn is_news(&self, previous: &FlowSample) -> bool {
+        self.state != previous.state
+    }
+
+    fn level(&self) -> Option<Duration> {
+        self.rtt
+    }
+}
+
+/// What a flow has done since its start; `None` is what the engine cannot see.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct FlowTotals {
+    /// Payload bytes that arrived, each counted once.
+    pub payload: Bytes,
+    /// Bytes sent, headers and repeats included.
+    pub sent: Option<Bytes>,
+    /// Bytes sent again because they were declared lost.
+    pub retransmitted: Option<Bytes>,
+    /// Packets declared lost.
+    pub packets_lost: Option<u64>,
+    /// Packets that the sender learned were marked "congestion experienced".
+    pub ecn_marks: Option<u64>,
+    /// Timeouts, or times of persistent congestion.
+    pub timeouts: Option<u64>,
+    /// Recoveries that turned out to have been unnecessary.
+    pub spurious_recoveries: Option<u64>,
+    /// Tail loss probes sent.
+    pub tail_loss_probes: Option<u64>,
+    /// How long it was busy.
+    pub busy: Option<Busy>,
+}
+
+/// Which flow it was, and when it lived.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FlowSpan {
+    /// Its place among the scenario's flows.
+    pub id: usize,
+    /// Its controller.
+    pub controller: Controller,
+    /// When it started.
+    pub start: Duration,
+    /// When its transfer was complete, if it was.
+    pub completed: Option<Duration>,
+}
+
+/// One flow over time.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FlowRecord {
+    /// Its place among the scenario's flows.
+    pub id: usize,
+    /// Its controller.
+    pub controller: Controller,
+    /// When it started.
+    pub start: Duration,
+    /// When its transfer was complete, if it was.
+    pub completed: Option<Duration>,
+    /// What it delivered in each second.
+    pub throughput: Throughput,
+    /// The samples, in the order of their times; see [`Series`] for how close they are.
+    pub samples: Vec<FlowSample>,
+}
+
+/// The most samples that all flows of a run keep together, unless each has only the fewest that a [`Series`] keeps.
+const ALL_SAMPLES: usize = 1_000_000;
+
+/// With more flows than this, their distributions are coarse.
+const MANY: usize = 1_000;
+
+/// Makes a flow's record and summary from what an engine sees of it.
+#[derive(Debug, Clone)]
+pub struct FlowRecorder {
+    warmup: Duration,
+    series: Series<FlowSample>,
+    rtts: Distribution,
+    throughput: Throughput,
+    startup: Startup,
+    before: FlowTotals,
+    now: FlowTotals,
+    app: Option<AppSummary>,
+    host: Option<HostSummary>,
+}
+
+impl FlowRecorder {
+    /// A recorder for a flow of a scenario with this warmup and so many flows: the more there are, the fewer samples
+    /// each of them keeps; with more than a thousand, percentiles of RTTs are [coarse](Distribution::coarse).
+    pub fn new(warmup: Duration, flows: usize) -> FlowRecorder {
+        FlowRecorder {
+            warmup,
+            series: Series::with_capacity(ALL_SAMPLES / flows.max(1)),
+            rtts: match flows > MANY {
+                true => Distribution::coarse(),
+                false => Distribution::default(),
+            },
+            throughput: Throughput::default(),
+            startup: Startup::NotYet,
+            before: FlowTotals::default(),
+            now: FlowTotals::default(),
+            app: None,
+            host: None,
+        }
+    }
+
+    /// Notes a sample; every one, since percentiles are of all.
+    pub fn sample(&mut self, sample: FlowSample) {
+        if let Some(rtt) = sample.rtt.filter(|_| sample.at >= self.warmup) {
+            self.rtts.record(rtt);
+        }
+        self.startup.see(&sample);
+        self.series.push(sample);
+    }
+
+    /// Notes the totals at a time: several times a second, since what is new counts for the second of `at`, and for the
+    /// time after the warmup if `at` is later than that.
+    pub fn totals(&mut self, at: Duration, totals: FlowTotals) {
+        if at <= self.warmup {
+            self.before = totals;
+        }
+        self.throughput.note(at, totals.payload);
+        self.now = totals;
+    }
+
+    /// Notes what the application says of itself, once, at the end.
+    pub fn app(&mut self, app: AppSummary) {
+        self.app = Some(app);
+    }
+
+    /// Notes what the flow's host did with it, once, at the end.
+    pub fn host(&mut self, host: HostSummary) {
+        self.host = Some(host);
+    }
+
+    /// The flow's summary and samples, after a run that ended at `end`.
+    pub fn finish(self, span: FlowSpan, end: Duration) -> (FlowSummary, FlowRecord) {
+        let (before, now) = (self.before, self.now);
+        let life = span
+            .completed
+            .unwrap_or(end)
+            .saturating_sub(span.start.max(self.warmup));
+        let payload = now.payload - before.payload;
+        let goodput = match life.is_zero() {
+            true => Rate::ZERO,
+            false => Rate::from_transfer(payload, life),
+        };
+        let since_warmup = |count: fn(&FlowTotals) -> Option<u64>| {
+            Some(count(&now)?.saturating_sub(count(&before).unwrap_or(0)))
+        };
+        let busy = |part: fn(&Busy) -> Duration| {
+            let earlier = before.busy.unwrap_or_default();
+            Some(
+                part(&now.busy?)
+                    .saturating_sub(part(&earlier))
+                    .as_secs_f64(),
+            )
+        };
+        let summary = FlowSummary {
+            id: span.id,
+            group: None,
+            controller: span.controller.to_string(),
+            start_s: span.start.as_secs_f64(),
+            completed_s: span.completed.map(Duration::as_secs_f64),
+            goodput_bps: goodput.bits_per_sec(),
+            limit_share: None,
+            startup_exit_bps: self.startup.exit().map(Rate::bits_per_sec),
+            rtt_ms: RttMillis {
+                min: self.rtts.min_ms(),
+                p50: self.rtts.quantile_ms(0.5),
+                mean: self.rtts.mean_ms(),
+                p95: self.rtts.quantile_ms(0.95),
+                p99: self.rtts.quantile_ms(0.99),
+                max: self.rtts.max_ms(),
+            },
+            sent_bytes: since_warmup(|totals| totals.sent.map(Bytes::get)),
+            delivered_bytes: payload.get(),
+            retransmitted_bytes: since_warmup(|totals| totals.retransmitted.map(Bytes::get)),
+            packets_lost: since_warmup(|totals| totals.packets_lost),
+            ecn_marks: since_warmup(|totals| totals.ecn_marks),
+            timeouts: since_warmup(|totals| totals.timeouts),
+            spurious_recoveries: since_warmup(|totals| totals.spurious_recoveries),
+            tail_loss_probes: since_warmup(|totals| totals.tail_loss_probes),
+            busy_s: busy(|busy| busy.total),
+            rwnd_limited_s: busy(|busy| busy.rwnd_limited),
+            sndbuf_limited_s: busy(|busy| busy.sndbuf_limited),
+            host: self.host,
+            app: self.app,
+        };
+        let record = FlowRecord {
+            id: span.id,
+            controller: span.controller,
+            start: span.start,
+            completed: span.completed,
+            throughput: self.throughput,
+            samples: self.series.finish(),
+        };
+        (summary, record)
+    }
+}
+
+/// The first time that a flow searches for the bandwidth, and what it had found when that ended.
+#[derive(Debug, Clone, Copy)]
+enum Startup {
+    NotYet,
+    Searching { highest: Option<Rate> },
+    Over { exit: Option<Rate> },
+}
+
+impl Startup {
+    fn see(&mut self, sample: &FlowSample) {
+        let is_start = matches!(
+            sample.state,
+            "Startup" | "SlowStart" | "ConservativeSlowStart"
+        );
+        let highest = match *self {
+            Startup::Over { .. } => return,
+            Startup::NotYet if !is_start => return,
+            Startup::NotYet => sample.delivery_rate,
+            Startup::Searching { highest } => highest.max(sample.delivery_rate),
+        };
+        *self = match is_start {
+            true => Startup::Searching { highest },
+            false => Startup::Over {
+                exit: sample.btl_bw.or(highest),
+            },
+        };
+    }
+
+    fn exit(self) -> Option<Rate> {
+        match self {
+            Startup::Over { exit } => exit,
+            Startup::NotYet | Startup::Searching { .. } => None,
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! The bottleneck over time.
+
+use units::{Bytes, Duration};
+
+use super::distribution::Distribution;
+use super::series::{Point, Series};
+use super::summary::{PathSummary, QueueMillis};
+use scenario::PathSpec;
+
+/// The bottleneck at one moment.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PathSample {
+    /// When, from the start of the run.
+    pub at: Duration,
+    /// What waits in its buffer.
+    pub queue: Bytes,
+    /// How long a packet that came now would wait for it.
+    pub delay: Duration,
+}
+
+impl Point for PathSample {
+    fn at(&self) -> Duration {
+        self.at
+    }
+
+    fn is_news(&self, _previous: &PathSample) -> bool {
+        false
+    }
+
+    fn level(&self) -> Option<Duration> {
+        Some(self.delay)
+    }
+}
+
+/// What the bottleneck has done since the start of the run; `None` is what the engine cannot see.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct PathTotals {
+    /// Bytes transmitted, packets that were lost after it included.
+    pub transmitted: Bytes,
+    /// Packets dropped by buffer, queue discipline and policer.
+    pub drops: Option<u64>,
+    /// Packets marked "congestion experienced" by the queue discipline.
+    pub marks: Option<u64>,
+    /// Data packets lost at random.
+    pub random_losses: Option<u64>,
+    /// Packets that the machine delivered noticeably after the path's time, where real time is involved.
+    pub late_packets: Option<u64>,
+    /// Packets that never entered the path since the machine was too slow to take them.
+    pub overflows: Option<u64>,
+}
+
+/// Samples of the bottleneck.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct PathRecord {
+    /// The samples, in the order of their times; none if the engine saw no path.
+    pub samples: Vec<PathSample>,
+}
+
+/// Makes the path's record and summary from what an engine sees of it.
+#[derive(Debug, Clone)]
+pub struct PathRecorder {
+    spec: PathSpec,
+    warmup: Duration,
+    series: Series<PathSample>,
+    queue: Distribution,
+    /// Totals at the end of the warmup and at the latest, each with the time at which they were noted.
+    before: (Duration, PathTotals),
+    now: Option<(Duration, PathTotals)>,
+}
+
+impl PathRecorder {
+    /// A recorder for a path of a scenario with this warmup.
+    pub fn new(spec: PathSpec, warmup: Duration) -> PathRecorder {
+        PathRecorder {
+            spec,
+            warmup,
+            series: Series::new(),
+            queue: Distribution::default(),
+            before: (Duration::ZERO, PathTotals::default()),
+            now: None,
+        }
+    }
+
+    /// Notes a sample and the totals at its time; at regular intervals, since percentiles are over time.
+    pub fn sample(&mut self, sample: PathSample, totals: PathTotals) {
+        self.series.push(sample);
+        if sample.at <= self.warmup {
+            self.before = (sample.at, totals);
+        }
+        if sample.at >= self.warmup {
+            self.queue.record(sample.delay);
+        }
+        self.now = Some((sample.at, totals));
+    }
+
+    /// Notes the overflows if they are known only once the path was taken down.
+    pub fn overflows(&mut self, packets: u64) {
+        if let Some((_, now)) = &mut self.now {
+            now.overflows = Some(packets);
+        }
+    }
+
+    /// The path's summary and samples, after a run that ended at `end` and whose packets carried `payload_share`
+    /// payload.
+    pub fn finish(self, end: Duration, payload_share: f64) -> (PathSummary, PathRecord) {
+        let span = end.saturating_sub(self.warmup).as_secs_f64();
+        let seen = |count: fn(&PathTotals) -> Option<u64>| {
+            let (_, now) = self.now.as_ref()?;
+            Some(count(now)?.saturating_sub(count(&self.before.1).unwrap_or(0)))
+        };
+        let transmitted = seen(|totals| Some(totals.transmitted.get()));
+        let admitted = self.spec.data.admitted(self.warmup, end);
+        let limit = admitted.filter(|_| span > 0.0).map(|admitted| {
+            let passed = self.spec.data.passed_behind();
+            admitted.get() as f64 * 8.0 / span * passed * payload_share
+        });
+        // Between the times of the totals, which need not be quite those of the summary.
+        let capacity = self
+            .now
+            .and_then(|(until, _)| self.spec.data.capacity(self.before.0, until));
+        let summary = PathSummary {
+            rate_bps: self.spec.data.rate.map(|rate| rate.bits_per_sec()),
+            rtprop_ms: self.spec.rtt.as_millis_f64(),
+            buffer_bytes: self.spec.buffer_bytes().map(Bytes::get),
+            limit_bps: limit.map(|limit| limit as u64),
+            utilization: match (transmitted, capacity) {
+                (Some(used), Some(capacity)) if !capacity.is_zero() => {
+                    Some(used as f64 / capacity.get() as f64)
+                }
+                _ => None,
+            },
+            queue_ms: QueueMillis {
+                mean: self.queue.mean_ms(),
+                p50: self.queue.quantile_ms(0.5),
+                p95: self.queue.quantile_ms(0.95),
+                p99: self.queue.quantile_ms(0.99),
+                max: self.queue.max_ms(),
+            },
+            drops: seen(|totals| totals.drops),
+            marks: seen(|totals| totals.marks),
+            random_losses: seen(|totals| totals.random_losses),
+            late_packets: seen(|totals| totals.late_packets),
+            overflows: seen(|totals| totals.overflows),
+        };
+        let record = PathRecord {
+            samples: self.series.finish(),
+        };
+        (summary, record)
+    }
+}

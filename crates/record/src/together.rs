@@ -1,0 +1,181 @@
+//! Flows that need not live equally long, over the same time.
+
+use serde::Serialize;
+use units::{Bytes, Duration, Rate};
+
+use super::Record;
+use super::fairness::WhileAllLive;
+use super::flow::FlowRecord;
+use super::summary::{FlowSummary, optional_millionths};
+use scenario::{FlowSpec, Scenario};
+
+/// What flows delivered together, over one time.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Together {
+    /// Payload delivered, once, per second of that time.
+    pub goodput_bps: u64,
+    /// The same, as a share of what the path allows in that time; null without a limit, and if the flows cross bottlenecks
+    /// of which they share only some.
+    #[serde(serialize_with = "optional_millionths")]
+    pub limit_share: Option<f64>,
+}
+
+/// What the flows of one controller delivered together.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct OfController {
+    /// The controller's name.
+    pub controller: String,
+    /// How many flows have it.
+    pub flows: u64,
+    /// What they delivered, over the time of all flows of the run.
+    #[serde(flatten)]
+    pub together: Together,
+}
+
+/// A time within a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Window {
+    /// Its start.
+    pub from: Duration,
+    /// Its end.
+    pub to: Duration,
+    /// Whether flows were under way when it began.
+    pub is_cut: bool,
+}
+
+impl Window {
+    /// From the first start of the flows to their last end, in a run that ended at `end`; the warmup is left out.
+    pub fn of<'f>(
+        flows: impl Iterator<Item = &'f FlowRecord> + Clone,
+        warmup: Duration,
+        end: Duration,
+    ) -> Window {
+        let starts = flows.clone().map(|flow| flow.start);
+        let ends = flows.map(|flow| flow.completed.unwrap_or(end));
+        let start = starts.min().unwrap_or_default();
+        Window {
+            from: start.max(warmup),
+            to: ends.max().unwrap_or_default(),
+            is_cut: start < warmup,
+        }
+    }
+
+    /// What can arrive of a flow in this time if it is alone, in bits per second: what its way allows, and the whole of the
+    /// packet whose transmission had begun before. Nothing if nothing limits it.
+    pub(super) fn limit(
+        &self,
+        scenario: &Scenario,
+        flow: &FlowSpec,
+        payload_share: f64,
+    ) -> Option<f64> {
+        let limit = scenario.limit(flow, self.from, self.to, payload_share)?;
+        let span = self.to.saturating_sub(self.from).as_secs_f64();
+        let begun = match self.is_cut {
+            true => path::MTU.get() as f64 * 8.0 * payload_share / span,
+            false => 0.0,
+        };
+        Some(limit + begun)
+    }
+}
+
+impl Record {
+    /// What the chosen flows delivered together, from the first start to the last end of all flows of the run; nothing of
+    /// the warmup. The same time for every choice, so that the goodputs of several add up.
+    pub fn together(&self, is_chosen: impl Fn(&FlowSummary) -> bool) -> Together {
+        let end = Duration::from_nanos((self.summary.duration_s * 1e9).round() as u64);
+        let window = Window::of(self.flows.iter(), self.scenario.warmup, end);
+        let chosen = self.summary.flows.iter().filter(|flow| is_chosen(flow));
+        together(&self.scenario, chosen, window, self.payload_share)
+    }
+
+    /// What each flow delivered while all of them lived; nothing if they never all did for a whole second.
+    pub fn while_all_live(&self) -> Option<WhileAllLive> {
+        let end = Duration::from_nanos((self.summary.duration_s * 1e9).round() as u64);
+        WhileAllLive::of(&self.flows, self.scenario.warmup, end)
+    }
+}
+
+/// What these flows delivered in a window that they all lived within.
+pub(super) fn together<'f>(
+    scenario: &Scenario,
+    flows: impl Iterator<Item = &'f FlowSummary> + Clone,
+    window: Window,
+    payload_share: f64,
+) -> Together {
+    let span = window.to.saturating_sub(window.from);
+    let delivered: Bytes = flows
+        .clone()
+        .map(|flow| Bytes::new(flow.delivered_bytes))
+        .sum();
+    let goodput = match span.is_zero() {
+        true => Rate::ZERO,
+        false => Rate::from_transfer(delivered, span),
+    };
+    let mut groups: Vec<usize> = flows.filter_map(|flow| flow.group).collect();
+    groups.dedup();
+    let groups = groups
+        .into_iter()
+        .filter_map(|group| scenario.flows.get(group));
+    let limit = limit(scenario, groups, window, payload_share);
+    Together {
+        goodput_bps: goodput.bits_per_sec(),
+        limit_share: limit.map(|limit| goodput.bits_per_sec() as f64 / limit),
+    }
+}
+
+/// What the path allows the flows of these groups together, in bits per second: what each of their ways allows, if no two
+/// of them have a bottleneck in common.
+fn limit<'g>(
+    scenario: &Scenario,
+    groups: impl Iterator<Item = &'g FlowSpec>,
+    window: Window,
+    payload_share: f64,
+) -> Option<f64> {
+    // Each way once: whether it is against the others, its hops, and a group on it.
+    let mut ways: Vec<(bool, Vec<usize>, &FlowSpec)> = Vec::new();
+    for group in groups {
+        let hops: Vec<usize> = scenario.crossed(group).map(|(hop, _)| hop).collect();
+        let is_known =
+            |way: &(bool, Vec<usize>, &FlowSpec)| way.0 == group.reverse && way.1 == hops;
+        if !ways.iter().any(is_known) {
+            ways.push((group.reverse, hops, group));
+        }
+    }
+    let is_shared = ways.iter().enumerate().any(|(place, one)| {
+        let before = ways.iter().take(place);
+        before
+            .filter(|other| other.0 == one.0)
+            .any(|other| other.1.iter().any(|hop| one.1.contains(hop)))
+    });
+    let limits = ways
+        .iter()
+        .map(|(_, _, group)| window.limit(scenario, group, payload_share));
+    match is_shared {
+        true => None,
+        false => limits.reduce(|sum, next| Some(sum? + next?))?,
+    }
+}
+
+/// The flows by controller, in the order of the first flow of each.
+pub(super) fn by_controller(
+    scenario: &Scenario,
+    flows: &[FlowSummary],
+    window: Window,
+    payload_share: f64,
+) -> Vec<OfController> {
+    let mut names: Vec<&str> = Vec::new();
+    for flow in flows {
+        if !names.contains(&flow.controller.as_str()) {
+            names.push(&flow.controller);
+        }
+    }
+    let of = |name: &str| {
+        let own = flows.iter().filter(|flow| flow.controller == name);
+        OfController {
+            controller: name.to_string(),
+            flows: own.clone().count() as u64,
+            together: together(scenario, own, window, payload_share),
+        }
+    };
+    names.into_iter().map(of).collect()
+}

@@ -1,0 +1,127 @@
+//! A record as a directory of files: everything there is to know of a run.
+
+use std::ffi::OsStr;
+use std::path::Path;
+
+use units::Duration;
+
+use super::html::html;
+use super::page::Origin;
+use super::parquet;
+use super::place::{self, DirectoryError, REPORT, write_table, write_text};
+use super::qlog::qlog;
+use record::Record;
+
+/// The files of a record's directory.
+pub const FILES: [&str; 7] = [
+    "summary.json",
+    "scenario.toml",
+    "samples.parquet",
+    "throughput.parquet",
+    "queue.parquet",
+    "transfers.parquet",
+    REPORT,
+];
+
+/// The name of the table of flows at [common times](Also::grid).
+const GRID: &str = "grid.parquet";
+
+/// What a record's directory has beside its [`FILES`].
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Also {
+    /// The qlog of these flows.
+    pub qlog: Vec<usize>,
+    /// Every flow at times that are so far apart and the same for all flows.
+    pub grid: Option<Duration>,
+}
+
+/// Checks, before the run that is to be recorded, that [`write_dir`] may write to `directory`: it does not exist yet, is
+/// empty, or holds an older record and nothing else; and a directory can be made beside it.
+///
+/// # Errors
+///
+/// There is something else, or no directory to create it in, or the system refuses.
+pub fn check_dir(directory: &Path) -> Result<(), DirectoryError> {
+    place::prepare(directory, is_ours)
+}
+
+/// Removes what was left in a directory of records when their writer was killed.
+pub fn tidy(records: &Path) {
+    place::tidy(records, None, is_ours);
+}
+
+fn is_ours(name: &OsStr) -> bool {
+    FILES.iter().any(|file| name == *file) || name == GRID || is_qlog(name)
+}
+
+/// The name of the file with a flow's qlog: `flow-0.sqlog`, with the ending that RFC 7464's sequences of JSON have in
+/// qlog.
+pub fn qlog_file(flow: usize) -> String {
+    format!("flow-{flow}.sqlog")
+}
+
+fn is_qlog(name: &OsStr) -> bool {
+    let flow = name.to_str().and_then(|name| name.strip_prefix("flow-"));
+    flow.and_then(|flow| flow.strip_suffix(".sqlog"))
+        .is_some_and(|flow| flow.parse::<usize>().is_ok())
+}
+
+/// Writes the record's [`FILES`] as a directory, and what there is to be beside them; an older record there is replaced.
+///
+/// All of it, or nothing: the files are written into a directory beside it, which gets its name when it is whole.
+///
+/// # Errors
+///
+/// See [`check_dir`]; or the system refuses, and then nothing has changed.
+pub fn write_dir(
+    directory: &Path,
+    record: &Record,
+    also: &Also,
+    origin: &Origin,
+) -> Result<(), DirectoryError> {
+    place::write(directory, is_ours, |part| {
+        write_files(part, record, also, origin)
+    })
+}
+
+fn write_files(
+    directory: &Path,
+    record: &Record,
+    also: &Also,
+    origin: &Origin,
+) -> Result<(), DirectoryError> {
+    let about = [
+        ("fullpipe.version", env!("CARGO_PKG_VERSION").to_string()),
+        ("fullpipe.engine", record.summary.engine.clone()),
+        ("fullpipe.seed", record.summary.seed.to_string()),
+        ("fullpipe.scenario", record.scenario.to_string()),
+        ("fullpipe.is_partial", record.summary.is_partial.to_string()),
+        (
+            "fullpipe.transfers_every",
+            record.transfers.every.to_string(),
+        ),
+    ];
+    // Like everything that is written here, in a form for people to read too; plain data, which JSON can always say.
+    let summary = serde_json::to_string_pretty(&record.summary).expect("a summary is plain data");
+    write_text(directory, "summary.json", &(summary + "\n"))?;
+    write_text(directory, "scenario.toml", &record.scenario.to_string())?;
+    let table = parquet::samples(record);
+    write_table(directory, "samples.parquet", table, &about)?;
+    let table = parquet::throughput(record);
+    write_table(directory, "throughput.parquet", table, &about)?;
+    let table = parquet::queue(record);
+    write_table(directory, "queue.parquet", table, &about)?;
+    let table = parquet::transfers(record);
+    write_table(directory, "transfers.parquet", table, &about)?;
+    if let Some(step) = also.grid {
+        let table = parquet::grid(record, step);
+        write_table(directory, GRID, table, &about)?;
+    }
+    for flow in &also.qlog {
+        if let Some(log) = qlog(record, *flow) {
+            write_text(directory, &qlog_file(*flow), &log)?;
+        }
+    }
+    let page = html(std::slice::from_ref(record), origin);
+    write_text(directory, REPORT, &page)
+}

@@ -1,0 +1,34 @@
+//! Records as a table for people, as JSON for programs, as a page with plots, as Parquet, as qlog; and all of it as a
+//! directory.
+
+mod columns;
+mod describe;
+mod directory;
+mod html;
+mod json;
+mod lanes;
+mod left;
+pub mod page;
+pub mod parquet;
+pub mod place;
+mod plot;
+mod qlog;
+mod section;
+mod table;
+
+pub use columns::Columns;
+pub use describe::{describe, describe_hops};
+pub use directory::{Also, FILES, check_dir, qlog_file, tidy, write_dir};
+pub use html::hint;
+pub use html::html;
+pub use json::json;
+pub use lanes::{bits_per_sec, bytes, percent, span};
+pub use lanes::{count, names};
+pub use left::{Left, PART, beside, left_behind};
+pub use page::Origin;
+pub use place::DirectoryError;
+pub use plot::thin;
+pub use qlog::qlog;
+pub use section::{Marks, NoMarks};
+pub use table::Words;
+pub use table::table;

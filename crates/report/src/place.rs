@@ -1,0 +1,221 @@
+//! A directory of our own files that is there as a whole or not at all, and takes the place of nothing but an older one.
+
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::io::{self, ErrorKind, Read};
+use std::path::{Path, PathBuf};
+
+use super::left::{Left, OLD, PART, beside, hold, left_behind};
+use super::parquet::{self, Column, WriteError};
+
+/// The page that every such directory has.
+pub const REPORT: &str = "report.html";
+
+/// Every report has this in its head, and nothing that people write by hand has.
+const MARK: &[u8] = b"<meta name=\"generator\" content=\"fullpipe";
+/// How far into a report the mark is looked for.
+const HEAD_BYTES: u64 = 4096;
+
+/// Why a directory was not written.
+#[derive(Debug, thiserror::Error)]
+pub enum DirectoryError {
+    /// There is something else at this place.
+    #[error("{} {reason}; remove it or give another name", .path.display())]
+    Taken {
+        /// The place.
+        path: PathBuf,
+        /// What is there.
+        reason: String,
+    },
+    /// The system refuses.
+    #[error("cannot write {}: {source}", .path.display())]
+    System {
+        /// The place.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A table could not be written.
+    #[error("cannot write {}: {source}", .path.display())]
+    Table {
+        /// The table.
+        path: PathBuf,
+        /// Why.
+        source: WriteError,
+    },
+}
+
+/// Checks that [`write()`] may write to `directory`: it does not exist yet, is empty, or holds files that `is_ours` and
+/// nothing else; and a directory can be made beside it.
+///
+/// # Errors
+///
+/// There is something else, or no directory to create it in, or the system refuses.
+pub fn check(directory: &Path, is_ours: impl Fn(&OsStr) -> bool) -> Result<(), DirectoryError> {
+    let taken = |reason: String| {
+        Err(DirectoryError::Taken {
+            path: directory.to_owned(),
+            reason,
+        })
+    };
+    let system = |source| DirectoryError::System {
+        path: directory.to_owned(),
+        source,
+    };
+    // It takes the place of what is there, and a directory that somebody stands in has no name to be replaced by.
+    if directory.file_name().is_none() {
+        return taken("is no name of a directory of its own".to_string());
+    }
+    let parent = parent(directory);
+    if !parent.is_dir() {
+        return Err(system(io::Error::new(
+            ErrorKind::NotFound,
+            format!("there is no directory {}", parent.display()),
+        )));
+    }
+    let part = beside(directory, PART);
+    fs::create_dir(&part)
+        .and_then(|()| fs::remove_dir(&part))
+        .map_err(system)?;
+    let entries = match fs::read_dir(directory) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+        Err(error) if error.kind() == ErrorKind::NotADirectory => {
+            return taken("is no directory".to_string());
+        }
+        Err(error) => return Err(system(error)),
+    };
+    let mut is_empty = true;
+    for entry in entries {
+        let name = entry.map_err(system)?.file_name();
+        is_empty = false;
+        if !is_ours(&name) {
+            return taken(format!("holds {}", name.display()));
+        }
+    }
+    match is_empty || is_report(&directory.join(REPORT)) {
+        true => Ok(()),
+        false => taken("holds files that are no record of Fullpipe".to_string()),
+    }
+}
+
+/// Removes what writers that were killed left of `directory`, or, without a name, of any directory in `parent`; puts back
+/// what they were about to replace. What holds anything else than files that `is_ours` is left alone.
+pub fn tidy(parent: &Path, name: Option<&OsStr>, is_ours: impl Fn(&OsStr) -> bool) {
+    let is_wanted = |left: &Left| name.is_none_or(|name| left.name == name);
+    let holds_ours = |left: &Left| {
+        let entries = fs::read_dir(&left.path);
+        entries.is_ok_and(|mut entries| {
+            entries.all(|entry| entry.is_ok_and(|entry| is_ours(&entry.file_name())))
+        })
+    };
+    for left in left_behind(parent)
+        .into_iter()
+        .filter(|left| is_wanted(left) && holds_ours(left))
+    {
+        let whole = parent.join(&left.name);
+        // What cannot be cleaned up shows when something is written; nothing that is to be known is lost here.
+        let _ = match left.what == OLD && !whole.exists() {
+            true => fs::rename(&left.path, &whole),
+            false => fs::remove_dir_all(&left.path),
+        };
+    }
+}
+
+/// [`tidy`] and [`check`], before the work whose results are to be written.
+pub fn prepare(directory: &Path, is_ours: impl Fn(&OsStr) -> bool) -> Result<(), DirectoryError> {
+    if let Some(name) = directory.file_name() {
+        tidy(parent(directory), Some(name), &is_ours);
+    }
+    check(directory, is_ours)
+}
+
+/// Writes a directory; an older one of ours is replaced. All of it, or nothing: `files` writes into a directory beside it,
+/// which gets its name when it is whole.
+///
+/// # Errors
+///
+/// See [`check`]; or the system refuses, and then nothing has changed.
+pub fn write(
+    directory: &Path,
+    is_ours: impl Fn(&OsStr) -> bool,
+    files: impl FnOnce(&Path) -> Result<(), DirectoryError>,
+) -> Result<(), DirectoryError> {
+    check(directory, is_ours)?;
+    let part = beside(directory, PART);
+    let written = fs::create_dir(&part)
+        .map_err(|source| DirectoryError::System {
+            path: part.clone(),
+            source,
+        })
+        .and_then(|()| {
+            // Until it has its name nobody else takes it for left behind.
+            let _held = hold(&part);
+            files(&part)?;
+            put(&part, directory)
+        });
+    if written.is_err() {
+        // If there is nothing to remove, nothing was left behind.
+        let _ = fs::remove_dir_all(&part);
+    }
+    written
+}
+
+/// Writes a text as a file of the directory.
+pub fn write_text(directory: &Path, name: &str, text: &str) -> Result<(), DirectoryError> {
+    let path = directory.join(name);
+    fs::write(&path, text).map_err(|source| DirectoryError::System { path, source })
+}
+
+/// Writes a table as a file of the directory.
+pub fn write_table<R>(
+    directory: &Path,
+    name: &str,
+    (columns, rows): (Vec<Column<'_, R>>, impl Iterator<Item = R>),
+    about: &[(&str, String)],
+) -> Result<(), DirectoryError> {
+    let path = directory.join(name);
+    let file = File::create(&path).map_err(|source| DirectoryError::System {
+        path: path.clone(),
+        source,
+    })?;
+    parquet::write(file, &columns, rows, about)
+        .map_err(|source| DirectoryError::Table { path, source })
+}
+
+/// Gives the whole directory its name, and takes the name from an older one.
+fn put(part: &Path, directory: &Path) -> Result<(), DirectoryError> {
+    let system = |source| DirectoryError::System {
+        path: directory.to_owned(),
+        source,
+    };
+    let old = beside(directory, OLD);
+    let has_old = match fs::rename(directory, &old) {
+        Ok(()) => true,
+        Err(error) if error.kind() == ErrorKind::NotFound => false,
+        Err(error) => return Err(system(error)),
+    };
+    if let Err(error) = fs::rename(part, directory) {
+        if has_old {
+            fs::rename(&old, directory).map_err(system)?;
+        }
+        return Err(system(error));
+    }
+    if has_old {
+        fs::remove_dir_all(&old).map_err(system)?;
+    }
+    Ok(())
+}
+
+fn is_report(path: &Path) -> bool {
+    let mut head = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(HEAD_BYTES).read_to_end(&mut head));
+    read.is_ok() && head.windows(MARK.len()).any(|part| part == MARK)
+}
+
+fn parent(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    }
+}

@@ -1,0 +1,104 @@
+//! The page.
+
+use std::time::{Duration, SystemTime};
+
+use record::Record;
+use report::{Origin, html};
+
+use crate::records::{crowd, record};
+
+pub fn page(records: &[Record], command: &str) -> String {
+    let generated = SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000);
+    html(
+        records,
+        &Origin {
+            command: command.to_string(),
+            generated,
+        },
+    )
+}
+
+#[test]
+fn the_page_needs_nothing_else() {
+    let page = page(
+        &[
+            record("race", "bbr1", false),
+            record("race", "cubic", false),
+        ],
+        "fullpipe race",
+    );
+    for outside in ["src=", "href=", "@import", "url("] {
+        assert!(!page.contains(outside), "{outside}");
+    }
+    for part in [
+        "<td>cubic</td>",
+        "fullpipe race",
+        "2023-11-14T22:13:20Z",
+        "seed 3",
+        "8bdp (800 kB)",
+    ] {
+        assert!(page.contains(part), "{part}");
+    }
+    assert!(!page.contains("{{"), "a placeholder is left");
+    assert!(page.len() < 2_000_000, "{} bytes", page.len());
+}
+
+#[test]
+fn every_colour_has_a_light_and_a_dark_one() {
+    let page = page(&[record("race", "bbr1", false)], "fullpipe race");
+    let (_, style) = page.split_once(":root {").unwrap();
+    let (colours, _) = style.split_once("}\n").unwrap();
+    let named: Vec<&str> = colours.split("--").skip(1).collect();
+    assert!(named.len() > 12, "{named:?}");
+    for colour in named {
+        assert!(colour.contains(": light-dark("), "{colour}");
+    }
+    // Phones show a page in its own size only if it says so.
+    assert!(page.contains("width=device-width"));
+}
+
+#[test]
+fn names_are_text_and_nothing_more() {
+    let nasty = "</script><script>alert(1)</script><!--\u{2028}&{{data}}'\"";
+    let page = page(&[record(nasty, "bbr1", false)], nasty);
+    assert!(!page.contains("<script>alert"));
+    assert!(!page.contains("<!--"));
+    // The placeholder in the name stays text: the data is in the page once.
+    assert_eq!(page.matches("\"lanes\":").count(), 1);
+    assert_eq!(page.matches("</script>").count(), 4);
+    assert!(page.contains("&lt;/script&gt;"));
+}
+
+/// The data of the page's script.
+fn data(page: &str) -> serde_json::Value {
+    let (_, after) = page.split_once("id=\"data\">").unwrap();
+    let (data, _) = after.split_once("</script>").unwrap();
+    serde_json::from_str(data).unwrap()
+}
+
+#[test]
+fn a_crowd_is_drawn_by_controller() {
+    let few = data(&page(&[crowd(6)], "fullpipe run"));
+    assert_eq!(
+        (&few["is_crowd"], few["legend"].as_array().unwrap().len()),
+        (&false.into(), 12)
+    );
+    let page = page(&[crowd(150)], "fullpipe run");
+    assert!(page.len() < 4_000_000, "{} bytes", page.len());
+    assert!(page.contains("Of 300 flows, every 3th is drawn"));
+    let many = data(&page);
+    assert_eq!(many["is_crowd"], true);
+    assert_eq!(many["lanes"].as_array().unwrap().len(), 100);
+    assert_eq!(many["rows"], serde_json::json!([0, 1]));
+    assert_eq!(many["legend"][1]["name"], "cubic ×150");
+    let totals = many["totals"].as_array().unwrap();
+    assert_eq!(totals.len(), 2);
+    // All bbr1 flows together have about half of 100 Mbit/s, from the first second on.
+    let rates = totals[0]["rate"].as_array().unwrap();
+    assert_eq!(rates.len(), 20);
+    let rate = rates[10].as_f64().unwrap();
+    assert!((40.0..60.0).contains(&rate), "{rate}");
+    assert_eq!(many["paths"][0]["queues"].as_array().unwrap().len(), 2);
+    assert!(many["lanes"][0]["states"].as_array().unwrap().is_empty());
+    assert!(page.contains("cubic ≤ 14.5 kB"));
+}

@@ -1,0 +1,146 @@
+//! The table and the JSON.
+
+use report::{describe, json, table};
+
+use crate::records::{crowd, record};
+
+#[test]
+fn a_table_for_people() {
+    let mut cut_off = record("race", "cubic", false);
+    cut_off.scenario.set("flow.bytes", "1gb").unwrap();
+    let text = table(&[record("race", "bbr1", false), cut_off], None);
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(lines.len(), 4, "{text}");
+    assert!(lines[0].trim_start().starts_with("controller"));
+    for part in [
+        "bbr1",
+        "10.00 s",
+        "19.2 Mbit/s",
+        "101.1 %",
+        "40.1 ms",
+        "1.0 %",
+    ] {
+        assert!(lines[1].contains(part), "{part} in {text}");
+    }
+    assert!(lines[2].contains("> 10.00 s"), "{text}");
+    assert!(lines[3].starts_with("> cut off"), "{text}");
+    let ends: Vec<usize> = lines[..3].iter().map(|line| line.chars().count()).collect();
+    assert!(ends[0] <= 80, "{text}");
+    assert!(ends.iter().all(|end| *end == ends[0]), "aligned: {text}");
+}
+
+#[test]
+fn json_has_the_fields_of_every_engine() {
+    let text = json(&[record("race", "bbr1", false)]);
+    let value: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let keys = |value: &serde_json::Value| {
+        let mut keys: Vec<String> = value.as_object().unwrap().keys().cloned().collect();
+        keys.sort();
+        keys.join(" ")
+    };
+    let run = &value[0];
+    assert_eq!(run["partial"], false);
+    assert_eq!(
+        keys(run),
+        "completions controllers duration_s engine fairness flows next partial path scenario seed together wall_s"
+    );
+    assert_eq!(
+        keys(&run["path"]),
+        "buffer_bytes drops late_packets limit_bps marks overflows queue_ms random_losses rate_bps rtprop_ms \
+         utilization"
+    );
+    assert_eq!(keys(&run["path"]["queue_ms"]), "max mean p50 p95 p99");
+    assert_eq!(
+        keys(&run["flows"][0]),
+        "app busy_s completed_s controller delivered_bytes ecn_marks goodput_bps group host id limit_share packets_lost \
+         retransmitted_bytes rtt_ms rwnd_limited_s sent_bytes sndbuf_limited_s spurious_recoveries start_s \
+         startup_exit_bps tail_loss_probes timeouts"
+    );
+    assert_eq!(keys(&run["flows"][0]["rtt_ms"]), "max mean min p50 p95 p99");
+    assert_eq!(
+        keys(&run["fairness"]),
+        "convergence_s jain jain_per_s jain_per_s_converged"
+    );
+    assert_eq!(
+        keys(&run["fairness"]["jain_per_s"]),
+        "mean min p5 p50 seconds"
+    );
+    assert_eq!(run["path"]["rate_bps"], 20_000_000);
+    assert_eq!(run["path"]["rtprop_ms"], 40.0);
+    assert_eq!(run["path"]["buffer_bytes"], 800_000);
+    assert_eq!(run["path"]["limit_bps"], 19_000_000);
+    assert_eq!(run["flows"][0]["completed_s"], serde_json::Value::Null);
+}
+
+#[test]
+fn a_path_in_words() {
+    let words = describe(&record("race", "bbr1", false).scenario.path);
+    assert_eq!(
+        words,
+        "20.0 Mbit/s, RTprop 40 ms, buffer 8bdp (800 kB), loss 1%"
+    );
+}
+
+#[test]
+fn many_flows_are_a_line_a_group() {
+    let text = table(&[crowd(12)], None);
+    let lines: Vec<&str> = text.lines().collect();
+    assert!(lines[0].starts_with("flows"), "{text}");
+    assert!(lines[1].starts_with("bbr1 ×12"), "{text}");
+    assert!(lines[2].starts_with("cubic ×12"), "{text}");
+    assert!(
+        lines[2].contains("0.5 %") && lines[2].contains("69.1 ms"),
+        "{text}"
+    );
+    let widest = lines.iter().map(|line| line.chars().count()).max();
+    assert!(widest <= Some(80), "{text}");
+    assert!(
+        text.contains("Jain index of the goodputs") && text.contains("Jain index of each second"),
+        "{text}"
+    );
+    // Few flows have a line each.
+    assert_eq!(
+        table(&[crowd(10)], None)
+            .lines()
+            .take_while(|line| !line.is_empty())
+            .count(),
+        21
+    );
+}
+
+#[test]
+fn completion_times_by_size() {
+    let text = table(&[crowd(10)], None);
+    let class = |size: &str| {
+        text.lines()
+            .find(|line| line.contains(size))
+            .unwrap_or_else(|| panic!("{size}: {text}"))
+    };
+    let small: Vec<&str> = class("cubic ≤ 14.5 kB").split_whitespace().collect();
+    // 10 flows × 2 objects of 5 kB, 60 and 100 ms.
+    assert_eq!(small[4..6], ["20", "0"], "{text}");
+    assert!(text.contains("100 ms"), "{text}");
+    let large: Vec<&str> = class("cubic ≤ 10 MB").split_whitespace().collect();
+    assert_eq!(large[4..6], ["10", "10"], "{text}");
+    // A transfer a flow is what the table of the flows tells already.
+    assert!(!table(&[record("race", "bbr1", false)], None).contains("transfers"));
+}
+
+#[test]
+fn a_machine_that_was_late_is_told() {
+    let mut late = record("race", "bbr1", false);
+    assert!(!table(std::slice::from_ref(&late), None).contains("machine"));
+    late.summary.path.late_packets = Some(31);
+    late.summary.path.overflows = Some(0);
+    let other = record("race", "cubic", false);
+    let text = table(&[other, late.clone()], None);
+    assert!(
+        text.contains("\nbbr1: the machine was late for 31"),
+        "{text}"
+    );
+    let text = table(&[late], None);
+    assert!(
+        text.contains("the machine was late for 31 packets") && !text.contains("too slow"),
+        "{text}"
+    );
+}

@@ -1,0 +1,183 @@
+//! Whose congestion control a flow has: `controller`.
+
+use std::fmt;
+use std::str::FromStr;
+
+use arrayvec::ArrayString;
+use congestion::ControllerKind;
+
+use super::{Scenario, ScenarioError};
+
+/// A flow's congestion control.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Controller {
+    /// `bbr1`, `cubic`, `reno`: one that Fullpipe has itself. Engine `linux` takes the kernel's of the same algorithm.
+    Ours(ControllerKind),
+    /// `kernel:NAME`: one that only a kernel has, by the kernel's name for it.
+    Kernel(KernelController),
+}
+
+/// What the names of the kernel's controllers follow in a scenario.
+const PREFIX: &str = "kernel:";
+
+/// The longest name that a kernel's controller has: `TCP_CA_NAME_MAX` in Linux's `net/tcp.h`, less the zero behind it.
+const LONGEST: usize = 15;
+
+/// A controller by the kernel's name for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct KernelController {
+    /// As scenarios have it: `kernel:` and the name.
+    name: ArrayString<{ PREFIX.len() + LONGEST }>,
+}
+
+impl KernelController {
+    /// The kernel's name for it.
+    pub fn name(&self) -> &str {
+        self.name.strip_prefix(PREFIX).unwrap_or_default()
+    }
+}
+
+impl Controller {
+    /// The name that it has in scenarios and records.
+    pub fn name(&self) -> &str {
+        match self {
+            Controller::Ours(kind) => kind.name(),
+            Controller::Kernel(kernel) => kernel.name.as_str(),
+        }
+    }
+
+    /// The kernel's name for it, or for its own of the same algorithm.
+    pub fn kernel_name(&self) -> &str {
+        match self {
+            Controller::Ours(ControllerKind::Bbr1) => "bbr",
+            Controller::Ours(kind @ (ControllerKind::Cubic | ControllerKind::Reno)) => kind.name(),
+            Controller::Kernel(kernel) => kernel.name(),
+        }
+    }
+}
+
+impl Scenario {
+    /// The controller of each group of flows, for an engine that has no kernel's.
+    ///
+    /// # Errors
+    ///
+    /// A group has one that only a kernel has.
+    pub fn our_controllers(&self, engine: &str) -> Result<Vec<ControllerKind>, ScenarioError> {
+        let ours = |(index, controller)| match controller {
+            Controller::Ours(kind) => Ok(kind),
+            Controller::Kernel(_) => {
+                let names: Vec<_> = ControllerKind::ALL.iter().map(|kind| kind.name()).collect();
+                let reason = format!(
+                    "{controller} is a kernel's, which engine {engine} has not; give one of {}, or use engine linux",
+                    names.join(", ")
+                );
+                Err(self.flow_error(index, "controller", &reason))
+            }
+        };
+        let controllers = self.flows.iter().map(|flow| flow.controller);
+        controllers.enumerate().map(ours).collect()
+    }
+}
+
+impl From<ControllerKind> for Controller {
+    fn from(kind: ControllerKind) -> Controller {
+        Controller::Ours(kind)
+    }
+}
+
+impl fmt::Display for Controller {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Controller {
+    type Err = UnknownController;
+
+    fn from_str(text: &str) -> Result<Controller, UnknownController> {
+        let Some(name) = text.strip_prefix(PREFIX) else {
+            return text
+                .parse()
+                .map(Controller::Ours)
+                .map_err(|_| UnknownController::Unknown);
+        };
+        // Module and algorithm names: `tcp_set_congestion_control` would take what it finds by this name, or load it.
+        let may_have = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+        match ArrayString::from(text) {
+            Ok(whole) if !name.is_empty() && name.chars().all(may_have) => {
+                Ok(Controller::Kernel(KernelController { name: whole }))
+            }
+            _ => Err(UnknownController::NoKernelName),
+        }
+    }
+}
+
+/// A text names no controller. Displays the names that there are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum UnknownController {
+    /// Fullpipe has none of this name.
+    Unknown,
+    /// What follows `kernel:` cannot be a controller's name.
+    NoKernelName,
+}
+
+impl fmt::Display for UnknownController {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            UnknownController::Unknown => {
+                f.write_str("unknown controller; known are ")?;
+                ControllerKind::ALL
+                    .iter()
+                    .try_for_each(|kind| write!(f, "{kind}, "))?;
+                f.write_str("and kernel:NAME for any of the kernel's")
+            }
+            UnknownController::NoKernelName => write!(
+                f,
+                "no name of a kernel's controller; give 1 to {LONGEST} letters, digits, _ or -, such as kernel:bbr"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for UnknownController {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_parse_back() {
+        for name in [
+            "bbr1",
+            "cubic",
+            "reno",
+            "kernel:bbr",
+            "kernel:fifteen_letters",
+        ] {
+            let controller: Controller = name.parse().unwrap();
+            assert_eq!(
+                (controller.name(), controller.to_string().as_str()),
+                (name, name)
+            );
+        }
+        let kernel: Controller = "kernel:bbr1".parse().unwrap();
+        assert_ne!(kernel, Controller::Ours(ControllerKind::Bbr1));
+        match kernel {
+            Controller::Kernel(kernel) => assert_eq!(kernel.name(), "bbr1"),
+            Controller::Ours(kind) => panic!("{kind}"),
+        }
+    }
+
+    #[test]
+    fn what_is_no_name_is_answered_with_what_would_be_one() {
+        for text in ["", "bbr", "kernel", "Kernel:bbr"] {
+            let error = text.parse::<Controller>().unwrap_err().to_string();
+            let known = ["bbr1", "cubic", "reno", "kernel:NAME"];
+            assert!(known.iter().all(|name| error.contains(name)), "{error}");
+        }
+        for name in ["", "a b", "ünïcödé", "bbr\n", "sixteen_letters_"] {
+            let error = format!("kernel:{name}").parse::<Controller>().unwrap_err();
+            assert_eq!(error, UnknownController::NoKernelName, "{name}");
+        }
+    }
+}

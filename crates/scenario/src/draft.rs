@@ -1,0 +1,289 @@
+//! A scenario's text before it is known whether it makes sense: its fields can still be replaced.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::Scenario;
+use super::error::ScenarioError;
+use super::value::{self, Entry, Value};
+
+/// A scenario's text, with overrides. Nothing is checked before [`Draft::read`], so that fields which make sense only
+/// together can be replaced one by one, in any order.
+#[derive(Debug, Clone)]
+pub struct Draft {
+    entries: Vec<Entry>,
+    /// What the names of traces are relative to.
+    directory: PathBuf,
+    /// The fields that [`Draft::set`] has replaced.
+    replaced: Vec<String>,
+}
+
+impl Draft {
+    /// The scenario in `file`; names of traces are relative to the file's directory.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read or is no TOML.
+    pub fn load(file: &Path) -> Result<Draft, ScenarioError> {
+        let text = fs::read_to_string(file).map_err(|error| {
+            ScenarioError::new("", format!("cannot read {}: {error}", file.display()))
+        })?;
+        let directory = file.parent().unwrap_or(Path::new(""));
+        Draft::parse(&text, directory)
+    }
+
+    /// The scenario in `text`; names of traces are relative to `directory`.
+    ///
+    /// # Errors
+    ///
+    /// The text is no TOML.
+    pub fn parse(text: &str, directory: &Path) -> Result<Draft, ScenarioError> {
+        Ok(Draft::new(Value::from_toml(text)?, directory))
+    }
+
+    /// The scenario with these entries; names of traces are relative to `directory`.
+    pub fn new(entries: Vec<Entry>, directory: &Path) -> Draft {
+        Draft {
+            entries,
+            directory: directory.to_owned(),
+            replaced: Vec::new(),
+        }
+    }
+
+    /// Replaces or adds the field `field`, with an option's text: `seed`, `path.loss`, `path.policer.rate`; `flow.bytes`
+    /// is that of every group of flows, `flow.0.bytes` that of the first.
+    ///
+    /// # Errors
+    ///
+    /// There cannot be such a field: what it is said to be in is no table, or a list without this item.
+    pub fn set(&mut self, field: &str, text: &str) -> Result<(), ScenarioError> {
+        self.replace(field, &Value::from_option(text))
+    }
+
+    /// As [`Draft::set`], with a value.
+    pub fn replace(&mut self, field: &str, value: &Value) -> Result<(), ScenarioError> {
+        let wrong = |reason: String| ScenarioError::new(field, reason);
+        if field.split('.').any(|key| key.trim().is_empty()) {
+            return Err(wrong(
+                "is no field such as path.loss or flow.0.controller".into(),
+            ));
+        }
+        replace_in(&mut self.entries, field, value).map_err(wrong)?;
+        self.replaced.push(field.to_string());
+        Ok(())
+    }
+
+    /// The scenario.
+    ///
+    /// # Errors
+    ///
+    /// What it says makes no sense. The error has a line if it is about the text, and none if it is about what was
+    /// replaced.
+    pub fn read(&self) -> Result<Scenario, ScenarioError> {
+        let scenario = Scenario::read(&self.entries);
+        let mut scenario = scenario.map_err(|error| self.located(error))?;
+        for hop in std::iter::once(&mut scenario.path).chain(&mut scenario.next) {
+            let traces = [&mut hop.data.trace, &mut hop.uplink.trace];
+            for trace in traces.into_iter().flatten() {
+                *trace = self.directory.join(&trace);
+            }
+        }
+        Ok(scenario)
+    }
+
+    /// An error of the scenario that was read, with the line that it is about; with none if it is about what was
+    /// replaced.
+    pub fn located(&self, error: ScenarioError) -> ScenarioError {
+        let line = match self.culprit(&error) {
+            None => value::line_of(&self.entries, &error.field),
+            Some(_) => None,
+        };
+        ScenarioError { line, ..error }
+    }
+
+    /// The replaced field that an error of [`Draft::read`] is about, if it is about one.
+    pub fn culprit(&self, error: &ScenarioError) -> Option<&str> {
+        let wrong = keys(&error.field);
+        let is_culprit = |field: &&String| {
+            let replaced = keys(field);
+            wrong.starts_with(&replaced)
+        };
+        let found = self.replaced.iter().rev().find(is_culprit);
+        found.map(String::as_str)
+    }
+}
+
+/// A field's keys without the places of items in lists, which an error and an override may or may not name.
+fn keys(field: &str) -> Vec<&str> {
+    let parts = field.split(['.', '[', ']']);
+    parts
+        .filter(|part| !part.is_empty() && part.parse::<usize>().is_err())
+        .collect()
+}
+
+fn replace_in(entries: &mut Vec<Entry>, field: &str, value: &Value) -> Result<(), String> {
+    let (key, rest) = match field.split_once('.') {
+        Some((key, rest)) => (key, Some(rest)),
+        None => (field, None),
+    };
+    let index = entries.iter().position(|entry| entry.key == key);
+    let index = index.unwrap_or_else(|| {
+        entries.push(Entry {
+            key: key.to_string(),
+            value: Value::Table(Vec::new()),
+            line: None,
+        });
+        entries.len() - 1
+    });
+    match (entries.get_mut(index), rest) {
+        (Some(entry), Some(rest)) => replace_within(key, &mut entry.value, rest, value),
+        (Some(entry), None) => {
+            entry.value = value.clone();
+            Ok(())
+        }
+        (None, _) => Ok(()),
+    }
+}
+
+/// Replaces `field` in `outer`, which is the value of `key`.
+fn replace_within(key: &str, outer: &mut Value, field: &str, value: &Value) -> Result<(), String> {
+    match outer {
+        Value::Table(entries) => replace_in(entries, field, value),
+        Value::Scalar(text) => Err(format!(
+            "{key} is {text}, which has no fields; replace {key}"
+        )),
+        Value::List(items) => {
+            let (first, rest) = field.split_once('.').unwrap_or((field, ""));
+            let Ok(place) = first.parse::<usize>() else {
+                return items
+                    .iter_mut()
+                    .try_for_each(|item| replace_within(key, item, field, value));
+            };
+            let count = items.len();
+            match items.get_mut(place) {
+                None => Err(format!(
+                    "there is no {key}.{place}; the last is {key}.{}",
+                    count.saturating_sub(1)
+                )),
+                Some(item) if rest.is_empty() => {
+                    *item = value.clone();
+                    Ok(())
+                }
+                Some(item) => replace_within(key, item, rest, value),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use congestion::ControllerKind;
+    use units::Duration;
+
+    const TEXT: &str = "name = \"x\"\nduration = \"9s\"\n[path]\nrate = \"8mbit\"\nloss = \"1%\"\n\
+                        [[flow]]\ncontroller = \"bbr1\"\n[[flow]]\ncontroller = \"reno\"\n";
+
+    fn draft(overrides: &[(&str, &str)]) -> Result<Draft, ScenarioError> {
+        let mut draft = Draft::parse(TEXT, Path::new("somewhere"))?;
+        for (field, text) in overrides {
+            draft.set(field, text)?;
+        }
+        Ok(draft)
+    }
+
+    #[test]
+    fn fields_are_replaced_and_added() {
+        let overrides = [
+            ("duration", "5s"),
+            ("path.rtt", "40ms"),
+            ("path.policer", "rate=1mbit,burst=9kb"),
+            ("path.policer.rate", "2mbit"),
+            ("flow.start", "1s"),
+            ("flow.1.controller", "cubic"),
+        ];
+        let scenario = draft(&overrides).unwrap().read().unwrap();
+        assert_eq!(scenario.duration, Some(Duration::from_secs(5)));
+        assert_eq!(scenario.path.rtt, Duration::from_millis(40));
+        let policer = scenario.path.data.policer.unwrap();
+        assert_eq!(policer.rate.to_string(), "2mbit");
+        let flows: Vec<_> = scenario
+            .flows
+            .iter()
+            .map(|flow| (flow.controller, flow.start))
+            .collect();
+        let second = Duration::from_secs(1);
+        assert_eq!(
+            flows,
+            [
+                (ControllerKind::Bbr1.into(), second),
+                (ControllerKind::Cubic.into(), second)
+            ]
+        );
+    }
+
+    #[test]
+    fn fields_that_make_sense_only_together_can_be_given_in_any_order() {
+        for order in [[0, 1], [1, 0]] {
+            let overrides = [("duration", "2s"), ("flow.start", "1s")];
+            let overrides = order.map(|index| overrides[index]);
+            draft(&overrides).unwrap().read().unwrap();
+        }
+        draft(&[("warmup", "20s"), ("duration", "30s")])
+            .unwrap()
+            .read()
+            .unwrap();
+    }
+
+    #[test]
+    fn errors_tell_the_text_from_what_was_replaced() {
+        let read = |overrides: &[(&str, &str)]| {
+            let draft = draft(overrides).unwrap();
+            let error = draft.read().unwrap_err();
+            let culprit = draft.culprit(&error).map(str::to_string);
+            (error.to_string(), culprit)
+        };
+        let (error, culprit) = read(&[("path.lsos", "1%")]);
+        assert_eq!(error, "path.lsos: unknown key; did you mean `loss`?");
+        assert_eq!(culprit.as_deref(), Some("path.lsos"));
+        let (error, culprit) = read(&[("flow.controller", "bbr9")]);
+        assert!(error.starts_with("flow[0].controller: "), "{error}");
+        assert_eq!(culprit.as_deref(), Some("flow.controller"));
+        let (error, culprit) = read(&[("path.buffer", "9kb"), ("duration", "0s")]);
+        assert!(error.starts_with("duration: "), "{error}");
+        assert_eq!(culprit.as_deref(), Some("duration"));
+        let text = TEXT.replace("loss", "lsos");
+        let mut draft = Draft::parse(&text, Path::new("")).unwrap();
+        draft.set("seed", "7").unwrap();
+        let error = draft.read().unwrap_err();
+        assert_eq!(error.line, Some(5));
+        assert_eq!(draft.culprit(&error), None);
+    }
+
+    #[test]
+    fn fields_that_cannot_be_are_refused() {
+        for (field, reason) in [
+            (
+                "flow.2.controller",
+                "there is no flow.2; the last is flow.1",
+            ),
+            (
+                "path.loss.p",
+                "loss is 1%, which has no fields; replace loss",
+            ),
+            ("path..loss", "is no field such as path.loss"),
+            ("", "is no field"),
+        ] {
+            let error = draft(&[(field, "1")]).unwrap_err();
+            assert!(error.reason.starts_with(reason), "{error}");
+        }
+    }
+
+    #[test]
+    fn traces_are_beside_the_scenario() {
+        let text = TEXT.replace("rate = \"8mbit\"", "trace = \"cell.trace\"");
+        let draft = Draft::parse(&text, Path::new("somewhere")).unwrap();
+        let trace = draft.read().unwrap().path.data.trace;
+        assert_eq!(trace, Some(PathBuf::from("somewhere/cell.trace")));
+    }
+}

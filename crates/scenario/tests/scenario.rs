@@ -1,0 +1,777 @@
+//! Scenarios as people write them, rightly and wrongly.
+
+use congestion::ControllerKind;
+use path::{
+    Aggregation, Buffer, Capacity, CoDel, Demand, Discipline, GilbertElliott, Jitter, Loss, LossAt,
+    Policer, Reorder,
+};
+use scenario::{BufferSpec, PathSpec, Scenario};
+use units::{Bytes, Duration, Rate, Ratio, Time};
+
+const MINIMAL: &str = "name = \"x\"\nduration = \"10s\"\n[[flow]]\ncontroller = \"cubic\"\n";
+
+const EVERYTHING: &str = r#"
+name = "everything"
+duration = "60s"
+warmup = "5s"
+seed = 7
+
+[path]
+rate = "100mbit"
+rtt = "100ms"
+buffer = "4bdp"
+loss = { kind = "gilbert", p = "1%", r = "30%", loss_good = "0.1%" }
+loss_at = "exit"
+ack_loss = "2%"
+queue = "droptail"
+policer = { rate = "10mbit", burst = "100kb" }
+demand = { within = "20ms", least = "500kbit" }
+aggregation = { interval = "10ms" }
+jitter = { up_to = "5ms", reorders = true }
+reorder = { share = "1%", by = "10ms" }
+duplicate = "0.1%"
+[[path.change]]
+at = "20s"
+rate = "20mbit"
+[[path.change]]
+at = "40s"
+rtt = "50ms"
+
+[[flow]]
+controller = "bbr1"
+count = 2
+start = "1s"
+stagger = "500ms"
+[[flow]]
+controller = "reno"
+bytes = "8mb"
+"#;
+
+fn error(text: &str) -> String {
+    text.parse::<Scenario>().unwrap_err().to_string()
+}
+
+/// The error for a `[path]` with this line in it, which is the fifth.
+fn path_error(line: &str) -> String {
+    let text = format!(
+        "name = \"x\"\nduration = \"10s\"\n[path]\nrtt = \"40ms\"\n{line}\n[[flow]]\ncontroller = \"cubic\"\n"
+    );
+    error(&text)
+}
+
+#[test]
+fn everything_that_there_is() {
+    let scenario: Scenario = EVERYTHING.parse().unwrap();
+    assert_eq!(scenario.name, "everything");
+    assert_eq!(scenario.duration, Some(Duration::from_secs(60)));
+    assert_eq!(scenario.warmup, Duration::from_secs(5));
+    assert_eq!(scenario.seed, 7);
+    let [bbr, reno] = &scenario.flows[..] else {
+        panic!("two groups");
+    };
+    assert_eq!(
+        (bbr.controller, bbr.count),
+        (ControllerKind::Bbr1.into(), 2)
+    );
+    let starts: Vec<u64> = bbr
+        .starts()
+        .map(|start| start.as_nanos() / 1_000_000)
+        .collect();
+    assert_eq!(starts, [1_000, 1_500]);
+    assert_eq!(
+        (reno.controller, reno.bytes),
+        (ControllerKind::Reno.into(), Some(Bytes::new(8_000_000)))
+    );
+
+    let config = scenario.path.config().unwrap();
+    let (there, back) = (config.forward, config.reverse);
+    assert_eq!(
+        there.capacity,
+        Capacity::Rate(Rate::from_bits_per_sec(100_000_000))
+    );
+    assert_eq!(there.delay, Duration::from_millis(50));
+    assert_eq!(there.buffer, Buffer::Bytes(Bytes::new(5_000_000)));
+    assert_eq!((there.loss_at, back.loss_at), (LossAt::Exit, LossAt::Entry));
+    assert_eq!(
+        there.loss,
+        Loss::GilbertElliott(GilbertElliott {
+            p: Ratio::new(1, 100),
+            r: Ratio::new(3, 10),
+            loss_good: Ratio::new(1, 1000),
+            loss_bad: Ratio::ONE,
+        })
+    );
+    assert_eq!(
+        there.jitter,
+        Some(Jitter {
+            up_to: Duration::from_millis(5),
+            reorders: true
+        })
+    );
+    assert_eq!(
+        there.reorder,
+        Some(Reorder {
+            share: Ratio::new(1, 100),
+            by: Duration::from_millis(10)
+        })
+    );
+    assert_eq!(there.duplicate, Ratio::new(1, 1000));
+    assert_eq!(
+        there.policer,
+        Some(Policer {
+            rate: Rate::from_bits_per_sec(10_000_000),
+            burst: Bytes::new(100_000)
+        })
+    );
+    assert_eq!(
+        there.demand,
+        Some(Demand {
+            interval: Duration::from_millis(10),
+            within: Duration::from_millis(20),
+            least: Rate::from_bits_per_sec(500_000)
+        })
+    );
+    assert_eq!(there.aggregation, None);
+    assert_eq!(there.changes[0].at, Time::from_nanos(20_000_000_000));
+    assert_eq!(
+        there.changes[0].rate,
+        Some(Rate::from_bits_per_sec(20_000_000))
+    );
+    assert_eq!(there.changes[1].delay, Some(Duration::from_millis(25)));
+    assert_eq!(back.capacity, Capacity::Unlimited);
+    assert_eq!(back.delay, Duration::from_millis(50));
+    assert_eq!(back.loss, Loss::Independent(Ratio::new(2, 100)));
+    assert_eq!(
+        back.aggregation,
+        Some(Aggregation {
+            interval: Duration::from_millis(10)
+        })
+    );
+    assert_eq!(back.changes.len(), 1);
+}
+
+#[test]
+fn an_uplink_changes_by_itself_and_with_the_path() {
+    let mut path = PathSpec::default();
+    for (key, text) in [
+        ("rtt", "40ms"),
+        ("change", "at=2s,rtt=81ms"),
+        (
+            "uplink",
+            "{ rate = '5mbit', change = [{ at = '3s', rate = '2mbit' }, { at = '1s', rate = '1mbit' }] }",
+        ),
+    ] {
+        path.set(key, text).unwrap();
+    }
+    let config = path.config().unwrap();
+    let changes = |link: &path::LinkConfig| -> Vec<_> {
+        let parts = link.changes.iter();
+        parts
+            .map(|change| (change.at, change.rate, change.delay))
+            .collect()
+    };
+    let at = |secs: u64| Time::from_nanos(secs * 1_000_000_000);
+    let mbit = |count: u64| Some(Rate::from_bits_per_sec(count * 1_000_000));
+    let half = Some(Duration::from_micros(40_500));
+    assert_eq!(changes(&config.forward), [(at(2), None, half)]);
+    assert_eq!(
+        changes(&config.reverse),
+        [
+            (at(1), mbit(1), None),
+            (at(2), None, half),
+            (at(3), mbit(2), None)
+        ]
+    );
+}
+
+#[test]
+fn only_acks_are_aggregated() {
+    let mut path = PathSpec::default();
+    path.set("aggregation", "interval=10ms").unwrap();
+    path.data.aggregation = path.aggregation;
+    let error = path.check().unwrap_err().to_string();
+    assert_eq!(error, "path.aggregation: is of ACKs; there is none of data");
+}
+
+#[test]
+fn little_is_needed() {
+    let scenario: Scenario = MINIMAL.parse().unwrap();
+    assert_eq!(scenario.path, PathSpec::default());
+    assert!(scenario.path.is_transparent());
+    assert_eq!(scenario.seed, 1);
+    assert_eq!(scenario.path.config().unwrap(), path::PathConfig::default());
+}
+
+#[test]
+fn a_setting_without_effect_names_what_it_lacks() {
+    let path = |lines: &str| {
+        let text = format!("{MINIMAL}[path]\n{lines}\n");
+        text.parse::<Scenario>().map_err(|error| error.to_string())
+    };
+    let bottleneck = "has no effect without path.rate or a trace; give one of the two";
+    let uplink = "has no effect without path.uplink.rate or a trace; give one of the two";
+    for (lines, answer) in [
+        ("buffer = \"250kb\"", format!("path.buffer: 250kb {bottleneck}")),
+        ("buffer = \"100p\"", format!("path.buffer: 100p {bottleneck}")),
+        ("queue = \"codel\"", format!("path.queue: codel {bottleneck}")),
+        (
+            "queue = { kind = \"threshold\", at = \"9kb\" }",
+            format!("path.queue: threshold {bottleneck}"),
+        ),
+        (
+            "rate = \"1mbit\"\nuplink = { buffer = \"9kb\" }",
+            format!("path.uplink.buffer: 9kb {uplink}"),
+        ),
+        (
+            "rate = \"1mbit\"\nuplink = { queue = \"fq_codel\" }",
+            format!("path.uplink.queue: fq_codel {uplink}"),
+        ),
+        (
+            "loss_at = \"exit\"",
+            "path.loss_at: has no effect without loss; give a loss such as 1%".to_string(),
+        ),
+        (
+            "loss = \"1%\"\nuplink = { loss_at = \"entry\" }",
+            "path.uplink.loss_at: has no effect without loss; give a loss such as 1%".to_string(),
+        ),
+        (
+            "rate = \"1mbit\"\nbuffer = \"20kb\"\nqueue = { kind = \"red\", min = \"30kb\", max = \"90kb\" }",
+            "path.queue: red begins at 30kb, beyond the buffer of 20kb; give a smaller size, or a larger buffer"
+                .to_string(),
+        ),
+    ] {
+        let error = path(lines).unwrap_err();
+        assert!(error.ends_with(&answer), "{error}");
+        assert!(error.starts_with("line "), "{error}");
+    }
+    // A place and a loss of 0 % are one of the points of a sweep.
+    for lines in [
+        "loss = \"0%\"\nloss_at = \"exit\"",
+        "rate = \"1mbit\"\nbuffer = \"30kb\"\nqueue = { kind = \"threshold\", at = \"30kb\" }",
+        "trace = \"a.trace\"\nbuffer = \"30kb\"\nqueue = \"codel\"",
+        "queue = \"droptail\"",
+    ] {
+        let scenario = path(lines).unwrap();
+        assert_eq!(scenario.to_string().parse(), Ok(scenario), "{lines}");
+    }
+}
+
+#[test]
+fn nonsense_names_line_field_and_fix() {
+    for (line, answer) in [
+        (
+            "rate = 0",
+            "line 5: path.rate: 0 makes no sense; give a rate such as 20mbit",
+        ),
+        (
+            "rate = \"20\"",
+            "line 5: path.rate: \"20\": expected a rate such as 20mbit or 1.5gbit; units: bit kbit mbit gbit tbit",
+        ),
+        (
+            "rate = \"99999999tbit\"",
+            "line 5: path.rate: \"99999999tbit\": too large; give a rate such as 20mbit or 1.5gbit",
+        ),
+        (
+            "buffer = \"99999999999999999999p\"",
+            "line 5: path.buffer: \"99999999999999999999p\": too large; give a buffer such as 4bdp, 100p, 250kb or 1s",
+        ),
+        (
+            "rate = {}",
+            "line 5: path.rate: expected one value, not a table",
+        ),
+        (
+            "rat = \"1mbit\"",
+            "line 5: path.rat: unknown key; did you mean `rate`?",
+        ),
+        (
+            "zebra = 1",
+            "line 5: path.zebra: unknown key; known: rate, rtt, buffer, loss, loss_at, ack_loss, jitter, reorder, duplicate, \
+             policer, demand, aggregation, change, trace, queue, uplink, next",
+        ),
+        (
+            "loss = \"120%\"",
+            "line 5: path.loss: 120% is more than 100%",
+        ),
+        (
+            "loss = \"999999%\"",
+            "line 5: path.loss: 999999% is more than 100%",
+        ),
+        ("loss = 2", "line 5: path.loss: 2 is more than 100%"),
+        (
+            "loss = \"-1%\"",
+            "line 5: path.loss: \"-1%\": expected a share such as 1% or 0.01; units: %",
+        ),
+        (
+            "loss = { kind = \"gilbert\" }",
+            "line 5: path.loss.p: is missing",
+        ),
+        (
+            "loss = 0\nloss_at = \"middle\"",
+            "line 6: path.loss_at: middle is no place; known: entry, exit",
+        ),
+        (
+            "loss = { kind = \"bursty\" }",
+            "line 5: path.loss.kind: bursty is no known kind of loss; known: gilbert",
+        ),
+        (
+            "loss = { kind = \"gilbert\", p = \"1%\", r = \"1%\", loss_god = 0 }",
+            "line 5: path.loss.loss_god: unknown key; did you mean `loss_good`?",
+        ),
+        (
+            "rate = \"1mbit\"\nbuffer = \"500b\"",
+            "line 6: path.buffer: 500b is smaller than one packet (1500 bytes); give a larger one such as 100p",
+        ),
+        (
+            "rate = \"1mbit\"\nbuffer = \"0.1bdp\"",
+            "line 6: path.buffer: 0.1bdp is 500b, which is smaller than one packet (1500 bytes); give a larger one such as 100p",
+        ),
+        (
+            "rate = \"1mbit\"\nbuffer = \"0p\"",
+            "line 6: path.buffer: 0p is 0b, which is smaller than one packet (1500 bytes); give a larger one such as 100p",
+        ),
+        (
+            "buffer = \"4bdp\"",
+            "line 5: path.buffer: 4bdp has no effect without path.rate or a trace; give one of the two",
+        ),
+        (
+            "buffer = \"lots\"",
+            "line 5: path.buffer: \"lots\": expected a buffer such as 4bdp, 100p, 250kb or 1s; units: bdp, p (packets), \
+             those of sizes (b kb mb gb tb kib mib gib tib) and of times (ns us ms s min h)",
+        ),
+        (
+            "queue = \"blue\"",
+            "line 5: path.queue: blue is no known queue; known: droptail, codel, fq_codel, red, threshold",
+        ),
+        (
+            "queue = { kind = \"red\", min = \"90kb\", max = \"30kb\" }",
+            "line 5: path.queue.min: 90kb is above the max of 30kb; give a smaller one, or the same for a plain threshold",
+        ),
+        (
+            "policer = \"10mbit\"",
+            "line 5: path.policer: expected a table such as { rate = \"10mbit\", burst = \"100kb\" }",
+        ),
+        (
+            "policer = { rate = \"10mbit\", burst = \"1kb\" }",
+            "line 5: path.policer.burst: 1kb is smaller than one packet (1500 bytes)",
+        ),
+        (
+            "demand = \"20ms\"",
+            "line 5: path.demand: expected a table such as { within = \"20ms\", least = \"500kbit\" }",
+        ),
+        (
+            "demand = { within = \"0ms\", least = \"500kbit\" }",
+            "line 5: path.demand.within: 0ms makes no sense; give a time such as 10ms",
+        ),
+        (
+            "demand = { within = \"20ms\" }",
+            "line 5: path.demand.least: is missing",
+        ),
+        (
+            "demand = { within = \"20ms\", least = \"500kbit\" }",
+            "line 5: path.demand: needs path.rate, the most that the cell can give; give one",
+        ),
+        (
+            "trace = \"x\"\ndemand = { within = \"20ms\", least = \"500kbit\" }",
+            "line 6: path.demand: a trace sets the rate; leave one of the two out",
+        ),
+        (
+            "rate = \"400kbit\"\ndemand = { within = \"20ms\", least = \"500kbit\" }",
+            "line 6: path.demand.least: 500kbit is above path.rate of 400kbit; give a lower one",
+        ),
+        (
+            "uplink = { rate = \"1mbit\", demand = { within = \"20ms\", least = \"2mbit\" } }",
+            "line 5: path.uplink.demand.least: 2mbit is above path.uplink.rate of 1mbit; give a lower one",
+        ),
+        (
+            "jitter = \"0ms\"",
+            "line 5: path.jitter: 0ms makes no sense; give a time such as 10ms",
+        ),
+        (
+            "change = [{ at = \"1s\", rate = \"1mbit\" }, { at = \"2s\" }]",
+            "line 5: path.change[1]: changes nothing; give rate or rtt",
+        ),
+        (
+            "change = [{ at = \"1s\", rate = \"1mbit\" }]",
+            "line 5: path.change[0].rate: there is no path.rate to change; give one",
+        ),
+        (
+            "rate = \"1mbit\"\ntrace = \"x\"",
+            "line 6: path.trace: the path has a rate already; give one of the two",
+        ),
+    ] {
+        assert_eq!(path_error(line), answer, "{line}");
+    }
+    for (text, answer) in [
+        (
+            "name = 'x'\nduration = '1s'",
+            "flow: nobody sends; add [[flow]] with controller = \"bbr1\"",
+        ),
+        (
+            "[[flow]]\ncontroller = 'cubic'",
+            "name: is missing; give the scenario one",
+        ),
+        (
+            "name = 'x'\n[[flow]]\ncontroller = 'cubic'",
+            "duration: is missing; give one, or every flow its bytes",
+        ),
+        (
+            "name = 'x'\nduration = 0",
+            "line 2: duration: 0 makes no sense; give a time such as 60s",
+        ),
+        (
+            "name = 'x'\nduration = '5s'\nwarmup = '5s'\n[[flow]]\ncontroller = 'cubic'",
+            "line 3: warmup: 5s leaves nothing of a run of 5s",
+        ),
+        (
+            "name = 'x'\nduration = '5s'\n[[flow]]\ncontroller = 'cubic'\n[[flow]]\ncontroller = 'cubic'\ncount = 7\n\
+             stagger = '1s'",
+            "line 8: flow[1].stagger: 1s has the last of 7 flows start at 6s, which is not before the end of a run of 5s",
+        ),
+        (
+            "name = 'x'\nduration = '5s'\n[[flow]]\ncontroller = 'cubic'\nstart = '5s'",
+            "line 5: flow.start: 5s is not before the end of a run of 5s",
+        ),
+        (
+            "name = 'x'\nduration = '5s'\n[[path]]\nrate = '1mbit'\n[[flow]]\ncontroller = 'cubic'",
+            "line 3: path: expected a table such as [path]",
+        ),
+        (
+            "name = 'x'\n[[flow]]\ncount = 1",
+            "line 3: flow.controller: is missing",
+        ),
+        (
+            "name = 'x'\n[[flow]]\ncontroller = 'cubic'\ncount = 0",
+            "line 4: flow.count: 0 flows send nothing; give 1 or more",
+        ),
+        (
+            "name = 'x'\nduration = '5s'\n[[flow]]\ncontroller = 'cubic'\ncount = 500000",
+            "line 5: flow.count: 500000 flows are more than 100000",
+        ),
+        (
+            "name = 'x'\n[[flow]]\ncontroller = 'cubic'\nbytes = '1mb'\napp = 'video'",
+            "line 4: flow.bytes: an application has sizes of its own; give one of bytes and app",
+        ),
+        (
+            "name = 'x'\n[[flow]]\ncontroller = 'cubic'\napp = { kind = 'video', laddder = [] }",
+            "line 4: flow.app.laddder: unknown key; did you mean `ladder`?",
+        ),
+        (
+            "name = 'x'\n[[flow]]\ncontroller = 'cubic'\napp = { kind = 'vido' }",
+            "line 4: flow.app.kind: vido is no known application; known: bulk, requests, poisson, rate, video",
+        ),
+        (
+            "name = 'x'\n[[flow]]\ncontroller = 'cubic'\napp = { kind = 'poisson', sizes = '9kb' }",
+            "line 4: flow.app.interval: is missing; give the mean time between arrivals, or their load",
+        ),
+        (
+            "name = 'x'\n[[flow]]\ncontroller = 'cubic'\napp = { kind = 'video', max_buffer = '1s' }",
+            "line 4: flow.app.max_buffer: 1s holds no chunk; give at least 4s",
+        ),
+        (
+            "name = 'x'\nduration = '1s'\n[[flow]]\ncontroller = 'cubic'\nhops = '0-1'",
+            "line 5: flow.hops: there is no hop 1; the last is 0",
+        ),
+        (
+            "name = 'x'\nduration = '1s'\n[host]\nmss = 9\n[[flow]]\ncontroller = 'cubic'",
+            "line 4: host.mss: 9 is no segment size; give 536 to 8948 bytes, such as 1448",
+        ),
+        (
+            "name = 'x'\nduration = '1s'\n[path]\nrate = '1mbit'\nbuffer = '2kb'\n[host]\nmss = 8948\n[[flow]]\ncontroller = 'cubic'",
+            "line 7: host.mss: 8948 makes packets of 9kb, which path has no room for",
+        ),
+        (
+            "name = 'x'\nduration = '1s'\n[host]\nmin_rto = '2s'\nmax_rto = '1s'\n[[flow]]\ncontroller = 'cubic'",
+            "line 5: host.max_rto: 1s is shorter than min_rto, which is 2s",
+        ),
+        (
+            "name = 'x'\nduration = '1s'\n[host]\nmin_rtt = '2s'",
+            "line 4: host.min_rtt: unknown key; did you mean `min_rto`?",
+        ),
+        (
+            "name = 'x'\nduration = '1s'\n[[path.next]]\nrate = '1mbit'\n[[path.next]]\nbuffer = '4bdp'\n[[flow]]\n\
+             controller = 'cubic'",
+            "line 6: path.next[1].buffer: 4bdp has no effect without path.next[1].rate or a trace; give one of the two",
+        ),
+        (
+            "name = 'x'\nduration = '1s'\n[path]\nack_loss = '1%'\nuplink = { loss = '1%' }\n[[flow]]\ncontroller = 'cubic'",
+            "line 5: path.uplink.loss: there is an ack_loss already; give one of the two",
+        ),
+        (
+            "name = 'x'\nduration = '1s'\n[path.uplink]\nrate = '1mbit'\n[[path.uplink.change]]\nat = '1s'\nrtt = '9ms'\n\
+             [[flow]]\ncontroller = 'cubic'",
+            "line 7: path.uplink.change[0].rtt: the RTprop is the whole path's; give path.change this rtt",
+        ),
+        (
+            "name = 'x'\nduration = '1s'\n[[path.uplink.change]]\nat = '1s'\nrate = '1mbit'\n[[flow]]\ncontroller = 'cubic'",
+            "line 5: path.uplink.change[0].rate: there is no path.uplink.rate to change; give one",
+        ),
+        (
+            "name = 'x'\nduration = '9s'\n[path]\nrtt = '40ms'\nchange = [{ at = '1s', rtt = '10ms' }]\n[[flow]]\n\
+             controller = 'cubic'\nrtt = '20ms'",
+            "line 5: path.change[0].rtt: shortens the way by more than the 20ms that all flows share; give a longer one, or \
+             flows longer RTTs",
+        ),
+        (
+            "nam = 'x'",
+            "line 1: nam: unknown key; did you mean `name`?",
+        ),
+        ("path = 1", "line 1: path: expected a table such as [path]"),
+        ("flow = 1", "line 1: flow: is a list; write [[flow]]"),
+        ("seed = -1", "line 1: seed: -1 is no whole number such as 1"),
+    ] {
+        assert_eq!(error(text), answer, "{text}");
+    }
+}
+
+#[test]
+fn an_unknown_controller_is_told_the_known_ones() {
+    let error = error("name = 'x'\nduration = '1s'\n[[flow]]\ncontroller = 'brr1'");
+    assert!(
+        error.starts_with("line 4: flow.controller: \"brr1\": unknown controller"),
+        "{error}"
+    );
+    for kind in ControllerKind::ALL {
+        assert!(error.contains(kind.name()), "{error}");
+    }
+    assert!(error.contains("kernel:NAME"), "{error}");
+}
+
+#[test]
+fn what_is_no_toml_is_answered_with_its_line() {
+    let error = error("name = \"x\"\nduration = 10s\n");
+    assert!(error.starts_with("line 2: "), "{error}");
+    assert_eq!(error.lines().count(), 1, "{error}");
+}
+
+#[test]
+fn options_speak_the_same_language() {
+    let mut path = PathSpec::default();
+    for (key, text) in [
+        ("rate", "20mbit"),
+        ("rtt", "40ms"),
+        ("buffer", "8bdp"),
+        ("loss", "kind=gilbert,p=1%,r=30%"),
+        ("policer", "rate=10mbit, burst=100kb"),
+        ("change", "at=20s,rate=10mbit"),
+        ("change", "at=10s,rtt=80ms"),
+    ] {
+        path.set(key, text).unwrap();
+    }
+    path.check().unwrap();
+    assert_eq!(path.buffer_bytes(), Some(Bytes::new(800_000)));
+    assert_eq!(path.data.changes.len(), 2);
+    // Engines take changes in the order of their times.
+    assert_eq!(
+        path.config().unwrap().forward.changes[0].at,
+        Time::from_nanos(10_000_000_000)
+    );
+    let error = |key, text| PathSpec::default().set(key, text).unwrap_err().to_string();
+    assert_eq!(error("loss", "120%"), "path.loss: 120% is more than 100%");
+    assert_eq!(
+        error("los", "1%"),
+        "path.los: unknown key; did you mean `loss`?"
+    );
+    assert_eq!(
+        error("policer", "rate=10mbit"),
+        "path.policer.burst: is missing"
+    );
+}
+
+#[test]
+fn overrides() {
+    let mut scenario: Scenario = EVERYTHING.parse().unwrap();
+    for (key, text) in [
+        ("path.loss", "2%"),
+        ("seed", "9"),
+        ("name", "other"),
+        ("flow.controller", "cubic"),
+        ("duration", "30s"),
+        ("flow.1.bytes", "9mb"),
+        ("path.change.0.rate", "30mbit"),
+        ("path.queue", "{ kind = 'codel', target = '7ms' }"),
+        ("path.queue.target", "8ms"),
+        ("host.ecn", "true"),
+    ] {
+        scenario.set(key, text).unwrap();
+    }
+    assert_eq!(scenario.flows[1].bytes, Some(Bytes::new(9_000_000)));
+    assert_eq!(
+        scenario.path.data.changes[0].rate,
+        Some(Rate::from_bits_per_sec(30_000_000))
+    );
+    let codel = CoDel {
+        target: Duration::from_millis(8),
+        ..CoDel::default()
+    };
+    assert_eq!(scenario.path.data.queue, Discipline::CoDel(codel));
+    assert_eq!(scenario.host.ecn, Some(true));
+    assert_eq!(
+        scenario.path.data.loss,
+        Loss::Independent(Ratio::new(2, 100))
+    );
+    assert_eq!(scenario.seed, 9);
+    assert_eq!(scenario.name, "other");
+    assert!(
+        scenario
+            .flows
+            .iter()
+            .all(|flow| flow.controller == ControllerKind::Cubic.into())
+    );
+    for (key, text, answer) in [
+        (
+            "path.los",
+            "1%",
+            "path.los: unknown key; did you mean `loss`?",
+        ),
+        (
+            "flow.cont",
+            "bbr1",
+            "flow[0].cont: unknown key; did you mean `count`?",
+        ),
+        (
+            "path",
+            "rat=1mbit",
+            "path.rat: unknown key; did you mean `rate`?",
+        ),
+        (
+            "warmup",
+            "30s",
+            "warmup: 30s leaves nothing of a run of 30s",
+        ),
+        (
+            "colour",
+            "red",
+            "colour: unknown key; known: name, duration, warmup, seed, path, host, flow",
+        ),
+    ] {
+        assert_eq!(
+            scenario.clone().set(key, text).unwrap_err().to_string(),
+            answer
+        );
+    }
+}
+
+#[test]
+fn traces_are_found_beside_the_scenario() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("cell.toml");
+    let text = MINIMAL.replace("[[flow]]", "[path]\ntrace = \"cell.trace\"\n[[flow]]");
+    std::fs::write(&file, text).unwrap();
+    let scenario = Scenario::load(&file).unwrap();
+    let missing = scenario.path.config().unwrap_err();
+    assert_eq!(missing.field, "path.trace");
+    // A directory stands for all that is no regular file.
+    std::fs::create_dir(directory.path().join("cell.trace")).unwrap();
+    let error = scenario.path.config().unwrap_err().to_string();
+    assert!(error.ends_with("cell.trace: is no regular file"), "{error}");
+    std::fs::remove_dir(directory.path().join("cell.trace")).unwrap();
+    std::fs::write(directory.path().join("cell.trace"), "0\n5\nx\n").unwrap();
+    let error = scenario.path.config().unwrap_err().to_string();
+    assert!(error.contains("line 3: not a time stamp"), "{error}");
+    std::fs::write(directory.path().join("cell.trace"), "0\n5\n10\n").unwrap();
+    assert!(matches!(
+        scenario.path.config().unwrap().forward.capacity,
+        Capacity::Trace(_)
+    ));
+    let error = Scenario::load(&directory.path().join("none.toml"))
+        .unwrap_err()
+        .to_string();
+    assert!(error.starts_with("cannot read "), "{error}");
+}
+
+#[test]
+fn what_the_path_allows_over_time() {
+    let mut path = PathSpec::default();
+    assert_eq!(
+        path.data.capacity(Duration::ZERO, Duration::from_secs(1)),
+        None
+    );
+    path.set("rate", "8mbit").unwrap();
+    path.set("change", "at=10s,rate=16mbit").unwrap();
+    path.set("change", "at=20s,rate=8mbit").unwrap();
+    let capacity = |from, to| {
+        path.data
+            .capacity(Duration::from_secs(from), Duration::from_secs(to))
+            .unwrap()
+            .get()
+    };
+    assert_eq!(capacity(0, 10), 10_000_000);
+    assert_eq!(capacity(5, 25), 30_000_000);
+    assert_eq!(capacity(10, 11), 2_000_000);
+    assert_eq!(capacity(7, 7), 0);
+    assert_eq!(
+        path.data.rate_at(Duration::from_secs(20)),
+        Some(Rate::from_bits_per_sec(8_000_000))
+    );
+}
+
+#[test]
+fn buffers_in_all_their_terms() {
+    let mut path = PathSpec::default();
+    path.set("rate", "10mbit").unwrap();
+    path.set("rtt", "40ms").unwrap();
+    for (text, bytes) in [
+        ("25bdp", 1_250_000),
+        ("0.25bdp", 12_500),
+        ("1s", 1_250_000),
+        ("100p", 150_000),
+        ("250kb", 250_000),
+    ] {
+        path.set("buffer", text).unwrap();
+        assert_eq!(path.buffer_bytes(), Some(Bytes::new(bytes)), "{text}");
+        assert_eq!(path.data.buffer.unwrap().to_string(), text);
+    }
+    for text in [
+        "bdp",
+        "-1bdp",
+        "1.5p",
+        "1e3bdp",
+        "",
+        "p",
+        "99999999999999999999bdp",
+    ] {
+        assert!(text.parse::<BufferSpec>().is_err(), "{text}");
+    }
+}
+
+#[test]
+fn applications_with_absurdly_many_objects_are_refused() {
+    let with = |app: &str| {
+        let text = MINIMAL.replace("[[flow]]", &format!("[[flow]]\napp = {app}"));
+        text.parse::<Scenario>()
+            .map(|_| ())
+            .map_err(|error| error.to_string())
+    };
+    for (app, field) in [
+        (
+            "{ kind = \"rate\", rate = \"1tbit\", write = \"1b\" }",
+            "write",
+        ),
+        (
+            "{ kind = \"poisson\", interval = \"1ns\", sizes = \"1b\" }",
+            "interval",
+        ),
+        (
+            "{ kind = \"poisson\", load = \"1tbit\", sizes = \"125b\" }",
+            "interval",
+        ),
+    ] {
+        let error = with(app).unwrap_err();
+        assert!(
+            error.contains(&format!("flow.app.{field}: makes ")),
+            "{error}"
+        );
+        assert!(
+            error.contains("more than 100000000; give a larger"),
+            "{error}"
+        );
+        assert_eq!(error.lines().count(), 1);
+    }
+    // A count ends them before.
+    let few = "{ kind = \"poisson\", interval = \"1ns\", sizes = \"1b\", count = 1000 }";
+    assert_eq!(with(few), Ok(()));
+    assert_eq!(
+        with("{ kind = \"rate\", rate = \"1gbit\", write = \"1kb\" }"),
+        Ok(())
+    );
+}

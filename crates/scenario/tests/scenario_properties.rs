@@ -1,0 +1,297 @@
+//! What holds of every scenario and of every text.
+
+use path::{
+    Aggregation, CoDel, Demand, Discipline, FqCoDel, GilbertElliott, Jitter, Loss, LossAt, Policer,
+    Red, Reorder,
+};
+use proptest::prelude::*;
+use scenario::{BufferSpec, ChangeSpec, Hops, HostSpec, LinkSpec, PathSpec, Scenario};
+use transport::app::{self, Connections, Pause, Sizes};
+use transport::scheduler::Pacing;
+use transport::sender::LossDetection;
+use units::{Bytes, Duration, Rate, Ratio};
+
+const MINIMAL: &str = "name = \"x\"\nduration = \"10s\"\n[[flow]]\ncontroller = \"cubic\"\n";
+
+fn share() -> impl Strategy<Value = Ratio> {
+    (0u32..=100_000).prop_map(|parts| Ratio::new(parts, 100_000))
+}
+
+fn span() -> impl Strategy<Value = Duration> {
+    (1u64..100_000_000).prop_map(Duration::from_micros)
+}
+
+prop_compose! {
+    fn any_path()(
+        rate in 1_000u64..100_000_000_000, rtt in span(), thousandths in 1_000u64..100_000,
+        loss in share(), ack_loss in share(), up_to in span(), reorders: bool, by in span(), interval in span(),
+        at in span(), within in span(), parts in prop::collection::vec(any::<bool>(), 8),
+    ) -> PathSpec {
+        let rate = Rate::from_bytes_per_sec(rate);
+        let mut path = PathSpec { rtt, ack_loss, ..PathSpec::default() };
+        path.data.rate = Some(rate);
+        path.data.buffer = parts[0].then_some(BufferSpec::Bdp { thousandths });
+        path.data.loss = if parts[1] {
+            Loss::GilbertElliott(GilbertElliott { p: loss, r: ack_loss, loss_good: Ratio::ZERO, loss_bad: loss })
+        } else if loss == Ratio::ZERO {
+            Loss::None
+        } else {
+            Loss::Independent(loss)
+        };
+        path.data.loss_at = if parts[6] { LossAt::Exit } else { LossAt::Entry };
+        path.data.jitter = parts[2].then_some(Jitter { up_to, reorders });
+        path.data.reorder = parts[3].then_some(Reorder { share: loss, by });
+        path.data.policer = parts[4].then_some(Policer { rate, burst: Bytes::new(1500 + thousandths) });
+        path.data.demand = parts[7].then_some(Demand { interval, within, least: rate });
+        path.aggregation = parts[5].then_some(Aggregation { interval });
+        path.set("change", &format!("at={at},rtt={by}")).unwrap();
+        path
+    }
+}
+
+fn any_queue() -> impl Strategy<Value = Discipline> {
+    let any_codel = || {
+        (1u64..1_000_000, any::<bool>()).prop_map(|(micros, ecn)| CoDel {
+            target: Duration::from_micros(micros),
+            interval: Duration::from_micros(micros * 20),
+            ecn,
+        })
+    };
+    let any_red = (
+        1u64..1 << 30,
+        1u64..1 << 30,
+        share(),
+        any::<bool>(),
+        any::<bool>(),
+    )
+        .prop_map(|(min, more, probability, gentle, ecn)| Red {
+            probability,
+            gentle,
+            ecn,
+            ..Red::new(Bytes::new(min), Bytes::new(min + more))
+        });
+    prop_oneof![
+        Just(Discipline::DropTail),
+        any_codel().prop_map(Discipline::CoDel),
+        (1u32..=65_536, 256u64..100_000, any_codel()).prop_map(|(flows, quantum, codel)| {
+            Discipline::FqCoDel(FqCoDel {
+                flows,
+                quantum: Bytes::new(quantum),
+                codel,
+            })
+        }),
+        any_red.prop_map(Discipline::Red),
+        (1u64..1 << 40).prop_map(|at| Discipline::Red(Red::threshold(Bytes::new(at)))),
+    ]
+}
+
+fn size() -> impl Strategy<Value = Bytes> {
+    (1u64..1 << 40).prop_map(Bytes::new)
+}
+
+fn rate() -> impl Strategy<Value = Rate> {
+    (1_000u64..100_000_000_000).prop_map(Rate::from_bytes_per_sec)
+}
+
+fn any_sizes() -> impl Strategy<Value = Sizes> {
+    prop_oneof![
+        size().prop_map(Sizes::Fixed),
+        prop::collection::vec(size(), 1..5).prop_map(Sizes::List),
+        (size(), share()).prop_map(|(median, sigma)| Sizes::LogNormal { median, sigma }),
+        (size(), 1u32..4_000, size()).prop_map(|(min, shape, more)| Sizes::Pareto {
+            min,
+            shape: Ratio::new(shape, 1_000),
+            max: min + more,
+        }),
+    ]
+}
+
+fn any_app() -> impl Strategy<Value = app::Config> {
+    let count = || prop::option::of(1u64..1 << 40);
+    let pause = prop_oneof![
+        span().prop_map(Pause::Fixed),
+        span().prop_map(Pause::Exponential)
+    ];
+    let requests = (size(), any_sizes(), pause, count(), 1u32..=1024).prop_map(
+        |(request, response, think, count, outstanding)| {
+            app::Config::Requests(app::Requests {
+                request,
+                response,
+                think,
+                count,
+                outstanding,
+            })
+        },
+    );
+    let poisson = (span(), any_sizes(), any::<bool>(), count()).prop_map(
+        |(interval, sizes, is_new, count)| {
+            let connections = if is_new {
+                Connections::New
+            } else {
+                Connections::Kept
+            };
+            app::Config::Poisson(app::Poisson {
+                interval,
+                sizes,
+                connections,
+                count,
+            })
+        },
+    );
+    let limited = (rate(), size(), size(), prop::option::of(span())).prop_map(
+        |(rate, write, more, deadline)| {
+            app::Config::RateLimited(app::RateLimited {
+                rate,
+                write,
+                backlog: write + more,
+                deadline,
+            })
+        },
+    );
+    let video = (
+        span(),
+        prop::collection::vec(rate(), 1..5),
+        prop::option::of(span()),
+        size(),
+    )
+        .prop_map(|(chunk, mut ladder, length, request)| {
+            ladder.sort();
+            app::Config::Video(app::Video {
+                chunk,
+                ladder,
+                startup: chunk,
+                max_buffer: chunk * 3,
+                length,
+                request,
+            })
+        });
+    prop_oneof![Just(app::Config::Bulk), requests, poisson, limited, video]
+}
+
+prop_compose! {
+    fn any_host()(
+        parts in prop::collection::vec(any::<bool>(), 6), nic in prop::option::of(rate()), small in 0u64..=3,
+        count in prop::option::of(1u64..1_000_000), buffer in prop::option::of(2_896u64..1 << 40), rto in span(),
+        delay in prop::option::of(span()), flag in prop::option::of(any::<bool>()),
+    ) -> HostSpec {
+        let buffer = buffer.map(Bytes::new);
+        let schedulers = [Pacing::Fq, Pacing::PerConnection, Pacing::None];
+        let detection = if parts[0] { LossDetection::Rack } else { LossDetection::DupThreshold };
+        HostSpec {
+            scheduler: parts[1].then(|| schedulers[small as usize % 3]),
+            nic,
+            mss: parts[2].then_some(1_400 + small),
+            initial_cwnd: count,
+            send_buffer: buffer,
+            receive_buffer: buffer,
+            initial_receive_buffer: buffer,
+            delayed_ack: delay,
+            ack_every: count,
+            aggregation_delay: delay,
+            sack_blocks: parts[3].then_some(small),
+            compressed_acks: parts[3].then_some(small * 20),
+            min_rto: parts[4].then_some(rto),
+            max_rto: parts[4].then_some(rto * 2),
+            loss_detection: parts[5].then_some(detection),
+            ecn: flag,
+            offload: flag,
+        }
+    }
+}
+
+prop_compose! {
+    fn any_uplink()(path in any_path(), queue in any_queue(), parts in prop::collection::vec(any::<bool>(), 2)) -> LinkSpec {
+        LinkSpec {
+            queue,
+            loss: if parts[0] { path.data.loss } else { Loss::None },
+            duplicate: path.ack_loss,
+            aggregation: path.aggregation.filter(|_| parts[1]),
+            changes: vec![ChangeSpec { at: path.rtt, rate: path.data.rate, rtt: None }],
+            ..path.data
+        }
+    }
+}
+
+prop_compose! {
+    fn any_hop()(
+        path in any_path(), queue in any_queue(), uplink in any_uplink(), duplicate in share(),
+    ) -> PathSpec {
+        let mut path = PathSpec { uplink, ..path };
+        (path.data.queue, path.data.duplicate) = (queue, duplicate);
+        // A buffer that is too small for its queue discipline is an error.
+        let rtt = path.rtt;
+        for link in [&mut path.data, &mut path.uplink] {
+            if let (Discipline::Red(red), Some(buffer)) = (link.queue, link.buffer_bytes(rtt))
+                && red.min > buffer
+            {
+                link.buffer = None;
+            }
+        }
+        if path.uplink.loss != Loss::None {
+            path.ack_loss = Ratio::ZERO;
+        }
+        if path.uplink.aggregation.is_some() {
+            path.aggregation = None;
+        }
+        path
+    }
+}
+
+proptest! {
+    #[test]
+    fn hosts_chains_and_applications_survive_too(
+        path in any_hop(), next in prop::collection::vec(any_hop(), 0..4), host in any_host(), own in any_host(),
+        app in any_app(), rtt in prop::option::of(span()), reverse: bool, hops in prop::option::of((0usize..4, 0usize..4)),
+    ) {
+        let mut scenario: Scenario = MINIMAL.parse().unwrap();
+        (scenario.path, scenario.next, scenario.host) = (path, next, host);
+        let flow = &mut scenario.flows[0];
+        (flow.app, flow.rtt, flow.reverse, flow.host) = (app, rtt, reverse, own);
+        flow.hops = hops.and_then(|(first, last)| Hops::new(first, last));
+        prop_assume!(scenario.check().is_ok());
+        let text = scenario.to_string();
+        let again: Scenario = text.parse().map_err(|error| TestCaseError::fail(format!("{error} in\n{text}")))?;
+        prop_assert_eq!(again, scenario);
+    }
+
+    #[test]
+    fn a_scenario_survives_being_written_and_read(
+        path in any_path(), name in "\\PC{1,20}", seed: u64, count in 1u64..50, start in 0u64..1000, bytes in 1u64..1 << 50,
+    ) {
+        let mut scenario: Scenario = MINIMAL.parse().unwrap();
+        scenario.path = path;
+        scenario.name = name;
+        scenario.seed = seed;
+        scenario.flows[0].count = count;
+        scenario.flows[0].start = Duration::from_millis(start);
+        scenario.flows[0].bytes = Some(Bytes::new(bytes));
+        prop_assume!(scenario.check().is_ok());
+        let text = scenario.to_string();
+        let again: Scenario = text.parse().map_err(|error| TestCaseError::fail(format!("{error} in\n{text}")))?;
+        prop_assert_eq!(again, scenario);
+    }
+
+    #[test]
+    fn any_text_is_answered(text in "\\PC*") {
+        let _ = text.parse::<Scenario>();
+    }
+
+    #[test]
+    fn any_value_is_answered_in_one_line(
+        table in prop::sample::select(vec!["", "[path]\n", "[[flow]]\n", "[[path.change]]\n", "[host]\n"]),
+        key in prop::sample::select(
+            [&Scenario::KEYS[..], &PathSpec::KEYS, &["controller", "count", "bytes", "at", "x"]].concat()),
+        value in prop_oneof![
+            "[0-9]{1,25}(\\.[0-9]{0,9})?(%|bit|kbit|gbit|ms|s|p|bdp|kb|b)?", "\\PC{0,9}", "\\{ ?[a-z]{1,6} = [0-9] ?\\}"
+        ],
+        quoted: bool,
+    ) {
+        let text = if quoted { format!("{table}{key} = \"{value}\"\n") } else { format!("{table}{key} = {value}\n") };
+        if let Err(error) = format!("{text}{MINIMAL}").parse::<Scenario>() {
+            prop_assert_eq!(error.to_string().lines().count(), 1, "{}", error);
+        }
+        if let Err(error) = PathSpec::default().set(key, &value) {
+            prop_assert_eq!(error.field.split('.').next(), Some("path"));
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! Which way the bottleneck lies.
+
+use std::fmt;
+use std::str::FromStr;
+
+use emulator::tunnel::Way;
+use path::{LinkConfig, PathConfig};
+
+use scenario::{LinkSpec, PathSpec, ScenarioError};
+
+/// Which way the bottleneck lies, as the command sees it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Direction {
+    /// On what the command receives, as behind an access line: its downloads.
+    #[default]
+    Down,
+    /// On what the command sends: its uploads.
+    Up,
+    /// A bottleneck of the same kind each way.
+    Both,
+}
+
+impl Direction {
+    /// All of them.
+    pub const ALL: [Direction; 3] = [Direction::Down, Direction::Up, Direction::Both];
+
+    /// What commands call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Direction::Down => "down",
+            Direction::Up => "up",
+            Direction::Both => "both",
+        }
+    }
+
+    /// Whether the path allows it.
+    ///
+    /// # Errors
+    ///
+    /// Both ways cannot be alike if the path says what one of them has of its own.
+    pub fn check(self, path: &PathSpec) -> Result<(), ScenarioError> {
+        match self == Direction::Both && path.acks() != LinkSpec::default() {
+            true => Err(ScenarioError::new(
+                "path.uplink",
+                "there is no way of ACKs where both have the bottleneck; leave out what that way has of its own, \
+                 or name the direction down or up",
+            )),
+            false => Ok(()),
+        }
+    }
+
+    /// What lies on the way from the command, and on the way to it.
+    pub(super) fn ways(self, path: PathConfig) -> [Way; 2] {
+        let PathConfig { forward, reverse } = path;
+        let [up, down] = match self {
+            Direction::Down => [reverse, forward],
+            Direction::Up => [forward, reverse],
+            Direction::Both => {
+                let back = LinkConfig {
+                    delay: reverse.delay,
+                    ..forward.clone()
+                };
+                [back, forward]
+            }
+        };
+        [up, down].map(Way::single)
+    }
+
+    /// The ways from the command and to it, each as a path whose data go that way.
+    pub(super) fn paths(self, path: &PathSpec) -> [PathSpec; 2] {
+        let back = || PathSpec {
+            rtt: path.rtt,
+            data: path.acks(),
+            ..PathSpec::default()
+        };
+        match self {
+            Direction::Down => [back(), path.clone()],
+            Direction::Up => [path.clone(), back()],
+            Direction::Both => [path.clone(), path.clone()],
+        }
+    }
+}
+
+impl fmt::Display for Direction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Direction {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Direction, String> {
+        let found = Direction::ALL.into_iter().find(|way| way.name() == text);
+        found.ok_or_else(|| {
+            let names = Direction::ALL.map(Direction::name).join(", ");
+            format!("is no known direction; known: {names}")
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use path::Capacity;
+
+    fn path(options: &[(&str, &str)]) -> PathSpec {
+        let mut path = PathSpec::default();
+        for (key, text) in options {
+            path.set(key, text).unwrap();
+        }
+        path
+    }
+
+    #[test]
+    fn the_bottleneck_lies_where_it_is_said_to() {
+        let options = [("rate", "8mbit"), ("rtt", "41ns"), ("uplink", "rate=1mbit")];
+        let path = path(&options);
+        let rates = |direction: Direction| {
+            direction
+                .ways(path.config().unwrap())
+                .map(|way| match way.links[0].capacity {
+                    Capacity::Rate(rate) => rate.bits_per_sec(),
+                    _ => 0,
+                })
+        };
+        assert_eq!(rates(Direction::Down), [1_000_000, 8_000_000]);
+        assert_eq!(rates(Direction::Up), [8_000_000, 1_000_000]);
+        assert_eq!(rates(Direction::Both), [8_000_000, 8_000_000]);
+        for direction in Direction::ALL {
+            let ways = direction.ways(path.config().unwrap());
+            let delays = ways.map(|way| way.links[0].delay.as_nanos());
+            assert_eq!(delays.iter().sum::<u64>(), 41, "{direction}");
+        }
+    }
+
+    #[test]
+    fn two_bottlenecks_leave_nothing_for_an_uplink() {
+        for options in [
+            ("uplink", "rate=1mbit"),
+            ("ack_loss", "1%"),
+            ("aggregation", "interval=5ms"),
+        ] {
+            let path = path(&[options]);
+            assert!(Direction::Down.check(&path).is_ok());
+            assert!(Direction::Both.check(&path).is_err(), "{options:?}");
+        }
+        assert!(Direction::Both.check(&path(&[("rate", "1mbit")])).is_ok());
+    }
+}

@@ -1,0 +1,293 @@
+//! Any program behind an emulated path.
+//!
+//! A [`Shell`] makes two hosts that nothing joins but the path, runs a command on one of them, and perhaps another on the
+//! other, and tells what the path saw. The hosts are network namespaces of this process alone; commands and all that they
+//! start end with it (`linux::command`).
+
+mod addresses;
+mod direction;
+mod error;
+mod files;
+mod flows;
+mod listening;
+mod page;
+mod summary;
+mod text;
+mod watch;
+
+use std::ffi::OsString;
+use std::fs;
+use std::io::ErrorKind;
+use std::time::{Duration, Instant};
+
+use emulator::tunnel::{Tunnel, TunnelConfig};
+use linux::command::{Command, Init, Running};
+use linux::{Host, Network, NetworkConfig};
+use path::PathConfig;
+
+pub use addresses::{Addresses, End};
+pub use direction::Direction;
+pub use error::ShellError;
+pub use files::{FILES, check_dir, write_dir};
+pub use page::page;
+pub use summary::{FlowSummary, Summary, WaySummary};
+pub use text::table;
+pub use watch::WaySample;
+
+use congestion::ControllerKind;
+use flows::FlowWatch;
+use listening::is_listening;
+use report::describe;
+use scenario::{Controller, PathSpec, ScenarioError};
+use watch::{Seen, Watch};
+
+/// How often it is looked whether something has happened that nobody tells of.
+const TICK: Duration = Duration::from_millis(20);
+/// What is served has so long to listen somewhere before the command starts nevertheless.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// The same for a port that was asked for, without which there is no use in starting.
+const PATIENCE_FOR_PORT: Duration = Duration::from_secs(60);
+/// What is served has so long for its farewell.
+const GRACE: units::Duration = units::Duration::from_millis(500);
+
+/// A command and the path that it is to run behind.
+#[derive(Debug, Clone)]
+pub struct Shell {
+    /// The path.
+    pub path: PathSpec,
+    /// Where its bottleneck is.
+    pub direction: Direction,
+    /// Seed of the path's random choices.
+    pub seed: u64,
+    /// The congestion control of TCP sockets that choose none, on both hosts; the kernel's default if not given.
+    pub controller: Option<Controller>,
+    /// The command and its arguments.
+    pub command: Vec<OsString>,
+    /// What runs on the far host meanwhile, for `sh -c`.
+    pub serve: Option<OsString>,
+    /// The port that something must listen on, on the far host, before the command starts; any port if not given.
+    pub wait_for: Option<u16>,
+}
+
+/// Who is told, and asked, while a command runs.
+pub trait Attendant {
+    /// Something to say to people.
+    fn tell(&self, line: &str);
+
+    /// The number of a signal for this process that has not been asked for yet. What the terminal sends, the command has
+    /// got too.
+    fn signal(&mut self) -> Option<Signal>;
+}
+
+/// A signal that this process has got.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Signal {
+    /// Its number.
+    pub number: i32,
+    /// Whether a terminal sent it, which sends it to the whole foreground.
+    pub is_from_terminal: bool,
+}
+
+/// What a command met.
+#[derive(Debug, Clone)]
+pub struct Observed {
+    /// Both ways, as people describe them.
+    pub about: String,
+    /// Everything in numbers.
+    pub summary: Summary,
+    /// The way to the command over time.
+    pub down: Vec<WaySample>,
+    /// The way from the command over time.
+    pub up: Vec<WaySample>,
+}
+
+impl Shell {
+    /// Whether all of it makes sense.
+    ///
+    /// # Errors
+    ///
+    /// The path does not.
+    pub fn check(&self) -> Result<(), ScenarioError> {
+        self.config().map(drop)
+    }
+
+    fn config(&self) -> Result<PathConfig, ScenarioError> {
+        self.direction.check(&self.path)?;
+        self.path.config()
+    }
+
+    /// Runs the command to its end. `init` is how this program is started as the first process of a command;
+    /// [`linux::privilege::acquire`] comes first.
+    ///
+    /// # Errors
+    ///
+    /// The hosts, the path or the served command could not be set up.
+    pub fn run(&self, init: &Init, attendant: &mut impl Attendant) -> Result<Observed, ShellError> {
+        let path = self.config()?;
+        let network = Network::create(&NetworkConfig::default())?;
+        for host in [&network.near, &network.far] {
+            self.choose_controller(host)?;
+        }
+        let addresses = Addresses::of(&network);
+        self.announce(&addresses, attendant);
+        let served = match &self.serve {
+            Some(line) => Some(self.serve(line, &network.far, &addresses, init, attendant)?),
+            None => None,
+        };
+        let flows = FlowWatch::new(&network)?;
+        let [forward, reverse] = self.direction.ways(path);
+        let tunnel = Tunnel::start(TunnelConfig {
+            near: own(&network.near)?,
+            far: own(&network.far)?,
+            forward,
+            reverse,
+            seed: self.seed,
+        })?;
+        let watch = Watch::start(tunnel, self.direction.paths(&self.path), flows)?;
+        let command = with_variables(Command::new(&self.command), &addresses);
+        if attendant.signal().is_some() {
+            return Err(ShellError::Interrupted);
+        }
+        let mut running = command.spawn(&network.near, init)?;
+        let exit_code = attend(&mut running, attendant)?;
+        let seen = watch.finish()?;
+        if let Some(served) = served {
+            served.stop(GRACE)?;
+        }
+        Ok(self.observed(addresses, exit_code, seen))
+    }
+
+    fn choose_controller(&self, host: &Host) -> Result<(), ShellError> {
+        let Some(controller) = self.controller else {
+            return Ok(());
+        };
+        let name = match controller {
+            Controller::Ours(ControllerKind::Bbr1) => "bbr",
+            Controller::Ours(kind) => kind.name(),
+            Controller::Kernel(ref kernel) => kernel.name(),
+        };
+        let file = "/proc/sys/net/ipv4/tcp_congestion_control";
+        match host.inside(|| fs::write(file, name))? {
+            Ok(()) => Ok(()),
+            Err(error) if error.kind() == ErrorKind::PermissionDenied => {
+                Err(ShellError::RestrictedController {
+                    name: name.to_string(),
+                })
+            }
+            Err(_) => Err(ShellError::UnknownController {
+                name: name.to_string(),
+                known: linux::controllers(host)?.join(", "),
+            }),
+        }
+    }
+
+    /// The ways from the command and to it, in words.
+    fn described(&self) -> [String; 2] {
+        self.direction.paths(&self.path).map(|path| describe(&path))
+    }
+
+    fn announce(&self, addresses: &Addresses, attendant: &impl Attendant) {
+        let [up, down] = self.described();
+        attendant.tell(&format!("down, from the far side to the command: {down}"));
+        attendant.tell(&format!("up, from the command to the far side: {up}"));
+        let end = |end: &End| match end.v6 {
+            Some(v6) => format!("{} and {v6}", end.v4),
+            None => end.v4.to_string(),
+        };
+        let Addresses { near, far } = addresses;
+        attendant.tell(&format!("far side at {}; here at {}", end(far), end(near)));
+    }
+
+    /// Starts what is to be served, and waits until it can be reached.
+    fn serve(
+        &self,
+        line: &OsString,
+        far: &Host,
+        addresses: &Addresses,
+        init: &Init,
+        attendant: &mut impl Attendant,
+    ) -> Result<Running, ShellError> {
+        let shell = ["sh".into(), "-c".into(), line.clone()];
+        let command = with_variables(Command::new(shell).service(), addresses);
+        let mut served = command.spawn(far, init)?;
+        let began = Instant::now();
+        loop {
+            if is_listening(far, self.wait_for)? {
+                return Ok(served);
+            }
+            if attendant.signal().is_some() {
+                return Err(ShellError::Interrupted);
+            }
+            match (served.wait_for(TICK.into())?, self.wait_for) {
+                (Some(0), None) => {
+                    attendant.tell("what --serve runs has ended, and nothing listens");
+                    return Ok(served);
+                }
+                (Some(code), _) => return Err(ShellError::Served { code }),
+                (None, Some(port)) if began.elapsed() >= PATIENCE_FOR_PORT => {
+                    let patience = PATIENCE_FOR_PORT;
+                    return Err(ShellError::Silent { port, patience });
+                }
+                (None, None) if began.elapsed() >= PATIENCE => {
+                    attendant.tell("what --serve runs listens nowhere yet; starting nevertheless");
+                    return Ok(served);
+                }
+                (None, _) => {}
+            }
+        }
+    }
+
+    fn observed(&self, addresses: Addresses, exit_code: u8, seen: Seen) -> Observed {
+        let Seen {
+            duration,
+            up,
+            down,
+            flows,
+        } = seen;
+        let text = |text: &OsString| text.to_string_lossy().into_owned();
+        let [up_path, down_path] = self.described();
+        Observed {
+            about: format!("down: {down_path}; up: {up_path}"),
+            summary: Summary {
+                command: self.command.iter().map(text).collect(),
+                serve: self.serve.as_ref().map(text),
+                exit_code,
+                direction: self.direction.name(),
+                seed: self.seed,
+                duration_s: duration.as_secs_f64(),
+                addresses,
+                down: down.summary,
+                up: up.summary,
+                flows,
+            },
+            down: down.samples,
+            up: up.samples,
+        }
+    }
+}
+
+/// Waits for the command's end; passes on the signals that it has not got.
+fn attend(running: &mut Running, attendant: &mut impl Attendant) -> Result<u8, ShellError> {
+    loop {
+        if let Some(code) = running.wait_for(TICK.into())? {
+            return Ok(code);
+        }
+        while let Some(signal) = attendant.signal() {
+            if !signal.is_from_terminal {
+                running.signal(signal.number)?;
+            }
+        }
+    }
+}
+
+fn with_variables(command: Command, addresses: &Addresses) -> Command {
+    let variables = addresses.variables().into_iter();
+    variables.fold(command, |command, (name, value)| {
+        command.variable(name, value)
+    })
+}
+
+/// The packet side of the host's device.
+fn own(host: &Host) -> Result<std::os::fd::OwnedFd, ShellError> {
+    Ok(host.tun().try_clone()?)
+}

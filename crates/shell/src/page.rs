@@ -1,0 +1,143 @@
+//! What a command met, as a page that holds everything it needs.
+
+use serde::Serialize;
+use units::Duration;
+
+use super::watch::WaySample;
+use super::{Observed, WaySummary, text};
+use report::page::{Page, fill};
+use report::{Origin, hint, thin};
+
+const BODY: &str = include_str!("../assets/shell.html");
+const SCRIPT: &str = include_str!("../assets/shell.js");
+
+/// Points a curve at most: more than a screen has pixels.
+const POINTS: u64 = 4_000;
+/// Rates are means over intervals: so many of them at most, and none shorter than this.
+const INTERVALS: u64 = 400;
+const SHORTEST: Duration = Duration::from_millis(100);
+
+/// Everything that the page's script gets.
+#[derive(Serialize)]
+struct Data {
+    /// Where the time axis ends, in seconds.
+    end: f64,
+    ways: [Way; 2],
+}
+
+#[derive(Serialize)]
+struct Way {
+    name: &'static str,
+    /// The bottleneck's rate at the start, in Mbit/s.
+    limit: Option<f64>,
+    /// Seconds.
+    t: Vec<f64>,
+    /// How long a packet would wait, in milliseconds.
+    delay: Vec<f64>,
+    /// The middles of the intervals, in seconds.
+    rate_t: Vec<f64>,
+    /// What came out, in Mbit/s.
+    rate: Vec<f64>,
+}
+
+/// What a command met, as one self-contained page: both ways over time, and the tables.
+pub fn page(observed: &Observed, origin: &Origin) -> String {
+    let summary = &observed.summary;
+    let data = Data {
+        end: summary.duration_s,
+        ways: [
+            way("down", &summary.down, &observed.down),
+            way("up", &summary.up, &observed.up),
+        ],
+    };
+    let notes: Vec<String> = text::notes(summary).iter().map(|note| hint(note)).collect();
+    let body = fill(BODY, &|placeholder| match placeholder {
+        "ways" => text::ways(summary).html(),
+        "flows" if summary.flows.is_empty() => String::new(),
+        "flows" => text::flows(&summary.flows).html(),
+        "notes" => notes.concat(),
+        _ => String::new(),
+    });
+    let page = Page {
+        title: &summary.command.join(" "),
+        about: &observed.about,
+        body,
+        facts: &[
+            format!("exit code {}", summary.exit_code),
+            format!("seed {}", summary.seed),
+        ],
+        source: None,
+        style: "",
+        script: SCRIPT,
+        data: &data,
+    };
+    page.html(origin)
+}
+
+fn way(name: &'static str, summary: &WaySummary, samples: &[WaySample]) -> Way {
+    let shown = thin(samples, POINTS);
+    let rates = rates(samples);
+    Way {
+        name,
+        limit: summary.path.rate_bps.map(|rate| rate as f64 / 1e6),
+        t: shown.iter().map(|sample| seconds(sample.at)).collect(),
+        delay: shown
+            .iter()
+            .map(|sample| round(sample.delay.as_millis_f64()))
+            .collect(),
+        rate_t: rates.iter().map(|(at, _)| *at).collect(),
+        rate: rates.iter().map(|(_, rate)| *rate).collect(),
+    }
+}
+
+/// The middles of intervals, in seconds, and what came out in each, in Mbit/s.
+fn rates(samples: &[WaySample]) -> Vec<(f64, f64)> {
+    let span = samples.last().map_or(Duration::ZERO, |sample| sample.at);
+    let interval = (span / INTERVALS).max(SHORTEST);
+    let mut rates = Vec::new();
+    let mut rest = samples.iter();
+    let Some(mut from) = rest.next() else {
+        return rates;
+    };
+    for to in rest {
+        let took = to.at.saturating_sub(from.at);
+        if took >= interval {
+            let bits = (to.delivered - from.delivered).get() as f64 * 8.0;
+            let middle = from.at.as_secs_f64() + took.as_secs_f64() / 2.0;
+            rates.push((round(middle), round(bits / took.as_secs_f64() / 1e6)));
+            from = to;
+        }
+    }
+    rates
+}
+
+/// A tenth of a millisecond, in seconds.
+fn seconds(at: Duration) -> f64 {
+    (at.as_secs_f64() * 1e4).round() / 1e4
+}
+
+/// Three decimals.
+fn round(value: f64) -> f64 {
+    (value * 1e3).round() / 1e3
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use units::Bytes;
+
+    #[test]
+    fn rates_are_of_what_came_out_between_two_looks() {
+        let sample = |millis: u64| WaySample {
+            at: Duration::from_millis(millis),
+            queue: Bytes::ZERO,
+            delay: Duration::ZERO,
+            delivered: Bytes::new(if millis < 500 { 125 * millis } else { 62_500 }),
+        };
+        let samples: Vec<WaySample> = (0..=1_000).step_by(5).map(sample).collect();
+        let rates = rates(&samples);
+        assert_eq!(rates.len(), 10);
+        assert_eq!((rates[0], rates[9]), ((0.05, 1.0), (0.95, 0.0)));
+        assert!(super::rates(&[]).is_empty());
+    }
+}

@@ -1,0 +1,124 @@
+//! The numbers for people.
+
+use super::summary::{FlowSummary, Summary, WaySummary};
+use report::{Words, bits_per_sec, bytes, percent, span};
+use units::Bytes;
+
+/// So many connections have a line each.
+const MOST_FLOWS: usize = 10;
+
+/// The columns of connections that a terminal may have no room for, the first to go first.
+const SPARE_OF_FLOWS: [&str; 4] = ["RTT min", "resent", "p95", "time"];
+
+/// Both ways side by side, and the largest TCP connections, with all columns or those that fit a terminal of `width`
+/// columns. Ends with a newline.
+pub fn table(summary: &Summary, width: Option<usize>) -> String {
+    let mut text = ways(summary).aligned();
+    if !summary.flows.is_empty() {
+        text.push('\n');
+        text.push_str(&flows(&summary.flows).fitted(width, &SPARE_OF_FLOWS));
+    }
+    for note in notes(summary) {
+        text.push_str(&note);
+        text.push('\n');
+    }
+    text
+}
+
+/// What happened on both ways. What never happened is left out.
+pub(super) fn ways(summary: &Summary) -> Words {
+    let [down, up] = [&summary.down, &summary.up].map(rows);
+    let pairs = down.into_iter().zip(up);
+    let rows = pairs.filter_map(|((name, down), (_, up))| {
+        (down.is_some() || up.is_some()).then(|| {
+            let cell = |value: Option<String>| value.unwrap_or("–".to_string());
+            vec![name.to_string(), cell(down), cell(up)]
+        })
+    });
+    Words {
+        headings: vec!["", "down", "up"],
+        rows: rows.collect(),
+    }
+}
+
+fn rows(way: &WaySummary) -> [(&'static str, Option<String>); 17] {
+    let WaySummary { path, link, tun } = way;
+    let always = |count: u64| Some(count.to_string());
+    let seen = |count: u64| (count > 0).then(|| count.to_string());
+    let micros = |nanos: u64| (nanos > 0).then(|| span(nanos as f64 / 1e6));
+    // Without a bottleneck there is no queue to tell of.
+    let queue = |millis: Option<f64>| millis.filter(|_| path.utilization.is_some()).map(span);
+    [
+        ("entered packets", always(tun.read_packets)),
+        ("entered bytes", always(tun.read_bytes)),
+        ("delivered packets", always(tun.written_packets)),
+        ("delivered bytes", always(tun.written_bytes)),
+        ("utilization", path.utilization.map(percent)),
+        ("queue, mean", queue(path.queue_ms.mean)),
+        ("queue, p95", queue(path.queue_ms.p95)),
+        ("queue, max", queue(path.queue_ms.max)),
+        ("buffer drops", seen(link.buffer_drops)),
+        ("marked packets", seen(link.marked_packets)),
+        ("random losses", seen(link.random_losses)),
+        ("policer drops", seen(link.policer_drops)),
+        ("duplicated packets", seen(link.duplicated_packets)),
+        ("in transit packets", seen(link.in_transit_packets)),
+        ("refused packets", seen(tun.write_errors)),
+        ("late packets", seen(tun.late_packets)),
+        ("max lateness", micros(tun.lateness_max_ns)),
+    ]
+}
+
+/// The connections over which most was sent.
+pub(super) fn flows(flows: &[FlowSummary]) -> Words {
+    let rows = flows.iter().take(MOST_FLOWS).map(|flow| {
+        let known =
+            |value: Option<f64>, text: fn(f64) -> String| value.map_or("–".to_string(), text);
+        let resent = flow.sent_bytes.zip(flow.retransmitted_bytes);
+        let resent = resent.filter(|(sent, _)| *sent > 0);
+        vec![
+            format!(
+                "{} {} → {}",
+                flow.direction,
+                flow.from.port(),
+                flow.to.port()
+            ),
+            flow.controller.clone(),
+            bytes(Bytes::new(flow.acked_bytes)),
+            format!("{:.2} s", flow.end_s - flow.start_s),
+            known(flow.goodput_bps.map(|rate| rate as f64), bits_per_sec),
+            known(flow.rtt_ms.min, span),
+            known(flow.rtt_ms.p50, span),
+            known(flow.rtt_ms.p95, span),
+            known(
+                resent.map(|(sent, again)| again as f64 / sent as f64),
+                percent,
+            ),
+        ]
+    });
+    Words {
+        headings: vec![
+            "TCP", "control", "acked", "time", "goodput", "RTT min", "p50", "p95", "resent",
+        ],
+        rows: rows.collect(),
+    }
+}
+
+/// What is to be said below the tables.
+pub(super) fn notes(summary: &Summary) -> Vec<String> {
+    let mut notes = Vec::new();
+    if let Some(more) = summary.flows.len().checked_sub(MOST_FLOWS + 1) {
+        notes.push(format!("and {} more TCP connections", more + 1));
+    }
+    for (name, way) in [("down", &summary.down), ("up", &summary.up)] {
+        let (late, delivered) = (way.tun.late_packets, way.tun.written_packets);
+        // Less is not seen in any percentile that people look at.
+        if late.saturating_mul(100) > delivered {
+            notes.push(format!(
+                "warning: this machine was too slow for this path: {late} of {delivered} packets left more than \
+                 1 ms late ({name})"
+            ));
+        }
+    }
+    notes
+}

@@ -1,0 +1,214 @@
+//! Looks at a running tunnel, on a thread of its own.
+
+use std::io;
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration as StdDuration, Instant};
+
+use emulator::DirectionCounters;
+use emulator::tunnel::{Direction as Towards, Tunnel, TunnelCounters, WayCounters};
+use units::{Bytes, Duration};
+
+use super::flows::FlowWatch;
+use super::summary::{FlowSummary, WaySummary};
+use record::{PathRecorder, PathSample, PathTotals, Point, Series};
+use scenario::PathSpec;
+
+/// How often the queues are looked at: often enough for the shortest that a person would care about.
+const POLL: StdDuration = StdDuration::from_millis(5);
+/// Connections are looked at every so many times: the kernel writes a message about each.
+const POLLS_PER_FLOWS: u64 = 10;
+
+/// One way at one moment.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct WaySample {
+    /// When, from the start.
+    pub at: Duration,
+    /// What waits in its buffer.
+    pub queue: Bytes,
+    /// How long a packet that came now would wait for it.
+    pub delay: Duration,
+    /// What has come out of it so far: bytes of IP packets.
+    pub delivered: Bytes,
+}
+
+impl Point for WaySample {
+    fn at(&self) -> Duration {
+        self.at
+    }
+
+    fn is_news(&self, _previous: &WaySample) -> bool {
+        false
+    }
+
+    fn level(&self) -> Option<Duration> {
+        Some(self.delay)
+    }
+}
+
+/// What was seen of one way.
+#[derive(Debug, Clone)]
+pub(super) struct SeenWay {
+    pub summary: WaySummary,
+    pub samples: Vec<WaySample>,
+}
+
+/// What was seen until the end.
+#[derive(Debug)]
+pub(super) struct Seen {
+    pub duration: Duration,
+    pub up: SeenWay,
+    pub down: SeenWay,
+    pub flows: Vec<FlowSummary>,
+}
+
+/// A thread that looks at a tunnel until it is told to take it down.
+#[derive(Debug)]
+pub(super) struct Watch {
+    /// Open as long as the tunnel is to run.
+    running: Sender<()>,
+    thread: JoinHandle<Seen>,
+}
+
+impl Watch {
+    /// Looks at the tunnel and the connections through it, from now on. `paths` are the ways from the command and to it.
+    pub fn start(tunnel: Tunnel, paths: [PathSpec; 2], flows: FlowWatch) -> io::Result<Watch> {
+        let (running, stop) = mpsc::channel::<()>();
+        let mut looking = Looking {
+            began: Instant::now(),
+            up: WayRecorder::new(paths[0].clone()),
+            down: WayRecorder::new(paths[1].clone()),
+            flows,
+        };
+        let thread = thread::Builder::new().name("watch".into()).spawn(move || {
+            for poll in 0u64.. {
+                looking.look(&tunnel);
+                if poll.is_multiple_of(POLLS_PER_FLOWS) {
+                    looking.look_at_flows();
+                }
+                match stop.recv_timeout(POLL) {
+                    Err(RecvTimeoutError::Timeout) => {}
+                    Ok(()) | Err(RecvTimeoutError::Disconnected) => break,
+                }
+            }
+            looking.finish(tunnel)
+        })?;
+        Ok(Watch { running, thread })
+    }
+
+    /// Takes the tunnel down; what was seen of it. An error if the thread panicked, which was reported then.
+    pub fn finish(self) -> io::Result<Seen> {
+        drop(self.running);
+        self.thread
+            .join()
+            .map_err(|_| io::Error::other("the thread that looks at the path is gone"))
+    }
+}
+
+struct Looking {
+    began: Instant,
+    up: WayRecorder,
+    down: WayRecorder,
+    flows: FlowWatch,
+}
+
+impl Looking {
+    fn at(&self) -> Duration {
+        self.began.elapsed().into()
+    }
+
+    fn look(&mut self, tunnel: &Tunnel) {
+        let counters = tunnel.counters();
+        let at = self.at();
+        for (towards, recorder, counters) in [
+            (Towards::Forward, &mut self.up, &counters.forward),
+            (Towards::Reverse, &mut self.down, &counters.reverse),
+        ] {
+            let queued = tunnel.queued(towards, 0);
+            recorder.note(
+                WaySample {
+                    at,
+                    queue: queued.bytes,
+                    delay: queued.delay,
+                    delivered: Bytes::new(counters.tun.written_bytes),
+                },
+                counters,
+            );
+        }
+    }
+
+    fn look_at_flows(&mut self) {
+        let at = self.at();
+        self.flows.look(at);
+    }
+
+    fn finish(mut self, tunnel: Tunnel) -> Seen {
+        // Of a connection that has just ended, this is the last there is to see.
+        self.look_at_flows();
+        self.look(&tunnel);
+        let duration = self.at();
+        let TunnelCounters { forward, reverse } = tunnel.stop();
+        Seen {
+            duration,
+            up: self.up.finish(duration, forward),
+            down: self.down.finish(duration, reverse),
+            flows: self.flows.finish(),
+        }
+    }
+}
+
+/// One way over time.
+struct WayRecorder {
+    path: PathRecorder,
+    series: Series<WaySample>,
+}
+
+impl WayRecorder {
+    fn new(path: PathSpec) -> WayRecorder {
+        WayRecorder {
+            path: PathRecorder::new(path, Duration::ZERO),
+            series: Series::new(),
+        }
+    }
+
+    fn note(&mut self, sample: WaySample, counters: &WayCounters) {
+        self.series.push(sample);
+        let sample = PathSample {
+            at: sample.at,
+            queue: sample.queue,
+            delay: sample.delay,
+        };
+        self.path.sample(sample, totals(counters));
+    }
+
+    fn finish(self, end: Duration, counters: WayCounters) -> SeenWay {
+        // All that is known of what packets carry is that they are IP.
+        let (path, _) = self.path.finish(end, 1.0);
+        SeenWay {
+            summary: WaySummary {
+                path,
+                link: link(&counters),
+                tun: counters.tun,
+            },
+            samples: self.series.finish(),
+        }
+    }
+}
+
+/// The only link of a way.
+fn link(counters: &WayCounters) -> DirectionCounters {
+    counters.links.first().copied().unwrap_or_default()
+}
+
+fn totals(counters: &WayCounters) -> PathTotals {
+    let link = link(counters);
+    PathTotals {
+        transmitted: Bytes::new(link.transmitted_bytes),
+        drops: Some(link.buffer_drops + link.policer_drops),
+        marks: Some(link.marked_packets),
+        random_losses: Some(link.random_losses),
+        late_packets: Some(counters.tun.late_packets),
+        // A full TUN device is no different from a full queue of the sending host: nothing is lost of TCP.
+        overflows: None,
+    }
+}

@@ -1,0 +1,93 @@
+//! Every run as a row of a table.
+
+use std::borrow::Cow;
+use std::io::Write;
+
+use super::plan::{Calibration, Case, Kept, Side, kept};
+use super::quantity::Quantity;
+use crate::sweep::{Run, Store};
+use report::parquet::{self, Column, WriteError};
+
+/// A run of a case on one of the engines.
+struct Row<'r> {
+    case: &'r Case,
+    side: &'r Side,
+    run: &'r Run,
+    kept: Kept,
+}
+
+impl Row<'_> {
+    /// What depends on the clock and the machine, if the run does: the same run in virtual time gives the same row.
+    fn real_time<T>(&self, value: T) -> Option<T> {
+        self.side.engine.is_real_time().then_some(value)
+    }
+
+    fn summary(&self) -> String {
+        let mut summary = self.kept.observation.summary.clone();
+        if let Some(fields) = summary
+            .as_object_mut()
+            .filter(|_| !self.side.engine.is_real_time())
+        {
+            fields.shift_remove("wall_s");
+        }
+        summary.to_string()
+    }
+}
+
+/// Writes what the store has of the calibration as a Parquet file: one row a run, with who made it, all quantities, and
+/// the whole summary as JSON. Of runs in virtual time it has no clock time and no load of the machine.
+///
+/// # Errors
+///
+/// `to` does not take it.
+pub fn write_parquet<W: Write + Send>(
+    to: W,
+    calibration: &Calibration,
+    store: &Store,
+) -> Result<(), WriteError> {
+    let rows = calibration.sides.iter().flat_map(|side| {
+        side.plan.runs.iter().filter_map(move |run| {
+            let case = calibration.cases.get(run.point)?;
+            let kept = kept(store, run)?;
+            Some(Row {
+                case,
+                side,
+                run,
+                kept,
+            })
+        })
+    });
+    let mut columns: Vec<Column<'_, Row<'_>>> = vec![
+        Column::text("case", |row: &Row<'_>| Some(owned(&row.case.name))),
+        Column::text("set", |row: &Row<'_>| Some(owned(&row.case.set))),
+        Column::text("engine", |row: &Row<'_>| {
+            Some(owned(row.side.engine.name()))
+        }),
+        Column::text("version", |row: &Row<'_>| {
+            Some(owned(&row.kept.made.version))
+        }),
+        Column::text("build", |row: &Row<'_>| Some(owned(&row.kept.made.build))),
+        Column::text("at", |row: &Row<'_>| {
+            row.real_time(owned(&row.kept.made.at))
+        }),
+        Column::real("load", |row: &Row<'_>| {
+            row.real_time(row.kept.made.load).flatten()
+        }),
+        Column::whole("repeat", |row: &Row<'_>| Some(row.run.repeat)),
+        Column::whole("seed", |row: &Row<'_>| Some(row.run.scenario.seed)),
+    ];
+    columns.extend(Quantity::ALL.map(|quantity| {
+        Column::real(quantity.name(), move |row: &Row<'_>| {
+            quantity.of(&row.kept.observation)
+        })
+    }));
+    columns.push(Column::text("summary", |row: &Row<'_>| {
+        Some(Cow::Owned(row.summary()))
+    }));
+    let about = [("fullpipe.version", env!("CARGO_PKG_VERSION").to_string())];
+    parquet::write(to, &columns, rows, &about)
+}
+
+fn owned(text: &str) -> Cow<'static, str> {
+    Cow::Owned(text.to_string())
+}

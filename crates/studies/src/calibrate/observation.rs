@@ -1,0 +1,248 @@
+//! What is kept of a run: the numbers that are compared and the curves that are drawn.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use units::Duration;
+
+use crate::sweep::median;
+use record::{FlowRecord, FlowSample, PathSample, Point, Record};
+use scenario::Scenario;
+
+/// How often the smoothed RTT is looked at: as often as the kernel's sockets are asked.
+const LOOK: Duration = Duration::from_millis(10);
+
+/// Points of a curve at most.
+const CURVE_POINTS: u64 = 300;
+
+/// The shortest interval for throughput. A shorter one would show single packets.
+const SHORTEST_STEP: Duration = Duration::from_millis(50);
+
+/// What is kept of a run. The records of every engine contain all of it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Observation {
+    /// The record's summary.
+    pub summary: Value,
+    /// The smoothed RTT over time, all flows together, after the warmup, looked at every 10 ms: its median in
+    /// milliseconds.
+    pub srtt_p50_ms: Option<f64>,
+    /// Its 95th percentile.
+    pub srtt_p95_ms: Option<f64>,
+    /// When the first flow left Startup, or slow start, for the first time, in seconds from its start.
+    pub startup_exit_s: Option<f64>,
+    /// The times that transfers took.
+    pub transfers: Option<TransferTimes>,
+    /// What is drawn.
+    pub curves: Curves,
+}
+
+/// How long the transfers took that began after the warmup and arrived, in milliseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct TransferTimes {
+    /// Median.
+    pub p50_ms: f64,
+    /// 95th percentile.
+    pub p95_ms: f64,
+}
+
+/// A run over time: values at the ends of equal steps.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Curves {
+    /// The step in seconds.
+    pub step_s: f64,
+    /// What all flows together delivered in the step, in Mbit/s.
+    pub throughput: Vec<Option<f64>>,
+    /// The smoothed RTT in milliseconds, the mean of the flows' latest.
+    pub rtt: Vec<Option<f64>>,
+    /// How long the bottleneck needs for its queue in milliseconds, the mean over the step.
+    pub queue: Vec<Option<f64>>,
+}
+
+impl Observation {
+    /// What is kept of the record.
+    pub fn of(record: &Record) -> Observation {
+        let end = Duration::from_nanos((record.summary.duration_s * 1e9).round() as u64);
+        let mut srtts = smoothed_rtts(record, end);
+        srtts.sort_by(f64::total_cmp);
+        Observation {
+            summary: serde_json::to_value(&record.summary).expect("a summary is plain data"),
+            srtt_p50_ms: median(&mut srtts),
+            srtt_p95_ms: quantile(&srtts, 95),
+            startup_exit_s: record.flows.first().and_then(startup_exit),
+            transfers: transfers(record),
+            curves: Curves::of(record, end),
+        }
+    }
+}
+
+/// The smoothed RTTs of all flows at every look after the warmup, in milliseconds.
+fn smoothed_rtts(record: &Record, end: Duration) -> Vec<f64> {
+    let warmup = record.scenario.warmup;
+    let of_flow = |flow: &FlowRecord| {
+        let begin = warmup.max(flow.start);
+        let end = flow.completed.unwrap_or(end);
+        let mut latest = Latest::new(&flow.samples);
+        let mut seen = Vec::new();
+        let mut at = begin + LOOK;
+        while at <= end {
+            let srtt = latest.until(at).and_then(smoothed);
+            seen.extend(srtt);
+            at = at + LOOK;
+        }
+        seen
+    };
+    record.flows.iter().flat_map(of_flow).collect()
+}
+
+fn smoothed(sample: &FlowSample) -> Option<f64> {
+    sample.srtt.or(sample.rtt).map(Duration::as_millis_f64)
+}
+
+/// The latest of samples at times that do not run backwards.
+struct Latest<'s, P> {
+    samples: &'s [P],
+    next: usize,
+}
+
+impl<'s, P: Point> Latest<'s, P> {
+    fn new(samples: &'s [P]) -> Latest<'s, P> {
+        Latest { samples, next: 0 }
+    }
+
+    fn until(&mut self, at: Duration) -> Option<&'s P> {
+        while self
+            .samples
+            .get(self.next)
+            .is_some_and(|next| next.at() <= at)
+        {
+            self.next += 1;
+        }
+        self.samples.get(self.next.checked_sub(1)?)
+    }
+}
+
+/// The value of sorted ones that so many percent do not exceed.
+fn quantile(sorted: &[f64], percent: usize) -> Option<f64> {
+    let rank = (sorted.len() * percent).div_ceil(100).max(1);
+    sorted.get(rank - 1).copied()
+}
+
+/// When the flow left the state that searches for the bandwidth, in seconds from its start.
+fn startup_exit(flow: &FlowRecord) -> Option<f64> {
+    let is_start = |sample: &&FlowSample| {
+        let states = ["Startup", "SlowStart", "ConservativeSlowStart"];
+        states.contains(&sample.state)
+    };
+    let mut samples = flow.samples.iter().skip_while(|sample| !is_start(sample));
+    let first_after = samples.find(|sample| !is_start(sample))?;
+    Some(first_after.at.saturating_sub(flow.start).as_secs_f64())
+}
+
+fn transfers(record: &Record) -> Option<TransferTimes> {
+    let warmup = record.scenario.warmup;
+    let rows = record.transfers.rows.iter();
+    let times = rows
+        .filter(|transfer| transfer.start >= warmup)
+        .filter_map(|transfer| {
+            let took = transfer.completed?.saturating_sub(transfer.start);
+            Some(took.as_millis_f64())
+        });
+    let mut times: Vec<f64> = times.collect();
+    times.sort_by(f64::total_cmp);
+    Some(TransferTimes {
+        p50_ms: median(&mut times)?,
+        p95_ms: quantile(&times, 95)?,
+    })
+}
+
+impl Curves {
+    fn of(record: &Record, end: Duration) -> Curves {
+        let step = (end / CURVE_POINTS).max(SHORTEST_STEP);
+        let count = end.as_nanos() / step.as_nanos();
+        let ends: Vec<Duration> = (1..=count).map(|index| step * index).collect();
+        let path = record.paths.first();
+        Curves {
+            step_s: step.as_secs_f64(),
+            throughput: throughput(record, &ends, step),
+            rtt: rtt(record, &ends),
+            queue: path.map_or(Vec::new(), |path| queue(&path.samples, &ends)),
+        }
+    }
+}
+
+/// What all flows delivered in each step: as their senders were told, or, of flows that are many connections one after
+/// another, second by second.
+fn throughput(record: &Record, ends: &[Duration], step: Duration) -> Vec<Option<f64>> {
+    let mut bytes = vec![0.0; ends.len()];
+    for (flow, is_many) in record.flows.iter().zip(are_many(&record.scenario)) {
+        let mut latest = Latest::new(&flow.samples);
+        let mut before = 0.0;
+        for (sum, at) in bytes.iter_mut().zip(ends) {
+            let delivered = match is_many {
+                true => by_seconds(flow, *at),
+                false => latest
+                    .until(*at)
+                    .map_or(0.0, |sample| sample.delivered.get() as f64),
+            };
+            *sum += (delivered - before).max(0.0);
+            before = delivered;
+        }
+    }
+    let megabits = |bytes: f64| round(bytes * 8.0 / step.as_secs_f64() / 1e6);
+    bytes
+        .into_iter()
+        .map(|bytes| Some(megabits(bytes)))
+        .collect()
+}
+
+/// Of each flow, whether it opens a connection for each of its objects.
+fn are_many(scenario: &Scenario) -> impl Iterator<Item = bool> + '_ {
+    let flows = scenario.each_flow();
+    flows.map(|(flow, _)| flow.app_kind() == Some("poisson"))
+}
+
+/// What a flow had delivered by then, if it delivers evenly within each interval of its throughput.
+fn by_seconds(flow: &FlowRecord, at: Duration) -> f64 {
+    let interval = flow.throughput.interval();
+    let whole = at.as_nanos() / interval.as_nanos();
+    let part = (at.as_nanos() % interval.as_nanos()) as f64 / interval.as_nanos() as f64;
+    let whole = usize::try_from(whole).unwrap_or(usize::MAX);
+    let bytes = flow.throughput.bytes().iter().take(whole).sum::<u64>() as f64;
+    bytes + part * flow.throughput.at(whole) as f64
+}
+
+fn rtt(record: &Record, ends: &[Duration]) -> Vec<Option<f64>> {
+    let mut latest: Vec<_> = record
+        .flows
+        .iter()
+        .map(|flow| (flow, Latest::new(&flow.samples)))
+        .collect();
+    let at_end = |at: &Duration| {
+        let srtts = latest.iter_mut().filter_map(|(flow, latest)| {
+            let lives = flow.completed.is_none_or(|completed| *at <= completed);
+            latest.until(*at).filter(|_| lives).and_then(smoothed)
+        });
+        mean(&srtts.collect::<Vec<_>>())
+    };
+    ends.iter().map(at_end).collect()
+}
+
+fn queue(samples: &[PathSample], ends: &[Duration]) -> Vec<Option<f64>> {
+    let mut samples = samples.iter().peekable();
+    let of_step = |end: &Duration| {
+        let mut delays = Vec::new();
+        while let Some(sample) = samples.next_if(|sample| sample.at <= *end) {
+            delays.push(sample.delay.as_millis_f64());
+        }
+        mean(&delays)
+    };
+    ends.iter().map(of_step).collect()
+}
+
+fn mean(values: &[f64]) -> Option<f64> {
+    (!values.is_empty()).then(|| round(values.iter().sum::<f64>() / values.len() as f64))
+}
+
+/// Three decimals.
+fn round(value: f64) -> f64 {
+    (value * 1e3).round() / 1e3
+}

@@ -1,0 +1,314 @@
+//! The cases of several sets, and the runs of them on two engines.
+
+use std::collections::HashSet;
+
+use serde::{Deserialize, Serialize};
+use wildmatch::WildMatch;
+
+use super::observation::Observation;
+use super::quantity::Quantity;
+use super::set::{Explanation, Set};
+use crate::sweep::{self, Event, Failed, Plan, Run, Spread, Store, StoreError, SweepError};
+use lab::Cancel;
+use lab::EngineError;
+use record::Record;
+use scenario::{Scenario, ScenarioError};
+
+/// A scenario that runs on two engines.
+#[derive(Debug, Clone)]
+pub struct Case {
+    /// Its name, which no other case has.
+    pub name: String,
+    /// The set that it is of.
+    pub set: String,
+    /// What is run, each time with another seed.
+    pub scenario: Scenario,
+    /// Why the engines may differ in it.
+    pub explained: Vec<Explanation>,
+    /// Why it is not run, if one of the engines cannot.
+    pub skipped: Option<String>,
+}
+
+/// Which cases are run.
+#[derive(Debug, Clone, Default)]
+pub struct Choice {
+    /// Patterns of their names, with `*` for anything and `?` for any character; all cases if there are none.
+    pub patterns: Vec<WildMatch>,
+    /// Only those that their sets call quick.
+    pub is_quick: bool,
+}
+
+/// The cases of several sets, and the runs of them on two engines.
+#[derive(Debug, Clone)]
+pub struct Calibration {
+    /// The cases, in the order of the sets.
+    pub cases: Vec<Case>,
+    /// The engines.
+    pub sides: [Side; 2],
+    /// How often each case is run on each.
+    pub repeats: u64,
+}
+
+/// One of the engines, and its runs.
+#[derive(Debug, Clone)]
+pub struct Side {
+    /// The engine.
+    pub engine: lab::EngineKind,
+    /// The runs: each case once, then each case again. A run's point is the place of its case.
+    pub plan: Plan,
+}
+
+/// What is kept of a run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Kept {
+    /// Who made it, and when.
+    pub made: Made,
+    /// What was seen.
+    pub observation: Observation,
+}
+
+/// Who made a result, and when.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Made {
+    /// The build of the program.
+    pub build: String,
+    /// The version of what was run: of the program, or of the kernel.
+    pub version: String,
+    /// When it ended, as RFC 3339 has it.
+    pub at: String,
+    /// The machine's load average then, over one minute, if it is known.
+    pub load: Option<f64>,
+}
+
+impl Case {
+    /// Why the engines may differ in this quantity.
+    pub fn explanation(&self, quantity: Quantity) -> Option<&str> {
+        let mut explained = self.explained.iter();
+        let found = explained.find(|one| one.quantity.is_none_or(|of| of == quantity));
+        found.map(|one| one.because.as_str())
+    }
+}
+
+impl Choice {
+    fn takes(&self, set: &Set, name: &str) -> bool {
+        let is_named = |patterns: &[WildMatch]| patterns.iter().any(|one| one.matches(name));
+        (self.patterns.is_empty() || is_named(&self.patterns))
+            && (!self.is_quick || is_named(&set.quick))
+    }
+}
+
+impl Calibration {
+    /// The chosen cases of the sets on these engines. Cases that an engine cannot run are [skipped](Case::skipped).
+    ///
+    /// # Errors
+    ///
+    /// A point of a set makes no sense, or two have the same name. The error's set is the place of the one to blame.
+    pub fn new(
+        sets: &[Set],
+        choice: &Choice,
+        engines: [lab::EngineKind; 2],
+        repeats: u64,
+    ) -> Result<Calibration, (usize, SweepError)> {
+        let mut cases = Vec::new();
+        let mut runs = [Vec::new(), Vec::new()];
+        let mut names = HashSet::new();
+        for (place, set) in sets.iter().enumerate() {
+            let blame = |error| (place, error);
+            let plans = of_engines(engines).map(|(engine, tag)| {
+                let mut sweep = set.sweep.clone();
+                (sweep.engine, sweep.repeats) = (engine, repeats);
+                Plan::new(&sweep, tag)
+            });
+            let [first, second] = plans;
+            let plans = [first.map_err(blame)?, second.map_err(blame)?];
+            let Some(points) = plans.first().map(|plan| &plan.points) else {
+                continue;
+            };
+            for (point, each) in points.iter().enumerate() {
+                let fields: Vec<String> = set.sweep.fields().map(str::to_string).collect();
+                let name = set.name_of(&fields, &each.values);
+                if !names.insert(name.clone()) {
+                    let reason = format!("there are two cases {name}");
+                    return Err(blame(ScenarioError::new("case", reason).into()));
+                }
+                if !choice.takes(set, &name) {
+                    continue;
+                }
+                let case = Case {
+                    set: set.name.clone(),
+                    scenario: Scenario {
+                        name: name.clone(),
+                        ..each.scenario.clone()
+                    },
+                    explained: explanations(set, &name),
+                    skipped: refusal(engines, &each.scenario),
+                    name,
+                };
+                if case.skipped.is_none() {
+                    for (runs, plan) in runs.iter_mut().zip(&plans) {
+                        let of_point = plan.runs.iter().filter(|run| run.point == point);
+                        runs.extend(of_point.map(|run| run_of(run, cases.len(), &case)));
+                    }
+                }
+                cases.push(case);
+            }
+        }
+        let points: Vec<sweep::Point> = cases
+            .iter()
+            .map(|case| sweep::Point {
+                values: vec![case.name.clone()],
+                scenario: case.scenario.clone(),
+            })
+            .collect();
+        let [first, second] = runs;
+        let side = |engine: lab::EngineKind, mut runs: Vec<Run>| {
+            // Each case once first: a calibration that is cut off has seen all of them.
+            runs.sort_by_key(|run| run.repeat);
+            Side {
+                engine,
+                plan: Plan {
+                    name: engine.to_string(),
+                    fields: vec!["case".to_string()],
+                    points: points.clone(),
+                    runs,
+                },
+            }
+        };
+        Ok(Calibration {
+            sides: [side(engines[0], first), side(engines[1], second)],
+            cases,
+            repeats,
+        })
+    }
+
+    /// The observations of a case on both engines that the store has.
+    pub fn observations(&self, case: usize, store: &Store) -> [Vec<Observation>; 2] {
+        let of_side = |side: &Side| {
+            let runs = side.plan.runs.iter().filter(|run| run.point == case);
+            let kept = runs.filter_map(|run| kept(store, run));
+            kept.map(|kept| kept.observation).collect()
+        };
+        self.sides.each_ref().map(of_side)
+    }
+}
+
+/// The engines, each with a label for its runs. An engine that is compared with itself runs everything twice.
+fn of_engines(engines: [lab::EngineKind; 2]) -> [(lab::EngineKind, &'static str); 2] {
+    let [first, second] = engines;
+    let tag = match first == second {
+        true => "second",
+        false => "",
+    };
+    [(first, ""), (second, tag)]
+}
+
+fn explanations(set: &Set, name: &str) -> Vec<Explanation> {
+    let explained = set.explained.iter();
+    explained
+        .filter(|one| one.case.matches(name))
+        .cloned()
+        .collect()
+}
+
+/// Why one of the engines cannot run it.
+fn refusal(engines: [lab::EngineKind; 2], scenario: &Scenario) -> Option<String> {
+    let refused = |engine: lab::EngineKind| engine.engine().check(scenario).err();
+    let error: EngineError = engines.into_iter().find_map(refused)?;
+    Some(error.to_string())
+}
+
+fn run_of(run: &Run, place: usize, case: &Case) -> Run {
+    Run {
+        point: place,
+        scenario: Scenario {
+            name: case.name.clone(),
+            ..run.scenario.clone()
+        },
+        ..run.clone()
+    }
+}
+
+/// What the store has of the run.
+pub(super) fn kept(store: &Store, run: &Run) -> Option<Kept> {
+    serde_json::from_value(store.get(&run.key)?.clone()).ok()
+}
+
+impl Side {
+    /// The places in the plan of the runs that are still to be done: the store has no result of them, or only one that another
+    /// program or version than `now` made. With `reuse`, the program does not matter.
+    pub fn missing(&self, store: &Store, now: &Made, reuse: bool) -> Vec<usize> {
+        let is_done = |run: &Run| {
+            kept(store, run).is_some_and(|kept| {
+                let is_same = reuse || kept.made.build == now.build;
+                is_same && kept.made.version == now.version
+            })
+        };
+        let runs = self.plan.runs.iter().enumerate();
+        runs.filter(|(_, run)| !is_done(run))
+            .map(|(place, _)| place)
+            .collect()
+    }
+
+    /// What was run, when, and how busy the machine was: one line; nothing if the store has no runs.
+    pub fn origin(&self, store: &Store) -> Option<String> {
+        let made = self.plan.runs.iter().filter_map(|run| kept(store, run));
+        let made: Vec<Made> = made.map(|kept| kept.made).collect();
+        let mut versions: Vec<&str> = made.iter().map(|made| made.version.as_str()).collect();
+        versions.sort_unstable();
+        versions.dedup();
+        let first = made.iter().map(|made| made.at.as_str()).min()?;
+        let last = made.iter().map(|made| made.at.as_str()).max()?;
+        let loads = Spread::of(made.iter().filter_map(|made| made.load).collect());
+        let load = loads.map_or(String::new(), |load| {
+            let Spread { median, min, max } = load;
+            format!(", load average {median:.1} ({min:.1}–{max:.1})")
+        });
+        let (engine, versions) = (self.engine, versions.join(", "));
+        Some(format!("{engine}: {versions}, {first} to {last}{load}."))
+    }
+}
+
+/// How runs are done.
+pub struct Execution<'e> {
+    /// So many at a time.
+    pub jobs: usize,
+    /// Says who makes a result that is there now.
+    pub made: &'e dyn Fn() -> Made,
+    /// Is shown the record of each run.
+    pub inspect: &'e dyn Fn(&Run, &Record),
+    /// Is told how it goes, from several threads.
+    pub watch: &'e (dyn Fn(Event) + Sync),
+    /// Ends it.
+    pub cancel: &'e Cancel,
+}
+
+/// Runs what is [missing](Side::missing) of a side, and puts what is kept of each run into the store as soon as it ends.
+/// See [`sweep::execute`].
+///
+/// # Errors
+///
+/// A result cannot be kept; the other runs are given up then.
+pub fn execute(
+    side: &Side,
+    missing: &[usize],
+    store: &mut Store,
+    execution: &Execution<'_>,
+) -> Result<Vec<Failed>, StoreError> {
+    let keep = |run: &Run, record: Record| {
+        (execution.inspect)(run, &record);
+        let kept = Kept {
+            made: (execution.made)(),
+            observation: Observation::of(&record),
+        };
+        store.put(&run.key, &side.plan.name(run), &kept)
+    };
+    sweep::execute_each(
+        &side.plan,
+        missing,
+        side.engine.engine().as_ref(),
+        execution.jobs,
+        execution.watch,
+        execution.cancel,
+        keep,
+    )
+}

@@ -1,0 +1,42 @@
+//! The comparisons for people, on a terminal.
+
+use super::comparison::{Comparison, tally};
+use super::quantity::Quantity;
+use super::words::{Detail, differs, row};
+use report::Columns;
+
+/// One row a case, and a line that counts them; all columns, or those that fit a terminal of `width` columns. Ends with a
+/// newline.
+pub fn table(engines: [&str; 2], comparisons: &[Comparison<'_>], width: Option<usize>) -> String {
+    let mut headings = vec!["case".to_string()];
+    // What the engines measured goes before how far they differ.
+    let (mut measured, mut differences) = (Vec::new(), Vec::new());
+    // What no case has, such as the first of several groups.
+    let mut absent = Vec::new();
+    for quantity in Quantity::judged() {
+        let title = quantity.title();
+        if !comparisons.iter().any(|one| one.get(quantity).is_some()) {
+            absent.extend(headings.len()..headings.len() + 3);
+        }
+        measured.extend([headings.len(), headings.len() + 1]);
+        headings.extend(engines.map(|engine| format!("{title},\n{engine}")));
+        differences.push(headings.len());
+        headings.push(format!("{title}\n{}", differs(quantity)));
+    }
+    let verdict = headings.len();
+    headings.push("verdict".to_string());
+    measured.reverse();
+    differences.reverse();
+    let columns = Columns {
+        absent,
+        headings,
+        rows: comparisons
+            .iter()
+            .map(|one| row(one, Detail::Medians))
+            .collect(),
+        text: vec![0, verdict],
+        spare: [measured, differences].concat(),
+        elsewhere: "the page and --json have",
+    };
+    format!("{}\n{}\n", columns.lines(width), tally(comparisons).text())
+}

@@ -1,0 +1,156 @@
+//! The judgements as a section of a document that people write around it.
+
+use std::collections::BTreeMap;
+
+use super::judge::{Judgement, Tally, Verdict};
+use super::words;
+use report::Marks;
+
+/// What the section stands between: results in real time, which depend on the machine, have a place of their own.
+pub fn marks(engines: &[lab::EngineKind]) -> Marks {
+    match engines.iter().any(|engine| engine.is_real_time()) {
+        true => Marks("real-time"),
+        false => Marks("claims"),
+    }
+}
+
+/// Where results come from.
+#[derive(Debug, Clone)]
+pub struct Origin {
+    /// The command that made them.
+    pub command: String,
+    /// When, as RFC 3339 has it.
+    pub at: String,
+    /// The engines, with the version of what each ran.
+    pub versions: Vec<(lab::EngineKind, String)>,
+    /// The processor, and how many of them.
+    pub machine: String,
+    /// How much else it had to do, where it tells.
+    pub load: Option<Load>,
+    /// How long it took.
+    pub wall: std::time::Duration,
+}
+
+/// The load averages that were seen while results came: what runs in real time shares the machine.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Load {
+    /// The least.
+    pub least: f64,
+    /// The most.
+    pub most: f64,
+}
+
+impl Load {
+    /// That of these; nothing if there are none.
+    pub fn of(seen: &[f64]) -> Option<Load> {
+        Some(Load {
+            least: seen.iter().copied().reduce(f64::min)?,
+            most: seen.iter().copied().reduce(f64::max)?,
+        })
+    }
+}
+
+/// The section in Markdown: where it comes from, what it comes to, and for each claim what was published and what was
+/// measured.
+pub fn section(judgements: &[Judgement<'_>], origin: &Origin) -> String {
+    let versions = origin.versions.iter();
+    let versions = versions.map(|(engine, version)| format!("`{engine}`: {version}"));
+    let is_real_time = origin
+        .versions
+        .iter()
+        .any(|(engine, _)| engine.is_real_time());
+    let load = origin.load.filter(|_| is_real_time).map(|load| {
+        format!(
+            ", which others used too (load average {:.1} to {:.1})",
+            load.least, load.most
+        )
+    });
+    let mut text = format!(
+        "Made with `{}` on {}, in {:.0} s on {}{}; {}.\n\n**{}**\n",
+        origin.command,
+        origin.at,
+        origin.wall.as_secs_f64(),
+        origin.machine,
+        load.unwrap_or_default(),
+        versions.collect::<Vec<_>>().join("; "),
+        Tally::of(judgements).text()
+    );
+    let mut rest = judgements;
+    while let Some(first) = rest.first() {
+        let same = rest.iter().take_while(|one| one.claim.id == first.claim.id);
+        let (of_claim, others) = rest.split_at(same.count());
+        text += &claim(of_claim);
+        rest = others;
+    }
+    text
+}
+
+fn claim(judgements: &[Judgement<'_>]) -> String {
+    let Some(claim) = judgements.first().map(|one| one.claim) else {
+        return String::new();
+    };
+    let mut engines: Vec<lab::EngineKind> = Vec::new();
+    let mut rows: BTreeMap<usize, Vec<&Judgement<'_>>> = BTreeMap::new();
+    for one in judgements {
+        if !engines.contains(&one.engine) {
+            engines.push(one.engine);
+        }
+        let mut expectations = claim.expectations.iter();
+        let place = expectations.position(|of| std::ptr::eq(of, one.expectation));
+        rows.entry(place.unwrap_or_default()).or_default().push(one);
+    }
+    let mut text = format!(
+        "\n### {}\n\n{} ({}). Published: {}.\n",
+        claim.id, claim.setting, claim.source, claim.published
+    );
+    if let Some(note) = &claim.note {
+        text += &format!("{note}\n");
+    }
+    text += "\n| what | published |";
+    engines
+        .iter()
+        .for_each(|engine| text += &format!(" {engine} |"));
+    text += &format!("\n| --- | --- |{}\n", " --- |".repeat(engines.len()));
+    for of_expectation in rows.values() {
+        let Some(expectation) = of_expectation.first().map(|one| one.expectation) else {
+            continue;
+        };
+        text += &format!("| {} | {} |", expectation.what, words::band(expectation));
+        for engine in &engines {
+            let found = of_expectation.iter().find(|one| one.engine == *engine);
+            let cell = found.map_or("–".to_owned(), |one| match one.verdict {
+                Verdict::Holds => words::measured(one),
+                verdict => format!("{} **{}**", words::measured(one), words::verdict(verdict)),
+            });
+            text += &format!(" {cell} |");
+        }
+        text += "\n";
+    }
+    for one in judgements
+        .iter()
+        .filter(|one| one.verdict != Verdict::Holds)
+    {
+        let why = one.why().unwrap_or("the cause is not found");
+        let (what, outliers) = (&one.expectation.what, words::outliers(one));
+        text += &format!("\n*{what}*, on {}: {outliers}. {why}\n", one.engine);
+    }
+    let mut seeds: Vec<u64> = judgements
+        .iter()
+        .flat_map(|one| one.seeds.clone())
+        .collect();
+    seeds.sort_unstable();
+    seeds.dedup();
+    let shown: Vec<String> = seeds.iter().take(SEEDS).map(u64::to_string).collect();
+    let more = match seeds.len() > SEEDS {
+        true => format!(" and {} more", seeds.len() - SEEDS),
+        false => String::new(),
+    };
+    text + &format!(
+        "\nStudy `{}`; seeds {}{more}.\n",
+        claim.study,
+        shown.join(", ")
+    )
+}
+
+/// So many seeds are named: all of them are those of the study's sweep.
+const SEEDS: usize = 2;

@@ -1,0 +1,68 @@
+//! What an application does to the model, and the silences that it sees.
+
+use super::{Measure, Subject};
+use crate::sweep::Unit;
+use record::FlowSample;
+
+pub(super) const MEASURES: &[Measure] = &[
+    Measure {
+        name: "btl_bw_min",
+        unit: Unit::Share,
+        about: "lowest BtlBw, as a share of what the path allows",
+        of: |subject| btl_bw(subject, f64::min),
+    },
+    Measure {
+        name: "btl_bw_max",
+        unit: Unit::Share,
+        about: "highest BtlBw, as a share of what the path allows",
+        of: |subject| btl_bw(subject, f64::max),
+    },
+    Measure {
+        name: "app_limited_rise",
+        unit: Unit::Plain,
+        about: "number of times that BtlBw rose at a sample that the application limited",
+        of: |subject| Some(app_limited(subject, |before, after| after > before)),
+    },
+    Measure {
+        name: "silence",
+        unit: Unit::Time,
+        about: "longest time in which nothing was delivered",
+        of: |subject| {
+            let gaps = subject.flows().flat_map(|flow| {
+                let samples = subject.samples(flow);
+                let mut arrivals: Vec<_> = samples.iter().collect();
+                arrivals.dedup_by_key(|sample| sample.delivered);
+                let pairs = arrivals.iter().zip(arrivals.iter().skip(1));
+                let gap =
+                    |(one, next): (&&FlowSample, &&FlowSample)| next.at.saturating_sub(one.at);
+                pairs.map(gap).collect::<Vec<_>>()
+            });
+            Some(gaps.max()?.as_millis_f64())
+        },
+    },
+];
+
+fn btl_bw(subject: &Subject<'_>, choose: fn(f64, f64) -> f64) -> Option<f64> {
+    let limit = subject.record.summary.path.limit_bps? as f64;
+    let bws = subject.flows().flat_map(|flow| {
+        let samples = subject.samples(flow).iter();
+        samples.filter_map(|sample| Some(sample.btl_bw?.bits_per_sec() as f64))
+    });
+    Some(bws.reduce(choose)? / limit)
+}
+
+/// How many samples of a limited application changed BtlBw so.
+fn app_limited(subject: &Subject<'_>, is_so: fn(u64, u64) -> bool) -> f64 {
+    let flows = subject.flows().map(|flow| {
+        let samples = subject.samples(flow);
+        let pairs = samples.iter().zip(samples.iter().skip(1));
+        pairs
+            .filter(|(before, after)| {
+                let bws = before.btl_bw.zip(after.btl_bw);
+                after.is_app_limited == Some(true)
+                    && bws.is_some_and(|(one, next)| is_so(one.bits_per_sec(), next.bits_per_sec()))
+            })
+            .count()
+    });
+    flows.sum::<usize>() as f64
+}

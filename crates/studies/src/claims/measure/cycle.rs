@@ -1,0 +1,109 @@
+//! BBR's gain cycle in its steady state.
+
+use units::Duration;
+
+use super::{Measure, Subject};
+use crate::sweep::{Unit, median};
+use record::FlowSample;
+
+pub(super) const MEASURES: &[Measure] = &[
+    Measure {
+        name: "cycle_peak",
+        unit: Unit::Plain,
+        about: "longest round-trip time within two RTprops of the phase with gain 5/4, in shortest round-trip times, of the median cycle",
+        of: |subject| {
+            of_cycles(subject, |rtts, start, rtprop| {
+                let after = rtts.iter().filter(|(at, _)| *at < start + 2.5 * rtprop);
+                after.map(|(_, rtt)| *rtt).reduce(f64::max)
+            })
+        },
+    },
+    Measure {
+        name: "cycle_after",
+        unit: Unit::Plain,
+        about: "median round-trip time in the second half of the cycle, in shortest round-trip times, of the median cycle",
+        of: |subject| {
+            of_cycles(subject, |rtts, start, rtprop| {
+                let late = rtts
+                    .iter()
+                    .filter(|(at, _)| (start + 4.0 * rtprop..start + 7.0 * rtprop).contains(at));
+                median(&mut late.map(|(_, rtt)| *rtt).collect::<Vec<_>>())
+            })
+        },
+    },
+    Measure {
+        name: "cycle_length",
+        unit: Unit::Plain,
+        about: "median time from one phase with gain 5/4 to the next, in shortest round-trip times",
+        of: |subject| {
+            let flow = subject.flows().next()?;
+            let samples = subject.samples(flow);
+            let starts = starts(samples);
+            let pairs = starts.iter().zip(starts.iter().skip(1));
+            let lengths = pairs.map(|(one, next)| next.saturating_sub(*one).as_millis_f64());
+            Some(median(&mut lengths.collect::<Vec<_>>())? / shortest(samples)?)
+        },
+    },
+    Measure {
+        name: "btl_bw_spread",
+        unit: Unit::Share,
+        about: "difference between the highest and the lowest BtlBw, as a share of the median",
+        of: |subject| {
+            let flow = subject.flows().next()?;
+            let samples = subject.samples(flow).iter();
+            let mut bws: Vec<f64> = samples
+                .filter_map(|sample| Some(sample.btl_bw?.bits_per_sec() as f64))
+                .collect();
+            let middle = median(&mut bws)?;
+            Some((bws.last()? - bws.first()?) / middle)
+        },
+    },
+];
+
+/// The share of the bandwidth by which a phase's pacing must be above it to be the one with gain 5/4: half of that gain.
+const UP: f64 = 1.125;
+
+/// When each phase with gain 5/4 began.
+pub(super) fn starts(samples: &[FlowSample]) -> Vec<Duration> {
+    let is_up = |sample: &FlowSample| {
+        let gain = sample
+            .btl_bw
+            .map(|bw| sample.pacing_rate.bits_per_sec() as f64 / bw.bits_per_sec() as f64);
+        sample.state == "ProbeBW" && gain.is_some_and(|gain| gain > UP)
+    };
+    let pairs = samples.iter().zip(samples.iter().skip(1));
+    pairs
+        .filter(|(before, after)| !is_up(before) && is_up(after))
+        .map(|(_, after)| after.at)
+        .collect()
+}
+
+/// The shortest round-trip time of the samples in milliseconds.
+fn shortest(samples: &[FlowSample]) -> Option<f64> {
+    let rtts = samples.iter().filter_map(|sample| sample.rtt);
+    Some(rtts.min()?.as_millis_f64())
+}
+
+/// Something about a cycle: of its round-trip times, each with its time, from the start of the phase with gain 5/4 on; that
+/// start; and the shortest one. All in milliseconds.
+type OfCycle = fn(&[(f64, f64)], f64, f64) -> Option<f64>;
+
+/// The median of it over the cycles, in shortest round-trip times.
+fn of_cycles(subject: &Subject<'_>, of: OfCycle) -> Option<f64> {
+    let samples = subject.samples(subject.flows().next()?);
+    let rtprop = shortest(samples)?;
+    let rtts: Vec<(f64, f64)> = samples
+        .iter()
+        .filter_map(|sample| Some((sample.at.as_millis_f64(), sample.rtt?.as_millis_f64())))
+        .collect();
+    let starts = starts(samples);
+    // A cycle that the window cuts off tells nothing.
+    let whole = starts.iter().zip(starts.iter().skip(1));
+    let cycles = whole.filter_map(|(start, next)| {
+        let (start, next) = (start.as_millis_f64(), next.as_millis_f64());
+        let from = rtts.partition_point(|(at, _)| *at < start);
+        let to = rtts.partition_point(|(at, _)| *at < next);
+        of(rtts.get(from..to)?, start, rtprop)
+    });
+    Some(median(&mut cycles.collect::<Vec<_>>())? / rtprop)
+}

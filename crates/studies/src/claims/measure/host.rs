@@ -1,0 +1,72 @@
+//! What the sending host does with flows between TCP and the wire.
+
+use super::{Measure, Subject};
+use crate::sweep::{Unit, median};
+use record::HostSummary;
+
+pub(super) const MEASURES: &[Measure] = &[
+    Measure {
+        name: "burst_packets",
+        unit: Unit::Packets,
+        about: "mean size of the bursts that TCP hands down, in full packets, of the median flow",
+        of: |subject| {
+            let mss = subject.record.scenario.host.mss;
+            let mss = mss.unwrap_or(transport::segment::MSS.get()) as f64;
+            median(&mut of_each(subject, |host| Some(host.burst_bytes / mss))?)
+        },
+    },
+    Measure {
+        name: "burst_time",
+        unit: Unit::Time,
+        about: "mean time that such a burst takes at the pacing rate, of the median flow",
+        of: |subject| median(&mut of_each(subject, |host| Some(host.burst_ms))?),
+    },
+    Measure {
+        name: "clump",
+        unit: Unit::Plain,
+        about: "a burst together with its mean lead over the pacing rate when it leaves the host, as a multiple of a mean burst, of the flow with the most",
+        of: |subject| {
+            let clump = |host: &HostSummary| {
+                (host.burst_ms > 0.0).then(|| 1.0 + host.ahead_mean_ms / host.burst_ms)
+            };
+            of_each(subject, clump)?.into_iter().reduce(f64::max)
+        },
+    },
+    Measure {
+        name: "pace_max",
+        unit: Unit::Share,
+        about: "rate at which bursts leave the host, as a share of the flow's own pacing rate, of the fastest flow",
+        of: |subject| {
+            of_each(subject, |host| host.pace)?
+                .into_iter()
+                .reduce(f64::max)
+        },
+    },
+    Measure {
+        name: "below_tcp",
+        unit: Unit::Size,
+        about: "most bytes of a flow that waited below TCP in its own host",
+        of: |subject| {
+            let most = |host: &HostSummary| Some(host.below_tcp_max_bytes as f64);
+            of_each(subject, most)?.into_iter().reduce(f64::max)
+        },
+    },
+    Measure {
+        name: "below_tcp_limits",
+        unit: Unit::Plain,
+        about: "the same, as a multiple of the limit of TCP small queues: two bursts, or a millisecond at the pacing rate",
+        of: |subject| {
+            let most = |host: &HostSummary| Some(host.below_tcp_max_share);
+            of_each(subject, most)?.into_iter().reduce(f64::max)
+        },
+    },
+];
+
+/// A number of each flow, if all of them tell; only of what the summary is about.
+fn of_each(subject: &Subject<'_>, of: impl Fn(&HostSummary) -> Option<f64>) -> Option<Vec<f64>> {
+    let hosts = subject
+        .summaries()
+        .filter(|_| !subject.is_window)
+        .map(|flow| of(flow.host.as_ref()?));
+    hosts.collect()
+}

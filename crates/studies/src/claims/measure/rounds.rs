@@ -1,0 +1,80 @@
+//! Packet-timed rounds.
+
+use record::FlowSample;
+
+/// The samples by packet-timed rounds: each begins with the first that acknowledges what was sent after the one before had
+/// begun (paper, appendix).
+///
+/// A kernel is asked now and then, so that a sample may be later than the ACK with which its round began. The round counts
+/// from where the one before ended: otherwise each would be too long by as much, and the last of a few be missed.
+pub(super) fn rounds(samples: &[FlowSample]) -> Vec<&[FlowSample]> {
+    let mut starts: Vec<usize> = Vec::new();
+    let mut ends_at = 0;
+    for (place, sample) in samples.iter().enumerate() {
+        let (delivered, inflight) = (sample.delivered.get(), sample.inflight.get());
+        let begins_at = match starts.is_empty() {
+            true if inflight > 0 => delivered,
+            false if delivered > ends_at => ends_at,
+            _ => continue,
+        };
+        ends_at = begins_at + inflight;
+        starts.push(place);
+    }
+    let ends = starts.iter().skip(1).copied().chain([samples.len()]);
+    let rounds = starts.iter().zip(ends);
+    rounds
+        .filter_map(|(start, end)| samples.get(*start..end))
+        .collect()
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use units::{Bytes, Duration, Rate};
+
+    /// A sample at a millisecond, with so many bytes delivered and in flight.
+    pub fn sample(millis: u64, delivered: u64, inflight: u64) -> FlowSample {
+        FlowSample {
+            at: Duration::from_millis(millis),
+            rtt: Some(Duration::from_millis(10)),
+            srtt: None,
+            delivery_rate: None,
+            inflight: Bytes::new(inflight),
+            below_tcp: None,
+            cwnd: Bytes::ZERO,
+            ssthresh: None,
+            pacing_rate: Rate::ZERO,
+            btl_bw: None,
+            rt_prop: None,
+            state: "Startup",
+            delivered: Bytes::new(delivered),
+            lost: Bytes::ZERO,
+            is_app_limited: None,
+            busy: None,
+        }
+    }
+
+    #[test]
+    fn a_round_ends_when_what_was_in_flight_at_its_start_is_delivered() {
+        let samples: Vec<FlowSample> = [
+            (0, 1, 9),
+            (1, 5, 10),
+            (2, 10, 10),
+            (3, 11, 20),
+            (4, 30, 20),
+            (5, 33, 20),
+            (6, 50, 20),
+            (7, 51, 20),
+        ]
+        .map(|(at, delivered, inflight)| sample(at, delivered, inflight))
+        .to_vec();
+        let rounds: Vec<Vec<u64>> = rounds(&samples)
+            .iter()
+            .map(|round| round.iter().map(|one| one.delivered.get()).collect())
+            .collect();
+        assert_eq!(
+            rounds,
+            [vec![1, 5, 10], vec![11, 30], vec![33, 50], vec![51]]
+        );
+    }
+}

@@ -1,0 +1,94 @@
+//! How a flow begins: the first search for the bandwidth, and the queue that it leaves.
+
+use super::rounds::rounds;
+use super::{Measure, Subject};
+use crate::sweep::{Unit, median};
+use record::FlowSample;
+
+pub(super) const MEASURES: &[Measure] = &[
+    Measure {
+        name: "startup_growth",
+        unit: Unit::Plain,
+        about: "median factor by which inflight grows in a round of Startup or slow start, until it reaches a BDP",
+        of: growth,
+    },
+    Measure {
+        name: "startup_plateau",
+        unit: Unit::Plain,
+        about: "rounds from the last one in which BtlBw grew by a quarter to the end of Startup",
+        of: plateau,
+    },
+    Measure {
+        name: "startup_queue",
+        unit: Unit::Plain,
+        about: "longest queue before the end of Startup and Drain, in BDPs",
+        of: queue,
+    },
+    Measure {
+        name: "drained",
+        unit: Unit::Plain,
+        about: "inflight when Drain ends, in BDPs",
+        of: |subject| {
+            let samples = &subject.flows().next()?.samples;
+            let drain = samples.iter().position(|sample| sample.state == "Drain")?;
+            let after = samples
+                .get(drain..)?
+                .iter()
+                .find(|sample| sample.state == "ProbeBW")?;
+            Some(after.inflight.get() as f64 / subject.bdp_bytes()?)
+        },
+    },
+];
+
+/// The samples until the first search is over.
+fn search<'s>(subject: &Subject<'s>) -> Option<&'s [FlowSample]> {
+    let samples = &subject.flows().next()?.samples;
+    let is_search = |sample: &FlowSample| matches!(sample.state, "Startup" | "SlowStart");
+    let end = samples.iter().position(|sample| !is_search(sample));
+    samples.get(..end.unwrap_or(samples.len()))
+}
+
+fn growth(subject: &Subject<'_>) -> Option<f64> {
+    let bdp = subject.bdp_bytes()?;
+    let rounds = rounds(search(subject)?);
+    let firsts = rounds.iter().filter_map(|round| round.first());
+    let inflights: Vec<f64> = firsts.map(|sample| sample.inflight.get() as f64).collect();
+    let pairs = inflights.iter().zip(inflights.iter().skip(1));
+    let growths = pairs.filter(|(before, _)| (1.0..bdp).contains(*before));
+    median(
+        &mut growths
+            .map(|(before, after)| after / before)
+            .collect::<Vec<_>>(),
+    )
+}
+
+fn plateau(subject: &Subject<'_>) -> Option<f64> {
+    let samples = &subject.flows().next()?.samples;
+    let end = search(subject)?.len();
+    // The sample with which it ends opens the last round.
+    let samples = samples.get(..=end)?;
+    // What is a quarter less than at the end is what the last growth by a quarter began from.
+    let last = samples.last()?.btl_bw?.bits_per_sec() as f64 / 1.25;
+    let has_grown = |sample: &FlowSample| {
+        sample
+            .btl_bw
+            .is_some_and(|bw| bw.bits_per_sec() as f64 > last)
+    };
+    // It grew between that sample and the one before.
+    let grown = samples.iter().position(has_grown)?;
+    Some(rounds(samples.get(grown.saturating_sub(1)..)?).len() as f64 - 1.0)
+}
+
+fn queue(subject: &Subject<'_>) -> Option<f64> {
+    let flow = subject.flows().next()?;
+    let steady = flow
+        .samples
+        .iter()
+        .find(|sample| sample.state == "ProbeBW")?
+        .at;
+    let path = subject.record.paths.first()?.samples.iter();
+    let delays = path
+        .take_while(|sample| sample.at <= steady)
+        .map(|sample| sample.delay.as_millis_f64());
+    Some(delays.reduce(f64::max)? / subject.rtprop_ms())
+}

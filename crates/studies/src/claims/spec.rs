@@ -1,0 +1,316 @@
+//! The table of claims, in TOML.
+
+use super::expectation::Expectation;
+use crate::study::{Length, Population, Runs, RunsError, Shelf, ShelfError};
+use scenario::value::{self, Value};
+use scenario::{ScenarioError, nearest};
+
+/// What publications say about BBR.
+#[derive(Debug, Clone)]
+pub struct Table {
+    /// The claims, in the order of the file.
+    pub claims: Vec<Claim>,
+}
+
+/// Something that was published.
+#[derive(Debug, Clone)]
+pub struct Claim {
+    /// `id`: its name.
+    pub id: String,
+    /// `source`: where it was published.
+    pub source: String,
+    /// `setting`: under which conditions.
+    pub setting: String,
+    /// `published`: what was seen, with its figures.
+    pub published: String,
+    /// `note`: how Fullpipe's setting is different, or what else a reader should know.
+    pub note: Option<String>,
+    /// `study`: the file that is run; that of the claim's name if not given.
+    pub study: String,
+    /// `population`: how many members of the population are run, in the place of a study.
+    pub population: Option<Population>,
+    /// `engines`: which can show it.
+    pub engines: Vec<lab::EngineKind>,
+    /// `[[claim.expect]]`.
+    pub expectations: Vec<Expectation>,
+}
+
+/// Why there is no table. Prints as one line.
+#[derive(Debug, thiserror::Error)]
+pub enum ClaimsError {
+    /// Its file, or that of a study, cannot be had.
+    #[error(transparent)]
+    Shelf(#[from] ShelfError),
+    /// It makes no sense.
+    #[error("{place}: {error}")]
+    Text {
+        /// The file.
+        place: String,
+        /// What is wrong.
+        error: ScenarioError,
+    },
+    /// There is no such claim.
+    #[error("no claim is called {id}{hint}; --list shows those that there are")]
+    Unknown {
+        /// What was asked for.
+        id: String,
+        /// The nearest that there is.
+        hint: String,
+    },
+}
+
+const KEYS: [&str; 9] = [
+    "id",
+    "source",
+    "setting",
+    "published",
+    "note",
+    "study",
+    "population",
+    "engines",
+    "expect",
+];
+
+impl Table {
+    /// The name of its file among the studies.
+    pub const FILE: &'static str = "claims";
+
+    /// Reads the table that is beside the studies.
+    ///
+    /// # Errors
+    ///
+    /// There is none, it makes no sense, or a claim names a study that is not there.
+    pub fn open(shelf: &Shelf) -> Result<Table, ClaimsError> {
+        let text = shelf.get(Table::FILE)?;
+        let wrong = |error| ClaimsError::Text {
+            place: text.place.clone(),
+            error,
+        };
+        let table = Table::parse(&text.text).map_err(wrong)?;
+        let with_study = |claim: &&Claim| claim.population.is_none();
+        for (place, claim) in table.claims.iter().filter(with_study).enumerate() {
+            shelf.get(&claim.study).map_err(|error| match error {
+                ShelfError::Unknown { .. } => {
+                    let error = ScenarioError::new("study", error.to_string()).item(place);
+                    wrong(error.within("claim"))
+                }
+                other => other.into(),
+            })?;
+        }
+        Ok(table)
+    }
+
+    /// Reads a table.
+    ///
+    /// # Errors
+    ///
+    /// The text makes no sense.
+    pub fn parse(text: &str) -> Result<Table, ScenarioError> {
+        let entries = Value::from_toml(text)?;
+        let whole = Value::Table(entries.clone());
+        let read = || {
+            let fields = whole.fields("[[claim]] with an id", &["claim"])?;
+            let claims = fields.required("claim", |claims| claims.list(Claim::read))?;
+            let mut before: Vec<&str> = Vec::new();
+            for (place, claim) in claims.iter().enumerate() {
+                if before.contains(&claim.id.as_str()) {
+                    let reason = format!("there are two claims {}", claim.id);
+                    let error = ScenarioError::new("id", reason).item(place);
+                    return Err(error.within("claim"));
+                }
+                before.push(&claim.id);
+            }
+            Ok(Table { claims })
+        };
+        read().map_err(|mut error: ScenarioError| {
+            error.line = error.line.or(value::line_of(&entries, &error.field));
+            error
+        })
+    }
+
+    /// The claims with these ids, in the order of the table; all if there are none.
+    ///
+    /// # Errors
+    ///
+    /// There is no such claim.
+    pub fn choose(&self, ids: &[String]) -> Result<Vec<&Claim>, ClaimsError> {
+        let known: Vec<&str> = self.claims.iter().map(|claim| claim.id.as_str()).collect();
+        if let Some(id) = ids.iter().find(|id| !known.contains(&id.as_str())) {
+            let near = nearest(id, &known);
+            return Err(ClaimsError::Unknown {
+                id: id.clone(),
+                hint: near.map_or(String::new(), |near| format!("; did you mean {near}?")),
+            });
+        }
+        let is_chosen = |claim: &&Claim| ids.is_empty() || ids.contains(&claim.id);
+        Ok(self.claims.iter().filter(is_chosen).collect())
+    }
+}
+
+impl Claim {
+    /// Reads one `[[claim]]`; the error's field is relative to it.
+    fn read(value: &Value) -> Result<Claim, ScenarioError> {
+        let fields = value.fields("[[claim]] with an id", &KEYS)?;
+        let text = |value: &Value| Ok(value.text("words")?.to_owned());
+        let id: String = fields.required("id", text)?;
+        let expectations: Vec<Expectation> =
+            fields.required("expect", |expect| expect.list(Expectation::read))?;
+        let engines: Vec<lab::EngineKind> =
+            fields.required("engines", |engines| engines.list(Value::parse))?;
+        Ok(Claim {
+            source: fields.required("source", text)?,
+            setting: fields.required("setting", text)?,
+            published: fields.required("published", text)?,
+            note: fields.optional("note", text)?,
+            study: fields
+                .optional("study", text)?
+                .unwrap_or_else(|| id.clone()),
+            population: fields.optional("population", population)?,
+            engines,
+            expectations,
+            id,
+        })
+    }
+
+    /// Whether the engine can show what is expected.
+    pub fn shows(&self, expectation: &Expectation, engine: lab::EngineKind) -> bool {
+        let engines = expectation.engines.as_ref().unwrap_or(&self.engines);
+        engines.contains(&engine)
+    }
+
+    /// Whether the engine can show anything that is expected.
+    pub fn is_shown_on(&self, engine: lab::EngineKind) -> bool {
+        let mut expectations = self.expectations.iter();
+        expectations.any(|of| self.shows(of, engine))
+    }
+
+    /// What is run for it, with files of this shelf.
+    ///
+    /// # Errors
+    ///
+    /// There is no file, or it makes no sense. Points are not checked yet.
+    pub fn runs(&self, shelf: &Shelf, length: Length) -> Result<Runs, RunsError> {
+        match self.population {
+            Some(population) => Runs::of_population(&self.study, population, shelf, length),
+            None => Runs::of_study(&self.study, shelf, length),
+        }
+    }
+
+    /// Whether the claim's fields are those in which its whole runs differ.
+    ///
+    /// # Errors
+    ///
+    /// The runs do not differ in such a field, or none has such a value.
+    pub fn check(&self, runs: &Runs) -> Result<(), ScenarioError> {
+        for (place, expectation) in self.expectations.iter().enumerate() {
+            let wrong = |key: &str, field: &str, reason: String| {
+                ScenarioError::new(field, reason)
+                    .within(key)
+                    .item(place)
+                    .within("expect")
+            };
+            let fields = runs.fields();
+            let conditions = expectation.at.iter().map(|(field, values)| {
+                let values: Vec<&str> = values.iter().map(String::as_str).collect();
+                ("at", field, values)
+            });
+            let replacements = expectation.over.iter();
+            let replacements =
+                replacements.map(|(field, value)| ("over", field, vec![value.as_str()]));
+            let groups = expectation.by.iter().flatten();
+            let groups = groups.map(|field| ("by", field, Vec::new()));
+            for (key, field, values) in conditions.chain(replacements).chain(groups) {
+                let Some(known) = runs.values(field) else {
+                    let reason = match nearest(field, &fields) {
+                        Some(near) => {
+                            format!("the study varies no such field; did you mean {near}?")
+                        }
+                        None => {
+                            format!("the study varies no such field, but {}", fields.join(", "))
+                        }
+                    };
+                    return Err(wrong(key, field, reason));
+                };
+                let unknown = values
+                    .iter()
+                    .find(|value| !known.iter().any(|of| of == *value));
+                if let Some(value) = unknown {
+                    let reason = format!("the study has no {value}, but {}", known.join(", "));
+                    return Err(wrong(key, field, reason));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// `{ members = 1500, quick = 60 }`
+fn population(value: &Value) -> Result<Population, ScenarioError> {
+    let fields = value.fields("{ members = 1500, quick = 60 }", &["members", "quick"])?;
+    let count = |count: &Value| {
+        let number = count.whole()?;
+        usize::try_from(number).map_err(|_| count.wrong("is too large"))
+    };
+    Ok(Population {
+        members: fields.required("members", count)?,
+        quick: fields.required("quick", count)?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "[[claim]]\nid = \"a\"\nsource = \"s\"\nsetting = \"x\"\npublished = \"p\"\n\
+                        engines = [\"sim\"]\n[[claim.expect]]\nwhat = \"w\"\nmeasure = \"limit_share\"\n\
+                        at_least = \"90%\"\n";
+
+    #[test]
+    fn a_table_is_read() {
+        let table = Table::parse(TEXT).unwrap();
+        let claim = &table.claims[0];
+        assert_eq!((claim.study.as_str(), claim.expectations.len()), ("a", 1));
+        let expectation = &claim.expectations[0];
+        assert_eq!(expectation.band.at_least, Some(0.9));
+        assert!(expectation.is_quick && expectation.differs.is_none());
+        assert_eq!(table.choose(&[]).unwrap().len(), 1);
+        let error = table.choose(&["aa".to_owned()]).unwrap_err().to_string();
+        assert!(error.contains("did you mean a?"), "{error}");
+    }
+
+    #[test]
+    fn mistakes_are_named_with_their_lines() {
+        for (from, to, expected) in [
+            (
+                "limit_share",
+                "limit_shares",
+                "line 9: claim.expect.measure: ",
+            ),
+            (
+                "at_least = \"90%\"\n",
+                "",
+                "line 8: claim.expect.at_least: is missing",
+            ),
+            ("\"90%\"", "\"90ms\"", "line 10: claim.expect.at_least: "),
+            (
+                "what",
+                "waht",
+                "line 8: claim.expect.waht: unknown key; did you mean `what`?",
+            ),
+            (
+                "engines = [\"sim\"]",
+                "engines = [\"sin\"]",
+                "line 6: claim.engines: \"sin\": unknown engine",
+            ),
+            ("id = \"a\"\n", "", "line 2: claim.id: is missing"),
+        ] {
+            let error = Table::parse(&TEXT.replace(from, to))
+                .unwrap_err()
+                .to_string();
+            assert!(error.starts_with(expected), "{error}");
+        }
+        let twice = format!("{TEXT}{TEXT}");
+        let error = Table::parse(&twice).unwrap_err().to_string();
+        assert_eq!(error, "line 12: claim[1].id: there are two claims a");
+    }
+}

@@ -1,0 +1,75 @@
+//! The judgements for people, on a terminal.
+
+use super::judge::{Judgement, Tally, Verdict};
+use super::words;
+use report::Columns;
+
+/// One row an expectation and engine, what fails or differs below it, and a line that counts them; all columns, or those
+/// that fit a terminal of `width` columns. Ends with a newline.
+pub fn table(judgements: &[Judgement<'_>], width: Option<usize>) -> String {
+    let headings = [
+        "claim",
+        "what",
+        "published",
+        "engine",
+        "measured",
+        "verdict",
+    ];
+    let mut rows = Vec::new();
+    let mut before = "";
+    for one in judgements {
+        let id = one.claim.id.as_str();
+        let shown = if id == before { "" } else { id };
+        before = id;
+        rows.push(vec![
+            shown.to_owned(),
+            one.expectation.what.clone(),
+            words::band(one.expectation),
+            one.engine.to_string(),
+            words::measured(one),
+            words::verdict(one.verdict).to_owned(),
+        ]);
+    }
+    let has_one_engine = judgements.iter().all(|one| {
+        judgements
+            .first()
+            .is_some_and(|first| first.engine == one.engine)
+    });
+    let columns = Columns {
+        headings: headings.map(str::to_owned).to_vec(),
+        rows,
+        text: vec![0, 1, 3, 5],
+        // One engine for all rows is the one that was asked for.
+        spare: if has_one_engine { vec![3] } else { Vec::new() },
+        absent: Vec::new(),
+        elsewhere: "--json has",
+    };
+    let remarks = judgements
+        .iter()
+        .filter(|one| one.verdict != Verdict::Holds);
+    let remarks = remarks.map(|one| {
+        let (id, what, outliers) = (&one.claim.id, &one.expectation.what, words::outliers(one));
+        let why = one.why().map_or(String::new(), |why| format!("; {why}"));
+        let verdict = words::verdict(one.verdict);
+        format!(
+            "{verdict}: {id}, {what}, on {}: {outliers}{why}\n",
+            one.engine
+        )
+    });
+    format!(
+        "{}{}{}\n",
+        columns.lines(width),
+        remarks.collect::<String>(),
+        Tally::of(judgements).text()
+    )
+}
+
+impl Tally {
+    /// `80 hold, 2 differ for a known reason, 0 fail`.
+    pub fn text(&self) -> String {
+        format!(
+            "{} hold, {} differ for a known reason, {} fail",
+            self.holds, self.differs, self.fails
+        )
+    }
+}

@@ -1,0 +1,195 @@
+//! Under which conditions a claim holds that does not hold everywhere: what is measured, over what it is compared to, along
+//! what decides.
+
+use super::seen::{self, Seen};
+use super::{After, CDN, Figure, PAPER, transfers};
+use crate::study::Findings;
+use draw::{Axis, BLACK, BLUE, Chart, Curve, Dash, Look, Mark, Picture, Rule, Unit, VERMILLION};
+
+/// How much BBR's model of policers saves.
+pub const POLICER: Figure = Figure {
+    name: "policer",
+    title: "What BBR's model of policers saves",
+    after: After::Text("the section on token-bucket policers"),
+    publication: PAPER,
+    engines: &[lab::EngineKind::Sim],
+    shows_samples: false,
+    population: None,
+    draw: policer,
+};
+
+/// Which objects take longer with BBR on an idle path.
+pub const OBJECT_SIZE: Figure = Figure {
+    name: "object-size",
+    title: "The time of an object on an idle path, by its size",
+    after: After::Text("the section on small objects"),
+    publication: CDN,
+    engines: &[lab::EngineKind::Sim],
+    shows_samples: false,
+    population: None,
+    draw: object_size,
+};
+
+/// On which paths BBR loses to CUBIC with nobody else there.
+pub const SHORT_PATHS: Figure = Figure {
+    name: "short-paths",
+    title: "Throughput on short, fast and idle paths",
+    after: After::Text("the throughput within a site (figure 4)"),
+    publication: CDN,
+    engines: &[lab::EngineKind::Sim],
+    shows_samples: false,
+    population: None,
+    draw: short_paths,
+};
+
+/// On which cells a flow with small queues is stuck at low rates.
+pub const CELL: Figure = Figure {
+    name: "cell",
+    title: "Goodput on a cell that grants what the queue asks for",
+    after: After::Text("the section on mobile cellular"),
+    publication: PAPER,
+    engines: &[lab::EngineKind::Sim],
+    shows_samples: false,
+    population: None,
+    draw: cell,
+};
+
+const BBR: &str = "flow.bbr1";
+const CONTROLLER: &str = seen::CONTROLLER;
+
+/// What has a curve, and how it looks.
+const LOOKS: [Look; 3] = [
+    Look::line(BLUE, Dash::Solid).marked(Mark::Circle),
+    Look::line(VERMILLION, Dash::Dashed).marked(Mark::Square),
+    Look::line(BLACK, Dash::Dotted).marked(Mark::Triangle),
+];
+
+/// A curve for each value of `each`: along `x`, the median of `measure` where `of` has the value `one`, over that where it has
+/// any other.
+fn ratios(
+    findings: &[Findings],
+    each: &str,
+    x: &str,
+    (of, one): (&str, &str),
+    name: impl Fn(&str) -> String,
+    measure: impl Fn(&Seen<'_>) -> f64,
+) -> Vec<Curve> {
+    let curve = |(value, look): (&str, Look)| {
+        let points = |is_one: bool| {
+            let seen = seen::all(findings).filter(|seen| seen.value(each) == value);
+            let seen = seen.filter(|seen| (seen.value(of) == one) == is_one);
+            seen::medians(seen.map(|seen| (seen.number(x), measure(&seen))))
+        };
+        Curve::new(
+            name(value),
+            look,
+            seen::ratios(&points(true), &points(false)),
+        )
+    };
+    let values = seen::values(findings, each).into_iter();
+    values.zip(LOOKS).map(curve).collect()
+}
+
+fn policer(findings: &[Findings]) -> Picture {
+    let resent = |seen: &Seen<'_>| {
+        let of = |count: fn(&record::FlowSummary) -> Option<u64>| {
+            seen.flows().iter().filter_map(count).sum::<u64>() as f64
+        };
+        of(|flow| flow.retransmitted_bytes) / of(|flow| flow.sent_bytes)
+    };
+    let curves = ratios(
+        findings,
+        "path.rtt",
+        "path.policer.burst",
+        (BBR, "linux"),
+        |rtt| format!("RTprop {rtt}"),
+        resent,
+    );
+    let chart = Chart::new(
+        Axis::log("Depth of the bucket", Unit::BYTES, 8e3, 2.5e6),
+        Axis::linear(
+            "Retransmissions over those without the model",
+            Unit::NONE,
+            0.0,
+            1.2,
+        ),
+    )
+    .with(Rule::horizontal(0.5, "half"))
+    .with_all(curves);
+    Picture::new("", chart)
+}
+
+fn object_size(findings: &[Findings]) -> Picture {
+    let curves = ratios(
+        findings,
+        "host.scheduler",
+        "flow.app.sizes",
+        (CONTROLLER, "bbr1"),
+        |scheduler| match scheduler {
+            "fq" => "CUBIC paced by FQ".into(),
+            _ => "CUBIC not paced".into(),
+        },
+        |seen| transfers::median_time(transfers::of(seen)),
+    );
+    let chart = Chart::new(
+        Axis::log("Size of the object", Unit::BYTES, 8e3, 12e6),
+        Axis::linear("BBR's time over CUBIC's", Unit::NONE, 0.8, 1.4),
+    )
+    .with(Rule::horizontal(1.1, "a tenth longer"))
+    .with(Rule::horizontal(1.0, "the same"))
+    .with(Rule::vertical(14_480.0, "the initial window"))
+    .with_all(curves);
+    Picture::new("", chart)
+}
+
+fn short_paths(findings: &[Findings]) -> Picture {
+    let curves = ratios(
+        findings,
+        BBR,
+        "path.rtt",
+        (CONTROLLER, "bbr1"),
+        |bbr| match bbr {
+            "linux" => "with the departure model".into(),
+            _ => "what waits in the host counts as in the network".into(),
+        },
+        |seen| transfers::mean_throughput(seen, 0.0),
+    );
+    let chart = Chart::new(
+        Axis::log("RTprop", Unit::MILLISECONDS, 0.08, 20.0),
+        Axis::linear("BBR's throughput over CUBIC's", Unit::NONE, 0.0, 1.2),
+    )
+    .with(Rule::horizontal(1.0, "the same"))
+    .with(Rule::horizontal(0.5, "half"))
+    .with_all(curves);
+    Picture::new("", chart)
+}
+
+fn cell(findings: &[Findings]) -> Picture {
+    let curves = ratios(
+        findings,
+        BBR,
+        "path.demand.within",
+        (CONTROLLER, "bbr1"),
+        |bbr| match bbr.strip_prefix("cwnd_gain=") {
+            Some(gain) => format!("BBR with a window of {gain} BDP"),
+            None => "BBR as it is, 2 BDP".into(),
+        },
+        |seen| {
+            let flows = seen.flows().iter();
+            flows.map(|flow| flow.goodput_bps as f64).sum()
+        },
+    );
+    let chart = Chart::new(
+        Axis::linear(
+            "Time within which the cell carries what waits",
+            Unit::MILLISECONDS,
+            0.0,
+            120.0,
+        ),
+        Axis::linear("BBR's goodput over CUBIC's", Unit::NONE, 0.0, 1.2),
+    )
+    .with(Rule::horizontal(1.0, "the same"))
+    .with(Rule::vertical(60.0, "RTprop"))
+    .with_all(curves);
+    Picture::new("", chart)
+}

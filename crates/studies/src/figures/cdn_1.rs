@@ -1,0 +1,78 @@
+//! CDN, figure 1: how many requests there are of each size and completion time.
+
+use super::seen::{self, CONTROLLER};
+use super::transfers::{self, Arrived};
+use super::{After, CDN, Figure};
+use crate::study::Findings;
+use draw::{Axis, Cell, Cells, Chart, Picture, Unit};
+
+pub const FIGURE: Figure = Figure {
+    name: "cdn-1-sizes-and-times",
+    title: "Requests by the size of their object and by how long it takes",
+    after: After::Figure(1),
+    publication: CDN,
+    engines: &[lab::EngineKind::Sim],
+    shows_samples: false,
+    population: None,
+    draw,
+};
+
+/// The bounds of the sizes in bytes, and of the times in seconds.
+const SIZES: [f64; 11] = [1e3, 3e3, 1e4, 3e4, 1e5, 3e5, 1e6, 3e6, 1e7, 3e7, 1e8];
+const TIMES: [f64; 11] = [0.03, 0.06, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 100.0];
+
+fn draw(findings: &[Findings]) -> Picture {
+    let of_each: Vec<(&str, Vec<Cell>)> = seen::values(findings, CONTROLLER)
+        .into_iter()
+        .map(|controller| {
+            let seen = seen::with(findings, CONTROLLER, controller);
+            let objects: Vec<Arrived> = seen.flat_map(|seen| transfers::of(&seen)).collect();
+            (controller, counts(&objects))
+        })
+        .collect();
+    let all = of_each.iter().flat_map(|(_, cells)| cells);
+    let most = all.map(|cell| cell.amount).fold(1.0, f64::max);
+    let charts = of_each.iter().map(|(controller, cells)| {
+        let shaded = |cell: &Cell| Cell {
+            // A single request is seen, and so is what is above all others.
+            shade: (1.0 + cell.amount).ln() / (1.0 + most).ln(),
+            ..cell.clone()
+        };
+        let ends = |bounds: &[f64]| (bounds[0], bounds[bounds.len() - 1]);
+        let (sizes, times) = (ends(&SIZES), ends(&TIMES));
+        Chart::new(
+            Axis::log("Size of the object", Unit::BYTES, sizes.0, sizes.1),
+            Axis::log("Completion time", Unit::SECONDS, times.0, times.1).with_ticks(TIMES),
+        )
+        .titled(*controller)
+        .with(Cells {
+            name: "Requests".into(),
+            unit: Unit::NONE,
+            cells: cells.iter().map(shaded).collect(),
+        })
+    });
+    Picture::of("", 2, 400.0, charts)
+}
+
+/// The number of objects of each size and time that has any.
+fn counts(objects: &[Arrived]) -> Vec<Cell> {
+    let mut cells = Vec::new();
+    for x in transfers::between(&SIZES) {
+        for y in transfers::between(&TIMES) {
+            let is_in = |object: &&Arrived| {
+                transfers::is_in(object.bytes, x) && transfers::is_in(object.took, y)
+            };
+            let count = objects.iter().filter(is_in).count();
+            if count > 0 {
+                cells.push(Cell {
+                    x,
+                    y,
+                    amount: count as f64,
+                    shade: 0.0,
+                    label: count.to_string(),
+                });
+            }
+        }
+    }
+    cells
+}

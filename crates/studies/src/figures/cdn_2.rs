@@ -1,0 +1,100 @@
+//! CDN, figure 2: the throughput of a wireless provider's clients before and after BBR is turned on.
+
+use super::seen::{self, CONTROLLER};
+use super::{After, CDN, Figure, transfers};
+use crate::study::Findings;
+use crate::sweep::{Spread, quantile};
+use draw::{Axis, Chart, Curve, Look, Mark, Picture, Rule, Unit, cdf};
+
+pub const FIGURE: Figure = Figure {
+    name: "cdn-2-bbr-turned-on",
+    title: "Throughput of wireless clients over two days, the second one with BBR",
+    after: After::Figure(2),
+    publication: CDN,
+    engines: &[lab::EngineKind::Sim],
+    shows_samples: false,
+    population: None,
+    draw,
+};
+
+/// A day's hours, in the order of this field's values.
+const LOAD: &str = "flow.app.load";
+
+/// Smaller objects are over before their controller matters.
+const LARGE: f64 = 300e3;
+
+/// What the clients had in an hour, in Mbit/s.
+struct Hour {
+    mean: f64,
+    fifth_percentile: f64,
+}
+
+fn draw(findings: &[Findings]) -> Picture {
+    let hours = seen::values(findings, LOAD);
+    // The first day with the one, the second day with the other.
+    let days: Vec<(&str, Vec<Vec<Hour>>)> = ["cubic", "bbr1"]
+        .into_iter()
+        .map(|controller| {
+            let of_hour = |load: &&str| {
+                let seen = seen::with(findings, CONTROLLER, controller)
+                    .filter(|seen| seen.value(LOAD) == *load);
+                seen.filter_map(|seen| hour(transfers::throughputs(&seen, LARGE)))
+                    .collect()
+            };
+            (controller, hours.iter().map(of_hour).collect())
+        })
+        .collect();
+    let on_at = hours.len() as f64;
+    let mut over_time = Vec::new();
+    for (day, (controller, of_day)) in days.iter().enumerate() {
+        let curve = |variant: &str, mark, part: fn(&Hour) -> f64| {
+            let points = of_day.iter().enumerate().filter_map(|(hour, runs)| {
+                let median = Spread::of(runs.iter().map(part).collect())?.median;
+                Some(((day * hours.len() + hour) as f64 + 0.5, median))
+            });
+            let look = Look::of_controller(controller).marked(mark);
+            Curve::new(*controller, look, points).variant(variant)
+        };
+        over_time.push(curve("mean", Mark::Circle, |hour| hour.mean));
+        over_time.push(curve("5th percentile", Mark::Triangle, |hour| {
+            hour.fifth_percentile
+        }));
+    }
+    let highest = over_time.iter().flat_map(|curve| &curve.points);
+    let throughput = Axis::from_zero(
+        "Throughput",
+        Unit::MEGABITS_PER_SECOND,
+        highest.map(|(_, y)| *y),
+    );
+    let distributions = days.iter().map(|(controller, of_day)| {
+        let hours = of_day.iter().flatten().map(|hour| hour.fifth_percentile);
+        Curve::new(*controller, Look::of_controller(controller), cdf(hours))
+    });
+    let lows = days.iter().flat_map(|(_, of_day)| of_day).flatten();
+    let lows: Vec<f64> = lows.map(|hour| hour.fifth_percentile).collect();
+    let charts = [
+        Chart::new(
+            Axis::linear("Time", Unit::HOURS, 0.0, 2.0 * on_at),
+            throughput,
+        )
+        .with(Rule::vertical(on_at, "BBR is turned on"))
+        .with_all(over_time),
+        Chart::new(
+            Axis::from_zero(
+                "5th percentile of the throughput",
+                Unit::MEGABITS_PER_SECOND,
+                lows,
+            ),
+            Axis::linear("Share of hours", Unit::NONE, 0.0, 1.0),
+        )
+        .with_all(distributions),
+    ];
+    Picture::of("", 1, 290.0, charts)
+}
+
+fn hour(throughputs: Vec<f64>) -> Option<Hour> {
+    Some(Hour {
+        mean: throughputs.iter().sum::<f64>() / throughputs.len() as f64,
+        fifth_percentile: quantile(throughputs, 0.05)?,
+    })
+}

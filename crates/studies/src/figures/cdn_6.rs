@@ -1,0 +1,55 @@
+//! CDN, figure 6: how long an object takes by its size, in the network that gains.
+
+use super::seen::{self, CONTROLLER};
+use super::{After, CDN, Figure};
+use crate::study::Findings;
+use draw::{Axis, BLACK, Chart, Curve, Dash, Look, Mark, Picture, Rule, Unit};
+
+pub const FIGURE: Figure = Figure {
+    name: "cdn-6-time-by-size",
+    title: "Completion time by the size of the object, in the network that gains from BBR",
+    after: After::Figure(6),
+    publication: CDN,
+    engines: lab::EngineKind::ALL,
+    shows_samples: false,
+    population: None,
+    draw,
+};
+
+const SIZE: &str = "flow.bytes";
+
+fn draw(findings: &[Findings]) -> Picture {
+    let time = |seen: &seen::Seen<'_>| {
+        let mut flows = seen.flows().iter();
+        flows.find_map(|flow| flow.completed_s).unwrap_or(f64::NAN)
+    };
+    let curves = seen::by_controller(findings, |seen| seen.number(SIZE), time);
+    let ratios = {
+        let first = findings.get(..1).unwrap_or_default();
+        let of = |controller| {
+            let seen = seen::with(first, CONTROLLER, controller);
+            seen::medians(seen.map(|seen| (seen.number(SIZE), time(&seen))))
+        };
+        seen::ratios(&of("bbr1"), &of("cubic"))
+    };
+    let size = || Axis::log("Size of the object", Unit::BYTES, 8e2, 1.3e8);
+    let ratio = Curve::new(
+        "bbr1's time over cubic's",
+        Look::line(BLACK, Dash::Solid).marked(Mark::Diamond),
+        ratios,
+    );
+    let charts = [
+        Chart::new(
+            size(),
+            Axis::log("Completion time", Unit::SECONDS, 0.1, 2e3),
+        )
+        .with_all(curves),
+        Chart::new(
+            size(),
+            Axis::linear("BBR's time over CUBIC's", Unit::NONE, 0.0, 1.4),
+        )
+        .with(Rule::horizontal(1.0, "the same"))
+        .with(ratio),
+    ];
+    Picture::of("", 2, 360.0, charts)
+}

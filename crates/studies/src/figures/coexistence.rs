@@ -1,0 +1,59 @@
+//! Who has how much of a bottleneck that BBR and CUBIC share.
+
+use super::seen::{self, Seen};
+use super::{After, Figure, PAPER};
+use crate::study::Findings;
+use draw::{Axis, Chart, Curve, Look, Mark, Picture, Rule, Unit};
+
+pub const FIGURE: Figure = Figure {
+    name: "coexistence",
+    title: "BBR's share of a bottleneck beside CUBIC, over the depth of the buffer",
+    after: After::Text("the section on loss-based senders"),
+    publication: PAPER,
+    engines: lab::EngineKind::ALL,
+    shows_samples: false,
+    population: None,
+    draw,
+};
+
+const BUFFER: &str = "path.buffer";
+const CUBICS: &str = "flow.1.count";
+
+fn draw(findings: &[Findings]) -> Picture {
+    let mut chart = Chart::new(
+        Axis::log("Buffer", Unit::BDP, 0.22, 27.0),
+        Axis::linear("BBR's share of the goodput", Unit::PERCENT, 0.0, 100.0),
+    );
+    for cubics in seen::values(findings, CUBICS) {
+        let flows = 1.0 + cubics.parse::<f64>().unwrap_or(1.0);
+        chart = chart.with(Rule::horizontal(
+            100.0 / flows,
+            format!("fair: 1 of {flows}"),
+        ));
+    }
+    for (place, cubics) in seen::values(findings, CUBICS).into_iter().enumerate() {
+        for of_engine in findings.chunks(1) {
+            let points = seen::with(of_engine, CUBICS, cubics)
+                .map(|seen| (seen.number(BUFFER), share(&seen) * 100.0));
+            let flows = if cubics == "1" { "flow" } else { "flows" };
+            let name = format!("1 bbr1 beside {cubics} cubic {flows}");
+            let mark = [Mark::Circle, Mark::Square, Mark::Triangle, Mark::Diamond];
+            let mark = mark.get(place).copied().unwrap_or(Mark::Cross);
+            let look = Look::of_place(place).marked(mark);
+            let engine = seen::engine(findings, of_engine);
+            let name = if engine.is_empty() {
+                name
+            } else {
+                format!("{name}, {engine}")
+            };
+            chart = chart.with(Curve::new(name, look, seen::medians(points)));
+        }
+    }
+    Picture::new("", chart)
+}
+
+/// BBR's share of what all flows had.
+fn share(seen: &Seen<'_>) -> f64 {
+    let (bbr, cubic) = (seen.goodput("bbr1"), seen.goodput("cubic"));
+    bbr / (bbr + cubic)
+}

@@ -1,0 +1,226 @@
+//! A figure: where it is from, and how it is drawn.
+
+use crate::study::{Findings, Length, Population, Runs, RunsError, Shelf};
+use draw::Picture;
+use report::count;
+use scenario::nearest;
+
+/// What of a publication a figure is after.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum After {
+    /// Its figure of this number: the same quantities, drawn as it drew them.
+    Figure(u8),
+    /// What it says and does not draw: `the section on policers`.
+    Text(&'static str),
+}
+
+/// A figure of a publication, or one that a claim of it calls for.
+#[derive(Debug)]
+pub struct Figure {
+    /// Its name, and that of its study.
+    pub name: &'static str,
+    /// What is seen.
+    pub title: &'static str,
+    /// What of the publication it is after.
+    pub after: After,
+    /// The publication.
+    pub publication: &'static str,
+    /// The engines that can show it.
+    pub engines: &'static [lab::EngineKind],
+    /// Whether it shows samples over time, or only what summaries and transfers tell.
+    pub shows_samples: bool,
+    /// Of how many members of a population it is, if it has no study of its own.
+    pub population: Option<Population>,
+    /// Draws what was found, engine by engine.
+    pub(super) draw: fn(&[Findings]) -> Picture,
+}
+
+/// How a figure was made.
+#[derive(Debug, Clone)]
+pub struct Made {
+    /// What the file of its runs says of them ([`Runs::caption`]).
+    pub caption: Option<String>,
+    /// The command that makes it again.
+    pub command: String,
+    /// The versions of what the engines ran: `fullpipe 0.1.0`.
+    pub versions: Vec<String>,
+    /// What was done otherwise than the caption tells, as a first impression ([`Runs::less`]).
+    pub less: Option<String>,
+}
+
+/// There is no figure of this name.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("there is no figure {name}{hint}; --list names all of them")]
+pub struct UnknownFigure {
+    name: String,
+    hint: String,
+}
+
+impl Figure {
+    /// What is run for it, with files of this shelf.
+    ///
+    /// # Errors
+    ///
+    /// There is no file, or it makes no sense. Points are not checked yet.
+    pub fn runs(&self, shelf: &Shelf, length: Length) -> Result<Runs, RunsError> {
+        let Some(population) = self.population else {
+            let mut runs = Runs::of_study(self.name, shelf, length)?;
+            if let Runs::Study(study) = &mut runs {
+                study.keeps_samples = self.shows_samples;
+            }
+            return Ok(runs);
+        };
+        Runs::of_population(self.name, population, shelf, length)
+    }
+
+    /// The figure as a picture: what was found, engine by engine, and below it where the figure is from and how it was
+    /// made.
+    pub fn picture(&self, findings: &[Findings], made: &Made) -> Picture {
+        let mut picture = (self.draw)(findings);
+        picture.title = self.title.into();
+        if let Some(caption) = &made.caption {
+            picture.caption.insert(0, caption.clone());
+        }
+        if let Some(less) = &made.less {
+            let less = format!("Quick run, with {less}; do not cite.");
+            picture.caption.insert(0, less);
+        }
+        let (engines, versions) = (of_engines(findings), made.versions.join(", "));
+        picture.caption.push(match self.after {
+            After::Figure(number) => format!("After figure {number} of {}.", self.publication),
+            After::Text(part) => format!("A figure of our own, on {part} of {}.", self.publication),
+        });
+        picture.caption.push(format!(
+            "Made with `{}` from scenarios/{}.toml; {engines}; {versions}.",
+            made.command,
+            self.file()
+        ));
+        picture
+    }
+}
+
+impl Figure {
+    /// What is run for it, below `scenarios/`.
+    fn file(&self) -> String {
+        match self.population {
+            Some(_) => "population".into(),
+            None => format!("figures/{}", self.name),
+        }
+    }
+}
+
+/// `engine sim, seed 1`; of several runs each has a seed of its own.
+fn of_engines(findings: &[Findings]) -> String {
+    if let [Findings { engine, runs, .. }] = findings
+        && let [run] = &runs[..]
+    {
+        return format!("engine {engine}, seed {}", run.record.summary.seed);
+    }
+    let parts = findings.iter().map(|of| {
+        format!(
+            "engine {}, {}",
+            of.engine,
+            count(of.runs.len() as u64, "run")
+        )
+    });
+    let parts: Vec<String> = parts.collect();
+    format!(
+        "{}, each with a seed derived from the scenario's",
+        parts.join("; ")
+    )
+}
+
+/// The figures with these names; all of them if there are no names. A name may be the beginning of several.
+///
+/// # Errors
+///
+/// There is none of a name.
+pub fn chosen(names: &[String]) -> Result<Vec<&'static Figure>, UnknownFigure> {
+    let has = |name: &str, figure: &Figure| {
+        figure.name == name
+            || figure
+                .name
+                .strip_prefix(name)
+                .is_some_and(|rest| rest.starts_with('-'))
+    };
+    let is_known = |name: &&String| super::ALL.iter().any(|figure| has(name, figure));
+    if let Some(name) = names.iter().find(|name| !is_known(name)) {
+        let known: Vec<&str> = super::ALL.iter().flat_map(beginnings).collect();
+        let near = nearest(name, &known);
+        return Err(UnknownFigure {
+            name: name.clone(),
+            hint: near.map_or(String::new(), |near| format!("; did you mean {near}?")),
+        });
+    }
+    let is_chosen =
+        |figure: &&Figure| names.is_empty() || names.iter().any(|name| has(name, figure));
+    Ok(super::ALL.iter().filter(is_chosen).collect())
+}
+
+/// What the figure can be called: `paper`, `paper-8`, `paper-8-loss`, `paper-8-loss-sweep`.
+fn beginnings(figure: &Figure) -> impl Iterator<Item = &'static str> {
+    let name = figure.name;
+    let ends = name.match_indices('-').map(|(end, _)| end);
+    ends.chain([name.len()]).filter_map(|end| name.get(..end))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(asked: &[&str]) -> Result<Vec<&'static str>, String> {
+        let asked: Vec<String> = asked.iter().map(ToString::to_string).collect();
+        let chosen = chosen(&asked).map_err(|error| error.to_string())?;
+        Ok(chosen.iter().map(|figure| figure.name).collect())
+    }
+
+    #[test]
+    fn by_name_or_by_the_beginning_of_it() {
+        assert_eq!(names(&[]).unwrap().len(), super::super::ALL.len());
+        assert_eq!(names(&["paper-1"]).unwrap(), ["paper-1-operating-point"]);
+        assert!(names(&["paper"]).unwrap().len() > 5);
+        let error = names(&["coexistance"]).unwrap_err();
+        assert!(error.contains("did you mean coexistence?"), "{error}");
+    }
+
+    #[test]
+    fn only_what_is_after_a_figure_has_its_number() {
+        for figure in super::super::ALL {
+            let number = figure
+                .name
+                .split('-')
+                .nth(1)
+                .and_then(|part| part.parse::<u8>().ok());
+            let of_name = number.map(|number| (figure.name.split('-').next(), number));
+            let publication = match figure.publication {
+                super::super::PAPER => "paper",
+                _ => "cdn",
+            };
+            let after = match figure.after {
+                After::Figure(number) => Some((Some(publication), number)),
+                After::Text(_) => None,
+            };
+            assert_eq!(of_name, after, "{}", figure.name);
+        }
+        let numbers = |publication: &str| -> Vec<u8> {
+            let of_it = super::super::ALL
+                .iter()
+                .filter(|figure| figure.publication == publication);
+            let numbers = of_it.filter_map(|figure| match figure.after {
+                After::Figure(number) => Some(number),
+                After::Text(_) => None,
+            });
+            numbers.collect()
+        };
+        assert_eq!(numbers(super::super::PAPER), (1..=10).collect::<Vec<u8>>());
+        assert_eq!(numbers(super::super::CDN), (1..=8).collect::<Vec<u8>>());
+    }
+
+    #[test]
+    fn no_two_have_the_same_name() {
+        let mut names: Vec<&str> = super::super::ALL.iter().map(|figure| figure.name).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), super::super::ALL.len());
+    }
+}

@@ -1,0 +1,118 @@
+//! Figure 4: the first second of a flow with BBR, and of one with CUBIC.
+
+use super::seen::{self, CONTROLLER, Seen};
+use super::{After, Figure, PAPER, series};
+use crate::study::Findings;
+use draw::{Axis, BLUE, Chart, Curve, Dash, Look, Mark, ORANGE, Picture, Rule, Unit};
+
+pub const FIGURE: Figure = Figure {
+    name: "paper-4-first-second",
+    title: "The first second of BBR and of CUBIC, each alone: what is sent, and the RTT",
+    after: After::Figure(4),
+    publication: PAPER,
+    engines: lab::EngineKind::ALL,
+    shows_samples: true,
+    population: None,
+    draw,
+};
+
+const SHOWN: (f64, f64) = (0.0, 1.0);
+
+/// The controller whose states are shown.
+const STATES_OF: &str = "bbr1";
+
+/// A row each for data and RTTs, with both controllers in each chart; a column for each engine.
+fn draw(findings: &[Findings]) -> Picture {
+    let engines = || findings.chunks(1);
+    let upper = engines().map(|of_engine| {
+        let chart = data(
+            of_engine,
+            axis("Data", Unit::KILOBYTES, findings, series::sent),
+        );
+        chart.titled(seen::engine(findings, of_engine))
+    });
+    let lower = engines().map(|of_engine| {
+        rtt(
+            of_engine,
+            axis("RTT", Unit::MILLISECONDS, findings, series::rtt),
+        )
+    });
+    let charts: Vec<Chart> = upper.chain(lower).collect();
+    Picture::of("", findings.len(), 290.0, charts)
+}
+
+fn of(seen: &Seen<'_>, part: series::Part) -> Vec<(f64, f64)> {
+    let flow = seen.record().flows.first();
+    flow.map(|flow| series::of(flow, SHOWN, part))
+        .unwrap_or_default()
+}
+
+/// A value axis that has room for this part of all of them, to be compared.
+fn axis(name: &str, unit: Unit, findings: &[Findings], part: series::Part) -> Axis {
+    let highest = seen::all(findings).flat_map(|seen| of(&seen, part));
+    Axis::from_zero(name, unit, highest.map(|(_, y)| y))
+}
+
+fn x() -> Axis {
+    Axis::linear("Time", Unit::SECONDS, SHOWN.0, SHOWN.1)
+}
+
+/// What had been sent, and what had been acknowledged. The line between them is as high as what was in flight.
+fn data(of_engine: &[Findings], y: Axis) -> Chart {
+    let mut chart = Chart::new(x(), y);
+    for seen in seen::all(of_engine) {
+        let controller = seen.value(CONTROLLER);
+        if controller == STATES_OF {
+            chart = states(chart, &seen);
+        }
+        let acknowledged = match controller {
+            STATES_OF => Look::line(BLUE, Dash::Solid).marked(Mark::Circle),
+            _ => Look::line(ORANGE, Dash::Dotted),
+        };
+        chart = chart
+            .with(Curve::new(
+                controller,
+                Look::of_controller(controller),
+                of(&seen, series::sent),
+            ))
+            .with(Curve::new(
+                format!("{controller}, acknowledged"),
+                acknowledged,
+                of(&seen, series::acked),
+            ));
+    }
+    chart
+}
+
+fn rtt(of_engine: &[Findings], y: Axis) -> Chart {
+    let mut chart = Chart::new(x(), y);
+    for (place, seen) in seen::all(of_engine).enumerate() {
+        if place == 0 {
+            let rtprop = seen.record().summary.path.rtprop_ms;
+            chart = chart.with(Rule::horizontal(rtprop, "RTprop"));
+        }
+        let controller = seen.value(CONTROLLER);
+        let look = Look::of_controller(controller);
+        chart = chart.with(Curve::new(controller, look, of(&seen, series::rtt)));
+    }
+    chart
+}
+
+/// A line where a state begins, from the second state on.
+fn states(chart: Chart, seen: &Seen<'_>) -> Chart {
+    let samples = seen
+        .record()
+        .flows
+        .first()
+        .map(|flow| &flow.samples[..])
+        .unwrap_or_default();
+    let controller = seen.value(CONTROLLER);
+    let changes = samples.windows(2).filter_map(|pair| match pair {
+        [before, after] if before.state != after.state => {
+            let name = format!("{controller}: {}", after.state);
+            Some(Rule::vertical(after.at.as_secs_f64(), name))
+        }
+        _ => None,
+    });
+    chart.with_all(changes.take(3))
+}

@@ -1,0 +1,208 @@
+//! What was found in a study, as figures ask for it.
+
+use std::collections::HashMap;
+
+use crate::study::{Finding, Findings};
+use crate::sweep::{Quantity, Spread};
+use draw::{Curve, Look, Mark};
+use record::{FlowSummary, Record};
+
+/// The field that most figures have a curve for each value of.
+pub const CONTROLLER: &str = "flow.controller";
+
+/// A run, with the values of the fields that vary.
+#[derive(Debug, Clone, Copy)]
+pub struct Seen<'f> {
+    pub engine: lab::EngineKind,
+    fields: &'f [String],
+    run: &'f Finding,
+}
+
+/// All runs, engine by engine.
+pub fn all(findings: &[Findings]) -> impl Iterator<Item = Seen<'_>> {
+    findings.iter().flat_map(|of| {
+        of.runs.iter().map(|run| Seen {
+            engine: of.engine,
+            fields: &of.fields,
+            run,
+        })
+    })
+}
+
+impl<'f> Seen<'f> {
+    /// The value of a field that varies, as the scenario has it.
+    pub fn value(&self, field: &str) -> &'f str {
+        let mut pairs = self.fields.iter().zip(&self.run.values);
+        pairs
+            .find(|(name, _)| *name == field)
+            .map_or("", |(_, value)| value)
+    }
+
+    /// The value of a field that varies, as a number in the unit that sweeps keep such numbers in: bits per second,
+    /// milliseconds, bytes, shares of one.
+    pub fn number(&self, field: &str) -> f64 {
+        Quantity::parse(self.value(field)).map_or(f64::NAN, |quantity| quantity.value())
+    }
+
+    /// What tells its point, but for the value of one field, and which of the point's runs it is.
+    fn elsewhere(&self, field: &str) -> (lab::EngineKind, Vec<&'f str>, u64) {
+        let pairs = self.fields.iter().zip(&self.run.values);
+        let others = pairs.filter(|(name, _)| *name != field);
+        (
+            self.engine,
+            others.map(|(_, value)| value.as_str()).collect(),
+            self.run.repeat,
+        )
+    }
+
+    pub fn record(&self) -> &'f Record {
+        &self.run.record
+    }
+
+    pub fn flows(&self) -> &'f [FlowSummary] {
+        &self.run.record.summary.flows
+    }
+
+    /// The goodputs of the flows of one controller together, in bits per second.
+    pub fn goodput(&self, controller: &str) -> f64 {
+        let flows = self.flows().iter();
+        let of_it = flows.filter(|flow| flow.controller == controller);
+        of_it.map(|flow| flow.goodput_bps as f64).sum()
+    }
+}
+
+/// The values of a field, each once, in the order of the study.
+pub fn values<'f>(findings: &'f [Findings], field: &str) -> Vec<&'f str> {
+    let mut values = Vec::new();
+    for seen in all(findings) {
+        let value = seen.value(field);
+        if !values.contains(&value) {
+            values.push(value);
+        }
+    }
+    values
+}
+
+/// The runs that have this value of a field.
+pub fn with<'f>(
+    findings: &'f [Findings],
+    field: &'f str,
+    value: &'f str,
+) -> impl Iterator<Item = Seen<'f>> {
+    all(findings).filter(move |seen| seen.value(field) == value)
+}
+
+/// For each x the median of its y, in the order of x.
+pub fn medians(points: impl IntoIterator<Item = (f64, f64)>) -> Vec<(f64, f64)> {
+    let is_number = |(x, y): &(f64, f64)| x.is_finite() && y.is_finite();
+    let mut points: Vec<(f64, f64)> = points.into_iter().filter(is_number).collect();
+    points.sort_by(|one, other| one.0.total_cmp(&other.0));
+    let of_x = points.chunk_by(|one, other| one.0 == other.0);
+    let median = |points: &[(f64, f64)]| {
+        let x = points.first()?.0;
+        let spread = Spread::of(points.iter().map(|(_, y)| *y).collect())?;
+        Some((x, spread.median))
+    };
+    of_x.filter_map(median).collect()
+}
+
+/// The median of these values.
+pub fn median(values: impl IntoIterator<Item = f64>) -> f64 {
+    let finite = values.into_iter().filter(|value| value.is_finite());
+    Spread::of(finite.collect()).map_or(f64::NAN, |spread| spread.median)
+}
+
+/// Of each x that both have, the one's y over the other's.
+pub fn ratios(one: &[(f64, f64)], other: &[(f64, f64)]) -> Vec<(f64, f64)> {
+    let ratio = |(x, y): &(f64, f64)| {
+        let (_, of) = other.iter().find(|(at, _)| at == x)?;
+        (*of != 0.0).then_some((*x, y / of))
+    };
+    one.iter().filter_map(ratio).collect()
+}
+
+/// What is measured where a field has the one value, over the same where it has the other: a ratio for each pair of runs
+/// that differ in nothing else.
+pub fn pairs(
+    findings: &[Findings],
+    field: &str,
+    one: &str,
+    other: &str,
+    measure: impl Fn(&Seen<'_>) -> f64,
+) -> Vec<f64> {
+    let mut counterparts = HashMap::new();
+    for seen in all(findings).filter(|seen| seen.value(field) == other) {
+        counterparts.insert(seen.elsewhere(field), measure(&seen));
+    }
+    let ratio = |seen: Seen<'_>| Some(measure(&seen) / counterparts.get(&seen.elsewhere(field))?);
+    let ones = all(findings).filter(|seen| seen.value(field) == one);
+    ones.filter_map(ratio)
+        .filter(|ratio| ratio.is_finite())
+        .collect()
+}
+
+/// A curve for each controller and engine: medians of `y` over `x`. Each engine has marks of its own.
+pub fn by_controller(
+    findings: &[Findings],
+    x: impl Fn(&Seen<'_>) -> f64,
+    y: impl Fn(&Seen<'_>) -> f64,
+) -> Vec<Curve> {
+    let mut curves = Vec::new();
+    for (place, of_engine) in findings.chunks(1).enumerate() {
+        for controller in values(of_engine, CONTROLLER) {
+            let seen = with(of_engine, CONTROLLER, controller);
+            let points = medians(seen.map(|seen| (x(&seen), y(&seen))));
+            let look = of_engine_at(place, Look::of_controller(controller));
+            let curve = Curve::new(controller, look, points);
+            curves.push(curve.variant(engine(findings, of_engine)));
+        }
+    }
+    curves
+}
+
+/// The name of the engine, if there are several.
+pub fn engine(findings: &[Findings], of: &[Findings]) -> &'static str {
+    match (findings.len(), of.first()) {
+        (2.., Some(of)) => of.engine.name(),
+        _ => "",
+    }
+}
+
+/// The look of what the engine at this place measured.
+pub fn of_engine_at(place: usize, look: Look) -> Look {
+    match place {
+        0 => look.marked(Mark::Circle),
+        1 => look.marked(Mark::Square).wide(1.0),
+        _ => look.marked(Mark::Triangle).wide(1.0),
+    }
+}
+
+/// The title of a chart: `bbr1`; with several engines `bbr1, sim`.
+pub fn titled(findings: &[Findings], of: &[Findings], name: &str) -> String {
+    match engine(findings, of) {
+        "" => name.to_string(),
+        engine => format!("{name}, {engine}"),
+    }
+}
+
+/// Megabits of bits.
+pub fn mega(bits: f64) -> f64 {
+    bits / 1e6
+}
+
+#[cfg(test)]
+mod tests {
+    use super::medians;
+
+    #[test]
+    fn a_median_for_each_x() {
+        let points = [
+            (2.0, 5.0),
+            (1.0, 3.0),
+            (1.0, 1.0),
+            (1.0, 9.0),
+            (3.0, f64::NAN),
+        ];
+        assert_eq!(medians(points), [(1.0, 3.0), (2.0, 5.0)]);
+    }
+}

@@ -1,0 +1,57 @@
+//! A flow's samples as curves.
+
+use units::Rate;
+
+use record::{FlowRecord, FlowSample};
+
+/// Of a sample, what is drawn, if it tells it.
+pub type Part = fn(&FlowSample) -> Option<f64>;
+
+/// Time in seconds, and a part of each sample that tells it, between two times in seconds. One sample more at both ends,
+/// so that curves reach them.
+pub fn of(flow: &FlowRecord, (from, to): (f64, f64), part: Part) -> Vec<(f64, f64)> {
+    let points = flow.samples.iter();
+    let points: Vec<(f64, f64)> = points
+        .filter_map(|sample| Some((sample.at.as_secs_f64(), part(sample)?)))
+        .collect();
+    let first = points
+        .partition_point(|(at, _)| *at < from)
+        .saturating_sub(1);
+    let last = (points.partition_point(|(at, _)| *at <= to) + 1).min(points.len());
+    points.get(first..last).unwrap_or_default().to_vec()
+}
+
+/// The round-trip time in milliseconds.
+pub fn rtt(sample: &FlowSample) -> Option<f64> {
+    Some(sample.rtt?.as_millis_f64())
+}
+
+/// What is in flight, in kilobytes.
+pub fn inflight(sample: &FlowSample) -> Option<f64> {
+    Some(sample.inflight.get() as f64 / 1e3)
+}
+
+/// The delivery rate in Mbit/s.
+pub fn delivery_rate(sample: &FlowSample) -> Option<f64> {
+    sample.delivery_rate.map(mbit)
+}
+
+/// BBR's estimate of the bottleneck bandwidth in Mbit/s.
+pub fn btl_bw(sample: &FlowSample) -> Option<f64> {
+    sample.btl_bw.map(mbit)
+}
+
+/// What has been acknowledged, in kilobytes.
+pub fn acked(sample: &FlowSample) -> Option<f64> {
+    Some(sample.delivered.get() as f64 / 1e3)
+}
+
+/// What has been sent, repeats included, in kilobytes: what was acknowledged, lost, or is in flight.
+pub fn sent(sample: &FlowSample) -> Option<f64> {
+    let sum = sample.delivered + sample.lost + sample.inflight;
+    Some(sum.get() as f64 / 1e3)
+}
+
+fn mbit(rate: Rate) -> f64 {
+    rate.bits_per_sec() as f64 / 1e6
+}

@@ -1,0 +1,82 @@
+//! Which times objects of each size take.
+
+use super::seen;
+use super::transfers::{self, Arrived};
+use super::{After, CDN, Figure};
+use crate::study::Findings;
+use draw::{Axis, Cell, Cells, Chart, Picture, Unit};
+
+pub const FIGURE: Figure = Figure {
+    name: "time-shares",
+    title: "Which times objects of each size take: BBR's share minus CUBIC's",
+    after: After::Text("sizes and times (figure 1)"),
+    publication: CDN,
+    engines: &[lab::EngineKind::Sim],
+    shows_samples: false,
+    population: None,
+    draw,
+};
+
+const FOREGROUND: &str = "flow.0.controller";
+
+/// The bounds of the sizes in bytes, and of the times in seconds.
+const SIZES: [f64; 9] = [1e3, 1e4, 3e4, 1e5, 3e5, 1e6, 3e6, 1e7, 1e8];
+const TIMES: [f64; 11] = [0.05, 0.1, 0.15, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 60.0];
+
+/// A difference of so many percentage points has the full colour.
+const STRONG: f64 = 30.0;
+
+/// With fewer objects of a size than this, their shares tell nothing.
+const FEW: usize = 20;
+
+fn draw(findings: &[Findings]) -> Picture {
+    let objects = |controller| -> Vec<Arrived> {
+        seen::with(findings, FOREGROUND, controller)
+            .flat_map(|seen| transfers::of(&seen))
+            .collect()
+    };
+    let (bbr, cubic) = (objects("bbr1"), objects("cubic"));
+    let mut cells = Vec::new();
+    for x in transfers::between(&SIZES) {
+        let of_size = |objects: &[Arrived]| -> Vec<f64> {
+            let of_size = objects
+                .iter()
+                .filter(|object| transfers::is_in(object.bytes, x));
+            of_size.map(|object| object.took).collect()
+        };
+        let (bbr, cubic) = (of_size(&bbr), of_size(&cubic));
+        if bbr.len().min(cubic.len()) < FEW {
+            continue;
+        }
+        for y in transfers::between(&TIMES) {
+            let share = |times: &[f64]| {
+                let count = times
+                    .iter()
+                    .filter(|took| transfers::is_in(**took, y))
+                    .count();
+                count as f64 / times.len() as f64 * 100.0
+            };
+            let (bbr, cubic) = (share(&bbr), share(&cubic));
+            if bbr + cubic > 0.0 {
+                let label = format!("{:+.0}", bbr - cubic);
+                cells.push(Cell {
+                    x,
+                    y,
+                    amount: bbr - cubic,
+                    shade: (bbr - cubic) / STRONG,
+                    label,
+                });
+            }
+        }
+    }
+    let chart = Chart::new(
+        Axis::log("Size of the object", Unit::BYTES, 1e3, 1e8).with_ticks(SIZES),
+        Axis::log("Completion time", Unit::SECONDS, 0.05, 60.0).with_ticks(TIMES),
+    )
+    .with(Cells {
+        name: "BBR's share minus CUBIC's".into(),
+        unit: Unit::PERCENT,
+        cells,
+    });
+    Picture::new("", chart)
+}

@@ -1,0 +1,86 @@
+//! What became of objects.
+
+use super::seen::{self, Seen};
+use draw::{Axis, Unit};
+use record::Transfer;
+
+/// An object that arrived.
+#[derive(Debug, Clone, Copy)]
+pub struct Arrived {
+    pub bytes: f64,
+    /// How long it took, in seconds.
+    pub took: f64,
+}
+
+impl Arrived {
+    /// Its throughput in Mbit/s.
+    pub fn throughput(&self) -> f64 {
+        self.bytes * 8.0 / self.took / 1e6
+    }
+}
+
+/// The objects of a run that were asked for after the warmup, and arrived.
+pub fn of(seen: &Seen<'_>) -> Vec<Arrived> {
+    let record = seen.record();
+    let rows = record.transfers.rows.iter();
+    let arrived = |transfer: &Transfer| {
+        let took = transfer
+            .completed?
+            .saturating_sub(transfer.start)
+            .as_secs_f64();
+        let bytes = transfer.bytes.get() as f64;
+        (transfer.start >= record.scenario.warmup && took > 0.0).then_some(Arrived { bytes, took })
+    };
+    rows.filter_map(arrived).collect()
+}
+
+/// The throughputs of objects of at least so many bytes, in Mbit/s.
+pub fn throughputs(seen: &Seen<'_>, at_least: f64) -> Vec<f64> {
+    let objects = of(seen).into_iter();
+    let large = objects.filter(|object| object.bytes >= at_least);
+    large.map(|object| object.throughput()).collect()
+}
+
+/// The mean throughput of objects of at least so many bytes, in Mbit/s.
+pub fn mean_throughput(seen: &Seen<'_>, at_least: f64) -> f64 {
+    mean(&throughputs(seen, at_least))
+}
+
+/// The median time of these objects, in seconds.
+pub fn median_time(objects: impl IntoIterator<Item = Arrived>) -> f64 {
+    seen::median(objects.into_iter().map(|object| object.took))
+}
+
+/// Their mean time, in seconds.
+pub fn mean_time(objects: impl IntoIterator<Item = Arrived>) -> f64 {
+    let times: Vec<f64> = objects.into_iter().map(|object| object.took).collect();
+    mean(&times)
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+/// From each of these bounds to the next.
+pub fn between(bounds: &[f64]) -> impl Iterator<Item = (f64, f64)> {
+    bounds.iter().copied().zip(bounds.iter().copied().skip(1))
+}
+
+/// Whether a value is between two bounds; that at the upper one is not.
+pub fn is_in(value: f64, (from, to): (f64, f64)) -> bool {
+    value >= from && value < to
+}
+
+/// A logarithmic axis on which all of these have room.
+pub fn around(name: &str, unit: Unit, values: impl IntoIterator<Item = f64>) -> Axis {
+    let ends = values.into_iter().filter(|value| value.is_finite());
+    let (shortest, longest) = ends.fold((f64::INFINITY, 1.0), |(from, to): (f64, f64), value| {
+        (from.min(value), to.max(value))
+    });
+    Axis::log(
+        name,
+        unit,
+        (shortest * 0.9).min(longest / 2.0),
+        longest * 1.1,
+    )
+}

@@ -1,0 +1,204 @@
+//! Probes of hosts, in real time.
+
+use std::net::SocketAddr;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use congestion::ControllerKind;
+use quic::probe::Prober;
+use tokio::net::{TcpStream, lookup_host};
+use tokio::task::JoinSet;
+use tokio::time::{sleep_until, timeout};
+
+use super::row::Row;
+use super::spec::{Host, Over, Spec};
+use super::tcp;
+use lab::Cancel;
+use scenario::Controller;
+
+/// A probe may take as long as the interval, or this if that is longer.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// A connection to a host, with a controller.
+struct Line {
+    host: Host,
+    controller: Controller,
+    connection: Option<Connection>,
+}
+
+/// A connection that is kept open.
+enum Connection {
+    Tcp(TcpStream),
+    Quic(Prober),
+}
+
+/// Probes the hosts, round by round, and gives each round's rows to `keep` when it is whole. All hosts at the same time;
+/// a host's controllers one after the other, another one first in each round. A round that takes longer than the interval
+/// costs those that should have begun meanwhile. A probe that fails is a row with the reason; the next round connects
+/// again.
+///
+/// Ends after the spec's rounds, or once `cancel` is cancelled: a round that is not whole then is left out. Must be called
+/// within a tokio runtime.
+///
+/// # Errors
+///
+/// What `keep` says.
+pub async fn run_hosts<E>(
+    spec: &Spec,
+    hosts: &[Host],
+    first_round: u64,
+    cancel: &Cancel,
+    mut keep: impl FnMut(Vec<Row>) -> Result<(), E>,
+) -> Result<(), E> {
+    let begin = Instant::now();
+    let interval = Duration::from(spec.interval);
+    let line = |host: &Host, controller: &Controller| Line {
+        host: host.clone(),
+        controller: *controller,
+        connection: None,
+    };
+    let controllers = &spec.controllers;
+    let mut hosts: Vec<Vec<Line>> = hosts
+        .iter()
+        .map(|host| controllers.iter().map(|one| line(host, one)).collect())
+        .collect();
+    let count = spec.rounds.unwrap_or(u64::MAX);
+    let mut at = begin;
+    for round in (0..count).map(|round| first_round.saturating_add(round)) {
+        let due = async {
+            sleep_until(at.into()).await;
+            one_round(hosts, spec, round, begin).await
+        };
+        let rows = tokio::select! {
+            (lines, rows) = due => {
+                hosts = lines;
+                rows
+            }
+            () = cancel.cancelled() => return Ok(()),
+        };
+        keep(rows)?;
+        let late = at.elapsed().as_nanos() / interval.as_nanos().max(1);
+        at += interval * u32::try_from(late + 1).unwrap_or(u32::MAX);
+    }
+    Ok(())
+}
+
+/// Every host's turns; the lines again, and the rows, in the order of the hosts and turns.
+async fn one_round(
+    hosts: Vec<Vec<Line>>,
+    spec: &Spec,
+    round: u64,
+    begin: Instant,
+) -> (Vec<Vec<Line>>, Vec<Row>) {
+    // Tasks of their own, so that one host's bytes do not wait for another's to be written.
+    let mut turns = JoinSet::new();
+    for (place, mut lines) in hosts.into_iter().enumerate() {
+        let spec = spec.clone();
+        turns.spawn(async move {
+            let mut rows = Vec::new();
+            let first = usize::try_from(round % lines.len().max(1) as u64).unwrap_or_default();
+            lines.rotate_left(first);
+            for line in &mut lines {
+                rows.push(line.take_turn(&spec, round, begin).await);
+            }
+            lines.rotate_right(first);
+            (place, lines, rows)
+        });
+    }
+    let mut done = turns.join_all().await;
+    done.sort_by_key(|(place, ..)| *place);
+    let mut rows = Vec::new();
+    let lines = done.into_iter().map(|(_, lines, new)| {
+        rows.extend(new);
+        lines
+    });
+    (lines.collect(), rows)
+}
+
+impl Line {
+    async fn take_turn(&mut self, spec: &Spec, round: u64, begin: Instant) -> Row {
+        let is_first = self.connection.is_none();
+        let limit = Duration::from(spec.interval).max(PATIENCE);
+        let (mut at, mut now) = (begin.elapsed(), SystemTime::now());
+        let probed = timeout(limit, async {
+            let connection = match &mut self.connection {
+                Some(connection) => connection,
+                None => {
+                    let new = connect(&self.host, self.controller, spec.seed).await?;
+                    (at, now) = (begin.elapsed(), SystemTime::now());
+                    self.connection.insert(new)
+                }
+            };
+            connection.probe(spec.bytes.get()).await
+        });
+        let probed = match probed.await {
+            Ok(probed) => probed,
+            Err(_) => Err(format!("not done within {} s", limit.as_secs())),
+        };
+        if probed.is_err() {
+            self.connection = None;
+        }
+        let took = probed.as_ref().ok().copied();
+        let unix = now.duration_since(UNIX_EPOCH).unwrap_or_default();
+        Row {
+            round,
+            destination: self.host.name.clone(),
+            over: self.host.over.name().to_string(),
+            controller: self.controller.to_string(),
+            at_s: at.as_secs_f64(),
+            unix_ms: u64::try_from(unix.as_millis()).ok(),
+            bytes: spec.bytes.get(),
+            took_ms: took.map(|took| took.as_secs_f64() * 1e3),
+            goodput_bps: took.map(|took| spec.bytes.get() as f64 * 8.0 / took.as_secs_f64()),
+            is_first,
+            seed: None,
+            failure: probed.err(),
+        }
+    }
+}
+
+impl Connection {
+    async fn probe(&mut self, bytes: u64) -> Result<Duration, String> {
+        match self {
+            Connection::Tcp(stream) => {
+                let start = Instant::now();
+                let sent = tcp::send(stream, bytes).await;
+                sent.map(|()| start.elapsed())
+                    .map_err(|error| error.to_string())
+            }
+            Connection::Quic(prober) => {
+                let took = prober.probe(bytes).await;
+                took.map_err(|error| error.to_string())
+            }
+        }
+    }
+}
+
+async fn connect(host: &Host, controller: Controller, seed: u64) -> Result<Connection, String> {
+    let wrong = |reason: String| format!("cannot connect to {}: {reason}", host.address);
+    let address: Option<SocketAddr> = lookup_host(&host.address)
+        .await
+        .map_err(|error| wrong(error.to_string()))?
+        .next();
+    let address = address.ok_or_else(|| wrong("no such host".to_string()))?;
+    match host.over {
+        Over::Tcp => {
+            let stream = tcp::connect(address, controller.kernel_name(), &host.token).await;
+            stream
+                .map(Connection::Tcp)
+                .map_err(|error| wrong(error.to_string()))
+        }
+        Over::Quic(fingerprint) => {
+            let kind: ControllerKind = match controller {
+                Controller::Ours(kind) => kind,
+                Controller::Kernel(kernel) => {
+                    return Err(wrong(format!("QUIC has no {}", kernel.name())));
+                }
+            };
+            let controllers = quic::controller::factory(kind, seed, None);
+            let prober = Prober::connect(address, fingerprint, &host.token, controllers).await;
+            prober
+                .map(Connection::Quic)
+                .map_err(|error| wrong(error.to_string()))
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! How goodputs, and their ratio, are distributed over the destinations: figure 7 of the BBR paper for these ones.
+
+use super::results::Results;
+use draw::{Axis, Chart, Curve, Dash, GREEN, Look, Picture, Rule, Unit, cdf};
+
+/// The distribution of each controller's median goodput, and beside it that of the first one's over the second one's.
+pub fn picture(results: &Results, name: &str) -> Picture {
+    let destinations = results.destinations();
+    let goodputs = |place: usize| {
+        let medians = destinations
+            .iter()
+            .filter_map(move |one| one.goodput_bps.get(place).copied().flatten());
+        medians.map(|goodput| goodput / 1e6).collect::<Vec<f64>>()
+    };
+    let controllers = results.controllers();
+    let all: Vec<f64> = (0..controllers.len()).flat_map(goodputs).collect();
+    let share = || Axis::linear("Share of destinations", Unit::NONE, 0.0, 1.0);
+    let curves = controllers.iter().enumerate().map(|(place, controller)| {
+        let look = Look::of_controller(controller).wide(2.5);
+        Curve::new(controller.as_str(), look, cdf(goodputs(place)))
+    });
+    let goodput = Chart::new(
+        around("Median goodput", Unit::MEGABITS_PER_SECOND, &all),
+        share(),
+    );
+    let mut charts = vec![goodput.with_all(curves)];
+    let ratios = results.ratios();
+    if let [first, second, ..] = controllers {
+        let title = format!("{first}'s goodput over {second}'s");
+        let count = format!("{} destinations", ratios.len());
+        let look = Look::line(GREEN, Dash::Solid).wide(2.5);
+        charts.push(
+            Chart::new(around(&title, Unit::NONE, &ratios), share())
+                .with(Rule::vertical(1.0, "the same"))
+                .with(Curve::new(count, look, cdf(ratios))),
+        );
+    }
+    Picture::of(name, 2, 360.0, charts)
+}
+
+/// A logarithmic axis on which all of these, and one, have room.
+fn around(name: &str, unit: Unit, values: &[f64]) -> Axis {
+    let positive = values.iter().copied().filter(|value| *value > 0.0);
+    let lowest = positive.clone().fold(1.0, f64::min);
+    let highest = positive.fold(1.0, f64::max);
+    Axis::log(name, unit, lowest / 1.2, highest * 1.2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::probe::Row;
+
+    fn row(destination: &str, controller: &str, mega: Option<f64>) -> Row {
+        Row {
+            round: 0,
+            destination: destination.into(),
+            over: "sim".into(),
+            controller: controller.into(),
+            at_s: 0.0,
+            unix_ms: None,
+            bytes: 1_000,
+            took_ms: None,
+            goodput_bps: mega.map(|mega| mega * 1e6),
+            is_first: true,
+            seed: None,
+            failure: None,
+        }
+    }
+
+    #[test]
+    fn a_curve_for_each_controller_and_one_for_the_ratio() {
+        let mut results = Results::new(["bbr1", "cubic"].map(String::from));
+        results.add(&[
+            row("near", "bbr1", Some(80.0)),
+            row("near", "cubic", Some(40.0)),
+            row("far", "bbr1", Some(50.0)),
+            row("far", "cubic", Some(2.0)),
+            row("gone", "bbr1", Some(9.0)),
+            row("gone", "cubic", None),
+        ]);
+        let csv = picture(&results, "two paths").csv();
+        for point in [
+            "\"bbr1\",80,1,\n",
+            "\"cubic\",40,1,\n",
+            "\"2 destinations\",,1,25\n",
+        ] {
+            assert!(csv.contains(point), "{point} in {csv}");
+        }
+    }
+
+    #[test]
+    fn nothing_is_drawn_of_nothing() {
+        let svg = picture(&Results::new(["bbr1".to_string()]), "none").svg();
+        assert!(svg.contains("Share of destinations"));
+    }
+}

@@ -1,0 +1,88 @@
+//! The results for people, on a terminal.
+
+use super::results::Results;
+use report::{Columns, bits_per_sec};
+
+/// The shares of destinations whose ratios are told.
+const SHARES: [f64; 7] = [0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95];
+
+/// So many reasons of failures are told.
+const REASONS: usize = 10;
+
+/// One row a destination: the median goodput of each controller over the rounds, the ratio of the first two, and how many
+/// probes failed; then the distribution of the ratio over the destinations. All columns, or those
+/// that fit a terminal of `width` columns. Ends with a newline.
+pub fn table(results: &Results, width: Option<usize>) -> String {
+    let mut headings = vec!["destination".to_string()];
+    headings.extend(results.controllers().iter().cloned());
+    let ratio = match results.controllers() {
+        [first, second, ..] => Some(format!("{first} / {second}")),
+        _ => None,
+    };
+    headings.extend(ratio.clone());
+    headings.extend(["probes", "failed"].map(String::from));
+    let mut rows = Vec::new();
+    let none = || "–".to_string();
+    for destination in results.destinations() {
+        let mut row = vec![destination.name];
+        let goodputs = destination.goodput_bps.iter();
+        row.extend(goodputs.map(|goodput| goodput.map_or_else(none, bits_per_sec)));
+        if ratio.is_some() {
+            row.push(
+                destination
+                    .ratio
+                    .map_or_else(none, |ratio| format!("{ratio:.2}")),
+            );
+        }
+        let sum = |counts: &[u64]| counts.iter().sum::<u64>().to_string();
+        row.extend([sum(&destination.probes), sum(&destination.failed)]);
+        rows.push(row);
+    }
+    let columns = Columns {
+        spare: vec![headings.len() - 2],
+        headings,
+        rows,
+        text: vec![0],
+        absent: Vec::new(),
+        elsewhere: "--json has",
+    };
+    let mut text = columns.lines(width);
+    if let Some(ratio) = ratio {
+        let at = |share: f64| {
+            let found = results.ratio_at(share)?;
+            Some(format!("p{:.0} {found:.2}", share * 100.0))
+        };
+        let told: Vec<String> = SHARES.into_iter().filter_map(at).collect();
+        // One destination has no distribution.
+        if results.ratios().len() > 1 {
+            text += &format!(
+                "{ratio} by percentile of the destinations: {}\n",
+                told.join(", ")
+            );
+        }
+    }
+    text
+}
+
+/// Why probes failed: the first reasons, one line each, with how often. Each line ends with a newline.
+pub fn failures(results: &Results) -> String {
+    let mut lines = Vec::new();
+    for destination in results.destinations() {
+        let name = destination.name;
+        lines.extend(destination.failures.into_iter().map(|failed| {
+            let (controller, reason) = (failed.controller, failed.reason);
+            match failed.count {
+                1 => format!("failed: {name} {controller}: {reason}\n"),
+                count => format!("failed {count} times: {name} {controller}: {reason}\n"),
+            }
+        }));
+    }
+    let more = lines.len().saturating_sub(REASONS);
+    lines.truncate(REASONS);
+    match more {
+        0 => {}
+        1 => lines.push("and 1 more reason\n".to_owned()),
+        more => lines.push(format!("and {more} more reasons\n")),
+    }
+    lines.concat()
+}

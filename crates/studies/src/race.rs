@@ -1,0 +1,215 @@
+//! The same payload over the same path, once a controller.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::PathBuf;
+use std::thread;
+
+use congestion::ControllerKind;
+use units::{Bytes, Duration, Rate, Ratio};
+
+use lab::Cancel;
+use lab::Engine;
+use lab::EngineError;
+use lab::Progress;
+use lab::Quic;
+use record::Record;
+use scenario::{BufferSpec, FlowSpec, HostSpec, LinkSpec, PathSpec, Scenario};
+
+/// A race: one lane a controller, all at the same time.
+#[derive(Debug, Clone)]
+pub struct Race {
+    /// The path, the same for all.
+    pub path: PathSpec,
+    /// Who runs: one lane each, in this order.
+    pub controllers: Vec<ControllerKind>,
+    /// What each of them carries.
+    pub payload: Payload,
+    /// When it ends at the latest; without it, when everything has arrived.
+    pub duration: Option<Duration>,
+    /// How much of the beginning the summaries leave out.
+    pub warmup: Duration,
+    /// What all random choices derive from. Lanes on paths of their own have the same.
+    pub seed: u64,
+    /// Whether the lanes share one bottleneck instead of having each its own path.
+    pub share: bool,
+}
+
+/// What each lane carries.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Payload {
+    /// So much noise, made on the fly.
+    Noise(Bytes),
+    /// A file, kept in memory while the race is on.
+    File(PathBuf),
+    /// Noise until the end; the race then needs a duration.
+    Endless,
+}
+
+impl Default for Race {
+    /// 8 MiB over 20 Mbit/s with an RTprop of 40 ms, a buffer of 8 BDP and 1 % of random loss, by `bbr1` and `cubic`.
+    fn default() -> Race {
+        Race {
+            path: PathSpec {
+                rtt: Duration::from_millis(40),
+                data: LinkSpec {
+                    rate: Some(Rate::from_bits_per_sec(20_000_000)),
+                    buffer: Some(BufferSpec::Bdp { thousandths: 8_000 }),
+                    loss: path::Loss::Independent(Ratio::new(1, 100)),
+                    ..LinkSpec::default()
+                },
+                ..PathSpec::default()
+            },
+            controllers: vec![ControllerKind::Bbr1, ControllerKind::Cubic],
+            payload: Payload::Noise(Bytes::new(8 << 20)),
+            duration: None,
+            warmup: Duration::ZERO,
+            seed: 1,
+            share: false,
+        }
+    }
+}
+
+/// Why there was no race.
+#[derive(Debug, thiserror::Error)]
+pub enum RaceError {
+    /// The file cannot be read.
+    #[error("cannot read {}: {source}", .file.display())]
+    File {
+        /// The file.
+        file: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The file is empty, or too large to be kept in memory.
+    #[error("{} is {reason}", .file.display())]
+    Unsuitable {
+        /// The file.
+        file: PathBuf,
+        /// What is wrong with it.
+        reason: &'static str,
+    },
+    /// A lane failed.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+}
+
+/// The largest file that is raced.
+const MAX_FILE: u64 = 1 << 30;
+
+impl Race {
+    /// Runs the race and blocks meanwhile. `watch` is told of every lane some twenty times a second
+    /// ([`Progress::flow`] is the lane), from threads of the engine. Cancelled, it returns what there is by then.
+    ///
+    /// The records are one a lane; or one with all lanes as its flows, if they share the path.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be used, the path or the race makes no sense, or a lane failed; the other lanes are ended then.
+    pub fn run(
+        &self,
+        watch: &(dyn Fn(Progress) + Sync),
+        cancel: &Cancel,
+    ) -> Result<Vec<Record>, RaceError> {
+        let (engine, bytes) = match &self.payload {
+            Payload::Noise(bytes) => (Quic::new(), Some(*bytes)),
+            Payload::Endless => (Quic::new(), None),
+            Payload::File(file) => {
+                let data = read(file)?;
+                let bytes = Bytes::new(data.len() as u64);
+                (Quic::carrying(data.into()), Some(bytes))
+            }
+        };
+        let scenarios = self.scenarios(bytes);
+        // All lanes together, before the first one starts.
+        engine.check(&self.scenario(self.flows(bytes)))?;
+        // The end of one lane by an error ends the others, and not what else the caller cancels.
+        let cancel = cancel.child_token();
+        let results = thread::scope(|scope| {
+            let lanes: Vec<_> = (0..)
+                .zip(&scenarios)
+                .map(|(lane, scenario)| {
+                    let (engine, cancel) = (&engine, &cancel);
+                    scope.spawn(move || {
+                        let place = |progress: Progress| {
+                            watch(Progress {
+                                flow: lane + progress.flow,
+                                ..progress
+                            });
+                        };
+                        let record = engine.run(scenario, &place, cancel);
+                        if record.is_err() {
+                            cancel.cancel();
+                        }
+                        record
+                    })
+                })
+                .collect();
+            let joined = lanes.into_iter().map(|lane| match lane.join() {
+                Ok(record) => record,
+                Err(panic) => std::panic::resume_unwind(panic),
+            });
+            joined.collect::<Vec<_>>()
+        });
+        let records: Result<Vec<Record>, EngineError> = results.into_iter().collect();
+        Ok(records?)
+    }
+
+    /// The race as scenarios: one a lane, or one for all.
+    fn scenarios(&self, bytes: Option<Bytes>) -> Vec<Scenario> {
+        let flows = self.flows(bytes);
+        match self.share {
+            true => vec![self.scenario(flows)],
+            false => flows
+                .into_iter()
+                .map(|flow| self.scenario(vec![flow]))
+                .collect(),
+        }
+    }
+
+    fn flows(&self, bytes: Option<Bytes>) -> Vec<FlowSpec> {
+        let flows = self.controllers.iter().map(|controller| FlowSpec {
+            bytes,
+            ..FlowSpec::new((*controller).into())
+        });
+        flows.collect()
+    }
+
+    fn scenario(&self, flows: Vec<FlowSpec>) -> Scenario {
+        Scenario {
+            name: "race".to_string(),
+            duration: self.duration,
+            warmup: self.warmup,
+            seed: self.seed,
+            path: self.path.clone(),
+            next: Vec::new(),
+            host: HostSpec::UNSET,
+            flows,
+        }
+    }
+}
+
+fn read(file: &PathBuf) -> Result<Vec<u8>, RaceError> {
+    let failed = |source| RaceError::File {
+        file: file.clone(),
+        source,
+    };
+    let unsuitable = |reason| RaceError::Unsuitable {
+        file: file.clone(),
+        reason,
+    };
+    let mut data = Vec::new();
+    let opened = File::open(file).map_err(failed)?;
+    // One byte more than allowed tells a file that is too large from one that just fits, whatever it is.
+    opened
+        .take(MAX_FILE + 1)
+        .read_to_end(&mut data)
+        .map_err(failed)?;
+    match data.len() as u64 {
+        0 => Err(unsuitable("empty; there is nothing to race with")),
+        size if size > MAX_FILE => Err(unsuitable(
+            "larger than 1 GiB, the most that a race keeps in memory",
+        )),
+        _ => Ok(data),
+    }
+}

@@ -1,0 +1,212 @@
+//! Where files of scenarios are: in a directory, or in the program.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use include_dir::{Dir, include_dir};
+
+use scenario::nearest;
+
+/// Fullpipe's own scenarios, so that a program that was installed needs no checkout.
+static BUILT_IN: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../scenarios");
+
+/// The largest file that is read: a scenario of that size would be a mistake.
+const LARGEST: u64 = 16 << 20;
+
+/// Where files of scenarios are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Shelf {
+    /// In the program: a directory of Fullpipe's `scenarios/`.
+    BuiltIn(&'static str),
+    /// In a directory.
+    Directory(PathBuf),
+}
+
+/// What a file says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Text {
+    /// The file's name without `.toml`.
+    pub name: String,
+    /// The file, for people.
+    pub place: String,
+    /// What it says.
+    pub text: String,
+    /// What files that it names are relative to.
+    pub directory: PathBuf,
+}
+
+/// Why a file cannot be had. Prints as one line.
+#[derive(Debug, thiserror::Error)]
+pub enum ShelfError {
+    /// There is no such file.
+    #[error("there is no {name} in {place}{hint}")]
+    Unknown {
+        /// What was asked for.
+        name: String,
+        /// Where.
+        place: String,
+        /// The nearest name that there is.
+        hint: String,
+    },
+    /// There are no files.
+    #[error("{0}: there are no scenarios in it, no *.toml")]
+    Empty(String),
+    /// It cannot be read.
+    #[error("cannot read {}: {source}", .path.display())]
+    File {
+        /// What.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+impl Shelf {
+    /// The directory `name` of Fullpipe's own scenarios, as they were when the program was built.
+    pub const fn built_in(name: &'static str) -> Shelf {
+        Shelf::BuiltIn(name)
+    }
+
+    /// The directory that was asked for, or else `name` of Fullpipe's own.
+    pub fn or_built_in(directory: Option<&Path>, name: &'static str) -> Shelf {
+        directory.map_or(Shelf::BuiltIn(name), |directory| {
+            Shelf::Directory(directory.to_owned())
+        })
+    }
+
+    /// What people call it.
+    pub fn place(&self) -> String {
+        match self {
+            Shelf::BuiltIn(name) => format!("scenarios/{name} (built in)"),
+            Shelf::Directory(directory) => directory.display().to_string(),
+        }
+    }
+
+    /// The names of its files, without `.toml`, in order.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be read, or has none.
+    pub fn names(&self) -> Result<Vec<String>, ShelfError> {
+        let paths: Vec<PathBuf> = match self {
+            Shelf::BuiltIn(name) => built_in(name)
+                .into_iter()
+                .flat_map(Dir::files)
+                .map(|file| file.path().to_owned())
+                .collect(),
+            Shelf::Directory(directory) => fs::read_dir(directory)
+                .and_then(|entries| entries.map(|entry| Ok(entry?.path())).collect())
+                .map_err(|source| ShelfError::File {
+                    path: directory.clone(),
+                    source,
+                })?,
+        };
+        let is_toml = |path: &&PathBuf| path.extension().is_some_and(|is| is == "toml");
+        let stem = |path: &PathBuf| Some(path.file_stem()?.to_str()?.to_owned());
+        let mut names: Vec<String> = paths.iter().filter(is_toml).filter_map(stem).collect();
+        names.sort();
+        match names.is_empty() {
+            true => Err(ShelfError::Empty(self.place())),
+            false => Ok(names),
+        }
+    }
+
+    /// The file `name`.toml.
+    ///
+    /// # Errors
+    ///
+    /// There is none, or it cannot be read.
+    pub fn get(&self, name: &str) -> Result<Text, ShelfError> {
+        let names = self.names()?;
+        if !names.iter().any(|known| known == name) {
+            let known: Vec<&str> = names.iter().map(String::as_str).collect();
+            let near = nearest(name, &known);
+            return Err(ShelfError::Unknown {
+                name: name.to_owned(),
+                place: self.place(),
+                hint: near.map_or(String::new(), |near| format!("; did you mean {near}?")),
+            });
+        }
+        let file = format!("{name}.toml");
+        let (place, text, directory) = match self {
+            Shelf::BuiltIn(of) => {
+                let path = Path::new(of).join(file);
+                let file = BUILT_IN.get_file(&path);
+                let text = file.and_then(|file| file.contents_utf8());
+                let place = format!("scenarios/{} (built in)", path.display());
+                (place, text.unwrap_or_default().to_owned(), PathBuf::new())
+            }
+            Shelf::Directory(directory) => {
+                let path = directory.join(file);
+                let text = read(&path).map_err(|source| ShelfError::File {
+                    path: path.clone(),
+                    source,
+                })?;
+                (path.display().to_string(), text, directory.clone())
+            }
+        };
+        Ok(Text {
+            name: name.to_owned(),
+            place,
+            text,
+            directory,
+        })
+    }
+
+    /// All files, in the order of their names.
+    ///
+    /// # Errors
+    ///
+    /// There are none, or one of them cannot be read.
+    pub fn all(&self) -> Result<Vec<Text>, ShelfError> {
+        self.names()?.iter().map(|name| self.get(name)).collect()
+    }
+}
+
+/// A directory of those built in; without a name, the one that they are all in.
+fn built_in(name: &str) -> Option<&'static Dir<'static>> {
+    match name {
+        "" => Some(&BUILT_IN),
+        name => BUILT_IN.get_dir(name),
+    }
+}
+
+fn read(path: &Path) -> io::Result<String> {
+    if fs::metadata(path)?.len() > LARGEST {
+        let reason = format!("is larger than {} MiB", LARGEST >> 20);
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, reason));
+    }
+    fs::read_to_string(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_built_in_is_there_by_name() {
+        let shelf = Shelf::built_in("sweeps");
+        let names = shelf.names().unwrap();
+        assert!(names.contains(&"buffer-sweep".to_owned()), "{names:?}");
+        let text = shelf.get("buffer-sweep").unwrap();
+        assert!(text.text.contains("128kbit"), "{text:?}");
+        let error = shelf.get("bufer-sweep").unwrap_err().to_string();
+        assert!(error.ends_with("did you mean buffer-sweep?"), "{error}");
+        assert!(Shelf::built_in("nothing").names().is_err());
+    }
+
+    #[test]
+    fn a_directory_is_read_in_the_order_of_names() {
+        let directory = tempfile::tempdir().unwrap();
+        for (name, text) in [("b.toml", "two"), ("a.toml", "one"), ("c.txt", "")] {
+            fs::write(directory.path().join(name), text).unwrap();
+        }
+        let shelf = Shelf::or_built_in(Some(directory.path()), "sweeps");
+        let texts = shelf.all().unwrap();
+        let said: Vec<_> = texts.iter().map(|of| (&*of.name, &*of.text)).collect();
+        assert_eq!(said, [("a", "one"), ("b", "two")]);
+        fs::write(directory.path().join("d.toml"), b"\xff").unwrap();
+        assert!(matches!(shelf.all(), Err(ShelfError::File { .. })));
+    }
+}

@@ -1,0 +1,223 @@
+//! What a sweep varies: fields of the scenario and the values that they take.
+
+use super::quantity::{Quantity, Unit};
+use scenario::ScenarioError;
+use scenario::value::{Entry, Value};
+
+/// The most values that a range may have; a list may have as many as somebody writes down.
+const MAX_STEPS: u64 = 1000;
+
+/// The keys of a range.
+const RANGE: [&str; 4] = ["from", "to", "steps", "scale"];
+
+/// One or more fields of the scenario that vary together, and their values.
+#[derive(Debug, Clone)]
+pub struct Axis {
+    /// The fields, such as `path.loss` and `flow.0.controller`.
+    pub fields: Vec<String>,
+    /// Values of all the fields, in the order of the fields.
+    pub(super) rows: Vec<Vec<Value>>,
+    /// Its line in the sweep's text.
+    pub(super) line: Option<usize>,
+    /// Whether the values are a range with even ratios.
+    pub(super) is_log: bool,
+}
+
+impl Axis {
+    /// How many values it has.
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Whether it has no values; none that was read has.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// The values as text, in the order of the fields.
+    pub fn labels(&self, row: usize) -> impl Iterator<Item = String> {
+        self.rows.get(row).into_iter().flatten().map(label)
+    }
+
+    /// The values of one of its fields, as text.
+    pub(super) fn values(&self, field: &str) -> Vec<String> {
+        let place = self.fields.iter().position(|of| of == field);
+        let rows = self.rows.iter();
+        rows.filter_map(|row| row.get(place?).map(label)).collect()
+    }
+
+    /// Leaves out the rows in which the field has none of these values.
+    pub(super) fn keep(&mut self, field: &str, values: &[Value]) -> Result<(), ScenarioError> {
+        let Some(place) = self.fields.iter().position(|of| of == field) else {
+            return Ok(());
+        };
+        let has = |row: &Vec<Value>, wanted: &str| {
+            row.get(place).is_some_and(|value| label(value) == wanted)
+        };
+        let wanted: Vec<String> = values.iter().map(label).collect();
+        self.rows
+            .retain(|row| wanted.iter().any(|wanted| has(row, wanted)));
+        match self.rows.is_empty() {
+            true => Err(ScenarioError::new("", "has none of these values")),
+            false => Ok(()),
+        }
+    }
+
+    /// The axes in `[axes]`: a list of values or a range for each field. A field is named by its path, in quotes or as
+    /// tables in tables.
+    pub(super) fn read_all(entries: &[Entry]) -> Result<Vec<Axis>, ScenarioError> {
+        let mut axes = Vec::new();
+        read_into(&mut axes, "", entries)?;
+        axes.iter().try_for_each(Axis::check_distinct)?;
+        Ok(axes)
+    }
+
+    /// The axis in one `[[together]]`: lists of equal length.
+    pub(super) fn read_together(value: &Value) -> Result<Axis, ScenarioError> {
+        let entries = value.entries("a table of lists")?;
+        let mut fields = Vec::new();
+        read_into(&mut fields, "", entries)?;
+        let mut fields = fields.into_iter();
+        let Some(mut axis) = fields.next() else {
+            return Err(ScenarioError::new("", "varies nothing; give it two lists"));
+        };
+        for other in fields {
+            if other.len() != axis.len() {
+                let reason = format!(
+                    "has {} values, but {} has {}; what varies together has equally many",
+                    other.len(),
+                    axis.fields.join(" and "),
+                    axis.len()
+                );
+                return Err(on_line(
+                    other.line,
+                    ScenarioError::new(other.fields.join("."), reason),
+                ));
+            }
+            axis.fields.extend(other.fields);
+            for (row, more) in axis.rows.iter_mut().zip(other.rows) {
+                row.extend(more);
+            }
+        }
+        axis.check_distinct()?;
+        Ok(axis)
+    }
+
+    /// Whether no two of its rows are the same.
+    fn check_distinct(&self) -> Result<(), ScenarioError> {
+        let mut seen = std::collections::HashSet::new();
+        let rows = (0..self.len()).map(|row| self.labels(row).collect::<Vec<_>>());
+        let twice = rows.into_iter().find(|row| !seen.insert(row.clone()));
+        twice.map_or(Ok(()), |row| {
+            let reason = format!("has {} twice; once is enough", row.join(" "));
+            let error = ScenarioError::new(self.fields.join(" and "), reason);
+            Err(on_line(self.line, error))
+        })
+    }
+}
+
+fn read_into(axes: &mut Vec<Axis>, prefix: &str, entries: &[Entry]) -> Result<(), ScenarioError> {
+    for entry in entries {
+        let field = format!("{prefix}{}", entry.key);
+        let is_range = |inner: &[Entry]| {
+            inner
+                .iter()
+                .any(|entry| RANGE.contains(&entry.key.as_str()))
+        };
+        let values = match &entry.value {
+            Value::List(values) => Ok((values.clone(), false)),
+            Value::Table(inner) if is_range(inner) => range(&entry.value),
+            Value::Table(inner) => {
+                read_into(axes, &format!("{field}."), inner)?;
+                continue;
+            }
+            Value::Scalar(text) => Err(ScenarioError::new(
+                "",
+                format!(
+                    "is one value; write a list such as [\"{text}\"], or replace it in the scenario"
+                ),
+            )),
+        };
+        let (values, is_log) = values
+            .and_then(|(values, is_log)| match values.is_empty() {
+                true => Err(ScenarioError::new("", "has no values; give it one or more")),
+                false => Ok((values, is_log)),
+            })
+            .map_err(|error| on_line(entry.line, error.within(&field)))?;
+        axes.push(Axis {
+            fields: vec![field],
+            rows: values.into_iter().map(|value| vec![value]).collect(),
+            line: entry.line,
+            is_log,
+        });
+    }
+    Ok(())
+}
+
+/// `{ from = "1mbit", to = "1gbit", steps = 7, scale = "log" }`.
+fn range(value: &Value) -> Result<(Vec<Value>, bool), ScenarioError> {
+    let example = "{ from = \"1mbit\", to = \"1gbit\", steps = 7 }";
+    let fields = value.fields(example, &RANGE)?;
+    let text = |value: &Value| value.text("a value such as 1mbit").map(str::to_string);
+    let (from, to) = (fields.required("from", text)?, fields.required("to", text)?);
+    let steps = fields.required("steps", |steps| match steps.whole()? {
+        2..=MAX_STEPS => steps.parse::<u32>(),
+        _ => Err(steps.wrong("steps are no range; give 2 to 1000")),
+    })?;
+    let is_log = fields.optional("scale", |scale| match scale.text("linear or log")? {
+        "linear" => Ok(false),
+        "log" => Ok(true),
+        _ => Err(scale.wrong("is no known scale; known: linear, log")),
+    })?;
+    let is_log = is_log.unwrap_or(false);
+    let Some(texts) = Quantity::between(&from, &to, steps, is_log) else {
+        let zero = Quantity::parse(&from).is_some_and(|from| from.value() <= 0.0)
+            || Quantity::parse(&to).is_some_and(|to| to.value() <= 0.0);
+        let reason = match is_log && zero {
+            true => "a range on a log scale cannot touch zero".to_string(),
+            false => format!(
+                "there is nothing between {from} and {to}; give two numbers with units of a kind, or a list"
+            ),
+        };
+        return Err(ScenarioError::new("", reason));
+    };
+    Ok((texts.into_iter().map(Value::Scalar).collect(), is_log))
+}
+
+pub(super) fn on_line(line: Option<usize>, mut error: ScenarioError) -> ScenarioError {
+    error.line = error.line.or(line);
+    error
+}
+
+/// A value as text: a table is `kind=codel,target=5ms`, as in an option.
+pub(crate) fn label(value: &Value) -> String {
+    match value {
+        Value::Scalar(text) => text.clone(),
+        Value::Table(entries) => {
+            let parts = entries
+                .iter()
+                .map(|entry| format!("{}={}", entry.key, label(&entry.value)));
+            parts.collect::<Vec<_>>().join(",")
+        }
+        Value::List(values) => {
+            let parts: Vec<String> = values.iter().map(label).collect();
+            format!("[{}]", parts.join(","))
+        }
+    }
+}
+
+/// The values of one field as numbers, if all of them are, and of a kind: zero is of any.
+pub fn numbers<'t>(texts: impl Iterator<Item = &'t str>) -> Option<(Unit, Vec<f64>)> {
+    let quantities: Vec<Quantity> = texts.map(Quantity::parse).collect::<Option<_>>()?;
+    let is_bare_zero =
+        |quantity: &&Quantity| quantity.unit() == Unit::Plain && quantity.value() == 0.0;
+    let unit = quantities
+        .iter()
+        .find(|quantity| !is_bare_zero(quantity))
+        .map_or(Unit::Plain, Quantity::unit);
+    let is_alike = |quantity: &Quantity| quantity.unit() == unit || is_bare_zero(&quantity);
+    quantities
+        .iter()
+        .all(is_alike)
+        .then(|| (unit, quantities.iter().map(Quantity::value).collect()))
+}

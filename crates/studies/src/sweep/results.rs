@@ -1,0 +1,161 @@
+//! The results of a sweep, put together: for each point and controller, every metric over the repeats.
+
+use std::collections::HashSet;
+
+use serde_json::{Map, Value, json};
+
+use super::execute::Failed;
+use super::metric::Metric;
+use super::plan::{Plan, Point};
+use super::spread::Spread;
+use super::store::Store;
+
+/// The flows of one controller at one point, over all repeats.
+#[derive(Debug, Clone)]
+pub struct Group {
+    /// The point's place among the plan's points.
+    pub point: usize,
+    /// The controller's name.
+    pub controller: String,
+    /// How many runs there are.
+    pub runs: usize,
+    /// The metrics, in the order of [`Metric::ALL`]; nothing where no run tells.
+    metrics: Vec<Option<Spread>>,
+}
+
+impl Group {
+    /// A metric over the repeats; nothing if no run tells.
+    pub fn metric(&self, metric: Metric) -> Option<Spread> {
+        let place = Metric::ALL.iter().position(|other| *other == metric)?;
+        *self.metrics.get(place)?
+    }
+}
+
+/// What is known of a sweep's points.
+#[derive(Debug)]
+pub struct Results<'p> {
+    /// The plan.
+    pub plan: &'p Plan,
+    /// What ran it.
+    pub engine: lab::EngineKind,
+    /// Every point's controllers, in the order of the points and of the controllers' flows.
+    pub groups: Vec<Group>,
+    /// Whether the points tell the controllers: no run has more than one.
+    pub has_one_controller: bool,
+    /// Whether any run has several flows.
+    pub has_several_flows: bool,
+}
+
+impl<'p> Results<'p> {
+    /// The results of the plan that the store has.
+    pub fn new(plan: &'p Plan, engine: lab::EngineKind, store: &Store) -> Results<'p> {
+        let mut groups = Vec::new();
+        let (mut has_one_controller, mut has_several_flows) = (true, false);
+        // The runs of a point follow one another.
+        for runs in plan.runs.chunk_by(|one, next| one.point == next.point) {
+            let place = runs.first().map_or(0, |run| run.point);
+            let summaries: Vec<&Value> =
+                runs.iter().filter_map(|run| store.get(&run.key)).collect();
+            let mut controllers: Vec<&str> = Vec::new();
+            for summary in &summaries {
+                let found = controllers_of(summary);
+                has_several_flows |= found.len() > 1;
+                for controller in found {
+                    if !controllers.contains(&controller) {
+                        controllers.push(controller);
+                    }
+                }
+            }
+            has_one_controller &= controllers.len() <= 1;
+            groups.extend(controllers.iter().map(|controller| {
+                let spread = |metric: Metric| {
+                    let values = summaries
+                        .iter()
+                        .filter_map(|run| metric.of(run, controller));
+                    Spread::of(values.collect())
+                };
+                Group {
+                    point: place,
+                    controller: controller.to_string(),
+                    runs: summaries.len(),
+                    metrics: Metric::ALL.map(spread).to_vec(),
+                }
+            }));
+        }
+        Results {
+            plan,
+            engine,
+            groups,
+            has_one_controller,
+            has_several_flows,
+        }
+    }
+
+    /// The fields that tell the groups apart, beside the controller: those that only name the one controller of each run
+    /// are left out.
+    pub fn fields(&self) -> Vec<usize> {
+        let fields = self.plan.fields.iter().enumerate();
+        let is_needed = |(_, field): &(usize, &String)| {
+            !(self.has_one_controller && field.ends_with("controller"))
+        };
+        fields.filter(is_needed).map(|(place, _)| place).collect()
+    }
+
+    /// The group's point.
+    pub fn point(&self, group: &Group) -> Option<&Point> {
+        self.plan.points.get(group.point)
+    }
+
+    /// The results as one JSON object: `sweep`, `engine`, `runs` (how many there should be), `failed` and `points`, of
+    /// which each has the values of the fields, the controller, how many runs there are of it, and the metrics with
+    /// their median, smallest and largest value.
+    pub fn json(&self, failed: &[Failed]) -> Value {
+        let points: Vec<Value> = self.groups.iter().map(|group| self.group(group)).collect();
+        let failed = failed.iter().filter_map(|failed| {
+            let run = self.plan.runs.get(failed.run)?;
+            Some(json!({ "run": self.plan.name(run), "reason": failed.reason }))
+        });
+        json!({
+            "sweep": self.plan.name,
+            "engine": self.engine.name(),
+            "runs": self.plan.runs.len(),
+            "failed": failed.collect::<Vec<_>>(),
+            "points": points,
+        })
+    }
+
+    fn group(&self, group: &Group) -> Value {
+        let values = self.point(group).map(|point| &point.values);
+        let values: Map<String, Value> = self
+            .plan
+            .fields
+            .iter()
+            .zip(values.into_iter().flatten())
+            .map(|(field, value)| (field.clone(), value.clone().into()))
+            .collect();
+        let mut object = Map::new();
+        object.insert("values".into(), values.into());
+        object.insert("controller".into(), group.controller.clone().into());
+        object.insert("runs".into(), group.runs.into());
+        for metric in Metric::ALL {
+            object.insert(metric.name().into(), json!(group.metric(metric)));
+        }
+        object.into()
+    }
+}
+
+/// The controller of each flow, in order.
+fn controllers_of(summary: &Value) -> Vec<&str> {
+    let flows = summary.get("flows").and_then(Value::as_array);
+    let names = flows
+        .into_iter()
+        .flatten()
+        .filter_map(|flow| flow.get("controller")?.as_str());
+    names.collect()
+}
+
+/// The texts without repetitions, in order.
+pub(super) fn distinct<'t>(texts: impl Iterator<Item = &'t str>) -> Vec<&'t str> {
+    let mut seen = HashSet::new();
+    texts.filter(|text| seen.insert(*text)).collect()
+}

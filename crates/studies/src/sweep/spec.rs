@@ -1,0 +1,405 @@
+//! SWEEP.toml.
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use super::axis::{Axis, on_line};
+use super::metric::Metric;
+use super::plan::{MAX_RUNS, Point};
+use scenario::value::{self, Entry, Value};
+use scenario::{Draft, ScenarioError};
+
+/// A scenario, the fields of it that vary, and how often each combination is run.
+#[derive(Debug, Clone)]
+pub struct Sweep {
+    /// `name`: what people call it; the scenario's name if not given.
+    pub name: Option<String>,
+    /// `engine`: what runs it.
+    pub engine: lab::EngineKind,
+    /// `repeats`: how often each point is run, each time with another seed; once if not given.
+    pub repeats: u64,
+    /// `[axes]`, then each `[[together]]`.
+    pub axes: Vec<Axis>,
+    /// `[plot]`: what the page shows first.
+    pub plot: PlotSpec,
+    /// `scenario`: what all points have in common.
+    base: Draft,
+    /// The file that the scenario is in, if it is not in the sweep's own text.
+    base_file: Option<PathBuf>,
+}
+
+/// `[plot]`: what the page shows first. What is not given is chosen to suit the axes.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PlotSpec {
+    /// `y`: what is plotted.
+    pub y: Metric,
+    /// `x`: the field that it is plotted against.
+    pub x: Option<String>,
+    /// `scale`: how x is drawn.
+    pub scale: Option<Scale>,
+}
+
+/// How an axis of a plot is drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scale {
+    /// Equal distances are equal differences.
+    Linear,
+    /// Equal distances are equal ratios.
+    Log,
+    /// The values one beside the other, whatever they are.
+    Even,
+}
+
+impl Scale {
+    /// Its name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Scale::Linear => "linear",
+            Scale::Log => "log",
+            Scale::Even => "even",
+        }
+    }
+}
+
+impl FromStr for Scale {
+    type Err = &'static str;
+    fn from_str(name: &str) -> Result<Scale, &'static str> {
+        let all = [Scale::Linear, Scale::Log, Scale::Even];
+        let found = all.into_iter().find(|scale| scale.name() == name);
+        found.ok_or("unknown scale; known: linear, log, even")
+    }
+}
+
+/// Why a sweep cannot be run. Prints as one line.
+#[derive(Debug, thiserror::Error)]
+pub enum SweepError {
+    /// The sweep's text makes no sense.
+    #[error(transparent)]
+    Text(#[from] ScenarioError),
+    /// The file that the scenario is in makes no sense.
+    #[error("scenario {}: {error}", .file.display())]
+    Base {
+        /// The file.
+        file: PathBuf,
+        /// What is wrong with it.
+        error: ScenarioError,
+    },
+    /// A point's scenario makes no sense.
+    #[error("{place}{error}")]
+    Point {
+        /// The line and the value of the axis that is to blame, or the values of the point.
+        place: String,
+        /// What is wrong with it.
+        error: ScenarioError,
+        /// The replaced field that is to blame, if one is.
+        culprit: Option<String>,
+    },
+    /// The grid is too large.
+    #[error("these axes and repeats are more than {MAX_RUNS} runs; give fewer values")]
+    TooMany,
+    /// A file cannot be read.
+    #[error("cannot read {}: {source}", .file.display())]
+    File {
+        /// The file.
+        file: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+impl Sweep {
+    /// The keys of a sweep.
+    pub const KEYS: [&str; 7] = [
+        "name", "scenario", "engine", "repeats", "axes", "together", "plot",
+    ];
+
+    /// Reads a sweep from `text`; a scenario's file, and a trace in a scenario of the text, are relative to `directory`.
+    ///
+    /// # Errors
+    ///
+    /// The text, or the file that it names, makes no sense. Points are not checked yet.
+    pub fn parse(text: &str, directory: &Path) -> Result<Sweep, SweepError> {
+        Sweep::read(&Value::from_toml(text)?, directory)
+    }
+
+    /// As [`Sweep::parse`], from what the text says.
+    pub(crate) fn read(entries: &[Entry], directory: &Path) -> Result<Sweep, SweepError> {
+        let numbered = |mut error: ScenarioError| {
+            let line = value::line_of(entries, &error.field);
+            error.line = error.line.or(line);
+            error
+        };
+        if let Some(entry) = entries
+            .iter()
+            .find(|entry| !Sweep::KEYS.contains(&entry.key.as_str()))
+        {
+            let error = ScenarioError::unknown_key(&entry.key, &Sweep::KEYS).within(&entry.key);
+            return Err(numbered(error).into());
+        }
+        let entry = |key: &str| entries.iter().find(|entry| entry.key == key);
+        let (base, base_file) = match entry("scenario").map(|entry| &entry.value) {
+            None => {
+                let reason = "is missing; name a scenario's file, or give it as [scenario]";
+                return Err(ScenarioError::new("scenario", reason).into());
+            }
+            Some(Value::Table(inner)) => (Draft::new(inner.clone(), directory), None),
+            Some(name) => {
+                let name = name
+                    .text("the name of a file, or [scenario]")
+                    .map_err(|error| numbered(error.within("scenario")))?;
+                let file = directory.join(name);
+                let base = Draft::load(&file).map_err(|error| match error.line {
+                    // What cannot be read is a wrong name.
+                    None => SweepError::Text(numbered(error.within("scenario"))),
+                    Some(_) => SweepError::Base {
+                        file: file.clone(),
+                        error,
+                    },
+                })?;
+                (base, Some(file))
+            }
+        };
+        let mut sweep = Sweep {
+            base_file,
+            ..Sweep::alone(base)
+        };
+        for entry in entries {
+            let assigned = sweep.assign(entry);
+            assigned.map_err(|error| numbered(error.within(&entry.key)))?;
+        }
+        sweep.check_axes()?;
+        if let Some(x) = &sweep.plot.x
+            && !sweep.fields().any(|field| field == x)
+        {
+            let reason = format!("{x} is no field of an axis");
+            return Err(numbered(ScenarioError::new("plot.x", reason)).into());
+        }
+        Ok(sweep)
+    }
+
+    /// A scenario alone: one point, at which nothing varies.
+    pub(crate) fn alone(base: Draft) -> Sweep {
+        Sweep {
+            name: None,
+            engine: lab::EngineKind::default(),
+            repeats: 1,
+            axes: Vec::new(),
+            plot: PlotSpec::default(),
+            base,
+            base_file: None,
+        }
+    }
+
+    /// Replaces a field of the scenario that all points have in common, before the axes do.
+    ///
+    /// # Errors
+    ///
+    /// There cannot be such a field, or an axis varies it.
+    pub fn set(&mut self, field: &str, text: &str) -> Result<(), ScenarioError> {
+        self.replace(field, &Value::from_option(text))
+    }
+
+    /// As [`Sweep::set`], with a value.
+    pub(crate) fn replace(&mut self, field: &str, value: &Value) -> Result<(), ScenarioError> {
+        if let Some(axis) = self.fields().find(|axis| overlap(axis, field)) {
+            let reason = format!("is varied by the axis {axis}");
+            return Err(ScenarioError::new(field, reason));
+        }
+        self.base.replace(field, value)
+    }
+
+    /// Leaves out all values of a field that varies but these.
+    ///
+    /// # Errors
+    ///
+    /// No axis varies the field, or none of its values is left.
+    pub(crate) fn keep(&mut self, field: &str, values: &[Value]) -> Result<(), ScenarioError> {
+        let varied = |axis: &&mut Axis| axis.fields.iter().any(|of| of == field);
+        let Some(axis) = self.axes.iter_mut().find(varied) else {
+            let reason = "is varied by no axis; give it one value";
+            return Err(ScenarioError::new(field, reason));
+        };
+        axis.keep(field, values)
+            .map_err(|error| error.within(field))
+    }
+
+    /// The fields that vary, axis by axis.
+    pub fn fields(&self) -> impl Iterator<Item = &str> {
+        let fields = self.axes.iter().flat_map(|axis| &axis.fields);
+        fields.map(String::as_str)
+    }
+
+    /// The values of a field as text, if an axis varies it.
+    pub fn values(&self, field: &str) -> Option<Vec<String>> {
+        let varied = |axis: &&Axis| axis.fields.iter().any(|of| of == field);
+        self.axes.iter().find(varied).map(|axis| axis.values(field))
+    }
+
+    /// How many runs there are, if that can be counted.
+    pub fn count(&self) -> Option<u64> {
+        let mut lengths = self.axes.iter().map(|axis| axis.len() as u64);
+        lengths.try_fold(self.repeats, u64::checked_mul)
+    }
+
+    /// Every combination of the axes' values, the last axis varying fastest.
+    ///
+    /// # Errors
+    ///
+    /// The scenario of one of them makes no sense.
+    pub(super) fn points(&self) -> Result<Vec<Point>, SweepError> {
+        let mut rows = vec![0; self.axes.len()];
+        let mut points = Vec::new();
+        loop {
+            points.push(self.point(&rows)?);
+            let mut turning = self.axes.iter().zip(&mut rows).rev();
+            let turned = turning.any(|(axis, row)| {
+                *row = (*row + 1) % axis.len();
+                *row != 0
+            });
+            if !turned {
+                return Ok(points);
+            }
+        }
+    }
+
+    /// The point with these rows of the axes.
+    fn point(&self, rows: &[usize]) -> Result<Point, SweepError> {
+        let mut draft = self.base.clone();
+        let mut values = Vec::new();
+        for (axis, row) in self.axes.iter().zip(rows) {
+            let cells = axis
+                .fields
+                .iter()
+                .zip(axis.rows.get(*row).into_iter().flatten());
+            for (field, value) in cells {
+                let error = |error| SweepError::Text(on_line(axis.line, error));
+                draft.replace(field, value).map_err(error)?;
+            }
+            values.extend(axis.labels(*row));
+        }
+        match draft.read() {
+            Ok(scenario) => Ok(Point { values, scenario }),
+            Err(error) => Err(self.wrong(&draft, &values, error)),
+        }
+    }
+
+    /// The error that the point with these values makes no sense.
+    fn wrong(&self, draft: &Draft, values: &[String], error: ScenarioError) -> SweepError {
+        let culprit = draft.culprit(&error).map(str::to_string);
+        let given: Vec<(&str, &String)> = self.fields().zip(values).collect();
+        let to_blame = given
+            .iter()
+            .find(|(field, _)| Some(*field) == culprit.as_deref());
+        let is_of_base = self.base.read().is_err_and(|base| base == error);
+        let place = match (to_blame, &self.base_file) {
+            (Some((field, value)), _) => {
+                let mut axes = self.axes.iter();
+                let axis = axes.find(|axis| axis.fields.iter().any(|of| of == field));
+                let line = axis.and_then(|axis| axis.line);
+                let line = line.map_or(String::new(), |line| format!("line {line}: "));
+                format!("{line}{field}={value}: ")
+            }
+            (None, Some(file)) if is_of_base => format!("scenario {}: ", file.display()),
+            (None, None) if is_of_base => String::new(),
+            (None, file) => {
+                let given = given
+                    .iter()
+                    .map(|(field, value)| format!("{field}={value}"));
+                let given = given.collect::<Vec<_>>().join(" ");
+                let file = file
+                    .as_ref()
+                    .filter(|_| error.line.is_some())
+                    .map_or(String::new(), |file| {
+                        format!("scenario {}: ", file.display())
+                    });
+                format!("at {given}: {file}")
+            }
+        };
+        SweepError::Point {
+            place,
+            error,
+            culprit,
+        }
+    }
+
+    /// Sets what the entry says; the error's field is relative to it.
+    fn assign(&mut self, entry: &Entry) -> Result<(), ScenarioError> {
+        let value = &entry.value;
+        match entry.key.as_str() {
+            "name" => self.name = Some(value.text("a name")?.to_string()),
+            "engine" => self.engine = value.parse()?,
+            "repeats" => {
+                self.repeats = value.whole()?;
+                if self.repeats == 0 {
+                    return Err(value.wrong("repeats are no runs; give 1 or more"));
+                }
+            }
+            "axes" => {
+                let axes = Axis::read_all(value.entries("a table of lists, [axes]")?)?;
+                // In front of what varies together, wherever in the text that is.
+                self.axes.splice(..0, axes);
+            }
+            "together" => match value {
+                Value::List(groups) => {
+                    self.axes.extend(value::items(groups, Axis::read_together)?);
+                }
+                _ => return Err(ScenarioError::new("", "is a list; write [[together]]")),
+            },
+            "plot" => {
+                let fields = value.fields("{ y = \"goodput_share\" }", &["x", "y", "scale"])?;
+                self.plot = PlotSpec {
+                    y: fields.optional("y", Value::parse)?.unwrap_or_default(),
+                    x: fields.optional("x", |x| Ok(x.text("a field")?.to_string()))?,
+                    scale: fields.optional("scale", Value::parse)?,
+                };
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Whether there are axes, and no two of them vary the same field.
+    fn check_axes(&self) -> Result<(), ScenarioError> {
+        let mut before: Vec<&str> = Vec::new();
+        for axis in &self.axes {
+            for field in &axis.fields {
+                if let Some(other) = before.iter().find(|other| overlap(other, field)) {
+                    let reason = match *other == field {
+                        true => "is varied twice".to_string(),
+                        false => format!("is varied by {other} too"),
+                    };
+                    return Err(on_line(axis.line, ScenarioError::new(field, reason)));
+                }
+                before.push(field);
+            }
+        }
+        match before.is_empty() {
+            true => Err(ScenarioError::new(
+                "axes",
+                "nothing varies; give [axes] a field and its values, such as \"path.loss\" = [\"0%\", \"1%\"]",
+            )),
+            false => Ok(()),
+        }
+    }
+}
+
+/// Whether to replace one of the fields is to replace the other or a part of it.
+fn overlap(one: &str, other: &str) -> bool {
+    let keys = |field: &str| field.split('.').map(str::to_string).collect::<Vec<_>>();
+    let (mut one, mut other) = (keys(one), keys(other));
+    let is_place = |key: &String| key.parse::<usize>().is_ok();
+    // `flow.start` is that of every group of flows.
+    if !one.iter().any(is_place) || !other.iter().any(is_place) {
+        one.retain(|key| !is_place(key));
+        other.retain(|key| !is_place(key));
+    }
+    one.starts_with(&other) || other.starts_with(&one)
+}
+
+impl fmt::Display for Scale {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}

@@ -1,0 +1,306 @@
+//! The runs that are done, on disk: one line of JSON a run, so that a sweep goes on where it was ended. Each line ends with
+//! its own checksum, so that what a crash or a hand has changed is not taken for a result.
+
+use std::collections::HashMap;
+use std::fs::{File, TryLockError};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use scenario::regular;
+
+/// The runs that are done.
+#[derive(Debug)]
+pub struct Store {
+    path: PathBuf,
+    file: File,
+    done: HashMap<String, Value>,
+    damaged: usize,
+}
+
+/// A line of the file, without its checksum.
+#[derive(Debug, Serialize, Deserialize)]
+struct Line<V> {
+    /// What tells the run from every other one.
+    key: String,
+    /// What it was, for people.
+    run: String,
+    /// The record's summary.
+    summary: V,
+}
+
+/// Why results cannot be kept.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// Another sweep writes to the same file.
+    #[error("{} is in use by another sweep", .0.display())]
+    Locked(PathBuf),
+    /// The file cannot be read or written.
+    #[error("cannot keep results in {}: {source}", .file.display())]
+    File {
+        /// The file.
+        file: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+impl Store {
+    /// The name of the file in a sweep's directory.
+    pub const FILE: &'static str = "runs.jsonl";
+
+    /// Opens the file in `directory`, or makes one, and reads what is done. Lines that are [damaged](Store::damaged) count
+    /// as not there. Those of ours are taken out of the file: one that was torn when an earlier sweep was killed is cut
+    /// off, others are blanked where they stand. Results of runs that the sweep no longer has are left alone.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be used, or another sweep uses it.
+    pub fn open(directory: &Path) -> Result<Store, StoreError> {
+        let path = directory.join(Store::FILE);
+        let failed = |source| StoreError::File {
+            file: path.clone(),
+            source,
+        };
+        let mut file = regular::open_own(&path).map_err(failed)?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Err(StoreError::Locked(path)),
+            Err(TryLockError::Error(error)) => return Err(failed(error)),
+        }
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).map_err(failed)?;
+        let whole = bytes
+            .iter()
+            .rposition(|byte| *byte == b'\n')
+            .map_or(0, |last| last + 1);
+        if whole < bytes.len() {
+            file.set_len(whole as u64).map_err(failed)?;
+        }
+        file.seek(SeekFrom::Start(whole as u64)).map_err(failed)?;
+        let mut store = Store {
+            path: path.clone(),
+            file,
+            done: HashMap::new(),
+            damaged: usize::from(whole < bytes.len()),
+        };
+        let mut at = 0;
+        for line in bytes
+            .get(..whole)
+            .unwrap_or_default()
+            .split_inclusive(|byte| *byte == b'\n')
+        {
+            store.note(at, line.trim_ascii_end()).map_err(failed)?;
+            at += line.len() as u64;
+        }
+        Ok(store)
+    }
+
+    /// Takes in what a line that starts at this place in the file says.
+    fn note(&mut self, at: u64, line: &[u8]) -> io::Result<()> {
+        if line.is_empty() {
+            return Ok(());
+        }
+        match checked(line).and_then(|line| serde_json::from_slice::<Line<Value>>(&line).ok()) {
+            Some(line) => {
+                self.done.insert(line.key, line.summary);
+            }
+            None => {
+                self.damaged += 1;
+                // Told once; and in place, so that a kill at this moment costs no other line.
+                if line.starts_with(BEGIN) {
+                    self.file.write_all_at(&vec![b' '; line.len()], at)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// How many lines of the file were damaged when it was opened: torn by a kill, changed, or none of ours.
+    pub fn damaged(&self) -> usize {
+        self.damaged
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The summary of the run with this key, if it is done.
+    pub fn get(&self, key: &str) -> Option<&Value> {
+        self.done.get(key)
+    }
+
+    /// Keeps the summary of the run with this key, which people know as `run`. Returns when it is on the disk.
+    ///
+    /// # Errors
+    ///
+    /// It could not be written.
+    pub fn put(
+        &mut self,
+        key: &str,
+        run: &str,
+        summary: &impl Serialize,
+    ) -> Result<(), StoreError> {
+        let kept = (|| {
+            let mut text = serde_json::to_string(&Line {
+                key: key.to_string(),
+                run: run.to_string(),
+                summary,
+            })?;
+            // What is read back later and what is used now are the same, to the last bit.
+            let line: Line<Value> = serde_json::from_str(&text)?;
+            seal(&mut text);
+            text.push('\n');
+            self.file.write_all(text.as_bytes())?;
+            self.file.sync_data()?;
+            self.done.insert(line.key, line.summary);
+            Ok(())
+        })();
+        kept.map_err(|source: io::Error| StoreError::File {
+            file: self.path.clone(),
+            source,
+        })
+    }
+}
+
+/// How every line of ours begins.
+const BEGIN: &[u8] = b"{\"key\":";
+
+/// What stands between a line and its checksum.
+const CHECK: &str = ",\"check\":\"";
+
+/// Gives an object its last field: the checksum of everything before it.
+fn seal(object: &mut String) {
+    object.pop();
+    let check = checksum(object.as_bytes());
+    object.push_str(CHECK);
+    object.push_str(&check);
+    object.push_str("\"}");
+}
+
+/// The object without its checksum, if that is right.
+fn checked(line: &[u8]) -> Option<Vec<u8>> {
+    let body = line.strip_suffix(b"\"}")?;
+    let (object, check) = body.split_at_checked(body.len().checked_sub(DIGITS)?)?;
+    let object = object.strip_suffix(CHECK.as_bytes())?;
+    (checksum(object).as_bytes() == check).then(|| [object, b"}"].concat())
+}
+
+/// Hexadecimal digits of a checksum: 64 bits, more than chance will hit.
+const DIGITS: usize = 16;
+
+fn checksum(bytes: &[u8]) -> String {
+    blake3::hash(bytes).to_hex().chars().take(DIGITS).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+    use std::fs;
+
+    #[test]
+    fn what_is_put_is_there_again() {
+        let directory = tempfile::tempdir().unwrap();
+        let summary = json!({ "jain": 0.1 + 0.2, "flows": [] });
+        let mut store = Store::open(directory.path()).unwrap();
+        assert_eq!(store.get("a"), None);
+        store.put("a", "path.loss=1% repeat 0", &summary).unwrap();
+        assert_eq!(store.get("a"), Some(&summary));
+        assert!(matches!(
+            Store::open(directory.path()),
+            Err(StoreError::Locked(_))
+        ));
+        drop(store);
+        let store = Store::open(directory.path()).unwrap();
+        assert_eq!(store.get("a"), Some(&summary));
+    }
+
+    #[test]
+    fn a_torn_line_is_dropped_wherever_it_was_torn() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join(Store::FILE);
+        let mut store = Store::open(directory.path()).unwrap();
+        store.put("a", "one", &json!({ "n": 1 })).unwrap();
+        let first = fs::read(&file).unwrap().len();
+        store.put("b", "two", &json!({ "n": 2 })).unwrap();
+        drop(store);
+        let whole = fs::read(&file).unwrap();
+        for length in 0..whole.len() {
+            fs::write(&file, &whole[..length]).unwrap();
+            let mut store = Store::open(directory.path()).unwrap();
+            assert_eq!(store.get("a").is_some(), length >= first, "{length}");
+            assert_eq!(store.get("b"), None);
+            store.put("b", "two", &json!({ "n": 2 })).unwrap();
+            drop(store);
+            let store = Store::open(directory.path()).unwrap();
+            assert_eq!(store.get("a").is_some(), length >= first, "{length}");
+            assert!(store.get("b").is_some());
+        }
+    }
+
+    #[test]
+    fn a_changed_line_is_no_result_whatever_was_changed() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join(Store::FILE);
+        let mut store = Store::open(directory.path()).unwrap();
+        store.put("a", "one", &json!({ "n": 15 })).unwrap();
+        let first = fs::read(&file).unwrap().len();
+        store.put("b", "two", &json!({ "n": 2 })).unwrap();
+        drop(store);
+        let whole = fs::read(&file).unwrap();
+        let mut changes: Vec<Vec<u8>> = (0..first - 1)
+            .map(|place| {
+                let mut changed = whole.clone();
+                // Another digit of a number is as good JSON as the right one.
+                changed[place] ^= 1;
+                changed
+            })
+            .collect();
+        // Another value under a key that is right.
+        let text = String::from_utf8(whole.clone()).unwrap();
+        changes.push(text.replacen("{\"n\":15}", "null", 1).into_bytes());
+        for changed in changes {
+            fs::write(&file, &changed).unwrap();
+            let mut store = Store::open(directory.path()).unwrap();
+            assert_eq!((store.get("a"), store.damaged()), (None, 1));
+            assert!(store.get("b").is_some());
+            store.put("a", "one", &json!({ "n": 15 })).unwrap();
+            drop(store);
+            let store = Store::open(directory.path()).unwrap();
+            assert_eq!(store.get("a"), Some(&json!({ "n": 15 })));
+            // A line of ours is told once. One whose beginning was changed might be somebody else's and stays.
+            let is_ours = changed.starts_with(BEGIN);
+            assert_eq!(store.damaged(), usize::from(!is_ours));
+        }
+    }
+
+    #[test]
+    fn a_link_is_not_followed_and_what_it_names_stays() {
+        let directory = tempfile::tempdir().unwrap();
+        let victim = directory.path().join("victim");
+        fs::write(&victim, "{\"key\"").unwrap();
+        std::os::unix::fs::symlink(&victim, directory.path().join(Store::FILE)).unwrap();
+        let error = Store::open(directory.path()).unwrap_err().to_string();
+        assert!(error.contains("runs.jsonl: is a symbolic link"), "{error}");
+        assert_eq!(fs::read(&victim).unwrap(), b"{\"key\"");
+    }
+
+    #[test]
+    fn foreign_lines_are_no_results() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join(Store::FILE);
+        fs::write(&file, b"\xff\xfe\n{}\n\nnull\n[1]\n").unwrap();
+        let mut store = Store::open(directory.path()).unwrap();
+        store.put("a", "one", &json!(1)).unwrap();
+        drop(store);
+        assert!(fs::read(&file).unwrap().starts_with(b"\xff\xfe\n{}\n"));
+        let store = Store::open(directory.path()).unwrap();
+        assert!(store.get("a").is_some());
+        assert_eq!(store.damaged(), 4);
+    }
+}

@@ -1,0 +1,90 @@
+//! The results for people, on a terminal.
+
+use super::metric::Metric;
+use super::results::{Group, Results};
+use super::spread::Spread;
+use report::{Columns, bits_per_sec, count, percent, span};
+
+/// The most rows of the table on a terminal: about two screens. The page, the Parquet file and the JSON have all.
+pub const ROWS: usize = 100;
+
+/// Columns that a narrow terminal leaves out, the first one first.
+const SPARE: [&str; 5] = ["resent", "RTT p95", "Jain", "goodput", "RTT p50"];
+
+/// One row a point and controller: medians over the repeats, and between which values the share of the limit lies.
+/// The first [`ROWS`] of them, and how many more there are; all columns, or those that fit a terminal of `width` columns.
+/// Ends with a newline.
+pub fn table(results: &Results<'_>, width: Option<usize>) -> String {
+    let headings = headings(results);
+    let place = |name: &&str| headings.iter().position(|heading| heading == name);
+    let shown = results.groups.iter().take(ROWS);
+    let columns = Columns {
+        rows: shown.map(|group| row(results, group)).collect(),
+        text: (0..=results.fields().len()).collect(),
+        spare: SPARE.iter().filter_map(place).collect(),
+        absent: Vec::new(),
+        elsewhere: "the page and --json have",
+        headings,
+    };
+    let mut text = columns.lines(width);
+    let more = results.groups.len().saturating_sub(ROWS);
+    if more > 0 {
+        let more = count(more as u64, "more row");
+        text += &format!("… and {more}; the page has all of them\n");
+    }
+    text
+}
+
+/// The headings of the table's columns, on a terminal as on the page.
+pub(super) fn headings(results: &Results<'_>) -> Vec<String> {
+    let fields = results.fields().into_iter();
+    let mut headings: Vec<String> = fields
+        .filter_map(|place| results.plan.fields.get(place).cloned())
+        .collect();
+    let measured = [
+        "controller",
+        "goodput",
+        "of limit",
+        "RTT p50",
+        "RTT p95",
+        "resent",
+    ];
+    headings.extend(measured.map(String::from));
+    if results.has_several_flows {
+        headings.push("Jain".into());
+    }
+    headings
+}
+
+/// What the table says of a group.
+pub(super) fn row(results: &Results<'_>, group: &Group) -> Vec<String> {
+    let text = |metric, write: fn(f64) -> String| {
+        let spread = group.metric(metric);
+        spread.map_or("–".to_string(), |spread| write(spread.median))
+    };
+    let point = results.point(group);
+    let values = results.fields().into_iter();
+    let mut row: Vec<String> = values
+        .filter_map(|place| point?.values.get(place).cloned())
+        .collect();
+    row.push(group.controller.clone());
+    row.push(text(Metric::Goodput, bits_per_sec));
+    row.push(group.metric(Metric::GoodputShare).map_or("–".into(), share));
+    row.push(text(Metric::RttP50, span));
+    row.push(text(Metric::RttP95, span));
+    row.push(text(Metric::ResentShare, percent));
+    if results.has_several_flows {
+        row.push(text(Metric::Jain, |index| format!("{index:.3}")));
+    }
+    row
+}
+
+/// `94.8 % (93.1–95.2)`; without the ends where they look the same.
+fn share(spread: Spread) -> String {
+    let Spread { median, min, max } = spread;
+    let [min, max] = [min, max].map(|end| format!("{:.1}", end * 100.0));
+    match min == max {
+        true => percent(median),
+        false => format!("{} ({min}–{max})", percent(median)),
+    }
+}

@@ -1,0 +1,258 @@
+//! The claims: what comes along makes sense, and holds at a first impression; and how they are judged.
+
+use std::fs;
+use std::path::Path;
+
+use lab::Cancel;
+use studies::claims::{self, Claim, Judgement, Table, Tally, Verdict};
+use studies::study::{Batch, Length, Shelf};
+
+/// What must be there: the claims of the publications that define the system.
+const IDS: [&str; 30] = [
+    "operating-point",
+    "steady-state",
+    "step-up",
+    "step-down",
+    "first-second",
+    "first-8s",
+    "median-rtt",
+    "fair-share",
+    "probe-rtt-cost",
+    "b4",
+    "b4-window",
+    "loss-sweep",
+    "long-fat",
+    "buffer-sweep",
+    "population",
+    "population-corners",
+    "cellular",
+    "ack-aggregation",
+    "policer",
+    "app-limited",
+    "coexistence",
+    "recovery",
+    "timeout",
+    "rack",
+    "scheduler",
+    "pacing",
+    "autosizing",
+    "cdn-client",
+    "cdn-pop",
+    "rtt-unfairness",
+];
+
+/// The judgements of the claims on an engine in virtual time.
+fn judged<'c>(shelf: &Shelf, claims: &[&'c Claim], length: Length) -> Vec<Judgement<'c>> {
+    let mut names: Vec<&str> = Vec::new();
+    let mut batch = Batch::new([], lab::EngineKind::Sim).expect("nothing");
+    for claim in claims {
+        if names.last() != Some(&claim.study.as_str()) {
+            let runs = claim.runs(shelf, length);
+            let runs = runs.unwrap_or_else(|error| panic!("{}: {error}", claim.id));
+            runs.add_to(&mut batch).expect("it can be run");
+            names.push(&claim.study);
+        }
+    }
+    let jobs = std::thread::available_parallelism().map_or(1, usize::from);
+    let mut judgements = Vec::new();
+    batch.run(jobs, &|_| {}, &Cancel::new(), |study, findings| {
+        assert!(findings.failed.is_empty(), "{:?}", findings.failed);
+        judgements.extend(Judgement::all(claims, names[study], &findings, length));
+    });
+    judgements
+}
+
+#[test]
+fn every_claim_has_its_study_on_each_of_its_engines() {
+    let shelf = Shelf::built_in("claims");
+    let table = Table::open(&shelf).expect("a table");
+    for id in IDS {
+        assert!(table.claims.iter().any(|claim| claim.id == id), "no {id}");
+    }
+    for claim in &table.claims {
+        for length in [Length::Whole, Length::Quick] {
+            let runs = claim.runs(&shelf, length);
+            let runs = runs.unwrap_or_else(|error| panic!("{}: {error}", claim.id));
+            claim
+                .check(&runs)
+                .unwrap_or_else(|error| panic!("{}: {error}", claim.id));
+            for engine in &claim.engines {
+                let mut batch = Batch::new([], *engine).expect("nothing");
+                let added = runs.add_to(&mut batch);
+                added.unwrap_or_else(|error| panic!("{error}"));
+            }
+        }
+    }
+}
+
+#[test]
+fn what_holds_still_holds_at_a_first_impression() {
+    let shelf = Shelf::built_in("claims");
+    let table = Table::open(&shelf).expect("a table");
+    let claims = table.choose(&[]).expect("all claims");
+    let judgements = judged(&shelf, &claims, Length::Quick);
+    let tally = Tally::of(&judgements);
+    assert_eq!(tally.fails, 0, "{}", claims::table(&judgements, None));
+    // Nearly all of the expectations are looked at, and what is known to differ stays the exception. Where the BBR of the
+    // publication's time holds and today's does not, both have a row.
+    assert!(
+        tally.holds > 75 && tally.differs * 4 < tally.holds,
+        "{tally:?}"
+    );
+}
+
+const STUDY: &str = "name = \"s\"\n[axes]\n\"path.rate\" = [\"2mbit\", \"8mbit\"]\n[scenario]\nname = \"s\"\n\
+                     duration = \"2s\"\npath = { rate = \"2mbit\", rtt = \"20ms\", buffer = \"2bdp\" }\n\
+                     [[scenario.flow]]\ncontroller = \"bbr1\"\n";
+
+/// A table whose one claim expects `expect` of the study.
+fn small(directory: &Path, expect: &str) -> Table {
+    let table = format!(
+        "[[claim]]\nid = \"s\"\nsource = \"x\"\nsetting = \"x\"\npublished = \"x\"\nengines = [\"sim\"]\n\
+         [[claim.expect]]\nwhat = \"goodput\"\nmeasure = \"goodput\"\n{expect}\n"
+    );
+    fs::write(directory.join("claims.toml"), table).expect("written");
+    fs::write(directory.join("s.toml"), STUDY).expect("written");
+    Table::open(&Shelf::Directory(directory.to_owned())).expect("a table")
+}
+
+#[test]
+fn a_band_is_for_every_point_and_a_ratio_between_two() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let shelf = Shelf::Directory(directory.path().to_owned());
+    for (expect, verdict, points) in [
+        (
+            "at_least = \"1mbit\"\nat_most = \"8mbit\"",
+            Verdict::Holds,
+            2,
+        ),
+        ("at_least = \"3mbit\"", Verdict::Fails, 2),
+        (
+            "at_least = \"3mbit\"\nat = { \"path.rate\" = \"8mbit\" }",
+            Verdict::Holds,
+            1,
+        ),
+        (
+            "at_least = \"3mbit\"\ndiffers = \"the line is slow\"",
+            Verdict::Differs,
+            2,
+        ),
+        (
+            "at_least = \"3mbit\"\ndiffers = \"elsewhere\"\ndiffers_on = [\"linux\"]",
+            Verdict::Fails,
+            2,
+        ),
+        (
+            "at_least = 3\nat_most = 5\nover = { \"path.rate\" = \"2mbit\" }",
+            Verdict::Holds,
+            1,
+        ),
+        (
+            "at_least = 3\nat_most = 5\nover = { \"path.rate\" = \"2mbit\" }\nby = []",
+            Verdict::Holds,
+            1,
+        ),
+        (
+            "at_least = \"3mbit\"\nby = [\"path.rate\"]",
+            Verdict::Fails,
+            2,
+        ),
+        ("at_least = \"1mbit\"\nflows = \"cubic\"", Verdict::Fails, 2),
+    ] {
+        let table = small(directory.path(), expect);
+        let claims = table.choose(&[]).expect("all claims");
+        let judgements = judged(&shelf, &claims, Length::Whole);
+        let [one] = &judgements[..] else {
+            panic!("one judgement: {judgements:?}")
+        };
+        assert_eq!(
+            (one.verdict, one.values.len()),
+            (verdict, points),
+            "{expect}"
+        );
+        assert_eq!(one.seeds.len(), points);
+        assert_eq!(one.why().is_some(), verdict == Verdict::Differs, "{expect}");
+    }
+}
+
+#[test]
+fn a_document_and_json_tell_what_was_found() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let shelf = Shelf::Directory(directory.path().to_owned());
+    let table = small(
+        directory.path(),
+        "at_least = \"3mbit\"\ndiffers = \"the line is slow\"",
+    );
+    let claims = table.choose(&[]).expect("all claims");
+    let judgements = judged(&shelf, &claims, Length::Whole);
+    let origin = claims::Origin {
+        command: "fullpipe claims".to_owned(),
+        at: "2026-01-01T00:00:00Z".to_owned(),
+        versions: vec![(lab::EngineKind::Sim, "fullpipe".to_owned())],
+        machine: "1 × processor".to_owned(),
+        load: claims::Load::of(&[2.0, 0.5]),
+        wall: std::time::Duration::from_secs(2),
+    };
+    let section = claims::section(&judgements, &origin);
+    for said in [
+        "### s",
+        "| goodput | ≥ 3.00 Mbit/s |",
+        "**differs**",
+        "the line is slow",
+    ] {
+        assert!(section.contains(said), "{said} is not in\n{section}");
+    }
+    // How busy the machine is matters to what runs in real time, which has a place of its own.
+    assert!(!section.contains("load average"), "{section}");
+    let origin = claims::Origin {
+        versions: vec![(lab::EngineKind::Linux, "Linux".to_owned())],
+        ..origin
+    };
+    let section = claims::section(&judgements, &origin);
+    assert!(section.contains("load average 0.5 to 2.0"), "{section}");
+    let marks = [&[lab::EngineKind::Sim][..], lab::EngineKind::ALL].map(claims::marks);
+    assert_ne!(marks[0], marks[1]);
+    let json = claims::json(&judgements);
+    assert_eq!(json["differs"], 1);
+    let judged = &json["claims"][0]["judgements"][0];
+    assert_eq!(judged["points"][0]["point"][0], "2mbit");
+    assert!(
+        judged["points"][0]["value"]
+            .as_f64()
+            .is_some_and(|bps| bps > 1e6)
+    );
+}
+
+#[test]
+fn a_claim_about_a_field_that_does_not_vary_is_refused() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let shelf = Shelf::Directory(directory.path().to_owned());
+    for (at, reason) in [
+        (
+            "\"path.rates\" = \"2mbit\"",
+            "expect[0].at.path.rates: the study varies no such field; did you mean path.rate?",
+        ),
+        (
+            "\"path.rate\" = \"3mbit\"",
+            "expect[0].at.path.rate: the study has no 3mbit, but 2mbit, 8mbit",
+        ),
+    ] {
+        let table = small(directory.path(), &format!("at_least = 1\nat = {{ {at} }}"));
+        let runs = table.claims[0].runs(&shelf, Length::Whole);
+        let error = table.claims[0]
+            .check(&runs.expect("a study"))
+            .expect_err("wrong")
+            .to_string();
+        assert_eq!(error, reason);
+    }
+}
+
+#[test]
+fn every_measure_is_documented() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/claims.md");
+    let documentation = fs::read_to_string(path).expect("docs/claims.md");
+    for measure in claims::Measure::all() {
+        let row = format!("| `{}` | {} |", measure.name, measure.about);
+        assert!(documentation.contains(&row), "{row}");
+    }
+}
