@@ -1,6 +1,6 @@
 //! What recorders make of what engines tell them.
 
-use congestion::kind::Kind;
+use congestion::ControllerKind;
 use record::{
     FlowRecorder, FlowSample, FlowSpan, FlowTotals, PathRecorder, PathSample, PathTotals,
 };
@@ -55,7 +55,7 @@ fn flow(warmup: Duration) -> FlowRecorder {
 fn span(start: Duration, completed: Option<Duration>) -> FlowSpan {
     FlowSpan {
         id: 3,
-        controller: Kind::Reno.into(),
+        controller: ControllerKind::Reno.into(),
         start,
         completed,
     }

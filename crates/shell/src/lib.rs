@@ -34,7 +34,7 @@ pub use summary::{FlowSummary, Summary, WaySummary};
 pub use text::table;
 pub use watch::WaySample;
 
-use congestion::kind::Kind;
+use congestion::ControllerKind;
 use flows::FlowWatch;
 use listening::is_listening;
 use report::describe;
@@ -162,7 +162,7 @@ impl Shell {
             return Ok(());
         };
         let name = match controller {
-            Controller::Ours(Kind::Bbr1) => "bbr",
+            Controller::Ours(ControllerKind::Bbr1) => "bbr",
             Controller::Ours(kind) => kind.name(),
             Controller::Kernel(ref kernel) => kernel.name(),
         };

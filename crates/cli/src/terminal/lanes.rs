@@ -139,7 +139,7 @@ fn lock(latest: &Mutex<Option<Progress>>) -> std::sync::MutexGuard<'_, Option<Pr
 
 #[cfg(test)]
 mod tests {
-    use congestion::kind::Kind;
+    use congestion::ControllerKind;
     use lab::Progress;
     use scenario::Controller;
     use units::{Bytes, Duration, Rate};
@@ -148,7 +148,7 @@ mod tests {
 
     const PROGRESS: Progress = Progress {
         flow: 0,
-        controller: Controller::Ours(Kind::Cubic),
+        controller: Controller::Ours(ControllerKind::Cubic),
         at: Duration::from_millis(2_000),
         delivered: Bytes::new(1_000_000),
         total: Some(Bytes::new(8_000_000)),

@@ -52,10 +52,10 @@ pub(super) fn segment_size(scenario: &Scenario, group: &FlowSpec) -> Option<u16>
 
 /// The kernel's name for a controller.
 pub(super) fn kernel_name(controller: &Controller) -> &str {
-    use congestion::kind::Kind;
+    use congestion::ControllerKind;
     match controller {
-        Controller::Ours(Kind::Bbr1) => "bbr",
-        Controller::Ours(kind @ (Kind::Cubic | Kind::Reno)) => kind.name(),
+        Controller::Ours(ControllerKind::Bbr1) => "bbr",
+        Controller::Ours(kind @ (ControllerKind::Cubic | ControllerKind::Reno)) => kind.name(),
         Controller::Kernel(kernel) => kernel.name(),
     }
 }

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Instant;
 
-use congestion::kind::{AnyController, Kind};
+use congestion::{AnyController, ControllerKind};
 use quic::bulk::{self, BulkError, Outcome, Payload};
 use quic::endpoint::Fingerprint;
 use quic::observer::{Observer, Sample};
@@ -32,7 +32,7 @@ const LAST_WORD: Duration = Duration::from_secs(2);
 /// One flow of a run.
 pub(super) struct Flow {
     id: usize,
-    controller: Kind,
+    controller: ControllerKind,
     payload: Payload,
     /// When it should start, from the start of the run.
     planned: Duration,
@@ -59,7 +59,7 @@ struct Seen {
 impl Flow {
     pub fn new(
         id: usize,
-        controller: Kind,
+        controller: ControllerKind,
         start: Duration,
         payload: Payload,
         scenario: &Scenario,

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use congestion::kind::Kind;
+use congestion::ControllerKind;
 
 use super::{Batch, BatchError, Length, Shelf, ShelfError, Study};
 use crate::population::{self, Spec};
@@ -178,7 +178,7 @@ impl Runs {
 /// The runs of so many members of a population, with their regions and kinds of access.
 fn plan(text: &str, directory: &Path, count: usize) -> Result<Plan, ScenarioError> {
     let members = Spec::parse(text, directory)?.draw(SEED, count)?;
-    let controllers = [Kind::Bbr1, Kind::Cubic].map(Controller::from);
+    let controllers = [ControllerKind::Bbr1, ControllerKind::Cubic].map(Controller::from);
     let mut plan = population::plan(&members, &controllers);
     plan.fields = ["region", "access", "flow.controller"]
         .map(String::from)

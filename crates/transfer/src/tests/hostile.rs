@@ -8,7 +8,7 @@ use super::super::ranges::Ranges;
 use super::super::wire::{self, Answer, Kind, Offer, Offered, Reply};
 use super::super::{NameProblem, tree};
 use super::*;
-use crate::endpoint::{Identity, SERVER_NAME, Sockets, Udp};
+use quic::endpoint::{Identity, SERVER_NAME, Sockets, Udp};
 
 /// A sender made by hand.
 pub struct Client {
@@ -211,7 +211,7 @@ async fn offers_that_make_no_sense() {
             client.prove(ticket).await;
             match client.offer(files).await {
                 Answer::Refused(
-                    Refusal::Count { .. } | Refusal::SameName { .. } | Refusal::NoSpace { .. },
+                    Refusal::Count { .. } | Refusal::SameName { .. } | Refusal::Size { .. },
                 ) => client.connection.close(code::REFUSED, b""),
                 other => panic!("{other:?}"),
             }

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicI64;
 
 use super::super::disk::Disk;
 use super::*;
-use crate::endpoint::Udp;
+use quic::endpoint::Udp;
 
 /// Takes so many bytes and then no more.
 struct Small {

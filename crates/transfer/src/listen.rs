@@ -12,7 +12,7 @@ use super::recv::{ReceiverConfig, Resumption};
 use super::store::{SavedIdentity, Store};
 use super::ticket::{MAX_ADDRESSES, Secret, Ticket};
 use super::{transport, wire};
-use crate::endpoint::{self, EndpointError, Identity, Sockets};
+use quic::endpoint::{self, EndpointError, Identity, Sockets};
 
 /// Connections that may wait to be looked at, which is a moment, and what may be kept of the packets after their first.
 const MAX_INCOMING: usize = 1024;

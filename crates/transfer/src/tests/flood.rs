@@ -8,7 +8,7 @@ use super::super::disk::RealDisk;
 use super::hostile::{Client, wrong_secret};
 use super::network::{Network, in_virtual_time};
 use super::*;
-use crate::endpoint::Sockets;
+use quic::endpoint::Sockets;
 
 const RECEIVER: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
 const SENDER: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 2);

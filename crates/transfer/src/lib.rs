@@ -63,6 +63,8 @@ mod connect;
 mod disk;
 mod error;
 mod folders;
+#[cfg(any(test, fuzzing))]
+pub mod fuzz;
 mod guests;
 mod intake;
 mod journal;
@@ -89,10 +91,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::controller::Controllers;
 use noq::{TransportConfig, VarInt};
-
-use crate::endpoint;
+use quic::controller::Controllers;
+use quic::endpoint;
 
 pub use connect::{SenderConfig, send};
 pub use error::{Error, Refusal};

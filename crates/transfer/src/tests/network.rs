@@ -13,7 +13,7 @@ use noq::{AsyncUdpSocket, UdpSender};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::{Instant, sleep_until};
 
-use crate::endpoint::Sockets;
+use quic::endpoint::Sockets;
 
 /// A path between every two sockets: so fast, so long, with a buffer that holds so much.
 const RATE: u64 = 2_500_000;

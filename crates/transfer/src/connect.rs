@@ -15,8 +15,8 @@ use super::send::converse;
 use super::source::Sources;
 use super::ticket::Ticket;
 use super::{Event, FAREWELL, KEEP_ALIVE, Transferred, Watch, transport, wire};
-use crate::controller::Controllers;
-use crate::endpoint::{self, SERVER_NAME, Sockets, Udp};
+use quic::controller::Controllers;
+use quic::endpoint::{self, SERVER_NAME, Sockets, Udp};
 
 /// The next address is tried so much after the one before (RFC 8305, "Connection Attempt Delay").
 const ATTEMPT_DELAY: Duration = Duration::from_millis(250);
@@ -39,7 +39,7 @@ const ACCESS_DENIED: u8 = 49;
 
 /// How to send.
 pub struct SenderConfig {
-    /// Makes the congestion controller ([`crate::controller`]), with an observer where one is wanted.
+    /// Makes the congestion controller ([`quic::controller`]), with an observer where one is wanted.
     pub controllers: Arc<dyn Controllers>,
     /// Begin anew: forget what an earlier attempt with this ticket left at the receiver.
     pub restart: bool,

@@ -12,7 +12,7 @@ use crate::reno::{self, Reno};
 
 /// The controllers that there are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum ControllerKind {
     /// BBRv1, ACM Queue 14(5), 2016.
     Bbr1,
     /// CUBIC, as Linux has it.
@@ -21,42 +21,50 @@ pub enum Kind {
     Reno,
 }
 
-impl Kind {
+impl ControllerKind {
     /// Every controller.
-    pub const ALL: &'static [Kind] = &[Kind::Bbr1, Kind::Cubic, Kind::Reno];
+    pub const ALL: &'static [ControllerKind] = &[
+        ControllerKind::Bbr1,
+        ControllerKind::Cubic,
+        ControllerKind::Reno,
+    ];
 
     /// The name that it has everywhere: in code, on the command line, in records.
     pub const fn name(self) -> &'static str {
         match self {
-            Kind::Bbr1 => "bbr1",
-            Kind::Cubic => "cubic",
-            Kind::Reno => "reno",
+            ControllerKind::Bbr1 => "bbr1",
+            ControllerKind::Cubic => "cubic",
+            ControllerKind::Reno => "reno",
         }
     }
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for ControllerKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
     }
 }
 
-impl FromStr for Kind {
-    type Err = UnknownKind;
-    fn from_str(name: &str) -> Result<Kind, UnknownKind> {
-        let named = |kind: &&Kind| kind.name() == name;
-        Kind::ALL.iter().find(named).copied().ok_or(UnknownKind)
+impl FromStr for ControllerKind {
+    type Err = UnknownController;
+    fn from_str(name: &str) -> Result<ControllerKind, UnknownController> {
+        let named = |kind: &&ControllerKind| kind.name() == name;
+        ControllerKind::ALL
+            .iter()
+            .find(named)
+            .copied()
+            .ok_or(UnknownController)
     }
 }
 
 /// No controller has this name. Displays the names that there are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct UnknownKind;
+pub struct UnknownController;
 
-impl fmt::Display for UnknownKind {
+impl fmt::Display for UnknownController {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("unknown controller; known are")?;
-        for (index, kind) in Kind::ALL.iter().enumerate() {
+        for (index, kind) in ControllerKind::ALL.iter().enumerate() {
             let separator = if index == 0 { " " } else { ", " };
             write!(f, "{separator}{kind}")?;
         }
@@ -64,7 +72,7 @@ impl fmt::Display for UnknownKind {
     }
 }
 
-impl core::error::Error for UnknownKind {}
+impl core::error::Error for UnknownController {}
 
 /// Any controller, without a pointer in between.
 #[derive(Debug, Clone)]
@@ -80,20 +88,28 @@ pub enum AnyController {
 impl AnyController {
     /// A controller of the given kind for a new connection of a host like Linux, where what waits in the packet scheduler
     /// is in flight already ([`bbr1::Config::linux`]).
-    pub fn on_host(kind: Kind, connection: Connection) -> AnyController {
+    pub fn on_host(kind: ControllerKind, connection: Connection) -> AnyController {
         match kind {
-            Kind::Bbr1 => AnyController::Bbr1(Bbr1::new(connection, bbr1::Config::linux())),
-            Kind::Cubic | Kind::Reno => AnyController::new(kind, connection),
+            ControllerKind::Bbr1 => {
+                AnyController::Bbr1(Bbr1::new(connection, bbr1::Config::linux()))
+            }
+            ControllerKind::Cubic | ControllerKind::Reno => AnyController::new(kind, connection),
         }
     }
 
     /// A controller of the given kind for a new connection of a transport that counts a packet as in flight when it has
     /// left.
-    pub fn new(kind: Kind, connection: Connection) -> AnyController {
+    pub fn new(kind: ControllerKind, connection: Connection) -> AnyController {
         match kind {
-            Kind::Bbr1 => AnyController::Bbr1(Bbr1::new(connection, bbr1::Config::default())),
-            Kind::Cubic => AnyController::Cubic(Cubic::new(connection, cubic::Config::default())),
-            Kind::Reno => AnyController::Reno(Reno::new(connection, reno::Config::default())),
+            ControllerKind::Bbr1 => {
+                AnyController::Bbr1(Bbr1::new(connection, bbr1::Config::default()))
+            }
+            ControllerKind::Cubic => {
+                AnyController::Cubic(Cubic::new(connection, cubic::Config::default()))
+            }
+            ControllerKind::Reno => {
+                AnyController::Reno(Reno::new(connection, reno::Config::default()))
+            }
         }
     }
 }
@@ -114,10 +130,12 @@ impl Controller for AnyController {
         each!(self, controller => controller.on_idle_restart(now));
     }
 
+    #[inline]
     fn on_packet_sent(&mut self, sent: &Sent) {
         each!(self, controller => controller.on_packet_sent(sent));
     }
 
+    #[inline]
     fn on_packet_lost(&mut self, lost: &Lost) {
         each!(self, controller => controller.on_packet_lost(lost));
     }
@@ -126,6 +144,7 @@ impl Controller for AnyController {
         each!(self, controller => controller.on_recovery(now, recovery, inflight));
     }
 
+    #[inline]
     fn on_ack(&mut self, ack: &Ack) {
         each!(self, controller => controller.on_ack(ack));
     }
@@ -142,30 +161,37 @@ impl Controller for AnyController {
         each!(self, controller => controller.on_mtu_change(mss));
     }
 
+    #[inline]
     fn cwnd(&self) -> Bytes {
         each!(self, controller => controller.cwnd())
     }
 
+    #[inline]
     fn pacing_rate(&self) -> Rate {
         each!(self, controller => controller.pacing_rate())
     }
 
+    #[inline]
     fn send_quantum(&self) -> Bytes {
         each!(self, controller => controller.send_quantum())
     }
 
+    #[inline]
     fn wants_prr(&self) -> bool {
         each!(self, controller => controller.wants_prr())
     }
 
+    #[inline]
     fn needs_pacing(&self) -> bool {
         each!(self, controller => controller.needs_pacing())
     }
 
+    #[inline]
     fn responds_to_ecn(&self) -> bool {
         each!(self, controller => controller.responds_to_ecn())
     }
 
+    #[inline]
     fn snapshot(&self) -> Snapshot {
         each!(self, controller => controller.snapshot())
     }
@@ -182,7 +208,7 @@ mod tests {
 
     #[test]
     fn every_name_parses_back_and_is_the_controllers_own() {
-        for &kind in Kind::ALL {
+        for &kind in ControllerKind::ALL {
             assert_eq!(kind.to_string().parse(), Ok(kind));
             let connection = Connection {
                 now: Time::ZERO + Duration::from_secs(1),
@@ -200,8 +226,8 @@ mod tests {
     #[test]
     fn an_unknown_name_is_answered_with_the_known_ones() {
         for name in ["", "vegas", "CUBIC", "reno "] {
-            let error = name.parse::<Kind>().unwrap_err().to_string();
-            for kind in Kind::ALL {
+            let error = name.parse::<ControllerKind>().unwrap_err().to_string();
+            for kind in ControllerKind::ALL {
                 assert!(error.contains(kind.name()), "{error}");
             }
         }

@@ -1,18 +1,18 @@
 //! Which senders' datagrams say that they are capable of ECN.
 
-use congestion::Kind;
+use congestion::ControllerKind;
 
 use super::super::connect::send_on;
 use super::super::disk::RealDisk;
 use super::network::{Network, in_virtual_time};
 use super::*;
-use crate::controller::factory;
+use quic::controller::factory;
 
 const RECEIVER: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
 const SENDER: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 2);
 
 /// Whether the sender of a transfer with this controller is capable of ECN.
-async fn is_capable(kind: Kind) -> bool {
+async fn is_capable(kind: ControllerKind) -> bool {
     let world = World::new();
     let files = [world.file("some", 4 * BLOCK, 1)];
     let network = Network::new();
@@ -41,8 +41,8 @@ async fn is_capable(kind: Kind) -> bool {
 #[tokio::test(start_paused = true)]
 async fn only_a_controller_that_answers_marks_sends_as_capable_of_ecn() {
     in_virtual_time(async {
-        assert!(!is_capable(Kind::Bbr1).await);
-        assert!(is_capable(Kind::Cubic).await);
+        assert!(!is_capable(ControllerKind::Bbr1).await);
+        assert!(is_capable(ControllerKind::Cubic).await);
     })
     .await;
 }

@@ -20,7 +20,7 @@ use super::store::Store;
 use super::ticket::Ticket;
 use super::wire::{self, Answer, MAX_OFFER, MAX_REPLY, Offer, Progress, Reply, WireError};
 use super::{Event, FAREWELL, QUEUE, STREAMS, Transferred, Watch};
-use crate::endpoint::{Sockets, Udp};
+use quic::endpoint::{Sockets, Udp};
 
 /// How to receive.
 #[derive(Debug, Clone)]
