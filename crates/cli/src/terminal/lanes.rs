@@ -117,7 +117,7 @@ fn parts(progress: &Progress) -> Vec<String> {
         rate,
         format!("RTT {rtt:>7}"),
         format!("{left:>9}"),
-        progress.state.to_owned(),
+        progress.state.map_or("", |state| state.name).to_owned(),
     ]
 }
 
@@ -154,7 +154,7 @@ mod tests {
         total: Some(Bytes::new(8_000_000)),
         rate: Rate::from_bits_per_sec(18_640_000),
         rtt: Some(Duration::from_micros(41_230)),
-        state: "CongestionAvoidance",
+        state: Some(congestion::loss_based::states::CONGESTION_AVOIDANCE),
         is_done: false,
     };
 
