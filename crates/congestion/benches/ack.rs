@@ -7,8 +7,8 @@ use std::hint::black_box;
 
 use congestion::sampling::{Outstanding, Sampler};
 use congestion::{
-    Ack, AnyController, Bytes, Cause, Connection, Controller, Duration, Kind, PacketState,
-    Recovery, RttSample, Sent, Time,
+    Ack, AnyController, Bytes, Cause, Connection, Controller, ControllerKind, Duration,
+    PacketState, Recovery, RttSample, Sent, Time,
 };
 use criterion::{Criterion, criterion_group, criterion_main};
 
@@ -110,7 +110,7 @@ impl<C: Controller> Flow<C> {
 
 fn ack(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("ack");
-    for &kind in Kind::ALL {
+    for &kind in ControllerKind::ALL {
         let connection = Connection {
             now: Time::ZERO,
             mss: MSS,

@@ -51,7 +51,7 @@
 //!
 //! use congestion::sampling::{Outstanding, Sampler};
 //! use congestion::{
-//!     Ack, AnyController, Bytes, Cause, Connection, Controller, Duration, Kind, Lost, PacketState, Recovery,
+//!     Ack, AnyController, Bytes, Cause, Connection, Controller, Duration, ControllerKind, Lost, PacketState, Recovery,
 //!     RttSample, Sent, Time,
 //! };
 //!
@@ -77,7 +77,7 @@
 //! }
 //!
 //! impl Sender {
-//!     fn new(kind: Kind, now: Time, waiting: u64) -> Sender {
+//!     fn new(kind: ControllerKind, now: Time, waiting: u64) -> Sender {
 //!         let connection = Connection { now, mss: MSS, initial_cwnd: MSS * 10, seed: 1, is_paced: true };
 //!         Sender {
 //!             controller: AnyController::new(kind, connection),
@@ -190,7 +190,7 @@
 //! }
 //!
 //! // A megabyte over 40 ms, with every hundredth packet lost and an ACK for each of the others.
-//! for &kind in Kind::ALL {
+//! for &kind in ControllerKind::ALL {
 //!     let tick = Duration::from_micros(100);
 //!     let rtt = Duration::from_millis(40);
 //!     let mut now = Time::ZERO;

@@ -1,6 +1,7 @@
 //! Congestion control as pure state machines: no clock, no I/O, no allocation, integers only.
 //!
-//! - [`bbr1`], [`cubic`] and [`reno`] are the controllers; [`Kind`] names them and [`AnyController`] is any of them.
+//! - [`bbr1`], [`cubic`] and [`reno`] are the controllers; [`ControllerKind`] names them and [`AnyController`] is any
+//!   of them.
 //! - [`controller`] has the one trait through which a transport drives a controller, and the order of events.
 //! - [`sampling`] measures the delivery rate at each ACK.
 //! - [`embedding`] is a short guide for transports, with a complete sender.
@@ -15,7 +16,7 @@ pub mod cubic;
 pub mod embedding;
 pub mod filter;
 mod hystart;
-pub mod kind;
+mod list;
 pub mod loss_based;
 mod loss_window;
 mod pacing;
@@ -23,12 +24,14 @@ pub mod reno;
 mod round;
 pub mod rtt;
 pub mod sampling;
+pub mod state;
 mod usage;
 
 pub use controller::{
-    Ack, Cause, Connection, Controller, Lost, Recovery, RttSample, Sent, Snapshot,
+    Ack, Cause, Connection, Controller, Listed, Lost, Recovery, RttSample, Sent, Snapshot,
 };
-pub use kind::{AnyController, Kind};
+pub use list::{AnyController, ControllerKind, UnknownController};
 pub use loss_window::LossWindow;
 pub use sampling::{PacketState, RateSample};
+pub use state::{Phase, State};
 pub use units::{Bytes, Duration, Rate, Ratio, Time};

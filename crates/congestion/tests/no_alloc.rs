@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 
 use congestion::sampling::{Outstanding, Sampler};
 use congestion::{
-    Ack, AnyController, Bytes, Cause, Connection, Controller, Duration, Kind, Lost, PacketState,
-    Recovery, RttSample, Sent, Time,
+    Ack, AnyController, Bytes, Cause, Connection, Controller, ControllerKind, Duration, Lost,
+    PacketState, Recovery, RttSample, Sent, Time,
 };
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
@@ -25,7 +25,7 @@ struct Flow {
 }
 
 impl Flow {
-    fn new(kind: Kind, seed: u64) -> Flow {
+    fn new(kind: ControllerKind, seed: u64) -> Flow {
         let mss = Bytes::new(1_500);
         let connection = Connection {
             now: Time::ZERO,
@@ -148,7 +148,7 @@ impl Flow {
 
 #[test]
 fn nothing_allocates_after_construction() {
-    for &kind in Kind::ALL {
+    for &kind in ControllerKind::ALL {
         let mut flow = Flow::new(kind, 7);
         let allocations = allocation_counter::measure(|| {
             for _ in 0..STEPS {

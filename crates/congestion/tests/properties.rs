@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 use congestion::bbr1::{self, Bbr1};
 use congestion::sampling::{Outstanding, Sampler};
 use congestion::{
-    Ack, AnyController, Bytes, Cause, Connection, Controller, Duration, Kind, Lost, PacketState,
-    Rate, RateSample, Recovery, RttSample, Sent, Snapshot, Time,
+    Ack, AnyController, Bytes, Cause, Connection, Controller, ControllerKind, Duration, Lost,
+    PacketState, Rate, RateSample, Recovery, RttSample, Sent, Snapshot, Time,
 };
 use proptest::prelude::*;
 
@@ -310,7 +310,7 @@ proptest! {
         connection in connection(),
         events in prop::collection::vec(event(), 0..120),
     ) {
-        for kind in Kind::ALL {
+        for kind in ControllerKind::ALL {
             drive(connection, AnyController::new(*kind, connection), &events);
         }
     }
@@ -336,7 +336,7 @@ proptest! {
         connection in connection(),
         events in prop::collection::vec(event(), 0..60),
     ) {
-        for kind in Kind::ALL {
+        for kind in ControllerKind::ALL {
             let run = || drive(connection, AnyController::new(*kind, connection), &events);
             prop_assert_eq!(run(), run());
         }

@@ -61,19 +61,19 @@ impl Advance {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use congestion::kind::Kind;
+    use congestion::ControllerKind;
     use units::Rate;
 
     fn progress(flow: usize, seconds: u64, delivered: u64) -> Progress {
         Progress {
             flow,
-            controller: Kind::Bbr1.into(),
+            controller: ControllerKind::Bbr1.into(),
             at: Duration::from_secs(seconds),
             delivered: Bytes::new(delivered),
             total: None,
             rate: Rate::ZERO,
             rtt: None,
-            state: "",
+            state: None,
             is_done: false,
         }
     }

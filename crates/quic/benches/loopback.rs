@@ -7,7 +7,7 @@ use std::error::Error;
 use std::net::Ipv4Addr;
 use std::sync::Arc;
 
-use congestion::Kind;
+use congestion::ControllerKind;
 use noq::congestion::CubicConfig;
 use quic::bulk::{Flow, Payload, send, serve};
 use quic::controller::{Controllers, factory};
@@ -34,8 +34,8 @@ async fn race(runs: u64, megabytes: u64) -> Result<(), Box<dyn Error>> {
     for run in 0..=runs {
         for (name, goodputs) in names.iter().zip(&mut goodputs) {
             let controllers: Factory = match *name {
-                "bbr1" => factory(Kind::Bbr1, run, None),
-                "cubic" => factory(Kind::Cubic, run, None),
+                "bbr1" => factory(ControllerKind::Bbr1, run, None),
+                "cubic" => factory(ControllerKind::Cubic, run, None),
                 _ => Arc::new(CubicConfig::default()),
             };
             let outcome = send(Flow {

@@ -253,14 +253,14 @@ pub fn client_config(
 }
 
 /// Where an endpoint's sockets come from.
-pub(crate) trait Sockets: Send + Sync {
+pub trait Sockets: Send + Sync {
     /// A socket at `address` (port 0: any).
     fn open(&self, address: SocketAddr) -> io::Result<Box<dyn AsyncUdpSocket>>;
 }
 
 /// The system's own UDP sockets.
 #[derive(Debug)]
-pub(crate) struct Udp;
+pub struct Udp;
 
 impl Sockets for Udp {
     fn open(&self, address: SocketAddr) -> io::Result<Box<dyn AsyncUdpSocket>> {
@@ -282,7 +282,7 @@ pub fn bind(
 }
 
 /// [`bind`] with a socket from `sockets`.
-pub(crate) fn bind_on(
+pub fn bind_on(
     sockets: &dyn Sockets,
     address: SocketAddr,
     server: Option<(ServerConfig, &Identity)>,
@@ -310,7 +310,7 @@ pub fn bind_towards(server: SocketAddr, ecn: bool) -> Result<Endpoint, EndpointE
 }
 
 /// [`bind_towards`] with a socket from `sockets`.
-pub(crate) fn bind_towards_on(
+pub fn bind_towards_on(
     sockets: &dyn Sockets,
     server: SocketAddr,
     ecn: bool,

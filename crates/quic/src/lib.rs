@@ -1,8 +1,8 @@
-//! Fullpipe's congestion controllers inside a real QUIC stack, and file transfer over it.
+//! Fullpipe's congestion controllers inside a real QUIC stack.
 //!
 //! The stack is noq. [`controller`] drives our controllers from its hooks, and says what the hooks cannot carry;
 //! [`observer`] watches a flow, ACK by ACK; [`endpoint`] sets up TLS and transport, and a [`server`] receives; [`bulk`] carries what
-//! experiments measure, [`probe`] measures a path again and again, and [`transfer`] carries files.
+//! experiments measure, and [`probe`] measures a path again and again.
 
 pub mod bulk;
 pub mod controller;
@@ -11,4 +11,3 @@ pub mod observer;
 pub mod probe;
 mod runtime;
 pub mod server;
-pub mod transfer;

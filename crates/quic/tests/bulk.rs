@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use bytes::Bytes;
-use congestion::{AnyController, Kind};
+use congestion::{AnyController, ControllerKind};
 use quic::bulk::{BulkError, Flow, Payload, send, serve};
 use quic::controller::{factory, factory_with};
 use quic::endpoint::Fingerprint;
@@ -21,7 +21,7 @@ impl Observer for Last {
     }
 }
 
-fn flow(server: &Server, kind: Kind, payload: Payload) -> Flow {
+fn flow(server: &Server, kind: ControllerKind, payload: Payload) -> Flow {
     Flow {
         server: server.address(),
         fingerprint: server.fingerprint(),
@@ -42,7 +42,7 @@ fn noise(bytes: u64) -> Payload {
 async fn a_payload_arrives_whole() {
     let server = serve((Ipv4Addr::LOCALHOST, 0).into()).unwrap();
     let given = Payload::Given(Bytes::from(vec![7; 1_234_567]));
-    for kind in Kind::ALL {
+    for kind in ControllerKind::ALL {
         for payload in [given.clone(), noise(1_234_567)] {
             let last = Arc::new(Last::default());
             let flow = Flow {
@@ -67,7 +67,9 @@ async fn a_payload_arrives_whole() {
 #[tokio::test]
 async fn an_empty_payload_arrives_too() {
     let server = serve((Ipv6Addr::LOCALHOST, 0).into()).unwrap();
-    let outcome = send(flow(&server, Kind::Bbr1, noise(0))).await.unwrap();
+    let outcome = send(flow(&server, ControllerKind::Bbr1, noise(0)))
+        .await
+        .unwrap();
     assert_eq!((outcome.bytes, outcome.is_complete), (0, true));
 }
 
@@ -81,14 +83,16 @@ async fn a_deadline_cuts_off() {
     };
     let outcome = send(Flow {
         deadline: Some(deadline),
-        ..flow(&server, Kind::Bbr1, endless.clone())
+        ..flow(&server, ControllerKind::Bbr1, endless.clone())
     })
     .await
     .unwrap();
     assert!(outcome.bytes > 0);
     assert!(!outcome.is_complete);
     assert_eq!(outcome.elapsed, deadline);
-    let error = send(flow(&server, Kind::Bbr1, endless)).await.unwrap_err();
+    let error = send(flow(&server, ControllerKind::Bbr1, endless))
+        .await
+        .unwrap_err();
     assert!(matches!(error, BulkError::Endless), "{error}");
 }
 
@@ -99,7 +103,7 @@ async fn many_flows_at_once() {
         .map(|i| {
             tokio::spawn(send(flow(
                 &server,
-                Kind::ALL[i % 3],
+                ControllerKind::ALL[i % 3],
                 noise(100_000 + i as u64),
             )))
         })
@@ -114,7 +118,7 @@ async fn another_certificate_is_refused() {
     let server = serve((Ipv4Addr::LOCALHOST, 0).into()).unwrap();
     let error = send(Flow {
         fingerprint: Fingerprint::from_bytes([0; 32]),
-        ..flow(&server, Kind::Bbr1, noise(1000))
+        ..flow(&server, ControllerKind::Bbr1, noise(1000))
     })
     .await
     .unwrap_err();
@@ -131,20 +135,22 @@ async fn a_dropped_flow_is_over() {
         controllers: factory_with(
             move |connection| {
                 let _ = started.send(());
-                AnyController::new(Kind::Bbr1, connection)
+                AnyController::new(ControllerKind::Bbr1, connection)
             },
             1,
             None,
         ),
         deadline: Some(Duration::from_secs(3600)),
-        ..flow(&server, Kind::Bbr1, noise(u64::MAX))
+        ..flow(&server, ControllerKind::Bbr1, noise(u64::MAX))
     };
     let task = tokio::spawn(send(endless));
     start.recv().await.unwrap();
     task.abort();
     assert!(task.await.unwrap_err().is_cancelled());
     assert!(start.recv().await.is_none());
-    let outcome = send(flow(&server, Kind::Bbr1, noise(1000))).await.unwrap();
+    let outcome = send(flow(&server, ControllerKind::Bbr1, noise(1000)))
+        .await
+        .unwrap();
     assert_eq!(outcome.bytes, 1000);
 }
 
@@ -153,7 +159,7 @@ async fn a_server_that_stops_ends_its_flows() {
     let server = serve((Ipv4Addr::LOCALHOST, 0).into()).unwrap();
     let endless = Flow {
         deadline: Some(Duration::from_secs(3600)),
-        ..flow(&server, Kind::Bbr1, noise(u64::MAX))
+        ..flow(&server, ControllerKind::Bbr1, noise(u64::MAX))
     };
     let task = tokio::spawn(send(endless));
     tokio::time::sleep(Duration::from_millis(100)).await;

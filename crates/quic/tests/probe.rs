@@ -4,7 +4,7 @@ use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::sync::Arc;
 use std::time::Duration;
 
-use congestion::Kind;
+use congestion::ControllerKind;
 use noq::{ClientConfig, Connection, ConnectionError, Endpoint};
 use quic::controller::factory;
 use quic::endpoint::{self, Identity};
@@ -23,13 +23,17 @@ fn server() -> Server {
     server_with(&Token::none())
 }
 
-async fn connect(server: &Server, kind: Kind, token: &Token) -> Result<Prober, ProbeError> {
+async fn connect(
+    server: &Server,
+    kind: ControllerKind,
+    token: &Token,
+) -> Result<Prober, ProbeError> {
     let controllers = factory(kind, 1, None);
     let connecting = Prober::connect(server.address(), server.fingerprint(), token, controllers);
     timeout(PATIENCE, connecting).await.unwrap()
 }
 
-async fn prober(server: &Server, kind: Kind) -> Prober {
+async fn prober(server: &Server, kind: ControllerKind) -> Prober {
     connect(server, kind, &Token::none()).await.unwrap()
 }
 
@@ -42,7 +46,7 @@ struct Stranger {
 
 impl Stranger {
     fn at(address: [u8; 4], server: &Server) -> Stranger {
-        let transport = Arc::new(endpoint::transport(factory(Kind::Cubic, 1, None)));
+        let transport = Arc::new(endpoint::transport(factory(ControllerKind::Cubic, 1, None)));
         Stranger {
             endpoint: endpoint::bind((address, 0).into(), None).unwrap(),
             config: endpoint::client_config(server.fingerprint(), b"fullpipe-probe/2", transport)
@@ -62,7 +66,7 @@ impl Stranger {
 #[tokio::test]
 async fn a_connection_carries_one_probe_after_the_other() {
     let server = server();
-    for kind in Kind::ALL {
+    for kind in ControllerKind::ALL {
         let prober = prober(&server, *kind).await;
         for bytes in [1, 65_536, 65_537, 3_000_001, 0] {
             let took = timeout(PATIENCE, prober.probe(bytes)).await.unwrap();
@@ -82,7 +86,7 @@ async fn garbage_and_strangers_leave_a_server_as_it_was() {
         socket.send_to(&garbage, server.address()).unwrap();
     }
     // Another protocol under the same certificate, and a stream that is reset.
-    let transport = Arc::new(endpoint::transport(factory(Kind::Cubic, 1, None)));
+    let transport = Arc::new(endpoint::transport(factory(ControllerKind::Cubic, 1, None)));
     let here: SocketAddr = (Ipv4Addr::LOCALHOST, 0).into();
     let client = endpoint::bind(here, None).unwrap();
     let connect = |alpn: &[u8]| {
@@ -100,7 +104,7 @@ async fn garbage_and_strangers_leave_a_server_as_it_was() {
     let _ = to.reset(7u32.into());
     let answer = timeout(PATIENCE, from.read_to_end(8)).await.unwrap();
     assert!(answer.is_err(), "a reset stream gets no answer");
-    let prober = prober(&server, Kind::Bbr1).await;
+    let prober = prober(&server, ControllerKind::Bbr1).await;
     timeout(PATIENCE, prober.probe(100_000))
         .await
         .unwrap()
@@ -110,7 +114,7 @@ async fn garbage_and_strangers_leave_a_server_as_it_was() {
 #[tokio::test]
 async fn a_server_that_has_gone_is_an_error() {
     let server = server();
-    let prober = prober(&server, Kind::Bbr1).await;
+    let prober = prober(&server, ControllerKind::Bbr1).await;
     prober.probe(1000).await.unwrap();
     drop(server);
     let failed = timeout(PATIENCE, prober.probe(1000)).await.unwrap();
@@ -129,21 +133,23 @@ async fn a_token_is_required_and_the_same_on_both_sides() {
         ["sixteen letters!", "seventeen letters"].map(|text| Token::parse(text).unwrap());
     let server = server_with(&token);
     for wrong in [&other, &Token::none()] {
-        let refused = connect(&server, Kind::Bbr1, wrong).await;
+        let refused = connect(&server, ControllerKind::Bbr1, wrong).await;
         let expected = TurnedAway::WrongToken;
         assert!(
             matches!(&refused, Err(ProbeError::TurnedAway(why)) if *why == expected),
             "{refused:?}"
         );
     }
-    let prober = connect(&server, Kind::Bbr1, &token).await.unwrap();
+    let prober = connect(&server, ControllerKind::Bbr1, &token)
+        .await
+        .unwrap();
     timeout(PATIENCE, prober.probe(5_000_000))
         .await
         .unwrap()
         .unwrap();
     // A sender with a token has no business where there is none.
     let open = self::server();
-    let refused = connect(&open, Kind::Bbr1, &token).await;
+    let refused = connect(&open, ControllerKind::Bbr1, &token).await;
     assert!(
         matches!(refused, Err(ProbeError::TurnedAway(_))),
         "{refused:?}"
@@ -182,7 +188,7 @@ async fn many_silent_connections_of_one_address_shut_nobody_out() {
     }
     let open = silent.iter().filter(|one| one.close_reason().is_none());
     assert!(open.count() <= 64);
-    let prober = prober(&server, Kind::Bbr1).await;
+    let prober = prober(&server, ControllerKind::Bbr1).await;
     timeout(PATIENCE, prober.probe(100_000))
         .await
         .unwrap()
@@ -214,7 +220,7 @@ async fn senders_of_one_address_leave_a_place_for_another() {
         assert_eq!(answer, [0]);
         senders.push(connection);
     }
-    let prober = prober(&server, Kind::Bbr1).await;
+    let prober = prober(&server, ControllerKind::Bbr1).await;
     timeout(PATIENCE, prober.probe(100_000))
         .await
         .unwrap()

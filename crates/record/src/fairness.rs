@@ -251,7 +251,7 @@ impl<'f> Lives<'f> {
 mod tests {
     use super::*;
     use crate::throughput::Throughput;
-    use congestion::kind::Kind;
+    use congestion::ControllerKind;
     use units::Bytes;
 
     /// A flow that starts at a second and delivers so many bytes in each of the next ones.
@@ -264,7 +264,7 @@ mod tests {
         }
         FlowRecord {
             id: 0,
-            controller: Kind::Bbr1.into(),
+            controller: ControllerKind::Bbr1.into(),
             start: Duration::from_secs(start),
             completed: None,
             throughput,

@@ -195,12 +195,12 @@ fn class_of(bytes: Bytes) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use congestion::kind::Kind;
+    use congestion::ControllerKind;
 
     fn transfer(start: u64, bytes: u64, took: Option<u64>) -> Transfer {
         Transfer {
             flow: 0,
-            controller: Kind::Bbr1.into(),
+            controller: ControllerKind::Bbr1.into(),
             start: Duration::from_millis(start),
             bytes: Bytes::new(bytes),
             completed: took.map(|took| Duration::from_millis(start + took)),

@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use arrayvec::ArrayString;
-use congestion::kind::Kind;
+use congestion::ControllerKind;
 
 use super::{Scenario, ScenarioError};
 
@@ -12,7 +12,7 @@ use super::{Scenario, ScenarioError};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Controller {
     /// `bbr1`, `cubic`, `reno`: one that Fullpipe has itself. Engine `linux` takes the kernel's of the same algorithm.
-    Ours(Kind),
+    Ours(ControllerKind),
     /// `kernel:NAME`: one that only a kernel has, by the kernel's name for it.
     Kernel(KernelController),
 }
@@ -49,8 +49,7 @@ impl Controller {
     /// The kernel's name for it, or for its own of the same algorithm.
     pub fn kernel_name(&self) -> &str {
         match self {
-            Controller::Ours(Kind::Bbr1) => "bbr",
-            Controller::Ours(kind @ (Kind::Cubic | Kind::Reno)) => kind.name(),
+            Controller::Ours(kind) => kind.kernel_name(),
             Controller::Kernel(kernel) => kernel.name(),
         }
     }
@@ -62,11 +61,11 @@ impl Scenario {
     /// # Errors
     ///
     /// A group has one that only a kernel has.
-    pub fn our_controllers(&self, engine: &str) -> Result<Vec<Kind>, ScenarioError> {
+    pub fn our_controllers(&self, engine: &str) -> Result<Vec<ControllerKind>, ScenarioError> {
         let ours = |(index, controller)| match controller {
             Controller::Ours(kind) => Ok(kind),
             Controller::Kernel(_) => {
-                let names: Vec<_> = Kind::ALL.iter().map(|kind| kind.name()).collect();
+                let names: Vec<_> = ControllerKind::ALL.iter().map(|kind| kind.name()).collect();
                 let reason = format!(
                     "{controller} is a kernel's, which engine {engine} has not; give one of {}, or use engine linux",
                     names.join(", ")
@@ -79,8 +78,8 @@ impl Scenario {
     }
 }
 
-impl From<Kind> for Controller {
-    fn from(kind: Kind) -> Controller {
+impl From<ControllerKind> for Controller {
+    fn from(kind: ControllerKind) -> Controller {
         Controller::Ours(kind)
     }
 }
@@ -126,7 +125,7 @@ impl fmt::Display for UnknownController {
         match self {
             UnknownController::Unknown => {
                 f.write_str("unknown controller; known are ")?;
-                Kind::ALL
+                ControllerKind::ALL
                     .iter()
                     .try_for_each(|kind| write!(f, "{kind}, "))?;
                 f.write_str("and kernel:NAME for any of the kernel's")
@@ -161,7 +160,7 @@ mod tests {
             );
         }
         let kernel: Controller = "kernel:bbr1".parse().unwrap();
-        assert_ne!(kernel, Controller::Ours(Kind::Bbr1));
+        assert_ne!(kernel, Controller::Ours(ControllerKind::Bbr1));
         match kernel {
             Controller::Kernel(kernel) => assert_eq!(kernel.name(), "bbr1"),
             Controller::Ours(kind) => panic!("{kind}"),

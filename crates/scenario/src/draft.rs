@@ -178,7 +178,7 @@ fn replace_within(key: &str, outer: &mut Value, field: &str, value: &Value) -> R
 #[cfg(test)]
 mod tests {
     use super::*;
-    use congestion::kind::Kind;
+    use congestion::ControllerKind;
     use units::Duration;
 
     const TEXT: &str = "name = \"x\"\nduration = \"9s\"\n[path]\nrate = \"8mbit\"\nloss = \"1%\"\n\
@@ -215,7 +215,10 @@ mod tests {
         let second = Duration::from_secs(1);
         assert_eq!(
             flows,
-            [(Kind::Bbr1.into(), second), (Kind::Cubic.into(), second)]
+            [
+                (ControllerKind::Bbr1.into(), second),
+                (ControllerKind::Cubic.into(), second)
+            ]
         );
     }
 

@@ -1,6 +1,6 @@
 //! Scenarios as people write them, rightly and wrongly.
 
-use congestion::kind::Kind;
+use congestion::ControllerKind;
 use path::{
     Aggregation, Buffer, Capacity, CoDel, Demand, Discipline, GilbertElliott, Jitter, Loss, LossAt,
     Policer, Reorder,
@@ -69,7 +69,10 @@ fn everything_that_there_is() {
     let [bbr, reno] = &scenario.flows[..] else {
         panic!("two groups");
     };
-    assert_eq!((bbr.controller, bbr.count), (Kind::Bbr1.into(), 2));
+    assert_eq!(
+        (bbr.controller, bbr.count),
+        (ControllerKind::Bbr1.into(), 2)
+    );
     let starts: Vec<u64> = bbr
         .starts()
         .map(|start| start.as_nanos() / 1_000_000)
@@ -77,7 +80,7 @@ fn everything_that_there_is() {
     assert_eq!(starts, [1_000, 1_500]);
     assert_eq!(
         (reno.controller, reno.bytes),
-        (Kind::Reno.into(), Some(Bytes::new(8_000_000)))
+        (ControllerKind::Reno.into(), Some(Bytes::new(8_000_000)))
     );
 
     let config = scenario.path.config().unwrap();
@@ -527,7 +530,7 @@ fn an_unknown_controller_is_told_the_known_ones() {
         error.starts_with("line 4: flow.controller: \"brr1\": unknown controller"),
         "{error}"
     );
-    for kind in Kind::ALL {
+    for kind in ControllerKind::ALL {
         assert!(error.contains(kind.name()), "{error}");
     }
     assert!(error.contains("kernel:NAME"), "{error}");
@@ -612,7 +615,7 @@ fn overrides() {
         scenario
             .flows
             .iter()
-            .all(|flow| flow.controller == Kind::Cubic.into())
+            .all(|flow| flow.controller == ControllerKind::Cubic.into())
     );
     for (key, text, answer) in [
         (

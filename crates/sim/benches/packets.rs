@@ -7,7 +7,7 @@ use std::fs;
 use std::hint::black_box;
 use std::time::Instant;
 
-use congestion::{Duration, Kind, Rate, Ratio, Time};
+use congestion::{ControllerKind, Duration, Rate, Ratio, Time};
 use path::{Buffer, Capacity, LinkConfig, Loss, PathConfig};
 use sim::{Config, FlowConfig, Simulation, dumbbell};
 use transport::app;
@@ -106,7 +106,7 @@ impl Case {
         let gap = self.span / (10 * self.flows);
         let flow = |index| FlowConfig {
             app: self.app.clone(),
-            ..FlowConfig::new(Kind::Bbr1).starting(Time::ZERO + gap * index)
+            ..FlowConfig::new(ControllerKind::Bbr1).starting(Time::ZERO + gap * index)
         };
         Config {
             seed: 1,

@@ -4,7 +4,7 @@
 //! the usual ones. A [`Simulation`] runs it, and an [`Observer`] is told what happens.
 //!
 //! ```
-//! use congestion::{Bytes, Duration, Kind, Rate, Time};
+//! use congestion::{Bytes, Duration, ControllerKind, Rate, Time};
 //! use path::{Buffer, Capacity, LinkConfig, PathConfig};
 //! use sim::{Config, FlowConfig, Simulation, dumbbell};
 //!
@@ -20,7 +20,7 @@
 //!         ..LinkConfig::default()
 //!     },
 //! };
-//! let flows = vec![FlowConfig::new(Kind::Bbr1), FlowConfig::new(Kind::Cubic)];
+//! let flows = vec![FlowConfig::new(ControllerKind::Bbr1), FlowConfig::new(ControllerKind::Cubic)];
 //! let config = Config {
 //!     end: Some(Time::ZERO + Duration::from_secs(10)),
 //!     ..dumbbell(path, flows)

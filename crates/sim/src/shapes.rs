@@ -68,18 +68,21 @@ impl<C> FlowConfig<C> {
 
 #[cfg(test)]
 mod tests {
-    use congestion::Kind;
+    use congestion::ControllerKind;
 
     use super::*;
     use crate::config::Route;
 
     #[test]
     fn a_flow_comes_back_the_way_it_went() {
-        let flow = FlowConfig::new(Kind::Reno).across(1..=3);
+        let flow = FlowConfig::new(ControllerKind::Reno).across(1..=3);
         assert_eq!(flow.forward, Route::over([2, 4, 6]));
         assert_eq!(flow.backward, Route::over([7, 5, 3]));
-        let first = FlowConfig::new(Kind::Reno).across(0..=0);
-        assert_eq!(first.forward, FlowConfig::new(Kind::Reno).forward);
-        assert_eq!(first.backward, FlowConfig::new(Kind::Reno).backward);
+        let first = FlowConfig::new(ControllerKind::Reno).across(0..=0);
+        assert_eq!(first.forward, FlowConfig::new(ControllerKind::Reno).forward);
+        assert_eq!(
+            first.backward,
+            FlowConfig::new(ControllerKind::Reno).backward
+        );
     }
 }

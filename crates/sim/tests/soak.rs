@@ -10,7 +10,9 @@ use std::panic::{self, AssertUnwindSafe};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
-use congestion::{Ack, AnyController, Bytes, Controller, Duration, Kind, Rate, Ratio, Time};
+use congestion::{
+    Ack, AnyController, Bytes, Controller, ControllerKind, Duration, Rate, Ratio, Time,
+};
 use path::{
     Aggregation, Buffer, Capacity, Change, CoDel, Demand, Discipline, FqCoDel, GilbertElliott,
     Jitter, LinkConfig, Loss, LossAt, PathConfig, Policer, Red, Reorder,
@@ -417,7 +419,7 @@ fn random_queue(dice: &mut Dice, bdp: Bytes) -> Discipline {
 fn random_flow(dice: &mut Dice, hops: usize, pacing: Pacing, span: Duration) -> FlowConfig {
     let first = dice.below(hops as u64) as usize;
     let last = dice.between(first as u64, hops as u64 - 1) as usize;
-    let mut flow = FlowConfig::new(dice.pick(Kind::ALL)).across(first..=last);
+    let mut flow = FlowConfig::new(dice.pick(ControllerKind::ALL)).across(first..=last);
     if dice.happens(20) {
         flow = flow.reversed();
     }

@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use std::path::PathBuf;
 use std::thread;
 
-use congestion::kind::Kind;
+use congestion::ControllerKind;
 use units::{Bytes, Duration, Rate, Ratio};
 
 use lab::Cancel;
@@ -22,7 +22,7 @@ pub struct Race {
     /// The path, the same for all.
     pub path: PathSpec,
     /// Who runs: one lane each, in this order.
-    pub controllers: Vec<Kind>,
+    pub controllers: Vec<ControllerKind>,
     /// What each of them carries.
     pub payload: Payload,
     /// When it ends at the latest; without it, when everything has arrived.
@@ -60,7 +60,7 @@ impl Default for Race {
                 },
                 ..PathSpec::default()
             },
-            controllers: vec![Kind::Bbr1, Kind::Cubic],
+            controllers: vec![ControllerKind::Bbr1, ControllerKind::Cubic],
             payload: Payload::Noise(Bytes::new(8 << 20)),
             duration: None,
             warmup: Duration::ZERO,

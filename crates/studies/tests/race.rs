@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::sync::Mutex;
 
-use congestion::kind::Kind;
+use congestion::ControllerKind;
 use lab::Cancel;
 use lab::{Engine, Progress, Quic};
 use scenario::Scenario;
@@ -83,7 +83,7 @@ fn two_lanes_carry_the_same() {
 fn lanes_can_share_a_path() {
     let mut race = race();
     race.share = true;
-    race.controllers = vec![Kind::Bbr1, Kind::Bbr1];
+    race.controllers = vec![ControllerKind::Bbr1, ControllerKind::Bbr1];
     race.payload = Payload::Endless;
     // Long enough for a busy machine to get something through.
     race.duration = Some(Duration::from_secs(2));
@@ -145,7 +145,7 @@ fn a_file_is_carried_as_it_is() {
     let mut file = tempfile::NamedTempFile::new().unwrap();
     file.write_all(&[7; 40_000]).unwrap();
     let mut race = race();
-    race.controllers = vec![Kind::Reno];
+    race.controllers = vec![ControllerKind::Reno];
     race.payload = Payload::File(file.path().to_path_buf());
     let records = race.run(&|_| {}, &Cancel::new()).unwrap();
     assert_eq!(records[0].summary.flows[0].delivered_bytes, 40_000);
@@ -162,7 +162,7 @@ fn what_cannot_be_raced_is_answered() {
         run(&nobody)
     );
     let mut crowd = race();
-    crowd.controllers = vec![Kind::Bbr1; 501];
+    crowd.controllers = vec![ControllerKind::Bbr1; 501];
     assert!(
         run(&crowd).starts_with("flow.count: engine quic cannot do this: 501 flows"),
         "{}",
@@ -217,7 +217,7 @@ fn a_run_ends_although_the_queue_is_long() {
     race.path.set("rate", "200kbit").unwrap();
     race.path.set("loss", "0%").unwrap();
     race.path.set("buffer", "1mb").unwrap();
-    race.controllers = vec![Kind::Cubic];
+    race.controllers = vec![ControllerKind::Cubic];
     race.payload = Payload::Endless;
     race.duration = Some(Duration::from_secs(2));
     let last = Mutex::new(None);
@@ -244,7 +244,7 @@ fn a_run_ends_although_the_queue_is_long() {
 fn a_path_that_lets_nothing_through_gives_a_record_of_nothing() {
     let mut race = race();
     race.path.set("loss", "100%").unwrap();
-    race.controllers = vec![Kind::Bbr1];
+    race.controllers = vec![ControllerKind::Bbr1];
     race.duration = Some(Duration::from_millis(300));
     let records = race.run(&|_| {}, &Cancel::new()).unwrap();
     let flow = &records[0].summary.flows[0];

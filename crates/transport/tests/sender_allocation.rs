@@ -4,7 +4,7 @@
 
 use std::alloc::System;
 
-use congestion::{AnyController, Kind};
+use congestion::{AnyController, ControllerKind};
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 use transport::segment::{self, Body, SackBlocks};
 use transport::sender::{Config, Sender};
@@ -19,7 +19,7 @@ const FLIGHT: u64 = 40;
 const RTT: Duration = Duration::from_millis(40);
 
 fn main() {
-    for &kind in Kind::ALL {
+    for &kind in ControllerKind::ALL {
         let mut sender = Sender::new(
             Time::ZERO,
             0,

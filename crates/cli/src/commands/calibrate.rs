@@ -342,8 +342,9 @@ fn execute(
             keep_record(options, side, run, record);
         }
     };
+    let engine = side.engine.engine();
     let execution = Execution {
-        engine: side.engine.engine().as_ref(),
+        engine: engine.as_ref(),
         jobs: program::jobs(options.jobs, side.engine),
         watch: &|event| bar.show(&event),
         cancel,

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use clap::Args;
-use congestion::kind::Kind;
+use congestion::ControllerKind;
 use lab::EngineError;
 use report::Origin;
 use studies::race::{Payload, Race, RaceError};
@@ -44,7 +44,7 @@ pub struct Options {
         value_delimiter = ',',
         default_value = "bbr1,cubic"
     )]
-    controllers: Vec<Kind>,
+    controllers: Vec<ControllerKind>,
     /// End after this time; without --bytes or FILE, send as much as fits into it
     #[arg(long, allow_hyphen_values = true, value_name = "TIME", value_parser = positive_time)]
     duration: Option<Duration>,

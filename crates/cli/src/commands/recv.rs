@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::Args;
-use quic::transfer::{Receiver, ReceiverConfig, Resumption, STATE_FOLDER};
+use transfer::{Receiver, ReceiverConfig, Resumption, STATE_FOLDER};
 
 use crate::failure::Failure;
 use crate::options::address::resolve;

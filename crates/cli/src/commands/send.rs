@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use clap::Args;
-use congestion::kind::Kind;
+use congestion::ControllerKind;
 use quic::controller::factory;
-use quic::transfer::{self, SenderConfig, Ticket};
+use transfer::{SenderConfig, Ticket};
 
 use crate::failure::Failure;
 use crate::options::controllers;
@@ -40,9 +40,9 @@ pub struct Options {
         long,
         help = controllers::help("The congestion controller"),
         value_name = "NAME",
-        default_value_t = Kind::Bbr1
+        default_value_t = ControllerKind::Bbr1
     )]
-    controller: Kind,
+    controller: ControllerKind,
     /// Begins anew: forgets what an earlier attempt with this ticket has brought
     #[arg(long)]
     restart: bool,

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 
-use quic::transfer::Ticket;
+use transfer::Ticket;
 
 use crate::failure::Failure;
 use crate::terminal::output;

@@ -117,7 +117,7 @@ fn parts(progress: &Progress) -> Vec<String> {
         rate,
         format!("RTT {rtt:>7}"),
         format!("{left:>9}"),
-        progress.state.to_owned(),
+        progress.state.map_or("", |state| state.name).to_owned(),
     ]
 }
 
@@ -139,7 +139,7 @@ fn lock(latest: &Mutex<Option<Progress>>) -> std::sync::MutexGuard<'_, Option<Pr
 
 #[cfg(test)]
 mod tests {
-    use congestion::kind::Kind;
+    use congestion::ControllerKind;
     use lab::Progress;
     use scenario::Controller;
     use units::{Bytes, Duration, Rate};
@@ -148,13 +148,13 @@ mod tests {
 
     const PROGRESS: Progress = Progress {
         flow: 0,
-        controller: Controller::Ours(Kind::Cubic),
+        controller: Controller::Ours(ControllerKind::Cubic),
         at: Duration::from_millis(2_000),
         delivered: Bytes::new(1_000_000),
         total: Some(Bytes::new(8_000_000)),
         rate: Rate::from_bits_per_sec(18_640_000),
         rtt: Some(Duration::from_micros(41_230)),
-        state: "CongestionAvoidance",
+        state: Some(congestion::loss_based::states::CONGESTION_AVOIDANCE),
         is_done: false,
     };
 

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use indicatif::{ProgressBar, ProgressState};
 use quic::observer::{Observer, Sample};
-use quic::transfer::{Event, Status, Transferred};
+use transfer::{Event, Status, Transferred};
 use units::{Bytes, Duration, Rate};
 
 use crate::terminal::bars::Bars;
@@ -48,7 +48,7 @@ impl Progress {
         self.flow.clone()
     }
 
-    /// What [`quic::transfer`] tells.
+    /// What [`transfer`] tells.
     pub fn on_event(&self, event: &Event<'_>) {
         match event {
             Event::Connected(_) => self.bars.say("connected"),

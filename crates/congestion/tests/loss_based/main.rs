@@ -3,13 +3,13 @@
 #[path = "../support/mod.rs"]
 mod support;
 
-use congestion::{AnyController, Bytes, Duration, Kind, Ratio, Time};
+use congestion::{AnyController, Bytes, ControllerKind, Duration, Ratio, Time};
 use support::{Flow, MSS, at_ms, connection, mbit, path};
 
 const RTPROP: Duration = Duration::from_millis(40);
-const LOSS_BASED: [Kind; 2] = [Kind::Cubic, Kind::Reno];
+const LOSS_BASED: [ControllerKind; 2] = [ControllerKind::Cubic, ControllerKind::Reno];
 
-fn bulk(kind: Kind, path: path::PathConfig) -> Flow<AnyController> {
+fn bulk(kind: ControllerKind, path: path::PathConfig) -> Flow<AnyController> {
     Flow::bulk(AnyController::new(kind, connection(1)), path)
 }
 
@@ -29,7 +29,7 @@ fn a_buffer_of_one_bdp_keeps_the_pipe_full() {
 #[test]
 fn cubic_leaves_slow_start_before_a_deep_buffer_overflows() {
     let mut flow = bulk(
-        Kind::Cubic,
+        ControllerKind::Cubic,
         path(mbit(20), RTPROP, Ratio::new(8, 1), Ratio::ZERO),
     );
     flow.run_until(at_ms(3_000));
@@ -44,7 +44,7 @@ fn cubic_leaves_slow_start_before_a_deep_buffer_overflows() {
 #[test]
 fn reno_leaves_slow_start_by_overflowing_it() {
     let mut flow = bulk(
-        Kind::Reno,
+        ControllerKind::Reno,
         path(mbit(20), RTPROP, Ratio::new(8, 1), Ratio::ZERO),
     );
     flow.run_until(at_ms(3_000));
@@ -58,7 +58,7 @@ fn reno_leaves_slow_start_by_overflowing_it() {
 #[test]
 fn cubic_fills_a_deep_buffer_and_keeps_it_so() {
     let mut flow = bulk(
-        Kind::Cubic,
+        ControllerKind::Cubic,
         path(mbit(10), RTPROP, Ratio::new(25, 1), Ratio::ZERO),
     );
     flow.run_until(at_ms(60_000));
@@ -73,7 +73,7 @@ fn cubic_fills_a_deep_buffer_and_keeps_it_so() {
 }
 
 /// The goodput at a random loss of one packet in `period`, on a path that is not the limit.
-fn goodput_at_loss(kind: Kind, period: u32) -> f64 {
+fn goodput_at_loss(kind: ControllerKind, period: u32) -> f64 {
     let loss = Ratio::new(1, period);
     let mut flow = bulk(kind, path(mbit(1_000), RTPROP, Ratio::new(4, 1), loss));
     flow.run_until(at_ms(300_000));
@@ -82,7 +82,7 @@ fn goodput_at_loss(kind: Kind, period: u32) -> f64 {
 
 #[test]
 fn four_times_the_loss_is_half_of_renos_goodput() {
-    let at = |period| goodput_at_loss(Kind::Reno, period);
+    let at = |period| goodput_at_loss(ControllerKind::Reno, period);
     let ratio = at(1_600) / at(400);
     assert!((ratio / 2.0 - 1.0).abs() < 0.15, "{ratio}");
     // Mathis et al.: C × MSS / RTT / √p, with C = 1.22 for regular and 1.31 for random losses.
@@ -93,7 +93,8 @@ fn four_times_the_loss_is_half_of_renos_goodput() {
 
 #[test]
 fn at_light_loss_cubic_has_more_than_reno() {
-    let ratio = goodput_at_loss(Kind::Cubic, 20_000) / goodput_at_loss(Kind::Reno, 20_000);
+    let ratio = goodput_at_loss(ControllerKind::Cubic, 20_000)
+        / goodput_at_loss(ControllerKind::Reno, 20_000);
     assert!(ratio > 1.05, "{ratio}");
 }
 

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Instant;
 
-use congestion::kind::{AnyController, Kind};
+use congestion::{AnyController, ControllerKind, State};
 use quic::bulk::{self, BulkError, Outcome, Payload};
 use quic::endpoint::Fingerprint;
 use quic::observer::{Observer, Sample};
@@ -32,7 +32,7 @@ const LAST_WORD: Duration = Duration::from_secs(2);
 /// One flow of a run.
 pub(super) struct Flow {
     id: usize,
-    controller: Kind,
+    controller: ControllerKind,
     payload: Payload,
     /// When it should start, from the start of the run.
     planned: Duration,
@@ -50,7 +50,7 @@ pub(super) struct Flow {
 struct Seen {
     recorder: FlowRecorder,
     rtt: Option<Duration>,
-    state: &'static str,
+    state: Option<State>,
     totals: FlowTotals,
     /// Times and payloads of the last tellings of progress.
     recent: VecDeque<(Duration, Bytes)>,
@@ -59,7 +59,7 @@ struct Seen {
 impl Flow {
     pub fn new(
         id: usize,
-        controller: Kind,
+        controller: ControllerKind,
         start: Duration,
         payload: Payload,
         scenario: &Scenario,
@@ -79,7 +79,7 @@ impl Flow {
             seen: Mutex::new(Seen {
                 recorder: FlowRecorder::new(scenario.warmup, flows),
                 rtt: None,
-                state: "",
+                state: None,
                 totals: FlowTotals::default(),
                 recent: VecDeque::new(),
             }),
@@ -252,7 +252,7 @@ impl Observer for Flow {
         let payload = Bytes::new((sample.rate.total_delivered.get() as f64 * share) as u64);
         let mut seen = self.seen();
         seen.rtt = sample.rtt.or(seen.rtt);
-        seen.state = snapshot.state;
+        seen.state = Some(snapshot.state);
         if self.ended.get().is_none() {
             seen.totals = FlowTotals {
                 payload: self
@@ -284,7 +284,7 @@ impl Observer for Flow {
             pacing_rate: snapshot.pacing_rate,
             btl_bw: snapshot.btl_bw,
             rt_prop: snapshot.rt_prop,
-            state: snapshot.state,
+            state: Some(snapshot.state),
             delivered: sample.rate.total_delivered,
             lost: sample.rate.total_lost,
             is_app_limited: Some(sample.rate.is_app_limited),

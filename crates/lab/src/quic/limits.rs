@@ -1,7 +1,7 @@
 //! What a scenario may ask for that this engine cannot do: it carries bulk data of a real QUIC stack, over one
 //! bottleneck, from one end to the other.
 
-use congestion::kind::Kind;
+use congestion::ControllerKind;
 use transport::app;
 use transport::scheduler::Pacing;
 
@@ -15,7 +15,7 @@ const MAX_FLOWS: usize = 500;
 /// # Errors
 ///
 /// It is one that this engine has not.
-pub(super) fn controllers(scenario: &Scenario) -> Result<Vec<Kind>, ScenarioError> {
+pub(super) fn controllers(scenario: &Scenario) -> Result<Vec<ControllerKind>, ScenarioError> {
     let groups = scenario.our_controllers("quic")?;
     let each = scenario.flows.iter().zip(groups);
     Ok(each

@@ -2,7 +2,7 @@
 
 use ::sim::{Config, ConfigError, FlowConfig, HostConfig, MakeController, parking_lot};
 use congestion::bbr1::Bbr1;
-use congestion::{AnyController, Kind};
+use congestion::{AnyController, ControllerKind};
 use transport::scheduler::SchedulerConfig;
 use transport::{app, receiver, sender};
 use units::{Bytes, Time};
@@ -75,15 +75,14 @@ pub(super) fn config(scenario: &Scenario) -> Result<Config, ScenarioError> {
 }
 
 /// A flow with this controller; if it is BBR, with these settings.
-fn flow(controller: Kind, bbr1: Option<Bbr1Spec>) -> FlowConfig {
-    match (controller, bbr1.map(|bbr1| bbr1.config())) {
-        (Kind::Cubic | Kind::Reno, _) | (_, None) => FlowConfig::new(controller),
-        (Kind::Bbr1, Some(config)) => {
-            FlowConfig::with_controller(MakeController::new(move |connection| {
-                AnyController::Bbr1(Bbr1::new(connection, config))
-            }))
-        }
-    }
+fn flow(controller: ControllerKind, bbr1: Option<Bbr1Spec>) -> FlowConfig {
+    let Some(bbr1) = bbr1.filter(|_| controller == ControllerKind::Bbr1) else {
+        return FlowConfig::new(controller);
+    };
+    let config = bbr1.config();
+    FlowConfig::with_controller(MakeController::new(move |connection| {
+        AnyController::Bbr1(Bbr1::new(connection, config))
+    }))
 }
 
 /// Whether something limits a flow that sends as much as goes: its window would double for ever, and what is simulated is

@@ -446,12 +446,12 @@ impl<C: Controller> fmt::Debug for Adapter<C> {
 mod tests {
     use std::time::{Duration, Instant};
 
-    use congestion::{AnyController, Bytes, Controller, Kind};
+    use congestion::{AnyController, Bytes, Controller, ControllerKind};
 
     use super::Adapter;
 
     fn adapter(now: Instant) -> Adapter<AnyController> {
-        let make = |connection| AnyController::new(Kind::Bbr1, connection);
+        let make = |connection| AnyController::new(ControllerKind::Bbr1, connection);
         Adapter::new(make, 1, None, now, 1200)
     }
 

@@ -50,7 +50,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use congestion::{AnyController, Bytes, Connection, Controller, Kind, Time};
+use congestion::{AnyController, Bytes, Connection, Controller, ControllerKind, Time};
 use noq::congestion::{ControllerFactory, CubicConfig};
 
 use crate::observer::Observer;
@@ -70,7 +70,11 @@ impl Controllers for CubicConfig {
 }
 
 /// What makes noq's connections use controllers of the given kind; see [`factory_with`].
-pub fn factory(kind: Kind, seed: u64, observer: Option<Arc<dyn Observer>>) -> Arc<dyn Controllers> {
+pub fn factory(
+    kind: ControllerKind,
+    seed: u64,
+    observer: Option<Arc<dyn Observer>>,
+) -> Arc<dyn Controllers> {
     factory_with(
         move |connection| AnyController::new(kind, connection),
         seed,

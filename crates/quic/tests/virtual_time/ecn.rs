@@ -1,6 +1,6 @@
 //! Who gets marks: those who answer them.
 
-use congestion::{Duration, Kind};
+use congestion::{ControllerKind, Duration};
 use quic::controller::factory;
 
 use crate::world::{World, simple_path};
@@ -10,8 +10,8 @@ const SECOND: Duration = Duration::from_secs(1);
 /// A controller that does not answer marks must not ask for them instead of losses (RFC 3168, "The TCP Sender").
 #[test]
 fn packets_are_ecn_capable_if_marks_are_answered() {
-    for kind in Kind::ALL.iter().copied() {
-        let is_answering = kind != Kind::Bbr1;
+    for kind in ControllerKind::ALL.iter().copied() {
+        let is_answering = kind != ControllerKind::Bbr1;
         let path = simple_path("20mbit", 40, 4, "0%");
         let mut world = World::new(path, 1, factory(kind, 1, None));
         world.write(u64::MAX);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use congestion::{Duration, Kind};
+use congestion::{ControllerKind, Duration};
 use path::Jitter;
 use quic::controller::factory;
 
@@ -12,13 +12,13 @@ use crate::world::{Samples, World, limit_bps, simple_path};
 type Setting = (&'static str, u64, u64, &'static str);
 
 /// A bulk flow's share of the limit, from the first packet of the handshake on, and its samples.
-fn bulk(kind: Kind, setting: Setting, secs: u64) -> (f64, Arc<Samples>) {
+fn bulk(kind: ControllerKind, setting: Setting, secs: u64) -> (f64, Arc<Samples>) {
     bulk_with_late_acks(kind, setting, secs, Duration::ZERO)
 }
 
 /// As [`bulk`], with ACKs that come late by up to so much.
 fn bulk_with_late_acks(
-    kind: Kind,
+    kind: ControllerKind,
     (rate, rtt_ms, bdp, loss): Setting,
     secs: u64,
     up_to: Duration,
@@ -43,7 +43,12 @@ fn bulk_with_late_acks(
 
 /// A transfer's share of the limit, from the first packet of the handshake until the confirmation of the last byte
 /// could be back.
-fn transfer(kind: Kind, (rate, rtt_ms, bdp, loss): Setting, bytes: u64, seed: u64) -> f64 {
+fn transfer(
+    kind: ControllerKind,
+    (rate, rtt_ms, bdp, loss): Setting,
+    bytes: u64,
+    seed: u64,
+) -> f64 {
     let path = simple_path(rate, rtt_ms, bdp, loss);
     let mut world = World::new(path, seed, factory(kind, seed, None));
     world.write_last(bytes);
@@ -58,14 +63,14 @@ fn transfer(kind: Kind, (rate, rtt_ms, bdp, loss): Setting, bytes: u64, seed: u6
 #[test]
 fn bbr1_fills_a_long_path_whatever_the_loss() {
     for (loss, least) in [("0%", 0.92), ("1%", 0.90), ("5%", 0.85)] {
-        let (share, _) = bulk(Kind::Bbr1, ("100mbit", 100, 4, loss), 20);
+        let (share, _) = bulk(ControllerKind::Bbr1, ("100mbit", 100, 4, loss), 20);
         assert!((least..=1.0).contains(&share), "{loss}: {share}");
     }
 }
 
 #[test]
 fn bbr1_keeps_a_deep_buffer_empty() {
-    let (share, samples) = bulk(Kind::Bbr1, ("10mbit", 40, 25, "0%"), 30);
+    let (share, samples) = bulk(ControllerKind::Bbr1, ("10mbit", 40, 25, "0%"), 30);
     assert!((0.95..=1.0).contains(&share), "{share}");
     assert!(samples.rtt_ms(0.5) <= 45.0, "{}", samples.rtt_ms(0.5));
 }
@@ -76,14 +81,14 @@ fn bbr1_keeps_a_deep_buffer_empty() {
 fn bbr1_keeps_a_deep_buffer_empty_when_acks_are_a_little_late() {
     let setting = ("10mbit", 40, 25, "0%");
     let late = Duration::from_micros(400);
-    let (share, samples) = bulk_with_late_acks(Kind::Bbr1, setting, 30, late);
+    let (share, samples) = bulk_with_late_acks(ControllerKind::Bbr1, setting, 30, late);
     assert!((0.95..=1.0).contains(&share), "{share}");
     assert!(samples.rtt_ms(0.5) <= 45.0, "{}", samples.rtt_ms(0.5));
 }
 
 #[test]
 fn cubic_fills_a_deep_buffer() {
-    let (share, samples) = bulk(Kind::Cubic, ("10mbit", 40, 25, "0%"), 30);
+    let (share, samples) = bulk(ControllerKind::Cubic, ("10mbit", 40, 25, "0%"), 30);
     assert!((0.95..=1.0).contains(&share), "{share}");
     assert!(samples.rtt_ms(0.5) >= 200.0, "{}", samples.rtt_ms(0.5));
 }
@@ -92,8 +97,8 @@ fn cubic_fills_a_deep_buffer() {
 fn a_short_transfer_over_a_lossy_path() {
     let setting = ("20mbit", 40, 8, "1%");
     for seed in 1..=3 {
-        let bbr1 = transfer(Kind::Bbr1, setting, 8 << 20, seed);
-        let cubic = transfer(Kind::Cubic, setting, 8 << 20, seed);
+        let bbr1 = transfer(ControllerKind::Bbr1, setting, 8 << 20, seed);
+        let cubic = transfer(ControllerKind::Cubic, setting, 8 << 20, seed);
         assert!((0.85..=1.0).contains(&bbr1), "{bbr1}");
         assert!(cubic < bbr1 / 2.0, "{cubic} against {bbr1}");
     }
@@ -103,7 +108,7 @@ fn a_short_transfer_over_a_lossy_path() {
 #[test]
 fn the_payload_share_is_what_full_packets_carry() {
     let path = simple_path("100mbit", 20, 4, "0%");
-    let mut world = World::new(path, 1, factory(Kind::Bbr1, 1, None));
+    let mut world = World::new(path, 1, factory(ControllerKind::Bbr1, 1, None));
     world.write(u64::MAX);
     world.run(Duration::from_secs(1));
     let before = (world.received, world.path.forward.counters().delivered);

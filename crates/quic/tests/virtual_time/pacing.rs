@@ -1,6 +1,6 @@
 //! That packets leave at the pacing rate, not in windows.
 
-use congestion::{Duration, Kind, Time};
+use congestion::{ControllerKind, Duration, Time};
 use quic::controller::factory;
 
 use crate::recorder::recorder;
@@ -76,7 +76,7 @@ fn coarse_timers_keep_the_rate() {
 #[test]
 fn bbr1_is_paced() {
     let path = simple_path("50mbit", 40, 4, "0%");
-    let mut world = World::new(path, 1, factory(Kind::Bbr1, 1, None));
+    let mut world = World::new(path, 1, factory(ControllerKind::Bbr1, 1, None));
     world.tick = Duration::from_millis(1);
     world.write(u64::MAX);
     world.run(Duration::from_secs(5));

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use congestion::{Bytes, Cause, Duration, Kind, Recovery, Time};
+use congestion::{Bytes, Cause, ControllerKind, Duration, Recovery, Time};
 use quic::controller::factory;
 
 use crate::recorder::{Event, recorder};
@@ -54,7 +54,11 @@ fn losses_are_told_in_recoveries_that_marks_began() {
 fn conservation_begins_with_the_ack_that_shows_a_lost_tail() {
     let samples = Arc::new(Samples::default());
     let path = simple_path("20mbit", 100, 4, "0%");
-    let mut world = World::new(path, 1, factory(Kind::Bbr1, 1, Some(samples.clone())));
+    let mut world = World::new(
+        path,
+        1,
+        factory(ControllerKind::Bbr1, 1, Some(samples.clone())),
+    );
     world.write(20_000_000);
     world.run(SECOND * 5);
     world.is_cut = true;

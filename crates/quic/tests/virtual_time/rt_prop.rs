@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use congestion::{Duration, Kind};
+use congestion::{ControllerKind, Duration};
 use path::Path;
 use quic::controller::factory;
 
@@ -17,7 +17,7 @@ const SECOND: Duration = Duration::from_secs(1);
 fn a_rise_of_rt_prop_is_found_where_each_ack_is_for_one_packet() {
     for rate in ["100kbit", "2mbit"] {
         let samples = Arc::new(Samples::default());
-        let controllers = factory(Kind::Bbr1, 1, Some(samples.clone()));
+        let controllers = factory(ControllerKind::Bbr1, 1, Some(samples.clone()));
         let mut world = World::new(simple_path(rate, 20, 8, "0%"), 1, controllers);
         world.write(u64::MAX);
         world.run(SECOND * 20);

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use bytes::{Bytes as Data, BytesMut};
-use congestion::Kind;
+use congestion::ControllerKind;
 use congestion::{Bytes, Duration, Rate, Ratio, Time};
 use noq_proto::{
     Connection, ConnectionHandle, DatagramEvent, Dir, EcnCodepoint, Endpoint, EndpointConfig,
@@ -194,7 +194,7 @@ impl World {
         let ecn = controllers.responds_to_ecn();
         let transport = endpoint::transport(controllers);
         let identity = Identity::generate().unwrap();
-        let receiving = endpoint::transport(controller::factory(Kind::Cubic, seed, None));
+        let receiving = endpoint::transport(controller::factory(ControllerKind::Cubic, seed, None));
         let server = endpoint::server_config(&identity, ALPN, Arc::new(receiving)).unwrap();
         let client =
             endpoint::client_config(identity.fingerprint(), ALPN, Arc::new(transport)).unwrap();

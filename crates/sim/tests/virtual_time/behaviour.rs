@@ -4,7 +4,7 @@ use crate::support::{
     Fixed, MSS, Watch, at_millis, jain, limit, lossy, mbit, millis, path, percentile, run,
 };
 use congestion::bbr1::{self, Bbr1};
-use congestion::{AnyController, Bytes, Controller, Duration, Kind, Ratio, Time};
+use congestion::{AnyController, Bytes, Controller, ControllerKind, Duration, Ratio, Time};
 use path::{Buffer, Reorder};
 use sim::{Config, FlowConfig, MakeController, Simulation, dumbbell};
 use transport::app;
@@ -18,7 +18,7 @@ fn share_of_limit(loss_percent: u32, seed: u64) -> f64 {
     let path = lossy(path(rate, rtt, rate.bytes_in(rtt) * 4), loss_percent);
     // A receiver without limits: what waits behind holes takes of its buffer, and of a smaller one Startup would meet the end
     // first, which costs up to half a percent of the minute.
-    let mut flow = FlowConfig::new(Kind::Bbr1);
+    let mut flow = FlowConfig::new(ControllerKind::Bbr1);
     flow.receiver.initial_buffer = Bytes::new(64 << 20);
     let config = Config {
         seed,
@@ -67,7 +67,7 @@ fn bbr1_keeps_a_deep_queue_empty() {
 fn cubic_fills_a_deep_queue() {
     let (rate, rtt) = (mbit(10), millis(40));
     let path = path(rate, rtt, rate.bytes_in(millis(SECOND)));
-    let config = dumbbell(path, vec![FlowConfig::new(Kind::Cubic)]);
+    let config = dumbbell(path, vec![FlowConfig::new(ControllerKind::Cubic)]);
     let watch = run(config, at_millis(30 * SECOND), at_millis(120 * SECOND));
     let median = percentile(&watch.flows[0].rtts, 50);
     let longest = percentile(&watch.flows[0].rtts, 100);
@@ -83,10 +83,10 @@ fn bbr1_keeps_a_share_beside_cubic_in_a_deep_queue() {
     let (rate, rtt) = (mbit(20), millis(40));
     for seed in [1, 2, 3] {
         let path = path(rate, rtt, rate.bytes_in(rtt) * 10);
-        let cubic = FlowConfig::new(Kind::Cubic).starting(at_millis(2 * SECOND));
+        let cubic = FlowConfig::new(ControllerKind::Cubic).starting(at_millis(2 * SECOND));
         let config = Config {
             seed,
-            ..dumbbell(path, vec![FlowConfig::new(Kind::Bbr1), cubic])
+            ..dumbbell(path, vec![FlowConfig::new(ControllerKind::Bbr1), cubic])
         };
         let end = at_millis(30 * SECOND);
         let watch = run(config, at_millis(15 * SECOND), end);
@@ -103,8 +103,9 @@ fn ten_bbr1_flows_come_to_share_fairly() {
     for (rtt, bdps, stagger) in [(40, 2, 200), (40, 8, 200), (10, 10, 1_000)] {
         for seed in [1, 2] {
             let path = path(rate, millis(rtt), rate.bytes_in(millis(rtt)) * bdps);
-            let flow =
-                |index: u64| FlowConfig::new(Kind::Bbr1).starting(at_millis(stagger * index));
+            let flow = |index: u64| {
+                FlowConfig::new(ControllerKind::Bbr1).starting(at_millis(stagger * index))
+            };
             let config = Config {
                 seed,
                 ..dumbbell(path, (0..10).map(flow).collect())
@@ -157,7 +158,11 @@ fn a_tail_loss_costs_a_probe_and_no_timeout() {
 fn reordering_by_half_a_round_trip_costs_at_most_one_recovery() {
     let (rate, rtt) = (mbit(50), millis(40));
     let end = at_millis(5 * SECOND);
-    for (kind, bdps) in [(Kind::Bbr1, 8), (Kind::Bbr1, 64), (Kind::Cubic, 64)] {
+    for (kind, bdps) in [
+        (ControllerKind::Bbr1, 8),
+        (ControllerKind::Bbr1, 64),
+        (ControllerKind::Cubic, 64),
+    ] {
         for share in [Ratio::new(1, 1_000), Ratio::new(1, 100)] {
             for by in [rtt / 8, rtt / 4, rtt / 2] {
                 for seed in 1..=5 {
@@ -185,7 +190,7 @@ fn reordering_by_half_a_round_trip_costs_at_most_one_recovery() {
 fn a_small_send_buffer_keeps_bbr1_in_startup() {
     let (rate, rtt) = (mbit(100), millis(100));
     for (megabytes, state) in [(2, "Startup"), (4, "Startup"), (8, "ProbeBW")] {
-        let mut flow = FlowConfig::new(Kind::Bbr1);
+        let mut flow = FlowConfig::new(ControllerKind::Bbr1);
         flow.sender.send_buffer = Bytes::new(megabytes * 1_000_000);
         let mut config = dumbbell(path(rate, rtt, rate.bytes_in(rtt * 4)), vec![flow]);
         config.end = Some(at_millis(9 * SECOND));
@@ -193,7 +198,7 @@ fn a_small_send_buffer_keeps_bbr1_in_startup() {
         simulation.run();
         let (_, sender, _) = simulation.connections().next().unwrap();
         let snapshot = sender.controller().snapshot();
-        assert_eq!(snapshot.state, state, "{megabytes} MB");
+        assert_eq!(snapshot.state.name, state, "{megabytes} MB");
         let btl_bw = snapshot.btl_bw.unwrap().bits_per_sec() as f64;
         assert!(
             (0.99..1.01).contains(&(btl_bw / limit(rate, 0))),

@@ -1,7 +1,7 @@
 //! Cases whose outcome can be computed with a pencil.
 
 use crate::support::{Fixed, MSS, Watch, at_millis, mbit, millis, path, run};
-use congestion::{Bytes, Duration, Kind, Time};
+use congestion::{Bytes, ControllerKind, Duration, Time};
 use path::{Buffer, Capacity, LinkConfig, Loss, PathConfig};
 use sim::{Config, FlowConfig, Simulation, dumbbell};
 use transport::receiver;
@@ -138,7 +138,7 @@ fn renos_sawtooth_keeps_the_inverse_square_root_law() {
     let rtt = millis(100);
     let mut path = path(mbit(RATE), rtt, Bytes::ZERO);
     path.forward.buffer = Buffer::Packets(5);
-    let config = dumbbell(path, vec![prompt(FlowConfig::new(Kind::Reno))]);
+    let config = dumbbell(path, vec![prompt(FlowConfig::new(ControllerKind::Reno))]);
     let (from, end) = (at_millis(60_000), at_millis(660_000));
     let mut simulation = Simulation::new(
         Config {
@@ -175,7 +175,7 @@ fn renos_rate_under_random_loss_keeps_the_inverse_square_root_law() {
     let mut path = path(mbit(1_000), rtt, Bytes::new(20_000_000));
     path.forward.loss = Loss::Independent("0.1%".parse().unwrap());
     path.forward.capacity = Capacity::Rate(mbit(1_000));
-    let config = dumbbell(path, vec![prompt(FlowConfig::new(Kind::Reno))]);
+    let config = dumbbell(path, vec![prompt(FlowConfig::new(ControllerKind::Reno))]);
     let (from, end) = (at_millis(20_000), at_millis(1_020_000));
     let watch = run(config, from, end);
     let stats = watch.flows[0].stats;

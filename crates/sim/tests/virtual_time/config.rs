@@ -1,6 +1,6 @@
 //! Configurations that make no sense are answered.
 
-use congestion::{Bytes, Kind, Rate, Ratio, Time};
+use congestion::{Bytes, ControllerKind, Rate, Ratio, Time};
 use path::{Capacity, LinkConfig, Loss, PathConfig};
 use sim::{Config, FlowConfig, Simulation, dumbbell};
 use transport::app;
@@ -12,7 +12,7 @@ fn sound() -> Config {
     let path = path(mbit(10), millis(40), Bytes::new(100_000));
     Config {
         end: Some(Time::ZERO + millis(1_000)),
-        ..dumbbell(path, vec![FlowConfig::new(Kind::Reno)])
+        ..dumbbell(path, vec![FlowConfig::new(ControllerKind::Reno)])
     }
 }
 
@@ -78,7 +78,7 @@ fn a_path_that_takes_no_time_is_refused() {
         let path = PathConfig { forward, reverse };
         let config = Config {
             end: Some(Time::ZERO + millis(1_000)),
-            ..dumbbell(path, vec![FlowConfig::new(Kind::Reno)])
+            ..dumbbell(path, vec![FlowConfig::new(ControllerKind::Reno)])
         };
         Simulation::new(config, ())
             .map(drop)

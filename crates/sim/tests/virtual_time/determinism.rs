@@ -1,7 +1,7 @@
 //! The same configuration gives the identical run.
 
 use crate::support::{at_millis, mbit, millis, path};
-use congestion::{Ack, AnyController, Bytes, Kind, Ratio, Time};
+use congestion::{Ack, AnyController, Bytes, ControllerKind, Ratio, Time};
 use path::{Aggregation, Jitter, Loss};
 use sim::{Config, FlowConfig, Id, Observer, Simulation, dumbbell};
 use transport::app::{self, Sizes, Transfer};
@@ -57,7 +57,7 @@ fn config(seed: u64) -> Config {
     path.reverse.aggregation = Some(Aggregation {
         interval: millis(3),
     });
-    let mut mice = FlowConfig::new(Kind::Cubic);
+    let mut mice = FlowConfig::new(ControllerKind::Cubic);
     mice.app = app::Config::Poisson(app::Poisson {
         interval: millis(50),
         sizes: Sizes::Pareto {
@@ -68,14 +68,14 @@ fn config(seed: u64) -> Config {
         connections: app::Connections::New,
         count: None,
     });
-    let mut pages = FlowConfig::new(Kind::Reno);
+    let mut pages = FlowConfig::new(ControllerKind::Reno);
     pages.app = app::Config::Requests(app::Requests::default());
     let flows = vec![
-        FlowConfig::new(Kind::Bbr1),
-        FlowConfig::new(Kind::Cubic)
+        FlowConfig::new(ControllerKind::Bbr1),
+        FlowConfig::new(ControllerKind::Cubic)
             .with_access(millis(20))
             .starting(at_millis(500)),
-        FlowConfig::new(Kind::Bbr1).reversed(),
+        FlowConfig::new(ControllerKind::Bbr1).reversed(),
         mice,
         pages,
     ];

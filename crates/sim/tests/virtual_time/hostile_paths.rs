@@ -1,6 +1,6 @@
 //! Paths that try loss recovery and the host: none of its last resorts may be needed in vain.
 
-use congestion::{Bytes, Controller, Duration, Kind, Ratio, Time};
+use congestion::{Bytes, Controller, ControllerKind, Duration, Ratio, Time};
 use path::{Buffer, Capacity, Loss, Reorder};
 use sim::{Config, FlowConfig, Id, Observer, Simulation, dumbbell};
 use transport::app;
@@ -10,7 +10,11 @@ use transport::sender::Sender;
 
 use crate::support::{MSS, at_millis, limit, lossy, mbit, millis, path, run};
 
-const ALL: [Kind; 3] = [Kind::Bbr1, Kind::Cubic, Kind::Reno];
+const ALL: [ControllerKind; 3] = [
+    ControllerKind::Bbr1,
+    ControllerKind::Cubic,
+    ControllerKind::Reno,
+];
 
 /// A repetition that is lost is found by time as long as anything else arrives; a timeout that comes nevertheless is true.
 #[test]
@@ -110,7 +114,7 @@ fn a_byte_arrives_when_whatever_is_lost_was_repeated_once() {
     for seed in 0..200 {
         let mut path = lossy(path(mbit(10), millis(40), Bytes::new(100_000)), 20);
         path.reverse.loss = Loss::Independent(Ratio::new(1, 5));
-        let mut flow = FlowConfig::new(Kind::Cubic);
+        let mut flow = FlowConfig::new(ControllerKind::Cubic);
         flow.app = app::Config::Transfer {
             bytes: Bytes::new(1),
         };

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use congestion::kind::Kind;
+use congestion::ControllerKind;
 use quic::probe::Prober;
 use tokio::net::{TcpStream, lookup_host};
 use tokio::task::JoinSet;
@@ -188,7 +188,7 @@ async fn connect(host: &Host, controller: Controller, seed: u64) -> Result<Conne
                 .map_err(|error| wrong(error.to_string()))
         }
         Over::Quic(fingerprint) => {
-            let kind: Kind = match controller {
+            let kind: ControllerKind = match controller {
                 Controller::Ours(kind) => kind,
                 Controller::Kernel(kernel) => {
                     return Err(wrong(format!("QUIC has no {}", kernel.name())));

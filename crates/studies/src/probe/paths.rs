@@ -139,7 +139,7 @@ mod tests {
     fn what_its_run_cut_off_says_so() {
         let transfer = |completed| Transfer {
             flow: 0,
-            controller: congestion::kind::Kind::Bbr1.into(),
+            controller: congestion::ControllerKind::Bbr1.into(),
             start: Duration::from_millis(7_700),
             bytes: Bytes::new(500_000),
             completed,

@@ -267,8 +267,8 @@ fn read(entries: &[Entry], directory: &Path) -> Result<Spec, ScenarioError> {
 }
 
 fn usual_controllers() -> Vec<Controller> {
-    use congestion::kind::Kind;
-    vec![Kind::Bbr1.into(), Kind::Cubic.into()]
+    use congestion::ControllerKind;
+    vec![ControllerKind::Bbr1.into(), ControllerKind::Cubic.into()]
 }
 
 fn check_controllers(controllers: &[Controller], over_quic: bool) -> Result<(), ScenarioError> {

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use congestion::kind::Kind;
+use congestion::ControllerKind;
 
 use super::{Length, Shelf, ShelfError, Study};
 use crate::population::{self, Spec};
@@ -109,7 +109,10 @@ impl Source {
         })?;
         Ok(Source::Population {
             place: text.place,
-            plan: population::plan(&members, &[Kind::Bbr1, Kind::Cubic].map(Controller::from)),
+            plan: population::plan(
+                &members,
+                &[ControllerKind::Bbr1, ControllerKind::Cubic].map(Controller::from),
+            ),
             less: (length == Length::Quick)
                 .then(|| format!("members = {count}, and not {}", population.members)),
         })

@@ -1,6 +1,8 @@
 //! What holds the sender back, and what it says of that.
 
-use congestion::{AnyController, Bytes, Connection, Controller, Duration, Kind, Rate, Time};
+use congestion::{
+    AnyController, Bytes, Connection, Controller, ControllerKind, Duration, Rate, Time,
+};
 use transport::scheduler::Pacing;
 use transport::segment::{self, Body, SackBlocks};
 use transport::sender::LossDetection::Rack;
@@ -230,7 +232,7 @@ fn pacing_by_the_connection_keeps_bursts_apart() {
     };
     let mut wire = Wire::new(
         &config,
-        |connection| AnyController::new(Kind::Bbr1, connection),
+        |connection| AnyController::new(ControllerKind::Bbr1, connection),
         |_, _| Fate::Pass,
     );
     wire.write(3_000);

@@ -1,6 +1,6 @@
 //! Whatever arrives, the sender stays consistent; and once the network behaves, everything is delivered.
 
-use congestion::{AnyController, Bytes, Controller, Duration, Kind, Time};
+use congestion::{AnyController, Bytes, Controller, ControllerKind, Duration, Time};
 use proptest::prelude::*;
 use transport::scheduler::Pacing;
 use transport::segment::{self, Body, SackBlocks};
@@ -163,7 +163,7 @@ proptest! {
     #[test]
     fn everything_arrives_through_any_weather(
         config in config(),
-        kind in prop::sample::select(Kind::ALL),
+        kind in prop::sample::select(ControllerKind::ALL),
         seed in any::<u64>(),
         percent in 0..60_u64,
     ) {
@@ -181,7 +181,7 @@ proptest! {
     #[test]
     fn nonsense_does_no_harm(
         config in config(),
-        kind in prop::sample::select(Kind::ALL),
+        kind in prop::sample::select(ControllerKind::ALL),
         seed in any::<u64>(),
         mut hostile in prop::collection::vec(hostile(), 1..60),
     ) {
@@ -207,7 +207,7 @@ proptest! {
     #[test]
     fn lies_about_what_arrived_are_survived(
         config in config(),
-        kind in prop::sample::select(Kind::ALL),
+        kind in prop::sample::select(ControllerKind::ALL),
         mut hostile in prop::collection::vec(hostile(), 1..60),
     ) {
         let mut wire = Wire::new(&config, |c| AnyController::new(kind, c), |_, _| Fate::Pass);

@@ -1,6 +1,6 @@
 //! How the window shrinks in a recovery (RFC 9937).
 
-use congestion::{AnyController, Bytes, Controller, Duration, Kind, Time};
+use congestion::{AnyController, Bytes, Controller, ControllerKind, Duration, Time};
 use transport::scheduler::Pacing;
 use transport::segment::{self, Body, SackBlocks};
 use transport::sender::{Config, Sender};
@@ -9,7 +9,7 @@ use crate::wire::{Fate, MSS, Wire, ms};
 
 /// A flow of `kind` in congestion avoidance, up to the start of the recovery from the loss of one packet far on; and what
 /// was in flight before.
-fn recovering(kind: Kind) -> (Wire<AnyController>, Bytes) {
+fn recovering(kind: ControllerKind) -> (Wire<AnyController>, Bytes) {
     let config = Config::default();
     let script = |packet, copy| match (packet, copy) {
         (200 | 4_000, 0) => Fate::Drop,
@@ -33,7 +33,7 @@ fn step(wire: &mut Wire<AnyController>) {
 /// The reduction is spread over the round trip and ends where the window does: neither with a silence nor with a burst.
 #[test]
 fn the_window_is_reached_by_sending_less_all_along() {
-    for kind in [Kind::Reno, Kind::Cubic] {
+    for kind in [ControllerKind::Reno, ControllerKind::Cubic] {
         let (mut wire, before) = recovering(kind);
         let window = wire.sender.controller().cwnd();
         assert!(window < before, "{kind}: {window} of {before}");
@@ -79,7 +79,7 @@ fn what_the_first_ack_delivers_counts_as_in_flight_before() {
         pacing: Pacing::None,
         ..Config::default()
     };
-    let reno = |connection| AnyController::new(Kind::Reno, connection);
+    let reno = |connection| AnyController::new(ControllerKind::Reno, connection);
     let mut sender = Sender::new(ms(0), 0, &config, reno, 0);
     sender.open();
     packets(&mut sender, ms(0));
@@ -131,7 +131,7 @@ fn a_recovery_that_leaves_repetitions_unsettled_runs_into_the_next() {
         (5, 0 | 1) | (LATER, 0) => Fate::Drop,
         _ => Fate::Pass,
     };
-    let reno = |connection| AnyController::new(Kind::Reno, connection);
+    let reno = |connection| AnyController::new(ControllerKind::Reno, connection);
     let mut wire = Wire::new(&config, reno, script);
     wire.write(2_000);
     while wire.receiver.received() <= 5 * MSS {

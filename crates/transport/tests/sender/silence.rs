@@ -1,6 +1,6 @@
 //! The path of the ACKs stands still: what the sender must not learn from that.
 
-use congestion::{AnyController, Bytes, Controller, Kind, Rate, Ratio};
+use congestion::{AnyController, Bytes, Controller, ControllerKind, Rate, Ratio};
 use transport::sender::Config;
 
 use crate::wire::{Fate, GAP, MSS, Silence, Wire, ms};
@@ -13,7 +13,7 @@ fn path_rate() -> Rate {
 /// The greatest rate sample of a BBR flow from the beginning of a silence of so many milliseconds, and its estimate
 /// afterwards.
 fn after_silence(span: u64, is_merged: bool) -> (Rate, Rate) {
-    let make = |c| AnyController::on_host(Kind::Bbr1, c);
+    let make = |c| AnyController::on_host(ControllerKind::Bbr1, c);
     let mut wire = Wire::new(&Config::default(), make, |_, _| Fate::Pass);
     wire.write(300_000);
     wire.run_until(ms(5_000));

@@ -1,6 +1,6 @@
 //! Losses at the end of what is sent: found by a timer, or repaired by a probe.
 
-use congestion::{AnyController, Bytes, Controller, Duration, Kind, Snapshot};
+use congestion::{AnyController, Bytes, Controller, ControllerKind, Duration, Snapshot};
 use transport::sender::{Config, Stats};
 
 use crate::wire::{DELAY, Fate, MSS, Wire, ms};
@@ -8,7 +8,7 @@ use crate::wire::{DELAY, Fate, MSS, Wire, ms};
 const PACKETS: u64 = 20_000;
 
 /// Sends [`PACKETS`], of which those in `lost` are dropped once.
-fn wire(kind: Kind, lost: core::ops::Range<u64>) -> Wire<AnyController> {
+fn wire(kind: ControllerKind, lost: core::ops::Range<u64>) -> Wire<AnyController> {
     let make = move |c| AnyController::on_host(kind, c);
     let mut wire = Wire::new(&Config::default(), make, move |packet, copy| {
         if copy == 0 && lost.contains(&packet) {
@@ -21,7 +21,7 @@ fn wire(kind: Kind, lost: core::ops::Range<u64>) -> Wire<AnyController> {
     wire
 }
 
-fn completion(kind: Kind, lost: core::ops::Range<u64>) -> (Duration, Stats) {
+fn completion(kind: ControllerKind, lost: core::ops::Range<u64>) -> (Duration, Stats) {
     let mut wire = wire(kind, lost);
     let end = wire.finish();
     (end.since(ms(0)), wire.sender.stats())
@@ -32,8 +32,8 @@ fn completion(kind: Kind, lost: core::ops::Range<u64>) -> (Duration, Stats) {
 /// the tail takes one more round trip and RACK's quarter of one.
 #[test]
 fn losses_that_the_timer_finds_are_repaired_in_one_round_trip() {
-    let (clean, _) = completion(Kind::Bbr1, 0..0);
-    let (lossy, stats) = completion(Kind::Bbr1, PACKETS - 40..PACKETS - 1);
+    let (clean, _) = completion(ControllerKind::Bbr1, 0..0);
+    let (lossy, stats) = completion(ControllerKind::Bbr1, PACKETS - 40..PACKETS - 1);
     assert_eq!((stats.packets_lost, stats.packets_retransmitted), (39, 39));
     assert_eq!(stats.timeouts, 0);
     let cost = lossy.saturating_sub(clean);
@@ -43,7 +43,7 @@ fn losses_that_the_timer_finds_are_repaired_in_one_round_trip() {
 
 /// What the controller is like when a transfer whose last packet was lost is over and idle; and how long the next 2,000
 /// packets take.
-fn after_probe(kind: Kind, lost: core::ops::Range<u64>) -> (Snapshot, Duration, Stats) {
+fn after_probe(kind: ControllerKind, lost: core::ops::Range<u64>) -> (Snapshot, Duration, Stats) {
     let mut wire = wire(kind, lost);
     wire.run_until(ms(20_000));
     let start = wire.now;
@@ -62,8 +62,8 @@ fn after_probe(kind: Kind, lost: core::ops::Range<u64>) -> (Snapshot, Duration, 
 /// Linux goes through CWR to Open when a probe has repaired a loss, and BBR looks at Recovery only: it conserves nothing.
 #[test]
 fn a_loss_that_a_probe_repaired_does_not_narrow_bbrs_window() {
-    let (clean, in_clean, _) = after_probe(Kind::Bbr1, 0..0);
-    let (probed, in_probed, stats) = after_probe(Kind::Bbr1, PACKETS - 1..PACKETS);
+    let (clean, in_clean, _) = after_probe(ControllerKind::Bbr1, 0..0);
+    let (probed, in_probed, stats) = after_probe(ControllerKind::Bbr1, PACKETS - 1..PACKETS);
     assert_eq!((stats.tail_loss_probes, stats.recoveries), (1, 1));
     assert_eq!(probed.cwnd, clean.cwnd);
     assert!(
@@ -76,7 +76,7 @@ fn a_loss_that_a_probe_repaired_does_not_narrow_bbrs_window() {
 #[test]
 fn a_loss_that_a_probe_repaired_reduces_cubics_window() {
     for (lost, is_reduced) in [(0..0, false), (PACKETS - 1..PACKETS, true)] {
-        let mut wire = wire(Kind::Cubic, lost);
+        let mut wire = wire(ControllerKind::Cubic, lost);
         wire.run_until(ms(20_000));
         wire.write(1);
         wire.run_until(wire.now + Duration::from_millis(300));
@@ -96,7 +96,7 @@ fn a_loss_that_a_probe_repaired_reduces_cubics_window() {
 #[test]
 fn a_timeout_leaves_young_packets_in_flight_and_room_for_the_repetition() {
     const FIRST_LOST: u64 = 2_000;
-    let make = |c| AnyController::on_host(Kind::Bbr1, c);
+    let make = |c| AnyController::on_host(ControllerKind::Bbr1, c);
     let mut wire = Wire::new(&Config::default(), make, |packet, _| {
         if packet >= FIRST_LOST {
             Fate::Drop

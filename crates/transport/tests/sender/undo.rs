@@ -1,6 +1,8 @@
 //! What turns out to have been for nothing.
 
-use congestion::{AnyController, Bytes, Cause, Controller, Duration, Kind, Recovery, Time};
+use congestion::{
+    AnyController, Bytes, Cause, Controller, ControllerKind, Duration, Recovery, Time,
+};
 use transport::segment::{self, Body, SackBlocks};
 use transport::sender::LossDetection::{DupThreshold, Rack};
 use transport::sender::{Config, Sender};
@@ -32,7 +34,11 @@ fn reordering_by_half_a_round_trip_costs_one_recovery_and_that_is_undone() {
 
 #[test]
 fn an_undo_gives_the_window_back() {
-    for kind in [Kind::Reno, Kind::Cubic, Kind::Bbr1] {
+    for kind in [
+        ControllerKind::Reno,
+        ControllerKind::Cubic,
+        ControllerKind::Bbr1,
+    ] {
         let mut wire = Wire::new(
             &Config::default(),
             |connection| AnyController::new(kind, connection),
@@ -79,7 +85,7 @@ fn a_late_packet_does_not_acquit_those_lost_behind_it() {
         (310..330, 0) => Fate::Drop,
         _ => Fate::Pass,
     };
-    for kind in [Kind::Reno, Kind::Cubic] {
+    for kind in [ControllerKind::Reno, ControllerKind::Cubic] {
         let make = |connection| AnyController::new(kind, connection);
         let mut wire = Wire::new(&Config::default(), make, script);
         wire.write(2_000);
@@ -102,7 +108,7 @@ fn a_timeout_for_nothing_is_undone_by_the_first_timestamp() {
             200.. => Fate::Late(Duration::from_secs(1)),
             _ => Fate::Pass,
         };
-        let reno = |connection| AnyController::new(Kind::Reno, connection);
+        let reno = |connection| AnyController::new(ControllerKind::Reno, connection);
         let mut wire = Wire::new(&config, reno, script);
         wire.write(1_000);
         wire.finish();
@@ -137,7 +143,7 @@ fn timed_out() -> (Sender<AnyController>, Time) {
         loss_detection: DupThreshold,
         ..Config::default()
     };
-    let reno = |connection| AnyController::new(Kind::Reno, connection);
+    let reno = |connection| AnyController::new(ControllerKind::Reno, connection);
     let mut sender = Sender::new(ms(0), 0, &config, reno, 0);
     sender.open();
     sent(&mut sender, ms(0));

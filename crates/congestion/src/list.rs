@@ -1,0 +1,240 @@
+//! The controllers by name, and any of them behind one type.
+
+use core::fmt;
+use core::str::FromStr;
+
+use units::{Bytes, Duration, Rate, Time};
+
+use crate::bbr1::Bbr1;
+use crate::controller::{Ack, Connection, Controller, Listed, Lost, Recovery, Sent, Snapshot};
+use crate::cubic::Cubic;
+use crate::reno::Reno;
+use crate::state::State;
+
+macro_rules! controllers {
+    ($($(#[$about:meta])* $controller:ident,)*) => {
+        /// The controllers that there are.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum ControllerKind {
+            $($(#[$about])* $controller,)*
+        }
+
+        impl ControllerKind {
+            /// Every controller.
+            pub const ALL: &'static [ControllerKind] = &[$(ControllerKind::$controller,)*];
+
+            /// The name that it has everywhere: in code, on the command line, in records.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(ControllerKind::$controller => $controller::NAME,)*
+                }
+            }
+
+            /// The name of Linux's controller of the same algorithm.
+            pub const fn kernel_name(self) -> &'static str {
+                match self {
+                    $(ControllerKind::$controller => $controller::KERNEL_NAME,)*
+                }
+            }
+
+            /// The states that it may be in.
+            pub const fn states(self) -> &'static [State] {
+                match self {
+                    $(ControllerKind::$controller => $controller::STATES,)*
+                }
+            }
+        }
+
+        /// Any controller, without a pointer in between.
+        #[derive(Debug, Clone)]
+        pub enum AnyController {
+            $($(#[$about])* $controller($controller),)*
+        }
+
+        impl AnyController {
+            /// A controller of the given kind for a new connection of a host like Linux, where what waits in the packet
+            /// scheduler is in flight already.
+            pub fn on_host(kind: ControllerKind, connection: Connection) -> AnyController {
+                match kind {
+                    $(ControllerKind::$controller => {
+                        AnyController::$controller(Listed::on_host(connection))
+                    })*
+                }
+            }
+
+            /// A controller of the given kind for a new connection of a transport that counts a packet as in flight
+            /// when it has left.
+            pub fn new(kind: ControllerKind, connection: Connection) -> AnyController {
+                match kind {
+                    $(ControllerKind::$controller => {
+                        AnyController::$controller(Listed::usual(connection))
+                    })*
+                }
+            }
+        }
+
+        /// Calls the same method on whichever controller it is.
+        macro_rules! each {
+            ($any:expr, $each:ident => $call:expr) => {
+                match $any {
+                    $(AnyController::$controller($each) => $call,)*
+                }
+            };
+        }
+    };
+}
+
+// The list: each is a type of this name.
+controllers! {
+    /// BBRv1, ACM Queue 14(5), 2016.
+    Bbr1,
+    /// CUBIC, as Linux has it.
+    Cubic,
+    /// Reno, RFC 5681.
+    Reno,
+}
+
+impl fmt::Display for ControllerKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for ControllerKind {
+    type Err = UnknownController;
+    fn from_str(name: &str) -> Result<ControllerKind, UnknownController> {
+        let named = |kind: &&ControllerKind| kind.name() == name;
+        ControllerKind::ALL
+            .iter()
+            .find(named)
+            .copied()
+            .ok_or(UnknownController)
+    }
+}
+
+/// No controller has this name. Displays the names that there are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UnknownController;
+
+impl fmt::Display for UnknownController {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("unknown controller; known are")?;
+        for (index, kind) in ControllerKind::ALL.iter().enumerate() {
+            let separator = if index == 0 { " " } else { ", " };
+            write!(f, "{separator}{kind}")?;
+        }
+        Ok(())
+    }
+}
+
+impl core::error::Error for UnknownController {}
+
+impl Controller for AnyController {
+    fn on_idle_restart(&mut self, now: Time) {
+        each!(self, controller => controller.on_idle_restart(now));
+    }
+
+    #[inline]
+    fn on_packet_sent(&mut self, sent: &Sent) {
+        each!(self, controller => controller.on_packet_sent(sent));
+    }
+
+    #[inline]
+    fn on_packet_lost(&mut self, lost: &Lost) {
+        each!(self, controller => controller.on_packet_lost(lost));
+    }
+
+    fn on_recovery(&mut self, now: Time, recovery: Recovery, inflight: Bytes) {
+        each!(self, controller => controller.on_recovery(now, recovery, inflight));
+    }
+
+    #[inline]
+    fn on_ack(&mut self, ack: &Ack) {
+        each!(self, controller => controller.on_ack(ack));
+    }
+
+    fn on_timeout(&mut self, now: Time, inflight: Bytes) {
+        each!(self, controller => controller.on_timeout(now, inflight));
+    }
+
+    fn on_handshake(&mut self, now: Time, rtt: Duration) {
+        each!(self, controller => controller.on_handshake(now, rtt));
+    }
+
+    fn on_mtu_change(&mut self, mss: Bytes) {
+        each!(self, controller => controller.on_mtu_change(mss));
+    }
+
+    #[inline]
+    fn cwnd(&self) -> Bytes {
+        each!(self, controller => controller.cwnd())
+    }
+
+    #[inline]
+    fn pacing_rate(&self) -> Rate {
+        each!(self, controller => controller.pacing_rate())
+    }
+
+    #[inline]
+    fn send_quantum(&self) -> Bytes {
+        each!(self, controller => controller.send_quantum())
+    }
+
+    #[inline]
+    fn wants_prr(&self) -> bool {
+        each!(self, controller => controller.wants_prr())
+    }
+
+    #[inline]
+    fn needs_pacing(&self) -> bool {
+        each!(self, controller => controller.needs_pacing())
+    }
+
+    #[inline]
+    fn responds_to_ecn(&self) -> bool {
+        each!(self, controller => controller.responds_to_ecn())
+    }
+
+    #[inline]
+    fn snapshot(&self) -> Snapshot {
+        each!(self, controller => controller.snapshot())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+    use std::string::ToString;
+
+    use units::Duration;
+
+    use super::*;
+
+    #[test]
+    fn every_name_parses_back_and_is_the_controllers_own() {
+        for &kind in ControllerKind::ALL {
+            assert_eq!(kind.to_string().parse(), Ok(kind));
+            let connection = Connection {
+                now: Time::ZERO + Duration::from_secs(1),
+                mss: Bytes::new(1_200),
+                initial_cwnd: Bytes::new(12_000),
+                seed: 0,
+                is_paced: true,
+            };
+            let controller = AnyController::new(kind, connection);
+            assert_eq!(controller.snapshot().controller, kind.name());
+            assert!(kind.states().contains(&controller.snapshot().state));
+            assert_eq!(controller.cwnd(), Bytes::new(12_000));
+        }
+    }
+
+    #[test]
+    fn an_unknown_name_is_answered_with_the_known_ones() {
+        for name in ["", "vegas", "CUBIC", "reno "] {
+            let error = name.parse::<ControllerKind>().unwrap_err().to_string();
+            for kind in ControllerKind::ALL {
+                assert!(error.contains(kind.name()), "{error}");
+            }
+        }
+    }
+}

@@ -1,0 +1,237 @@
+//! The sender's way to the receiver, and back to it after an outage.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use noq::{ClientConfig, Connection, ConnectionError, Endpoint, TransportErrorCode};
+use tokio::task::{JoinSet, spawn_blocking};
+use tokio::time::{Instant, sleep, timeout, timeout_at};
+
+use super::error::{Error, code};
+use super::proof::SenderId;
+use super::send::converse;
+use super::source::Sources;
+use super::ticket::Ticket;
+use super::{Event, FAREWELL, KEEP_ALIVE, Transferred, Watch, transport, wire};
+use quic::controller::Controllers;
+use quic::endpoint::{self, SERVER_NAME, Sockets, Udp};
+
+/// The next address is tried so much after the one before (RFC 8305, "Connection Attempt Delay").
+const ATTEMPT_DELAY: Duration = Duration::from_millis(250);
+
+/// Without an acknowledgement for this long the path is taken for broken: something that asks for one is sent at every
+/// [`KEEP_ALIVE`].
+const STALL: Duration = KEEP_ALIVE.saturating_mul(3);
+
+/// How often it is looked for acknowledgements.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// For this long the sender tries to get back to a receiver that has vanished.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The pause after an attempt that failed at once.
+const RETRY: Duration = Duration::from_millis(500);
+
+/// The TLS alert `access_denied`, which our own verifier of certificates raises and nothing else does.
+const ACCESS_DENIED: u8 = 49;
+
+/// How to send.
+pub struct SenderConfig {
+    /// Makes the congestion controller ([`quic::controller`]), with an observer where one is wanted.
+    pub controllers: Arc<dyn Controllers>,
+    /// Begin anew: forget what an earlier attempt with this ticket left at the receiver.
+    pub restart: bool,
+}
+
+/// Sends `files`, which may be directories, in this order, to the receiver that printed `ticket`. `watch` is told how it goes.
+///
+/// Returns when the receiver has all of them, whole, verified and under their names. What an earlier call with the
+/// same ticket brought there is not sent again. An outage of the path, or a receiver that is started again, is survived
+/// if it is over within a minute.
+pub async fn send(
+    files: &[PathBuf],
+    ticket: &Ticket,
+    config: SenderConfig,
+    watch: Watch<'_>,
+) -> Result<Vec<Transferred>, Error> {
+    send_on(Arc::new(Udp), files, ticket, config, watch).await
+}
+
+/// [`send`] with sockets from `sockets`.
+pub(super) async fn send_on(
+    sockets: Arc<dyn Sockets>,
+    files: &[PathBuf],
+    ticket: &Ticket,
+    config: SenderConfig,
+    watch: Watch<'_>,
+) -> Result<Vec<Transferred>, Error> {
+    let files = files.to_vec();
+    let sources = Arc::new(spawn_blocking(move || Sources::find(&files)).await??);
+    for (path, why) in &sources.skipped {
+        watch(Event::Skipped { path, why: *why });
+    }
+    let ecn = config.controllers.responds_to_ecn();
+    let transport = Arc::new(transport(config.controllers));
+    let way = Way {
+        client: endpoint::client_config(ticket.fingerprint(), wire::ALPN, transport)?,
+        sockets,
+        ecn,
+        ticket,
+    };
+    let sender = SenderId::generate()?;
+    // What was accepted once is not to be begun anew by the same sender.
+    let restart = AtomicBool::new(config.restart);
+    let watch_begin = |event: Event<'_>| {
+        if matches!(event, Event::Begun(_)) {
+            restart.store(false, Ordering::Relaxed);
+        }
+        watch(event);
+    };
+    let mut link = way.connect().await?;
+    loop {
+        watch(Event::Connected(&link.connection));
+        let result = tokio::select! {
+            result = converse(&link.connection, ticket, sender, sources.clone(), restart.load(Ordering::Relaxed), &watch_begin) => result,
+            better = way.replace(&link.connection, watch) => {
+                // What it still had to say does not count any more.
+                link.connection.close(code::TAKEN_OVER, b"");
+                link = better?;
+                continue;
+            }
+        };
+        link = match result {
+            Err(Error::Cut) => {
+                watch(Event::Reconnecting);
+                let Ok(link) = timeout(PATIENCE, way.reach()).await else {
+                    return Err(Error::Cut);
+                };
+                link?
+            }
+            result => return link.end(result).await,
+        };
+    }
+}
+
+/// A connection to the receiver.
+struct Link {
+    endpoint: Endpoint,
+    connection: Connection,
+}
+
+impl Link {
+    /// Tells the receiver of the end.
+    async fn end<T>(self, result: Result<T, Error>) -> Result<T, Error> {
+        let code = result.as_ref().err().map_or(code::DONE, Error::code);
+        self.connection.close(code, b"");
+        drop(self.connection);
+        // Until the receiver has surely heard of it.
+        let _ = timeout(FAREWELL, self.endpoint.wait_all_draining()).await;
+        result
+    }
+}
+
+/// How to get to the receiver.
+struct Way<'a> {
+    client: ClientConfig,
+    sockets: Arc<dyn Sockets>,
+    ecn: bool,
+    ticket: &'a Ticket,
+}
+
+impl Way<'_> {
+    /// A connection that replaces `current`: when that has had no acknowledgement for too long, and the receiver answers
+    /// to a new one before it answers to the old one.
+    ///
+    /// A path can come back without the connection: noq's receiver does not send over a new path (such as a NAT makes by
+    /// a new source port) before its PATH_CHALLENGE is answered, and gives up on that after three probe timeouts. The
+    /// sender's answer has to wait for the congestion window, which is full with what the outage has swallowed, and hence
+    /// for its own probe timeout, which the outage has backed off. From then on neither side ever tries again.
+    async fn replace(&self, current: &Connection, watch: Watch<'_>) -> Result<Link, Error> {
+        let heard = || current.stats().frame_rx.acks;
+        loop {
+            let (mut acks, mut since) = (heard(), Instant::now());
+            while since.elapsed() < STALL {
+                sleep(LOOK).await;
+                if heard() != acks {
+                    (acks, since) = (heard(), Instant::now());
+                }
+            }
+            watch(Event::Reconnecting);
+            let recovered = async {
+                while heard() == acks {
+                    sleep(LOOK).await;
+                }
+            };
+            let reached = timeout_at(since + PATIENCE, self.reach());
+            tokio::select! {
+                biased;
+                () = recovered => {}
+                reached = reached => return reached.map_err(|_| Error::Cut)?,
+            }
+        }
+    }
+
+    /// Connects, however many attempts it takes.
+    async fn reach(&self) -> Result<Link, Error> {
+        loop {
+            match self.connect().await {
+                Err(Error::Unreachable { .. }) => sleep(RETRY).await,
+                reached => return reached,
+            }
+        }
+    }
+
+    /// Tries the ticket's addresses, each a little after the one before, until one answers with the right certificate.
+    async fn connect(&self) -> Result<Link, Error> {
+        let mut attempts = JoinSet::new();
+        for (place, address) in (0..).zip(self.ticket.addresses().iter().copied()) {
+            let (client, sockets, ecn) = (self.client.clone(), self.sockets.clone(), self.ecn);
+            attempts.spawn(async move {
+                sleep(ATTEMPT_DELAY.saturating_mul(place)).await;
+                let endpoint = endpoint::bind_towards_on(sockets.as_ref(), address, ecn)?;
+                let connecting = endpoint.connect_with(client, address, SERVER_NAME);
+                let unreachable = |reason| Error::Unreachable {
+                    addresses: vec![address],
+                    reason,
+                };
+                let connecting = connecting.map_err(|error| unreachable(error.to_string()))?;
+                match connecting.await {
+                    Ok(connection) => Ok(Link {
+                        endpoint,
+                        connection,
+                    }),
+                    Err(ConnectionError::TransportError(error))
+                        if error.code == TransportErrorCode::crypto(ACCESS_DENIED) =>
+                    {
+                        // So that the stranger learns that this attempt is over.
+                        let _ = timeout(FAREWELL, endpoint.wait_all_draining()).await;
+                        Err(Error::WrongReceiver(address))
+                    }
+                    Err(ConnectionError::TimedOut) => Err(unreachable("no answer".to_owned())),
+                    Err(error) => Err(unreachable(error.to_string().escape_debug().to_string())),
+                }
+            });
+        }
+        let mut failure = None;
+        while let Some(attempt) = attempts.join_next().await {
+            match (attempt?, &failure) {
+                (Ok(connected), _) => return Ok(connected),
+                // A stranger at one address tells more than silence at another.
+                (Err(Error::Unreachable { .. }), Some(Error::WrongReceiver(_))) => {}
+                (Err(Error::Unreachable { reason, .. }), _) => {
+                    failure = Some(Error::Unreachable {
+                        addresses: self.ticket.addresses().to_vec(),
+                        reason,
+                    });
+                }
+                (Err(error), _) => failure = Some(error),
+            }
+        }
+        Err(failure.unwrap_or(Error::Unreachable {
+            addresses: Vec::new(),
+            reason: "the ticket has no address".to_owned(),
+        }))
+    }
+}

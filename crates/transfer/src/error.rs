@@ -1,0 +1,363 @@
+//! What can go wrong, and what the one line about it says.
+
+use std::io;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use noq::{ConnectionError, ReadError, ReadExactError, VarInt, WriteError};
+use serde::{Deserialize, Serialize};
+
+use super::name::NameProblem;
+use super::ticket::TicketError;
+use super::wire::WireError;
+use quic::endpoint::EndpointError;
+
+/// A transfer failed. Its `Display` form is one line that says what to do, for people.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The ticket cannot be read.
+    #[error(transparent)]
+    Ticket(#[from] TicketError),
+    /// No socket, or no TLS.
+    #[error(transparent)]
+    Endpoint(#[from] EndpointError),
+    /// A file to send cannot be opened or read.
+    #[error("cannot read {path:?}: {source}")]
+    Source {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// What is to be sent is a device or the like.
+    #[error("{0:?} is neither a file nor a directory; send its content with `-`, from stdin")]
+    NotAFile(PathBuf),
+    /// A file to send has a name that no receiver takes.
+    #[error("cannot send {path:?} under its name: {problem}")]
+    SourceName {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with its name.
+        problem: NameProblem,
+    },
+    /// A file to send has a name that is no Unicode text.
+    #[error("cannot send {0:?} under its name: it is not valid UTF-8")]
+    NotUnicode(PathBuf),
+    /// Two files to send have the same name.
+    #[error(
+        "{first:?} and {second:?} would both arrive as one file; send them one after the other"
+    )]
+    SameName {
+        /// A file.
+        first: PathBuf,
+        /// Another one.
+        second: PathBuf,
+    },
+    /// A file to send changed while it was being sent.
+    #[error(
+        "{0:?} changed while it was being sent, and nothing appeared under its name; send it again with --restart"
+    )]
+    SourceChanged(PathBuf),
+    /// Nothing was given to send.
+    #[error("nothing to send: name at least one file")]
+    NoFiles,
+    /// More files than one transfer carries.
+    #[error("{0} files are too many for one transfer (at most {max}); send an archive of them", max = super::wire::MAX_FILES)]
+    TooManyFiles(usize),
+    /// The paths of the files take more room than one transfer has for them.
+    #[error("the names of so many files are too long for one transfer; send an archive of them")]
+    LongNames,
+    /// The receiver cannot be reached at any of its addresses.
+    #[error("cannot reach the receiver at {}: {reason}", list(.addresses))]
+    Unreachable {
+        /// Its addresses, as in the ticket.
+        addresses: Vec<SocketAddr>,
+        /// What happened at the last of them.
+        reason: String,
+    },
+    /// Somebody else answered: the certificate is not the ticket's.
+    #[error(
+        "wrong ticket: who answers at {0} does not have the certificate that the ticket names; nothing was sent"
+    )]
+    WrongReceiver(SocketAddr),
+    /// The receiver did not accept the ticket's secret.
+    #[error("wrong ticket: the receiver does not accept its secret; nothing was sent")]
+    WrongSecret,
+    /// A connection did not prove in time that it knows the ticket's secret.
+    #[error("no proof of the ticket's secret came")]
+    NoProof,
+    /// Another sender uses the ticket at this moment.
+    #[error("another sender is using this ticket; its transfer goes on, and nothing was sent")]
+    InUse,
+    /// The peer has not been heard of for too long.
+    #[error("the connection is cut: the peer went silent")]
+    Cut,
+    /// The peer ended the connection.
+    #[error("the peer ended the transfer ({0})")]
+    PeerClosed(String),
+    /// Another connection of the same sender has replaced this one.
+    #[error("another sender with the same ticket took over")]
+    TakenOver,
+    /// The sender says that its file has changed.
+    #[error("the sender's file changed while it was being sent; nothing appeared under its name")]
+    SenderFileChanged,
+    /// The peer does not speak as it must.
+    #[error("the peer does not follow the protocol: {0}; is it the same version of Fullpipe?")]
+    Protocol(String),
+    /// The receiver will not, or can no longer, take the files. Both sides get the same one.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// The receiver's own state cannot be read or written.
+    #[error("cannot use {path:?}: {source}")]
+    State {
+        /// The file or directory.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The receiver's own state is damaged.
+    #[error(
+        "{0:?}, state of an unfinished transfer, is damaged or of another version; begin anew with --fresh, with a new ticket"
+    )]
+    Damaged(PathBuf),
+    /// The receiver's state folder was made by somebody else.
+    #[error("{0:?} belongs to another user; receive into another directory with --out")]
+    Foreign(PathBuf),
+    /// Another receiver uses the same output directory.
+    #[error("another `fullpipe recv` is using {0:?}; give this one another --out")]
+    Busy(PathBuf),
+    /// The system has no randomness for a secret, or no thread for a file.
+    #[error("the system fails: {0}")]
+    System(String),
+}
+
+/// Why the receiver does not take the files. Travels to the sender, so that both sides say the same.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+pub enum Refusal {
+    /// The name is not one plain file name.
+    #[error("the receiver refuses the name {name:?}: {problem}")]
+    Name {
+        /// The name, shortened if it is very long.
+        name: String,
+        /// What is wrong with it.
+        problem: NameProblem,
+    },
+    /// A name comes twice in one offer, or as a file and as a directory.
+    #[error("the receiver refuses {name:?}, which comes twice in one transfer")]
+    SameName {
+        /// The name.
+        name: String,
+    },
+    /// No files, or too many.
+    #[error("the receiver refuses {files} files in one transfer, which has 1 to {max}", max = super::wire::MAX_FILES)]
+    Count {
+        /// How many.
+        files: u64,
+    },
+    /// A file with this name exists.
+    #[error(
+        "the receiver already has {name:?}; it was left alone: move it away, or receive with --overwrite"
+    )]
+    Exists {
+        /// The name.
+        name: String,
+    },
+    /// Something that is no directory is where one is needed, a symbolic link maybe.
+    #[error("the receiver has {name:?}, which is no directory; it was left alone: move it away")]
+    NotADirectory {
+        /// The path.
+        name: String,
+    },
+    /// Something that is not a file has this name, and no `overwrite` helps.
+    #[error("the receiver has a directory {name:?}; it was left alone: move it away")]
+    IsDirectory {
+        /// The name.
+        name: String,
+    },
+    /// The files cannot fit.
+    #[error(
+        "not enough room on the receiver's disk at {disk:?}: {needed} bytes are needed and {free} are free"
+    )]
+    NoSpace {
+        /// Where.
+        disk: String,
+        /// The bytes still to come.
+        needed: u64,
+        /// The bytes that are free.
+        free: u64,
+    },
+    /// The disk became full.
+    #[error(
+        "the receiver's disk at {disk:?} is full; what was verified is kept: make room, then run the same command again"
+    )]
+    DiskFull {
+        /// Where.
+        disk: String,
+    },
+    /// The disk fails otherwise.
+    #[error("the receiver cannot write at {disk:?}: {message:?}")]
+    Disk {
+        /// Where.
+        disk: String,
+        /// What the system said.
+        message: String,
+    },
+    /// The file is not the one of which a part is here.
+    #[error(
+        "{name:?} is not what it was when an earlier attempt sent a part of it; that part is kept: send with --restart to begin anew"
+    )]
+    SourceChanged {
+        /// The file.
+        name: String,
+    },
+    /// The ticket serves another transfer.
+    #[error(
+        "the ticket belongs to an unfinished transfer of {}; send the same files, or begin anew with --restart",
+        quoted(.names, *.more)
+    )]
+    OtherTransfer {
+        /// The first names of that transfer.
+        names: Vec<String>,
+        /// How many more it has.
+        more: u64,
+    },
+    /// What the receiver keeps of the unfinished transfer is damaged.
+    #[error(
+        "{path:?}, the receiver's state of the unfinished transfer, is damaged; begin anew with --restart"
+    )]
+    Damaged {
+        /// The file.
+        path: String,
+    },
+    /// A size, or holes, that no file has.
+    #[error(
+        "the receiver refuses {name:?}: a file has at most {} TiB, and its holes lie within it",
+        super::wire::MAX_SIZE >> 40
+    )]
+    Size {
+        /// The file.
+        name: String,
+    },
+    /// What arrived is not what the sender says it is.
+    #[error("{name:?} arrived damaged and was not kept; run the same command again to continue")]
+    Corrupt {
+        /// The file.
+        name: String,
+    },
+}
+
+/// Codes with which a connection is closed. Not 0: that is what a QUIC endpoint says when its program has ended.
+pub(super) mod code {
+    use noq::VarInt;
+
+    pub const GONE: VarInt = VarInt::from_u32(0);
+    pub const DONE: VarInt = VarInt::from_u32(1);
+    pub const WRONG_SECRET: VarInt = VarInt::from_u32(2);
+    pub const PROTOCOL: VarInt = VarInt::from_u32(3);
+    pub const SOURCE_CHANGED: VarInt = VarInt::from_u32(4);
+    pub const TAKEN_OVER: VarInt = VarInt::from_u32(5);
+    pub const REFUSED: VarInt = VarInt::from_u32(6);
+    pub const FAILED: VarInt = VarInt::from_u32(7);
+    pub const IN_USE: VarInt = VarInt::from_u32(8);
+}
+
+impl Error {
+    /// Whether it was an accident between the two sides, so that the same attempt once more continues.
+    pub fn is_interruption(&self) -> bool {
+        matches!(self, Error::Cut | Error::PeerClosed(_))
+    }
+
+    /// The code with which the peer learns of this.
+    pub(super) fn code(&self) -> VarInt {
+        match self {
+            Error::SourceChanged(_) => code::SOURCE_CHANGED,
+            Error::WrongSecret => code::WRONG_SECRET,
+            Error::Protocol(_) => code::PROTOCOL,
+            Error::TakenOver => code::TAKEN_OVER,
+            Error::Refused(_) => code::REFUSED,
+            _ => code::FAILED,
+        }
+    }
+}
+
+impl From<ConnectionError> for Error {
+    fn from(error: ConnectionError) -> Error {
+        match error {
+            ConnectionError::TimedOut | ConnectionError::Reset => Error::Cut,
+            ConnectionError::ApplicationClosed(close) => match close.error_code {
+                code::WRONG_SECRET => Error::WrongSecret,
+                code::PROTOCOL => Error::Protocol("it says the same of this side".to_owned()),
+                code::SOURCE_CHANGED => Error::SenderFileChanged,
+                code::TAKEN_OVER => Error::TakenOver,
+                code::IN_USE => Error::InUse,
+                code::GONE => Error::PeerClosed("its program was ended".to_owned()),
+                code::REFUSED => Error::PeerClosed("it refused".to_owned()),
+                other => Error::PeerClosed(format!("code {other}")),
+            },
+            ConnectionError::LocallyClosed => Error::TakenOver,
+            // The transport's own words, or the peer's in an escaped form: either may hold anything.
+            other => Error::PeerClosed(other.to_string().escape_debug().to_string()),
+        }
+    }
+}
+
+impl From<WireError> for Error {
+    fn from(error: WireError) -> Error {
+        Error::Protocol(error.to_string())
+    }
+}
+
+impl From<ReadError> for Error {
+    fn from(error: ReadError) -> Error {
+        match error {
+            ReadError::ConnectionLost(error) => error.into(),
+            other => Error::Protocol(other.to_string()),
+        }
+    }
+}
+
+impl From<ReadExactError> for Error {
+    fn from(error: ReadExactError) -> Error {
+        match error {
+            ReadExactError::ReadError(error) => error.into(),
+            // That is also how a stream ends whose sender is being torn down.
+            ReadExactError::FinishedEarly(_) => {
+                Error::PeerClosed("it stopped in the middle".to_owned())
+            }
+        }
+    }
+}
+
+impl From<WriteError> for Error {
+    fn from(error: WriteError) -> Error {
+        match error {
+            WriteError::ConnectionLost(error) => error.into(),
+            other => Error::Protocol(other.to_string()),
+        }
+    }
+}
+
+impl From<noq::ClosedStream> for Error {
+    fn from(error: noq::ClosedStream) -> Error {
+        WriteError::from(error).into()
+    }
+}
+
+impl From<tokio::task::JoinError> for Error {
+    fn from(error: tokio::task::JoinError) -> Error {
+        Error::System(error.to_string())
+    }
+}
+
+fn list(addresses: &[SocketAddr]) -> String {
+    let addresses: Vec<String> = addresses.iter().map(SocketAddr::to_string).collect();
+    addresses.join(", ")
+}
+
+fn quoted(names: &[String], more: u64) -> String {
+    let names: Vec<String> = names.iter().map(|name| format!("{name:?}")).collect();
+    match more {
+        0 => names.join(", "),
+        more => format!("{} and {more} more", names.join(", ")),
+    }
+}

@@ -1,0 +1,199 @@
+//! What was verified of the files of a transfer, so that it need not come again.
+//!
+//! A list of records, appended after what they tell of was verified and written: which file (a hash of its path),
+//! which block (eight bytes, little-endian), and the block's hash. A last record of a file has its own hash. Nothing
+//! in the journal is believed without reading the file again: a record that is torn or damaged, or a block that a power
+//! failure kept from the disk, is simply not verified, and is sent again.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::Path;
+
+use super::disk;
+
+/// A block's hash, or a file's.
+pub type Hash = [u8; blake3::OUT_LEN];
+
+/// Stands in a record for a whole file.
+pub const WHOLE: u64 = u64::MAX;
+
+const KEY_LEN: usize = 16;
+const INDEX_LEN: usize = 8;
+
+/// The length of a record.
+pub const RECORD_LEN: usize = KEY_LEN + INDEX_LEN + blake3::OUT_LEN;
+
+/// Stands for a path: paths may be long.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Key([u8; KEY_LEN]);
+
+impl Key {
+    /// The key of `path`.
+    pub fn of(path: &str) -> Key {
+        let mut key = [0; KEY_LEN];
+        blake3::Hasher::new()
+            .update(path.as_bytes())
+            .finalize_xof()
+            .fill(&mut key);
+        Key(key)
+    }
+
+    /// The name of the file's part in the state folder.
+    pub fn part(self) -> String {
+        let mut name = String::new();
+        for byte in self.0 {
+            name += &format!("{byte:02x}");
+        }
+        name + ".part"
+    }
+}
+
+/// A record: a block, or with the index [`WHOLE`] a file, has this hash.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Record {
+    /// Which file.
+    pub key: Key,
+    /// Which block.
+    pub index: u64,
+    /// Its hash.
+    pub hash: Hash,
+}
+
+/// All records of a journal: the latest of each block.
+#[derive(Debug, Default)]
+pub struct Records(Vec<Record>);
+
+impl Records {
+    /// Reads the journal at `path`; a missing one is empty.
+    pub fn read(path: &Path) -> io::Result<Records> {
+        let mut bytes = Vec::new();
+        match disk::read_plain(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            opened => {
+                opened?.read_to_end(&mut bytes)?;
+            }
+        }
+        Ok(Records::parse(&bytes))
+    }
+
+    /// The records in a journal's bytes.
+    pub fn parse(bytes: &[u8]) -> Records {
+        let (records, _torn) = bytes.as_chunks::<RECORD_LEN>();
+        let mut records: Vec<Record> = records.iter().filter_map(parse).collect();
+        // Stable: the latest of equals is the last.
+        records.sort_by_key(|record| (record.key, record.index));
+        Records(records)
+    }
+
+    /// The records of a file, in the order of its blocks.
+    pub fn of(&self, key: Key) -> &[Record] {
+        let start = self.0.partition_point(|record| record.key < key);
+        let rest = self.0.get(start..).unwrap_or_default();
+        let count = rest.partition_point(|record| record.key == key);
+        rest.get(..count).unwrap_or_default()
+    }
+
+    /// Leaves only the records of files that `keep` wants.
+    pub fn retain(&mut self, mut keep: impl FnMut(Key) -> bool) {
+        let mut latest = None;
+        self.0.retain(|record| match latest {
+            Some((key, kept)) if key == record.key => kept,
+            _ => {
+                let kept = keep(record.key);
+                latest = Some((record.key, kept));
+                kept
+            }
+        });
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The journal with exactly these records.
+    pub fn encode(&self) -> Vec<u8> {
+        self.0.iter().flat_map(encode).collect()
+    }
+}
+
+fn parse(record: &[u8; RECORD_LEN]) -> Option<Record> {
+    let (key, rest) = record.split_first_chunk::<KEY_LEN>()?;
+    let (index, hash) = rest.split_first_chunk::<INDEX_LEN>()?;
+    Some(Record {
+        key: Key(*key),
+        index: u64::from_le_bytes(*index),
+        hash: hash.try_into().ok()?,
+    })
+}
+
+fn encode(record: &Record) -> [u8; RECORD_LEN] {
+    let mut bytes = [0; RECORD_LEN];
+    let (key, rest) = bytes.split_at_mut(KEY_LEN);
+    let (index, hash) = rest.split_at_mut(INDEX_LEN);
+    key.copy_from_slice(&record.key.0);
+    index.copy_from_slice(&record.index.to_le_bytes());
+    hash.copy_from_slice(&record.hash);
+    bytes
+}
+
+/// A journal that is being written.
+#[derive(Debug)]
+pub struct Journal {
+    file: File,
+}
+
+impl Journal {
+    /// Continues the journal at `path`, made if it is missing. A torn record at its end goes.
+    pub fn open(path: &Path) -> io::Result<Journal> {
+        let mut file = disk::open_plain(path, false)?;
+        let len = file.metadata()?.len();
+        file.set_len(len - len % RECORD_LEN as u64)?;
+        file.seek(SeekFrom::End(0))?;
+        Ok(Journal { file })
+    }
+
+    /// Appends records.
+    pub fn append(&mut self, records: &[Record]) -> io::Result<()> {
+        let bytes: Vec<u8> = records.iter().flat_map(encode).collect();
+        self.file.write_all(&bytes)
+    }
+
+    /// Makes the records last through a power failure.
+    pub fn sync(&self) -> io::Result<()> {
+        self.file.sync_data()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_latest_record_is_the_last_and_torn_ones_go() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("journal");
+        assert!(Records::read(&path).unwrap().is_empty());
+        let record = |name, index, byte| Record {
+            key: Key::of(name),
+            index,
+            hash: [byte; 32],
+        };
+        let (b1, a7, a3) = (record("b", 1, 1), record("a", 7, 2), record("a", 3, 3));
+        Journal::open(&path).unwrap().append(&[b1, a7]).unwrap();
+        let mut torn = std::fs::read(&path).unwrap();
+        torn.extend([9; RECORD_LEN - 1]);
+        std::fs::write(&path, torn).unwrap();
+        let a7_again = record("a", 7, 4);
+        Journal::open(&path)
+            .unwrap()
+            .append(&[a3, a7_again])
+            .unwrap();
+        let mut records = Records::read(&path).unwrap();
+        assert_eq!(records.of(Key::of("a")), [a3, a7, a7_again]);
+        assert_eq!(records.of(Key::of("b")), [b1]);
+        assert_eq!(records.of(Key::of("c")), []);
+        records.retain(|key| key == Key::of("b"));
+        assert_eq!(records.encode(), encode(&b1));
+    }
+}

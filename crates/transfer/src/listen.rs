@@ -1,0 +1,119 @@
+//! Where the receiver listens, with which identity, and what its ticket says.
+
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+
+use noq::Endpoint;
+use noq::congestion::CubicConfig;
+
+use super::accept::GUEST_WINDOW;
+use super::error::Error;
+use super::recv::{ReceiverConfig, Resumption};
+use super::store::{SavedIdentity, Store};
+use super::ticket::{MAX_ADDRESSES, Secret, Ticket};
+use super::{transport, wire};
+use quic::endpoint::{self, EndpointError, Identity, Sockets};
+
+/// Connections that may wait to be looked at, which is a moment, and what may be kept of the packets after their first.
+const MAX_INCOMING: usize = 1024;
+const INCOMING_BUFFER: u64 = 16 << 10;
+
+/// Listens with the identity from `before`, or a new one, which is then kept.
+pub(super) fn listen(
+    sockets: &dyn Sockets,
+    config: &ReceiverConfig,
+    store: &Store,
+    before: Option<SavedIdentity>,
+) -> Result<(Endpoint, Ticket, Resumption), Error> {
+    let (identity, secret) = match &before {
+        Some(saved) => (
+            Identity::from_der(saved.certificate.clone(), saved.key.clone()),
+            Secret(saved.secret),
+        ),
+        None => (
+            Identity::generate()?,
+            Secret::generate().ok_or_else(|| Error::System("no randomness".to_owned()))?,
+        ),
+    };
+    let mut transport = transport(Arc::new(CubicConfig::default()));
+    transport.receive_window(GUEST_WINDOW);
+    let mut server = endpoint::server_config(&identity, wire::ALPN, Arc::new(transport))?;
+    server
+        .max_incoming(MAX_INCOMING)
+        .incoming_buffer_size(INCOMING_BUFFER)
+        .incoming_buffer_size_total(INCOMING_BUFFER * 64);
+    let port = before.as_ref().map(|saved| saved.port);
+    let endpoint = bind(sockets, config.listen, port, &(server, &identity))?;
+    let address = endpoint
+        .local_addr()
+        .map_err(|source| EndpointError::Bind {
+            address: config.listen,
+            source,
+        })?;
+    let saved = SavedIdentity {
+        certificate: identity.certificate_der().to_vec(),
+        key: identity.key_der().to_vec(),
+        secret: secret.0,
+        port: address.port(),
+    };
+    if before.as_ref() != Some(&saved) {
+        store.save_identity(&saved)?;
+    }
+    let resumption = match port {
+        None => Resumption::None,
+        Some(port) if port == address.port() => Resumption::SameTicket,
+        Some(_) => Resumption::NewPort,
+    };
+    let addresses = advertised(address, &config.advertise);
+    let ticket = Ticket::new(addresses, identity.fingerprint(), secret);
+    Ok((endpoint, ticket, resumption))
+}
+
+/// Binds to the port of the unfinished transfer, if `listen` leaves the choice and it is free.
+fn bind(
+    sockets: &dyn Sockets,
+    listen: SocketAddr,
+    before: Option<u16>,
+    server: &(noq::ServerConfig, &Identity),
+) -> Result<Endpoint, EndpointError> {
+    if let Some(port) = before.filter(|_| listen.port() == 0) {
+        let same = SocketAddr::new(listen.ip(), port);
+        if let Ok(endpoint) = endpoint::bind_on(sockets, same, Some(server.clone())) {
+            return Ok(endpoint);
+        }
+    }
+    endpoint::bind_on(sockets, listen, Some(server.clone()))
+}
+
+/// The addresses for the ticket of a receiver that listens at `bound`.
+fn advertised(bound: SocketAddr, advertise: &[SocketAddr]) -> Vec<SocketAddr> {
+    let with_port = |ip| SocketAddr::new(ip, bound.port());
+    if !advertise.is_empty() {
+        let complete = |address: &SocketAddr| match address.port() {
+            0 => with_port(address.ip()),
+            _ => *address,
+        };
+        return advertise.iter().map(complete).collect();
+    }
+    if !bound.ip().is_unspecified() {
+        return vec![bound];
+    }
+    let interfaces = if_addrs::get_if_addrs().unwrap_or_default();
+    let mut found: Vec<IpAddr> = interfaces.iter().map(|interface| interface.ip()).collect();
+    found.retain(|ip| match ip {
+        IpAddr::V4(ip) => !ip.is_loopback() && !ip.is_link_local(),
+        // A link-local address needs a scope, which means nothing on another host.
+        IpAddr::V6(ip) => bound.is_ipv6() && !ip.is_loopback() && !ip.is_unicast_link_local(),
+    });
+    if found.is_empty() {
+        found.push(match bound {
+            SocketAddr::V4(_) => std::net::Ipv4Addr::LOCALHOST.into(),
+            SocketAddr::V6(_) => std::net::Ipv6Addr::LOCALHOST.into(),
+        });
+    }
+    // IPv4 first: its addresses are short, and reach further in most local networks.
+    found.sort_by_key(IpAddr::is_ipv6);
+    found.dedup();
+    found.truncate(MAX_ADDRESSES);
+    found.into_iter().map(with_port).collect()
+}

@@ -1,0 +1,268 @@
+//! What travels, in which order. Sender and receiver compute the same from what they told each other, so that nothing
+//! that travels has to say what it is.
+
+use std::sync::Arc;
+
+use super::tree::{self, BLOCK};
+use super::wire::{Held, Offered, State};
+
+/// The bytes of a hash.
+pub const HASH: usize = blake3::OUT_LEN;
+
+/// What travels next.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Step {
+    /// These small files and directories in one stream: the files' hashes, then their contents.
+    Batch(Vec<u32>),
+    /// A block of a large file in a stream: its hash, then its content.
+    Block {
+        /// The file's place in the offer.
+        file: u32,
+        /// Which block.
+        index: u64,
+    },
+    /// The hash of a large file, on the control stream, after all its blocks.
+    Root {
+        /// The file's place in the offer.
+        file: u32,
+    },
+}
+
+/// The steps of a transfer, in order.
+pub struct Plan {
+    files: Arc<[Offered]>,
+    held: Arc<[Held]>,
+    /// The file and the block that are looked at next.
+    file: usize,
+    block: u64,
+}
+
+impl Plan {
+    /// The steps for `files`, of which the receiver has `held`.
+    pub fn new(files: Arc<[Offered]>, held: Arc<[Held]>) -> Plan {
+        Plan {
+            files,
+            held,
+            file: 0,
+            block: 0,
+        }
+    }
+
+    /// How many bytes each step brings.
+    pub fn lens(&self) -> Lens {
+        Lens(self.files.clone())
+    }
+
+    fn state(&self, file: usize) -> Option<&State> {
+        state(&self.held, file)
+    }
+
+    fn batch(&mut self) -> Vec<u32> {
+        let mut batch = Vec::new();
+        let mut room = BLOCK as usize;
+        while let Some(file) = self.files.get(self.file).filter(|file| file.is_small()) {
+            if !matches!(self.state(self.file), Some(State::Complete { .. })) {
+                let len = batched(file);
+                if len > room && !batch.is_empty() {
+                    break;
+                }
+                room = room.saturating_sub(len.max(1));
+                batch.push(self.file as u32);
+            }
+            self.file += 1;
+        }
+        batch
+    }
+}
+
+/// How many bytes the steps of a transfer bring.
+pub struct Lens(Arc<[Offered]>);
+
+impl Lens {
+    /// How many bytes `step` brings.
+    pub fn of(&self, step: &Step) -> usize {
+        let file = |file: u32| self.0.get(file as usize);
+        match step {
+            Step::Batch(files) => files.iter().copied().filter_map(file).map(batched).sum(),
+            Step::Block { file: of, index } => {
+                file(*of).map_or(0, |file| HASH + tree::block_len(file.size, *index))
+            }
+            Step::Root { .. } => HASH,
+        }
+    }
+}
+
+/// What the receiver has of a file.
+pub fn state(held: &[Held], file: usize) -> Option<&State> {
+    let place = held.binary_search_by_key(&file, |held| held.file as usize);
+    place
+        .ok()
+        .and_then(|place| held.get(place))
+        .map(|held| &held.state)
+}
+
+/// How many bytes of a file an earlier attempt had brought.
+pub fn resumed(held: &[Held], place: usize, file: &Offered) -> u64 {
+    match state(held, place) {
+        Some(State::Complete { .. }) => file.size,
+        Some(State::Part { blocks, .. }) => blocks.bytes(file.size),
+        None => 0,
+    }
+}
+
+fn batched(file: &Offered) -> usize {
+    if file.is_directory() {
+        0
+    } else {
+        HASH + file.size as usize
+    }
+}
+
+impl Iterator for Plan {
+    type Item = Step;
+
+    fn next(&mut self) -> Option<Step> {
+        loop {
+            let offered = self.files.get(self.file)?;
+            if offered.is_small() {
+                match self.batch() {
+                    batch if batch.is_empty() => continue,
+                    batch => return Some(Step::Batch(batch)),
+                }
+            }
+            let file = self.file as u32;
+            let held = match self.state(self.file) {
+                Some(State::Complete { .. }) => {
+                    self.file += 1;
+                    continue;
+                }
+                Some(State::Part { blocks, .. }) => Some(blocks),
+                None => None,
+            };
+            // Range by range: a file may have more blocks in holes than anybody could count.
+            let there = || [Some(&offered.holes), held].into_iter().flatten();
+            let mut index = self.block;
+            while let Some(end) = there().find_map(|blocks| blocks.end_of(index)) {
+                index = end;
+            }
+            if index < tree::blocks(offered.size) {
+                self.block = index + 1;
+                return Some(Step::Block { file, index });
+            }
+            self.file += 1;
+            self.block = 0;
+            return Some(Step::Root { file });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::ranges::Ranges;
+    use super::super::wire::{Kind, MAX_SIZE};
+    use super::*;
+
+    fn file(size: u64) -> Offered {
+        Offered {
+            path: String::new(),
+            size,
+            kind: Kind::File {
+                executable: false,
+                sparse: false,
+            },
+            holes: Ranges::default(),
+        }
+    }
+
+    fn plan(files: Vec<Offered>, held: Vec<Held>) -> Vec<Step> {
+        Plan::new(files.into(), held.into()).collect()
+    }
+
+    #[test]
+    fn small_files_travel_together_and_large_ones_in_blocks() {
+        let directory = Offered {
+            kind: Kind::Directory,
+            ..file(0)
+        };
+        let mut files = vec![
+            directory,
+            file(1),
+            file(0),
+            file(2 * BLOCK + 1),
+            file(BLOCK),
+            file(5),
+        ];
+        files[3].holes = Ranges::of([1]);
+        let steps = plan(files.clone(), Vec::new());
+        assert_eq!(
+            steps,
+            [
+                Step::Batch(vec![0, 1, 2]),
+                Step::Block { file: 3, index: 0 },
+                Step::Block { file: 3, index: 2 },
+                Step::Root { file: 3 },
+                Step::Batch(vec![4]),
+                Step::Batch(vec![5]),
+            ]
+        );
+        let complete = |file| Held {
+            file,
+            state: State::Complete { hash: [0; 32] },
+        };
+        let blocks = Ranges::of([0]);
+        let part = Held {
+            file: 3,
+            state: State::Part {
+                blocks,
+                digest: [0; 32],
+            },
+        };
+        let steps = plan(files.clone(), vec![complete(1), part, complete(4)]);
+        assert_eq!(
+            steps,
+            [
+                Step::Batch(vec![0, 2]),
+                Step::Block { file: 3, index: 2 },
+                Step::Root { file: 3 },
+                Step::Batch(vec![5]),
+            ]
+        );
+        let all = (0..6).map(complete).collect();
+        assert_eq!(plan(files, all), []);
+    }
+
+    /// Before, each of its blocks was looked at: a sender could keep a receiver busy for years.
+    #[test]
+    fn a_hole_of_any_size_is_passed_over_at_once() {
+        let size = u64::MAX;
+        let mut files = vec![file(size)];
+        assert!(files[0].holes.push(0, tree::blocks(size) - 1));
+        let index = tree::blocks(size) - 1;
+        let expected = [Step::Block { file: 0, index }, Step::Root { file: 0 }];
+        assert_eq!(plan(files.clone(), Vec::new()), expected);
+        assert!(files[0].check().is_err());
+        files[0] = Offered {
+            holes: Ranges::default(),
+            ..file(MAX_SIZE)
+        };
+        assert_eq!(files[0].check(), Ok(()));
+    }
+
+    #[test]
+    fn a_batch_is_bounded() {
+        let files = vec![file(0); 20_000];
+        let plan = Plan::new(files.into(), Vec::new().into());
+        let lens = plan.lens();
+        let lens: Vec<usize> = plan.map(|step| lens.of(&step)).collect();
+        assert_eq!(lens.iter().sum::<usize>(), 20_000 * HASH);
+        assert!(lens.iter().all(|len| *len <= BLOCK as usize));
+        let directories = vec![
+            Offered {
+                kind: Kind::Directory,
+                ..file(0)
+            };
+            1_000_000
+        ];
+        assert!(Plan::new(directories.into(), Vec::new().into()).count() <= 4);
+    }
+}

@@ -1,0 +1,299 @@
+//! The receiver.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use futures_util::stream::{self, Stream, StreamExt};
+use noq::{Connection, ConnectionError, Endpoint, RecvStream, SendStream};
+use tokio::sync::{mpsc, watch};
+use tokio::task::spawn_blocking;
+use tokio::time::timeout;
+
+use super::accept::{self, Knock};
+use super::disk::{Disk, RealDisk};
+use super::error::{Error, Refusal, code};
+use super::intake::Intake;
+use super::listen;
+use super::plan::{Plan, Step};
+use super::store::Store;
+use super::ticket::Ticket;
+use super::wire::{self, Answer, MAX_OFFER, MAX_REPLY, Offer, Progress, Reply, WireError};
+use super::{Event, FAREWELL, QUEUE, STREAMS, Transferred, Watch};
+use quic::endpoint::{Sockets, Udp};
+
+/// How to receive.
+#[derive(Debug, Clone)]
+pub struct ReceiverConfig {
+    /// Where to listen; port 0 for any.
+    pub listen: SocketAddr,
+    /// What the ticket says instead of the addresses found; port 0 for the port that is listened on.
+    pub advertise: Vec<SocketAddr>,
+    /// The directory in which the files appear.
+    pub out: PathBuf,
+    /// Whether existing files may be replaced.
+    pub overwrite: bool,
+    /// Forget an unfinished transfer, its ticket and its parts.
+    pub fresh: bool,
+    /// Go on after a transfer: the ticket is good for any number of them, one after the other.
+    pub keep: bool,
+}
+
+/// What a receiver found in its output directory when it started.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Resumption {
+    /// Nothing: the ticket is new.
+    None,
+    /// An unfinished transfer: the ticket is the one that was printed before.
+    SameTicket,
+    /// An unfinished transfer, but its port is taken: only the new ticket works, and continues it.
+    NewPort,
+}
+
+/// A receiver that listens.
+pub struct Receiver {
+    endpoint: Endpoint,
+    store: Arc<Store>,
+    ticket: Ticket,
+    resumption: Resumption,
+    keep: bool,
+}
+
+impl Receiver {
+    /// Starts to listen, and makes the ticket or finds that of an unfinished transfer in `config.out`.
+    pub async fn bind(config: ReceiverConfig) -> Result<Receiver, Error> {
+        Receiver::bind_on(config, Box::new(RealDisk), &Udp).await
+    }
+
+    pub(super) async fn bind_on(
+        config: ReceiverConfig,
+        disk: Box<dyn Disk>,
+        sockets: &dyn Sockets,
+    ) -> Result<Receiver, Error> {
+        let opening = config.clone();
+        let store = spawn_blocking(move || Store::open(&opening, disk)).await??;
+        let before = store.identity()?;
+        let is_new = before.is_none();
+        let listening = listen::listen(sockets, &config, &store, before);
+        if listening.is_err() && is_new {
+            // The error says more than one about what is left behind could.
+            let _ = store.clear();
+        }
+        let (endpoint, ticket, resumption) = listening?;
+        Ok(Receiver {
+            endpoint,
+            store: Arc::new(store),
+            ticket,
+            resumption,
+            keep: config.keep,
+        })
+    }
+
+    /// What the sender needs.
+    pub fn ticket(&self) -> &Ticket {
+        &self.ticket
+    }
+
+    /// Whether this continues an unfinished transfer.
+    pub fn resumption(&self) -> Resumption {
+        self.resumption
+    }
+
+    /// Receives: until one transfer is complete, whatever interruptions it takes, or until this side fails. With
+    /// [`ReceiverConfig::keep`] only the latter ends it, and [`Event::Received`] tells of each transfer. `watch` is told how
+    /// it goes.
+    ///
+    /// After an error, or when the future is dropped, the same configuration continues with the same ticket.
+    pub async fn run(self, watch: Watch<'_>) -> Result<Vec<Transferred>, Error> {
+        let result =
+            accept::serve(&self.endpoint, &self.store, &self.ticket, self.keep, watch).await;
+        let code = result.as_ref().err().map_or(code::DONE, Error::code);
+        self.endpoint.close(code, b"");
+        if result.is_ok() {
+            // At once: who ends the program during the farewell must not find an unfinished transfer next time.
+            let store = self.store.clone();
+            spawn_blocking(move || store.clear()).await??;
+        }
+        let _ = timeout(FAREWELL, self.endpoint.wait_all_draining()).await;
+        result
+    }
+}
+
+/// The files that arrived, and whether the sender knows.
+pub(super) type Outcome = Result<(Vec<Transferred>, bool), Error>;
+
+/// Receives over a connection that has proven itself.
+pub(super) async fn converse(store: Arc<Store>, mut knock: Knock, watch: Watch<'_>) -> Outcome {
+    watch(Event::Connected(&knock.connection));
+    let result = receive_all(store, &mut knock, watch).await;
+    match result {
+        Ok(received) => {
+            knock.replies.finish()?;
+            let has_all = knock.replies.stopped().await.is_ok();
+            // The sender closes as soon as it has read that all is here. If this side did so before, the sender might take
+            // that for the end of this program.
+            let closed = timeout(FAREWELL, knock.connection.closed()).await;
+            let is_done = matches!(
+                closed,
+                Ok(ConnectionError::ApplicationClosed(close)) if close.error_code == code::DONE
+            );
+            let is_known = has_all || is_done;
+            Ok((received, is_known))
+        }
+        Err(error) => {
+            if matches!(error, Error::Refused(_)) {
+                // The sender closes as soon as it has read the reason.
+                let _ = knock.replies.finish();
+                let _ = timeout(FAREWELL, knock.connection.closed()).await;
+            }
+            knock.connection.close(error.code(), b"");
+            Err(error)
+        }
+    }
+}
+
+async fn receive_all(
+    store: Arc<Store>,
+    knock: &mut Knock,
+    watch: Watch<'_>,
+) -> Result<Vec<Transferred>, Error> {
+    let offer: Offer = wire::read(&mut knock.control, MAX_OFFER).await?;
+    let largest = wire::max_answer(offer.files.len());
+    let begun = spawn_blocking(move || Intake::begin(&store, offer)).await?;
+    let intake = match begun {
+        Ok(intake) => intake,
+        Err(refusal) => {
+            let answer = Answer::Refused(refusal.clone());
+            say(&mut knock.replies, &answer, largest).await?;
+            return Err(refusal.into());
+        }
+    };
+    let answer = Answer::Accepted(intake.held().to_vec());
+    say(&mut knock.replies, &answer, largest).await?;
+    drop(answer);
+    watch(Event::Begun(&intake.status()));
+    match receive(intake, knock, watch).await {
+        Err(Error::Refused(refusal)) => {
+            let reply = Reply::Failed(refusal.clone());
+            say(&mut knock.replies, &reply, MAX_REPLY).await?;
+            Err(refusal.into())
+        }
+        ended => ended,
+    }
+}
+
+async fn say(
+    replies: &mut SendStream,
+    message: &impl serde::Serialize,
+    max: usize,
+) -> Result<(), Error> {
+    let frame = wire::encode(message, max).ok_or(WireError::TooLong)?;
+    Ok(replies.write_all(&frame).await?)
+}
+
+/// Takes all that is missing, and gives the files their names.
+async fn receive(
+    intake: Intake,
+    knock: &mut Knock,
+    watch: Watch<'_>,
+) -> Result<Vec<Transferred>, Error> {
+    let Knock {
+        connection,
+        replies,
+        control,
+        ..
+    } = knock;
+    let mut arriving = std::pin::pin!(arriving(connection, intake.plan()));
+    let (steps, queue) = mpsc::channel(QUEUE);
+    let (told, progress) = watch::channel(intake.progress());
+    let writing = spawn_blocking(move || write(intake, queue, &told));
+    let feed = async {
+        // Owned, so that its end is the writer's.
+        let steps = steps;
+        let taking = async {
+            while let Some(arrived) = arriving.next().await {
+                let (step, mut bytes) = arrived?;
+                if matches!(step, Step::Root { .. }) {
+                    control.read_exact(&mut bytes).await?;
+                }
+                if steps.send((step, bytes)).await.is_err() {
+                    return Ok(());
+                }
+            }
+            // The sender has checked that what was here before is of its files.
+            match control.read_chunk(1).await? {
+                None => Ok(()),
+                Some(_) => Err(Error::from(WireError::TooLong)),
+            }
+        };
+        tokio::select! {
+            taken = taking => taken,
+            // The writer has failed: whatever else comes is not waited for.
+            () = steps.closed() => Ok(()),
+        }
+    };
+    let report = async {
+        let mut progress = progress;
+        while progress.changed().await.is_ok() {
+            let now = *progress.borrow_and_update();
+            watch(Event::Verified { bytes: now.bytes });
+            watch(Event::Complete { files: now.files });
+            say(replies, &Reply::Progress(now), MAX_REPLY).await?;
+        }
+        Ok::<(), Error>(())
+    };
+    let (fed, reported) = tokio::join!(feed, report);
+    // An error of the disk is the cause of the others.
+    let received = writing.await??;
+    fed?;
+    reported?;
+    Ok(received)
+}
+
+/// Writes what arrives until there is no more.
+fn write(
+    mut intake: Intake,
+    mut queue: mpsc::Receiver<(Step, Vec<u8>)>,
+    told: &watch::Sender<Progress>,
+) -> Result<Vec<Transferred>, Refusal> {
+    let all = intake.status().files;
+    while let Some((step, bytes)) = queue.blocking_recv() {
+        intake.take(&step, &bytes)?;
+        let mut progress = intake.progress();
+        // The sender leaves when it hears of the last file: not before it has been heard to the end.
+        progress.files = progress.files.min(all - 1);
+        told.send_replace(progress);
+    }
+    // If the sender is gone, what is whole gets its name nevertheless.
+    intake.publish()?;
+    told.send_replace(intake.progress());
+    Ok(intake.received())
+}
+
+/// Takes the stream of each step of `plan`. Many are read at a time, but they come out in order. What comes on the control
+/// stream is left to be read, into as many bytes.
+fn arriving(
+    connection: &Connection,
+    plan: Plan,
+) -> impl Stream<Item = Result<(Step, Vec<u8>), Error>> {
+    let lens = plan.lens();
+    stream::iter(plan)
+        .then(async move |step| match step {
+            Step::Root { .. } => Ok((None, step)),
+            step => Ok((Some(connection.accept_uni().await?), step)),
+        })
+        .map(move |accepted: Result<(Option<RecvStream>, Step), Error>| {
+            let accepted = accepted.map(|(stream, step)| (stream, vec![0; lens.of(&step)], step));
+            async move {
+                let (stream, mut bytes, step) = accepted?;
+                if let Some(mut stream) = stream {
+                    stream.read_exact(&mut bytes).await?;
+                    if stream.read_chunk(1).await?.is_some() {
+                        return Err(WireError::TooLong.into());
+                    }
+                }
+                Ok((step, bytes))
+            }
+        })
+        .buffered(STREAMS as usize)
+}

@@ -1,0 +1,146 @@
+//! The sender.
+
+use std::sync::Arc;
+
+use noq::{Connection, RecvStream, SendStream};
+use tokio::sync::mpsc;
+use tokio::task::spawn_blocking;
+use tokio::time::timeout;
+
+use super::error::Error;
+use super::proof::{self, SenderId};
+use super::reader::{self, Piece};
+use super::source::Sources;
+use super::ticket::Ticket;
+use super::wire::{
+    self, Answer, Held, MAX_OFFER, MAX_REPLY, Offer, Offered, Progress, Reply, State, WireError,
+};
+use super::{Event, FAREWELL, QUEUE, Status, Transferred, Watch};
+
+/// Sends over a connection whose peer is the receiver.
+pub(super) async fn converse(
+    connection: &Connection,
+    ticket: &Ticket,
+    sender: SenderId,
+    sources: Arc<Sources>,
+    restart: bool,
+    watch: Watch<'_>,
+) -> Result<Vec<Transferred>, Error> {
+    let (mut control, mut replies) = connection.open_bi().await?;
+    let offer = Offer {
+        restart,
+        files: sources.offered.to_vec(),
+    };
+    let mut opening = proof::opening(connection, ticket.secret(), sender)?.to_vec();
+    opening.extend(wire::encode(&offer, MAX_OFFER).ok_or(Error::LongNames)?);
+    drop(offer);
+    control.write_all(&opening).await?;
+
+    let largest = wire::max_answer(sources.offered.len());
+    let held: Arc<[Held]> = match wire::read(&mut replies, largest).await? {
+        Answer::Accepted(held) => held.into(),
+        Answer::Refused(refusal) => return Err(refusal.into()),
+    };
+    let begun = begun(&sources.offered, &held)?;
+    watch(Event::Begun(&Status::of(&sources.offered, &begun)));
+
+    let end = Progress {
+        bytes: sources
+            .offered
+            .iter()
+            .map(|file| file.size)
+            .fold(0, u64::saturating_add),
+        files: sources.offered.len() as u64,
+    };
+    let mut follow = std::pin::pin!(follow(&mut replies, end, watch));
+    let sent = tokio::select! {
+        biased;
+        failure = &mut follow => return failure.and(Err(WireError::Sense.into())),
+        sent = send_all(connection, &mut control, sources, held, restart) => sent,
+    };
+    match sent {
+        Ok(sent) => follow.await.map(|()| sent),
+        Err(error @ (Error::Protocol(_) | Error::PeerClosed(_))) => {
+            // The receiver has stopped reading: its reply says why, and may be on its way.
+            match timeout(FAREWELL, follow).await {
+                Ok(Err(reason)) => Err(reason),
+                _ => Err(error),
+            }
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// How far the receiver has come before, if what it says of the files makes sense.
+pub(super) fn begun(files: &[Offered], held: &[Held]) -> Result<Progress, Error> {
+    let mut begun = Progress::default();
+    let mut next = 0;
+    for Held { file, state } in held {
+        let offered = files.get(*file as usize).ok_or(WireError::Sense)?;
+        if *file < next || offered.is_directory() {
+            return Err(WireError::Sense.into());
+        }
+        next = file + 1;
+        begun.bytes += match state {
+            State::Complete { .. } => {
+                begun.files += 1;
+                offered.size
+            }
+            State::Part { .. } if offered.is_small() => return Err(WireError::Sense.into()),
+            State::Part { blocks, .. } => {
+                blocks.check(offered.size)?;
+                blocks.bytes(offered.size)
+            }
+        };
+    }
+    Ok(begun)
+}
+
+/// Reads what the receiver says until all files are complete. It says so in any case, even if they were before.
+async fn follow(replies: &mut RecvStream, end: Progress, watch: Watch<'_>) -> Result<(), Error> {
+    loop {
+        match wire::read(replies, MAX_REPLY).await? {
+            Reply::Progress(now) => {
+                if now.bytes > end.bytes || now.files > end.files {
+                    return Err(WireError::Sense.into());
+                }
+                watch(Event::Verified { bytes: now.bytes });
+                watch(Event::Complete { files: now.files });
+                if now.files == end.files {
+                    return Ok(());
+                }
+            }
+            Reply::Failed(refusal) => return Err(refusal.into()),
+        }
+    }
+}
+
+async fn send_all(
+    connection: &Connection,
+    control: &mut SendStream,
+    sources: Arc<Sources>,
+    held: Arc<[Held]>,
+    restart: bool,
+) -> Result<Vec<Transferred>, Error> {
+    let mut urgency = i32::MAX;
+    control.set_priority(urgency)?;
+    let (pieces, mut queue) = mpsc::channel(QUEUE);
+    let reading = spawn_blocking(move || reader::read(sources, held, restart, &pieces));
+    while let Some(piece) = queue.recv().await {
+        match piece {
+            Piece::Stream { hashes, content } => {
+                let mut stream = connection.open_uni().await?;
+                // What was lost of an early stream goes before what is new of a later one.
+                urgency = urgency.saturating_sub(1);
+                stream.set_priority(urgency)?;
+                stream.write_all(&hashes).await?;
+                stream.write_chunk(content.into()).await?;
+                stream.finish()?;
+            }
+            Piece::Root(hash) => control.write_all(&hash).await?,
+        }
+    }
+    let sent = reading.await??;
+    control.finish()?;
+    Ok(sent)
+}

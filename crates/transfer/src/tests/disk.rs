@@ -1,0 +1,85 @@
+//! Disks that fill up.
+
+use std::fs::File;
+use std::io;
+use std::sync::atomic::AtomicI64;
+
+use super::super::disk::Disk;
+use super::*;
+use quic::endpoint::Udp;
+
+/// Takes so many bytes and then no more.
+struct Small {
+    left: AtomicI64,
+    /// What it claims to have.
+    free: Option<u64>,
+}
+
+impl Disk for Small {
+    fn write(&self, file: &mut File, data: &[u8]) -> io::Result<()> {
+        let left = self.left.fetch_sub(data.len() as i64, Ordering::Relaxed);
+        if left < data.len() as i64 {
+            return Err(io::ErrorKind::StorageFull.into());
+        }
+        io::Write::write_all(file, data)
+    }
+
+    fn free(&self, _directory: &Path) -> Option<u64> {
+        self.free
+    }
+}
+
+#[tokio::test]
+async fn a_disk_that_fills_up_keeps_what_was_verified() {
+    let world = World::new();
+    let files = [world.file("big", 32 * BLOCK, 1)];
+    let disk = Small {
+        left: AtomicI64::new(5 * BLOCK as i64 + 1),
+        free: None,
+    };
+    let receiver = Receiver::bind_on(world.config(), Box::new(disk), &Udp)
+        .await
+        .unwrap();
+    let ticket = receiver.ticket().clone();
+    let (received, sent) = tokio::join!(
+        receiver.run(&|_| ()),
+        send(&files, &ticket, sender_config(), &|_| ()),
+    );
+    let out = world.out().canonicalize().unwrap();
+    for error in [received.unwrap_err(), sent.unwrap_err()] {
+        let Error::Refused(Refusal::DiskFull { disk }) = &error else {
+            panic!("{error}");
+        };
+        assert_eq!(*disk, out.to_string_lossy());
+    }
+    assert_eq!(world.arrived(), Vec::<String>::new());
+
+    let (received, _) = both(world.receiver_again(&ticket).await, &files, &Log::default()).await;
+    assert_eq!(received[0].resumed, 5 * BLOCK);
+    assert!(same_content(&received[0].path, &files[0]));
+}
+
+#[tokio::test]
+async fn what_cannot_fit_is_not_begun() {
+    let world = World::new();
+    let files = [world.file("a", BLOCK, 1), world.file("b", BLOCK, 1)];
+    let disk = Small {
+        left: AtomicI64::new(i64::MAX),
+        free: Some(2 * BLOCK - 1),
+    };
+    let receiver = Receiver::bind_on(world.config(), Box::new(disk), &Udp)
+        .await
+        .unwrap();
+    let ticket = receiver.ticket().clone();
+    let mut running = std::pin::pin!(receiver.run(&|_| ()));
+    let error = refusal(&mut running, &files, &ticket, sender_config()).await;
+    assert!(
+        matches!(
+            error,
+            Error::Refused(Refusal::NoSpace { needed, free, .. })
+                if needed == 2 * BLOCK && free == 2 * BLOCK - 1
+        ),
+        "{error}"
+    );
+    assert_eq!(world.parts().len(), 0);
+}

@@ -1,0 +1,48 @@
+//! Which senders' datagrams say that they are capable of ECN.
+
+use congestion::ControllerKind;
+
+use super::super::connect::send_on;
+use super::super::disk::RealDisk;
+use super::network::{Network, in_virtual_time};
+use super::*;
+use quic::controller::factory;
+
+const RECEIVER: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
+const SENDER: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 2);
+
+/// Whether the sender of a transfer with this controller is capable of ECN.
+async fn is_capable(kind: ControllerKind) -> bool {
+    let world = World::new();
+    let files = [world.file("some", 4 * BLOCK, 1)];
+    let network = Network::new();
+    let config = ReceiverConfig {
+        listen: (RECEIVER, 0).into(),
+        ..world.config()
+    };
+    let host = network.host(RECEIVER);
+    let receiver = Receiver::bind_on(config, Box::new(RealDisk), host.as_ref());
+    let receiver = receiver.await.unwrap();
+    let ticket = receiver.ticket().clone();
+    let config = SenderConfig {
+        controllers: factory(kind, 1, None),
+        restart: false,
+    };
+    let (received, sent) = tokio::join!(
+        receiver.run(&|_| ()),
+        send_on(network.host(SENDER), &files, &ticket, config, &|_| ()),
+    );
+    received.unwrap();
+    sent.unwrap();
+    network.is_capable_of_ecn(SENDER)
+}
+
+/// RFC 3168, "Transport protocols": ECT is for those who respond to marks. BBRv1 does not.
+#[tokio::test(start_paused = true)]
+async fn only_a_controller_that_answers_marks_sends_as_capable_of_ecn() {
+    in_virtual_time(async {
+        assert!(!is_capable(ControllerKind::Bbr1).await);
+        assert!(is_capable(ControllerKind::Cubic).await);
+    })
+    .await;
+}

@@ -1,0 +1,174 @@
+//! Many connections without a proof, in virtual time.
+
+use futures_util::future::join_all;
+use tokio::time::{Instant, sleep};
+
+use super::super::connect::send_on;
+use super::super::disk::RealDisk;
+use super::hostile::{Client, wrong_secret};
+use super::network::{Network, in_virtual_time};
+use super::*;
+use quic::endpoint::Sockets;
+
+const RECEIVER: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
+const SENDER: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 2);
+const STRANGER: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 3);
+
+/// How many times a receiver's user was told of strangers, and of how many.
+#[derive(Default)]
+struct Told {
+    times: AtomicU64,
+    strangers: AtomicU64,
+}
+
+impl Told {
+    fn watch(&self, event: Event<'_>) {
+        if let Event::TurnedAway { others, .. } = event {
+            self.times.fetch_add(1, Ordering::Relaxed);
+            self.strangers.fetch_add(1 + others, Ordering::Relaxed);
+        }
+    }
+}
+
+/// Sends a file from the host `sender` while `attack` goes on, which says when it is on its way. Returns how long that
+/// took.
+async fn transfer_during(
+    sender: Ipv4Addr,
+    told: &Told,
+    attack: impl AsyncFn(&Network, &Ticket, &Notify),
+) -> Duration {
+    let world = World::new();
+    let files = [world.file("big", 16 * BLOCK, 1)];
+    let network = Network::new();
+    let config = ReceiverConfig {
+        listen: (RECEIVER, 0).into(),
+        ..world.config()
+    };
+    let host = network.host(RECEIVER);
+    let receiver = Receiver::bind_on(config, Box::new(RealDisk), host.as_ref());
+    let receiver = receiver.await.unwrap();
+    let ticket = receiver.ticket().clone();
+    let hear = |event: Event<'_>| told.watch(event);
+    let goes_on = Notify::new();
+    let sending = async {
+        goes_on.notified().await;
+        let begun = Instant::now();
+        let sent = send_on(
+            network.host(sender),
+            &files,
+            &ticket,
+            sender_config(),
+            &|_| (),
+        );
+        sent.await.unwrap();
+        begun.elapsed()
+    };
+    let transfer = async { tokio::join!(receiver.run(&hear), sending) };
+    let attack = async {
+        attack(&network, &ticket, &goes_on).await;
+        std::future::pending::<()>().await;
+    };
+    let (received, took) = in_virtual_time(async {
+        tokio::select! {
+            ended = transfer => ended,
+            () = attack => unreachable!(),
+        }
+    })
+    .await;
+    assert!(same_content(&received.unwrap()[0].path, &files[0]));
+    took
+}
+
+#[tokio::test(start_paused = true)]
+async fn wrong_proofs_do_not_end_a_running_transfer() {
+    let told = Told::default();
+    let guesses = AtomicU64::new(0);
+    transfer_during(SENDER, &told, async |network, ticket, goes_on| {
+        goes_on.notify_one();
+        let wrong = wrong_secret(ticket);
+        let guess = async |stranger: Ipv4Addr| {
+            let host = network.host(stranger);
+            // Until the receiver is done.
+            while let Some(mut client) = Client::try_connect(host.as_ref(), &wrong).await {
+                client.prove(&wrong).await;
+                if let Error::WrongSecret = client.connection.closed().await.into() {
+                    guesses.fetch_add(1, Ordering::Relaxed);
+                }
+            }
+        };
+        let strangers = [SENDER, STRANGER].repeat(5);
+        join_all(strangers.into_iter().map(guess)).await;
+    })
+    .await;
+    let (guesses, times) = (guesses.into_inner(), told.times.into_inner());
+    println!("{guesses} wrong proofs, reported in {times} lines");
+    assert!(guesses > 150, "{guesses} wrong proofs");
+    assert!(times < 5, "{times} lines");
+}
+
+#[tokio::test(start_paused = true)]
+async fn silent_connections_do_not_keep_a_sender_out() {
+    // The sender shares its address with most of them, and has one of its own.
+    for sender in [STRANGER, SENDER] {
+        let told = Told::default();
+        let came = AtomicU64::new(0);
+        let took = transfer_during(sender, &told, async |network, ticket, goes_on| {
+            let mut strangers = vec![STRANGER; 150];
+            strangers.extend((0..50).map(|last| Ipv4Addr::new(10, 0, 1, last)));
+            // Each comes again and again, and never says anything.
+            let wait = async |stranger: Ipv4Addr| {
+                let host = network.host(stranger);
+                loop {
+                    if let Some(client) = Client::try_connect(host.as_ref(), ticket).await {
+                        came.fetch_add(1, Ordering::Relaxed);
+                        client.connection.closed().await;
+                    }
+                }
+            };
+            let begin = async {
+                sleep(Duration::from_secs(2)).await;
+                goes_on.notify_one();
+            };
+            tokio::join!(join_all(strangers.into_iter().map(wait)), begin);
+        })
+        .await;
+        let times = told.times.into_inner();
+        println!("{took:?}, {came:?} silent connections, reported in {times} lines");
+        assert!(came.into_inner() > 200);
+        assert!(took < Duration::from_secs(10), "{took:?}");
+        assert!(times < 10, "{times} lines");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn garbage_is_ignored() {
+    let told = Told::default();
+    transfer_during(SENDER, &told, async |network, ticket, goes_on| {
+        goes_on.notify_one();
+        let host = network.host(STRANGER);
+        let socket = host.open((STRANGER, 0).into()).unwrap();
+        let mut sender = socket.create_sender();
+        for seed in 0..5_000 {
+            let mut garbage = content(seed % 1300 + 1, seed);
+            // Every kind of header that QUIC has.
+            garbage[0] ^= (seed as u8) << 4;
+            if seed % 3 == 0 && garbage.len() > 5 {
+                garbage[1..5].copy_from_slice(&[0, 0, 0, 1]);
+            }
+            let transmit = noq::udp::Transmit {
+                destination: ticket.addresses()[0],
+                ecn: None,
+                contents: &garbage,
+                segment_size: None,
+                src_ip: None,
+            };
+            let sent = std::future::poll_fn(|cx| sender.as_mut().poll_send(&transmit, cx));
+            sent.await.unwrap();
+            if seed % 50 == 0 {
+                sleep(Duration::from_millis(20)).await;
+            }
+        }
+    })
+    .await;
+    assert_eq!(told.times.load(Ordering::Relaxed), 0);
+}

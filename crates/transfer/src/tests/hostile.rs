@@ -1,0 +1,296 @@
+//! Peers without the ticket, and peers that have it and mean harm.
+
+use noq::{Endpoint, RecvStream, SendStream};
+
+use super::super::error::code;
+use super::super::proof::{self, SenderId};
+use super::super::ranges::Ranges;
+use super::super::wire::{self, Answer, Kind, Offer, Offered, Reply};
+use super::super::{NameProblem, tree};
+use super::*;
+use quic::endpoint::{Identity, SERVER_NAME, Sockets, Udp};
+
+/// A sender made by hand.
+pub struct Client {
+    _endpoint: Endpoint,
+    pub connection: Connection,
+    pub control: SendStream,
+    pub replies: RecvStream,
+}
+
+impl Client {
+    async fn connect(ticket: &Ticket) -> Client {
+        Client::try_connect(&Udp, ticket).await.unwrap()
+    }
+
+    /// `None` if the receiver does not want it.
+    pub async fn try_connect(sockets: &dyn Sockets, ticket: &Ticket) -> Option<Client> {
+        let transport = Arc::new(transport(Arc::new(CubicConfig::default())));
+        let config = endpoint::client_config(ticket.fingerprint(), wire::ALPN, transport).unwrap();
+        let address = ticket.addresses()[0];
+        let endpoint = endpoint::bind_towards_on(sockets, address, true).unwrap();
+        let connecting = endpoint.connect_with(config, address, SERVER_NAME);
+        let connection = connecting.unwrap().await.ok()?;
+        let (control, replies) = connection.open_bi().await.ok()?;
+        Some(Client {
+            _endpoint: endpoint,
+            connection,
+            control,
+            replies,
+        })
+    }
+
+    pub async fn prove(&mut self, ticket: &Ticket) {
+        let sender = SenderId::generate().unwrap();
+        let opening = proof::opening(&self.connection, ticket.secret(), sender).unwrap();
+        self.control.write_all(&opening).await.unwrap();
+    }
+
+    async fn offer(&mut self, files: &[(&str, u64)]) -> Answer {
+        let files = files
+            .iter()
+            .map(|(name, size)| Offered {
+                path: (*name).to_owned(),
+                size: *size,
+                kind: Kind::File {
+                    executable: false,
+                    sparse: false,
+                },
+                holes: Ranges::default(),
+            })
+            .collect();
+        let restart = false;
+        let frame = wire::encode(&Offer { restart, files }, wire::MAX_OFFER).unwrap();
+        self.control.write_all(&frame).await.unwrap();
+        wire::read(&mut self.replies, wire::max_answer(100))
+            .await
+            .unwrap()
+    }
+
+    /// The receiver's last word, and its reason to close the connection.
+    async fn end(&mut self) -> (Option<Reply>, Error) {
+        let mut last = None;
+        loop {
+            match wire::read(&mut self.replies, wire::MAX_REPLY).await {
+                Ok(reply) => last = Some(reply),
+                Err(_) => return (last, self.connection.closed().await.into()),
+            }
+        }
+    }
+}
+
+/// Runs `attack` against a receiver that must survive it and receive a file afterwards.
+async fn survives(attack: impl AsyncFnOnce(&Ticket, &Log)) {
+    let world = World::new();
+    let files = [world.file("good", 2 * BLOCK, 1)];
+    let receiver = world.receiver().await;
+    let ticket = receiver.ticket().clone();
+    let heard = Log::default();
+    let hear = |event: Event<'_>| heard.watch(event);
+    let sending = async {
+        attack(&ticket, &heard).await;
+        assert_eq!(world.arrived(), Vec::<String>::new());
+        send(&files, &ticket, restart(), &|_| ()).await.unwrap()
+    };
+    let (received, _) = tokio::join!(receiver.run(&hear), sending);
+    assert!(same_content(&received.unwrap()[0].path, &files[0]));
+    assert_eq!(world.arrived(), ["good"]);
+}
+
+pub fn wrong_secret(ticket: &Ticket) -> Ticket {
+    let addresses = ticket.addresses().iter().copied();
+    Ticket::new(addresses, ticket.fingerprint(), Secret([0; 16]))
+}
+
+#[tokio::test]
+async fn without_the_secret() {
+    survives(async |ticket, heard| {
+        let world = World::new();
+        let files = [world.file("stolen", BLOCK, 1)];
+        let ticket = wrong_secret(ticket);
+        let error = send(&files, &ticket, sender_config(), &|_| ())
+            .await
+            .unwrap_err();
+        assert!(matches!(error, Error::WrongSecret), "{error}");
+        while heard.turned_away.load(Ordering::Relaxed) == 0 {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        assert_eq!(heard.turned_away.load(Ordering::Relaxed), 1);
+        assert!(heard.connection.lock().unwrap().is_none());
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn datagrams_cannot_pile_up() {
+    survives(async |ticket, _| {
+        let client = Client::connect(ticket).await;
+        assert_eq!(client.connection.max_datagram_size(), None);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_proof_is_good_for_its_own_session_only() {
+    survives(async |ticket, heard| {
+        let overheard = Client::connect(ticket).await;
+        let sender = SenderId::generate().unwrap();
+        let opening = proof::opening(&overheard.connection, ticket.secret(), sender).unwrap();
+        let mut client = Client::connect(ticket).await;
+        client.control.write_all(&opening).await.unwrap();
+        let error = Error::from(client.connection.closed().await);
+        assert!(matches!(error, Error::WrongSecret), "{error}");
+        assert!(heard.connection.lock().unwrap().is_none());
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_stranger_in_the_receivers_place_gets_nothing() {
+    survives(async |ticket, _| {
+        let world = World::new();
+        let files = [world.file("private", BLOCK, 1)];
+        let stranger = Identity::generate().unwrap().fingerprint();
+        let addresses = ticket.addresses().iter().copied();
+        let wrong = Ticket::new(addresses, stranger, ticket.secret());
+        let heard = Log::default();
+        let watch = |event: Event<'_>| heard.watch(event);
+        let error = send(&files, &wrong, sender_config(), &watch)
+            .await
+            .unwrap_err();
+        assert!(
+            matches!(error, Error::WrongReceiver(address) if address == ticket.addresses()[0]),
+            "{error}"
+        );
+        assert!(heard.connection.lock().unwrap().is_none());
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn names_that_lead_elsewhere() {
+    let long = "x".repeat(100_000);
+    for (name, expected) in [
+        ("../escaped", NameProblem::Directory),
+        ("a/../../escaped", NameProblem::Directory),
+        ("/tmp/escaped", NameProblem::Path),
+        ("C:\\escaped", NameProblem::Path),
+        ("..", NameProblem::Directory),
+        ("", NameProblem::Empty),
+        ("a\0b", NameProblem::Control),
+        (STATE_FOLDER, NameProblem::Reserved),
+        (&long, NameProblem::TooDeep),
+    ] {
+        survives(async |ticket, heard| {
+            let mut client = Client::connect(ticket).await;
+            client.prove(ticket).await;
+            match client.offer(&[("fine", 1), (name, 1)]).await {
+                Answer::Refused(Refusal::Name { problem, .. }) => assert_eq!(problem, expected),
+                other => panic!("{other:?}"),
+            }
+            client.connection.close(code::REFUSED, b"");
+            while heard.interrupted.lock().unwrap().is_empty() {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        })
+        .await;
+    }
+}
+
+#[tokio::test]
+async fn offers_that_make_no_sense() {
+    survives(async |ticket, _| {
+        for files in [
+            &[][..],
+            &[("a", 1), ("a", 1)],
+            &[("a", 1), ("a/b", 1)],
+            &[("a/b/c", 1), ("a/b", 1)],
+            &[("huge", u64::MAX), ("too", u64::MAX)],
+        ] {
+            let mut client = Client::connect(ticket).await;
+            client.prove(ticket).await;
+            match client.offer(files).await {
+                Answer::Refused(
+                    Refusal::Count { .. } | Refusal::SameName { .. } | Refusal::Size { .. },
+                ) => client.connection.close(code::REFUSED, b""),
+                other => panic!("{other:?}"),
+            }
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn bytes_that_are_no_messages() {
+    survives(async |ticket, _| {
+        for garbage in [
+            &[0xff; 4][..],
+            &[3, 0, 0, 0, 0xff, 0xff, 0xff],
+            &[0, 0, 0, 0],
+        ] {
+            let mut client = Client::connect(ticket).await;
+            client.prove(ticket).await;
+            client.control.write_all(garbage).await.unwrap();
+            let (_, error) = client.end().await;
+            assert!(matches!(error, Error::Protocol(_)), "{error}");
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn content_that_is_not_what_it_claims() {
+    let data = content(BLOCK + 1, 3);
+    let hash = |index: u64, data: &[u8]| tree::block_hash(BLOCK + 1, index, data);
+    let (first, last) = data.split_at(BLOCK as usize);
+    let root = *blake3::hash(&data).as_bytes();
+    let block = |parts: &[&[u8]]| parts.concat();
+    let good = block(&[&hash(0, first), first]);
+    let end = block(&[&hash(1, last), last]);
+    for (blocks, root) in [
+        // A block that does not have its hash.
+        (
+            [block(&[&hash(0, first), &content(BLOCK, 4)]), end.clone()],
+            root,
+        ),
+        // A block in the wrong place.
+        ([block(&[&hash(1, first), first]), end.clone()], root),
+        // Not the hash of the whole.
+        ([good.clone(), end.clone()], [0; 32]),
+        // More and less than a block.
+        ([good.clone(), block(&[&end, b"!"])], root),
+        ([good, end[..32].to_vec()], root),
+    ] {
+        survives(async |ticket, heard| {
+            let mut client = Client::connect(ticket).await;
+            client.prove(ticket).await;
+            let answer = client.offer(&[("bad", BLOCK + 1)]).await;
+            assert!(matches!(answer, Answer::Accepted(_)), "{answer:?}");
+            for block in &blocks {
+                let mut stream = client.connection.open_uni().await.unwrap();
+                stream.write_all(block).await.unwrap();
+                stream.finish().unwrap();
+            }
+            client.control.write_all(&root).await.unwrap();
+            // Either it is told so, or it is cut off.
+            let end = async {
+                loop {
+                    match wire::read::<Reply>(&mut client.replies, wire::MAX_REPLY).await {
+                        Ok(Reply::Progress(progress)) => assert_eq!(progress.files, 0),
+                        Ok(Reply::Failed(refusal)) => {
+                            assert!(matches!(refusal, Refusal::Corrupt { .. }), "{refusal}");
+                            break;
+                        }
+                        Err(_) => break,
+                    }
+                }
+            };
+            end.await;
+            client.connection.close(code::REFUSED, b"");
+            while heard.interrupted.lock().unwrap().is_empty() {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        })
+        .await;
+    }
+}
