@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use clap::Args;
-use draw;
 use report::Origin;
 use studies::figures::{self, Drawn, Figure, Made, SHELF};
 use studies::study::{Batch, Findings, Runs};
@@ -162,7 +161,7 @@ fn write(
     };
     let picture = figure.picture(found, &made);
     let svg = picture.svg();
-    let png = draw::png(&svg).map_err(Failure::failed)?;
+    let png = picture.png().map_err(Failure::failed)?;
     let file = |extension: &str| options.out.join(format!("{}.{extension}", figure.name));
     whole::write(&file("svg"), svg.as_bytes())?;
     whole::write(&file("png"), &png)?;
