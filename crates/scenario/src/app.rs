@@ -6,6 +6,7 @@ use units::{Bytes, Duration, Rate, Ratio};
 
 use super::bounds::{as_text, number, positive};
 use super::de::wrong;
+use super::ser::tagged;
 
 /// Half a second of frames may wait, so that what is late is skipped and not added to what is later.
 const BACKLOG: Duration = Duration::from_millis(500);
@@ -212,7 +213,7 @@ pub fn serialize<S: Serializer>(app: &Config, serializer: S) -> Result<S::Ok, S:
         }),
         Config::Video(video) => Form::Video(video),
     };
-    form.serialize(serializer)
+    tagged(&form, serializer)
 }
 
 /// What scenarios call the application; nothing for bulk data and single transfers.

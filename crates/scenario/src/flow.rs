@@ -24,6 +24,7 @@ pub struct FlowSpec {
     #[serde(
         default = "one",
         deserialize_with = "some",
+        serialize_with = "super::ser::whole",
         skip_serializing_if = "is_one"
     )]
     pub count: u64,

@@ -78,7 +78,7 @@ pub struct Scenario {
     #[serde(default, skip_serializing_if = "is_default")]
     pub warmup: Duration,
     /// `seed`: what every random choice of path and controllers derives from.
-    #[serde(default = "one")]
+    #[serde(default = "one", serialize_with = "ser::whole")]
     pub seed: u64,
     /// `[path]`: the path, or the first hop of a chain.
     #[serde(default)]
@@ -262,30 +262,7 @@ impl Scenario {
 /// As TOML, such that reading it gives the same scenario.
 impl fmt::Display for Scenario {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut table = ser::table(self).map_err(|_| fmt::Error)?;
-        leave_no_loss(&mut table);
-        table.fmt(f)
-    }
-}
-
-/// Leaves out losses of nothing, unless they have a place.
-fn leave_no_loss(table: &mut toml::Table) {
-    if table
-        .get("loss")
-        .is_some_and(|loss| loss.as_str() == Some("0%"))
-        && !table.contains_key("loss_at")
-    {
-        table.remove("loss");
-    }
-    for (_, value) in table {
-        match value {
-            toml::Value::Table(inner) => leave_no_loss(inner),
-            toml::Value::Array(items) => items
-                .iter_mut()
-                .filter_map(toml::Value::as_table_mut)
-                .for_each(leave_no_loss),
-            _ => {}
-        }
+        ser::table(self).map_err(|_| fmt::Error)?.fmt(f)
     }
 }
 

@@ -5,6 +5,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use units::Ratio;
 
 use super::bounds::share;
+use super::ser::tagged;
 
 /// As scenarios have it: a share, or a table.
 #[derive(Serialize, Deserialize)]
@@ -69,5 +70,5 @@ pub fn serialize<S: Serializer>(loss: &Loss, serializer: S) -> Result<S::Ok, S::
             loss_bad,
         },
     };
-    form.serialize(serializer)
+    tagged(&form, serializer)
 }

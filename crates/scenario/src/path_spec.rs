@@ -53,7 +53,7 @@ impl PathSpec {
         let given = Value::from_option(text);
         let overridden = || {
             LinkSpec::check_places(&given).map_err(|error| error.within(key))?;
-            let mut entries = Value::from_toml(&ser::text(self))?;
+            let mut entries = Value::from_toml(&ser::table(self).unwrap_or_default().to_string())?;
             let entry = entries.iter_mut().find(|entry| entry.key == key);
             match (entry.map(|entry| &mut entry.value), given) {
                 (Some(Value::List(changes)), Value::List(more)) => changes.extend(more),

@@ -6,6 +6,7 @@ use units::{Bytes, Duration, Ratio};
 
 use super::bounds::positive;
 use super::de::wrong;
+use super::ser::tagged;
 
 /// As scenarios have it: a name, or a table with `kind` and what it takes.
 #[derive(Serialize, Deserialize)]
@@ -161,5 +162,5 @@ pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Discipl
 }
 
 pub fn serialize<S: Serializer>(queue: &Discipline, serializer: S) -> Result<S::Ok, S::Error> {
-    Form::from(*queue).serialize(serializer)
+    tagged(&Form::from(*queue), serializer)
 }
