@@ -67,6 +67,8 @@ impl fmt::Display for EngineKind {
     }
 }
 
+units::as_text!(EngineKind);
+
 impl FromStr for EngineKind {
     type Err = UnknownEngine;
     fn from_str(name: &str) -> Result<EngineKind, UnknownEngine> {

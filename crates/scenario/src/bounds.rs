@@ -51,6 +51,19 @@ pub fn positive<'de, D: Deserializer<'de>, T: Deserialize<'de> + Amount>(
     }
 }
 
+/// By its `FromStr`, for an optional field.
+///
+/// # Errors
+///
+/// The text is none of the kind.
+pub fn given<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: std::str::FromStr<Err: std::fmt::Display>,
+{
+    units::parsed(deserializer).map(Some)
+}
+
 /// At most 100 %.
 pub fn share<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Ratio, D::Error> {
     struct Share(Ratio);
@@ -75,21 +88,21 @@ pub fn share<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Ratio, D::Err
     }
 }
 
-/// A whole number within the range, for an optional field; `reason` is why another one is refused.
-pub fn whole<'de, D: Deserializer<'de>>(
+/// A whole number within the range, for a field that may be optional; `reason` is why another one is refused.
+pub fn whole<'de, D: Deserializer<'de>, T: From<u64>>(
     deserializer: D,
     range: std::ops::RangeInclusive<u64>,
     reason: &str,
-) -> Result<Option<u64>, D::Error> {
+) -> Result<T, D::Error> {
     let number = u64::deserialize(deserializer)?;
     match range.contains(&number) {
-        true => Ok(Some(number)),
+        true => Ok(number.into()),
         false => Err(refused(reason)),
     }
 }
 
 /// A number without unit, such as 1.2.
-pub mod number {
+pub(crate) mod number {
     use super::*;
 
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Ratio, D::Error> {

@@ -1,4 +1,4 @@
-//! Reads what serde can from a [`Value`]: its scalars are texts, whatever should become of them, and its errors name the
+//! Reads what serde can from a [`Node`]: its scalars are texts, whatever should become of them, and its errors name the
 //! field and the text.
 //!
 //! Two things are written otherwise than serde's formats have them. A variant of an enum is a name, or a table with the
@@ -8,15 +8,16 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use serde::de::value::StrDeserializer;
+use serde::Deserialize;
+use serde::de::value::{MapDeserializer, StrDeserializer};
 use serde::de::{
-    DeserializeOwned, DeserializeSeed, Deserializer, EnumAccess, Error as _, MapAccess, SeqAccess,
-    Unexpected, VariantAccess, Visitor,
+    DeserializeOwned, DeserializeSeed, Deserializer, EnumAccess, Error as _, IntoDeserializer,
+    MapAccess, SeqAccess, Unexpected, VariantAccess, Visitor,
 };
 use serde::forward_to_deserialize_any;
 
 use super::error::{ScenarioError, unknown_key};
-use super::value::{Entry, Value, shortened};
+use super::tree::{Entry, Node, shortened};
 
 /// The field that stands for the rest of its table.
 pub const REST: &str = "*";
@@ -25,25 +26,103 @@ pub const REST: &str = "*";
 pub const UNNAMED: [&str; 3] = ["", "[]", "{}"];
 
 /// Reads a `T`; the error's field is relative to the value.
-pub fn read<T: DeserializeOwned>(value: &Value) -> Result<T, ScenarioError> {
+pub fn read<T: DeserializeOwned>(value: &Node) -> Result<T, ScenarioError> {
     T::deserialize(value).map_err(|fault| fault.of(value).into())
 }
 
-/// Reads a `T` from a table of these entries, less those that are called one of `others`, which are known too.
-pub fn read_but<T: DeserializeOwned>(
-    entries: &[Entry],
-    others: &[&'static str],
-) -> Result<T, ScenarioError> {
-    let own = entries
-        .iter()
-        .filter(|entry| !others.contains(&entry.key.as_str()));
-    let table = Value::Table(own.cloned().collect());
-    T::deserialize(&table).map_err(|fault| fault.knowing(others).into())
+/// Reads a `T` from a table of these entries.
+pub fn read_entries<T: DeserializeOwned>(entries: &[Entry]) -> Result<T, ScenarioError> {
+    read(&Node::Table(entries.to_vec()))
+}
+
+/// Reads a `T` from a text in TOML; the error has its line. What was read comes with it.
+pub fn read_toml<T: DeserializeOwned>(text: &str) -> Result<(T, Vec<Entry>), ScenarioError> {
+    let table = Node::Table(Node::from_toml(text)?);
+    let read = read(&table);
+    let Node::Table(entries) = table else {
+        return Err(ScenarioError::new("", "is no table"));
+    };
+    match read {
+        Ok(read) => Ok((read, entries)),
+        Err(error) => Err(error.on_line_in(&entries)),
+    }
+}
+
+/// Where a [`Node`] is to be read as it is, with its lines.
+const AS_IT_IS: &str = "\u{1f}value";
+
+impl<'de> Deserialize<'de> for Node {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Node, D::Error> {
+        struct AsItIs;
+
+        impl<'de> Visitor<'de> for AsItIs {
+            type Value = Node;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a value")
+            }
+
+            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Node, E> {
+                Ok(Node::Scalar(text.to_string()))
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Node, A::Error> {
+                let mut list = Vec::new();
+                while let Some(item) = items.next_element()? {
+                    list.push(item);
+                }
+                Ok(Node::List(list))
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Node, A::Error> {
+                let mut table = Vec::new();
+                while let Some(key) = entries.next_key::<String>()? {
+                    let (line, key) = key.split_once(FIELD_END).unwrap_or(("", &key));
+                    let (key, line) = (key.to_string(), line.parse().ok());
+                    let value = entries.next_value()?;
+                    table.push(Entry { key, value, line });
+                }
+                Ok(Node::Table(table))
+            }
+        }
+
+        deserializer.deserialize_newtype_struct(AS_IT_IS, AsItIs)
+    }
+}
+
+impl<'v> IntoDeserializer<'_, Fault> for &'v Node {
+    type Deserializer = &'v Node;
+
+    fn into_deserializer(self) -> &'v Node {
+        self
+    }
+}
+
+/// A field of what is being read makes no sense: the error of a `#[serde(try_from)]` that can tell which.
+pub struct Wrong {
+    /// The field, relative to what is being read.
+    pub field: String,
+    /// What is wrong with it, and the fix.
+    pub reason: String,
+}
+
+impl Wrong {
+    /// The error that `field` has `reason`.
+    pub fn new(field: impl Into<String>, reason: impl Into<String>) -> Wrong {
+        let (field, reason) = (field.into(), reason.into());
+        Wrong { field, reason }
+    }
+}
+
+impl fmt::Display for Wrong {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{FIELD_END}{}", self.field, self.reason)
+    }
 }
 
 /// The error that `field`, of what is being read, has `reason`.
-pub fn wrong<E: serde::de::Error>(field: impl fmt::Display, reason: impl fmt::Display) -> E {
-    E::custom(format_args!("{field}{FIELD_END}{reason}"))
+pub fn wrong<E: serde::de::Error>(field: &str, reason: &str) -> E {
+    E::custom(Wrong::new(field, reason))
 }
 
 /// The error that the value being read has `reason`, which follows on the value.
@@ -88,9 +167,9 @@ impl Fault {
     }
 
     /// The same, of this value.
-    fn of(mut self, value: &Value) -> Fault {
+    fn of(mut self, value: &Node) -> Fault {
         self.reason = match (self.reason, value) {
-            (Reason::OfText(reason), Value::Scalar(text)) => {
+            (Reason::OfText(reason), Node::Scalar(text)) => {
                 Reason::Whole(format!("\"{}\": {reason}", shortened(text)))
             }
             (Reason::OfText(reason), _) => Reason::Whole(reason),
@@ -101,11 +180,11 @@ impl Fault {
     }
 
     /// The same, seen from the table in which the value is called `key`.
-    fn within(mut self, key: &str, value: &Value) -> Fault {
+    fn within(mut self, key: &str, value: &Node) -> Fault {
         self = self.of(value);
         if let Reason::NoList = self.reason {
             self.reason = Reason::Whole(match value {
-                Value::Scalar(text) => format!(
+                Node::Scalar(text) => format!(
                     "{} is no list; write [\"{text}\"], or [[{key}]] for tables",
                     shortened(text)
                 ),
@@ -202,14 +281,14 @@ macro_rules! numbers {
     )+};
 }
 
-impl<'de> Deserializer<'de> for &Value {
+impl<'de> Deserializer<'de> for &Node {
     type Error = Fault;
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
         match self {
-            Value::Scalar(text) => visitor.visit_str(text),
-            Value::List(items) => visitor.visit_seq(Items { items, next: 0 }),
-            Value::Table(entries) => visitor.visit_map(Entries::new(entries, &[])),
+            Node::Scalar(text) => visitor.visit_str(text),
+            Node::List(items) => visitor.visit_seq(Items { items, next: 0 }),
+            Node::Table(entries) => visitor.visit_map(Entries::new(entries, &[])),
         }
     }
 
@@ -228,15 +307,26 @@ impl<'de> Deserializer<'de> for &Value {
 
     fn deserialize_newtype_struct<V: Visitor<'de>>(
         self,
-        _: &'static str,
+        name: &'static str,
         visitor: V,
     ) -> Result<V::Value, Fault> {
-        visitor.visit_newtype_struct(self)
+        match self {
+            Node::Table(entries) if name == AS_IT_IS => {
+                let lined = |entry: &'_ Entry| {
+                    let line = entry.line.map_or(String::new(), |line| line.to_string());
+                    format!("{line}{FIELD_END}{}", entry.key)
+                };
+                let entries = entries.iter().map(|entry| (lined(entry), &entry.value));
+                visitor.visit_map(MapDeserializer::new(entries))
+            }
+            _ if name == AS_IT_IS => self.deserialize_any(visitor),
+            _ => visitor.visit_newtype_struct(self),
+        }
     }
 
     fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
         match self {
-            Value::List(_) => self.deserialize_any(visitor),
+            Node::List(_) => self.deserialize_any(visitor),
             _ => Err(Fault::new("", Reason::NoList)),
         }
     }
@@ -248,9 +338,9 @@ impl<'de> Deserializer<'de> for &Value {
         visitor: V,
     ) -> Result<V::Value, Fault> {
         match self {
-            Value::Table(entries) => visitor.visit_map(Entries::new(entries, fields)),
-            Value::List(_) => Err(Fault::invalid_type(Unexpected::Seq, &visitor)),
-            Value::Scalar(text) => Err(Fault::invalid_type(Unexpected::Str(text), &visitor)),
+            Node::Table(entries) => visitor.visit_map(Entries::new(entries, fields)),
+            Node::List(_) => Err(Fault::invalid_type(Unexpected::Seq, &visitor)),
+            Node::Scalar(text) => Err(Fault::invalid_type(Unexpected::Str(text), &visitor)),
         }
     }
 
@@ -271,7 +361,7 @@ impl<'de> Deserializer<'de> for &Value {
 
 /// The items of a list. An error names the item by its place, counted from zero, unless there is only one.
 struct Items<'v> {
-    items: &'v [Value],
+    items: &'v [Node],
     next: usize,
 }
 
@@ -303,8 +393,8 @@ impl<'de> SeqAccess<'de> for Items<'_> {
 
 /// The entries of a table, of which some may be put together.
 struct Entries<'v> {
-    entries: std::vec::IntoIter<(&'v str, Cow<'v, Value>)>,
-    value: Option<(&'v str, Cow<'v, Value>)>,
+    entries: std::vec::IntoIter<(&'v str, Cow<'v, Node>)>,
+    value: Option<(&'v str, Cow<'v, Node>)>,
     fields: &'static [&'static str],
 }
 
@@ -318,14 +408,14 @@ impl<'v> Entries<'v> {
         for field in fields {
             if let Some((outer, inner)) = field.split_once('.')
                 && let Some((_, table)) = entries.iter_mut().find(|(key, _)| *key == outer)
-                && let Value::Table(all) = &**table
+                && let Node::Table(all) = &**table
                 && all.iter().any(|entry| entry.key == inner)
             {
                 let (taken, rest) = all
                     .iter()
                     .cloned()
                     .partition::<Vec<_>, _>(|entry| entry.key == inner);
-                *table = Cow::Owned(Value::Table(rest));
+                *table = Cow::Owned(Node::Table(rest));
                 let taken = taken.into_iter().next().map(|entry| entry.value);
                 entries.extend(taken.map(|value| (*field, Cow::Owned(value))));
             }
@@ -335,7 +425,7 @@ impl<'v> Entries<'v> {
             let rest = given
                 .iter()
                 .filter(|entry| !fields.contains(&entry.key.as_str()));
-            entries.push((REST, Cow::Owned(Value::Table(rest.cloned().collect()))));
+            entries.push((REST, Cow::Owned(Node::Table(rest.cloned().collect()))));
         }
         Entries {
             entries: entries.into_iter(),
@@ -376,13 +466,13 @@ impl<'de> MapAccess<'de> for Entries<'_> {
 /// A variant of an enum, and what there is of it.
 struct Variant<'v> {
     name: &'static str,
-    content: Cow<'v, Value>,
+    content: Cow<'v, Node>,
 }
 
 impl<'v> Variant<'v> {
     /// The one that the value is, of the enum `what`.
     fn chosen(
-        value: &'v Value,
+        value: &'v Node,
         what: &str,
         variants: &[&'static str],
     ) -> Result<Variant<'v>, Fault> {
@@ -404,21 +494,21 @@ impl<'v> Variant<'v> {
             names.copied().collect::<Vec<_>>().join(", ")
         };
         match value {
-            Value::Scalar(text) => match named(text) {
+            Node::Scalar(text) => match named(text) {
                 Some(name) => Ok(Variant {
                     name,
-                    content: Cow::Owned(Value::Table(Vec::new())),
+                    content: Cow::Owned(Node::Table(Vec::new())),
                 }),
                 None => unnamed("")
                     .ok_or_else(|| refused(format!("is no known {what}; known: {}", names()))),
             },
-            Value::List(_) => unnamed("[]").ok_or_else(|| {
+            Node::List(_) => unnamed("[]").ok_or_else(|| {
                 Fault::new(
                     "",
                     Reason::Whole(format!("expected a {what}, not a list; known: {}", names())),
                 )
             }),
-            Value::Table(entries) => {
+            Node::Table(entries) => {
                 let Some(kind) = entries.iter().find(|entry| entry.key == "kind") else {
                     return unnamed("{}").ok_or_else(|| Fault::missing_field("kind"));
                 };
@@ -426,7 +516,7 @@ impl<'v> Variant<'v> {
                 let text = kind.value.scalar().map_err(wrong)?;
                 let unknown = || wrong(refused(format!("is no known {what}; known: {}", names())));
                 let rest = entries.iter().filter(|entry| entry.key != "kind").cloned();
-                let content = Cow::Owned(Value::Table(rest.collect()));
+                let content = Cow::Owned(Node::Table(rest.collect()));
                 Ok(Variant {
                     name: named(text).ok_or_else(unknown)?,
                     content,
@@ -450,7 +540,7 @@ impl<'de> VariantAccess<'de> for Variant<'_> {
 
     fn unit_variant(self) -> Result<(), Fault> {
         match &*self.content {
-            Value::Table(entries) if let Some(entry) = entries.first() => {
+            Node::Table(entries) if let Some(entry) = entries.first() => {
                 Err(Fault::new(&entry.key, Reason::Unknown(vec!["kind"])))
             }
             _ => Ok(()),
@@ -482,7 +572,7 @@ impl<'de> VariantAccess<'de> for Variant<'_> {
     }
 }
 
-impl Value {
+impl Node {
     fn scalar(&self) -> Result<&str, Fault> {
         let text = self.text("one value");
         text.map_err(|error| Fault::new("", Reason::Whole(error.reason)))

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::Scenario;
 use super::error::ScenarioError;
-use super::value::{self, Entry, Value};
+use super::tree::{self, Entry, Node};
 
 /// A scenario's text, with overrides. Nothing is checked before [`Draft::read`], so that fields which make sense only
 /// together can be replaced one by one, in any order.
@@ -38,7 +38,7 @@ impl Draft {
     ///
     /// The text is no TOML.
     pub fn parse(text: &str, directory: &Path) -> Result<Draft, ScenarioError> {
-        Ok(Draft::new(Value::from_toml(text)?, directory))
+        Ok(Draft::new(Node::from_toml(text)?, directory))
     }
 
     /// The scenario with these entries; names of traces are relative to `directory`.
@@ -57,11 +57,11 @@ impl Draft {
     ///
     /// There cannot be such a field: what it is said to be in is no table, or a list without this item.
     pub fn set(&mut self, field: &str, text: &str) -> Result<(), ScenarioError> {
-        self.replace(field, &Value::from_option(text))
+        self.replace(field, &Node::from_option(text))
     }
 
     /// As [`Draft::set`], with a value.
-    pub fn replace(&mut self, field: &str, value: &Value) -> Result<(), ScenarioError> {
+    pub fn replace(&mut self, field: &str, value: &Node) -> Result<(), ScenarioError> {
         let wrong = |reason: String| ScenarioError::new(field, reason);
         if field.split('.').any(|key| key.trim().is_empty()) {
             return Err(wrong(
@@ -95,7 +95,7 @@ impl Draft {
     /// replaced.
     pub fn located(&self, error: ScenarioError) -> ScenarioError {
         let line = match self.culprit(&error) {
-            None => value::line_of(&self.entries, &error.field),
+            None => tree::line_of(&self.entries, &error.field),
             Some(_) => None,
         };
         ScenarioError { line, ..error }
@@ -121,7 +121,7 @@ fn keys(field: &str) -> Vec<&str> {
         .collect()
 }
 
-fn replace_in(entries: &mut Vec<Entry>, field: &str, value: &Value) -> Result<(), String> {
+fn replace_in(entries: &mut Vec<Entry>, field: &str, value: &Node) -> Result<(), String> {
     let (key, rest) = match field.split_once('.') {
         Some((key, rest)) => (key, Some(rest)),
         None => (field, None),
@@ -130,7 +130,7 @@ fn replace_in(entries: &mut Vec<Entry>, field: &str, value: &Value) -> Result<()
     let index = index.unwrap_or_else(|| {
         entries.push(Entry {
             key: key.to_string(),
-            value: Value::Table(Vec::new()),
+            value: Node::Table(Vec::new()),
             line: None,
         });
         entries.len() - 1
@@ -146,13 +146,13 @@ fn replace_in(entries: &mut Vec<Entry>, field: &str, value: &Value) -> Result<()
 }
 
 /// Replaces `field` in `outer`, which is the value of `key`.
-fn replace_within(key: &str, outer: &mut Value, field: &str, value: &Value) -> Result<(), String> {
+fn replace_within(key: &str, outer: &mut Node, field: &str, value: &Node) -> Result<(), String> {
     match outer {
-        Value::Table(entries) => replace_in(entries, field, value),
-        Value::Scalar(text) => Err(format!(
+        Node::Table(entries) => replace_in(entries, field, value),
+        Node::Scalar(text) => Err(format!(
             "{key} is {text}, which has no fields; replace {key}"
         )),
-        Value::List(items) => {
+        Node::List(items) => {
             let (first, rest) = field.split_once('.').unwrap_or((field, ""));
             let Ok(place) = first.parse::<usize>() else {
                 return items

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use super::tree::{Entry, line_of};
+
 /// A scenario, or one of its fields, makes no sense.
 ///
 /// Prints as one line: where (line of the file, if it came from one), which field, what is wrong and how to mend it.
@@ -25,9 +27,11 @@ impl ScenarioError {
         }
     }
 
-    /// The key is none of `known`.
-    pub fn unknown_key(key: &str, known: &[&str]) -> ScenarioError {
-        ScenarioError::new("", unknown_key(key, known))
+    /// The same error, with the line of its field in the text with these entries if it has none yet.
+    #[must_use]
+    pub fn on_line_in(mut self, entries: &[Entry]) -> ScenarioError {
+        self.line = self.line.or_else(|| line_of(entries, &self.field));
+        self
     }
 
     /// The same error, in item `index` of a list; [`ScenarioError::within`] puts the list's name before it.
@@ -51,7 +55,7 @@ impl ScenarioError {
 }
 
 /// What is wrong with a key that is none of `known`.
-pub fn unknown_key(key: &str, known: &[&str]) -> String {
+pub(crate) fn unknown_key(key: &str, known: &[&str]) -> String {
     match nearest(key, known) {
         Some(near) => format!("unknown key; did you mean `{near}`?"),
         None => format!("unknown key; known: {}", known.join(", ")),

@@ -5,9 +5,8 @@ use transport::app::{self, Connections};
 use units::{Bytes, Duration};
 
 use super::bbr1::{Bbr1Spec, Variant};
-use super::bounds::{is_default, positive, short};
+use super::bounds::{is_default, positive, short, whole};
 use super::controller::Controller;
-use super::de::refused;
 use super::hops::Hops;
 use super::host::HostSpec;
 
@@ -64,10 +63,11 @@ fn is_one(count: &u64) -> bool {
 }
 
 fn some<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
-    match u64::deserialize(deserializer)? {
-        0 => Err(refused("flows send nothing; give 1 or more")),
-        count => Ok(count),
-    }
+    whole(
+        deserializer,
+        1..=u64::MAX,
+        "flows send nothing; give 1 or more",
+    )
 }
 
 impl FlowSpec {

@@ -7,11 +7,11 @@
 mod app;
 mod bbr1;
 mod bounded;
-mod bounds;
+pub mod bounds;
 mod buffer;
 mod change;
 mod controller;
-mod de;
+pub mod de;
 mod draft;
 mod error;
 mod flow;
@@ -26,7 +26,7 @@ mod queue;
 pub mod regular;
 mod ser;
 mod to_path;
-pub mod value;
+pub mod tree;
 
 use std::fmt;
 use std::path::Path;
@@ -53,7 +53,7 @@ pub use queue::queue_kind;
 
 use bounds::{is_default, positive};
 use propagation::hop_name;
-use value::Entry;
+use tree::Entry;
 
 /// Beyond it, memory is what a run measures.
 const MAX_FLOWS: u64 = 100_000;
@@ -212,7 +212,7 @@ impl Scenario {
         if let Some(path) = entries.iter().find(|entry| entry.key == "path") {
             LinkSpec::check_places(&path.value).map_err(|error| error.within("path"))?;
         }
-        let scenario: Scenario = de::read_but(entries, &[])?;
+        let scenario: Scenario = de::read_entries(entries)?;
         if scenario.name.is_empty() {
             return Err(ScenarioError::new(
                 "name",

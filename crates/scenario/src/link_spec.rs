@@ -11,7 +11,7 @@ use super::buffer::BufferSpec;
 use super::change::ChangeSpec;
 use super::error::ScenarioError;
 use super::queue::queue_kind;
-use super::value::{self, Value};
+use super::tree::{self, Node};
 
 /// The largest packet that a path is asked to carry: its buffer must hold at least one.
 pub const PACKET: Bytes = path::MTU;
@@ -100,11 +100,11 @@ impl LinkSpec {
     }
 
     /// As [`LinkSpec::check_given`], of every table in the value.
-    pub fn check_places(value: &Value) -> Result<(), ScenarioError> {
+    pub fn check_places(value: &Node) -> Result<(), ScenarioError> {
         match value {
-            Value::Scalar(_) => Ok(()),
-            Value::List(items) => value::items(items, LinkSpec::check_places).map(drop),
-            Value::Table(entries) => {
+            Node::Scalar(_) => Ok(()),
+            Node::List(items) => tree::items(items, LinkSpec::check_places).map(drop),
+            Node::Table(entries) => {
                 LinkSpec::check_given(entries.iter().map(|entry| entry.key.as_str()))?;
                 entries.iter().try_for_each(|entry| {
                     LinkSpec::check_places(&entry.value).map_err(|error| error.within(&entry.key))

@@ -8,7 +8,7 @@ use super::bounds::{is_default, share};
 use super::change::ChangeSpec;
 use super::error::ScenarioError;
 use super::link_spec::LinkSpec;
-use super::value::{Entry, Value};
+use super::tree::{Entry, Node};
 use super::{de, ser};
 
 /// A path as people describe it: one bottleneck for data, its RTprop, and what else happens to
@@ -50,18 +50,18 @@ impl PathSpec {
     ///
     /// The key is unknown, or the text is not a sensible value for it. The error's field is `path.` and the key.
     pub fn set(&mut self, key: &str, text: &str) -> Result<(), ScenarioError> {
-        let given = Value::from_option(text);
+        let given = Node::from_option(text);
         let overridden = || {
             LinkSpec::check_places(&given).map_err(|error| error.within(key))?;
-            let mut entries = Value::from_toml(&ser::table(self).unwrap_or_default().to_string())?;
+            let mut entries = Node::from_toml(&ser::table(self).unwrap_or_default().to_string())?;
             let entry = entries.iter_mut().find(|entry| entry.key == key);
             match (entry.map(|entry| &mut entry.value), given) {
-                (Some(Value::List(changes)), Value::List(more)) => changes.extend(more),
-                (Some(Value::List(changes)), change) => changes.push(change),
+                (Some(Node::List(changes)), Node::List(more)) => changes.extend(more),
+                (Some(Node::List(changes)), change) => changes.push(change),
                 (Some(value), given) => *value = given,
                 (None, given) => entries.push(Entry::new(key, given)),
             }
-            de::read(&Value::Table(entries))
+            de::read(&Node::Table(entries))
         };
         *self = overridden().map_err(|error| error.within("path"))?;
         Ok(())

@@ -6,8 +6,10 @@ use wildmatch::WildMatch;
 
 use super::quantity::Quantity;
 use crate::sweep::{Sweep, SweepError};
-use scenario::ScenarioError;
-use scenario::value::{self, Entry, Value};
+use scenario::bounds::given;
+use scenario::tree::Node;
+use scenario::{ScenarioError, de};
+use serde::{Deserialize, Deserializer};
 
 /// A set of cases.
 #[derive(Debug, Clone)]
@@ -25,11 +27,17 @@ pub struct Set {
 }
 
 /// Why the engines differ in some cases.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Deserialize)]
+#[serde(
+    deny_unknown_fields,
+    expecting = "a table such as { case = \"bbr1-*\", because = \"…\" }"
+)]
 pub struct Explanation {
     /// `case`: the pattern of the cases' names.
+    #[serde(deserialize_with = "pattern")]
     pub(super) case: WildMatch,
     /// `quantity`: in what; everything that has a tolerance if not given.
+    #[serde(default, deserialize_with = "given")]
     pub(super) quantity: Option<Quantity>,
     /// `because`: one sentence.
     pub because: String,
@@ -37,10 +45,25 @@ pub struct Explanation {
 
 /// The keys of a set that a sweep has not.
 const OWN: [&str; 3] = ["case", "quick", "explained"];
-/// Those that it has as a sweep has them.
-const SHARED: [&str; 4] = ["name", "scenario", "axes", "together"];
 
-const EXPLAINED: [&str; 3] = ["case", "quantity", "because"];
+/// What a set's text says; the rest of it is read as a sweep's.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(dead_code, reason = "what a sweep reads is only named here")]
+struct Said {
+    name: Option<Node>,
+    scenario: Option<Node>,
+    axes: Option<Node>,
+    together: Option<Node>,
+    case: Option<String>,
+    #[serde(default)]
+    quick: Vec<String>,
+    #[serde(default)]
+    explained: Vec<Explanation>,
+    engine: Option<Node>,
+    repeats: Option<Node>,
+    plot: Option<Node>,
+}
 
 impl Set {
     /// Reads a set from `text`; files that it names are relative to `directory`.
@@ -49,34 +72,32 @@ impl Set {
     ///
     /// The text makes no sense. Points are not checked yet.
     pub fn parse(text: &str, directory: &Path) -> Result<Set, SweepError> {
-        let entries = Value::from_toml(text)?;
-        let numbered = |mut error: ScenarioError| {
-            error.line = error.line.or(value::line_of(&entries, &error.field));
-            SweepError::Text(error)
-        };
-        let known = [&SHARED[..], &OWN].concat();
-        if let Some(entry) = entries
-            .iter()
-            .find(|entry| !known.contains(&entry.key.as_str()))
-        {
-            let key = entry.key.as_str();
-            let error = match Sweep::KEYS.contains(&key) {
-                true => ScenarioError::new("", "a set has none; it is up to the command"),
-                false => ScenarioError::unknown_key(key, &known),
-            };
-            return Err(numbered(error.within(key)));
+        let entries = Node::from_toml(text)?;
+        let numbered = |error: ScenarioError| SweepError::Text(error.on_line_in(&entries));
+        let said: Said = de::read_entries(&entries).map_err(numbered)?;
+        let others = [
+            ("engine", said.engine.is_some()),
+            ("repeats", said.repeats.is_some()),
+            ("plot", said.plot.is_some()),
+        ];
+        if let Some((key, _)) = others.iter().find(|(_, is_given)| *is_given) {
+            let error = ScenarioError::new(*key, "a set has none; it is up to the command");
+            return Err(numbered(error));
         }
-        let (own, shared): (Vec<Entry>, Vec<Entry>) = entries
+        let shared = entries
             .iter()
-            .cloned()
-            .partition(|entry| OWN.contains(&entry.key.as_str()));
-        let sweep = Sweep::read(&shared, directory)?;
-        let (case, quick, explained) = read_own(&own, &sweep).map_err(numbered)?;
+            .filter(|entry| !OWN.contains(&entry.key.as_str()));
+        let sweep = Sweep::read(&shared.cloned().collect::<Vec<_>>(), directory)?;
+        let case = said.case.ok_or_else(|| {
+            let reason = "is missing; name the points, such as \"{flow.controller}-{path.rate}\"";
+            ScenarioError::new("case", reason)
+        })?;
+        let case = template(case, &sweep).map_err(|error| numbered(error.within("case")))?;
         Ok(Set {
             name: sweep.name.clone().unwrap_or_default(),
             case,
-            quick,
-            explained,
+            quick: said.quick.iter().map(|name| WildMatch::new(name)).collect(),
+            explained: said.explained,
             sweep,
         })
     }
@@ -90,59 +111,23 @@ impl Set {
     }
 }
 
-type Own = (String, Vec<WildMatch>, Vec<Explanation>);
-
-fn read_own(own: &[Entry], sweep: &Sweep) -> Result<Own, ScenarioError> {
-    let entry = |key: &str| own.iter().find(|entry| entry.key == key);
-    let case = entry("case").ok_or_else(|| {
-        ScenarioError::new(
-            "case",
-            "is missing; name the points, such as \"{flow.controller}-{path.rate}\"",
-        )
-    })?;
-    let case = template(&case.value, sweep).map_err(|error| error.within("case"))?;
-    let patterns = |entry: &Entry| entry.value.list(pattern);
-    let quick = entry("quick").map(patterns).transpose();
-    let quick = quick.map_err(|error| error.within("quick"))?;
-    let explained = entry("explained").map(|entry| match &entry.value {
-        Value::List(items) => value::items(items, explanation),
-        _ => Err(ScenarioError::new("", "is a list; write [[explained]]")),
-    });
-    let explained = explained.transpose();
-    let explained = explained.map_err(|error| error.within("explained"))?;
-    Ok((
-        case,
-        quick.unwrap_or_default(),
-        explained.unwrap_or_default(),
-    ))
-}
-
 /// The names' pattern, if every field in braces is one that varies.
-fn template(value: &Value, sweep: &Sweep) -> Result<String, ScenarioError> {
-    let text = value.text("a name such as \"{flow.controller}-{path.rate}\"")?;
+fn template(text: String, sweep: &Sweep) -> Result<String, ScenarioError> {
+    let wrong = |reason: &str| ScenarioError::new("", format!("{text} {reason}"));
     let fields = text.split('{').skip(1).map(|part| part.split_once('}'));
     for field in fields {
         let Some((field, _)) = field else {
-            return Err(value.wrong("has a brace that is not closed"));
+            return Err(wrong("has a brace that is not closed"));
         };
         if !sweep.fields().any(|known| known == field) {
-            return Err(value.wrong(&format!("has {{{field}}}, which is no field of an axis")));
+            return Err(wrong(&format!(
+                "has {{{field}}}, which is no field of an axis"
+            )));
         }
     }
-    Ok(text.to_string())
+    Ok(text)
 }
 
-fn pattern(value: &Value) -> Result<WildMatch, ScenarioError> {
-    Ok(WildMatch::new(value.text("a name such as \"bbr1-*\"")?))
-}
-
-fn explanation(value: &Value) -> Result<Explanation, ScenarioError> {
-    let fields = value.fields("{ case = \"bbr1-*\", because = \"…\" }", &EXPLAINED)?;
-    Ok(Explanation {
-        case: fields.required("case", pattern)?,
-        quantity: fields.optional("quantity", Value::parse)?,
-        because: fields.required("because", |because| {
-            Ok(because.text("a sentence")?.to_string())
-        })?,
-    })
+fn pattern<'de, D: Deserializer<'de>>(deserializer: D) -> Result<WildMatch, D::Error> {
+    Ok(WildMatch::new(&String::deserialize(deserializer)?))
 }

@@ -3,11 +3,14 @@
 use super::measure::{Measure, Select, UnknownMeasure};
 use crate::runs::{Amount, Unit};
 use crate::sweep::axis_label;
-use scenario::ScenarioError;
-use scenario::value::Value;
+use scenario::de::Wrong;
+use scenario::tree::Node;
+use serde::Deserialize;
+use units::Duration;
 
 /// One number that a claim says something about.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Deserialize)]
+#[serde(try_from = "Said")]
 pub struct Expectation {
     /// `what`: what it is, in the claim's words.
     pub what: String,
@@ -49,72 +52,99 @@ impl Band {
     }
 }
 
-const KEYS: [&str; 14] = [
-    "what",
-    "measure",
-    "flows",
-    "from",
-    "to",
-    "at",
-    "over",
-    "by",
-    "at_least",
-    "at_most",
-    "engines",
-    "quick",
-    "differs",
-    "differs_on",
-];
+/// As the text has it.
+#[derive(Deserialize)]
+#[serde(
+    deny_unknown_fields,
+    expecting = "a table such as [[claim.expect]] with measure = \"limit_share\""
+)]
+struct Said {
+    what: String,
+    measure: String,
+    flows: Option<String>,
+    from: Option<Duration>,
+    to: Option<Duration>,
+    at: Option<Node>,
+    over: Option<Node>,
+    by: Option<Vec<String>>,
+    at_least: Option<String>,
+    at_most: Option<String>,
+    engines: Option<Vec<lab::EngineKind>>,
+    #[serde(default = "yes")]
+    quick: bool,
+    differs: Option<String>,
+    differs_on: Option<Vec<lab::EngineKind>>,
+}
 
-impl Expectation {
-    /// Reads one `[[claim.expect]]`; the error's field is relative to it.
-    pub(super) fn read(value: &Value) -> Result<Expectation, ScenarioError> {
-        let fields = value.fields("[[claim.expect]] with measure = \"limit_share\"", &KEYS)?;
-        let measure: &'static Measure = fields.required("measure", |name| {
-            let text = name.text("a measure such as limit_share")?;
-            Measure::named(text).map_err(|UnknownMeasure(hint)| name.wrong(&hint))
+const fn yes() -> bool {
+    true
+}
+
+impl TryFrom<Said> for Expectation {
+    type Error = Wrong;
+
+    fn try_from(said: Said) -> Result<Expectation, Wrong> {
+        let measure = Measure::named(&said.measure);
+        let measure = measure.map_err(|UnknownMeasure(hint)| {
+            Wrong::new("measure", format!("{} {hint}", said.measure))
         })?;
-        let bound = |key| fields.optional(key, |value| bound(value, measure.unit));
+        let bound = |field: &str, text: Option<String>| {
+            text.map(|text| bound(field, &text, measure.unit))
+                .transpose()
+        };
         let band = Band {
-            at_least: bound("at_least")?,
-            at_most: bound("at_most")?,
+            at_least: bound("at_least", said.at_least)?,
+            at_most: bound("at_most", said.at_most)?,
         };
         match (band.at_least, band.at_most) {
             (None, None) => {
                 let reason = "is missing, and at_most too; give the band that was published";
-                return Err(ScenarioError::new("at_least", reason));
+                return Err(Wrong::new("at_least", reason));
             }
             (Some(least), Some(most)) if least > most => {
-                return Err(ScenarioError::new("at_most", "is less than at_least"));
+                return Err(Wrong::new("at_most", "is less than at_least"));
             }
             _ => {}
         }
-        let text = |value: &Value| Ok(value.text("words")?.to_owned());
-        let engines_of = |key| fields.optional(key, |value| value.list(Value::parse));
-        let differs_on: Option<Vec<lab::EngineKind>> = engines_of("differs_on")?;
-        let differs = fields.optional("differs", text)?;
-        if differs.is_none() && differs_on.is_some() {
-            let reason = "is missing; say why it differs there";
-            return Err(ScenarioError::new("differs", reason));
+        if said.differs.is_none() && said.differs_on.is_some() {
+            return Err(Wrong::new(
+                "differs",
+                "is missing; say why it differs there",
+            ));
         }
+        let flows = said.flows.map(|text| {
+            let parsed = text.parse();
+            parsed.map_err(|error| Wrong::new("flows", format!("\"{text}\": {error}")))
+        });
+        let over = fields("over", said.over)?.into_iter();
         Ok(Expectation {
-            what: fields.required("what", text)?,
+            what: said.what,
             measure,
             select: Select {
-                flows: fields.optional("flows", Value::parse)?,
-                from: fields.optional("from", Value::parse)?,
-                to: fields.optional("to", Value::parse)?,
+                flows: flows.transpose()?,
+                from: said.from,
+                to: said.to,
             },
-            at: fields.optional("at", conditions)?.unwrap_or_default(),
-            over: fields.optional("over", replacements)?.unwrap_or_default(),
-            by: fields.optional("by", names)?,
+            at: fields("at", said.at)?
+                .into_iter()
+                .map(|(field, value)| match value {
+                    Node::List(values) => (field, values.iter().map(axis_label).collect()),
+                    value => (field, vec![axis_label(&value)]),
+                })
+                .collect(),
+            over: over
+                .map(|(field, value)| (field, axis_label(&value)))
+                .collect(),
+            by: said.by,
             band,
-            engines: engines_of("engines")?,
-            is_quick: fields.or("quick", true, Value::yes_or_no)?,
-            differs: differs.map(|why| (differs_on, why)),
+            engines: said.engines,
+            is_quick: said.quick,
+            differs: said.differs.map(|why| (said.differs_on, why)),
         })
     }
+}
 
+impl Expectation {
     /// Why it is not met on this engine, if that is known.
     pub fn why_differs(&self, engine: lab::EngineKind) -> Option<&str> {
         let (on, why) = self.differs.as_ref()?;
@@ -131,37 +161,25 @@ impl Expectation {
     }
 }
 
-fn names(value: &Value) -> Result<Vec<String>, ScenarioError> {
-    value.list(|name| Ok(name.text("a field such as region")?.to_owned()))
-}
-
 /// A bound, in the measure's unit or a plain number.
-fn bound(value: &Value, unit: Unit) -> Result<f64, ScenarioError> {
-    let text = value.text("a number such as 0.95 or 95%")?;
-    let amount = Amount::parse(text).ok_or_else(|| value.wrong("is no number"))?;
+fn bound(field: &str, text: &str, unit: Unit) -> Result<f64, Wrong> {
+    let wrong = |reason: &str| Wrong::new(field, format!("{text} {reason}"));
+    let amount = Amount::parse(text).ok_or_else(|| wrong("is no number"))?;
     let is_fit = amount.unit() == unit || matches!(amount.unit(), Unit::Plain | Unit::Share);
     match is_fit {
         true => Ok(amount.value()),
-        false => Err(value.wrong("is of another kind than the measure")),
+        false => Err(wrong("is of another kind than the measure")),
     }
 }
 
-/// `{ "path.loss" = ["1%", "5%"], "flow.controller" = "bbr1" }`.
-fn conditions(value: &Value) -> Result<Vec<(String, Vec<String>)>, ScenarioError> {
-    let entries = value.entries("a table of fields and values")?.iter();
-    let condition = |value: &Value| match value {
-        Value::List(values) => values.iter().map(axis_label).collect(),
-        value => vec![axis_label(value)],
-    };
-    Ok(entries
-        .map(|entry| (entry.key.clone(), condition(&entry.value)))
-        .collect())
-}
-
-/// `{ "flow.controller" = "cubic" }`.
-fn replacements(value: &Value) -> Result<Vec<(String, String)>, ScenarioError> {
-    let entries = value.entries("a table of fields and values")?.iter();
-    Ok(entries
-        .map(|entry| (entry.key.clone(), axis_label(&entry.value)))
-        .collect())
+/// `{ "path.loss" = ["1%", "5%"], "flow.controller" = "bbr1" }`, in the order of the text.
+fn fields(name: &str, value: Option<Node>) -> Result<Vec<(String, Node)>, Wrong> {
+    match value {
+        None => Ok(Vec::new()),
+        Some(Node::Table(entries)) => Ok(entries
+            .into_iter()
+            .map(|entry| (entry.key, entry.value))
+            .collect()),
+        Some(_) => Err(Wrong::new(name, "expected a table of fields and values")),
+    }
 }

@@ -2,18 +2,24 @@
 
 use super::expectation::Expectation;
 use crate::study::{Length, Population, Shelf, ShelfError, Source, SourceError};
-use scenario::value::{self, Value};
-use scenario::{ScenarioError, nearest};
+use scenario::{ScenarioError, de, nearest};
+use serde::Deserialize;
 
 /// What publications say about BBR.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Table {
     /// The claims, in the order of the file.
+    #[serde(rename = "claim")]
     pub claims: Vec<Claim>,
 }
 
 /// Something that was published.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Deserialize)]
+#[serde(
+    deny_unknown_fields,
+    expecting = "a table such as [[claim]] with an id"
+)]
 pub struct Claim {
     /// `id`: its name.
     pub id: String,
@@ -26,12 +32,14 @@ pub struct Claim {
     /// `note`: how Fullpipe's setting is different, or what else a reader should know.
     pub note: Option<String>,
     /// `study`: the file that is run; that of the claim's name if not given.
+    #[serde(default)]
     pub study: String,
     /// `population`: how many members of the population are run, in the place of a study.
     pub population: Option<Population>,
     /// `engines`: which can show it.
     pub engines: Vec<lab::EngineKind>,
     /// `[[claim.expect]]`.
+    #[serde(rename = "expect")]
     pub expectations: Vec<Expectation>,
 }
 
@@ -58,18 +66,6 @@ pub enum ClaimsError {
         hint: String,
     },
 }
-
-const KEYS: [&str; 9] = [
-    "id",
-    "source",
-    "setting",
-    "published",
-    "note",
-    "study",
-    "population",
-    "engines",
-    "expect",
-];
 
 impl Table {
     /// The name of its file among the studies.
@@ -106,26 +102,22 @@ impl Table {
     ///
     /// The text makes no sense.
     pub fn parse(text: &str) -> Result<Table, ScenarioError> {
-        let entries = Value::from_toml(text)?;
-        let whole = Value::Table(entries.clone());
-        let read = || {
-            let fields = whole.fields("[[claim]] with an id", &["claim"])?;
-            let claims = fields.required("claim", |claims| claims.list(Claim::read))?;
-            let mut before: Vec<&str> = Vec::new();
-            for (place, claim) in claims.iter().enumerate() {
-                if before.contains(&claim.id.as_str()) {
-                    let reason = format!("there are two claims {}", claim.id);
-                    let error = ScenarioError::new("id", reason).item(place);
-                    return Err(error.within("claim"));
-                }
-                before.push(&claim.id);
+        let (mut table, entries): (Table, _) = de::read_toml(text)?;
+        let mut before: Vec<&str> = Vec::new();
+        for (place, claim) in table.claims.iter().enumerate() {
+            if before.contains(&claim.id.as_str()) {
+                let reason = format!("there are two claims {}", claim.id);
+                let error = ScenarioError::new("id", reason).item(place);
+                return Err(error.within("claim").on_line_in(&entries));
             }
-            Ok(Table { claims })
-        };
-        read().map_err(|mut error: ScenarioError| {
-            error.line = error.line.or(value::line_of(&entries, &error.field));
-            error
-        })
+            before.push(&claim.id);
+        }
+        for claim in &mut table.claims {
+            if claim.study.is_empty() {
+                claim.study.clone_from(&claim.id);
+            }
+        }
+        Ok(table)
     }
 
     /// The claims with these ids, in the order of the table; all if there are none.
@@ -148,30 +140,6 @@ impl Table {
 }
 
 impl Claim {
-    /// Reads one `[[claim]]`; the error's field is relative to it.
-    fn read(value: &Value) -> Result<Claim, ScenarioError> {
-        let fields = value.fields("[[claim]] with an id", &KEYS)?;
-        let text = |value: &Value| Ok(value.text("words")?.to_owned());
-        let id: String = fields.required("id", text)?;
-        let expectations: Vec<Expectation> =
-            fields.required("expect", |expect| expect.list(Expectation::read))?;
-        let engines: Vec<lab::EngineKind> =
-            fields.required("engines", |engines| engines.list(Value::parse))?;
-        Ok(Claim {
-            source: fields.required("source", text)?,
-            setting: fields.required("setting", text)?,
-            published: fields.required("published", text)?,
-            note: fields.optional("note", text)?,
-            study: fields
-                .optional("study", text)?
-                .unwrap_or_else(|| id.clone()),
-            population: fields.optional("population", population)?,
-            engines,
-            expectations,
-            id,
-        })
-    }
-
     /// Whether the engine can show what is expected.
     pub fn shows(&self, expectation: &Expectation, engine: lab::EngineKind) -> bool {
         let engines = expectation.engines.as_ref().unwrap_or(&self.engines);
@@ -242,19 +210,6 @@ impl Claim {
         }
         Ok(())
     }
-}
-
-/// `{ members = 1500, quick = 60 }`
-fn population(value: &Value) -> Result<Population, ScenarioError> {
-    let fields = value.fields("{ members = 1500, quick = 60 }", &["members", "quick"])?;
-    let count = |count: &Value| {
-        let number = count.whole()?;
-        usize::try_from(number).map_err(|_| count.wrong("is too large"))
-    };
-    Ok(Population {
-        members: fields.required("members", count)?,
-        quick: fields.required("quick", count)?,
-    })
 }
 
 #[cfg(test)]

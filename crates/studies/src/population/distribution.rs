@@ -4,11 +4,9 @@
 
 use crate::runs::{Amount, Unit, derive_seed};
 use scenario::ScenarioError;
-use scenario::value::Value;
-
-/// The keys that tell a distribution from a table of fields.
-const LOG_NORMAL: [&str; 4] = ["median", "sigma", "min", "max"];
-const LOG_UNIFORM: [&str; 2] = ["from", "to"];
+use scenario::de::{self, refused};
+use scenario::tree::Node;
+use serde::{Deserialize, Deserializer};
 
 /// What a field is drawn from.
 #[derive(Debug, Clone, PartialEq)]
@@ -75,30 +73,29 @@ impl Draws<'_> {
 
 impl Distribution {
     /// Whether the value is a table of a distribution's, and not of further fields.
-    pub(super) fn is_meant_by(value: &Value) -> bool {
-        let Value::Table(entries) = value else {
+    pub(super) fn is_meant_by(value: &Node) -> bool {
+        let Node::Table(entries) = value else {
             return true;
         };
         entries.iter().any(|entry| {
             let key = entry.key.as_str();
-            key == "median" || LOG_UNIFORM.contains(&key)
+            ["median", "from", "to"].contains(&key)
         })
     }
 
     /// Reads a value, a list of values, or a table.
-    pub(super) fn read(value: &Value) -> Result<Distribution, ScenarioError> {
-        let text = |value: &Value| value.text("a value such as 20mbit").map(str::to_string);
+    pub(super) fn read(value: &Node) -> Result<Distribution, ScenarioError> {
         match value {
-            Value::Scalar(_) => text(value).map(Distribution::Fixed),
-            Value::List(values) if values.is_empty() => Err(ScenarioError::new(
+            Node::Scalar(_) => de::read(value).map(Distribution::Fixed),
+            Node::List(values) if values.is_empty() => Err(ScenarioError::new(
                 "",
                 "has no values to choose from; give it one or more",
             )),
-            Value::List(_) => value.list(text).map(Distribution::Choice),
-            Value::Table(entries) if entries.iter().any(|entry| entry.key == "median") => {
+            Node::List(_) => de::read(value).map(Distribution::Choice),
+            Node::Table(entries) if entries.iter().any(|entry| entry.key == "median") => {
                 log_normal(value)
             }
-            Value::Table(_) => log_uniform(value),
+            Node::Table(_) => log_uniform(value),
         }
     }
 
@@ -133,24 +130,41 @@ impl Distribution {
 }
 
 /// `{ median = "20mbit", sigma = 0.8, min = "1mbit", max = "1gbit" }`.
-fn log_normal(value: &Value) -> Result<Distribution, ScenarioError> {
-    let example = "{ median = \"20mbit\", sigma = 0.8 }";
-    let fields = value.fields(example, &LOG_NORMAL)?;
-    let median = fields.required("median", positive)?;
-    let sigma = fields.required("sigma", |sigma| {
-        let text = sigma.text("a number such as 0.8")?;
-        match text.parse::<f64>() {
-            Ok(number) if (0.0..=10.0).contains(&number) => Ok(number),
-            _ => Err(sigma.wrong("is no number from 0 to 10, such as 0.8")),
-        }
-    })?;
-    let end = |key: &str, usual: f64| fields.or(key, usual, |end| of_unit(end, median.unit()));
-    let (min, max) = (end("min", 0.0)?, end("max", f64::MAX)?);
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LogNormal {
+    #[serde(deserialize_with = "positive")]
+    median: Amount,
+    #[serde(deserialize_with = "sigma")]
+    sigma: f64,
+    min: Option<String>,
+    max: Option<String>,
+}
+
+/// `{ from = "10ms", to = "200ms" }`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LogUniform {
+    #[serde(deserialize_with = "positive")]
+    from: Amount,
+    to: String,
+}
+
+fn log_normal(value: &Node) -> Result<Distribution, ScenarioError> {
+    let LogNormal {
+        median,
+        sigma,
+        min,
+        max,
+    } = de::read(value)?;
+    let unit = median.unit();
+    let min = min.map_or(Ok(0.0), |min| of_unit("min", &min, unit))?;
+    let max = max.map_or(Ok(f64::MAX), |max| of_unit("max", &max, unit))?;
     if min > max {
         return Err(ScenarioError::new("max", "is below min"));
     }
     Ok(Distribution::LogNormal {
-        unit: median.unit(),
+        unit,
         median: median.value(),
         sigma,
         min,
@@ -158,37 +172,42 @@ fn log_normal(value: &Value) -> Result<Distribution, ScenarioError> {
     })
 }
 
-/// `{ from = "10ms", to = "200ms" }`.
-fn log_uniform(value: &Value) -> Result<Distribution, ScenarioError> {
-    let example = "{ from = \"10ms\", to = \"200ms\" }";
-    let fields = value.fields(example, &LOG_UNIFORM)?;
-    let from = fields.required("from", positive)?;
-    let to = fields.required("to", |to| of_unit(to, from.unit()))?;
-    match to < from.value() {
+fn log_uniform(value: &Node) -> Result<Distribution, ScenarioError> {
+    let LogUniform { from, to } = de::read(value)?;
+    let (unit, from) = (from.unit(), from.value());
+    let to = of_unit("to", &to, unit)?;
+    match to < from {
         true => Err(ScenarioError::new("to", "is below from")),
-        false => Ok(Distribution::LogUniform {
-            unit: from.unit(),
-            from: from.value(),
-            to,
-        }),
+        false => Ok(Distribution::LogUniform { unit, from, to }),
     }
 }
 
 /// A number above zero with a unit.
-fn positive(value: &Value) -> Result<Amount, ScenarioError> {
-    let quantity = Amount::parse(value.text("a value such as 20mbit")?);
-    let quantity = quantity.ok_or_else(|| value.wrong("is no number with a unit, such as 20mbit"));
-    quantity.and_then(|quantity| match quantity.value() > 0.0 {
-        true => Ok(quantity),
-        false => Err(value.wrong("has no logarithm; give a value above zero")),
-    })
+fn positive<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Amount, D::Error> {
+    let amount = Amount::parse(&String::deserialize(deserializer)?);
+    let amount = amount.ok_or_else(|| refused("is no number with a unit, such as 20mbit"))?;
+    match amount.value() > 0.0 {
+        true => Ok(amount),
+        false => Err(refused("has no logarithm; give a value above zero")),
+    }
+}
+
+fn sigma<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    let sigma = f64::deserialize(deserializer)?;
+    match (0.0..=10.0).contains(&sigma) {
+        true => Ok(sigma),
+        false => Err(refused("is no number from 0 to 10, such as 0.8")),
+    }
 }
 
 /// A number of the same kind.
-fn of_unit(value: &Value, unit: Unit) -> Result<f64, ScenarioError> {
-    match Amount::parse(value.text("a value such as 20mbit")?) {
-        Some(quantity) if quantity.unit() == unit => Ok(quantity.value()),
-        _ => Err(value.wrong("is not of the same kind as the rest of the distribution")),
+fn of_unit(field: &str, text: &str, unit: Unit) -> Result<f64, ScenarioError> {
+    match Amount::parse(text) {
+        Some(amount) if amount.unit() == unit => Ok(amount.value()),
+        _ => {
+            let reason = format!("{text} is not of the same kind as the rest of the distribution");
+            Err(ScenarioError::new(field, reason))
+        }
     }
 }
 

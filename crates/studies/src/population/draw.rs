@@ -5,7 +5,7 @@ use units::Duration;
 use super::distribution::Draws;
 use super::spec::{Access, Spec, Swing};
 use crate::runs::derive_seed;
-use scenario::value::{Entry, Value};
+use scenario::tree::{Entry, Node};
 use scenario::{Draft, Scenario, ScenarioError};
 
 /// The most members of a population, which take a few minutes.
@@ -99,16 +99,16 @@ impl Spec {
                     ScenarioError::new(field, format!("\"{text}\": {reason}"))
                 })?);
             }
-            draft.replace(field, &Value::Scalar(text))?;
+            draft.replace(field, &Node::Scalar(text))?;
         }
         let values = [
             ("access", access.name.as_str()),
             ("region", access.region.as_str()),
         ];
         let seed = derive_seed(seed, &values, place);
-        draft.replace("seed", &Value::Scalar(seed.to_string()))?;
+        draft.replace("seed", &Node::Scalar(seed.to_string()))?;
         let name = format!("{} {} {place}", access.region, access.name);
-        draft.replace("name", &Value::Scalar(name))?;
+        draft.replace("name", &Node::Scalar(name))?;
         if let (Some(swing), Some(rate)) = (access.swing, rate) {
             swing_rate(&mut draft, swing, rate, &draws)?;
         }
@@ -143,17 +143,14 @@ fn swing_rate(
         let at: Duration = swing.every * index;
         let entry = |key: &str, text: String| Entry {
             key: key.to_string(),
-            value: Value::Scalar(text),
+            value: Node::Scalar(text),
             line: None,
         };
         let (at, rate) = (
             entry("at", at.to_string()),
             entry("rate", format!("{bits:.0}bit")),
         );
-        Value::Table(vec![at, rate])
+        Node::Table(vec![at, rate])
     };
-    draft.replace(
-        "path.change",
-        &Value::List((1..count).map(change).collect()),
-    )
+    draft.replace("path.change", &Node::List((1..count).map(change).collect()))
 }

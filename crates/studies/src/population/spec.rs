@@ -6,8 +6,11 @@ use std::path::Path;
 use units::{Duration, Ratio};
 
 use super::distribution::Distribution;
-use scenario::value::{self, Entry, Value};
+use scenario::bounds::{positive, share};
+use scenario::de::{self, Wrong, refused};
+use scenario::tree::{self, Entry, Node};
 use scenario::{Draft, ScenarioError};
+use serde::{Deserialize, Deserializer};
 
 /// The access networks that a population is drawn from.
 #[derive(Debug, Clone)]
@@ -21,7 +24,8 @@ pub struct Spec {
 }
 
 /// Access networks of one kind in one region.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Deserialize)]
+#[serde(try_from = "SaidOfAccess")]
 pub struct Access {
     /// `region`: where.
     pub region: String,
@@ -38,18 +42,21 @@ pub struct Access {
 }
 
 /// A rate that changes at regular times. Each new rate is independent, and log-normally distributed around the member's own.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(
+    deny_unknown_fields,
+    expecting = "a table such as { every = \"500ms\", sigma = 0.3 }"
+)]
 pub struct Swing {
     /// `every`: how long a rate lasts.
+    #[serde(deserialize_with = "positive")]
     pub every: Duration,
     /// `sigma`: the standard deviation of the rate's natural logarithm.
+    #[serde(deserialize_with = "sigma")]
     pub sigma: f64,
 }
 
 impl Spec {
-    /// The keys of a population.
-    pub const KEYS: [&str; 3] = ["name", "scenario", "access"];
-
     /// Reads the population in `file`.
     ///
     /// # Errors
@@ -68,46 +75,40 @@ impl Spec {
     ///
     /// The text makes no sense. Members are checked when they are drawn.
     pub fn parse(text: &str, directory: &Path) -> Result<Spec, ScenarioError> {
-        let entries = Value::from_toml(text)?;
-        read(&entries, directory).map_err(|mut error| {
-            error.line = error.line.or(value::line_of(&entries, &error.field));
-            error
-        })
+        let entries = Node::from_toml(text)?;
+        let read = de::read_entries(&entries).and_then(|said| read(said, &entries, directory));
+        read.map_err(|error| error.on_line_in(&entries))
     }
 }
 
-fn read(entries: &[Entry], directory: &Path) -> Result<Spec, ScenarioError> {
-    let unknown = entries
-        .iter()
-        .find(|entry| !Spec::KEYS.contains(&entry.key.as_str()));
-    if let Some(entry) = unknown {
-        return Err(ScenarioError::unknown_key(&entry.key, &Spec::KEYS).within(&entry.key));
-    }
-    let entry = |key: &str, missing: &str| {
-        let found = entries.iter().find(|entry| entry.key == key);
-        found.ok_or_else(|| ScenarioError::new(key, missing))
-    };
-    let name = entry("name", "is missing; give the population one")?;
-    let name = name
-        .value
-        .text("a name")
-        .map_err(|error| error.within("name"))?;
-    let common = entry("scenario", "is missing; say in [scenario] what all do")?;
-    let Value::Table(common) = &common.value else {
-        return Err(ScenarioError::new(
-            "scenario",
-            "is a table; write [scenario]",
-        ));
+/// What the text says.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Said {
+    name: Option<String>,
+    scenario: Option<Node>,
+    access: Option<Vec<Access>>,
+}
+
+fn read(said: Said, entries: &[Entry], directory: &Path) -> Result<Spec, ScenarioError> {
+    let missing = |key: &str, fix: &str| ScenarioError::new(key, format!("is missing; {fix}"));
+    let name = said.name;
+    let name = name.ok_or_else(|| missing("name", "give the population one"))?;
+    let common = said.scenario;
+    let common = common.ok_or_else(|| missing("scenario", "say in [scenario] what all do"))?;
+    let Node::Table(common) = common else {
+        let reason = "is a table; write [scenario]";
+        return Err(ScenarioError::new("scenario", reason));
     };
     if common.iter().any(|entry| entry.key == "path") {
         let reason = "is what is drawn; give it to each access as [access.path]";
         return Err(ScenarioError::new("scenario.path", reason));
     }
-    let accesses = entry("access", "is missing; give one or more [[access]]")?;
-    let Value::List(items) = &accesses.value else {
-        return Err(ScenarioError::new("access", "is a list; write [[access]]"));
-    };
-    let accesses = value::items(items, Access::read).map_err(|error| error.within("access"))?;
+    let accesses = said.access;
+    let mut accesses = accesses.ok_or_else(|| missing("access", "give one or more [[access]]"))?;
+    for (place, access) in accesses.iter_mut().enumerate() {
+        access.line = tree::line_of(entries, &format!("access[{place}]"));
+    }
     for (place, access) in accesses.iter().enumerate() {
         let is_same =
             |other: &&Access| (&other.region, &other.name) == (&access.region, &access.name);
@@ -119,47 +120,58 @@ fn read(entries: &[Entry], directory: &Path) -> Result<Spec, ScenarioError> {
         }
     }
     Ok(Spec {
-        name: name.to_string(),
+        name,
         accesses,
-        base: Draft::new(common.clone(), directory),
+        base: Draft::new(common, directory),
     })
 }
 
-impl Access {
-    const KEYS: [&str; 5] = ["region", "name", "share", "path", "swing"];
+/// What the text says of an access.
+#[derive(Deserialize)]
+#[serde(
+    deny_unknown_fields,
+    expecting = "a table such as [[access]] with a region"
+)]
+struct SaidOfAccess {
+    region: String,
+    name: String,
+    #[serde(deserialize_with = "some")]
+    share: Ratio,
+    path: Node,
+    swing: Option<Swing>,
+}
 
-    fn read(value: &Value) -> Result<Access, ScenarioError> {
-        let fields = value.fields("[[access]] with a region", &Access::KEYS)?;
-        let text = |value: &Value| value.text("a name").map(str::to_string);
-        let share = fields.required("share", |text| {
-            let share = text.share()?;
-            match share == Ratio::ZERO {
-                true => Err(text.wrong("is nobody; give more, or leave it out")),
-                false => Ok(share),
-            }
-        })?;
-        let distributions = fields.required("path", |path| {
-            let mut distributions = Vec::new();
-            let path = path.entries("a table such as [access.path] with a rate")?;
-            read_fields(&mut distributions, "path", path)?;
-            Ok(distributions)
-        })?;
-        let swing = fields.optional("swing", Swing::read)?;
-        let has_rate = distributions.iter().any(|(field, _)| field == "path.rate");
-        if swing.is_some() && !has_rate {
+fn some<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Ratio, D::Error> {
+    let share = share(deserializer)?;
+    match share == Ratio::ZERO {
+        true => Err(refused("is nobody; give more, or leave it out")),
+        false => Ok(share),
+    }
+}
+
+impl TryFrom<SaidOfAccess> for Access {
+    type Error = Wrong;
+
+    fn try_from(said: SaidOfAccess) -> Result<Access, Wrong> {
+        let mut fields = Vec::new();
+        let path = said
+            .path
+            .entries("a table such as [access.path] with a rate");
+        path.and_then(|path| read_fields(&mut fields, "path", path))
+            .map_err(|error| error.within("path"))
+            .map_err(|error| Wrong::new(error.field, error.reason))?;
+        let has_rate = fields.iter().any(|(field, _)| field == "path.rate");
+        if said.swing.is_some() && !has_rate {
             let reason = "there is no path.rate that could vary";
-            return Err(ScenarioError::new("swing", reason));
+            return Err(Wrong::new("swing", reason));
         }
         Ok(Access {
-            region: fields.required("region", text)?,
-            name: fields.required("name", text)?,
-            share,
-            fields: distributions,
-            swing,
-            line: value
-                .entries("a table")?
-                .iter()
-                .find_map(|entry| entry.line),
+            region: said.region,
+            name: said.name,
+            share: said.share,
+            fields,
+            swing: said.swing,
+            line: None,
         })
     }
 }
@@ -173,7 +185,7 @@ fn read_fields(
     for entry in entries {
         let field = format!("{prefix}.{}", entry.key);
         let read = match &entry.value {
-            Value::Table(inner) if !Distribution::is_meant_by(&entry.value) => {
+            Node::Table(inner) if !Distribution::is_meant_by(&entry.value) => {
                 read_fields(found, &field, inner)
             }
             value => Distribution::read(value).map(|distribution| {
@@ -185,20 +197,10 @@ fn read_fields(
     Ok(())
 }
 
-impl Swing {
-    fn read(value: &Value) -> Result<Swing, ScenarioError> {
-        let example = "{ every = \"500ms\", sigma = 0.3 }";
-        let fields = value.fields(example, &["every", "sigma"])?;
-        let sigma = fields.required("sigma", |sigma| {
-            let text = sigma.text("a number such as 0.3")?;
-            match text.parse::<f64>() {
-                Ok(number) if (0.0..=2.0).contains(&number) => Ok(number),
-                _ => Err(sigma.wrong("is no number from 0 to 2, such as 0.3")),
-            }
-        })?;
-        Ok(Swing {
-            every: fields.required("every", Value::positive_time)?,
-            sigma,
-        })
+fn sigma<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    let sigma = f64::deserialize(deserializer)?;
+    match (0.0..=2.0).contains(&sigma) {
+        true => Ok(sigma),
+        false => Err(refused("is no number from 0 to 2, such as 0.3")),
     }
 }

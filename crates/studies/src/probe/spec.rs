@@ -8,8 +8,11 @@ use quic::probe::Token;
 use units::{Bytes, Duration};
 
 use crate::sweep::{Sweep, SweepError};
-use scenario::value::{self, Entry, Value};
+use scenario::bounds::{given, positive, whole};
+use scenario::de::{self, refused};
+use scenario::tree::{Entry, Node};
 use scenario::{Controller, ScenarioError};
+use serde::{Deserialize, Deserializer};
 
 /// What is probed, and how.
 #[derive(Debug, Clone)]
@@ -83,20 +86,12 @@ impl Over {
     }
 }
 
-/// The keys of all probings, of paths alone, and of hosts alone.
-const SHARED: [&str; 5] = ["name", "controllers", "bytes", "interval", "rounds"];
-const OF_PATHS: [&str; 6] = ["engine", "seed", "path", "host", "axes", "together"];
-const OF_HOSTS: [&str; 1] = ["destination"];
-const OF_HOST: [&str; 5] = ["name", "address", "over", "fingerprint", "token"];
-
 /// What a receiver takes at most.
 const LARGEST: Bytes = Bytes::new(quic::probe::LARGEST);
 
 /// A receiver closes connections that are idle for longer.
 const LONGEST: Duration = Duration::from_secs(10 * 60);
 
-const USUAL_BYTES: Bytes = Bytes::new(8_000_000);
-const USUAL_INTERVAL: Duration = Duration::from_secs(60);
 /// More would be a mistake, or a thousand times the memory that a probing needs.
 const MAX_ROUNDS: u64 = 100_000;
 
@@ -107,11 +102,9 @@ impl Spec {
     ///
     /// The text makes no sense, or a token cannot be read. Paths are checked when they are planned.
     pub fn parse(text: &str, directory: &Path) -> Result<Spec, SweepError> {
-        let entries = Value::from_toml(text)?;
-        let spec = read(&entries, directory).map_err(|mut error| {
-            error.line = error.line.or(value::line_of(&entries, &error.field));
-            error
-        })?;
+        let entries = Node::from_toml(text)?;
+        let spec = de::read_entries(&entries).and_then(|said| read(said, directory));
+        let spec = spec.map_err(|error| error.on_line_in(&entries))?;
         if let Target::Paths { .. } = &spec.target {
             // What is wrong with axes is said before anything else is done.
             spec.sweep(directory)?;
@@ -132,39 +125,39 @@ impl Spec {
         let mut scenario: Vec<Entry> = base.iter().map(|entry| entry.0.clone()).collect();
         scenario.push(entry("name", text(&self.name)));
         scenario.push(entry("seed", text(self.seed)));
-        scenario.push(entry("flow", Value::List(vec![self.flow()])));
+        scenario.push(entry("flow", Node::List(vec![self.flow()])));
         let controllers = self.controllers.iter().map(text).collect();
-        let controllers = entry("flow.controller", Value::List(controllers));
-        let mut entries = vec![entry("scenario", Value::Table(scenario))];
+        let controllers = entry("flow.controller", Node::List(controllers));
+        let mut entries = vec![entry("scenario", Node::Table(scenario))];
         let mut axes = Vec::new();
         for varied in varied {
             match (&varied.0.key[..], &varied.0.value) {
-                ("axes", Value::Table(fields)) => axes.extend(fields.iter().cloned()),
+                ("axes", Node::Table(fields)) => axes.extend(fields.iter().cloned()),
                 _ => entries.push(varied.0.clone()),
             }
         }
         axes.push(controllers);
-        entries.push(entry("axes", Value::Table(axes)));
+        entries.push(entry("axes", Node::Table(axes)));
         entries.push(entry("engine", text(engine)));
         Sweep::read(&entries, directory)
     }
 
     /// One connection, over which a response of so many bytes is asked for again and again.
-    fn flow(&self) -> Value {
+    fn flow(&self) -> Node {
         let app = vec![
             entry("kind", text("requests")),
             entry("response", text(self.bytes)),
             entry("think", text(self.interval)),
             entry("count", text(self.rounds.unwrap_or(10))),
         ];
-        Value::Table(vec![
+        Node::Table(vec![
             entry("controller", text("bbr1")),
-            entry("app", Value::Table(app)),
+            entry("app", Node::Table(app)),
         ])
     }
 }
 
-fn entry(key: &str, value: Value) -> Entry {
+fn entry(key: &str, value: Node) -> Entry {
     Entry {
         key: key.to_string(),
         value,
@@ -172,96 +165,118 @@ fn entry(key: &str, value: Value) -> Entry {
     }
 }
 
-fn text(value: impl ToString) -> Value {
-    Value::Scalar(value.to_string())
+fn text(value: impl ToString) -> Node {
+    Node::Scalar(value.to_string())
 }
 
-fn read(entries: &[Entry], directory: &Path) -> Result<Spec, ScenarioError> {
-    let find = |key: &str| entries.iter().find(|entry| entry.key == key);
-    let hosts = find("destination");
-    let known = match (find("path"), hosts) {
+/// What the text says.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Said {
+    name: String,
+    controllers: Option<Vec<Controller>>,
+    #[serde(default = "usual_bytes", deserialize_with = "bytes")]
+    bytes: Bytes,
+    #[serde(default = "usual_interval", deserialize_with = "interval")]
+    interval: Duration,
+    #[serde(default, deserialize_with = "rounds")]
+    rounds: Option<u64>,
+    #[serde(default, deserialize_with = "engine")]
+    engine: Option<lab::EngineKind>,
+    seed: Option<u64>,
+    path: Option<Node>,
+    host: Option<Node>,
+    axes: Option<Node>,
+    together: Option<Node>,
+    destination: Option<Vec<SaidOfHost>>,
+}
+
+const fn usual_bytes() -> Bytes {
+    Bytes::new(8_000_000)
+}
+
+const fn usual_interval() -> Duration {
+    Duration::from_secs(60)
+}
+
+fn bytes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Bytes, D::Error> {
+    match positive(deserializer)? {
+        size if size > LARGEST => Err(refused(format!("is more than {LARGEST}"))),
+        size => Ok(size),
+    }
+}
+
+fn interval<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
+    match positive(deserializer)? {
+        time if time > LONGEST => Err(refused(format!("is more than {LONGEST}"))),
+        time => Ok(time),
+    }
+}
+
+fn rounds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
+    let reason = format!("rounds are none; give 1 to {MAX_ROUNDS}");
+    whole(deserializer, 1..=MAX_ROUNDS, &reason)
+}
+
+fn engine<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<lab::EngineKind>, D::Error> {
+    match lab::EngineKind::deserialize(deserializer)? {
+        lab::EngineKind::Quic => {
+            let reason = "has no connections that wait; use sim, linux, or hosts over quic";
+            Err(refused(reason))
+        }
+        engine => Ok(Some(engine)),
+    }
+}
+
+fn read(said: Said, directory: &Path) -> Result<Spec, ScenarioError> {
+    let wrong = |field: &str, reason: &str| Err(ScenarioError::new(field, reason));
+    let entry = |key: &str, value: Option<Node>| Some(Entries(entry(key, value?)));
+    let target = match (said.path, said.destination) {
         (Some(_), Some(_)) => {
             let reason = "there is a path already; probe paths or hosts";
-            return Err(ScenarioError::new("destination", reason));
+            return wrong("destination", reason);
         }
-        (_, None) => [&SHARED[..], &OF_PATHS, &OF_HOSTS].concat(),
-        (None, Some(_)) => [&SHARED[..], &OF_HOSTS].concat(),
-    };
-    if let Some(entry) = entries
-        .iter()
-        .find(|entry| !known.contains(&entry.key.as_str()))
-    {
-        let error = match OF_PATHS.contains(&entry.key.as_str()) {
-            true => ScenarioError::new("", "is of paths; hosts have none"),
-            false => ScenarioError::unknown_key(&entry.key, &known),
-        };
-        return Err(error.within(&entry.key));
-    }
-    let table = Value::Table(entries.to_vec());
-    let fields = table.fields("name and path", &known)?;
-    let target = match hosts {
-        Some(hosts) => {
-            let read = read_hosts(&hosts.value, directory);
-            Target::Hosts(read.map_err(|error| error.within("destination"))?)
+        (None, None) => {
+            let reason = "is missing; give [path] for paths, or [[destination]] for hosts";
+            return wrong("path", reason);
         }
-        None => {
-            if find("path").is_none() {
-                let reason = "is missing; give [path] for paths, or [[destination]] for hosts";
-                return Err(ScenarioError::new("path", reason));
+        (None, Some(hosts)) => {
+            let of_paths = [
+                ("engine", said.engine.is_some()),
+                ("seed", said.seed.is_some()),
+                ("host", said.host.is_some()),
+                ("axes", said.axes.is_some()),
+                ("together", said.together.is_some()),
+            ];
+            if let Some((key, _)) = of_paths.iter().find(|(_, is_given)| *is_given) {
+                return wrong(key, "is of paths; hosts have none");
             }
-            let engine = fields.or("engine", lab::EngineKind::Sim, |engine| {
-                match engine.parse()? {
-                    lab::EngineKind::Quic => {
-                        let reason =
-                            "has no connections that wait; use sim, linux, or hosts over quic";
-                        Err(engine.wrong(reason))
-                    }
-                    engine => Ok(engine),
-                }
-            })?;
-            let parts = |keys: [&str; 2]| {
-                let found = entries
-                    .iter()
-                    .filter(|entry| keys.contains(&entry.key.as_str()));
-                found.cloned().map(Entries).collect()
-            };
-            Target::Paths {
-                base: parts(["path", "host"]),
-                engine,
-                varied: parts(["axes", "together"]),
-            }
+            let hosts = read_hosts(hosts, directory);
+            Target::Hosts(hosts.map_err(|error| error.within("destination"))?)
         }
+        (path, None) => Target::Paths {
+            base: [entry("path", path), entry("host", said.host)]
+                .into_iter()
+                .flatten()
+                .collect(),
+            engine: said.engine.unwrap_or(lab::EngineKind::Sim),
+            varied: [entry("axes", said.axes), entry("together", said.together)]
+                .into_iter()
+                .flatten()
+                .collect(),
+        },
     };
+    let controllers = said.controllers.unwrap_or_else(usual_controllers);
     let is_quic = |host: &Host| host.over != Over::Tcp;
     let over_quic = matches!(&target, Target::Hosts(hosts) if hosts.iter().any(is_quic));
-    let controllers = fields.or("controllers", usual_controllers(), |list| {
-        let controllers = list.list(Value::parse::<Controller>)?;
-        check_controllers(&controllers, over_quic)?;
-        Ok(controllers)
-    })?;
-    let bytes = fields.or("bytes", USUAL_BYTES, |bytes| {
-        match bytes.positive_size()? {
-            size if size > LARGEST => Err(bytes.wrong(&format!("is more than {LARGEST}"))),
-            size => Ok(size),
-        }
-    })?;
-    let interval = fields.or("interval", USUAL_INTERVAL, |interval| {
-        match interval.positive_time()? {
-            time if time > LONGEST => Err(interval.wrong(&format!("is more than {LONGEST}"))),
-            time => Ok(time),
-        }
-    })?;
-    let rounds = fields.optional("rounds", |rounds| match rounds.whole()? {
-        count @ 1..=MAX_ROUNDS => Ok(count),
-        _ => Err(rounds.wrong(&format!("rounds are none; give 1 to {MAX_ROUNDS}"))),
-    })?;
+    check_controllers(&controllers, over_quic).map_err(|error| error.within("controllers"))?;
     Ok(Spec {
-        name: fields.required("name", |name| name.text("a name").map(str::to_string))?,
+        name: said.name,
         controllers,
-        bytes,
-        interval,
-        rounds,
-        seed: fields.or("seed", 1, Value::whole)?,
+        bytes: said.bytes,
+        interval: said.interval,
+        rounds: said.rounds,
+        seed: said.seed.unwrap_or(1),
         target,
     })
 }
@@ -289,60 +304,77 @@ fn check_controllers(controllers: &[Controller], over_quic: bool) -> Result<(), 
     }
 }
 
-fn read_hosts(value: &Value, directory: &Path) -> Result<Vec<Host>, ScenarioError> {
-    let Value::List(items) = value else {
-        return Err(ScenarioError::new("", "is a list; write [[destination]]"));
-    };
-    let hosts = value::items(items, |item| Host::read(item, directory))?;
-    for (place, host) in hosts.iter().enumerate() {
-        if hosts
-            .iter()
-            .take(place)
-            .any(|other| other.name == host.name)
-        {
+fn read_hosts(said: Vec<SaidOfHost>, directory: &Path) -> Result<Vec<Host>, ScenarioError> {
+    let mut hosts: Vec<Host> = Vec::new();
+    let count = said.len();
+    for (place, said) in said.into_iter().enumerate() {
+        let host = Host::read(said, directory).map_err(|error| match count {
+            1 => error,
+            _ => error.item(place),
+        })?;
+        if hosts.iter().any(|other| other.name == host.name) {
             let reason = format!("there is a {} already", host.name);
             return Err(ScenarioError::new("name", reason).item(place));
         }
+        hosts.push(host);
     }
     Ok(hosts)
 }
 
+/// What the text says of a host.
+#[derive(Deserialize)]
+#[serde(
+    deny_unknown_fields,
+    expecting = "a table such as [[destination]] with an address"
+)]
+struct SaidOfHost {
+    name: Option<String>,
+    #[serde(deserialize_with = "address")]
+    address: String,
+    over: Way,
+    #[serde(default, deserialize_with = "given")]
+    fingerprint: Option<Fingerprint>,
+    token: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename = "way to it", rename_all = "lowercase")]
+enum Way {
+    Tcp,
+    Quic,
+}
+
+fn address<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    let port = text.rsplit_once(':').map(|(_, port)| u16::from_str(port));
+    match port {
+        Some(Ok(1..)) => Ok(text),
+        _ => Err(refused("has no port; write it as host:4440")),
+    }
+}
+
 impl Host {
-    fn read(value: &Value, directory: &Path) -> Result<Host, ScenarioError> {
-        let fields = value.fields("[[destination]] with an address", &OF_HOST)?;
-        let address = fields.required("address", |address| {
-            let text = address.text("an address and a port")?;
-            let port = text.rsplit_once(':').map(|(_, port)| u16::from_str(port));
-            match port {
-                Some(Ok(1..)) => Ok(text.to_string()),
-                _ => Err(address.wrong("has no port; write it as host:4440")),
-            }
-        })?;
-        let fingerprint = fields.optional("fingerprint", Value::parse)?;
-        let is_quic = fields.required("over", |over| {
-            over.one_of("way to it", &[("tcp", false), ("quic", true)])
-        })?;
-        let over = match (is_quic, fingerprint) {
-            (false, None) => Over::Tcp,
-            (true, Some(fingerprint)) => Over::Quic(fingerprint),
-            (true, None) => {
+    fn read(said: SaidOfHost, directory: &Path) -> Result<Host, ScenarioError> {
+        let over = match (said.over, said.fingerprint) {
+            (Way::Tcp, None) => Over::Tcp,
+            (Way::Quic, Some(fingerprint)) => Over::Quic(fingerprint),
+            (Way::Quic, None) => {
                 let reason = "is missing; the receiver prints it when it starts";
                 return Err(ScenarioError::new("fingerprint", reason));
             }
-            (false, Some(_)) => {
+            (Way::Tcp, Some(_)) => {
                 let reason = "is of a receiver over quic; tcp has none";
                 return Err(ScenarioError::new("fingerprint", reason));
             }
         };
-        let name = fields.optional("name", |name| name.text("a name").map(str::to_string))?;
-        let token = fields.optional("token", |token| {
-            let file = directory.join(token.text("the name of a file")?);
-            Token::in_file(&file).map_err(|error| token.wrong(&error.to_string()))
-        })?;
+        let token = said.token.map(|name| {
+            Token::in_file(&directory.join(&name))
+                .map_err(|error| ScenarioError::new("token", format!("{name} {error}")))
+        });
         Ok(Host {
-            token: token.unwrap_or_else(Token::none),
-            name: name.unwrap_or_else(|| address.clone()),
-            address,
+            token: token.transpose()?.unwrap_or_else(Token::none),
+            name: said.name.unwrap_or_else(|| said.address.clone()),
+            address: said.address,
             over,
         })
     }

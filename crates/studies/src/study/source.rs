@@ -11,7 +11,11 @@ use crate::sweep::SweepError;
 use scenario::{Controller, ScenarioError};
 
 /// How many members of a [population](crate::population), that of `population.toml`, are drawn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize)]
+#[serde(
+    deny_unknown_fields,
+    expecting = "a table such as { members = 1500, quick = 60 }"
+)]
 pub struct Population {
     /// As a rule.
     pub members: usize,

@@ -3,8 +3,8 @@
 use super::shelf::Text;
 use crate::runs::Plan;
 use crate::sweep::{Sweep, SweepError, axis_label};
-use scenario::value::{self, Entry, Value};
-use scenario::{Draft, ScenarioError};
+use scenario::tree::{Entry, Node};
+use scenario::{Draft, ScenarioError, de};
 
 /// A sweep, or a scenario alone, that can be run on any engine.
 #[derive(Debug, Clone)]
@@ -22,7 +22,7 @@ pub struct Study {
     pub keeps_samples: bool,
     length: Length,
     /// What is done otherwise, in which case; in this order.
-    alterations: Vec<(When, Value)>,
+    alterations: Vec<(When, Node)>,
 }
 
 /// When something is done otherwise.
@@ -62,12 +62,9 @@ impl Study {
     ///
     /// The text makes no sense. Points are not checked yet.
     pub fn read(text: &Text, length: Length) -> Result<Study, SweepError> {
-        let entries = Value::from_toml(&text.text)?;
+        let entries = Node::from_toml(&text.text)?;
         let (own, rest): (Vec<Entry>, Vec<Entry>) = entries.iter().cloned().partition(is_own);
-        let numbered = |mut error: ScenarioError| {
-            error.line = error.line.or(value::line_of(&entries, &error.field));
-            SweepError::Text(error)
-        };
+        let numbered = |error: ScenarioError| SweepError::Text(error.on_line_in(&entries));
         let is_sweep = rest.iter().any(|entry| entry.key == "scenario");
         let sweep = match is_sweep {
             true => {
@@ -120,7 +117,7 @@ impl Study {
         let fields = of_quick.filter_map(|(_, value)| value.entries(EXAMPLE).ok());
         let fields = fields.flatten().map(|field| {
             let value = match &field.value {
-                Value::List(kept) => kept.iter().map(axis_label).collect::<Vec<_>>().join(", "),
+                Node::List(kept) => kept.iter().map(axis_label).collect::<Vec<_>>().join(", "),
                 value => axis_label(value),
             };
             format!("{} = {value}", field.key)
@@ -149,9 +146,9 @@ impl Study {
 }
 
 /// Whether every value that is kept is there.
-fn check(sweep: &Sweep, fields: &Value) -> Result<(), ScenarioError> {
+fn check(sweep: &Sweep, fields: &Node) -> Result<(), ScenarioError> {
     for field in fields.entries(EXAMPLE)? {
-        if let (Value::List(kept), Some(known)) = (&field.value, sweep.values(&field.key)) {
+        if let (Node::List(kept), Some(known)) = (&field.value, sweep.values(&field.key)) {
             let unknown = kept
                 .iter()
                 .map(axis_label)
@@ -170,12 +167,14 @@ fn check(sweep: &Sweep, fields: &Value) -> Result<(), ScenarioError> {
 const EXAMPLE: &str = "a table of fields, such as duration = \"5s\"";
 
 /// Replaces fields of the scenario, and leaves out values of those that vary.
-fn alter(sweep: &mut Sweep, fields: &Value) -> Result<(), ScenarioError> {
+fn alter(sweep: &mut Sweep, fields: &Node) -> Result<(), ScenarioError> {
     let fields = fields.entries(EXAMPLE)?;
     fields.iter().try_for_each(|field| {
         let altered = match &field.value {
-            Value::List(kept) => sweep.keep(&field.key, kept),
-            value if field.key == "repeats" => value.whole().map(|repeats| sweep.repeats = repeats),
+            Node::List(kept) => sweep.keep(&field.key, kept),
+            value if field.key == "repeats" => {
+                de::read(value).map(|repeats| sweep.repeats = repeats)
+            }
             value => sweep.replace(&field.key, value),
         };
         altered.map_err(|mut error| {

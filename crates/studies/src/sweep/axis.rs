@@ -2,7 +2,10 @@
 
 use crate::runs::Amount;
 use scenario::ScenarioError;
-use scenario::value::{Entry, Value};
+use scenario::bounds::whole;
+use scenario::de;
+use scenario::tree::{self, Entry, Node};
+use serde::{Deserialize, Deserializer};
 
 /// The most values that a range may have; a list may have as many as somebody writes down.
 const MAX_STEPS: u64 = 1000;
@@ -16,7 +19,7 @@ pub struct Axis {
     /// The fields, such as `path.loss` and `flow.0.controller`.
     pub fields: Vec<String>,
     /// Values of all the fields, in the order of the fields.
-    pub(super) rows: Vec<Vec<Value>>,
+    pub(super) rows: Vec<Vec<Node>>,
     /// Its line in the sweep's text.
     pub(super) line: Option<usize>,
     /// Whether the values are a range with even ratios.
@@ -47,11 +50,11 @@ impl Axis {
     }
 
     /// Leaves out the rows in which the field has none of these values.
-    pub(super) fn keep(&mut self, field: &str, values: &[Value]) -> Result<(), ScenarioError> {
+    pub(super) fn keep(&mut self, field: &str, values: &[Node]) -> Result<(), ScenarioError> {
         let Some(place) = self.fields.iter().position(|of| of == field) else {
             return Ok(());
         };
-        let has = |row: &Vec<Value>, wanted: &str| {
+        let has = |row: &Vec<Node>, wanted: &str| {
             row.get(place).is_some_and(|value| label(value) == wanted)
         };
         let wanted: Vec<String> = values.iter().map(label).collect();
@@ -65,15 +68,21 @@ impl Axis {
 
     /// The axes in `[axes]`: a list of values or a range for each field. A field is named by its path, in quotes or as
     /// tables in tables.
-    pub(super) fn read_all(entries: &[Entry]) -> Result<Vec<Axis>, ScenarioError> {
+    pub(super) fn read_all(value: &Node) -> Result<Vec<Axis>, ScenarioError> {
+        let entries = value.entries("a table of lists, [axes]")?;
         let mut axes = Vec::new();
         read_into(&mut axes, "", entries)?;
         axes.iter().try_for_each(Axis::check_distinct)?;
         Ok(axes)
     }
 
+    /// The axes in all `[[together]]`.
+    pub(super) fn read_groups(groups: &[Node]) -> Result<Vec<Axis>, ScenarioError> {
+        tree::items(groups, Axis::read_together)
+    }
+
     /// The axis in one `[[together]]`: lists of equal length.
-    pub(super) fn read_together(value: &Value) -> Result<Axis, ScenarioError> {
+    fn read_together(value: &Node) -> Result<Axis, ScenarioError> {
         let entries = value.entries("a table of lists")?;
         let mut fields = Vec::new();
         read_into(&mut fields, "", entries)?;
@@ -125,13 +134,13 @@ fn read_into(axes: &mut Vec<Axis>, prefix: &str, entries: &[Entry]) -> Result<()
                 .any(|entry| RANGE.contains(&entry.key.as_str()))
         };
         let values = match &entry.value {
-            Value::List(values) => Ok((values.clone(), false)),
-            Value::Table(inner) if is_range(inner) => range(&entry.value),
-            Value::Table(inner) => {
+            Node::List(values) => Ok((values.clone(), false)),
+            Node::Table(inner) if is_range(inner) => range(&entry.value),
+            Node::Table(inner) => {
                 read_into(axes, &format!("{field}."), inner)?;
                 continue;
             }
-            Value::Scalar(text) => Err(ScenarioError::new(
+            Node::Scalar(text) => Err(ScenarioError::new(
                 "",
                 format!(
                     "is one value; write a list such as [\"{text}\"], or replace it in the scenario"
@@ -154,22 +163,43 @@ fn read_into(axes: &mut Vec<Axis>, prefix: &str, entries: &[Entry]) -> Result<()
     Ok(())
 }
 
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Range {
+    from: String,
+    to: String,
+    #[serde(deserialize_with = "steps")]
+    steps: u32,
+    #[serde(default)]
+    scale: Spacing,
+}
+
+#[derive(Default, PartialEq, Deserialize)]
+#[serde(rename = "scale", rename_all = "lowercase")]
+enum Spacing {
+    #[default]
+    Linear,
+    Log,
+}
+
+fn steps<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
+    let steps: u64 = whole(
+        deserializer,
+        2..=MAX_STEPS,
+        "steps are no range; give 2 to 1000",
+    )?;
+    Ok(steps.try_into().unwrap_or(u32::MAX))
+}
+
 /// `{ from = "1mbit", to = "1gbit", steps = 7, scale = "log" }`.
-fn range(value: &Value) -> Result<(Vec<Value>, bool), ScenarioError> {
-    let example = "{ from = \"1mbit\", to = \"1gbit\", steps = 7 }";
-    let fields = value.fields(example, &RANGE)?;
-    let text = |value: &Value| value.text("a value such as 1mbit").map(str::to_string);
-    let (from, to) = (fields.required("from", text)?, fields.required("to", text)?);
-    let steps = fields.required("steps", |steps| match steps.whole()? {
-        2..=MAX_STEPS => steps.parse::<u32>(),
-        _ => Err(steps.wrong("steps are no range; give 2 to 1000")),
-    })?;
-    let is_log = fields.optional("scale", |scale| match scale.text("linear or log")? {
-        "linear" => Ok(false),
-        "log" => Ok(true),
-        _ => Err(scale.wrong("is no known scale; known: linear, log")),
-    })?;
-    let is_log = is_log.unwrap_or(false);
+fn range(value: &Node) -> Result<(Vec<Node>, bool), ScenarioError> {
+    let Range {
+        from,
+        to,
+        steps,
+        scale,
+    } = de::read(value)?;
+    let is_log = scale == Spacing::Log;
     let Some(texts) = Amount::between(&from, &to, steps, is_log) else {
         let zero = Amount::parse(&from).is_some_and(|from| from.value() <= 0.0)
             || Amount::parse(&to).is_some_and(|to| to.value() <= 0.0);
@@ -181,7 +211,7 @@ fn range(value: &Value) -> Result<(Vec<Value>, bool), ScenarioError> {
         };
         return Err(ScenarioError::new("", reason));
     };
-    Ok((texts.into_iter().map(Value::Scalar).collect(), is_log))
+    Ok((texts.into_iter().map(Node::Scalar).collect(), is_log))
 }
 
 pub(super) fn on_line(line: Option<usize>, mut error: ScenarioError) -> ScenarioError {
@@ -190,16 +220,16 @@ pub(super) fn on_line(line: Option<usize>, mut error: ScenarioError) -> Scenario
 }
 
 /// A value as text: a table is `kind=codel,target=5ms`, as in an option.
-pub(crate) fn label(value: &Value) -> String {
+pub(crate) fn label(value: &Node) -> String {
     match value {
-        Value::Scalar(text) => text.clone(),
-        Value::Table(entries) => {
+        Node::Scalar(text) => text.clone(),
+        Node::Table(entries) => {
             let parts = entries
                 .iter()
                 .map(|entry| format!("{}={}", entry.key, label(&entry.value)));
             parts.collect::<Vec<_>>().join(",")
         }
-        Value::List(values) => {
+        Node::List(values) => {
             let parts: Vec<String> = values.iter().map(label).collect();
             format!("[{}]", parts.join(","))
         }

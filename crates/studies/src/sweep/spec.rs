@@ -2,13 +2,14 @@
 
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 
 use super::axis::{Axis, on_line};
 use super::metric::Metric;
 use crate::runs::{MAX_RUNS, Point, TraceError};
-use scenario::value::{self, Entry, Value};
-use scenario::{Draft, ScenarioError};
+use scenario::bounds::whole;
+use scenario::tree::{Entry, Node};
+use scenario::{Draft, ScenarioError, de};
+use serde::{Deserialize, Deserializer};
 
 /// A scenario, the fields of it that vary, and how often each combination is run.
 #[derive(Debug, Clone)]
@@ -30,9 +31,15 @@ pub struct Sweep {
 }
 
 /// `[plot]`: what the page shows first. What is not given is chosen to suit the axes.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(
+    default,
+    deny_unknown_fields,
+    expecting = "a table such as { y = \"goodput_share\" }"
+)]
 pub struct PlotSpec {
     /// `y`: what is plotted.
+    #[serde(deserialize_with = "units::parsed")]
     pub y: Metric,
     /// `x`: the field that it is plotted against.
     pub x: Option<String>,
@@ -41,7 +48,8 @@ pub struct PlotSpec {
 }
 
 /// How an axis of a plot is drawn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename = "scale", rename_all = "lowercase")]
 pub enum Scale {
     /// Equal distances are equal differences.
     Linear,
@@ -59,15 +67,6 @@ impl Scale {
             Scale::Log => "log",
             Scale::Even => "even",
         }
-    }
-}
-
-impl FromStr for Scale {
-    type Err = &'static str;
-    fn from_str(name: &str) -> Result<Scale, &'static str> {
-        let all = [Scale::Linear, Scale::Log, Scale::Even];
-        let found = all.into_iter().find(|scale| scale.name() == name);
-        found.ok_or("unknown scale; known: linear, log, even")
     }
 }
 
@@ -103,46 +102,58 @@ pub enum SweepError {
     Trace(#[from] TraceError),
 }
 
-impl Sweep {
-    /// The keys of a sweep.
-    pub const KEYS: [&str; 7] = [
-        "name", "scenario", "engine", "repeats", "axes", "together", "plot",
-    ];
+/// What a sweep's text says.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Said {
+    name: Option<String>,
+    scenario: Option<Node>,
+    #[serde(default)]
+    engine: lab::EngineKind,
+    #[serde(default = "once", deserialize_with = "runs")]
+    repeats: u64,
+    axes: Option<Node>,
+    #[serde(default)]
+    together: Vec<Node>,
+    #[serde(default)]
+    plot: PlotSpec,
+}
 
+const fn once() -> u64 {
+    1
+}
+
+fn runs<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
+    whole(
+        deserializer,
+        1..=u64::MAX,
+        "repeats are no runs; give 1 or more",
+    )
+}
+
+impl Sweep {
     /// Reads a sweep from `text`; a scenario's file, and a trace in a scenario of the text, are relative to `directory`.
     ///
     /// # Errors
     ///
     /// The text, or the file that it names, makes no sense. Points are not checked yet.
     pub fn parse(text: &str, directory: &Path) -> Result<Sweep, SweepError> {
-        Sweep::read(&Value::from_toml(text)?, directory)
+        Sweep::read(&Node::from_toml(text)?, directory)
     }
 
     /// As [`Sweep::parse`], from what the text says.
     pub(crate) fn read(entries: &[Entry], directory: &Path) -> Result<Sweep, SweepError> {
-        let numbered = |mut error: ScenarioError| {
-            let line = value::line_of(entries, &error.field);
-            error.line = error.line.or(line);
-            error
-        };
-        if let Some(entry) = entries
-            .iter()
-            .find(|entry| !Sweep::KEYS.contains(&entry.key.as_str()))
-        {
-            let error = ScenarioError::unknown_key(&entry.key, &Sweep::KEYS).within(&entry.key);
-            return Err(numbered(error).into());
-        }
-        let entry = |key: &str| entries.iter().find(|entry| entry.key == key);
-        let (base, base_file) = match entry("scenario").map(|entry| &entry.value) {
+        let numbered = |error: ScenarioError| error.on_line_in(entries);
+        let said: Said = de::read_entries(entries).map_err(numbered)?;
+        let (base, base_file) = match said.scenario {
             None => {
                 let reason = "is missing; name a scenario's file, or give it as [scenario]";
                 return Err(ScenarioError::new("scenario", reason).into());
             }
-            Some(Value::Table(inner)) => (Draft::new(inner.clone(), directory), None),
+            Some(Node::Table(inner)) => (Draft::new(inner, directory), None),
             Some(name) => {
-                let name = name
-                    .text("the name of a file, or [scenario]")
-                    .map_err(|error| numbered(error.within("scenario")))?;
+                let name: String =
+                    de::read(&name).map_err(|error| numbered(error.within("scenario")))?;
                 let file = directory.join(name);
                 let base = Draft::load(&file).map_err(|error| match error.line {
                     // What cannot be read is a wrong name.
@@ -155,14 +166,19 @@ impl Sweep {
                 (base, Some(file))
             }
         };
-        let mut sweep = Sweep {
+        let axes = said.axes.unwrap_or(Node::Table(Vec::new()));
+        let mut axes = Axis::read_all(&axes).map_err(|error| numbered(error.within("axes")))?;
+        let together = Axis::read_groups(&said.together);
+        axes.extend(together.map_err(|error| numbered(error.within("together")))?);
+        let sweep = Sweep {
+            name: said.name,
+            engine: said.engine,
+            repeats: said.repeats,
+            axes,
+            plot: said.plot,
+            base,
             base_file,
-            ..Sweep::alone(base)
         };
-        for entry in entries {
-            let assigned = sweep.assign(entry);
-            assigned.map_err(|error| numbered(error.within(&entry.key)))?;
-        }
         sweep.check_axes()?;
         if let Some(x) = &sweep.plot.x
             && !sweep.fields().any(|field| field == x)
@@ -192,11 +208,11 @@ impl Sweep {
     ///
     /// There cannot be such a field, or an axis varies it.
     pub fn set(&mut self, field: &str, text: &str) -> Result<(), ScenarioError> {
-        self.replace(field, &Value::from_option(text))
+        self.replace(field, &Node::from_option(text))
     }
 
     /// As [`Sweep::set`], with a value.
-    pub(crate) fn replace(&mut self, field: &str, value: &Value) -> Result<(), ScenarioError> {
+    pub(crate) fn replace(&mut self, field: &str, value: &Node) -> Result<(), ScenarioError> {
         if let Some(axis) = self.fields().find(|axis| overlap(axis, field)) {
             let reason = format!("is varied by the axis {axis}");
             return Err(ScenarioError::new(field, reason));
@@ -209,7 +225,7 @@ impl Sweep {
     /// # Errors
     ///
     /// No axis varies the field, or none of its values is left.
-    pub(crate) fn keep(&mut self, field: &str, values: &[Value]) -> Result<(), ScenarioError> {
+    pub(crate) fn keep(&mut self, field: &str, values: &[Node]) -> Result<(), ScenarioError> {
         let varied = |axis: &&mut Axis| axis.fields.iter().any(|of| of == field);
         let Some(axis) = self.axes.iter_mut().find(varied) else {
             let reason = "is varied by no axis; give it one value";
@@ -316,42 +332,6 @@ impl Sweep {
             error,
             culprit,
         }
-    }
-
-    /// Sets what the entry says; the error's field is relative to it.
-    fn assign(&mut self, entry: &Entry) -> Result<(), ScenarioError> {
-        let value = &entry.value;
-        match entry.key.as_str() {
-            "name" => self.name = Some(value.text("a name")?.to_string()),
-            "engine" => self.engine = value.parse()?,
-            "repeats" => {
-                self.repeats = value.whole()?;
-                if self.repeats == 0 {
-                    return Err(value.wrong("repeats are no runs; give 1 or more"));
-                }
-            }
-            "axes" => {
-                let axes = Axis::read_all(value.entries("a table of lists, [axes]")?)?;
-                // In front of what varies together, wherever in the text that is.
-                self.axes.splice(..0, axes);
-            }
-            "together" => match value {
-                Value::List(groups) => {
-                    self.axes.extend(value::items(groups, Axis::read_together)?);
-                }
-                _ => return Err(ScenarioError::new("", "is a list; write [[together]]")),
-            },
-            "plot" => {
-                let fields = value.fields("{ y = \"goodput_share\" }", &["x", "y", "scale"])?;
-                self.plot = PlotSpec {
-                    y: fields.optional("y", Value::parse)?.unwrap_or_default(),
-                    x: fields.optional("x", |x| Ok(x.text("a field")?.to_string()))?,
-                    scale: fields.optional("scale", Value::parse)?,
-                };
-            }
-            _ => {}
-        }
-        Ok(())
     }
 
     /// Whether there are axes, and no two of them vary the same field.

@@ -1,0 +1,209 @@
+//! Values as they come: from a TOML file, with their lines, or from a command-line option, as text.
+
+use std::borrow::Cow;
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::error::ScenarioError;
+
+/// Errors show so many characters of a value.
+const MOST_SHOWN: usize = 60;
+
+/// A value before it is known what it should mean.
+#[derive(Debug, Clone)]
+pub enum Node {
+    /// A string, number or boolean, as it is written.
+    Scalar(String),
+    /// A table.
+    Table(Vec<Entry>),
+    /// A list.
+    List(Vec<Node>),
+}
+
+/// One `key = value`.
+#[derive(Debug, Clone)]
+pub struct Entry {
+    /// What it is called.
+    pub key: String,
+    /// What it says.
+    pub value: Node,
+    /// The line of the text, counted from one; `None` for options.
+    pub line: Option<usize>,
+}
+
+impl Entry {
+    /// One that is in no text.
+    pub fn new(key: &str, value: Node) -> Entry {
+        let key = key.to_string();
+        Entry {
+            key,
+            value,
+            line: None,
+        }
+    }
+}
+
+impl Node {
+    /// The value of an option or override: `key=value,key=value` is a table; what TOML would call a list or a table is
+    /// one; everything else is a scalar.
+    pub fn from_option(text: &str) -> Node {
+        if text.trim_start().starts_with(['[', '{'])
+            && let Ok(document) = DeTable::parse(&format!("value = {text}"))
+            && let Some((_, value)) = document.get_ref().iter().next()
+        {
+            return convert(value, None);
+        }
+        if !text.contains('=') {
+            return Node::Scalar(text.trim().to_string());
+        }
+        let entry = |part: &str| {
+            let (key, value) = part.split_once('=').unwrap_or((part, ""));
+            Entry {
+                key: key.trim().to_string(),
+                value: Node::Scalar(value.trim().to_string()),
+                line: None,
+            }
+        };
+        Node::Table(text.split(',').map(entry).collect())
+    }
+
+    /// Reads a TOML document.
+    pub fn from_toml(text: &str) -> Result<Vec<Entry>, ScenarioError> {
+        let lines = Lines::new(text);
+        let document = DeTable::parse(text).map_err(|error| {
+            let message = error.message().replace('\n', ", ");
+            let culprit = error.span().and_then(|span| text.get(span));
+            let culprit = culprit.filter(|text| !text.is_empty() && !text.contains('\n'));
+            ScenarioError {
+                line: error.span().map(|span| lines.at(span.start)),
+                field: String::new(),
+                reason: match culprit {
+                    Some(culprit) => format!("\"{culprit}\": {message}"),
+                    None => message,
+                },
+            }
+        })?;
+        Ok(entries(document.get_ref(), Some(&lines)))
+    }
+
+    /// The scalar's text.
+    pub fn text(&self, expected: &str) -> Result<&str, ScenarioError> {
+        let found = match self {
+            Node::Scalar(text) => return Ok(text),
+            Node::Table(_) => "a table",
+            Node::List(_) => "a list",
+        };
+        Err(ScenarioError::new(
+            "",
+            format!("expected {expected}, not {found}"),
+        ))
+    }
+
+    /// The table's entries.
+    pub fn entries(&self, expected: &str) -> Result<&[Entry], ScenarioError> {
+        match self {
+            Node::Table(entries) => Ok(entries),
+            _ => Err(ScenarioError::new("", format!("expected {expected}"))),
+        }
+    }
+
+    /// The error that this value, which it shows, has `reason`.
+    pub fn wrong(&self, reason: &str) -> ScenarioError {
+        let shown = match self {
+            Node::Scalar(text) => shortened(text),
+            Node::Table(_) => "this table".into(),
+            Node::List(_) => "this list".into(),
+        };
+        ScenarioError::new("", format!("{shown} {reason}"))
+    }
+}
+
+/// The beginning of a text that is too long for a line that a person reads.
+pub(crate) fn shortened(text: &str) -> Cow<'_, str> {
+    match text.char_indices().nth(MOST_SHOWN) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()).into(),
+        None => text.into(),
+    }
+}
+
+/// Every item of the list as `read` understands it. An error names the item by its place, counted from zero, unless
+/// there is only one.
+pub fn items<T>(
+    list: &[Node],
+    read: impl Fn(&Node) -> Result<T, ScenarioError>,
+) -> Result<Vec<T>, ScenarioError> {
+    let numbered = |(index, value)| {
+        read(value).map_err(|error| match list.len() {
+            1 => error,
+            _ => error.item(index),
+        })
+    };
+    list.iter().enumerate().map(numbered).collect()
+}
+
+/// The line of the field that is called `field` in errors, or else of the table that should have it.
+pub fn line_of(entries: &[Entry], field: &str) -> Option<usize> {
+    let (first, rest) = field.split_once('.').unwrap_or((field, ""));
+    let (key, index) = match first.split_once('[') {
+        Some((key, index)) => (key, index.trim_end_matches(']').parse().ok()),
+        None => (first, None),
+    };
+    let entry = entries.iter().find(|entry| entry.key == key)?;
+    let inner = match &entry.value {
+        // An item of a list need not be named if it is the only one.
+        Node::List(items) if index.is_some() || !rest.is_empty() => items.get(index.unwrap_or(0)),
+        Node::Table(_) if !rest.is_empty() => Some(&entry.value),
+        _ => None,
+    };
+    match inner {
+        Some(Node::Table(inner)) => line_of(inner, rest)
+            .or_else(|| inner.iter().find_map(|entry| entry.line))
+            .or(entry.line),
+        _ => entry.line,
+    }
+}
+
+fn entries(table: &DeTable<'_>, lines: Option<&Lines>) -> Vec<Entry> {
+    let mut entries: Vec<Entry> = table
+        .iter()
+        .map(|(key, value)| Entry {
+            key: key.get_ref().to_string(),
+            value: convert(value, lines),
+            line: lines.map(|lines| lines.at(key.span().start)),
+        })
+        .collect();
+    // In the order of the text, so that the first mistake is reported first.
+    entries.sort_by_key(|entry| entry.line);
+    entries
+}
+
+/// The value, whose keys have the lines of the text if it is one of several.
+fn convert(value: &Spanned<DeValue<'_>>, lines: Option<&Lines>) -> Node {
+    match value.get_ref() {
+        DeValue::String(text) => Node::Scalar(text.to_string()),
+        DeValue::Integer(number) => Node::Scalar(number.to_string()),
+        DeValue::Float(number) => Node::Scalar(number.to_string()),
+        DeValue::Boolean(value) => Node::Scalar(value.to_string()),
+        DeValue::Datetime(value) => Node::Scalar(value.to_string()),
+        DeValue::Array(values) => {
+            Node::List(values.iter().map(|value| convert(value, lines)).collect())
+        }
+        DeValue::Table(table) => Node::Table(entries(table, lines)),
+    }
+}
+
+/// Where the lines of a text start.
+struct Lines(Vec<usize>);
+
+impl Lines {
+    fn new(text: &str) -> Lines {
+        let newlines = text.match_indices('\n').map(|(at, _)| at);
+        Lines(newlines.collect())
+    }
+
+    /// The line, counted from one, of the byte at `offset`.
+    fn at(&self, offset: usize) -> usize {
+        1 + self.0.partition_point(|newline| *newline < offset)
+    }
+}
