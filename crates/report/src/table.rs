@@ -5,8 +5,9 @@ use std::ptr;
 use units::{Bytes, Rate};
 
 use super::columns::Columns;
-use super::lanes::{Group, Lane, bits_per_sec, bytes, count, groups, lanes, percent, span};
-use super::page::cells;
+use super::lanes::{Group, Lane, groups, lanes};
+use super::page::TableHtml;
+use super::text::{bits_per_sec, bytes, count, known, percent, span};
 use record::{Completions, FlowRecord, PathSummary, Record, Together};
 
 /// So many flows have a line each.
@@ -41,12 +42,12 @@ impl Words {
     }
 
     /// The same as a table of a page.
-    pub fn html(&self) -> String {
-        let rows: String = self.rows.iter().map(|row| cells("td", row)).collect();
-        format!(
-            "<table><thead>{}</thead><tbody>{rows}</tbody></table>",
-            cells("th", &self.headings)
-        )
+    pub fn html(&self) -> TableHtml<'_, &'static str> {
+        TableHtml {
+            id: "",
+            headings: &self.headings,
+            rows: &self.rows,
+        }
     }
 }
 
@@ -142,10 +143,6 @@ fn group(group: &Group<'_, '_>) -> Vec<String> {
 fn quantile(sorted: &[f64], percent: usize) -> Option<f64> {
     let rank = (sorted.len() * percent).div_ceil(100).max(1);
     sorted.get(rank - 1).copied()
-}
-
-fn known(value: Option<f64>, text: fn(f64) -> String) -> String {
-    value.map_or("–".to_string(), text)
 }
 
 /// Whether the lane has a transfer that had not arrived when the run ended.

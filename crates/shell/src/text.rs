@@ -1,7 +1,7 @@
 //! The numbers for people.
 
 use super::summary::{FlowSummary, Summary, WaySummary};
-use report::{Words, bits_per_sec, bytes, percent, span};
+use report::{Words, bits_per_sec, bytes, known, percent, span};
 use units::Bytes;
 
 /// So many connections have a line each.
@@ -72,8 +72,6 @@ fn rows(way: &WaySummary) -> [(&'static str, Option<String>); 17] {
 /// The connections over which most was sent.
 pub(super) fn flows(flows: &[FlowSummary]) -> Words {
     let rows = flows.iter().take(MOST_FLOWS).map(|flow| {
-        let known =
-            |value: Option<f64>, text: fn(f64) -> String| value.map_or("–".to_string(), text);
         let resent = flow.sent_bytes.zip(flow.retransmitted_bytes);
         let resent = resent.filter(|(sent, _)| *sent > 0);
         vec![
