@@ -3,7 +3,7 @@
 use super::seen::{self, Seen};
 use super::testbed::{FOREGROUND, RTT};
 use super::{After, CDN, Figure, curves, transfers};
-use crate::study::Findings;
+use crate::runs::Findings;
 use draw::{Axis, BLUE, Chart, Dash, Look, Picture, Unit};
 
 pub const FIGURE: Figure = Figure::new(

@@ -3,7 +3,7 @@
 use super::seen;
 use super::testbed::{self, FOREGROUND, RTT};
 use super::{After, CDN, Figure, curves, transfers};
-use crate::study::Findings;
+use crate::runs::Findings;
 use draw::{Chart, Picture, Unit};
 
 pub const FIGURE: Figure = Figure::new(

@@ -1,7 +1,7 @@
 //! Curves, bars and axes that several figures have.
 
 use super::seen::{self, CONTROLLER, Seen};
-use crate::study::Findings;
+use crate::runs::Findings;
 use draw::{Axis, Bars, Curve, Look, Mark, Unit, cdf};
 
 /// A curve for each controller and engine: medians of `y` over `x`. Each engine has marks of its own.

@@ -3,7 +3,7 @@
 use super::seen::{self, Seen};
 use super::testbed::{self, FOREGROUND, RTT};
 use super::{After, CDN, Figure, curves, transfers};
-use crate::study::Findings;
+use crate::runs::Findings;
 use draw::{Chart, Curve, Dash, Look, Picture, Unit, cdf};
 
 pub const FIGURE: Figure = Figure::new(

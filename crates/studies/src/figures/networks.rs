@@ -2,7 +2,7 @@
 
 use super::seen::{self, CONTROLLER};
 use super::{After, CDN, Figure, curves, transfers};
-use crate::study::Findings;
+use crate::runs::Findings;
 use draw::{Chart, Curve, Dash, GREEN, Look, Picture, Rule, cdf};
 
 pub const FIGURE: Figure = Figure::new(

@@ -2,7 +2,8 @@
 
 use super::seen::{self, CONTROLLER};
 use super::{After, Figure, PAPER, curves};
-use crate::study::{Findings, Population};
+use crate::runs::Findings;
+use crate::study::Population;
 use draw::{Axis, BLUE, Chart, Dash, Look, Picture, Unit};
 
 pub const FIGURE: Figure = Figure::new(
