@@ -4,9 +4,10 @@ use askama::Template;
 
 use super::describe::describe_hops;
 use super::lanes::lanes;
+use super::overview::{completions, flows, notes};
 use super::page::{Origin, Page};
 use super::plot::Plots;
-use super::table::{Words, completions, flows, notes};
+use super::table::Table;
 use record::Record;
 
 /// What is between the page's header and footer.
@@ -14,8 +15,8 @@ use record::Record;
 #[template(path = "report.html")]
 struct Body {
     is_partial: bool,
-    flows: Words,
-    completions: Option<Words>,
+    flows: Table,
+    completions: Option<Table>,
     notes: Vec<String>,
     omission: Option<String>,
 }

@@ -57,15 +57,3 @@ impl<B: Display, D: Serialize> Page<'_, B, D> {
         self.render().expect("plain data, written to memory")
     }
 }
-
-/// A table of a page.
-#[derive(Template)]
-#[template(path = "table.html")]
-pub struct TableHtml<'t, H: Display> {
-    /// Its name, for its script; it may have none.
-    pub id: &'t str,
-    /// The columns' headings.
-    pub headings: &'t [H],
-    /// The cells, row by row.
-    pub rows: &'t [Vec<String>],
-}

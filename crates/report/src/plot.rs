@@ -4,8 +4,9 @@ use serde::Serialize;
 use units::Duration;
 
 use super::lanes::{Lane, groups};
+use super::overview::is_in_groups;
 use super::points::{Step, kilobytes, megabits, rates, round, rtprops, seconds, steps, thin};
-use super::table::is_in_groups;
+
 use record::{FlowSample, Record, Throughput};
 
 /// Points a curve at most, and of all lanes together: more than a screen has pixels, few enough for a page that opens

@@ -8,14 +8,14 @@ use super::watch::WaySample;
 use super::{Observed, WaySummary, text};
 use report::page::Page;
 use report::points::{round, seconds, thin};
-use report::{Origin, Words};
+use report::{Origin, Table};
 
 /// What is between the page's header and footer.
 #[derive(Template)]
 #[template(path = "shell.html")]
 struct Body {
-    ways: Words,
-    flows: Option<Words>,
+    ways: Table,
+    flows: Option<Table>,
     notes: Vec<String>,
 }
 

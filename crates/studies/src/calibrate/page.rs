@@ -7,8 +7,8 @@ use super::comparison::{Comparison, Verdict, tally};
 use super::observation::{Curves, Observation};
 use super::quantity::Quantity;
 use super::words::{Detail, difference, headings, row, sides};
-use report::page::{Page, TableHtml};
-use report::{Origin, describe, points};
+use report::page::Page;
+use report::{Origin, Table, describe, points};
 
 /// What is between the page's header and footer.
 #[derive(Template)]
@@ -28,8 +28,7 @@ struct Case<'b> {
     path: String,
     remark: String,
     cells: Vec<String>,
-    headings: [String; 4],
-    quantities: Vec<Vec<String>>,
+    quantities: Table,
 }
 
 /// Everything that the page's script gets.
@@ -108,16 +107,7 @@ impl<'b> Case<'b> {
             path: describe(&comparison.case.scenario.path),
             remark: comparison.remark(),
             cells: row(comparison, Detail::Ranges),
-            headings: ["", first, second, &of_rtprop].map(str::to_owned),
-            quantities: quantities.collect(),
-        }
-    }
-
-    fn quantities(&self) -> TableHtml<'_, String> {
-        TableHtml {
-            id: "",
-            headings: &self.headings,
-            rows: &self.quantities,
+            quantities: Table::new(["", first, second, &of_rtprop], quantities),
         }
     }
 }

@@ -12,17 +12,17 @@ use super::spec::{Scale, Sweep};
 use super::spread::Spread;
 use super::table::{headings, row};
 use crate::runs::{Point, Unit, amounts};
-use report::page::{Page, TableHtml};
-use report::{Origin, describe};
+use report::page::Page;
+use report::{Origin, Table, describe};
 
 /// What is between the page's header and footer.
 #[derive(Template)]
 #[template(path = "sweep.html")]
-struct Body<'b> {
+struct Body {
     /// Of so many runs, so many are not there.
     runs: usize,
     missing: usize,
-    table: TableHtml<'b, String>,
+    table: Table,
 }
 
 /// From this ratio of the largest to the smallest value on, an axis is drawn with even ratios.
@@ -76,7 +76,7 @@ struct GroupData {
 pub fn page(sweep: &Sweep, results: &Results<'_>, text: &str, origin: &Origin) -> String {
     let data = data(sweep, results);
     let groups = results.groups.iter();
-    let rows: Vec<Vec<String>> = groups.map(|group| row(results, group)).collect();
+    let rows = groups.map(|group| row(results, group));
     let first = results.plan.points.first();
     let path = first.map(|point| describe(&point.scenario.path));
     let page = Page {
@@ -85,10 +85,9 @@ pub fn page(sweep: &Sweep, results: &Results<'_>, text: &str, origin: &Origin) -
         body: Body {
             runs: results.plan.runs.len(),
             missing: missing(results),
-            table: TableHtml {
+            table: Table {
                 id: "flows",
-                headings: &headings(results),
-                rows: &rows,
+                ..Table::new(headings(results), rows)
             },
         },
         facts: &[
