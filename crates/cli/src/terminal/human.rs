@@ -4,21 +4,17 @@ use units::{Bytes, Duration, Rate};
 
 /// `18.6 Mbit/s`.
 pub fn rate(rate: Rate) -> String {
-    let units = ["bit/s", "kbit/s", "Mbit/s", "Gbit/s", "Tbit/s"];
-    scaled(rate.bits_per_sec(), &units)
+    report::bits_per_sec(rate.bits_per_sec() as f64)
 }
 
 /// `8.39 MB`.
 pub fn bytes(bytes: Bytes) -> String {
-    scaled(bytes.get(), &["B", "kB", "MB", "GB", "TB"])
+    report::size(bytes)
 }
 
 /// `41.2 ms`, `3.62 s`.
 pub fn duration(span: Duration) -> String {
-    match span.as_millis_f64() {
-        ms if ms < 1000.0 => format!("{} ms", three_digits(ms)),
-        ms => format!("{} s", three_digits(ms / 1000.0)),
-    }
+    report::span(span.as_millis_f64())
 }
 
 /// `9 s`, `2:05`, `1:02:05`: whole seconds, for a time that is only estimated.
@@ -37,30 +33,6 @@ pub fn rest(taken: std::time::Duration, share: f64) -> Option<String> {
     let rest = taken.as_secs_f64() * (1.0 - share) / share;
     let rest = std::time::Duration::try_from_secs_f64(rest).ok()?;
     (share > 0.001).then(|| time_left(rest.into()))
-}
-
-fn scaled(value: u64, units: &[&str]) -> String {
-    let (mut value, mut units) = (value as f64, units);
-    if value < 1000.0 {
-        return format!("{value} {}", units.first().unwrap_or(&""));
-    }
-    // 999.5 and more would be rounded to four digits.
-    while let [_, larger @ ..] = units
-        && value >= 999.5
-        && !larger.is_empty()
-    {
-        value /= 1000.0;
-        units = larger;
-    }
-    format!("{} {}", three_digits(value), units.first().unwrap_or(&""))
-}
-
-fn three_digits(value: f64) -> String {
-    match value {
-        v if v < 9.995 => format!("{v:.2}"),
-        v if v < 99.95 => format!("{v:.1}"),
-        v => format!("{v:.0}"),
-    }
 }
 
 #[cfg(test)]
