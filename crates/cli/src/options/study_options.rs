@@ -11,7 +11,7 @@ use crate::files::program;
 use crate::options::engines::Engines;
 use crate::options::usage;
 use crate::terminal::output;
-use crate::terminal::sweep_bar::SweepBar;
+use crate::terminal::work_bar::WorkBar;
 
 /// How studies are run.
 #[derive(Debug, Args)]
@@ -49,9 +49,10 @@ impl StudyOptions {
 
     /// How much of each study is run.
     pub fn length(&self) -> Length {
-        match self.quick {
-            true => Length::Quick,
-            false => Length::Whole,
+        if self.quick {
+            Length::Quick
+        } else {
+            Length::Whole
         }
     }
 
@@ -66,14 +67,11 @@ impl StudyOptions {
             return;
         }
         if !self.quiet {
-            output::note(format_args!(
-                "engine {}: {}",
-                batch.engine,
-                report::count(batch.len() as u64, "run")
-            ));
+            let runs = report::count(batch.len() as u64, "run");
+            output::note(format_args!("engine {}: {runs}", batch.engine));
         }
         let all: Vec<usize> = (0..batch.len()).collect();
-        let bar = SweepBar::new(&batch.plan, batch.engine, &all, self.quiet);
+        let bar = WorkBar::of_runs(&batch.plan, batch.engine, &all, self.quiet);
         let jobs = program::jobs(self.jobs, batch.engine);
         batch.run(jobs, &|event| bar.show(&event), cancel, done);
     }
