@@ -130,10 +130,12 @@ impl Controller for AnyController {
         each!(self, controller => controller.on_idle_restart(now));
     }
 
+    #[inline]
     fn on_packet_sent(&mut self, sent: &Sent) {
         each!(self, controller => controller.on_packet_sent(sent));
     }
 
+    #[inline]
     fn on_packet_lost(&mut self, lost: &Lost) {
         each!(self, controller => controller.on_packet_lost(lost));
     }
@@ -142,6 +144,7 @@ impl Controller for AnyController {
         each!(self, controller => controller.on_recovery(now, recovery, inflight));
     }
 
+    #[inline]
     fn on_ack(&mut self, ack: &Ack) {
         each!(self, controller => controller.on_ack(ack));
     }
@@ -158,30 +161,37 @@ impl Controller for AnyController {
         each!(self, controller => controller.on_mtu_change(mss));
     }
 
+    #[inline]
     fn cwnd(&self) -> Bytes {
         each!(self, controller => controller.cwnd())
     }
 
+    #[inline]
     fn pacing_rate(&self) -> Rate {
         each!(self, controller => controller.pacing_rate())
     }
 
+    #[inline]
     fn send_quantum(&self) -> Bytes {
         each!(self, controller => controller.send_quantum())
     }
 
+    #[inline]
     fn wants_prr(&self) -> bool {
         each!(self, controller => controller.wants_prr())
     }
 
+    #[inline]
     fn needs_pacing(&self) -> bool {
         each!(self, controller => controller.needs_pacing())
     }
 
+    #[inline]
     fn responds_to_ecn(&self) -> bool {
         each!(self, controller => controller.responds_to_ecn())
     }
 
+    #[inline]
     fn snapshot(&self) -> Snapshot {
         each!(self, controller => controller.snapshot())
     }

@@ -194,6 +194,7 @@ impl Sampler {
     ///
     /// A packet is to be reported once. Should it be reported again, the count of delivered bytes still never exceeds
     /// that of sent ones.
+    #[inline]
     pub fn on_packet_acked(&mut self, now: Time, packet: &PacketState) {
         self.delivered = (self.delivered + packet.bytes).min(self.sent);
         self.delivered_time = now;

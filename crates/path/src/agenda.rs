@@ -53,6 +53,7 @@ impl Agenda {
     }
 
     /// When `index` is due; [`Time::MAX`] if it is not.
+    #[inline]
     pub fn get(&self, index: usize) -> Time {
         let node = self
             .levels
@@ -62,6 +63,7 @@ impl Agenda {
     }
 
     /// `index` is now due at `at`; [`Time::MAX`] for never.
+    #[inline]
     pub fn set(&mut self, index: usize, at: Time) {
         self.note_first(index, at);
         let (mut index, mut at) = (index, at);
@@ -81,6 +83,7 @@ impl Agenda {
     }
 
     /// `index` will be due at `at`, which may make it the first, or another.
+    #[inline]
     fn note_first(&mut self, index: usize, at: Time) {
         if at < self.earliest {
             self.first = Some(index);
@@ -92,11 +95,13 @@ impl Agenda {
     }
 
     /// The earliest time; [`Time::MAX`] if nothing is due.
+    #[inline]
     pub fn next_at(&self) -> Time {
         self.earliest
     }
 
     /// The index that is due first.
+    #[inline]
     pub fn first(&mut self) -> Option<usize> {
         if self.earliest == Time::MAX {
             return None;

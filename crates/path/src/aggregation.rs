@@ -1,8 +1,6 @@
 //! Aggregation: packets held and released together.
 
-use units::{Duration, Time};
-
-use crate::config::ConfigError;
+use units::{ConfigError, Duration, Time};
 
 /// Packets are held until the next whole multiple of the interval (counted from [`Time::ZERO`]) and released together,
 /// in their order: the slotted medium of a cellular or cable uplink, or the frame aggregation of Wi-Fi.

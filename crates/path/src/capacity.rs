@@ -1,8 +1,7 @@
 //! The bottleneck: when a packet's last bit is through.
 
-use units::{Bytes, Duration, Rate, Time};
+use units::{Bytes, ConfigError, Duration, Rate, Time};
 
-use crate::config::ConfigError;
 use crate::demand::{Cell, Demand};
 use crate::trace::{Opportunities, Trace};
 

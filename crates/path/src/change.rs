@@ -1,8 +1,6 @@
 //! Changes of a link at given times.
 
-use units::{Duration, Rate, Time};
-
-use crate::config::ConfigError;
+use units::{ConfigError, Duration, Rate, Time};
 
 /// At a point in time, the link gets another rate, another delay, or both.
 ///

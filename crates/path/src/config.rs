@@ -26,10 +26,7 @@
 //! | `duplicate = "0.1%"` | data: [`LinkConfig::duplicate`] |
 //! | `[[path.change]] at, rate, rtt` | data: [`LinkConfig::changes`] with `rate` and half the `rtt`; ACKs: with the other half |
 
-use std::borrow::Cow;
-use std::fmt;
-
-use units::{Bytes, Duration, Ratio};
+use units::{Bytes, ConfigError, Duration, Ratio};
 
 use crate::aggregation::Aggregation;
 use crate::capacity::Capacity;
@@ -112,51 +109,6 @@ impl Buffer {
         }
     }
 }
-
-/// A value that makes no sense.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ConfigError {
-    field: Cow<'static, str>,
-    problem: Cow<'static, str>,
-}
-
-impl ConfigError {
-    pub(crate) fn new(
-        field: impl Into<Cow<'static, str>>,
-        problem: impl Into<Cow<'static, str>>,
-    ) -> ConfigError {
-        ConfigError {
-            field: field.into(),
-            problem: problem.into(),
-        }
-    }
-
-    /// The field, by the name of its key in a scenario: `rate`, `loss.p`, `change[2].at`.
-    pub fn field(&self) -> &str {
-        &self.field
-    }
-
-    /// What is wrong with it, and the fix: the rest of a sentence that starts with the field.
-    pub fn problem(&self) -> &str {
-        &self.problem
-    }
-
-    /// The same error of the reverse direction.
-    pub(crate) fn of_reverse(self) -> ConfigError {
-        ConfigError {
-            field: format!("reverse.{}", self.field).into(),
-            ..self
-        }
-    }
-}
-
-impl fmt::Display for ConfigError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}", self.field, self.problem)
-    }
-}
-
-impl std::error::Error for ConfigError {}
 
 /// Checks that a share of packets is one.
 pub(crate) fn share(field: &'static str, share: Ratio) -> Result<(), ConfigError> {

@@ -1,9 +1,8 @@
 //! Demand: a cell that grants a subscriber a rate for what waits for it.
 
-use units::{Bytes, Duration, Rate, Time};
+use units::{Bytes, ConfigError, Duration, Rate, Time};
 
 use crate::capacity::{Capacity, Line};
-use crate::config::ConfigError;
 
 /// A cell that grants a subscriber more rate when more of its packets wait ("Cellular systems adapt per-subscriber
 /// bandwidth based partly on a demand estimate that uses the queue of packets destined for the subscriber", BBR paper, on

@@ -2,12 +2,12 @@
 
 use std::vec;
 
-use units::{Bytes, Duration, Ratio, Time};
+use units::{Bytes, ConfigError, Duration, Ratio, Time};
 
 use crate::aggregation::Aggregation;
 use crate::capacity::Pace;
 use crate::change::Change;
-use crate::config::{ConfigError, LinkConfig};
+use crate::config::LinkConfig;
 use crate::counters::Counters;
 use crate::flight::Flight;
 use crate::jitter::JitterProcess;

@@ -1,8 +1,8 @@
 //! Random loss: independent, or in bursts.
 
-use units::Ratio;
+use units::{ConfigError, Ratio};
 
-use crate::config::{ConfigError, share};
+use crate::config::share;
 use crate::random::{Stream, Streams};
 
 /// Which packets are lost at random, independently of the load.

@@ -1,8 +1,8 @@
 //! A round trip: data one way, acknowledgements the other.
 
-use units::Duration;
+use units::{ConfigError, Duration};
 
-use crate::config::{ConfigError, LinkConfig};
+use crate::config::LinkConfig;
 use crate::link::Link;
 use crate::random::Streams;
 
@@ -41,7 +41,7 @@ impl<P: Clone> Path<P> {
         Ok(Path {
             forward: Link::new(config.forward, seed)?,
             reverse: Link::with_streams(config.reverse, Streams::far(seed))
-                .map_err(ConfigError::of_reverse)?,
+                .map_err(|error| error.within("reverse"))?,
         })
     }
 

@@ -1,8 +1,8 @@
 //! A token-bucket policer: drops what exceeds a rate, and delays nothing.
 
-use units::{Bytes, Duration, Rate, Time};
+use units::{Bytes, ConfigError, Duration, Rate, Time};
 
-use crate::config::{ConfigError, MTU};
+use crate::config::MTU;
 
 /// A token bucket that is full at the start. In any span t, at most `burst` + `rate` × t bytes pass. The rest is
 /// dropped.

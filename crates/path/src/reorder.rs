@@ -1,8 +1,8 @@
 //! Reordering: some packets are held back while others pass them.
 
-use units::{Duration, Ratio};
+use units::{ConfigError, Duration, Ratio};
 
-use crate::config::{ConfigError, share};
+use crate::config::share;
 use crate::random::{Stream, Streams};
 
 /// A share of the packets takes a detour: each is delayed by a fixed span on top of everything else, and those that

@@ -155,6 +155,7 @@ impl<C: Controller> Connection<C> {
     }
 }
 
+#[inline]
 fn earlier(one: Option<Time>, other: Option<Time>) -> Option<Time> {
     match (one, other) {
         (Some(one), Some(other)) => Some(one.min(other)),

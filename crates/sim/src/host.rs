@@ -25,6 +25,7 @@ impl Host {
     }
 
     /// The next burst that leaves the scheduler now: the network card takes one at a time.
+    #[inline]
     pub(crate) fn release(&mut self, now: Time) -> Option<Burst> {
         if self.transmitting.is_some() {
             return None;
@@ -37,11 +38,13 @@ impl Host {
     }
 
     /// Whether a released burst departs at once, because the network card takes no time.
+    #[inline]
     pub(crate) fn is_immediate(&self) -> bool {
         !self.has_nic
     }
 
     /// A packet has left the network card; gives the burst of which it was the last one.
+    #[inline]
     pub(crate) fn on_packet_out(&mut self) -> Option<Burst> {
         let (burst, left) = self.transmitting.as_mut()?;
         *left = left.saturating_sub(1);
@@ -53,6 +56,7 @@ impl Host {
     }
 
     /// When [`Host::release`] is next worth a call; [`Time::MAX`] if that takes another event first.
+    #[inline]
     pub(crate) fn next_release(&self) -> Time {
         match self.transmitting {
             Some(_) => Time::MAX,

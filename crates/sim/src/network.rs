@@ -80,10 +80,8 @@ impl Network {
                 capacity: Capacity::Rate(rate),
                 ..LinkConfig::default()
             };
-            network.add(card, 0, Some(host)).map_err(|error| {
-                let place = format!("hosts[{host}].nic");
-                ConfigError::new(place, error.problem().to_owned())
-            })?;
+            let added = network.add(card, 0, Some(host));
+            added.map_err(|error| error.of(format!("hosts[{host}].nic")))?;
         }
         Ok(network)
     }
@@ -102,10 +100,7 @@ impl Network {
                 .any(|change| change.delay.is_some_and(Duration::is_zero));
         self.takes_time
             .push(is_delayed || config.capacity != Capacity::Unlimited);
-        let link = Link::new(config, seed).map_err(|error| {
-            ConfigError::new(error.field().to_owned(), error.problem().to_owned())
-        })?;
-        self.links.push(link);
+        self.links.push(Link::new(config, seed)?);
         self.nic_of.push(nic_of);
         self.agenda.grow(self.links.len());
         Ok(self.links.len() - 1)
@@ -162,14 +157,14 @@ impl Network {
             delay,
             ..LinkConfig::default()
         };
-        let link = self
-            .add(config, 0, None)
-            .map_err(|error| ConfigError::new("access", error.problem().to_owned()))?;
+        let link = self.add(config, 0, None);
+        let link = link.map_err(|error| error.of("access"))?;
         self.delays.insert(delay, link);
         Ok(link)
     }
 
     /// Segments of one connection set out together, all with the same ECN field.
+    #[inline]
     pub(crate) fn send(
         &mut self,
         now: Time,
@@ -214,22 +209,26 @@ impl Network {
     }
 
     /// When something next comes out of a link, or may.
+    #[inline]
     pub(crate) fn next_at(&self) -> Time {
         self.agenda.next_at()
     }
 
     /// The link that [`Network::next_at`] is about.
+    #[inline]
     pub(crate) fn next(&mut self) -> Option<usize> {
         self.agenda.first()
     }
 
     /// What comes out of `link` next, unless something overtakes it.
+    #[inline]
     pub(crate) fn upcoming(&self, link: usize) -> Option<&Packet> {
         self.links.get(link)?.upcoming()
     }
 
     /// What next comes out of the link `from` at `now`; to be called until there is nothing. Packets that have further
     /// links before them enter the next one.
+    #[inline]
     pub(crate) fn receive(&mut self, now: Time, from: usize) -> Option<Out> {
         loop {
             let link = self.links.get_mut(from)?;
@@ -260,6 +259,7 @@ impl Network {
 }
 
 /// When a link is to be asked for packets.
+#[inline]
 fn next_event(link: &Link<Packet>) -> Time {
     link.next_event().unwrap_or(Time::MAX)
 }

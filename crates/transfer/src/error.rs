@@ -149,7 +149,7 @@ pub enum Refusal {
         name: String,
     },
     /// No files, or too many.
-    #[error("the receiver refuses {files} files in one transfer")]
+    #[error("the receiver refuses {files} files in one transfer, which has 1 to {max}", max = super::wire::MAX_FILES)]
     Count {
         /// How many.
         files: u64,
@@ -230,7 +230,10 @@ pub enum Refusal {
         path: String,
     },
     /// A size, or holes, that no file has.
-    #[error("the receiver refuses the size of {name:?}")]
+    #[error(
+        "the receiver refuses {name:?}: a file has at most {} TiB, and its holes lie within it",
+        super::wire::MAX_SIZE >> 40
+    )]
     Size {
         /// The file.
         name: String,

@@ -63,6 +63,8 @@ mod connect;
 mod disk;
 mod error;
 mod folders;
+#[cfg(any(test, fuzzing))]
+pub mod fuzz;
 mod guests;
 mod intake;
 mod journal;

@@ -111,9 +111,10 @@ pub fn resumed(held: &[Held], place: usize, file: &Offered) -> u64 {
 }
 
 fn batched(file: &Offered) -> usize {
-    match file.is_directory() {
-        true => 0,
-        false => HASH + file.size as usize,
+    if file.is_directory() {
+        0
+    } else {
+        HASH + file.size as usize
     }
 }
 
@@ -130,24 +131,27 @@ impl Iterator for Plan {
                 }
             }
             let file = self.file as u32;
-            let state = self.state(self.file);
-            if !matches!(state, Some(State::Complete { .. })) {
-                let is_there = |index: u64| {
-                    offered.holes.contains(index)
-                        || matches!(state, Some(State::Part { blocks, .. }) if blocks.contains(index))
-                };
-                let blocks = tree::blocks(offered.size);
-                let missing = (self.block..blocks).find(|index| !is_there(*index));
-                if let Some(index) = missing {
-                    self.block = index + 1;
-                    return Some(Step::Block { file, index });
+            let held = match self.state(self.file) {
+                Some(State::Complete { .. }) => {
+                    self.file += 1;
+                    continue;
                 }
-                self.file += 1;
-                self.block = 0;
-                return Some(Step::Root { file });
+                Some(State::Part { blocks, .. }) => Some(blocks),
+                None => None,
+            };
+            // Range by range: a file may have more blocks in holes than anybody could count.
+            let there = || [Some(&offered.holes), held].into_iter().flatten();
+            let mut index = self.block;
+            while let Some(end) = there().find_map(|blocks| blocks.end_of(index)) {
+                index = end;
+            }
+            if index < tree::blocks(offered.size) {
+                self.block = index + 1;
+                return Some(Step::Block { file, index });
             }
             self.file += 1;
             self.block = 0;
+            return Some(Step::Root { file });
         }
     }
 }
@@ -155,7 +159,7 @@ impl Iterator for Plan {
 #[cfg(test)]
 mod tests {
     use super::super::ranges::Ranges;
-    use super::super::wire::Kind;
+    use super::super::wire::{Kind, MAX_SIZE};
     use super::*;
 
     fn file(size: u64) -> Offered {
@@ -225,6 +229,23 @@ mod tests {
         );
         let all = (0..6).map(complete).collect();
         assert_eq!(plan(files, all), []);
+    }
+
+    /// Before, each of its blocks was looked at: a sender could keep a receiver busy for years.
+    #[test]
+    fn a_hole_of_any_size_is_passed_over_at_once() {
+        let size = u64::MAX;
+        let mut files = vec![file(size)];
+        assert!(files[0].holes.push(0, tree::blocks(size) - 1));
+        let index = tree::blocks(size) - 1;
+        let expected = [Step::Block { file: 0, index }, Step::Root { file: 0 }];
+        assert_eq!(plan(files.clone(), Vec::new()), expected);
+        assert!(files[0].check().is_err());
+        files[0] = Offered {
+            holes: Ranges::default(),
+            ..file(MAX_SIZE)
+        };
+        assert_eq!(files[0].check(), Ok(()));
     }
 
     #[test]

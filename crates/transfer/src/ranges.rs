@@ -80,11 +80,14 @@ impl Ranges {
 
     /// Whether block `index` is among them.
     pub fn contains(&self, index: u64) -> bool {
+        self.end_of(index).is_some()
+    }
+
+    /// The block behind the range that holds block `index`, if one does.
+    pub fn end_of(&self, index: u64) -> Option<u64> {
         let before = self.0.partition_point(|range| range.start <= index);
-        before
-            .checked_sub(1)
-            .and_then(|at| self.0.get(at))
-            .is_some_and(|range| index - range.start < range.count)
+        let range = self.0.get(before.checked_sub(1)?)?;
+        (index - range.start < range.count).then(|| range.start.saturating_add(range.count))
     }
 
     /// The ranges, as the index of the first block and of the one behind the last.

@@ -13,7 +13,7 @@ use super::reader::{self, Piece};
 use super::source::Sources;
 use super::ticket::Ticket;
 use super::wire::{
-    self, Answer, Held, MAX_OFFER, MAX_REPLY, Offer, Progress, Reply, State, WireError,
+    self, Answer, Held, MAX_OFFER, MAX_REPLY, Offer, Offered, Progress, Reply, State, WireError,
 };
 use super::{Event, FAREWELL, QUEUE, Status, Transferred, Watch};
 
@@ -41,7 +41,7 @@ pub(super) async fn converse(
         Answer::Accepted(held) => held.into(),
         Answer::Refused(refusal) => return Err(refusal.into()),
     };
-    let begun = begun(&sources, &held)?;
+    let begun = begun(&sources.offered, &held)?;
     watch(Event::Begun(&Status::of(&sources.offered, &begun)));
 
     let end = Progress {
@@ -72,14 +72,11 @@ pub(super) async fn converse(
 }
 
 /// How far the receiver has come before, if what it says of the files makes sense.
-fn begun(sources: &Sources, held: &[Held]) -> Result<Progress, Error> {
+pub(super) fn begun(files: &[Offered], held: &[Held]) -> Result<Progress, Error> {
     let mut begun = Progress::default();
     let mut next = 0;
     for Held { file, state } in held {
-        let offered = sources
-            .offered
-            .get(*file as usize)
-            .ok_or(WireError::Sense)?;
+        let offered = files.get(*file as usize).ok_or(WireError::Sense)?;
         if *file < next || offered.is_directory() {
             return Err(WireError::Sense.into());
         }

@@ -192,7 +192,7 @@ impl FromStr for Ticket {
 }
 
 /// The ticket in `content`, which must hold it exactly.
-fn decode(content: &[u8]) -> Option<Ticket> {
+pub(super) fn decode(content: &[u8]) -> Option<Ticket> {
     let (&count, mut rest) = content.split_first()?;
     if count == 0 || usize::from(count) > MAX_ADDRESSES {
         return None;
@@ -253,20 +253,6 @@ mod tests {
         #[test]
         fn round_trip(ticket in tickets()) {
             prop_assert_eq!(format!(" {ticket}\n").parse(), Ok(ticket));
-        }
-
-        #[test]
-        fn any_text_is_answered(text in "\\PC*", tail in "[a-z2-7]{0,300}") {
-            prop_assert!(text.parse::<Ticket>().is_err());
-            let ticket = format!("fp1{tail}");
-            prop_assert!(ticket.parse::<Ticket>().is_err());
-        }
-
-        #[test]
-        fn any_content_is_answered(content in prop::collection::vec(any::<u8>(), 0..300)) {
-            if let Some(ticket) = decode(&content) {
-                prop_assert_eq!(ticket.to_string().parse(), Ok(ticket));
-            }
         }
 
         #[test]

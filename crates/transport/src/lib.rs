@@ -3,12 +3,11 @@
 
 pub mod app;
 pub mod burst;
-mod error;
 pub mod receiver;
 pub mod scheduler;
 pub mod segment;
 pub mod sender;
 
-pub use error::ConfigError;
+pub use units::ConfigError;
 
 pub use congestion::{Bytes, Duration, Rate, Ratio, Time};

@@ -5,13 +5,25 @@ use core::iter::Sum;
 use core::ops::{Add, AddAssign, Mul, Sub, SubAssign};
 use core::str::FromStr;
 
-use crate::parse::{ParseError, Unit, decimal};
+use crate::text::{self, ParseError, Unit, decimal};
 
 /// A number of bytes. Addition and subtraction saturate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Bytes(u64);
 
 impl Bytes {
+    /// The units of sizes as text: bytes, powers of 1000, and powers of 1024.
+    pub const UNITS: &[Unit] = &[
+        ("b", 1),
+        ("kb", 1_000),
+        ("mb", 1_000_000),
+        ("gb", 1_000_000_000),
+        ("tb", 1_000_000_000_000),
+        ("kib", 1 << 10),
+        ("mib", 1 << 20),
+        ("gib", 1 << 30),
+        ("tib", 1 << 40),
+    ];
     /// No bytes.
     pub const ZERO: Bytes = Bytes(0);
     /// More than fits anywhere.
@@ -73,34 +85,17 @@ impl Sum for Bytes {
     }
 }
 
-const BYTE_UNITS: &[Unit] = &[
-    ("b", 1),
-    ("kb", 1_000),
-    ("mb", 1_000_000),
-    ("gb", 1_000_000_000),
-    ("tb", 1_000_000_000_000),
-    ("kib", 1 << 10),
-    ("mib", 1 << 20),
-    ("gib", 1 << 30),
-    ("tib", 1 << 40),
-];
-
 impl FromStr for Bytes {
     type Err = ParseError;
     /// Parses a number with one of the units `b`, `kb`, `mb`, `gb`, `tb` (powers of 1000), `kib`, `mib`, `gib`, `tib`
     /// (powers of 1024): `250kb`, `8mib`. A bare `0` needs no unit.
     fn from_str(text: &str) -> Result<Bytes, ParseError> {
-        decimal(text, BYTE_UNITS, "a size such as 250kb or 8mib").map(Bytes)
+        decimal(text, Bytes::UNITS, "a size such as 250kb or 8mib").map(Bytes)
     }
 }
 
 impl fmt::Display for Bytes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            n if n >= 1_000_000_000 => write!(f, "{}gb", n as f64 / 1e9),
-            n if n >= 1_000_000 => write!(f, "{}mb", n as f64 / 1e6),
-            n if n >= 1_000 => write!(f, "{}kb", n as f64 / 1e3),
-            n => write!(f, "{n}b"),
-        }
+        text::write(f, self.0, &Bytes::UNITS[..4])
     }
 }

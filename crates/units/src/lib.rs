@@ -2,18 +2,43 @@
 //!
 //! All arithmetic is on integers and saturates by design: a controller that is fed nonsense computes an extreme value,
 //! never a wrapped one. Rates are bits per second at the surface (as `tc` and people say them) and bytes per second
-//! inside. `FromStr` and `Display` speak `tc`'s language: `20mbit`, `40ms`, `250kb`, `1%`.
+//! inside. `FromStr` and `Display` speak `tc`'s language: `20mbit`, `40ms`, `250kb`, `1%`. What is printed parses back
+//! to the same value.
+//!
+//! ```
+//! use units::{Bytes, Duration, Rate, Ratio};
+//!
+//! let rate: Rate = "20mbit".parse()?;
+//! let rtt: Duration = "40ms".parse()?;
+//! let bdp = rate.bytes_in(rtt);
+//! assert_eq!(bdp, Bytes::new(100_000));
+//! assert_eq!(bdp.to_string(), "100kb");
+//!
+//! let gain: Ratio = "125%".parse()?;
+//! assert_eq!(rate.scale(gain).to_string(), "25mbit");
+//!
+//! let error = "20mb".parse::<Rate>().unwrap_err();
+//! assert_eq!(
+//!     error.to_string(),
+//!     "expected a rate such as 20mbit or 1.5gbit; units: bit kbit mbit gbit tbit"
+//! );
+//! # Ok::<(), units::ParseError>(())
+//! ```
 
 #![no_std]
 
+extern crate alloc;
+
 mod bytes;
-mod parse;
+mod config;
 mod rate;
 mod ratio;
+mod text;
 mod time;
 
 pub use bytes::Bytes;
-pub use parse::ParseError;
+pub use config::ConfigError;
 pub use rate::Rate;
 pub use ratio::Ratio;
+pub use text::{ParseError, Unit};
 pub use time::{Duration, Time};

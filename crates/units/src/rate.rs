@@ -3,7 +3,7 @@
 use core::fmt;
 use core::str::FromStr;
 
-use crate::parse::{ParseError, Unit, decimal};
+use crate::text::{self, ParseError, Unit, decimal};
 use crate::{Bytes, Duration, Ratio};
 
 const NANOS_PER_SEC: u128 = 1_000_000_000;
@@ -13,6 +13,14 @@ const NANOS_PER_SEC: u128 = 1_000_000_000;
 pub struct Rate(u64);
 
 impl Rate {
+    /// The units of rates as text: bits per second, and powers of 1000 of them.
+    pub const UNITS: &[Unit] = &[
+        ("bit", 1),
+        ("kbit", 1_000),
+        ("mbit", 1_000_000),
+        ("gbit", 1_000_000_000),
+        ("tbit", 1_000_000_000_000),
+    ];
     /// Nothing moves.
     pub const ZERO: Rate = Rate(0);
     /// Faster than any link.
@@ -39,6 +47,7 @@ impl Rate {
     }
 
     /// The rate at which `bytes` pass in `span`, rounded down; [`Rate::MAX`] for bytes in no time, zero for none.
+    #[inline]
     pub fn from_transfer(bytes: Bytes, span: Duration) -> Rate {
         if bytes.is_zero() {
             return Rate::ZERO;
@@ -56,6 +65,7 @@ impl Rate {
     }
 
     /// The bytes that pass in `span`, rounded down: with an RTT, the bandwidth-delay product.
+    #[inline]
     pub fn bytes_in(self, span: Duration) -> Bytes {
         if let Some(product) = self.0.checked_mul(span.as_nanos()) {
             return Bytes::new(product / NANOS_PER_SEC as u64);
@@ -66,6 +76,7 @@ impl Rate {
     }
 
     /// The time that `bytes` take, rounded up; [`Duration::MAX`] at rate zero, unless there is nothing to send.
+    #[inline]
     pub fn time_for(self, bytes: Bytes) -> Duration {
         if bytes.is_zero() {
             return Duration::ZERO;
@@ -81,6 +92,7 @@ impl Rate {
     }
 
     /// The rate times an exact ratio, rounded down.
+    #[inline]
     pub fn scale(self, by: Ratio) -> Rate {
         Rate(by.of(self.0))
     }
@@ -95,29 +107,16 @@ fn saturate(value: u128) -> u64 {
     u64::try_from(value).unwrap_or(u64::MAX)
 }
 
-const RATE_UNITS: &[Unit] = &[
-    ("bit", 1),
-    ("kbit", 1_000),
-    ("mbit", 1_000_000),
-    ("gbit", 1_000_000_000),
-    ("tbit", 1_000_000_000_000),
-];
-
 impl FromStr for Rate {
     type Err = ParseError;
     /// Parses a number with one of `tc`'s units `bit`, `kbit`, `mbit`, `gbit`, `tbit` (bits per second, powers of 1000).
     fn from_str(text: &str) -> Result<Rate, ParseError> {
-        decimal(text, RATE_UNITS, "a rate such as 20mbit or 1.5gbit").map(Rate::from_bits_per_sec)
+        decimal(text, Rate::UNITS, "a rate such as 20mbit or 1.5gbit").map(Rate::from_bits_per_sec)
     }
 }
 
 impl fmt::Display for Rate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.bits_per_sec() {
-            n if n >= 1_000_000_000 => write!(f, "{}gbit", n as f64 / 1e9),
-            n if n >= 1_000_000 => write!(f, "{}mbit", n as f64 / 1e6),
-            n if n >= 1_000 => write!(f, "{}kbit", n as f64 / 1e3),
-            n => write!(f, "{n}bit"),
-        }
+        text::write(f, self.bits_per_sec(), &Rate::UNITS[..4])
     }
 }

@@ -5,7 +5,7 @@ use core::fmt;
 use core::str::FromStr;
 
 use crate::Bytes;
-use crate::parse::{ParseError, Unit, decimal};
+use crate::text::{ParseError, Unit, decimal};
 
 /// An exact ratio of two integers, such as a pacing gain of 5/4 or a loss probability of 1/100.
 ///
@@ -17,6 +17,8 @@ pub struct Ratio {
 }
 
 impl Ratio {
+    /// The units of shares as text, as so many parts of a billion: fine enough for any loss rate that a test can measure.
+    pub const UNITS: &[Unit] = &[("", PARTS as u64), ("%", PARTS as u64 / 100)];
     /// 1/1.
     pub const ONE: Ratio = Ratio::new(1, 1);
     /// 0/1.
@@ -41,6 +43,7 @@ impl Ratio {
     }
 
     /// `value` times this ratio, rounded down.
+    #[inline]
     pub const fn of(self, value: u64) -> u64 {
         if let Some(product) = value.checked_mul(self.numerator as u64) {
             return product / self.denominator as u64;
@@ -54,6 +57,7 @@ impl Ratio {
     }
 
     /// `bytes` times this ratio, rounded down.
+    #[inline]
     pub const fn of_bytes(self, bytes: Bytes) -> Bytes {
         Bytes::new(self.of(bytes.get()))
     }
@@ -93,19 +97,18 @@ impl Ord for Ratio {
     }
 }
 
-/// Ratios are parsed as multiples of one part in a billion, fine enough for any loss rate that a test can measure.
+/// Ratios are parsed as multiples of one part in a billion.
 const PARTS: u32 = 1_000_000_000;
-const RATIO_UNITS: &[Unit] = &[("", PARTS as u64), ("%", PARTS as u64 / 100)];
 
 impl FromStr for Ratio {
     type Err = ParseError;
     /// Parses a percentage (`1%`, `0.001%`) or a plain fraction (`0.01`), up to 4.29.
     fn from_str(text: &str) -> Result<Ratio, ParseError> {
         let expected = "a share such as 1% or 0.01";
-        let parts = decimal(text, RATIO_UNITS, expected)?;
+        let parts = decimal(text, Ratio::UNITS, expected)?;
         match u32::try_from(parts) {
             Ok(parts) => Ok(Ratio::new(parts, PARTS)),
-            Err(_) => Err(ParseError::too_large(expected, RATIO_UNITS)),
+            Err(_) => Err(ParseError::too_large(expected, Ratio::UNITS)),
         }
     }
 }

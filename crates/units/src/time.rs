@@ -5,7 +5,7 @@ use core::num::NonZeroU64;
 use core::ops::{Add, AddAssign, Div, Mul, Sub};
 use core::str::FromStr;
 
-use crate::parse::{ParseError, Unit, decimal};
+use crate::text::{self, ParseError, Unit, decimal};
 
 /// A point in time: nanoseconds since an epoch that the caller chooses (a connection's start, a simulation's zero).
 ///
@@ -73,6 +73,15 @@ impl Sub<Duration> for Time {
 pub struct Duration(u64);
 
 impl Duration {
+    /// The units of times as text, as so many nanoseconds.
+    pub const UNITS: &[Unit] = &[
+        ("ns", 1),
+        ("us", 1_000),
+        ("ms", 1_000_000),
+        ("s", 1_000_000_000),
+        ("min", 60_000_000_000),
+        ("h", 3_600_000_000_000),
+    ];
     /// No time at all.
     pub const ZERO: Duration = Duration(0);
     /// Longer than any wait.
@@ -158,32 +167,20 @@ impl From<Duration> for core::time::Duration {
     }
 }
 
-const DURATION_UNITS: &[Unit] = &[
-    ("ns", 1),
-    ("us", 1_000),
-    ("ms", 1_000_000),
-    ("s", 1_000_000_000),
-    ("min", 60_000_000_000),
-    ("h", 3_600_000_000_000),
-];
-
 impl FromStr for Duration {
     type Err = ParseError;
     /// Parses a number with one of the units `ns`, `us`, `ms`, `s`, `min`, `h`: `40ms`, `1.5s`. A bare `0` needs no unit.
     fn from_str(text: &str) -> Result<Duration, ParseError> {
-        decimal(text, DURATION_UNITS, "a time such as 40ms or 1.5s").map(Duration)
+        decimal(text, Duration::UNITS, "a time such as 40ms or 1.5s").map(Duration)
     }
 }
 
 impl fmt::Display for Duration {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            0 => f.write_str("0s"),
-            n if n % 1_000_000_000 == 0 => write!(f, "{}s", n / 1_000_000_000),
-            n if n >= 1_000_000_000 => write!(f, "{}s", n as f64 / 1e9),
-            n if n >= 1_000_000 => write!(f, "{}ms", n as f64 / 1e6),
-            n if n >= 1_000 => write!(f, "{}us", n as f64 / 1e3),
-            n => write!(f, "{n}ns"),
+        if self.is_zero() {
+            return f.write_str("0s");
         }
+        // Nobody writes 120s as 2min.
+        text::write(f, self.0, &Duration::UNITS[..4])
     }
 }

@@ -50,6 +50,8 @@ use path::Queued;
 pub use config::{Direction, Route, TunnelConfig, Way};
 pub use counters::{TunCounters, TunnelCounters, WayCounters};
 pub use error::TunnelError;
+#[cfg(any(test, fuzzing))]
+pub use frame::fuzz;
 
 use crate::clock::Clock;
 use crate::shown::Shown;

@@ -9,6 +9,8 @@ mod bbr_info;
 mod counters;
 mod dump;
 mod filter;
+#[cfg(any(test, fuzzing))]
+pub mod fuzz;
 mod memory;
 mod message;
 mod native;

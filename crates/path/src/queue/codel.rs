@@ -11,10 +11,10 @@
 //!              sojourn < target, or no more than an MTU waits
 //! ```
 
-use units::{Bytes, Duration, Time};
+use units::{Bytes, ConfigError, Duration, Time};
 
 use super::Room;
-use crate::config::{ConfigError, MTU};
+use crate::config::MTU;
 use crate::store::{List, Place, Store};
 
 /// CoDel's parameters (RFC 8289, section "Constants").

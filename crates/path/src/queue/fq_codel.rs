@@ -3,11 +3,11 @@
 
 use std::iter;
 
-use units::{Bytes, Time};
+use units::{Bytes, ConfigError, Time};
 
 use super::Room;
 use super::codel::{CoDel, Control, Line};
-use crate::config::{ConfigError, MTU};
+use crate::config::MTU;
 use crate::parcel::Parcel;
 use crate::random::Stream;
 use crate::store::{Place, Store};

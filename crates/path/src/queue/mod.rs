@@ -8,9 +8,8 @@ mod droptail;
 mod fq_codel;
 mod red;
 
-use units::{Bytes, Rate, Time};
+use units::{Bytes, ConfigError, Rate, Time};
 
-use crate::config::ConfigError;
 use crate::counters::Count;
 use crate::parcel::{Ecn, Parcel};
 use crate::random::Stream;
@@ -160,6 +159,7 @@ impl Queue {
     }
 
     /// The packet at `place` comes at `now`, and is kept or dropped.
+    #[inline]
     pub(crate) fn enqueue<P>(
         &mut self,
         store: &mut Store<P>,
@@ -181,6 +181,7 @@ impl Queue {
     }
 
     /// The bottleneck takes the next packet at `now`; none if nothing waits, or if all that waited is dropped.
+    #[inline]
     pub(crate) fn dequeue<P>(&mut self, store: &mut Store<P>, now: Time) -> Option<Taken> {
         let room = &mut self.room;
         let place = match &mut self.rule {

@@ -11,10 +11,10 @@
 //!             min       max                                   min    max        2 max
 //! ```
 
-use units::{Bytes, Duration, Rate, Ratio, Time};
+use units::{Bytes, ConfigError, Duration, Rate, Ratio, Time};
 
 use super::Room;
-use crate::config::{ConfigError, MTU, share};
+use crate::config::{MTU, share};
 use crate::random::Stream;
 use crate::store::{List, Place, Store};
 

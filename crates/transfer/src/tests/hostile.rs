@@ -211,7 +211,7 @@ async fn offers_that_make_no_sense() {
             client.prove(ticket).await;
             match client.offer(files).await {
                 Answer::Refused(
-                    Refusal::Count { .. } | Refusal::SameName { .. } | Refusal::NoSpace { .. },
+                    Refusal::Count { .. } | Refusal::SameName { .. } | Refusal::Size { .. },
                 ) => client.connection.close(code::REFUSED, b""),
                 other => panic!("{other:?}"),
             }

@@ -1,7 +1,7 @@
 //! What an application does, as plain data.
 
-use crate::error::ConfigError;
 use crate::{Bytes, Duration, Rate};
+use units::ConfigError;
 
 use super::random::Random;
 use super::sizes::Sizes;

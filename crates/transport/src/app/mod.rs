@@ -22,8 +22,8 @@ mod requests;
 mod sizes;
 mod video;
 
-use crate::error::ConfigError;
 use crate::{Bytes, Time};
+use units::ConfigError;
 
 pub use config::{Config, Connections, Pause, Poisson, RateLimited, Requests, Video};
 pub use objects::Transfer;
@@ -103,6 +103,7 @@ impl App {
     }
 
     /// When [`App::on_timer`], or [`App::poll_connection`], is next worth a call.
+    #[inline]
     pub fn next_timer(&self) -> Option<Time> {
         match &self.0 {
             Kind::Bulk | Kind::Transfer(_) => None,
@@ -137,6 +138,7 @@ impl App {
     }
 
     /// Bytes that the data's sender wants to write; [`Bytes::MAX`] of bulk data.
+    #[inline]
     pub fn data_waiting(&self) -> Bytes {
         match &self.0 {
             Kind::Bulk => Bytes::MAX,
@@ -145,6 +147,7 @@ impl App {
     }
 
     /// So many of them were taken.
+    #[inline]
     pub fn on_data_written(&mut self, bytes: Bytes) {
         if let Some(objects) = self.objects_mut() {
             objects.on_written(bytes);
@@ -199,6 +202,7 @@ impl App {
     }
 
     /// Whether everything has been written that ever will be, so that the sender may be told that this was all.
+    #[inline]
     pub fn is_finished(&self) -> bool {
         match &self.0 {
             Kind::Bulk | Kind::RateLimited(_) => false,

@@ -1,7 +1,7 @@
 //! How large objects are.
 
-use crate::error::ConfigError;
 use crate::{Bytes, Ratio};
+use units::ConfigError;
 
 use super::random::Random;
 

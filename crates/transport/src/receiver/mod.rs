@@ -89,6 +89,7 @@ impl Receiver {
     }
 
     /// When [`Receiver::on_timer`] is due: the ACK that was delayed or held back.
+    #[inline]
     pub fn next_timer(&self) -> Option<Time> {
         match (self.delayed.due(), self.compression.due()) {
             (Some(delayed), Some(held)) => Some(delayed.min(held)),

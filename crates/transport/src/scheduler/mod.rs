@@ -106,6 +106,7 @@ impl Scheduler {
     /// # Errors
     ///
     /// Gives it back when it is refused: it is lost, and must be counted as departed.
+    #[inline]
     pub fn enqueue(&mut self, now: Time, burst: Burst) -> Result<(), Burst> {
         match self {
             Scheduler::Fifo(fifo) => fifo.enqueue(burst),
@@ -114,6 +115,7 @@ impl Scheduler {
     }
 
     /// The next burst that may leave now, for a NIC that is free; `None` if there is none.
+    #[inline]
     pub fn dequeue(&mut self, now: Time) -> Option<Burst> {
         match self {
             Scheduler::Fifo(fifo) => fifo.dequeue(now),
@@ -123,6 +125,7 @@ impl Scheduler {
 
     /// When [`Scheduler::dequeue`] is next worth asking: exact after it has answered `None`, else it may be too early
     /// ([`Time::ZERO`]: at once). `None` if nothing waits.
+    #[inline]
     pub fn next_departure(&self) -> Option<Time> {
         match self {
             Scheduler::Fifo(fifo) => fifo.next_departure(),

@@ -23,12 +23,14 @@ pub struct Pacer {
 
 impl Pacer {
     /// When a burst that is made now may leave.
+    #[inline]
     pub fn departure(&self, now: Time) -> Time {
         self.next.max(now)
     }
 
     /// Accounts for a burst made now, of `bytes` of payload in `packets` packets, while the pacing rate is `rate`; zero
     /// and [`Rate::MAX`] pace nothing. Returns the burst's departure.
+    #[inline]
     pub fn on_burst(&mut self, now: Time, bytes: Bytes, packets: u32, rate: Rate) -> Time {
         let departure = self.departure(now);
         let lateness = departure.since(self.next);

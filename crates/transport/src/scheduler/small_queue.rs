@@ -17,6 +17,7 @@ const UNPACED_LIMIT: Bytes = Bytes::new(4 << 20);
 ///
 /// Linux doubles the limit for retransmissions (`tcp_xmit_retransmit_queue`), and holds nothing back of a connection of
 /// which at most one burst is unacknowledged.
+#[inline]
 pub fn small_queue_limit(pacing: Pacing, pacing_rate: Rate, burst: Bytes) -> Bytes {
     let limit = pacing_rate.bytes_in(QUEUE_TIME).max(burst * 2);
     match pacing {

@@ -49,6 +49,7 @@ impl Delivery {
         }
     }
 
+    #[inline]
     fn add(&mut self, packet: &Packet, recovery_end: u64) {
         self.bytes += packet.state.bytes;
         self.has_first_transmission |= !packet.is_repeated && packet.end() <= recovery_end;

@@ -39,6 +39,7 @@ impl Handshake {
     }
 
     /// When the SYN is to be repeated.
+    #[inline]
     pub fn deadline(&self) -> Option<Time> {
         match self {
             Handshake::SynSent { deadline, .. } => Some(*deadline),
@@ -71,6 +72,7 @@ impl Handshake {
         is_first
     }
 
+    #[inline]
     pub fn is_established(&self) -> bool {
         *self == Handshake::Established
     }

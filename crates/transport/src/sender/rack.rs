@@ -95,6 +95,7 @@ impl Rack {
     ///
     /// RFC 8985 sets its timer for the last of those packets, to have it fire once. Here it is the first: each loss is
     /// found as soon as it can be, and only the packets that are lost are ever looked at.
+    #[inline]
     pub fn next_overdue(
         &mut self,
         now: Time,
@@ -124,6 +125,7 @@ impl Rack {
     }
 
     /// When to look again without an ACK.
+    #[inline]
     pub fn deadline(&self) -> Option<Time> {
         self.deadline
     }

@@ -20,6 +20,7 @@ pub struct Rto {
 impl Rto {
     /// The timeout, backoff included. The floor is under the margin for variation, not under the sum (Linux
     /// `__tcp_set_rto`), so that it is always that much above the round-trip time.
+    #[inline]
     pub fn timeout(&self, rtt: &Rtt, config: &Config) -> Duration {
         let base = rtt.smoothed().map_or(INITIAL, |smoothed| {
             smoothed + rtt.margin().max(config.min_rto)
@@ -27,6 +28,7 @@ impl Rto {
         (base * (1 << self.backoff)).min(config.max_rto)
     }
 
+    #[inline]
     pub fn deadline(&self) -> Option<Time> {
         self.deadline
     }
@@ -37,6 +39,7 @@ impl Rto {
     }
 
     /// Starts anew from `from` on.
+    #[inline]
     pub fn restart(&mut self, from: Time, rtt: &Rtt, config: &Config) {
         self.deadline = Some(from + self.timeout(rtt, config));
     }

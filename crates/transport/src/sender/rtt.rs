@@ -16,6 +16,7 @@ pub struct Rtt {
 impl Rtt {
     /// Learns from an ACK at `now` the round-trip times of the newest and the oldest packet that it acknowledges: the
     /// one may be the least, the other counts for timers.
+    #[inline]
     pub fn update(&mut self, now: Time, newest: Duration, oldest: Duration) {
         let is_least =
             |(since, least): (Time, Duration)| newest <= least || now.since(since) > MIN_RTT_WINDOW;
@@ -26,16 +27,19 @@ impl Rtt {
     }
 
     /// The smoothed round-trip time; `None` before the first measurement.
+    #[inline]
     pub fn smoothed(&self) -> Option<Duration> {
         self.estimator.smoothed()
     }
 
     /// Four times the mean deviation.
+    #[inline]
     pub fn margin(&self) -> Duration {
         self.estimator.margin()
     }
 
     /// The least round-trip time; zero before the first measurement.
+    #[inline]
     pub fn min(&self) -> Duration {
         self.min.map_or(Duration::ZERO, |(_, least)| least)
     }

@@ -45,6 +45,7 @@ impl Stream {
     }
 
     /// What was written and never sent.
+    #[inline]
     pub fn unsent(&self) -> u64 {
         self.written - self.next
     }
@@ -64,6 +65,7 @@ impl Stream {
     }
 
     /// Appends as much as fits; gives that.
+    #[inline]
     pub fn write(&mut self, bytes: Bytes) -> Bytes {
         let space = Bytes::new(u64::MAX - self.written);
         let taken = if self.is_finished {
@@ -82,17 +84,20 @@ impl Stream {
     }
 
     /// Whether nothing more will be written and everything is acknowledged.
+    #[inline]
     pub fn is_done(&self) -> bool {
         self.is_finished && self.una == self.written
     }
 
     /// `bytes` of what waited are sent.
+    #[inline]
     pub fn send(&mut self, bytes: u64) {
         debug_assert!(bytes <= self.unsent());
         self.next += bytes.min(self.unsent());
     }
 
     /// Everything before `position` has arrived; gives whether that is news.
+    #[inline]
     pub fn acknowledge(&mut self, position: u64) -> bool {
         debug_assert!(position <= self.next);
         let is_progress = position > self.una;

@@ -29,6 +29,7 @@ struct Probe {
 impl Tlp {
     /// Lets a probe follow on silence after `from`, when data in flight is sent or acknowledged; but not on a probe, nor
     /// later than the retransmission timeout at `limit` (`TLP_calc_PTO`).
+    #[inline]
     pub fn arm(
         &mut self,
         from: Time,
@@ -55,6 +56,7 @@ impl Tlp {
         self.is_due = false;
     }
 
+    #[inline]
     pub fn deadline(&self) -> Option<Time> {
         self.deadline
     }

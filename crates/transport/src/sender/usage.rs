@@ -33,6 +33,7 @@ impl Limited {
     }
 
     /// From `now` on the limit is `by`; the time until then is the former one's.
+    #[inline]
     pub fn set(&mut self, now: Time, by: Limit, stats: &mut Stats) {
         let span = now.since(self.since);
         match self.by {

@@ -12,7 +12,7 @@ use super::layout::Layout;
 use super::virtio::VIRTIO;
 
 /// The first part of a frame: a packet of the usual size, or the headers of a large one and its first bytes.
-const HEAD: usize = 2 << 10;
+pub(super) const HEAD: usize = 2 << 10;
 
 /// The rest comes in parts of this size, so that a frame of a few segments does not take the room of the largest.
 const PART: usize = 8 << 10;

@@ -1,6 +1,8 @@
 //! Frames: what is read from a TUN device, and written to one.
 
 mod checksum;
+#[cfg(any(test, fuzzing))]
+pub mod fuzz;
 mod headers;
 mod layout;
 mod memory;

@@ -326,6 +326,20 @@ proptest! {
 }
 
 #[test]
+fn fuzzed_frames() {
+    let corpus = [(false, 1_000), (true, 250), (false, 10)].map(|(v6, payload)| {
+        let send = Send {
+            ip: Ip::new(v6, 2, 9),
+            tcp: TcpHeader::new(40_000, 443, 5, 512),
+            payload: vec![1; payload],
+            mss: 100,
+        };
+        send.frame()
+    });
+    fuzzing::run("emulator_frames", &corpus, super::fuzz::frames);
+}
+
+#[test]
 fn flows_and_codepoints_are_told_apart() {
     let mut device = Device::new();
     let mut layout = |port: u16, ecn: u8, v6: bool| {

@@ -92,6 +92,7 @@ impl Scoreboard {
         self.ring.prefetch();
     }
 
+    #[inline]
     pub fn get(&self, number: Number) -> Option<&Packet> {
         self.ring.get(number)
     }
@@ -108,6 +109,7 @@ impl Scoreboard {
     }
 
     /// The packet to be repeated next.
+    #[inline]
     pub fn next_lost(&self) -> Option<(Number, &Packet)> {
         let number = self.lost.front()?;
         Some((number, self.ring.get(number)?))
@@ -142,6 +144,7 @@ impl Scoreboard {
     }
 
     /// A packet that begins at `start`, behind all others, is sent for the first time.
+    #[inline]
     pub fn push(&mut self, start: u64, state: PacketState) {
         let number = self.ring.push(start, state);
         self.flight.push_back(&mut self.ring, number);
@@ -167,6 +170,7 @@ impl Scoreboard {
 
     /// Everything before `position` has arrived. `on_delivered` gets each packet of which that was not known; a packet of
     /// which only a part has arrived stays.
+    #[inline]
     pub fn acknowledge(&mut self, position: u64, mut on_delivered: impl FnMut(&Packet)) {
         while let Some(packet) = self.ring.front().filter(|packet| packet.end() <= position) {
             let was_known = packet.place == Place::Sacked;
@@ -183,6 +187,7 @@ impl Scoreboard {
 
     /// The packets that begin at `start` or later and end at `end` or before have arrived. `on_delivered` gets each of
     /// which that was not known, with its number. Nearly all packets have `mss` bytes.
+    #[inline]
     pub fn sack(
         &mut self,
         start: u64,
@@ -391,6 +396,7 @@ mod tests {
         (scoreboard, sampler)
     }
 
+    #[inline]
     fn sack(scoreboard: &mut Scoreboard, start: u64, end: u64) -> Vec<Number> {
         let mut news = Vec::new();
         scoreboard.sack(start, end, MSS, |number, _| news.push(number));

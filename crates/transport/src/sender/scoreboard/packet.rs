@@ -93,6 +93,7 @@ impl Ring {
         self.packets.len()
     }
 
+    #[inline]
     pub fn front(&self) -> Option<&Packet> {
         self.packets.front()
     }
@@ -102,17 +103,20 @@ impl Ring {
         self.packets.iter().take(2).for_each(prefetch);
     }
 
+    #[inline]
     pub fn get(&self, number: Number) -> Option<&Packet> {
         let index = number.checked_sub(self.first)?;
         self.packets.get(usize::try_from(index).ok()?)
     }
 
+    #[inline]
     pub fn get_mut(&mut self, number: Number) -> Option<&mut Packet> {
         let index = number.checked_sub(self.first)?;
         self.packets.get_mut(usize::try_from(index).ok()?)
     }
 
     /// Appends a packet in flight, listed nowhere yet; gives its number.
+    #[inline]
     pub fn push(&mut self, start: u64, state: PacketState) -> Number {
         let number = self.end();
         self.packets.push_back(Packet {
@@ -155,6 +159,7 @@ impl Ring {
     }
 
     /// The first packet that begins at `position` or later, when nearly all packets have `mss` bytes.
+    #[inline]
     pub fn at_or_after(&self, position: u64, mss: u64) -> Number {
         let Some(front) = self.packets.front() else {
             return self.first;

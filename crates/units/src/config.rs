@@ -1,9 +1,18 @@
 //! Configurations that make no sense.
 
-use std::borrow::Cow;
-use std::fmt;
+use alloc::borrow::Cow;
+use alloc::format;
+use core::fmt;
 
-/// A value that makes no sense.
+/// A value of a configuration that makes no sense: which field, what is wrong with it, and the fix.
+///
+/// ```
+/// use units::ConfigError;
+///
+/// let error = ConfigError::new("delay", "is zero; give at least 1ns").within("links[2]");
+/// assert_eq!(error.field(), "links[2].delay");
+/// assert_eq!(error.to_string(), "links[2].delay is zero; give at least 1ns");
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConfigError {
     field: Cow<'static, str>,
@@ -23,6 +32,7 @@ impl ConfigError {
     }
 
     /// The same error, seen from `place`, which the field is in.
+    #[must_use]
     pub fn within(self, place: impl fmt::Display) -> ConfigError {
         ConfigError {
             field: format!("{place}.{}", self.field).into(),
@@ -30,7 +40,16 @@ impl ConfigError {
         }
     }
 
-    /// The field, with where it stands: `ack_every`, `sizes.shape`, `flows[3].receiver.ack_every`.
+    /// The same problem, of a field that goes by another name where it was given.
+    #[must_use]
+    pub fn of(self, field: impl Into<Cow<'static, str>>) -> ConfigError {
+        ConfigError {
+            field: field.into(),
+            ..self
+        }
+    }
+
+    /// The field, with where it stands: `rate`, `change[2].at`, `flows[3].receiver.ack_every`.
     pub fn field(&self) -> &str {
         &self.field
     }
@@ -47,4 +66,4 @@ impl fmt::Display for ConfigError {
     }
 }
 
-impl std::error::Error for ConfigError {}
+impl core::error::Error for ConfigError {}

@@ -1,0 +1,115 @@
+//! Numbers with units, exactly: `1.5mbit` is 1 500 000 and the other way round, without floating point in between.
+
+use core::fmt;
+
+/// A unit: its name in lower case, and how many of the smallest units it is. Names are read in any case.
+pub type Unit = (&'static str, u64);
+
+/// The text is not a number with a known unit, or its value is out of range.
+///
+/// Prints what is expected, with all units; or that the value is too large.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ParseError {
+    expected: &'static str,
+    units: &'static [Unit],
+    is_too_large: bool,
+}
+
+impl ParseError {
+    const fn new(expected: &'static str, units: &'static [Unit]) -> ParseError {
+        ParseError {
+            expected,
+            units,
+            is_too_large: false,
+        }
+    }
+
+    /// The text is what is expected, but its value does not fit.
+    pub(crate) const fn too_large(expected: &'static str, units: &'static [Unit]) -> ParseError {
+        ParseError {
+            is_too_large: true,
+            ..ParseError::new(expected, units)
+        }
+    }
+
+    /// Whether the text is as it should be, and only its value is too large.
+    pub const fn is_too_large(&self) -> bool {
+        self.is_too_large
+    }
+}
+
+impl fmt::Display for ParseError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_too_large {
+            return write!(f, "too large; give {}", self.expected);
+        }
+        write!(f, "expected {}", self.expected)?;
+        let mut named = self.units.iter().filter(|(name, _)| !name.is_empty());
+        if let Some((first, _)) = named.next() {
+            write!(f, "; units: {first}")?;
+            named.try_for_each(|(name, _)| write!(f, " {name}"))?;
+        }
+        Ok(())
+    }
+}
+
+impl core::error::Error for ParseError {}
+
+/// The value of `text`, a non-negative decimal number followed by one of `units`, rounded down to an integer. A bare `0`
+/// needs no unit.
+pub(crate) fn decimal(
+    text: &str,
+    units: &'static [Unit],
+    expected: &'static str,
+) -> Result<u64, ParseError> {
+    let error = ParseError::new(expected, units);
+    let too_large = ParseError::too_large(expected, units);
+    let text = text.trim();
+    let digits = text
+        .find(|c: char| !c.is_ascii_digit() && c != '.')
+        .unwrap_or(text.len());
+    let (number, unit) = (&text[..digits], text[digits..].trim_start());
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+    if (whole.is_empty() && fraction.is_empty()) || fraction.contains('.') {
+        return Err(error);
+    }
+    let multiplier = match units
+        .iter()
+        .find(|(name, _)| name.eq_ignore_ascii_case(unit))
+    {
+        Some((_, multiplier)) => *multiplier,
+        None if unit.is_empty() && number.bytes().all(|b| b == b'0' || b == b'.') => 0,
+        None => return Err(error),
+    };
+    let whole = if whole.is_empty() {
+        0
+    } else {
+        // Digits alone are a number, however large.
+        whole.parse::<u64>().map_err(|_| too_large)?
+    };
+    // Twelve decimals are about one part in the largest multiplier.
+    let (mut remainder, mut divisor) = (0, 1);
+    for digit in fraction.bytes().take(12) {
+        divisor *= 10;
+        remainder = remainder * 10 + u128::from(digit - b'0');
+    }
+    let multiplier = u128::from(multiplier);
+    let value = u128::from(whole) * multiplier + multiplier * remainder / divisor;
+    u64::try_from(value).map_err(|_| too_large)
+}
+
+/// Writes the value in the largest of `units` that leaves no zero before the point. The units are powers of 1000, the
+/// smallest first.
+pub(crate) fn write(f: &mut fmt::Formatter<'_>, value: u64, units: &[Unit]) -> fmt::Result {
+    let fitting = units.iter().rev().find(|(_, one)| *one <= value);
+    let (name, one) = fitting.or(units.first()).copied().unwrap_or(("", 1));
+    write!(f, "{}", value / one)?;
+    let (mut rest, mut width) = (value % one, one.ilog10() as usize);
+    if rest > 0 {
+        while rest.is_multiple_of(10) {
+            (rest, width) = (rest / 10, width - 1);
+        }
+        write!(f, ".{rest:0width$}")?;
+    }
+    f.write_str(name)
+}
