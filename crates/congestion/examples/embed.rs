@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use congestion::sampling::{Outstanding, Sampler};
 use congestion::{
-    Ack, AnyController, Bytes, Cause, Connection, Controller, Duration, ControllerKind, Lost, PacketState, Recovery,
-    RttSample, Sent, Time,
+    Ack, AnyController, Bytes, Cause, Connection, Controller, ControllerKind, Duration, Lost,
+    PacketState, Recovery, RttSample, Sent, Time,
 };
 
 const MSS: Bytes = Bytes::new(1_200);
@@ -32,7 +32,13 @@ struct Sender {
 
 impl Sender {
     fn new(kind: ControllerKind, now: Time, waiting: u64) -> Sender {
-        let connection = Connection { now, mss: MSS, initial_cwnd: MSS * 10, seed: 1, is_paced: true };
+        let connection = Connection {
+            now,
+            mss: MSS,
+            initial_cwnd: MSS * 10,
+            seed: 1,
+            is_paced: true,
+        };
         Sender {
             controller: AnyController::new(kind, connection),
             sampler: Sampler::new(now),
@@ -55,7 +61,8 @@ impl Sender {
             return burst;
         }
         let packets = self.controller.send_quantum().get() / MSS.get();
-        while burst.len() < packets as usize && self.bytes_in_flight + MSS <= self.controller.cwnd() {
+        while burst.len() < packets as usize && self.bytes_in_flight + MSS <= self.controller.cwnd()
+        {
             if self.waiting == 0 {
                 self.is_app_limited = true;
                 self.sampler.mark_app_limited(self.bytes_in_flight);
@@ -64,9 +71,17 @@ impl Sender {
             if self.bytes_in_flight.is_zero() && self.sampler.is_app_limited() {
                 self.controller.on_idle_restart(now);
             }
-            let packet = self.sampler.on_packet_sent(now, MSS, Outstanding::without_lost(self.bytes_in_flight));
+            let packet = self.sampler.on_packet_sent(
+                now,
+                MSS,
+                Outstanding::without_lost(self.bytes_in_flight),
+            );
             self.bytes_in_flight += MSS;
-            self.controller.on_packet_sent(&Sent { now, bytes: MSS, inflight: self.bytes_in_flight });
+            self.controller.on_packet_sent(&Sent {
+                now,
+                bytes: MSS,
+                inflight: self.bytes_in_flight,
+            });
             self.in_flight.insert(self.next_number, packet);
             burst.push(self.next_number);
             self.next_number += 1;
@@ -99,10 +114,12 @@ impl Sender {
             self.recovery_start = self.next_number;
             self.is_recovering = true;
             let entered = Recovery::Entered(Cause::Loss);
-            self.controller.on_recovery(now, entered, self.bytes_in_flight);
+            self.controller
+                .on_recovery(now, entered, self.bytes_in_flight);
         } else if self.is_recovering && newest >= self.recovery_start {
             self.is_recovering = false;
-            self.controller.on_recovery(now, Recovery::Left, self.bytes_in_flight);
+            self.controller
+                .on_recovery(now, Recovery::Left, self.bytes_in_flight);
         }
         let rate = self.sampler.sample(now, self.min_rtt);
         self.controller.on_ack(&Ack {
@@ -111,7 +128,10 @@ impl Sender {
             prior_inflight,
             inflight: self.bytes_in_flight,
             rate,
-            rtt: Some(RttSample { rtt, is_ack_delayed: false }),
+            rtt: Some(RttSample {
+                rtt,
+                is_ack_delayed: false,
+            }),
             ce_marked: Bytes::ZERO,
             is_cwnd_limited: !self.is_app_limited,
             is_progress: true,
@@ -131,13 +151,21 @@ impl Sender {
     /// Declares lost what is in flight below number `end`, to be sent again; gives the newest.
     fn declare_lost(&mut self, now: Time, end: u64) -> Option<u64> {
         let mut newest = None;
-        while let Some(entry) = self.in_flight.first_entry().filter(|entry| *entry.key() < end) {
+        while let Some(entry) = self
+            .in_flight
+            .first_entry()
+            .filter(|entry| *entry.key() < end)
+        {
             newest = Some(*entry.key());
             let packet = entry.remove();
             self.bytes_in_flight -= packet.bytes;
             self.waiting += 1;
             self.sampler.on_packet_lost(&packet);
-            self.controller.on_packet_lost(&Lost { now, packet, inflight: self.bytes_in_flight });
+            self.controller.on_packet_lost(&Lost {
+                now,
+                packet,
+                inflight: self.bytes_in_flight,
+            });
         }
         newest
     }

@@ -36,8 +36,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let counters = link.counters();
     println!("entered    {:>4} packets", counters.entered.packets);
     println!("delivered  {:>4}", counters.delivered.packets);
-    println!("dropped    {:>4}, by the full buffer", counters.drops.packets);
-    println!("lost       {:>4}, at random", counters.random_losses.packets);
+    println!(
+        "dropped    {:>4}, by the full buffer",
+        counters.drops.packets
+    );
+    println!(
+        "lost       {:>4}, at random",
+        counters.random_losses.packets
+    );
     println!("waited at most {longest}");
     if let Some((number, at)) = last {
         println!("packet {number} came last, at {}", at.since(Time::ZERO));

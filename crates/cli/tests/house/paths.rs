@@ -55,7 +55,11 @@ fn links_lead_somewhere() {
                 continue;
             }
             let (path, anchor) = link.split_once('#').unwrap_or((link, ""));
-            let target = if path.is_empty() { document.clone() } else { here.join(path) };
+            let target = if path.is_empty() {
+                document.clone()
+            } else {
+                here.join(path)
+            };
             let shown = format!("{}: {link}", document.display());
             assert!(target.exists(), "{shown}: there is no such file");
             assert!(
@@ -70,7 +74,15 @@ fn links_lead_somewhere() {
 /// patterns stand for many.
 #[test]
 fn paths_that_are_named_are_there() {
-    let ours = ["crates/", "docs/", "scenarios/", "bench/", "fuzz/", ".ci/", ".github/"];
+    let ours = [
+        "crates/",
+        "docs/",
+        "scenarios/",
+        "bench/",
+        "fuzz/",
+        ".ci/",
+        ".github/",
+    ];
     let mut seen = 0;
     for document in documents() {
         let text = prose(&text(&document));
