@@ -122,7 +122,7 @@ impl<C: Controller> AckClock<C> {
 
     /// The name of the controller's state.
     pub fn state(&self) -> &'static str {
-        self.controller.snapshot().state
+        self.controller.snapshot().state.name
     }
 
     /// The mean window in packets, over time, if every `period`th packet is lost from when the window has `first`

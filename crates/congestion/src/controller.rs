@@ -33,6 +33,7 @@ use core::fmt::Debug;
 use units::{Bytes, Duration, Rate, Ratio, Time};
 
 use crate::sampling::{PacketState, RateSample};
+use crate::state::State;
 
 /// What every controller needs to know of a new connection.
 #[derive(Debug, Clone, Copy)]
@@ -208,13 +209,33 @@ pub trait Controller: Debug + Send {
     fn snapshot(&self) -> Snapshot;
 }
 
+/// What is known of a controller before it has a connection: what its own module says of it for the list.
+pub trait Listed: Controller + Sized {
+    /// The name that it has everywhere: in code, on the command line, in records.
+    const NAME: &'static str;
+
+    /// The name of Linux's controller of the same algorithm.
+    const KERNEL_NAME: &'static str = Self::NAME;
+
+    /// Its states.
+    const STATES: &'static [State];
+
+    /// One for a new connection of a transport that counts a packet as in flight when it has left.
+    fn usual(connection: Connection) -> Self;
+
+    /// One for a new connection of a host like Linux, where what waits in the packet scheduler is in flight already.
+    fn on_host(connection: Connection) -> Self {
+        Self::usual(connection)
+    }
+}
+
 /// A controller's state at one moment, for records, plots and debugging.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Snapshot {
     /// The controller's name: `bbr1`, `cubic`, `reno`.
     pub controller: &'static str,
-    /// The name of its state, such as `Startup` or `SlowStart`.
-    pub state: &'static str,
+    /// Its state.
+    pub state: State,
     /// The congestion window.
     pub cwnd: Bytes,
     /// The pacing rate.

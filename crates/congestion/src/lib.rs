@@ -24,12 +24,14 @@ pub mod reno;
 mod round;
 pub mod rtt;
 pub mod sampling;
+pub mod state;
 mod usage;
 
 pub use controller::{
-    Ack, Cause, Connection, Controller, Lost, Recovery, RttSample, Sent, Snapshot,
+    Ack, Cause, Connection, Controller, Listed, Lost, Recovery, RttSample, Sent, Snapshot,
 };
 pub use list::{AnyController, ControllerKind, UnknownController};
 pub use loss_window::LossWindow;
 pub use sampling::{PacketState, RateSample};
+pub use state::{Phase, State};
 pub use units::{Bytes, Duration, Rate, Ratio, Time};

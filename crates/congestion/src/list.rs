@@ -5,38 +5,93 @@ use core::str::FromStr;
 
 use units::{Bytes, Duration, Rate, Time};
 
-use crate::bbr1::{self, Bbr1};
-use crate::controller::{Ack, Connection, Controller, Lost, Recovery, Sent, Snapshot};
-use crate::cubic::{self, Cubic};
-use crate::reno::{self, Reno};
+use crate::bbr1::Bbr1;
+use crate::controller::{Ack, Connection, Controller, Listed, Lost, Recovery, Sent, Snapshot};
+use crate::cubic::Cubic;
+use crate::reno::Reno;
+use crate::state::State;
 
-/// The controllers that there are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum ControllerKind {
+macro_rules! controllers {
+    ($($(#[$about:meta])* $controller:ident,)*) => {
+        /// The controllers that there are.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum ControllerKind {
+            $($(#[$about])* $controller,)*
+        }
+
+        impl ControllerKind {
+            /// Every controller.
+            pub const ALL: &'static [ControllerKind] = &[$(ControllerKind::$controller,)*];
+
+            /// The name that it has everywhere: in code, on the command line, in records.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(ControllerKind::$controller => $controller::NAME,)*
+                }
+            }
+
+            /// The name of Linux's controller of the same algorithm.
+            pub const fn kernel_name(self) -> &'static str {
+                match self {
+                    $(ControllerKind::$controller => $controller::KERNEL_NAME,)*
+                }
+            }
+
+            /// The states that it may be in.
+            pub const fn states(self) -> &'static [State] {
+                match self {
+                    $(ControllerKind::$controller => $controller::STATES,)*
+                }
+            }
+        }
+
+        /// Any controller, without a pointer in between.
+        #[derive(Debug, Clone)]
+        pub enum AnyController {
+            $($(#[$about])* $controller($controller),)*
+        }
+
+        impl AnyController {
+            /// A controller of the given kind for a new connection of a host like Linux, where what waits in the packet
+            /// scheduler is in flight already.
+            pub fn on_host(kind: ControllerKind, connection: Connection) -> AnyController {
+                match kind {
+                    $(ControllerKind::$controller => {
+                        AnyController::$controller(Listed::on_host(connection))
+                    })*
+                }
+            }
+
+            /// A controller of the given kind for a new connection of a transport that counts a packet as in flight
+            /// when it has left.
+            pub fn new(kind: ControllerKind, connection: Connection) -> AnyController {
+                match kind {
+                    $(ControllerKind::$controller => {
+                        AnyController::$controller(Listed::usual(connection))
+                    })*
+                }
+            }
+        }
+
+        /// Calls the same method on whichever controller it is.
+        macro_rules! each {
+            ($any:expr, $each:ident => $call:expr) => {
+                match $any {
+                    $(AnyController::$controller($each) => $call,)*
+                }
+            };
+        }
+    };
+}
+
+// The list: each is a type of this name.
+controllers! {
     /// BBRv1, ACM Queue 14(5), 2016.
     Bbr1,
     /// CUBIC, as Linux has it.
     Cubic,
     /// Reno, RFC 5681.
     Reno,
-}
-
-impl ControllerKind {
-    /// Every controller.
-    pub const ALL: &'static [ControllerKind] = &[
-        ControllerKind::Bbr1,
-        ControllerKind::Cubic,
-        ControllerKind::Reno,
-    ];
-
-    /// The name that it has everywhere: in code, on the command line, in records.
-    pub const fn name(self) -> &'static str {
-        match self {
-            ControllerKind::Bbr1 => "bbr1",
-            ControllerKind::Cubic => "cubic",
-            ControllerKind::Reno => "reno",
-        }
-    }
 }
 
 impl fmt::Display for ControllerKind {
@@ -73,57 +128,6 @@ impl fmt::Display for UnknownController {
 }
 
 impl core::error::Error for UnknownController {}
-
-/// Any controller, without a pointer in between.
-#[derive(Debug, Clone)]
-pub enum AnyController {
-    /// BBRv1.
-    Bbr1(Bbr1),
-    /// CUBIC.
-    Cubic(Cubic),
-    /// Reno.
-    Reno(Reno),
-}
-
-impl AnyController {
-    /// A controller of the given kind for a new connection of a host like Linux, where what waits in the packet scheduler
-    /// is in flight already ([`bbr1::Config::linux`]).
-    pub fn on_host(kind: ControllerKind, connection: Connection) -> AnyController {
-        match kind {
-            ControllerKind::Bbr1 => {
-                AnyController::Bbr1(Bbr1::new(connection, bbr1::Config::linux()))
-            }
-            ControllerKind::Cubic | ControllerKind::Reno => AnyController::new(kind, connection),
-        }
-    }
-
-    /// A controller of the given kind for a new connection of a transport that counts a packet as in flight when it has
-    /// left.
-    pub fn new(kind: ControllerKind, connection: Connection) -> AnyController {
-        match kind {
-            ControllerKind::Bbr1 => {
-                AnyController::Bbr1(Bbr1::new(connection, bbr1::Config::default()))
-            }
-            ControllerKind::Cubic => {
-                AnyController::Cubic(Cubic::new(connection, cubic::Config::default()))
-            }
-            ControllerKind::Reno => {
-                AnyController::Reno(Reno::new(connection, reno::Config::default()))
-            }
-        }
-    }
-}
-
-/// Calls the same method on whichever controller it is.
-macro_rules! each {
-    ($any:expr, $controller:ident => $call:expr) => {
-        match $any {
-            AnyController::Bbr1($controller) => $call,
-            AnyController::Cubic($controller) => $call,
-            AnyController::Reno($controller) => $call,
-        }
-    };
-}
 
 impl Controller for AnyController {
     fn on_idle_restart(&mut self, now: Time) {
@@ -219,6 +223,7 @@ mod tests {
             };
             let controller = AnyController::new(kind, connection);
             assert_eq!(controller.snapshot().controller, kind.name());
+            assert!(kind.states().contains(&controller.snapshot().state));
             assert_eq!(controller.cwnd(), Bytes::new(12_000));
         }
     }

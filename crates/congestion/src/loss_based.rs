@@ -24,6 +24,8 @@
 //! - **A window that is not used** does not grow; but in slow start up to twice what was in flight, as that much was
 //!   proven (`usage.rs`).
 
+pub mod states;
+
 use core::fmt::Debug;
 
 use units::{Bytes, Duration, Rate, Ratio, Time};
@@ -399,10 +401,10 @@ impl<A: Avoidance> Controller for LossBased<A> {
                 .hystart
                 .is_some_and(|hystart| hystart.is_conservative());
         let state = match self.phase {
-            Phase::Recovery(_) => "Recovery",
-            _ if is_conservative => "ConservativeSlowStart",
-            _ if self.is_slow_start() => "SlowStart",
-            _ => "CongestionAvoidance",
+            Phase::Recovery(_) => states::RECOVERY,
+            _ if is_conservative => states::CONSERVATIVE_SLOW_START,
+            _ if self.is_slow_start() => states::SLOW_START,
+            _ => states::CONGESTION_AVOIDANCE,
         };
         Snapshot {
             controller: A::NAME,

@@ -3,9 +3,10 @@
 use units::{Bytes, Ratio, Time};
 
 use crate::LossWindow;
-use crate::controller::{Cause, Connection};
+use crate::controller::{Cause, Connection, Listed};
 use crate::hystart::HyStart;
-use crate::loss_based::{Avoidance, Growth, LossBased};
+use crate::loss_based::{Avoidance, Growth, LossBased, states};
+use crate::state::State;
 
 /// The Reno controller. What it shares with CUBIC is described in [`crate::loss_based`].
 pub type Reno = LossBased<Aimd>;
@@ -55,6 +56,15 @@ pub struct Aimd {
     ecn_beta: Ratio,
     /// Bytes acknowledged since the window last grew (RFC 3465, "Congestion Avoidance").
     credit: Bytes,
+}
+
+impl Listed for Reno {
+    const NAME: &'static str = <Aimd as Avoidance>::NAME;
+    const STATES: &'static [State] = states::ALL;
+
+    fn usual(connection: Connection) -> Reno {
+        Reno::new(connection, Config::default())
+    }
 }
 
 impl Avoidance for Aimd {

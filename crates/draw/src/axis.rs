@@ -40,6 +40,18 @@ struct Tick {
 }
 
 impl Axis {
+    fn new(name: &str, unit: Unit, scale: Scale, (from, to): (f64, f64)) -> Axis {
+        Axis {
+            name: name.into(),
+            unit,
+            scale,
+            from,
+            to,
+            ticks: Vec::new(),
+            minor: Vec::new(),
+        }
+    }
+
     /// Equal distances are equal differences. The ends are what is given, whichever values lie between them.
     pub fn linear(name: &str, unit: Unit, from: f64, to: f64) -> Axis {
         let to = if to > from { to } else { from + 1.0 };
@@ -52,13 +64,8 @@ impl Axis {
             label: format!("{:.decimals$}", index as f64 * step),
         };
         Axis {
-            name: name.into(),
-            unit,
-            scale: Scale::Linear,
-            from,
-            to,
             ticks: (first..=last).map(tick).collect(),
-            minor: Vec::new(),
+            ..Axis::new(name, unit, Scale::Linear, (from, to))
         }
     }
 
@@ -75,60 +82,39 @@ impl Axis {
     /// them if there are few; with the prefixes of the unit, if it has any.
     pub fn log(name: &str, unit: Unit, from: f64, to: f64) -> Axis {
         let (first, last) = (from.log10().floor() as i32, to.log10().ceil() as i32);
-        let is_within = |value: &f64| *value >= from * (1.0 - 1e-9) && *value <= to * (1.0 + 1e-9);
-        let multiples = |of: &'static [u32]| {
-            let decades = (first..=last).flat_map(move |power| {
-                of.iter()
-                    .map(move |digit| f64::from(*digit) * 10f64.powi(power))
-            });
-            decades.filter(is_within)
+        let multiples = |of: &[f64]| -> Vec<f64> {
+            let decades = (first..=last)
+                .flat_map(|power| of.iter().map(move |digit| digit * 10f64.powi(power)));
+            let is_within =
+                |value: &f64| *value >= from * (1.0 - 1e-9) && *value <= to * (1.0 + 1e-9);
+            decades.filter(is_within).collect()
         };
-        let written: &[u32] = match (to / from).log10() < 2.5 {
-            true => &[1, 2, 5],
-            false => &[1],
-        };
-        let tick = |at: f64| Tick {
-            at,
-            label: unit.written(at),
-        };
+        let is_short = (to / from).log10() < 2.5;
+        let written: &[f64] = if is_short { &[1.0, 2.0, 5.0] } else { &[1.0] };
+        let axis = Axis::new(name, unit, Scale::Log, (from, to)).with_ticks(multiples(written));
         Axis {
-            name: name.into(),
-            unit,
-            scale: Scale::Log,
-            from,
-            to,
-            ticks: multiples(written).map(tick).collect(),
-            minor: multiples(&[1, 2, 3, 4, 5, 6, 7, 8, 9]).collect(),
+            minor: multiples(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0]),
+            ..axis
         }
     }
 
     /// Things without an order, at 0, 1, 2 …; there is room for half a thing at both ends.
     pub fn of_kinds(name: &str, kinds: impl IntoIterator<Item = impl Into<String>>) -> Axis {
-        let ticks: Vec<Tick> = (0..)
-            .zip(kinds)
-            .map(|(at, kind): (u32, _)| Tick {
-                at: f64::from(at),
-                label: kind.into(),
-            })
-            .collect();
+        let tick = |(at, kind): (u32, _)| Tick {
+            at: f64::from(at),
+            label: Into::into(kind),
+        };
+        let ticks: Vec<Tick> = (0..).zip(kinds).map(tick).collect();
+        let ends = (-0.5, ticks.len() as f64 - 0.5);
         Axis {
-            name: name.into(),
-            unit: Unit::NONE,
-            scale: Scale::Kinds,
-            from: -0.5,
-            to: ticks.len() as f64 - 0.5,
             ticks,
-            minor: Vec::new(),
+            ..Axis::new(name, Unit::NONE, Scale::Kinds, ends)
         }
     }
 
     /// From 0 to 1, of a chart that is a drawing and has no axes.
     pub fn blank() -> Axis {
-        Axis {
-            scale: Scale::Blank,
-            ticks: Vec::new(),
-            ..Axis::linear("", Unit::NONE, 0.0, 1.0)
-        }
+        Axis::new("", Unit::NONE, Scale::Blank, (0.0, 1.0))
     }
 
     /// With these values written, and no others.
@@ -159,7 +145,11 @@ impl Axis {
     /// A value in such a column: a number, or the nearest kind.
     pub(super) fn value(&self, value: f64) -> String {
         match self.scale {
-            Scale::Kinds => self.label(self.place(value.round())).to_owned(),
+            Scale::Kinds => {
+                let mut ticks = self.ticks.iter();
+                let nearest = ticks.find(|tick| tick.at == value.round());
+                nearest.map_or(String::new(), |tick| tick.label.clone())
+            }
             Scale::Linear | Scale::Log | Scale::Blank => value.to_string(),
         }
     }
@@ -180,21 +170,15 @@ impl Axis {
         }
     }
 
-    /// The places of the values that are written.
-    pub(super) fn ticks(&self) -> Vec<f64> {
-        self.ticks.iter().map(|tick| self.place(tick.at)).collect()
+    /// The places of the values that are written, and what is written there.
+    pub(super) fn ticks(&self) -> impl Iterator<Item = (f64, &str)> {
+        let ticks = self.ticks.iter();
+        ticks.map(|tick| (self.place(tick.at), tick.label.as_str()))
     }
 
     /// The places of the fine lines.
-    pub(super) fn minor(&self) -> Vec<f64> {
-        self.minor.iter().map(|at| self.place(*at)).collect()
-    }
-
-    /// What is written at the place of a tick.
-    pub(super) fn label(&self, place: f64) -> &str {
-        let mut ticks = self.ticks.iter();
-        let tick = ticks.find(|tick| (self.place(tick.at) - place).abs() < 1e-9);
-        tick.map_or("", |tick| &tick.label)
+    pub(super) fn minor(&self) -> impl Iterator<Item = f64> {
+        self.minor.iter().map(|at| self.place(*at))
     }
 }
 
@@ -251,7 +235,7 @@ mod tests {
         assert!(log.place(0.0) < 0.0);
         let kinds = Axis::of_kinds("x", ["a", "b"]);
         assert_eq!(kinds.place(0.0), 0.25);
-        assert_eq!(kinds.label(0.75), "b");
+        assert_eq!(kinds.ticks().last(), Some((0.75, "b")));
         let fitted = Axis::from_zero("x", Unit::NONE, [7.0, f64::NAN, 93.0]);
         assert!(fitted.place(93.0) < 1.0 && fitted.place(0.0) == 0.0);
         assert_eq!(Axis::from_zero("x", Unit::NONE, []).to, 1.0);

@@ -1,12 +1,12 @@
 //! Parts of a chart with a name.
 
-use plotters::element::{EmptyElement, Rectangle, Text};
-
-use super::axis::Axis;
-use super::font::{Weight, letters};
+use super::canvas::{Anchor, Canvas};
+use super::colours::SHADE;
+use super::font::Letters;
 use super::look::BLACK;
-use super::names::{Spot, Taken};
-use super::paint::{Area, Painted, SHADE, filled, fine};
+use super::names::Taken;
+use super::place::Rect;
+use super::plot::Plot;
 
 /// A part of a chart, from one value of x to another.
 #[derive(Debug, Clone, PartialEq)]
@@ -26,41 +26,35 @@ const HIGH: f64 = 15.0;
 const GAP: f64 = 5.0;
 
 impl Band {
-    fn places(&self, x: &Axis) -> [f64; 2] {
-        [self.from, self.to].map(|at| x.place(at).clamp(0.0, 1.0))
+    fn rect(&self, plot: &Plot<'_>) -> Rect {
+        let [left, right] = [self.from, self.to].map(|at| plot.at((at, 0.0)).0);
+        let [left, right] = [left, right].map(|x| x.clamp(plot.area.left, plot.area.right()));
+        Rect {
+            left,
+            wide: right - left,
+            ..plot.area
+        }
     }
 
-    pub(super) fn paint(&self, area: &Area<'_>, x: &Axis) -> Painted {
-        if !self.is_shaded {
-            return Ok(());
+    pub(super) fn paint(&self, canvas: &mut Canvas, plot: &Plot<'_>) {
+        if self.is_shaded {
+            canvas.fill(self.rect(plot).corners(), SHADE);
         }
-        let [from, to] = self.places(x);
-        area.draw(&Rectangle::new([(from, 0.0), (to, 1.0)], filled(SHADE)))
     }
 
     /// Its name, in its middle, as high as nothing is covered.
-    pub(super) fn paint_name(&self, area: &Area<'_>, x: &Axis, taken: &mut Taken) -> Painted {
-        let letters = letters(11.0, Weight::Bold, BLACK);
-        let (text, _) = area.estimate_text_size(&self.name, &letters)?;
-        let [from, to] = self.places(x);
-        let (wide, high) = (f64::from(text), f64::from(fine(HIGH)));
-        let (_, tall) = taken.size();
-        let (middle, _) = taken.pixels(((from + to) / 2.0, 0.0));
-        let gap = f64::from(fine(GAP));
-        let rows = [0.0, 1.0, 0.2, 0.4, 0.6, 0.8];
-        let spots = rows.map(|row| Spot {
+    pub(super) fn paint_name(&self, canvas: &mut Canvas, plot: &Plot<'_>, taken: &mut Taken) {
+        let letters = Letters::new(11.0, BLACK).bold();
+        let (wide, middle) = (letters.room(&self.name), self.rect(plot).at((0.5, 0.5)).0);
+        let spots = [0.0, 1.0, 0.2, 0.4, 0.6, 0.8].map(|row| Rect {
             left: middle - wide / 2.0,
-            top: gap + row * (tall - high - 2.0 * gap),
+            top: plot.area.top + GAP + row * (plot.area.high - HIGH - 2.0 * GAP),
             wide,
-            high,
+            high: HIGH,
         });
-        let Some(spot) = taken.take(spots) else {
-            return Ok(());
-        };
-        let at = (
-            spot.left.round() as i32,
-            spot.top.round() as i32 + fine(1.5),
-        );
-        area.draw(&(EmptyElement::at((0.0, 1.0)) + Text::new(self.name.clone(), at, letters)))
+        if let Some(spot) = taken.take(spots) {
+            let at = (spot.left, spot.top + 1.5);
+            canvas.text(&self.name, at, [Anchor::Start, Anchor::Start], letters);
+        }
     }
 }

@@ -1,13 +1,10 @@
 //! Bars from zero.
 
-use plotters::element::{PathElement, Rectangle, Text};
-use plotters::style::text_anchor::{HPos, Pos, VPos};
-
-use super::axis::Axis;
-use super::font::{Weight, letters};
-use super::look::{BLACK, Dash, Look};
+use super::canvas::{Anchor, Canvas, Stroke};
+use super::font::Letters;
+use super::look::{BLACK, Look};
 use super::names::Taken;
-use super::paint::{Area, Painted, filled, lighter, stroke};
+use super::plot::Plot;
 
 /// Bars of one kind: full if the look's line is solid, else with a light heart.
 #[derive(Debug, Clone)]
@@ -24,37 +21,41 @@ pub struct Bars {
     pub label: Option<fn(f64) -> String>,
 }
 
+/// From a bar's end to its label, as a share of the chart's height.
+const AWAY: f64 = 0.008;
+
 impl Bars {
-    pub(super) fn paint(&self, area: &Area<'_>, x: &Axis, y: &Axis) -> Painted {
-        let base = y.place(0.0).clamp(0.0, 1.0);
-        for (at, value) in self.bars.iter().filter(|(_, value)| value.is_finite()) {
-            let [left, right] =
-                [-0.5, 0.5].map(|side| x.place(at + side * self.width).clamp(0.0, 1.0));
-            let end = y.place(*value).clamp(0.0, 1.0);
-            let corners = [(left, base), (right, end)];
-            let heart = match self.look.dash {
-                Dash::Solid => self.look.colour,
-                _ => lighter(self.look.colour, 0.7),
-            };
-            area.draw(&Rectangle::new(corners, filled(heart)))?;
-            let outline = [(left, base), (left, end), (right, end), (right, base)];
-            area.draw(&PathElement::new(outline, stroke(self.look.colour, 1.2)))?;
-            if let Some(label) = self.label {
-                let vertical = if end >= base { VPos::Bottom } else { VPos::Top };
-                let style =
-                    letters(10.5, Weight::Regular, BLACK).pos(Pos::new(HPos::Center, vertical));
-                let middle = (left + right) / 2.0;
-                let away = if end >= base { 0.008 } else { -0.008 };
-                area.draw(&Text::new(label(*value), (middle, end + away), style))?;
-            }
-        }
-        Ok(())
+    /// The corners of those that have a height: where a bar begins, and where it ends.
+    fn corners(&self) -> impl Iterator<Item = [(f64, f64); 2]> {
+        let known = self.bars.iter().filter(|(_, value)| value.is_finite());
+        let half = self.width / 2.0;
+        known.map(move |(at, value)| [(at - half, 0.0), (at + half, *value)])
     }
 
-    pub(super) fn take(&self, taken: &mut Taken, x: &Axis, y: &Axis) {
-        for (at, value) in self.bars.iter().filter(|(_, value)| value.is_finite()) {
-            let [left, right] = [-0.5, 0.5].map(|side| x.place(at + side * self.width));
-            taken.between((left, y.place(0.0)), (right, y.place(*value)));
+    pub(super) fn paint(&self, canvas: &mut Canvas, plot: &Plot<'_>) {
+        for [from, to] in self.corners() {
+            let [(left, base), (right, end)] =
+                [from, to].map(|corner| plot.area.nearest(plot.at(corner)));
+            let outline = [(left, base), (left, end), (right, end), (right, base)];
+            canvas.fill(outline, self.look.ground());
+            canvas.line(outline, Stroke::new(self.look.colour, 1.2));
+            if let Some(label) = self.label {
+                let away = AWAY * plot.area.high;
+                let (side, y) = if end <= base {
+                    (Anchor::End, end - away)
+                } else {
+                    (Anchor::Start, end + away)
+                };
+                let at = ((left + right) / 2.0, y);
+                let letters = Letters::new(10.5, BLACK);
+                canvas.text(&label(to.1), at, [Anchor::Middle, side], letters);
+            }
+        }
+    }
+
+    pub(super) fn take(&self, taken: &mut Taken, plot: &Plot<'_>) {
+        for [from, to] in self.corners() {
+            taken.rect(plot.rect(from, to));
         }
     }
 }

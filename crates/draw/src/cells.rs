@@ -1,13 +1,12 @@
 //! The cells of a heat map.
 
-use plotters::element::{Rectangle, Text};
-use plotters::style::text_anchor::{HPos, Pos, VPos};
-
-use super::axis::Axis;
-use super::font::{Weight, letters};
+use super::canvas::{Anchor, Canvas, Stroke};
+use super::colours::{EDGE, INK, lighter};
+use super::font::Letters;
 use super::look::{BLUE, Colour, VERMILLION};
 use super::names::Taken;
-use super::paint::{Area, EDGE, INK, Painted, filled, lighter, stroke};
+use super::place::Rect;
+use super::plot::Plot;
 use super::unit::Unit;
 
 /// A rectangle with a value.
@@ -36,26 +35,26 @@ pub struct Cells {
     pub cells: Vec<Cell>,
 }
 
+impl Cell {
+    fn rect(&self, plot: &Plot<'_>) -> Rect {
+        plot.rect((self.x.0, self.y.0), (self.x.1, self.y.1))
+    }
+}
+
 impl Cells {
-    pub(super) fn paint(&self, area: &Area<'_>, x: &Axis, y: &Axis) -> Painted {
+    pub(super) fn paint(&self, canvas: &mut Canvas, plot: &Plot<'_>) {
         for cell in &self.cells {
-            let [left, right] = [cell.x.0, cell.x.1].map(|at| x.place(at).clamp(0.0, 1.0));
-            let [low, high] = [cell.y.0, cell.y.1].map(|at| y.place(at).clamp(0.0, 1.0));
-            let corners = [(left, low), (right, high)];
-            area.draw(&Rectangle::new(corners, filled(colour(cell.shade))))?;
-            area.draw(&Rectangle::new(corners, stroke(EDGE, 1.0)))?;
-            let style =
-                letters(11.0, Weight::Regular, INK).pos(Pos::new(HPos::Center, VPos::Center));
-            let middle = ((left + right) / 2.0, (low + high) / 2.0);
-            area.draw(&Text::new(cell.label.clone(), middle, style))?;
+            let rect = cell.rect(plot);
+            canvas.framed(&rect, colour(cell.shade), Stroke::hairline(EDGE));
+            let letters = Letters::new(11.0, INK);
+            let middle = rect.at((0.5, 0.5));
+            canvas.text(&cell.label, middle, [Anchor::Middle; 2], letters);
         }
-        Ok(())
     }
 
-    pub(super) fn take(&self, taken: &mut Taken, x: &Axis, y: &Axis) {
+    pub(super) fn take(&self, taken: &mut Taken, plot: &Plot<'_>) {
         for cell in &self.cells {
-            let corner = |x_at, y_at| (x.place(x_at), y.place(y_at));
-            taken.between(corner(cell.x.0, cell.y.0), corner(cell.x.1, cell.y.1));
+            taken.rect(cell.rect(plot));
         }
     }
 }

@@ -1,23 +1,19 @@
 //! Two axes, and what is drawn between them.
 
-use plotters::chart::{ChartBuilder, LabelAreaPosition};
-use plotters::element::Rectangle;
-use plotters::style::text_anchor::{HPos, Pos, VPos};
-
 use super::axis::Axis;
 use super::band::Band;
 use super::bars::Bars;
+use super::canvas::{Anchor, Canvas, Stroke};
 use super::cells::Cells;
+use super::colours::{AXIS, FINE_GRID, GRID, WHITE};
 use super::curve::Curve;
 use super::drawing::Drawing;
-use super::font::{Weight, letters};
+use super::font::Letters;
 use super::look::{BLACK, GREY};
-use super::names::{Spot, Taken};
-use super::paint::{
-    AXIS, FINE, FINE_GRID, GRID, PaintError, Painted, Sheet, WHITE, filled, fine, stroke,
-};
+use super::names::Taken;
+use super::place::Rect;
+use super::plot::Plot;
 use super::rule::Rule;
-use super::side::Side;
 
 /// Two axes, and what is drawn between them.
 #[derive(Debug, Clone)]
@@ -34,19 +30,27 @@ pub struct Chart {
     pub inset: Option<Box<Chart>>,
 }
 
-/// Something that is drawn in a chart.
-#[derive(Debug, Clone)]
-#[allow(missing_docs)]
-pub enum Layer {
-    Curve(Curve),
-    Bars(Bars),
-    Cells(Cells),
-    Rule(Rule),
-    Band(Band),
-    Drawing(Drawing),
+macro_rules! layers {
+    ($($layer:ident),*) => {
+        /// Something that is drawn in a chart.
+        #[derive(Debug, Clone)]
+        #[allow(missing_docs)]
+        pub enum Layer {
+            $($layer($layer)),*
+        }
+
+        $(impl From<$layer> for Layer {
+            fn from(layer: $layer) -> Layer {
+                Layer::$layer(layer)
+            }
+        })*
+    };
 }
 
+layers!(Curve, Bars, Cells, Rule, Band, Drawing);
+
 /// Room for the axes' values and names in pixels, and how large these are.
+#[derive(Debug, Clone, Copy)]
 struct Frame {
     left: f64,
     below: f64,
@@ -86,8 +90,13 @@ const DRAWING: Frame = Frame {
     ..WHOLE
 };
 
-/// The share of a chart's width and height that its inset has.
+/// The share of a chart's width and height that its inset has, and its distance from the edges in pixels.
 const OF_CHART: (f64, f64) = (0.42, 0.5);
+const INSET_GAP: f64 = 8.0;
+
+/// The length of a tick, and from the axis to what is written there, in pixels.
+const TICK: f64 = 4.0;
+const TO_LABEL: f64 = 8.0;
 
 impl Chart {
     /// A chart without anything in it.
@@ -141,177 +150,180 @@ impl Chart {
     }
 
     /// The room on its left that the values of its axis and their name need, in pixels.
-    pub(super) fn left(&self, sheet: &Sheet<'_>) -> Result<f64, PaintError> {
-        self.left_of(&WHOLE, sheet)
+    pub(super) fn left(&self) -> f64 {
+        self.left_of(&WHOLE)
     }
 
-    fn left_of(&self, frame: &Frame, sheet: &Sheet<'_>) -> Result<f64, PaintError> {
-        let letters = letters(11.5 * frame.letters, Weight::Regular, BLACK);
-        let mut left = frame.left;
-        for place in self.y.ticks() {
-            let (wide, _) = sheet.estimate_text_size(self.y.label(place), &letters)?;
-            left = left.max(f64::from(wide) / f64::from(FINE) + BESIDE * frame.letters);
-        }
-        Ok(left)
+    fn left_of(&self, frame: &Frame) -> f64 {
+        let letters = Letters::new(11.5 * frame.letters, BLACK);
+        let labels = self.y.ticks().map(|(_, label)| letters.room(label));
+        let beside = BESIDE * frame.letters;
+        labels.fold(frame.left, |left, label| left.max(label + beside))
     }
 
     /// Draws it with so much room on its left, in pixels.
-    pub(super) fn paint(&self, sheet: &Sheet<'_>, left: f64) -> Painted {
-        match self.x.is_blank() {
-            true => self.paint_in(sheet, &DRAWING),
-            false => self.paint_in(sheet, &Frame { left, ..WHOLE }),
+    pub(super) fn paint(&self, canvas: &mut Canvas, sheet: &Rect, left: f64) {
+        let frame = if self.x.is_blank() {
+            DRAWING
+        } else {
+            Frame { left, ..WHOLE }
+        };
+        self.paint_in(canvas, sheet, &frame);
+    }
+
+    fn paint_in(&self, canvas: &mut Canvas, sheet: &Rect, frame: &Frame) {
+        let plot = Plot {
+            area: sheet.without([frame.left, frame.above, frame.right, frame.below]),
+            x: &self.x,
+            y: &self.y,
+        };
+        self.paint_title(canvas, &plot, frame);
+        // Bands are the ground of all that is drawn, the grid included.
+        for layer in &self.layers {
+            if let Layer::Band(band) = layer {
+                band.paint(canvas, &plot);
+            }
+        }
+        if !self.x.is_blank() {
+            paint_grid(canvas, &plot);
+            paint_axes(canvas, &plot, frame);
+        }
+        let mut taken = Taken::default();
+        for layer in &self.layers {
+            match layer {
+                Layer::Curve(curve) => {
+                    curve.paint(canvas, &plot);
+                    curve.take(&mut taken, &plot);
+                }
+                Layer::Bars(bars) => {
+                    bars.paint(canvas, &plot);
+                    bars.take(&mut taken, &plot);
+                }
+                Layer::Cells(cells) => {
+                    cells.paint(canvas, &plot);
+                    cells.take(&mut taken, &plot);
+                }
+                Layer::Rule(rule) => {
+                    rule.paint(canvas, &plot);
+                    rule.take(&mut taken, &plot);
+                }
+                Layer::Drawing(drawing) => drawing.paint(canvas, &plot.area),
+                Layer::Band(_) => {}
+            }
+        }
+        if let Some(inset) = &self.inset {
+            inset.paint_inset(canvas, &plot.area, &mut taken);
+        }
+        // Names are on top of all that might cross them.
+        for layer in &self.layers {
+            match layer {
+                Layer::Rule(rule) => rule.paint_name(canvas, &plot, &mut taken),
+                Layer::Band(band) => band.paint_name(canvas, &plot, &mut taken),
+                _ => {}
+            }
         }
     }
 
-    fn paint_in(&self, sheet: &Sheet<'_>, frame: &Frame) -> Painted {
-        let (above, sheet) = sheet.split_vertically(fine(frame.above));
-        let middle = Pos::new(HPos::Center, VPos::Center);
-        let title = letters(13.0 * frame.letters, Weight::Bold, BLACK).pos(middle);
-        let width = i32::try_from(sheet.dim_in_pixel().0).unwrap_or(0);
+    fn paint_title(&self, canvas: &mut Canvas, plot: &Plot<'_>, frame: &Frame) {
+        if self.title.is_empty() {
+            return;
+        }
         let is_named = |layer: &Layer| matches!(layer, Layer::Rule(rule) if rule.is_vertical);
-        let above_chart = if self.layers.iter().any(is_named) {
+        let above = if self.layers.iter().any(is_named) {
             frame.title
         } else {
             frame.above / 3.0
         };
-        let at = (
-            (fine(frame.left) + width - fine(frame.right)) / 2,
-            fine(frame.above - above_chart),
-        );
-        if !self.title.is_empty() {
-            above.draw_text(&self.title, &title, at)?;
-        }
-        let (x, y) = (Side::of(&self.x), Side::of(&self.y));
-        let mut builder = ChartBuilder::on(&sheet);
-        builder
-            .margin_right(fine(frame.right))
-            .set_label_area_size(LabelAreaPosition::Left, fine(frame.left))
-            .set_label_area_size(LabelAreaPosition::Bottom, fine(frame.below));
-        let mut chart = builder.build_cartesian_2d(x, y)?;
-        let (x_label, y_label) = (
-            |place: &f64| self.x.label(*place).to_string(),
-            |place: &f64| self.y.label(*place).to_string(),
-        );
-        // Bands are the ground of all that is drawn, the grid included.
-        for layer in &self.layers {
-            if let Layer::Band(band) = layer {
-                band.paint(chart.plotting_area(), &self.x)?;
-            }
-        }
-        if !self.x.is_blank() {
-            chart
-                .configure_mesh()
-                .axis_style(stroke(AXIS, 1.2))
-                .bold_line_style(stroke(GRID, 1.0))
-                .light_line_style(stroke(FINE_GRID, 0.75))
-                .set_all_tick_mark_size(fine(4.0))
-                .label_style(letters(11.5 * frame.letters, Weight::Regular, BLACK))
-                .axis_desc_style(letters(12.5 * frame.letters, Weight::Regular, BLACK))
-                .x_label_formatter(&x_label)
-                .y_label_formatter(&y_label)
-                .x_desc(self.x.title())
-                .y_desc(self.y.title())
-                .draw()?;
-        }
-        let area = chart.plotting_area();
-        self.layers.iter().try_for_each(|layer| match layer {
-            Layer::Curve(curve) => curve.paint(area, &self.x, &self.y),
-            Layer::Bars(bars) => bars.paint(area, &self.x, &self.y),
-            Layer::Cells(cells) => cells.paint(area, &self.x, &self.y),
-            Layer::Rule(rule) => rule.paint(area, &self.x, &self.y),
-            Layer::Drawing(drawing) => drawing.paint(area),
-            Layer::Band(_) => Ok(()),
-        })?;
-        let (wide, high) = area.dim_in_pixel();
-        let mut taken = self.taken((f64::from(wide), f64::from(high)));
-        if let Some(inset) = &self.inset {
-            inset.paint_inset(&area.strip_coord_spec(), &mut taken)?;
-        }
-        // Names are on top of all that might cross them.
-        self.layers.iter().try_for_each(|layer| match layer {
-            Layer::Rule(rule) => rule.paint_name(area, &self.x, &self.y, &mut taken),
-            Layer::Band(band) => band.paint_name(area, &self.x, &mut taken),
-            _ => Ok(()),
-        })
-    }
-
-    /// Where its layers are, in a chart of this size.
-    fn taken(&self, size: (f64, f64)) -> Taken {
-        let mut taken = Taken::new(size);
-        for layer in &self.layers {
-            match layer {
-                Layer::Curve(curve) => curve.take(&mut taken, &self.x, &self.y),
-                Layer::Bars(bars) => bars.take(&mut taken, &self.x, &self.y),
-                Layer::Cells(cells) => cells.take(&mut taken, &self.x, &self.y),
-                Layer::Rule(rule) => rule.take(&mut taken, &self.x, &self.y),
-                Layer::Band(_) | Layer::Drawing(_) => {}
-            }
-        }
-        taken
+        let at = (plot.area.at((0.5, 0.0)).0, plot.area.top - above);
+        let letters = Letters::new(13.0 * frame.letters, BLACK).bold();
+        canvas.text(&self.title, at, [Anchor::Middle; 2], letters);
     }
 
     /// Draws it within another chart, on a ground of its own.
-    fn paint_inset(&self, chart: &Sheet<'_>, taken: &mut Taken) -> Painted {
-        let (all, tall) = taken.size();
-        let (wide, high) = (all * OF_CHART.0, tall * OF_CHART.1);
-        let gap = f64::from(fine(8.0));
-        let steps = |room: f64| [1.0, 0.0, 0.75, 0.25, 0.5].map(|at| gap + at * (room - 2.0 * gap));
-        let spots = steps(tall - high).into_iter().flat_map(|top| {
-            steps(all - wide).map(|left| Spot {
-                left,
-                top,
+    fn paint_inset(&self, canvas: &mut Canvas, chart: &Rect, taken: &mut Taken) {
+        let (wide, high) = (chart.wide * OF_CHART.0, chart.high * OF_CHART.1);
+        let steps = |room: f64| {
+            [1.0, 0.0, 0.75, 0.25, 0.5].map(|at| INSET_GAP + at * (room - 2.0 * INSET_GAP))
+        };
+        let spots = steps(chart.high - high).into_iter().flat_map(|top| {
+            steps(chart.wide - wide).map(|left| Rect {
+                left: chart.left + left,
+                top: chart.top + top,
                 wide,
                 high,
             })
         });
-        let Some(spot) = taken.take(spots) else {
-            return Ok(());
-        };
-        let [left, top, wide, high] =
-            [spot.left, spot.top, spot.wide, spot.high].map(|side| side.round() as i32);
-        let sheet = chart.clone().shrink((left, top), (wide, high));
-        let corners = [(0, 0), (wide, high)];
-        sheet.draw(&Rectangle::new(corners, filled(WHITE)))?;
-        sheet.draw(&Rectangle::new(corners, stroke(GREY, 1.0)))?;
-        let left = self.left_of(&INSET, &sheet)?;
-        let edge = fine(5.0);
-        let sheet = sheet.margin(edge, 0, edge, 0);
-        self.paint_in(&sheet, &Frame { left, ..INSET })
+        if let Some(spot) = taken.take(spots) {
+            canvas.framed(&spot, WHITE, Stroke::hairline(GREY));
+            let left = self.left_of(&INSET);
+            let sheet = spot.without([0.0, 5.0, 0.0, 5.0]);
+            self.paint_in(canvas, &sheet, &Frame { left, ..INSET });
+        }
     }
 }
 
-impl From<Curve> for Layer {
-    fn from(curve: Curve) -> Layer {
-        Layer::Curve(curve)
-    }
+/// Lines at the values that are written, and fine ones at those in between.
+fn paint_grid(canvas: &mut Canvas, plot: &Plot<'_>) {
+    let mut lines = |x: &mut dyn Iterator<Item = f64>, y: &mut dyn Iterator<Item = f64>, stroke| {
+        let up = x.map(|x| [(x, 0.0), (x, 1.0)]);
+        let across = y.map(|y| [(0.0, y), (1.0, y)]);
+        let lines = up
+            .chain(across)
+            .map(|line| line.map(|end| plot.area.at(end)));
+        let inside = lines.filter(|[from, _]| plot.area.holds(*from));
+        canvas.lines(inside.map(Vec::from).collect(), stroke);
+    };
+    let (x, y) = (plot.x, plot.y);
+    lines(&mut x.minor(), &mut y.minor(), Stroke::new(FINE_GRID, 0.75));
+    let [mut x, mut y] = [x, y].map(|axis| axis.ticks().map(|(place, _)| place));
+    lines(&mut x, &mut y, Stroke::new(GRID, 1.0));
 }
 
-impl From<Bars> for Layer {
-    fn from(bars: Bars) -> Layer {
-        Layer::Bars(bars)
+/// The lines below and on the left, their values, and their names.
+fn paint_axes(canvas: &mut Canvas, plot: &Plot<'_>, frame: &Frame) {
+    let area = &plot.area;
+    let letters = Letters::new(11.5 * frame.letters, BLACK);
+    let [corner, above, _, beside] = area.corners();
+    let mut lines = vec![vec![above, corner, beside]];
+    for (place, label) in plot.x.ticks() {
+        let (x, y) = area.at((place, 0.0));
+        if area.holds((x, y)) {
+            lines.push(vec![(x, y), (x, y + TICK)]);
+            canvas.text(
+                label,
+                (x, y + TO_LABEL),
+                [Anchor::Middle, Anchor::Start],
+                letters,
+            );
+        }
     }
-}
-
-impl From<Cells> for Layer {
-    fn from(cells: Cells) -> Layer {
-        Layer::Cells(cells)
+    for (place, label) in plot.y.ticks() {
+        let (x, y) = area.at((0.0, place));
+        if area.holds((x, y)) {
+            lines.push(vec![(x, y), (x - TICK, y)]);
+            canvas.text(
+                label,
+                (x - TO_LABEL, y),
+                [Anchor::End, Anchor::Middle],
+                letters,
+            );
+        }
     }
-}
-
-impl From<Rule> for Layer {
-    fn from(rule: Rule) -> Layer {
-        Layer::Rule(rule)
-    }
-}
-
-impl From<Band> for Layer {
-    fn from(band: Band) -> Layer {
-        Layer::Band(band)
-    }
-}
-
-impl From<Drawing> for Layer {
-    fn from(drawing: Drawing) -> Layer {
-        Layer::Drawing(drawing)
-    }
+    canvas.lines(lines, Stroke::new(AXIS, 1.2));
+    let letters = Letters::new(12.5 * frame.letters, BLACK);
+    let (middle_x, middle_y) = area.at((0.5, 0.5));
+    let below = (middle_x, area.bottom() + frame.below);
+    canvas.text(
+        &plot.x.title(),
+        below,
+        [Anchor::Middle, Anchor::End],
+        letters,
+    );
+    let left = (area.left - frame.left, middle_y);
+    canvas.upright_text(
+        &plot.y.title(),
+        left,
+        [Anchor::Middle, Anchor::Start],
+        letters,
+    );
 }

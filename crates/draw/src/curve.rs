@@ -1,14 +1,13 @@
 //! A line through points.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
-use super::axis::Axis;
-use super::clip;
-use super::look::{Dash, Look};
+use super::canvas::{Canvas, Stroke};
+use super::look::Look;
 use super::mark;
 use super::names::Taken;
-use super::paint::{Area, Painted, Place, fine, stroke};
-use plotters::element::{DashedPathElement, PathElement};
+use super::place::{Point, Rect};
+use super::plot::Plot;
 
 /// A curve has at most so many columns of points: more than are seen apart, few enough for a picture that opens at once.
 const COLUMNS: f64 = 360.0;
@@ -75,90 +74,64 @@ impl Curve {
         self
     }
 
-    pub(super) fn paint(&self, area: &Area<'_>, x: &Axis, y: &Axis) -> Painted {
-        let places = self.places(x, y);
-        if self.look.dash != Dash::None {
-            for line in clip::within(&thin(&places)) {
-                let style = stroke(self.look.colour, self.look.width);
-                let (on, off) = match self.look.dash {
-                    Dash::Dashed => (9.0, 5.0),
-                    Dash::Dotted => (2.0, 4.0),
-                    Dash::Solid | Dash::None => {
-                        area.draw(&PathElement::new(line, style))?;
-                        continue;
-                    }
-                };
-                let line = line.into_iter();
-                area.draw(&DashedPathElement::new(line, fine(on), fine(off), style))?;
-            }
+    pub(super) fn paint(&self, canvas: &mut Canvas, plot: &Plot<'_>) {
+        if let Some(stroke) = Stroke::of(self.look) {
+            canvas.lines(self.lines(plot), stroke);
         }
-        let Some(shape) = self.look.mark else {
-            return Ok(());
+        let Some(mark) = self.look.mark else {
+            return;
         };
-        let mut inside = places;
-        inside.retain(|place| clip::is_within(*place));
-        if inside.len() > MARKS {
-            inside = apart(&inside, area.dim_in_pixel());
+        let mut points = self.on_sheet(plot);
+        points.retain(|point| plot.area.holds(*point));
+        if points.len() > MARKS {
+            points = apart(&points);
         }
-        inside
-            .iter()
-            .try_for_each(|place| mark::paint(area, *place, shape, self.look.colour))
+        for point in points {
+            mark::paint(canvas, point, mark, self.look.colour);
+        }
     }
 
-    pub(super) fn take(&self, taken: &mut Taken, x: &Axis, y: &Axis) {
-        for line in clip::within(&thin(&self.places(x, y))) {
+    pub(super) fn take(&self, taken: &mut Taken, plot: &Plot<'_>) {
+        for line in self.lines(plot) {
             taken.line(&line, 1.0);
         }
     }
 
-    fn places(&self, x: &Axis, y: &Axis) -> Vec<Place> {
-        let points = self.points.iter();
-        points
-            .map(|(at, value)| (x.place(*at), y.place(*value)))
-            .collect()
+    /// What is seen of its line.
+    fn lines(&self, plot: &Plot<'_>) -> Vec<Vec<Point>> {
+        plot.area.clip(&thin(self.on_sheet(plot), &plot.area))
+    }
+
+    fn on_sheet(&self, plot: &Plot<'_>) -> Vec<Point> {
+        self.points.iter().map(|point| plot.at(*point)).collect()
     }
 }
 
-/// The places that can be seen apart: of each narrow column of a long curve, the first and the last, the lowest and the
+/// The points that can be seen apart: of each narrow column of a long curve, the first and the last, the lowest and the
 /// highest.
-fn thin(places: &[Place]) -> Vec<Place> {
-    if (places.len() as f64) < 3.0 * COLUMNS {
-        return places.to_vec();
+fn thin(points: Vec<Point>, area: &Rect) -> Vec<Point> {
+    if (points.len() as f64) < 3.0 * COLUMNS {
+        return points;
     }
-    let mut thinned = Vec::new();
-    let column = |place: &Place| (place.0 * COLUMNS).floor();
-    for column in places.chunk_by(|one, other| column(one) == column(other)) {
-        let heights = || {
-            column
-                .iter()
-                .enumerate()
-                .map(|(index, place)| (index, place.1))
-        };
-        let lowest = heights().min_by(|one, other| one.1.total_cmp(&other.1));
-        let highest = heights().max_by(|one, other| one.1.total_cmp(&other.1));
-        let kept: BTreeMap<usize, ()> = [Some((0, 0.0)), lowest, highest]
-            .into_iter()
-            .flatten()
-            .map(|(index, _)| (index, ()))
-            .chain([(column.len() - 1, ())])
-            .collect();
-        thinned.extend(kept.keys().filter_map(|index| column.get(*index)));
-    }
-    thinned
+    let column = |point: &Point| ((point.0 - area.left) / area.wide * COLUMNS).floor();
+    let columns = points.chunk_by(|one, other| column(one) == column(other));
+    let seen = columns.flat_map(|column| {
+        let by_height = |one: &usize, other: &usize| column[*one].1.total_cmp(&column[*other].1);
+        let all = 0..column.len();
+        let (highest, lowest) = (all.clone().min_by(by_height), all.clone().max_by(by_height));
+        let kept = BTreeSet::from([Some(0), highest, lowest, all.last()]);
+        kept.into_iter().flatten().map(|place| column[place])
+    });
+    seen.collect()
 }
 
-/// Those of the places that are far enough from each other, in a chart of this size in fine pixels.
-fn apart(places: &[Place], (wide, high): (u32, u32)) -> Vec<Place> {
-    let pixels = |place: &Place| (place.0 * f64::from(wide), place.1 * f64::from(high));
-    let mut chosen: Vec<Place> = Vec::new();
-    for place in places {
-        let (x, y) = pixels(place);
-        let is_far = |last: &Place| {
-            let (last_x, last_y) = pixels(last);
-            (x - last_x).hypot(y - last_y) >= f64::from(fine(BETWEEN_MARKS))
-        };
+/// Those of the points that are far enough from each other.
+fn apart(points: &[Point]) -> Vec<Point> {
+    let mut chosen: Vec<Point> = Vec::new();
+    for (x, y) in points {
+        let is_far = |last: &Point| (x - last.0).hypot(y - last.1) >= BETWEEN_MARKS;
         if chosen.last().is_none_or(is_far) {
-            chosen.push(*place);
+            chosen.push((*x, *y));
         }
     }
     chosen
@@ -187,15 +160,16 @@ mod tests {
     #[test]
     fn a_long_curve_keeps_its_ends_and_peaks() {
         let height = |index: u32| if index == 54_321 { 0.9 } else { 0.1 };
-        let places: Vec<Place> = (0..=100_000)
+        let points: Vec<Point> = (0..=100_000)
             .map(|index| (f64::from(index) / 1e5, height(index)))
             .collect();
-        let thinned = thin(&places);
+        let area = Rect::between((0.0, 0.0), (1.0, 1.0));
+        let thinned = thin(points.clone(), &area);
         assert!(thinned.len() < 4 * COLUMNS as usize, "{}", thinned.len());
-        assert_eq!(thinned.first(), places.first());
-        assert_eq!(thinned.last(), places.last());
-        assert!(thinned.contains(&places[54_321]));
-        assert_eq!(thin(&places[..100]), &places[..100]);
+        assert_eq!(thinned.first(), points.first());
+        assert_eq!(thinned.last(), points.last());
+        assert!(thinned.contains(&points[54_321]));
+        assert_eq!(thin(points[..100].into(), &area), &points[..100]);
     }
 
     #[test]
@@ -209,9 +183,8 @@ mod tests {
 
     #[test]
     fn marks_of_a_long_curve_are_apart() {
-        let places: Vec<Place> = (0..=1_000).map(|x| (f64::from(x) / 1e3, 0.5)).collect();
-        let apart = apart(&places, (fine(710.0).unsigned_abs(), 400));
-        assert_eq!(apart.len(), 11);
+        let points: Vec<Point> = (0..=710).map(|x| (f64::from(x), 50.0)).collect();
+        assert_eq!(apart(&points).len(), 11);
     }
 
     #[test]

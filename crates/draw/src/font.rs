@@ -1,20 +1,25 @@
 //! The letters: fonts that are part of the program, so that a picture looks the same on any machine.
 
-use std::sync::Once;
+use std::sync::LazyLock;
 
-use plotters::style::{FontFamily, FontStyle, IntoFont, RGBColor, TextStyle, register_font};
+use ttf_parser::gpos::{PairAdjustment, PositioningSubtable};
+use ttf_parser::{Face, GlyphId};
 
 use super::look::Colour;
-use super::paint::FINE;
-
-pub const REGULAR: &[u8] = include_bytes!("../assets/fonts/DejaVuSans.ttf");
-pub const BOLD: &[u8] = include_bytes!("../assets/fonts/DejaVuSans-Bold.ttf");
 
 /// What an SVG asks for. Verdana, which more machines have, is as wide.
-const FAMILY: &str = "DejaVu Sans, Verdana, sans-serif";
+pub const FAMILY: &str = "DejaVu Sans, Verdana, sans-serif";
 
-/// Plotters' sizes are of lines, SVG's of letters.
-const LINE: f64 = 1.24;
+/// Text has so much more room than it takes in our fonts: others are wider.
+const ROOM: f64 = 1.065;
+
+static FACES: LazyLock<[Face<'static>; 2]> = LazyLock::new(|| {
+    let fonts: [&'static [u8]; 2] = [
+        include_bytes!("../assets/fonts/DejaVuSans.ttf"),
+        include_bytes!("../assets/fonts/DejaVuSans-Bold.ttf"),
+    ];
+    fonts.map(|font| Face::parse(font, 0).expect("a font that is part of the program"))
+});
 
 /// How heavy letters are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,21 +28,86 @@ pub enum Weight {
     Bold,
 }
 
-/// Letters of this size in pixels.
-pub fn letters(size: f64, weight: Weight, colour: Colour) -> TextStyle<'static> {
-    static FONTS: Once = Once::new();
-    FONTS.call_once(|| {
-        // Measured with these; a font that is part of the program can be read.
-        let _ = register_font(FAMILY, FontStyle::Normal, REGULAR);
-        let _ = register_font(FAMILY, FontStyle::Bold, BOLD);
+/// What letters look like.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Letters {
+    /// In pixels.
+    pub size: f64,
+    pub weight: Weight,
+    pub colour: Colour,
+}
+
+impl Letters {
+    pub fn new(size: f64, colour: Colour) -> Letters {
+        Letters {
+            size,
+            weight: Weight::Regular,
+            colour,
+        }
+    }
+
+    pub fn bold(self) -> Letters {
+        let weight = Weight::Bold;
+        Letters { weight, ..self }
+    }
+
+    pub fn face(&self) -> &'static Face<'static> {
+        let [regular, bold] = &*FACES;
+        match self.weight {
+            Weight::Regular => regular,
+            Weight::Bold => bold,
+        }
+    }
+
+    /// Pixels for each unit of the font.
+    pub fn scale(&self) -> f64 {
+        self.size / f64::from(self.face().units_per_em())
+    }
+
+    /// The room that a line of text needs, in pixels.
+    pub fn room(&self, text: &str) -> f64 {
+        let glyphs = text.chars().map(|letter| self.glyph(letter));
+        let advances = glyphs.filter_map(|glyph| self.face().glyph_hor_advance(glyph));
+        advances.map(f64::from).sum::<f64>() * self.scale() * ROOM
+    }
+
+    /// The glyphs of a line of text, each with where it begins, and where the line ends, in pixels.
+    pub fn set(&self, text: &str) -> (Vec<(GlyphId, f64)>, f64) {
+        let (mut glyphs, mut end) = (Vec::new(), 0.0);
+        let mut before = None;
+        for glyph in text.chars().map(|letter| self.glyph(letter)) {
+            let kerning = before.map_or(0, |before| kerning(self.face(), before, glyph));
+            end += f64::from(kerning) * self.scale();
+            glyphs.push((glyph, end));
+            let advance = self.face().glyph_hor_advance(glyph).unwrap_or_default();
+            end += f64::from(advance) * self.scale();
+            before = Some(glyph);
+        }
+        (glyphs, end)
+    }
+
+    /// Glyph 0 is the box of a letter that the font does not have.
+    fn glyph(&self, letter: char) -> GlyphId {
+        self.face().glyph_index(letter).unwrap_or_default()
+    }
+}
+
+/// How much further apart two glyphs stand than their widths say, in units of the font (OpenType, GPOS, lookup type 2).
+fn kerning(face: &Face<'_>, first: GlyphId, second: GlyphId) -> i16 {
+    let lookups = face.tables().gpos.map(|gpos| gpos.lookups);
+    let lookups = lookups.into_iter().flatten();
+    let pairs = lookups.flat_map(|lookup| lookup.subtables.into_iter::<PositioningSubtable<'_>>());
+    let mut adjusted = pairs.filter_map(|subtable| {
+        let PositioningSubtable::Pair(pair) = subtable else {
+            return None;
+        };
+        let place = pair.coverage().get(first)?;
+        match pair {
+            PairAdjustment::Format1 { sets, .. } => Some(sets.get(place)?.get(second)?.0),
+            PairAdjustment::Format2 {
+                classes, matrix, ..
+            } => Some(matrix.get((classes.0.get(first), classes.1.get(second)))?.0),
+        }
     });
-    let style = match weight {
-        Weight::Regular => FontStyle::Normal,
-        Weight::Bold => FontStyle::Bold,
-    };
-    let (red, green, blue) = colour;
-    (FontFamily::Name(FAMILY), size * LINE * f64::from(FINE))
-        .into_font()
-        .style(style)
-        .color(&RGBColor(red, green, blue))
+    adjusted.next().map_or(0, |value| value.x_advance)
 }

@@ -1,16 +1,15 @@
 //! What is what, above the charts, where it covers nothing.
 
-use plotters::element::{DashedPathElement, PathElement, Rectangle};
-use plotters::style::text_anchor::{HPos, Pos, VPos};
-
+use super::canvas::{Anchor, Canvas, Stroke};
 use super::chart::{Chart, Layer};
-use super::font::{Weight, letters};
+use super::colours::lighter;
+use super::font::Letters;
 use super::look::{BLACK, Colour, Dash, GREY, Look, Mark};
 use super::mark;
-use super::paint::{PaintError, Painted, Sheet, filled, fine, lighter, stroke};
+use super::place::{Point, Rect};
 
-/// The height of a row in pixels.
-pub const ROW: f64 = 22.0;
+/// The height of a row, and what an entry has in it, in pixels.
+const ROW: f64 = 22.0;
 const SAMPLE: f64 = 34.0;
 const GAP: f64 = 8.0;
 const BETWEEN: f64 = 24.0;
@@ -81,30 +80,32 @@ pub fn keys(charts: &[Chart]) -> Vec<Key> {
 }
 
 /// The names of all charts, each once, in rows.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Legend {
-    rows: Vec<Vec<(Key, i32)>>,
+    rows: Vec<Vec<(Key, f64)>>,
+}
+
+fn letters() -> Letters {
+    Letters::new(12.5, BLACK)
 }
 
 impl Legend {
-    /// The legend of these charts, in rows no wider than `width`, in fine pixels.
-    pub fn new(charts: &[Chart], sheet: &Sheet<'_>, width: i32) -> Result<Legend, PaintError> {
-        let mut legend = Legend::default();
-        let mut end = i32::MAX;
+    /// The legend of these charts, in rows no wider than `width`, in pixels.
+    pub fn new(charts: &[Chart], width: f64) -> Legend {
+        let mut rows: Vec<Vec<(Key, f64)>> = Vec::new();
+        let mut end = f64::INFINITY;
         for key in keys(charts) {
-            let letters = letters(12.5, Weight::Regular, BLACK);
-            let (text, _) = sheet.estimate_text_size(&key.name, &letters)?;
-            let wide = fine(SAMPLE + GAP + BETWEEN) + i32::try_from(text).unwrap_or(0);
-            if end.saturating_add(wide) > width {
-                legend.rows.push(Vec::new());
-                end = 0;
+            let wide = SAMPLE + GAP + letters().room(&key.name) + BETWEEN;
+            if end + wide > width {
+                rows.push(Vec::new());
+                end = 0.0;
             }
-            if let Some(row) = legend.rows.last_mut() {
+            if let Some(row) = rows.last_mut() {
                 row.push((key, end));
             }
             end += wide;
         }
-        Ok(legend)
+        Legend { rows }
     }
 
     /// Its height in pixels.
@@ -112,54 +113,43 @@ impl Legend {
         self.rows.len() as f64 * ROW
     }
 
-    /// Draws it from the upper left corner of the sheet on.
-    pub fn paint(&self, sheet: &Sheet<'_>) -> Painted {
-        for (row, keys) in (0..).zip(&self.rows) {
-            let y = fine((f64::from(row) + 0.5) * ROW);
-            keys.iter()
-                .try_for_each(|(key, x)| key.paint(sheet, (*x, y)))?;
+    /// Draws it from this corner on.
+    pub fn paint(&self, canvas: &mut Canvas, (left, top): Point) {
+        let mut y = top + ROW / 2.0;
+        for row in &self.rows {
+            for (key, x) in row {
+                key.paint(canvas, (left + x, y));
+            }
+            y += ROW;
         }
-        Ok(())
     }
 }
 
 impl Key {
-    fn paint(&self, sheet: &Sheet<'_>, (x, y): (i32, i32)) -> Painted {
-        let (end, middle) = (x + fine(SAMPLE), x + fine(SAMPLE / 2.0));
-        let line = [(x, y), (end, y)];
+    fn paint(&self, canvas: &mut Canvas, (x, y): Point) {
+        let (end, middle) = (x + SAMPLE, x + SAMPLE / 2.0);
         let colour = self.colour.unwrap_or(GREY);
-        let style = stroke(colour, self.width);
-        match self.dash {
-            dash if self.is_bar => {
-                let heart = match dash {
-                    Some(Dash::Solid) => colour,
-                    _ => lighter(colour, 0.7),
-                };
-                let (up, side) = (fine(6.0), fine(9.0));
-                let corners = [(middle - side, y - up), (middle + side, y + up)];
-                sheet.draw(&Rectangle::new(corners, filled(heart)))?;
-                sheet.draw(&Rectangle::new(corners, stroke(colour, 1.2)))?;
-            }
-            Some(Dash::Solid) => sheet.draw(&PathElement::new(line, style))?,
-            Some(Dash::Dashed) => {
-                sheet.draw(&DashedPathElement::new(line, fine(9.0), fine(5.0), style))?
-            }
-            Some(Dash::Dotted) => {
-                sheet.draw(&DashedPathElement::new(line, fine(2.0), fine(4.0), style))?
-            }
-            Some(Dash::None) => {}
+        // What is in common, as a look.
+        let look = Look {
+            colour,
+            dash: self.dash.unwrap_or(Dash::None),
+            mark: None,
+            width: self.width,
+        };
+        let rect =
+            |side: f64, up: f64| Rect::between((middle - side, y - up), (middle + side, y + up));
+        if self.is_bar {
+            canvas.framed(&rect(9.0, 6.0), look.ground(), Stroke::hairline(colour));
+        } else if let Some(stroke) = Stroke::of(look) {
+            canvas.line([(x, y), (end, y)], stroke);
+        } else if self.dash.is_none() && self.colour.is_some() {
             // Lines of several kinds: the colour is what they share.
-            None if self.colour.is_some() => {
-                let corners = [(x, y - fine(3.5)), (end, y + fine(3.5))];
-                let light = lighter(colour, 0.45);
-                sheet.draw(&Rectangle::new(corners, filled(light)))?;
-            }
-            None => {}
+            canvas.fill(rect(SAMPLE / 2.0, 3.5).corners(), lighter(colour, 0.45));
         }
         if let Some(shape) = self.mark.flatten().filter(|_| !self.is_bar) {
-            mark::paint(sheet, (middle, y), shape, colour)?;
+            mark::paint(canvas, (middle, y), shape, colour);
         }
-        let style = letters(12.5, Weight::Regular, BLACK).pos(Pos::new(HPos::Left, VPos::Center));
-        sheet.draw_text(&self.name, &style, (end + fine(GAP), y))
+        let at = (end + GAP, y);
+        canvas.text(&self.name, at, [Anchor::Start, Anchor::Middle], letters());
     }
 }

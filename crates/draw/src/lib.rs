@@ -12,23 +12,23 @@
 mod axis;
 mod band;
 mod bars;
+mod canvas;
 mod cells;
 mod chart;
-mod clip;
-mod compact;
+mod colours;
 mod curve;
-mod dark;
 mod drawing;
 mod font;
 mod legend;
 mod look;
 mod mark;
 mod names;
-mod paint;
 mod picture;
+mod place;
+mod plot;
 mod png;
 mod rule;
-mod side;
+mod svg;
 mod table;
 mod unit;
 
@@ -44,6 +44,6 @@ pub use look::{
     BLACK, BLUE, Colour, Dash, GREEN, GREY, Look, Mark, ORANGE, PURPLE, SKY, VERMILLION,
 };
 pub use picture::Picture;
-pub use png::{PngError, png};
+pub use png::PngError;
 pub use rule::Rule;
 pub use unit::Unit;

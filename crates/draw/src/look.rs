@@ -1,5 +1,7 @@
 //! What curves look like. Never by colour alone: also by strokes or marks.
 
+use super::colours::lighter;
+
 /// A colour: red, green, blue.
 pub type Colour = (u8, u8, u8);
 
@@ -80,6 +82,14 @@ impl Look {
     /// With a line of another width.
     pub const fn wide(self, width: f64) -> Look {
         Look { width, ..self }
+    }
+
+    /// The ground of bars: full if the line is, else light.
+    pub(super) fn ground(self) -> Colour {
+        match self.dash {
+            Dash::Solid => self.colour,
+            _ => lighter(self.colour, 0.7),
+        }
     }
 
     /// The look of a controller's curves, in all pictures.

@@ -1,17 +1,15 @@
 //! Charts with a title above, and what they come from below.
 
-use plotters::prelude::{IntoDrawingArea, SVGBackend};
-use plotters::style::TextStyle;
-use plotters::style::text_anchor::{HPos, Pos, VPos};
-
+use super::canvas::{Anchor, Canvas};
 use super::chart::Chart;
-use super::compact::compact;
+use super::colours::{FAINT, WHITE};
 use super::curve::Curve;
-use super::dark;
-use super::font::{Weight, letters};
+use super::font::Letters;
 use super::legend::{self, Key, Legend};
 use super::look::BLACK;
-use super::paint::{FAINT, FINE, PaintError, Sheet, fine};
+use super::place::{Point, Rect};
+use super::png::{self, PngError};
+use super::svg;
 use super::table;
 
 /// The width of a picture, and the margin around everything, in pixels.
@@ -68,9 +66,16 @@ impl Picture {
 
     /// The picture as SVG: text, so that it can be searched and copied.
     pub fn svg(&self) -> String {
-        self.paint().expect(
-            "a picture in memory, with letters that are part of the program, has nothing to fail",
-        )
+        svg::svg(&self.paint())
+    }
+
+    /// The picture as PNG, twice as large, on white.
+    ///
+    /// # Errors
+    ///
+    /// It has no size that fits into memory.
+    pub fn png(&self) -> Result<Vec<u8>, PngError> {
+        png::png(&self.paint())
     }
 
     /// The numbers of its curves, bars and cells as CSV. Columns are named after the axes, with their units:
@@ -90,126 +95,73 @@ impl Picture {
         legend::keys(&self.charts)
     }
 
-    fn paint(&self) -> Result<String, PaintError> {
-        let Measured {
-            title,
-            legend,
-            left,
-            caption,
-        } = self.measure()?;
-        let above = TITLE + TITLE_LINE * title.len().saturating_sub(1) as f64;
+    fn paint(&self) -> Canvas {
+        let inner = WIDTH - 2.0 * MARGIN;
+        let heading = Letters::new(16.0, BLACK).bold();
+        let small = Letters::new(10.5, FAINT);
+        let title = broken(&self.title, heading, inner);
+        let legend = Legend::new(&self.charts, inner);
+        let caption = self.caption.iter();
+        let caption: Vec<String> = caption
+            .flat_map(|line| broken(line, small, inner))
+            .collect();
         let rows = self.charts.len().div_ceil(self.columns) as f64;
-        let height = MARGIN
-            + above
-            + legend.height()
-            + rows * self.height
-            + GAP
-            + caption.len() as f64 * LINE
-            + MARGIN;
-        let mut text = String::new();
-        let size = [WIDTH, height].map(|side| fine(side).unsigned_abs());
-        {
-            let sheet = SVGBackend::with_string(&mut text, (size[0], size[1])).into_drawing_area();
-            sheet.fill(&plotters::style::WHITE)?;
-            let inner = sheet.margin(fine(MARGIN), fine(MARGIN), fine(MARGIN), fine(MARGIN));
-            let (top, rest) = inner.split_vertically(fine(above));
-            let style = title_letters().pos(Pos::new(HPos::Left, VPos::Top));
-            for (line, index) in title.iter().zip(0..) {
-                top.draw_text(line, &style, (0, fine(f64::from(index) * TITLE_LINE)))?;
-            }
-            let (above, rest) = rest.split_vertically(fine(legend.height()));
-            legend.paint(&above)?;
-            let (charts, below) = rest.split_vertically(fine(rows * self.height));
-            let places = charts.split_evenly((rows as usize, self.columns));
-            for (chart, place) in self.charts.iter().zip(&places) {
-                chart.paint(place, left)?;
-            }
-            let style = caption_letters().pos(Pos::new(HPos::Left, VPos::Top));
-            for (line, index) in caption.iter().zip(0..) {
-                below.draw_text(line, &style, (0, fine(GAP + f64::from(index) * LINE)))?;
-            }
-            sheet.present()?;
+        let legend_top = MARGIN + TITLE + TITLE_LINE * (title.len() as f64 - 1.0);
+        let charts_top = legend_top + legend.height();
+        let caption_top = charts_top + rows * self.height + GAP;
+        let height = caption_top + caption.len() as f64 * LINE + MARGIN;
+        let mut canvas = Canvas {
+            size: (WIDTH, height),
+            shapes: Vec::new(),
+        };
+        let sheet = Rect::between((0.0, 0.0), canvas.size);
+        canvas.fill(sheet.corners(), WHITE);
+        write(&mut canvas, &title, (MARGIN, MARGIN), heading, TITLE_LINE);
+        legend.paint(&mut canvas, (MARGIN, legend_top));
+        let left = self.charts.iter().map(Chart::left).fold(0.0, f64::max);
+        let wide = inner / self.columns as f64;
+        for (place, chart) in self.charts.iter().enumerate() {
+            let (row, column) = (place / self.columns, place % self.columns);
+            let sheet = Rect {
+                left: MARGIN + column as f64 * wide,
+                top: charts_top + row as f64 * self.height,
+                wide,
+                high: self.height,
+            };
+            chart.paint(&mut canvas, &sheet, left);
         }
-        Ok(dark::with_style(&compact(&in_pixels(&text, size))))
-    }
-
-    /// What is to be known before anything is drawn.
-    fn measure(&self) -> Result<Measured, PaintError> {
-        let mut nowhere = String::new();
-        let sheet = SVGBackend::with_string(&mut nowhere, (1, 1)).into_drawing_area();
-        let width = fine(WIDTH - 2.0 * MARGIN);
-        let title = broken(&self.title, &title_letters(), &sheet, width)?;
-        let legend = Legend::new(&self.charts, &sheet, width)?;
-        let mut left = 0.0f64;
-        for chart in &self.charts {
-            left = left.max(chart.left(&sheet)?);
-        }
-        let mut caption = Vec::new();
-        for line in &self.caption {
-            caption.extend(broken(line, &caption_letters(), &sheet, width)?);
-        }
-        Ok(Measured {
-            title,
-            legend,
-            left,
-            caption,
-        })
+        write(&mut canvas, &caption, (MARGIN, caption_top), small, LINE);
+        canvas
     }
 }
 
-/// Title, legend and caption, broken into lines that are no wider than the picture, and the room that all charts have on
-/// their left, in pixels.
-struct Measured {
-    title: Vec<String>,
-    legend: Legend,
-    left: f64,
-    caption: Vec<String>,
+/// Writes lines, so far from each other, from this corner on.
+fn write(canvas: &mut Canvas, lines: &[String], (x, y): Point, letters: Letters, apart: f64) {
+    for (place, line) in lines.iter().enumerate() {
+        let at = (x, y + place as f64 * apart);
+        canvas.text(line, at, [Anchor::Start; 2], letters);
+    }
 }
 
-fn title_letters() -> TextStyle<'static> {
-    letters(16.0, Weight::Bold, BLACK)
-}
-
-fn caption_letters() -> TextStyle<'static> {
-    letters(10.5, Weight::Regular, FAINT)
-}
-
-/// The line in parts that are no wider than `width`, in fine pixels.
-fn broken(
-    line: &str,
-    style: &TextStyle<'_>,
-    sheet: &Sheet<'_>,
-    width: i32,
-) -> Result<Vec<String>, PaintError> {
+/// The line in parts that are no wider than `width`, in pixels; at least one.
+fn broken(line: &str, letters: Letters, width: f64) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in line.split(' ') {
         let longer = lines.last().map(|last| format!("{last} {word}"));
-        let fits = |longer: &String| -> Result<bool, PaintError> {
-            let (wide, _) = sheet.estimate_text_size(longer, style)?;
-            Ok(i32::try_from(wide).is_ok_and(|wide| wide <= width))
-        };
-        match longer {
-            Some(longer) if fits(&longer)? => {
+        match longer.filter(|longer| letters.room(longer) <= width) {
+            Some(longer) => {
                 lines.pop();
                 lines.push(longer);
             }
-            _ => lines.push(word.to_string()),
+            None => lines.push(word.to_owned()),
         }
     }
-    Ok(lines)
-}
-
-/// The SVG at its size in pixels; its coordinates stay fine.
-fn in_pixels(svg: &str, [width, height]: [u32; 2]) -> String {
-    let given = format!("width=\"{width}\" height=\"{height}\"");
-    let pixels = |side: u32| f64::from(side) / f64::from(FINE);
-    let wanted = format!("width=\"{}\" height=\"{}\"", pixels(width), pixels(height));
-    svg.replacen(&given, &wanted, 1)
+    lines
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Axis, Cell, Cells, Look, Mark, Rule, Unit, png};
+    use super::super::{Axis, Cell, Cells, Look, Mark, Rule, Unit};
     use super::*;
 
     fn picture() -> Picture {
@@ -245,11 +197,11 @@ mod tests {
     #[test]
     fn nothing_is_drawn_outside() {
         let svg = picture().svg();
-        let width = fine(WIDTH) as f64;
+        let width = 4.0 * WIDTH;
         let lines = svg.split("d=\"M").skip(1);
         let points = lines
             .filter_map(|rest| rest.split('"').next())
-            .flat_map(|path| path.split([' ', 'M']));
+            .flat_map(|path| path.trim_end_matches('Z').split([' ', 'M']));
         let mut count = 0;
         for point in points {
             let (x, _) = point.split_once(',').unwrap();
@@ -321,7 +273,7 @@ mod tests {
 
     #[test]
     fn as_pixels() {
-        let bytes = png(&picture().svg()).unwrap();
+        let bytes = picture().png().unwrap();
         assert!(bytes.starts_with(b"\x89PNG"));
     }
 }

@@ -1,19 +1,19 @@
 //! Lines for reference.
 
-use plotters::element::{DashedPathElement, EmptyElement, PathElement, Rectangle, Text};
-use plotters::style::{Color as _, ShapeStyle};
-
-use super::axis::Axis;
-use super::clip;
-use super::font::{Weight, letters};
+use super::canvas::{Anchor, Canvas, Shape, Stroke};
+use super::colours::{NAME, WHITE};
+use super::font::Letters;
 use super::look::GREY;
-use super::names::{Spot, Taken};
-use super::paint::{Area, NAME, Painted, WHITE, filled, fine, rgb, stroke};
+use super::names::Taken;
+use super::place::{Point, Rect};
+use super::plot::Plot;
 
 /// The height of a name, its distance from the line, and how far it may stand out beside the chart, in pixels.
 const HIGH: f64 = 15.0;
 const GAP: f64 = 4.0;
 const BEYOND: f64 = 20.0;
+/// From row to row of the places for a name that are not beside its line, in pixels.
+const ROW: f64 = 14.0;
 /// A line for reference may be covered rather than a curve.
 const WEIGHT: f64 = 0.02;
 
@@ -46,140 +46,113 @@ impl Rule {
         }
     }
 
-    /// Its place, if that is within the chart.
-    fn place(&self, x: &Axis, y: &Axis) -> Option<f64> {
-        let place = match self.is_vertical {
-            true => x.place(self.at),
-            false => y.place(self.at),
+    /// Its ends, if it is within the chart.
+    fn ends(&self, plot: &Plot<'_>) -> Option<[Point; 2]> {
+        let ends = if self.is_vertical {
+            let place = plot.x.place(self.at);
+            [(place, 0.0), (place, 1.0)]
+        } else {
+            let place = plot.y.place(self.at);
+            [(0.0, place), (1.0, place)]
         };
-        clip::is_within((place, place)).then_some(place)
+        let [from, to] = ends.map(|end| plot.area.at(end));
+        plot.area.holds(from).then_some([from, to])
     }
 
-    pub(super) fn paint(&self, area: &Area<'_>, x: &Axis, y: &Axis) -> Painted {
-        let Some(place) = self.place(x, y) else {
-            return Ok(());
-        };
-        let line = match self.is_vertical {
-            true => [(place, 0.0), (place, 1.0)],
-            false => [(0.0, place), (1.0, place)],
-        };
-        let style = stroke(GREY, 1.2);
-        area.draw(&DashedPathElement::new(line, fine(3.0), fine(3.0), style))
+    pub(super) fn paint(&self, canvas: &mut Canvas, plot: &Plot<'_>) {
+        if let Some(ends) = self.ends(plot) {
+            let line = Stroke::new(GREY, 1.2);
+            let dashes = &[3.0, 3.0];
+            canvas.line(ends, Stroke { dashes, ..line });
+        }
     }
 
-    pub(super) fn take(&self, taken: &mut Taken, x: &Axis, y: &Axis) {
-        if let Some(place) = self.place(x, y) {
-            match self.is_vertical {
-                true => taken.line(&[(place, 0.0), (place, 1.0)], WEIGHT),
-                false => taken.line(&[(0.0, place), (1.0, place)], WEIGHT),
-            }
+    pub(super) fn take(&self, taken: &mut Taken, plot: &Plot<'_>) {
+        if let Some(ends) = self.ends(plot) {
+            taken.line(&ends, WEIGHT);
         }
     }
 
     /// Its name, on a ground of its own, where it covers as little as can be.
-    pub(super) fn paint_name(
-        &self,
-        area: &Area<'_>,
-        x: &Axis,
-        y: &Axis,
-        taken: &mut Taken,
-    ) -> Painted {
-        let Some(place) = self.place(x, y) else {
-            return Ok(());
+    pub(super) fn paint_name(&self, canvas: &mut Canvas, plot: &Plot<'_>, taken: &mut Taken) {
+        let Some([(x, y), _]) = self.ends(plot) else {
+            return;
         };
-        let letters = letters(11.0, Weight::Regular, NAME);
-        let (text, _) = area.estimate_text_size(&self.name, &letters)?;
-        let size = (f64::from(text), f64::from(fine(HIGH)));
-        let spots = match self.is_vertical {
-            true => beside_upright(place, size, taken),
-            false => beside_level(place, size, taken),
+        let letters = Letters::new(11.0, NAME);
+        let wide = letters.room(&self.name);
+        let spots = if self.is_vertical {
+            beside_upright(x, wide, &plot.area)
+        } else {
+            beside_level(y, wide, &plot.area)
         };
         let Some(spot) = taken.take(spots) else {
-            return Ok(());
+            return;
         };
         if !self.is_vertical {
-            self.paint_leader(area, place, spot, taken)?;
+            paint_leader(canvas, y, &spot);
         }
-        let ground = ShapeStyle {
-            color: rgb(WHITE).mix(0.6),
-            ..filled(WHITE)
-        };
-        let (left, top) = (spot.left.round() as i32, spot.top.round() as i32);
-        let (right, bottom) = (left + text as i32, top + fine(HIGH));
-        let ground = Rectangle::new(
-            [(left - fine(2.0), top), (right + fine(2.0), bottom)],
-            ground,
-        );
-        let text = Text::new(self.name.clone(), (left, top + fine(1.5)), letters);
-        area.draw(&(EmptyElement::at((0.0, 1.0)) + ground + text))
+        let ground = spot.without([-2.0, 0.0, -2.0, 0.0]);
+        let ground = Shape::Area(ground.corners().into(), WHITE, 0.6);
+        canvas.shapes.push(ground);
+        let at = (spot.left, spot.top + 1.5);
+        canvas.text(&self.name, at, [Anchor::Start, Anchor::Start], letters);
     }
 }
 
-impl Rule {
-    /// A line from the name to the level line that it belongs to, if there was no room beside it.
-    fn paint_leader(&self, area: &Area<'_>, place: f64, spot: Spot, taken: &Taken) -> Painted {
-        let (_, at) = taken.pixels((0.0, place));
-        let from = if spot.top > at {
-            spot.top
-        } else {
-            spot.top + spot.high
-        };
-        if (from - at).abs() <= f64::from(fine(GAP)) {
-            return Ok(());
-        }
-        let x = (spot.left + spot.wide / 2.0).round() as i32;
-        let ends = vec![(x, from.round() as i32), (x, at.round() as i32)];
-        let leader = PathElement::new(ends, stroke(NAME, 0.8));
-        area.draw(&(EmptyElement::at((0.0, 1.0)) + leader))
+/// A line from a name to the level line that it belongs to, if there was no room beside it.
+fn paint_leader(canvas: &mut Canvas, y: f64, spot: &Rect) {
+    let edge = if spot.top > y {
+        spot.top
+    } else {
+        spot.bottom()
+    };
+    if (edge - y).abs() > GAP {
+        let (x, _) = spot.at((0.5, 0.5));
+        canvas.line([(x, edge), (x, y)], Stroke::new(NAME, 0.8));
     }
 }
 
 /// Where the name of a line upwards may be: above the chart, else along the line.
-fn beside_upright(place: f64, (wide, high): (f64, f64), taken: &Taken) -> Vec<Spot> {
-    let (all, tall) = taken.size();
-    let (at, _) = taken.pixels((place, 0.0));
-    let [gap, beyond] = [GAP, BEYOND].map(|pixels| f64::from(fine(pixels)));
-    let spot = |left, top| Spot {
+fn beside_upright(x: f64, wide: f64, area: &Rect) -> Vec<Rect> {
+    let spot = |left, top| Rect {
         left,
         top,
         wide,
-        high,
+        high: HIGH,
     };
-    let above =
-        [at - gap, at - wide / 2.0, at + gap - wide].map(|left| spot(left, -high - gap / 2.0));
-    let mut spots: Vec<Spot> = above.into();
-    spots.retain(|spot| spot.left >= -beyond && spot.left + wide <= all + beyond);
-    for row in 0..8 {
-        let top = gap + f64::from(row) * (tall - high - 2.0 * gap) / 7.0;
-        spots.extend([at + 2.0 * gap, at - wide - 2.0 * gap].map(|left| spot(left, top)));
-    }
-    spots.retain(|spot| spot.top < 0.0 || spot.is_within((all, tall)));
+    let above = [x - GAP, x - wide / 2.0, x + GAP - wide];
+    let above = above.map(|left| spot(left, area.top - HIGH - GAP / 2.0));
+    let around = area.without([-BEYOND, -BEYOND, -BEYOND, 0.0]);
+    let mut spots: Vec<Rect> = above.into();
+    spots.retain(|spot| around.surrounds(spot));
+    let along = (0..8).flat_map(|row| {
+        let top = area.top + GAP + f64::from(row) * (area.high - HIGH - 2.0 * GAP) / 7.0;
+        [x + 2.0 * GAP, x - wide - 2.0 * GAP].map(|left| spot(left, top))
+    });
+    spots.extend(along.filter(|spot| area.surrounds(spot)));
     spots
 }
 
 /// Where the name of a level line may be: at its right end, else at its left one or in between, below it or above; else
 /// farther off.
-fn beside_level(place: f64, (wide, high): (f64, f64), taken: &Taken) -> Vec<Spot> {
-    let (all, tall) = taken.size();
-    let (_, at) = taken.pixels((0.0, place));
-    let gap = f64::from(fine(GAP));
-    let room = all - wide - 2.0 * gap;
-    let near = [at + gap / 2.0, at - high - gap / 2.0];
+fn beside_level(y: f64, wide: f64, area: &Rect) -> Vec<Rect> {
+    let room = area.wide - wide - 2.0 * GAP;
+    let near = [y + GAP / 2.0, y - HIGH - GAP / 2.0];
     let far = (1..=6).flat_map(|step| {
-        let off = f64::from(fine(14.0)) * f64::from(step);
-        near.map(|top| if top > at { top + off } else { top - off })
+        let off = ROW * f64::from(step);
+        [near[0] + off, near[1] - off]
     });
     let columns = [1.0, 0.0, 0.8, 0.2, 0.6, 0.4, 0.9, 0.1, 0.7, 0.3, 0.5];
-    let spot = |column: f64, top| Spot {
-        left: gap + column * room,
+    let spot = |column: f64, top| Rect {
+        left: area.left + GAP + column * room,
         top,
         wide,
-        high,
+        high: HIGH,
     };
     let beside = columns
         .into_iter()
         .flat_map(|column| near.map(|top| spot(column, top)));
     let apart = far.flat_map(|top| columns.map(|column| spot(column, top)));
     let spots = beside.chain(apart);
-    spots.filter(|spot| spot.is_within((all, tall))).collect()
+    spots.filter(|spot| area.surrounds(spot)).collect()
 }

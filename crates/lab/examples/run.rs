@@ -31,11 +31,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let record = Sim::new().run(&scenario, &|_progress| (), &Cancel::new())?;
         println!("with {loss} of loss:");
         print!("{}", report::table(std::slice::from_ref(&record), None));
-        // Everything that was observed is in the record, sample by sample.
-        for flow in &record.flows {
-            let summary = &flow.summary;
-            let resent = summary.retransmitted_bytes.unwrap_or(0);
-            println!("{}: {resent} bytes sent again", summary.controller);
+        // The numbers are in the record's summary, and all that was observed beside it, sample by sample.
+        for flow in &record.summary.flows {
+            let resent = flow.retransmitted_bytes.unwrap_or(0);
+            println!("{}: {resent} bytes sent again", flow.controller);
         }
         println!();
     }

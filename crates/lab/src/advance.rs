@@ -73,7 +73,7 @@ mod tests {
             total: None,
             rate: Rate::ZERO,
             rtt: None,
-            state: "",
+            state: None,
             is_done: false,
         }
     }

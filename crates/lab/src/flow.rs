@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use congestion::State;
 use transport::app::{self, App};
 use units::{Bytes, Duration, Rate, Time};
 
@@ -36,7 +37,7 @@ pub(super) struct Flow {
     completed: Option<Duration>,
     payload: Bytes,
     rtt: Option<Duration>,
-    state: &'static str,
+    state: Option<State>,
     /// Times and payloads of the last notes.
     recent: VecDeque<(Duration, Bytes)>,
 }
@@ -61,7 +62,7 @@ impl Flow {
             completed: None,
             payload: Bytes::ZERO,
             rtt: None,
-            state: "",
+            state: None,
             recent: VecDeque::new(),
         };
         flows.map(flow).collect()
@@ -95,7 +96,7 @@ impl Flow {
         self.rtt = sample.rtt.or(self.rtt);
         self.state = sample.state;
         if self.opens_many {
-            sample.state = "";
+            sample.state = None;
         }
         self.recorder.sample(sample);
     }

@@ -18,8 +18,8 @@
 //! "#
 //! .parse()?;
 //! let record = Sim::new().run(&scenario, &|_| (), &Cancel::new())?;
-//! for flow in &record.flows {
-//!     println!("{}: {:?}", flow.summary.controller, flow.summary.goodput_bps);
+//! for flow in &record.summary.flows {
+//!     println!("{}: {} bit/s", flow.controller, flow.goodput_bps);
 //! }
 //! # Ok(())
 //! # }
@@ -34,6 +34,7 @@ mod quic;
 mod sim;
 mod ways;
 
+use congestion::State;
 use units::{Bytes, Duration, Rate};
 
 pub use advance::Advance;
@@ -96,8 +97,8 @@ pub struct Progress {
     pub rate: Rate,
     /// The last measured round-trip time.
     pub rtt: Option<Duration>,
-    /// The name of the controller's state; empty before the first ACK.
-    pub state: &'static str,
+    /// The controller's state; none before the first ACK.
+    pub state: Option<State>,
     /// Whether the flow has ended.
     pub is_done: bool,
 }

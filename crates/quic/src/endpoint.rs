@@ -8,9 +8,10 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use data_encoding::{HEXLOWER, HEXLOWER_PERMISSIVE};
 use noq::crypto::rustls::{QuicClientConfig, QuicServerConfig};
 use noq::{
-    AsyncUdpSocket, ClientConfig, Endpoint, EndpointConfig, Runtime as _, ServerConfig,
+    AsyncUdpSocket, ClientConfig, Connecting, Endpoint, EndpointConfig, Runtime as _, ServerConfig,
     TokioRuntime, TransportConfig, VarInt,
 };
 use noq_proto::HashedConnectionIdGenerator;
@@ -68,6 +69,9 @@ pub enum EndpointError {
     /// The TLS library has not the cipher suite that QUIC starts with.
     #[error("cannot configure TLS for QUIC: {0}")]
     Cipher(#[from] noq::crypto::rustls::NoInitialCipherSuite),
+    /// The address cannot be connected to.
+    #[error("cannot connect: {0}")]
+    Connect(#[from] noq::ConnectError),
     /// The socket could not be opened.
     #[error("cannot bind {address}: {source}")]
     Bind {
@@ -178,7 +182,7 @@ impl Fingerprint {
 
 impl fmt::Display for Fingerprint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        f.write_str(&HEXLOWER.encode(&self.0))
     }
 }
 
@@ -190,15 +194,9 @@ pub struct FingerprintError;
 impl FromStr for Fingerprint {
     type Err = FingerprintError;
     fn from_str(text: &str) -> Result<Fingerprint, FingerprintError> {
-        let mut bytes = [0; 32];
-        if text.len() != 2 * bytes.len() || !text.bytes().all(|c| c.is_ascii_hexdigit()) {
-            return Err(FingerprintError);
-        }
-        for (byte, digits) in bytes.iter_mut().zip(text.as_bytes().chunks_exact(2)) {
-            let digits = std::str::from_utf8(digits).map_err(|_| FingerprintError)?;
-            *byte = u8::from_str_radix(digits, 16).map_err(|_| FingerprintError)?;
-        }
-        Ok(Fingerprint(bytes))
+        let bytes = HEXLOWER_PERMISSIVE.decode(text.as_bytes());
+        let bytes = bytes.ok().and_then(|bytes| bytes.try_into().ok());
+        bytes.map(Fingerprint).ok_or(FingerprintError)
     }
 }
 
@@ -268,21 +266,13 @@ impl Sockets for Udp {
     }
 }
 
-/// Opens a socket at `address` (port 0: any) and an endpoint on it, which accepts connections if `server` says how and
-/// as whom. An IPv6 wildcard address serves IPv4 too where the system can. Its packets are capable of ECN: what controls
-/// its congestion must [answer marks](Controllers::responds_to_ecn). Must be called within a tokio runtime.
+/// Opens a socket of `sockets` at `address` (port 0: any) and an endpoint on it, which accepts connections if `server` says
+/// how and as whom. An IPv6 wildcard address serves IPv4 too where the system can. Its packets are capable of ECN: what
+/// controls its congestion must [answer marks](Controllers::responds_to_ecn). Must be called within a tokio runtime.
 ///
 /// # Errors
 /// The system gives no such socket.
 pub fn bind(
-    address: SocketAddr,
-    server: Option<(ServerConfig, &Identity)>,
-) -> Result<Endpoint, EndpointError> {
-    bind_on(&Udp, address, server)
-}
-
-/// [`bind`] with a socket from `sockets`.
-pub fn bind_on(
     sockets: &dyn Sockets,
     address: SocketAddr,
     server: Option<(ServerConfig, &Identity)>,
@@ -300,35 +290,60 @@ pub fn bind_on(
         .map_err(|source| EndpointError::Bind { address, source })
 }
 
-/// An endpoint that sends data to `server`, from any address of the same family. Its packets are capable of ECN if `ecn`,
-/// which is for [`Controllers::responds_to_ecn`] to say. Must be called within a tokio runtime.
-///
-/// # Errors
-/// The system gives no socket.
-pub fn bind_towards(server: SocketAddr, ecn: bool) -> Result<Endpoint, EndpointError> {
-    bind_towards_on(&Udp, server, ecn)
+/// How to connect to one server.
+#[derive(Clone)]
+pub struct Client {
+    config: ClientConfig,
+    sockets: Arc<dyn Sockets>,
+    /// Whether its packets are capable of ECN.
+    ecn: bool,
 }
 
-/// [`bind_towards`] with a socket from `sockets`.
-pub fn bind_towards_on(
-    sockets: &dyn Sockets,
-    server: SocketAddr,
-    ecn: bool,
-) -> Result<Endpoint, EndpointError> {
-    let any: IpAddr = match server {
-        SocketAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
-        SocketAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
-    };
-    let address = SocketAddr::new(any, 0);
-    let runtime = Runtime { ecn };
-    sockets
-        .open(address)
-        .and_then(|socket| {
-            let socket = runtime.wrap(socket);
-            let config = EndpointConfig::default();
-            Endpoint::new_with_abstract_socket(config, None, socket, Arc::new(runtime))
+impl Client {
+    /// How to connect, over sockets of `sockets`, to the server whose certificate has the fingerprint `server`, in the
+    /// protocol `alpn`. `controllers` makes what controls congestion, and says whether packets are capable of ECN;
+    /// `transport` makes the other settings.
+    ///
+    /// # Errors
+    /// The TLS library refuses.
+    pub fn new(
+        sockets: Arc<dyn Sockets>,
+        server: Fingerprint,
+        alpn: &[u8],
+        controllers: Arc<dyn Controllers>,
+        transport: impl FnOnce(Arc<dyn Controllers>) -> TransportConfig,
+    ) -> Result<Client, EndpointError> {
+        let ecn = controllers.responds_to_ecn();
+        Ok(Client {
+            config: client_config(server, alpn, Arc::new(transport(controllers)))?,
+            sockets,
+            ecn,
         })
-        .map_err(|source| EndpointError::Bind { address, source })
+    }
+
+    /// Begins to connect to `server`, by an endpoint of its own at any address of the same family. Must be called within
+    /// a tokio runtime.
+    ///
+    /// # Errors
+    /// The system gives no socket, or the address cannot be connected to.
+    pub fn connect(&self, server: SocketAddr) -> Result<(Endpoint, Connecting), EndpointError> {
+        let any: IpAddr = match server {
+            SocketAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
+            SocketAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
+        };
+        let address = SocketAddr::new(any, 0);
+        let runtime = Runtime { ecn: self.ecn };
+        let endpoint = self
+            .sockets
+            .open(address)
+            .and_then(|socket| {
+                let (socket, config) = (runtime.wrap(socket), EndpointConfig::default());
+                Endpoint::new_with_abstract_socket(config, None, socket, Arc::new(runtime))
+            })
+            .map_err(|source| EndpointError::Bind { address, source })?;
+        let connecting = endpoint.connect_with(self.config.clone(), server, SERVER_NAME)?;
+        Ok((endpoint, connecting))
+    }
 }
 
 fn open(address: SocketAddr) -> io::Result<std::net::UdpSocket> {
@@ -404,6 +419,7 @@ impl ServerCertVerifier for Pinned {
 mod tests {
     use std::net::Ipv4Addr;
 
+    use noq::congestion::CubicConfig;
     use rustls::sign::{CertifiedKey, SingleCertAndKey};
 
     use super::*;
@@ -411,7 +427,7 @@ mod tests {
     const ALPN: &[u8] = b"test";
 
     fn quiet() -> Arc<TransportConfig> {
-        Arc::new(transport(Arc::new(noq::congestion::CubicConfig::default())))
+        Arc::new(transport(Arc::new(CubicConfig::default())))
     }
 
     /// What a client that expects the certificate `pinned` and speaks `alpn` gets from a server set up as `server`.
@@ -422,12 +438,11 @@ mod tests {
         alpn: &[u8],
     ) -> Result<(), noq::ConnectionError> {
         let here = (Ipv4Addr::LOCALHOST, 0).into();
-        let server = bind(here, Some((server, identity))).unwrap();
-        let client = bind(here, None).unwrap();
-        let address = server.local_addr().unwrap();
-        let config = client_config(pinned, alpn, quiet()).unwrap();
+        let server = bind(&Udp, here, Some((server, identity))).unwrap();
+        let controllers = Arc::new(CubicConfig::default());
+        let client = Client::new(Arc::new(Udp), pinned, alpn, controllers, transport).unwrap();
         let accepting = async { server.accept().await.unwrap().await };
-        let connecting = client.connect_with(config, address, SERVER_NAME).unwrap();
+        let (_endpoint, connecting) = client.connect(server.local_addr().unwrap()).unwrap();
         let (connected, _) = tokio::join!(connecting, accepting);
         connected.map(drop)
     }

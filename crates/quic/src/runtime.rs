@@ -108,9 +108,10 @@ impl Socket {
 impl AsyncUdpSocket for Socket {
     fn create_sender(&self) -> Pin<Box<dyn UdpSender>> {
         let sender = self.inner.create_sender();
-        match self.ecn {
-            true => sender,
-            false => Box::pin(NotCapable(sender)),
+        if self.ecn {
+            sender
+        } else {
+            Box::pin(NotCapable(sender))
         }
     }
 
@@ -184,13 +185,14 @@ mod tests {
     use std::sync::Arc;
     use std::task::Waker;
 
-    use noq::congestion::CubicConfig;
+    use congestion::ControllerKind;
     use noq::udp::UdpSocketState;
     use tokio::io::Interest;
     use tokio::net::UdpSocket;
 
     use super::*;
-    use crate::endpoint::{self, Identity};
+    use crate::controller::factory;
+    use crate::endpoint::{self, Client, Identity, Udp};
 
     thread_local! {
         static NOW: Cell<Option<Instant>> = const { Cell::new(None) };
@@ -276,15 +278,21 @@ mod tests {
     }
     #[tokio::test]
     async fn packets_are_ecn_capable_only_if_marks_are_answered() {
-        for ecn in [false, true] {
+        for (kind, ecn) in [(ControllerKind::Bbr1, false), (ControllerKind::Cubic, true)] {
             let peer = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
             let state = UdpSocketState::new((&peer).into()).unwrap();
             let address = peer.local_addr().unwrap();
             let fingerprint = Identity::generate().unwrap().fingerprint();
-            let transport = endpoint::transport(Arc::new(CubicConfig::default()));
-            let config = endpoint::client_config(fingerprint, b"test", Arc::new(transport));
-            let endpoint = endpoint::bind_towards(address, ecn).unwrap();
-            let connecting = endpoint.connect_with(config.unwrap(), address, endpoint::SERVER_NAME);
+            let controllers = factory(kind, 1, None);
+            let sockets = Arc::new(Udp);
+            let client = Client::new(
+                sockets,
+                fingerprint,
+                b"test",
+                controllers,
+                endpoint::transport,
+            );
+            let connecting = client.unwrap().connect(address).unwrap();
             let mut memory = vec![0; 1 << 16];
             let mut metas = [RecvMeta::default()];
             let count = peer.async_io(Interest::READABLE, || {

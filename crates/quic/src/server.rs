@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use noq::{Endpoint, Incoming, TransportConfig};
 
-use crate::endpoint::{self, EndpointError, Fingerprint, Identity};
+use crate::endpoint::{self, EndpointError, Fingerprint, Identity, Udp};
 
 /// A running receiver. Dropped, it closes its connections.
 #[derive(Debug)]
@@ -32,7 +32,7 @@ impl Server {
         Served: Future<Output = ()> + Send + 'static,
     {
         let config = endpoint::server_config(identity, alpn, Arc::new(transport))?;
-        let endpoint = endpoint::bind(address, Some((config, identity)))?;
+        let endpoint = endpoint::bind(&Udp, address, Some((config, identity)))?;
         let address = endpoint
             .local_addr()
             .map_err(|source| EndpointError::Bind { address, source })?;

@@ -1,5 +1,6 @@
 //! One flow over time.
 
+use congestion::{Phase, State};
 use units::{Bytes, Duration, Rate};
 
 use super::distribution::Distribution;
@@ -35,8 +36,8 @@ pub struct FlowSample {
     pub btl_bw: Option<Rate>,
     /// BBR's estimate of the propagation delay.
     pub rt_prop: Option<Duration>,
-    /// The name of the controller's state; empty if there are several controllers, of many connections.
-    pub state: &'static str,
+    /// The controller's state; none if there are several controllers, of many connections.
+    pub state: Option<State>,
     /// Bytes delivered so far, as congestion control counts them.
     pub delivered: Bytes,
     /// Bytes declared lost so far.
@@ -58,6 +59,18 @@ pub struct Busy {
     pub rwnd_limited: Duration,
     /// The part in which the send buffer was too small: full, with everything in it sent.
     pub sndbuf_limited: Duration,
+}
+
+impl FlowSample {
+    /// What the controller's state is for.
+    pub fn phase(&self) -> Option<Phase> {
+        Some(self.state?.phase)
+    }
+
+    /// Whether the controller searches for the bandwidth.
+    pub fn is_searching(&self) -> bool {
+        self.phase().is_some_and(Phase::is_searching)
+    }
 }
 
 impl Point for FlowSample {
@@ -272,10 +285,7 @@ enum Startup {
 
 impl Startup {
     fn see(&mut self, sample: &FlowSample) {
-        let is_start = matches!(
-            sample.state,
-            "Startup" | "SlowStart" | "ConservativeSlowStart"
-        );
+        let is_start = sample.is_searching();
         let highest = match *self {
             Startup::Over { .. } => return,
             Startup::NotYet if !is_start => return,

@@ -1,6 +1,7 @@
 //! What recorders make of what engines tell them.
 
 use congestion::ControllerKind;
+use congestion::{State, bbr1, loss_based};
 use record::{
     FlowRecorder, FlowSample, FlowSpan, FlowTotals, PathRecorder, PathSample, PathTotals,
 };
@@ -22,7 +23,7 @@ fn sample(at: Duration, rtt: Duration) -> FlowSample {
         pacing_rate: Rate::ZERO,
         btl_bw: None,
         rt_prop: None,
-        state: "Startup",
+        state: Some(bbr1::states::STARTUP),
         delivered: Bytes::ZERO,
         lost: Bytes::ZERO,
         is_app_limited: None,
@@ -91,11 +92,11 @@ fn a_flow_in_numbers() {
 #[test]
 fn what_startup_had_found() {
     let mbit = |mbit: u64| Some(Rate::from_bits_per_sec(mbit * 1_000_000));
-    let exit = |seen: &[(&'static str, Option<Rate>, Option<Rate>)]| {
+    let exit = |seen: &[(State, Option<Rate>, Option<Rate>)]| {
         let mut recorder = FlowRecorder::new(Duration::ZERO, 1);
         for (at, (state, delivery_rate, btl_bw)) in (1..).zip(seen) {
             recorder.sample(FlowSample {
-                state,
+                state: Some(*state),
                 delivery_rate: *delivery_rate,
                 btl_bw: *btl_bw,
                 ..sample(SECOND * at, SECOND)
@@ -105,19 +106,19 @@ fn what_startup_had_found() {
         summary.startup_exit_bps
     };
     let bbr = [
-        ("Startup", mbit(50), mbit(50)),
-        ("Drain", mbit(40), mbit(49)),
-        ("Startup", mbit(90), mbit(90)),
-        ("Drain", mbit(90), mbit(90)),
+        (bbr1::states::STARTUP, mbit(50), mbit(50)),
+        (bbr1::states::DRAIN, mbit(40), mbit(49)),
+        (bbr1::states::STARTUP, mbit(90), mbit(90)),
+        (bbr1::states::DRAIN, mbit(90), mbit(90)),
     ];
     assert_eq!(exit(&bbr), Some(49_000_000));
     assert_eq!(exit(&bbr[..1]), None);
     let cubic = [
-        ("SlowStart", mbit(5), None),
-        ("ConservativeSlowStart", mbit(20), None),
-        ("SlowStart", None, None),
-        ("Recovery", mbit(30), None),
-        ("CongestionAvoidance", mbit(70), None),
+        (loss_based::states::SLOW_START, mbit(5), None),
+        (loss_based::states::CONSERVATIVE_SLOW_START, mbit(20), None),
+        (loss_based::states::SLOW_START, None, None),
+        (loss_based::states::RECOVERY, mbit(30), None),
+        (loss_based::states::CONGESTION_AVOIDANCE, mbit(70), None),
     ];
     assert_eq!(exit(&cubic), Some(30_000_000));
     assert_eq!(exit(&cubic[3..]), None);

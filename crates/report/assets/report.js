@@ -2,12 +2,7 @@
 (() => {
   const main = document.getElementById("plots");
 
-  // Names of states as the controllers report them, and their colours.
-  const STATES = {
-    Startup: "startup", SlowStart: "slow-start", ConservativeSlowStart: "slow-start", Drain: "drain",
-    ProbeBW: "probe-bw", CongestionAvoidance: "avoidance", ProbeRTT: "probe-rtt", Recovery: "recovery",
-  };
-  const stateColor = (state) => css(`--state-${STATES[state] ?? "other"}`);
+  const stateColor = (stay) => css(`--state-${stay.color}`);
 
   // A row of plots: what is drawn of a lane, and its lines for reference.
   const ROWS = [
@@ -88,7 +83,7 @@
       for (const stay of lane.states) {
         const from = plot.valToPos(stay.from, "x", true);
         const to = plot.valToPos(stay.to, "x", true);
-        ctx.fillStyle = stateColor(stay.state);
+        ctx.fillStyle = stateColor(stay);
         // Several lanes share the plot: their ribbons are small, so they are drawn twice as strong.
         for (let pass = 0; pass < (shown.length > 1 ? 2 : 1); pass++) {
           ctx.fillRect(from, y, Math.max(to - from, devicePixelRatio), height);
@@ -249,8 +244,8 @@
     for (const { name, color } of data.legend) swatch(element("span", legend, name, "stroke"), look(color));
     if (!data.is_crowd && lanes.some((lane) => lane.btlbw.some((value) => value != null))) entry("BtlBw", "var(--text)", "stroke dotted");
     entry("reference", "var(--faint)", "stroke dashed");
-    for (const state of new Set(lanes.flatMap((lane) => lane.states.map((stay) => stay.state)))) {
-      entry(state, `var(--state-${STATES[state] ?? "other"})`);
+    for (const [state, color] of new Map(lanes.flatMap((lane) => lane.states.map((stay) => [stay.state, stay.color])))) {
+      entry(state, `var(--state-${color})`);
     }
     document.querySelectorAll("#flows tbody tr").forEach((row, index) =>
       swatch(row, look(data.rows[index])));

@@ -107,6 +107,8 @@ struct LanePlot {
 #[derive(Serialize)]
 struct Stay {
     state: &'static str,
+    /// The class of its colour.
+    color: &'static str,
     /// Seconds.
     from: f64,
     /// Seconds.
@@ -354,16 +356,18 @@ pub fn thin<P: Point>(samples: &[P], points: u64) -> Vec<&P> {
 /// When the flow was in which state, from all samples: short stays count.
 fn stays(samples: &[FlowSample]) -> Vec<Stay> {
     let mut stays: Vec<Stay> = Vec::new();
-    for sample in samples.iter().filter(|sample| !sample.state.is_empty()) {
+    for sample in samples {
+        let Some(state) = sample.state else { continue };
         let at = seconds(sample.at);
         match stays.last_mut() {
-            Some(stay) if stay.state == sample.state => stay.to = at,
+            Some(stay) if stay.state == state.name => stay.to = at,
             previous => {
                 if let Some(stay) = previous {
                     stay.to = at;
                 }
                 stays.push(Stay {
-                    state: sample.state,
+                    state: state.name,
+                    color: state.phase.colour(),
                     from: at,
                     to: at,
                 });

@@ -56,11 +56,13 @@ pub fn qlog(record: &Record, flow: usize) -> Option<String> {
             push(event(time, "transport:packet_sent", data));
             sent = by_now;
         }
-        let old = before.map(|before| before.state);
-        if old != Some(sample.state) && !sample.state.is_empty() {
+        let old = before.and_then(|before| before.state);
+        if old != sample.state
+            && let Some(new) = sample.state
+        {
             let data = with([
-                ("old", old.map(Value::from)),
-                ("new", Some(sample.state.into())),
+                ("old", old.map(|old| old.name.into())),
+                ("new", Some(new.name.into())),
             ]);
             push(event(time, "recovery:congestion_state_updated", data));
         }

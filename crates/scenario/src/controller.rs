@@ -49,8 +49,7 @@ impl Controller {
     /// The kernel's name for it, or for its own of the same algorithm.
     pub fn kernel_name(&self) -> &str {
         match self {
-            Controller::Ours(ControllerKind::Bbr1) => "bbr",
-            Controller::Ours(kind @ (ControllerKind::Cubic | ControllerKind::Reno)) => kind.name(),
+            Controller::Ours(kind) => kind.kernel_name(),
             Controller::Kernel(kernel) => kernel.name(),
         }
     }

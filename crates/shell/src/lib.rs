@@ -34,7 +34,6 @@ pub use summary::{FlowSummary, Summary, WaySummary};
 pub use text::table;
 pub use watch::WaySample;
 
-use congestion::ControllerKind;
 use flows::FlowWatch;
 use listening::is_listening;
 use report::describe;
@@ -161,11 +160,7 @@ impl Shell {
         let Some(controller) = self.controller else {
             return Ok(());
         };
-        let name = match controller {
-            Controller::Ours(ControllerKind::Bbr1) => "bbr",
-            Controller::Ours(kind) => kind.name(),
-            Controller::Kernel(ref kernel) => kernel.name(),
-        };
+        let name = controller.kernel_name();
         let file = "/proc/sys/net/ipv4/tcp_congestion_control";
         match host.inside(|| fs::write(file, name))? {
             Ok(()) => Ok(()),

@@ -1,11 +1,12 @@
 //! The sender's way to the receiver, and back to it after an outage.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use noq::{ClientConfig, Connection, ConnectionError, Endpoint, TransportErrorCode};
+use noq::{Connection, ConnectionError, Endpoint, TransportErrorCode};
 use tokio::task::{JoinSet, spawn_blocking};
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
@@ -16,7 +17,7 @@ use super::source::Sources;
 use super::ticket::Ticket;
 use super::{Event, FAREWELL, KEEP_ALIVE, Transferred, Watch, transport, wire};
 use quic::controller::Controllers;
-use quic::endpoint::{self, SERVER_NAME, Sockets, Udp};
+use quic::endpoint::{Client, EndpointError, Sockets, Udp};
 
 /// The next address is tried so much after the one before (RFC 8305, "Connection Attempt Delay").
 const ATTEMPT_DELAY: Duration = Duration::from_millis(250);
@@ -72,12 +73,9 @@ pub(super) async fn send_on(
     for (path, why) in &sources.skipped {
         watch(Event::Skipped { path, why: *why });
     }
-    let ecn = config.controllers.responds_to_ecn();
-    let transport = Arc::new(transport(config.controllers));
+    let (server, controllers) = (ticket.fingerprint(), config.controllers);
     let way = Way {
-        client: endpoint::client_config(ticket.fingerprint(), wire::ALPN, transport)?,
-        sockets,
-        ecn,
+        client: Client::new(sockets, server, wire::ALPN, controllers, transport)?,
         ticket,
     };
     let sender = SenderId::generate()?;
@@ -121,6 +119,33 @@ struct Link {
 }
 
 impl Link {
+    /// Connects to `address`.
+    async fn to(client: &Client, address: SocketAddr) -> Result<Link, Error> {
+        let unreachable = |reason| Error::Unreachable {
+            addresses: vec![address],
+            reason,
+        };
+        let (endpoint, connecting) = client.connect(address).map_err(|error| match error {
+            EndpointError::Connect(error) => unreachable(error.to_string()),
+            error => error.into(),
+        })?;
+        match connecting.await {
+            Ok(connection) => Ok(Link {
+                endpoint,
+                connection,
+            }),
+            Err(ConnectionError::TransportError(error))
+                if error.code == TransportErrorCode::crypto(ACCESS_DENIED) =>
+            {
+                // So that the stranger learns that this attempt is over.
+                let _ = timeout(FAREWELL, endpoint.wait_all_draining()).await;
+                Err(Error::WrongReceiver(address))
+            }
+            Err(ConnectionError::TimedOut) => Err(unreachable("no answer".to_owned())),
+            Err(error) => Err(unreachable(error.to_string().escape_debug().to_string())),
+        }
+    }
+
     /// Tells the receiver of the end.
     async fn end<T>(self, result: Result<T, Error>) -> Result<T, Error> {
         let code = result.as_ref().err().map_or(code::DONE, Error::code);
@@ -134,9 +159,7 @@ impl Link {
 
 /// How to get to the receiver.
 struct Way<'a> {
-    client: ClientConfig,
-    sockets: Arc<dyn Sockets>,
-    ecn: bool,
+    client: Client,
     ticket: &'a Ticket,
 }
 
@@ -187,31 +210,10 @@ impl Way<'_> {
     async fn connect(&self) -> Result<Link, Error> {
         let mut attempts = JoinSet::new();
         for (place, address) in (0..).zip(self.ticket.addresses().iter().copied()) {
-            let (client, sockets, ecn) = (self.client.clone(), self.sockets.clone(), self.ecn);
+            let client = self.client.clone();
             attempts.spawn(async move {
                 sleep(ATTEMPT_DELAY.saturating_mul(place)).await;
-                let endpoint = endpoint::bind_towards_on(sockets.as_ref(), address, ecn)?;
-                let connecting = endpoint.connect_with(client, address, SERVER_NAME);
-                let unreachable = |reason| Error::Unreachable {
-                    addresses: vec![address],
-                    reason,
-                };
-                let connecting = connecting.map_err(|error| unreachable(error.to_string()))?;
-                match connecting.await {
-                    Ok(connection) => Ok(Link {
-                        endpoint,
-                        connection,
-                    }),
-                    Err(ConnectionError::TransportError(error))
-                        if error.code == TransportErrorCode::crypto(ACCESS_DENIED) =>
-                    {
-                        // So that the stranger learns that this attempt is over.
-                        let _ = timeout(FAREWELL, endpoint.wait_all_draining()).await;
-                        Err(Error::WrongReceiver(address))
-                    }
-                    Err(ConnectionError::TimedOut) => Err(unreachable("no answer".to_owned())),
-                    Err(error) => Err(unreachable(error.to_string().escape_debug().to_string())),
-                }
+                Link::to(&client, address).await
             });
         }
         let mut failure = None;

@@ -2,7 +2,10 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
+
+use rustix::fs::OFlags;
 
 /// Where file content goes. A trait because a test must be able to fill a disk.
 pub trait Disk: Send + Sync {
@@ -22,15 +25,9 @@ impl Disk for RealDisk {
         file.write_all(data)
     }
 
-    #[cfg(unix)]
     fn free(&self, directory: &Path) -> Option<u64> {
         let stat = rustix::fs::statvfs(directory).ok()?;
         Some(stat.f_bavail.saturating_mul(stat.f_frsize))
-    }
-
-    #[cfg(not(unix))]
-    fn free(&self, _directory: &Path) -> Option<u64> {
-        None
     }
 }
 
@@ -45,17 +42,14 @@ pub fn is_full(error: &io::Error) -> bool {
 /// Opens `path` to read and write, made if it is missing, with permission to execute if that is wanted. A symbolic link in
 /// its place is an error, not followed: what it leads to was never meant.
 pub fn open_plain(path: &Path, executable: bool) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.read(true).write(true).create(true).truncate(false);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::OpenOptionsExt;
-        options.custom_flags(no_follow());
-        options.mode(if executable { 0o777 } else { 0o666 });
-    }
-    #[cfg(not(unix))]
-    let _ = executable;
-    options.open(path)
+    OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .custom_flags(NO_FOLLOW.bits().cast_signed())
+        .mode(if executable { 0o777 } else { 0o666 })
+        .open(path)
 }
 
 /// Removes the content of `file`, if it has any: ext4 writes a file that was truncated to the disk when it is closed
@@ -69,30 +63,21 @@ pub fn empty(file: &File) -> io::Result<()> {
 
 /// Opens `path` to read, where a file was a moment ago. If a named pipe has taken its place, its writer is not waited for.
 pub fn read_any(path: &Path) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.read(true);
-    #[cfg(unix)]
-    {
-        let flags = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
-        std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, flags);
-    }
-    options.open(path)
+    read_with(path, OFlags::NONBLOCK)
 }
 
 /// Opens `path` to read. A symbolic link in its place is an error.
 pub fn read_plain(path: &Path) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.read(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, no_follow());
-    options.open(path)
+    read_with(path, NO_FOLLOW)
 }
 
-#[cfg(unix)]
-fn no_follow() -> i32 {
-    // Nor is waited for whoever writes to a named pipe.
-    let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
-    flags.bits().cast_signed()
+/// Neither is a symbolic link followed, nor waited for whoever writes to a named pipe.
+const NO_FOLLOW: OFlags = OFlags::NOFOLLOW.union(OFlags::NONBLOCK);
+
+fn read_with(path: &Path, flags: OFlags) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true).custom_flags(flags.bits().cast_signed());
+    options.open(path)
 }
 
 /// Removes `path`, whatever it is; a missing one is fine. Symbolic links are not followed.
@@ -131,12 +116,9 @@ pub fn sync_file_system(_directory: &Path) -> io::Result<bool> {
     Ok(false)
 }
 
-/// Makes the renames in `directory` last through a power failure, where the system can.
+/// Makes the renames in `directory` last through a power failure.
 pub fn sync_directory(directory: &Path) -> io::Result<()> {
-    if cfg!(unix) {
-        File::open(directory)?.sync_all()?;
-    }
-    Ok(())
+    File::open(directory)?.sync_all()
 }
 
 #[cfg(test)]

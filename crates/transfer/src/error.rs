@@ -267,6 +267,10 @@ impl Error {
         matches!(self, Error::Cut | Error::PeerClosed(_))
     }
 
+    pub(super) fn randomness() -> Error {
+        Error::System("no randomness".to_owned())
+    }
+
     /// The code with which the peer learns of this.
     pub(super) fn code(&self) -> VarInt {
         match self {

@@ -4,14 +4,13 @@
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, ErrorKind};
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
-use super::disk;
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, linkat, mkdirat, openat, renameat, statat};
+use rustix::io::Errno;
 
-#[cfg(unix)]
-use std::os::fd::OwnedFd as Handle;
-#[cfg(not(unix))]
-use std::path::PathBuf as Handle;
+use super::disk;
 
 /// More directories than this are made to last with one call for the whole file system.
 const FEW: usize = 16;
@@ -20,7 +19,7 @@ const FEW: usize = 16;
 pub struct Folders {
     root: PathBuf,
     /// The directory that was asked for last: consecutive files mostly share one.
-    latest: Option<(String, Handle)>,
+    latest: Option<(String, OwnedFd)>,
     /// Where names have appeared since the last [`Folders::sync`].
     touched: BTreeSet<String>,
 }
@@ -55,9 +54,10 @@ impl Folders {
             self.touched.insert(parent.to_owned());
         }
         let directory = self.directory(parent)?;
-        match overwrite {
-            true => replace(part, directory, name),
-            false => rename_new(part, directory, name),
+        if overwrite {
+            Ok(renameat(CWD, part, directory, name)?)
+        } else {
+            rename_new(part, directory, name)
         }
     }
 
@@ -78,7 +78,7 @@ impl Folders {
             .try_for_each(|path| disk::sync_directory(&self.root.join(path)))
     }
 
-    fn directory(&mut self, path: &str) -> io::Result<&Handle> {
+    fn directory(&mut self, path: &str) -> io::Result<&OwnedFd> {
         let held = match self.latest.take() {
             Some((held, handle)) if held == path => handle,
             _ => open(&self.root, path, true)?,
@@ -88,10 +88,7 @@ impl Folders {
 }
 
 /// Opens the directory `path` below `root`; makes what is missing of it if `make` is set.
-#[cfg(unix)]
-fn open(root: &Path, path: &str, make: bool) -> io::Result<Handle> {
-    use rustix::fs::{CWD, Mode, OFlags, mkdirat, openat};
-    use rustix::io::Errno;
+fn open(root: &Path, path: &str, make: bool) -> io::Result<OwnedFd> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let mut directory = openat(CWD, root, flags, Mode::empty())?;
     for name in path.split('/').filter(|name| !name.is_empty()) {
@@ -110,28 +107,13 @@ fn open(root: &Path, path: &str, make: bool) -> io::Result<Handle> {
     Ok(directory)
 }
 
-#[cfg(unix)]
-fn read(directory: &Handle, name: &str) -> io::Result<File> {
-    use rustix::fs::{Mode, OFlags, openat};
+fn read(directory: &OwnedFd, name: &str) -> io::Result<File> {
     // Nor is waited for whoever writes to a named pipe.
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
     Ok(openat(directory, name, flags, Mode::empty())?.into())
 }
 
-#[cfg(unix)]
-fn replace(part: &Path, directory: &Handle, name: &str) -> io::Result<()> {
-    Ok(rustix::fs::renameat(
-        rustix::fs::CWD,
-        part,
-        directory,
-        name,
-    )?)
-}
-
-#[cfg(unix)]
-fn rename_new(part: &Path, directory: &Handle, name: &str) -> io::Result<()> {
-    use rustix::fs::{AtFlags, CWD, linkat, renameat, statat};
-    use rustix::io::Errno;
+fn rename_new(part: &Path, directory: &OwnedFd, name: &str) -> io::Result<()> {
     match rename_exclusively(part, directory, name) {
         // Linux says EINVAL for a file system without exclusive renames, ENOSYS for a kernel without them.
         Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {}
@@ -152,55 +134,19 @@ fn rename_new(part: &Path, directory: &Handle, name: &str) -> io::Result<()> {
 }
 
 #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
-fn rename_exclusively(part: &Path, directory: &Handle, name: &str) -> rustix::io::Result<()> {
-    use rustix::fs::{CWD, RenameFlags, renameat_with};
-    renameat_with(CWD, part, directory, name, RenameFlags::NOREPLACE)
+fn rename_exclusively(part: &Path, directory: &OwnedFd, name: &str) -> rustix::io::Result<()> {
+    rustix::fs::renameat_with(
+        CWD,
+        part,
+        directory,
+        name,
+        rustix::fs::RenameFlags::NOREPLACE,
+    )
 }
 
-#[cfg(all(
-    unix,
-    not(any(target_os = "linux", target_os = "android", target_vendor = "apple"))
-))]
-fn rename_exclusively(_part: &Path, _directory: &Handle, _name: &str) -> rustix::io::Result<()> {
-    Err(rustix::io::Errno::NOTSUP)
-}
-
-#[cfg(not(unix))]
-fn open(root: &Path, path: &str, make: bool) -> io::Result<Handle> {
-    let mut directory = root.to_owned();
-    for name in path.split('/').filter(|name| !name.is_empty()) {
-        directory.push(name);
-        match std::fs::create_dir(&directory) {
-            _ if !make => {}
-            Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(error),
-            _ => {}
-        }
-        if !std::fs::symlink_metadata(&directory)?.is_dir() {
-            return Err(ErrorKind::NotADirectory.into());
-        }
-    }
-    Ok(directory)
-}
-
-#[cfg(not(unix))]
-fn read(directory: &Handle, name: &str) -> io::Result<File> {
-    disk::read_plain(&directory.join(name))
-}
-
-#[cfg(not(unix))]
-fn replace(part: &Path, directory: &Handle, name: &str) -> io::Result<()> {
-    std::fs::rename(part, directory.join(name))
-}
-
-#[cfg(not(unix))]
-fn rename_new(part: &Path, directory: &Handle, name: &str) -> io::Result<()> {
-    let to = directory.join(name);
-    match std::fs::hard_link(part, &to) {
-        Ok(()) => std::fs::remove_file(part),
-        Err(error) if error.kind() == ErrorKind::AlreadyExists => Err(error),
-        Err(_) if std::fs::symlink_metadata(&to).is_ok() => Err(ErrorKind::AlreadyExists.into()),
-        Err(_) => std::fs::rename(part, to),
-    }
+#[cfg(not(any(target_os = "linux", target_os = "android", target_vendor = "apple")))]
+fn rename_exclusively(_part: &Path, _directory: &OwnedFd, _name: &str) -> rustix::io::Result<()> {
+    Err(Errno::NOTSUP)
 }
 
 #[cfg(test)]
@@ -233,7 +179,6 @@ mod tests {
         folders.sync().unwrap();
     }
 
-    #[cfg(unix)]
     #[test]
     fn no_link_leads_out() {
         let dir = tempfile::tempdir().unwrap();

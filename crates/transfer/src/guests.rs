@@ -2,7 +2,9 @@
 //!
 //! Anyone can open connections, so what they take is bounded, and shared by address: a host that opens many competes with
 //! itself. Nothing here refuses a connection that could still prove itself for the sake of others: when all places are
-//! taken, the one that has been silent for longest among those of the host with the most gives up its place.
+//! taken, the one that has been silent for longest among those of the host with the most gives up its place. (Not by
+//! [`places::Places`], which spares who was active a moment ago, and so refuses a newcomer: here a silent handshake is not
+//! worth the sparing, and the newcomer may be the sender.)
 
 use std::collections::HashMap;
 use std::net::IpAddr;

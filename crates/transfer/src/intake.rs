@@ -4,9 +4,9 @@
 //! last and it gets its name. Whole files wait for each other for a second, because making many files last together
 //! takes little longer than one.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
-use std::fs::{self, File};
-use std::io::{self, ErrorKind, Seek, SeekFrom};
+use std::collections::{HashMap, HashSet};
+use std::fs;
+use std::io::{self, ErrorKind};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -14,14 +14,15 @@ use std::time::{Duration, Instant};
 use super::disk;
 use super::error::Refusal;
 use super::folders::Folders;
+use super::hashes::Hashes;
 use super::journal::{Hash, Journal, Key, Record, Records, WHOLE};
 use super::name;
+use super::part::{self, Blocks, Part};
 use super::plan::{self, HASH, Plan, Step};
 use super::ranges::Ranges;
-use super::sparse;
-use super::store::Store;
-use super::tree::{self, BLOCK};
-use super::wire::{Held, Kind, MAX_PARTS, Offer, Offered, Progress, State};
+use super::store::{Fault, Store};
+use super::tree;
+use super::wire::{Held, MAX_PARTS, Offer, Offered, Progress, State};
 use super::{Status, Transferred};
 
 /// How long a whole file may wait for others before it gets its name.
@@ -29,9 +30,6 @@ const GATHER: Duration = Duration::from_secs(1);
 
 /// Up to so many files are made to last one by one, more with one call for the whole file system.
 const FEW: usize = 16;
-
-/// The verified blocks of a large file.
-type Blocks = BTreeMap<u64, Hash>;
 
 /// The files of a transfer on their way in.
 pub struct Intake {
@@ -43,23 +41,21 @@ pub struct Intake {
     /// The verified blocks of those large files of which a part was there.
     parts: HashMap<u32, Blocks>,
     /// The large file that is being written.
-    large: Option<Large>,
+    large: Option<(u32, Part)>,
     /// The files that are whole and wait for their names, and since when.
     whole: Vec<u32>,
     waiting: Option<Instant>,
-    hashes: Vec<Hash>,
+    hashes: Hashes,
     progress: Progress,
-}
-
-struct Large {
-    file: u32,
-    content: File,
-    verified: Blocks,
 }
 
 impl Intake {
     /// Takes an offer: finds what is verified of its files by reading and hashing it, or says why they cannot be received.
     pub fn begin(store: &Arc<Store>, offer: Offer) -> Result<Intake, Refusal> {
+        Intake::of(store, offer).map_err(|fault| store.refused(fault))
+    }
+
+    fn of(store: &Arc<Store>, offer: Offer) -> Result<Intake, Fault> {
         let files: Arc<[Offered]> = offer.files.into();
         store.adopt(&files, offer.restart)?;
         let damaged = |_| store.damaged("journal");
@@ -67,7 +63,7 @@ impl Intake {
         let mut intake = Intake {
             folders: Folders::new(store.out()),
             journal: Journal::open(&store.state_file("journal")).map_err(damaged)?,
-            hashes: vec![[0; HASH]; files.len()],
+            hashes: Hashes::new(files.len()),
             store: store.clone(),
             held: Arc::new([]),
             files,
@@ -79,47 +75,34 @@ impl Intake {
         };
         intake.held = intake.find(&records)?.into();
         intake.check_destinations()?;
-        let needed = intake
-            .files
-            .iter()
-            .map(|file| file.size - file.holes.bytes(file.size));
+        let files = intake.files.iter();
+        let needed = files.map(|file| file.size - file.holes.bytes(file.size));
         let needed = needed.fold(0, u64::saturating_add);
-        let needed = needed.saturating_sub(intake.progress.bytes);
-        store.check_room(needed)?;
+        store.check_room(needed.saturating_sub(intake.progress.bytes))?;
         Ok(intake)
     }
 
     /// What is there of each file.
-    fn find(&mut self, records: &Records) -> Result<Vec<Held>, Refusal> {
+    fn find(&mut self, records: &Records) -> Result<Vec<Held>, Fault> {
         let mut held = Vec::new();
         if records.is_empty() {
             return Ok(held);
         }
-        for (place, offered) in self.files.clone().iter().enumerate() {
+        for (file, offered) in (0..).zip(self.files.clone().iter()) {
             let key = Key::of(&offered.path);
             let records = records.of(key);
             if offered.is_directory() || records.is_empty() {
                 continue;
             }
-            let file = place as u32;
-            let part = match disk::read_plain(&self.part(offered)) {
-                Err(error) if error.kind() == ErrorKind::NotFound => None,
-                opened => Some(opened.map_err(|_| self.store.damaged(&key.part()))?),
-            };
-            let state = match part {
-                None => self.complete(offered, records).map(|hash| {
-                    self.progress.bytes += offered.size;
-                    self.progress.files += 1;
-                    if let Some(known) = self.hashes.get_mut(place) {
-                        *known = hash;
-                    }
-                    State::Complete { hash }
-                }),
+            let state = match disk::read_plain(&self.part(offered)) {
+                Err(error) if error.kind() == ErrorKind::NotFound => {
+                    self.complete(file, offered, records)
+                }
+                Err(_) => return Err(self.store.damaged(&key.part()).into()),
                 // A small one just comes again.
-                Some(_) if offered.is_small() || self.parts.len() == MAX_PARTS => None,
-                Some(mut part) => {
-                    let verified = verified(&mut part, offered, records);
-                    let verified = verified.map_err(|error| self.store.refusal(&error))?;
+                Ok(_) if offered.is_small() || self.parts.len() == MAX_PARTS => None,
+                Ok(mut part) => {
+                    let verified = part::verified(&mut part, offered, records)?;
                     self.resume(file, offered, verified)
                 }
             };
@@ -128,19 +111,23 @@ impl Intake {
         Ok(held)
     }
 
-    /// The hash of a file that has got its name in this transfer.
-    fn complete(&self, offered: &Offered, records: &[Record]) -> Option<Hash> {
-        let expected = records.iter().rfind(|record| record.index == WHOLE)?.hash;
+    /// Whether a file has got its name in this transfer.
+    fn complete(&mut self, file: u32, offered: &Offered, records: &[Record]) -> Option<State> {
+        let hash = records.iter().rfind(|record| record.index == WHOLE)?.hash;
         let there = self.folders.read(&offered.path).ok()?;
-        if !there
-            .metadata()
-            .is_ok_and(|there| there.is_file() && there.len() == offered.size)
-        {
+        let metadata = there.metadata().ok()?;
+        if !metadata.is_file() || metadata.len() != offered.size {
             return None;
         }
         let mut hasher = blake3::Hasher::new();
         hasher.update_reader(there).ok()?;
-        (*hasher.finalize().as_bytes() == expected).then_some(expected)
+        if *hasher.finalize().as_bytes() != hash {
+            return None;
+        }
+        self.progress.bytes += offered.size;
+        self.progress.files += 1;
+        self.hashes.set(file, hash);
+        Some(State::Complete { hash })
     }
 
     /// Takes over the verified blocks of a part. Drops the few that do not fit into a message.
@@ -161,7 +148,7 @@ impl Intake {
     }
 
     /// Whether the files that are to come may get their names.
-    fn check_destinations(&self) -> Result<(), Refusal> {
+    fn check_destinations(&self) -> Result<(), Fault> {
         // Below what is missing nothing is in the way.
         let mut there: HashMap<&str, bool> = HashMap::new();
         for (place, file) in self.files.iter().enumerate() {
@@ -176,27 +163,29 @@ impl Intake {
                     break;
                 }
             }
-            let is_complete = plan::state(&self.held, place)
-                .is_some_and(|state| matches!(state, State::Complete { .. }));
-            if reachable && !is_complete {
-                match file.is_directory() {
-                    true => self.is_directory(&file.path).map(|_| ())?,
-                    false => self.store.check_destination(&file.path)?,
-                }
+            let state = plan::state(&self.held, place);
+            if !reachable || matches!(state, Some(State::Complete { .. })) {
+                continue;
+            }
+            if file.is_directory() {
+                self.is_directory(&file.path)?;
+            } else {
+                self.store.check_destination(&file.path)?;
             }
         }
         Ok(())
     }
 
     /// Whether there is a directory at `path`; anything else there is in the way.
-    fn is_directory(&self, path: &str) -> Result<bool, Refusal> {
+    fn is_directory(&self, path: &str) -> Result<bool, Fault> {
         match fs::symlink_metadata(self.store.destination(path)) {
             Ok(there) if there.is_dir() => Ok(true),
             Ok(_) => Err(Refusal::NotADirectory {
                 name: path.to_owned(),
-            }),
+            }
+            .into()),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
-            Err(error) => Err(self.store.refusal(&error)),
+            Err(error) => Err(error.into()),
         }
     }
 
@@ -222,188 +211,135 @@ impl Intake {
 
     /// Takes what a step of the plan has brought.
     pub fn take(&mut self, step: &Step, bytes: &[u8]) -> Result<(), Refusal> {
-        match step {
-            Step::Batch(files) => self.take_batch(files, bytes)?,
-            Step::Block { file, index } => self.take_block(*file, *index, bytes)?,
-            Step::Root { file } => self.take_root(*file, bytes)?,
-        }
+        let files = self.files.clone();
+        let file = |file: u32| (file, &files[file as usize]);
+        let taken = match step {
+            Step::Batch(places) => self.take_batch(places.iter().map(|place| file(*place)), bytes),
+            Step::Block { file: of, index } => self.take_block(file(*of), *index, bytes),
+            Step::Root { file: of } => self.take_root(file(*of), bytes),
+        };
+        taken.map_err(|fault| self.store.refused(fault))?;
         match self.waiting {
             Some(since) if since.elapsed() >= GATHER => self.publish(),
             _ => Ok(()),
         }
     }
 
-    fn take_batch(&mut self, batch: &[u32], bytes: &[u8]) -> Result<(), Refusal> {
-        let files = self.files.clone();
+    fn take_batch<'a>(
+        &mut self,
+        batch: impl Iterator<Item = (u32, &'a Offered)> + Clone,
+        bytes: &[u8],
+    ) -> Result<(), Fault> {
         let mut records = Vec::new();
-        let offered = batch
-            .iter()
-            .filter_map(|file| Some((*file, files.get(*file as usize)?)));
-        let hashes = offered
-            .clone()
-            .filter(|(_, file)| !file.is_directory())
-            .count()
-            * HASH;
+        let files = batch.clone().filter(|(_, file)| !file.is_directory());
+        let hashes = files.count() * HASH;
         let (mut hashes, mut contents) = bytes.split_at_checked(hashes).unwrap_or_default();
-        for (place, offered) in offered {
+        for (file, offered) in batch {
             if offered.is_directory() {
-                self.folders
-                    .make(&offered.path)
-                    .map_err(|error| self.in_the_way(offered, &error))?;
+                let made = self.folders.make(&offered.path);
+                made.map_err(|error| in_the_way(offered, error))?;
                 self.progress.files += 1;
                 continue;
             }
-            let corrupt = || Refusal::Corrupt {
-                name: offered.path.clone(),
-            };
+            let corrupt = || offered.corrupt();
             let (hash, later) = hashes.split_first_chunk::<HASH>().ok_or_else(corrupt)?;
-            let (content, rest) = contents
-                .split_at_checked(offered.size as usize)
-                .ok_or_else(corrupt)?;
+            let content = contents.split_at_checked(offered.size as usize);
+            let (content, rest) = content.ok_or_else(corrupt)?;
             (hashes, contents) = (later, rest);
             if blake3::hash(content) != *hash {
-                return Err(corrupt());
+                return Err(corrupt().into());
             }
-            self.write_whole(offered, content)
-                .map_err(|error| self.store.refusal(&error))?;
-            let key = Key::of(&offered.path);
-            records.push(Record {
-                key,
-                index: WHOLE,
-                hash: *hash,
-            });
-            self.set_whole(place, *hash);
+            let mut part = disk::open_plain(&self.part(offered), offered.is_executable())?;
+            disk::empty(&part)?;
+            self.store.disk().write(&mut part, content)?;
+            records.push(Record::of(offered, WHOLE, *hash));
+            self.set_whole(file, *hash);
             self.progress.bytes += offered.size;
         }
-        self.record(&records)
+        Ok(self.journal.append(&records)?)
     }
 
-    fn write_whole(&self, offered: &Offered, content: &[u8]) -> io::Result<()> {
-        let mut part = disk::open_plain(&self.part(offered), is_executable(offered))?;
-        disk::empty(&part)?;
-        self.store.disk().write(&mut part, content)
-    }
-
-    fn take_block(&mut self, file: u32, index: u64, bytes: &[u8]) -> Result<(), Refusal> {
-        let files = self.files.clone();
-        let (Some(offered), Some((hash, data))) =
-            (files.get(file as usize), bytes.split_first_chunk::<HASH>())
-        else {
-            return Ok(());
-        };
+    fn take_block(
+        &mut self,
+        (file, offered): (u32, &Offered),
+        index: u64,
+        bytes: &[u8],
+    ) -> Result<(), Fault> {
+        let block = bytes.split_first_chunk::<HASH>();
+        let (hash, data) = block.ok_or_else(|| offered.corrupt())?;
         if tree::block_hash(offered.size, index, data) != *hash {
-            return Err(Refusal::Corrupt {
-                name: offered.path.clone(),
-            });
+            return Err(offered.corrupt().into());
         }
-        let store = self.store.clone();
-        let large = self
-            .large(file, offered)
-            .map_err(|error| store.refusal(&error))?;
-        let is_sparse = matches!(offered.kind, Kind::File { sparse: true, .. });
-        write_block(&store, &mut large.content, index, data, is_sparse)
-            .map_err(|error| store.refusal(&error))?;
-        large.verified.insert(index, *hash);
+        let mut part = self.large(file, offered)?;
+        part.write(self.store.disk(), offered, index, data, *hash)?;
+        self.large = Some((file, part));
         self.progress.bytes += data.len() as u64;
-        self.record(&[Record {
-            key: Key::of(&offered.path),
-            index,
-            hash: *hash,
-        }])
+        Ok(self.journal.append(&[Record::of(offered, index, *hash)])?)
     }
 
     /// The large file `file`, open.
-    fn large(&mut self, file: u32, offered: &Offered) -> io::Result<&mut Large> {
-        let large = match self.large.take() {
-            Some(large) if large.file == file => large,
+    fn large(&mut self, file: u32, offered: &Offered) -> io::Result<Part> {
+        match self.large.take() {
+            Some((open, part)) if open == file => Ok(part),
             _ => {
-                let content = disk::open_plain(&self.part(offered), is_executable(offered))?;
                 let verified = self.parts.remove(&file).unwrap_or_default();
-                if verified.is_empty() {
-                    // Whatever is there must not shine through where nothing is written.
-                    disk::empty(&content)?;
-                }
-                Large {
-                    file,
-                    content,
-                    verified,
-                }
+                Part::open(&self.part(offered), offered, verified)
             }
-        };
-        Ok(self.large.insert(large))
+        }
     }
 
-    fn take_root(&mut self, file: u32, expected: &[u8]) -> Result<(), Refusal> {
-        let files = self.files.clone();
-        let Some(offered) = files.get(file as usize) else {
-            return Ok(());
-        };
-        let store = self.store.clone();
-        let large = self
-            .large(file, offered)
-            .map_err(|error| store.refusal(&error))?;
-        let root = root(offered, &large.verified).filter(|root| root == expected);
-        let hash = root.ok_or_else(|| Refusal::Corrupt {
-            name: offered.path.clone(),
-        })?;
-        large
-            .content
-            .set_len(offered.size)
-            .map_err(|error| store.refusal(&error))?;
-        self.large = None;
+    fn take_root(
+        &mut self,
+        (file, offered): (u32, &Offered),
+        expected: &[u8],
+    ) -> Result<(), Fault> {
+        let part = self.large(file, offered)?;
+        let root = part.root(offered).filter(|root| root == expected);
+        let hash = root.ok_or_else(|| offered.corrupt())?;
+        part.finish(offered)?;
         self.progress.bytes += offered.holes.bytes(offered.size);
-        self.record(&[Record {
-            key: Key::of(&offered.path),
-            index: WHOLE,
-            hash,
-        }])?;
+        self.journal.append(&[Record::of(offered, WHOLE, hash)])?;
         self.set_whole(file, hash);
         Ok(())
     }
 
     fn set_whole(&mut self, file: u32, hash: Hash) {
-        if let Some(known) = self.hashes.get_mut(file as usize) {
-            *known = hash;
-        }
+        self.hashes.set(file, hash);
         self.whole.push(file);
         self.waiting.get_or_insert_with(Instant::now);
     }
 
-    fn record(&mut self, records: &[Record]) -> Result<(), Refusal> {
-        self.journal
-            .append(records)
-            .map_err(|error| self.store.refusal(&error))
-    }
-
     /// Gives the files that are whole their names; the last of them when all names last through a power failure.
     pub fn publish(&mut self) -> Result<(), Refusal> {
-        let whole = std::mem::take(&mut self.whole);
-        self.waiting = None;
-        let store = self.store.clone();
-        self.settle(&whole).map_err(|error| store.refusal(&error))?;
+        let published = self.settle_and_name();
+        published.map_err(|fault| self.store.refused(fault))
+    }
+
+    fn settle_and_name(&mut self) -> Result<(), Fault> {
         let files = self.files.clone();
-        for offered in whole.iter().filter_map(|file| files.get(*file as usize)) {
-            self.folders
-                .publish(&self.part(offered), &offered.path, store.overwrites())
-                .map_err(|error| self.in_the_way(offered, &error))?;
+        let whole = std::mem::take(&mut self.whole);
+        let whole: Vec<&Offered> = whole.iter().map(|file| &files[*file as usize]).collect();
+        self.waiting = None;
+        self.settle(&whole)?;
+        for offered in &whole {
+            let (part, overwrite) = (self.part(offered), self.store.overwrites());
+            let named = self.folders.publish(&part, &offered.path, overwrite);
+            named.map_err(|error| in_the_way(offered, error))?;
         }
         let complete = self.progress.files + whole.len() as u64;
         if complete == self.files.len() as u64 {
-            self.folders.sync().map_err(|error| store.refusal(&error))?;
+            self.folders.sync()?;
         }
         self.progress.files = complete;
         Ok(())
     }
 
     /// Makes the contents of `whole` last through a power failure.
-    fn settle(&self, whole: &[u32]) -> io::Result<()> {
+    fn settle(&self, whole: &[&Offered]) -> io::Result<()> {
         if whole.is_empty() || (whole.len() > FEW && disk::sync_file_system(self.store.out())?) {
             return Ok(());
         }
-        for offered in whole
-            .iter()
-            .filter_map(|file| self.files.get(*file as usize))
-        {
+        for offered in whole {
             disk::read_plain(&self.part(offered))?.sync_all()?;
         }
         self.journal.sync()
@@ -411,106 +347,24 @@ impl Intake {
 
     /// What was transferred, if all has got its name.
     pub fn received(&self) -> Vec<Transferred> {
-        let files = self.files.iter().zip(&self.hashes).enumerate();
-        let files = files.filter(|(_, (file, _))| !file.is_directory());
-        files
-            .map(|(place, (file, hash))| Transferred {
-                name: file.path.clone(),
-                path: self.store.destination(&file.path),
-                size: file.size,
-                hash: *hash,
-                resumed: plan::resumed(&self.held, place, file),
-            })
-            .collect()
+        let path = |place: usize| self.store.destination(&self.files[place].path);
+        self.hashes.transferred(&self.files, &self.held, path)
     }
 
     fn part(&self, offered: &Offered) -> PathBuf {
         self.store.state_file(&Key::of(&offered.path).part())
     }
-
-    /// Why a name could not appear.
-    fn in_the_way(&self, offered: &Offered, error: &io::Error) -> Refusal {
-        let name = offered.path.clone();
-        match error.kind() {
-            ErrorKind::AlreadyExists => Refusal::Exists { name },
-            ErrorKind::IsADirectory => Refusal::IsDirectory { name },
-            ErrorKind::NotADirectory => Refusal::NotADirectory { name },
-            _ => self.store.refusal(error),
-        }
-    }
 }
 
-fn is_executable(offered: &Offered) -> bool {
-    matches!(
-        offered.kind,
-        Kind::File {
-            executable: true,
-            ..
-        }
-    )
-}
-
-/// Writes a verified block. In a sparse file its zeros stay holes.
-fn write_block(
-    store: &Store,
-    content: &mut File,
-    index: u64,
-    data: &[u8],
-    is_sparse: bool,
-) -> io::Result<()> {
-    let start = index.saturating_mul(BLOCK);
-    let end = start.saturating_add(data.len() as u64);
-    // What an interrupted attempt has left there must not shine through.
-    let leave_holes = is_sparse && !sparse::has_data(content, start, end)?;
-    let mut write = |at: u64, data: &[u8]| {
-        content.seek(SeekFrom::Start(at))?;
-        store.disk().write(content, data)
-    };
-    match leave_holes {
-        true => sparse::filled(data).try_for_each(|(at, page)| write(start + at, page)),
-        false => write(start, data),
+/// Why a name could not appear.
+fn in_the_way(offered: &Offered, error: io::Error) -> Fault {
+    let name = offered.path.clone();
+    match error.kind() {
+        ErrorKind::AlreadyExists => Refusal::Exists { name }.into(),
+        ErrorKind::IsADirectory => Refusal::IsDirectory { name }.into(),
+        ErrorKind::NotADirectory => Refusal::NotADirectory { name }.into(),
+        _ => error.into(),
     }
-}
-
-/// The hash of a large file with the `verified` blocks, if those and its holes are all there is.
-fn root(offered: &Offered, verified: &Blocks) -> Option<Hash> {
-    let mut root = tree::Root::default();
-    for index in 0..tree::blocks(offered.size) {
-        root.push(match verified.get(&index) {
-            Some(hash) => *hash,
-            None if offered.holes.contains(index) => tree::zeros_hash(offered.size, index),
-            None => return None,
-        });
-    }
-    Some(*root.finish().as_bytes())
-}
-
-/// Those of the recorded blocks that `part` truly holds; none if there are data where it should have holes.
-fn verified(part: &mut File, offered: &Offered, records: &[Record]) -> io::Result<Blocks> {
-    let size = offered.size;
-    let mut verified = Blocks::new();
-    let mut buffer = vec![0; BLOCK as usize];
-    let blocks = tree::blocks(size);
-    let claims = |record: &&Record| record.index < blocks && !offered.holes.contains(record.index);
-    for Record { index, hash, .. } in records.iter().filter(claims) {
-        let len = tree::block_len(size, *index);
-        let Some(data) = buffer.get_mut(..len) else {
-            continue;
-        };
-        part.seek(SeekFrom::Start(index.saturating_mul(BLOCK)))?;
-        if disk::read_full(part, data)? && tree::block_hash(size, *index, data) == *hash {
-            verified.insert(*index, *hash);
-        }
-    }
-    for span in offered.holes.spans() {
-        let (start, end) = (span.start * BLOCK, span.end.saturating_mul(BLOCK).min(size));
-        let end_of_part = part.metadata()?.len();
-        if start < end_of_part && sparse::has_data(part, start, end)? {
-            // Something has been written where nothing belongs: the part is not what was recorded.
-            return Ok(Blocks::new());
-        }
-    }
-    Ok(verified)
 }
 
 /// Whether these files may be received at all.

@@ -9,7 +9,10 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
+use data_encoding::HEXLOWER;
+
 use super::disk;
+use super::wire::Offered;
 
 /// A block's hash, or a file's.
 pub type Hash = [u8; blake3::OUT_LEN];
@@ -40,11 +43,7 @@ impl Key {
 
     /// The name of the file's part in the state folder.
     pub fn part(self) -> String {
-        let mut name = String::new();
-        for byte in self.0 {
-            name += &format!("{byte:02x}");
-        }
-        name + ".part"
+        HEXLOWER.encode(&self.0) + ".part"
     }
 }
 
@@ -57,6 +56,14 @@ pub struct Record {
     pub index: u64,
     /// Its hash.
     pub hash: Hash,
+}
+
+impl Record {
+    /// That the block `index` of `offered`, or the whole, has this hash.
+    pub fn of(offered: &Offered, index: u64, hash: Hash) -> Record {
+        let key = Key::of(&offered.path);
+        Record { key, index, hash }
+    }
 }
 
 /// All records of a journal: the latest of each block.

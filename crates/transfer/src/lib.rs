@@ -1,6 +1,7 @@
 //! Files over QUIC, from one machine to another, that arrive whole and verified or not at all.
 //!
-//! [`Receiver::bind`] makes a [`Ticket`]; [`send()`] takes it.
+//! [`Receiver::bind`] makes a [`Ticket`]; [`send()`] takes it. For Unix: what is safe of a directory that others write to rests
+//! on its calls.
 //!
 //! # What it protects against
 //!
@@ -27,8 +28,9 @@
 //!    the sender computed; what is resumed is read and hashed again first.
 //! 6. Other users can write to the output directory: a state folder that is not the receiver's own is refused, one that
 //!    others could look into is closed, and no symbolic link in it is followed.
-//! 7. Not covered: who sees the ticket may send, and may learn the names of an unfinished transfer; who watches the path sees sizes and times; whoever can read the receiver's state
-//!    folder or memory is the receiver; a flood that fills the path keeps everybody out.
+//! 7. Not covered: who sees the ticket may send, and may learn the names of an unfinished transfer; who watches the path
+//!    sees sizes and times; whoever can read the receiver's state folder or memory is the receiver; a flood that fills the
+//!    path keeps everybody out.
 //!
 //! # The protocol
 //!
@@ -66,10 +68,12 @@ mod folders;
 #[cfg(any(test, fuzzing))]
 pub mod fuzz;
 mod guests;
+mod hashes;
 mod intake;
 mod journal;
 mod listen;
 mod name;
+mod part;
 mod plan;
 mod proof;
 mod ranges;

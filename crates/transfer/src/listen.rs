@@ -32,7 +32,7 @@ pub(super) fn listen(
         ),
         None => (
             Identity::generate()?,
-            Secret::generate().ok_or_else(|| Error::System("no randomness".to_owned()))?,
+            Secret::generate().ok_or_else(Error::randomness)?,
         ),
     };
     let mut transport = transport(Arc::new(CubicConfig::default()));
@@ -78,11 +78,11 @@ fn bind(
 ) -> Result<Endpoint, EndpointError> {
     if let Some(port) = before.filter(|_| listen.port() == 0) {
         let same = SocketAddr::new(listen.ip(), port);
-        if let Ok(endpoint) = endpoint::bind_on(sockets, same, Some(server.clone())) {
+        if let Ok(endpoint) = endpoint::bind(sockets, same, Some(server.clone())) {
             return Ok(endpoint);
         }
     }
-    endpoint::bind_on(sockets, listen, Some(server.clone()))
+    endpoint::bind(sockets, listen, Some(server.clone()))
 }
 
 /// The addresses for the ticket of a receiver that listens at `bound`.

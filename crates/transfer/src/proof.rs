@@ -1,7 +1,7 @@
 //! What the sender says first: the proof that it knows the ticket's secret, and who it is.
 
 use noq::Connection;
-use ring::rand::{SecureRandom, SystemRandom};
+use ring::rand::SystemRandom;
 
 use super::error::Error;
 use super::ticket::Secret;
@@ -23,11 +23,8 @@ pub struct SenderId([u8; SENDER_LEN]);
 impl SenderId {
     /// A new one.
     pub fn generate() -> Result<SenderId, Error> {
-        let mut bytes = [0; SENDER_LEN];
-        SystemRandom::new()
-            .fill(&mut bytes)
-            .map_err(|_| Error::System("no randomness".to_owned()))?;
-        Ok(SenderId(bytes))
+        let bytes = ring::rand::generate(&SystemRandom::new()).map_err(|_| Error::randomness())?;
+        Ok(SenderId(bytes.expose()))
     }
 }
 
@@ -67,8 +64,8 @@ pub fn check(
     let (given, from) = opening.split_at(PROOF_LEN);
     let mut sender = SenderId([0; SENDER_LEN]);
     sender.0.copy_from_slice(from);
-    match proof(connection, secret)? == *given {
-        true => Ok(sender),
-        false => Err(Error::WrongSecret),
+    if proof(connection, secret)? != *given {
+        return Err(Error::WrongSecret);
     }
+    Ok(sender)
 }

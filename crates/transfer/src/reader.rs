@@ -2,16 +2,16 @@
 
 use std::collections::HashMap;
 use std::fs::File;
-use std::io::{self, Seek, SeekFrom};
+use std::io::{Seek, SeekFrom};
 use std::sync::Arc;
 
 use tokio::sync::mpsc;
 
 use super::Transferred;
-use super::disk;
 use super::error::{Error, Refusal};
+use super::hashes::Hashes;
 use super::journal::Hash;
-use super::plan::{self, Plan, Step};
+use super::plan::{Plan, Step};
 use super::source::{Source, Sources};
 use super::tree::{self, BLOCK};
 use super::wire::{Held, Offered, State};
@@ -38,7 +38,7 @@ pub fn read(
     pieces: &mpsc::Sender<Piece>,
 ) -> Result<Vec<Transferred>, Error> {
     let mut reader = Reader {
-        hashes: vec![[0; blake3::OUT_LEN]; sources.offered.len()],
+        hashes: Hashes::new(sources.offered.len()),
         sources: sources.clone(),
         parts: HashMap::new(),
         large: None,
@@ -51,7 +51,8 @@ pub fn read(
             break;
         }
     }
-    Ok(reader.sent(&held))
+    let path = |place: usize| sources.files[place].path.clone();
+    Ok(reader.hashes.transferred(&sources.offered, &held, path))
 }
 
 struct Reader {
@@ -60,7 +61,7 @@ struct Reader {
     parts: HashMap<u32, Vec<Hash>>,
     /// The large file that is being read.
     large: Option<Large>,
-    hashes: Vec<Hash>,
+    hashes: Hashes,
 }
 
 /// A large file, open.
@@ -75,60 +76,47 @@ struct Large {
 }
 
 impl Reader {
-    fn source(&self, place: u32) -> Result<(&Source, &Offered), Error> {
-        let files = (
-            self.sources.files.get(place as usize),
-            self.sources.offered.get(place as usize),
-        );
-        match files {
-            (Some(source), Some(offered)) => Ok((source, offered)),
-            _ => Err(super::wire::WireError::Sense.into()),
-        }
+    fn source(&self, place: u32) -> (&Source, &Offered) {
+        let place = place as usize;
+        (&self.sources.files[place], &self.sources.offered[place])
     }
 
     /// Checks that what the receiver has of a file is this file's.
     fn check(&mut self, held: &Held, restart: bool) -> Result<(), Error> {
-        let (source, offered) = self.source(held.file)?;
+        let (source, offered) = self.source(held.file);
         let mut file = source.open()?;
-        let is_same = match &held.state {
+        let mut hasher = blake3::Hasher::new();
+        let mut hashes = Vec::new();
+        let expected = match &held.state {
             State::Complete { hash } => {
-                let mut hasher = blake3::Hasher::new();
-                hasher
-                    .update_reader(&file)
-                    .map_err(|error| source.unreadable(error))?;
-                *hasher.finalize().as_bytes() == *hash
+                let read = hasher.update_reader(&file);
+                read.map_err(|error| source.unreadable(error))?;
+                hash
             }
             State::Part { blocks, digest } => {
-                let mut hashes = Vec::new();
-                let mut hasher = blake3::Hasher::new();
                 for index in blocks.blocks() {
                     let (hash, _) = block(&mut file, source, offered.size, index)?;
                     hasher.update(&hash);
                     hashes.push(hash);
                 }
-                let is_same = *hasher.finalize().as_bytes() == *digest;
-                source.check(&file)?;
-                self.parts.insert(held.file, hashes);
-                is_same
+                digest
             }
         };
-        let (source, offered) = self.source(held.file)?;
         source.check(&file)?;
-        if is_same {
-            if let (State::Complete { hash }, Some(known)) =
-                (&held.state, self.hashes.get_mut(held.file as usize))
-            {
-                *known = *hash;
-            }
-            return Ok(());
-        }
-        let name = offered.path.clone();
-        Err(Error::Refused(if restart {
+        if hasher.finalize() != *expected {
+            let name = offered.path.clone();
             // All that survives a restart is a file that is complete.
-            Refusal::Exists { name }
-        } else {
-            Refusal::SourceChanged { name }
-        }))
+            return Err(Error::Refused(if restart {
+                Refusal::Exists { name }
+            } else {
+                Refusal::SourceChanged { name }
+            }));
+        }
+        match held.state {
+            State::Complete { hash } => self.hashes.set(held.file, hash),
+            State::Part { .. } => _ = self.parts.insert(held.file, hashes),
+        }
+        Ok(())
     }
 
     fn piece(&mut self, step: &Step) -> Result<Piece, Error> {
@@ -136,7 +124,7 @@ impl Reader {
             Step::Batch(files) => self.batch(files),
             Step::Block { file, index } => {
                 let mut large = self.large(*file)?;
-                let (source, offered) = self.source(*file)?;
+                let (source, offered) = self.source(*file);
                 large.advance(offered, *index);
                 let (hash, content) = block(&mut large.file, source, offered.size, *index)?;
                 large.root.push(hash);
@@ -147,14 +135,12 @@ impl Reader {
             }
             Step::Root { file } => {
                 let mut large = self.large(*file)?;
-                let (source, offered) = self.source(*file)?;
+                let (source, offered) = self.source(*file);
                 large.advance(offered, tree::blocks(offered.size));
                 // The hash goes out only if the file is still what it was.
                 source.check(&large.file)?;
                 let hash = *large.root.finish().as_bytes();
-                if let Some(known) = self.hashes.get_mut(*file as usize) {
-                    *known = hash;
-                }
+                self.hashes.set(*file, hash);
                 Ok(Piece::Root(hash))
             }
         }
@@ -163,25 +149,18 @@ impl Reader {
     fn batch(&mut self, files: &[u32]) -> Result<Piece, Error> {
         let (mut hashes, mut content) = (Vec::new(), Vec::new());
         for place in files {
-            let (source, offered) = self.source(*place)?;
+            let (source, offered) = self.source(*place);
             if offered.is_directory() {
                 continue;
             }
             let mut file = source.open()?;
             let start = content.len();
             content.resize(start + offered.size as usize, 0);
-            let of_file = content.get_mut(start..).unwrap_or_default();
-            match disk::read_full(&mut file, of_file) {
-                Ok(true) => {}
-                Ok(false) => return Err(Error::SourceChanged(source.path.clone())),
-                Err(error) => return Err(source.unreadable(error)),
-            }
+            source.read(&mut file, &mut content[start..])?;
             source.check(&file)?;
-            let hash = *blake3::hash(of_file).as_bytes();
+            let hash = *blake3::hash(&content[start..]).as_bytes();
             hashes.extend(hash);
-            if let Some(known) = self.hashes.get_mut(*place as usize) {
-                *known = hash;
-            }
+            self.hashes.set(*place, hash);
         }
         Ok(Piece::Stream { hashes, content })
     }
@@ -192,27 +171,12 @@ impl Reader {
             Some(large) if large.place == place => Ok(large),
             _ => Ok(Large {
                 place,
-                file: self.source(place)?.0.open()?,
+                file: self.source(place).0.open()?,
                 root: tree::Root::default(),
                 next: 0,
                 held: self.parts.remove(&place).unwrap_or_default().into_iter(),
             }),
         }
-    }
-
-    fn sent(&self, held: &[Held]) -> Vec<Transferred> {
-        let files = self.sources.files.iter().zip(self.sources.offered.iter());
-        let files = files.zip(&self.hashes).enumerate();
-        let files = files.filter(|(_, ((_, offered), _))| !offered.is_directory());
-        files
-            .map(|(place, ((source, offered), hash))| Transferred {
-                name: offered.path.clone(),
-                path: source.path.clone(),
-                size: offered.size,
-                hash: *hash,
-                resumed: plan::resumed(held, place, offered),
-            })
-            .collect()
     }
 }
 
@@ -220,9 +184,10 @@ impl Large {
     /// Gives the root the hashes of the blocks before `index` that do not travel.
     fn advance(&mut self, offered: &Offered, index: u64) {
         for block in self.next..index {
-            let hash = match offered.holes.contains(block) {
-                true => Some(tree::zeros_hash(offered.size, block)),
-                false => self.held.next(),
+            let hash = if offered.holes.contains(block) {
+                Some(tree::zeros_hash(offered.size, block))
+            } else {
+                self.held.next()
             };
             hash.into_iter().for_each(|hash| self.root.push(hash));
         }
@@ -237,13 +202,8 @@ fn block(
     index: u64,
 ) -> Result<(Hash, Vec<u8>), Error> {
     let mut data = vec![0; tree::block_len(size, index)];
-    let read = |file: &mut File, data: &mut [u8]| -> io::Result<bool> {
-        file.seek(SeekFrom::Start(index.saturating_mul(BLOCK)))?;
-        disk::read_full(file, data)
-    };
-    match read(file, &mut data) {
-        Ok(true) => Ok((tree::block_hash(size, index, &data), data)),
-        Ok(false) => Err(Error::SourceChanged(source.path.clone())),
-        Err(error) => Err(source.unreadable(error)),
-    }
+    let sought = file.seek(SeekFrom::Start(index * BLOCK));
+    sought.map_err(|error| source.unreadable(error))?;
+    source.read(file, &mut data)?;
+    Ok((tree::block_hash(size, index, &data), data))
 }

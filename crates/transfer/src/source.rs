@@ -3,11 +3,12 @@
 use std::collections::HashMap;
 use std::fs::{self, File, Metadata};
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use walkdir::WalkDir;
+use walkdir::{DirEntry, WalkDir};
 
 use super::disk;
 use super::error::Error;
@@ -56,18 +57,14 @@ struct Stamp {
     modified: Option<SystemTime>,
     /// When anything about the file changed, even its time of modification, in seconds and nanoseconds; its device and
     /// number.
-    #[cfg(unix)]
     inode: (i64, i64, u64, u64),
 }
 
 impl Stamp {
     fn of(metadata: &Metadata) -> Stamp {
-        #[cfg(unix)]
-        use std::os::unix::fs::MetadataExt;
         Stamp {
             size: metadata.len(),
             modified: metadata.modified().ok(),
-            #[cfg(unix)]
             inode: (
                 metadata.ctime(),
                 metadata.ctime_nsec(),
@@ -91,7 +88,7 @@ impl Sources {
                     second: path.clone(),
                 });
             }
-            found.add(path, name)?;
+            found.add(path, &name)?;
         }
         match found.files.len() {
             0 => Err(Error::NoFiles),
@@ -108,16 +105,12 @@ impl Sources {
 /// The name under which what is at `path` arrives.
 fn name_of(path: &Path) -> Result<String, Error> {
     // `.`, `..` and the like have names of their own.
-    let named = match path.file_name() {
-        Some(name) => name.to_owned(),
-        None => {
-            let whole = path.canonicalize().map_err(unreadable(path))?;
-            let name = whole
-                .file_name()
-                .ok_or_else(|| Error::NotAFile(path.to_owned()))?;
-            name.to_owned()
-        }
+    let whole = match path.file_name() {
+        Some(_) => path.to_owned(),
+        None => path.canonicalize().map_err(unreadable(path))?,
     };
+    let named = whole.file_name();
+    let named = named.ok_or_else(|| Error::NotAFile(path.to_owned()))?;
     let name = named
         .to_str()
         .ok_or_else(|| Error::NotUnicode(path.to_owned()))?;
@@ -126,6 +119,36 @@ fn name_of(path: &Path) -> Result<String, Error> {
         problem,
     })?;
     Ok(name.to_owned())
+}
+
+/// The path under which an `entry` of the directory at `path` arrives, which itself arrives as `name`.
+fn path_within(name: &str, path: &Path, entry: &DirEntry) -> Result<String, Error> {
+    let within = entry.path().strip_prefix(path).unwrap_or(Path::new(""));
+    let mut there = name.to_owned();
+    for component in within {
+        let component = component.to_str();
+        there.push('/');
+        there += component.ok_or_else(|| Error::NotUnicode(entry.path().to_owned()))?;
+    }
+    name::check_path(&there).map_err(|problem| Error::SourceName {
+        path: entry.path().to_owned(),
+        problem,
+    })?;
+    Ok(there)
+}
+
+/// Why an entry of a directory is not sent, if it is not.
+fn skipped(entry: &DirEntry, metadata: &Metadata) -> Option<Skipped> {
+    let is_state = entry.file_name().eq_ignore_ascii_case(STATE_FOLDER);
+    if metadata.is_symlink() {
+        Some(Skipped::Link)
+    } else if is_state && metadata.is_dir() && entry.depth() > 0 {
+        Some(Skipped::State)
+    } else if !metadata.is_dir() && !metadata.is_file() {
+        Some(Skipped::Special)
+    } else {
+        None
+    }
 }
 
 #[derive(Default)]
@@ -137,53 +160,37 @@ struct Found {
 
 impl Found {
     /// Adds what is at `path`, which may be a link to it, as `name`.
-    fn add(&mut self, path: &Path, name: String) -> Result<(), Error> {
+    fn add(&mut self, path: &Path, name: &str) -> Result<(), Error> {
         let metadata = fs::metadata(path).map_err(unreadable(path))?;
         if metadata.is_file() {
-            return self.push(path.to_owned(), name, &metadata);
+            return self.push(path.to_owned(), name.to_owned(), &metadata);
         }
         if !metadata.is_dir() {
             return Err(Error::NotAFile(path.to_owned()));
         }
         let mut walk = WalkDir::new(path).sort_by_file_name().into_iter();
         while let Some(entry) = walk.next() {
-            let entry = entry.map_err(|error| Error::Source {
+            let failed = |error: walkdir::Error| Error::Source {
                 path: error.path().unwrap_or(path).to_owned(),
                 source: error.into(),
-            })?;
-            let within = entry.path().strip_prefix(path).unwrap_or(Path::new(""));
-            let mut there = name.clone();
-            for component in within {
-                let component = component.to_str();
-                there.push('/');
-                there += component.ok_or_else(|| Error::NotUnicode(entry.path().to_owned()))?;
-            }
+            };
+            let entry = entry.map_err(failed)?;
             let metadata = match entry.depth() {
                 0 => metadata.clone(),
-                _ => entry.metadata().map_err(|error| Error::Source {
-                    path: entry.path().to_owned(),
-                    source: error.into(),
-                })?,
+                _ => entry.metadata().map_err(failed)?,
             };
-            let is_state = entry.file_name().eq_ignore_ascii_case(STATE_FOLDER);
-            let skipped = match () {
-                () if metadata.is_symlink() => Some(Skipped::Link),
-                () if is_state && metadata.is_dir() && entry.depth() > 0 => Some(Skipped::State),
-                () if !metadata.is_dir() && !metadata.is_file() => Some(Skipped::Special),
-                () => None,
-            };
-            if let Some(why) = skipped {
+            if let Some(why) = skipped(&entry, &metadata) {
                 self.skipped.push((entry.path().to_owned(), why));
                 if metadata.is_dir() {
                     walk.skip_current_dir();
                 }
                 continue;
             }
-            name::check_path(&there).map_err(|problem| Error::SourceName {
-                path: entry.path().to_owned(),
-                problem,
-            })?;
-            self.push(entry.path().to_owned(), there, &metadata)?;
+            self.push(
+                entry.path().to_owned(),
+                path_within(name, path, &entry)?,
+                &metadata,
+            )?;
         }
         Ok(())
     }
@@ -220,27 +227,13 @@ impl Found {
     }
 }
 
-#[cfg(unix)]
 fn is_executable(metadata: &Metadata) -> bool {
-    use std::os::unix::fs::PermissionsExt;
-    metadata.permissions().mode() & 0o100 != 0
-}
-
-#[cfg(not(unix))]
-fn is_executable(_metadata: &Metadata) -> bool {
-    false
+    metadata.mode() & 0o100 != 0
 }
 
 /// Whether a file takes less room on the disk than its size.
-#[cfg(unix)]
 fn may_have_holes(metadata: &Metadata) -> bool {
-    use std::os::unix::fs::MetadataExt;
     metadata.blocks().saturating_mul(512) < metadata.len()
-}
-
-#[cfg(not(unix))]
-fn may_have_holes(_metadata: &Metadata) -> bool {
-    false
 }
 
 fn unreadable(path: &Path) -> impl Fn(io::Error) -> Error {
@@ -265,9 +258,18 @@ impl Source {
     /// Checks that the open `file` has not changed since it was found.
     pub fn check(&self, file: &File) -> Result<(), Error> {
         let metadata = file.metadata().map_err(|error| self.unreadable(error))?;
-        match Stamp::of(&metadata) == self.stamp {
-            true => Ok(()),
-            false => Err(Error::SourceChanged(self.path.clone())),
+        if Stamp::of(&metadata) != self.stamp {
+            return Err(Error::SourceChanged(self.path.clone()));
+        }
+        Ok(())
+    }
+
+    /// Fills `data` from the open `file`, which has not shrunk.
+    pub fn read(&self, file: &mut File, data: &mut [u8]) -> Result<(), Error> {
+        match disk::read_full(file, data) {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(Error::SourceChanged(self.path.clone())),
+            Err(error) => Err(self.unreadable(error)),
         }
     }
 

@@ -33,9 +33,10 @@ pub fn holes(file: &File, size: u64) -> io::Result<Holes> {
         if data > at {
             holes.any = true;
             let start = at.div_ceil(tree::BLOCK);
-            let end = match data >= size {
-                true => tree::blocks(size),
-                false => data / tree::BLOCK,
+            let end = if data < size {
+                data / tree::BLOCK
+            } else {
+                tree::blocks(size)
             };
             if !holes.blocks.push(start, end.saturating_sub(start)) {
                 break;

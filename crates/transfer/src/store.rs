@@ -13,6 +13,7 @@
 use std::collections::HashSet;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind, Read, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
@@ -43,6 +44,17 @@ pub struct SavedIdentity {
     pub secret: [u8; 16],
     /// The UDP port that the ticket names.
     pub port: u16,
+}
+
+/// Why something could not be received: because of what it is, or because of the file system.
+#[derive(Debug, thiserror::Error)]
+pub enum Fault {
+    /// Because of what it is.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// Because of the file system.
+    #[error(transparent)]
+    Disk(#[from] io::Error),
 }
 
 /// The output directory and its state folder, locked.
@@ -92,28 +104,18 @@ impl Store {
     /// forgotten, but not which files have got their names.
     pub fn adopt(&self, files: &[Offered], restart: bool) -> Result<(), Refusal> {
         intake::check(files)?;
-        let same = match restart {
-            true => {
-                self.forget_parts(files).map_err(|e| self.failed(e))?;
-                false
-            }
-            false => match self.load::<Vec<Offered>>("offer") {
-                Err(Error::Damaged(_)) if self.keep => false,
-                Err(Error::Damaged(_)) => return Err(self.damaged("offer")),
+        if restart {
+            self.forget_parts(files).map_err(|e| self.failed(e))?;
+        } else {
+            match self.load::<Vec<Offered>>("offer") {
+                Ok(Some(adopted)) if adopted == files => return Ok(()),
+                Ok(Some(adopted)) if !self.keep => compare(&adopted, files)?,
+                Err(Error::Damaged(_)) if !self.keep => return Err(self.damaged("offer")),
+                Ok(_) | Err(Error::Damaged(_)) => {}
                 Err(error) => return Err(self.failed(error)),
-                Ok(None) => false,
-                Ok(Some(adopted)) if adopted == files => true,
-                Ok(Some(adopted)) if self.keep => adopted == files,
-                Ok(Some(adopted)) => {
-                    compare(&adopted, files)?;
-                    false
-                }
-            },
-        };
-        match same {
-            true => Ok(()),
-            false => self.save("offer", &files).map_err(|e| self.failed(e)),
+            }
         }
+        self.save("offer", &files).map_err(|e| self.failed(e))
     }
 
     /// Whether `needed` bytes fit on the disk.
@@ -183,14 +185,17 @@ impl Store {
         self.disk.as_ref()
     }
 
-    /// What the sender is told of an error of the file system.
-    pub fn refusal(&self, error: &io::Error) -> Refusal {
+    /// What the sender is told of a fault.
+    pub fn refused(&self, fault: Fault) -> Refusal {
         let disk = self.place();
-        if disk::is_full(error) {
-            return Refusal::DiskFull { disk };
+        match fault {
+            Fault::Refused(refusal) => refusal,
+            Fault::Disk(error) if disk::is_full(&error) => Refusal::DiskFull { disk },
+            Fault::Disk(error) => Refusal::Disk {
+                disk,
+                message: shorten(&error.to_string()),
+            },
         }
-        let message = error.to_string();
-        Refusal::Disk { disk, message }
     }
 
     /// What the sender is told of a file in the state folder that cannot be used.
@@ -202,7 +207,7 @@ impl Store {
 
     fn failed(&self, error: Error) -> Refusal {
         match error {
-            Error::State { source, .. } => self.refusal(&source),
+            Error::State { source, .. } => self.refused(source.into()),
             other => Refusal::Disk {
                 disk: self.place(),
                 message: shorten(&other.to_string()),
@@ -215,12 +220,12 @@ impl Store {
     }
 
     /// Whether a file may appear at `path`.
-    pub fn check_destination(&self, path: &str) -> Result<(), Refusal> {
+    pub fn check_destination(&self, path: &str) -> Result<(), Fault> {
         let name = path.to_owned();
         match fs::symlink_metadata(self.destination(&name)) {
-            Ok(there) if there.is_dir() => Err(Refusal::IsDirectory { name }),
-            Ok(_) if !self.overwrite => Err(Refusal::Exists { name }),
-            Err(error) if error.kind() != ErrorKind::NotFound => Err(self.refusal(&error)),
+            Ok(there) if there.is_dir() => Err(Refusal::IsDirectory { name }.into()),
+            Ok(_) if !self.overwrite => Err(Refusal::Exists { name }.into()),
+            Err(error) if error.kind() != ErrorKind::NotFound => Err(error.into()),
             _ => Ok(()),
         }
     }
@@ -336,7 +341,6 @@ fn lock(out: &Path, state: &Path) -> Result<File, Error> {
         if !there.is_dir() {
             return Err(at(state)(ErrorKind::NotADirectory.into()));
         }
-        #[cfg(unix)]
         keep_private(state, &there)?;
         let file = match disk::open_plain(&path, false) {
             Err(error) if error.kind() == ErrorKind::NotFound => continue,
@@ -357,9 +361,7 @@ fn lock(out: &Path, state: &Path) -> Result<File, Error> {
 }
 
 /// Nobody else may look into the state folder `state`, nor have made it: that would be their identity and their parts.
-#[cfg(unix)]
 fn keep_private(state: &Path, there: &fs::Metadata) -> Result<(), Error> {
-    use std::os::unix::fs::{MetadataExt, PermissionsExt};
     if there.uid() != rustix::process::geteuid().as_raw() {
         return Err(Error::Foreign(state.to_owned()));
     }
@@ -370,34 +372,20 @@ fn keep_private(state: &Path, there: &fs::Metadata) -> Result<(), Error> {
     Ok(())
 }
 
-#[cfg(unix)]
 fn is_at(file: &File, path: &Path) -> bool {
-    use std::os::unix::fs::MetadataExt;
     match (file.metadata(), fs::metadata(path)) {
         (Ok(file), Ok(there)) => (file.dev(), file.ino()) == (there.dev(), there.ino()),
         _ => false,
     }
 }
 
-/// Elsewhere an open file cannot be removed.
-#[cfg(not(unix))]
-fn is_at(_file: &File, _path: &Path) -> bool {
-    true
-}
-
 fn private_directory(path: &Path) -> io::Result<()> {
-    let mut builder = fs::DirBuilder::new();
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(path)
+    fs::DirBuilder::new().mode(0o700).create(path)
 }
 
 fn private_file(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)
+    options.write(true).create_new(true).mode(0o600).open(path)
 }
 
 fn remove(path: &Path) -> Result<(), Error> {

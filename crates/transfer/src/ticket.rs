@@ -12,7 +12,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::str::FromStr;
 
 use data_encoding::{DecodeKind, Encoding, Specification};
-use ring::rand::{SecureRandom, SystemRandom};
+use ring::rand::SystemRandom;
 
 use quic::endpoint::Fingerprint;
 
@@ -33,10 +33,9 @@ pub struct Secret(pub(super) [u8; SECRET_LEN]);
 
 impl Secret {
     /// A fresh secret from the system's source of randomness; `None` if that fails.
-    pub fn generate() -> Option<Secret> {
-        let mut bytes = [0; SECRET_LEN];
-        SystemRandom::new().fill(&mut bytes).ok()?;
-        Some(Secret(bytes))
+    pub(super) fn generate() -> Option<Secret> {
+        let bytes = ring::rand::generate(&SystemRandom::new()).ok()?;
+        Some(Secret(bytes.expose()))
     }
 }
 

@@ -149,6 +149,23 @@ impl Offered {
         self.is_directory() || self.size <= tree::BLOCK
     }
 
+    /// Whether its owner may execute it.
+    pub fn is_executable(&self) -> bool {
+        matches!(self.kind, Kind::File { executable, .. } if executable)
+    }
+
+    /// Whether it has holes, maybe smaller than a block.
+    pub fn is_sparse(&self) -> bool {
+        matches!(self.kind, Kind::File { sparse, .. } if sparse)
+    }
+
+    /// That something else arrived in its place.
+    pub fn corrupt(&self) -> Refusal {
+        Refusal::Corrupt {
+            name: self.path.clone(),
+        }
+    }
+
     /// Whether it is a directory.
     pub fn is_directory(&self) -> bool {
         self.kind == Kind::Directory

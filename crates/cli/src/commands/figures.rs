@@ -117,7 +117,7 @@ fn write(
     };
     let picture = figure.picture(found, &made);
     let svg = picture.svg();
-    let png = draw::png(&svg).map_err(Failure::failed)?;
+    let png = picture.png().map_err(Failure::failed)?;
     let file = |extension: &str| options.out.join(format!("{}.{extension}", figure.name));
     whole::write(&file("svg"), svg.as_bytes())?;
     whole::write(&file("png"), &png)?;

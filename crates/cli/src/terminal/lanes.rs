@@ -118,7 +118,7 @@ fn parts(progress: &Progress) -> Vec<String> {
         rate,
         format!("RTT {rtt:>7}"),
         format!("{:>9}", left.unwrap_or_default()),
-        progress.state.to_owned(),
+        progress.state.map_or("", |state| state.name).to_owned(),
     ]
 }
 
@@ -150,7 +150,7 @@ mod tests {
         total: Some(Bytes::new(8_000_000)),
         rate: Rate::from_bits_per_sec(18_640_000),
         rtt: Some(Duration::from_micros(41_230)),
-        state: "CongestionAvoidance",
+        state: Some(congestion::loss_based::states::CONGESTION_AVOIDANCE),
         is_done: false,
     };
 

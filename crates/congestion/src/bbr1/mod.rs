@@ -56,6 +56,7 @@ mod probe_rtt;
 mod recovery;
 mod rt_prop;
 mod startup;
+pub mod states;
 
 pub use config::{Config, RecoveryEnd};
 
@@ -64,7 +65,7 @@ use rand_xoshiro::rand_core::SeedableRng;
 use units::{Bytes, Duration, Rate, Ratio, Time};
 
 use crate::controller::{
-    Ack, Cause, Connection, Controller, Lost, Recovery, RttSample, Sent, Snapshot,
+    Ack, Cause, Connection, Controller, Listed, Lost, Recovery, RttSample, Sent, Snapshot,
 };
 use crate::round::Round;
 use ack_aggregation::AckAggregation;
@@ -267,6 +268,20 @@ impl Bbr1 {
     }
 }
 
+impl Listed for Bbr1 {
+    const NAME: &'static str = "bbr1";
+    const KERNEL_NAME: &'static str = "bbr";
+    const STATES: &'static [crate::State] = states::ALL;
+
+    fn usual(connection: Connection) -> Bbr1 {
+        Bbr1::new(connection, Config::default())
+    }
+
+    fn on_host(connection: Connection) -> Bbr1 {
+        Bbr1::new(connection, Config::linux())
+    }
+}
+
 impl Controller for Bbr1 {
     fn on_idle_restart(&mut self, now: Time) {
         self.is_restarting_from_idle = true;
@@ -356,12 +371,12 @@ impl Controller for Bbr1 {
 
     fn snapshot(&self) -> Snapshot {
         Snapshot {
-            controller: "bbr1",
+            controller: Bbr1::NAME,
             state: match self.state {
-                State::Startup => "Startup",
-                State::Drain => "Drain",
-                State::ProbeBw(_) => "ProbeBW",
-                State::ProbeRtt(_) => "ProbeRTT",
+                State::Startup => states::STARTUP,
+                State::Drain => states::DRAIN,
+                State::ProbeBw(_) => states::PROBE_BW,
+                State::ProbeRtt(_) => states::PROBE_RTT,
             },
             cwnd: self.cwnd(),
             pacing_rate: self.pacing.rate(),
@@ -434,7 +449,7 @@ mod tests {
         for round in 1..=5 {
             bbr1.on_ack(&ack(40 * round, BW));
         }
-        assert_eq!(bbr1.snapshot().state, "ProbeBW");
+        assert_eq!(bbr1.snapshot().state, states::PROBE_BW);
         bbr1
     }
 
@@ -467,8 +482,8 @@ mod tests {
             }
             bbr1.snapshot().state
         };
-        assert_eq!(state(false), "Drain");
-        assert_eq!(state(true), "ProbeBW");
+        assert_eq!(state(false), states::DRAIN);
+        assert_eq!(state(true), states::PROBE_BW);
     }
 
     #[test]
@@ -490,9 +505,9 @@ mod tests {
         let mut sent_before = ack(10_300, BW);
         sent_before.rate.prior_delivered = MSS * 10_041;
         bbr1.on_ack(&sent_before);
-        assert_eq!(bbr1.snapshot().state, "ProbeRTT");
+        assert_eq!(bbr1.snapshot().state, states::PROBE_RTT);
         bbr1.on_ack(&ack(10_301, BW));
-        assert_eq!(bbr1.snapshot().state, "ProbeBW");
+        assert_eq!(bbr1.snapshot().state, states::PROBE_BW);
     }
 
     #[test]
@@ -501,12 +516,12 @@ mod tests {
         let window = bbr1.cwnd();
         bbr1.on_ack(&ack(10_041, BW));
         bbr1.on_ack(&ack(10_042, BW));
-        assert_eq!(bbr1.snapshot().state, "ProbeRTT");
+        assert_eq!(bbr1.snapshot().state, states::PROBE_RTT);
         let mut early = bbr1.clone();
         early.on_idle_restart(at(10_200));
-        assert_eq!(early.snapshot().state, "ProbeRTT");
+        assert_eq!(early.snapshot().state, states::PROBE_RTT);
         bbr1.on_idle_restart(at(10_300));
-        assert_eq!(bbr1.snapshot().state, "ProbeBW");
+        assert_eq!(bbr1.snapshot().state, states::PROBE_BW);
         assert!(bbr1.cwnd() >= window);
     }
 }

@@ -13,9 +13,10 @@ mod root;
 use units::{Bytes, Ratio, Time};
 
 use crate::LossWindow;
-use crate::controller::{Cause, Connection};
+use crate::controller::{Cause, Connection, Listed};
 use crate::hystart::HyStart;
-use crate::loss_based::{Avoidance, Growth, LossBased};
+use crate::loss_based::{Avoidance, Growth, LossBased, states};
+use crate::state::State;
 use curve::Curve;
 
 /// The CUBIC controller. What it shares with Reno is described in [`crate::loss_based`].
@@ -118,6 +119,15 @@ impl CubicAvoidance {
             Variant::Linux => mss * window.get().checked_div(mss.get()).unwrap_or(0),
             Variant::Rfc9438 => window,
         }
+    }
+}
+
+impl Listed for Cubic {
+    const NAME: &'static str = <CubicAvoidance as Avoidance>::NAME;
+    const STATES: &'static [State] = states::ALL;
+
+    fn usual(connection: Connection) -> Cubic {
+        Cubic::new(connection, Config::default())
     }
 }
 

@@ -37,7 +37,11 @@ fn a_quiet_start_does_not_end_startup() {
     let mut flow = Flow::with_writes(bbr1(), path, writes);
     flow.run_until(at_ms(8_000));
     let quiet = flow.between(Time::ZERO, at_ms(3_000));
-    assert!(quiet.iter().all(|point| point.snapshot.state == "Startup"));
+    assert!(
+        quiet
+            .iter()
+            .all(|point| point.snapshot.state.name == "Startup")
+    );
     let exit = flow.first_in("Drain").expect("bulk ends Startup");
     assert!(
         exit.snapshot.btl_bw >= Some(mbit(98)),

@@ -90,7 +90,7 @@ fn a_recovery_each_round_trip_would_shrink_what_is_in_flight() {
 fn steady() -> Flow<Bbr1> {
     let mut flow = bulk(path(mbit(20), RTPROP, Ratio::new(4, 1), Ratio::ZERO));
     flow.run_until(at_ms(5_000));
-    assert_eq!(flow.controller.snapshot().state, "ProbeBW");
+    assert_eq!(flow.controller.snapshot().state.name, "ProbeBW");
     flow
 }
 

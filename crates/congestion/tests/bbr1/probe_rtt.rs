@@ -14,7 +14,7 @@ fn stays(points: &[Point]) -> Vec<(Point, Point)> {
         .collect();
     chunks
         .windows(2)
-        .filter(|pair| pair[0][0].snapshot.state == "ProbeRTT")
+        .filter(|pair| pair[0][0].snapshot.state.name == "ProbeRTT")
         .map(|pair| (pair[0][0], pair[1][0]))
         .collect()
 }
@@ -75,7 +75,7 @@ fn the_window_of_before_is_restored() {
     let (first, last) = stays(&flow.points)[0];
     let before = flow.between(Time::ZERO, first.now).last().expect("points");
     let after = flow.between(last.now, at_ms(15_000))[1];
-    assert_eq!(after.snapshot.state, "ProbeBW");
+    assert_eq!(after.snapshot.state.name, "ProbeBW");
     assert!(after.snapshot.cwnd >= before.snapshot.cwnd - MSS * 10);
 }
 
@@ -99,7 +99,7 @@ fn startup_goes_on_after_it() {
     flow.run_until(at_ms(12_000));
     let stays = stays(&flow.points);
     assert_eq!(stays.len(), 1);
-    assert_eq!(stays[0].1.snapshot.state, "Startup");
+    assert_eq!(stays[0].1.snapshot.state.name, "Startup");
 }
 
 #[test]

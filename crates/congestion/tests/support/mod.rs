@@ -399,6 +399,6 @@ impl<C: Controller> Flow<C> {
     pub fn first_in(&self, state: &str) -> Option<&Point> {
         self.points
             .iter()
-            .find(|point| point.snapshot.state == state)
+            .find(|point| point.snapshot.state.name == state)
     }
 }

@@ -170,7 +170,7 @@ fn check_controllers(scenario: &Scenario, network: &Network) -> Result<(), Engin
     let set = || -> Result<(), EngineError> {
         let socket = TcpListener::bind((Ipv4Addr::UNSPECIFIED, 0))?;
         for flow in &scenario.flows {
-            socket::set_controller(&socket, settings::kernel_name(&flow.controller))?;
+            socket::set_controller(&socket, flow.controller.kernel_name())?;
         }
         Ok(())
     };
@@ -187,7 +187,7 @@ fn plans(scenario: &Scenario, groups: &AddressGroups) -> Vec<FlowPlan> {
         app: spec.application(),
         seed: ::sim::application_seed(scenario.seed, flow),
         opens_many: spec.opens_many(),
-        controller: settings::kernel_name(&spec.controller).to_string(),
+        controller: spec.controller.kernel_name().to_string(),
         group: groups.of_flows(group),
         mss: settings::segment_size(scenario, spec),
         sender: Side::that_sends(spec),

@@ -6,7 +6,7 @@ use transport::sender::LossDetection;
 use units::{Bytes, Ratio};
 
 use super::super::ways;
-use scenario::{Controller, FlowSpec, HostSpec, Scenario};
+use scenario::{FlowSpec, HostSpec, Scenario};
 
 /// The timestamps in each segment, which `TCP_MAXSEG` counts as payload and scenarios as headers.
 const TIMESTAMPS: u64 = 12;
@@ -48,16 +48,6 @@ pub(super) fn segment_size(scenario: &Scenario, group: &FlowSpec) -> Option<u16>
     u16::try_from(mss.get() + TIMESTAMPS)
         .ok()
         .filter(|_| !is_usual)
-}
-
-/// The kernel's name for a controller.
-pub(super) fn kernel_name(controller: &Controller) -> &str {
-    use congestion::ControllerKind;
-    match controller {
-        Controller::Ours(ControllerKind::Bbr1) => "bbr",
-        Controller::Ours(kind @ (ControllerKind::Cubic | ControllerKind::Reno)) => kind.name(),
-        Controller::Kernel(kernel) => kernel.name(),
-    }
 }
 
 fn settings(host: &HostSpec) -> Settings {
@@ -103,6 +93,8 @@ fn settings(host: &HostSpec) -> Settings {
 
 #[cfg(test)]
 mod tests {
+    use scenario::Controller;
+
     use super::*;
 
     fn scenario(more: &str) -> Scenario {
@@ -173,7 +165,7 @@ mod tests {
             ("reno", "reno"),
             ("kernel:bbr1", "bbr1"),
         ] {
-            assert_eq!(kernel_name(&name.parse().unwrap()), kernels);
+            assert_eq!(name.parse::<Controller>().unwrap().kernel_name(), kernels);
         }
     }
 }

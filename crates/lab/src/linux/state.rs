@@ -1,28 +1,31 @@
-//! What a kernel's controller is doing, in the words of our own ones.
+//! What a kernel's controller is doing, as one of the states of our own ones.
 
+use congestion::State;
+use congestion::bbr1::states::{DRAIN, PROBE_BW, PROBE_RTT, STARTUP};
+use congestion::loss_based::states::{CONGESTION_AVOIDANCE, RECOVERY, SLOW_START};
 use linux::diag::{BbrInfo, CaState, TcpInfo};
 use units::Ratio;
 
 /// BBR's state as its gains tell it: `bbr_update_gains` in Linux `tcp_bbr.c` has a pair for each.
-pub(super) fn of_bbr(bbr: &BbrInfo) -> &'static str {
+pub(super) fn of_bbr(bbr: &BbrInfo) -> State {
     // 2885/1000, for doubling each round; only Startup and Drain have this much room. Before the first sample of the
     // delivery rate there are none yet, and the mode is `bbr_init`'s.
     let is_high = |gain: Ratio| gain > Ratio::new(5, 2);
     match (is_high(bbr.pacing_gain), is_high(bbr.cwnd_gain)) {
-        _ if bbr.bw.is_zero() => "Startup",
-        (true, _) => "Startup",
-        (false, true) => "Drain",
-        (false, false) if bbr.cwnd_gain == Ratio::ONE => "ProbeRTT",
-        (false, false) => "ProbeBW",
+        _ if bbr.bw.is_zero() => STARTUP,
+        (true, _) => STARTUP,
+        (false, true) => DRAIN,
+        (false, false) if bbr.cwnd_gain == Ratio::ONE => PROBE_RTT,
+        (false, false) => PROBE_BW,
     }
 }
 
 /// The state of a controller with a window and a slow-start threshold.
-pub(super) fn of_window(info: &TcpInfo) -> &'static str {
+pub(super) fn of_window(info: &TcpInfo) -> State {
     match (info.ca_state, info.snd_ssthresh) {
-        (CaState::Recovery | CaState::Cwr, _) => "Recovery",
-        (_, Some(ssthresh)) if info.snd_cwnd >= ssthresh => "CongestionAvoidance",
-        _ => "SlowStart",
+        (CaState::Recovery | CaState::Cwr, _) => RECOVERY,
+        (_, Some(ssthresh)) if info.snd_cwnd >= ssthresh => CONGESTION_AVOIDANCE,
+        _ => SLOW_START,
     }
 }
 
@@ -43,18 +46,18 @@ mod tests {
                 cwnd_gain: Ratio::new(cwnd, 256),
             })
         };
-        assert_eq!(state(739, 739), "Startup");
-        assert_eq!(state(88, 739), "Drain");
+        assert_eq!(state(739, 739), STARTUP);
+        assert_eq!(state(88, 739), DRAIN);
         for pacing in [320, 192, 256] {
-            assert_eq!(state(pacing, 512), "ProbeBW");
+            assert_eq!(state(pacing, 512), PROBE_BW);
         }
-        assert_eq!(state(256, 256), "ProbeRTT");
+        assert_eq!(state(256, 256), PROBE_RTT);
         let at_first = BbrInfo {
             bw: Rate::ZERO,
             min_rtt: None,
             pacing_gain: Ratio::ONE,
             cwnd_gain: Ratio::ONE,
         };
-        assert_eq!(of_bbr(&at_first), "Startup");
+        assert_eq!(of_bbr(&at_first), STARTUP);
     }
 }

@@ -306,10 +306,10 @@ fn sample(at: Duration, socket: &SocketState) -> FlowSample {
         pacing_rate: info.pacing_rate.unwrap_or(Rate::MAX),
         btl_bw: socket.bbr.map(|bbr| bbr.bw).filter(|bw| !bw.is_zero()),
         rt_prop: socket.bbr.and_then(|bbr| bbr.min_rtt),
-        state: match &socket.bbr {
+        state: Some(match &socket.bbr {
             Some(bbr) => state::of_bbr(bbr),
             None => state::of_window(info),
-        },
+        }),
         // The SYN was the first one.
         delivered: packets(info.delivered.saturating_sub(1)),
         lost: info.snd_mss * packets_lost(socket),

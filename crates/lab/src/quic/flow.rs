@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Instant;
 
-use congestion::{AnyController, ControllerKind};
+use congestion::{AnyController, ControllerKind, State};
 use quic::bulk::{self, BulkError, Outcome, Payload};
 use quic::endpoint::Fingerprint;
 use quic::observer::{Observer, Sample};
@@ -50,7 +50,7 @@ pub(super) struct Flow {
 struct Seen {
     recorder: FlowRecorder,
     rtt: Option<Duration>,
-    state: &'static str,
+    state: Option<State>,
     totals: FlowTotals,
     /// Times and payloads of the last tellings of progress.
     recent: VecDeque<(Duration, Bytes)>,
@@ -79,7 +79,7 @@ impl Flow {
             seen: Mutex::new(Seen {
                 recorder: FlowRecorder::new(scenario.warmup, flows),
                 rtt: None,
-                state: "",
+                state: None,
                 totals: FlowTotals::default(),
                 recent: VecDeque::new(),
             }),
@@ -252,7 +252,7 @@ impl Observer for Flow {
         let payload = Bytes::new((sample.rate.total_delivered.get() as f64 * share) as u64);
         let mut seen = self.seen();
         seen.rtt = sample.rtt.or(seen.rtt);
-        seen.state = snapshot.state;
+        seen.state = Some(snapshot.state);
         if self.ended.get().is_none() {
             seen.totals = FlowTotals {
                 payload: self
@@ -284,7 +284,7 @@ impl Observer for Flow {
             pacing_rate: snapshot.pacing_rate,
             btl_bw: snapshot.btl_bw,
             rt_prop: snapshot.rt_prop,
-            state: snapshot.state,
+            state: Some(snapshot.state),
             delivered: sample.rate.total_delivered,
             lost: sample.rate.total_lost,
             is_app_limited: Some(sample.rate.is_app_limited),

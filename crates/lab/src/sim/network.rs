@@ -76,16 +76,13 @@ pub(super) fn config(scenario: &Scenario) -> Result<Config, ScenarioError> {
 
 /// A flow with this controller; if it is BBR, with these settings.
 fn flow(controller: ControllerKind, bbr1: Option<Bbr1Spec>) -> FlowConfig {
-    match (controller, bbr1.map(|bbr1| bbr1.config())) {
-        (ControllerKind::Cubic | ControllerKind::Reno, _) | (_, None) => {
-            FlowConfig::new(controller)
-        }
-        (ControllerKind::Bbr1, Some(config)) => {
-            FlowConfig::with_controller(MakeController::new(move |connection| {
-                AnyController::Bbr1(Bbr1::new(connection, config))
-            }))
-        }
-    }
+    let Some(bbr1) = bbr1.filter(|_| controller == ControllerKind::Bbr1) else {
+        return FlowConfig::new(controller);
+    };
+    let config = bbr1.config();
+    FlowConfig::with_controller(MakeController::new(move |connection| {
+        AnyController::Bbr1(Bbr1::new(connection, config))
+    }))
 }
 
 /// Whether something limits a flow that sends as much as goes: its window would double for ever, and what is simulated is

@@ -171,7 +171,7 @@ impl Seen {
             pacing_rate: snapshot.pacing_rate,
             btl_bw: snapshot.btl_bw,
             rt_prop: snapshot.rt_prop,
-            state: snapshot.state,
+            state: Some(snapshot.state),
             delivered,
             lost,
             is_app_limited: None,

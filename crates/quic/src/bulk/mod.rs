@@ -23,7 +23,7 @@ use noq::{Connection, PathId, RecvStream, SendStream};
 use payload::Stripe;
 use tokio::time::timeout_at;
 
-use crate::endpoint::{self, EndpointError, Fingerprint};
+use crate::endpoint::{self, Client, EndpointError, Fingerprint, Udp};
 
 const ALPN: &[u8] = b"fullpipe-bulk/1";
 
@@ -125,9 +125,6 @@ pub enum BulkError {
     /// The sending endpoint could not be set up.
     #[error(transparent)]
     Endpoint(#[from] EndpointError),
-    /// The address cannot be connected to.
-    #[error("cannot connect: {0}")]
-    Connect(#[from] noq::ConnectError),
     /// The deadline passed before the handshake was done.
     #[error("no connection before the deadline")]
     NoHandshake,
@@ -158,11 +155,15 @@ pub async fn send(flow: Flow) -> Result<Outcome, BulkError> {
     }
     let start = Instant::now();
     let deadline = flow.deadline.and_then(|limit| start.checked_add(limit));
-    let ecn = flow.controllers.responds_to_ecn();
-    let transport = Arc::new(endpoint::transport(flow.controllers));
-    let config = endpoint::client_config(flow.fingerprint, ALPN, transport)?;
-    let endpoint = endpoint::bind_towards(flow.server, ecn)?;
-    let connecting = endpoint.connect_with(config, flow.server, endpoint::SERVER_NAME)?;
+    let (sockets, controllers) = (Arc::new(Udp), flow.controllers);
+    let client = Client::new(
+        sockets,
+        flow.fingerprint,
+        ALPN,
+        controllers,
+        endpoint::transport,
+    )?;
+    let (_endpoint, connecting) = client.connect(flow.server)?;
     let connection = before(deadline, connecting)
         .await
         .ok_or(BulkError::NoHandshake)??;

@@ -26,7 +26,7 @@
 //! - **ECN marks come without their number.** Each report counts as one full packet, the least that it can be.
 //! - **noq sends every packet as capable of ECN** (ECT), whatever controls its congestion, and has no setting for it. So
 //!   the socket of an endpoint whose controllers do not answer marks takes that from the packets again
-//!   ([`endpoint::bind_towards`](crate::endpoint::bind_towards)). The receiver then reports no ECN, and noq gives it up.
+//!   ([`endpoint::Client`](crate::endpoint::Client)). The receiver then reports no ECN, and noq gives it up.
 //! - **A spurious loss comes without a time and without its packets.** It is passed on at once with the time of the last
 //!   hook. noq calls a recovery spurious once every packet that it still remembers as lost has arrived; it forgets
 //!   lost packets after two probe timeouts, so where reordering and true loss mix, it may take back too much.

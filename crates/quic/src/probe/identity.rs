@@ -46,10 +46,7 @@ pub fn identity_in(file: &Path) -> Result<Identity, IdentityError> {
             let bytes = fs::read(file).map_err(failed)?;
             let parts: (Vec<u8>, Vec<u8>) = postcard::from_bytes(&bytes).map_err(|_| foreign())?;
             let identity = Identity::from_der(parts.0, parts.1);
-            return match identity.is_sound() {
-                true => Ok(identity),
-                false => Err(foreign()),
-            };
+            return identity.is_sound().then_some(identity).ok_or_else(foreign);
         }
         Err(error) if error.kind() == ErrorKind::NotFound => {}
         Err(error) => return Err(failed(error)),

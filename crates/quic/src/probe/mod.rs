@@ -27,7 +27,7 @@ use bytes::Bytes;
 use futures_util::future::try_join_all;
 use noq::{Connection, Endpoint};
 
-use crate::endpoint::{self, EndpointError, Fingerprint, STREAMS};
+use crate::endpoint::{self, Client, EndpointError, Fingerprint, STREAMS, Udp};
 
 const ALPN: &[u8] = b"fullpipe-probe/2";
 
@@ -43,9 +43,6 @@ pub enum ProbeError {
     /// The sending endpoint could not be set up.
     #[error(transparent)]
     Endpoint(#[from] EndpointError),
-    /// The address cannot be connected to.
-    #[error("cannot connect: {0}")]
-    Connect(#[from] noq::ConnectError),
     /// The connection failed or broke.
     #[error("connection lost: {0}")]
     Connection(#[from] noq::ConnectionError),
@@ -144,11 +141,9 @@ impl Prober {
         token: &Token,
         controllers: Arc<dyn Controllers>,
     ) -> Result<Prober, ProbeError> {
-        let ecn = controllers.responds_to_ecn();
-        let transport = Arc::new(endpoint::transport(controllers));
-        let config = endpoint::client_config(fingerprint, ALPN, transport)?;
-        let endpoint = endpoint::bind_towards(server, ecn)?;
-        let connecting = endpoint.connect_with(config, server, endpoint::SERVER_NAME)?;
+        let sockets = Arc::new(Udp);
+        let client = Client::new(sockets, fingerprint, ALPN, controllers, endpoint::transport)?;
+        let (endpoint, connecting) = client.connect(server)?;
         let prober = Prober {
             connection: connecting.await?,
             endpoint,

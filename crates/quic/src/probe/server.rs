@@ -110,18 +110,16 @@ async fn greet(incoming: Incoming, from: IpAddr, hall: &Hall) -> Option<(Connect
     let (mut to, mut proof) = connection.accept_bi().await.ok()?;
     let proof = proof.read_to_end(PROOF_LEN).await.ok()?;
     let challenge = challenge_of(&connection).ok()?;
-    let (answer, sender) = match hall.token.is_proven(&challenge, &proof) {
-        false => (Answer::WrongToken, None),
-        true => match hall.senders.enter(from) {
-            None => (Answer::Full, None),
-            some => (Answer::Welcome, some),
-        },
+    let is_proven = hall.token.is_proven(&challenge, &proof);
+    let sender = is_proven.then(|| hall.senders.enter(from)).flatten();
+    let answer = match &sender {
+        Some(_) => Answer::Welcome,
+        None if is_proven => Answer::Full,
+        None => Answer::WrongToken,
     };
     if sender.is_some() {
-        connection.set_receive_window(match hall.token.is_none() {
-            true => OPEN_WINDOW,
-            false => WINDOW,
-        });
+        let is_open = hall.token.is_none();
+        connection.set_receive_window(if is_open { OPEN_WINDOW } else { WINDOW });
         connection.set_max_concurrent_bi_streams(VarInt::from_u32(STREAMS));
     }
     to.write_all(&[answer as u8]).await.ok()?;

@@ -6,7 +6,7 @@ use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 use data_encoding::HEXLOWER;
-use ring::rand::{SecureRandom, SystemRandom};
+use ring::rand::{RandomlyConstructable, SystemRandom};
 
 use super::private_file;
 
@@ -123,10 +123,7 @@ impl Token {
             Err(error) if error.kind() == ErrorKind::NotFound => {}
             _ => return Token::in_file(file),
         }
-        let mut bytes = [0; NEW];
-        let random = SystemRandom::new().fill(&mut bytes);
-        random.map_err(|_| TokenError::Randomness)?;
-        let text = HEXLOWER.encode(&bytes) + "\n";
+        let text = HEXLOWER.encode(&random::<[u8; NEW]>()?) + "\n";
         private_file::create(file, text.as_bytes()).map_err(|source| TokenError::File {
             file: file.to_owned(),
             source,
@@ -170,10 +167,12 @@ impl fmt::Debug for Token {
 ///
 /// The system has no randomness.
 pub fn challenge() -> Result<[u8; PROOF_LEN], TokenError> {
-    let mut challenge = [0; PROOF_LEN];
-    let random = SystemRandom::new().fill(&mut challenge);
-    random.map_err(|_| TokenError::Randomness)?;
-    Ok(challenge)
+    random()
+}
+
+fn random<T: RandomlyConstructable>() -> Result<T, TokenError> {
+    let random = ring::rand::generate(&SystemRandom::new());
+    Ok(random.map_err(|_| TokenError::Randomness)?.expose())
 }
 
 #[cfg(test)]

@@ -99,7 +99,10 @@ impl Controller for Recorder {
     fn snapshot(&self) -> Snapshot {
         Snapshot {
             controller: "recorder",
-            state: "Recording",
+            state: congestion::State {
+                name: "Recording",
+                phase: congestion::Phase::Avoidance,
+            },
             cwnd: self.window,
             pacing_rate: self.rate,
             send_quantum: self.send_quantum(),

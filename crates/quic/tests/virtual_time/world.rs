@@ -185,7 +185,7 @@ pub struct World {
     pub is_cut: bool,
     /// What the sender sends as capable of ECN gets marked "congestion experienced".
     pub marks: bool,
-    /// The sender's socket leaves it to noq which packets are capable of ECN ([`endpoint::bind_towards`]).
+    /// The sender's socket leaves it to noq which packets are capable of ECN ([`endpoint::Client`]).
     ecn: bool,
 }
 

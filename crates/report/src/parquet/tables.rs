@@ -52,10 +52,7 @@ pub(super) fn sample_columns<'r>() -> Vec<Column<'r, SampleRow<'r>>> {
         Table::whole("pacing_rate_bps", |row| bps(Some(row.sample?.pacing_rate))),
         Table::whole("btl_bw_bps", |row| bps(row.sample?.btl_bw)),
         Table::real("rt_prop_ms", |row| millis(row.sample?.rt_prop)),
-        Table::text("state", |row| {
-            let state = row.sample?.state;
-            (!state.is_empty()).then_some(Cow::Borrowed(state))
-        }),
+        Table::text("state", |row| Some(Cow::Borrowed(row.sample?.state?.name))),
         Table::whole("delivered_bytes", |row| bytes(row.sample?.delivered)),
         Table::whole("lost_bytes", |row| bytes(row.sample?.lost)),
         Table::whole("app_limited", |row| {

@@ -64,7 +64,10 @@ fn every_file_is_there_and_says_what_the_record_says() {
         assert_eq!(cell(row, "flow"), &Field::Long(0));
         assert_eq!(cell(row, "controller"), &Field::Str("bbr1".into()));
         assert_eq!(cell(row, "at_s"), &Field::Double(sample.at.as_secs_f64()));
-        assert_eq!(cell(row, "state"), &Field::Str(sample.state.into()));
+        assert_eq!(
+            cell(row, "state"),
+            &Field::Str(sample.state.unwrap().name.into())
+        );
         let bps = sample.delivery_rate.unwrap().bits_per_sec();
         assert_eq!(cell(row, "delivery_rate_bps"), &Field::Long(bps as i64));
         assert_eq!(

@@ -110,7 +110,7 @@ fn many_connections_have_no_state_in_common() {
     record.flows[0]
         .samples
         .iter_mut()
-        .for_each(|sample| sample.state = "");
+        .for_each(|sample| sample.state = None);
     let events = texts(&record, 0);
     let states = |event: &&Value| event["name"] == "recovery:congestion_state_updated";
     assert_eq!(events.iter().filter(states).count(), 0);

@@ -2,6 +2,7 @@
 
 use std::time::Duration as StdDuration;
 
+use congestion::{bbr1, loss_based};
 use record::{
     AppSummary, FlowRecorder, FlowSample, FlowSpan, FlowTotals, PathRecorder, PathSample,
     PathTotals, PlaybackSummary, Record, Recorded, Run, Transfer, TransferRecorder,
@@ -28,13 +29,21 @@ pub fn record(name: &str, controller: &str, is_partial: bool) -> Record {
         let is_bbr = controller == "bbr1";
         let wave = tick % 700;
         let (state, share, queue) = match (is_bbr, tick) {
-            (true, 0..=100) => ("Startup", tick, tick * 600),
-            (true, 101..=150) => ("Drain", 100, (150 - tick) * 1_200),
-            (true, 2_500..=2_600) => ("ProbeRTT", 10, 0),
-            (true, _) => ("ProbeBW", 100, if tick % 160 < 20 { 20_000 } else { 2_000 }),
-            (false, 0..=200) => ("SlowStart", tick / 2, tick * 500),
-            (false, _) if wave < 20 => ("Recovery", 60, 0),
-            (false, _) => ("CongestionAvoidance", 40 + wave / 12, wave * 30),
+            (true, 0..=100) => (bbr1::states::STARTUP, tick, tick * 600),
+            (true, 101..=150) => (bbr1::states::DRAIN, 100, (150 - tick) * 1_200),
+            (true, 2_500..=2_600) => (bbr1::states::PROBE_RTT, 10, 0),
+            (true, _) => (
+                bbr1::states::PROBE_BW,
+                100,
+                if tick % 160 < 20 { 20_000 } else { 2_000 },
+            ),
+            (false, 0..=200) => (loss_based::states::SLOW_START, tick / 2, tick * 500),
+            (false, _) if wave < 20 => (loss_based::states::RECOVERY, 60, 0),
+            (false, _) => (
+                loss_based::states::CONGESTION_AVOIDANCE,
+                40 + wave / 12,
+                wave * 30,
+            ),
         };
         let rate = Rate::from_bits_per_sec(20_000_000 * share.max(1) / 100);
         let wait = Rate::from_bits_per_sec(20_000_000).time_for(Bytes::new(queue));
@@ -61,7 +70,7 @@ pub fn record(name: &str, controller: &str, is_partial: bool) -> Record {
             pacing_rate: rate,
             btl_bw: is_bbr.then_some(rate),
             rt_prop: is_bbr.then_some(Duration::from_millis(40)),
-            state,
+            state: Some(state),
             delivered: totals.payload,
             lost: totals.retransmitted.unwrap(),
             is_app_limited: Some(false),
@@ -156,7 +165,7 @@ pub fn crowd(each: u64) -> Record {
                 pacing_rate: rate,
                 btl_bw: None,
                 rt_prop: None,
-                state: "CongestionAvoidance",
+                state: Some(loss_based::states::CONGESTION_AVOIDANCE),
                 delivered: payload,
                 lost: Bytes::ZERO,
                 is_app_limited: None,

@@ -198,7 +198,7 @@ fn a_small_send_buffer_keeps_bbr1_in_startup() {
         simulation.run();
         let (_, sender, _) = simulation.connections().next().unwrap();
         let snapshot = sender.controller().snapshot();
-        assert_eq!(snapshot.state, state, "{megabytes} MB");
+        assert_eq!(snapshot.state.name, state, "{megabytes} MB");
         let btl_bw = snapshot.btl_bw.unwrap().bits_per_sec() as f64;
         assert!(
             (0.99..1.01).contains(&(btl_bw / limit(rate, 0))),

@@ -189,7 +189,10 @@ impl Controller for Fixed {
     fn snapshot(&self) -> Snapshot {
         Snapshot {
             controller: "fixed",
-            state: "Fixed",
+            state: congestion::State {
+                name: "Fixed",
+                phase: congestion::Phase::Avoidance,
+            },
             cwnd: self.0,
             pacing_rate: Rate::MAX,
             send_quantum: Bytes::new(MSS),

@@ -128,12 +128,9 @@ fn quantile(sorted: &[f64], percent: usize) -> Option<f64> {
 
 /// When the flow left the state that searches for the bandwidth, in seconds from its start.
 fn startup_exit(flow: &FlowRecord) -> Option<f64> {
-    let is_start = |sample: &&FlowSample| {
-        let states = ["Startup", "SlowStart", "ConservativeSlowStart"];
-        states.contains(&sample.state)
-    };
-    let mut samples = flow.samples.iter().skip_while(|sample| !is_start(sample));
-    let first_after = samples.find(|sample| !is_start(sample))?;
+    let samples = flow.samples.iter();
+    let mut since = samples.skip_while(|sample| !sample.is_searching());
+    let first_after = since.find(|sample| !sample.is_searching())?;
     Some(first_after.at.saturating_sub(flow.start).as_secs_f64())
 }
 

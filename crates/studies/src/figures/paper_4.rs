@@ -109,7 +109,7 @@ fn states(chart: Chart, seen: &Seen<'_>) -> Chart {
     let controller = seen.value(CONTROLLER);
     let changes = samples.windows(2).filter_map(|pair| match pair {
         [before, after] if before.state != after.state => {
-            let name = format!("{controller}: {}", after.state);
+            let name = format!("{controller}: {}", after.state?);
             Some(Rule::vertical(after.at.as_secs_f64(), name))
         }
         _ => None,

@@ -89,7 +89,7 @@ async fn wrong_proofs_do_not_end_a_running_transfer() {
         let guess = async |stranger: Ipv4Addr| {
             let host = network.host(stranger);
             // Until the receiver is done.
-            while let Some(mut client) = Client::try_connect(host.as_ref(), &wrong).await {
+            while let Some(mut client) = Client::try_connect(host.clone(), &wrong).await {
                 client.prove(&wrong).await;
                 if let Error::WrongSecret = client.connection.closed().await.into() {
                     guesses.fetch_add(1, Ordering::Relaxed);
@@ -119,7 +119,7 @@ async fn silent_connections_do_not_keep_a_sender_out() {
             let wait = async |stranger: Ipv4Addr| {
                 let host = network.host(stranger);
                 loop {
-                    if let Some(client) = Client::try_connect(host.as_ref(), ticket).await {
+                    if let Some(client) = Client::try_connect(host.clone(), ticket).await {
                         came.fetch_add(1, Ordering::Relaxed);
                         client.connection.closed().await;
                     }

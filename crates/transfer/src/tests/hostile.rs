@@ -8,7 +8,7 @@ use super::super::ranges::Ranges;
 use super::super::wire::{self, Answer, Kind, Offer, Offered, Reply};
 use super::super::{NameProblem, tree};
 use super::*;
-use quic::endpoint::{Identity, SERVER_NAME, Sockets, Udp};
+use quic::endpoint::{Identity, Sockets, Udp};
 
 /// A sender made by hand.
 pub struct Client {
@@ -20,17 +20,15 @@ pub struct Client {
 
 impl Client {
     async fn connect(ticket: &Ticket) -> Client {
-        Client::try_connect(&Udp, ticket).await.unwrap()
+        Client::try_connect(Arc::new(Udp), ticket).await.unwrap()
     }
 
     /// `None` if the receiver does not want it.
-    pub async fn try_connect(sockets: &dyn Sockets, ticket: &Ticket) -> Option<Client> {
-        let transport = Arc::new(transport(Arc::new(CubicConfig::default())));
-        let config = endpoint::client_config(ticket.fingerprint(), wire::ALPN, transport).unwrap();
-        let address = ticket.addresses()[0];
-        let endpoint = endpoint::bind_towards_on(sockets, address, true).unwrap();
-        let connecting = endpoint.connect_with(config, address, SERVER_NAME);
-        let connection = connecting.unwrap().await.ok()?;
+    pub async fn try_connect(sockets: Arc<dyn Sockets>, ticket: &Ticket) -> Option<Client> {
+        let (server, controllers) = (ticket.fingerprint(), Arc::new(CubicConfig::default()));
+        let client = endpoint::Client::new(sockets, server, wire::ALPN, controllers, transport);
+        let (endpoint, connecting) = client.unwrap().connect(ticket.addresses()[0]).unwrap();
+        let connection = connecting.await.ok()?;
         let (control, replies) = connection.open_bi().await.ok()?;
         Some(Client {
             _endpoint: endpoint,

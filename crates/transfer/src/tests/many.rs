@@ -61,7 +61,6 @@ async fn a_tree_arrives_as_it_is() {
     }
 }
 
-#[cfg(unix)]
 #[tokio::test]
 async fn links_are_named_and_not_sent_and_permission_to_execute_is_kept() {
     use std::os::unix::fs::{PermissionsExt, symlink};
@@ -104,7 +103,6 @@ async fn links_are_named_and_not_sent_and_permission_to_execute_is_kept() {
     assert_eq!(fs::read_dir(world.out().join("tree")).unwrap().count(), 2);
 }
 
-#[cfg(unix)]
 #[tokio::test]
 async fn a_link_on_the_way_is_not_followed() {
     let world = World::new();

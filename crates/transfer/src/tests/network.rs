@@ -93,10 +93,11 @@ impl Network {
     /// Whether every datagram from and to the host at `address` vanishes.
     pub fn cut(&self, address: impl Into<IpAddr>, is_cut: bool) {
         let (mut inner, address) = (self.inner(), address.into());
-        match is_cut {
-            true => inner.cut.insert(address),
-            false => inner.cut.remove(&address),
-        };
+        if is_cut {
+            inner.cut.insert(address);
+        } else {
+            inner.cut.remove(&address);
+        }
     }
 
     /// What sockets of the host at `address` send comes from new ports from now on, and what is sent to the former ones

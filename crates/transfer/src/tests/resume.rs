@@ -181,7 +181,6 @@ async fn a_receiver_that_died_right_before_the_end_only_says_so() {
     assert!(!world.state().exists());
 }
 
-#[cfg(unix)]
 #[tokio::test]
 async fn a_link_in_a_parts_place_is_not_followed() {
     for extension in ["part", "journal"] {

@@ -198,7 +198,6 @@ async fn a_receiver_that_cannot_start_leaves_nothing_behind() {
     assert!(!world.state().exists());
 }
 
-#[cfg(unix)]
 #[tokio::test]
 async fn a_state_folder_that_others_can_read_is_closed() {
     use std::os::unix::fs::PermissionsExt;
@@ -210,7 +209,6 @@ async fn a_state_folder_that_others_can_read_is_closed() {
     assert_eq!(mode & 0o777, 0o700);
 }
 
-#[cfg(unix)]
 #[tokio::test]
 async fn the_identity_is_its_owners() {
     use std::os::unix::fs::PermissionsExt;

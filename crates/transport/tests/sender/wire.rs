@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, HashMap};
 
 use congestion::{
-    Ack, Bytes, Connection, Controller, Duration, Lost, Rate, Recovery, Sent, Snapshot, Time,
+    Ack, Bytes, Connection, Controller, Duration, Lost, Phase, Rate, Recovery, Sent, Snapshot,
+    State, Time,
 };
 use transport::burst::Burst;
 use transport::receiver::{self, Receiver};
@@ -79,7 +80,10 @@ impl Controller for Fixed {
     fn snapshot(&self) -> Snapshot {
         Snapshot {
             controller: "fixed",
-            state: "Fixed",
+            state: State {
+                name: "Fixed",
+                phase: Phase::Avoidance,
+            },
             cwnd: self.cwnd,
             pacing_rate: self.rate,
             send_quantum: self.send_quantum(),

@@ -1,5 +1,6 @@
 //! BBR's gain cycle in its steady state.
 
+use congestion::Phase;
 use units::Duration;
 
 use super::{Measure, Subject};
@@ -69,7 +70,7 @@ pub(super) fn starts(samples: &[FlowSample]) -> Vec<Duration> {
         let gain = sample
             .btl_bw
             .map(|bw| sample.pacing_rate.bits_per_sec() as f64 / bw.bits_per_sec() as f64);
-        sample.state == "ProbeBW" && gain.is_some_and(|gain| gain > UP)
+        sample.phase() == Some(Phase::ProbeBw) && gain.is_some_and(|gain| gain > UP)
     };
     let pairs = samples.iter().zip(samples.iter().skip(1));
     pairs

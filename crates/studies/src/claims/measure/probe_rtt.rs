@@ -1,5 +1,6 @@
 //! ProbeRTT: how often, how long, how few packets, and what it costs.
 
+use congestion::Phase;
 use units::Duration;
 
 use super::{Measure, Subject};
@@ -111,7 +112,7 @@ fn episodes(subject: &Subject<'_>, flow: &FlowRecord) -> Vec<Episode> {
 }
 
 fn is_inside(sample: &FlowSample) -> bool {
-    sample.state == "ProbeRTT"
+    sample.phase() == Some(Phase::ProbeRtt)
 }
 
 fn all<'s>(subject: &'s Subject<'_>) -> impl Iterator<Item = Episode> + 's {
@@ -145,7 +146,8 @@ fn together(subject: &Subject<'_>) -> Option<f64> {
     let flows: Vec<(Option<Duration>, Vec<Episode>)> = subject
         .flows()
         .map(|flow| {
-            let steady = flow.samples.iter().find(|sample| sample.state == "ProbeBW");
+            let is_steady = |sample: &&FlowSample| sample.phase() == Some(Phase::ProbeBw);
+            let steady = flow.samples.iter().find(is_steady);
             (steady.map(|sample| sample.at), episodes(subject, flow))
         })
         .collect();

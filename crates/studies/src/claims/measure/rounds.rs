@@ -46,7 +46,7 @@ pub(super) mod tests {
             pacing_rate: Rate::ZERO,
             btl_bw: None,
             rt_prop: None,
-            state: "Startup",
+            state: Some(congestion::bbr1::states::STARTUP),
             delivered: Bytes::new(delivered),
             lost: Bytes::ZERO,
             is_app_limited: None,

@@ -1,5 +1,7 @@
 //! How a flow begins: the first search for the bandwidth, and the queue that it leaves.
 
+use congestion::Phase;
+
 use super::rounds::rounds;
 use super::{Measure, Subject};
 use crate::sweep::{Unit, median};
@@ -30,11 +32,13 @@ pub(super) const MEASURES: &[Measure] = &[
         about: "inflight when Drain ends, in BDPs",
         of: |subject| {
             let samples = &subject.flows().next()?.samples;
-            let drain = samples.iter().position(|sample| sample.state == "Drain")?;
+            let drain = samples
+                .iter()
+                .position(|sample| sample.phase() == Some(Phase::Drain))?;
             let after = samples
                 .get(drain..)?
                 .iter()
-                .find(|sample| sample.state == "ProbeBW")?;
+                .find(|sample| sample.phase() == Some(Phase::ProbeBw))?;
             Some(after.inflight.get() as f64 / subject.bdp_bytes()?)
         },
     },
@@ -43,8 +47,7 @@ pub(super) const MEASURES: &[Measure] = &[
 /// The samples until the first search is over.
 fn search<'s>(subject: &Subject<'s>) -> Option<&'s [FlowSample]> {
     let samples = &subject.flows().next()?.samples;
-    let is_search = |sample: &FlowSample| matches!(sample.state, "Startup" | "SlowStart");
-    let end = samples.iter().position(|sample| !is_search(sample));
+    let end = samples.iter().position(|sample| !sample.is_searching());
     samples.get(..end.unwrap_or(samples.len()))
 }
 
@@ -84,7 +87,7 @@ fn queue(subject: &Subject<'_>) -> Option<f64> {
     let steady = flow
         .samples
         .iter()
-        .find(|sample| sample.state == "ProbeBW")?
+        .find(|sample| sample.phase() == Some(Phase::ProbeBw))?
         .at;
     let path = subject.record.paths.first()?.samples.iter();
     let delays = path

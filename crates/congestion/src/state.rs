@@ -1,0 +1,58 @@
+//! What a controller is doing, as observers see it.
+
+use core::fmt;
+
+/// A state of a controller. Those that there are stand beside their controllers: [`bbr1::states`](crate::bbr1::states),
+/// [`loss_based::states`](crate::loss_based::states).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct State {
+    /// The name that it has in records.
+    pub name: &'static str,
+    /// What it is for.
+    pub phase: Phase,
+}
+
+impl fmt::Display for State {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name)
+    }
+}
+
+/// What a state is for. Several states, of one controller or of several, may be for the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Phase {
+    /// Searching for the bandwidth, with a model of the path.
+    Startup,
+    /// Searching for the bandwidth, with a window and no model.
+    SlowStart,
+    /// Emptying the queue that the search has made.
+    Drain,
+    /// At the bandwidth that was found, and probing for more.
+    ProbeBw,
+    /// Growing the window slowly, until there is congestion.
+    Avoidance,
+    /// Measuring the round-trip propagation time with little in flight.
+    ProbeRtt,
+    /// Repairing losses, or answering marks.
+    Recovery,
+}
+
+impl Phase {
+    /// Whether it searches for the bandwidth.
+    pub const fn is_searching(self) -> bool {
+        matches!(self, Phase::Startup | Phase::SlowStart)
+    }
+
+    /// The class of its colour in pages.
+    pub const fn colour(self) -> &'static str {
+        match self {
+            Phase::Startup => "startup",
+            Phase::SlowStart => "slow-start",
+            Phase::Drain => "drain",
+            Phase::ProbeBw => "probe-bw",
+            Phase::Avoidance => "avoidance",
+            Phase::ProbeRtt => "probe-rtt",
+            Phase::Recovery => "recovery",
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! A picture as SVG.
+
+use std::fmt::Write;
+
+use super::canvas::{Anchor, Canvas, Shape, Text};
+use super::colours::in_the_dark;
+use super::font::{FAMILY, Weight};
+use super::look::Colour;
+use super::place::Point;
+
+/// Coordinates are whole numbers, so many to a pixel: curves stay smooth however closely a reader looks.
+const FINE: f64 = 4.0;
+
+/// The canvas as SVG, with a style for dark backgrounds: those of the system, if it is a picture alone, and those of the
+/// page that it is a part of, if that has a theme of its own (`data-theme`).
+pub fn svg(canvas: &Canvas) -> String {
+    let (wide, high) = canvas.size;
+    let style = style(&canvas.shapes);
+    let shapes: String = canvas.shapes.iter().map(element).collect();
+    let [fine_wide, fine_high] = [wide, high].map(fine);
+    format!(
+        "<svg width=\"{wide}\" height=\"{high}\" viewBox=\"0 0 {fine_wide} {fine_high}\" font-family=\"{FAMILY}\" \
+         xmlns=\"http://www.w3.org/2000/svg\">\n{style}\n{shapes}</svg>\n"
+    )
+}
+
+fn fine(pixels: f64) -> i64 {
+    (pixels * FINE).round() as i64
+}
+
+fn element(shape: &Shape) -> String {
+    match shape {
+        Shape::Lines(lines, stroke) => {
+            let path: String = lines.iter().map(|line| path(line)).collect();
+            let (colour, width) = (hex(stroke.colour), fine(stroke.width));
+            let lengths: Vec<String> = stroke
+                .dashes
+                .iter()
+                .map(|length| fine(*length).to_string())
+                .collect();
+            let dashes = match &lengths[..] {
+                [] => String::new(),
+                lengths => format!(" stroke-dasharray=\"{}\"", lengths.join(" ")),
+            };
+            format!(
+                "<path fill=\"none\" stroke=\"{colour}\" stroke-width=\"{width}\"{dashes} d=\"{path}\"/>\n"
+            )
+        }
+        Shape::Area(corners, colour, opacity) => {
+            let opacity = match opacity {
+                1.0 => String::new(),
+                opacity => format!(" opacity=\"{opacity}\""),
+            };
+            let (colour, path) = (hex(*colour), path(corners));
+            format!("<path fill=\"{colour}\"{opacity} d=\"{path}Z\"/>\n")
+        }
+        Shape::Circle((x, y), radius, colour) => {
+            let [x, y, radius] = [*x, *y, *radius].map(fine);
+            let colour = hex(*colour);
+            format!("<circle cx=\"{x}\" cy=\"{y}\" r=\"{radius}\" fill=\"{colour}\"/>\n")
+        }
+        Shape::Text(text) => text_element(text),
+    }
+}
+
+fn path(points: &[Point]) -> String {
+    let points = points
+        .iter()
+        .map(|(x, y)| format!("{},{}", fine(*x), fine(*y)));
+    let points: Vec<String> = points.collect();
+    format!("M{}", points.join(" "))
+}
+
+fn text_element(text: &Text) -> String {
+    let (x, y) = text.baseline();
+    let [x, y, size] = [x, y, text.letters.size].map(fine);
+    let colour = hex(text.letters.colour);
+    let anchor = match text.anchor[0] {
+        Anchor::Start => "",
+        Anchor::Middle => " text-anchor=\"middle\"",
+        Anchor::End => " text-anchor=\"end\"",
+    };
+    let weight = match text.letters.weight {
+        Weight::Regular => "",
+        Weight::Bold => " font-weight=\"bold\"",
+    };
+    let turn = if text.is_upright {
+        let (x, y) = (fine(text.at.0), fine(text.at.1));
+        format!(" transform=\"rotate(-90 {x} {y})\"")
+    } else {
+        String::new()
+    };
+    let words = text.text.replace('&', "&amp;").replace('<', "&lt;");
+    format!(
+        "<text x=\"{x}\" y=\"{y}\" font-size=\"{size}\" fill=\"{colour}\"{anchor}{weight}{turn}>{words}</text>\n"
+    )
+}
+
+fn style(shapes: &[Shape]) -> String {
+    let mut used: Vec<(&str, Colour)> = Vec::new();
+    for shape in shapes {
+        let one = match shape {
+            Shape::Lines(_, stroke) => ("stroke", stroke.colour),
+            Shape::Area(_, colour, _) | Shape::Circle(_, _, colour) => ("fill", *colour),
+            Shape::Text(text) => ("fill", text.letters.colour),
+        };
+        if !used.contains(&one) {
+            used.push(one);
+        }
+    }
+    let rules = |theme: &str| {
+        used.iter()
+            .fold(String::new(), |mut rules, (property, light)| {
+                if let Some(dark) = in_the_dark(*light) {
+                    let (light, dark) = (hex(*light), hex(dark));
+                    // Text goes nowhere that could refuse it.
+                    let _ = write!(
+                        rules,
+                        ":root{theme} [{property}=\"{light}\"]{{{property}:{dark}}}"
+                    );
+                }
+                rules
+            })
+    };
+    let (of_system, of_page) = (rules(":not([data-theme])"), rules("[data-theme=dark]"));
+    format!("<style>@media (prefers-color-scheme:dark){{{of_system}}}{of_page}</style>")
+}
+
+fn hex((red, green, blue): Colour) -> String {
+    format!("#{red:02X}{green:02X}{blue:02X}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::canvas::Stroke;
+    use super::super::colours::{INK, WHITE};
+    use super::super::look::BLACK;
+    use super::*;
+
+    #[test]
+    fn colours_that_are_used_change_in_the_dark_and_nothing_else() {
+        let mut canvas = Canvas {
+            size: (10.0, 10.0),
+            shapes: Vec::new(),
+        };
+        canvas.fill([(0.0, 0.0), (10.0, 0.0), (10.0, 10.0)], WHITE);
+        canvas.line([(0.0, 0.0), (1.0, 2.5)], Stroke::new(BLACK, 1.0));
+        canvas.circle((5.0, 5.0), 1.0, INK);
+        let svg = svg(&canvas);
+        assert!(svg.contains("d=\"M0,0 4,10\""), "{svg}");
+        assert!(svg.contains(":root[data-theme=dark] [fill=\"#FFFFFF\"]{fill:#14171B}"));
+        assert!(svg.contains(":root:not([data-theme]) [stroke=\"#141414\"]{stroke:#E4E8EC}"));
+        assert!(!svg.contains("[fill=\"#151414\"]") && !svg.contains("[fill=\"#141414\"]"));
+    }
+}
