@@ -1,7 +1,8 @@
 //! Studies on several engines, for the commands that run them.
 
 use lab::{Cancel, EngineKind};
-use studies::study::{Batch, Findings, Runs};
+use studies::runs::{Batch, Findings};
+use studies::study::Source;
 
 use crate::failure::Failure;
 use crate::options::study_options::StudyOptions;
@@ -12,7 +13,7 @@ pub struct Item<T> {
     /// What it is for.
     pub what: T,
     /// What is run.
-    pub runs: Runs,
+    pub runs: Source,
     /// The engines that can show it.
     pub engines: Vec<EngineKind>,
 }
@@ -28,7 +29,7 @@ impl<'i, T> Agenda<'i, T> {
     /// What there is to do on the engines.
     pub fn new(engines: &[EngineKind], items: &'i [Item<T>]) -> Result<Agenda<'i, T>, Failure> {
         let batch = |engine: &EngineKind| {
-            let mut batch = Batch::new([], *engine).map_err(Failure::usage)?;
+            let mut batch = Batch::new(*engine);
             let mut places = Vec::new();
             for (place, item) in items.iter().enumerate() {
                 if item.engines.contains(engine) {

@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use clap::Args;
 use lab::{Cancel, EngineKind};
 use record::Record;
-use studies::calibrate::{self, Calibration, Choice, Comparison, Execution, Made, Side, WildMatch};
+use studies::calibrate::{self, Calibration, Choice, Comparison, Keeping, Made, Side, WildMatch};
+use studies::runs::{Execution, Run, Store};
 use studies::study::Shelf;
-use studies::sweep::{Run, Store};
 
 use crate::failure::Failure;
 use crate::files::document::Document;
@@ -167,7 +167,7 @@ fn list(calibration: &Calibration) -> Result<(), Failure> {
 }
 
 /// The runs of the side that are to be done.
-fn missing(options: &Options, side: &Side, build: &str, store: &Store) -> Vec<usize> {
+fn missing<'s>(options: &Options, side: &'s Side, build: &str, store: &Store) -> Vec<&'s Run> {
     let now = made(side.engine, build);
     side.missing(store, &now, options.reuse.contains(&side.engine))
 }
@@ -191,26 +191,28 @@ fn execute(
             options.out.display()
         ));
     }
-    let bar = WorkBar::of_runs(&side.plan, side.engine, &missing, options.quiet);
+    let bar = WorkBar::of_runs(&side.plan.name, side.engine, &missing, options.quiet);
     let keep = |run: &Run, record: &Record| {
         if let Some(records) = records {
             let case = &record.scenario.name;
             records.keep(&format!("{case}-{}-{}", side.engine, run.repeat), record);
         }
     };
+    let engine = side.engine.engine();
     let execution = Execution {
+        engine: engine.as_ref(),
         jobs: program::jobs(options.jobs, side.engine),
-        made: &|| made(side.engine, build),
-        inspect: &keep,
         watch: &|event| bar.show(&event),
         cancel,
     };
-    let failed = calibrate::execute(side, &missing, store, &execution).map_err(Failure::failed)?;
-    let told = failed.iter().map(|failed| {
-        let run = side.plan.runs.get(failed.run);
-        let name = run.map(|run| side.plan.name(run)).unwrap_or_default();
-        format!("{name} on {}: {}", side.engine, failed.reason)
-    });
+    let keeping = Keeping {
+        made: &|| made(side.engine, build),
+        inspect: &keep,
+    };
+    let failed = calibrate::execute(&missing, store, keeping, &execution);
+    let failed = failed.map_err(Failure::failed)?;
+    let failed = failed.iter();
+    let told = failed.map(|one| format!("{} on {}: {}", one.run.name, side.engine, one.reason));
     Ok(told.collect())
 }
 

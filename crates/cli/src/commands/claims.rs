@@ -6,7 +6,8 @@ use std::time::Instant;
 use clap::Args;
 use lab::EngineKind;
 use studies::claims::{self, Claim, Judgement, Table, Tally};
-use studies::study::{Findings, Length, Shelf};
+use studies::runs::Findings;
+use studies::study::{Length, Shelf};
 
 use crate::commands::agenda::{Agenda, Item};
 use crate::failure::Failure;
@@ -143,7 +144,7 @@ fn list(claims: &[&Claim], engines: &[EngineKind], items: &[Item<&str>]) -> Resu
         output::note(format_args!(
             "engine {}: {}, {} in real time",
             batch.engine,
-            report::count(batch.len() as u64, "run"),
+            report::count(batch.runs().len() as u64, "run"),
             report::count(minutes.round() as u64, "minute")
         ));
     }

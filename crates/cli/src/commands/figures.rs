@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use clap::Args;
 use lab::EngineKind;
 use studies::figures::{self, Drawn, Figure, Made, SHELF};
-use studies::study::Findings;
+use studies::runs::Findings;
 
 use crate::commands::agenda::{Agenda, Item};
 use crate::failure::Failure;

@@ -4,7 +4,8 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use studies::sweep::{self, Metric, Plan, Results, Store, Sweep, SweepError};
+use studies::runs::{self, Execution, Plan, Store};
+use studies::sweep::{self, Metric, Results, Sweep, SweepError};
 
 use crate::failure::Failure;
 use crate::files::program;
@@ -60,38 +61,38 @@ pub struct Options {
 pub fn run(options: &Options) -> Result<(), Failure> {
     let input = Input::read(&options.sweep)?;
     let sweep = read(options, &input)?;
-    let plan =
-        Plan::new(&sweep, &program::build()?).map_err(|error| blame(&error, options, &input))?;
+    let plan = sweep.plan(&program::build()?);
+    let plan = plan.map_err(|error| blame(&error, options, &input))?;
     let engine = sweep.engine.engine();
     for run in &plan.runs {
         engine
             .check(&run.scenario)
-            .map_err(|error| Failure::usage(format_args!("at {}: {error}", plan.name(run))))?;
+            .map_err(|error| Failure::usage(format_args!("at {}: {error}", run.name)))?;
     }
     let directory = results_directory::named(options.out.as_deref(), &options.sweep, "sweep");
     let mut store = results_directory::open(&directory)?;
     sweep.engine.prepare().map_err(Failure::failed)?;
     let (_runtime, cancel) = interrupt::cancel()?;
-    let missing = sweep::missing(&plan, &store);
+    let missing = runs::missing(&plan, &store);
     if !options.quiet {
         output::note(announcement(&plan, &sweep, missing.len(), &directory));
     }
-    let bar = WorkBar::of_runs(&plan, sweep.engine, &missing, options.quiet);
-    let failed = sweep::execute(
-        &plan,
-        &mut store,
-        engine.as_ref(),
-        program::jobs(options.jobs, sweep.engine),
-        &|event| bar.show(&event),
-        &cancel,
-    );
+    let bar = WorkBar::of_runs(&plan.name, sweep.engine, &missing, options.quiet);
+    let execution = Execution {
+        engine: engine.as_ref(),
+        jobs: program::jobs(options.jobs, sweep.engine),
+        watch: &|event| bar.show(&event),
+        cancel: &cancel,
+    };
+    let failed = runs::resume(&plan, &mut store, &execution);
     drop(bar);
     let failed = failed.map_err(Failure::failed)?;
-    output::failed(failed.iter().map(|failed| {
-        let name = plan.runs.get(failed.run).map(|run| plan.name(run));
-        format!("{}: {}", name.unwrap_or_default(), failed.reason)
-    }));
-    let left = sweep::missing(&plan, &store).len();
+    output::failed(
+        failed
+            .iter()
+            .map(|one| format!("{}: {}", one.run.name, one.reason)),
+    );
+    let left = runs::missing(&plan, &store).len();
     if cancel.is_cancelled() && left > 0 {
         let done = plan.runs.len() - left;
         return Err(Failure::interrupted(&format!(

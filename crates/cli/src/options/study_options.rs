@@ -5,7 +5,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 use lab::Cancel;
-use studies::study::{Batch, Findings, Length, Shelf};
+use studies::runs::{Batch, Findings};
+use studies::study::{Length, Shelf};
 
 use crate::files::program;
 use crate::options::engines::Engines;
@@ -63,15 +64,15 @@ impl StudyOptions {
 
     /// Runs a batch and shows how far it has come. `done` gets what each study found, as soon as it is complete.
     pub fn run(&self, batch: &Batch, cancel: &Cancel, done: impl FnMut(usize, Findings)) {
-        if batch.is_empty() || cancel.is_cancelled() {
+        let runs = batch.runs();
+        if runs.is_empty() || cancel.is_cancelled() {
             return;
         }
         if !self.quiet {
-            let runs = report::count(batch.len() as u64, "run");
-            output::note(format_args!("engine {}: {runs}", batch.engine));
+            let count = report::count(runs.len() as u64, "run");
+            output::note(format_args!("engine {}: {count}", batch.engine));
         }
-        let all: Vec<usize> = (0..batch.len()).collect();
-        let bar = WorkBar::of_runs(&batch.plan, batch.engine, &all, self.quiet);
+        let bar = WorkBar::of_runs(batch.engine.name(), batch.engine, &runs, self.quiet);
         let jobs = program::jobs(self.jobs, batch.engine);
         batch.run(jobs, &|event| bar.show(&event), cancel, done);
     }

@@ -6,7 +6,7 @@ use std::time::Instant;
 use indicatif::ProgressBar;
 use lab::{Advance, EngineKind, Progress};
 use scenario::Scenario;
-use studies::sweep::{Event, Plan, Work};
+use studies::runs::{Event, Run, Work};
 use units::Duration;
 
 use crate::terminal::bars::{Bars, FULL};
@@ -112,20 +112,20 @@ pub struct ManyRuns {
 }
 
 impl WorkBar<ManyRuns> {
-    /// Draws the bar of the plan's missing runs, unless it should be quiet.
+    /// Draws the bar of these runs, unless it should be quiet.
     pub fn of_runs(
-        plan: &Plan,
+        name: &str,
         engine: EngineKind,
-        missing: &[usize],
+        runs: &[&Run],
         quiet: bool,
     ) -> WorkBar<ManyRuns> {
         let mut bar = WorkBar::new(ManyRuns {
-            work: Work::new(plan, engine, missing),
+            work: Work::new(engine, runs),
             ended: 0,
-            all: missing.len(),
+            all: runs.len(),
         });
-        if !quiet && !missing.is_empty() {
-            bar.draw(&plan.name);
+        if !quiet && !runs.is_empty() {
+            bar.draw(name);
         }
         bar
     }

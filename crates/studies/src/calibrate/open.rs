@@ -4,8 +4,9 @@ use super::comparison::{Comparison, compare};
 use super::observation::Observation;
 use super::plan::{Calibration, Choice, Side};
 use super::set::Set;
+use crate::runs::Store;
 use crate::study::{Shelf, ShelfError};
-use crate::sweep::{Store, SweepError};
+use crate::sweep::SweepError;
 
 /// Why there is nothing to calibrate. Prints as one line.
 #[derive(Debug, thiserror::Error)]

@@ -3,7 +3,7 @@
 
 use super::seen::{self, Seen};
 use super::{After, CDN, Figure, PAPER, transfers};
-use crate::study::Findings;
+use crate::runs::Findings;
 use draw::{Axis, BLACK, BLUE, Chart, Curve, Dash, Look, Mark, Picture, Rule, Unit, VERMILLION};
 
 /// How much BBR's model of policers saves.

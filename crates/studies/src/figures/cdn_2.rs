@@ -2,7 +2,7 @@
 
 use super::seen::{self, CONTROLLER};
 use super::{After, CDN, Figure, transfers};
-use crate::study::Findings;
+use crate::runs::Findings;
 use crate::sweep::{Spread, quantile};
 use draw::{Axis, Chart, Curve, Look, Mark, Picture, Rule, Unit, cdf};
 

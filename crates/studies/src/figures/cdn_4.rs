@@ -2,7 +2,7 @@
 
 use super::seen::{self, Seen};
 use super::{After, CDN, Figure, transfers};
-use crate::study::Findings;
+use crate::runs::Findings;
 use draw::{Axis, BLUE, Bars, Chart, Dash, Look, Picture, Unit};
 
 pub const FIGURE: Figure = Figure {

@@ -2,7 +2,7 @@
 
 use super::seen::{self, CONTROLLER, Seen};
 use super::{After, CDN, Figure, transfers};
-use crate::study::Findings;
+use crate::runs::Findings;
 use draw::{Axis, Chart, Curve, Look, Picture, Unit, cdf};
 
 pub const FIGURE: Figure = Figure {

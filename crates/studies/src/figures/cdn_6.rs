@@ -2,7 +2,7 @@
 
 use super::seen::{self, CONTROLLER};
 use super::{After, CDN, Figure};
-use crate::study::Findings;
+use crate::runs::Findings;
 use draw::{Axis, BLACK, Chart, Curve, Dash, Look, Mark, Picture, Rule, Unit};
 
 pub const FIGURE: Figure = Figure {

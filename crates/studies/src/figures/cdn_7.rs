@@ -2,7 +2,7 @@
 
 use super::seen::{self, Seen};
 use super::{After, CDN, Figure, testbed};
-use crate::study::Findings;
+use crate::runs::Findings;
 use draw::{Axis, BLUE, Chart, Colour, Drawing, GREEN, Node, PURPLE, Picture, VERMILLION};
 
 pub const FIGURE: Figure = Figure {

@@ -2,7 +2,7 @@
 
 use super::seen::{self, Seen};
 use super::{After, Figure, PAPER};
-use crate::study::Findings;
+use crate::runs::Findings;
 use draw::{Axis, Chart, Curve, Look, Mark, Picture, Rule, Unit};
 
 pub const FIGURE: Figure = Figure {

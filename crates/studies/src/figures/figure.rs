@@ -1,6 +1,7 @@
 //! A figure: where it is from, and how it is drawn.
 
-use crate::study::{Findings, Length, Population, Runs, RunsError, Shelf};
+use crate::runs::Findings;
+use crate::study::{Length, Population, Shelf, Source, SourceError};
 use draw::Picture;
 use report::count;
 use scenario::nearest;
@@ -38,13 +39,13 @@ pub struct Figure {
 /// How a figure was made.
 #[derive(Debug, Clone)]
 pub struct Made {
-    /// What the file of its runs says of them ([`Runs::caption`]).
+    /// What the file of its runs says of them ([`Source::caption`]).
     pub caption: Option<String>,
     /// The command that makes it again.
     pub command: String,
     /// The versions of what the engines ran: `fullpipe 0.1.0`.
     pub versions: Vec<String>,
-    /// What was done otherwise than the caption tells, as a first impression ([`Runs::less`]).
+    /// What was done otherwise than the caption tells, as a first impression ([`Source::less`]).
     pub less: Option<String>,
 }
 
@@ -62,15 +63,15 @@ impl Figure {
     /// # Errors
     ///
     /// There is no file, or it makes no sense. Points are not checked yet.
-    pub fn runs(&self, shelf: &Shelf, length: Length) -> Result<Runs, RunsError> {
+    pub fn runs(&self, shelf: &Shelf, length: Length) -> Result<Source, SourceError> {
         let Some(population) = self.population else {
-            let mut runs = Runs::of_study(self.name, shelf, length)?;
-            if let Runs::Study(study) = &mut runs {
+            let mut runs = Source::of_study(self.name, shelf, length)?;
+            if let Source::Study(study) = &mut runs {
                 study.keeps_samples = self.shows_samples;
             }
             return Ok(runs);
         };
-        Runs::of_population(self.name, population, shelf, length)
+        Source::of_population(population, shelf, length)
     }
 
     /// The figure as a picture: what was found, engine by engine, and below it where the figure is from and how it was

@@ -2,7 +2,7 @@
 
 use super::seen::{self, Seen, mega};
 use super::{After, Figure, PAPER};
-use crate::study::Findings;
+use crate::runs::Findings;
 use draw::{
     Axis, BLUE, Band, Chart, Curve, Dash, GREEN, GREY, Look, Mark, ORANGE, Picture, Rule, Unit,
 };

@@ -2,7 +2,7 @@
 
 use super::seen::{self, Seen};
 use super::{After, Figure, PAPER};
-use crate::study::Findings;
+use crate::runs::Findings;
 use crate::sweep::Spread;
 use draw::{Axis, BLACK, Chart, Curve, Dash, Look, Picture, Rule, Unit};
 

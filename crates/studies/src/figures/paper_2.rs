@@ -3,7 +3,7 @@
 use super::series;
 use super::{After, Figure, PAPER};
 use crate::figures::seen;
-use crate::study::Findings;
+use crate::runs::Findings;
 use draw::{Axis, BLUE, Chart, Curve, Dash, GREEN, GREY, Look, ORANGE, Picture, Rule, Unit};
 
 pub const FIGURE: Figure = Figure {

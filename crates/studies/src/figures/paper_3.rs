@@ -2,7 +2,7 @@
 
 use super::seen::{self, Seen};
 use super::{After, Figure, PAPER, series};
-use crate::study::Findings;
+use crate::runs::Findings;
 use draw::{Axis, BLUE, Chart, Curve, Dash, GREEN, GREY, Look, ORANGE, Picture, Rule, Unit};
 
 pub const FIGURE: Figure = Figure {

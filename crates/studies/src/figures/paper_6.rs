@@ -2,7 +2,7 @@
 
 use super::seen;
 use super::{After, Figure, PAPER};
-use crate::study::Findings;
+use crate::runs::Findings;
 use draw::{Axis, Chart, Curve, Look, Picture, Rule, Unit};
 use record::FlowRecord;
 

@@ -2,7 +2,7 @@
 
 use super::seen::{self, CONTROLLER};
 use super::{After, Figure, PAPER, transfers};
-use crate::study::Findings;
+use crate::runs::Findings;
 use draw::{Axis, BLACK, Chart, Curve, Dash, Look, Picture, Rule, Unit, cdf};
 
 pub const FIGURE: Figure = Figure {

@@ -2,7 +2,7 @@
 
 use super::seen::{self, Seen, mega};
 use super::{After, Figure, PAPER};
-use crate::study::Findings;
+use crate::runs::Findings;
 use draw::{Axis, BLACK, Chart, Curve, Dash, Look, Picture, Unit};
 
 pub const FIGURE: Figure = Figure {

@@ -2,7 +2,8 @@
 
 use super::seen::{self, CONTROLLER};
 use super::{After, Figure, PAPER};
-use crate::study::{Findings, Population};
+use crate::runs::Findings;
+use crate::study::Population;
 use crate::sweep::Spread;
 use draw::{Axis, BLUE, Bars, Chart, Dash, Look, Picture, Unit};
 

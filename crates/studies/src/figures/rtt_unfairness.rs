@@ -2,7 +2,7 @@
 
 use super::seen::{self, CONTROLLER, Seen, mega};
 use super::{After, CDN, Figure};
-use crate::study::Findings;
+use crate::runs::Findings;
 use draw::{Axis, Chart, Curve, Dash, Look, Mark, Picture, Unit};
 
 pub const FIGURE: Figure = Figure {

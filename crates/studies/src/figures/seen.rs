@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use crate::study::{Finding, Findings};
-use crate::sweep::{Quantity, Spread};
+use crate::runs::{Amount, Finding, Findings};
+use crate::sweep::Spread;
 use draw::{Curve, Look, Mark};
 use record::{FlowSummary, Record};
 
@@ -41,7 +41,7 @@ impl<'f> Seen<'f> {
     /// The value of a field that varies, as a number in the unit that sweeps keep such numbers in: bits per second,
     /// milliseconds, bytes, shares of one.
     pub fn number(&self, field: &str) -> f64 {
-        Quantity::parse(self.value(field)).map_or(f64::NAN, |quantity| quantity.value())
+        Amount::parse(self.value(field)).map_or(f64::NAN, |amount| amount.value())
     }
 
     /// What tells its point, but for the value of one field, and which of the point's runs it is.

@@ -3,7 +3,7 @@
 use super::seen;
 use super::transfers::{self, Arrived};
 use super::{After, CDN, Figure};
-use crate::study::Findings;
+use crate::runs::Findings;
 use draw::{Axis, Cell, Cells, Chart, Picture, Unit};
 
 pub const FIGURE: Figure = Figure {

@@ -4,14 +4,13 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 
-use super::axis::{self, Axis};
+use super::axis::Axis;
 use super::metric::Metric;
-use super::plan::Point;
-use super::quantity::Unit;
 use super::results::{Group, Results, distinct};
 use super::spec::{Scale, Sweep};
 use super::spread::Spread;
 use super::table::{headings, row};
+use crate::runs::{Point, Unit, amounts};
 use report::page::{Page, cells, fill};
 use report::{Origin, describe};
 
@@ -204,7 +203,7 @@ fn axis_data(sweep: &Sweep, axis: &Axis, results: &Results<'_>) -> Option<(AxisD
     }
     let numbers_of = |place: usize| {
         let values = firsts.iter().filter_map(|point| point.values.get(place));
-        axis::numbers(values.map(String::as_str))
+        amounts(values.map(String::as_str))
     };
     let is_wanted = |place: &usize| plan.fields.get(*place) == sweep.plot.x.as_ref();
     let wanted = places.iter().copied().find(is_wanted);
@@ -220,7 +219,7 @@ fn axis_data(sweep: &Sweep, axis: &Axis, results: &Results<'_>) -> Option<(AxisD
     let scale = scale.or(axis.is_log.then_some(Scale::Log));
     let (scale, places_across) = scaled(numbers, scale, labels.len());
     let fields = places.iter().filter_map(|place| plan.fields.get(*place));
-    let of_group = |group: &Group| known.get(&label_of(results.point(group)?)).copied();
+    let of_group = |group: &Group| known.get(&label_of(results.point(group))).copied();
     let data = AxisData {
         field: fields.map(String::as_str).collect::<Vec<_>>().join(JOINED),
         scale: scale.name(),
@@ -285,7 +284,7 @@ mod tests {
     #[test]
     fn scales_suit_the_values() {
         let scale = |texts: &[&str], wanted| {
-            let numbers = axis::numbers(texts.iter().copied());
+            let numbers = amounts(texts.iter().copied());
             scaled(numbers, wanted, texts.len()).0
         };
         assert_eq!(scale(&["1%", "2%", "3%"], None), Scale::Linear);

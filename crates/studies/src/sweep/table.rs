@@ -62,11 +62,9 @@ pub(super) fn row(results: &Results<'_>, group: &Group) -> Vec<String> {
         let spread = group.metric(metric);
         spread.map_or("–".to_string(), |spread| write(spread.median))
     };
-    let point = results.point(group);
-    let values = results.fields().into_iter();
-    let mut row: Vec<String> = values
-        .filter_map(|place| point?.values.get(place).cloned())
-        .collect();
+    let values = &results.point(group).values;
+    let fields = results.fields().into_iter();
+    let mut row: Vec<String> = fields.map(|place| values[place].clone()).collect();
     row.push(group.controller.clone());
     row.push(text(Metric::Goodput, bits_per_sec));
     row.push(group.metric(Metric::GoodputShare).map_or("–".into(), share));

@@ -2,7 +2,7 @@
 
 use lab::EngineKind;
 use studies::probe;
-use studies::sweep::Plan;
+use studies::runs::{Execution, Plan};
 
 use super::Probing;
 use crate::failure::Failure;
@@ -18,7 +18,7 @@ pub fn probe(probing: &Probing<'_>, kind: EngineKind) -> Result<(), Failure> {
         let plan = plan.map_err(|error| input.wrong(error))?;
         for run in &plan.runs {
             let checked = engine.check(&run.scenario);
-            checked.map_err(|error| input.wrong(format_args!("{}: {error}", plan.name(run))))?;
+            checked.map_err(|error| input.wrong(format_args!("{}: {error}", run.name)))?;
         }
         Ok(plan)
     };
@@ -29,17 +29,14 @@ pub fn probe(probing: &Probing<'_>, kind: EngineKind) -> Result<(), Failure> {
     let plan = plan(first)?;
     program::prepare(&[kind])?;
     let (_runtime, cancel) = interrupt::cancel()?;
-    let places: Vec<usize> = (0..plan.runs.len()).collect();
-    let bar = WorkBar::of_runs(&plan, kind, &places, options.quiet);
-    let (rows, failed) = probe::run_paths(
-        spec,
-        &plan,
-        first,
-        engine.as_ref(),
-        program::jobs(options.jobs, kind),
-        &|event| bar.show(&event),
-        &cancel,
-    );
+    let bar = WorkBar::of_runs(&plan.name, kind, &plan.all(), options.quiet);
+    let execution = Execution {
+        engine: engine.as_ref(),
+        jobs: program::jobs(options.jobs, kind),
+        watch: &|event| bar.show(&event),
+        cancel: &cancel,
+    };
+    let (rows, failed) = probe::run_paths(spec, &plan, first, &execution);
     drop(bar);
     if cancel.is_cancelled() {
         return Err(Failure::interrupted(
