@@ -1,6 +1,6 @@
 //! Many scenarios, run and compared.
 //!
-//! A [`race`] is the same payload over the same path, once a controller. A [`sweep`] runs a scenario at every point of a
+//! A [`race`] is the same payload over the same path, once a controller. Everything else makes [`runs`]. A [`sweep`] runs a scenario at every point of a
 //! grid. A [`study`] is many scenarios and their records; [`figures`] draws what was published about BBR from them, and
 //! [`claims`] judges it. [`calibrate`] runs a set of scenarios on two engines and compares them. A [`population`] is many
 //! paths drawn from distributions. A [`probe`] sends the same bytes again and again over connections that are kept open.
@@ -31,5 +31,6 @@ pub mod figures;
 pub mod population;
 pub mod probe;
 pub mod race;
+pub mod runs;
 pub mod study;
 pub mod sweep;

@@ -5,7 +5,8 @@ use std::path::Path;
 
 use lab::Cancel;
 use studies::claims::{self, Claim, Judgement, Table, Tally, Verdict};
-use studies::study::{Batch, Length, Shelf};
+use studies::runs::Batch;
+use studies::study::{Length, Shelf};
 
 /// What must be there: the claims of the publications that define the system.
 const IDS: [&str; 30] = [
@@ -44,7 +45,7 @@ const IDS: [&str; 30] = [
 /// The judgements of the claims on an engine in virtual time.
 fn judged<'c>(shelf: &Shelf, claims: &[&'c Claim], length: Length) -> Vec<Judgement<'c>> {
     let mut names: Vec<&str> = Vec::new();
-    let mut batch = Batch::new([], lab::EngineKind::Sim).expect("nothing");
+    let mut batch = Batch::new(lab::EngineKind::Sim);
     for claim in claims {
         if names.last() != Some(&claim.study.as_str()) {
             let runs = claim.runs(shelf, length);
@@ -77,7 +78,7 @@ fn every_claim_has_its_study_on_each_of_its_engines() {
                 .check(&runs)
                 .unwrap_or_else(|error| panic!("{}: {error}", claim.id));
             for engine in &claim.engines {
-                let mut batch = Batch::new([], *engine).expect("nothing");
+                let mut batch = Batch::new(*engine);
                 let added = runs.add_to(&mut batch);
                 added.unwrap_or_else(|error| panic!("{error}"));
             }

@@ -7,7 +7,8 @@ use lab::Cancel;
 use lab::EngineKind;
 use report::Origin;
 use studies::figures::{ALL, Drawn, Figure, Made, SHELF, page};
-use studies::study::{Batch, Findings, Length, Runs, Shelf};
+use studies::runs::{Batch, Findings};
+use studies::study::{Length, Shelf, Source};
 
 fn made() -> Made {
     Made {
@@ -25,7 +26,7 @@ fn batch<'f>(
     engine: EngineKind,
 ) -> Batch {
     let shelf = Shelf::built_in(SHELF);
-    let mut batch = Batch::new([], engine).expect("nothing");
+    let mut batch = Batch::new(engine);
     for figure in figures {
         let runs = figure.runs(&shelf, length).expect(figure.name);
         if let Err(error) = runs.add_to(&mut batch) {
@@ -154,7 +155,7 @@ fn the_same_runs_are_the_same_picture() {
 fn every_engine_can_run_what_it_is_said_to_show() {
     for figure in ALL {
         for engine in figure.engines {
-            assert!(!batch([figure], Length::Whole, *engine).is_empty());
+            assert!(!batch([figure], Length::Whole, *engine).runs().is_empty());
         }
     }
 }
@@ -180,7 +181,7 @@ fn every_study_of_a_figure_has_a_caption() {
     let shelf = Shelf::built_in(SHELF);
     for figure in ALL {
         let runs = figure.runs(&shelf, Length::Whole).expect(figure.name);
-        let is_study = matches!(runs, Runs::Study(_));
+        let is_study = matches!(runs, Source::Study(_));
         assert_eq!(runs.caption().is_some(), is_study, "{}", figure.name);
     }
 }

@@ -5,6 +5,7 @@ use std::path::Path;
 use lab::Cancel;
 use lab::Sim;
 use studies::population::{self, FlowResult, Member, Spec};
+use studies::runs::Execution;
 
 const TEXT: &str = r#"name = "two"
 [scenario]
@@ -236,9 +237,12 @@ fn every_member_runs_with_every_controller_and_jobs_change_nothing() {
     let controllers = ["bbr1", "cubic"].map(|name| name.parse().unwrap());
     let plan = population::plan(&members, &controllers);
     let run = |jobs| {
-        let (flows, failed) =
-            population::run(&plan, &members, &Sim::new(), jobs, &|_| (), &Cancel::new());
-        assert_eq!(failed, []);
+        let (flows, failed) = population::run(
+            &plan,
+            &members,
+            &Execution::unwatched(&Sim::new(), jobs, &Cancel::new()),
+        );
+        assert!(failed.is_empty(), "{failed:?}");
         flows
     };
     let flows = run(2);

@@ -16,6 +16,7 @@ use quic::probe::Token;
 use studies::probe::{
     self, Dataset, DatasetError, Host, Over, Results, Row, Spec, Target, TcpServer,
 };
+use studies::runs::Execution;
 
 const PATHS: &str = r#"name = "few"
 bytes = "500kb"
@@ -62,12 +63,9 @@ fn probe_paths(text: &str, first: u64, jobs: usize) -> Vec<Row> {
         &spec,
         &plan,
         first,
-        &Sim::new(),
-        jobs,
-        &|_| (),
-        &Cancel::new(),
+        &Execution::unwatched(&Sim::new(), jobs, &Cancel::new()),
     );
-    assert_eq!(failed, []);
+    assert!(failed.is_empty(), "{failed:?}");
     rows
 }
 
@@ -251,7 +249,12 @@ fn a_path_that_lets_nothing_through_is_rows_with_a_reason() {
     let text = PATHS.replace("[\"0%\", \"1%\"]", "[\"0%\", \"100%\"]");
     let spec = spec(&text);
     let plan = probe::paths(&spec, Path::new(""), 0).unwrap();
-    let (rows, failed) = probe::run_paths(&spec, &plan, 0, &Sim::new(), 2, &|_| (), &Cancel::new());
+    let (rows, failed) = probe::run_paths(
+        &spec,
+        &plan,
+        0,
+        &Execution::unwatched(&Sim::new(), 2, &Cancel::new()),
+    );
     assert_eq!((rows.len(), failed.len()), (12, 2));
     let lost = rows
         .iter()

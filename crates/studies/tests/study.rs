@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use lab::Cancel;
-use studies::study::{Batch, Findings, Length, Study, Text};
+use studies::runs::{Batch, Findings};
+use studies::study::{Length, Source, Study, Text};
 
 const SWEEP: &str = "name = \"loss\"\nrepeats = 2\n[quick]\nduration = \"300ms\"\n\"path.loss\" = [\"1%\"]\n\
                      [axes]\n\"path.loss\" = [\"0%\", \"1%\"]\n[scenario]\nname = \"loss\"\nduration = \"500ms\"\n\
@@ -26,8 +27,17 @@ fn studies(length: Length) -> [Study; 2] {
         .map(|(name, of)| Study::read(&text(name, of), length).expect("a study"))
 }
 
+fn batch(studies: &[Study], engine: lab::EngineKind) -> Batch {
+    let mut batch = Batch::new(engine);
+    for study in studies {
+        let plan = study.plan(engine).expect("a plan");
+        batch.add(&study.place, plan, true).expect("a batch");
+    }
+    batch
+}
+
 fn found(studies: &[Study], jobs: usize) -> Vec<Findings> {
-    let batch = Batch::new(studies, lab::EngineKind::Sim).expect("a batch");
+    let batch = batch(studies, lab::EngineKind::Sim);
     let mut found: Vec<(usize, Findings)> = Vec::new();
     batch.run(jobs, &|_| {}, &Cancel::new(), |study, findings| {
         found.push((study, findings));
@@ -80,7 +90,7 @@ fn a_first_impression_is_shorter_and_has_fewer_points() {
 
 #[test]
 fn nothing_is_reported_once_it_is_cancelled() {
-    let batch = Batch::new(&studies(Length::Whole), lab::EngineKind::Sim).expect("a batch");
+    let batch = batch(&studies(Length::Whole), lab::EngineKind::Sim);
     let cancel = Cancel::new();
     cancel.cancel();
     batch.run(2, &|_| {}, &cancel, |study, _| panic!("study {study}"));
@@ -90,13 +100,13 @@ fn nothing_is_reported_once_it_is_cancelled() {
 fn what_makes_no_sense_is_told_with_its_line() {
     let wrong = |of: &str, from: &str, to: &str, length| {
         let text = text("wrong", &of.replace(from, to));
-        let error =
-            Study::read(&text, length).map(|study| Batch::new([&study], lab::EngineKind::Quic));
-        match error {
-            Err(error) => error.to_string(),
-            Ok(Err(error)) => error.to_string(),
-            Ok(Ok(_)) => panic!("that makes sense"),
-        }
+        let study = match Study::read(&text, length) {
+            Ok(study) => study,
+            Err(error) => return error.to_string(),
+        };
+        let mut batch = Batch::new(lab::EngineKind::Quic);
+        let added = Source::Study(study).add_to(&mut batch);
+        added.expect_err("that makes no sense").to_string()
     };
     for (of, from, to, length, expected) in [
         (

@@ -12,10 +12,8 @@ use record::{
     FlowRecorder, FlowSpan, FlowTotals, PathRecorder, Record, Recorded, Run, TransferRecorder,
 };
 use scenario::Scenario;
-use studies::sweep::{
-    Cells, Event, Metric, Plan, ROWS, Results, Store, Sweep, Work, columns, derive_seed, execute,
-    missing, table,
-};
+use studies::runs::{Event, Execution, Failed, Plan, Store, Work, derive_seed, missing, resume};
+use studies::sweep::{Cells, Metric, ROWS, Results, Sweep, columns, table};
 use units::{Bytes, Duration};
 
 const SCENARIO: &str = "[scenario]\nname = \"x\"\nduration = \"1s\"\n\
@@ -27,13 +25,13 @@ fn sweep(axes: &str) -> Sweep {
 }
 
 fn plan(axes: &str) -> Plan {
-    Plan::new(&sweep(axes), "a build").unwrap()
+    sweep(axes).plan("a build").unwrap()
 }
 
 /// Why a sweep with these lines before the scenario is refused.
 fn refusal(axes: &str) -> String {
     let sweep = Sweep::parse(&format!("{axes}\n{SCENARIO}"), Path::new(""));
-    match sweep.and_then(|sweep| Plan::new(&sweep, "a build")) {
+    match sweep.and_then(|sweep| sweep.plan("a build")) {
         Ok(_) => panic!("not refused: {axes}"),
         Err(error) => error.to_string(),
     }
@@ -113,6 +111,24 @@ impl Engine for Fake {
 const AXES: &str = "repeats = 3\n[axes]\n\"path.loss\" = [\"0%\", \"1%\"]\nflow.controller = [\"bbr1\", \"cubic\"]\n\
                     \"path.rate\" = { from = \"1mbit\", to = \"100mbit\", steps = 3, scale = \"log\" }";
 
+/// Runs what is missing.
+fn run<'p>(
+    plan: &'p Plan,
+    store: &mut Store,
+    fake: &Fake,
+    jobs: usize,
+    watch: &(dyn Fn(Event) + Sync),
+    cancel: &Cancel,
+) -> Vec<Failed<'p>> {
+    let execution = Execution {
+        engine: fake,
+        jobs,
+        watch,
+        cancel,
+    };
+    resume(plan, store, &execution).unwrap()
+}
+
 /// The table of the sweep, run by so many threads, as often as it takes if each time ends after `each` runs.
 fn outcome(plan: &Plan, jobs: usize, each: usize) -> (Vec<studies::sweep::Column>, usize) {
     let directory = tempfile::tempdir().unwrap();
@@ -124,8 +140,8 @@ fn outcome(plan: &Plan, jobs: usize, each: usize) -> (Vec<studies::sweep::Column
             runs: AtomicUsize::new(0),
             last: Some((each, cancel.clone())),
         };
-        let failed = execute(plan, &mut store, &fake, jobs, &|_| {}, &cancel).unwrap();
-        assert_eq!(failed, []);
+        let failed = run(plan, &mut store, &fake, jobs, &|_| {}, &cancel);
+        assert!(failed.is_empty(), "{failed:?}");
         ran += 1;
         if missing(plan, &store).is_empty() {
             return (columns(plan, &store), ran);
@@ -160,7 +176,7 @@ fn what_is_done_is_not_done_again_unless_it_would_be_different() {
     let runs = |plan: &Plan| {
         let mut store = Store::open(directory.path()).unwrap();
         let fake = Fake::default();
-        execute(plan, &mut store, &fake, 2, &|_| {}, &Cancel::new()).unwrap();
+        run(plan, &mut store, &fake, 2, &|_| {}, &Cancel::new());
         fake.runs.into_inner()
     };
     let axis = "[axes]\n\"path.loss\" = [\"0%\", \"1%\"]";
@@ -173,8 +189,8 @@ fn what_is_done_is_not_done_again_unless_it_would_be_different() {
     assert_eq!(runs(&plan(&format!("repeats = 2\n{axis}"))), 2);
     let mut longer = sweep(axis);
     longer.set("duration", "2s").unwrap();
-    assert_eq!(runs(&Plan::new(&longer, "a build").unwrap()), 2);
-    assert_eq!(runs(&Plan::new(&sweep(axis), "another build").unwrap()), 2);
+    assert_eq!(runs(&longer.plan("a build").unwrap()), 2);
+    assert_eq!(runs(&sweep(axis).plan("another build").unwrap()), 2);
     assert_eq!(runs(&plan(axis)), 0);
 }
 
@@ -194,7 +210,7 @@ fn a_changed_trace_is_another_path() {
         let keys = |trace: &str| {
             fs::write(directory.path().join("t"), trace).unwrap();
             let sweep = Sweep::parse(&text, directory.path()).unwrap();
-            let plan = Plan::new(&sweep, "a build").unwrap();
+            let plan = sweep.plan("a build").unwrap();
             plan.runs.into_iter().map(|run| run.key).collect::<Vec<_>>()
         };
         let before = keys("1\n2\n");
@@ -216,10 +232,10 @@ fn a_failure_costs_its_own_run_alone() {
         }
     };
     let fake = Fake::default();
-    let failed = execute(&plan, &mut store, &fake, 2, &watch, &Cancel::new()).unwrap();
+    let failed = run(&plan, &mut store, &fake, 2, &watch, &Cancel::new());
     let reasons: Vec<(usize, &str)> = failed
         .iter()
-        .map(|failed| (failed.run, failed.reason.as_str()))
+        .map(|failed| (failed.run.point, failed.reason.as_str()))
         .collect();
     assert_eq!(
         reasons,
@@ -228,7 +244,8 @@ fn a_failure_costs_its_own_run_alone() {
             (2, "the engine panicked, which is a mistake in Fullpipe")
         ]
     );
-    assert_eq!(missing(&plan, &store), [1, 2]);
+    let left = missing(&plan, &store);
+    assert_eq!(left.iter().map(|run| run.point).collect::<Vec<_>>(), [1, 2]);
     assert_eq!(ended.into_inner(), 4);
     let results = Results::new(&plan, lab::EngineKind::Quic, &store);
     assert_eq!(results.groups.len(), 2);
@@ -329,15 +346,14 @@ fn the_table_leaves_out_what_says_nothing() {
     );
     let directory = tempfile::tempdir().unwrap();
     let mut store = Store::open(directory.path()).unwrap();
-    execute(
+    run(
         &plan,
         &mut store,
         &Fake::default(),
         1,
         &|_| {},
         &Cancel::new(),
-    )
-    .unwrap();
+    );
     let results = Results::new(&plan, lab::EngineKind::Quic, &store);
     let text = table(&results, None);
     assert_eq!(text.lines().count(), 5, "{text}");
@@ -357,7 +373,7 @@ fn scenarios_can_be_in_a_file_of_their_own() {
         .replace("[scenario]\n", "");
     fs::write(directory.path().join("base.toml"), &base).unwrap();
     let text = "scenario = \"base.toml\"\n[axes]\n\"path.loss\" = [\"0%\", \"1%\"]\n";
-    let read = || Sweep::parse(text, directory.path()).and_then(|sweep| Plan::new(&sweep, ""));
+    let read = || Sweep::parse(text, directory.path()).and_then(|sweep| sweep.plan(""));
     assert_eq!(read().unwrap().name, "x");
     fs::write(
         directory.path().join("base.toml"),
@@ -493,7 +509,7 @@ fn sweeps_that_make_no_sense_say_where_and_why() {
     assert!(missing.starts_with("scenario: is missing; "), "{missing}");
     let broken = format!("{one}\n{}", SCENARIO.replace("rtt", "rrt"));
     let broken = Sweep::parse(&broken, Path::new("")).unwrap();
-    let error = Plan::new(&broken, "").unwrap_err().to_string();
+    let error = broken.plan("").unwrap_err().to_string();
     assert!(
         error.starts_with("line 8: path.rrt: unknown key"),
         "{error}"
@@ -507,7 +523,7 @@ fn what_an_axis_varies_cannot_be_replaced() {
     assert_eq!(error, "path.loss: is varied by the axis path.loss");
     sweep.set("path", "rate=1mbit").unwrap_err();
     sweep.set("path.rate", "10mbit").unwrap();
-    let plan = Plan::new(&sweep, "").unwrap();
+    let plan = sweep.plan("").unwrap();
     let rates = plan
         .points
         .iter()
@@ -522,11 +538,10 @@ fn what_an_axis_varies_cannot_be_replaced() {
 #[test]
 fn work_is_told_from_none_to_all() {
     let plan = plan(AXES);
-    let places: Vec<usize> = (0..plan.runs.len()).collect();
-    let mut work = Work::new(&plan, lab::EngineKind::Quic, &places);
+    let mut work = Work::new(lab::EngineKind::Quic, &plan.all());
     assert_eq!(work.share(), 0.0);
     let mut before = 0.0;
-    for place in places {
+    for place in 0..plan.runs.len() {
         work.note(&Event::Ended(place));
         work.note(&Event::Ended(place));
         assert!(work.share() > before);
@@ -587,7 +602,7 @@ proptest! {
         value in "\\[?(\"?[0-9]{0,3}(%|mbit|ms|bdp)?\"?,? ?){0,3}\\]?|\\{ from = 1, to = 9, steps = [0-9]{1,4} \\}",
     ) {
         let text = format!("[axes]\n\"{axis}\" = {value}\n{SCENARIO}");
-        let plan = Sweep::parse(&text, Path::new("")).and_then(|sweep| Plan::new(&sweep, ""));
+        let plan = Sweep::parse(&text, Path::new("")).and_then(|sweep| sweep.plan(""));
         if let Err(error) = plan {
             prop_assert_eq!(error.to_string().lines().count(), 1, "{}", error);
         }
@@ -614,7 +629,7 @@ fn the_documents_examples_are_sweeps() {
     assert_eq!(examples.len(), 2);
     for example in examples {
         let sweep = Sweep::parse(example, &root.join("scenarios/sweeps")).expect(example);
-        Plan::new(&sweep, "").expect(example);
+        sweep.plan("").expect(example);
     }
     for metric in Metric::ALL {
         assert!(
@@ -631,7 +646,7 @@ fn the_sweeps_that_come_along_make_sense() {
     for entry in fs::read_dir(&directory).unwrap() {
         let text = fs::read_to_string(entry.unwrap().path()).unwrap();
         let sweep = Sweep::parse(&text, &directory).expect(&text);
-        Plan::new(&sweep, "").expect(&text);
+        sweep.plan("").expect(&text);
         count += 1;
     }
     assert!(count >= 2);
@@ -644,7 +659,7 @@ fn a_large_sweep_has_a_table_of_the_first_rows() {
     let plan = plan(axes);
     let directory = tempfile::tempdir().unwrap();
     let mut store = Store::open(directory.path()).unwrap();
-    let failed = execute(
+    let failed = run(
         &plan,
         &mut store,
         &Fake::default(),
@@ -652,7 +667,7 @@ fn a_large_sweep_has_a_table_of_the_first_rows() {
         &|_| {},
         &Cancel::new(),
     );
-    assert_eq!(failed.unwrap(), []);
+    assert!(failed.is_empty(), "{failed:?}");
     let results = Results::new(&plan, lab::EngineKind::Sim, &store);
     assert_eq!(results.groups.len(), 120);
     let text = table(&results, None);

@@ -48,63 +48,126 @@ pub(super) async fn serve(
     watch: Watch<'_>,
 ) -> Result<Vec<Transferred>, Error> {
     let mut door = Door::new(ticket.secret());
-    let mut waiting = JoinSet::new();
-    let mut session: Option<Session> = None;
-    let mut finished: Option<(Vec<Transferred>, Instant)> = None;
+    let mut reception = Reception {
+        store,
+        keep,
+        watch,
+        session: None,
+        waiting: JoinSet::new(),
+        finished: None,
+    };
     loop {
-        let linger = finished.as_ref().map(|(_, since)| *since + LINGER);
-        tokio::select! {
+        let leaves = reception.leaves();
+        let received = tokio::select! {
             incoming = endpoint.accept() => {
-                let incoming = incoming.ok_or_else(|| Error::System("the endpoint is closed".to_owned()))?;
-                door.admit(incoming);
+                let closed = || Error::System("the endpoint is closed".to_owned());
+                door.admit(incoming.ok_or_else(closed)?);
+                None
             }
-            knock = door.next(watch) => match &session {
-                // A running transfer belongs to the sender that began it.
-                Some(running) if running.sender != knock.sender => {
-                    if waiting.len() < MAX_WAITING {
-                        waiting.spawn(outwait(running.connection.clone(), knock, keep));
-                    } else {
-                        knock.connection.close(code::IN_USE, b"");
-                    }
-                }
-                _ => session = Some(Session::start(store.clone(), knock, session.take(), watch)),
-            },
-            Some(waited) = waiting.join_next() => {
-                let Ok(Some((outlasted, knock))) = waited else { continue };
-                match &session {
-                    // Another one was first, or what this one has waited for has yet to be told of.
-                    Some(running) if running.connection.stable_id() != outlasted || (keep && running.is_over()) => {
-                        waiting.spawn(outwait(running.connection.clone(), knock, keep));
-                    }
-                    _ => session = Some(Session::start(store.clone(), knock, session.take(), watch)),
-                }
+            knock = door.next(watch) => {
+                reception.knocked(knock);
+                None
             }
-            end = current(&mut session) => {
-                session = None;
-                match end {
-                    Ok((received, true)) if keep => {
-                        store.finished()?;
-                        watch(Event::Received(&received));
-                    }
-                    Ok((received, true)) => return Ok(received),
-                    Ok((received, false)) => {
-                        if keep {
-                            watch(Event::Received(&received));
-                        }
-                        finished = Some((received, Instant::now()));
-                    }
-                    Err(error) if is_ours(&error) => return Err(error),
-                    Err(error) => watch(Event::Interrupted(&error)),
+            Some(waited) = reception.waiting.join_next() => {
+                if let Ok(Some((outlasted, knock))) = waited {
+                    reception.outlasted(outlasted, knock);
                 }
+                None
             }
-            () = sleep_until(linger.unwrap_or_else(Instant::now)), if linger.is_some() && session.is_none() => {
-                let received = finished.take().map(|(received, _)| received).unwrap_or_default();
-                if !keep {
-                    return Ok(received);
-                }
-                store.finished()?;
-            }
+            outcome = current(&mut reception.session) => reception.ended(outcome)?,
+            () = sleep_until(leaves.unwrap_or_else(Instant::now)), if leaves.is_some() => reception.leave()?,
+        };
+        if let Some(received) = received {
+            return Ok(received);
         }
+    }
+}
+
+/// The transfer that is running, and those who wait for its end.
+struct Reception<'a> {
+    store: &'a Arc<Store>,
+    /// Whether it goes on with the next transfer.
+    keep: bool,
+    watch: Watch<'a>,
+    session: Option<Session<'a>>,
+    /// Senders that want to take over, each with the connection whose end it waits for.
+    waiting: JoinSet<Option<(usize, Knock)>>,
+    /// What has arrived although its sender may not know, and since when.
+    finished: Option<(Vec<Transferred>, Instant)>,
+}
+
+impl Reception<'_> {
+    /// A sender has proven itself. A running transfer belongs to the one that began it.
+    fn knocked(&mut self, knock: Knock) {
+        match &self.session {
+            Some(running) if running.sender != knock.sender => {
+                if self.waiting.len() < MAX_WAITING {
+                    let running = running.connection.clone();
+                    self.waiting.spawn(outwait(running, knock, self.keep));
+                } else {
+                    knock.connection.close(code::IN_USE, b"");
+                }
+            }
+            _ => self.start(knock),
+        }
+    }
+
+    /// A sender has outlasted the connection `outlasted`.
+    fn outlasted(&mut self, outlasted: usize, knock: Knock) {
+        match &self.session {
+            // Another one was first, or what this one has waited for has yet to be told of.
+            Some(running)
+                if running.connection.stable_id() != outlasted
+                    || (self.keep && running.is_over()) =>
+            {
+                let running = running.connection.clone();
+                self.waiting.spawn(outwait(running, knock, self.keep));
+            }
+            _ => self.start(knock),
+        }
+    }
+
+    fn start(&mut self, knock: Knock) {
+        let former = self.session.take();
+        let session = Session::start(self.store.clone(), knock, former, self.watch);
+        self.session = Some(session);
+    }
+
+    /// The session is over. What was received, if that is all.
+    fn ended(&mut self, outcome: Outcome) -> Result<Option<Vec<Transferred>>, Error> {
+        self.session = None;
+        match outcome {
+            Ok((received, true)) if self.keep => {
+                self.store.finished()?;
+                (self.watch)(Event::Received(&received));
+            }
+            Ok((received, true)) => return Ok(Some(received)),
+            Ok((received, false)) => {
+                if self.keep {
+                    (self.watch)(Event::Received(&received));
+                }
+                self.finished = Some((received, Instant::now()));
+            }
+            Err(error) if is_ours(&error) => return Err(error),
+            Err(error) => (self.watch)(Event::Interrupted(&error)),
+        }
+        Ok(None)
+    }
+
+    /// When a sender that has not heard of the end is not waited for any more.
+    fn leaves(&self) -> Option<Instant> {
+        let (_, since) = self.finished.as_ref().filter(|_| self.session.is_none())?;
+        Some(*since + LINGER)
+    }
+
+    /// It is not waited for any more. What was received, if that is all.
+    fn leave(&mut self) -> Result<Option<Vec<Transferred>>, Error> {
+        let received = self.finished.take().map(|(received, _)| received);
+        if self.keep {
+            self.store.finished()?;
+            return Ok(None);
+        }
+        Ok(received)
     }
 }
 

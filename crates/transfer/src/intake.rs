@@ -22,7 +22,7 @@ use super::plan::{self, HASH, Plan, Step};
 use super::ranges::Ranges;
 use super::store::{Fault, Store};
 use super::tree;
-use super::wire::{Held, MAX_PARTS, Offer, Offered, Progress, State};
+use super::wire::{Held, MAX_FILES, MAX_PARTS, Offer, Offered, Progress, State};
 use super::{Status, Transferred};
 
 /// How long a whole file may wait for others before it gets its name.
@@ -369,7 +369,7 @@ fn in_the_way(offered: &Offered, error: io::Error) -> Fault {
 
 /// Whether these files may be received at all.
 pub fn check(files: &[Offered]) -> Result<(), Refusal> {
-    if files.is_empty() || files.len() > super::MAX_FILES {
+    if files.is_empty() || files.len() > MAX_FILES {
         let files = files.len() as u64;
         return Err(Refusal::Count { files });
     }

@@ -104,9 +104,7 @@ pub use error::{Error, Refusal};
 pub use name::{NameProblem, STATE_FOLDER, check as check_name};
 pub use recv::{Receiver, ReceiverConfig, Resumption};
 pub use source::Skipped;
-pub use ticket::{MAX_ADDRESSES, Secret, Ticket, TicketError};
-pub use tree::BLOCK;
-pub use wire::MAX_FILES;
+pub use ticket::{Ticket, TicketError};
 
 /// A peer that is silent for this long is gone.
 const IDLE_TIMEOUT_MS: u32 = 10_000;

@@ -203,35 +203,10 @@ async fn receive(
         control,
         ..
     } = knock;
-    let mut arriving = std::pin::pin!(arriving(connection, intake.plan()));
     let (steps, queue) = mpsc::channel(QUEUE);
     let (told, progress) = watch::channel(intake.progress());
+    let feed = feed(connection, control, intake.plan(), steps);
     let writing = spawn_blocking(move || write(intake, queue, &told));
-    let feed = async {
-        // Owned, so that its end is the writer's.
-        let steps = steps;
-        let taking = async {
-            while let Some(arrived) = arriving.next().await {
-                let (step, mut bytes) = arrived?;
-                if matches!(step, Step::Root { .. }) {
-                    control.read_exact(&mut bytes).await?;
-                }
-                if steps.send((step, bytes)).await.is_err() {
-                    return Ok(());
-                }
-            }
-            // The sender has checked that what was here before is of its files.
-            match control.read_chunk(1).await? {
-                None => Ok(()),
-                Some(_) => Err(Error::from(WireError::TooLong)),
-            }
-        };
-        tokio::select! {
-            taken = taking => taken,
-            // The writer has failed: whatever else comes is not waited for.
-            () = steps.closed() => Ok(()),
-        }
-    };
     let report = async {
         let mut progress = progress;
         while progress.changed().await.is_ok() {
@@ -248,6 +223,37 @@ async fn receive(
     fed?;
     reported?;
     Ok(received)
+}
+
+/// Gives the writer what the steps of `plan` bring, in order.
+async fn feed(
+    connection: &Connection,
+    control: &mut RecvStream,
+    plan: Plan,
+    steps: mpsc::Sender<(Step, Vec<u8>)>,
+) -> Result<(), Error> {
+    let mut arriving = std::pin::pin!(arriving(connection, plan));
+    let taking = async {
+        while let Some(arrived) = arriving.next().await {
+            let (step, mut bytes) = arrived?;
+            if matches!(step, Step::Root { .. }) {
+                control.read_exact(&mut bytes).await?;
+            }
+            if steps.send((step, bytes)).await.is_err() {
+                return Ok(());
+            }
+        }
+        // The sender has checked that what was here before is of its files.
+        match control.read_chunk(1).await? {
+            None => Ok(()),
+            Some(_) => Err(Error::from(WireError::TooLong)),
+        }
+    };
+    tokio::select! {
+        taken = taking => taken,
+        // The writer has failed: whatever else comes is not waited for.
+        () = steps.closed() => Ok(()),
+    }
 }
 
 /// Writes what arrives until there is no more.

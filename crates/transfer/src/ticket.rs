@@ -21,7 +21,7 @@ const FAMILY: &str = "fp";
 const VERSION: &str = "1";
 
 /// More addresses than this are not put into a ticket, nor accepted in one.
-pub const MAX_ADDRESSES: usize = 8;
+pub(super) const MAX_ADDRESSES: usize = 8;
 
 const CHECKSUM_LEN: usize = 4;
 const FINGERPRINT_LEN: usize = 32;
@@ -29,7 +29,7 @@ const SECRET_LEN: usize = 16;
 
 /// The one-time secret of a transfer: 128 random bits. Who knows it may send.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub struct Secret(pub(super) [u8; SECRET_LEN]);
+pub(super) struct Secret(pub(super) [u8; SECRET_LEN]);
 
 impl Secret {
     /// A fresh secret from the system's source of randomness; `None` if that fails.
@@ -58,7 +58,7 @@ pub struct Ticket {
 impl Ticket {
     /// A ticket for the receiver at `addresses` (at most [`MAX_ADDRESSES`] are kept; the scope and flow label of IPv6
     /// addresses, which mean nothing on another host, are not).
-    pub fn new(
+    pub(super) fn new(
         addresses: impl IntoIterator<Item = SocketAddr>,
         fingerprint: Fingerprint,
         secret: Secret,
@@ -81,7 +81,7 @@ impl Ticket {
     }
 
     /// The fingerprint of the receiver's certificate.
-    pub fn fingerprint(&self) -> Fingerprint {
+    pub(super) fn fingerprint(&self) -> Fingerprint {
         self.fingerprint
     }
 

@@ -10,10 +10,11 @@ use lab::Cancel;
 use record::Record;
 use report::Origin;
 use studies::calibrate::{
-    self, Calibration, Choice, Comparison, Execution, Made, Observation, Set, Side, WildMatch,
+    self, Calibration, Choice, Comparison, Keeping, Made, Observation, Set, Side, WildMatch,
 };
+use studies::runs::{Execution, Run, Store};
 use studies::study::{Shelf, Text};
-use studies::sweep::{Run, Store, SweepError};
+use studies::sweep::SweepError;
 
 use crate::failure::Failure;
 use crate::files::document::Document;
@@ -312,7 +313,7 @@ fn order(calibration: &Calibration) -> Vec<usize> {
 }
 
 /// The runs of the side that are to be done.
-fn missing(options: &Options, side: &Side, build: &str, store: &Store) -> Vec<usize> {
+fn missing<'s>(options: &Options, side: &'s Side, build: &str, store: &Store) -> Vec<&'s Run> {
     let now = made(side.engine, build);
     side.missing(store, &now, options.reuse.contains(&side.engine))
 }
@@ -335,26 +336,28 @@ fn execute(
             options.out.display()
         ));
     }
-    let bar = SweepBar::new(&side.plan, side.engine, &missing, options.quiet);
+    let bar = SweepBar::new(&side.plan.name, side.engine, &missing, options.quiet);
     let inspect = |run: &Run, record: &Record| {
         if options.records {
             keep_record(options, side, run, record);
         }
     };
+    let engine = side.engine.engine();
     let execution = Execution {
+        engine: engine.as_ref(),
         jobs: program::jobs(options.jobs, side.engine),
-        made: &|| made(side.engine, build),
-        inspect: &inspect,
         watch: &|event| bar.show(&event),
         cancel,
     };
-    let failed = calibrate::execute(side, &missing, store, &execution).map_err(Failure::failed)?;
+    let keeping = Keeping {
+        made: &|| made(side.engine, build),
+        inspect: &inspect,
+    };
+    let failed = calibrate::execute(&missing, store, keeping, &execution);
+    let failed = failed.map_err(Failure::failed)?;
     drop(bar);
-    let told = failed.iter().map(|failed| {
-        let run = side.plan.runs.get(failed.run);
-        let name = run.map(|run| side.plan.name(run)).unwrap_or_default();
-        format!("{name} on {}: {}", side.engine, failed.reason)
-    });
+    let told = failed.iter();
+    let told = told.map(|one| format!("{} on {}: {}", one.run.name, side.engine, one.reason));
     Ok(told.collect())
 }
 

@@ -8,7 +8,8 @@ use std::time::{Instant, SystemTime};
 use clap::Args;
 use lab::Cancel;
 use studies::claims::{self, Claim, Judgement, Table, Tally};
-use studies::study::{Batch, Findings, Length, Runs, Shelf};
+use studies::runs::{Batch, Findings};
+use studies::study::{Length, Shelf, Source};
 
 use crate::failure::Failure;
 use crate::files::document::Document;
@@ -122,7 +123,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
 fn list(
     claims: &[&Claim],
     engines: &[lab::EngineKind],
-    studies: &HashMap<String, Runs>,
+    studies: &HashMap<String, Source>,
 ) -> Result<(), Failure> {
     let real_time: Vec<lab::EngineKind> = engines
         .iter()
@@ -157,7 +158,7 @@ fn list(
         let minutes = batch.real_time().as_secs_f64() / 60.0;
         output::note(format_args!(
             "engine {engine}: {}, {} in real time",
-            report::count(batch.len() as u64, "run"),
+            report::count(batch.runs().len() as u64, "run"),
             report::count(minutes.round() as u64, "minute")
         ));
     }
@@ -183,7 +184,7 @@ fn studies(
     options: &Options,
     shelf: &Shelf,
     claims: &[&Claim],
-) -> Result<HashMap<String, Runs>, Failure> {
+) -> Result<HashMap<String, Source>, Failure> {
     let mut studies = HashMap::new();
     for claim in claims {
         let whole = claim.runs(shelf, Length::Whole).map_err(Failure::usage)?;
@@ -201,7 +202,7 @@ fn studies(
 fn batch<'c>(
     engine: lab::EngineKind,
     claims: &[&'c Claim],
-    studies: &HashMap<String, Runs>,
+    studies: &HashMap<String, Source>,
 ) -> Result<(Batch, Vec<&'c str>), Failure> {
     let mut names: Vec<&str> = Vec::new();
     for claim in claims {
@@ -209,7 +210,7 @@ fn batch<'c>(
             names.push(&claim.study);
         }
     }
-    let mut batch = Batch::new([], engine).map_err(Failure::usage)?;
+    let mut batch = Batch::new(engine);
     for runs in names.iter().filter_map(|name| studies.get(*name)) {
         runs.add_to(&mut batch).map_err(Failure::usage)?;
     }

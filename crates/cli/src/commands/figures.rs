@@ -8,7 +8,8 @@ use std::time::SystemTime;
 use clap::Args;
 use report::Origin;
 use studies::figures::{self, Drawn, Figure, Made, SHELF};
-use studies::study::{Batch, Findings, Runs};
+use studies::runs::{Batch, Findings};
+use studies::study::Source;
 
 use crate::failure::Failure;
 use crate::files::machine;
@@ -55,7 +56,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         ));
     }
     let shelf = options.study.shelf(SHELF);
-    let runs: Vec<Runs> = chosen
+    let runs: Vec<Source> = chosen
         .iter()
         .map(|figure| {
             figure
@@ -133,9 +134,9 @@ fn list(chosen: &[&Figure]) -> Result<(), Failure> {
 fn batch(
     engine: lab::EngineKind,
     chosen: &[&Figure],
-    runs: &[Runs],
+    runs: &[Source],
 ) -> Result<(Vec<usize>, Batch), Failure> {
-    let mut batch = Batch::new([], engine).map_err(Failure::usage)?;
+    let mut batch = Batch::new(engine);
     let mut figures = Vec::new();
     for (place, (figure, runs)) in chosen.iter().zip(runs).enumerate() {
         if figure.engines.contains(&engine) {
@@ -149,15 +150,15 @@ fn batch(
 fn write(
     options: &Options,
     figure: &Figure,
-    runs: Option<&Runs>,
+    runs: Option<&Source>,
     engines: &[lab::EngineKind],
     found: &[Findings],
 ) -> Result<(), Failure> {
     let made = Made {
-        caption: runs.and_then(Runs::caption).map(str::to_owned),
+        caption: runs.and_then(Source::caption).map(str::to_owned),
         command: command(options, figure, engines),
         versions: versions(found.iter().map(|of| of.engine)),
-        less: runs.and_then(Runs::less),
+        less: runs.and_then(Source::less),
     };
     let picture = figure.picture(found, &made);
     let svg = picture.svg();

@@ -11,6 +11,7 @@ use clap::Args;
 use quic::endpoint::Identity;
 use quic::probe::Token;
 use studies::probe::{self, Dataset, Host, Results, Row, Spec, Target, TcpServer};
+use studies::runs::Execution;
 use tokio::time::sleep;
 use units::Duration;
 
@@ -162,24 +163,21 @@ fn probe_paths(
     for run in &check.runs {
         engine
             .check(&run.scenario)
-            .map_err(|error| input.wrong(format_args!("{}: {error}", check.name(run))))?;
+            .map_err(|error| input.wrong(format_args!("{}: {error}", run.name)))?;
     }
     let mut dataset = Dataset::open(&directory(options, file)).map_err(Failure::failed)?;
     let first = dataset.next_round();
     let plan = probe::paths(spec, &input.directory, first).map_err(|error| input.wrong(error))?;
     kind.prepare().map_err(Failure::failed)?;
     let (_runtime, cancel) = interrupt::cancel()?;
-    let places: Vec<usize> = (0..plan.runs.len()).collect();
-    let bar = SweepBar::new(&plan, kind, &places, options.quiet);
-    let (rows, failed) = probe::run_paths(
-        spec,
-        &plan,
-        first,
-        engine.as_ref(),
-        program::jobs(options.jobs, kind),
-        &|event| bar.show(&event),
-        &cancel,
-    );
+    let bar = SweepBar::new(&plan.name, kind, &plan.all(), options.quiet);
+    let execution = Execution {
+        engine: engine.as_ref(),
+        jobs: program::jobs(options.jobs, kind),
+        watch: &|event| bar.show(&event),
+        cancel: &cancel,
+    };
+    let (rows, failed) = probe::run_paths(spec, &plan, first, &execution);
     drop(bar);
     if cancel.is_cancelled() {
         return Err(Failure::interrupted(

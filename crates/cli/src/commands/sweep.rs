@@ -6,7 +6,8 @@ use std::time::SystemTime;
 
 use clap::Args;
 use report::Origin;
-use studies::sweep::{self, Metric, Plan, Results, Store, Sweep, SweepError};
+use studies::runs::{self, Execution, Plan, Store};
+use studies::sweep::{self, Metric, Results, Sweep, SweepError};
 
 use crate::failure::Failure;
 use crate::files::program;
@@ -65,42 +66,37 @@ pub struct Options {
 pub fn run(options: &Options) -> Result<(), Failure> {
     let input = Input::read(&options.sweep)?;
     let sweep = read(options, &input)?;
-    let plan =
-        Plan::new(&sweep, &program::build()?).map_err(|error| blame(&error, options, &input))?;
+    let plan = sweep.plan(&program::build()?);
+    let plan = plan.map_err(|error| blame(&error, options, &input))?;
     let engine = sweep.engine.engine();
     for run in &plan.runs {
         engine
             .check(&run.scenario)
-            .map_err(|error| Failure::usage(format_args!("at {}: {error}", plan.name(run))))?;
+            .map_err(|error| Failure::usage(format_args!("at {}: {error}", run.name)))?;
     }
     let directory = directory(options);
     let mut store = results_directory::open(&directory)?;
     sweep.engine.prepare().map_err(Failure::failed)?;
     let (_runtime, cancel) = interrupt::cancel()?;
-    let missing = sweep::missing(&plan, &store);
+    let missing = runs::missing(&plan, &store);
     if !options.quiet {
         output::note(announcement(&plan, &sweep, missing.len(), &directory));
     }
-    let bar = SweepBar::new(&plan, sweep.engine, &missing, options.quiet);
-    let failed = sweep::execute(
-        &plan,
-        &mut store,
-        engine.as_ref(),
-        program::jobs(options.jobs, sweep.engine),
-        &|event| bar.show(&event),
-        &cancel,
-    );
+    let bar = SweepBar::new(&plan.name, sweep.engine, &missing, options.quiet);
+    let execution = Execution {
+        engine: engine.as_ref(),
+        jobs: program::jobs(options.jobs, sweep.engine),
+        watch: &|event| bar.show(&event),
+        cancel: &cancel,
+    };
+    let failed = runs::resume(&plan, &mut store, &execution);
     drop(bar);
     let failed = failed.map_err(Failure::failed)?;
     for failed in failed.iter().take(NAMED) {
-        let name = plan.runs.get(failed.run).map(|run| plan.name(run));
-        output::note(format_args!(
-            "failed: {}: {}",
-            name.unwrap_or_default(),
-            failed.reason
-        ));
+        let (run, reason) = (&failed.run.name, &failed.reason);
+        output::note(format_args!("failed: {run}: {reason}"));
     }
-    let left = sweep::missing(&plan, &store).len();
+    let left = runs::missing(&plan, &store).len();
     if cancel.is_cancelled() && left > 0 {
         let done = plan.runs.len() - left;
         return Err(Failure::interrupted(&format!(

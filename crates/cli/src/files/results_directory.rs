@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use studies::sweep::Store;
+use studies::runs::Store;
 
 use crate::failure::Failure;
 use crate::files::whole;

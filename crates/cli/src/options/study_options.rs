@@ -5,7 +5,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 use lab::Cancel;
-use studies::study::{Batch, Findings, Length, Shelf};
+use studies::runs::{Batch, Findings};
+use studies::study::{Length, Shelf};
 
 use crate::files::program;
 use crate::options::engines::Engines;
@@ -62,18 +63,18 @@ impl StudyOptions {
 
     /// Runs a batch and shows how far it has come. `done` gets what each study found, as soon as it is complete.
     pub fn run(&self, batch: &Batch, cancel: &Cancel, done: impl FnMut(usize, Findings)) {
-        if batch.is_empty() || cancel.is_cancelled() {
+        let runs = batch.runs();
+        if runs.is_empty() || cancel.is_cancelled() {
             return;
         }
         if !self.quiet {
             output::note(format_args!(
                 "engine {}: {}",
                 batch.engine,
-                report::count(batch.len() as u64, "run")
+                report::count(runs.len() as u64, "run")
             ));
         }
-        let all: Vec<usize> = (0..batch.len()).collect();
-        let bar = SweepBar::new(&batch.plan, batch.engine, &all, self.quiet);
+        let bar = SweepBar::new(batch.engine.name(), batch.engine, &runs, self.quiet);
         let jobs = program::jobs(self.jobs, batch.engine);
         batch.run(jobs, &|event| bar.show(&event), cancel, done);
     }

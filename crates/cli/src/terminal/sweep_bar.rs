@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use indicatif::ProgressBar;
-use studies::sweep::{Event, Plan, Work};
+use studies::runs::{Event, Run, Work};
 
 use crate::terminal::bars::{Bars, FULL};
 use crate::terminal::human;
@@ -26,18 +26,18 @@ struct State {
 }
 
 impl SweepBar {
-    /// Draws the bar of the plan's missing runs, unless it should be quiet.
-    pub fn new(plan: &Plan, engine: lab::EngineKind, missing: &[usize], quiet: bool) -> SweepBar {
+    /// Draws the bar of these runs, unless it should be quiet.
+    pub fn new(name: &str, engine: lab::EngineKind, runs: &[&Run], quiet: bool) -> SweepBar {
         let bars = Bars::default();
         let state = Arc::new(Mutex::new(State {
             began: Instant::now(),
-            work: Work::new(plan, engine, missing),
+            work: Work::new(engine, runs),
             ended: 0,
-            count: missing.len(),
+            count: runs.len(),
         }));
-        let bar = (!quiet && !missing.is_empty()).then(|| {
+        let bar = (!quiet && !runs.is_empty()).then(|| {
             let shown = state.clone();
-            bars.add(&plan.name, FULL, move |_| lock(&shown).parts())
+            bars.add(name, FULL, move |_| lock(&shown).parts())
         });
         SweepBar {
             bar,

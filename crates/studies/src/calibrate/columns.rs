@@ -5,7 +5,7 @@ use std::io::Write;
 
 use super::plan::{Calibration, Case, Kept, Side, kept};
 use super::quantity::Quantity;
-use crate::sweep::{Run, Store};
+use crate::runs::{Run, Store};
 use report::parquet::{self, Column, WriteError};
 
 /// A run of a case on one of the engines.
@@ -47,13 +47,11 @@ pub fn write_parquet<W: Write + Send>(
 ) -> Result<(), WriteError> {
     let rows = calibration.sides.iter().flat_map(|side| {
         side.plan.runs.iter().filter_map(move |run| {
-            let case = calibration.cases.get(run.point)?;
-            let kept = kept(store, run)?;
             Some(Row {
-                case,
+                case: &calibration.cases[run.point],
                 side,
                 run,
-                kept,
+                kept: kept(store, run)?,
             })
         })
     });

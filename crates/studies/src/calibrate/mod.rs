@@ -36,7 +36,7 @@ pub use document::{MARKS, section};
 pub use json::json;
 pub use observation::{Curves, Observation, TransferTimes};
 pub use page::page;
-pub use plan::{Calibration, Case, Choice, Execution, Kept, Made, Side, execute};
+pub use plan::{Calibration, Case, Choice, Keeping, Kept, Made, Side, execute};
 pub use quantity::{Quantity, Scale, UnknownQuantity};
 pub use set::{Explanation, Set};
 pub use table::table;

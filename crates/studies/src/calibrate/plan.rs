@@ -1,15 +1,13 @@
 //! The cases of several sets, and the runs of them on two engines.
 
-use std::collections::HashSet;
-
 use serde::{Deserialize, Serialize};
 use wildmatch::WildMatch;
 
 use super::observation::Observation;
 use super::quantity::Quantity;
 use super::set::{Explanation, Set};
-use crate::sweep::{self, Event, Failed, Plan, Run, Spread, Store, StoreError, SweepError};
-use lab::Cancel;
+use crate::runs::{self, Execution, Failed, Plan, Point, Run, Store, StoreError};
+use crate::sweep::{Spread, SweepError};
 use lab::EngineError;
 use record::Record;
 use scenario::{Scenario, ScenarioError};
@@ -81,6 +79,20 @@ pub struct Made {
 }
 
 impl Case {
+    fn new(set: &Set, plan: &Plan, point: &Point, engines: [lab::EngineKind; 2]) -> Case {
+        let name = set.name_of(&plan.fields, &point.values);
+        Case {
+            set: set.name.clone(),
+            scenario: Scenario {
+                name: name.clone(),
+                ..point.scenario.clone()
+            },
+            explained: explanations(set, &name),
+            skipped: refusal(engines, &point.scenario),
+            name,
+        }
+    }
+
     /// Why the engines may differ in this quantity.
     pub fn explanation(&self, quantity: Quantity) -> Option<&str> {
         let mut explained = self.explained.iter();
@@ -109,74 +121,41 @@ impl Calibration {
         engines: [lab::EngineKind; 2],
         repeats: u64,
     ) -> Result<Calibration, (usize, SweepError)> {
-        let mut cases = Vec::new();
-        let mut runs = [Vec::new(), Vec::new()];
-        let mut names = HashSet::new();
+        let mut cases: Vec<Case> = Vec::new();
+        let mut sides = engines.map(|engine| Side {
+            engine,
+            plan: Plan::new(engine.to_string(), ["case"]),
+        });
         for (place, set) in sets.iter().enumerate() {
             let blame = |error| (place, error);
-            let plans = of_engines(engines).map(|(engine, tag)| {
+            let [first, second] = of_engines(engines).map(|(engine, tag)| {
                 let mut sweep = set.sweep.clone();
                 (sweep.engine, sweep.repeats) = (engine, repeats);
-                Plan::new(&sweep, tag)
+                sweep.plan(tag)
             });
-            let [first, second] = plans;
             let plans = [first.map_err(blame)?, second.map_err(blame)?];
-            let Some(points) = plans.first().map(|plan| &plan.points) else {
-                continue;
-            };
-            for (point, each) in points.iter().enumerate() {
-                let fields: Vec<String> = set.sweep.fields().map(str::to_string).collect();
-                let name = set.name_of(&fields, &each.values);
-                if !names.insert(name.clone()) {
-                    let reason = format!("there are two cases {name}");
+            for (point, each) in plans[0].points.iter().enumerate() {
+                let case = Case::new(set, &plans[0], each, engines);
+                if cases.iter().any(|other| other.name == case.name) {
+                    let reason = format!("there are two cases {}", case.name);
                     return Err(blame(ScenarioError::new("case", reason).into()));
                 }
-                if !choice.takes(set, &name) {
+                if !choice.takes(set, &case.name) {
                     continue;
                 }
-                let case = Case {
-                    set: set.name.clone(),
-                    scenario: Scenario {
-                        name: name.clone(),
-                        ..each.scenario.clone()
-                    },
-                    explained: explanations(set, &name),
-                    skipped: refusal(engines, &each.scenario),
-                    name,
-                };
-                if case.skipped.is_none() {
-                    for (runs, plan) in runs.iter_mut().zip(&plans) {
-                        let of_point = plan.runs.iter().filter(|run| run.point == point);
-                        runs.extend(of_point.map(|run| run_of(run, cases.len(), &case)));
-                    }
+                for (side, plan) in sides.iter_mut().zip(&plans) {
+                    side.add(&case, plan.runs.iter().filter(|run| run.point == point));
                 }
                 cases.push(case);
             }
         }
-        let points: Vec<sweep::Point> = cases
-            .iter()
-            .map(|case| sweep::Point {
-                values: vec![case.name.clone()],
-                scenario: case.scenario.clone(),
-            })
-            .collect();
-        let [first, second] = runs;
-        let side = |engine: lab::EngineKind, mut runs: Vec<Run>| {
+        for side in &mut sides {
             // Each case once first: a calibration that is cut off has seen all of them.
-            runs.sort_by_key(|run| run.repeat);
-            Side {
-                engine,
-                plan: Plan {
-                    name: engine.to_string(),
-                    fields: vec!["case".to_string()],
-                    points: points.clone(),
-                    runs,
-                },
-            }
-        };
+            side.plan.runs.sort_by_key(|run| run.repeat);
+        }
         Ok(Calibration {
-            sides: [side(engines[0], first), side(engines[1], second)],
             cases,
+            sides,
             repeats,
         })
     }
@@ -217,36 +196,37 @@ fn refusal(engines: [lab::EngineKind; 2], scenario: &Scenario) -> Option<String>
     Some(error.to_string())
 }
 
-fn run_of(run: &Run, place: usize, case: &Case) -> Run {
-    Run {
-        point: place,
-        scenario: Scenario {
-            name: case.name.clone(),
-            ..run.scenario.clone()
-        },
-        ..run.clone()
-    }
-}
-
 /// What the store has of the run.
 pub(super) fn kept(store: &Store, run: &Run) -> Option<Kept> {
     serde_json::from_value(store.get(&run.key)?.clone()).ok()
 }
 
 impl Side {
-    /// The places in the plan of the runs that are still to be done: the store has no result of them, or only one that another
-    /// program or version than `now` made. With `reuse`, the program does not matter.
-    pub fn missing(&self, store: &Store, now: &Made, reuse: bool) -> Vec<usize> {
+    /// Adds a case with these runs of its point, unless it is skipped.
+    fn add<'r>(&mut self, case: &Case, runs: impl Iterator<Item = &'r Run>) {
+        let named = |scenario: &Scenario| Scenario {
+            name: case.name.clone(),
+            ..scenario.clone()
+        };
+        self.plan
+            .add_point(vec![case.name.clone()], case.scenario.clone());
+        for run in runs.filter(|_| case.skipped.is_none()) {
+            let scenario = named(&run.scenario);
+            self.plan.add_run(run.repeat, scenario, run.key.clone());
+        }
+    }
+
+    /// The runs that are still to be done: the store has no result of them, or only one that another program or version than
+    /// `now` made. With `reuse`, the program does not matter.
+    pub fn missing(&self, store: &Store, now: &Made, reuse: bool) -> Vec<&Run> {
         let is_done = |run: &Run| {
             kept(store, run).is_some_and(|kept| {
                 let is_same = reuse || kept.made.build == now.build;
                 is_same && kept.made.version == now.version
             })
         };
-        let runs = self.plan.runs.iter().enumerate();
-        runs.filter(|(_, run)| !is_done(run))
-            .map(|(place, _)| place)
-            .collect()
+        let runs = self.plan.runs.iter();
+        runs.filter(|run| !is_done(run)).collect()
     }
 
     /// What was run, when, and how busy the machine was: one line; nothing if the store has no runs.
@@ -268,47 +248,34 @@ impl Side {
     }
 }
 
-/// How runs are done.
-pub struct Execution<'e> {
-    /// So many at a time.
-    pub jobs: usize,
-    /// Says who makes a result that is there now.
-    pub made: &'e dyn Fn() -> Made,
+/// Who makes a result that is there now, and who else sees its record.
+#[derive(Clone, Copy)]
+pub struct Keeping<'k> {
+    /// Says who makes it.
+    pub made: &'k dyn Fn() -> Made,
     /// Is shown the record of each run.
-    pub inspect: &'e dyn Fn(&Run, &Record),
-    /// Is told how it goes, from several threads.
-    pub watch: &'e (dyn Fn(Event) + Sync),
-    /// Ends it.
-    pub cancel: &'e Cancel,
+    pub inspect: &'k dyn Fn(&Run, &Record),
 }
 
-/// Runs what is [missing](Side::missing) of a side, and puts what is kept of each run into the store as soon as it ends.
-/// See [`sweep::execute`].
+/// Executes what is [missing](Side::missing) of a side, and puts what is kept of each run into the store as soon as it ends.
 ///
 /// # Errors
 ///
 /// A result cannot be kept; the other runs are given up then.
-pub fn execute(
-    side: &Side,
-    missing: &[usize],
+pub fn execute<'r>(
+    missing: &[&'r Run],
     store: &mut Store,
+    keeping: Keeping<'_>,
     execution: &Execution<'_>,
-) -> Result<Vec<Failed>, StoreError> {
-    let keep = |run: &Run, record: Record| {
-        (execution.inspect)(run, &record);
+) -> Result<Vec<Failed<'r>>, StoreError> {
+    runs::execute(missing, execution, |place, outcome| {
+        let Ok(record) = outcome else { return Ok(()) };
+        let run = missing[place];
+        (keeping.inspect)(run, &record);
         let kept = Kept {
-            made: (execution.made)(),
+            made: (keeping.made)(),
             observation: Observation::of(&record),
         };
-        store.put(&run.key, &side.plan.name(run), &kept)
-    };
-    sweep::execute_each(
-        &side.plan,
-        missing,
-        side.engine.engine().as_ref(),
-        execution.jobs,
-        execution.watch,
-        execution.cancel,
-        keep,
-    )
+        store.put(&run.key, &run.name, &kept)
+    })
 }

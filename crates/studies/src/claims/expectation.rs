@@ -1,7 +1,8 @@
 //! What should be seen: a measure, of what, and within which band.
 
 use super::measure::{Measure, Select, UnknownMeasure};
-use crate::sweep::{Quantity, Unit, axis_label};
+use crate::runs::{Amount, Unit};
+use crate::sweep::axis_label;
 use scenario::ScenarioError;
 use scenario::value::Value;
 
@@ -137,10 +138,10 @@ fn names(value: &Value) -> Result<Vec<String>, ScenarioError> {
 /// A bound, in the measure's unit or a plain number.
 fn bound(value: &Value, unit: Unit) -> Result<f64, ScenarioError> {
     let text = value.text("a number such as 0.95 or 95%")?;
-    let quantity = Quantity::parse(text).ok_or_else(|| value.wrong("is no number"))?;
-    let is_fit = quantity.unit() == unit || matches!(quantity.unit(), Unit::Plain | Unit::Share);
+    let amount = Amount::parse(text).ok_or_else(|| value.wrong("is no number"))?;
+    let is_fit = amount.unit() == unit || matches!(amount.unit(), Unit::Plain | Unit::Share);
     match is_fit {
-        true => Ok(quantity.value()),
+        true => Ok(amount.value()),
         false => Err(value.wrong("is of another kind than the measure")),
     }
 }

@@ -5,7 +5,8 @@ use std::collections::HashSet;
 use super::expectation::Expectation;
 use super::measure::Subject;
 use super::spec::Claim;
-use crate::study::{Finding, Findings, Length};
+use crate::runs::{Finding, Findings};
+use crate::study::Length;
 use crate::sweep::median;
 
 /// An expectation on an engine.

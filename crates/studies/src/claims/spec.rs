@@ -1,7 +1,7 @@
 //! The table of claims, in TOML.
 
 use super::expectation::Expectation;
-use crate::study::{Length, Population, Runs, RunsError, Shelf, ShelfError};
+use crate::study::{Length, Population, Shelf, ShelfError, Source, SourceError};
 use scenario::value::{self, Value};
 use scenario::{ScenarioError, nearest};
 
@@ -189,10 +189,10 @@ impl Claim {
     /// # Errors
     ///
     /// There is no file, or it makes no sense. Points are not checked yet.
-    pub fn runs(&self, shelf: &Shelf, length: Length) -> Result<Runs, RunsError> {
+    pub fn runs(&self, shelf: &Shelf, length: Length) -> Result<Source, SourceError> {
         match self.population {
-            Some(population) => Runs::of_population(&self.study, population, shelf, length),
-            None => Runs::of_study(&self.study, shelf, length),
+            Some(population) => Source::of_population(population, shelf, length),
+            None => Source::of_study(&self.study, shelf, length),
         }
     }
 
@@ -201,7 +201,7 @@ impl Claim {
     /// # Errors
     ///
     /// The runs do not differ in such a field, or none has such a value.
-    pub fn check(&self, runs: &Runs) -> Result<(), ScenarioError> {
+    pub fn check(&self, runs: &Source) -> Result<(), ScenarioError> {
         for (place, expectation) in self.expectations.iter().enumerate() {
             let wrong = |key: &str, field: &str, reason: String| {
                 ScenarioError::new(field, reason)

@@ -1,7 +1,7 @@
 //! What the publications show about BBR, measured again and drawn as they drew it, and some figures of our own.
 //!
 //! A [`Figure`] has a name, which is that of its [study](crate::study) in `scenarios/figures/`, and draws what was found
-//! in its [runs](crate::study::Runs): [`Figure::picture`]. [`ALL`] has all of them, [`page`] puts their pictures on one page.
+//! in its [runs](crate::study::Source): [`Figure::picture`]. [`ALL`] has all of them, [`page`] puts their pictures on one page.
 
 mod boundary;
 mod cdn_1;
@@ -14,6 +14,7 @@ mod cdn_7;
 mod cdn_8;
 mod client_load;
 mod coexistence;
+mod curves;
 mod figure;
 mod laboratory;
 mod networks;

@@ -2,7 +2,7 @@
 //!
 //! The draws are the same on every machine: uniform numbers come from a hash, logarithms and exponentials from `libm`.
 
-use crate::sweep::{Quantity, Unit, derive_seed};
+use crate::runs::{Amount, Unit, derive_seed};
 use scenario::ScenarioError;
 use scenario::value::Value;
 
@@ -175,8 +175,8 @@ fn log_uniform(value: &Value) -> Result<Distribution, ScenarioError> {
 }
 
 /// A number above zero with a unit.
-fn positive(value: &Value) -> Result<Quantity, ScenarioError> {
-    let quantity = Quantity::parse(value.text("a value such as 20mbit")?);
+fn positive(value: &Value) -> Result<Amount, ScenarioError> {
+    let quantity = Amount::parse(value.text("a value such as 20mbit")?);
     let quantity = quantity.ok_or_else(|| value.wrong("is no number with a unit, such as 20mbit"));
     quantity.and_then(|quantity| match quantity.value() > 0.0 {
         true => Ok(quantity),
@@ -186,7 +186,7 @@ fn positive(value: &Value) -> Result<Quantity, ScenarioError> {
 
 /// A number of the same kind.
 fn of_unit(value: &Value, unit: Unit) -> Result<f64, ScenarioError> {
-    match Quantity::parse(value.text("a value such as 20mbit")?) {
+    match Amount::parse(value.text("a value such as 20mbit")?) {
         Some(quantity) if quantity.unit() == unit => Ok(quantity.value()),
         _ => Err(value.wrong("is not of the same kind as the rest of the distribution")),
     }

@@ -4,7 +4,7 @@ use units::Duration;
 
 use super::distribution::Draws;
 use super::spec::{Access, Spec, Swing};
-use crate::sweep::derive_seed;
+use crate::runs::derive_seed;
 use scenario::value::{Entry, Value};
 use scenario::{Draft, Scenario, ScenarioError};
 

@@ -7,6 +7,7 @@
 //!
 //! ```no_run
 //! use studies::population::{self, Spec};
+//! use studies::runs::Execution;
 //! use lab::Cancel;
 //! use lab::Sim;
 //!
@@ -15,7 +16,9 @@
 //! let members = spec.draw(1, 2000)?;
 //! let controllers = ["bbr1".parse()?, "cubic".parse()?];
 //! let plan = population::plan(&members, &controllers);
-//! let (flows, failed) = population::run(&plan, &members, &Sim::new(), 2, &|_| (), &Cancel::new());
+//! let (sim, cancel) = (Sim::new(), Cancel::new());
+//! let execution = Execution::unwatched(&sim, 2, &cancel);
+//! let (flows, failed) = population::run(&plan, &members, &execution);
 //! assert!(failed.is_empty());
 //! for region in population::regions(&flows) {
 //!     let reduction = region.rtt_reduction("bbr1", "cubic");

@@ -5,9 +5,7 @@ use std::convert::Infallible;
 use serde::Serialize;
 
 use super::draw::Member;
-use crate::sweep::{self, Event, Failed, Plan, Point, Run};
-use lab::Cancel;
-use lab::Engine;
+use crate::runs::{Execution, Failed, Plan, execute};
 use record::Record;
 use scenario::{Controller, Scenario};
 
@@ -42,61 +40,43 @@ pub struct FlowResult {
 
 /// The runs of every member with every one of the controllers: the same seed and path for all of them.
 pub fn plan(members: &[Member], controllers: &[Controller]) -> Plan {
-    let mut points = Vec::new();
-    let mut runs = Vec::new();
-    for (place, member) in members.iter().enumerate() {
+    let mut plan = Plan::new("population", ["region", "access", "flow.controller"]);
+    for member in members {
         for controller in controllers {
             let mut scenario = member.scenario.clone();
             for flow in &mut scenario.flows {
                 flow.controller = *controller;
             }
-            runs.push(Run {
-                point: points.len(),
-                repeat: 0,
-                key: format!("{place} {controller}"),
-                scenario: scenario.clone(),
-            });
-            points.push(Point {
-                values: vec![member.scenario.name.clone(), controller.to_string()],
-                scenario,
-            });
+            let (region, access) = (member.region.clone(), member.access.clone());
+            let values = vec![region, access, controller.to_string()];
+            plan.add_point(values, scenario.clone());
+            // Nothing is kept of it.
+            plan.add_run(0, scenario, String::new());
         }
     }
-    Plan {
-        name: "population".to_string(),
-        fields: vec!["member".to_string(), "flow.controller".to_string()],
-        points,
-        runs,
-    }
+    plan
 }
 
-/// Carries out a [`plan`] of these members, `jobs` runs at a time. `watch` is told of the progress, from several threads.
-/// Returns the results of the flows, in the order of the plan, and the runs that failed.
+/// Carries out a [`plan`] of these members. Returns the results of the flows, in the order of the plan, and the runs that
+/// failed.
 ///
-/// Once `cancel` is cancelled, runs are given up: what was done by then is returned.
-pub fn run(
-    plan: &Plan,
+/// Once it is cancelled, runs are given up: what was done by then is returned.
+pub fn run<'p>(
+    plan: &'p Plan,
     members: &[Member],
-    engine: &(dyn Engine + Sync),
-    jobs: usize,
-    watch: &(dyn Fn(Event) + Sync),
-    cancel: &Cancel,
-) -> (Vec<FlowResult>, Vec<Failed>) {
-    let places: Vec<usize> = (0..plan.runs.len()).collect();
-    let controllers = plan.runs.len() / members.len().max(1);
-    let mut found: Vec<(usize, Vec<FlowResult>)> = Vec::new();
-    let keep = |run: &Run, record: Record| {
-        let place = run.point / controllers.max(1);
-        if let Some(member) = members.get(place) {
-            found.push((run.point, of_record(place, member, &run.scenario, &record)));
+    execution: &Execution<'_>,
+) -> (Vec<FlowResult>, Vec<Failed<'p>>) {
+    let runs = plan.all();
+    let controllers = runs.len() / members.len().max(1);
+    let mut found = vec![Vec::new(); runs.len()];
+    let Ok(failed) = execute(&runs, execution, |place, outcome| {
+        if let Ok(record) = outcome {
+            let member = place / controllers;
+            found[place] = of_record(member, &members[member], &runs[place].scenario, &record);
         }
         Ok::<(), Infallible>(())
-    };
-    let failed = sweep::execute_each(plan, &places, engine, jobs, watch, cancel, keep);
-    let failed = failed.unwrap_or_else(|never| match never {});
-    found.sort_by_key(|(point, _)| *point);
-    let flows = found.into_iter().flat_map(|(_, flows)| flows);
-    (flows.collect(), failed)
+    });
+    (found.into_iter().flatten().collect(), failed)
 }
 
 fn of_record(

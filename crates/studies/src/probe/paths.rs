@@ -9,10 +9,9 @@ use std::path::Path;
 
 use super::row::Row;
 use super::spec::{Spec, Target};
-use crate::sweep::{self, Event, Failed, Plan, Run, SweepError, derive_seed};
-use lab::Cancel;
-use lab::Engine;
-use record::{Record, Transfer};
+use crate::runs::{Execution, Failed, Plan, Run, derive_seed, execute};
+use crate::sweep::SweepError;
+use record::Transfer;
 
 /// The runs: each path with each controller, for as many rounds as the spec says. Rounds that begin with another one than
 /// zero have other seeds.
@@ -29,42 +28,41 @@ pub fn paths(spec: &Spec, directory: &Path, first_round: u64) -> Result<Plan, Sw
         seed,
         ..spec.clone()
     };
-    Plan::new(&spec.sweep(directory)?, "")
+    spec.sweep(directory)?.plan("")
 }
 
-/// Carries out the plan, as many runs at a time as `jobs` says; `watch` is told how it goes, from several threads. The rows,
-/// round by round, in the order of the plan; and the runs that failed, which have a row in each round as well.
+/// Carries out the plan. The rows, round by round, in the order of the plan; and the runs that failed, which have a row in
+/// each round as well.
 ///
-/// Nothing of a run that `cancel` ended is returned.
-pub fn run_paths(
+/// Nothing of a run that was cancelled is returned.
+pub fn run_paths<'p>(
     spec: &Spec,
-    plan: &Plan,
+    plan: &'p Plan,
     first_round: u64,
-    engine: &(dyn Engine + Sync),
-    jobs: usize,
-    watch: &(dyn Fn(Event) + Sync),
-    cancel: &Cancel,
-) -> (Vec<Row>, Vec<Failed>) {
-    let places: Vec<usize> = (0..plan.runs.len()).collect();
+    execution: &Execution<'_>,
+) -> (Vec<Row>, Vec<Failed<'p>>) {
+    let runs = plan.all();
     let mut rows: Vec<(usize, Row)> = Vec::new();
-    let keep = |run: &Run, record: Record| {
-        let new = of_record(spec, plan, run, &record, first_round);
-        rows.extend(new.into_iter().map(|row| (run.point, row)));
-        Ok::<(), Infallible>(())
-    };
-    let failed = sweep::execute_each(plan, &places, engine, jobs, watch, cancel, keep);
-    let failed = failed.unwrap_or_else(|never| match never {});
-    for one in &failed {
-        let Some(run) = plan.runs.get(one.run) else {
-            continue;
-        };
-        let new = (0..rounds(spec)).map(|round| Row {
-            failure: Some(one.reason.clone()),
-            ..blank(spec, plan, run, first_round + round)
+    let Ok(failed) = execute(&runs, execution, |place, outcome| {
+        let seen = outcome.map(|record| {
+            let mut transfers = record.transfers.rows;
+            transfers.sort_by_key(|transfer| transfer.start);
+            (transfers, record.summary.duration_s)
         });
-        rows.extend(new.map(|row| (run.point, row)));
-    }
-    rows.sort_by_key(|(point, row)| (row.round, *point));
+        let row = |round: u64| {
+            let blank = blank(spec, plan, runs[place], first_round, round);
+            match &seen {
+                Ok((transfers, end)) => of_transfer(blank, transfers.get(round as usize), *end),
+                Err(reason) => Row {
+                    failure: Some((*reason).to_owned()),
+                    ..blank
+                },
+            }
+        };
+        rows.extend((0..rounds(spec)).map(|round| (place, row(round))));
+        Ok::<(), Infallible>(())
+    });
+    rows.sort_by_key(|(place, row)| (row.round, *place));
     (rows.into_iter().map(|(_, row)| row).collect(), failed)
 }
 
@@ -73,14 +71,9 @@ fn rounds(spec: &Spec) -> u64 {
 }
 
 /// A row that says nothing but what was to be done.
-fn blank(spec: &Spec, plan: &Plan, run: &Run, round: u64) -> Row {
-    let point = plan.points.get(run.point);
-    let values = point.into_iter().flat_map(|point| &point.values);
-    let named = plan
-        .fields
-        .iter()
-        .zip(values)
-        .filter(|(field, _)| field.as_str() != "flow.controller");
+fn blank(spec: &Spec, plan: &Plan, run: &Run, first_round: u64, round: u64) -> Row {
+    let named = plan.fields.iter().zip(&plan.point(run).values);
+    let named = named.filter(|(field, _)| field.as_str() != "flow.controller");
     let named: Vec<String> = named
         .map(|(field, value)| format!("{field}={value}"))
         .collect();
@@ -94,7 +87,7 @@ fn blank(spec: &Spec, plan: &Plan, run: &Run, round: u64) -> Row {
         Target::Hosts(_) => "",
     };
     Row {
-        round,
+        round: first_round + round,
         destination: match named.is_empty() {
             true => spec.name.clone(),
             false => named.join(" "),
@@ -106,33 +99,22 @@ fn blank(spec: &Spec, plan: &Plan, run: &Run, round: u64) -> Row {
         bytes: spec.bytes.get(),
         took_ms: None,
         goodput_bps: None,
-        is_first: false,
+        is_first: round == 0,
         seed: Some(run.scenario.seed),
         failure: None,
     }
 }
 
-/// The rows of one run: one for each round. What the engine did not see arrive has failed.
-fn of_record(spec: &Spec, plan: &Plan, run: &Run, record: &Record, first_round: u64) -> Vec<Row> {
-    let end = record.summary.duration_s;
-    let mut transfers: Vec<&Transfer> = record.transfers.rows.iter().collect();
-    transfers.sort_by_key(|transfer| transfer.start);
-    let row = |round: u64| {
-        let transfer = usize::try_from(round)
-            .ok()
-            .and_then(|place| transfers.get(place).copied());
-        let blank = blank(spec, plan, run, first_round + round);
-        let took = transfer.and_then(|one| Some(one.completed?.saturating_sub(one.start)));
-        Row {
-            at_s: transfer.map_or(0.0, |transfer| transfer.start.as_secs_f64()),
-            took_ms: took.map(units::Duration::as_millis_f64),
-            goodput_bps: took.map(|took| spec.bytes.get() as f64 * 8.0 / took.as_secs_f64()),
-            is_first: round == 0,
-            failure: failure(transfer, end),
-            ..blank
-        }
-    };
-    (0..rounds(spec)).map(row).collect()
+/// What a run that ended after so many seconds says of a probe. What the engine did not see arrive has failed.
+fn of_transfer(blank: Row, transfer: Option<&Transfer>, end: f64) -> Row {
+    let took = transfer.and_then(|one| Some(one.completed?.saturating_sub(one.start)));
+    Row {
+        at_s: transfer.map_or(0.0, |transfer| transfer.start.as_secs_f64()),
+        took_ms: took.map(units::Duration::as_millis_f64),
+        goodput_bps: took.map(|took| blank.bytes as f64 * 8.0 / took.as_secs_f64()),
+        failure: failure(transfer, end),
+        ..blank
+    }
 }
 
 /// Why a probe failed, in a run that ended after so many seconds; nothing if it did not.

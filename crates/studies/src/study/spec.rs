@@ -1,6 +1,7 @@
 //! A study's file.
 
 use super::shelf::Text;
+use crate::runs::Plan;
 use crate::sweep::{Sweep, SweepError, axis_label};
 use scenario::value::{self, Entry, Value};
 use scenario::{Draft, ScenarioError};
@@ -128,12 +129,12 @@ impl Study {
         (!fields.is_empty()).then(|| fields.join("; "))
     }
 
-    /// The sweep on an engine.
+    /// What is run on an engine.
     ///
     /// # Errors
     ///
-    /// What is done otherwise there leaves nothing to run.
-    pub fn on(&self, engine: lab::EngineKind) -> Result<Sweep, ScenarioError> {
+    /// A point makes no sense, or what is done otherwise there leaves nothing to run.
+    pub fn plan(&self, engine: lab::EngineKind) -> Result<Plan, SweepError> {
         let mut sweep = self.sweep.clone();
         sweep.engine = engine;
         let applies = |when: When| match when {
@@ -142,7 +143,8 @@ impl Study {
         };
         let mut altered = self.alterations.iter().filter(|(when, _)| applies(*when));
         altered.try_for_each(|(_, value)| alter(&mut sweep, value))?;
-        Ok(sweep)
+        // Nothing is kept from one program to the next, so that it does not matter which one this is.
+        sweep.plan("")
     }
 }
 

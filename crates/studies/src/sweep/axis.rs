@@ -1,6 +1,6 @@
 //! What a sweep varies: fields of the scenario and the values that they take.
 
-use super::quantity::{Quantity, Unit};
+use crate::runs::Amount;
 use scenario::ScenarioError;
 use scenario::value::{Entry, Value};
 
@@ -170,9 +170,9 @@ fn range(value: &Value) -> Result<(Vec<Value>, bool), ScenarioError> {
         _ => Err(scale.wrong("is no known scale; known: linear, log")),
     })?;
     let is_log = is_log.unwrap_or(false);
-    let Some(texts) = Quantity::between(&from, &to, steps, is_log) else {
-        let zero = Quantity::parse(&from).is_some_and(|from| from.value() <= 0.0)
-            || Quantity::parse(&to).is_some_and(|to| to.value() <= 0.0);
+    let Some(texts) = Amount::between(&from, &to, steps, is_log) else {
+        let zero = Amount::parse(&from).is_some_and(|from| from.value() <= 0.0)
+            || Amount::parse(&to).is_some_and(|to| to.value() <= 0.0);
         let reason = match is_log && zero {
             true => "a range on a log scale cannot touch zero".to_string(),
             false => format!(
@@ -204,20 +204,4 @@ pub(crate) fn label(value: &Value) -> String {
             format!("[{}]", parts.join(","))
         }
     }
-}
-
-/// The values of one field as numbers, if all of them are, and of a kind: zero is of any.
-pub fn numbers<'t>(texts: impl Iterator<Item = &'t str>) -> Option<(Unit, Vec<f64>)> {
-    let quantities: Vec<Quantity> = texts.map(Quantity::parse).collect::<Option<_>>()?;
-    let is_bare_zero =
-        |quantity: &&Quantity| quantity.unit() == Unit::Plain && quantity.value() == 0.0;
-    let unit = quantities
-        .iter()
-        .find(|quantity| !is_bare_zero(quantity))
-        .map_or(Unit::Plain, Quantity::unit);
-    let is_alike = |quantity: &Quantity| quantity.unit() == unit || is_bare_zero(&quantity);
-    quantities
-        .iter()
-        .all(is_alike)
-        .then(|| (unit, quantities.iter().map(Quantity::value).collect()))
 }

@@ -7,9 +7,7 @@ use std::ops::Range;
 
 use serde_json::Value;
 
-use super::axis;
-use super::plan::{Plan, Run};
-use super::store::Store;
+use crate::runs::{Plan, Run, Store, amounts};
 use report::parquet::{self, WriteError};
 
 /// A column with its name and a value, or none, for each row.
@@ -144,13 +142,9 @@ struct Row<'r> {
 
 fn axes(plan: &Plan, rows: &[Row<'_>]) -> Vec<Column> {
     let column = |(place, field): (usize, &String)| {
-        let text = |row: &Row<'_>| plan.points.get(row.run.point)?.values.get(place).cloned();
+        let text = |row: &Row<'_>| Some(plan.point(row.run).values[place].clone());
         let name = format!("axis_{}", field.replace('.', "_"));
-        let all = plan
-            .points
-            .iter()
-            .filter_map(|point| point.values.get(place));
-        match axis::numbers(all.map(String::as_str)) {
+        match amounts(plan.values(place)) {
             None => Column {
                 name,
                 cells: Cells::Text(rows.iter().map(text).collect()),
@@ -159,7 +153,7 @@ fn axes(plan: &Plan, rows: &[Row<'_>]) -> Vec<Column> {
                 name: name + unit.suffix(),
                 cells: Cells::Real(
                     rows.iter()
-                        .map(|row| numbers.get(row.run.point).copied())
+                        .map(|row| Some(numbers[row.run.point]))
                         .collect(),
                 ),
             },

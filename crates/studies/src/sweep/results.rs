@@ -4,11 +4,9 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value, json};
 
-use super::execute::Failed;
 use super::metric::Metric;
-use super::plan::{Plan, Point};
 use super::spread::Spread;
-use super::store::Store;
+use crate::runs::{Failed, Plan, Point, Store};
 
 /// The flows of one controller at one point, over all repeats.
 #[derive(Debug, Clone)]
@@ -53,7 +51,6 @@ impl<'p> Results<'p> {
         let (mut has_one_controller, mut has_several_flows) = (true, false);
         // The runs of a point follow one another.
         for runs in plan.runs.chunk_by(|one, next| one.point == next.point) {
-            let place = runs.first().map_or(0, |run| run.point);
             let summaries: Vec<&Value> =
                 runs.iter().filter_map(|run| store.get(&run.key)).collect();
             let mut controllers: Vec<&str> = Vec::new();
@@ -75,7 +72,7 @@ impl<'p> Results<'p> {
                     Spread::of(values.collect())
                 };
                 Group {
-                    point: place,
+                    point: runs[0].point,
                     controller: controller.to_string(),
                     runs: summaries.len(),
                     metrics: Metric::ALL.map(spread).to_vec(),
@@ -102,19 +99,17 @@ impl<'p> Results<'p> {
     }
 
     /// The group's point.
-    pub fn point(&self, group: &Group) -> Option<&Point> {
-        self.plan.points.get(group.point)
+    pub fn point(&self, group: &Group) -> &Point {
+        &self.plan.points[group.point]
     }
 
     /// The results as one JSON object: `sweep`, `engine`, `runs` (how many there should be), `failed` and `points`, of
     /// which each has the values of the fields, the controller, how many runs there are of it, and the metrics with
     /// their median, smallest and largest value.
-    pub fn json(&self, failed: &[Failed]) -> Value {
+    pub fn json(&self, failed: &[Failed<'_>]) -> Value {
         let points: Vec<Value> = self.groups.iter().map(|group| self.group(group)).collect();
-        let failed = failed.iter().filter_map(|failed| {
-            let run = self.plan.runs.get(failed.run)?;
-            Some(json!({ "run": self.plan.name(run), "reason": failed.reason }))
-        });
+        let failed = failed.iter();
+        let failed = failed.map(|one| json!({ "run": one.run.name, "reason": one.reason }));
         json!({
             "sweep": self.plan.name,
             "engine": self.engine.name(),
@@ -125,12 +120,9 @@ impl<'p> Results<'p> {
     }
 
     fn group(&self, group: &Group) -> Value {
-        let values = self.point(group).map(|point| &point.values);
-        let values: Map<String, Value> = self
-            .plan
-            .fields
-            .iter()
-            .zip(values.into_iter().flatten())
+        let fields = self.plan.fields.iter();
+        let values: Map<String, Value> = fields
+            .zip(&self.point(group).values)
             .map(|(field, value)| (field.clone(), value.clone().into()))
             .collect();
         let mut object = Map::new();

@@ -1,13 +1,12 @@
 //! SWEEP.toml.
 
 use std::fmt;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use super::axis::{Axis, on_line};
 use super::metric::Metric;
-use super::plan::{MAX_RUNS, Point};
+use crate::runs::{MAX_RUNS, Point, TraceError};
 use scenario::value::{self, Entry, Value};
 use scenario::{Draft, ScenarioError};
 
@@ -99,14 +98,9 @@ pub enum SweepError {
     /// The grid is too large.
     #[error("these axes and repeats are more than {MAX_RUNS} runs; give fewer values")]
     TooMany,
-    /// A file cannot be read.
-    #[error("cannot read {}: {source}", .file.display())]
-    File {
-        /// The file.
-        file: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
+    /// A trace cannot be read.
+    #[error(transparent)]
+    Trace(#[from] TraceError),
 }
 
 impl Sweep {

@@ -8,9 +8,9 @@ use lab::{Engine, EngineKind, Sim};
 use record::Record;
 use scenario::Scenario;
 use studies::calibrate::{
-    Calibration, Choice, Execution, Made, Observation, Quantity, compare, execute, write_parquet,
+    Calibration, Choice, Keeping, Made, Observation, Quantity, compare, execute, write_parquet,
 };
-use studies::sweep::{Run, Store};
+use studies::runs::{Execution, Run, Store};
 
 use crate::support::{of_sim, sets, small};
 
@@ -28,17 +28,18 @@ fn run(calibration: &Calibration, store: &mut Store, now: &Made, cancel: &Cancel
     let done = RefCell::new(Vec::new());
     for side in &calibration.sides {
         let missing = side.missing(store, now, false);
-        let execution = Execution {
-            jobs: 2,
-            made: &|| now.clone(),
-            inspect: &|run: &Run, record: &Record| {
-                assert_eq!(run.scenario, record.scenario);
-                done.borrow_mut().push(side.plan.name(run));
+        let (engine, keeping) = (
+            side.engine.engine(),
+            Keeping {
+                made: &|| now.clone(),
+                inspect: &|run: &Run, record: &Record| {
+                    assert_eq!(run.scenario, record.scenario);
+                    done.borrow_mut().push(run.name.clone());
+                },
             },
-            watch: &|_| {},
-            cancel,
-        };
-        let failed = execute(side, &missing, store, &execution).unwrap();
+        );
+        let execution = Execution::unwatched(engine.as_ref(), 2, cancel);
+        let failed = execute(&missing, store, keeping, &execution).unwrap();
         assert!(failed.is_empty(), "{failed:?}");
     }
     done.into_inner()

@@ -3,26 +3,16 @@
 use congestion::ControllerKind;
 
 use super::super::connect::send_on;
-use super::super::disk::RealDisk;
-use super::network::{Network, in_virtual_time};
+use super::network::{Network, SENDER, in_virtual_time};
 use super::*;
 use quic::controller::factory;
-
-const RECEIVER: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
-const SENDER: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 2);
 
 /// Whether the sender of a transfer with this controller is capable of ECN.
 async fn is_capable(kind: ControllerKind) -> bool {
     let world = World::new();
     let files = [world.file("some", 4 * BLOCK, 1)];
     let network = Network::new();
-    let config = ReceiverConfig {
-        listen: (RECEIVER, 0).into(),
-        ..world.config()
-    };
-    let host = network.host(RECEIVER);
-    let receiver = Receiver::bind_on(config, Box::new(RealDisk), host.as_ref());
-    let receiver = receiver.await.unwrap();
+    let receiver = world.receiver_on(&network).await;
     let ticket = receiver.ticket().clone();
     let config = SenderConfig {
         controllers: factory(kind, 1, None),

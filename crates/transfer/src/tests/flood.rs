@@ -4,15 +4,10 @@ use futures_util::future::join_all;
 use tokio::time::{Instant, sleep};
 
 use super::super::connect::send_on;
-use super::super::disk::RealDisk;
 use super::hostile::{Client, wrong_secret};
-use super::network::{Network, in_virtual_time};
+use super::network::{Network, SENDER, STRANGER, in_virtual_time};
 use super::*;
 use quic::endpoint::Sockets;
-
-const RECEIVER: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
-const SENDER: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 2);
-const STRANGER: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 3);
 
 /// How many times a receiver's user was told of strangers, and of how many.
 #[derive(Default)]
@@ -40,13 +35,7 @@ async fn transfer_during(
     let world = World::new();
     let files = [world.file("big", 16 * BLOCK, 1)];
     let network = Network::new();
-    let config = ReceiverConfig {
-        listen: (RECEIVER, 0).into(),
-        ..world.config()
-    };
-    let host = network.host(RECEIVER);
-    let receiver = Receiver::bind_on(config, Box::new(RealDisk), host.as_ref());
-    let receiver = receiver.await.unwrap();
+    let receiver = world.receiver_on(&network).await;
     let ticket = receiver.ticket().clone();
     let hear = |event: Event<'_>| told.watch(event);
     let goes_on = Notify::new();

@@ -5,6 +5,7 @@ use noq::{Endpoint, RecvStream, SendStream};
 use super::super::error::code;
 use super::super::proof::{self, SenderId};
 use super::super::ranges::Ranges;
+use super::super::ticket::Secret;
 use super::super::wire::{self, Answer, Kind, Offer, Offered, Reply};
 use super::super::{NameProblem, tree};
 use super::*;
@@ -84,7 +85,7 @@ async fn survives(attack: impl AsyncFnOnce(&Ticket, &Log)) {
     let receiver = world.receiver().await;
     let ticket = receiver.ticket().clone();
     let heard = Log::default();
-    let hear = |event: Event<'_>| heard.watch(event);
+    let hear = heard.watch();
     let sending = async {
         attack(&ticket, &heard).await;
         assert_eq!(world.arrived(), Vec::<String>::new());
@@ -152,7 +153,7 @@ async fn a_stranger_in_the_receivers_place_gets_nothing() {
         let addresses = ticket.addresses().iter().copied();
         let wrong = Ticket::new(addresses, stranger, ticket.secret());
         let heard = Log::default();
-        let watch = |event: Event<'_>| heard.watch(event);
+        let watch = heard.watch();
         let error = send(&files, &wrong, sender_config(), &watch)
             .await
             .unwrap_err();
@@ -187,9 +188,7 @@ async fn names_that_lead_elsewhere() {
                 other => panic!("{other:?}"),
             }
             client.connection.close(code::REFUSED, b"");
-            while heard.interrupted.lock().unwrap().is_empty() {
-                tokio::time::sleep(Duration::from_millis(5)).await;
-            }
+            heard.interrupted(1).await;
         })
         .await;
     }
@@ -285,9 +284,7 @@ async fn content_that_is_not_what_it_claims() {
             };
             end.await;
             client.connection.close(code::REFUSED, b"");
-            while heard.interrupted.lock().unwrap().is_empty() {
-                tokio::time::sleep(Duration::from_millis(5)).await;
-            }
+            heard.interrupted(1).await;
         })
         .await;
     }

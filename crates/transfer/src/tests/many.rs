@@ -178,15 +178,8 @@ async fn an_interrupted_tree_continues() {
     let root = world.dir.path().join("from/tree");
     let tree = tree(&root);
     let files = [root];
-    let receiver = world.receiver().await;
-    let ticket = receiver.ticket().clone();
     let stop = Log::stop_at(BLOCK);
-    let watch = |event: Event<'_>| stop.watch(event);
-    let (received, _) = tokio::join!(
-        until_stopped(&stop, receiver.run(&watch)),
-        send(&files, &ticket, sender_config(), &|_| ()),
-    );
-    assert!(received.is_none());
+    let (ticket, _) = interrupted_receiver(&world, &files, &stop, &stop.watch()).await;
     let log = Log::default();
     let (received, _) = both(world.receiver_again(&ticket).await, &files, &log).await;
     assert_same_tree(&world.out().join("tree"), &tree);
@@ -219,15 +212,8 @@ async fn holes_stay_holes() {
     // It is interrupted, and a hole is damaged on top of that.
     for damage in [false, true] {
         let _ = fs::remove_dir_all(world.out());
-        let receiver = world.receiver().await;
-        let ticket = receiver.ticket().clone();
         let stop = Log::stop_at(2 * BLOCK);
-        let watch = |event: Event<'_>| stop.watch(event);
-        let (received, _) = tokio::join!(
-            until_stopped(&stop, receiver.run(&watch)),
-            send(&files, &ticket, sender_config(), &|_| ()),
-        );
-        assert!(received.is_none());
+        let (ticket, _) = interrupted_receiver(&world, &files, &stop, &stop.watch()).await;
         let receiver = world.receiver_again(&ticket).await;
         if damage && let [part] = world.parts().as_slice() {
             let part = fs::OpenOptions::new().write(true).open(part).unwrap();
@@ -307,7 +293,7 @@ async fn an_unfinished_transfer_does_not_stop_others_of_a_receiver_that_is_kept(
     kept(&world, async |ticket| {
         let big = [world.file("big", 64 * BLOCK, 1)];
         let stop = Log::stop_at(4 * BLOCK);
-        let watch = |event: Event<'_>| stop.watch(event);
+        let watch = stop.watch();
         let first = until_stopped(&stop, send(&big, ticket, sender_config(), &watch));
         assert!(first.await.is_none());
         let other = [world.file("other", BLOCK, 2)];

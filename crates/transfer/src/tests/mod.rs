@@ -23,6 +23,10 @@ use noq::congestion::CubicConfig;
 use tempfile::TempDir;
 use tokio::sync::Notify;
 
+use network::Network;
+
+use super::disk::RealDisk;
+use super::tree::BLOCK;
 use super::*;
 
 /// A directory to send from, one to receive in.
@@ -65,6 +69,17 @@ impl World {
 
     async fn receiver(&self) -> Receiver {
         Receiver::bind(self.config()).await.unwrap()
+    }
+
+    /// A receiver in virtual time, on `network`.
+    async fn receiver_on(&self, network: &Network) -> Receiver {
+        let config = ReceiverConfig {
+            listen: (network::RECEIVER, 0).into(),
+            ..self.config()
+        };
+        let host = network.host(network::RECEIVER);
+        let receiver = Receiver::bind_on(config, Box::new(RealDisk), host.as_ref());
+        receiver.await.unwrap()
     }
 
     /// The receiver after a crash of the one that `ticket` is from: as soon as that has let go of lock and port.
@@ -150,7 +165,12 @@ impl Log {
         }
     }
 
-    fn watch(&self, event: Event<'_>) {
+    /// What a side of a transfer tells its events.
+    fn watch(&self) -> impl Fn(Event<'_>) + Sync {
+        |event: Event<'_>| self.hear(event)
+    }
+
+    fn hear(&self, event: Event<'_>) {
         match event {
             Event::Connected(connection) => {
                 *self.connection.lock().unwrap() = Some(connection.clone());
@@ -173,6 +193,13 @@ impl Log {
             Event::Interrupted(error) => {
                 self.interrupted.lock().unwrap().push(error.to_string());
             }
+        }
+    }
+
+    /// Waits until the transfer has been interrupted `times` times.
+    async fn interrupted(&self, times: usize) {
+        while self.interrupted.lock().unwrap().len() < times {
+            tokio::time::sleep(Duration::from_millis(5)).await;
         }
     }
 
@@ -203,7 +230,7 @@ async fn both(
     log: &Log,
 ) -> (Vec<Transferred>, Vec<Transferred>) {
     let ticket = receiver.ticket().clone();
-    let watch = |event: Event<'_>| log.watch(event);
+    let watch = log.watch();
     // If this fails it must not wait for the receiver, which goes on waiting for a sender.
     let sending = async {
         let sent = send(files, &ticket, sender_config(), &watch).await;
@@ -211,6 +238,23 @@ async fn both(
     };
     let (received, sent) = tokio::join!(receiver.run(&|_| ()), sending);
     (received.unwrap(), sent)
+}
+
+/// Sends `files` to a receiver that is dropped when `stop` says so. Returns its ticket, and what the sender was told.
+async fn interrupted_receiver(
+    world: &World,
+    files: &[PathBuf],
+    stop: &Log,
+    watch: Watch<'_>,
+) -> (Ticket, Error) {
+    let receiver = world.receiver().await;
+    let ticket = receiver.ticket().clone();
+    let (received, sent) = tokio::join!(
+        until_stopped(stop, receiver.run(watch)),
+        send(files, &ticket, sender_config(), &|_| ()),
+    );
+    assert!(received.is_none());
+    (ticket, sent.unwrap_err())
 }
 
 /// What the sender is told by a receiver that goes on waiting.

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::io::{self, IoSliceMut};
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Context, Poll};
@@ -14,6 +14,11 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::{Instant, sleep_until};
 
 use quic::endpoint::Sockets;
+
+/// The addresses of the tests' hosts.
+pub const RECEIVER: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
+pub const SENDER: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 2);
+pub const STRANGER: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 3);
 
 /// A path between every two sockets: so fast, so long, with a buffer that holds so much.
 const RATE: u64 = 2_500_000;

@@ -4,19 +4,8 @@ use futures_util::future::join_all;
 use tokio::time::{Instant, sleep, timeout};
 
 use super::super::connect::send_on;
-use super::super::disk::RealDisk;
-use super::network::{Network, in_virtual_time};
+use super::network::{Network, RECEIVER, SENDER, STRANGER, in_virtual_time};
 use super::*;
-
-const RECEIVER: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
-const SENDER: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 2);
-
-fn listening(world: &World) -> ReceiverConfig {
-    ReceiverConfig {
-        listen: (RECEIVER, 0).into(),
-        ..world.config()
-    }
-}
 
 /// How long a transfer takes whose path goes away for a while, from the path's return to its end, and how long that
 /// should have taken. `None` for a transfer that has not ended long after.
@@ -24,12 +13,10 @@ async fn outage(length: Duration, new_port: bool) -> Option<(Duration, Duration)
     let world = World::new();
     let files = [world.file("big", 64 * BLOCK, 1)];
     let network = Network::new();
-    let host = network.host(RECEIVER);
-    let receiver = Receiver::bind_on(listening(&world), Box::new(RealDisk), host.as_ref());
-    let receiver = receiver.await.unwrap();
+    let receiver = world.receiver_on(&network).await;
     let ticket = receiver.ticket().clone();
     let log = Log::stop_at(8 * BLOCK);
-    let watch = |event: Event<'_>| log.watch(event);
+    let watch = log.watch();
     let began = Instant::now();
     let path = async {
         log.stop.notified().await;
@@ -85,13 +72,11 @@ async fn a_sender_takes_over_from_one_that_is_gone() {
     let world = World::new();
     let files = [world.file("big", 64 * BLOCK, 1)];
     let network = Network::new();
-    let host = network.host(RECEIVER);
-    let receiver = Receiver::bind_on(listening(&world), Box::new(RealDisk), host.as_ref());
-    let receiver = receiver.await.unwrap();
+    let receiver = world.receiver_on(&network).await;
     let ticket = receiver.ticket().clone();
     let sending = async {
         let stop = Log::stop_at(8 * BLOCK);
-        let watch = |event: Event<'_>| stop.watch(event);
+        let watch = stop.watch();
         let first = send_on(
             network.host(SENDER),
             &files,
@@ -103,8 +88,8 @@ async fn a_sender_takes_over_from_one_that_is_gone() {
         network.cut(SENDER, true);
         let begun = Instant::now();
         let second = Log::default();
-        let watch = |event: Event<'_>| second.watch(event);
-        let other = network.host(Ipv4Addr::new(10, 0, 0, 3));
+        let watch = second.watch();
+        let other = network.host(STRANGER);
         let sent = send_on(other, &files, &ticket, sender_config(), &watch).await;
         (sent.unwrap(), begun.elapsed())
     };
@@ -122,12 +107,10 @@ async fn a_receiver_that_was_killed_and_started_again_is_reached_at_once() {
     let world = World::new();
     let files = [world.file("big", 64 * BLOCK, 1)];
     let network = Network::new();
-    let host = network.host(RECEIVER);
-    let bind = || Receiver::bind_on(listening(&world), Box::new(RealDisk), host.as_ref());
-    let receiver = bind().await.unwrap();
+    let receiver = world.receiver_on(&network).await;
     let ticket = receiver.ticket().clone();
     let stop = Log::stop_at(8 * BLOCK);
-    let watch = |event: Event<'_>| stop.watch(event);
+    let watch = stop.watch();
     let receiving = async {
         assert!(until_stopped(&stop, receiver.run(&watch)).await.is_none());
         // It has no last words.
@@ -135,7 +118,7 @@ async fn a_receiver_that_was_killed_and_started_again_is_reached_at_once() {
         while !network.is_free(ticket.addresses()[0]) {
             sleep(Duration::from_millis(10)).await;
         }
-        let receiver = bind().await.unwrap();
+        let receiver = world.receiver_on(&network).await;
         assert_eq!(*receiver.ticket(), ticket);
         network.cut(RECEIVER, false);
         let back = Instant::now();

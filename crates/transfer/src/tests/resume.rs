@@ -12,7 +12,7 @@ async fn interrupted_sender(world: &World, files: &[PathBuf], verified: u64) -> 
     {
         let log = Log::stop_at(verified);
         let heard = Log::default();
-        let (watch, hear) = (|e: Event<'_>| log.watch(e), |e: Event<'_>| heard.watch(e));
+        let (watch, hear) = (log.watch(), heard.watch());
         let mut running = std::pin::pin!(receiver.run(&hear));
         tokio::select! {
             ended = &mut running => panic!("the receiver ended: {ended:?}"),
@@ -21,11 +21,9 @@ async fn interrupted_sender(world: &World, files: &[PathBuf], verified: u64) -> 
             }
         }
         // The receiver notices, and waits.
-        while heard.interrupted.lock().unwrap().is_empty() {
-            tokio::select! {
-                ended = &mut running => panic!("the receiver ended: {ended:?}"),
-                () = tokio::time::sleep(Duration::from_millis(5)) => {}
-            }
+        tokio::select! {
+            ended = &mut running => panic!("the receiver ended: {ended:?}"),
+            () = heard.interrupted(1) => {}
         }
     }
     assert_eq!(world.arrived(), Vec::<String>::new());
@@ -53,10 +51,10 @@ async fn after_the_sender_is_gone() {
     let log = Log::default();
     let sending = async {
         let first = Log::stop_at(4 * BLOCK);
-        let watch = |event: Event<'_>| first.watch(event);
+        let watch = first.watch();
         let sent = until_stopped(&first, send(&files, &ticket, sender_config(), &watch)).await;
         assert!(sent.is_none());
-        let watch = |event: Event<'_>| log.watch(event);
+        let watch = log.watch();
         send(&files, &ticket, sender_config(), &watch)
             .await
             .unwrap()
@@ -72,16 +70,8 @@ async fn after_the_sender_is_gone() {
 async fn after_the_receiver_is_gone() {
     let world = World::new();
     let files = [world.file("big", SIZE, 1)];
-    let receiver = world.receiver().await;
-    let ticket = receiver.ticket().clone();
     let stop = Log::stop_at(4 * BLOCK);
-    let watch = |event: Event<'_>| stop.watch(event);
-    let (received, sent) = tokio::join!(
-        until_stopped(&stop, receiver.run(&watch)),
-        send(&files, &ticket, sender_config(), &|_| ()),
-    );
-    assert!(received.is_none());
-    let error = sent.unwrap_err();
+    let (ticket, error) = interrupted_receiver(&world, &files, &stop, &stop.watch()).await;
     assert!(matches!(error, Error::PeerClosed(_)), "{error}");
 
     let log = Log::default();
@@ -98,7 +88,7 @@ async fn a_running_transfer_belongs_to_the_sender_that_began_it() {
     let ticket = receiver.ticket().clone();
     let sending = async {
         let stop = Log::stop_at(4 * BLOCK);
-        let watch = |event: Event<'_>| stop.watch(event);
+        let watch = stop.watch();
         let mut first = Box::pin(send(&files, &ticket, sender_config(), &watch));
         tokio::select! {
             ended = &mut first => panic!("{ended:?}"),
@@ -125,8 +115,6 @@ async fn a_finished_file_is_not_sent_again() {
         world.file("empty", 0, 1),
         world.file("big", SIZE, 2),
     ];
-    let receiver = world.receiver().await;
-    let ticket = receiver.ticket().clone();
     let stop = Log::default();
     let slept = AtomicU64::new(0);
     let watch = |event: Event<'_>| match event {
@@ -137,13 +125,9 @@ async fn a_finished_file_is_not_sent_again() {
             std::thread::sleep(Duration::from_millis(1_100));
         }
         Event::Complete { files: 2 } => stop.stop.notify_one(),
-        event => stop.watch(event),
+        event => stop.hear(event),
     };
-    let (received, _) = tokio::join!(
-        until_stopped(&stop, receiver.run(&watch)),
-        send(&files, &ticket, sender_config(), &|_| ()),
-    );
-    assert!(received.is_none());
+    let (ticket, _) = interrupted_receiver(&world, &files, &stop, &watch).await;
     assert_eq!(world.arrived(), ["empty", "small"]);
 
     let log = Log::default();
@@ -166,7 +150,7 @@ async fn a_receiver_that_died_right_before_the_end_only_says_so() {
         stop_when_complete: true,
         ..Log::default()
     };
-    let watch = |event: Event<'_>| stop.watch(event);
+    let watch = stop.watch();
     // The sender may or may not hear of the last file.
     let (received, _) = tokio::join!(
         until_stopped(&stop, receiver.run(&watch)),
@@ -267,7 +251,7 @@ async fn a_source_that_changes_on_its_way_does_not_arrive() {
     let receiver = world.receiver().await;
     let ticket = receiver.ticket().clone();
     let heard = Log::default();
-    let hear = |event: Event<'_>| heard.watch(event);
+    let hear = heard.watch();
     {
         let mut running = std::pin::pin!(receiver.run(&hear));
         for (size, seed) in [(SIZE + 5, 1), (SIZE - 5, 1), (SIZE, 2)] {
@@ -288,14 +272,12 @@ async fn a_source_that_changes_on_its_way_does_not_arrive() {
                 "{error}"
             );
         }
-        while heard.interrupted.lock().unwrap().len() < 3 {
-            tokio::select! {
-                ended = &mut running => panic!("the receiver ended: {ended:?}"),
-                () = tokio::time::sleep(Duration::from_millis(5)) => {}
-            }
+        tokio::select! {
+            ended = &mut running => panic!("the receiver ended: {ended:?}"),
+            () = heard.interrupted(3) => {}
         }
     }
-    let heard = heard.interrupted.into_inner().unwrap();
+    let heard = heard.interrupted.lock().unwrap();
     assert!(
         heard
             .iter()

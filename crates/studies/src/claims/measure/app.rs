@@ -1,7 +1,7 @@
 //! What an application does to the model, and the silences that it sees.
 
 use super::{Measure, Subject};
-use crate::sweep::Unit;
+use crate::runs::Unit;
 use record::FlowSample;
 
 pub(super) const MEASURES: &[Measure] = &[

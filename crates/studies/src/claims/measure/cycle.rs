@@ -4,7 +4,8 @@ use congestion::Phase;
 use units::Duration;
 
 use super::{Measure, Subject};
-use crate::sweep::{Unit, median};
+use crate::runs::Unit;
+use crate::sweep::median;
 use record::FlowSample;
 
 pub(super) const MEASURES: &[Measure] = &[

@@ -1,8 +1,9 @@
 //! Round-trip times and queues.
 
 use super::{Measure, Subject};
+use crate::runs::Unit;
+use crate::sweep::median;
 use crate::sweep::quantile;
-use crate::sweep::{Unit, median};
 
 pub(super) const MEASURES: &[Measure] = &[
     Measure {

@@ -1,7 +1,8 @@
 //! What the sending host does with flows between TCP and the wire.
 
 use super::{Measure, Subject};
-use crate::sweep::{Unit, median};
+use crate::runs::Unit;
+use crate::sweep::median;
 use record::HostSummary;
 
 pub(super) const MEASURES: &[Measure] = &[

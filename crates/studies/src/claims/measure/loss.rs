@@ -1,7 +1,7 @@
 //! What was lost, and what that cost.
 
 use super::Measure;
-use crate::sweep::Unit;
+use crate::runs::Unit;
 
 pub(super) const MEASURES: &[Measure] = &[
     Measure {

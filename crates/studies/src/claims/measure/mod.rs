@@ -16,7 +16,7 @@ mod transfers;
 
 pub use subject::{Flows, Select, Subject};
 
-use crate::sweep::Unit;
+use crate::runs::Unit;
 use scenario::nearest;
 
 /// How a number is had from a record.

@@ -2,7 +2,8 @@
 
 use super::rounds::rounds;
 use super::{Measure, Subject};
-use crate::sweep::{Unit, median};
+use crate::runs::Unit;
+use crate::sweep::median;
 use record::FlowSample;
 use transport::segment::MSS;
 

@@ -1,7 +1,7 @@
 //! Who got how much of the path.
 
 use super::{Measure, Subject};
-use crate::sweep::Unit;
+use crate::runs::Unit;
 
 pub(super) const MEASURES: &[Measure] = &[
     Measure {

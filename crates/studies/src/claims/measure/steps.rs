@@ -3,7 +3,8 @@
 use units::Duration;
 
 use super::{Measure, Subject, cycle};
-use crate::sweep::{Unit, median};
+use crate::runs::Unit;
+use crate::sweep::median;
 use record::FlowSample;
 
 pub(super) const MEASURES: &[Measure] = &[

@@ -1,7 +1,8 @@
 //! Objects, and how long each took.
 
 use super::{Measure, Subject};
-use crate::sweep::{Unit, median};
+use crate::runs::Unit;
+use crate::sweep::median;
 use record::{SIZE_CLASSES, Transfer};
 
 pub(super) const MEASURES: &[Measure] = &[

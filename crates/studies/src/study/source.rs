@@ -1,12 +1,13 @@
 //! What is run for a figure or a claim: a study of its own, or a population.
 
-use std::path::Path;
+use std::collections::HashSet;
 
 use congestion::ControllerKind;
 
-use super::{Batch, BatchError, Length, Shelf, ShelfError, Study};
+use super::{Length, Shelf, ShelfError, Study};
 use crate::population::{self, Spec};
-use crate::sweep::{Plan, SweepError};
+use crate::runs::{Batch, BatchError, Plan};
+use crate::sweep::SweepError;
 use scenario::{Controller, ScenarioError};
 
 /// How many members of a [population](crate::population), that of `population.toml`, are drawn.
@@ -26,13 +27,11 @@ const SEED: u64 = 1;
 
 /// What is run for a figure or a claim.
 #[derive(Debug, Clone)]
-pub enum Runs {
+pub enum Source {
     /// A study of its own.
     Study(Study),
     /// Each member of a population with each controller.
     Population {
-        /// What its runs are called.
-        name: String,
         /// The population's file, for people.
         place: String,
         /// The runs.
@@ -42,9 +41,9 @@ pub enum Runs {
     },
 }
 
-/// Why there are no runs. Prints as one line.
+/// Why there is nothing to run. Prints as one line.
 #[derive(Debug, thiserror::Error)]
-pub enum RunsError {
+pub enum SourceError {
     /// There is no file.
     #[error(transparent)]
     Shelf(#[from] ShelfError),
@@ -64,34 +63,36 @@ pub enum RunsError {
         /// What is wrong.
         error: ScenarioError,
     },
+    /// The engine cannot do it.
+    #[error(transparent)]
+    Batch(#[from] BatchError),
 }
 
-impl Runs {
+impl Source {
     /// The runs of the study of this name.
     ///
     /// # Errors
     ///
     /// The shelf has no such file, or it makes no sense. Points are not checked yet.
-    pub fn of_study(name: &str, shelf: &Shelf, length: Length) -> Result<Runs, RunsError> {
+    pub fn of_study(name: &str, shelf: &Shelf, length: Length) -> Result<Source, SourceError> {
         let text = shelf.get(name)?;
-        let study = Study::read(&text, length).map_err(|error| RunsError::Study {
+        let study = Study::read(&text, length).map_err(|error| SourceError::Study {
             place: text.place,
             error: Box::new(error),
         })?;
-        Ok(Runs::Study(study))
+        Ok(Source::Study(study))
     }
 
-    /// The runs of every member with each controller, called by this name.
+    /// The runs of every member with each controller.
     ///
     /// # Errors
     ///
     /// There is no `population.toml`, or it makes no sense. Points are not checked yet.
     pub fn of_population(
-        name: &str,
         population: Population,
         shelf: &Shelf,
         length: Length,
-    ) -> Result<Runs, RunsError> {
+    ) -> Result<Source, SourceError> {
         let text = match shelf {
             Shelf::BuiltIn(_) => Shelf::built_in("").get(POPULATION)?,
             Shelf::Directory(_) => shelf.get(POPULATION)?,
@@ -100,62 +101,56 @@ impl Runs {
             Length::Whole => population.members,
             Length::Quick => population.quick,
         };
-        match plan(&text.text, &text.directory, count) {
-            Ok(plan) => Ok(Runs::Population {
-                name: name.to_owned(),
-                place: text.place,
-                plan,
-                less: (length == Length::Quick)
-                    .then(|| format!("members = {count}, and not {}", population.members)),
-            }),
-            Err(error) => Err(RunsError::Population {
-                place: text.place,
-                error,
-            }),
-        }
+        let spec = Spec::parse(&text.text, &text.directory);
+        let members = spec.and_then(|spec| spec.draw(SEED, count));
+        let members = members.map_err(|error| SourceError::Population {
+            place: text.place.clone(),
+            error,
+        })?;
+        Ok(Source::Population {
+            place: text.place,
+            plan: population::plan(
+                &members,
+                &[ControllerKind::Bbr1, ControllerKind::Cubic].map(Controller::from),
+            ),
+            less: (length == Length::Quick)
+                .then(|| format!("members = {count}, and not {}", population.members)),
+        })
     }
 
     /// What their file says of them, for below a picture.
     pub fn caption(&self) -> Option<&str> {
         match self {
-            Runs::Study(study) => study.caption.as_deref(),
-            Runs::Population { .. } => None,
+            Source::Study(study) => study.caption.as_deref(),
+            Source::Population { .. } => None,
         }
     }
 
     /// What a first impression does otherwise than the file says, if it is one and does: `duration = 5s`.
     pub fn less(&self) -> Option<String> {
         match self {
-            Runs::Study(study) => study.less(),
-            Runs::Population { less, .. } => less.clone(),
+            Source::Study(study) => study.less(),
+            Source::Population { less, .. } => less.clone(),
         }
     }
 
     /// The fields in which the runs differ.
     pub fn fields(&self) -> Vec<&str> {
         match self {
-            Runs::Study(study) => study.sweep.fields().collect(),
-            Runs::Population { plan, .. } => plan.fields.iter().map(String::as_str).collect(),
+            Source::Study(study) => study.sweep.fields().collect(),
+            Source::Population { plan, .. } => plan.fields.iter().map(String::as_str).collect(),
         }
     }
 
     /// The values that a field has in them, each once; nothing if they do not differ in it.
     pub fn values(&self, field: &str) -> Option<Vec<String>> {
         match self {
-            Runs::Study(study) => study.sweep.values(field),
-            Runs::Population { plan, .. } => {
+            Source::Study(study) => study.sweep.values(field),
+            Source::Population { plan, .. } => {
                 let place = plan.fields.iter().position(|of| of == field)?;
-                let mut values: Vec<String> = Vec::new();
-                for value in plan
-                    .points
-                    .iter()
-                    .filter_map(|point| point.values.get(place))
-                {
-                    if !values.contains(value) {
-                        values.push(value.clone());
-                    }
-                }
-                Some(values)
+                let mut seen = HashSet::new();
+                let values = plan.values(place).filter(|value| seen.insert(*value));
+                Some(values.map(str::to_owned).collect())
             }
         }
     }
@@ -165,33 +160,19 @@ impl Runs {
     /// # Errors
     ///
     /// A point makes no sense, or the engine cannot run it.
-    pub fn add_to(&self, batch: &mut Batch) -> Result<(), BatchError> {
+    pub fn add_to(&self, batch: &mut Batch) -> Result<(), SourceError> {
         match self {
-            Runs::Study(study) => batch.add_study(study),
-            Runs::Population {
-                name, place, plan, ..
-            } => batch.add(name, place, plan.clone(), false),
+            Source::Study(study) => {
+                let plan = study
+                    .plan(batch.engine)
+                    .map_err(|error| SourceError::Study {
+                        place: study.place.clone(),
+                        error: Box::new(error),
+                    })?;
+                batch.add(&study.place, plan, study.keeps_samples)?;
+            }
+            Source::Population { place, plan, .. } => batch.add(place, plan.clone(), false)?,
         }
+        Ok(())
     }
-}
-
-/// The runs of so many members of a population, with their regions and kinds of access.
-fn plan(text: &str, directory: &Path, count: usize) -> Result<Plan, ScenarioError> {
-    let members = Spec::parse(text, directory)?.draw(SEED, count)?;
-    let controllers = [ControllerKind::Bbr1, ControllerKind::Cubic].map(Controller::from);
-    let mut plan = population::plan(&members, &controllers);
-    plan.fields = ["region", "access", "flow.controller"]
-        .map(String::from)
-        .to_vec();
-    let of_point = members
-        .iter()
-        .flat_map(|member| controllers.map(|controller| (member, controller)));
-    for (point, (member, controller)) in plan.points.iter_mut().zip(of_point) {
-        point.values = vec![
-            member.region.clone(),
-            member.access.clone(),
-            controller.to_string(),
-        ];
-    }
-    Ok(plan)
 }

@@ -75,16 +75,16 @@ const SPELLINGS: [Spelling; 24] = [
 
 /// A number and its unit, as a scenario spells them.
 #[derive(Debug, Clone, Copy)]
-pub struct Quantity {
+pub struct Amount {
     number: f64,
     spelling: &'static Spelling,
     /// The number has no decimals, and its unit no parts that could give it some.
     is_whole: bool,
 }
 
-impl Quantity {
+impl Amount {
     /// Reads a number with a unit that scenarios know.
-    pub fn parse(text: &str) -> Option<Quantity> {
+    pub fn parse(text: &str) -> Option<Amount> {
         let text = text.trim();
         let is_of_number = |c: char| c.is_ascii_digit() || c == '.';
         let end = text.find(|c| !is_of_number(c)).unwrap_or(text.len());
@@ -93,7 +93,7 @@ impl Quantity {
         let spelling = SPELLINGS
             .iter()
             .find(|spelling| spelling.text.eq_ignore_ascii_case(unit))?;
-        Some(Quantity {
+        Some(Amount {
             number: number.parse().ok()?,
             spelling,
             is_whole: matches!(spelling.unit, Unit::Plain | Unit::Packets) && !number.contains('.'),
@@ -116,7 +116,7 @@ impl Quantity {
     ///
     /// Nothing if the two do not count the same, or a ratio has no sense.
     pub fn between(from: &str, to: &str, steps: u32, is_log: bool) -> Option<Vec<String>> {
-        let (first, last) = (Quantity::parse(from)?, Quantity::parse(to)?);
+        let (first, last) = (Amount::parse(from)?, Amount::parse(to)?);
         let (low, high) = (first.value(), last.value());
         if first.unit() != last.unit() || (is_log && (low <= 0.0 || high <= 0.0)) {
             return None;
@@ -139,8 +139,8 @@ impl Quantity {
         )
     }
 
-    /// `value` in this quantity's spelling if it is the other's too.
-    fn spelled_like(&self, other: &Quantity, value: f64, digits: i32) -> String {
+    /// `value` in this amount's spelling if it is the other's too.
+    fn spelled_like(&self, other: &Amount, value: f64, digits: i32) -> String {
         let spelling = match self.spelling.text == other.spelling.text {
             true => self.spelling,
             // Powers of a thousand and of 1024 are not mixed: the first spellings of a unit are the former.
@@ -175,12 +175,26 @@ fn rounded(value: f64, digits: i32) -> f64 {
     }
 }
 
+/// The values of one field as numbers, if all of them are, and of a kind: zero is of any.
+pub fn amounts<'t>(texts: impl Iterator<Item = &'t str>) -> Option<(Unit, Vec<f64>)> {
+    let all: Vec<Amount> = texts.map(Amount::parse).collect::<Option<_>>()?;
+    let is_bare_zero = |amount: &&Amount| amount.unit() == Unit::Plain && amount.value() == 0.0;
+    let unit = all
+        .iter()
+        .find(|amount| !is_bare_zero(amount))
+        .map_or(Unit::Plain, Amount::unit);
+    let is_alike = |amount: &Amount| amount.unit() == unit || is_bare_zero(&amount);
+    all.iter()
+        .all(is_alike)
+        .then(|| (unit, all.iter().map(Amount::value).collect()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn between(from: &str, to: &str, steps: u32, is_log: bool) -> Vec<String> {
-        Quantity::between(from, to, steps, is_log).unwrap_or_default()
+        Amount::between(from, to, steps, is_log).unwrap_or_default()
     }
 
     #[test]
@@ -202,9 +216,9 @@ mod tests {
             ("100p", 100.0, Unit::Packets),
             ("4", 4.0, Unit::Plain),
         ] {
-            let quantity = Quantity::parse(text).expect(text);
-            assert!((quantity.value() / value - 1.0).abs() < 1e-12, "{text}");
-            assert_eq!(quantity.unit(), unit, "{text}");
+            let amount = Amount::parse(text).expect(text);
+            assert!((amount.value() / value - 1.0).abs() < 1e-12, "{text}");
+            assert_eq!(amount.unit(), unit, "{text}");
         }
         for text in [
             "",
@@ -217,7 +231,7 @@ mod tests {
             "inf",
             "nan",
         ] {
-            assert!(Quantity::parse(text).is_none(), "{text}");
+            assert!(Amount::parse(text).is_none(), "{text}");
         }
     }
 
@@ -258,9 +272,9 @@ mod tests {
 
     #[test]
     fn ranges_that_make_no_sense() {
-        assert_eq!(Quantity::between("1mbit", "1s", 3, false), None);
-        assert_eq!(Quantity::between("bbr1", "cubic", 3, false), None);
-        assert_eq!(Quantity::between("0%", "1%", 3, true), None);
+        assert_eq!(Amount::between("1mbit", "1s", 3, false), None);
+        assert_eq!(Amount::between("bbr1", "cubic", 3, false), None);
+        assert_eq!(Amount::between("0%", "1%", 3, true), None);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The seeds of a sweep's runs.
+//! The seeds of runs.
 
 /// The seed of the repeat `repeat`, from zero, of the point where the fields have these values, if the scenario's seed is
 /// `base`.

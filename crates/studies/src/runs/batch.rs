@@ -1,0 +1,172 @@
+//! Several plans on one engine.
+
+use std::convert::Infallible;
+
+use units::Duration;
+
+use super::execute::{Event, Execution, execute};
+use super::plan::{Plan, Run};
+use lab::Cancel;
+use lab::EngineError;
+use record::Record;
+
+/// Several plans on one engine, which can run all of it.
+#[derive(Debug, Clone)]
+pub struct Batch {
+    /// What runs them.
+    pub engine: lab::EngineKind,
+    /// Each with whether its records keep their samples.
+    plans: Vec<(Plan, bool)>,
+}
+
+/// The runs of a plan on an engine.
+#[derive(Debug, Clone)]
+pub struct Findings {
+    /// The engine.
+    pub engine: lab::EngineKind,
+    /// The names of the fields that vary.
+    pub fields: Vec<String>,
+    /// The runs that gave a record, in the order of the plan.
+    pub runs: Vec<Finding>,
+    /// Why others gave none: the run, and the reason.
+    pub failed: Vec<(String, String)>,
+}
+
+/// What was found in a run.
+#[derive(Debug, Clone)]
+pub struct Finding {
+    /// The values of the fields that vary, in the order of [`Findings::fields`].
+    pub values: Vec<String>,
+    /// Which of the point's runs it is, from zero.
+    pub repeat: u64,
+    /// What was observed.
+    pub record: Record,
+}
+
+/// The engine cannot do what a plan asks for. Prints as one line.
+#[derive(Debug, thiserror::Error)]
+#[error("{place}: {run}: {error}")]
+pub struct BatchError {
+    /// The plan's file.
+    pub place: String,
+    /// The run.
+    pub run: String,
+    /// What it cannot do.
+    pub error: Box<EngineError>,
+}
+
+impl Batch {
+    /// No plans yet.
+    pub fn new(engine: lab::EngineKind) -> Batch {
+        Batch {
+            engine,
+            plans: Vec::new(),
+        }
+    }
+
+    /// Adds a plan that was made from the file `place`, and says whether its records keep their samples over time: those of
+    /// hundreds of runs would need gigabytes.
+    ///
+    /// # Errors
+    ///
+    /// The engine cannot run it.
+    pub fn add(&mut self, place: &str, plan: Plan, keeps_samples: bool) -> Result<(), BatchError> {
+        let engine = self.engine.engine();
+        for run in &plan.runs {
+            let checked = engine.check(&run.scenario);
+            checked.map_err(|error| BatchError {
+                place: place.to_owned(),
+                run: run.name.clone(),
+                error: Box::new(error),
+            })?;
+        }
+        self.plans.push((plan, keeps_samples));
+        Ok(())
+    }
+
+    /// All runs, plan by plan.
+    pub fn runs(&self) -> Vec<&Run> {
+        self.plans.iter().flat_map(|(plan, _)| &plan.runs).collect()
+    }
+
+    /// How long its runs take in real time, one after the other; those without a duration count for nothing.
+    pub fn real_time(&self) -> Duration {
+        let runs = self.runs();
+        let durations = runs.iter().filter_map(|run| run.scenario.duration);
+        durations.fold(Duration::ZERO, |sum, next| sum + next)
+    }
+
+    /// [Executes](execute) all of it. `done` gets what was found in a plan, the plan by its place, when its last run has
+    /// ended: plans that end early do not wait in memory for the others. Once `cancel` is cancelled, plans that are not
+    /// whole then are not reported.
+    pub fn run(
+        &self,
+        jobs: usize,
+        watch: &(dyn Fn(Event) + Sync),
+        cancel: &Cancel,
+        mut done: impl FnMut(usize, Findings),
+    ) {
+        let mut open: Vec<Open<'_>> = self.plans.iter().map(|(plan, _)| Open::new(plan)).collect();
+        let places: Vec<(usize, usize)> = (open.iter().enumerate())
+            .flat_map(|(at, open)| (0..open.left).map(move |place| (at, place)))
+            .collect();
+        let engine = self.engine.engine();
+        let execution = Execution {
+            engine: engine.as_ref(),
+            jobs,
+            watch,
+            cancel,
+        };
+        let Ok(_) = execute(&self.runs(), &execution, |place, outcome| {
+            let (at, place) = places[place];
+            let mut outcome = outcome.map_err(str::to_owned);
+            if let (Ok(record), false) = (&mut outcome, self.plans[at].1) {
+                record.drop_samples();
+            }
+            open[at].outcomes[place] = Some(outcome);
+            open[at].left -= 1;
+            if open[at].left == 0 {
+                done(at, open[at].findings(self.engine));
+            }
+            Ok::<(), Infallible>(())
+        });
+    }
+}
+
+/// A plan whose runs have not all ended.
+struct Open<'p> {
+    plan: &'p Plan,
+    left: usize,
+    outcomes: Vec<Option<Result<Record, String>>>,
+}
+
+impl Open<'_> {
+    fn new(plan: &Plan) -> Open<'_> {
+        Open {
+            plan,
+            left: plan.runs.len(),
+            outcomes: plan.runs.iter().map(|_| None).collect(),
+        }
+    }
+
+    /// What was found, which is then no longer here.
+    fn findings(&mut self, engine: lab::EngineKind) -> Findings {
+        let (mut runs, mut failed) = (Vec::new(), Vec::new());
+        for (run, outcome) in self.plan.runs.iter().zip(self.outcomes.drain(..)) {
+            match outcome.expect("every run has ended") {
+                Ok(record) => runs.push(Finding {
+                    values: self.plan.point(run).values.clone(),
+                    repeat: run.repeat,
+                    record,
+                }),
+                Err(reason) => failed.push((run.name.clone(), reason)),
+            }
+        }
+        Findings {
+            engine,
+            fields: self.plan.fields.clone(),
+            runs,
+            failed,
+        }
+    }
+}

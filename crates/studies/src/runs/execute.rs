@@ -1,0 +1,158 @@
+//! Runs scenarios on all processors.
+
+use std::panic::{self, AssertUnwindSafe};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc;
+use std::thread;
+
+use super::plan::{Plan, Run};
+use super::store::{Store, StoreError};
+use lab::Cancel;
+use lab::Engine;
+use lab::Progress;
+use record::Record;
+
+/// What happens meanwhile; runs by their places among those that are executed.
+#[derive(Debug, Clone, Copy)]
+pub enum Event {
+    /// A flow of the run has come so far.
+    Progress(usize, Progress),
+    /// The run has ended.
+    Ended(usize),
+}
+
+/// A run that failed.
+#[derive(Debug, Clone)]
+pub struct Failed<'r> {
+    /// The run.
+    pub run: &'r Run,
+    /// Why, in one line.
+    pub reason: String,
+}
+
+/// How runs are done.
+#[derive(Clone, Copy)]
+pub struct Execution<'e> {
+    /// What runs them.
+    pub engine: &'e (dyn Engine + Sync),
+    /// So many at a time. Engines in real time measure the machine unless that is one.
+    pub jobs: usize,
+    /// Is told how it goes, from several threads.
+    pub watch: &'e (dyn Fn(Event) + Sync),
+    /// Ends it: runs that have begun are given up then, and none is begun.
+    pub cancel: &'e Cancel,
+}
+
+impl<'e> Execution<'e> {
+    /// One of which nobody is told how it goes.
+    pub fn unwatched(engine: &'e (dyn Engine + Sync), jobs: usize, cancel: &'e Cancel) -> Self {
+        Execution {
+            engine,
+            jobs,
+            watch: &|_| (),
+            cancel,
+        }
+    }
+}
+
+/// The runs of the plan that the store has not.
+pub fn missing<'p>(plan: &'p Plan, store: &Store) -> Vec<&'p Run> {
+    let is_missing = |run: &&Run| store.get(&run.key).is_none();
+    plan.runs.iter().filter(is_missing).collect()
+}
+
+/// [Executes](execute) what the plan has and the store has not, and puts each summary into the store as soon as there is
+/// one.
+///
+/// # Errors
+///
+/// A result cannot be kept; the other runs are given up then.
+pub fn resume<'p>(
+    plan: &'p Plan,
+    store: &mut Store,
+    execution: &Execution<'_>,
+) -> Result<Vec<Failed<'p>>, StoreError> {
+    let missing = missing(plan, store);
+    execute(&missing, execution, |place, outcome| match outcome {
+        Ok(record) => store.put(&missing[place].key, &missing[place].name, &record.summary),
+        Err(_) => Ok(()),
+    })
+}
+
+/// Executes these runs. `note` is told how each ended, in the order in which they end: the run by its place, with its
+/// record or the reason why there is none. Those that were given up it is not told of.
+///
+/// A run that fails does not end the others: those that failed are returned, in the order of the runs.
+///
+/// # Errors
+///
+/// What `note` says; the other runs are given up then.
+pub fn execute<'r, E>(
+    runs: &[&'r Run],
+    execution: &Execution<'_>,
+    mut note: impl FnMut(usize, Result<Record, &str>) -> Result<(), E>,
+) -> Result<Vec<Failed<'r>>, E> {
+    let next = AtomicUsize::new(0);
+    let mut reasons = vec![None; runs.len()];
+    // Results that cannot be kept end this execution, and not what else the caller cancels.
+    let cancel = execution.cancel.child_token();
+    thread::scope(|scope| {
+        let (sender, results) = mpsc::channel();
+        for _ in 0..execution.jobs.clamp(1, runs.len().max(1)) {
+            let (sender, next, cancel) = (sender.clone(), &next, &cancel);
+            scope.spawn(move || {
+                loop {
+                    let place = next.fetch_add(1, Ordering::Relaxed);
+                    if place >= runs.len() || cancel.is_cancelled() {
+                        return;
+                    }
+                    let watch = |progress| (execution.watch)(Event::Progress(place, progress));
+                    let result = attempt(execution.engine, runs[place], &watch, cancel);
+                    // Nobody receives any more once a result could not be kept.
+                    let _ = sender.send((place, result));
+                }
+            });
+        }
+        drop(sender);
+        for (place, result) in results {
+            let noted = match result {
+                Ok(record) if record.summary.is_partial => Ok(()),
+                Ok(record) => note(place, Ok(record)),
+                Err(reason) => note(place, Err(reasons[place].insert(reason))),
+            };
+            if let Err(error) = noted {
+                cancel.cancel();
+                return Err(error);
+            }
+            (execution.watch)(Event::Ended(place));
+        }
+        Ok(())
+    })?;
+    let failed = runs.iter().zip(reasons);
+    Ok(failed
+        .filter_map(|(run, reason)| {
+            Some(Failed {
+                run,
+                reason: reason?,
+            })
+        })
+        .collect())
+}
+
+/// The record of one run, or why there is none.
+fn attempt(
+    engine: &(dyn Engine + Sync),
+    run: &Run,
+    watch: &(dyn Fn(Progress) + Sync),
+    cancel: &Cancel,
+) -> Result<Record, String> {
+    // A mistake of ours that one corner of a grid brings to light must not cost the night's work on the others.
+    let outcome = panic::catch_unwind(AssertUnwindSafe(|| {
+        engine.run(&run.scenario, watch, cancel)
+    }));
+    match outcome {
+        Ok(Ok(record)) => Ok(record),
+        Ok(Err(error)) => Err(error.to_string()),
+        Err(_) => Err("the engine panicked, which is a mistake in Fullpipe".to_string()),
+    }
+}

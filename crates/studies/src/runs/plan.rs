@@ -1,0 +1,199 @@
+//! What is to be run: scenarios with seeds.
+
+use std::collections::HashMap;
+use std::io;
+use std::path::PathBuf;
+
+use super::seed;
+use scenario::Scenario;
+use scenario::regular;
+
+/// The most runs of a plan: more would be a mistake in an axis.
+pub const MAX_RUNS: u64 = 100_000;
+
+/// A scenario, and where it is among the others.
+#[derive(Debug, Clone)]
+pub struct Point {
+    /// The values of the fields that vary as text, in the order of [`Plan::fields`].
+    pub values: Vec<String>,
+    /// The scenario with these values.
+    pub scenario: Scenario,
+}
+
+/// One run of one point.
+#[derive(Debug, Clone)]
+pub struct Run {
+    /// The point's place among the points.
+    pub point: usize,
+    /// Which of the point's runs it is, from zero.
+    pub repeat: u64,
+    /// What people call it: `path.loss=1% flow.controller=bbr1 repeat 0`.
+    pub name: String,
+    /// The point's scenario, with this run's own seed.
+    pub scenario: Scenario,
+    /// What tells it from every other run: same key, same result.
+    pub key: String,
+}
+
+/// What is to be run.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    /// What people call it.
+    pub name: String,
+    /// The names of the fields that vary.
+    pub fields: Vec<String>,
+    /// The points.
+    pub points: Vec<Point>,
+    /// Their runs.
+    pub runs: Vec<Run>,
+}
+
+impl Plan {
+    /// No points yet, which will differ in these fields.
+    pub fn new(
+        name: impl Into<String>,
+        fields: impl IntoIterator<Item = impl Into<String>>,
+    ) -> Plan {
+        Plan {
+            name: name.into(),
+            fields: fields.into_iter().map(Into::into).collect(),
+            points: Vec::new(),
+            runs: Vec::new(),
+        }
+    }
+
+    /// Adds a point, without runs.
+    pub fn add_point(&mut self, values: Vec<String>, scenario: Scenario) {
+        assert_eq!(values.len(), self.fields.len(), "a value for each field");
+        self.points.push(Point { values, scenario });
+    }
+
+    /// Adds a run of the last point.
+    pub fn add_run(&mut self, repeat: u64, scenario: Scenario, key: String) {
+        let values = self.last_values();
+        let parts = values.map(|(field, value)| format!("{field}={value} "));
+        let name = format!("{}repeat {repeat}", parts.collect::<String>());
+        self.runs.push(Run {
+            point: self.points.len() - 1,
+            repeat,
+            name,
+            scenario,
+            key,
+        });
+    }
+
+    /// Adds so many runs of the last point, each with a [seed of its own](super::derive_seed).
+    ///
+    /// # Errors
+    ///
+    /// A trace cannot be read.
+    pub fn add_repeats(&mut self, repeats: u64, keys: &mut Keys<'_>) -> Result<(), TraceError> {
+        let point = self.points.last().expect("a point before its runs");
+        let base = point.scenario.clone();
+        let values: Vec<(String, String)> = self
+            .last_values()
+            .map(|(field, value)| (field.to_owned(), value.to_owned()))
+            .collect();
+        let values: Vec<(&str, &str)> = values
+            .iter()
+            .map(|(field, value)| (field.as_str(), value.as_str()))
+            .collect();
+        for repeat in 0..repeats {
+            let scenario = Scenario {
+                seed: seed::derive(base.seed, &values, repeat),
+                ..base.clone()
+            };
+            let key = keys.of(&scenario)?;
+            self.add_run(repeat, scenario, key);
+        }
+        Ok(())
+    }
+
+    fn last_values(&self) -> impl Iterator<Item = (&str, &str)> {
+        let point = self.points.last().expect("a point before its runs");
+        let pairs = self.fields.iter().zip(&point.values);
+        pairs.map(|(field, value)| (field.as_str(), value.as_str()))
+    }
+
+    /// The point of a run.
+    pub fn point(&self, run: &Run) -> &Point {
+        &self.points[run.point]
+    }
+
+    /// The values of the field with this place, of each point.
+    pub fn values(&self, field: usize) -> impl Iterator<Item = &str> {
+        self.points
+            .iter()
+            .map(move |point| point.values[field].as_str())
+    }
+
+    /// All runs, in their order.
+    pub fn all(&self) -> Vec<&Run> {
+        self.runs.iter().collect()
+    }
+}
+
+/// Tells runs apart by what their results depend on: the engine, the program, the scenario, and the traces that it names.
+#[derive(Debug)]
+pub struct Keys<'b> {
+    engine: lab::EngineKind,
+    build: &'b str,
+    /// What is in them: many runs have the same.
+    traces: HashMap<PathBuf, blake3::Hash>,
+}
+
+/// A trace cannot be read.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot read {}: {source}", .file.display())]
+pub struct TraceError {
+    /// Its file.
+    pub file: PathBuf,
+    /// What the system said.
+    pub source: io::Error,
+}
+
+impl Keys<'_> {
+    /// Of runs on this engine by the program `build`: results of another one are not the same.
+    pub fn new(engine: lab::EngineKind, build: &str) -> Keys<'_> {
+        Keys {
+            engine,
+            build,
+            traces: HashMap::new(),
+        }
+    }
+
+    /// The key of a scenario with its seed.
+    ///
+    /// # Errors
+    ///
+    /// A trace cannot be read.
+    pub fn of(&mut self, scenario: &Scenario) -> Result<String, TraceError> {
+        let mut hasher = blake3::Hasher::new();
+        let (engine, build) = (self.engine, self.build);
+        hasher.update(format!("{engine}\n{build}\n{scenario}\n").as_bytes());
+        let links = scenario
+            .hops()
+            .flat_map(|hop| [&hop.data.trace, &hop.uplink.trace]);
+        for trace in links.flatten() {
+            hasher.update(self.content(trace)?.as_bytes());
+        }
+        let hash = hasher.finalize().to_hex();
+        Ok(hash.chars().take(32).collect())
+    }
+
+    fn content(&mut self, trace: &PathBuf) -> Result<blake3::Hash, TraceError> {
+        if let Some(content) = self.traces.get(trace) {
+            return Ok(*content);
+        }
+        let failed = |source| TraceError {
+            file: trace.clone(),
+            source,
+        };
+        let mut hasher = blake3::Hasher::new();
+        let file = regular::open(trace).map_err(failed)?;
+        hasher.update_reader(file).map_err(failed)?;
+        let content = hasher.finalize();
+        self.traces.insert(trace.clone(), content);
+        Ok(content)
+    }
+}

@@ -1,0 +1,84 @@
+//! How far runs have come: they differ in how long they take.
+
+use super::execute::Event;
+use super::plan::Run;
+use lab::Advance;
+use scenario::Scenario;
+
+/// About the size of a packet in bytes.
+const PACKET: f64 = 1500.0;
+
+/// Runs that are executed, and how far each of them is.
+#[derive(Debug)]
+pub struct Work {
+    runs: Vec<Part>,
+    total: f64,
+}
+
+#[derive(Debug)]
+struct Part {
+    work: f64,
+    advance: Advance,
+    /// The share of it that is done.
+    done: f64,
+}
+
+impl Work {
+    /// These runs.
+    pub fn new(engine: lab::EngineKind, runs: &[&Run]) -> Work {
+        let part = |run: &&Run| Part {
+            work: work(engine, &run.scenario),
+            advance: Advance::new(&run.scenario),
+            done: 0.0,
+        };
+        let runs: Vec<Part> = runs.iter().map(part).collect();
+        Work {
+            total: runs.iter().map(|run| run.work).sum(),
+            runs,
+        }
+    }
+
+    /// Notes what happened.
+    pub fn note(&mut self, event: &Event) {
+        match event {
+            Event::Progress(place, progress) => {
+                let run = &mut self.runs[*place];
+                run.advance.note(progress);
+                run.done = run.done.max(run.advance.share());
+            }
+            Event::Ended(place) => self.runs[*place].done = 1.0,
+        }
+    }
+
+    /// The share of the work that is done.
+    pub fn share(&self) -> f64 {
+        if self.total > 0.0 {
+            let done = self.runs.iter().map(|run| run.work * run.done);
+            (done.sum::<f64>() / self.total).clamp(0.0, 1.0)
+        } else {
+            1.0
+        }
+    }
+}
+
+/// How much work a run is, beside other runs of the same engine: packets in virtual time, seconds in real time.
+fn work(engine: lab::EngineKind, scenario: &Scenario) -> f64 {
+    let flows = scenario.each_flow();
+    let bytes = flows
+        .map(|(flow, _)| flow.bytes)
+        .sum::<Option<units::Bytes>>();
+    let rate = scenario.path.data.rate;
+    let by_bytes = match (bytes, rate) {
+        (Some(bytes), Some(rate)) => rate.time_for(bytes).as_secs_f64(),
+        _ => f64::INFINITY,
+    };
+    let by_time = scenario
+        .duration
+        .map_or(f64::INFINITY, |duration| duration.as_secs_f64());
+    let seconds = Some(by_bytes.min(by_time)).filter(|seconds| seconds.is_finite());
+    let seconds = seconds.unwrap_or(1.0);
+    match (engine.is_real_time(), rate) {
+        (false, Some(rate)) => seconds * rate.bytes_per_sec() as f64 / PACKET,
+        _ => seconds,
+    }
+}
