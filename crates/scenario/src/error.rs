@@ -82,11 +82,15 @@ impl fmt::Display for ScenarioError {
         if let Some(line) = self.line {
             write!(f, "line {line}: ")?;
         }
+        // One line, whatever was in the text.
+        let plain = |text: &str| text.replace(char::is_control, " ");
         if !self.field.is_empty() {
-            write!(f, "{}: ", self.field)?;
+            write!(f, "{}: ", plain(&self.field))?;
         }
         // A library's reason goes on after the field without a colon: `queue.min of 90kb is …`.
-        f.write_str(self.reason.strip_prefix("of ").unwrap_or(&self.reason))
+        f.write_str(&plain(
+            self.reason.strip_prefix("of ").unwrap_or(&self.reason),
+        ))
     }
 }
 

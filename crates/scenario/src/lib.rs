@@ -15,6 +15,8 @@ pub mod de;
 mod draft;
 mod error;
 mod flow;
+#[cfg(any(test, fuzzing))]
+pub mod fuzz;
 mod hops;
 mod host;
 mod limit;

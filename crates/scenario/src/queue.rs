@@ -4,7 +4,7 @@ use path::{CoDel, Discipline, FqCoDel, LinkConfig, Red};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use units::{Bytes, Duration, Ratio};
 
-use super::bounds::positive;
+use super::bounds::{positive, share};
 use super::de::wrong;
 use super::ser::tagged;
 
@@ -30,6 +30,7 @@ enum Form {
     Red {
         min: Bytes,
         max: Bytes,
+        #[serde(default, deserialize_with = "some_share")]
         probability: Option<Ratio>,
         gentle: Option<bool>,
         ecn: Option<bool>,
@@ -38,6 +39,10 @@ enum Form {
         #[serde(deserialize_with = "positive")]
         at: Bytes,
     },
+}
+
+fn some_share<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Ratio>, D::Error> {
+    share(deserializer).map(Some)
 }
 
 impl From<Form> for Discipline {

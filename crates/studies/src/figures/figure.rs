@@ -4,15 +4,14 @@ use crate::runs::Findings;
 use crate::study::{Length, Population, Shelf, Source, SourceError};
 use draw::Picture;
 use report::count;
-use scenario::nearest;
 
 /// What of a publication a figure is after.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum After {
     /// Its figure of this number: the same quantities, drawn as it drew them.
-    Figure(u8),
+    Figure(&'static str, u8),
     /// What it says and does not draw: `the section on policers`.
-    Text(&'static str),
+    Text(&'static str, &'static str),
 }
 
 /// A figure of a publication, or one that a claim of it calls for.
@@ -22,18 +21,15 @@ pub struct Figure {
     pub name: &'static str,
     /// What is seen.
     pub title: &'static str,
-    /// What of the publication it is after.
-    pub after: After,
-    /// The publication.
-    pub publication: &'static str,
     /// The engines that can show it.
     pub engines: &'static [lab::EngineKind],
+    pub(super) after: After,
     /// Whether it shows samples over time, or only what summaries and transfers tell.
-    pub shows_samples: bool,
+    shows_samples: bool,
     /// Of how many members of a population it is, if it has no study of its own.
-    pub population: Option<Population>,
+    population: Option<Population>,
     /// Draws what was found, engine by engine.
-    pub(super) draw: fn(&[Findings]) -> Picture,
+    draw: fn(&[Findings]) -> Picture,
 }
 
 /// How a figure was made.
@@ -49,15 +45,46 @@ pub struct Made {
     pub less: Option<String>,
 }
 
-/// There is no figure of this name.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("there is no figure {name}{hint}; --list names all of them")]
-pub struct UnknownFigure {
-    name: String,
-    hint: String,
-}
-
 impl Figure {
+    /// A figure of a study of its own, without samples, that the simulator alone can show.
+    pub(super) const fn new(
+        name: &'static str,
+        title: &'static str,
+        after: After,
+        draw: fn(&[Findings]) -> Picture,
+    ) -> Figure {
+        Figure {
+            name,
+            title,
+            engines: &[lab::EngineKind::Sim],
+            after,
+            shows_samples: false,
+            population: None,
+            draw,
+        }
+    }
+
+    /// One that these engines can show.
+    pub(super) const fn on(self, engines: &'static [lab::EngineKind]) -> Figure {
+        Figure { engines, ..self }
+    }
+
+    /// One that shows samples over time.
+    pub(super) const fn with_samples(self) -> Figure {
+        Figure {
+            shows_samples: true,
+            ..self
+        }
+    }
+
+    /// One of a population.
+    pub(super) const fn of(self, population: Population) -> Figure {
+        Figure {
+            population: Some(population),
+            ..self
+        }
+    }
+
     /// What is run for it, with files of this shelf.
     ///
     /// # Errors
@@ -88,8 +115,12 @@ impl Figure {
         }
         let (engines, versions) = (of_engines(findings), made.versions.join(", "));
         picture.caption.push(match self.after {
-            After::Figure(number) => format!("After figure {number} of {}.", self.publication),
-            After::Text(part) => format!("A figure of our own, on {part} of {}.", self.publication),
+            After::Figure(publication, number) => {
+                format!("After figure {number} of {publication}.")
+            }
+            After::Text(publication, part) => {
+                format!("A figure of our own, on {part} of {publication}.")
+            }
         });
         picture.caption.push(format!(
             "Made with `{}` from scenarios/{}.toml; {engines}; {versions}.",
@@ -98,9 +129,7 @@ impl Figure {
         ));
         picture
     }
-}
 
-impl Figure {
     /// What is run for it, below `scenarios/`.
     fn file(&self) -> String {
         match self.population {
@@ -129,99 +158,4 @@ fn of_engines(findings: &[Findings]) -> String {
         "{}, each with a seed derived from the scenario's",
         parts.join("; ")
     )
-}
-
-/// The figures with these names; all of them if there are no names. A name may be the beginning of several.
-///
-/// # Errors
-///
-/// There is none of a name.
-pub fn chosen(names: &[String]) -> Result<Vec<&'static Figure>, UnknownFigure> {
-    let has = |name: &str, figure: &Figure| {
-        figure.name == name
-            || figure
-                .name
-                .strip_prefix(name)
-                .is_some_and(|rest| rest.starts_with('-'))
-    };
-    let is_known = |name: &&String| super::ALL.iter().any(|figure| has(name, figure));
-    if let Some(name) = names.iter().find(|name| !is_known(name)) {
-        let known: Vec<&str> = super::ALL.iter().flat_map(beginnings).collect();
-        let near = nearest(name, &known);
-        return Err(UnknownFigure {
-            name: name.clone(),
-            hint: near.map_or(String::new(), |near| format!("; did you mean {near}?")),
-        });
-    }
-    let is_chosen =
-        |figure: &&Figure| names.is_empty() || names.iter().any(|name| has(name, figure));
-    Ok(super::ALL.iter().filter(is_chosen).collect())
-}
-
-/// What the figure can be called: `paper`, `paper-8`, `paper-8-loss`, `paper-8-loss-sweep`.
-fn beginnings(figure: &Figure) -> impl Iterator<Item = &'static str> {
-    let name = figure.name;
-    let ends = name.match_indices('-').map(|(end, _)| end);
-    ends.chain([name.len()]).filter_map(|end| name.get(..end))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn names(asked: &[&str]) -> Result<Vec<&'static str>, String> {
-        let asked: Vec<String> = asked.iter().map(ToString::to_string).collect();
-        let chosen = chosen(&asked).map_err(|error| error.to_string())?;
-        Ok(chosen.iter().map(|figure| figure.name).collect())
-    }
-
-    #[test]
-    fn by_name_or_by_the_beginning_of_it() {
-        assert_eq!(names(&[]).unwrap().len(), super::super::ALL.len());
-        assert_eq!(names(&["paper-1"]).unwrap(), ["paper-1-operating-point"]);
-        assert!(names(&["paper"]).unwrap().len() > 5);
-        let error = names(&["coexistance"]).unwrap_err();
-        assert!(error.contains("did you mean coexistence?"), "{error}");
-    }
-
-    #[test]
-    fn only_what_is_after_a_figure_has_its_number() {
-        for figure in super::super::ALL {
-            let number = figure
-                .name
-                .split('-')
-                .nth(1)
-                .and_then(|part| part.parse::<u8>().ok());
-            let of_name = number.map(|number| (figure.name.split('-').next(), number));
-            let publication = match figure.publication {
-                super::super::PAPER => "paper",
-                _ => "cdn",
-            };
-            let after = match figure.after {
-                After::Figure(number) => Some((Some(publication), number)),
-                After::Text(_) => None,
-            };
-            assert_eq!(of_name, after, "{}", figure.name);
-        }
-        let numbers = |publication: &str| -> Vec<u8> {
-            let of_it = super::super::ALL
-                .iter()
-                .filter(|figure| figure.publication == publication);
-            let numbers = of_it.filter_map(|figure| match figure.after {
-                After::Figure(number) => Some(number),
-                After::Text(_) => None,
-            });
-            numbers.collect()
-        };
-        assert_eq!(numbers(super::super::PAPER), (1..=10).collect::<Vec<u8>>());
-        assert_eq!(numbers(super::super::CDN), (1..=8).collect::<Vec<u8>>());
-    }
-
-    #[test]
-    fn no_two_have_the_same_name() {
-        let mut names: Vec<&str> = super::super::ALL.iter().map(|figure| figure.name).collect();
-        names.sort_unstable();
-        names.dedup();
-        assert_eq!(names.len(), super::super::ALL.len());
-    }
 }
