@@ -6,8 +6,6 @@
 #![no_std]
 #![expect(unsafe_code, reason = "the intrinsic takes a raw pointer")]
 
-use core::ops::Range;
-
 /// The bytes that a cache holds or fetches together.
 const LINE: usize = 64;
 
@@ -15,18 +13,18 @@ const LINE: usize = 64;
 /// for.
 pub const NEAR: usize = 1 << 20;
 
-/// Asks the processor to fetch these bytes of a value into its second-level cache. That changes nothing but how long it
-/// will take to read them. Does nothing where the instruction is not at hand.
+/// Asks the processor to fetch a value into its second-level cache. That changes nothing but how long it will take to read
+/// it. Does nothing where the instruction is not at hand.
 #[inline]
-pub fn prefetch_part<T>(value: &T, bytes: Range<usize>) {
+pub fn prefetch<T>(value: &T) {
     let first = core::ptr::from_ref(value).cast::<i8>();
-    let mut offset = bytes.start;
-    while offset < bytes.end {
+    let mut offset = 0;
+    while offset < size_of::<T>() {
         prefetch_line(first.wrapping_add(offset));
         offset += LINE;
     }
     // The value need not begin with a line: one more may hold its end.
-    prefetch_line(first.wrapping_add(bytes.end.saturating_sub(1)));
+    prefetch_line(first.wrapping_add(size_of::<T>().saturating_sub(1)));
 }
 
 #[inline]
@@ -39,10 +37,4 @@ fn prefetch_line(address: *const i8) {
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = address;
-}
-
-/// [`prefetch_part`] of the whole value.
-#[inline]
-pub fn prefetch<T>(value: &T) {
-    prefetch_part(value, 0..size_of::<T>());
 }
