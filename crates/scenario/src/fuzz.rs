@@ -23,7 +23,7 @@ mod tests {
     fn any_texts() {
         let minimal = "name='x'\nduration='1s'\n";
         let corpus = [
-            "[path]\nrate='1mbit'\nbuffer='2bdp'\nloss={kind='gilbert',p='1%',r='9%'}\n[[path.change]]\nat='1s'\nrtt='9ms'\n",
+            "[path]\nrate='1mbit'\nrtt='40ms'\nbuffer='2bdp'\nloss={kind='gilbert',p='1%',r='9%'}\n[[path.change]]\nat='1s'\nrtt='9ms'\n",
             "path={rtt='9ms',jitter='1ms',queue='codel',rate='1mbit',uplink={loss='1%',loss_at='exit'}}\nhost={mss=1400}\n",
         ];
         let flows = [
