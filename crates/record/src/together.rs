@@ -1,6 +1,6 @@
 //! Flows that need not live equally long, over the same time.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use units::{Bytes, Duration, Rate};
 
 use super::Record;
@@ -10,7 +10,8 @@ use super::summary::{FlowSummary, optional_millionths};
 use scenario::{FlowSpec, Scenario};
 
 /// What flows delivered together, over one time.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Together {
     /// Payload delivered, once, per second of that time.
     pub goodput_bps: u64,
@@ -21,7 +22,8 @@ pub struct Together {
 }
 
 /// What the flows of one controller delivered together.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct OfController {
     /// The controller's name.
     pub controller: String,

@@ -9,10 +9,13 @@ use lab::Cancel;
 use lab::{Engine, EngineError, Progress};
 use proptest::prelude::*;
 use record::{
-    FlowRecorder, FlowSpan, FlowTotals, PathRecorder, Record, Recorded, Run, TransferRecorder,
+    FlowRecorder, FlowSpan, FlowTotals, PathRecorder, Record, Recorded, Run, Summary,
+    TransferRecorder,
 };
 use scenario::Scenario;
-use studies::runs::{Event, Execution, Failed, Plan, Store, Work, derive_seed, missing, resume};
+use studies::runs::{
+    Event, Execution, FILE, Failed, Plan, Store, Work, derive_seed, missing, resume,
+};
 use studies::sweep::{Cells, Metric, ROWS, Results, Sweep, columns, table};
 use units::{Bytes, Duration};
 
@@ -114,7 +117,7 @@ const AXES: &str = "repeats = 3\n[axes]\n\"path.loss\" = [\"0%\", \"1%\"]\nflow.
 /// Runs what is missing.
 fn run<'p>(
     plan: &'p Plan,
-    store: &mut Store,
+    store: &mut Store<Summary>,
     fake: &Fake,
     jobs: usize,
     watch: &(dyn Fn(Event) + Sync),
@@ -149,7 +152,7 @@ fn outcome(plan: &Plan, jobs: usize, each: usize) -> (Vec<studies::sweep::Column
         assert!(cancel.is_cancelled());
         // What a kill in the middle of a line leaves.
         drop(store);
-        let file = directory.path().join(Store::FILE);
+        let file = directory.path().join(FILE);
         let mut torn = fs::read(&file).unwrap();
         torn.extend_from_slice(b"{\"key\":\"0123");
         fs::write(&file, torn).unwrap();
@@ -297,31 +300,23 @@ fn lists_in_summaries_are_lists_of_structs() {
     let directory = tempfile::tempdir().unwrap();
     let mut store = Store::open(directory.path()).unwrap();
     for (run, count) in plan.runs.iter().zip([2, 0]) {
-        let item = |number| serde_json::json!({ "controller": "bbr1", "count": number, "time_ms": { "p50": 1.5 }, "limit_bps": null });
+        let item =
+            |number| serde_json::json!({ "controller": "bbr1", "count": number, "p50_ms": 1.5 });
         let completions: Vec<_> = (0..count).map(item).collect();
-        let flow = serde_json::json!({ "id": 0, "rtt_ms": { "p50": 3.5 } });
-        let summary = serde_json::json!({
-            "completions": completions, "next": [], "flows": [flow, flow],
-            "path": { "queue_ms": { "p95": 2.5 } }, "fairness": { "jain_per_s": { "min": 0.5 } },
-        });
+        let summary =
+            serde_json::json!({ "completions": completions, "flows": [{ "id": 0 }, { "id": 1 }] });
+        let summary: Summary = serde_json::from_value(summary).unwrap();
         store.put(&run.key, "a run", &summary).unwrap();
     }
     let columns = columns(&plan, &store);
-    let names: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
-    let expected = [
-        "axis_path_loss",
-        "point",
-        "repeat",
-        "seed",
-        "completions",
-        "path_queue_p95_ms",
-        "fairness_jain_per_s_min",
-        "flow_id",
-        "flow_rtt_p50_ms",
-    ];
-    assert_eq!(names, expected);
-    let Cells::Lists(lists) = &columns[4].cells else {
-        panic!("{:?}", columns[4]);
+    let place = |name: &str| columns.iter().position(|column| column.name == name);
+    // No run has an item of these.
+    assert_eq!((place("next"), place("controllers")), (None, None));
+    assert!(place("path_queue_p95_ms") < place("completions"));
+    assert!(place("completions") < place("fairness_jain_per_s_min"));
+    assert!(place("fairness_jain_per_s_min") < place("flow_rtt_p50_ms"));
+    let Cells::Lists(lists) = &columns[place("completions").unwrap()].cells else {
+        panic!("{:?}", columns);
     };
     assert_eq!(lists.rows, [Some(0..2), Some(2..4), Some(4..4), Some(4..4)]);
     let fields: Vec<&str> = lists
@@ -329,7 +324,10 @@ fn lists_in_summaries_are_lists_of_structs() {
         .iter()
         .map(|field| field.name.as_str())
         .collect();
-    assert_eq!(fields, ["controller", "count", "time_p50_ms", "limit_bps"]);
+    assert_eq!(
+        fields[..4],
+        ["controller", "over_bytes", "up_to_bytes", "count"]
+    );
     assert_eq!(
         lists.fields[1].cells,
         Cells::Whole([0, 1, 0, 1].map(Some).to_vec())
@@ -361,7 +359,7 @@ fn the_table_leaves_out_what_says_nothing() {
         !text.contains("flow.controller") && !text.contains("Jain"),
         "{text}"
     );
-    let spread = results.groups[0].metric(Metric::Goodput).unwrap();
+    let spread = results.groups[0].metric(Metric::GOODPUT).unwrap();
     assert!(spread.min < spread.median && spread.median < spread.max);
 }
 
@@ -679,4 +677,14 @@ fn a_large_sweep_has_a_table_of_the_first_rows() {
     );
     let places: Vec<usize> = results.groups.iter().map(|group| group.point).collect();
     assert_eq!(places, (0..120).collect::<Vec<_>>());
+}
+
+#[test]
+fn every_metric_is_documented() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/sweep.md");
+    let documentation = fs::read_to_string(path).unwrap();
+    for metric in Metric::ALL {
+        let row = format!("| `{metric}` | {} |", metric.measure().about);
+        assert!(documentation.contains(&row), "{row}");
+    }
 }

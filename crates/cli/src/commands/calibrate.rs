@@ -10,7 +10,7 @@ use lab::Cancel;
 use record::Record;
 use report::Origin;
 use studies::calibrate::{
-    self, Calibration, Choice, Comparison, Keeping, Made, Observation, Set, Side, WildMatch,
+    self, Calibration, Choice, Comparison, Keeping, Kept, Made, Observation, Set, Side, WildMatch,
 };
 use studies::runs::{Execution, Run, Store};
 use studies::study::{Shelf, Text};
@@ -141,11 +141,11 @@ pub fn run(options: &Options) -> Result<(), Failure> {
             report::count(left as u64, "run")
         )));
     }
-    let observations: Vec<[Vec<Observation>; 2]> = (0..calibration.cases.len())
+    let observations: Vec<[Vec<&Observation>; 2]> = (0..calibration.cases.len())
         .map(|case| calibration.observations(case, &store))
         .collect();
     let cases = calibration.cases.iter().zip(observations);
-    let compared: Vec<(Comparison<'_>, [Vec<Observation>; 2])> = cases
+    let compared: Vec<(Comparison<'_>, [Vec<&Observation>; 2])> = cases
         .filter(|(case, _)| case.skipped.is_none())
         .map(|(case, runs)| {
             let [first, second] = &runs;
@@ -313,7 +313,12 @@ fn order(calibration: &Calibration) -> Vec<usize> {
 }
 
 /// The runs of the side that are to be done.
-fn missing<'s>(options: &Options, side: &'s Side, build: &str, store: &Store) -> Vec<&'s Run> {
+fn missing<'s>(
+    options: &Options,
+    side: &'s Side,
+    build: &str,
+    store: &Store<Kept>,
+) -> Vec<&'s Run> {
     let now = made(side.engine, build);
     side.missing(store, &now, options.reuse.contains(&side.engine))
 }
@@ -323,7 +328,7 @@ fn execute(
     options: &Options,
     side: &Side,
     build: &str,
-    store: &mut Store,
+    store: &mut Store<Kept>,
     cancel: &Cancel,
 ) -> Result<Vec<String>, Failure> {
     let missing = missing(options, side, build, store);
@@ -395,7 +400,7 @@ fn keep_record(options: &Options, side: &Side, run: &Run, record: &Record) {
 }
 
 /// Where the results come from.
-fn notes(calibration: &Calibration, store: &Store, origin: &Origin) -> Vec<String> {
+fn notes(calibration: &Calibration, store: &Store<Kept>, origin: &Origin) -> Vec<String> {
     let mut notes = vec![format!(
         "Made with `{}`; {} of each case on each engine, seeds derived from 1 as in a sweep.",
         origin.command,

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use clap::Args;
+use record::Summary;
 use report::Origin;
 use studies::runs::{self, Execution, Plan, Store};
 use studies::sweep::{self, Metric, Results, Sweep, SweepError};
@@ -178,7 +179,7 @@ fn announcement(plan: &Plan, sweep: &Sweep, missing: usize, directory: &Path) ->
 fn write(
     sweep: &Sweep,
     results: &Results<'_>,
-    store: &Store,
+    store: &Store<Summary>,
     directory: &Path,
     text: &str,
 ) -> Result<(), Failure> {

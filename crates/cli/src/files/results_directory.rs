@@ -4,7 +4,9 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use studies::runs::Store;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use studies::runs::{FILE, Store};
 
 use crate::failure::Failure;
 use crate::files::whole;
@@ -12,7 +14,7 @@ use crate::terminal::output;
 
 /// The results in the directory, which is made if need be. One that is used for something else is left alone. Says how
 /// many results cannot be believed.
-pub fn open(directory: &Path) -> Result<Store, Failure> {
+pub fn open<T: Serialize + DeserializeOwned>(directory: &Path) -> Result<Store<T>, Failure> {
     make(directory)?;
     let store = Store::open(directory).map_err(Failure::failed)?;
     let (path, damaged) = (store.path().display(), store.damaged());
@@ -37,7 +39,7 @@ fn make(directory: &Path) -> Result<(), Failure> {
     };
     match fs::read_dir(directory) {
         Ok(mut entries) => {
-            let is_in_use = entries.next().is_some() && !directory.join(Store::FILE).exists();
+            let is_in_use = entries.next().is_some() && !directory.join(FILE).exists();
             match is_in_use {
                 true => Err(Failure::usage(format_args!(
                     "{} has files that are not of runs like these; name another directory with --out",

@@ -33,7 +33,7 @@ struct CaseData<'d> {
 }
 
 /// A comparison and the runs that it is of.
-pub type Compared<'c> = (Comparison<'c>, [Vec<Observation>; 2]);
+pub type Compared<'c> = (Comparison<'c>, [Vec<&'c Observation>; 2]);
 
 /// The comparisons as one self-contained page: a table, and the curves of every case, what differs most first. `notes`
 /// are said below the table.
@@ -129,7 +129,7 @@ fn section(engines: [&str; 2], place: usize, comparison: &Comparison<'_>) -> Str
 fn case<'d>((comparison, runs): &'d Compared<'_>) -> CaseData<'d> {
     let scenario = &comparison.case.scenario;
     let path = &scenario.path;
-    let curves = |runs: &'d Vec<Observation>| runs.iter().map(|run| &run.curves).collect();
+    let curves = |runs: &'d Vec<&Observation>| runs.iter().map(|run| &run.curves).collect();
     CaseData {
         runs: runs.each_ref().map(curves),
         rate: steps(scenario, |at| {

@@ -2,7 +2,7 @@
 
 use super::comparison::{Comparison, Difference};
 use super::quantity::{Quantity, Scale};
-use crate::sweep::Spread;
+use record::statistics::Spread;
 
 /// How much a table says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,8 +1,9 @@
 //! What should be seen: a measure, of what, and within which band.
 
-use super::measure::{Measure, Select, UnknownMeasure};
-use crate::runs::{Amount, Unit};
+use crate::runs::Amount;
 use crate::sweep::axis_label;
+use record::Unit;
+use record::measure::{Measure, Select};
 use scenario::ScenarioError;
 use scenario::value::Value;
 
@@ -72,7 +73,7 @@ impl Expectation {
         let fields = value.fields("[[claim.expect]] with measure = \"limit_share\"", &KEYS)?;
         let measure: &'static Measure = fields.required("measure", |name| {
             let text = name.text("a measure such as limit_share")?;
-            Measure::named(text).map_err(|UnknownMeasure(hint)| name.wrong(&hint))
+            Measure::named(text).map_err(|error| name.wrong(&error.to_string()))
         })?;
         let bound = |key| fields.optional(key, |value| bound(value, measure.unit));
         let band = Band {

@@ -2,7 +2,7 @@
 
 use super::expectation::{Band, Expectation};
 use super::judge::{Judgement, Verdict};
-use crate::runs::Unit;
+use record::Unit;
 use report::{bits_per_sec, percent, span};
 
 /// A value for people.

@@ -3,8 +3,8 @@
 use super::seen::{self, Seen};
 use super::{After, Figure, PAPER};
 use crate::runs::Findings;
-use crate::sweep::Spread;
 use draw::{Axis, BLACK, Chart, Curve, Dash, Look, Picture, Rule, Unit};
+use record::statistics::median;
 
 pub const FIGURE: Figure = Figure {
     name: "paper-10-buffer-sweep",
@@ -22,12 +22,8 @@ const BUFFER: &str = "path.buffer";
 fn draw(findings: &[Findings]) -> Picture {
     let buffer = |seen: &Seen<'_>| seen.number(BUFFER);
     let rtt = |seen: &Seen<'_>| {
-        let medians = seen
-            .flows()
-            .iter()
-            .filter_map(|flow| flow.rtt_ms.p50)
-            .collect();
-        Spread::of(medians).map_or(f64::NAN, |spread| spread.median / 1e3)
+        let medians = seen.flows().iter().filter_map(|flow| flow.rtt_ms.p50);
+        median(medians).map_or(f64::NAN, |median| median / 1e3)
     };
     let rate = seen::all(findings).find_map(|seen| seen.record().summary.path.rate_bps);
     let rate = rate.unwrap_or(1) as f64;

@@ -4,8 +4,8 @@ use super::seen::{self, CONTROLLER};
 use super::{After, Figure, PAPER};
 use crate::runs::Findings;
 use crate::study::Population;
-use crate::sweep::Spread;
 use draw::{Axis, BLUE, Bars, Chart, Dash, Look, Picture, Unit};
+use record::statistics::median;
 
 pub const FIGURE: Figure = Figure {
     name: "paper-9-population",
@@ -30,7 +30,7 @@ fn draw(findings: &[Findings]) -> Picture {
             let seen = seen::with(findings, REGION, region);
             let seen = seen.filter(|seen| seen.value(CONTROLLER) == controller);
             let rtts = seen.filter_map(|seen| seen.flows().iter().find_map(|flow| flow.rtt_ms.p50));
-            Spread::of(rtts.collect()).map_or(f64::NAN, |spread| spread.median)
+            median(rtts).unwrap_or(f64::NAN)
         };
         regions.iter().map(median).collect()
     };

@@ -2,7 +2,8 @@
 //!
 //! The draws are the same on every machine: uniform numbers come from a hash, logarithms and exponentials from `libm`.
 
-use crate::runs::{Amount, Unit, derive_seed};
+use crate::runs::{Amount, derive_seed};
+use record::Unit;
 use scenario::ScenarioError;
 use scenario::value::Value;
 
@@ -199,6 +200,7 @@ fn spelled(unit: Unit, value: f64) -> String {
         Unit::Share => format!("{:.7}%", value * 100.0),
         Unit::Rate => format!("{value:.0}bit"),
         Unit::Time => format!("{:.0}us", value * 1e3),
+        Unit::Seconds => format!("{:.0}us", value * 1e6),
         Unit::Size => format!("{value:.0}b"),
         Unit::Bdp => format!("{value:.6}bdp"),
         Unit::Packets => format!("{value:.0}p"),

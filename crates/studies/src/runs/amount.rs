@@ -1,37 +1,6 @@
 //! Numbers with units as axes have them: for columns, plots, and the values between two others.
 
-/// What a number counts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unit {
-    /// Nothing: `4`.
-    Plain,
-    /// `1%`, kept as a share of one.
-    Share,
-    /// `20mbit`, kept in bits per second.
-    Rate,
-    /// `40ms`, kept in milliseconds.
-    Time,
-    /// `250kb`, kept in bytes.
-    Size,
-    /// `4bdp`.
-    Bdp,
-    /// `100p`.
-    Packets,
-}
-
-impl Unit {
-    /// What the name of a column with such numbers ends with.
-    pub const fn suffix(self) -> &'static str {
-        match self {
-            Unit::Plain | Unit::Share => "",
-            Unit::Rate => "_bps",
-            Unit::Time => "_ms",
-            Unit::Size => "_bytes",
-            Unit::Bdp => "_bdp",
-            Unit::Packets => "_packets",
-        }
-    }
-}
+use record::Unit;
 
 /// A spelling of a unit, and how much it is in the unit that numbers are kept in.
 #[derive(Debug)]

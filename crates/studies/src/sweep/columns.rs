@@ -8,6 +8,7 @@ use std::ops::Range;
 use serde_json::Value;
 
 use crate::runs::{Plan, Run, Store, amounts};
+use record::Summary;
 use report::parquet::{self, WriteError};
 
 /// A column with its name and a value, or none, for each row.
@@ -51,17 +52,15 @@ pub struct Lists {
 /// - everything that it says of the flow: `flow_goodput_bps`.
 ///
 /// Without `wall_s`: the same sweep gives the same table. Without `partial`: runs that were ended are not kept.
-pub fn columns(plan: &Plan, store: &Store) -> Vec<Column> {
-    let rows: Vec<Row<'_>> = plan
-        .runs
-        .iter()
-        .filter_map(|run| Some((run, store.get(&run.key)?)))
-        .flat_map(|(run, summary)| {
-            let flows = summary.get("flows").and_then(Value::as_array);
-            let flows = flows.into_iter().flatten();
-            flows.map(move |flow| Row { run, summary, flow })
-        })
-        .collect();
+pub fn columns(plan: &Plan, store: &Store<Summary>) -> Vec<Column> {
+    let done = plan.runs.iter();
+    let done = done.filter_map(|run| Some((run, objects(store.get(&run.key)?))));
+    let done: Vec<(&Run, (Value, Vec<Value>))> = done.collect();
+    let rows = done.iter().flat_map(|(run, (summary, flows))| {
+        let flows = flows.iter();
+        flows.map(move |flow| Row { run, summary, flow })
+    });
+    let rows: Vec<Row<'_>> = rows.collect();
     let mut columns = axes(plan, &rows);
     let whole = |name: &str, value: fn(&Run) -> u64| Column {
         name: name.to_string(),
@@ -70,7 +69,7 @@ pub fn columns(plan: &Plan, store: &Store) -> Vec<Column> {
     columns.push(whole("point", |run| run.point as u64));
     columns.push(whole("repeat", |run| run.repeat));
     columns.push(whole("seed", |run| run.scenario.seed));
-    let of_run = ["flows", "wall_s", "partial", "seed"];
+    let of_run = ["wall_s", "partial", "seed"];
     let summaries: Vec<&Value> = rows.iter().map(|row| row.summary).collect();
     columns.extend(flattened("", &of_run, &summaries));
     let flows: Vec<&Value> = rows.iter().map(|row| row.flow).collect();
@@ -86,7 +85,7 @@ pub fn columns(plan: &Plan, store: &Store) -> Vec<Column> {
 pub fn write_parquet<W: Write + Send>(
     to: W,
     plan: &Plan,
-    store: &Store,
+    store: &Store<Summary>,
     text: &str,
 ) -> Result<(), WriteError> {
     let columns = columns(plan, store);
@@ -131,6 +130,18 @@ impl Column {
             ),
         }
     }
+}
+
+/// What a summary has beside its flows, and each of those.
+fn objects(summary: &Summary) -> (Value, Vec<Value>) {
+    let mut object = serde_json::to_value(summary).expect("a summary is plain data");
+    let flows = object
+        .as_object_mut()
+        .and_then(|all| all.shift_remove("flows"));
+    let Some(Value::Array(flows)) = flows else {
+        unreachable!("a summary has a list of flows");
+    };
+    (object, flows)
 }
 
 /// A flow of a run.

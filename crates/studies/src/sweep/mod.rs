@@ -10,7 +10,6 @@ mod page;
 mod plan;
 mod results;
 mod spec;
-mod spread;
 mod table;
 
 pub use axis::Axis;
@@ -20,6 +19,4 @@ pub use metric::{Metric, UnknownMetric};
 pub use page::page;
 pub use results::{Group, Results};
 pub use spec::{PlotSpec, Scale, Sweep, SweepError};
-pub use spread::Spread;
-pub(crate) use spread::{median, quantile};
 pub use table::{ROWS, table};
