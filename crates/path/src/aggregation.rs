@@ -8,6 +8,14 @@ use units::{ConfigError, Duration, Time};
 /// On the reverse link it makes aggregated ACKs. A packet waits between zero and one interval, so the smallest round trip
 /// stays the same. There is no limit on how many are released at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(
+    feature = "serde",
+    serde(
+        deny_unknown_fields,
+        expecting = "a table such as { interval = \"10ms\" }"
+    )
+)]
 pub struct Aggregation {
     /// The time from one release to the next.
     pub interval: Duration,

@@ -18,14 +18,29 @@ use crate::capacity::{Capacity, Line};
 /// subscriber that wants to keep a rate needs a queue of that rate × `within`. All packets on the link belong to one
 /// subscriber.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(
+    feature = "serde",
+    serde(
+        deny_unknown_fields,
+        expecting = "a table such as { within = \"20ms\", least = \"500kbit\" }"
+    )
+)]
 pub struct Demand {
     /// How often the cell looks at the queue.
+    #[cfg_attr(feature = "serde", serde(default = "radio_frame"))]
     pub interval: Duration,
     /// The time in which the cell means to empty the queue. A longer time needs a longer queue for the same rate.
     pub within: Duration,
     /// The smallest grant, for the first packets after a pause, before the cell looks again. If the link itself is slower,
     /// the link's rate.
     pub least: Rate,
+}
+
+/// How often a cell looks at what waits: every radio frame of LTE (3GPP TS 36.211, 4).
+#[cfg(feature = "serde")]
+const fn radio_frame() -> Duration {
+    Duration::from_millis(10)
 }
 
 impl Demand {

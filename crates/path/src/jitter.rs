@@ -9,12 +9,31 @@ use crate::random::{Stream, Streams};
 ///
 /// It is only ever added, so the propagation delay stays the least that a packet takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(
+    feature = "serde",
+    serde(
+        deny_unknown_fields,
+        expecting = "a table such as { up_to = \"5ms\", reorders = true }"
+    )
+)]
 pub struct Jitter {
     /// The most that is added.
     pub up_to: Duration,
     /// Whether a packet may overtake another that drew a longer delay. If not, it waits until that one has arrived, and
     /// arrives at the same instant: the delays of packets close to one another are then no longer independent.
+    #[cfg_attr(feature = "serde", serde(default))]
     pub reorders: bool,
+}
+
+/// Delays of at most so much, without overtaking.
+impl From<Duration> for Jitter {
+    fn from(up_to: Duration) -> Jitter {
+        Jitter {
+            up_to,
+            reorders: false,
+        }
+    }
 }
 
 /// Draws the jitter of one packet after the other.

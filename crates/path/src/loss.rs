@@ -19,6 +19,8 @@ pub enum Loss {
 
 /// Where on the link packets are lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename = "place", rename_all = "lowercase"))]
 pub enum LossAt {
     /// Before the policer and the queue. A lost packet uses nothing of the bottleneck's rate. `tc netem`, Mahimahi's
     /// `mm-loss` and the laboratory of the BBR paper's figure 8 lose packets here. A sender at exactly the bottleneck's

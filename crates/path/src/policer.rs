@@ -7,6 +7,14 @@ use crate::config::MTU;
 /// A token bucket that is full at the start. In any span t, at most `burst` + `rate` × t bytes pass. The rest is
 /// dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(
+    feature = "serde",
+    serde(
+        deny_unknown_fields,
+        expecting = "a table such as { rate = \"10mbit\", burst = \"100kb\" }"
+    )
+)]
 pub struct Policer {
     /// The rate at which the bucket fills.
     pub rate: Rate,

@@ -11,6 +11,14 @@ use crate::random::{Stream, Streams};
 /// A held packet is overtaken by what follows it within [`by`](Self::by). `tc netem` turns the picture round: there the
 /// chosen packets skip the delay and overtake the rest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(
+    feature = "serde",
+    serde(
+        deny_unknown_fields,
+        expecting = "a table such as { share = \"1%\", by = \"10ms\" }"
+    )
+)]
 pub struct Reorder {
     /// The share of packets held back, independently of each other.
     pub share: Ratio,

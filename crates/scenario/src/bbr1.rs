@@ -1,71 +1,61 @@
 //! A group's own settings of BBR, for where that is its controller: `bbr1`.
 
 use congestion::bbr1::Config;
+use serde::{Deserialize, Deserializer, Serialize};
 use units::Ratio;
 
-use super::error::ScenarioError;
-use super::value::Value;
+use super::de::refused;
 
 /// How the group's BBR is different from that of the kernel.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Bbr1Spec {
     /// `variant`: whose BBR it is.
     pub variant: Variant,
     /// `cwnd_gain`: from the estimated BDP to the window once the pipe is full.
+    #[serde(deserialize_with = "filling")]
     pub cwnd_gain: Option<Ratio>,
     /// `policer_model`: whether to look for a policer.
+    #[serde(rename = "policer_model")]
     pub has_policer_model: Option<bool>,
     /// `departure_model`: whether phases end by what will be in the network at the next departure.
+    #[serde(rename = "departure_model")]
     pub has_departure_model: Option<bool>,
 }
 
 /// Whose BBR it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename = "variant", rename_all = "lowercase")]
 pub enum Variant {
     /// `linux`: with what the kernel adds.
     #[default]
     Linux,
     /// `linux-4.19`: as the kernel was in the years of the publications.
+    #[serde(rename = "linux-4.19")]
     Linux419,
     /// `paper`: as published in 2016.
     Paper,
 }
 
-impl Bbr1Spec {
-    /// The fields of `bbr1`.
-    pub const KEYS: [&str; 4] = ["variant", "cwnd_gain", "policer_model", "departure_model"];
-
-    /// The names of the variants.
-    pub const VARIANTS: [(&str, Variant); 3] = [
-        ("linux", Variant::Linux),
-        ("linux-4.19", Variant::Linux419),
-        ("paper", Variant::Paper),
-    ];
-
-    /// Reads the table, or the name of a variant.
-    pub fn read(value: &Value) -> Result<Bbr1Spec, ScenarioError> {
-        let variant = |name: &Value| name.one_of("variant", &Bbr1Spec::VARIANTS);
-        let Value::Table(_) = value else {
-            return Ok(Bbr1Spec {
-                variant: variant(value)?,
-                ..Bbr1Spec::default()
-            });
-        };
-        let fields = value.fields("{ variant = \"paper\" }", &Bbr1Spec::KEYS)?;
-        Ok(Bbr1Spec {
-            variant: fields.or("variant", Variant::default(), variant)?,
-            cwnd_gain: fields.optional("cwnd_gain", |gain| {
-                let ratio: Ratio = gain.parse()?;
-                match ratio < Ratio::ONE {
-                    true => Err(gain.wrong("does not fill the pipe; give 1 or more")),
-                    false => Ok(ratio),
-                }
-            })?,
-            has_policer_model: fields.optional("policer_model", Value::yes_or_no)?,
-            has_departure_model: fields.optional("departure_model", Value::yes_or_no)?,
-        })
+/// A name is short for a table with that variant.
+impl From<Variant> for Bbr1Spec {
+    fn from(variant: Variant) -> Bbr1Spec {
+        Bbr1Spec {
+            variant,
+            ..Bbr1Spec::default()
+        }
     }
+}
 
+fn filling<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Ratio>, D::Error> {
+    let gain = Ratio::deserialize(deserializer)?;
+    match gain < Ratio::ONE {
+        true => Err(refused("does not fill the pipe; give 1 or more")),
+        false => Ok(Some(gain)),
+    }
+}
+
+impl Bbr1Spec {
     /// What the controller is told.
     pub fn config(&self) -> Config {
         let base = match self.variant {
@@ -85,7 +75,7 @@ impl Bbr1Spec {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Scenario;
+    use crate::{Scenario, ScenarioError};
 
     fn scenario(controller: &str, bbr1: &str) -> Result<Scenario, ScenarioError> {
         let flow = format!("[[flow]]\ncontroller = \"{controller}\"\nbbr1 = {bbr1}\n");

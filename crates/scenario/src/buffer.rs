@@ -22,6 +22,8 @@ pub enum BufferSpec {
     Time(Duration),
 }
 
+units::as_text!(BufferSpec);
+
 /// The text is no buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum BufferError {

@@ -111,6 +111,8 @@ impl FromStr for Controller {
     }
 }
 
+units::as_text!(Controller);
+
 /// A text names no controller. Displays the names that there are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UnknownController {

@@ -27,11 +27,7 @@ impl ScenarioError {
 
     /// The key is none of `known`.
     pub fn unknown_key(key: &str, known: &[&str]) -> ScenarioError {
-        let reason = match nearest(key, known) {
-            Some(near) => format!("unknown key; did you mean `{near}`?"),
-            None => format!("unknown key; known: {}", known.join(", ")),
-        };
-        ScenarioError::new("", reason)
+        ScenarioError::new("", unknown_key(key, known))
     }
 
     /// The same error, in item `index` of a list; [`ScenarioError::within`] puts the list's name before it.
@@ -51,6 +47,14 @@ impl ScenarioError {
             Some(_) => format!("{table}.{}", self.field),
         };
         self
+    }
+}
+
+/// What is wrong with a key that is none of `known`.
+pub fn unknown_key(key: &str, known: &[&str]) -> String {
+    match nearest(key, known) {
+        Some(near) => format!("unknown key; did you mean `{near}`?"),
+        None => format!("unknown key; known: {}", known.join(", ")),
     }
 }
 

@@ -1,58 +1,76 @@
 //! Who sends: `[[flow]]`.
 
+use serde::{Deserialize, Deserializer, Serialize};
 use transport::app::{self, Connections};
 use units::{Bytes, Duration};
 
-use super::bbr1::Bbr1Spec;
+use super::bbr1::{Bbr1Spec, Variant};
+use super::bounds::{is_default, positive, short};
 use super::controller::Controller;
-use super::error::ScenarioError;
+use super::de::refused;
 use super::hops::Hops;
 use super::host::HostSpec;
-use super::value::Value;
 
 /// A group of flows that differ in nothing but their start.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(
+    deny_unknown_fields,
+    expecting = "a table such as [[flow]] with controller = \"bbr1\""
+)]
 pub struct FlowSpec {
     /// `controller`: their congestion control.
     pub controller: Controller,
     /// `count`: how many they are; one if not given.
+    #[serde(
+        default = "one",
+        deserialize_with = "some",
+        serialize_with = "super::ser::whole",
+        skip_serializing_if = "is_one"
+    )]
     pub count: u64,
     /// `start`: when the first one starts.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub start: Duration,
     /// `stagger`: the time between their starts.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub stagger: Duration,
     /// `bytes`: what each of them transfers; without it, bulk until the end of the run.
+    #[serde(default, deserialize_with = "positive")]
     pub bytes: Option<Bytes>,
     /// `app`: what each of them sends, and when; without it, and without `bytes`, as much as goes.
+    #[serde(default, with = "super::app", skip_serializing_if = "is_default")]
     pub app: app::Config,
     /// `rtt`: the RTprop of each of them; that of the path if not given.
     pub rtt: Option<Duration>,
+    /// `bbr1`: how their BBR is different from the kernel's, if that is their controller.
+    #[serde(default, deserialize_with = "short::<_, Variant, _>")]
+    pub bbr1: Option<Bbr1Spec>,
     /// `reverse`: whether they send against the others, their data over the uplinks and their ACKs over the bottlenecks.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub reverse: bool,
     /// `hops`: which of a chain of bottlenecks they cross; all if not given.
     pub hops: Option<Hops>,
-    /// `bbr1`: how their BBR is different from the kernel's, if that is their controller.
-    pub bbr1: Option<Bbr1Spec>,
     /// `host`: what is different at their hosts. A group with its own `scheduler` or `nic` has a sending host to itself.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub host: HostSpec,
 }
 
-impl FlowSpec {
-    /// The fields of `[[flow]]`.
-    pub const KEYS: [&str; 11] = [
-        "controller",
-        "count",
-        "start",
-        "stagger",
-        "bytes",
-        "app",
-        "rtt",
-        "reverse",
-        "hops",
-        "bbr1",
-        "host",
-    ];
+const fn one() -> u64 {
+    1
+}
 
+fn is_one(count: &u64) -> bool {
+    *count == 1
+}
+
+fn some<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
+    match u64::deserialize(deserializer)? {
+        0 => Err(refused("flows send nothing; give 1 or more")),
+        count => Ok(count),
+    }
+}
+
+impl FlowSpec {
     /// One bulk flow from the start.
     pub const fn new(controller: Controller) -> FlowSpec {
         FlowSpec {
@@ -111,45 +129,5 @@ impl FlowSpec {
     pub fn starts(&self) -> impl Iterator<Item = Duration> + use<> {
         let (start, stagger, count) = (self.start, self.stagger, self.count);
         (0..count).map(move |index| start + stagger * index)
-    }
-
-    /// Reads one `[[flow]]`; the error's field is relative to it.
-    pub fn read(value: &Value) -> Result<FlowSpec, ScenarioError> {
-        let known = FlowSpec::KEYS;
-        let fields = value.fields("[[flow]] with controller = \"bbr1\"", &known)?;
-        let controller = fields.required("controller", Value::parse)?;
-        let mut flow = FlowSpec::new(controller);
-        for key in known {
-            fields
-                .optional(key, |value| Ok(value.clone()))?
-                .map_or(Ok(()), |value| {
-                    flow.assign(key, &value).map_err(|error| error.within(key))
-                })?;
-        }
-        Ok(flow)
-    }
-
-    /// Sets the field `key`; the error's field is relative to it.
-    fn assign(&mut self, key: &str, value: &Value) -> Result<(), ScenarioError> {
-        match key {
-            "controller" => self.controller = value.parse()?,
-            "count" => {
-                self.count = value.whole()?;
-                if self.count == 0 {
-                    return Err(value.wrong("flows send nothing; give 1 or more"));
-                }
-            }
-            "start" => self.start = value.parse()?,
-            "stagger" => self.stagger = value.parse()?,
-            "bytes" => self.bytes = Some(value.positive_size()?),
-            "app" => self.app = super::app::read(value)?,
-            "rtt" => self.rtt = Some(value.parse()?),
-            "reverse" => self.reverse = value.yes_or_no()?,
-            "hops" => self.hops = Some(value.parse()?),
-            "bbr1" => self.bbr1 = Some(Bbr1Spec::read(value)?),
-            "host" => self.host = HostSpec::read(value)?,
-            _ => return Err(ScenarioError::unknown_key(key, &FlowSpec::KEYS)),
-        }
-        Ok(())
     }
 }

@@ -28,6 +28,8 @@ impl Hops {
     }
 }
 
+units::as_text!(Hops);
+
 impl FromStr for Hops {
     type Err = &'static str;
 

@@ -7,27 +7,32 @@
 mod app;
 mod bbr1;
 mod bounded;
+mod bounds;
 mod buffer;
 mod change;
 mod controller;
+mod de;
 mod draft;
 mod error;
-mod fields;
 mod flow;
 mod hops;
 mod host;
 mod limit;
 mod link_spec;
+mod loss;
 mod path_spec;
 mod propagation;
+mod queue;
 pub mod regular;
+mod ser;
 mod to_path;
-mod to_toml;
 pub mod value;
 
+use std::fmt;
 use std::path::Path;
 use std::str::FromStr;
 
+use serde::{Deserialize, Serialize};
 use transport::segment::HEADERS;
 use units::{Bytes, Duration};
 
@@ -38,15 +43,17 @@ pub use controller::{Controller, KernelController, UnknownController};
 pub use draft::Draft;
 pub use error::ScenarioError;
 pub use error::nearest;
-pub use fields::queue_kind;
+
 pub use flow::FlowSpec;
 pub use hops::Hops;
 pub use host::HostSpec;
 pub use link_spec::LinkSpec;
 pub use path_spec::PathSpec;
+pub use queue::queue_kind;
 
+use bounds::{is_default, positive};
 use propagation::hop_name;
-use value::{Entry, Value};
+use value::Entry;
 
 /// Beyond it, memory is what a run measures.
 const MAX_FLOWS: u64 = 100_000;
@@ -58,57 +65,36 @@ const MAX_HOPS: usize = 64;
 const MAX_APP_EVENTS: u64 = 100_000_000;
 
 /// What the path is and who sends over it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Scenario {
     /// `name`: what people call it.
+    #[serde(default)]
     pub name: String,
     /// `duration`: when it ends at the latest; if not given, when every flow's `bytes` have arrived.
+    #[serde(default, deserialize_with = "positive")]
     pub duration: Option<Duration>,
     /// `warmup`: how much of its beginning is left out of the summary.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub warmup: Duration,
     /// `seed`: what every random choice of path and controllers derives from.
+    #[serde(default = "one", serialize_with = "ser::whole")]
     pub seed: u64,
     /// `[path]`: the path, or the first hop of a chain.
+    #[serde(default)]
     pub path: PathSpec,
     /// `[[path.next]]`: the hops behind it.
+    #[serde(rename = "path.next", default, skip_serializing_if = "Vec::is_empty")]
     pub next: Vec<PathSpec>,
     /// `[host]`: the hosts at both ends.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub host: HostSpec,
     /// `[[flow]]`: the flows, group by group.
+    #[serde(rename = "flow", default)]
     pub flows: Vec<FlowSpec>,
 }
 
-/// Every table of a scenario, and its fields. A table that one of several kinds of value can be is named with the kind.
-pub const TABLES: [(&str, &[&str]); 23] = [
-    ("", &Scenario::KEYS),
-    ("[path]", &PathSpec::KEYS),
-    ("[path.uplink]", &LinkSpec::KEYS),
-    ("[[path.change]]", &ChangeSpec::KEYS),
-    ("loss: gilbert", &fields::GILBERT),
-    ("jitter", &fields::JITTER),
-    ("reorder", &fields::REORDER),
-    ("policer", &fields::POLICER),
-    ("demand", &fields::DEMAND),
-    ("aggregation", &fields::AGGREGATION),
-    ("queue: codel", &fields::CODEL),
-    ("queue: fq_codel", &fields::FQ_CODEL),
-    ("queue: red", &fields::RED),
-    ("queue: threshold", &fields::THRESHOLD),
-    ("[host]", &HostSpec::KEYS),
-    ("[[flow]]", &FlowSpec::KEYS),
-    ("bbr1", &Bbr1Spec::KEYS),
-    ("app: requests", &app::REQUESTS),
-    ("app: poisson", &app::POISSON),
-    ("app: rate", &app::RATE),
-    ("app: video", &app::VIDEO),
-    ("sizes: lognormal", &app::LOGNORMAL),
-    ("sizes: pareto", &app::PARETO),
-];
-
 impl Scenario {
-    /// The fields outside of any table, and the tables.
-    pub const KEYS: [&str; 7] = ["name", "duration", "warmup", "seed", "path", "host", "flow"];
-
     /// Reads the scenario in `file`. A trace's name is relative to the file's directory.
     ///
     /// # Errors
@@ -223,20 +209,10 @@ impl Scenario {
     }
 
     fn read(entries: &[Entry]) -> Result<Scenario, ScenarioError> {
-        let mut scenario = Scenario {
-            name: String::new(),
-            duration: None,
-            warmup: Duration::ZERO,
-            seed: 1,
-            path: PathSpec::default(),
-            next: Vec::new(),
-            host: HostSpec::UNSET,
-            flows: Vec::new(),
-        };
-        for entry in entries {
-            let assigned = scenario.assign(&entry.key, &entry.value);
-            assigned.map_err(|error| error.within(&entry.key))?;
+        if let Some(path) = entries.iter().find(|entry| entry.key == "path") {
+            LinkSpec::check_places(&path.value).map_err(|error| error.within("path"))?;
         }
+        let scenario: Scenario = de::read_but(entries, &[])?;
         if scenario.name.is_empty() {
             return Err(ScenarioError::new(
                 "name",
@@ -281,51 +257,17 @@ impl Scenario {
         }
         Ok(())
     }
+}
 
-    /// Sets the field `key`; the error's field is relative to it.
-    fn assign(&mut self, key: &str, value: &Value) -> Result<(), ScenarioError> {
-        match key {
-            "name" => self.name = value.text("a name")?.to_string(),
-            "duration" => {
-                let duration: Duration = value.parse()?;
-                if duration.is_zero() {
-                    return Err(value.wrong("makes no sense; give a time such as 60s"));
-                }
-                self.duration = Some(duration);
-            }
-            "warmup" => self.warmup = value.parse()?,
-            "seed" => self.seed = value.whole()?,
-            "path" => {
-                let entries = value.entries("a table such as [path]")?;
-                LinkSpec::check_given(entries.iter().map(|entry| entry.key.as_str()))?;
-                for entry in entries {
-                    let assigned = self.assign_path(&entry.key, &entry.value);
-                    assigned.map_err(|error| error.within(&entry.key))?;
-                }
-            }
-            "flow" => match value {
-                Value::List(flows) => self.flows = value::items(flows, FlowSpec::read)?,
-                _ => return Err(ScenarioError::new("", "is a list; write [[flow]]")),
-            },
-            "host" => self.host = HostSpec::read(value)?,
-            _ => return Err(ScenarioError::unknown_key(key, &Scenario::KEYS)),
-        }
-        Ok(())
+/// As TOML, such that reading it gives the same scenario.
+impl fmt::Display for Scenario {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        ser::table(self).map_err(|_| fmt::Error)?.fmt(f)
     }
+}
 
-    /// Sets the field `key` of `[path]`, which is a hop's or `next`; the error's field is relative to it.
-    fn assign_path(&mut self, key: &str, value: &Value) -> Result<(), ScenarioError> {
-        match (key, value) {
-            ("next", Value::List(hops)) => self.next = value::items(hops, PathSpec::read)?,
-            ("next", _) => return Err(ScenarioError::new("", "is a list; write [[path.next]]")),
-            (key, value) if PathSpec::KEYS.contains(&key) => self.path.assign(key, value)?,
-            _ => {
-                let known = [&PathSpec::KEYS[..], &["next"]].concat();
-                return Err(ScenarioError::unknown_key(key, &known));
-            }
-        }
-        Ok(())
-    }
+fn one() -> u64 {
+    1
 }
 
 impl FromStr for Scenario {

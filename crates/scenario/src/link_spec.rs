@@ -2,13 +2,15 @@
 
 use std::path::PathBuf;
 
-use path::{Aggregation, Demand, Discipline, Jitter, Loss, LossAt, Policer, Reorder};
+use path::{Aggregation, Capacity, Demand, Discipline, Jitter, Loss, LossAt, Policer, Reorder};
+use serde::{Deserialize, Deserializer, Serialize};
 use units::{Bytes, Duration, Rate, Ratio};
 
+use super::bounds::{is_default, positive, share, short};
 use super::buffer::BufferSpec;
 use super::change::ChangeSpec;
 use super::error::ScenarioError;
-use super::fields;
+use super::queue::queue_kind;
 use super::value::{self, Value};
 
 /// The largest packet that a path is asked to carry: its buffer must hold at least one.
@@ -16,28 +18,39 @@ pub const PACKET: Bytes = path::MTU;
 
 /// One direction of a hop, as `[path]` describes that of data and `[path.uplink]` that of ACKs. The default does nothing to
 /// packets.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(
+    default,
+    deny_unknown_fields,
+    expecting = "a table such as { rate = \"1mbit\", buffer = \"100p\" }"
+)]
 pub struct LinkSpec {
     /// `rate`: the bottleneck's rate; unlimited if not given.
+    #[serde(deserialize_with = "positive")]
     pub rate: Option<Rate>,
     /// `trace`: a file of delivery opportunities in Mahimahi's format, instead of a rate.
     pub trace: Option<PathBuf>,
     /// `buffer`: the bottleneck's buffer; unlimited if not given. A BDP is this rate × the path's `rtt`.
     pub buffer: Option<BufferSpec>,
-    /// `queue`: who waits, who goes, who is dropped or marked.
-    pub queue: Discipline,
     /// `loss`: random loss, independent (`"1%"`) or in bursts (`{ kind = "gilbert", p = "1%", r = "30%" }`, with
     /// `loss_good` = 0 and `loss_bad` = 1 if not given).
+    #[serde(with = "super::loss")]
     pub loss: Loss,
     /// `loss_at`: whether that is before the bottleneck (`"entry"`) or behind it (`"exit"`).
+    #[serde(skip_serializing_if = "is_default")]
     pub loss_at: LossAt,
+    /// `queue`: who waits, who goes, who is dropped or marked.
+    #[serde(with = "super::queue", skip_serializing_if = "is_default")]
+    pub queue: Discipline,
+    /// `duplicate`: the share of packets that arrive twice.
+    #[serde(deserialize_with = "share", skip_serializing_if = "is_default")]
+    pub duplicate: Ratio,
     /// `jitter`: delay that varies from one packet to the next: `"5ms"` at most, or with overtaking
     /// `{ up_to = "5ms", reorders = true }`.
+    #[serde(deserialize_with = "short::<_, Duration, _>")]
     pub jitter: Option<Jitter>,
     /// `reorder`: packets that are held back, so that later ones overtake them: `{ share = "1%", by = "10ms" }`.
     pub reorder: Option<Reorder>,
-    /// `duplicate`: the share of packets that arrive twice.
-    pub duplicate: Ratio,
     /// `policer`: a token bucket that drops what exceeds it: `{ rate = "10mbit", burst = "100kb" }`.
     pub policer: Option<Policer>,
     /// `demand`: how the bottleneck's rate follows what waits: `{ within = "20ms", least = "500kbit" }`, with an `interval`
@@ -46,59 +59,31 @@ pub struct LinkSpec {
     /// `aggregation`: packets that are held and released together.
     pub aggregation: Option<Aggregation>,
     /// `change`: what changes, and when; of an uplink its rate, since the path has one `rtt`.
+    #[serde(
+        rename = "change",
+        deserialize_with = "one_or_more",
+        skip_serializing_if = "Vec::is_empty"
+    )]
     pub changes: Vec<ChangeSpec>,
 }
 
-impl Default for LinkSpec {
-    fn default() -> LinkSpec {
-        LinkSpec {
-            rate: None,
-            trace: None,
-            buffer: None,
-            queue: Discipline::default(),
-            loss: Loss::None,
-            loss_at: LossAt::default(),
-            jitter: None,
-            reorder: None,
-            duplicate: Ratio::ZERO,
-            policer: None,
-            demand: None,
-            aggregation: None,
-            changes: Vec::new(),
-        }
+/// A list of changes, or a single one.
+fn one_or_more<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<ChangeSpec>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(rename = "change")]
+    enum Form {
+        #[serde(rename = "{}")]
+        One(ChangeSpec),
+        #[serde(rename = "[]")]
+        Many(Vec<ChangeSpec>),
     }
+    Ok(match Form::deserialize(deserializer)? {
+        Form::One(change) => vec![change],
+        Form::Many(changes) => changes,
+    })
 }
 
 impl LinkSpec {
-    /// The fields of `[path.uplink]`.
-    pub const KEYS: [&str; 13] = [
-        "rate",
-        "buffer",
-        "loss",
-        "loss_at",
-        "jitter",
-        "reorder",
-        "duplicate",
-        "policer",
-        "demand",
-        "aggregation",
-        "trace",
-        "queue",
-        "change",
-    ];
-
-    /// Reads `[path.uplink]`; the error's field is relative to it.
-    pub fn read(value: &Value) -> Result<LinkSpec, ScenarioError> {
-        let mut link = LinkSpec::default();
-        let entries = value.entries("a table such as { rate = \"1mbit\", buffer = \"100p\" }")?;
-        LinkSpec::check_given(entries.iter().map(|entry| entry.key.as_str()))?;
-        for entry in entries {
-            let assigned = link.assign(&entry.key, &entry.value);
-            assigned.map_err(|error| error.within(&entry.key))?;
-        }
-        Ok(link)
-    }
-
     /// Whether these keys, all that are given of a link, make sense together whatever their values: with a `loss` of 0 %,
     /// which may be one of several that are tried, `loss_at` is no mistake.
     pub fn check_given<'k>(
@@ -114,28 +99,18 @@ impl LinkSpec {
         }
     }
 
-    /// Sets the field `key`; the error's field is relative to the link.
-    pub fn assign(&mut self, key: &str, value: &Value) -> Result<(), ScenarioError> {
-        match key {
-            "rate" => self.rate = Some(value.positive_rate()?),
-            "buffer" => self.buffer = Some(value.parse()?),
-            "loss" => self.loss = fields::loss(value)?,
-            "loss_at" => self.loss_at = fields::loss_at(value)?,
-            "jitter" => self.jitter = Some(fields::jitter(value)?),
-            "reorder" => self.reorder = Some(fields::reorder(value)?),
-            "duplicate" => self.duplicate = value.share()?,
-            "policer" => self.policer = Some(fields::policer(value)?),
-            "demand" => self.demand = Some(fields::demand(value)?),
-            "aggregation" => self.aggregation = Some(fields::aggregation(value)?),
-            "trace" => self.trace = Some(PathBuf::from(value.text("the name of a file")?)),
-            "queue" => self.queue = fields::queue(value)?,
-            "change" => match value {
-                Value::List(changes) => self.changes = value::items(changes, ChangeSpec::read)?,
-                one => self.changes.push(ChangeSpec::read(one)?),
-            },
-            _ => return Err(ScenarioError::unknown_key(key, &LinkSpec::KEYS)),
+    /// As [`LinkSpec::check_given`], of every table in the value.
+    pub fn check_places(value: &Value) -> Result<(), ScenarioError> {
+        match value {
+            Value::Scalar(_) => Ok(()),
+            Value::List(items) => value::items(items, LinkSpec::check_places).map(drop),
+            Value::Table(entries) => {
+                LinkSpec::check_given(entries.iter().map(|entry| entry.key.as_str()))?;
+                entries.iter().try_for_each(|entry| {
+                    LinkSpec::check_places(&entry.value).map_err(|error| error.within(&entry.key))
+                })
+            }
         }
-        Ok(())
     }
 
     /// Whether the fields make sense together, on a path with this RTprop; `name` is what `rate` is called in errors.
@@ -163,6 +138,13 @@ impl LinkSpec {
                 Some(_) => {}
             }
         }
+        let changes_nothing = |change: &ChangeSpec| change.rate.is_none() && change.rtt.is_none();
+        if let Some(index) = self.changes.iter().position(changes_nothing) {
+            return wrong(
+                &format!("change[{index}]"),
+                "changes nothing; give rate or rtt",
+            );
+        }
         let changes_rate = |change: &ChangeSpec| change.rate.is_some();
         if let (None, Some(index)) = (self.rate, self.changes.iter().position(changes_rate)) {
             let reason = format!("there is no {name} to change; give one");
@@ -175,7 +157,7 @@ impl LinkSpec {
             return wrong("buffer", &reason);
         }
         if !has_bottleneck && self.queue != Discipline::DropTail {
-            let kind = fields::queue_kind(self.queue);
+            let kind = queue_kind(self.queue);
             let reason =
                 format!("{kind} has no effect without {name} or a trace; give one of the two");
             return wrong("queue", &reason);
@@ -185,10 +167,13 @@ impl LinkSpec {
         {
             let reason = format!(
                 "{} begins at {}, beyond the buffer of {buffer}; give a smaller size, or a larger buffer",
-                fields::queue_kind(self.queue),
+                queue_kind(self.queue),
                 red.min
             );
             return wrong("queue", &reason);
+        }
+        if self.jitter.is_some_and(|jitter| jitter.up_to.is_zero()) {
+            return wrong("jitter", "0ms makes no sense; give a time such as 10ms");
         }
         match (self.buffer, self.buffer_bytes(rtt)) {
             (Some(buffer), None) => {
@@ -206,7 +191,10 @@ impl LinkSpec {
                 );
                 wrong("buffer", &reason)
             }
-            _ => Ok(()),
+            _ => {
+                let capacity = self.rate.map_or(Capacity::Unlimited, Capacity::Rate);
+                self.settings(rtt, |rtt| rtt, capacity).map(drop)
+            }
         }
     }
 

@@ -1,56 +1,46 @@
 //! What the path is: `[path]`, and the path options of commands.
 
 use path::{Aggregation, Loss};
+use serde::{Deserialize, Serialize};
 use units::{Bytes, Duration, Ratio};
 
+use super::bounds::{is_default, share};
 use super::change::ChangeSpec;
 use super::error::ScenarioError;
-use super::fields;
 use super::link_spec::LinkSpec;
-use super::value::Value;
+use super::value::{Entry, Value};
+use super::{de, ser};
 
 /// A path as people describe it: one bottleneck for data, its RTprop, and what else happens to
 /// packets, in both directions.
 ///
 /// The default is a path that does nothing at all. Fields are set from text, in a scenario's `[path]` as in a command's
 /// options, by [`PathSpec::set`].
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(
+    default,
+    deny_unknown_fields,
+    expecting = "a table such as [path] with rate = \"50mbit\""
+)]
 pub struct PathSpec {
-    /// `rtt`: RTprop, the two-way propagation delay; half of it each way.
-    pub rtt: Duration,
     /// The direction of data, whose fields are `[path]`'s own: `rate`, `buffer`, `loss` and so on, but not `aggregation`:
     /// the path's is of ACKs.
+    #[serde(rename = "*")]
     pub data: LinkSpec,
+    /// `rtt`: RTprop, the two-way propagation delay; half of it each way.
+    pub rtt: Duration,
     /// `ack_loss`: independent loss of ACKs.
+    #[serde(deserialize_with = "share", skip_serializing_if = "is_default")]
     pub ack_loss: Ratio,
     /// `aggregation`: ACKs that are held and released together: `{ interval = "10ms" }`.
     pub aggregation: Option<Aggregation>,
     /// `uplink`: what the direction of ACKs has of its own; its loss may also be given as `ack_loss`, its aggregation as
     /// `aggregation`.
+    #[serde(skip_serializing_if = "is_default")]
     pub uplink: LinkSpec,
 }
 
 impl PathSpec {
-    /// The fields of `[path]`; each is also a path option of commands (`--ack-loss` for `ack_loss`).
-    pub const KEYS: [&str; 16] = [
-        "rate",
-        "rtt",
-        "buffer",
-        "loss",
-        "loss_at",
-        "ack_loss",
-        "jitter",
-        "reorder",
-        "duplicate",
-        "policer",
-        "demand",
-        "aggregation",
-        "change",
-        "trace",
-        "queue",
-        "uplink",
-    ];
-
     /// Sets the field `key` from an option's text, such as `2%` for `loss`. A table is written `key=value,key=value`
     /// (`rate=10mbit,burst=100kb` for `policer`); each text for `change` adds one change.
     ///
@@ -60,8 +50,21 @@ impl PathSpec {
     ///
     /// The key is unknown, or the text is not a sensible value for it. The error's field is `path.` and the key.
     pub fn set(&mut self, key: &str, text: &str) -> Result<(), ScenarioError> {
-        self.assign(key, &Value::from_option(text))
-            .map_err(|error| error.within(key).within("path"))
+        let given = Value::from_option(text);
+        let overridden = || {
+            LinkSpec::check_places(&given).map_err(|error| error.within(key))?;
+            let mut entries = Value::from_toml(&ser::table(self).unwrap_or_default().to_string())?;
+            let entry = entries.iter_mut().find(|entry| entry.key == key);
+            match (entry.map(|entry| &mut entry.value), given) {
+                (Some(Value::List(changes)), Value::List(more)) => changes.extend(more),
+                (Some(Value::List(changes)), change) => changes.push(change),
+                (Some(value), given) => *value = given,
+                (None, given) => entries.push(Entry::new(key, given)),
+            }
+            de::read(&Value::Table(entries))
+        };
+        *self = overridden().map_err(|error| error.within("path"))?;
+        Ok(())
     }
 
     /// Whether these keys, all that are given of a path, make sense together whatever their values.
@@ -137,33 +140,8 @@ impl PathSpec {
         link
     }
 
-    /// Reads one `[[path.next]]`; the error's field is relative to it.
-    pub fn read(value: &Value) -> Result<PathSpec, ScenarioError> {
-        let mut path = PathSpec::default();
-        let entries = value.entries("a table such as [[path.next]] with rate = \"50mbit\"")?;
-        LinkSpec::check_given(entries.iter().map(|entry| entry.key.as_str()))?;
-        for entry in entries {
-            let assigned = path.assign(&entry.key, &entry.value);
-            assigned.map_err(|error| error.within(&entry.key))?;
-        }
-        Ok(path)
-    }
-
     /// Whether packets cross the path as if it were not there.
     pub fn is_transparent(&self) -> bool {
         *self == PathSpec::default()
-    }
-
-    /// Sets the field `key`; the error's field is relative to it.
-    pub fn assign(&mut self, key: &str, value: &Value) -> Result<(), ScenarioError> {
-        match key {
-            "rtt" => self.rtt = value.parse()?,
-            "ack_loss" => self.ack_loss = value.share()?,
-            "aggregation" => self.aggregation = Some(fields::aggregation(value)?),
-            "uplink" => self.uplink = LinkSpec::read(value)?,
-            key if LinkSpec::KEYS.contains(&key) => self.data.assign(key, value)?,
-            _ => return Err(ScenarioError::unknown_key(key, &PathSpec::KEYS)),
-        }
-        Ok(())
     }
 }

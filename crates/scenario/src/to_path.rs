@@ -96,6 +96,21 @@ impl LinkSpec {
         rtt: Duration,
         part: fn(Duration) -> Duration,
     ) -> Result<LinkConfig, ScenarioError> {
+        let capacity = match (&self.trace, self.rate) {
+            (Some(file), _) => Capacity::Trace(read_trace(file)?),
+            (None, Some(rate)) => Capacity::Rate(rate),
+            (None, None) => Capacity::Unlimited,
+        };
+        self.settings(rtt, part, capacity)
+    }
+
+    /// As [`LinkSpec::config`], with this capacity.
+    pub(super) fn settings(
+        &self,
+        rtt: Duration,
+        part: fn(Duration) -> Duration,
+        capacity: Capacity,
+    ) -> Result<LinkConfig, ScenarioError> {
         let mut changes = self.changes.clone();
         changes.sort_by_key(|change| change.at);
         let changes = changes.iter().map(|change| Change {
@@ -105,11 +120,7 @@ impl LinkSpec {
         });
         let link = LinkConfig {
             delay: part(rtt),
-            capacity: match (&self.trace, self.rate) {
-                (Some(file), _) => Capacity::Trace(read_trace(file)?),
-                (None, Some(rate)) => Capacity::Rate(rate),
-                (None, None) => Capacity::Unlimited,
-            },
+            capacity,
             buffer: match (self.buffer, self.buffer_bytes(rtt)) {
                 (Some(BufferSpec::Packets(packets)), _) => Buffer::Packets(packets),
                 (Some(_), Some(bytes)) => Buffer::Bytes(bytes),

@@ -35,6 +35,18 @@ pub struct Entry {
     pub line: Option<usize>,
 }
 
+impl Entry {
+    /// One that is in no text.
+    pub fn new(key: &str, value: Value) -> Entry {
+        let key = key.to_string();
+        Entry {
+            key,
+            value,
+            line: None,
+        }
+    }
+}
+
 impl Value {
     /// The value of an option or override: `key=value,key=value` is a table; what TOML would call a list or a table is
     /// one; everything else is a scalar.
@@ -225,7 +237,7 @@ impl Value {
 }
 
 /// The beginning of a text that is too long for a line that a person reads.
-fn shortened(text: &str) -> Cow<'_, str> {
+pub(crate) fn shortened(text: &str) -> Cow<'_, str> {
     match text.char_indices().nth(MOST_SHOWN) {
         Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()).into(),
         None => text.into(),

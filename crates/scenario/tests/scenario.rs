@@ -285,8 +285,8 @@ fn nonsense_names_line_field_and_fix() {
         ),
         (
             "zebra = 1",
-            "line 5: path.zebra: unknown key; known: rate, rtt, buffer, loss, loss_at, ack_loss, jitter, reorder, duplicate, \
-             policer, demand, aggregation, change, trace, queue, uplink, next",
+            "line 5: path.zebra: unknown key; known: rate, trace, buffer, loss, loss_at, queue, duplicate, jitter, reorder, \
+             policer, demand, aggregation, change, rtt, ack_loss, uplink, next",
         ),
         (
             "loss = \"120%\"",
@@ -307,7 +307,7 @@ fn nonsense_names_line_field_and_fix() {
         ),
         (
             "loss = 0\nloss_at = \"middle\"",
-            "line 6: path.loss_at: middle is no place; known: entry, exit",
+            "line 6: path.loss_at: middle is no known place; known: entry, exit",
         ),
         (
             "loss = { kind = \"bursty\" }",
@@ -352,15 +352,16 @@ fn nonsense_names_line_field_and_fix() {
         ),
         (
             "policer = { rate = \"10mbit\", burst = \"1kb\" }",
-            "line 5: path.policer.burst: 1kb is smaller than one packet (1500 bytes)",
+            "line 5: path.policer.burst: 1kb is smaller than one packet, so no full packet could ever pass; give at least 1.5kb",
         ),
         (
             "demand = \"20ms\"",
             "line 5: path.demand: expected a table such as { within = \"20ms\", least = \"500kbit\" }",
         ),
         (
-            "demand = { within = \"0ms\", least = \"500kbit\" }",
-            "line 5: path.demand.within: 0ms makes no sense; give a time such as 10ms",
+            "rate = \"1mbit\"\ndemand = { within = \"0ms\", least = \"500kbit\" }",
+            "line 6: path.demand.within: is zero, and all would be granted at once; give a duration such as 20ms, or leave \
+             `demand` out",
         ),
         (
             "demand = { within = \"20ms\" }",
@@ -416,7 +417,7 @@ fn nonsense_names_line_field_and_fix() {
         ),
         (
             "name = 'x'\nduration = 0",
-            "line 2: duration: 0 makes no sense; give a time such as 60s",
+            "line 2: duration: 0 makes no sense; give a time such as 10ms",
         ),
         (
             "name = 'x'\nduration = '5s'\nwarmup = '5s'\n[[flow]]\ncontroller = 'cubic'",
@@ -433,7 +434,7 @@ fn nonsense_names_line_field_and_fix() {
         ),
         (
             "name = 'x'\nduration = '5s'\n[[path]]\nrate = '1mbit'\n[[flow]]\ncontroller = 'cubic'",
-            "line 3: path: expected a table such as [path]",
+            "line 3: path: expected a table such as [path] with rate = \"50mbit\", not a list",
         ),
         (
             "name = 'x'\n[[flow]]\ncount = 1",
@@ -515,8 +516,15 @@ fn nonsense_names_line_field_and_fix() {
             "nam = 'x'",
             "line 1: nam: unknown key; did you mean `name`?",
         ),
-        ("path = 1", "line 1: path: expected a table such as [path]"),
-        ("flow = 1", "line 1: flow: is a list; write [[flow]]"),
+        (
+            "path = 1",
+            "line 1: path: expected a table such as [path] with rate = \"50mbit\"",
+        ),
+        (
+            "flow = 1",
+            "line 1: flow: 1 is no list; write [\"1\"], or [[flow]] for tables",
+        ),
+        ("flow = {}", "line 1: flow: is a list; write [[flow]]"),
         ("seed = -1", "line 1: seed: -1 is no whole number such as 1"),
     ] {
         assert_eq!(error(text), answer, "{text}");

@@ -11,6 +11,9 @@ use transport::scheduler::Pacing;
 use transport::sender::LossDetection;
 use units::{Bytes, Duration, Rate, Ratio};
 
+const KEYS: &str = "name duration warmup seed path host flow rate rtt buffer loss loss_at ack_loss jitter reorder duplicate \
+                    policer demand aggregation change trace queue uplink controller count bytes app at x";
+
 const MINIMAL: &str = "name = \"x\"\nduration = \"10s\"\n[[flow]]\ncontroller = \"cubic\"\n";
 
 fn share() -> impl Strategy<Value = Ratio> {
@@ -279,8 +282,7 @@ proptest! {
     #[test]
     fn any_value_is_answered_in_one_line(
         table in prop::sample::select(vec!["", "[path]\n", "[[flow]]\n", "[[path.change]]\n", "[host]\n"]),
-        key in prop::sample::select(
-            [&Scenario::KEYS[..], &PathSpec::KEYS, &["controller", "count", "bytes", "at", "x"]].concat()),
+        key in prop::sample::select(KEYS.split_whitespace().collect::<Vec<_>>()),
         value in prop_oneof![
             "[0-9]{1,25}(\\.[0-9]{0,9})?(%|bit|kbit|gbit|ms|s|p|bdp|kb|b)?", "\\PC{0,9}", "\\{ ?[a-z]{1,6} = [0-9] ?\\}"
         ],

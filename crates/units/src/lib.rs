@@ -33,6 +33,8 @@ mod bytes;
 mod config;
 mod rate;
 mod ratio;
+#[cfg(feature = "serde")]
+mod serde;
 mod text;
 mod time;
 
@@ -40,5 +42,7 @@ pub use bytes::Bytes;
 pub use config::ConfigError;
 pub use rate::Rate;
 pub use ratio::Ratio;
+#[cfg(feature = "serde")]
+pub use serde::{parsed, reexport as __serde};
 pub use text::{ParseError, Unit};
 pub use time::{Duration, Time};

@@ -155,15 +155,13 @@ impl PathOptions {
 
 /// The error in terms of options: `path.ack_loss` is `--ack-loss` here, and a table is `rate=10mbit,burst=100kb`.
 pub fn usage(error: ScenarioError) -> Failure {
-    let mut text = error.to_string();
-    // The longer first: one key may begin with another.
-    let mut keys = PathSpec::KEYS;
-    keys.sort_by_key(|key| std::cmp::Reverse(key.len()));
-    for key in keys {
-        text = text.replace(
-            &format!("path.{key}"),
-            &format!("--{}", key.replace('_', "-")),
-        );
+    let text = error.to_string();
+    let mut parts = text.split("path.");
+    let mut text = parts.next().unwrap_or_default().to_string();
+    for part in parts {
+        let end = part.find(|c: char| !c.is_ascii_lowercase() && c != '_');
+        let (key, rest) = part.split_at(end.unwrap_or(part.len()));
+        text += &format!("--{}{rest}", key.replace('_', "-"));
     }
     if let Some((before, table)) = text.split_once("a table such as ") {
         let options = table.replace(['{', '}', '"', ' '], "");

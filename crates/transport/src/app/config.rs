@@ -97,6 +97,11 @@ impl Poisson {
 
 /// What carries the objects of a Poisson process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(
+    feature = "serde",
+    serde(rename = "way to use connections", rename_all = "lowercase")
+)]
 pub enum Connections {
     /// Each has a connection of its own, with a handshake.
     #[default]

@@ -50,11 +50,17 @@ impl Default for Config {
 
 /// How a sender finds out that a packet is lost, before the retransmission timeout does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(
+    feature = "serde",
+    serde(rename = "loss detection", rename_all = "lowercase")
+)]
 pub enum LossDetection {
     /// By time, with a probe for the tail (RFC 8985, RACK-TLP).
     #[default]
     Rack,
     /// By three packets selectively acknowledged beyond it (RFC 6675). A retransmission that is lost, and a loss among the
     /// last three packets, have to wait for the timeout.
+    #[cfg_attr(feature = "serde", serde(rename = "dupacks"))]
     DupThreshold,
 }

@@ -1,0 +1,146 @@
+//! What single values must be, whatever the others are: for `#[serde(deserialize_with)]`.
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use units::{Bytes, Duration, Rate, Ratio};
+
+use super::de::refused;
+
+/// Of which there must be some.
+pub trait Amount {
+    /// What would be one.
+    const EXAMPLE: &str;
+
+    /// Whether there is none.
+    fn is_none_at_all(&self) -> bool;
+}
+
+macro_rules! amounts {
+    ($($type:ty: $example:literal)+) => {$(
+        impl Amount for $type {
+            const EXAMPLE: &str = $example;
+
+            fn is_none_at_all(&self) -> bool {
+                self.is_zero()
+            }
+        }
+    )+};
+}
+
+amounts! {
+    Rate: "a rate such as 20mbit"
+    Duration: "a time such as 10ms"
+    Bytes: "a size such as 100kb"
+}
+
+impl<T: Amount> Amount for Option<T> {
+    const EXAMPLE: &str = T::EXAMPLE;
+
+    fn is_none_at_all(&self) -> bool {
+        self.as_ref().is_some_and(T::is_none_at_all)
+    }
+}
+
+/// More than zero.
+pub fn positive<'de, D: Deserializer<'de>, T: Deserialize<'de> + Amount>(
+    deserializer: D,
+) -> Result<T, D::Error> {
+    let amount = T::deserialize(deserializer)?;
+    match amount.is_none_at_all() {
+        true => Err(refused(format!("makes no sense; give {}", T::EXAMPLE))),
+        false => Ok(amount),
+    }
+}
+
+/// At most 100 %.
+pub fn share<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Ratio, D::Error> {
+    struct Share(Ratio);
+
+    impl std::str::FromStr for Share {
+        type Err = units::ParseError;
+
+        fn from_str(text: &str) -> Result<Share, units::ParseError> {
+            let parsed: Result<Ratio, _> = text.parse();
+            match parsed {
+                // More than 100 % is no share, however much it is.
+                Err(error) if error.is_too_large() => Ok(Share(Ratio::new(2, 1))),
+                parsed => parsed.map(Share),
+            }
+        }
+    }
+
+    let Share(share) = units::parsed(deserializer)?;
+    match share > Ratio::ONE {
+        true => Err(refused("is more than 100%")),
+        false => Ok(share),
+    }
+}
+
+/// A whole number within the range, for an optional field; `reason` is why another one is refused.
+pub fn whole<'de, D: Deserializer<'de>>(
+    deserializer: D,
+    range: std::ops::RangeInclusive<u64>,
+    reason: &str,
+) -> Result<Option<u64>, D::Error> {
+    let number = u64::deserialize(deserializer)?;
+    match range.contains(&number) {
+        true => Ok(Some(number)),
+        false => Err(refused(reason)),
+    }
+}
+
+/// A number without unit, such as 1.2.
+pub mod number {
+    use super::*;
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Ratio, D::Error> {
+        struct Number(Ratio);
+
+        impl std::str::FromStr for Number {
+            type Err = &'static str;
+
+            fn from_str(text: &str) -> Result<Number, &'static str> {
+                text.parse()
+                    .map(Number)
+                    .map_err(|_| "expected a number from 0 to 4, such as 1.2")
+            }
+        }
+
+        units::parsed(deserializer).map(|Number(number)| number)
+    }
+
+    pub fn serialize<S: Serializer>(number: &Ratio, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&number.as_f64())
+    }
+}
+
+/// An optional count, written as text.
+pub fn as_text<S: Serializer>(count: &Option<u64>, serializer: S) -> Result<S::Ok, S::Error> {
+    count.map(|count| count.to_string()).serialize(serializer)
+}
+
+/// What a value alone is short for, or a table.
+#[derive(Deserialize)]
+enum Short<V, T> {
+    #[serde(rename = "")]
+    Alone(V),
+    #[serde(rename = "{}")]
+    Table(T),
+}
+
+/// A table for which a value alone is short.
+pub fn short<'de, D, V, T>(deserializer: D) -> Result<Option<T>, D::Error>
+where
+    D: Deserializer<'de>,
+    V: Deserialize<'de>,
+    T: Deserialize<'de> + From<V>,
+{
+    Ok(Some(match Short::<V, T>::deserialize(deserializer)? {
+        Short::Alone(value) => value.into(),
+        Short::Table(table) => table,
+    }))
+}
+
+/// Whether it need not be written.
+pub fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
