@@ -14,7 +14,7 @@ mod table;
 
 pub use axis::Axis;
 pub(crate) use axis::label as axis_label;
-pub use columns::{Cells, Column, Lists, columns, write_parquet};
+pub use columns::{Flows, write_parquet};
 pub use metric::{Metric, UnknownMetric};
 pub use page::page;
 pub use results::{Group, Results};
