@@ -3,6 +3,7 @@
 use super::canvas::{Anchor, Canvas};
 use super::colours::SHADE;
 use super::font::Letters;
+use super::layer::Paint;
 use super::look::BLACK;
 use super::names::Taken;
 use super::place::Rect;
@@ -27,23 +28,25 @@ const GAP: f64 = 5.0;
 
 impl Band {
     fn rect(&self, plot: &Plot<'_>) -> Rect {
-        let [left, right] = [self.from, self.to].map(|at| plot.at((at, 0.0)).0);
-        let [left, right] = [left, right].map(|x| x.clamp(plot.area.left, plot.area.right()));
+        let [left, right] = [self.from, self.to].map(|at| plot.area.nearest(plot.at((at, 0.0))).0);
+        let wide = right - left;
         Rect {
             left,
-            wide: right - left,
+            wide,
             ..plot.area
         }
     }
+}
 
-    pub(super) fn paint(&self, canvas: &mut Canvas, plot: &Plot<'_>) {
+impl Paint for Band {
+    fn ground(&self, canvas: &mut Canvas, plot: &Plot<'_>) {
         if self.is_shaded {
             canvas.fill(self.rect(plot).corners(), SHADE);
         }
     }
 
     /// Its name, in its middle, as high as nothing is covered.
-    pub(super) fn paint_name(&self, canvas: &mut Canvas, plot: &Plot<'_>, taken: &mut Taken) {
+    fn name(&self, canvas: &mut Canvas, plot: &Plot<'_>, taken: &mut Taken) {
         let letters = Letters::new(11.0, BLACK).bold();
         let (wide, middle) = (letters.room(&self.name), self.rect(plot).at((0.5, 0.5)).0);
         let spots = [0.0, 1.0, 0.2, 0.4, 0.6, 0.8].map(|row| Rect {

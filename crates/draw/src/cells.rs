@@ -3,6 +3,7 @@
 use super::canvas::{Anchor, Canvas, Stroke};
 use super::colours::{EDGE, INK, lighter};
 use super::font::Letters;
+use super::layer::Paint;
 use super::look::{BLUE, Colour, VERMILLION};
 use super::names::Taken;
 use super::place::Rect;
@@ -35,26 +36,17 @@ pub struct Cells {
     pub cells: Vec<Cell>,
 }
 
-impl Cell {
-    fn rect(&self, plot: &Plot<'_>) -> Rect {
-        plot.rect((self.x.0, self.y.0), (self.x.1, self.y.1))
-    }
-}
-
-impl Cells {
-    pub(super) fn paint(&self, canvas: &mut Canvas, plot: &Plot<'_>) {
+impl Paint for Cells {
+    fn paint(&self, canvas: &mut Canvas, plot: &Plot<'_>, taken: &mut Taken) {
         for cell in &self.cells {
-            let rect = cell.rect(plot);
+            let corners = [(cell.x.0, cell.y.0), (cell.x.1, cell.y.1)];
+            let [one, other] = corners.map(|corner| plot.area.nearest(plot.at(corner)));
+            let rect = Rect::between(one, other);
             canvas.framed(&rect, colour(cell.shade), Stroke::hairline(EDGE));
             let letters = Letters::new(11.0, INK);
             let middle = rect.at((0.5, 0.5));
             canvas.text(&cell.label, middle, [Anchor::Middle; 2], letters);
-        }
-    }
-
-    pub(super) fn take(&self, taken: &mut Taken, plot: &Plot<'_>) {
-        for cell in &self.cells {
-            taken.rect(cell.rect(plot));
+            taken.rect(rect);
         }
     }
 }

@@ -1,19 +1,15 @@
 //! Two axes, and what is drawn between them.
 
 use super::axis::Axis;
-use super::band::Band;
-use super::bars::Bars;
 use super::canvas::{Anchor, Canvas, Stroke};
-use super::cells::Cells;
 use super::colours::{AXIS, FINE_GRID, GRID, WHITE};
 use super::curve::Curve;
-use super::drawing::Drawing;
 use super::font::Letters;
+use super::layer::Layer;
 use super::look::{BLACK, GREY};
 use super::names::Taken;
 use super::place::Rect;
 use super::plot::Plot;
-use super::rule::Rule;
 
 /// Two axes, and what is drawn between them.
 #[derive(Debug, Clone)]
@@ -29,25 +25,6 @@ pub struct Chart {
     /// A smaller chart within it.
     pub inset: Option<Box<Chart>>,
 }
-
-macro_rules! layers {
-    ($($layer:ident),*) => {
-        /// Something that is drawn in a chart.
-        #[derive(Debug, Clone)]
-        #[allow(missing_docs)]
-        pub enum Layer {
-            $($layer($layer)),*
-        }
-
-        $(impl From<$layer> for Layer {
-            fn from(layer: $layer) -> Layer {
-                Layer::$layer(layer)
-            }
-        })*
-    };
-}
-
-layers!(Curve, Bars, Cells, Rule, Band, Drawing);
 
 /// Room for the axes' values and names in pixels, and how large these are.
 #[derive(Debug, Clone, Copy)]
@@ -178,50 +155,19 @@ impl Chart {
             y: &self.y,
         };
         self.paint_title(canvas, &plot, frame);
-        // Bands are the ground of all that is drawn, the grid included.
-        for layer in &self.layers {
-            if let Layer::Band(band) = layer {
-                band.paint(canvas, &plot);
-            }
-        }
+        let layers = || self.layers.iter().map(Layer::as_paint);
+        layers().for_each(|layer| layer.ground(canvas, &plot));
         if !self.x.is_blank() {
             paint_grid(canvas, &plot);
             paint_axes(canvas, &plot, frame);
         }
         let mut taken = Taken::default();
-        for layer in &self.layers {
-            match layer {
-                Layer::Curve(curve) => {
-                    curve.paint(canvas, &plot);
-                    curve.take(&mut taken, &plot);
-                }
-                Layer::Bars(bars) => {
-                    bars.paint(canvas, &plot);
-                    bars.take(&mut taken, &plot);
-                }
-                Layer::Cells(cells) => {
-                    cells.paint(canvas, &plot);
-                    cells.take(&mut taken, &plot);
-                }
-                Layer::Rule(rule) => {
-                    rule.paint(canvas, &plot);
-                    rule.take(&mut taken, &plot);
-                }
-                Layer::Drawing(drawing) => drawing.paint(canvas, &plot.area),
-                Layer::Band(_) => {}
-            }
-        }
+        layers().for_each(|layer| layer.paint(canvas, &plot, &mut taken));
         if let Some(inset) = &self.inset {
             inset.paint_inset(canvas, &plot.area, &mut taken);
         }
         // Names are on top of all that might cross them.
-        for layer in &self.layers {
-            match layer {
-                Layer::Rule(rule) => rule.paint_name(canvas, &plot, &mut taken),
-                Layer::Band(band) => band.paint_name(canvas, &plot, &mut taken),
-                _ => {}
-            }
-        }
+        layers().for_each(|layer| layer.name(canvas, &plot, &mut taken));
     }
 
     fn paint_title(&self, canvas: &mut Canvas, plot: &Plot<'_>, frame: &Frame) {

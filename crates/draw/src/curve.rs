@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::canvas::{Canvas, Stroke};
+use super::layer::Paint;
 use super::look::Look;
 use super::mark;
 use super::names::Taken;
@@ -73,45 +74,33 @@ impl Curve {
         self.points = steps.collect();
         self
     }
+}
 
-    pub(super) fn paint(&self, canvas: &mut Canvas, plot: &Plot<'_>) {
+impl Paint for Curve {
+    fn paint(&self, canvas: &mut Canvas, plot: &Plot<'_>, taken: &mut Taken) {
+        let points: Vec<Point> = self.points.iter().map(|point| plot.at(*point)).collect();
+        let lines = plot.area.clip(&thin(&points, &plot.area));
+        lines.iter().for_each(|line| taken.line(line, 1.0));
         if let Some(stroke) = Stroke::of(self.look) {
-            canvas.lines(self.lines(plot), stroke);
+            canvas.lines(lines, stroke);
         }
-        let Some(mark) = self.look.mark else {
-            return;
-        };
-        let mut points = self.on_sheet(plot);
-        points.retain(|point| plot.area.holds(*point));
-        if points.len() > MARKS {
-            points = apart(&points);
+        let Some(mark) = self.look.mark else { return };
+        let mut marked = points;
+        marked.retain(|point| plot.area.holds(*point));
+        if marked.len() > MARKS {
+            marked = apart(&marked);
         }
-        for point in points {
+        for point in marked {
             mark::paint(canvas, point, mark, self.look.colour);
         }
-    }
-
-    pub(super) fn take(&self, taken: &mut Taken, plot: &Plot<'_>) {
-        for line in self.lines(plot) {
-            taken.line(&line, 1.0);
-        }
-    }
-
-    /// What is seen of its line.
-    fn lines(&self, plot: &Plot<'_>) -> Vec<Vec<Point>> {
-        plot.area.clip(&thin(self.on_sheet(plot), &plot.area))
-    }
-
-    fn on_sheet(&self, plot: &Plot<'_>) -> Vec<Point> {
-        self.points.iter().map(|point| plot.at(*point)).collect()
     }
 }
 
 /// The points that can be seen apart: of each narrow column of a long curve, the first and the last, the lowest and the
 /// highest.
-fn thin(points: Vec<Point>, area: &Rect) -> Vec<Point> {
+fn thin(points: &[Point], area: &Rect) -> Vec<Point> {
     if (points.len() as f64) < 3.0 * COLUMNS {
-        return points;
+        return points.to_vec();
     }
     let column = |point: &Point| ((point.0 - area.left) / area.wide * COLUMNS).floor();
     let columns = points.chunk_by(|one, other| column(one) == column(other));
@@ -164,12 +153,12 @@ mod tests {
             .map(|index| (f64::from(index) / 1e5, height(index)))
             .collect();
         let area = Rect::between((0.0, 0.0), (1.0, 1.0));
-        let thinned = thin(points.clone(), &area);
+        let thinned = thin(&points, &area);
         assert!(thinned.len() < 4 * COLUMNS as usize, "{}", thinned.len());
         assert_eq!(thinned.first(), points.first());
         assert_eq!(thinned.last(), points.last());
         assert!(thinned.contains(&points[54_321]));
-        assert_eq!(thin(points[..100].into(), &area), &points[..100]);
+        assert_eq!(thin(&points[..100], &area), &points[..100]);
     }
 
     #[test]

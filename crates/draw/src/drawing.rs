@@ -3,8 +3,11 @@
 use super::canvas::{Anchor, Canvas, Stroke};
 use super::colours::{INK, lighter};
 use super::font::Letters;
+use super::layer::Paint;
 use super::look::{Colour, GREY};
+use super::names::Taken;
 use super::place::Rect;
+use super::plot::Plot;
 
 /// Boxes, and lines between them, in a chart with blank axes.
 #[derive(Debug, Clone, Default)]
@@ -32,8 +35,9 @@ pub struct Node {
 const LINE: f64 = 16.0;
 const TIP: (f64, f64) = (7.0, 4.0);
 
-impl Drawing {
-    pub(super) fn paint(&self, canvas: &mut Canvas, area: &Rect) {
+impl Paint for Drawing {
+    fn paint(&self, canvas: &mut Canvas, plot: &Plot<'_>, _taken: &mut Taken) {
+        let area = &plot.area;
         for (from, to) in &self.arrows {
             let (from, (x, y)) = (area.at(*from), area.at(*to));
             let back = if x >= from.0 { x - TIP.0 } else { x + TIP.0 };

@@ -1,9 +1,10 @@
 //! What is what, above the charts, where it covers nothing.
 
 use super::canvas::{Anchor, Canvas, Stroke};
-use super::chart::{Chart, Layer};
+use super::chart::Chart;
 use super::colours::lighter;
 use super::font::Letters;
+use super::layer::Layer;
 use super::look::{BLACK, Colour, Dash, GREY, Look, Mark};
 use super::mark;
 use super::place::{Point, Rect};

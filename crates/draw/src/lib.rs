@@ -19,6 +19,7 @@ mod colours;
 mod curve;
 mod drawing;
 mod font;
+mod layer;
 mod legend;
 mod look;
 mod mark;
@@ -36,9 +37,10 @@ pub use axis::Axis;
 pub use band::Band;
 pub use bars::Bars;
 pub use cells::{Cell, Cells};
-pub use chart::{Chart, Layer};
+pub use chart::Chart;
 pub use curve::{Curve, cdf};
 pub use drawing::{Drawing, Node};
+pub use layer::Layer;
 pub use legend::Key;
 pub use look::{
     BLACK, BLUE, Colour, Dash, GREEN, GREY, Look, Mark, ORANGE, PURPLE, SKY, VERMILLION,

@@ -16,10 +16,4 @@ impl Plot<'_> {
     pub fn at(&self, (x, y): (f64, f64)) -> Point {
         self.area.at((self.x.place(x), self.y.place(y)))
     }
-
-    /// The rectangle between two pairs of values, as far as it is inside.
-    pub fn rect(&self, one: (f64, f64), other: (f64, f64)) -> Rect {
-        let [one, other] = [one, other].map(|pair| self.area.nearest(self.at(pair)));
-        Rect::between(one, other)
-    }
 }

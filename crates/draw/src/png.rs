@@ -38,59 +38,44 @@ pub fn png(canvas: &Canvas) -> Result<Vec<u8>, PngError> {
 fn draw(pixels: &mut Pixmap, shape: &Shape) {
     let scaled = Transform::from_scale(SCALE as f32, SCALE as f32);
     let mut path = PathBuilder::new();
-    let (colour, opacity, placed) = match shape {
+    match shape {
         Shape::Lines(lines, stroke) => {
-            for line in lines {
-                trace(&mut path, line);
-            }
+            lines.iter().for_each(|line| trace(&mut path, line));
             if let Some(path) = path.finish() {
                 let paint = paint(stroke.colour, 1.0);
                 pixels.stroke_path(&path, &paint, &line(stroke), scaled, None);
             }
-            return;
         }
         Shape::Area(corners, colour, opacity) => {
             trace(&mut path, corners);
             path.close();
-            (*colour, *opacity, scaled)
+            fill(pixels, path, &paint(*colour, *opacity), scaled);
         }
         Shape::Circle((x, y), radius, colour) => {
             path.push_circle(*x as f32, *y as f32, *radius as f32);
-            (*colour, 1.0, scaled)
+            fill(pixels, path, &paint(*colour, 1.0), scaled);
         }
-        Shape::Text(text) => {
-            write(&mut path, text);
-            let placed = if text.is_upright {
-                let (x, y) = (text.at.0 as f32, text.at.1 as f32);
-                scaled.pre_concat(Transform::from_rotate_at(-90.0, x, y))
-            } else {
-                scaled
-            };
-            (text.letters.colour, 1.0, placed)
-        }
-    };
+        Shape::Text(text) => write(pixels, text, scaled),
+    }
+}
+
+fn fill(pixels: &mut Pixmap, path: PathBuilder, paint: &Paint<'_>, placed: Transform) {
     if let Some(path) = path.finish() {
-        let paint = paint(colour, opacity);
-        pixels.fill_path(&path, &paint, FillRule::Winding, placed, None);
+        pixels.fill_path(&path, paint, FillRule::Winding, placed, None);
     }
 }
 
 fn trace(path: &mut PathBuilder, points: &[(f64, f64)]) {
-    for (place, (x, y)) in points.iter().enumerate() {
-        let (x, y) = (*x as f32, *y as f32);
-        if place == 0 {
-            path.move_to(x, y);
-        } else {
-            path.line_to(x, y);
-        }
+    let mut points = points.iter().map(|(x, y)| (*x as f32, *y as f32));
+    if let Some((x, y)) = points.next() {
+        path.move_to(x, y);
     }
+    points.for_each(|(x, y)| path.line_to(x, y));
 }
 
 fn paint((red, green, blue): Colour, opacity: f64) -> Paint<'static> {
     let mut paint = Paint::default();
-    let alpha = (opacity * 255.0).round() as u8;
-    paint.set_color_rgba8(red, green, blue, alpha);
-    paint.anti_alias = true;
+    paint.set_color_rgba8(red, green, blue, (opacity * 255.0).round() as u8);
     paint
 }
 
@@ -103,65 +88,48 @@ fn line(stroke: &Stroke) -> Line {
     }
 }
 
-/// Adds the outlines of the letters.
-fn write(path: &mut PathBuilder, text: &Text) {
-    let (glyphs, width) = text.letters.set(&text.text);
+fn write(pixels: &mut Pixmap, text: &Text, scaled: Transform) {
+    let letters = text.letters;
+    let (glyphs, width) = letters.set(&text.text);
     let (x, y) = text.baseline();
     let left = match text.anchor[0] {
         Anchor::Start => x,
         Anchor::Middle => x - width / 2.0,
         Anchor::End => x - width,
     };
+    let turn = if text.is_upright { -90.0 } else { 0.0 };
+    let turn = Transform::from_rotate_at(turn, text.at.0 as f32, text.at.1 as f32);
+    let (paint, size) = (paint(letters.colour, 1.0), letters.scale() as f32);
     for (glyph, at) in glyphs {
-        let mut outline = Outline {
-            path,
-            origin: ((left + at) as f32, y as f32),
-            scale: text.letters.scale() as f32,
-        };
-        // A space has no outline.
-        let _ = text.letters.face().outline_glyph(glyph, &mut outline);
+        let mut outline = Outline(PathBuilder::new());
+        // A space has no outline. Those of fonts go up.
+        let _ = letters.face().outline_glyph(glyph, &mut outline);
+        let placed = scaled.pre_concat(turn);
+        let placed = placed.pre_translate((left + at) as f32, y as f32);
+        fill(pixels, outline.0, &paint, placed.pre_scale(size, -size));
     }
 }
 
-/// Puts a glyph, whose y goes up, where it belongs.
-struct Outline<'p> {
-    path: &'p mut PathBuilder,
-    origin: (f32, f32),
-    scale: f32,
-}
+struct Outline(PathBuilder);
 
-impl Outline<'_> {
-    fn at(&self, x: f32, y: f32) -> (f32, f32) {
-        (
-            self.origin.0 + x * self.scale,
-            self.origin.1 - y * self.scale,
-        )
-    }
-}
-
-impl OutlineBuilder for Outline<'_> {
+impl OutlineBuilder for Outline {
     fn move_to(&mut self, x: f32, y: f32) {
-        let (x, y) = self.at(x, y);
-        self.path.move_to(x, y);
+        self.0.move_to(x, y);
     }
 
     fn line_to(&mut self, x: f32, y: f32) {
-        let (x, y) = self.at(x, y);
-        self.path.line_to(x, y);
+        self.0.line_to(x, y);
     }
 
     fn quad_to(&mut self, x1: f32, y1: f32, x: f32, y: f32) {
-        let ((x1, y1), (x, y)) = (self.at(x1, y1), self.at(x, y));
-        self.path.quad_to(x1, y1, x, y);
+        self.0.quad_to(x1, y1, x, y);
     }
 
     fn curve_to(&mut self, x1: f32, y1: f32, x2: f32, y2: f32, x: f32, y: f32) {
-        let ((x1, y1), (x2, y2)) = (self.at(x1, y1), self.at(x2, y2));
-        let (x, y) = self.at(x, y);
-        self.path.cubic_to(x1, y1, x2, y2, x, y);
+        self.0.cubic_to(x1, y1, x2, y2, x, y);
     }
 
     fn close(&mut self) {
-        self.path.close();
+        self.0.close();
     }
 }

@@ -3,6 +3,7 @@
 use super::canvas::{Anchor, Canvas, Shape, Stroke};
 use super::colours::{NAME, WHITE};
 use super::font::Letters;
+use super::layer::Paint;
 use super::look::GREY;
 use super::names::Taken;
 use super::place::{Point, Rect};
@@ -58,23 +59,20 @@ impl Rule {
         let [from, to] = ends.map(|end| plot.area.at(end));
         plot.area.holds(from).then_some([from, to])
     }
+}
 
-    pub(super) fn paint(&self, canvas: &mut Canvas, plot: &Plot<'_>) {
+impl Paint for Rule {
+    fn paint(&self, canvas: &mut Canvas, plot: &Plot<'_>, taken: &mut Taken) {
         if let Some(ends) = self.ends(plot) {
             let line = Stroke::new(GREY, 1.2);
             let dashes = &[3.0, 3.0];
             canvas.line(ends, Stroke { dashes, ..line });
-        }
-    }
-
-    pub(super) fn take(&self, taken: &mut Taken, plot: &Plot<'_>) {
-        if let Some(ends) = self.ends(plot) {
             taken.line(&ends, WEIGHT);
         }
     }
 
     /// Its name, on a ground of its own, where it covers as little as can be.
-    pub(super) fn paint_name(&self, canvas: &mut Canvas, plot: &Plot<'_>, taken: &mut Taken) {
+    fn name(&self, canvas: &mut Canvas, plot: &Plot<'_>, taken: &mut Taken) {
         let Some([(x, y), _]) = self.ends(plot) else {
             return;
         };

@@ -1,7 +1,8 @@
 //! The numbers of a picture as a table.
 
 use super::axis::Axis;
-use super::chart::{Chart, Layer};
+use super::chart::Chart;
+use super::layer::Layer;
 
 /// The numbers of what these charts show as CSV, a row for each point, bar or cell: of which chart and curve it is, and a
 /// column for what each axis shows, with its unit. Axes of other charts leave theirs empty.
@@ -15,13 +16,12 @@ pub fn csv(charts: &[Chart]) -> String {
     }
     let mut text = columns.join(",") + "\n";
     for row in &rows {
-        let value = |column: &&str| {
+        let values = columns.iter().map(|column| {
             let mut pairs = row.iter();
             let pair = pairs.find(|(name, _)| name == column);
             pair.map_or("", |(_, value)| value)
-        };
-        text += &columns.iter().map(value).collect::<Vec<&str>>().join(",");
-        text.push('\n');
+        });
+        text += &(values.collect::<Vec<&str>>().join(",") + "\n");
     }
     text
 }
@@ -30,61 +30,54 @@ pub fn csv(charts: &[Chart]) -> String {
 type Row = Vec<(String, String)>;
 
 fn rows(chart: &Chart) -> Vec<Row> {
-    let of_layer = |layer: &Layer| -> Vec<Row> {
-        let row = |name: &str, values: Vec<(String, String)>| -> Row {
-            let names = [("chart", chart.title.as_str()), ("curve", name)];
-            let names = names.map(|(column, name)| (column.to_owned(), quoted(name)));
-            names.into_iter().chain(values).collect()
-        };
-        let point = |(x, y): &(f64, f64)| vec![at(&chart.x, "", *x), at(&chart.y, "", *y)];
+    let (x, y) = (&chart.x, &chart.y);
+    let mut rows = Vec::new();
+    let mut row = |name: &str, values: Vec<(String, String)>| {
+        let names = [("chart", chart.title.as_str()), ("curve", name)];
+        let names = names.map(|(column, name)| (column.to_owned(), quoted(name)));
+        rows.push(names.into_iter().chain(values).collect());
+    };
+    let point = |(at, value): (f64, f64)| vec![cell(x, "", at), cell(y, "", value)];
+    for layer in &chart.layers {
         match layer {
             Layer::Curve(curve) => {
-                let name = curve.full_name();
                 let points = curve.points.iter();
-                points.map(|place| row(&name, point(place))).collect()
+                points.for_each(|place| row(&curve.full_name(), point(*place)));
             }
-            Layer::Bars(bars) => {
-                let bar = |place| row(&bars.name, point(place));
-                bars.bars.iter().map(bar).collect()
-            }
+            Layer::Bars(bars) => bars
+                .bars
+                .iter()
+                .for_each(|bar| row(&bars.name, point(*bar))),
             Layer::Cells(cells) => {
-                let cell = |cell: &super::Cell| {
-                    let values = vec![
-                        at(&chart.x, "_from", cell.x.0),
-                        at(&chart.x, "_to", cell.x.1),
-                        at(&chart.y, "_from", cell.y.0),
-                        at(&chart.y, "_to", cell.y.1),
-                        (cells.unit.column(&cells.name), cell.amount.to_string()),
-                    ];
-                    row(&cells.name, values)
-                };
-                cells.cells.iter().map(cell).collect()
+                for one in &cells.cells {
+                    let amount = (cells.unit.column(&cells.name), one.amount.to_string());
+                    let mut values = vec![cell(x, "_from", one.x.0), cell(x, "_to", one.x.1)];
+                    values.extend([cell(y, "_from", one.y.0), cell(y, "_to", one.y.1), amount]);
+                    row(&cells.name, values);
+                }
             }
             Layer::Drawing(drawing) => {
-                let text = |text: &String| ("text".to_owned(), quoted(text));
-                let lines = drawing.nodes.iter().flat_map(|node| {
-                    let name = node.lines.first().map_or("", String::as_str);
-                    let rest = node.lines.iter().skip(1);
-                    rest.map(|line| row(name, vec![text(line)]))
-                        .collect::<Vec<Row>>()
-                });
-                lines.collect()
+                let named = drawing
+                    .nodes
+                    .iter()
+                    .filter_map(|node| node.lines.split_first());
+                for (name, lines) in named {
+                    let texts = lines.iter().map(|line| ("text".to_owned(), quoted(line)));
+                    texts.for_each(|text| row(name, vec![text]));
+                }
             }
-            Layer::Rule(_) | Layer::Band(_) => Vec::new(),
+            Layer::Rule(_) | Layer::Band(_) => {}
         }
-    };
-    let own = chart.layers.iter().flat_map(of_layer);
-    let inset = chart.inset.iter().flat_map(|inset| rows(inset));
-    own.chain(inset).collect()
+    }
+    rows.extend(chart.inset.iter().flat_map(|inset| self::rows(inset)));
+    rows
 }
 
 /// A value of an axis, in the axis's column.
-fn at(axis: &Axis, end: &str, value: f64) -> (String, String) {
+fn cell(axis: &Axis, end: &str, value: f64) -> (String, String) {
     let value = axis.value(value);
-    let value = match value.parse::<f64>() {
-        Ok(_) => value,
-        Err(_) => quoted(&value),
-    };
+    let is_number = value.parse::<f64>().is_ok();
+    let value = if is_number { value } else { quoted(&value) };
     (axis.column() + end, value)
 }
 

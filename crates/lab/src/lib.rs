@@ -18,8 +18,8 @@
 //! "#
 //! .parse()?;
 //! let record = Sim::new().run(&scenario, &|_| (), &Cancel::new())?;
-//! for flow in &record.flows {
-//!     println!("{}: {:?}", flow.summary.controller, flow.summary.goodput_bps);
+//! for flow in &record.summary.flows {
+//!     println!("{}: {} bit/s", flow.controller, flow.goodput_bps);
 //! }
 //! # Ok(())
 //! # }

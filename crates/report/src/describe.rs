@@ -3,7 +3,7 @@
 use path::{Discipline, Loss, LossAt};
 use units::{Duration, Ratio};
 
-use super::lanes::{bits_per_sec, bytes, millis, percent};
+use super::text::{bits_per_sec, bytes, millis, percent};
 use scenario::{ChangeSpec, LinkSpec, PathSpec, Scenario};
 
 /// So many changes are told one by one.

@@ -2,8 +2,6 @@
 
 use std::collections::HashMap;
 
-use units::Bytes;
-
 use record::{FlowRecord, FlowSummary, Record};
 
 /// A flow of one of the records.
@@ -97,71 +95,4 @@ pub fn names(controllers: &[&str]) -> Vec<String> {
         }
     });
     names.collect()
-}
-
-/// A rate with the unit that suits it and three digits.
-pub fn bits_per_sec(rate: f64) -> String {
-    let (value, unit) = match rate {
-        r if r >= 1e9 => (r / 1e9, "Gbit/s"),
-        r if r >= 1e6 => (r / 1e6, "Mbit/s"),
-        r if r >= 1e3 => (r / 1e3, "kbit/s"),
-        // Less than a bit is nothing to tell digits of.
-        r => return format!("{r:.0} bit/s"),
-    };
-    format!("{} {unit}", three_digits(value))
-}
-
-/// A count of bytes with the unit that suits it and three digits.
-pub fn bytes(count: Bytes) -> String {
-    let (value, unit) = match count.get() as f64 {
-        n if n >= 1e9 => (n / 1e9, "GB"),
-        n if n >= 1e6 => (n / 1e6, "MB"),
-        n if n >= 1e3 => (n / 1e3, "kB"),
-        n => (n, "B"),
-    };
-    format!("{} {unit}", digits(value))
-}
-
-/// A number of things that can be counted: `1 run`, `2 runs`.
-pub fn count(number: u64, thing: &str) -> String {
-    match number {
-        1 => format!("1 {thing}"),
-        number => format!("{number} {thing}s"),
-    }
-}
-
-/// Milliseconds.
-pub(super) fn millis(value: f64) -> String {
-    format!("{} ms", digits(value))
-}
-
-/// A time in milliseconds with three digits and the unit that suits it.
-pub fn span(millis: f64) -> String {
-    match millis {
-        ms if ms < 999.5 => format!("{} ms", three_digits(ms)),
-        ms => format!("{} s", three_digits(ms / 1000.0)),
-    }
-}
-
-/// A share in percent.
-pub fn percent(share: f64) -> String {
-    format!("{:.1} %", share * 100.0)
-}
-
-/// Three significant digits, without an exponent.
-fn three_digits(value: f64) -> String {
-    match value.abs() {
-        v if v >= 99.95 => format!("{value:.0}"),
-        v if v >= 9.995 => format!("{value:.1}"),
-        _ => format!("{value:.2}"),
-    }
-}
-
-/// Three significant digits, without decimals that say nothing.
-fn digits(value: f64) -> String {
-    let text = three_digits(value);
-    match text.contains('.') {
-        true => text.trim_end_matches('0').trim_end_matches('.').to_string(),
-        false => text,
-    }
 }

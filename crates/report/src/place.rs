@@ -93,9 +93,10 @@ pub fn check(directory: &Path, is_ours: impl Fn(&OsStr) -> bool) -> Result<(), D
             return taken(format!("holds {}", name.display()));
         }
     }
-    match is_empty || is_report(&directory.join(REPORT)) {
-        true => Ok(()),
-        false => taken("holds files that are no record of Fullpipe".to_string()),
+    if is_empty || is_report(&directory.join(REPORT)) {
+        Ok(())
+    } else {
+        taken("holds files that are no record of Fullpipe".to_string())
     }
 }
 
@@ -115,9 +116,10 @@ pub fn tidy(parent: &Path, name: Option<&OsStr>, is_ours: impl Fn(&OsStr) -> boo
     {
         let whole = parent.join(&left.name);
         // What cannot be cleaned up shows when something is written; nothing that is to be known is lost here.
-        let _ = match left.what == OLD && !whole.exists() {
-            true => fs::rename(&left.path, &whole),
-            false => fs::remove_dir_all(&left.path),
+        let _ = if left.what == OLD && !whole.exists() {
+            fs::rename(&left.path, &whole)
+        } else {
+            fs::remove_dir_all(&left.path)
         };
     }
 }

@@ -1,12 +1,13 @@
 //! What the page draws: the lanes' samples as columns of numbers, in the units of the axes.
 
 use serde::Serialize;
-use units::{Bytes, Duration, Rate};
+use units::Duration;
 
 use super::lanes::{Lane, groups};
-use super::table::is_in_groups;
-use record::{FlowSample, Point, Record, Throughput};
-use scenario::PathSpec;
+use super::overview::is_in_groups;
+use super::points::{Step, kilobytes, megabits, rates, round, rtprops, seconds, steps, thin};
+
+use record::{FlowSample, Record, Throughput};
 
 /// Points a curve at most, and of all lanes together: more than a screen has pixels, few enough for a page that opens
 /// at once.
@@ -78,9 +79,6 @@ struct QueuePlot {
     queue: Vec<f64>,
 }
 
-/// A time in seconds, and the value from then on.
-type Step = (f64, f64);
-
 /// A flow: columns over the times `t`.
 #[derive(Serialize)]
 struct LanePlot {
@@ -122,55 +120,55 @@ impl Plots {
         let is_crowd = lanes.len() > CROWD;
         let points = (ALL_POINTS / lanes.len().max(1) as u64).clamp(GRID, CURVE_POINTS);
         let controllers = controllers(lanes);
-        let color = |lane: &Lane<'_>| {
-            let same = |(name, _): &(&str, Vec<&Lane<'_>>)| *name == lane.summary.controller;
-            controllers.iter().position(same).unwrap_or(0)
+        let of_controller = |lane: &Lane<'_>| {
+            let mut names = controllers.iter().map(|(name, _)| *name);
+            names.position(|name| name == lane.summary.controller)
         };
-        let row_colors: Vec<usize> = match (is_crowd, is_in_groups(lanes)) {
-            (false, _) => (0..lanes.len()).collect(),
-            (true, false) => lanes.iter().map(color).collect(),
-            (true, true) => groups(lanes)
-                .iter()
-                .filter_map(|group| group.lanes.first().map(|lane| color(lane)))
-                .collect(),
+        let color = |index: usize, lane: &Lane<'_>| {
+            let of_crowd = of_controller(lane).filter(|_| is_crowd);
+            of_crowd.unwrap_or(index)
         };
-        let legend = match is_crowd {
-            false => (0..)
-                .zip(lanes)
-                .map(|(color, lane)| Entry {
-                    name: lane.name.clone(),
-                    color,
-                })
-                .collect(),
-            true => (0..)
-                .zip(&controllers)
-                .map(|(color, (name, lanes))| Entry {
-                    name: format!("{name} ×{}", lanes.len()),
-                    color,
-                })
-                .collect(),
+        let colors = (0..).zip(lanes).map(|(index, lane)| color(index, lane));
+        let rows = if is_in_groups(lanes) {
+            let firsts = groups(lanes);
+            let firsts = firsts.iter().filter_map(|group| group.lanes.first());
+            firsts.map(|lane| color(0, lane)).collect()
+        } else {
+            colors.clone().collect()
         };
-        let drawn = lanes.iter().enumerate();
+        let crowd = (0..).zip(&controllers).filter(|_| is_crowd);
+        let single = (0..).zip(lanes).filter(|_| !is_crowd);
+        let of_crowd = |(color, (name, lanes)): (usize, &(&str, Vec<&Lane<'_>>))| Entry {
+            name: format!("{name} ×{}", lanes.len()),
+            color,
+        };
+        let of_lane = |(color, lane): (usize, &Lane<'_>)| Entry {
+            name: lane.name.clone(),
+            color,
+        };
+        let drawn = lanes.iter().zip(colors);
         let drawn = drawn.step_by(lanes.len().div_ceil(DRAWN).max(1));
+        let draw = |(each, color)| {
+            if is_crowd {
+                in_crowd(each, color, end)
+            } else {
+                lane(each, color, points)
+            }
+        };
         Plots {
             end,
             is_crowd,
-            legend,
-            rows: row_colors,
-            totals: match is_crowd {
-                true => (0..)
-                    .zip(&controllers)
-                    .map(|(color, (name, lanes))| total(name, color, lanes, end))
-                    .collect(),
-                false => Vec::new(),
-            },
-            paths: records.iter().map(|record| path(record, points)).collect(),
-            lanes: drawn
-                .map(|(index, each)| match is_crowd {
-                    true => of_crowd(each, color(each), end),
-                    false => lane(each, index, points),
-                })
+            legend: crowd
+                .clone()
+                .map(of_crowd)
+                .chain(single.map(of_lane))
                 .collect(),
+            rows,
+            totals: crowd
+                .map(|(color, (name, lanes))| total(name, color, lanes, end))
+                .collect(),
+            paths: records.iter().map(|record| path(record, points)).collect(),
+            lanes: drawn.map(draw).collect(),
             all_lanes: lanes.len(),
         }
     }
@@ -237,10 +235,8 @@ fn path(record: &Record, points: u64) -> PathPlot {
     let hops = record.paths.iter().enumerate();
     let queues = hops.filter(|(_, path)| !path.samples.is_empty());
     PathPlot {
-        rate: steps(spec, |at| {
-            Some(spec.data.rate_at(at)?.bits_per_sec() as f64 / 1e6)
-        }),
-        rtprop: steps(spec, |at| Some(spec.rtt_at(at).as_millis_f64())),
+        rate: rates(spec),
+        rtprop: rtprops(spec),
         bdp: steps(spec, |at| {
             let bdp = spec.data.rate_at(at)?.bytes_in(spec.rtt_at(at));
             Some(bdp.get() as f64 / 1e3)
@@ -261,19 +257,6 @@ fn path(record: &Record, points: u64) -> PathPlot {
     }
 }
 
-/// What of the path has which value from when on: one step, and one more for each change of it.
-fn steps(spec: &PathSpec, value: impl Fn(Duration) -> Option<f64>) -> Vec<Step> {
-    let mut times: Vec<Duration> = spec.data.changes.iter().map(|change| change.at).collect();
-    times.push(Duration::ZERO);
-    times.sort();
-    let steps = times
-        .into_iter()
-        .filter_map(|at| Some((seconds(at), round(value(at)?))));
-    let mut steps: Vec<Step> = steps.collect();
-    steps.dedup_by_key(|(_, value)| *value);
-    steps
-}
-
 fn lane(lane: &Lane<'_>, color: usize, points: u64) -> LanePlot {
     let samples = thin(&lane.flow.samples, points);
     let times = samples.iter().map(|sample| seconds(sample.at)).collect();
@@ -285,7 +268,7 @@ fn lane(lane: &Lane<'_>, color: usize, points: u64) -> LanePlot {
 }
 
 /// A lane of many: at each of the common times what its latest sample says, as long as it lives.
-fn of_crowd(lane: &Lane<'_>, color: usize, end: f64) -> LanePlot {
+fn in_crowd(lane: &Lane<'_>, color: usize, end: f64) -> LanePlot {
     let samples = &lane.flow.samples;
     let last = samples.last().map_or(0.0, |sample| sample.at.as_secs_f64());
     let times = (0..=GRID).map(|index| end * index as f64 / GRID as f64);
@@ -327,32 +310,6 @@ fn column(
     values.collect()
 }
 
-/// About `points` of the samples at most, evenly over time, the first and the last among them; and the highest of those
-/// between two of them if it is above both.
-pub fn thin<P: Point>(samples: &[P], points: u64) -> Vec<&P> {
-    let span = samples.last().map_or(Duration::ZERO, P::at);
-    let step = span / points;
-    let mut due = Duration::ZERO;
-    let last = samples.len().saturating_sub(1);
-    let mut picked: Vec<&P> = Vec::new();
-    let mut peak: Option<&P> = None;
-    for (index, sample) in samples.iter().enumerate() {
-        if sample.at() < due && index != last {
-            peak = Some(
-                peak.filter(|peak| peak.level() >= sample.level())
-                    .unwrap_or(sample),
-            );
-            continue;
-        }
-        due = sample.at() + step;
-        let before = picked.last().and_then(|picked| picked.level());
-        let sides = before.max(sample.level());
-        picked.extend(peak.take().filter(|peak| peak.level() > sides));
-        picked.push(sample);
-    }
-    picked
-}
-
 /// When the flow was in which state, from all samples: short stays count.
 fn stays(samples: &[FlowSample]) -> Vec<Stay> {
     let mut stays: Vec<Stay> = Vec::new();
@@ -375,79 +332,4 @@ fn stays(samples: &[FlowSample]) -> Vec<Stay> {
         }
     }
     stays
-}
-
-/// A tenth of a millisecond, in seconds.
-fn seconds(at: Duration) -> f64 {
-    (at.as_secs_f64() * 1e4).round() / 1e4
-}
-
-fn megabits(rate: Rate) -> f64 {
-    round(rate.bits_per_sec() as f64 / 1e6)
-}
-
-fn kilobytes(bytes: Bytes) -> f64 {
-    round(bytes.get() as f64 / 1e3)
-}
-
-/// Three decimals.
-fn round(value: f64) -> f64 {
-    (value * 1e3).round() / 1e3
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{steps, thin};
-    use record::PathSample;
-    use scenario::PathSpec;
-    use units::{Bytes, Duration};
-
-    fn sample(micros: u64) -> PathSample {
-        let is_peak = micros == 55_555;
-        PathSample {
-            at: Duration::from_micros(micros),
-            queue: Bytes::ZERO,
-            delay: Duration::from_millis(if is_peak { 9 } else { 1 }),
-        }
-    }
-
-    #[test]
-    fn thinned_evenly_with_both_ends_and_the_peak() {
-        let samples: Vec<PathSample> = (0..=100_000).map(sample).collect();
-        let picked = thin(&samples, 1_000);
-        assert!((1_000..=1_003).contains(&picked.len()), "{}", picked.len());
-        assert_eq!(picked.first(), Some(&&samples[0]));
-        assert_eq!(picked.last(), samples.last().as_ref());
-        let is_close = |pair: &[&PathSample]| {
-            pair[1].at.saturating_sub(pair[0].at) <= Duration::from_micros(101)
-        };
-        assert!(picked.windows(2).all(is_close));
-        assert!(picked.contains(&&samples[55_555]));
-        let few: Vec<PathSample> = (0..10).map(|index| sample(index * 1_000_000)).collect();
-        assert_eq!(thin(&few, 1_000).len(), 10);
-        assert!(thin(&few[..0], 1_000).is_empty());
-    }
-
-    #[test]
-    fn a_step_for_every_change_of_the_value() {
-        let mut path = PathSpec::default();
-        assert_eq!(
-            steps(&path, |at| Some(
-                path.data.rate_at(at)?.bits_per_sec() as f64
-            )),
-            []
-        );
-        for (key, text) in [
-            ("rate", "20mbit"),
-            ("rtt", "40ms"),
-            ("change", "at=2s,rate=5mbit"),
-            ("change", "at=1s,rtt=80ms"),
-        ] {
-            path.set(key, text).unwrap();
-        }
-        let rate = |at| Some(path.data.rate_at(at)?.bits_per_sec() as f64 / 1e6);
-        assert_eq!(steps(&path, rate), [(0.0, 20.0), (2.0, 5.0)]);
-        let rtprop = |at| Some(path.rtt_at(at).as_millis_f64());
-        assert_eq!(steps(&path, rtprop), [(0.0, 40.0), (1.0, 80.0)]);
-    }
 }

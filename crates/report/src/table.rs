@@ -1,356 +1,250 @@
-//! The tables for people.
+//! Tables for a terminal.
 
-use std::ptr;
+use askama::Template;
+use comfy_table::{
+    self as comfy, CellAlignment, ColumnConstraint, ContentArrangement, Width, presets,
+};
 
-use units::{Bytes, Rate};
+/// Between two columns.
+const GAP: usize = 2;
 
-use super::columns::Columns;
-use super::lanes::{Group, Lane, bits_per_sec, bytes, count, groups, lanes, percent, span};
-use super::page::cells;
-use record::{Completions, FlowRecord, PathSummary, Record, Together};
+/// The least that a column of text is narrowed to.
+const NARROW: usize = 8;
 
-/// So many flows have a line each.
-const MOST_LINES: usize = 20;
-
-/// A table in words, in the terminal as on the page.
-pub struct Words {
-    /// The columns' headings.
-    pub headings: Vec<&'static str>,
+/// A table, in the terminal as on a page, where it is a template.
+#[derive(Debug, Template)]
+#[template(path = "table.html")]
+pub struct Table {
+    /// Its name on a page, for a script; it may have none.
+    pub id: &'static str,
+    /// The columns' headings. One of several lines is named by all of them.
+    pub headings: Vec<String>,
     /// The cells, row by row.
     pub rows: Vec<Vec<String>>,
+    /// The places of the columns that a terminal aligns to the left: text. The others are to the right: numbers.
+    pub text: Vec<usize>,
+    /// The places of the columns that go if there is no room for them, the first one first.
+    pub spare: Vec<usize>,
+    /// The places of the columns that a terminal does not show at all.
+    pub absent: Vec<usize>,
+    /// Where the columns are that a terminal leaves out: `--json has`.
+    pub elsewhere: &'static str,
 }
 
-impl Words {
-    /// Lines of columns for a terminal, the first to the left and the others to the right.
-    pub fn aligned(&self) -> String {
-        self.fitted(None, &[])
-    }
-
-    /// The same for a terminal of so many columns, without those of these headings for which there is no room.
-    pub fn fitted(&self, width: Option<usize>, spare: &[&str]) -> String {
-        let place = |heading: &&str| self.headings.iter().position(|one| one == heading);
-        let columns = Columns {
-            headings: self.headings.iter().map(ToString::to_string).collect(),
-            rows: self.rows.clone(),
+impl Table {
+    /// A table whose first column is text, all of it shown.
+    pub fn new(
+        headings: impl IntoIterator<Item = impl Into<String>>,
+        rows: impl IntoIterator<Item = Vec<String>>,
+    ) -> Table {
+        Table {
+            id: "",
+            headings: headings.into_iter().map(Into::into).collect(),
+            rows: rows.into_iter().collect(),
             text: vec![0],
-            spare: spare.iter().filter_map(place).collect(),
+            spare: Vec::new(),
             absent: Vec::new(),
             elsewhere: "--json has",
-        };
-        columns.lines(width)
+        }
     }
 
-    /// The same as a table of a page.
-    pub fn html(&self) -> String {
-        let rows: String = self.rows.iter().map(|row| cells("td", row)).collect();
-        format!(
-            "<table><thead>{}</thead><tbody>{rows}</tbody></table>",
-            cells("th", &self.headings)
-        )
+    /// Without the columns of these headings where there is no room for them, the first one first.
+    pub fn sparing(mut self, headings: &[&str]) -> Table {
+        let place = |name: &&str| self.headings.iter().position(|heading| heading == name);
+        self.spare = headings.iter().filter_map(place).collect();
+        self
     }
-}
 
-/// One row a flow; a group of flows if they are many.
-pub(super) fn flows(lanes: &[Lane<'_>]) -> Words {
-    match is_in_groups(lanes) {
-        false => Words {
-            headings: vec![
-                "controller",
-                "time",
-                "goodput",
-                "of limit",
-                "RTT min",
-                "RTT p50",
-                "RTT p95",
-                "resent",
-            ],
-            rows: lanes.iter().map(flow).collect(),
-        },
-        true => Words {
-            headings: vec![
-                "flows", "slow 5 %", "median", "of limit", "RTT p50", "RTT p95", "resent",
-            ],
-            rows: groups(lanes).iter().map(group).collect(),
-        },
-    }
-}
-
-/// Whether the table has a row a group instead of a row a flow.
-pub(super) fn is_in_groups(lanes: &[Lane<'_>]) -> bool {
-    lanes.len() > MOST_LINES
-}
-
-/// What the table says of a flow.
-fn flow(lane: &Lane<'_>) -> Vec<String> {
-    let flow = lane.summary;
-    let end = flow.completed_s.unwrap_or(lane.record.summary.duration_s);
-    let time = format!("{:.2} s", end - flow.start_s);
-    vec![
-        lane.name.clone(),
-        match is_cut_off(lane) {
-            true => format!("> {time}"),
-            false => time,
-        },
-        bits_per_sec(flow.goodput_bps as f64),
-        known(flow.limit_share, percent),
-        known(flow.rtt_ms.min, span),
-        known(flow.rtt_ms.p50, span),
-        known(flow.rtt_ms.p95, span),
-        known(flow.retransmitted_share(), percent),
-    ]
-}
-
-/// What the table says of a group of flows.
-fn group(group: &Group<'_, '_>) -> Vec<String> {
-    let over = |value: &dyn Fn(&Lane<'_>) -> Option<f64>| -> Vec<f64> {
-        let mut values: Vec<f64> = group.lanes.iter().filter_map(|lane| value(lane)).collect();
-        values.sort_by(f64::total_cmp);
-        values
-    };
-    let goodputs = over(&|lane| Some(lane.summary.goodput_bps as f64));
-    // Over the same time, whatever the lives of the flows.
-    let together = group.lanes.first().map(|first| {
-        let (record, of) = (first.record, first.summary.group);
-        record.together(|flow| flow.group == of)
-    });
-    let rtt_p50 = over(&|lane| lane.summary.rtt_ms.p50);
-    let rtt_p95 = over(&|lane| lane.summary.rtt_ms.p95);
-    let resent: Option<(u64, u64)> = group.lanes.iter().try_fold((0, 0), |(sent, again), lane| {
-        let flow = lane.summary;
-        Some((
-            u64::saturating_add(sent, flow.sent_bytes?),
-            u64::saturating_add(again, flow.retransmitted_bytes?),
-        ))
-    });
-    vec![
-        format!("{} ×{}", group.name, group.lanes.len()),
-        known(quantile(&goodputs, 5), bits_per_sec),
-        known(quantile(&goodputs, 50), bits_per_sec),
-        known(together.and_then(|together| together.limit_share), percent),
-        known(quantile(&rtt_p50, 50), span),
-        known(quantile(&rtt_p95, 95), span),
-        known(
-            resent
-                .filter(|(sent, _)| *sent > 0)
-                .map(|(sent, again)| again as f64 / sent as f64),
-            percent,
-        ),
-    ]
-}
-
-/// The value of sorted ones that so many percent do not exceed.
-fn quantile(sorted: &[f64], percent: usize) -> Option<f64> {
-    let rank = (sorted.len() * percent).div_ceil(100).max(1);
-    sorted.get(rank - 1).copied()
-}
-
-fn known(value: Option<f64>, text: fn(f64) -> String) -> String {
-    value.map_or("–".to_string(), text)
-}
-
-/// Whether the lane has a transfer that had not arrived when the run ended.
-fn is_cut_off(lane: &Lane<'_>) -> bool {
-    let groups = &lane.record.scenario.flows;
-    let group = lane.summary.group.and_then(|group| groups.get(group));
-    group.is_some_and(|group| group.bytes.is_some()) && lane.summary.completed_s.is_none()
-}
-
-/// Completion times by controller and size; none if there is no more to them than the flows' own times.
-pub(super) fn completions(records: &[Record]) -> Option<Words> {
-    let is_news = |record: &&Record| {
-        let counts = record.summary.completions.iter();
-        let transfers: u64 = counts.map(|class| class.count + class.unfinished).sum();
-        transfers > record.flows.len() as u64
-    };
-    let records = records.iter().filter(is_news);
-    let rows: Vec<_> = records
-        .flat_map(|record| record.summary.completions.iter().map(class))
-        .collect();
-    (!rows.is_empty()).then_some(Words {
-        headings: vec![
-            "transfers",
-            "complete",
-            "not",
-            "p50",
-            "p95",
-            "p99",
-            "mean",
-            "max",
-        ],
-        rows,
-    })
-}
-
-fn class(class: &Completions) -> Vec<String> {
-    let size = match (class.over_bytes, class.up_to_bytes) {
-        (_, Some(largest)) => format!("≤ {}", bytes(Bytes::new(largest))),
-        (Some(largest), None) => format!("> {}", bytes(Bytes::new(largest))),
-        (None, None) => "of any size".to_string(),
-    };
-    vec![
-        format!("{} {size}", class.controller),
-        class.count.to_string(),
-        class.unfinished.to_string(),
-        known(class.p50_ms, span),
-        known(class.p95_ms, span),
-        known(class.p99_ms, span),
-        known(class.mean_ms, span),
-        known(class.max_ms, span),
-    ]
-}
-
-/// What is to be said below the tables: what a `>` and quantiles mean, how evenly flows shared a path, and whether the
-/// machine kept up.
-pub(super) fn notes(records: &[Record], lanes: &[Lane<'_>]) -> Vec<String> {
-    let mut notes = Vec::new();
-    let cut_off = lanes.iter().filter(|lane| is_cut_off(lane)).count();
-    match (cut_off, is_in_groups(lanes)) {
-        (0, false) => {}
-        (_, false) => notes.push("> cut off by then, and not complete".to_string()),
-        (_, true) => {
-            notes.push(
-                "goodput: exceeded by all but 5 % of the flows, by half; of limit: all together"
-                    .to_string(),
-            );
-            notes.push(
-                "RTT p50: of the median flow; RTT p95: exceeded by that of 5 % of the flows"
-                    .to_string(),
-            );
-            if cut_off > 0 {
-                notes.push(format!(
-                    "{} cut off, and not complete",
-                    count(cut_off as u64, "transfer")
-                ));
+    /// The lines, with everything for `None`, and else for a terminal of so many columns. If they are too long, headings are
+    /// stacked; then spare columns go until the rest fits, and a line names them; at last, texts are broken. Ends with a
+    /// newline.
+    pub fn lines(&self, width: Option<usize>) -> String {
+        let room = width.unwrap_or(usize::MAX);
+        let mut shown: Vec<usize> = (0..self.headings.len()).collect();
+        shown.retain(|column| !self.absent.contains(column));
+        let mut headings = self.headings.clone();
+        if self.needed(&headings, &shown) > room {
+            let cells = self.widths(&vec![String::new(); headings.len()]);
+            let pairs = headings.iter().zip(cells);
+            headings = pairs
+                .map(|(heading, cells)| stacked(heading, cells))
+                .collect();
+        }
+        let mut dropped = Vec::new();
+        for spare in &self.spare {
+            if self.needed(&headings, &shown) <= room {
+                break;
             }
+            let before = shown.len();
+            shown.retain(|column| column != spare);
+            dropped.extend((shown.len() < before).then_some(*spare));
         }
+        let broken = self.broken(&headings, &shown, room);
+        let mut text = self.drawn(&headings, &shown, broken.as_deref());
+        if !dropped.is_empty() {
+            dropped.sort_unstable();
+            let names = dropped
+                .iter()
+                .map(|column| self.headings[*column].replace('\n', " "));
+            let (names, elsewhere) = (names.collect::<Vec<_>>().join(", "), self.elsewhere);
+            text += &format!("no room for: {names}; {elsewhere} them\n");
+        }
+        text
     }
-    for record in records {
-        notes.extend(sharing(record));
-        let summary = &record.summary;
-        let paths = std::iter::once(&summary.path).chain(&summary.next);
-        let named = |late: String| match lanes.iter().find(|lane| ptr::eq(lane.record, record)) {
-            Some(lane) if records.len() > 1 => format!("{}: {late}", lane.name),
-            _ => late,
+
+    /// The widths of all columns, with texts narrowed until the columns that are shown fit; nothing if they fit anyway.
+    fn broken(&self, headings: &[String], shown: &[usize], room: usize) -> Option<Vec<usize>> {
+        let excess = self.needed(headings, shown).checked_sub(room)?;
+        let mut widths = self.widths(headings);
+        for _ in 0..excess {
+            let texts = shown.iter().filter(|column| self.text.contains(column));
+            let widest = texts.max_by_key(|column| widths[**column])?;
+            if widths[*widest] <= NARROW {
+                break;
+            }
+            widths[*widest] -= 1;
+        }
+        (excess > 0).then_some(widths)
+    }
+
+    /// The columns that are shown; texts in these widths, if they are given.
+    fn drawn(&self, headings: &[String], shown: &[usize], widths: Option<&[usize]>) -> String {
+        let pick = |row: &[String]| -> Vec<String> {
+            let cells = shown.iter().map(|column| row.get(*column).cloned());
+            cells.map(Option::unwrap_or_default).collect()
         };
-        notes.extend(paths.filter_map(lateness).map(named));
-    }
-    notes
-}
-
-/// How evenly the flows of a record shared its path.
-fn sharing(record: &Record) -> Vec<String> {
-    if record.flows.len() < 2 {
-        return Vec::new();
-    }
-    let (all, fairness) = (&record.summary.together, &record.summary.fairness);
-    let told = |one: &Together| {
-        let rate = bits_per_sec(one.goodput_bps as f64);
-        match one.limit_share {
-            Some(share) => format!("{rate}, {} of limit", percent(share)),
-            None => rate,
+        let mut table = comfy::Table::new();
+        table
+            .load_style(presets::NOTHING)
+            .set_content_arrangement(ContentArrangement::Disabled)
+            .set_header(pick(headings));
+        table.add_rows(self.rows.iter().map(|row| pick(row)));
+        for (place, (column, of)) in table.column_iter_mut().zip(shown).enumerate() {
+            let padding = u16::from(place > 0);
+            column.set_padding((padding, 1));
+            if !self.text.contains(of) {
+                column.set_cell_alignment(CellAlignment::Right);
+            } else if let Some(width) = widths.and_then(|widths| u16::try_from(widths[*of]).ok()) {
+                let width = Width::Fixed(width.saturating_add(padding + 1));
+                column.set_constraint(ColumnConstraint::Absolute(width));
+                continue;
+            }
+            column.set_constraint(ColumnConstraint::ContentWidth);
         }
-    };
-    let mut sums = vec![format!("all flows over the same time: {}", told(all))];
-    if end_apart(record) {
-        // Over the whole time, equal transfers have equal shares by definition, whatever they did to each other.
-        sums = while_all_live(record);
-    } else if record.summary.controllers.len() > 1 {
-        sums.extend(record.summary.controllers.iter().map(|one| {
-            format!(
-                "  {} ×{}: {}",
-                one.controller,
-                one.flows,
-                told(&one.together)
-            )
-        }));
+        table.trim_fmt() + "\n"
     }
-    let jain = fairness
-        .jain
-        .map(|jain| format!("Jain index of the goodputs: {jain:.3}"));
-    let seconds = &fairness.jain_per_s;
-    let each = seconds.p50.zip(seconds.p5).map(|(median, low)| {
-        format!("Jain index of each second: median {median:.3}, 5 % of them at most {low:.3}")
-    });
-    let converged = fairness
-        .convergence_s
-        .map(|after| format!("converged {after:.0} s after the last start"));
-    let even = [jain, each, converged].into_iter().flatten();
-    sums.into_iter().chain(even).collect()
+
+    /// The characters that these columns take.
+    fn needed(&self, headings: &[String], shown: &[usize]) -> usize {
+        let widths = self.widths(headings);
+        let columns = shown.iter().filter_map(|column| widths.get(*column));
+        let all: usize = columns.map(|width| width + GAP).sum();
+        all.saturating_sub(GAP)
+    }
+
+    /// The characters that each column takes with these headings.
+    fn widths(&self, headings: &[String]) -> Vec<usize> {
+        let width = |(column, heading): (usize, &String)| {
+            let rows = self.rows.iter().filter_map(|row| row.get(column));
+            let lines = rows.chain([heading]).flat_map(|cell| cell.lines());
+            lines.map(|line| line.chars().count()).max().unwrap_or(0)
+        };
+        headings.iter().enumerate().map(width).collect()
+    }
 }
 
-/// Whether some transfers of a record were complete before others ended.
-fn end_apart(record: &Record) -> bool {
-    let ends = || record.flows.iter().map(|flow| flow.completed);
-    let first = ends().flatten().min();
-    first.is_some_and(|first| ends().any(|end| end.is_none_or(|end| end > first)))
+/// The heading in lines that are no longer than the cells below it, or than its longest word; the parts of a field are
+/// words too.
+fn stacked(heading: &str, cells: usize) -> String {
+    let words: Vec<&str> = heading.split_inclusive([' ', '\n', '.']).collect();
+    let length = |word: &str| word.trim_end().chars().count();
+    let longest = words.iter().map(|word| length(word)).max().unwrap_or(0);
+    let mut lines = vec![String::new()];
+    for word in words {
+        let Some(line) = lines.last_mut() else { break };
+        if line.is_empty() || line.chars().count() + length(word) <= cells.max(longest) {
+            line.push_str(word);
+        } else {
+            lines.push(word.to_string());
+        }
+    }
+    let lines: Vec<&str> = lines.iter().map(|line| line.trim_end()).collect();
+    lines.join("\n").replace("\n\n", "\n")
 }
 
-/// What the flows of each controller delivered while all flows lived; nothing if there is no such time.
-fn while_all_live(record: &Record) -> Vec<String> {
-    let Some(lived) = record.while_all_live() else {
-        return Vec::new();
-    };
-    let goodputs = || record.flows.iter().zip(&lived.goodputs);
-    let sum = |rates: &mut dyn Iterator<Item = &Rate>| {
-        bits_per_sec(rates.map(|rate| rate.bits_per_sec() as f64).sum())
-    };
-    let all = sum(&mut goodputs().map(|(_, rate)| rate));
-    let time = format!(
-        "{:.0} to {:.0} s",
-        lived.from.as_secs_f64(),
-        lived.to.as_secs_f64()
-    );
-    let mut lines = vec![format!("while all flows lived, {time}: {all}")];
-    if record.summary.controllers.len() > 1 {
-        lines.extend(record.summary.controllers.iter().map(|one| {
-            let own = |flow: &FlowRecord| flow.controller.to_string() == one.controller;
-            let mut own = goodputs()
-                .filter(|(flow, _)| own(flow))
-                .map(|(_, rate)| rate);
-            format!("  {} ×{}: {}", one.controller, one.flows, sum(&mut own))
-        }));
-    }
-    lines
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-/// Whether the machine was too slow to be the path.
-fn lateness(path: &PathSummary) -> Option<String> {
-    let mut said = Vec::new();
-    if let Some(late) = path.late_packets.filter(|late| *late > 0) {
-        said.push(format!(
-            "the machine was late for {}, by more than 1 ms",
-            count(late, "packet")
-        ));
+    fn columns() -> Table {
+        let why = "a cause that is told in some words";
+        let rows = [
+            ["one", "94.8 Mbit/s", "40 ms", "0.1 %", "ok"],
+            ["another", "1 Mbit/s", "140 ms", "10.1 %", why],
+        ];
+        let headings = ["case", "goodput\nlinux", "RTT", "resent", "why"];
+        let table = Table {
+            text: vec![0, 4],
+            ..Table::new(headings, rows.map(|row| row.map(str::to_owned).to_vec()))
+        };
+        table.sparing(&["resent", "goodput\nlinux"])
     }
-    if let Some(lost) = path.overflows.filter(|lost| *lost > 0) {
-        said.push(format!(
-            "the machine was too slow for {}, which never entered the path",
-            count(lost, "packet")
-        ));
-    }
-    (!said.is_empty()).then(|| said.join("; "))
-}
 
-/// Columns that a narrow terminal leaves out, the first one first.
-const SPARE_OF_FLOWS: [&str; 5] = ["RTT min", "resent", "RTT p95", "slow 5 %", "time"];
-const SPARE_OF_CLASSES: [&str; 4] = ["mean", "p99", "max", "p95"];
+    fn widest(text: &str) -> usize {
+        let lines = text.lines().filter(|line| !line.starts_with("no room"));
+        lines.map(|line| line.chars().count()).max().unwrap()
+    }
 
-/// One row a flow: time, goodput and share of what the path allows, RTT, and what had to be sent again. If there are
-/// more than twenty flows, one row a group of them, with quantiles over its flows. All columns, or those that fit a
-/// terminal of `width` columns.
-///
-/// Below it, if need be: completion times by size, and lines on transfers that were cut off, on flows over the same time,
-/// on how evenly they shared a path, and on a machine that was too slow. Ends with a newline.
-pub fn table(records: &[Record], width: Option<usize>) -> String {
-    let lanes = lanes(records);
-    let mut text = flows(&lanes).fitted(width, &SPARE_OF_FLOWS);
-    if let Some(completions) = completions(records) {
-        text.push('\n');
-        text.push_str(&completions.fitted(width, &SPARE_OF_CLASSES));
+    #[test]
+    fn everything_is_there_if_there_is_room() {
+        let columns = columns();
+        let whole = columns.lines(None);
+        assert_eq!(whole, columns.lines(Some(widest(&whole))));
+        assert!(
+            whole.contains("resent") && !whole.contains("no room"),
+            "{whole}"
+        );
     }
-    for note in notes(records, &lanes) {
-        text.push_str(&note);
-        text.push('\n');
+
+    #[test]
+    fn columns_go_in_their_order_and_are_named() {
+        let columns = columns();
+        let whole = widest(&columns.lines(None));
+        let less = columns.lines(Some(whole - 1));
+        assert!(
+            less.ends_with("no room for: resent; --json has them\n"),
+            "{less}"
+        );
+        assert!(
+            less.contains("goodput") && !less.contains("10.1 %"),
+            "{less}"
+        );
+        let least = columns.lines(Some(52));
+        assert!(
+            least.ends_with("no room for: goodput linux, resent; --json has them\n"),
+            "{least}"
+        );
     }
-    text
+
+    #[test]
+    fn headings_are_stacked_before_anything_goes() {
+        let mut columns = columns();
+        columns.headings[3] = "flow.0.controller".to_string();
+        let whole = widest(&columns.lines(None));
+        let narrower = columns.lines(Some(whole - 4));
+        assert!(widest(&narrower) <= whole - 4, "{narrower}");
+        assert!(
+            narrower.contains("flow.") && !narrower.contains("no room"),
+            "{narrower}"
+        );
+    }
+
+    #[test]
+    fn text_is_broken_at_last() {
+        for width in [30, 40, 50] {
+            let text = columns().lines(Some(width));
+            assert!(widest(&text) <= width, "{width}: {text}");
+            assert!(text.contains("words"), "{text}");
+        }
+    }
 }

@@ -39,14 +39,14 @@ impl Direction {
     ///
     /// Both ways cannot be alike if the path says what one of them has of its own.
     pub fn check(self, path: &PathSpec) -> Result<(), ScenarioError> {
-        match self == Direction::Both && path.acks() != LinkSpec::default() {
-            true => Err(ScenarioError::new(
+        if self == Direction::Both && path.acks() != LinkSpec::default() {
+            return Err(ScenarioError::new(
                 "path.uplink",
                 "there is no way of ACKs where both have the bottleneck; leave out what that way has of its own, \
                  or name the direction down or up",
-            )),
-            false => Ok(()),
+            ));
         }
+        Ok(())
     }
 
     /// What lies on the way from the command, and on the way to it.

@@ -1,15 +1,23 @@
 //! What a command met, as a page that holds everything it needs.
 
+use askama::Template;
 use serde::Serialize;
 use units::Duration;
 
 use super::watch::WaySample;
 use super::{Observed, WaySummary, text};
-use report::page::{Page, fill};
-use report::{Origin, hint, thin};
+use report::page::Page;
+use report::points::{round, seconds, thin};
+use report::{Origin, Table};
 
-const BODY: &str = include_str!("../assets/shell.html");
-const SCRIPT: &str = include_str!("../assets/shell.js");
+/// What is between the page's header and footer.
+#[derive(Template)]
+#[template(path = "shell.html")]
+struct Body {
+    ways: Table,
+    flows: Option<Table>,
+    notes: Vec<String>,
+}
 
 /// Points a curve at most: more than a screen has pixels.
 const POINTS: u64 = 4_000;
@@ -50,28 +58,26 @@ pub fn page(observed: &Observed, origin: &Origin) -> String {
             way("up", &summary.up, &observed.up),
         ],
     };
-    let notes: Vec<String> = text::notes(summary).iter().map(|note| hint(note)).collect();
-    let body = fill(BODY, &|placeholder| match placeholder {
-        "ways" => text::ways(summary).html(),
-        "flows" if summary.flows.is_empty() => String::new(),
-        "flows" => text::flows(&summary.flows).html(),
-        "notes" => notes.concat(),
-        _ => String::new(),
-    });
+    let flows = (!summary.flows.is_empty()).then(|| text::flows(&summary.flows));
     let page = Page {
         title: &summary.command.join(" "),
         about: &observed.about,
-        body,
+        body: Body {
+            ways: text::ways(summary),
+            flows,
+            notes: text::notes(summary),
+        },
         facts: &[
             format!("exit code {}", summary.exit_code),
             format!("seed {}", summary.seed),
         ],
         source: None,
         style: "",
-        script: SCRIPT,
+        script: include_str!("../assets/shell.js"),
         data: &data,
+        origin,
     };
-    page.html(origin)
+    page.html()
 }
 
 fn way(name: &'static str, summary: &WaySummary, samples: &[WaySample]) -> Way {
@@ -109,16 +115,6 @@ fn rates(samples: &[WaySample]) -> Vec<(f64, f64)> {
         }
     }
     rates
-}
-
-/// A tenth of a millisecond, in seconds.
-fn seconds(at: Duration) -> f64 {
-    (at.as_secs_f64() * 1e4).round() / 1e4
-}
-
-/// Three decimals.
-fn round(value: f64) -> f64 {
-    (value * 1e3).round() / 1e3
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! The numbers for people.
 
 use super::summary::{FlowSummary, Summary, WaySummary};
-use report::{Words, bits_per_sec, bytes, percent, span};
+use report::{Table, bits_per_sec, bytes, known, percent, span};
 use units::Bytes;
 
 /// So many connections have a line each.
@@ -13,10 +13,10 @@ const SPARE_OF_FLOWS: [&str; 4] = ["RTT min", "resent", "p95", "time"];
 /// Both ways side by side, and the largest TCP connections, with all columns or those that fit a terminal of `width`
 /// columns. Ends with a newline.
 pub fn table(summary: &Summary, width: Option<usize>) -> String {
-    let mut text = ways(summary).aligned();
+    let mut text = ways(summary).lines(None);
     if !summary.flows.is_empty() {
         text.push('\n');
-        text.push_str(&flows(&summary.flows).fitted(width, &SPARE_OF_FLOWS));
+        text.push_str(&flows(&summary.flows).sparing(&SPARE_OF_FLOWS).lines(width));
     }
     for note in notes(summary) {
         text.push_str(&note);
@@ -26,7 +26,7 @@ pub fn table(summary: &Summary, width: Option<usize>) -> String {
 }
 
 /// What happened on both ways. What never happened is left out.
-pub(super) fn ways(summary: &Summary) -> Words {
+pub(super) fn ways(summary: &Summary) -> Table {
     let [down, up] = [&summary.down, &summary.up].map(rows);
     let pairs = down.into_iter().zip(up);
     let rows = pairs.filter_map(|((name, down), (_, up))| {
@@ -35,10 +35,7 @@ pub(super) fn ways(summary: &Summary) -> Words {
             vec![name.to_string(), cell(down), cell(up)]
         })
     });
-    Words {
-        headings: vec!["", "down", "up"],
-        rows: rows.collect(),
-    }
+    Table::new(["", "down", "up"], rows)
 }
 
 fn rows(way: &WaySummary) -> [(&'static str, Option<String>); 17] {
@@ -70,10 +67,8 @@ fn rows(way: &WaySummary) -> [(&'static str, Option<String>); 17] {
 }
 
 /// The connections over which most was sent.
-pub(super) fn flows(flows: &[FlowSummary]) -> Words {
+pub(super) fn flows(flows: &[FlowSummary]) -> Table {
     let rows = flows.iter().take(MOST_FLOWS).map(|flow| {
-        let known =
-            |value: Option<f64>, text: fn(f64) -> String| value.map_or("–".to_string(), text);
         let resent = flow.sent_bytes.zip(flow.retransmitted_bytes);
         let resent = resent.filter(|(sent, _)| *sent > 0);
         vec![
@@ -96,12 +91,10 @@ pub(super) fn flows(flows: &[FlowSummary]) -> Words {
             ),
         ]
     });
-    Words {
-        headings: vec![
-            "TCP", "control", "acked", "time", "goodput", "RTT min", "p50", "p95", "resent",
-        ],
-        rows: rows.collect(),
-    }
+    let headings = [
+        "TCP", "control", "acked", "time", "goodput", "RTT min", "p50", "p95", "resent",
+    ];
+    Table::new(headings, rows)
 }
 
 /// What is to be said below the tables.

@@ -2,19 +2,20 @@
 
 use std::collections::HashMap;
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::path::PathBuf;
 
 use clap::Args;
-use report::Origin;
+use lab::EngineKind;
 use studies::figures::{self, Drawn, Figure, Made, SHELF};
-use studies::runs::{Batch, Findings};
-use studies::study::Source;
+use studies::runs::Findings;
 
+use crate::commands::agenda::{Agenda, Item};
 use crate::failure::Failure;
 use crate::files::machine;
+use crate::files::program;
 use crate::files::whole;
 use crate::options::command_line;
+use crate::options::engines::names;
 use crate::options::study_options::StudyOptions;
 use crate::terminal::interrupt;
 use crate::terminal::output;
@@ -43,72 +44,46 @@ pub struct Options {
 
 /// Runs what the figures need, and draws them.
 pub fn run(options: &Options) -> Result<(), Failure> {
-    let chosen = figures::chosen(&options.names).map_err(Failure::usage)?;
+    let mut chosen = figures::chosen(&options.names).map_err(Failure::usage)?;
     if options.study.list {
         return list(&chosen);
     }
     let engines = options.study.engines();
-    let possible = |figure: &&&Figure| engines.iter().any(|engine| figure.engines.contains(engine));
-    let chosen: Vec<&'static Figure> = chosen.iter().filter(possible).copied().collect();
+    chosen.retain(|figure| engines.iter().any(|engine| figure.engines.contains(engine)));
     if chosen.is_empty() {
         return Err(Failure::usage(
             "these engines can show none of these figures; --list tells which can",
         ));
     }
     let shelf = options.study.shelf(SHELF);
-    let runs: Vec<Source> = chosen
-        .iter()
-        .map(|figure| {
-            figure
-                .runs(&shelf, options.study.length())
-                .map_err(Failure::usage)
+    let item = |figure: &'static Figure| {
+        let runs = figure.runs(&shelf, options.study.length());
+        Ok(Item {
+            what: figure,
+            runs: runs.map_err(Failure::usage)?,
+            engines: figure.engines.to_vec(),
         })
-        .collect::<Result<_, _>>()?;
-    let batches: Vec<(Vec<usize>, Batch)> = engines
-        .iter()
-        .map(|engine| batch(*engine, &chosen, &runs))
-        .collect::<Result<_, _>>()?;
+    };
+    let items: Vec<_> = chosen.into_iter().map(item).collect::<Result<_, _>>()?;
+    let agenda = Agenda::new(&engines, &items)?;
     whole::make_directory("--out", &options.out)?;
-    for engine in &engines {
-        engine.prepare().map_err(Failure::failed)?;
-    }
+    program::prepare(&engines)?;
     let (_runtime, cancel) = interrupt::cancel()?;
-    let mut found: HashMap<usize, Vec<Findings>> = HashMap::new();
-    let mut failed = 0;
-    let mut outcome = Ok(());
-    for (place, (figures, batch)) in batches.iter().enumerate() {
-        options.study.run(batch, &cancel, |study, findings| {
-            for (run, reason) in &findings.failed {
-                failed += 1;
-                output::note(format_args!(
-                    "failed: {run} on {}: {reason}",
-                    findings.engine
-                ));
-            }
-            let Some(figure) = figures.get(study) else {
-                return;
-            };
-            let seen = found.entry(*figure).or_default();
-            seen.push(findings);
-            // Drawn as soon as no other engine has anything to add.
-            let is_last = !batches
-                .iter()
-                .skip(place + 1)
-                .any(|(later, _)| later.contains(figure));
-            if is_last
-                && let (Some(seen), Some(drawn)) = (found.remove(figure), chosen.get(*figure))
-            {
-                let written = write(options, drawn, runs.get(*figure), &engines, &seen);
-                outcome = std::mem::replace(&mut outcome, Ok(())).and(written);
-            }
-        });
-    }
-    outcome?;
+    let mut found: HashMap<&str, Vec<Findings>> = HashMap::new();
+    let mut written = Ok(());
+    let failed = agenda.run(&options.study, &cancel, |item, findings, is_last| {
+        let name = item.what.name;
+        found.entry(name).or_default().push(findings);
+        if is_last && written.is_ok() {
+            let found = found.remove(name).unwrap_or_default();
+            written = write(options, item, &engines, &found);
+        }
+    });
+    written?;
     if cancel.is_cancelled() {
         return Err(Failure::interrupted("the figures that were done are there"));
     }
-    let page = write_page(options)?;
-    output::result(page.display())?;
+    output::result(write_page(options)?.display())?;
     match failed {
         0 => Ok(()),
         failed => Err(Failure::failed(format_args!(
@@ -120,45 +95,25 @@ pub fn run(options: &Options) -> Result<(), Failure> {
 
 fn list(chosen: &[&Figure]) -> Result<(), Failure> {
     chosen.iter().try_for_each(|figure| {
-        let engines: Vec<&str> = figure.engines.iter().map(|engine| engine.name()).collect();
-        output::result(format_args!(
-            "{:<28} {:<17} {}",
-            figure.name,
-            engines.join(","),
-            figure.title
-        ))
+        let (name, engines, title) = (figure.name, names(figure.engines), figure.title);
+        output::result(format_args!("{name:<28} {engines:<17} {title}"))
     })
-}
-
-/// The runs of the figures that the engine can show, and the places of these figures.
-fn batch(
-    engine: lab::EngineKind,
-    chosen: &[&Figure],
-    runs: &[Source],
-) -> Result<(Vec<usize>, Batch), Failure> {
-    let mut batch = Batch::new(engine);
-    let mut figures = Vec::new();
-    for (place, (figure, runs)) in chosen.iter().zip(runs).enumerate() {
-        if figure.engines.contains(&engine) {
-            runs.add_to(&mut batch).map_err(Failure::usage)?;
-            figures.push(place);
-        }
-    }
-    Ok((figures, batch))
 }
 
 fn write(
     options: &Options,
-    figure: &Figure,
-    runs: Option<&Source>,
-    engines: &[lab::EngineKind],
+    item: &Item<&Figure>,
+    engines: &[EngineKind],
     found: &[Findings],
 ) -> Result<(), Failure> {
+    let figure = item.what;
+    let mut versions: Vec<String> = found.iter().map(|of| machine::version(of.engine)).collect();
+    versions.dedup();
     let made = Made {
-        caption: runs.and_then(Source::caption).map(str::to_owned),
+        caption: item.runs.caption().map(str::to_owned),
         command: command(options, figure, engines),
-        versions: versions(found.iter().map(|of| of.engine)),
-        less: runs.and_then(Source::less),
+        versions,
+        less: item.runs.less(),
     };
     let picture = figure.picture(found, &made);
     let svg = picture.svg();
@@ -170,11 +125,10 @@ fn write(
 }
 
 /// The command that draws this figure, and no other, in the same way.
-fn command(options: &Options, figure: &Figure, engines: &[lab::EngineKind]) -> String {
+fn command(options: &Options, figure: &Figure, engines: &[EngineKind]) -> String {
     let mut command = format!("fullpipe figures {}", figure.name);
-    if engines != [lab::EngineKind::Sim] {
-        let names: Vec<&str> = engines.iter().map(|engine| engine.name()).collect();
-        command += &format!(" --engine {}", names.join(","));
+    if engines != [EngineKind::Sim] {
+        command += &format!(" --engine {}", names(engines));
     }
     if options.study.quick {
         command += " --quick";
@@ -188,34 +142,16 @@ fn command(options: &Options, figure: &Figure, engines: &[lab::EngineKind]) -> S
     command
 }
 
-/// What the engines run, each once.
-fn versions(engines: impl Iterator<Item = lab::EngineKind>) -> Vec<String> {
-    let mut versions: Vec<String> = Vec::new();
-    for engine in engines {
-        let version = machine::version(engine);
-        if !versions.contains(&version) {
-            versions.push(version);
-        }
-    }
-    versions
-}
-
 /// The page with every figure whose picture is in the directory, drawn now or before.
 fn write_page(options: &Options) -> Result<PathBuf, Failure> {
-    let drawn: Vec<Drawn> = figures::ALL
-        .iter()
-        .filter_map(|figure| drawn(&options.out, figure))
-        .collect();
-    let origin = Origin {
-        command: command_line::again(),
-        generated: SystemTime::now(),
+    let drawn = |figure: &'static Figure| {
+        let svg = options.out.join(format!("{}.svg", figure.name));
+        let svg = fs::read_to_string(svg).ok()?;
+        Some(Drawn { figure, svg })
     };
+    let drawn: Vec<Drawn> = figures::ALL.iter().filter_map(drawn).collect();
     let path = options.out.join(PAGE);
-    whole::write(&path, figures::page(&drawn, &origin).as_bytes())?;
+    let page = figures::page(&drawn, &command_line::origin());
+    whole::write(&path, page.as_bytes())?;
     Ok(path)
-}
-
-fn drawn(directory: &Path, figure: &'static Figure) -> Option<Drawn> {
-    let svg = fs::read_to_string(directory.join(format!("{}.svg", figure.name))).ok()?;
-    Some(Drawn { figure, svg })
 }

@@ -1,5 +1,6 @@
 //! The commands: each parses, calls, and shows.
 
+mod agenda;
 pub mod calibrate;
 pub mod claims;
 pub mod emulate;

@@ -1,12 +1,10 @@
 //! `fullpipe race`: the same transfer, once a controller, over the same path.
 
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
 
 use clap::Args;
 use congestion::ControllerKind;
 use lab::EngineError;
-use report::Origin;
 use studies::race::{Payload, Race, RaceError};
 use units::{Bytes, Duration};
 
@@ -81,19 +79,16 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         .run(&|progress| lanes.show(&progress), &cancel)
         .map_err(failure)?;
     drop(lanes);
-    match options.json {
-        true => output::result(report::json(&records))?,
-        false => output::result(report::table(&records, output::width()).trim_end())?,
+    if options.json {
+        output::result(report::json(&records))?;
+    } else {
+        output::result(report::table(&records, output::width()).trim_end())?;
     }
     if records.iter().any(|record| record.summary.is_partial) {
         return Err(Failure::interrupted("this is what happened until then"));
     }
     if let Some(file) = report {
-        let origin = Origin {
-            command: command_line::again(),
-            generated: SystemTime::now(),
-        };
-        file.write(&report::html(&records, &origin))?;
+        file.write(&report::html(&records, &command_line::origin()))?;
         output::note(format_args!("report: {}", file.path().display()));
     }
     Ok(())
@@ -126,7 +121,8 @@ fn race(options: &Options) -> Result<Race, Failure> {
 fn failure(error: RaceError) -> Failure {
     match error {
         RaceError::Engine(EngineError::Scenario(error)) => path_options::usage(error),
-        error => Failure::failed(error),
+        RaceError::Engine(error) => Failure::failed(error),
+        RaceError::File { .. } | RaceError::Unsuitable { .. } => Failure::usage(error),
     }
 }
 

@@ -1,11 +1,10 @@
 //! `fullpipe run`: one scenario, one engine, one record.
 
 use std::path::PathBuf;
-use std::time::SystemTime;
 
 use clap::Args;
 use lab::EngineError;
-use report::{Also, Origin, parquet};
+use report::{Also, parquet};
 use scenario::{Draft, Scenario};
 use units::Duration;
 
@@ -16,7 +15,7 @@ use crate::options::override_option::Override;
 use crate::options::usage;
 use crate::terminal::interrupt;
 use crate::terminal::output;
-use crate::terminal::run_bar::RunBar;
+use crate::terminal::work_bar::WorkBar;
 
 /// Run a scenario
 #[derive(Debug, Args)]
@@ -76,37 +75,30 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     }
     options.engine.prepare().map_err(Failure::failed)?;
     let (_runtime, cancel) = interrupt::cancel()?;
-    let bar = RunBar::new(&scenario, options.quiet);
+    let bar = WorkBar::of_run(&scenario, options.quiet);
     let record = options
         .engine
         .engine()
         .run(&scenario, &|progress| bar.show(&progress), &cancel)
         .map_err(Failure::failed)?;
     drop(bar);
-    match options.json {
-        true => output::json(&record.summary)?,
-        false => output::result(
-            report::table(std::slice::from_ref(&record), output::width()).trim_end(),
-        )?,
-    }
+    let table = |width| report::table(std::slice::from_ref(&record), width);
+    output::show(options.json, || &record.summary, table)?;
     if let Some(directory) = &options.out {
-        let origin = Origin {
-            command: command_line::again(),
-            generated: SystemTime::now(),
-        };
         let also = Also {
             qlog: options.qlog.clone(),
             grid: options.grid,
         };
-        report::write_dir(directory, &record, &also, &origin).map_err(Failure::failed)?;
+        report::write_dir(directory, &record, &also, &command_line::origin())
+            .map_err(Failure::failed)?;
         if !options.quiet {
             output::note(format_args!("record: {}", directory.display()));
         }
     }
-    match record.summary.is_partial {
-        true => Err(Failure::interrupted("this is what happened until then")),
-        false => Ok(()),
+    if record.summary.is_partial {
+        return Err(Failure::interrupted("this is what happened until then"));
     }
+    Ok(())
 }
 
 /// A grid that makes no sense, or more of it than anybody would want on a disk, is refused before the run.
@@ -156,9 +148,6 @@ fn scenario(options: &Options) -> Result<Scenario, Failure> {
 
 /// `What runs it: quic, …`.
 fn engines() -> String {
-    let names: Vec<&str> = lab::EngineKind::ALL
-        .iter()
-        .map(|kind| kind.name())
-        .collect();
-    format!("What runs it: {}", names.join(", "))
+    let names = lab::EngineKind::ALL.iter().map(|kind| kind.name());
+    format!("What runs it: {}", names.collect::<Vec<_>>().join(", "))
 }

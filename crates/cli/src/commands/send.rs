@@ -1,5 +1,6 @@
 //! `fullpipe send`: sends files.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -52,6 +53,10 @@ pub struct Options {
 pub fn run(options: &Options) -> Result<(), Failure> {
     let (ticket, files) = ticket::find(&options.words, options.ticket_file.as_deref())?;
     let stdin_name = check(&files, options.name.as_deref())?;
+    for file in files.iter().filter(|file| !is_stdin(file)) {
+        fs::metadata(file)
+            .map_err(|error| Failure::usage(format_args!("cannot read {file:?}: {error}")))?;
+    }
     interrupt::run(
         send(options, ticket, files, stdin_name),
         "run the same command again to continue",
@@ -105,11 +110,13 @@ async fn send(
     let watch = |event: transfer::Event<'_>| progress.on_event(&event);
     let mut sent = transfer::send(&files, &ticket, config, &watch)
         .await
-        .map_err(|error| match error.is_interruption() {
-            true => Failure::failed(format_args!(
-                "{error}; run the same command again to continue from what was verified"
-            )),
-            false => Failure::failed(error),
+        .map_err(|error| {
+            let advice = if error.is_interruption() {
+                "; run the same command again to continue from what was verified"
+            } else {
+                ""
+            };
+            Failure::failed(format_args!("{error}{advice}"))
         })?;
     // The copy of stdin has a name of its own, which nobody has given.
     for file in &mut sent {

@@ -5,11 +5,9 @@ use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::SystemTime;
 
 use clap::Args;
 use linux::command::{Init, init_main};
-use report::Origin;
 use scenario::Controller;
 use shell::{Attendant, Direction, Observed, Shell, ShellError, Signal};
 
@@ -154,10 +152,7 @@ fn report(options: &Options, observed: &Observed) -> Result<(), Failure> {
         write_json(file, observed)?;
     }
     if let Some(directory) = &options.out {
-        let origin = Origin {
-            command: command_line::again(),
-            generated: SystemTime::now(),
-        };
+        let origin = command_line::origin();
         shell::write_dir(directory, observed, &origin).map_err(Failure::failed)?;
         if !options.quiet {
             output::note(format_args!("fullpipe: report in {}", directory.display()));
@@ -168,10 +163,10 @@ fn report(options: &Options, observed: &Observed) -> Result<(), Failure> {
 
 /// Whether [`write_json`] can write there.
 fn check_json(path: &Path) -> std::io::Result<()> {
-    match is_open(path) {
-        true => File::options().append(true).open(path).map(drop),
-        false => whole::check(path),
+    if is_open(path) {
+        return File::options().append(true).open(path).map(drop);
     }
+    whole::check(path)
 }
 
 /// A device or an open descriptor is written to; its name is not to be taken by a file.
@@ -184,11 +179,9 @@ fn write_json(path: &Path, observed: &Observed) -> Result<(), Failure> {
     let mut text = serde_json::to_string_pretty(&observed.summary)
         .map_err(|error| Failure::failed(format_args!("cannot write the summary: {error}")))?;
     text.push('\n');
-    match is_open(path) {
-        true => {
-            let mut open = File::options().append(true).open(path).map_err(failed)?;
-            open.write_all(text.as_bytes()).map_err(failed)
-        }
-        false => whole::write(path, text.as_bytes()),
+    if is_open(path) {
+        let mut open = File::options().append(true).open(path).map_err(failed)?;
+        return open.write_all(text.as_bytes()).map_err(failed);
     }
+    whole::write(path, text.as_bytes())
 }

@@ -2,11 +2,9 @@
 
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
 
 use clap::Args;
 use record::Summary;
-use report::Origin;
 use studies::runs::{self, Execution, Plan, Store};
 use studies::sweep::{self, Metric, Results, Sweep, SweepError};
 
@@ -20,14 +18,11 @@ use crate::options::override_option::Override;
 use crate::options::usage;
 use crate::terminal::interrupt;
 use crate::terminal::output;
-use crate::terminal::sweep_bar::SweepBar;
+use crate::terminal::work_bar::WorkBar;
 
 /// The files in a sweep's directory, beside the results as they come.
 const TABLE: &str = "sweep.parquet";
 const PAGE: &str = "sweep.html";
-
-/// So many failed runs are named.
-const NAMED: usize = 10;
 
 /// Run a scenario at every point of a grid
 #[derive(Debug, Args)]
@@ -75,7 +70,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
             .check(&run.scenario)
             .map_err(|error| Failure::usage(format_args!("at {}: {error}", run.name)))?;
     }
-    let directory = directory(options);
+    let directory = results_directory::named(options.out.as_deref(), &options.sweep, "sweep");
     let mut store = results_directory::open(&directory)?;
     sweep.engine.prepare().map_err(Failure::failed)?;
     let (_runtime, cancel) = interrupt::cancel()?;
@@ -83,7 +78,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     if !options.quiet {
         output::note(announcement(&plan, &sweep, missing.len(), &directory));
     }
-    let bar = SweepBar::new(&plan.name, sweep.engine, &missing, options.quiet);
+    let bar = WorkBar::of_runs(&plan.name, sweep.engine, &missing, options.quiet);
     let execution = Execution {
         engine: engine.as_ref(),
         jobs: program::jobs(options.jobs, sweep.engine),
@@ -93,10 +88,11 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     let failed = runs::resume(&plan, &mut store, &execution);
     drop(bar);
     let failed = failed.map_err(Failure::failed)?;
-    for failed in failed.iter().take(NAMED) {
-        let (run, reason) = (&failed.run.name, &failed.reason);
-        output::note(format_args!("failed: {run}: {reason}"));
-    }
+    output::failed(
+        failed
+            .iter()
+            .map(|one| format!("{}: {}", one.run.name, one.reason)),
+    );
     let left = runs::missing(&plan, &store).len();
     if cancel.is_cancelled() && left > 0 {
         let done = plan.runs.len() - left;
@@ -107,10 +103,8 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     }
     let results = Results::new(&plan, sweep.engine, &store);
     write(&sweep, &results, &store, &directory, &input.text)?;
-    match options.json {
-        true => output::json(&results.json(&failed))?,
-        false => output::result(sweep::table(&results, output::width()).trim_end())?,
-    }
+    let table = |width| sweep::table(&results, width);
+    output::show(options.json, || results.json(&failed), table)?;
     if !options.quiet {
         let [page, table] = [PAGE, TABLE].map(|name| directory.join(name).display().to_string());
         output::note(format_args!("plot: {page}; every flow: {table}"));
@@ -148,17 +142,6 @@ fn blame(error: &SweepError, options: &Options, input: &Input) -> Failure {
     }
 }
 
-/// Where results go.
-fn directory(options: &Options) -> PathBuf {
-    match &options.out {
-        Some(directory) => directory.clone(),
-        None => match options.sweep.file_stem() {
-            Some(stem) if options.sweep != Path::new("-") => PathBuf::from(stem),
-            _ => PathBuf::from("sweep"),
-        },
-    }
-}
-
 fn announcement(plan: &Plan, sweep: &Sweep, missing: usize, directory: &Path) -> String {
     let points = report::count(plan.points.len() as u64, "point");
     let repeats = match sweep.repeats {
@@ -183,11 +166,7 @@ fn write(
     directory: &Path,
     text: &str,
 ) -> Result<(), Failure> {
-    let origin = Origin {
-        command: command_line::again(),
-        generated: SystemTime::now(),
-    };
-    let page = sweep::page(sweep, results, text, &origin);
+    let page = sweep::page(sweep, results, text, &command_line::origin());
     whole::write(&directory.join(PAGE), page.as_bytes())?;
     let mut table = Vec::new();
     sweep::write_parquet(&mut table, results.plan, store, text).map_err(Failure::failed)?;

@@ -16,8 +16,13 @@ pub struct Document<'d> {
 }
 
 impl<'d> Document<'d> {
+    /// The document, if there is one asked for.
+    pub fn asked(path: Option<&'d Path>, marks: Marks) -> Result<Option<Document<'d>>, Failure> {
+        path.map(|path| Document::read(path, marks)).transpose()
+    }
+
     /// Checks, before the work whose result it is to have, that there is a place for it.
-    pub fn read(path: &'d Path, marks: Marks) -> Result<Document<'d>, Failure> {
+    fn read(path: &'d Path, marks: Marks) -> Result<Document<'d>, Failure> {
         let wrong = |reason: &dyn std::fmt::Display| {
             Failure::usage(format_args!("--document {}: {reason}", path.display()))
         };

@@ -3,6 +3,7 @@
 pub mod document;
 pub mod machine;
 pub mod program;
+pub mod records;
 pub mod report_file;
 pub mod results_directory;
 pub mod whole;

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -12,21 +12,28 @@ use crate::failure::Failure;
 use crate::files::whole;
 use crate::terminal::output;
 
+/// The directory that was asked for, or else the one that is named like the file, in the present one: `usual` if the
+/// file is stdin.
+pub fn named(out: Option<&Path>, file: &Path, usual: &str) -> PathBuf {
+    let stem = file.file_stem().filter(|_| file != Path::new("-"));
+    let named = || stem.map_or_else(|| usual.into(), PathBuf::from);
+    out.map_or_else(named, Path::to_owned)
+}
+
 /// The results in the directory, which is made if need be. One that is used for something else is left alone. Says how
 /// many results cannot be believed.
 pub fn open<T: Serialize + DeserializeOwned>(directory: &Path) -> Result<Store<T>, Failure> {
     make(directory)?;
     let store = Store::open(directory).map_err(Failure::failed)?;
     let (path, damaged) = (store.path().display(), store.damaged());
-    match damaged {
-        0 => {}
-        1 => output::note(format_args!(
-            "{path}: 1 line is damaged and left out; its run is done again"
-        )),
-        _ => output::note(format_args!(
-            "{path}: {damaged} lines are damaged and left out; their runs are done again"
-        )),
-    }
+    let (lines, runs) = match damaged {
+        0 => return Ok(store),
+        1 => ("line is", "its run is"),
+        _ => ("lines are", "their runs are"),
+    };
+    output::note(format_args!(
+        "{path}: {damaged} {lines} damaged and left out; {runs} done again"
+    ));
     Ok(store)
 }
 
@@ -40,13 +47,13 @@ fn make(directory: &Path) -> Result<(), Failure> {
     match fs::read_dir(directory) {
         Ok(mut entries) => {
             let is_in_use = entries.next().is_some() && !directory.join(FILE).exists();
-            match is_in_use {
-                true => Err(Failure::usage(format_args!(
+            if is_in_use {
+                return Err(Failure::usage(format_args!(
                     "{} has files that are not of runs like these; name another directory with --out",
                     directory.display()
-                ))),
-                false => Ok(()),
+                )));
             }
+            Ok(())
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             whole::make_directory("--out", directory)

@@ -1,5 +1,9 @@
 //! The command as it was given.
 
+use std::time::SystemTime;
+
+use report::Origin;
+
 /// The command that does the same again, for a shell.
 pub fn again() -> String {
     let arguments = std::env::args_os().skip(1);
@@ -10,13 +14,21 @@ pub fn again() -> String {
         .join(" ")
 }
 
+/// Where a result that is made now comes from.
+pub fn origin() -> Origin {
+    Origin {
+        command: again(),
+        generated: SystemTime::now(),
+    }
+}
+
 /// The word as a shell reads it back.
 pub fn quote(word: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "-_.,:/=%+@".contains(c);
-    match !word.is_empty() && word.chars().all(is_plain) {
-        true => word.to_owned(),
-        false => format!("'{}'", word.replace('\'', "'\\''")),
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return word.to_owned();
     }
+    format!("'{}'", word.replace('\'', "'\\''"))
 }
 
 #[cfg(test)]

@@ -36,6 +36,12 @@ impl FromStr for Engines {
     }
 }
 
+/// `sim,linux`.
+pub fn names(engines: &[EngineKind]) -> String {
+    let names: Vec<&str> = engines.iter().map(|engine| engine.name()).collect();
+    names.join(",")
+}
+
 #[cfg(test)]
 mod tests {
     use super::Engines;

@@ -29,12 +29,11 @@ impl Input {
     /// It cannot be read, is no UTF-8, or is larger than 16 MiB.
     pub fn read(file: &Path) -> Result<Input, Failure> {
         let is_stdin = file == Path::new("-");
-        let (name, bytes) = match is_stdin {
-            true => ("stdin".to_owned(), bounded(io::stdin().lock())),
-            false => (
-                file.display().to_string(),
-                File::open(file).and_then(bounded),
-            ),
+        let (name, bytes) = if is_stdin {
+            ("stdin".to_owned(), bounded(io::stdin().lock()))
+        } else {
+            let bytes = File::open(file).and_then(bounded);
+            (file.display().to_string(), bytes)
         };
         let bytes =
             bytes.map_err(|error| Failure::usage(format_args!("cannot read {name}: {error}")))?;

@@ -44,10 +44,10 @@ impl Override {
     /// The failure that the override makes no sense.
     pub fn wrong(&self, error: &ScenarioError) -> Failure {
         let given = format_args!("--set {}={}", self.field, self.text);
-        match error.field == self.field {
-            true => Failure::usage(format_args!("{given}: {}", error.reason)),
-            false => Failure::usage(format_args!("{given}: {error}")),
+        if error.field == self.field {
+            return Failure::usage(format_args!("{given}: {}", error.reason));
         }
+        Failure::usage(format_args!("{given}: {error}"))
     }
 }
 

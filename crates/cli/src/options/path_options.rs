@@ -172,10 +172,8 @@ pub fn usage(error: ScenarioError) -> Failure {
         && let Some((option, key)) = field.split_once('.')
         && option.starts_with("--")
     {
-        text = match reason.starts_with("is ") {
-            true => format!("{option}: {key} {reason}"),
-            false => format!("{option}: {key}: {reason}"),
-        };
+        let colon = if reason.starts_with("is ") { "" } else { ":" };
+        text = format!("{option}: {key}{colon} {reason}");
     }
     Failure::usage(text)
 }

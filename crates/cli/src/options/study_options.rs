@@ -12,7 +12,7 @@ use crate::files::program;
 use crate::options::engines::Engines;
 use crate::options::usage;
 use crate::terminal::output;
-use crate::terminal::sweep_bar::SweepBar;
+use crate::terminal::work_bar::WorkBar;
 
 /// How studies are run.
 #[derive(Debug, Args)]
@@ -50,9 +50,10 @@ impl StudyOptions {
 
     /// How much of each study is run.
     pub fn length(&self) -> Length {
-        match self.quick {
-            true => Length::Quick,
-            false => Length::Whole,
+        if self.quick {
+            Length::Quick
+        } else {
+            Length::Whole
         }
     }
 
@@ -68,13 +69,10 @@ impl StudyOptions {
             return;
         }
         if !self.quiet {
-            output::note(format_args!(
-                "engine {}: {}",
-                batch.engine,
-                report::count(runs.len() as u64, "run")
-            ));
+            let count = report::count(runs.len() as u64, "run");
+            output::note(format_args!("engine {}: {count}", batch.engine));
         }
-        let bar = SweepBar::new(batch.engine.name(), batch.engine, &runs, self.quiet);
+        let bar = WorkBar::of_runs(batch.engine.name(), batch.engine, &runs, self.quiet);
         let jobs = program::jobs(self.jobs, batch.engine);
         batch.run(jobs, &|event| bar.show(&event), cancel, done);
     }

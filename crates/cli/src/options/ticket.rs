@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, IsTerminal, Read, Write};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 
 use transfer::Ticket;
@@ -29,11 +30,13 @@ const SHORTEST_WORD: usize = 40;
 /// There is no ticket, or more than one, or it cannot be read.
 pub fn find(words: &[PathBuf], file: Option<&Path>) -> Result<(Ticket, Vec<PathBuf>), Failure> {
     let (word, files) = split(words);
-    let of_stdin = || match files.iter().any(|file| file == Path::new("-")) {
-        true => Err(Failure::usage(format_args!(
-            "stdin is what to send, so give the ticket with --ticket-file FILE or in {VARIABLE}"
-        ))),
-        false => from_stdin(),
+    let of_stdin = || {
+        if files.iter().any(|file| file == Path::new("-")) {
+            return Err(Failure::usage(format_args!(
+                "stdin is what to send, so give the ticket with --ticket-file FILE or in {VARIABLE}"
+            )));
+        }
+        from_stdin()
     };
     let ticket = match (word, file) {
         (Some(_), Some(_)) => {
@@ -85,12 +88,12 @@ fn from_stdin() -> Result<Ticket, Failure> {
     }
     // The line only: `fullpipe recv | … fullpipe send` keeps the pipe open.
     let line = first_line(io::stdin()).map_err(|error| unreadable("stdin", &error))?;
-    match line.trim().is_empty() {
-        true => Err(Failure::usage(format_args!(
+    if line.trim().is_empty() {
+        return Err(Failure::usage(format_args!(
             "there is no ticket: put it on stdin, in a file for --ticket-file, or in {VARIABLE} (see 'fullpipe send --help')"
-        ))),
-        false => parse(&line, "stdin"),
+        )));
     }
+    parse(&line, "stdin")
 }
 
 fn first_line(from: impl Read) -> io::Result<String> {
@@ -120,9 +123,7 @@ fn hide(word: &str) {
     ));
 }
 
-#[cfg(unix)]
 fn restart(arguments: &[OsString], ticket: &str) -> io::Error {
-    use std::os::unix::process::CommandExt;
     let program = match std::env::current_exe() {
         Ok(program) => program,
         Err(error) => return error,
@@ -132,11 +133,6 @@ fn restart(arguments: &[OsString], ticket: &str) -> io::Error {
         command.arg0(name).args(rest);
     }
     command.env(VARIABLE, ticket).exec()
-}
-
-#[cfg(not(unix))]
-fn restart(_arguments: &[OsString], _ticket: &str) -> io::Error {
-    io::ErrorKind::Unsupported.into()
 }
 
 #[cfg(test)]

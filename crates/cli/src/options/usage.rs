@@ -23,9 +23,9 @@ pub fn answer(error: &clap::Error) -> Result<(), Failure> {
 /// option.
 pub fn with_negative_values(command: Command) -> Command {
     command
-        .mut_args(|argument| match argument.get_action().takes_values() {
-            true => argument.allow_negative_numbers(true),
-            false => argument,
+        .mut_args(|argument| {
+            let takes_values = argument.get_action().takes_values();
+            argument.allow_negative_numbers(takes_values)
         })
         .mut_subcommands(with_negative_values)
 }
@@ -59,10 +59,10 @@ fn one_line(text: &str) -> String {
         .take_while(|word| word.starts_with(char::is_alphabetic))
         .collect::<Vec<_>>()
         .join(" ");
-    match command.is_empty() {
-        true => message.to_owned(),
-        false => format!("{message} (see '{command} --help')"),
+    if command.is_empty() {
+        return message.to_owned();
     }
+    format!("{message} (see '{command} --help')")
 }
 
 #[cfg(test)]

@@ -1,24 +1,15 @@
-//! Quantities as people read them: three digits and the unit that fits.
+//! Quantities as people read them while something goes on.
 
-use units::{Bytes, Duration, Rate};
+use units::{Duration, Rate};
 
 /// `18.6 Mbit/s`.
 pub fn rate(rate: Rate) -> String {
-    let units = ["bit/s", "kbit/s", "Mbit/s", "Gbit/s", "Tbit/s"];
-    scaled(rate.bits_per_sec(), &units)
-}
-
-/// `8.39 MB`.
-pub fn bytes(bytes: Bytes) -> String {
-    scaled(bytes.get(), &["B", "kB", "MB", "GB", "TB"])
+    report::bits_per_sec(rate.bits_per_sec() as f64)
 }
 
 /// `41.2 ms`, `3.62 s`.
 pub fn duration(span: Duration) -> String {
-    match span.as_millis_f64() {
-        ms if ms < 1000.0 => format!("{} ms", three_digits(ms)),
-        ms => format!("{} s", three_digits(ms / 1000.0)),
-    }
+    report::span(span.as_millis_f64())
 }
 
 /// `9 s`, `2:05`, `1:02:05`: whole seconds, for a time that is only estimated.
@@ -39,45 +30,14 @@ pub fn rest(taken: std::time::Duration, share: f64) -> Option<String> {
     (share > 0.001).then(|| time_left(rest.into()))
 }
 
-fn scaled(value: u64, units: &[&str]) -> String {
-    let (mut value, mut units) = (value as f64, units);
-    if value < 1000.0 {
-        return format!("{value} {}", units.first().unwrap_or(&""));
-    }
-    // 999.5 and more would be rounded to four digits.
-    while let [_, larger @ ..] = units
-        && value >= 999.5
-        && !larger.is_empty()
-    {
-        value /= 1000.0;
-        units = larger;
-    }
-    format!("{} {}", three_digits(value), units.first().unwrap_or(&""))
-}
-
-fn three_digits(value: f64) -> String {
-    match value {
-        v if v < 9.995 => format!("{v:.2}"),
-        v if v < 99.95 => format!("{v:.1}"),
-        v => format!("{v:.0}"),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn three_digits_and_a_unit() {
+    fn what_is_left_in_whole_seconds() {
         assert_eq!(rate(Rate::from_bits_per_sec(18_640_000)), "18.6 Mbit/s");
-        assert_eq!(rate(Rate::from_bits_per_sec(999_960)), "1.00 Mbit/s");
-        assert_eq!(rate(Rate::ZERO), "0 bit/s");
-        assert_eq!(rate(Rate::MAX), "18446744 Tbit/s");
-        assert_eq!(bytes(Bytes::new(8 << 20)), "8.39 MB");
-        assert_eq!(bytes(Bytes::new(999)), "999 B");
-        assert_eq!(bytes(Bytes::new(999_700)), "1.00 MB");
         assert_eq!(duration(Duration::from_micros(41_230)), "41.2 ms");
-        assert_eq!(duration(Duration::from_millis(3_620)), "3.62 s");
         assert_eq!(time_left(Duration::from_millis(8_100)), "9 s");
         assert_eq!(time_left(Duration::from_secs(125)), "2:05");
         assert_eq!(time_left(Duration::from_secs(3_725)), "1:02:05");

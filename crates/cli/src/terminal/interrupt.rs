@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use lab::Cancel;
 use tokio::runtime::{Builder, Runtime};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::time::sleep;
 
 use crate::failure::Failure;
@@ -55,17 +56,14 @@ pub fn run(work: impl Future<Output = Result<(), Failure>>, advice: &str) -> Res
 
 /// The user's (SIGINT) or the system's (SIGTERM) wish that the command end. While it is listened to, it does not end
 /// the process by itself.
-#[cfg(unix)]
 pub struct Interrupt {
-    interrupt: tokio::signal::unix::Signal,
-    terminate: tokio::signal::unix::Signal,
+    interrupt: Signal,
+    terminate: Signal,
 }
 
-#[cfg(unix)]
 impl Interrupt {
     /// Listens from now on. Must be called within a runtime, and before anybody is told that the command runs.
     pub fn listen() -> Result<Interrupt, Failure> {
-        use tokio::signal::unix::{SignalKind, signal};
         Ok(Interrupt {
             interrupt: signal(SignalKind::interrupt()).map_err(cannot_listen)?,
             terminate: signal(SignalKind::terminate()).map_err(cannot_listen)?,
@@ -78,26 +76,6 @@ impl Interrupt {
             _ = self.interrupt.recv() => {}
             _ = self.terminate.recv() => {}
         }
-    }
-}
-
-/// The user's wish (Ctrl-C) that the command end. While it is listened to, it does not end the process by itself.
-#[cfg(windows)]
-pub struct Interrupt {
-    ctrl_c: tokio::signal::windows::CtrlC,
-}
-
-#[cfg(windows)]
-impl Interrupt {
-    /// Listens from now on. Must be called before anybody is told that the command runs.
-    pub fn listen() -> Result<Interrupt, Failure> {
-        let ctrl_c = tokio::signal::windows::ctrl_c().map_err(cannot_listen)?;
-        Ok(Interrupt { ctrl_c })
-    }
-
-    /// Waits for it.
-    pub async fn wait(&mut self) {
-        let _ = self.ctrl_c.recv().await;
     }
 }
 

@@ -1,6 +1,6 @@
 //! A race as it is seen while it runs: one bar a lane on a terminal, plain lines elsewhere.
 
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use indicatif::ProgressBar;
 use lab::Progress;
@@ -8,7 +8,7 @@ use studies::race::{Payload, Race};
 use units::{Duration, Rate};
 
 use crate::terminal::bars::Bars;
-use crate::terminal::human;
+use crate::terminal::{human, lock};
 
 /// The lanes of a race. Nothing is to be seen of them before the race has started.
 pub struct Lanes<'r> {
@@ -39,7 +39,7 @@ impl Lanes<'_> {
     fn start(&self) -> Vec<Lane> {
         let race = self.race;
         let what = match &race.payload {
-            Payload::Noise(bytes) => human::bytes(*bytes),
+            Payload::Noise(bytes) => report::bytes(*bytes),
             Payload::File(file) => file.display().to_string(),
             Payload::Endless => "as much as fits".to_owned(),
         };
@@ -105,18 +105,19 @@ fn parts(progress: &Progress) -> Vec<String> {
         let is_complete = progress
             .total
             .is_none_or(|total| progress.delivered == total);
-        let end = match is_complete {
-            true => format!("done in {span}"),
-            false => format!("cut off after {span}"),
+        let end = if is_complete {
+            "done in"
+        } else {
+            "cut off after"
         };
-        return vec![rate, end];
+        return vec![rate, format!("{end} {span}")];
     }
     let rtt = progress.rtt.map(human::duration).unwrap_or_default();
-    let left = time_left(progress).map_or(String::new(), |left| human::time_left(left) + " left");
+    let left = time_left(progress).map(|left| human::time_left(left) + " left");
     vec![
         rate,
         format!("RTT {rtt:>7}"),
-        format!("{left:>9}"),
+        format!("{:>9}", left.unwrap_or_default()),
         progress.state.map_or("", |state| state.name).to_owned(),
     ]
 }
@@ -130,11 +131,6 @@ fn line(progress: &Progress) -> String {
 fn time_left(progress: &Progress) -> Option<Duration> {
     let rest = progress.total? - progress.delivered;
     (progress.rate > Rate::ZERO).then(|| progress.rate.time_for(rest))
-}
-
-fn lock(latest: &Mutex<Option<Progress>>) -> std::sync::MutexGuard<'_, Option<Progress>> {
-    // Nothing that holds the lock can leave it half-changed.
-    latest.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

@@ -6,7 +6,14 @@ pub mod interrupt;
 pub mod lanes;
 pub mod output;
 pub mod progress;
+pub mod relay_report;
 pub mod relay_status;
-pub mod run_bar;
 pub mod signals;
-pub mod sweep_bar;
+pub mod work_bar;
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// What is shown, also if a thread that held it has ended badly: nothing leaves it half-changed.
+fn lock<T>(shown: &Mutex<T>) -> MutexGuard<'_, T> {
+    shown.lock().unwrap_or_else(PoisonError::into_inner)
+}

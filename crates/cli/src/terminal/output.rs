@@ -8,6 +8,9 @@ use serde::Serialize;
 
 use crate::failure::Failure;
 
+/// So many failed runs are named.
+const NAMED: usize = 10;
+
 /// Prints a result and a newline to stdout at once, so that a pipe's reader sees it while the command still runs.
 ///
 /// A reader that has closed its end (`fullpipe … | head`) is no failure; a full disk is.
@@ -35,6 +38,25 @@ pub fn json(value: &impl Serialize) -> Result<(), Failure> {
     result(text)
 }
 
+/// Prints a result: as JSON for programs, or as a table for people that fits so many columns.
+pub fn show<J: Serialize>(
+    is_json: bool,
+    value: impl FnOnce() -> J,
+    table: impl FnOnce(Option<usize>) -> String,
+) -> Result<(), Failure> {
+    if is_json {
+        return json(&value());
+    }
+    result(table(width()).trim_end())
+}
+
+/// Names what failed, as far as anybody wants to read it.
+pub fn failed(reasons: impl IntoIterator<Item = impl Display>) {
+    for reason in reasons.into_iter().take(NAMED) {
+        note(format_args!("failed: {reason}"));
+    }
+}
+
 /// Says something to people, on stderr. If nobody can hear it, there is nobody to tell.
 pub fn note(text: impl Display) {
     let _ = writeln!(io::stderr().lock(), "{}", printable(&text.to_string()));
@@ -49,9 +71,10 @@ pub fn printable(text: &str) -> String {
     };
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {
-        match obeyed(c) {
-            true => shown.extend(c.escape_default()),
-            false => shown.push(c),
+        if obeyed(c) {
+            shown.extend(c.escape_default());
+        } else {
+            shown.push(c);
         }
     }
     shown

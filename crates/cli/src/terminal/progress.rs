@@ -1,6 +1,6 @@
 //! How a file transfer goes: a bar on a terminal, plain lines elsewhere.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Instant;
 
 use indicatif::{ProgressBar, ProgressState};
@@ -9,7 +9,7 @@ use transfer::{Event, Status, Transferred};
 use units::{Bytes, Duration, Rate};
 
 use crate::terminal::bars::Bars;
-use crate::terminal::{human, output};
+use crate::terminal::{human, lock, output};
 
 /// Without a bar, a line is said at each so many percent.
 const STEP_PERCENT: u64 = 10;
@@ -76,15 +76,15 @@ impl Progress {
             Event::TurnedAway {
                 peer,
                 error,
-                others: 0,
-            } => self.bars.say(format_args!("turned away {peer}: {error}")),
-            Event::TurnedAway {
-                peer,
-                error,
                 others,
-            } => self.bars.say(format_args!(
-                "turned away {peer}: {error} (and {others} more since the last such line)"
-            )),
+            } => {
+                let more = match others {
+                    0 => String::new(),
+                    others => format!(" (and {others} more since the last such line)"),
+                };
+                self.bars
+                    .say(format_args!("turned away {peer}: {error}{more}"));
+            }
             Event::Interrupted(error) => {
                 if let Some(attempt) = self.attempt().take() {
                     attempt.bar.finish_and_clear();
@@ -103,13 +103,15 @@ impl Progress {
         }
         for file in files.iter().take(FILES_NAMED) {
             let hash: String = file.hash.iter().map(|byte| format!("{byte:02x}")).collect();
-            let (path, size) = (file.path.display(), human::bytes(Bytes::new(file.size)));
+            let (path, size) = (file.path.display(), report::bytes(Bytes::new(file.size)));
             self.bars
                 .say(format_args!("{verb} {path}: {size}, BLAKE3 {hash}"));
         }
         if let Some(more @ 1..) = files.len().checked_sub(FILES_NAMED) {
-            self.bars
-                .say(format_args!("{verb} {}", count(more as u64, "more file")));
+            self.bars.say(format_args!(
+                "{verb} {}",
+                report::count(more as u64, "more file")
+            ));
         }
         let Some(attempt) = attempt else { return };
         let end = attempt.latest.unwrap_or_else(Instant::now);
@@ -121,7 +123,7 @@ impl Progress {
             Bytes::ZERO => format!("0 B in {}", human::duration(span)),
             bytes => format!(
                 "{} in {}: {}",
-                human::bytes(bytes),
+                report::bytes(bytes),
                 human::duration(span),
                 human::rate(Rate::from_transfer(bytes, span)),
             ),
@@ -133,9 +135,9 @@ impl Progress {
         let (total, resumed) = (status.size, status.verified);
         let name = match &status.name {
             Some(name) => name.clone(),
-            None => count(status.files - status.directories, "file"),
+            None => report::count(status.files - status.directories, "file"),
         };
-        let size = human::bytes(Bytes::new(total));
+        let size = report::bytes(Bytes::new(total));
         match resumed {
             0 => self.bars.say(format_args!("{name}: {size}")),
             _ => self.bars.say(format_args!(
@@ -178,17 +180,8 @@ impl Progress {
         }
     }
 
-    fn attempt(&self) -> std::sync::MutexGuard<'_, Option<Attempt>> {
-        // Nothing that holds the lock can leave it half-changed.
-        self.attempt.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// `1 file`, `2 files`.
-fn count(number: u64, of: &str) -> String {
-    match number {
-        1 => format!("1 {of}"),
-        number => format!("{number} {of}s"),
+    fn attempt(&self) -> MutexGuard<'_, Option<Attempt>> {
+        lock(&self.attempt)
     }
 }
 
@@ -206,7 +199,7 @@ struct Flow {
 
 impl Observer for Flow {
     fn on_sample(&self, sample: &Sample) {
-        *self.latest.lock().unwrap_or_else(PoisonError::into_inner) = Some(*sample);
+        *lock(&self.latest) = Some(*sample);
     }
 }
 
@@ -218,8 +211,7 @@ impl Flow {
         if !rate.is_zero() {
             parts.push(human::time_left(state.eta().into()) + " left");
         }
-        let latest = self.latest.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(sample) = latest.as_ref() {
+        if let Some(sample) = *lock(&self.latest) {
             let rtt = sample.srtt.or(sample.rtt);
             parts.extend(rtt.map(|rtt| format!("RTT {}", human::duration(rtt))));
             parts.push(sample.snapshot.state.to_string());
@@ -230,14 +222,7 @@ impl Flow {
 
 #[cfg(test)]
 mod tests {
-    use super::{count, percent};
-
-    #[test]
-    fn numbers_of_files() {
-        assert_eq!(count(0, "file"), "0 files");
-        assert_eq!(count(1, "file"), "1 file");
-        assert_eq!(count(2, "file"), "2 files");
-    }
+    use super::percent;
 
     #[test]
     fn percentages() {

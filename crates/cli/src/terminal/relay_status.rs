@@ -70,7 +70,7 @@ fn lines(counters: &RelayCounters, queued: Queued, rates: [Rate; 2]) -> [String;
         let (packets, bytes) = (one.delivered_packets, Bytes::new(one.delivered_bytes));
         format!(
             "{name:<8}{packets} packets  {}  {}",
-            human::bytes(bytes),
+            report::bytes(bytes),
             human::rate(rate)
         )
     };
@@ -81,7 +81,7 @@ fn lines(counters: &RelayCounters, queued: Queued, rates: [Rate; 2]) -> [String;
         format!(
             "{}  queue {}, {}",
             direction("forward", forward, rates[0]),
-            human::bytes(queued.bytes),
+            report::bytes(queued.bytes),
             human::duration(queued.delay)
         ),
         format!(

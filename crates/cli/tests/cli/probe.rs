@@ -270,7 +270,7 @@ fn what_makes_no_sense_is_one_line() {
             "--identity",
             name,
         ],
-        1,
+        2,
         &["is no identity"],
     );
 }

@@ -213,7 +213,7 @@ fn a_path_of_which_any_part_is_given_loses_nothing_unasked() {
         assert_eq!(status.code(), Some(0), "{stdout}");
         stderr.lines().next().expect("what is raced").to_owned()
     };
-    let whole = "20.0 kB over 20.0 Mbit/s, RTprop 40 ms, buffer 8bdp (800 kB)";
+    let whole = "20 kB over 20.0 Mbit/s, RTprop 40 ms, buffer 8bdp (800 kB)";
     assert_eq!(race(&[]), format!("{whole}, loss 1%"));
     assert_eq!(race(&["--rtt", "40ms"]), whole);
     assert_eq!(race(&["--queue", "codel"]), format!("{whole}, queue codel"));
@@ -230,8 +230,12 @@ fn a_path_that_makes_no_sense_is_named_by_its_options() {
             &["--buffer: the default of 8bdp"][..],
         ),
         (
-            &["--loss", "1"],
+            &["--loss", "100%"],
             &["--loss: at a share of 100% nothing arrives"],
+        ),
+        (
+            &["--loss", "1"],
+            &["--loss: \"1\" could be all or one in a hundred; write 100% or 1%"],
         ),
         (&["--rate", &digits], &["--rate: ", "9…\": expected a rate"]),
         (
@@ -275,7 +279,7 @@ fn impossible_races_are_refused() {
         (["--seed", "one"], 2, ["--seed", "one"]),
         (
             ["no-such-file", "--share"],
-            1,
+            2,
             ["no-such-file", "cannot read"],
         ),
     ] {

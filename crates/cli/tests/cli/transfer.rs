@@ -217,7 +217,7 @@ fn what_cannot_be_sent_is_named() {
     let ticket = receiver.stdout_line();
     refused(
         ["send", "no-such-file", &ticket],
-        1,
+        2,
         &["no-such-file", "cannot read"],
     );
     refused(

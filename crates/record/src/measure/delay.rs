@@ -72,18 +72,19 @@ pub(super) const MEASURES: &[Measure] = &[
 
 /// The median round-trip time in milliseconds, of the median flow: that of all ACKs, or in a window that of the samples.
 fn rtt_p50(subject: &Subject<'_>) -> Option<f64> {
-    let flows: Vec<f64> = match subject.is_window {
-        false => subject
-            .summaries()
-            .filter_map(|flow| flow.rtt_ms.p50)
-            .collect(),
-        true => subject
+    let flows: Vec<f64> = if subject.is_window {
+        subject
             .flows()
             .filter_map(|flow| {
                 let rtts = subject.samples(flow).iter().filter_map(|sample| sample.rtt);
                 quantile(rtts.map(|rtt| rtt.as_millis_f64()), 0.5)
             })
-            .collect(),
+            .collect()
+    } else {
+        subject
+            .summaries()
+            .filter_map(|flow| flow.rtt_ms.p50)
+            .collect()
     };
     median(flows)
 }

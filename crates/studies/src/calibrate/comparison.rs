@@ -111,10 +111,7 @@ fn difference(quantity: Quantity, first: f64, second: f64, rtprop_ms: f64) -> f6
         Scale::Delay => rtprop_ms,
         Scale::Share | Scale::Count => 1.0,
     };
-    match more == 0.0 {
-        true => 0.0,
-        false => more / whole,
-    }
+    if more == 0.0 { 0.0 } else { more / whole }
 }
 
 impl Difference<'_> {
@@ -157,9 +154,10 @@ impl<'c> Comparison<'c> {
         if outliers.peek().is_none() {
             return Verdict::Agrees;
         }
-        match outliers.all(|one| one.explanation.is_some()) {
-            true => Verdict::Explained,
-            false => Verdict::Differs,
+        if outliers.all(|one| one.explanation.is_some()) {
+            Verdict::Explained
+        } else {
+            Verdict::Differs
         }
     }
 
@@ -184,9 +182,10 @@ impl<'c> Comparison<'c> {
         let mut remarks: Vec<String> = Vec::new();
         for one in self.outliers() {
             let title = one.quantity.title();
-            let chance = match one.overlaps() {
-                true => " (ranges overlap)",
-                false => "",
+            let chance = if one.overlaps() {
+                " (ranges overlap)"
+            } else {
+                ""
             };
             let why = one.explanation.unwrap_or("not explained");
             remarks.push(format!("{title}{chance}: {why}"));

@@ -21,6 +21,7 @@ mod comparison;
 mod document;
 mod json;
 mod observation;
+mod open;
 mod page;
 mod plan;
 mod quantity;
@@ -35,6 +36,7 @@ pub use comparison::{
 pub use document::{MARKS, section};
 pub use json::json;
 pub use observation::{Curves, Observation, TransferTimes};
+pub use open::CalibrationError;
 pub use page::page;
 pub use plan::{Calibration, Case, Choice, Keeping, Kept, Made, Side, execute};
 pub use quantity::{Quantity, Scale, UnknownQuantity};

@@ -165,11 +165,12 @@ fn throughput(record: &Record, ends: &[Duration], step: Duration) -> Vec<Option<
         let mut latest = Latest::new(&flow.samples);
         let mut before = 0.0;
         for (sum, at) in bytes.iter_mut().zip(ends) {
-            let delivered = match is_many {
-                true => by_seconds(flow, *at),
-                false => latest
+            let delivered = if is_many {
+                by_seconds(flow, *at)
+            } else {
+                latest
                     .until(*at)
-                    .map_or(0.0, |sample| sample.delivered.get() as f64),
+                    .map_or(0.0, |sample| sample.delivered.get() as f64)
             };
             *sum += (delivered - before).max(0.0);
             before = delivered;

@@ -1,19 +1,35 @@
 //! The comparisons as a page with plots that holds everything it needs.
 
+use askama::Template;
 use serde::Serialize;
-use units::Duration;
 
 use super::comparison::{Comparison, Verdict, tally};
 use super::observation::{Curves, Observation};
 use super::quantity::Quantity;
 use super::words::{Detail, difference, headings, row, sides};
-use report::page::{Page, cells, escape, fill};
-use report::{Origin, describe};
-use scenario::Scenario;
+use report::page::Page;
+use report::{Origin, Table, describe, points};
 
-const BODY: &str = include_str!("../../assets/calibrate.html");
-const STYLE: &str = include_str!("../../assets/calibrate.css");
-const SCRIPT: &str = include_str!("../../assets/calibrate.js");
+/// What is between the page's header and footer.
+#[derive(Template)]
+#[template(path = "calibrate.html")]
+struct Body<'b> {
+    headings: Vec<String>,
+    /// What differs most first.
+    cases: Vec<Case<'b>>,
+    notes: &'b [String],
+}
+
+/// A row of the table, linked to the case's section: a heading, the place of its plots, and all its quantities.
+struct Case<'b> {
+    place: usize,
+    name: &'b str,
+    class: &'static str,
+    path: String,
+    remark: String,
+    cells: Vec<String>,
+    quantities: Table,
+}
 
 /// Everything that the page's script gets.
 #[derive(Serialize)]
@@ -50,48 +66,50 @@ pub fn page(
         is_open(other).cmp(&is_open(one)).then(by_excess)
     });
     let comparisons: Vec<Comparison<'_>> = compared.iter().map(|(one, _)| one.clone()).collect();
-    let rows = sorted.iter().enumerate();
-    let rows: String = rows.map(|(place, (one, _))| linked(place, one)).collect();
-    let sections = sorted.iter().enumerate();
-    let sections: String = sections
-        .map(|(place, (one, _))| section(engines, place, one))
-        .collect();
     let data = Data {
         engines,
         cases: sorted.iter().map(|compared| case(compared)).collect(),
     };
-    let notes: String = notes
-        .iter()
-        .map(|note| format!("<p class=\"hint\">{}</p>", escape(note)))
-        .collect();
-    let body = fill(BODY, &|placeholder| match placeholder {
-        "headings" => cells("th", &headings(engines, Detail::Ranges)),
-        "rows" => rows.clone(),
-        "notes" => notes.clone(),
-        "sections" => sections.clone(),
-        _ => String::new(),
-    });
+    let cases = sorted.iter().enumerate();
     let page = Page {
         title: &format!("{} and {}", engines[0], engines[1]),
         about: &tally(&comparisons).text(),
-        body,
+        body: Body {
+            headings: headings(engines, Detail::Ranges),
+            cases: cases
+                .map(|(place, (one, _))| Case::new(engines, place, one))
+                .collect(),
+            notes,
+        },
         facts: &[],
         source: None,
-        style: STYLE,
-        script: SCRIPT,
+        style: include_str!("../../assets/calibrate.css"),
+        script: include_str!("../../assets/calibrate.js"),
         data: &data,
+        origin,
     };
-    page.html(origin)
+    page.html()
 }
 
-/// A row of the table, linked to the case's section.
-fn linked(place: usize, comparison: &Comparison<'_>) -> String {
-    let row = row(comparison, Detail::Ranges);
-    let mut cells = row.iter().map(|cell| escape(cell));
-    let name = cells.next().unwrap_or_default();
-    let rest: String = cells.map(|cell| format!("<td>{cell}</td>")).collect();
-    let class = class(comparison.verdict());
-    format!("<tr class=\"{class}\"><td><a href=\"#case-{place}\">{name}</a></td>{rest}</tr>")
+impl<'b> Case<'b> {
+    fn new(engines: [&str; 2], place: usize, comparison: &'b Comparison<'_>) -> Case<'b> {
+        let quantities = comparison.differences.iter().map(|one| {
+            let [first, second] = sides(Some(one), Detail::Ranges);
+            let title = one.quantity.title().to_string();
+            vec![title, first, second, difference(Some(one))]
+        });
+        let [first, second] = engines;
+        let of_rtprop = format!("differs ({} ones: of RTprop)", Quantity::Rtt.title());
+        Case {
+            place,
+            name: &comparison.case.name,
+            class: class(comparison.verdict()),
+            path: describe(&comparison.case.scenario.path),
+            remark: comparison.remark(),
+            cells: row(comparison, Detail::Ranges),
+            quantities: Table::new(["", first, second, &of_rtprop], quantities),
+        }
+    }
 }
 
 const fn class(verdict: Verdict) -> &'static str {
@@ -102,52 +120,12 @@ const fn class(verdict: Verdict) -> &'static str {
     }
 }
 
-/// The heading of a case, all its quantities, and the place of its plots.
-fn section(engines: [&str; 2], place: usize, comparison: &Comparison<'_>) -> String {
-    let quantities = comparison.differences.iter().map(|one| {
-        let [first, second] = sides(Some(one), Detail::Ranges);
-        let title = one.quantity.title().to_string();
-        cells("td", &[title, first, second, difference(Some(one))])
-    });
-    let [first, second] = engines;
-    let of_rtprop = format!("differs ({} ones: of RTprop)", Quantity::Rtt.title());
-    let heads = cells("th", &["", first, second, &of_rtprop]);
-    let class = class(comparison.verdict());
-    let name = escape(&comparison.case.name);
-    let path = escape(&describe(&comparison.case.scenario.path));
-    let remark = escape(&comparison.remark());
-    let quantities: String = quantities.collect();
-    format!(
-        "<section class=\"case\" id=\"case-{place}\" data-case=\"{place}\">\
-         <h2>{name}</h2><p class=\"path\">{path}</p><p class=\"{class}\">{remark}</p>\
-         <div class=\"plots\"></div>\
-         <details><summary>All quantities</summary><table><thead>{heads}</thead><tbody>{quantities}</tbody></table>\
-         </details></section>"
-    )
-}
-
 fn case<'d>((comparison, runs): &'d Compared<'_>) -> CaseData<'d> {
-    let scenario = &comparison.case.scenario;
-    let path = &scenario.path;
+    let path = &comparison.case.scenario.path;
     let curves = |runs: &'d Vec<&Observation>| runs.iter().map(|run| &run.curves).collect();
     CaseData {
         runs: runs.each_ref().map(curves),
-        rate: steps(scenario, |at| {
-            Some(path.data.rate_at(at)?.bits_per_sec() as f64 / 1e6)
-        }),
-        rtprop: steps(scenario, |at| Some(path.rtt_at(at).as_millis_f64())),
+        rate: points::rates(path),
+        rtprop: points::rtprops(path),
     }
-}
-
-/// What of the path has which value from when on.
-fn steps(scenario: &Scenario, value: impl Fn(Duration) -> Option<f64>) -> Vec<(f64, f64)> {
-    let changes = scenario.path.data.changes.iter().map(|change| change.at);
-    let mut times: Vec<Duration> = std::iter::once(Duration::ZERO).chain(changes).collect();
-    times.sort();
-    let steps = times.into_iter();
-    let mut steps: Vec<(f64, f64)> = steps
-        .filter_map(|at| Some((at.as_secs_f64(), value(at)?)))
-        .collect();
-    steps.dedup_by_key(|(_, value)| *value);
-    steps
 }

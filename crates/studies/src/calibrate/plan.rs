@@ -181,10 +181,7 @@ impl Calibration {
 /// The engines, each with a label for its runs. An engine that is compared with itself runs everything twice.
 fn of_engines(engines: [lab::EngineKind; 2]) -> [(lab::EngineKind, &'static str); 2] {
     let [first, second] = engines;
-    let tag = match first == second {
-        true => "second",
-        false => "",
-    };
+    let tag = if first == second { "second" } else { "" };
     [(first, ""), (second, tag)]
 }
 

@@ -139,10 +139,7 @@ impl Quantity {
 
     /// A difference for people: `+1.2 %`, of RTprop if it is of a delay; `−3 pp`.
     pub fn difference_text(self, difference: f64) -> String {
-        let sign = match difference < 0.0 {
-            true => '−',
-            false => '+',
-        };
+        let sign = if difference < 0.0 { '−' } else { '+' };
         let size = difference.abs();
         match self.scale() {
             _ if size.is_infinite() => format!("{sign}∞"),

@@ -3,7 +3,7 @@
 use super::comparison::{Comparison, tally};
 use super::quantity::Quantity;
 use super::words::{Detail, differs, row};
-use report::Columns;
+use report::Table;
 
 /// One row a case, and a line that counts them; all columns, or those that fit a terminal of `width` columns. Ends with a
 /// newline.
@@ -27,16 +27,13 @@ pub fn table(engines: [&str; 2], comparisons: &[Comparison<'_>], width: Option<u
     headings.push("verdict".to_string());
     measured.reverse();
     differences.reverse();
-    let columns = Columns {
+    let rows = comparisons.iter().map(|one| row(one, Detail::Medians));
+    let table = Table {
         absent,
-        headings,
-        rows: comparisons
-            .iter()
-            .map(|one| row(one, Detail::Medians))
-            .collect(),
         text: vec![0, verdict],
         spare: [measured, differences].concat(),
         elsewhere: "the page and --json have",
+        ..Table::new(headings, rows)
     };
-    format!("{}\n{}\n", columns.lines(width), tally(comparisons).text())
+    format!("{}\n{}\n", table.lines(width), tally(comparisons).text())
 }

@@ -125,9 +125,10 @@ impl Expectation {
 
     /// What the values count: a ratio to another point is a plain number.
     pub fn unit(&self) -> Unit {
-        match self.over.is_empty() {
-            true => self.measure.unit,
-            false => Unit::Plain,
+        if self.over.is_empty() {
+            self.measure.unit
+        } else {
+            Unit::Plain
         }
     }
 }
@@ -141,9 +142,10 @@ fn bound(value: &Value, unit: Unit) -> Result<f64, ScenarioError> {
     let text = value.text("a number such as 0.95 or 95%")?;
     let amount = Amount::parse(text).ok_or_else(|| value.wrong("is no number"))?;
     let is_fit = amount.unit() == unit || matches!(amount.unit(), Unit::Plain | Unit::Share);
-    match is_fit {
-        true => Ok(amount.value()),
-        false => Err(value.wrong("is of another kind than the measure")),
+    if is_fit {
+        Ok(amount.value())
+    } else {
+        Err(value.wrong("is of another kind than the measure"))
     }
 }
 

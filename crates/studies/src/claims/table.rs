@@ -2,7 +2,7 @@
 
 use super::judge::{Judgement, Tally, Verdict};
 use super::words;
-use report::Columns;
+use report::Table;
 
 /// One row an expectation and engine, what fails or differs below it, and a line that counts them; all columns, or those
 /// that fit a terminal of `width` columns. Ends with a newline.
@@ -35,14 +35,11 @@ pub fn table(judgements: &[Judgement<'_>], width: Option<usize>) -> String {
             .first()
             .is_some_and(|first| first.engine == one.engine)
     });
-    let columns = Columns {
-        headings: headings.map(str::to_owned).to_vec(),
-        rows,
+    let table = Table {
         text: vec![0, 1, 3, 5],
         // One engine for all rows is the one that was asked for.
         spare: if has_one_engine { vec![3] } else { Vec::new() },
-        absent: Vec::new(),
-        elsewhere: "--json has",
+        ..Table::new(headings, rows)
     };
     let remarks = judgements
         .iter()
@@ -58,7 +55,7 @@ pub fn table(judgements: &[Judgement<'_>], width: Option<usize>) -> String {
     });
     format!(
         "{}{}{}\n",
-        columns.lines(width),
+        table.lines(width),
         remarks.collect::<String>(),
         Tally::of(judgements).text()
     )

@@ -7,52 +7,36 @@ use crate::runs::Findings;
 use draw::{Axis, BLACK, BLUE, Chart, Curve, Dash, Look, Mark, Picture, Rule, Unit, VERMILLION};
 
 /// How much BBR's model of policers saves.
-pub const POLICER: Figure = Figure {
-    name: "policer",
-    title: "What BBR's model of policers saves",
-    after: After::Text("the section on token-bucket policers"),
-    publication: PAPER,
-    engines: &[lab::EngineKind::Sim],
-    shows_samples: false,
-    population: None,
-    draw: policer,
-};
+pub const POLICER: Figure = Figure::new(
+    "policer",
+    "What BBR's model of policers saves",
+    After::Text(PAPER, "the section on token-bucket policers"),
+    policer,
+);
 
 /// Which objects take longer with BBR on an idle path.
-pub const OBJECT_SIZE: Figure = Figure {
-    name: "object-size",
-    title: "The time of an object on an idle path, by its size",
-    after: After::Text("the section on small objects"),
-    publication: CDN,
-    engines: &[lab::EngineKind::Sim],
-    shows_samples: false,
-    population: None,
-    draw: object_size,
-};
+pub const OBJECT_SIZE: Figure = Figure::new(
+    "object-size",
+    "The time of an object on an idle path, by its size",
+    After::Text(CDN, "the section on small objects"),
+    object_size,
+);
 
 /// On which paths BBR loses to CUBIC with nobody else there.
-pub const SHORT_PATHS: Figure = Figure {
-    name: "short-paths",
-    title: "Throughput on short, fast and idle paths",
-    after: After::Text("the throughput within a site (figure 4)"),
-    publication: CDN,
-    engines: &[lab::EngineKind::Sim],
-    shows_samples: false,
-    population: None,
-    draw: short_paths,
-};
+pub const SHORT_PATHS: Figure = Figure::new(
+    "short-paths",
+    "Throughput on short, fast and idle paths",
+    After::Text(CDN, "the throughput within a site (figure 4)"),
+    short_paths,
+);
 
 /// On which cells a flow with small queues is stuck at low rates.
-pub const CELL: Figure = Figure {
-    name: "cell",
-    title: "Goodput on a cell that grants what the queue asks for",
-    after: After::Text("the section on mobile cellular"),
-    publication: PAPER,
-    engines: &[lab::EngineKind::Sim],
-    shows_samples: false,
-    population: None,
-    draw: cell,
-};
+pub const CELL: Figure = Figure::new(
+    "cell",
+    "Goodput on a cell that grants what the queue asks for",
+    After::Text(PAPER, "the section on mobile cellular"),
+    cell,
+);
 
 const BBR: &str = "flow.bbr1";
 const CONTROLLER: &str = seen::CONTROLLER;
@@ -91,19 +75,13 @@ fn ratios(
 }
 
 fn policer(findings: &[Findings]) -> Picture {
-    let resent = |seen: &Seen<'_>| {
-        let of = |count: fn(&record::FlowSummary) -> Option<u64>| {
-            seen.flows().iter().filter_map(count).sum::<u64>() as f64
-        };
-        of(|flow| flow.retransmitted_bytes) / of(|flow| flow.sent_bytes)
-    };
     let curves = ratios(
         findings,
         "path.rtt",
         "path.policer.burst",
         (BBR, "linux"),
         |rtt| format!("RTprop {rtt}"),
-        resent,
+        |seen| seen.resent(),
     );
     let chart = Chart::new(
         Axis::log("Depth of the bucket", Unit::BYTES, 8e3, 2.5e6),
@@ -174,10 +152,7 @@ fn cell(findings: &[Findings]) -> Picture {
             Some(gain) => format!("BBR with a window of {gain} BDP"),
             None => "BBR as it is, 2 BDP".into(),
         },
-        |seen| {
-            let flows = seen.flows().iter();
-            flows.map(|flow| flow.goodput_bps as f64).sum()
-        },
+        |seen| seen.goodput(),
     );
     let chart = Chart::new(
         Axis::linear(

@@ -6,16 +6,12 @@ use super::{After, CDN, Figure};
 use crate::runs::Findings;
 use draw::{Axis, Cell, Cells, Chart, Picture, Unit};
 
-pub const FIGURE: Figure = Figure {
-    name: "cdn-1-sizes-and-times",
-    title: "Requests by the size of their object and by how long it takes",
-    after: After::Figure(1),
-    publication: CDN,
-    engines: &[lab::EngineKind::Sim],
-    shows_samples: false,
-    population: None,
+pub const FIGURE: Figure = Figure::new(
+    "cdn-1-sizes-and-times",
+    "Requests by the size of their object and by how long it takes",
+    After::Figure(CDN, 1),
     draw,
-};
+);
 
 /// The bounds of the sizes in bytes, and of the times in seconds.
 const SIZES: [f64; 11] = [1e3, 3e3, 1e4, 3e4, 1e5, 3e5, 1e6, 3e6, 1e7, 3e7, 1e8];

@@ -1,21 +1,17 @@
 //! CDN, figure 2: the throughput of a wireless provider's clients before and after BBR is turned on.
 
 use super::seen::{self, CONTROLLER};
-use super::{After, CDN, Figure, transfers};
+use super::{After, CDN, Figure, curves, transfers};
 use crate::runs::Findings;
 use draw::{Axis, Chart, Curve, Look, Mark, Picture, Rule, Unit, cdf};
 use record::statistics::{median, quantile};
 
-pub const FIGURE: Figure = Figure {
-    name: "cdn-2-bbr-turned-on",
-    title: "Throughput of wireless clients over two days, the second one with BBR",
-    after: After::Figure(2),
-    publication: CDN,
-    engines: &[lab::EngineKind::Sim],
-    shows_samples: false,
-    population: None,
+pub const FIGURE: Figure = Figure::new(
+    "cdn-2-bbr-turned-on",
+    "Throughput of wireless clients over two days, the second one with BBR",
+    After::Figure(CDN, 2),
     draw,
-};
+);
 
 /// A day's hours, in the order of this field's values.
 const LOAD: &str = "flow.app.load";
@@ -60,18 +56,23 @@ fn draw(findings: &[Findings]) -> Picture {
             hour.fifth_percentile
         }));
     }
-    let highest = over_time.iter().flat_map(|curve| &curve.points);
     let throughput = Axis::from_zero(
         "Throughput",
         Unit::MEGABITS_PER_SECOND,
-        highest.map(|(_, y)| *y),
+        curves::heights(&over_time),
     );
+    let lows = |of_day: &[Vec<Hour>]| -> Vec<f64> {
+        let hours = of_day.iter().flatten();
+        hours.map(|hour| hour.fifth_percentile).collect()
+    };
     let distributions = days.iter().map(|(controller, of_day)| {
-        let hours = of_day.iter().flatten().map(|hour| hour.fifth_percentile);
-        Curve::new(*controller, Look::of_controller(controller), cdf(hours))
+        Curve::new(
+            *controller,
+            Look::of_controller(controller),
+            cdf(lows(of_day)),
+        )
     });
-    let lows = days.iter().flat_map(|(_, of_day)| of_day).flatten();
-    let lows: Vec<f64> = lows.map(|hour| hour.fifth_percentile).collect();
+    let all = days.iter().flat_map(|(_, of_day)| lows(of_day));
     let charts = [
         Chart::new(
             Axis::linear("Time", Unit::HOURS, 0.0, 2.0 * on_at),
@@ -83,9 +84,9 @@ fn draw(findings: &[Findings]) -> Picture {
             Axis::from_zero(
                 "5th percentile of the throughput",
                 Unit::MEGABITS_PER_SECOND,
-                lows,
+                all,
             ),
-            Axis::linear("Share of hours", Unit::NONE, 0.0, 1.0),
+            curves::share_of("hours"),
         )
         .with_all(distributions),
     ];

@@ -1,22 +1,21 @@
 //! CDN, figure 4: throughput within a site and between sites.
 
 use super::seen::{self, Seen};
-use super::{After, CDN, Figure, transfers};
+use super::testbed::{FOREGROUND, RTT};
+use super::{After, CDN, Figure, curves, transfers};
 use crate::runs::Findings;
-use draw::{Axis, BLUE, Bars, Chart, Dash, Look, Picture, Unit};
+use draw::{Axis, BLUE, Chart, Dash, Look, Picture, Unit};
 
-pub const FIGURE: Figure = Figure {
-    name: "cdn-4-site-to-site",
-    title: "Throughput within a site and between sites",
-    after: After::Figure(4),
-    publication: CDN,
-    engines: &[lab::EngineKind::Sim],
-    shows_samples: false,
-    population: None,
+pub const FIGURE: Figure = Figure::new(
+    "cdn-4-site-to-site",
+    "Throughput within a site and between sites",
+    After::Figure(CDN, 4),
     draw,
-};
+);
 
-const FOREGROUND: &str = "flow.0.controller";
+/// How wide a bar is, and how far from the one beside it.
+const WIDTH: f64 = 0.27;
+const SIDE: f64 = 0.285;
 
 /// Large objects, in bytes: small ones fit the initial window, or little more, and all controllers send that alike.
 const LARGE: f64 = 10e6;
@@ -44,17 +43,12 @@ fn draw(findings: &[Findings]) -> Picture {
         };
         paths.iter().map(share).collect()
     };
-    let bars = |name: &str, look: Look, side: f64, heights: &[f64]| Bars {
-        name: name.into(),
-        look,
-        width: WIDTH,
-        bars: (0..)
-            .zip(heights)
-            .map(|(place, height): (u32, &f64)| (f64::from(place) + side, *height))
-            .filter(|(_, height)| height.is_finite())
-            .collect(),
-        label: Some(|value| format!("{value:.0} %")),
+    let bars = |name, look, side, heights: &[f64]| {
+        curves::bars(name, look, (WIDTH, side), heights, |share| {
+            format!("{share:.0} %")
+        })
     };
+    let old = Look::line(BLUE, Dash::Dotted);
     let (today, before) = (shares(true), shares(false));
     let highest = today.iter().chain(&before).copied();
     let chart = Chart::new(
@@ -65,33 +59,24 @@ fn draw(findings: &[Findings]) -> Picture {
             highest.filter(|share| share.is_finite()).chain([105.0]),
         ),
     )
-    .with(bars("bbr1", Look::of_controller("bbr1"), -SIDE, &today))
-    .with(bars(
-        "bbr1 before Linux 4.20",
-        Look::line(BLUE, Dash::Dotted),
-        0.0,
-        &before,
-    ))
-    .with(bars(
-        "cubic",
-        Look::of_controller("cubic"),
-        SIDE,
-        &vec![100.0; paths.len()],
-    ));
+    .with_all([
+        bars("bbr1", Look::of_controller("bbr1"), -SIDE, &today),
+        bars("bbr1 before Linux 4.20", old, 0.0, &before),
+        bars(
+            "cubic",
+            Look::of_controller("cubic"),
+            SIDE,
+            &vec![100.0; paths.len()],
+        ),
+    ]);
     Picture::new("", chart)
 }
 
-/// How wide a bar is, and how far from the one beside it.
-const WIDTH: f64 = 0.27;
-const SIDE: f64 = 0.285;
-
 /// `between sites, 0.001 % loss`.
 fn path(seen: &Seen<'_>) -> String {
-    match seen.number("path.rtt") < 5.0 {
-        true => "within a site".into(),
-        false => format!(
-            "between sites, {} % loss",
-            seen.value("path.loss").trim_end_matches('%')
-        ),
+    if seen.number(RTT) < 5.0 {
+        return "within a site".into();
     }
+    let loss = seen.value("path.loss").trim_end_matches('%');
+    format!("between sites, {loss} % loss")
 }

@@ -1,20 +1,17 @@
 //! CDN, figure 6: how long an object takes by its size, in the network that gains.
 
 use super::seen::{self, CONTROLLER};
-use super::{After, CDN, Figure};
+use super::{After, CDN, Figure, curves};
 use crate::runs::Findings;
 use draw::{Axis, BLACK, Chart, Curve, Dash, Look, Mark, Picture, Rule, Unit};
 
-pub const FIGURE: Figure = Figure {
-    name: "cdn-6-time-by-size",
-    title: "Completion time by the size of the object, in the network that gains from BBR",
-    after: After::Figure(6),
-    publication: CDN,
-    engines: lab::EngineKind::ALL,
-    shows_samples: false,
-    population: None,
+pub const FIGURE: Figure = Figure::new(
+    "cdn-6-time-by-size",
+    "Completion time by the size of the object, in the network that gains from BBR",
+    After::Figure(CDN, 6),
     draw,
-};
+)
+.on(lab::EngineKind::ALL);
 
 const SIZE: &str = "flow.bytes";
 
@@ -23,20 +20,16 @@ fn draw(findings: &[Findings]) -> Picture {
         let mut flows = seen.flows().iter();
         flows.find_map(|flow| flow.completed_s).unwrap_or(f64::NAN)
     };
-    let curves = seen::by_controller(findings, |seen| seen.number(SIZE), time);
-    let ratios = {
-        let first = findings.get(..1).unwrap_or_default();
-        let of = |controller| {
-            let seen = seen::with(first, CONTROLLER, controller);
-            seen::medians(seen.map(|seen| (seen.number(SIZE), time(&seen))))
-        };
-        seen::ratios(&of("bbr1"), &of("cubic"))
+    let curves = curves::by_controller(findings, |seen| seen.number(SIZE), time);
+    let of = |controller| {
+        let seen = seen::with(seen::of_first(findings), CONTROLLER, controller);
+        seen::medians(seen.map(|seen| (seen.number(SIZE), time(&seen))))
     };
     let size = || Axis::log("Size of the object", Unit::BYTES, 8e2, 1.3e8);
     let ratio = Curve::new(
         "bbr1's time over cubic's",
         Look::line(BLACK, Dash::Solid).marked(Mark::Diamond),
-        ratios,
+        seen::ratios(&of("bbr1"), &of("cubic")),
     );
     let charts = [
         Chart::new(

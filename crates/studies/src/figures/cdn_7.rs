@@ -5,22 +5,19 @@ use super::{After, CDN, Figure, testbed};
 use crate::runs::Findings;
 use draw::{Axis, BLUE, Chart, Colour, Drawing, GREEN, Node, PURPLE, Picture, VERMILLION};
 
-pub const FIGURE: Figure = Figure {
-    name: "cdn-7-testbed",
-    title: "The testbed: three paths, each between hosts of its own",
-    after: After::Figure(7),
-    publication: CDN,
-    engines: lab::EngineKind::ALL,
-    shows_samples: false,
-    population: None,
+pub const FIGURE: Figure = Figure::new(
+    "cdn-7-testbed",
+    "The testbed: three paths, each between hosts of its own",
+    After::Figure(CDN, 7),
     draw,
-};
+)
+.on(lab::EngineKind::ALL);
 
 const LOSS: &str = "path.loss";
 
 /// A row for each path: the sender, the emulated path, the receiver.
 fn draw(findings: &[Findings]) -> Picture {
-    let paths: Vec<Seen<'_>> = seen::all(findings.get(..1).unwrap_or_default()).collect();
+    let paths: Vec<Seen<'_>> = seen::all(seen::of_first(findings)).collect();
     let rows = paths.len().max(1) as f64;
     let mut drawing = Drawing::default();
     for (row, path) in (0..).zip(&paths) {
@@ -55,13 +52,13 @@ fn draw(findings: &[Findings]) -> Picture {
 
 /// What the path is told to be.
 fn emulated(class: &str, seen: &Seen<'_>) -> Vec<String> {
-    let path = &seen.record().summary.path;
+    let path = seen.path();
     let buffer = path.buffer_bytes.unwrap_or_default() as f64;
     vec![
         format!("Path {class}"),
         format!(
             "{}, RTprop {} ms",
-            testbed::rate(path.rate_bps.unwrap_or_default() as f64),
+            testbed::rate(seen.rate()),
             path.rtprop_ms
         ),
         format!(

@@ -1,20 +1,17 @@
 //! The throughput of clients with each controller, over the load of their line.
 
 use super::seen::{self, CONTROLLER, Seen};
-use super::{After, CDN, Figure, transfers};
+use super::{After, CDN, Figure, curves, transfers};
 use crate::runs::Findings;
 use draw::{Axis, BLACK, Chart, Curve, Dash, Look, Mark, Picture, Rule, Unit};
 
-pub const FIGURE: Figure = Figure {
-    name: "client-load",
-    title: "Throughput of clients with each controller, over the load of their line",
-    after: After::Text("the throughput of clients (figure 2)"),
-    publication: CDN,
-    engines: &[lab::EngineKind::Sim, lab::EngineKind::Linux],
-    shows_samples: false,
-    population: None,
+pub const FIGURE: Figure = Figure::new(
+    "client-load",
+    "Throughput of clients with each controller, over the load of their line",
+    After::Text(CDN, "the throughput of clients (figure 2)"),
     draw,
-};
+)
+.on(&[lab::EngineKind::Sim, lab::EngineKind::Linux]);
 
 const LOAD: &str = "flow.app.load";
 const LOSS: &str = "path.loss";
@@ -39,13 +36,8 @@ fn draw(findings: &[Findings]) -> Picture {
             };
             let variant = format!("{loss} loss");
             for controller in seen::values(of_engine, CONTROLLER) {
-                let mark = if controller == "bbr1" {
-                    Mark::Circle
-                } else {
-                    Mark::Square
-                };
                 let colour = Look::of_controller(controller).colour;
-                let look = Look::line(colour, dash).marked(mark);
+                let look = Look::line(colour, dash).marked(curves::mark_of(controller));
                 of_each.push(Curve::new(controller, look, of(controller)).variant(&variant));
             }
             let ratios = seen::ratios(&of("bbr1"), &of("cubic")).into_iter();
@@ -57,33 +49,16 @@ fn draw(findings: &[Findings]) -> Picture {
         changes.push(of_both);
     }
     let x = || Axis::linear("Load of the clients' line", Unit::PERCENT, 0.0, 90.0);
-    let heights = |curves: &[Curve]| -> Vec<f64> {
-        let points = curves.iter().flat_map(|curve| &curve.points);
-        points.map(|(_, y)| *y).collect()
-    };
-    let highest: Vec<f64> = throughputs.iter().flat_map(|(of, _)| heights(of)).collect();
-    let all: Vec<f64> = changes.iter().flat_map(|of| heights(of)).collect();
-    let farthest = |sign: f64| {
-        let ends = all.iter().map(|change| change * sign);
-        ends.fold(10.0, f64::max) * 1.15 * sign
-    };
+    let all = throughputs.iter().flat_map(|(of, _)| curves::heights(of));
+    let y = Axis::from_zero("Mean throughput", Unit::MEGABITS_PER_SECOND, all);
+    let all: Vec<f64> = changes.iter().flat_map(|of| curves::heights(of)).collect();
+    let change = curves::around_zero("BBR over CUBIC", &all, 1.15);
     let columns = findings.len();
-    let upper = throughputs.into_iter().map(|(curves, engine)| {
-        let y = Axis::from_zero(
-            "Mean throughput",
-            Unit::MEGABITS_PER_SECOND,
-            highest.clone(),
-        );
-        Chart::new(x(), y).titled(engine).with_all(curves)
-    });
+    let upper = throughputs
+        .into_iter()
+        .map(|(curves, engine)| Chart::new(x(), y.clone()).titled(engine).with_all(curves));
     let lower = changes.into_iter().map(|curves| {
-        let y = Axis::linear(
-            "BBR over CUBIC",
-            Unit::PERCENT,
-            farthest(-1.0),
-            farthest(1.0),
-        );
-        Chart::new(x(), y)
+        Chart::new(x(), change.clone())
             .with(Rule::horizontal(0.0, "the same"))
             .with_all(curves)
     });
@@ -93,6 +68,5 @@ fn draw(findings: &[Findings]) -> Picture {
 
 /// What is asked for, as a share of the bottleneck's rate in percent.
 fn load(seen: &Seen<'_>) -> f64 {
-    let rate = seen.record().summary.path.rate_bps.unwrap_or(1);
-    seen.number(LOAD) / rate as f64 * 100.0
+    seen.number(LOAD) / seen.rate() * 100.0
 }

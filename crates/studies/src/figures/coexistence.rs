@@ -5,16 +5,13 @@ use super::{After, Figure, PAPER};
 use crate::runs::Findings;
 use draw::{Axis, Chart, Curve, Look, Mark, Picture, Rule, Unit};
 
-pub const FIGURE: Figure = Figure {
-    name: "coexistence",
-    title: "BBR's share of a bottleneck beside CUBIC, over the depth of the buffer",
-    after: After::Text("the section on loss-based senders"),
-    publication: PAPER,
-    engines: lab::EngineKind::ALL,
-    shows_samples: false,
-    population: None,
+pub const FIGURE: Figure = Figure::new(
+    "coexistence",
+    "BBR's share of a bottleneck beside CUBIC, over the depth of the buffer",
+    After::Text(PAPER, "the section on loss-based senders"),
     draw,
-};
+)
+.on(lab::EngineKind::ALL);
 
 const BUFFER: &str = "path.buffer";
 const CUBICS: &str = "flow.1.count";
@@ -40,12 +37,7 @@ fn draw(findings: &[Findings]) -> Picture {
             let mark = [Mark::Circle, Mark::Square, Mark::Triangle, Mark::Diamond];
             let mark = mark.get(place).copied().unwrap_or(Mark::Cross);
             let look = Look::of_place(place).marked(mark);
-            let engine = seen::engine(findings, of_engine);
-            let name = if engine.is_empty() {
-                name
-            } else {
-                format!("{name}, {engine}")
-            };
+            let name = seen::titled(findings, of_engine, &name);
             chart = chart.with(Curve::new(name, look, seen::medians(points)));
         }
     }
@@ -54,6 +46,6 @@ fn draw(findings: &[Findings]) -> Picture {
 
 /// BBR's share of what all flows had.
 fn share(seen: &Seen<'_>) -> f64 {
-    let (bbr, cubic) = (seen.goodput("bbr1"), seen.goodput("cubic"));
+    let (bbr, cubic) = (seen.goodput_of("bbr1"), seen.goodput_of("cubic"));
     bbr / (bbr + cubic)
 }

@@ -10,9 +10,9 @@ use scenario::nearest;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum After {
     /// Its figure of this number: the same quantities, drawn as it drew them.
-    Figure(u8),
+    Figure(&'static str, u8),
     /// What it says and does not draw: `the section on policers`.
-    Text(&'static str),
+    Text(&'static str, &'static str),
 }
 
 /// A figure of a publication, or one that a claim of it calls for.
@@ -22,18 +22,15 @@ pub struct Figure {
     pub name: &'static str,
     /// What is seen.
     pub title: &'static str,
-    /// What of the publication it is after.
-    pub after: After,
-    /// The publication.
-    pub publication: &'static str,
     /// The engines that can show it.
     pub engines: &'static [lab::EngineKind],
+    after: After,
     /// Whether it shows samples over time, or only what summaries and transfers tell.
-    pub shows_samples: bool,
+    shows_samples: bool,
     /// Of how many members of a population it is, if it has no study of its own.
-    pub population: Option<Population>,
+    population: Option<Population>,
     /// Draws what was found, engine by engine.
-    pub(super) draw: fn(&[Findings]) -> Picture,
+    draw: fn(&[Findings]) -> Picture,
 }
 
 /// How a figure was made.
@@ -58,6 +55,45 @@ pub struct UnknownFigure {
 }
 
 impl Figure {
+    /// A figure of a study of its own, without samples, that the simulator alone can show.
+    pub(super) const fn new(
+        name: &'static str,
+        title: &'static str,
+        after: After,
+        draw: fn(&[Findings]) -> Picture,
+    ) -> Figure {
+        Figure {
+            name,
+            title,
+            engines: &[lab::EngineKind::Sim],
+            after,
+            shows_samples: false,
+            population: None,
+            draw,
+        }
+    }
+
+    /// One that these engines can show.
+    pub(super) const fn on(self, engines: &'static [lab::EngineKind]) -> Figure {
+        Figure { engines, ..self }
+    }
+
+    /// One that shows samples over time.
+    pub(super) const fn with_samples(self) -> Figure {
+        Figure {
+            shows_samples: true,
+            ..self
+        }
+    }
+
+    /// One of a population.
+    pub(super) const fn of(self, population: Population) -> Figure {
+        Figure {
+            population: Some(population),
+            ..self
+        }
+    }
+
     /// What is run for it, with files of this shelf.
     ///
     /// # Errors
@@ -88,8 +124,12 @@ impl Figure {
         }
         let (engines, versions) = (of_engines(findings), made.versions.join(", "));
         picture.caption.push(match self.after {
-            After::Figure(number) => format!("After figure {number} of {}.", self.publication),
-            After::Text(part) => format!("A figure of our own, on {part} of {}.", self.publication),
+            After::Figure(publication, number) => {
+                format!("After figure {number} of {publication}.")
+            }
+            After::Text(publication, part) => {
+                format!("A figure of our own, on {part} of {publication}.")
+            }
         });
         picture.caption.push(format!(
             "Made with `{}` from scenarios/{}.toml; {engines}; {versions}.",
@@ -98,9 +138,7 @@ impl Figure {
         ));
         picture
     }
-}
 
-impl Figure {
     /// What is run for it, below `scenarios/`.
     fn file(&self) -> String {
         match self.population {
@@ -186,35 +224,29 @@ mod tests {
 
     #[test]
     fn only_what_is_after_a_figure_has_its_number() {
+        let mut numbers = [Vec::new(), Vec::new()];
         for figure in super::super::ALL {
-            let number = figure
-                .name
-                .split('-')
-                .nth(1)
-                .and_then(|part| part.parse::<u8>().ok());
-            let of_name = number.map(|number| (figure.name.split('-').next(), number));
-            let publication = match figure.publication {
-                super::super::PAPER => "paper",
-                _ => "cdn",
+            let mut parts = figure.name.split('-');
+            let of_name = (
+                parts.next(),
+                parts.next().and_then(|part| part.parse::<u8>().ok()),
+            );
+            let (number, publication) = match figure.after {
+                After::Figure(publication, number) => (Some(number), publication),
+                After::Text(publication, _) => (None, publication),
             };
-            let after = match figure.after {
-                After::Figure(number) => Some((Some(publication), number)),
-                After::Text(_) => None,
-            };
-            assert_eq!(of_name, after, "{}", figure.name);
+            assert_eq!(of_name.1, number, "{}", figure.name);
+            let place = usize::from(publication == super::super::CDN);
+            let short = ["paper", "cdn"][place];
+            assert!(
+                number.is_none() || of_name.0 == Some(short),
+                "{}",
+                figure.name
+            );
+            numbers[place].extend(number);
         }
-        let numbers = |publication: &str| -> Vec<u8> {
-            let of_it = super::super::ALL
-                .iter()
-                .filter(|figure| figure.publication == publication);
-            let numbers = of_it.filter_map(|figure| match figure.after {
-                After::Figure(number) => Some(number),
-                After::Text(_) => None,
-            });
-            numbers.collect()
-        };
-        assert_eq!(numbers(super::super::PAPER), (1..=10).collect::<Vec<u8>>());
-        assert_eq!(numbers(super::super::CDN), (1..=8).collect::<Vec<u8>>());
+        let up_to = |last: u8| (1..=last).collect::<Vec<u8>>();
+        assert_eq!(numbers, [up_to(10), up_to(8)]);
     }
 
     #[test]

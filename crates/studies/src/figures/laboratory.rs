@@ -1,28 +1,24 @@
 //! The three classes of traffic of the CDN's testbed, beside long transfers of either controller.
 
 use super::seen::{self, Seen};
-use super::{After, CDN, Figure, testbed, transfers};
+use super::testbed::{self, FOREGROUND, RTT};
+use super::{After, CDN, Figure, curves, transfers};
 use crate::runs::Findings;
-use draw::{Axis, Chart, Curve, Dash, Look, Mark, Picture, Unit, cdf};
+use draw::{Chart, Curve, Dash, Look, Picture, Unit, cdf};
 
-pub const FIGURE: Figure = Figure {
-    name: "laboratory",
-    title: "Completion times in three classes of traffic, beside background of either controller",
-    after: After::Text("the testbed (figure 7)"),
-    publication: CDN,
-    engines: &[lab::EngineKind::Sim],
-    shows_samples: false,
-    population: None,
+pub const FIGURE: Figure = Figure::new(
+    "laboratory",
+    "Completion times in three classes of traffic, beside background of either controller",
+    After::Text(CDN, "the testbed (figure 7)"),
     draw,
-};
+);
 
-const FOREGROUND: &str = "flow.0.controller";
 const BACKGROUND: &str = "flow.1.controller";
 
 fn draw(findings: &[Findings]) -> Picture {
-    let classes = seen::values(findings, "path.rtt");
+    let classes = seen::values(findings, RTT);
     let charts = classes.iter().map(|rtt| {
-        let seen: Vec<Seen<'_>> = seen::with(findings, "path.rtt", rtt).collect();
+        let seen: Vec<Seen<'_>> = seen::with(findings, RTT, rtt).collect();
         let times: Vec<Vec<f64>> = seen.iter().map(milliseconds).collect();
         let x = transfers::around(
             "Completion time",
@@ -35,21 +31,16 @@ fn draw(findings: &[Findings]) -> Picture {
                 "bbr1" => (Dash::Dashed, "beside bbr1"),
                 _ => (Dash::Solid, "beside cubic"),
             };
-            let mark = if foreground == "bbr1" {
-                Mark::Circle
-            } else {
-                Mark::Square
-            };
-            let look = Look::line(Look::of_controller(foreground).colour, dash).marked(mark);
+            let colour = Look::of_controller(foreground).colour;
+            let look = Look::line(colour, dash).marked(curves::mark_of(foreground));
             let points = cdf(times.iter().copied());
             Curve::new(foreground, look, points).variant(variant)
         });
         let title = seen.first().map(|seen| {
-            let path = &seen.record().summary.path;
-            let rate = testbed::rate(path.rate_bps.unwrap_or_default() as f64);
-            format!("{}: {rate}, {} ms", testbed::class(seen), path.rtprop_ms)
+            let (class, rate) = (testbed::class(seen), testbed::rate(seen.rate()));
+            format!("{class}: {rate}, {} ms", seen.path().rtprop_ms)
         });
-        Chart::new(x, Axis::linear("Share of objects", Unit::NONE, 0.0, 1.0))
+        Chart::new(x, curves::share_of("objects"))
             .titled(title.unwrap_or_default())
             .with_all(curves)
     });

@@ -14,6 +14,7 @@ mod cdn_7;
 mod cdn_8;
 mod client_load;
 mod coexistence;
+mod curves;
 mod figure;
 mod laboratory;
 mod networks;

@@ -7,16 +7,12 @@ use draw::{
     Axis, BLUE, Band, Chart, Curve, Dash, GREEN, GREY, Look, Mark, ORANGE, Picture, Rule, Unit,
 };
 
-pub const FIGURE: Figure = Figure {
-    name: "paper-1-operating-point",
-    title: "The operating point: delivery rate and round-trip time over what is in flight",
-    after: After::Figure(1),
-    publication: PAPER,
-    engines: &[lab::EngineKind::Sim],
-    shows_samples: false,
-    population: None,
+pub const FIGURE: Figure = Figure::new(
+    "paper-1-operating-point",
+    "The operating point: delivery rate and round-trip time over what is in flight",
+    After::Figure(PAPER, 1),
     draw,
-};
+);
 
 /// How many flows there are: each has the same number of packets in flight, whatever becomes of them.
 const FLOWS: &str = "flow.count";
@@ -27,13 +23,11 @@ const PACKET: f64 = 1500.0;
 const PAYLOAD: f64 = 1448.0;
 
 fn draw(findings: &[Findings]) -> Picture {
-    let path = seen::all(findings)
-        .next()
-        .map(|seen| seen.record().summary.path.clone());
-    let path = path.as_ref();
-    let rate = path.and_then(|path| path.rate_bps).unwrap_or_default() as f64;
-    let rtprop_ms = path.map_or(0.0, |path| path.rtprop_ms);
-    let buffer = path.and_then(|path| path.buffer_bytes).unwrap_or_default() as f64;
+    let first = seen::all(findings).next();
+    let rate = first.map_or(0.0, |seen| seen.rate());
+    let rtprop_ms = first.map_or(0.0, |seen| seen.path().rtprop_ms);
+    let buffer = first.and_then(|seen| seen.path().buffer_bytes);
+    let buffer = buffer.unwrap_or_default() as f64;
     let bdp = rate * rtprop_ms / 8e3;
     let inflight = |seen: &Seen<'_>| seen.number(FLOWS) * PACKETS * PACKET / bdp;
     let full = 1.0 + buffer / bdp;
@@ -41,16 +35,12 @@ fn draw(findings: &[Findings]) -> Picture {
     let points = |y: fn(&Seen<'_>) -> f64| {
         seen::medians(seen::all(findings).map(|seen| (inflight(&seen), y(&seen))))
     };
-    let rtt = points(|seen| seen::median(seen.flows().iter().filter_map(|flow| flow.rtt_ms.p50)));
-    let goodput = points(|seen| {
-        let flows = seen.flows().iter();
-        mega(flows.map(|flow| flow.goodput_bps as f64).sum())
-    });
+    let rtt = points(|seen| seen.rtt_p50());
+    let goodput = points(|seen| mega(seen.goodput()));
     let lost = points(|seen| {
-        let path = &seen.record().summary.path;
         let sent: u64 = seen.flows().iter().filter_map(|flow| flow.sent_bytes).sum();
         let packets = (sent as f64 / PAYLOAD).max(1.0);
-        path.drops.unwrap_or_default() as f64 / packets * 100.0
+        seen.path().drops.unwrap_or_default() as f64 / packets * 100.0
     });
     let most_ms = rtprop_ms * full;
     let knee = [

@@ -1,30 +1,23 @@
 //! Figure 10: round-trip times over the size of the bottleneck's buffer.
 
 use super::seen::{self, Seen};
-use super::{After, Figure, PAPER};
+use super::{After, Figure, PAPER, curves};
 use crate::runs::Findings;
 use draw::{Axis, BLACK, Chart, Curve, Dash, Look, Picture, Rule, Unit};
-use record::statistics::median;
 
-pub const FIGURE: Figure = Figure {
-    name: "paper-10-buffer-sweep",
-    title: "Median RTT of eight flows over the size of the buffer, 128 kbit/s",
-    after: After::Figure(10),
-    publication: PAPER,
-    engines: lab::EngineKind::ALL,
-    shows_samples: false,
-    population: None,
+pub const FIGURE: Figure = Figure::new(
+    "paper-10-buffer-sweep",
+    "Median RTT of eight flows over the size of the buffer, 128 kbit/s",
+    After::Figure(PAPER, 10),
     draw,
-};
+)
+.on(lab::EngineKind::ALL);
 
 const BUFFER: &str = "path.buffer";
 
 fn draw(findings: &[Findings]) -> Picture {
     let buffer = |seen: &Seen<'_>| seen.number(BUFFER);
-    let rtt = |seen: &Seen<'_>| {
-        let medians = seen.flows().iter().filter_map(|flow| flow.rtt_ms.p50);
-        median(medians).map_or(f64::NAN, |median| median / 1e3)
-    };
+    let rtt = |seen: &Seen<'_>| seen.rtt_p50() / 1e3;
     let rate = seen::all(findings).find_map(|seen| seen.record().summary.path.rate_bps);
     let rate = rate.unwrap_or(1) as f64;
     let full = [1e5, 1e7].map(|bytes| (bytes, bytes * 8.0 / rate));
@@ -40,6 +33,6 @@ fn draw(findings: &[Findings]) -> Picture {
         Look::line(BLACK, Dash::Dotted),
         full,
     ))
-    .with_all(seen::by_controller(findings, buffer, rtt));
+    .with_all(curves::by_controller(findings, buffer, rtt));
     Picture::new("", chart)
 }

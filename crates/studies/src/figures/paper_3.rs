@@ -5,16 +5,14 @@ use super::{After, Figure, PAPER, series};
 use crate::runs::Findings;
 use draw::{Axis, BLUE, Chart, Curve, Dash, GREEN, GREY, Look, ORANGE, Picture, Rule, Unit};
 
-pub const FIGURE: Figure = Figure {
-    name: "paper-3-bandwidth-change",
-    title: "The bottleneck's rate doubles at 20 s and is halved at 40 s",
-    after: After::Figure(3),
-    publication: PAPER,
-    engines: lab::EngineKind::ALL,
-    shows_samples: true,
-    population: None,
+pub const FIGURE: Figure = Figure::new(
+    "paper-3-bandwidth-change",
+    "The bottleneck's rate doubles at 20 s and is halved at 40 s",
+    After::Figure(PAPER, 3),
     draw,
-};
+)
+.on(lab::EngineKind::ALL)
+.with_samples();
 
 const AT: &str = "path.change.0.at";
 
@@ -25,16 +23,10 @@ const AFTER: f64 = 3.2;
 fn draw(findings: &[Findings]) -> Picture {
     let charts = findings.chunks(1).flat_map(|of_engine| {
         let steps: Vec<Seen<'_>> = seen::all(of_engine).collect();
-        let engine = of_engine.iter().filter(|_| findings.len() > 1);
-        let name: String = engine.map(|of| of.engine.name()).collect();
-        // Row by row, a step beside the other.
-        let columns: Vec<[Chart; 3]> = steps.iter().map(|step| charts(step, &steps)).collect();
-        let rows = (0..3).flat_map(|row| {
-            let charts = columns.iter().filter_map(move |charts| charts.get(row));
-            charts.cloned().collect::<Vec<Chart>>()
-        });
-        rows.map(|chart| chart.titled(name.as_str()))
-            .collect::<Vec<Chart>>()
+        let columns = steps.iter().map(|step| charts(step, &steps)).collect();
+        let engine = seen::engine(findings, of_engine);
+        let rows = series::row_by_row(columns).into_iter();
+        rows.map(move |chart| chart.titled(engine))
     });
     Picture::of("", 2, 185.0, charts)
 }
@@ -47,14 +39,12 @@ fn change(seen: &Seen<'_>) -> f64 {
 /// A part of what is shown of a step.
 fn of(seen: &Seen<'_>, part: series::Part) -> Vec<(f64, f64)> {
     let shown = (change(seen) - BEFORE, change(seen) + AFTER);
-    let flow = seen.record().flows.first();
-    flow.map(|flow| series::of(flow, shown, part))
-        .unwrap_or_default()
+    series::of(seen, shown, part)
 }
 
 /// The charts of a step. All steps have the same axes, to be compared.
 fn charts(seen: &Seen<'_>, steps: &[Seen<'_>]) -> [Chart; 3] {
-    let rtprop = seen.record().summary.path.rtprop_ms;
+    let rtprop = seen.path().rtprop_ms;
     let chart = |name: &str, unit: Unit, part: series::Part| {
         let highest = steps.iter().flat_map(|step| of(step, part)).map(|(_, y)| y);
         let x = Axis::linear(

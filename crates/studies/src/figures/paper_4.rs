@@ -5,16 +5,14 @@ use super::{After, Figure, PAPER, series};
 use crate::runs::Findings;
 use draw::{Axis, BLUE, Chart, Curve, Dash, Look, Mark, ORANGE, Picture, Rule, Unit};
 
-pub const FIGURE: Figure = Figure {
-    name: "paper-4-first-second",
-    title: "The first second of BBR and of CUBIC, each alone: what is sent, and the RTT",
-    after: After::Figure(4),
-    publication: PAPER,
-    engines: lab::EngineKind::ALL,
-    shows_samples: true,
-    population: None,
+pub const FIGURE: Figure = Figure::new(
+    "paper-4-first-second",
+    "The first second of BBR and of CUBIC, each alone: what is sent, and the RTT",
+    After::Figure(PAPER, 4),
     draw,
-};
+)
+.on(lab::EngineKind::ALL)
+.with_samples();
 
 const SHOWN: (f64, f64) = (0.0, 1.0);
 
@@ -42,9 +40,7 @@ fn draw(findings: &[Findings]) -> Picture {
 }
 
 fn of(seen: &Seen<'_>, part: series::Part) -> Vec<(f64, f64)> {
-    let flow = seen.record().flows.first();
-    flow.map(|flow| series::of(flow, SHOWN, part))
-        .unwrap_or_default()
+    series::of(seen, SHOWN, part)
 }
 
 /// A value axis that has room for this part of all of them, to be compared.
@@ -88,7 +84,7 @@ fn rtt(of_engine: &[Findings], y: Axis) -> Chart {
     let mut chart = Chart::new(x(), y);
     for (place, seen) in seen::all(of_engine).enumerate() {
         if place == 0 {
-            let rtprop = seen.record().summary.path.rtprop_ms;
+            let rtprop = seen.path().rtprop_ms;
             chart = chart.with(Rule::horizontal(rtprop, "RTprop"));
         }
         let controller = seen.value(CONTROLLER);
@@ -100,12 +96,8 @@ fn rtt(of_engine: &[Findings], y: Axis) -> Chart {
 
 /// A line where a state begins, from the second state on.
 fn states(chart: Chart, seen: &Seen<'_>) -> Chart {
-    let samples = seen
-        .record()
-        .flows
-        .first()
-        .map(|flow| &flow.samples[..])
-        .unwrap_or_default();
+    let flow = seen.record().flows.first();
+    let samples = flow.map_or(&[][..], |flow| &flow.samples);
     let controller = seen.value(CONTROLLER);
     let changes = samples.windows(2).filter_map(|pair| match pair {
         [before, after] if before.state != after.state => {

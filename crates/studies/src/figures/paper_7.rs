@@ -1,20 +1,16 @@
 //! Figure 7: BBR beside CUBIC on the paths of a wide area network.
 
 use super::seen::{self, CONTROLLER};
-use super::{After, Figure, PAPER, transfers};
+use super::{After, Figure, PAPER, curves, transfers};
 use crate::runs::Findings;
 use draw::{Axis, BLACK, Chart, Curve, Dash, Look, Picture, Rule, Unit, cdf};
 
-pub const FIGURE: Figure = Figure {
-    name: "paper-7-wide-area",
-    title: "BBR's throughput over CUBIC's on the paths of a wide area network",
-    after: After::Figure(7),
-    publication: PAPER,
-    engines: &[lab::EngineKind::Sim],
-    shows_samples: false,
-    population: None,
+pub const FIGURE: Figure = Figure::new(
+    "paper-7-wide-area",
+    "BBR's throughput over CUBIC's on the paths of a wide area network",
+    After::Figure(PAPER, 7),
     draw,
-};
+);
 
 fn draw(findings: &[Findings]) -> Picture {
     let throughput = |seen: &seen::Seen<'_>| transfers::mean_throughput(seen, 0.0);
@@ -22,16 +18,9 @@ fn draw(findings: &[Findings]) -> Picture {
     let highest = ratios.iter().copied().fold(2.0, f64::max) * 1.1;
     let lowest = ratios.iter().copied().fold(1.0, f64::min) * 0.9;
     let name = format!("BBR's over CUBIC's on {} paths", ratios.len());
-    let share = || Axis::linear("Share of paths", Unit::NONE, 0.0, 1.0);
-    let of_each: Vec<(&str, Vec<f64>)> = seen::values(findings, CONTROLLER)
-        .into_iter()
-        .map(|controller| {
-            let seen = seen::with(findings, CONTROLLER, controller);
-            (controller, seen.map(|seen| throughput(&seen)).collect())
-        })
-        .collect();
-    let all = || of_each.iter().flat_map(|(_, values)| values).copied();
-    let all = || all().filter(|value| value.is_finite());
+    let share = || curves::share_of("paths");
+    let of_each = curves::distributions(findings, CONTROLLER, |seen| [throughput(&seen)]);
+    let all = || curves::across(&of_each);
     let (least, most) = (
         all().fold(f64::INFINITY, f64::min),
         all().fold(1.0, f64::max),
@@ -45,13 +34,7 @@ fn draw(findings: &[Findings]) -> Picture {
         ),
         share(),
     )
-    .with_all(of_each.iter().map(|(controller, values)| {
-        Curve::new(
-            *controller,
-            Look::of_controller(controller),
-            cdf(values.iter().copied()),
-        )
-    }));
+    .with_all(of_each);
     let chart = Chart::new(
         Axis::log("BBR's throughput over CUBIC's", Unit::NONE, lowest, highest),
         share(),

@@ -5,16 +5,13 @@ use super::{After, CDN, Figure};
 use crate::runs::Findings;
 use draw::{Axis, Chart, Curve, Dash, Look, Mark, Picture, Unit};
 
-pub const FIGURE: Figure = Figure {
-    name: "rtt-unfairness",
-    title: "Two flows of different RTprop on one bottleneck",
-    after: After::Text("the section on unfairness"),
-    publication: CDN,
-    engines: &[lab::EngineKind::Sim, lab::EngineKind::Linux],
-    shows_samples: false,
-    population: None,
+pub const FIGURE: Figure = Figure::new(
+    "rtt-unfairness",
+    "Two flows of different RTprop on one bottleneck",
+    After::Text(CDN, "the section on unfairness"),
     draw,
-};
+)
+.on(&[lab::EngineKind::Sim, lab::EngineKind::Linux]);
 
 const LONGER: &str = "flow.1.rtt";
 

@@ -3,9 +3,8 @@
 use std::collections::HashMap;
 
 use crate::runs::{Amount, Finding, Findings};
-use draw::{Curve, Look, Mark};
 use record::statistics;
-use record::{FlowSummary, Record};
+use record::{FlowSummary, PathSummary, Record};
 
 /// The field that most figures have a curve for each value of.
 pub const CONTROLLER: &str = "flow.controller";
@@ -63,11 +62,41 @@ impl<'f> Seen<'f> {
         &self.run.record.summary.flows
     }
 
+    pub fn path(&self) -> &'f PathSummary {
+        &self.run.record.summary.path
+    }
+
+    /// The bottleneck's rate at the start, in bits per second.
+    pub fn rate(&self) -> f64 {
+        self.path().rate_bps.unwrap_or_default() as f64
+    }
+
     /// The goodputs of the flows of one controller together, in bits per second.
-    pub fn goodput(&self, controller: &str) -> f64 {
+    pub fn goodput_of(&self, controller: &str) -> f64 {
         let flows = self.flows().iter();
         let of_it = flows.filter(|flow| flow.controller == controller);
         of_it.map(|flow| flow.goodput_bps as f64).sum()
+    }
+
+    /// The goodputs of all flows together, in bits per second.
+    pub fn goodput(&self) -> f64 {
+        self.flows()
+            .iter()
+            .map(|flow| flow.goodput_bps as f64)
+            .sum()
+    }
+
+    /// What was sent again, as a share of what was sent.
+    pub fn resent(&self) -> f64 {
+        let sum = |count: fn(&FlowSummary) -> Option<u64>| {
+            self.flows().iter().filter_map(count).sum::<u64>() as f64
+        };
+        sum(|flow| flow.retransmitted_bytes) / sum(|flow| flow.sent_bytes)
+    }
+
+    /// The median of the flows' median round-trip times, in milliseconds.
+    pub fn rtt_p50(&self) -> f64 {
+        median(self.flows().iter().filter_map(|flow| flow.rtt_ms.p50))
     }
 }
 
@@ -140,25 +169,6 @@ pub fn pairs(
         .collect()
 }
 
-/// A curve for each controller and engine: medians of `y` over `x`. Each engine has marks of its own.
-pub fn by_controller(
-    findings: &[Findings],
-    x: impl Fn(&Seen<'_>) -> f64,
-    y: impl Fn(&Seen<'_>) -> f64,
-) -> Vec<Curve> {
-    let mut curves = Vec::new();
-    for (place, of_engine) in findings.chunks(1).enumerate() {
-        for controller in values(of_engine, CONTROLLER) {
-            let seen = with(of_engine, CONTROLLER, controller);
-            let points = medians(seen.map(|seen| (x(&seen), y(&seen))));
-            let look = of_engine_at(place, Look::of_controller(controller));
-            let curve = Curve::new(controller, look, points);
-            curves.push(curve.variant(engine(findings, of_engine)));
-        }
-    }
-    curves
-}
-
 /// The name of the engine, if there are several.
 pub fn engine(findings: &[Findings], of: &[Findings]) -> &'static str {
     match (findings.len(), of.first()) {
@@ -167,13 +177,9 @@ pub fn engine(findings: &[Findings], of: &[Findings]) -> &'static str {
     }
 }
 
-/// The look of what the engine at this place measured.
-pub fn of_engine_at(place: usize, look: Look) -> Look {
-    match place {
-        0 => look.marked(Mark::Circle),
-        1 => look.marked(Mark::Square).wide(1.0),
-        _ => look.marked(Mark::Triangle).wide(1.0),
-    }
+/// What was found on the first engine.
+pub fn of_first(findings: &[Findings]) -> &[Findings] {
+    findings.get(..1).unwrap_or_default()
 }
 
 /// The title of a chart: `bbr1`; with several engines `bbr1, sim`.

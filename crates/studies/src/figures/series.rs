@@ -2,15 +2,18 @@
 
 use units::Rate;
 
-use record::{FlowRecord, FlowSample};
+use super::seen::Seen;
+use draw::Chart;
+use record::FlowSample;
 
 /// Of a sample, what is drawn, if it tells it.
 pub type Part = fn(&FlowSample) -> Option<f64>;
 
-/// Time in seconds, and a part of each sample that tells it, between two times in seconds. One sample more at both ends,
-/// so that curves reach them.
-pub fn of(flow: &FlowRecord, (from, to): (f64, f64), part: Part) -> Vec<(f64, f64)> {
-    let points = flow.samples.iter();
+/// Of a run's first flow, time in seconds, and a part of each sample that tells it, between two times in seconds. One
+/// sample more at both ends, so that curves reach them.
+pub fn of(seen: &Seen<'_>, (from, to): (f64, f64), part: Part) -> Vec<(f64, f64)> {
+    let flows = seen.record().flows.iter();
+    let points = flows.take(1).flat_map(|flow| &flow.samples);
     let points: Vec<(f64, f64)> = points
         .filter_map(|sample| Some((sample.at.as_secs_f64(), part(sample)?)))
         .collect();
@@ -19,6 +22,12 @@ pub fn of(flow: &FlowRecord, (from, to): (f64, f64), part: Part) -> Vec<(f64, f6
         .saturating_sub(1);
     let last = (points.partition_point(|(at, _)| *at <= to) + 1).min(points.len());
     points.get(first..last).unwrap_or_default().to_vec()
+}
+
+/// The charts of several columns, row by row.
+pub fn row_by_row<const ROWS: usize>(columns: Vec<[Chart; ROWS]>) -> Vec<Chart> {
+    let rows = (0..ROWS).flat_map(|row| columns.iter().map(move |charts| charts[row].clone()));
+    rows.collect()
 }
 
 /// The round-trip time in milliseconds.

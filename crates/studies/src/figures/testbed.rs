@@ -2,9 +2,13 @@
 
 use super::seen::Seen;
 
+/// The fields of its studies: who sends what is measured, and on which path.
+pub const FOREGROUND: &str = "flow.0.controller";
+pub const RTT: &str = "path.rtt";
+
 /// What a path is for, by its RTprop, as the titles of charts tell it.
 pub fn class(seen: &Seen<'_>) -> &'static str {
-    match seen.number("path.rtt") {
+    match seen.number(RTT) {
         rtt if rtt >= 40.0 => "to clients",
         rtt if rtt >= 5.0 => "between sites",
         _ => "within a site",

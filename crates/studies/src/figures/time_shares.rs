@@ -1,23 +1,18 @@
 //! Which times objects of each size take.
 
 use super::seen;
+use super::testbed::FOREGROUND;
 use super::transfers::{self, Arrived};
 use super::{After, CDN, Figure};
 use crate::runs::Findings;
 use draw::{Axis, Cell, Cells, Chart, Picture, Unit};
 
-pub const FIGURE: Figure = Figure {
-    name: "time-shares",
-    title: "Which times objects of each size take: BBR's share minus CUBIC's",
-    after: After::Text("sizes and times (figure 1)"),
-    publication: CDN,
-    engines: &[lab::EngineKind::Sim],
-    shows_samples: false,
-    population: None,
+pub const FIGURE: Figure = Figure::new(
+    "time-shares",
+    "Which times objects of each size take: BBR's share minus CUBIC's",
+    After::Text(CDN, "sizes and times (figure 1)"),
     draw,
-};
-
-const FOREGROUND: &str = "flow.0.controller";
+);
 
 /// The bounds of the sizes in bytes, and of the times in seconds.
 const SIZES: [f64; 9] = [1e3, 1e4, 3e4, 1e5, 3e5, 1e6, 3e6, 1e7, 1e8];

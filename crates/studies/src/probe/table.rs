@@ -1,7 +1,7 @@
 //! The results for people, on a terminal.
 
 use super::results::Results;
-use report::{Columns, bits_per_sec};
+use report::{Table, bits_per_sec};
 
 /// The shares of destinations whose ratios are told.
 const SHARES: [f64; 7] = [0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95];
@@ -38,15 +38,11 @@ pub fn table(results: &Results, width: Option<usize>) -> String {
         row.extend([sum(&destination.probes), sum(&destination.failed)]);
         rows.push(row);
     }
-    let columns = Columns {
+    let table = Table {
         spare: vec![headings.len() - 2],
-        headings,
-        rows,
-        text: vec![0],
-        absent: Vec::new(),
-        elsewhere: "--json has",
+        ..Table::new(headings, rows)
     };
-    let mut text = columns.lines(width);
+    let mut text = table.lines(width);
     if let Some(ratio) = ratio {
         let ratios = results.ratios();
         let at = |share: f64| {

@@ -92,9 +92,10 @@ impl Amount {
         }
         let between = (1..steps.saturating_sub(1)).map(|step| {
             let share = f64::from(step) / f64::from(steps - 1);
-            let value = match is_log {
-                true => low * (high / low).powf(share),
-                false => low + (high - low) * share,
+            let value = if is_log {
+                low * (high / low).powf(share)
+            } else {
+                low + (high - low) * share
             };
             first.spelled_like(&last, value, if is_log { 4 } else { 6 })
         });
@@ -121,9 +122,10 @@ impl Amount {
                 .unwrap_or(self.spelling),
         };
         let number = value / spelling.factor;
-        let number = match self.is_whole && other.is_whole {
-            true => number.round(),
-            false => rounded(number, digits),
+        let number = if self.is_whole && other.is_whole {
+            number.round()
+        } else {
+            rounded(number, digits)
         };
         format!("{number}{}", spelling.text)
     }
@@ -131,9 +133,10 @@ impl Amount {
 
 /// The value with so many significant digits. Decimal text in between, so that no digit is a machine's own.
 fn rounded(value: f64, digits: i32) -> f64 {
-    let decimals = match value > 0.0 {
-        true => digits - 1 - value.log10().floor() as i32,
-        false => 0,
+    let decimals = if value > 0.0 {
+        digits - 1 - value.log10().floor() as i32
+    } else {
+        0
     };
     match usize::try_from(decimals) {
         Ok(decimals) => format!("{value:.decimals$}").parse().unwrap_or(value),

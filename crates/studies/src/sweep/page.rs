@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use askama::Template;
 use serde::Serialize;
 
 use super::axis::Axis;
@@ -12,12 +13,18 @@ use super::table::{headings, row};
 use crate::runs::{Point, amounts};
 use record::Unit;
 use record::statistics::Spread;
-use report::page::{Page, cells, fill};
-use report::{Origin, describe};
+use report::page::Page;
+use report::{Origin, Table, describe};
 
-const BODY: &str = include_str!("../../assets/sweep.html");
-const STYLE: &str = include_str!("../../assets/sweep.css");
-const SCRIPT: &str = include_str!("../../assets/sweep.js");
+/// What is between the page's header and footer.
+#[derive(Template)]
+#[template(path = "sweep.html")]
+struct Body {
+    /// Of so many runs, so many are not there.
+    runs: usize,
+    missing: usize,
+    table: Table,
+}
 
 /// From this ratio of the largest to the smallest value on, an axis is drawn with even ratios.
 const WIDE: f64 = 50.0;
@@ -69,50 +76,42 @@ struct GroupData {
 /// was read from.
 pub fn page(sweep: &Sweep, results: &Results<'_>, text: &str, origin: &Origin) -> String {
     let data = data(sweep, results);
-    let rows: Vec<String> = results
-        .groups
-        .iter()
-        .map(|group| cells("td", &row(results, group)))
-        .collect();
+    let groups = results.groups.iter();
+    let rows = groups.map(|group| row(results, group));
     let first = results.plan.points.first();
-    let body = fill(BODY, &|placeholder| match placeholder {
-        "failed" => failed(results),
-        "headings" => cells("th", &headings(results)),
-        "rows" => rows.concat(),
-        _ => String::new(),
-    });
     let path = first.map(|point| describe(&point.scenario.path));
     let page = Page {
         title: &results.plan.name,
         about: &format!("At the first point: {}", path.unwrap_or_default()),
-        body,
+        body: Body {
+            runs: results.plan.runs.len(),
+            missing: missing(results),
+            table: Table {
+                id: "flows",
+                ..Table::new(headings(results), rows)
+            },
+        },
         facts: &[
             format!("engine {}", results.engine),
             format!("repeats {}", sweep.repeats),
         ],
         source: Some(("Sweep", text)),
-        style: STYLE,
-        script: SCRIPT,
+        style: include_str!("../../assets/sweep.css"),
+        script: include_str!("../../assets/sweep.js"),
         data: &data,
+        origin,
     };
-    page.html(origin)
+    page.html()
 }
 
-/// What is to be said of runs that are not there.
-fn failed(results: &Results<'_>) -> String {
+/// How many runs are not there.
+fn missing(results: &Results<'_>) -> usize {
     let mut runs = vec![0; results.plan.points.len()];
     for group in &results.groups {
-        if let Some(count) = runs.get_mut(group.point) {
-            *count = group.runs;
-        }
+        runs[group.point] = group.runs;
     }
-    let all = results.plan.runs.len();
-    match all - runs.iter().sum::<usize>().min(all) {
-        0 => String::new(),
-        missing => {
-            format!("<p class=\"partial\">{missing} of {all} runs failed and are missing here.</p>")
-        }
-    }
+    let there: usize = runs.iter().sum();
+    results.plan.runs.len().saturating_sub(there)
 }
 
 fn data(sweep: &Sweep, results: &Results<'_>) -> Data {

@@ -3,7 +3,7 @@
 use super::metric::Metric;
 use super::results::{Group, Results};
 use record::statistics::Spread;
-use report::{Columns, bits_per_sec, count, percent, span};
+use report::{Table, bits_per_sec, count, percent, span};
 
 /// The most rows of the table on a terminal: about two screens. The page, the Parquet file and the JSON have all.
 pub const ROWS: usize = 100;
@@ -15,18 +15,13 @@ const SPARE: [&str; 5] = ["resent", "RTT p95", "Jain", "goodput", "RTT p50"];
 /// The first [`ROWS`] of them, and how many more there are; all columns, or those that fit a terminal of `width` columns.
 /// Ends with a newline.
 pub fn table(results: &Results<'_>, width: Option<usize>) -> String {
-    let headings = headings(results);
-    let place = |name: &&str| headings.iter().position(|heading| heading == name);
     let shown = results.groups.iter().take(ROWS);
-    let columns = Columns {
-        rows: shown.map(|group| row(results, group)).collect(),
+    let table = Table {
         text: (0..=results.fields().len()).collect(),
-        spare: SPARE.iter().filter_map(place).collect(),
-        absent: Vec::new(),
         elsewhere: "the page and --json have",
-        headings,
+        ..Table::new(headings(results), shown.map(|group| row(results, group)))
     };
-    let mut text = columns.lines(width);
+    let mut text = table.sparing(&SPARE).lines(width);
     let more = results.groups.len().saturating_sub(ROWS);
     if more > 0 {
         let more = count(more as u64, "more row");
@@ -85,8 +80,9 @@ pub(super) fn row(results: &Results<'_>, group: &Group) -> Vec<String> {
 fn share(spread: Spread) -> String {
     let Spread { median, min, max } = spread;
     let [min, max] = [min, max].map(|end| format!("{:.1}", end * 100.0));
-    match min == max {
-        true => percent(median),
-        false => format!("{} ({min}–{max})", percent(median)),
+    if min == max {
+        percent(median)
+    } else {
+        format!("{} ({min}–{max})", percent(median))
     }
 }

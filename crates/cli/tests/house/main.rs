@@ -1,0 +1,18 @@
+//! What documents say about the house is true: its rooms and arrows, and the paths that they name.
+
+mod paths;
+mod rooms;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The workspace.
+fn root() -> PathBuf {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    root.canonicalize().expect("the workspace is there")
+}
+
+/// What the file says.
+fn text(file: &Path) -> String {
+    fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
+}

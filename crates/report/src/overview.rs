@@ -1,0 +1,309 @@
+//! The tables for people.
+
+use std::ptr;
+
+use units::{Bytes, Rate};
+
+use super::lanes::{Group, Lane, groups, lanes};
+use super::table::Table;
+use super::text::{bits_per_sec, bytes, count, known, percent, span};
+use record::{Completions, FlowRecord, PathSummary, Record, Together};
+
+/// So many flows have a line each.
+const MOST_LINES: usize = 20;
+
+/// One row a flow; a group of flows if they are many.
+pub(super) fn flows(lanes: &[Lane<'_>]) -> Table {
+    if is_in_groups(lanes) {
+        let headings = [
+            "flows", "slow 5 %", "median", "of limit", "RTT p50", "RTT p95", "resent",
+        ];
+        return Table::new(headings, groups(lanes).iter().map(group));
+    }
+    let headings = [
+        "controller",
+        "time",
+        "goodput",
+        "of limit",
+        "RTT min",
+        "RTT p50",
+        "RTT p95",
+        "resent",
+    ];
+    Table::new(headings, lanes.iter().map(flow))
+}
+
+/// Whether the table has a row a group instead of a row a flow.
+pub(super) fn is_in_groups(lanes: &[Lane<'_>]) -> bool {
+    lanes.len() > MOST_LINES
+}
+
+/// What the table says of a flow.
+fn flow(lane: &Lane<'_>) -> Vec<String> {
+    let flow = lane.summary;
+    let end = flow.completed_s.unwrap_or(lane.record.summary.duration_s);
+    let time = format!("{:.2} s", end - flow.start_s);
+    vec![
+        lane.name.clone(),
+        if is_cut_off(lane) {
+            format!("> {time}")
+        } else {
+            time
+        },
+        bits_per_sec(flow.goodput_bps as f64),
+        known(flow.limit_share, percent),
+        known(flow.rtt_ms.min, span),
+        known(flow.rtt_ms.p50, span),
+        known(flow.rtt_ms.p95, span),
+        known(flow.retransmitted_share(), percent),
+    ]
+}
+
+/// What the table says of a group of flows.
+fn group(group: &Group<'_, '_>) -> Vec<String> {
+    let over = |value: &dyn Fn(&Lane<'_>) -> Option<f64>| -> Vec<f64> {
+        let mut values: Vec<f64> = group.lanes.iter().filter_map(|lane| value(lane)).collect();
+        values.sort_by(f64::total_cmp);
+        values
+    };
+    let goodputs = over(&|lane| Some(lane.summary.goodput_bps as f64));
+    // Over the same time, whatever the lives of the flows.
+    let together = group.lanes.first().map(|first| {
+        let (record, of) = (first.record, first.summary.group);
+        record.together(|flow| flow.group == of)
+    });
+    let rtt_p50 = over(&|lane| lane.summary.rtt_ms.p50);
+    let rtt_p95 = over(&|lane| lane.summary.rtt_ms.p95);
+    let resent: Option<(u64, u64)> = group.lanes.iter().try_fold((0, 0), |(sent, again), lane| {
+        let flow = lane.summary;
+        Some((
+            u64::saturating_add(sent, flow.sent_bytes?),
+            u64::saturating_add(again, flow.retransmitted_bytes?),
+        ))
+    });
+    vec![
+        format!("{} ×{}", group.name, group.lanes.len()),
+        known(quantile(&goodputs, 5), bits_per_sec),
+        known(quantile(&goodputs, 50), bits_per_sec),
+        known(together.and_then(|together| together.limit_share), percent),
+        known(quantile(&rtt_p50, 50), span),
+        known(quantile(&rtt_p95, 95), span),
+        known(
+            resent
+                .filter(|(sent, _)| *sent > 0)
+                .map(|(sent, again)| again as f64 / sent as f64),
+            percent,
+        ),
+    ]
+}
+
+/// The value of sorted ones that so many percent do not exceed.
+fn quantile(sorted: &[f64], percent: usize) -> Option<f64> {
+    let rank = (sorted.len() * percent).div_ceil(100).max(1);
+    sorted.get(rank - 1).copied()
+}
+
+/// Whether the lane has a transfer that had not arrived when the run ended.
+fn is_cut_off(lane: &Lane<'_>) -> bool {
+    let groups = &lane.record.scenario.flows;
+    let group = lane.summary.group.and_then(|group| groups.get(group));
+    group.is_some_and(|group| group.bytes.is_some()) && lane.summary.completed_s.is_none()
+}
+
+/// Completion times by controller and size; none if there is no more to them than the flows' own times.
+pub(super) fn completions(records: &[Record]) -> Option<Table> {
+    let is_news = |record: &&Record| {
+        let counts = record.summary.completions.iter();
+        let transfers: u64 = counts.map(|class| class.count + class.unfinished).sum();
+        transfers > record.flows.len() as u64
+    };
+    let records = records.iter().filter(is_news);
+    let rows: Vec<_> = records
+        .flat_map(|record| record.summary.completions.iter().map(class))
+        .collect();
+    let headings = [
+        "transfers",
+        "complete",
+        "not",
+        "p50",
+        "p95",
+        "p99",
+        "mean",
+        "max",
+    ];
+    (!rows.is_empty()).then(|| Table::new(headings, rows))
+}
+
+fn class(class: &Completions) -> Vec<String> {
+    let size = match (class.over_bytes, class.up_to_bytes) {
+        (_, Some(largest)) => format!("≤ {}", bytes(Bytes::new(largest))),
+        (Some(largest), None) => format!("> {}", bytes(Bytes::new(largest))),
+        (None, None) => "of any size".to_string(),
+    };
+    vec![
+        format!("{} {size}", class.controller),
+        class.count.to_string(),
+        class.unfinished.to_string(),
+        known(class.p50_ms, span),
+        known(class.p95_ms, span),
+        known(class.p99_ms, span),
+        known(class.mean_ms, span),
+        known(class.max_ms, span),
+    ]
+}
+
+/// What is to be said below the tables: what a `>` and quantiles mean, how evenly flows shared a path, and whether the
+/// machine kept up.
+pub(super) fn notes(records: &[Record], lanes: &[Lane<'_>]) -> Vec<String> {
+    let mut notes = Vec::new();
+    let cut_off = lanes.iter().filter(|lane| is_cut_off(lane)).count();
+    match (cut_off, is_in_groups(lanes)) {
+        (0, false) => {}
+        (_, false) => notes.push("> cut off by then, and not complete".to_string()),
+        (_, true) => {
+            notes.push(
+                "goodput: exceeded by all but 5 % of the flows, by half; of limit: all together"
+                    .to_string(),
+            );
+            notes.push(
+                "RTT p50: of the median flow; RTT p95: exceeded by that of 5 % of the flows"
+                    .to_string(),
+            );
+            if cut_off > 0 {
+                notes.push(format!(
+                    "{} cut off, and not complete",
+                    count(cut_off as u64, "transfer")
+                ));
+            }
+        }
+    }
+    for record in records {
+        notes.extend(sharing(record));
+        let summary = &record.summary;
+        let paths = std::iter::once(&summary.path).chain(&summary.next);
+        let named = |late: String| match lanes.iter().find(|lane| ptr::eq(lane.record, record)) {
+            Some(lane) if records.len() > 1 => format!("{}: {late}", lane.name),
+            _ => late,
+        };
+        notes.extend(paths.filter_map(lateness).map(named));
+    }
+    notes
+}
+
+/// How evenly the flows of a record shared its path.
+fn sharing(record: &Record) -> Vec<String> {
+    if record.flows.len() < 2 {
+        return Vec::new();
+    }
+    let (all, fairness) = (&record.summary.together, &record.summary.fairness);
+    let told = |one: &Together| {
+        let rate = bits_per_sec(one.goodput_bps as f64);
+        match one.limit_share {
+            Some(share) => format!("{rate}, {} of limit", percent(share)),
+            None => rate,
+        }
+    };
+    let mut sums = vec![format!("all flows over the same time: {}", told(all))];
+    if end_apart(record) {
+        // Over the whole time, equal transfers have equal shares by definition, whatever they did to each other.
+        sums = while_all_live(record);
+    } else if record.summary.controllers.len() > 1 {
+        sums.extend(record.summary.controllers.iter().map(|one| {
+            format!(
+                "  {} ×{}: {}",
+                one.controller,
+                one.flows,
+                told(&one.together)
+            )
+        }));
+    }
+    let jain = fairness
+        .jain
+        .map(|jain| format!("Jain index of the goodputs: {jain:.3}"));
+    let seconds = &fairness.jain_per_s;
+    let each = seconds.p50.zip(seconds.p5).map(|(median, low)| {
+        format!("Jain index of each second: median {median:.3}, 5 % of them at most {low:.3}")
+    });
+    let converged = fairness
+        .convergence_s
+        .map(|after| format!("converged {after:.0} s after the last start"));
+    let even = [jain, each, converged].into_iter().flatten();
+    sums.into_iter().chain(even).collect()
+}
+
+/// Whether some transfers of a record were complete before others ended.
+fn end_apart(record: &Record) -> bool {
+    let ends = || record.flows.iter().map(|flow| flow.completed);
+    let first = ends().flatten().min();
+    first.is_some_and(|first| ends().any(|end| end.is_none_or(|end| end > first)))
+}
+
+/// What the flows of each controller delivered while all flows lived; nothing if there is no such time.
+fn while_all_live(record: &Record) -> Vec<String> {
+    let Some(lived) = record.while_all_live() else {
+        return Vec::new();
+    };
+    let goodputs = || record.flows.iter().zip(&lived.goodputs);
+    let sum = |rates: &mut dyn Iterator<Item = &Rate>| {
+        bits_per_sec(rates.map(|rate| rate.bits_per_sec() as f64).sum())
+    };
+    let all = sum(&mut goodputs().map(|(_, rate)| rate));
+    let time = format!(
+        "{:.0} to {:.0} s",
+        lived.from.as_secs_f64(),
+        lived.to.as_secs_f64()
+    );
+    let mut lines = vec![format!("while all flows lived, {time}: {all}")];
+    if record.summary.controllers.len() > 1 {
+        lines.extend(record.summary.controllers.iter().map(|one| {
+            let own = |flow: &FlowRecord| flow.controller.to_string() == one.controller;
+            let mut own = goodputs()
+                .filter(|(flow, _)| own(flow))
+                .map(|(_, rate)| rate);
+            format!("  {} ×{}: {}", one.controller, one.flows, sum(&mut own))
+        }));
+    }
+    lines
+}
+
+/// Whether the machine was too slow to be the path.
+fn lateness(path: &PathSummary) -> Option<String> {
+    let mut said = Vec::new();
+    if let Some(late) = path.late_packets.filter(|late| *late > 0) {
+        said.push(format!(
+            "the machine was late for {}, by more than 1 ms",
+            count(late, "packet")
+        ));
+    }
+    if let Some(lost) = path.overflows.filter(|lost| *lost > 0) {
+        said.push(format!(
+            "the machine was too slow for {}, which never entered the path",
+            count(lost, "packet")
+        ));
+    }
+    (!said.is_empty()).then(|| said.join("; "))
+}
+
+/// Columns that a narrow terminal leaves out, the first one first.
+const SPARE_OF_FLOWS: [&str; 5] = ["RTT min", "resent", "RTT p95", "slow 5 %", "time"];
+const SPARE_OF_CLASSES: [&str; 4] = ["mean", "p99", "max", "p95"];
+
+/// One row a flow: time, goodput and share of what the path allows, RTT, and what had to be sent again. If there are
+/// more than twenty flows, one row a group of them, with quantiles over its flows. All columns, or those that fit a
+/// terminal of `width` columns.
+///
+/// Below it, if need be: completion times by size, and lines on transfers that were cut off, on flows over the same time,
+/// on how evenly they shared a path, and on a machine that was too slow. Ends with a newline.
+pub fn table(records: &[Record], width: Option<usize>) -> String {
+    let lanes = lanes(records);
+    let mut text = flows(&lanes).sparing(&SPARE_OF_FLOWS).lines(width);
+    if let Some(completions) = completions(records) {
+        text.push('\n');
+        text.push_str(&completions.sparing(&SPARE_OF_CLASSES).lines(width));
+    }
+    for note in notes(records, &lanes) {
+        text.push_str(&note);
+        text.push('\n');
+    }
+    text
+}

@@ -1,0 +1,116 @@
+//! Quantities as people read them: three digits, and the unit that suits them.
+
+use units::Bytes;
+
+/// A rate in bits per second: `18.6 Mbit/s`.
+pub fn bits_per_sec(rate: f64) -> String {
+    scaled(rate, &["bit/s", "kbit/s", "Mbit/s", "Gbit/s", "Tbit/s"])
+}
+
+/// A count of bytes, always with three digits from a kilobyte on: `4.00 MB`.
+pub fn size(count: Bytes) -> String {
+    scaled(count.get() as f64, &["B", "kB", "MB", "GB", "TB"])
+}
+
+/// A count of bytes without decimals that say nothing: `4 MB`.
+pub fn bytes(count: Bytes) -> String {
+    bare(&size(count))
+}
+
+/// A time in milliseconds: `41.2 ms`, `3.62 s`.
+pub fn span(millis: f64) -> String {
+    if millis < 999.5 {
+        format!("{} ms", three_digits(millis))
+    } else {
+        format!("{} s", three_digits(millis / 1000.0))
+    }
+}
+
+/// Milliseconds, without decimals that say nothing: `40 ms`.
+pub(super) fn millis(value: f64) -> String {
+    bare(&format!("{} ms", three_digits(value)))
+}
+
+/// A share in percent: `95.2 %`.
+pub fn percent(share: f64) -> String {
+    format!("{:.1} %", share * 100.0)
+}
+
+/// A number of things that can be counted: `1 run`, `2 runs`.
+pub fn count(number: u64, thing: &str) -> String {
+    let end = if number == 1 { "" } else { "s" };
+    format!("{number} {thing}{end}")
+}
+
+/// What may not be known.
+pub fn known(value: Option<f64>, text: fn(f64) -> String) -> String {
+    value.map_or("–".to_owned(), text)
+}
+
+/// Less than a thousand of the first unit is whole.
+fn scaled(value: f64, units: &[&str]) -> String {
+    let (mut value, mut units) = (value, units);
+    if value < 999.5 {
+        return format!("{value:.0} {}", units[0]);
+    }
+    // 999.5 and more would be rounded to four digits.
+    while value >= 999.5 && units.len() > 1 {
+        value /= 1000.0;
+        units = &units[1..];
+    }
+    format!("{} {}", three_digits(value), units[0])
+}
+
+/// Three significant digits, without an exponent.
+fn three_digits(value: f64) -> String {
+    match value.abs() {
+        size if size >= 99.95 => format!("{value:.0}"),
+        size if size >= 9.995 => format!("{value:.1}"),
+        _ => format!("{value:.2}"),
+    }
+}
+
+/// A number with its unit, without zeros at the end of the decimals.
+fn bare(text: &str) -> String {
+    let (number, unit) = text.split_once(' ').unwrap_or((text, ""));
+    if !number.contains('.') {
+        return text.to_owned();
+    }
+    let number = number.trim_end_matches('0').trim_end_matches('.');
+    format!("{number} {unit}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn three_digits_and_a_unit() {
+        let rates = [18_640_000.0, 999_960.0, 0.3, 0.0, 3e15].map(bits_per_sec);
+        assert_eq!(
+            rates,
+            [
+                "18.6 Mbit/s",
+                "1.00 Mbit/s",
+                "0 bit/s",
+                "0 bit/s",
+                "3000 Tbit/s"
+            ]
+        );
+        let sizes = [8 << 20, 999, 999_700, 4_000_000].map(Bytes::new);
+        assert_eq!(sizes.map(size), ["8.39 MB", "999 B", "1.00 MB", "4.00 MB"]);
+        assert_eq!(sizes.map(bytes), ["8.39 MB", "999 B", "1 MB", "4 MB"]);
+        assert_eq!(
+            [41.23, 999.7, 3_620.0].map(span),
+            ["41.2 ms", "1.00 s", "3.62 s"]
+        );
+        assert_eq!(
+            [40.0, 0.25, 1200.0].map(millis),
+            ["40 ms", "0.25 ms", "1200 ms"]
+        );
+        assert_eq!(
+            [1, 2].map(|number| count(number, "run")),
+            ["1 run", "2 runs"]
+        );
+    }
+}

@@ -1,0 +1,106 @@
+//! A calibration from the files of its cases, and what there is to tell when its runs are done.
+
+use super::comparison::compare;
+use super::page::Compared;
+use super::plan::{Calibration, Choice, Kept, Side};
+use super::set::Set;
+use crate::runs::Store;
+use crate::study::{Shelf, ShelfError};
+use crate::sweep::SweepError;
+
+/// Why there is nothing to calibrate. Prints as one line.
+#[derive(Debug, thiserror::Error)]
+pub enum CalibrationError {
+    /// There is no file.
+    #[error(transparent)]
+    Shelf(#[from] ShelfError),
+    /// A set makes no sense.
+    #[error("{place}: {error}")]
+    Set {
+        /// Its file.
+        place: String,
+        /// What is wrong.
+        error: SweepError,
+    },
+    /// A pattern is of no case's name.
+    #[error("no case is called {0}; --list shows those that there are")]
+    Unknown(String),
+    /// No case is left.
+    #[error("there is no case that both engines can run")]
+    Nothing,
+}
+
+impl Calibration {
+    /// The chosen cases of the shelf's sets on these engines. There is at least one that both can run.
+    ///
+    /// # Errors
+    ///
+    /// A file is missing or makes no sense, or nothing is left of the choice.
+    pub fn open(
+        shelf: &Shelf,
+        choice: &Choice,
+        engines: [lab::EngineKind; 2],
+        repeats: u64,
+    ) -> Result<Calibration, CalibrationError> {
+        let texts = shelf.all()?;
+        let wrong = |place: usize, error| CalibrationError::Set {
+            place: texts
+                .get(place)
+                .map(|text| text.place.clone())
+                .unwrap_or_default(),
+            error,
+        };
+        let sets = texts.iter().enumerate().map(|(place, text)| {
+            Set::parse(&text.text, &text.directory).map_err(|error| wrong(place, error))
+        });
+        let sets: Vec<Set> = sets.collect::<Result<_, _>>()?;
+        let calibration = Calibration::new(&sets, choice, engines, repeats)
+            .map_err(|(place, error)| wrong(place, error))?;
+        let cases = &calibration.cases;
+        let mut patterns = choice.patterns.iter();
+        let unknown = patterns.find(|one| !cases.iter().any(|case| one.matches(&case.name)));
+        if let Some(pattern) = unknown {
+            return Err(CalibrationError::Unknown(pattern.to_string()));
+        }
+        if cases.iter().all(|case| case.skipped.is_some()) {
+            return Err(CalibrationError::Nothing);
+        }
+        Ok(calibration)
+    }
+
+    /// The sides in the order in which they are run: virtual time first, so that a mistake in the simulator shows before an
+    /// hour has gone by.
+    pub fn in_order(&self) -> Vec<&Side> {
+        let mut sides: Vec<&Side> = self.sides.iter().collect();
+        sides.sort_by_key(|side| side.engine.is_real_time());
+        sides
+    }
+
+    /// How long the runs of all cases take on an engine in real time.
+    pub fn real_time_s(&self) -> f64 {
+        let durations = self.cases.iter().filter_map(|case| case.scenario.duration);
+        durations.map(|one| one.as_secs_f64()).sum::<f64>() * self.repeats as f64
+    }
+
+    /// The cases that both engines can run, compared, with what the store has of both.
+    pub fn compared<'s>(&'s self, store: &'s Store<Kept>) -> Vec<Compared<'s>> {
+        let cases = self.cases.iter().enumerate();
+        let run = cases.filter(|(_, case)| case.skipped.is_none());
+        run.map(|(place, case)| {
+            let runs = self.observations(place, store);
+            let [first, second] = &runs;
+            (compare(case, [first, second]), runs)
+        })
+        .collect()
+    }
+
+    /// Where the results come from: one line each.
+    pub fn notes(&self, store: &Store<Kept>, command: &str) -> Vec<String> {
+        let runs = report::count(self.repeats, "run");
+        let made = format!(
+            "Made with `{command}`; {runs} of each case on each engine, seeds derived from 1 as in a sweep."
+        );
+        let origins = self.sides.iter().filter_map(|side| side.origin(store));
+        std::iter::once(made).chain(origins).collect()
+    }
+}

@@ -1,0 +1,105 @@
+//! Curves, bars and axes that several figures have.
+
+use super::seen::{self, CONTROLLER, Seen};
+use crate::runs::Findings;
+use draw::{Axis, Bars, Curve, Look, Mark, Unit, cdf};
+
+/// A curve for each controller and engine: medians of `y` over `x`. Each engine has marks of its own.
+pub fn by_controller(
+    findings: &[Findings],
+    x: impl Fn(&Seen<'_>) -> f64,
+    y: impl Fn(&Seen<'_>) -> f64,
+) -> Vec<Curve> {
+    let mut curves = Vec::new();
+    for (place, of_engine) in findings.chunks(1).enumerate() {
+        for controller in seen::values(of_engine, CONTROLLER) {
+            let seen = seen::with(of_engine, CONTROLLER, controller);
+            let points = seen::medians(seen.map(|seen| (x(&seen), y(&seen))));
+            let look = of_engine_at(place, Look::of_controller(controller));
+            let curve = Curve::new(controller, look, points);
+            curves.push(curve.variant(seen::engine(findings, of_engine)));
+        }
+    }
+    curves
+}
+
+/// The look of what the engine at this place measured.
+fn of_engine_at(place: usize, look: Look) -> Look {
+    match place {
+        0 => look.marked(Mark::Circle),
+        1 => look.marked(Mark::Square).wide(1.0),
+        _ => look.marked(Mark::Triangle).wide(1.0),
+    }
+}
+
+/// The mark of a controller's curves where strokes tell something else apart.
+pub fn mark_of(controller: &str) -> Mark {
+    if controller == "bbr1" {
+        Mark::Circle
+    } else {
+        Mark::Square
+    }
+}
+
+/// A curve for each controller, which a field names: the distribution of what its runs have.
+pub fn distributions<V: IntoIterator<Item = f64>>(
+    findings: &[Findings],
+    field: &str,
+    of: impl Fn(Seen<'_>) -> V,
+) -> Vec<Curve> {
+    let controllers = seen::values(findings, field).into_iter();
+    let curve = |controller: &str| {
+        let values = seen::with(findings, field, controller).flat_map(&of);
+        Curve::new(controller, Look::of_controller(controller), cdf(values))
+    };
+    controllers.map(curve).collect()
+}
+
+/// The axis of a distribution: `Share of objects`.
+pub fn share_of(things: &str) -> Axis {
+    Axis::linear(&format!("Share of {things}"), Unit::NONE, 0.0, 1.0)
+}
+
+/// The values of x of all of them.
+pub fn across(curves: &[Curve]) -> impl Iterator<Item = f64> {
+    curves
+        .iter()
+        .flat_map(|curve| &curve.points)
+        .map(|(x, _)| *x)
+}
+
+/// The values of y of all of them.
+pub fn heights(curves: &[Curve]) -> impl Iterator<Item = f64> {
+    curves
+        .iter()
+        .flat_map(|curve| &curve.points)
+        .map(|(_, y)| *y)
+}
+
+/// From a value below all of these to one above all of them, and zero with some room between: so many percent at least.
+pub fn around_zero(name: &str, changes: &[f64], room: f64) -> Axis {
+    let end = |sign: f64| {
+        let ends = changes.iter().map(|change| change * sign);
+        ends.fold(10.0, f64::max) * room * sign
+    };
+    Axis::linear(name, Unit::PERCENT, end(-1.0), end(1.0))
+}
+
+/// Bars of these heights, one for each thing on an axis, so far beside its middle.
+pub fn bars(
+    name: &str,
+    look: Look,
+    (width, side): (f64, f64),
+    heights: &[f64],
+    label: fn(f64) -> String,
+) -> Bars {
+    let places = (0u32..).map(|place| f64::from(place) + side);
+    let bars = places.zip(heights.iter().copied());
+    Bars {
+        name: name.into(),
+        look,
+        width,
+        bars: bars.filter(|(_, height)| height.is_finite()).collect(),
+        label: Some(label),
+    }
+}
