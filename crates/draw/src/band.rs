@@ -3,11 +3,10 @@
 use super::canvas::{Anchor, Canvas};
 use super::colours::SHADE;
 use super::font::Letters;
-use super::layer::Paint;
 use super::look::BLACK;
 use super::names::Taken;
 use super::place::Rect;
-use super::plot::Plot;
+use super::plot::{Paint, Plot};
 
 /// A part of a chart, from one value of x to another.
 #[derive(Debug, Clone, PartialEq)]

@@ -2,11 +2,10 @@
 
 use super::canvas::{Anchor, Canvas, Stroke};
 use super::font::Letters;
-use super::layer::Paint;
 use super::look::{BLACK, Look};
 use super::names::Taken;
 use super::place::Rect;
-use super::plot::Plot;
+use super::plot::{Paint, Plot};
 
 /// Bars of one kind: full if the look's line is solid, else with a light heart.
 #[derive(Debug, Clone)]

@@ -3,11 +3,10 @@
 use super::canvas::{Anchor, Canvas, Stroke};
 use super::colours::{EDGE, INK, lighter};
 use super::font::Letters;
-use super::layer::Paint;
 use super::look::{BLUE, Colour, VERMILLION};
 use super::names::Taken;
 use super::place::Rect;
-use super::plot::Plot;
+use super::plot::{Paint, Plot};
 use super::unit::Unit;
 
 /// A rectangle with a value.

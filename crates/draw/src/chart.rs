@@ -202,7 +202,7 @@ impl Chart {
         if let Some(spot) = taken.take(spots) {
             canvas.framed(&spot, WHITE, Stroke::hairline(GREY));
             let left = self.left_of(&INSET);
-            let sheet = spot.without([0.0, 5.0, 0.0, 5.0]);
+            let sheet = spot.without([5.0, 5.0, 0.0, 0.0]);
             self.paint_in(canvas, &sheet, &Frame { left, ..INSET });
         }
     }

@@ -3,12 +3,11 @@
 use std::collections::BTreeSet;
 
 use super::canvas::{Canvas, Stroke};
-use super::layer::Paint;
 use super::look::Look;
 use super::mark;
 use super::names::Taken;
 use super::place::{Point, Rect};
-use super::plot::Plot;
+use super::plot::{Paint, Plot};
 
 /// A curve has at most so many columns of points: more than are seen apart, few enough for a picture that opens at once.
 const COLUMNS: f64 = 360.0;

@@ -3,11 +3,10 @@
 use super::canvas::{Anchor, Canvas, Stroke};
 use super::colours::{INK, lighter};
 use super::font::Letters;
-use super::layer::Paint;
 use super::look::{Colour, GREY};
 use super::names::Taken;
 use super::place::Rect;
-use super::plot::Plot;
+use super::plot::{Paint, Plot};
 
 /// Boxes, and lines between them, in a chart with blank axes.
 #[derive(Debug, Clone, Default)]

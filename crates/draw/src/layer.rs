@@ -2,25 +2,11 @@
 
 use super::band::Band;
 use super::bars::Bars;
-use super::canvas::Canvas;
 use super::cells::Cells;
 use super::curve::Curve;
 use super::drawing::Drawing;
-use super::names::Taken;
-use super::plot::Plot;
+use super::plot::Paint;
 use super::rule::Rule;
-
-/// How something is drawn in a chart.
-pub trait Paint {
-    /// Draws what is below the grid.
-    fn ground(&self, _canvas: &mut Canvas, _plot: &Plot<'_>) {}
-
-    /// Draws it, and notes what it takes.
-    fn paint(&self, _canvas: &mut Canvas, _plot: &Plot<'_>, _taken: &mut Taken) {}
-
-    /// Draws its name where nothing is taken.
-    fn name(&self, _canvas: &mut Canvas, _plot: &Plot<'_>, _taken: &mut Taken) {}
-}
 
 macro_rules! layers {
     ($($layer:ident),*) => {

@@ -1,6 +1,8 @@
-//! The inside of a chart.
+//! The inside of a chart, and how something is drawn in it.
 
 use super::axis::Axis;
+use super::canvas::Canvas;
+use super::names::Taken;
 use super::place::{Point, Rect};
 
 /// The inside of a chart: where the values of its axes lie on the sheet.
@@ -16,4 +18,16 @@ impl Plot<'_> {
     pub fn at(&self, (x, y): (f64, f64)) -> Point {
         self.area.at((self.x.place(x), self.y.place(y)))
     }
+}
+
+/// How something is drawn in a chart.
+pub trait Paint {
+    /// Draws what is below the grid.
+    fn ground(&self, _canvas: &mut Canvas, _plot: &Plot<'_>) {}
+
+    /// Draws it, and notes what it takes.
+    fn paint(&self, _canvas: &mut Canvas, _plot: &Plot<'_>, _taken: &mut Taken) {}
+
+    /// Draws its name where nothing is taken.
+    fn name(&self, _canvas: &mut Canvas, _plot: &Plot<'_>, _taken: &mut Taken) {}
 }

@@ -3,11 +3,10 @@
 use super::canvas::{Anchor, Canvas, Shape, Stroke};
 use super::colours::{NAME, WHITE};
 use super::font::Letters;
-use super::layer::Paint;
 use super::look::GREY;
 use super::names::Taken;
 use super::place::{Point, Rect};
-use super::plot::Plot;
+use super::plot::{Paint, Plot};
 
 /// The height of a name, its distance from the line, and how far it may stand out beside the chart, in pixels.
 const HIGH: f64 = 15.0;

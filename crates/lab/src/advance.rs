@@ -2,8 +2,9 @@
 
 use units::{Bytes, Duration};
 
-use super::Progress;
 use scenario::Scenario;
+
+use crate::engine::Progress;
 
 /// How far a run has come.
 #[derive(Debug, Clone)]

@@ -1,27 +1,28 @@
-//! What is seen of one flow of an engine with applications.
+//! What is seen of one flow.
 
 use std::collections::VecDeque;
 
-use congestion::State;
-use transport::app::{self, App};
-use units::{Bytes, Duration, Rate, Time};
-
-use super::Progress;
+use congestion::{Snapshot, State};
 use record::{
     AppSummary, FlowRecord, FlowRecorder, FlowSample, FlowSpan, FlowSummary, FlowTotals,
-    HostSummary, PlaybackSummary, Transfer, TransferRecorder,
+    HostSummary, PlaybackSummary, Transfer,
 };
-use scenario::{Controller, FlowSpec, Scenario};
+use scenario::{FlowSpec, Scenario};
+use transport::app;
+use units::{Bytes, Duration, Rate, Time};
+
+use crate::engine::Progress;
 
 /// The rate that progress tells is a mean over what was noted in so long.
 const RECENT: Duration = Duration::from_secs(1);
 
+/// The least time between two notes that it is made from.
+const APART: Duration = Duration::from_millis(50);
+
 /// A flow, watched.
-#[derive(Debug)]
-pub(super) struct Flow {
-    id: usize,
-    controller: Controller,
-    start: Duration,
+#[derive(Debug, Clone)]
+pub(crate) struct Flow {
+    span: FlowSpan,
     /// What its `bytes` are.
     bytes: Option<Bytes>,
     /// What its application is called, unless it is bulk data.
@@ -34,8 +35,12 @@ pub(super) struct Flow {
     recorder: FlowRecorder,
     delivered_objects: u64,
     last_object: Duration,
-    completed: Option<Duration>,
-    payload: Bytes,
+    /// Whether nothing more comes of it, complete or not.
+    is_over: bool,
+    /// What its connections that are over have done, and what all of them had when it was last noted.
+    pub over: FlowTotals,
+    pub totals: FlowTotals,
+    noted: Option<Duration>,
     rtt: Option<Duration>,
     state: Option<State>,
     /// Times and payloads of the last notes.
@@ -43,14 +48,17 @@ pub(super) struct Flow {
 }
 
 impl Flow {
-    /// Every flow of the scenario.
-    pub fn all(scenario: &Scenario) -> Vec<Flow> {
+    /// Every flow of the scenario; `nothing` is what an engine counts of one that has done nothing.
+    pub fn all(scenario: &Scenario, nothing: FlowTotals) -> Vec<Flow> {
         let count = scenario.each_flow().count();
         let flows = scenario.each_flow().enumerate();
         let flow = |(id, (spec, start)): (usize, (&FlowSpec, Duration))| Flow {
-            id,
-            controller: spec.controller,
-            start,
+            span: FlowSpan {
+                id,
+                controller: spec.controller,
+                start,
+                completed: None,
+            },
             bytes: spec.bytes,
             app_kind: spec.app_kind(),
             app: app::Stats::default(),
@@ -59,8 +67,10 @@ impl Flow {
             recorder: FlowRecorder::new(scenario.warmup, count),
             delivered_objects: 0,
             last_object: Duration::ZERO,
-            completed: None,
-            payload: Bytes::ZERO,
+            is_over: false,
+            over: nothing,
+            totals: nothing,
+            noted: None,
             rtt: None,
             state: None,
             recent: VecDeque::new(),
@@ -68,14 +78,29 @@ impl Flow {
         flows.map(flow).collect()
     }
 
+    /// Which it is, and when it lives.
+    pub fn span(&self) -> FlowSpan {
+        self.span
+    }
+
     /// Whether each of its objects has a connection of its own.
     pub fn opens_many(&self) -> bool {
         self.opens_many
     }
 
-    /// When it was complete, if it is.
-    pub fn completed(&self) -> Option<Duration> {
-        self.completed
+    /// Whether nothing more comes of it.
+    pub fn is_over(&self) -> bool {
+        self.is_over
+    }
+
+    /// Whether anything has come back from its receiver.
+    pub fn has_heard(&self) -> bool {
+        self.rtt.is_some()
+    }
+
+    /// It starts, maybe not quite when it should.
+    pub fn start(&mut self, at: Duration) {
+        self.span.start = at;
     }
 
     /// Notes what it has done by `at`.
@@ -83,12 +108,16 @@ impl Flow {
         // What had arrived when a second ends, arrived within it.
         let within = at.saturating_sub(Duration::from_nanos(1));
         self.recorder.totals(within, totals);
-        self.payload = totals.payload;
+        self.totals = totals;
+        self.noted = Some(at);
         let is_old = |(noted, _): &(Duration, Bytes)| at.saturating_sub(*noted) > RECENT;
         while self.recent.front().is_some_and(is_old) {
             self.recent.pop_front();
         }
-        self.recent.push_back((at, totals.payload));
+        let last = self.recent.back();
+        if last.is_none_or(|(noted, _)| at.saturating_sub(*noted) >= APART) {
+            self.recent.push_back((at, totals.payload));
+        }
     }
 
     /// Notes a sample, which is of one of its connections if it opens many: they have no state in common.
@@ -102,8 +131,8 @@ impl Flow {
     }
 
     /// Notes an object that was delivered.
-    pub fn transfer(&mut self, transfer: &app::Transfer, transfers: &mut TransferRecorder) {
-        let end = transfer.end.since(Time::ZERO);
+    pub fn deliver(&mut self, object: &app::Transfer) -> Transfer {
+        let end = object.end.since(Time::ZERO);
         self.delivered_objects = self.delivered_objects.saturating_add(1);
         self.last_object = end;
         if self.opens_many {
@@ -111,19 +140,13 @@ impl Flow {
             self.app.completed += 1;
         }
         if Some(self.delivered_objects) == self.objects {
-            self.completed = Some(end);
+            self.span.completed = Some(end);
         }
-        transfers.note(Transfer {
-            flow: self.id,
-            controller: self.controller,
-            start: transfer.start.since(Time::ZERO),
-            bytes: transfer.size,
-            completed: Some(end),
-        });
+        self.transfer(object.start, object.size, Some(end))
     }
 
     /// Notes what its application has counted. Those of many connections are counted object by object.
-    pub fn count(&mut self, app: &App) {
+    pub fn count(&mut self, app: &app::App) {
         if !self.opens_many {
             self.app = app.stats();
         }
@@ -131,17 +154,29 @@ impl Flow {
 
     /// Notes the application of a connection that is not over, once, at the end of the run: what it has begun and not
     /// delivered is a transfer that is not complete.
-    pub fn cut_off(&mut self, app: &App, transfers: &mut TransferRecorder) {
+    pub fn cut_off(&mut self, app: &app::App) -> Vec<Transfer> {
         self.count(app);
-        for (bytes, start) in app.under_way() {
-            self.app.started += u64::from(self.opens_many);
-            transfers.note(Transfer {
-                flow: self.id,
-                controller: self.controller,
-                start: start.since(Time::ZERO),
-                bytes,
-                completed: None,
-            });
+        let begun: Vec<(Bytes, Time)> = app.under_way().collect();
+        if self.opens_many {
+            self.app.started += begun.len() as u64;
+        }
+        let transfer = |(bytes, start)| self.transfer(start, bytes, None);
+        begun.into_iter().map(transfer).collect()
+    }
+
+    /// All that it has to deliver, as one transfer, if it has an end.
+    pub fn whole(&self) -> Option<Transfer> {
+        let start = Time::ZERO + self.span.start;
+        Some(self.transfer(start, self.bytes?, self.span.completed))
+    }
+
+    fn transfer(&self, start: Time, bytes: Bytes, completed: Option<Duration>) -> Transfer {
+        Transfer {
+            flow: self.span.id,
+            controller: self.span.controller,
+            start: start.since(Time::ZERO),
+            bytes,
+            completed,
         }
     }
 
@@ -153,60 +188,91 @@ impl Flow {
     /// Its only connection is over: everything that was accepted has been delivered. An object that was refused never
     /// is.
     pub fn end(&mut self) {
-        self.completed = self.completed.or(Some(self.last_object));
+        self.complete(self.last_object);
+    }
+
+    /// Everything has been delivered by `at`.
+    pub fn complete(&mut self, at: Duration) {
+        self.span.completed = self.span.completed.or(Some(at));
+        self.is_over = true;
+    }
+
+    /// Nothing more comes of it.
+    pub fn give_up(&mut self) {
+        self.is_over = true;
     }
 
     /// How far it has come by `at`.
     pub fn progress(&self, at: Duration) -> Progress {
-        let (since, before) = match (self.completed, self.recent.front()) {
-            (None, Some(recent)) => *recent,
-            _ => (self.start, Bytes::ZERO),
-        };
-        let noted = self.recent.back().map_or(at, |(noted, _)| *noted);
-        let until = self.completed.unwrap_or(noted);
+        let FlowSpan {
+            id: flow,
+            controller,
+            start,
+            completed,
+        } = self.span;
+        let is_done = self.is_over || completed.is_some();
+        let recent = self.recent.front().filter(|_| !is_done);
+        let (since, before) = recent.copied().unwrap_or((start, Bytes::ZERO));
+        let until = completed.or(self.noted).unwrap_or(at);
+        let delivered = self.totals.payload;
         Progress {
-            flow: self.id,
-            controller: self.controller,
-            at: self.completed.unwrap_or(at),
-            delivered: self.payload,
+            flow,
+            controller,
+            at: completed.unwrap_or(at),
+            delivered,
             total: self.bytes,
-            rate: Rate::from_transfer(self.payload - before, until.saturating_sub(since)),
+            rate: Rate::from_transfer(delivered - before, until.saturating_sub(since)),
             rtt: self.rtt,
             state: self.state,
-            is_done: self.completed.is_some(),
+            is_done,
         }
     }
 
     /// Its summary and samples after a run that ended at `end`.
     pub fn finish(mut self, end: Duration) -> (FlowSummary, FlowRecord) {
-        if let Some(app) = self.summary() {
-            self.recorder.app(app);
+        if let Some(kind) = self.app_kind {
+            self.recorder.app(summary(kind, &self.app));
         }
-        let span = FlowSpan {
-            id: self.id,
-            controller: self.controller,
-            start: self.start,
-            completed: self.completed,
-        };
-        self.recorder.finish(span, end)
+        self.recorder.finish(self.span, end)
     }
+}
 
-    fn summary(&self) -> Option<AppSummary> {
-        let kind = self.app_kind?;
-        let app = &self.app;
-        Some(AppSummary {
-            kind: kind.to_string(),
-            started: app.started,
-            completed: app.completed,
-            refused: app.refused,
-            skipped: (kind == "rate").then_some(app.skipped),
-            late: (kind == "rate").then_some(app.late),
-            playback: (kind == "video").then(|| PlaybackSummary {
-                startup_s: app.playback.startup.map(Duration::as_secs_f64),
-                stalls: app.playback.stalls,
-                stalled_s: app.playback.stalled.as_secs_f64(),
-                played_s: app.playback.played.as_secs_f64(),
-            }),
-        })
+/// What one of our controllers shows of itself, without what only its transport knows.
+pub(crate) fn sample(at: Duration, snapshot: &Snapshot) -> FlowSample {
+    FlowSample {
+        at,
+        rtt: None,
+        srtt: None,
+        delivery_rate: None,
+        inflight: Bytes::ZERO,
+        below_tcp: None,
+        cwnd: snapshot.cwnd,
+        ssthresh: snapshot.ssthresh,
+        pacing_rate: snapshot.pacing_rate,
+        btl_bw: snapshot.btl_bw,
+        rt_prop: snapshot.rt_prop,
+        state: Some(snapshot.state),
+        delivered: Bytes::ZERO,
+        lost: Bytes::ZERO,
+        is_app_limited: None,
+        busy: None,
+    }
+}
+
+/// What the application of this kind has counted.
+fn summary(kind: &str, app: &app::Stats) -> AppSummary {
+    AppSummary {
+        kind: kind.to_string(),
+        started: app.started,
+        completed: app.completed,
+        refused: app.refused,
+        skipped: (kind == "rate").then_some(app.skipped),
+        late: (kind == "rate").then_some(app.late),
+        playback: (kind == "video").then(|| PlaybackSummary {
+            startup_s: app.playback.startup.map(Duration::as_secs_f64),
+            stalls: app.playback.stalls,
+            stalled_s: app.playback.stalled.as_secs_f64(),
+            played_s: app.playback.played.as_secs_f64(),
+        }),
     }
 }

@@ -1,9 +1,9 @@
 //! Scenario × engine → record.
 //!
-//! - A [`Scenario`] says what the path is and who sends over it: plain data.
+//! - A [`Scenario`](scenario::Scenario) says what the path is and who sends over it: plain data.
 //! - An [`Engine`] runs it: [`Sim`], packets in virtual time; [`Quic`], real UDP packets and our controllers; [`Linux`],
 //!   the kernel's own TCP.
-//! - A [`Record`] is what was observed, in one schema whatever the engine.
+//! - A [`Record`](record::Record) is what was observed, in one schema whatever the engine.
 //!
 //! ```
 //! use lab::{Cancel, Engine, Sim};
@@ -26,79 +26,23 @@
 //! ```
 
 mod advance;
+mod engine;
+mod engine_kind;
 mod error;
 mod flow;
-mod kind;
+mod flows;
+mod hops;
+mod limits;
 mod linux;
+mod outcome;
 mod quic;
 mod sim;
 mod ways;
 
-use congestion::State;
-use units::{Bytes, Duration, Rate};
-
 pub use advance::Advance;
+pub use engine::{Cancel, Engine, Progress};
+pub use engine_kind::{EngineKind, UnknownEngine};
 pub use error::EngineError;
-pub use kind::{EngineKind, UnknownEngine};
 pub use linux::Linux;
 pub use quic::Quic;
 pub use sim::Sim;
-
-use record::Record;
-use scenario::{Controller, Scenario};
-
-/// Ends a run before its time. Clones are of the same token: keep one for a Ctrl-C handler and give the other to the
-/// run.
-pub type Cancel = tokio_util::sync::CancellationToken;
-
-/// Runs scenarios.
-pub trait Engine {
-    /// Its name in records.
-    fn name(&self) -> &'static str;
-
-    /// Whether this engine can run the scenario.
-    ///
-    /// # Errors
-    ///
-    /// The scenario makes no sense, or asks for what this engine cannot do; the error's field is the one to mend.
-    fn check(&self, scenario: &Scenario) -> Result<(), EngineError>;
-
-    /// Runs a scenario to its end and blocks meanwhile; call it from a thread that may be blocked. `watch` is told about
-    /// every flow some twenty times a second, from threads of the engine, and must return soon.
-    ///
-    /// Once `cancel` is cancelled, the run ends within a moment, and its record is of what happened until then
-    /// ([`Summary::is_partial`](record::Summary)).
-    ///
-    /// # Errors
-    ///
-    /// Those of [`Engine::check`]; or the run failed.
-    fn run(
-        &self,
-        scenario: &Scenario,
-        watch: &(dyn Fn(Progress) + Sync),
-        cancel: &Cancel,
-    ) -> Result<Record, EngineError>;
-}
-
-/// How far a flow has come.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Progress {
-    /// Which of the scenario's flows.
-    pub flow: usize,
-    /// Its controller.
-    pub controller: Controller,
-    /// When, from the start of the run.
-    pub at: Duration,
-    /// Payload delivered, as far as the sender knows; exact at the end.
-    pub delivered: Bytes,
-    /// Payload to deliver; `None` if the flow sends until the end of the run.
-    pub total: Option<Bytes>,
-    /// Payload delivered per second, of late; at the end, over the flow's whole life.
-    pub rate: Rate,
-    /// The last measured round-trip time.
-    pub rtt: Option<Duration>,
-    /// The controller's state; none before the first ACK.
-    pub state: Option<State>,
-    /// Whether the flow has ended.
-    pub is_done: bool,
-}

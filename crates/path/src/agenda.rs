@@ -100,6 +100,16 @@ impl Agenda {
         self.earliest
     }
 
+    /// The index that is due first, if that is at `at`.
+    #[inline]
+    pub fn due(&mut self, at: Time) -> Option<usize> {
+        if self.earliest == at {
+            self.first()
+        } else {
+            None
+        }
+    }
+
     /// The index that is due first.
     #[inline]
     pub fn first(&mut self) -> Option<usize> {

@@ -1,5 +1,7 @@
 //! One flow over time.
 
+use std::ops::Add;
+
 use congestion::{Phase, State};
 use units::{Bytes, Duration, Rate};
 
@@ -108,6 +110,34 @@ pub struct FlowTotals {
     pub tail_loss_probes: Option<u64>,
     /// How long it was busy.
     pub busy: Option<Busy>,
+}
+
+/// What two connections have done together; what is not seen of one is not seen of both.
+impl Add for FlowTotals {
+    type Output = FlowTotals;
+
+    fn add(self, other: FlowTotals) -> FlowTotals {
+        let count = |count: fn(&FlowTotals) -> Option<u64>| {
+            Some(count(&self)?.saturating_add(count(&other)?))
+        };
+        let bytes = |bytes: fn(&FlowTotals) -> Option<Bytes>| Some(bytes(&self)? + bytes(&other)?);
+        let busy = |(one, other): (Busy, Busy)| Busy {
+            total: one.total + other.total,
+            rwnd_limited: one.rwnd_limited + other.rwnd_limited,
+            sndbuf_limited: one.sndbuf_limited + other.sndbuf_limited,
+        };
+        FlowTotals {
+            payload: self.payload + other.payload,
+            sent: bytes(|totals| totals.sent),
+            retransmitted: bytes(|totals| totals.retransmitted),
+            packets_lost: count(|totals| totals.packets_lost),
+            ecn_marks: count(|totals| totals.ecn_marks),
+            timeouts: count(|totals| totals.timeouts),
+            spurious_recoveries: count(|totals| totals.spurious_recoveries),
+            tail_loss_probes: count(|totals| totals.tail_loss_probes),
+            busy: self.busy.zip(other.busy).map(busy),
+        }
+    }
 }
 
 /// Which flow it was, and when it lived.

@@ -63,12 +63,12 @@ pub fn seconds(at: Duration) -> f64 {
 }
 
 /// A rate in Mbit/s.
-pub fn megabits(rate: Rate) -> f64 {
+pub(super) fn megabits(rate: Rate) -> f64 {
     round(rate.bits_per_sec() as f64 / 1e6)
 }
 
 /// Bytes in kilobytes.
-pub fn kilobytes(bytes: Bytes) -> f64 {
+pub(super) fn kilobytes(bytes: Bytes) -> f64 {
     round(bytes.get() as f64 / 1e3)
 }
 

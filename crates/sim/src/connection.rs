@@ -1,8 +1,5 @@
 //! Both ends of a connection.
 
-use std::mem::offset_of;
-use std::ops::Range;
-
 use congestion::{Bytes, Controller, Time};
 use path::Ecn;
 use transport::app::App;
@@ -10,23 +7,21 @@ use transport::burst::{Burst, Kind};
 use transport::receiver::Receiver;
 use transport::sender::{Sender, Stats};
 
-use crate::network::Way;
+use crate::index::{HostIndex, Slot, Way};
 use crate::observer::{Id, Observer};
 
 /// A connection: both its ends, and its ways through the network.
-// `repr(C)`, like its ends, so that the parts that both of them need lie together.
 #[derive(Debug)]
-#[repr(C)]
 pub(crate) struct Connection<C> {
     pub(crate) id: Id,
-    pub(crate) host: usize,
+    pub(crate) host: HostIndex,
     pub(crate) forward: Way,
     pub(crate) backward: Way,
     /// Whether its data packets are ECN-capable.
     pub(crate) ecn: Ecn,
     /// The other connection of the same application. For a connection that carries data, it is the one for the requests, as
     /// long as there may be any. For a connection that carries requests, it is the one for the data.
-    pub(crate) peer: Option<u32>,
+    pub(crate) peer: Option<Slot>,
     /// Bursts that its host has not let go yet.
     pub(crate) queued: u32,
     /// The application whose data it carries; `None` if it carries the requests of another connection's application.
@@ -44,31 +39,18 @@ pub(crate) enum End {
 
 impl End {
     /// The number of the timer of this end of a connection.
-    pub(crate) fn timer(self, slot: u32) -> usize {
-        slot as usize * 2 + usize::from(self == End::Receiving)
+    pub(crate) fn timer(self, slot: Slot) -> usize {
+        usize::from(slot) * 2 + usize::from(self == End::Receiving)
     }
 
     /// Which end of which connection a timer belongs to.
-    pub(crate) fn of_timer(timer: usize) -> (u32, End) {
+    pub(crate) fn of_timer(timer: usize) -> (Slot, End) {
         let end = match timer % 2 {
             0 => End::Sending,
             _ => End::Receiving,
         };
-        ((timer / 2) as u32, end)
+        (Slot::from(timer / 2), end)
     }
-}
-
-impl<C> Connection<C> {
-    /// Where what its ends usually need lies in it, and what both need.
-    pub(crate) const SENDER: Range<usize> =
-        part(offset_of!(Connection<C>, sender), Sender::<C>::USUAL);
-    pub(crate) const RECEIVER: Range<usize> =
-        part(offset_of!(Connection<C>, receiver), Receiver::USUAL);
-    pub(crate) const BOTH: Range<usize> = 0..offset_of!(Connection<C>, sender);
-}
-
-const fn part(offset: usize, range: Range<usize>) -> Range<usize> {
-    offset + range.start..offset + range.end
 }
 
 impl<C: Controller> Connection<C> {
@@ -99,7 +81,7 @@ impl<C: Controller> Connection<C> {
 
     /// The connection that carries requests, if there is something to write or it is no longer needed. With it, what to
     /// write, and whether that is all.
-    pub(crate) fn ask(&mut self) -> Option<(u32, Bytes, bool)> {
+    pub(crate) fn ask(&mut self) -> Option<(Slot, Bytes, bool)> {
         let app = self.app.as_ref()?;
         let slot = self.peer?;
         let waiting = app.requests_waiting();
@@ -170,7 +152,7 @@ mod tests {
     #[test]
     fn each_end_has_a_timer_of_its_own() {
         let mut next = 0;
-        for slot in [0, 1, 2] {
+        for slot in [0, 1, 2].map(Slot) {
             for end in [End::Sending, End::Receiving] {
                 assert_eq!(end.timer(slot), next);
                 assert_eq!(End::of_timer(next), (slot, end));

@@ -3,29 +3,30 @@
 use congestion::{Controller, Time};
 use path::Ecn;
 use transport::ConfigError;
-use transport::app::{self, App};
+use transport::app::{self, App, Arrival};
 use transport::receiver::Receiver;
 use transport::scheduler::Pacing;
 use transport::sender::Sender;
 
 use crate::config::{FlowConfig, Route};
 use crate::connection::Connection;
-use crate::network::{Network, Way};
+use crate::index::{FlowIndex, HostIndex, Slot, Way};
+use crate::network::Network;
 use crate::observer::Id;
 use crate::seed::{Part, application_seed, derive};
 
 /// A flow of the configuration, its ways found.
 #[derive(Debug)]
 pub(crate) struct Flow<C> {
-    index: usize,
+    index: FlowIndex,
     config: FlowConfig<C>,
     seed: u64,
     data: Ways,
     requests: Ways,
     /// The host that requests are sent from.
-    requests_host: usize,
+    requests_host: HostIndex,
     /// The application that opens a connection for each of its objects, once it has started.
-    pub(crate) opener: Option<App>,
+    opener: Option<App>,
 }
 
 /// The two ways of a connection: of what its sender sends, and of the acknowledgements.
@@ -42,14 +43,14 @@ impl<C: Controller> Flow<C> {
     /// # Errors
     /// The first value that makes no sense.
     pub(crate) fn new(
-        index: usize,
+        index: FlowIndex,
         config: FlowConfig<C>,
         seed: u64,
-        requests_host: usize,
+        requests_host: HostIndex,
         network: &mut Network,
     ) -> Result<Flow<C>, ConfigError> {
-        let hosts = requests_host;
-        let wrong = |error: ConfigError| error.within(format_args!("flows[{index}]"));
+        let hosts = usize::from(requests_host);
+        let wrong = |error: ConfigError| error.within(format_args!("flows[{}]", index.0));
         if config.host >= hosts {
             let problem = format!(
                 "is {}, but there are {hosts}; give an index below that",
@@ -61,12 +62,12 @@ impl<C: Controller> Flow<C> {
         receiver.map_err(|error| wrong(error.within("receiver")))?;
         let app = config.app.validate();
         app.map_err(|error| wrong(error.within("app")))?;
-        let mut way = |host, route: &Route, name: &str| {
+        let mut way = |host: Option<HostIndex>, route: &Route, name: &str| {
             let way = network.way(host, route);
             way.map_err(|error| wrong(error.within(name)))
         };
         let data = Ways {
-            forward: way(Some(config.host), &config.forward, "forward")?,
+            forward: way(Some(config.host.into()), &config.forward, "forward")?,
             backward: way(None, &config.backward, "backward")?,
         };
         let requests_forward = data.backward;
@@ -92,9 +93,23 @@ impl<C: Controller> Flow<C> {
     }
 
     /// The flow's own application, starting now.
-    pub(crate) fn app(&self, now: Time) -> Option<App> {
-        let seed = application_seed(self.seed, self.index);
-        App::new(&self.config.app, seed, now).ok()
+    pub(crate) fn app(&self, now: Time) -> App {
+        let seed = application_seed(self.seed, self.index.into());
+        App::new(&self.config.app, seed, now).expect("was checked when the flow was made")
+    }
+
+    /// The next object that has arrived by now and has a connection of its own.
+    pub(crate) fn poll_connection(&mut self, now: Time) -> Option<Arrival> {
+        if self.opener.is_none() {
+            self.opener = Some(self.app(now));
+        }
+        self.opener.as_mut()?.poll_connection(now)
+    }
+
+    /// When the next such object arrives; [`Time::MAX`] for never.
+    pub(crate) fn next_connection(&self) -> Time {
+        let next = self.opener.as_ref().and_then(App::next_timer);
+        next.unwrap_or(Time::MAX)
     }
 
     /// Whether each object has a connection of its own.
@@ -138,22 +153,22 @@ impl<C: Controller> Flow<C> {
     pub(crate) fn connect(
         &self,
         now: Time,
-        slot: u32,
+        slot: Slot,
         serial: u32,
         app: Option<App>,
     ) -> Connection<C> {
         let config = &self.config;
         let (host, ways) = match app {
-            Some(_) => (config.host, self.data),
+            Some(_) => (config.host.into(), self.data),
             None => (self.requests_host, self.requests),
         };
         let seed = derive(self.seed, Part::Connection(u64::from(serial)));
         let make = |connection| config.controller.make(connection);
-        let mut sender = Sender::new(now, slot, &config.sender, make, seed);
+        let mut sender = Sender::new(now, slot.0, &config.sender, make, seed);
         sender.open();
         Connection {
             id: Id {
-                flow: self.index,
+                flow: self.index.into(),
                 connection: serial,
             },
             host,
@@ -165,7 +180,7 @@ impl<C: Controller> Flow<C> {
                 Ecn::NotCapable
             },
             sender,
-            receiver: Receiver::new(slot, &config.receiver),
+            receiver: Receiver::new(slot.0, &config.receiver),
             app,
             peer: None,
             queued: 0,

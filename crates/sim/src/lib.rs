@@ -38,6 +38,7 @@ mod connection;
 mod connections;
 mod flow;
 mod host;
+mod index;
 mod network;
 mod observer;
 mod seed;

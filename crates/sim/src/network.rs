@@ -8,6 +8,7 @@ use transport::ConfigError;
 use transport::segment::Segment;
 
 use crate::config::{Config, Route};
+use crate::index::{HostIndex, LinkIndex, Table, Way};
 use crate::seed::{Part, derive};
 
 /// A segment on its way.
@@ -22,17 +23,13 @@ pub(crate) struct Packet {
     hop: u32,
 }
 
-/// A way through the network: an index into [`Network::ways`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Way(u32);
-
 /// What came out of a link.
 #[derive(Debug)]
 pub(crate) enum Out {
     /// A packet has reached the end of its way; `true` if it was marked "congestion experienced" on it.
     Arrived(Packet, bool),
     /// A packet has left the network card of this host, and has gone on into its first link.
-    Departed(usize),
+    Departed(HostIndex),
 }
 
 /// All links and the ways over them. A delay that belongs to a flow alone is a link too, which flows of the same delay
@@ -40,17 +37,22 @@ pub(crate) enum Out {
 #[derive(Debug)]
 pub(crate) struct Network {
     /// Those of the configuration, then the hosts' network cards, then the delays.
-    links: Vec<Link<Packet>>,
-    /// The hosts whose network cards they are.
-    nic_of: Vec<Option<usize>>,
+    lines: Table<LinkIndex, Line>,
     /// How many of them the configuration has.
     configured: usize,
-    /// Whether each always takes time.
-    takes_time: Vec<bool>,
-    ways: Vec<Box<[usize]>>,
-    known_ways: HashMap<Box<[usize]>, Way>,
-    delays: HashMap<Duration, usize>,
+    ways: Table<Way, Box<[LinkIndex]>>,
+    known_ways: HashMap<Box<[LinkIndex]>, Way>,
+    delays: HashMap<Duration, LinkIndex>,
     agenda: Agenda,
+}
+
+#[derive(Debug)]
+struct Line {
+    link: Link<Packet>,
+    /// The host whose network card it is.
+    nic_of: Option<HostIndex>,
+    /// Whether it always takes time.
+    takes_time: bool,
 }
 
 impl Network {
@@ -60,11 +62,9 @@ impl Network {
     /// The first link that makes no sense.
     pub(crate) fn new<C>(config: &Config<C>) -> Result<Network, ConfigError> {
         let mut network = Network {
-            links: Vec::new(),
-            nic_of: Vec::new(),
+            lines: Vec::new().into(),
             configured: config.links.len(),
-            takes_time: Vec::new(),
-            ways: Vec::new(),
+            ways: Vec::new().into(),
             known_ways: HashMap::new(),
             delays: HashMap::new(),
             agenda: Agenda::new(1),
@@ -80,7 +80,7 @@ impl Network {
                 capacity: Capacity::Rate(rate),
                 ..LinkConfig::default()
             };
-            let added = network.add(card, 0, Some(host));
+            let added = network.add(card, 0, Some(host.into()));
             added.map_err(|error| error.of(format!("hosts[{host}].nic")))?;
         }
         Ok(network)
@@ -91,38 +91,42 @@ impl Network {
         &mut self,
         config: LinkConfig,
         seed: u64,
-        nic_of: Option<usize>,
-    ) -> Result<usize, ConfigError> {
+        nic_of: Option<HostIndex>,
+    ) -> Result<LinkIndex, ConfigError> {
         let is_delayed = !config.delay.is_zero()
             && !config
                 .changes
                 .iter()
                 .any(|change| change.delay.is_some_and(Duration::is_zero));
-        self.takes_time
-            .push(is_delayed || config.capacity != Capacity::Unlimited);
-        self.links.push(Link::new(config, seed)?);
-        self.nic_of.push(nic_of);
-        self.agenda.grow(self.links.len());
-        Ok(self.links.len() - 1)
+        let takes_time = is_delayed || config.capacity != Capacity::Unlimited;
+        let link = Link::new(config, seed)?;
+        let index = self.lines.push(Line {
+            link,
+            nic_of,
+            takes_time,
+        });
+        self.agenda.grow(self.lines.len());
+        Ok(index)
     }
 
     /// Whether a packet that goes this way always arrives later than it was sent.
     pub(crate) fn takes_time(&self, way: Way) -> bool {
-        let way = self.ways.get(way.0 as usize);
-        way.is_some_and(|way| {
-            way.iter()
-                .any(|link| self.takes_time.get(*link) == Some(&true))
-        })
+        let mut links = self.ways[way].iter();
+        links.any(|link| self.lines[*link].takes_time)
     }
 
     /// The way over a host's network card, if it has one, and a route.
     ///
     /// # Errors
     /// A link that is not there, or none at all.
-    pub(crate) fn way(&mut self, host: Option<usize>, route: &Route) -> Result<Way, ConfigError> {
+    pub(crate) fn way(
+        &mut self,
+        host: Option<HostIndex>,
+        route: &Route,
+    ) -> Result<Way, ConfigError> {
         let mut links = Vec::new();
-        let is_nic = |of: &Option<usize>| of.is_some() && *of == host;
-        links.extend(self.nic_of.iter().position(is_nic));
+        let is_nic = |line: &Line| line.nic_of.is_some() && line.nic_of == host;
+        links.extend(self.lines.iter().position(is_nic).map(LinkIndex::from));
         if !route.access.is_zero() {
             links.push(self.delay(route.access)?);
         }
@@ -137,19 +141,18 @@ impl Network {
             let problem = format!("names link {link}, but there are {}", self.configured);
             return Err(ConfigError::new("links", problem));
         }
-        links.extend(&route.links);
+        links.extend(route.links.iter().copied().map(LinkIndex::from));
         let links = links.into_boxed_slice();
         if let Some(way) = self.known_ways.get(&links) {
             return Ok(*way);
         }
-        let way = Way(self.ways.len() as u32);
-        self.ways.push(links.clone());
+        let way = self.ways.push(links.clone());
         self.known_ways.insert(links, way);
         Ok(way)
     }
 
     /// The link that is nothing but this delay.
-    fn delay(&mut self, delay: Duration) -> Result<usize, ConfigError> {
+    fn delay(&mut self, delay: Duration) -> Result<LinkIndex, ConfigError> {
         if let Some(link) = self.delays.get(&delay) {
             return Ok(*link);
         }
@@ -173,12 +176,8 @@ impl Network {
         ecn: Ecn,
         segments: impl Iterator<Item = Segment>,
     ) {
-        let Some(&first) = self.ways.get(way.0 as usize).and_then(|way| way.first()) else {
-            return;
-        };
-        let Some(link) = self.links.get_mut(first) else {
-            return;
-        };
+        let first = self.ways[way][0];
+        let link = &mut self.lines[first].link;
         for segment in segments {
             let packet = Packet {
                 segment,
@@ -193,19 +192,20 @@ impl Network {
             };
             link.send(now, parcel, packet);
         }
-        self.agenda.set(first, next_event(link));
+        self.agenda.set(first.into(), next_event(link));
     }
 
     /// Brings every link up to `now`, so that queues and counters tell of that time.
     pub(crate) fn advance(&mut self, now: Time) {
-        for link in &mut self.links {
-            link.advance(now);
+        for line in self.lines.iter_mut() {
+            line.link.advance(now);
         }
     }
 
     /// The link of the configuration with this index.
     pub(crate) fn link(&self, index: usize) -> Option<&Link<Packet>> {
-        self.links.get(index).filter(|_| index < self.configured)
+        let line = self.lines.get(..self.configured)?.get(index)?;
+        Some(&line.link)
     }
 
     /// When something next comes out of a link, or may.
@@ -214,44 +214,44 @@ impl Network {
         self.agenda.next_at()
     }
 
-    /// The link that [`Network::next_at`] is about.
+    /// The link that something comes out of at `at`, if [`Network::next_at`] is that time.
     #[inline]
-    pub(crate) fn next(&mut self) -> Option<usize> {
-        self.agenda.first()
+    pub(crate) fn due(&mut self, at: Time) -> Option<LinkIndex> {
+        self.agenda.due(at).map(LinkIndex::from)
     }
 
     /// What comes out of `link` next, unless something overtakes it.
     #[inline]
-    pub(crate) fn upcoming(&self, link: usize) -> Option<&Packet> {
-        self.links.get(link)?.upcoming()
+    pub(crate) fn upcoming(&self, link: LinkIndex) -> Option<&Packet> {
+        self.lines[link].link.upcoming()
     }
 
     /// What next comes out of the link `from` at `now`; to be called until there is nothing. Packets that have further
     /// links before them enter the next one.
     #[inline]
-    pub(crate) fn receive(&mut self, now: Time, from: usize) -> Option<Out> {
+    pub(crate) fn receive(&mut self, now: Time, from: LinkIndex) -> Option<Out> {
         loop {
-            let link = self.links.get_mut(from)?;
+            let Line { link, nic_of, .. } = &mut self.lines[from];
             let Some(arrival) = link.receive(now) else {
-                self.agenda.set(from, next_event(link));
+                self.agenda.set(from.into(), next_event(link));
                 return None;
             };
             debug_assert_eq!(arrival.at, now, "a link was looked at too late");
+            let departed = *nic_of;
             let mut packet = arrival.packet;
-            let way = self.ways.get(packet.way.0 as usize)?;
-            let Some(&next) = way.get(packet.hop as usize) else {
+            let Some(&next) = self.ways[packet.way].get(packet.hop as usize) else {
                 return Some(Out::Arrived(packet, arrival.ecn == Ecn::Marked));
             };
             packet.hop += 1;
-            let link = self.links.get_mut(next)?;
             let parcel = Parcel {
                 size: arrival.size,
                 flow: u64::from(packet.serial),
                 ecn: arrival.ecn,
             };
+            let link = &mut self.lines[next].link;
             link.send(now, parcel, packet);
-            self.agenda.set(next, next_event(link));
-            if let Some(host) = self.nic_of.get(from).copied().flatten() {
+            self.agenda.set(next.into(), next_event(link));
+            if let Some(host) = departed {
                 return Some(Out::Departed(host));
             }
         }

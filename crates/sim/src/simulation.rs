@@ -3,7 +3,7 @@
 use congestion::{AnyController, Controller, Time};
 use path::{Agenda, Counters, Ecn, Queued};
 use transport::ConfigError;
-use transport::app::{App, Arrival};
+use transport::app::App;
 use transport::burst::Burst;
 use transport::receiver::Receiver;
 use transport::scheduler::{self, Pacing, SchedulerConfig};
@@ -15,6 +15,7 @@ use crate::connection::End;
 use crate::connections::Connections;
 use crate::flow::Flow;
 use crate::host::Host;
+use crate::index::{FlowIndex, HostIndex, LinkIndex, Slot, Table};
 use crate::network::{Network, Out, Packet};
 use crate::observer::{Id, Observer};
 
@@ -44,10 +45,10 @@ pub struct Simulation<O = (), C = AnyController> {
     now: Time,
     end: Time,
     network: Network,
-    hosts: Vec<Host>,
+    hosts: Table<HostIndex, Host>,
     /// When each host may next release a burst.
     releases: Agenda,
-    flows: Vec<Flow<C>>,
+    flows: Table<FlowIndex, Flow<C>>,
     /// When each flow next starts a connection.
     starts: Agenda,
     connections: Connections<C>,
@@ -56,8 +57,6 @@ pub struct Simulation<O = (), C = AnyController> {
     timers: Agenda,
     /// The serial number of the next connection.
     next_serial: u32,
-    /// The end of a connection that will probably have something to do soon, if it is worth preparing for.
-    expected: Option<(u32, End)>,
     /// Objects that got no connection.
     refused: u64,
     observer: O,
@@ -91,8 +90,8 @@ impl<O: Observer<C>, C: Controller> Simulation<O, C> {
         let mut starts = Agenda::new(config.flows.len());
         for (index, flow) in config.flows.into_iter().enumerate() {
             starts.set(index, flow.start);
-            let requests_host = hosts.len() - 1;
-            let flow = Flow::new(index, flow, config.seed, requests_host, &mut network)?;
+            let requests_host = HostIndex::from(hosts.len() - 1);
+            let flow = Flow::new(index.into(), flow, config.seed, requests_host, &mut network)?;
             let scheduler = config.hosts.get(flow.host()).map(|host| &host.scheduler);
             if flow.pacing() == Pacing::Fq && scheduler == Some(&SchedulerConfig::Fifo) {
                 return Err(ConfigError::new(
@@ -113,13 +112,12 @@ impl<O: Observer<C>, C: Controller> Simulation<O, C> {
             end: config.end.unwrap_or(Time::MAX),
             network,
             releases: Agenda::new(hosts.len()),
-            hosts,
-            flows,
+            hosts: hosts.into(),
+            flows: flows.into(),
             starts,
             connections: Connections::new(),
             timers: Agenda::new(1),
             next_serial: 0,
-            expected: None,
             refused: 0,
             observer,
         })
@@ -223,26 +221,20 @@ impl<O: Observer<C>, C: Controller> Simulation<O, C> {
         // A scheduler may ask to be called again at once.
         debug_assert!(next >= self.now || next == release, "time runs backwards");
         self.now = self.now.max(next);
-        if next == out {
-            if let Some(link) = self.network.next() {
-                self.on_link(link);
-            }
-        } else if next == release {
-            if let Some(host) = self.releases.first() {
-                self.release(host);
-            }
-        } else if next == timer {
-            if let Some(timer) = self.timers.first() {
-                self.on_timer(timer);
-            }
-        } else if let Some(flow) = self.starts.first() {
-            self.on_start(flow);
+        if let Some(link) = self.network.due(next) {
+            self.on_link(link);
+        } else if let Some(host) = self.releases.due(next) {
+            self.release(host.into());
+        } else if let Some(timer) = self.timers.due(next) {
+            self.on_timer(timer);
+        } else if let Some(flow) = self.starts.due(next) {
+            self.on_start(flow.into());
         }
         true
     }
 
     /// Something comes out of a link.
-    fn on_link(&mut self, link: usize) {
+    fn on_link(&mut self, link: LinkIndex) {
         while let Some(out) = self.network.receive(self.now, link) {
             match out {
                 Out::Arrived(packet, is_marked) => {
@@ -250,8 +242,7 @@ impl<O: Observer<C>, C: Controller> Simulation<O, C> {
                     self.on_packet(&packet, is_marked);
                 }
                 Out::Departed(host) => {
-                    let departed = self.hosts.get_mut(host).and_then(Host::on_packet_out);
-                    if let Some(burst) = departed {
+                    if let Some(burst) = self.hosts[host].on_packet_out() {
                         self.on_departed(&burst);
                         self.release(host);
                     }
@@ -262,41 +253,21 @@ impl<O: Observer<C>, C: Controller> Simulation<O, C> {
 
     /// Prefetches the connection of the next packet out of a link, unless it is the `present` one. Other links and timers
     /// have their turn before that packet. That is about the time that the fetch takes.
-    fn look_ahead(&mut self, link: usize, present: u32) {
-        if !self.connections.are_far() {
-            return;
-        }
-        if let Some(packet) = self.network.upcoming(link)
+    fn look_ahead(&mut self, link: LinkIndex, present: u32) {
+        if self.connections.are_far()
+            && let Some(packet) = self.network.upcoming(link)
             && packet.segment.connection != present
         {
-            let end = match packet.segment.body {
-                Body::Syn { .. } | Body::Data(_) => End::Receiving,
-                Body::SynAck { .. } | Body::Ack(_) => End::Sending,
-            };
-            self.expect(packet.segment.connection, end);
+            self.connections.prefetch(Slot(packet.segment.connection));
         }
-    }
-
-    /// Prefetches what an end of a connection needs, and what the connection expected before refers to. The latter has
-    /// arrived meanwhile.
-    fn expect(&mut self, slot: u32, end: End) {
-        if let Some((slot, End::Sending)) = self.expected.replace((slot, end))
-            && let Some(connection) = self.connections.get(slot)
-        {
-            connection.sender.prefetch();
-        }
-        self.connections.prefetch(slot, end);
     }
 
     /// A packet has reached the end of its way.
     fn on_packet(&mut self, packet: &Packet, is_marked: bool) {
-        let slot = packet.segment.connection;
-        let Some(connection) = self.connections.get_mut(slot) else {
+        let slot = Slot(packet.segment.connection);
+        let Some(connection) = self.connections.of_packet(slot, packet.serial) else {
             return;
         };
-        if connection.id.connection != packet.serial {
-            return;
-        }
         match &packet.segment.body {
             body @ (Body::Syn { .. } | Body::Data(_)) => {
                 let before = connection.receiver.received();
@@ -325,11 +296,9 @@ impl<O: Observer<C>, C: Controller> Simulation<O, C> {
     }
 
     /// The receiving end of a connection sends what it has to say, and sets its timer.
-    fn reply(&mut self, slot: u32, segment: Option<Segment>) {
-        let Some(connection) = self.connections.get(slot) else {
-            return;
-        };
+    fn reply(&mut self, slot: Slot, segment: Option<Segment>) {
         if segment.is_some() {
+            let connection = &self.connections[slot];
             let way = connection.backward;
             let serial = connection.id.connection;
             self.network
@@ -346,11 +315,8 @@ impl<O: Observer<C>, C: Controller> Simulation<O, C> {
     }
 
     /// After anything that may let the sending end of a connection send.
-    fn drive(&mut self, slot: u32) {
-        let Some(connection) = self.connections.get(slot) else {
-            return;
-        };
-        let host = connection.host;
+    fn drive(&mut self, slot: Slot) {
+        let host = self.connections[slot].host;
         if self.offer(slot) {
             self.release(host);
         }
@@ -359,17 +325,9 @@ impl<O: Observer<C>, C: Controller> Simulation<O, C> {
     }
 
     /// A connection gives its host's scheduler what it may send; tells whether there was anything.
-    fn offer(&mut self, slot: u32) -> bool {
-        let is_far = self.connections.are_far();
-        let Some(connection) = self.connections.get_mut(slot) else {
-            return false;
-        };
-        let Some(host) = self.hosts.get_mut(connection.host) else {
-            return false;
-        };
-        if is_far {
-            host.scheduler.prefetch(slot);
-        }
+    fn offer(&mut self, slot: Slot) -> bool {
+        let connection = &mut self.connections[slot];
+        let host = &mut self.hosts[connection.host];
         connection.write();
         let mut has_sent = false;
         while let Some(burst) = connection.sender.poll_burst(self.now) {
@@ -389,39 +347,26 @@ impl<O: Observer<C>, C: Controller> Simulation<O, C> {
     }
 
     /// A host lets go what may leave now.
-    fn release(&mut self, host: usize) {
-        loop {
-            let Some(here) = self.hosts.get_mut(host) else {
-                return;
-            };
-            let Some(burst) = here.release(self.now) else {
-                self.releases.set(host, here.next_release());
-                return;
-            };
-            let is_immediate = here.is_immediate();
-            if let Some(connection) = self.connections.get(burst.connection) {
-                let (way, serial) = (connection.forward, connection.id.connection);
-                let ecn = connection.ecn_of(&burst);
-                self.network
-                    .send(self.now, way, serial, ecn, burst.segments());
-            }
-            if is_immediate {
+    fn release(&mut self, host: HostIndex) {
+        while let Some(burst) = self.hosts[host].release(self.now) {
+            let connection = &self.connections[Slot(burst.connection)];
+            let (way, serial) = (connection.forward, connection.id.connection);
+            let ecn = connection.ecn_of(&burst);
+            self.network
+                .send(self.now, way, serial, ecn, burst.segments());
+            if self.hosts[host].is_immediate() {
                 self.on_departed(&burst);
             }
         }
+        let next = self.hosts[host].next_release();
+        self.releases.set(host.into(), next);
     }
 
     /// A burst has left its host, which may let its connection offer another.
     fn on_departed(&mut self, burst: &Burst) {
-        let slot = burst.connection;
-        let Some(connection) = self.connections.get_mut(slot) else {
-            return;
-        };
-        debug_assert!(
-            connection.queued > 0,
-            "departed without having been offered"
-        );
-        connection.queued = connection.queued.saturating_sub(1);
+        let slot = Slot(burst.connection);
+        let connection = &mut self.connections[slot];
+        connection.queued -= 1;
         if connection.is_reported() {
             self.observer.on_departed(self.now, connection.id, burst);
         }
@@ -437,10 +382,8 @@ impl<O: Observer<C>, C: Controller> Simulation<O, C> {
     }
 
     /// The receiving end of a connection has got the first `received` bytes in order.
-    fn on_received(&mut self, slot: u32, received: u64) {
-        let Some(connection) = self.connections.get_mut(slot) else {
-            return;
-        };
+    fn on_received(&mut self, slot: Slot, received: u64) {
+        let connection = &mut self.connections[slot];
         if let Some(app) = &mut connection.app {
             let id = connection.id;
             self.observer.on_received(self.now, id, received);
@@ -451,76 +394,52 @@ impl<O: Observer<C>, C: Controller> Simulation<O, C> {
                 self.bring_forward(End::Sending.timer(slot), due);
             }
             self.ask(slot);
-        } else if let Some(data) = connection.peer {
-            let asking = self.connections.get_mut(data);
-            if let Some(app) = asking.and_then(|connection| connection.app.as_mut()) {
-                app.on_requests_delivered(received);
-                self.drive(data);
-            }
+        } else if let Some(data) = connection.peer
+            && let Some(app) = &mut self.connections[data].app
+        {
+            app.on_requests_delivered(received);
+            self.drive(data);
         }
     }
 
     /// The application of a connection writes its requests, if it has any.
-    fn ask(&mut self, slot: u32) {
-        let Some(connection) = self.connections.get_mut(slot) else {
+    fn ask(&mut self, slot: Slot) {
+        let Some((requests, waiting, is_last)) = self.connections[slot].ask() else {
             return;
         };
-        let Some((requests, waiting, is_last)) = connection.ask() else {
-            return;
-        };
-        let Some(other) = self.connections.get_mut(requests) else {
-            return;
-        };
-        let written = other.sender.write(waiting);
+        let sender = &mut self.connections[requests].sender;
+        let written = sender.write(waiting);
         if is_last {
-            other.sender.finish();
+            sender.finish();
         }
-        let asking = self.connections.get_mut(slot);
-        if let Some(app) = asking.and_then(|connection| connection.app.as_mut()) {
+        if let Some(app) = &mut self.connections[slot].app {
             app.on_requests_written(written);
         }
         self.drive(requests);
     }
 
     /// A flow starts, or an object of it has arrived that has a connection of its own.
-    fn on_start(&mut self, index: usize) {
-        let Some(flow) = self.flows.get_mut(index) else {
-            return;
-        };
+    fn on_start(&mut self, index: FlowIndex) {
+        let flow = &self.flows[index];
         if !flow.opens_for_each() {
-            self.starts.set(index, Time::MAX);
-            if let Some(app) = flow.app(self.now) {
-                self.connect(index, app);
-            }
-            return;
+            let app = flow.app(self.now);
+            self.starts.set(index.into(), Time::MAX);
+            return self.connect(index, app);
         }
-        let now = self.now;
-        if flow.opener.is_none() {
-            flow.opener = flow.app(now);
-        }
-        while let Some(arrival) = self.poll_opener(index) {
+        while let Some(arrival) = self.flows[index].poll_connection(self.now) {
             if self.connections.live() < MAX_CONNECTIONS {
                 self.connect(index, App::of_arrival(&arrival));
             } else {
                 self.refused += 1;
             }
         }
-        let opener = self.flows.get(index).and_then(|flow| flow.opener.as_ref());
-        let next = opener.and_then(App::next_timer);
-        self.starts.set(index, next.unwrap_or(Time::MAX));
-    }
-
-    /// The next object of a flow that has arrived by now and has a connection of its own.
-    fn poll_opener(&mut self, index: usize) -> Option<Arrival> {
-        let opener = self.flows.get_mut(index)?.opener.as_mut()?;
-        opener.poll_connection(self.now)
+        let next = self.flows[index].next_connection();
+        self.starts.set(index.into(), next);
     }
 
     /// A flow opens a connection for an application, and one for its requests.
-    fn connect(&mut self, index: usize, app: App) {
-        let Some(flow) = self.flows.get(index) else {
-            return;
-        };
+    fn connect(&mut self, index: FlowIndex, app: App) {
+        let flow = &self.flows[index];
         let now = self.now;
         let mut open = |app| {
             let serial = self.next_serial;
@@ -531,22 +450,21 @@ impl<O: Observer<C>, C: Controller> Simulation<O, C> {
         let data = open(Some(app));
         let requests = flow.has_requests().then(|| open(None));
         self.timers.grow(self.connections.slots() * 2);
-        if let Some(other) = requests.and_then(|slot| self.connections.get_mut(slot)) {
-            other.peer = Some(data);
-        }
-        if let Some(connection) = self.connections.get_mut(data) {
-            connection.peer = requests;
-            self.observer.on_start(now, connection.id);
+        let connection = &mut self.connections[data];
+        connection.peer = requests;
+        self.observer.on_start(now, connection.id);
+        if let Some(requests) = requests {
+            self.connections[requests].peer = Some(data);
         }
         self.ask(data);
         self.drive(data);
-        if let Some(slot) = requests {
-            self.drive(slot);
+        if let Some(requests) = requests {
+            self.drive(requests);
         }
     }
 
     /// Takes a connection away if it is over.
-    fn end_if_done(&mut self, slot: u32) {
+    fn end_if_done(&mut self, slot: Slot) {
         if self.connections.get(slot).is_none_or(|it| !it.is_done()) {
             return;
         }
@@ -565,7 +483,7 @@ impl<O: Observer<C>, C: Controller> Simulation<O, C> {
     }
 
     /// Brings a timer forward to when an end of a connection next has something to do; never puts it off.
-    fn arm(&mut self, slot: u32, end: End) {
+    fn arm(&mut self, slot: Slot, end: End) {
         let due = self.next_timer(slot, end);
         self.bring_forward(end.timer(slot), due);
     }
@@ -586,21 +504,18 @@ impl<O: Observer<C>, C: Controller> Simulation<O, C> {
         debug_assert!(due > self.now, "a timer that does nothing");
         self.timers.set(timer, due);
         if let Some(next) = self.timers.first().filter(|_| self.connections.are_far()) {
-            let (slot, end) = End::of_timer(next);
-            self.expect(slot, end);
+            self.connections.prefetch(End::of_timer(next).0);
         }
     }
 
-    fn next_timer(&self, slot: u32, end: End) -> Time {
+    fn next_timer(&self, slot: Slot, end: End) -> Time {
         let connection = self.connections.get(slot);
         connection.map_or(Time::MAX, |connection| connection.next_timer(end))
     }
 
     /// An end of a connection does what is due.
-    fn on_due(&mut self, slot: u32, end: End) {
-        let Some(connection) = self.connections.get_mut(slot) else {
-            return;
-        };
+    fn on_due(&mut self, slot: Slot, end: End) {
+        let connection = &mut self.connections[slot];
         match end {
             End::Sending => {
                 let before = connection.look::<O>();

@@ -6,19 +6,21 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use transport::app::{self, App};
 
-use super::Side;
+use super::side::Side;
+use crate::flows::FlowId;
 
 /// A connection that carries data, as its two ends and whoever watches the kernel's view of it share it.
 #[derive(Debug)]
 pub(super) struct Carried {
     /// Which of the scenario's flows it belongs to.
-    pub flow: usize,
+    pub flow: FlowId,
     /// The address that it was connected from: no other connection has it at the same time.
     pub origin: SocketAddr,
     /// Where its data are sent.
     pub sender: Side,
     /// Whether that side connected.
     pub sender_connected: bool,
+    /// Payload that the sending application has written so far, and that the receiving one has got.
     written: AtomicU64,
     received: AtomicU64,
     is_over: AtomicBool,
@@ -26,39 +28,33 @@ pub(super) struct Carried {
 }
 
 impl Carried {
-    pub fn new(flow: usize, origin: SocketAddr, sender: Side, sender_connected: bool) -> Carried {
+    pub fn new(flow: FlowId, origin: SocketAddr, sender: Side, sender_connected: bool) -> Carried {
         Carried {
             flow,
             origin,
             sender,
             sender_connected,
-            written: AtomicU64::new(0),
-            received: AtomicU64::new(0),
-            is_over: AtomicBool::new(false),
-            is_noted: AtomicBool::new(false),
+            written: AtomicU64::default(),
+            received: AtomicU64::default(),
+            is_over: AtomicBool::default(),
+            is_noted: AtomicBool::default(),
         }
     }
 
-    /// Payload that the sending application has written so far.
     pub fn written(&self) -> u64 {
         self.written.load(Ordering::Relaxed)
     }
 
-    /// Payload that the receiving application has got so far.
     pub fn received(&self) -> u64 {
         self.received.load(Ordering::Relaxed)
     }
 
-    /// Adds to [`Carried::written`]; only one thread may.
     pub fn add_written(&self, bytes: u64) {
-        let sum = self.written().saturating_add(bytes);
-        self.written.store(sum, Ordering::Relaxed);
+        self.written.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    /// Adds to [`Carried::received`]; only one thread may.
     pub fn add_received(&self, bytes: u64) {
-        let sum = self.received().saturating_add(bytes);
-        self.received.store(sum, Ordering::Relaxed);
+        self.received.fetch_add(bytes, Ordering::Relaxed);
     }
 
     /// Nothing more will be carried. Its sockets stay open until this is [noted](Carried::note_end), so that what the
@@ -87,9 +83,9 @@ pub(super) enum News {
     /// A connection has been opened.
     Opened(Arc<Carried>),
     /// An object of the flow has been delivered.
-    Transfer(usize, app::Transfer),
+    Transfer(FlowId, app::Transfer),
     /// A connection of the flow is over; everything was delivered.
-    Complete(usize, App),
+    Complete(FlowId, App),
     /// A connection of the flow is over, or never came to be.
-    Broken(usize, App),
+    Broken(FlowId, App),
 }

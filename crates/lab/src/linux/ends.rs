@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::io;
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
@@ -17,13 +17,34 @@ use units::{Duration, Time};
 use super::carried::{Carried, News};
 use super::connection::{Connection, End, Outcome};
 use super::poller::{Poller, Ready};
-use super::{EngineError, Side};
+use super::side::Side;
+use crate::error::EngineError;
+use crate::flows::FlowId;
 
 /// The tokens of the listeners; those of connections count up from zero.
 const LISTENERS: [(Side, u64); 2] = [(Side::Near, u64::MAX - 1), (Side::Far, u64::MAX - 2)];
 
+/// Timers, turns and calls are of connections that are not over.
+const LIVE: &str = "a connection that is not over";
+
 /// How long to wait for a word from another thread.
 const BREATH: std::time::Duration = std::time::Duration::from_millis(1);
+
+/// A connection, in the order of their starts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+struct ConnectionId(u64);
+
+impl ConnectionId {
+    /// What the poller calls its end that sends data, or the other.
+    fn token(self, is_sender: bool) -> u64 {
+        self.0 * 2 + u64::from(!is_sender)
+    }
+
+    /// The connection of a token, and whether it is of the end that sends data.
+    fn of_token(token: u64) -> (ConnectionId, bool) {
+        (ConnectionId(token / 2), token.is_multiple_of(2))
+    }
+}
 
 /// What one flow does.
 #[derive(Debug)]
@@ -53,12 +74,12 @@ pub(super) struct Ends<'n> {
     openers: Vec<Option<App>>,
     poller: Poller,
     listeners: [Listener; 2],
-    connections: HashMap<u64, Connection>,
+    connections: HashMap<ConnectionId, Connection>,
     next: u64,
     /// Connections whose handshake has not reached the other end, by the address that they were connected from.
-    calling: HashMap<SocketAddr, u64>,
+    calling: HashMap<SocketAddr, ConnectionId>,
     timers: BTreeSet<(Time, Due)>,
-    ready: VecDeque<u64>,
+    ready: VecDeque<ConnectionId>,
     /// Connections that are over and not noted yet.
     over: Vec<Connection>,
     news: Sender<News>,
@@ -68,9 +89,9 @@ pub(super) struct Ends<'n> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Due {
     /// A flow starts, or its next object has come.
-    Flow(usize),
+    Flow(FlowId),
     /// A connection's application has something to do.
-    App(u64),
+    App(ConnectionId),
 }
 
 impl<'n> Ends<'n> {
@@ -94,7 +115,7 @@ impl<'n> Ends<'n> {
             poller.add(listener, *token)?;
         }
         let starts = flows.iter().enumerate();
-        let timers = starts.map(|(flow, plan)| (Time::ZERO + plan.start, Due::Flow(flow)));
+        let timers = starts.map(|(flow, plan)| (Time::ZERO + plan.start, Due::Flow(FlowId(flow))));
         Ok(Ends {
             network,
             begin,
@@ -114,13 +135,12 @@ impl<'n> Ends<'n> {
     }
 
     /// Carries everything until it is done, the time is over or `stop` says so, and returns the applications of what was
-    /// cut off. To be
-    /// called in the near host's namespace.
+    /// cut off. To be called in the near host's namespace.
     ///
     /// # Errors
     ///
     /// The kernel refuses what a flow needs.
-    pub fn run(mut self, stop: &AtomicBool) -> Result<Vec<(usize, App)>, EngineError> {
+    pub fn run(mut self, stop: &AtomicBool) -> Result<Vec<(FlowId, App)>, EngineError> {
         let mut seen = Vec::new();
         let is_stopped = || stop.load(Ordering::Acquire);
         while self.has_something_to_do() && self.now() < self.until && !is_stopped() {
@@ -173,13 +193,15 @@ impl<'n> Ends<'n> {
         if let Some((side, _)) = listeners {
             return self.accept(*side);
         }
-        let (id, is_sender) = (ready.token / 2, ready.token.is_multiple_of(2));
+        let (id, is_sender) = ConnectionId::of_token(ready.token);
+        // What came to be ready may be over by now.
         let Some(connection) = self.connections.get_mut(&id) else {
             return Ok(());
         };
-        let end = match is_sender {
-            true => &mut connection.sender,
-            false => &mut connection.receiver,
+        let end = if is_sender {
+            &mut connection.sender
+        } else {
+            &mut connection.receiver
         };
         if let Some(end) = end {
             end.readable |= ready.readable;
@@ -197,10 +219,8 @@ impl<'n> Ends<'n> {
             match due {
                 Due::Flow(flow) => self.start(flow, now)?,
                 Due::App(id) => {
-                    if let Some(connection) = self.connections.get_mut(&id) {
-                        connection.timer = None;
-                        self.enqueue(id);
-                    }
+                    self.connection(id).timer = None;
+                    self.enqueue(id);
                 }
             }
         }
@@ -208,26 +228,23 @@ impl<'n> Ends<'n> {
     }
 
     /// A flow starts, or its next objects have come.
-    fn start(&mut self, flow: usize, now: Time) -> Result<(), EngineError> {
-        let (Some(plan), Some(opener)) = (self.flows.get(flow), self.openers.get_mut(flow)) else {
-            return Ok(());
+    fn start(&mut self, flow: FlowId, now: Time) -> Result<(), EngineError> {
+        let plan = &self.flows[flow.0];
+        let make = || {
+            let app = App::new(&plan.app, plan.seed, Time::ZERO + plan.start);
+            app.expect("the scenario was checked")
         };
-        let make = || App::new(&plan.app, plan.seed, Time::ZERO + plan.start).ok();
         if !plan.opens_many {
             let app = make();
-            return app.map_or(Ok(()), |app| self.connect(flow, app));
+            return self.connect(flow, app);
         }
+        let opener = self.openers[flow.0].get_or_insert_with(make);
         let mut arrived = Vec::new();
-        if opener.is_none() {
-            *opener = make();
+        while let Some(arrival) = opener.poll_connection(now) {
+            arrived.push(App::of_arrival(&arrival));
         }
-        if let Some(opener) = opener {
-            while let Some(arrival) = opener.poll_connection(now) {
-                arrived.push(App::of_arrival(&arrival));
-            }
-            if let Some(next) = opener.next_timer() {
-                self.timers.insert((next, Due::Flow(flow)));
-            }
+        if let Some(next) = opener.next_timer() {
+            self.timers.insert((next, Due::Flow(flow)));
         }
         arrived
             .into_iter()
@@ -235,16 +252,36 @@ impl<'n> Ends<'n> {
     }
 
     /// Opens a connection. The end that speaks first does: the sender of data, unless it is to be asked for them.
-    fn connect(&mut self, flow: usize, app: App) -> Result<(), EngineError> {
-        let Some(plan) = self.flows.get(flow) else {
-            return Ok(());
-        };
-        let is_asked = plan.app.has_requests();
-        let from = if is_asked {
-            plan.sender.other()
-        } else {
+    fn connect(&mut self, flow: FlowId, app: App) -> Result<(), EngineError> {
+        let plan = &self.flows[flow.0];
+        let is_sender = !plan.app.has_requests();
+        let from = if is_sender {
             plan.sender
+        } else {
+            plan.sender.other()
         };
+        let stream = self.call(plan, from)?;
+        let origin = stream.local_addr()?;
+        let carried = Arc::new(Carried::new(flow, origin, plan.sender, is_sender));
+        let id = ConnectionId(self.next);
+        self.next += 1;
+        self.poller.add(&stream, id.token(is_sender))?;
+        let end = Some(End::new(stream)?);
+        let mut connection = Connection::new(carried.clone(), app);
+        if is_sender {
+            connection.sender = end;
+        } else {
+            connection.receiver = end;
+        }
+        self.calling.insert(origin, id);
+        self.connections.insert(id, connection);
+        self.arrange(id);
+        self.tell(News::Opened(carried));
+        Ok(())
+    }
+
+    /// A socket that connects from this side to the other.
+    fn call(&self, plan: &FlowPlan, from: Side) -> Result<TcpStream, EngineError> {
         let to = from.other();
         let address = |side| self.host(side).address(plan.group, Family::V4);
         let target = SocketAddr::new(address(to), self.listener(to).address().port());
@@ -252,27 +289,10 @@ impl<'n> Ends<'n> {
             controller: &plan.controller,
             mss: plan.mss,
         };
-        let stream = match from {
+        Ok(match from {
             Side::Near => socket::connect_here(address(from), target, &options)?,
             Side::Far => socket::connect(self.host(from), address(from), target, &options)?,
-        };
-        let origin = stream.local_addr()?;
-        let carried = Carried::new(flow, origin, plan.sender, !is_asked);
-        let carried = Arc::new(carried);
-        let id = self.next;
-        self.next += 1;
-        let mut connection = Connection::new(carried.clone(), app);
-        let end = match is_asked {
-            true => &mut connection.receiver,
-            false => &mut connection.sender,
-        };
-        self.poller.add(&stream, id * 2 + u64::from(is_asked))?;
-        *end = Some(End::new(stream)?);
-        self.calling.insert(origin, id);
-        self.connections.insert(id, connection);
-        self.arrange(id);
-        self.tell(News::Opened(carried));
-        Ok(())
+        })
     }
 
     /// Takes the connections whose handshakes have reached this side.
@@ -283,33 +303,30 @@ impl<'n> Ends<'n> {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
                 Err(error) => return Err(error.into()),
             };
-            let id = self.calling.remove(&origin);
-            let connection = id.and_then(|id| Some((id, self.connections.get_mut(&id)?)));
-            // Who called has given up already.
-            let Some((id, connection)) = connection else {
+            // Who called may have given up already.
+            let Some(id) = self.calling.remove(&origin) else {
                 continue;
             };
-            let end = match connection.receiver {
-                None => &mut connection.receiver,
-                Some(_) => {
-                    if let Some(plan) = self.flows.get(connection.carried.flow) {
-                        socket::set_controller(&stream, &plan.controller)?;
-                    }
-                    &mut connection.sender
-                }
-            };
-            let is_sender = connection.carried.sender == side;
-            self.poller.add(&stream, id * 2 + u64::from(!is_sender))?;
-            *end = Some(End::new(stream)?);
+            let connection = self.connections.get_mut(&id).expect(LIVE);
+            let is_sender = connection.receiver.is_some();
+            if is_sender {
+                let plan = &self.flows[connection.carried.flow.0];
+                socket::set_controller(&stream, &plan.controller)?;
+            }
+            self.poller.add(&stream, id.token(is_sender))?;
+            let end = Some(End::new(stream)?);
+            if is_sender {
+                connection.sender = end;
+            } else {
+                connection.receiver = end;
+            }
         }
     }
 
     /// A connection does what it can.
-    fn turn(&mut self, id: u64) {
+    fn turn(&mut self, id: ConnectionId) {
         let now = self.now();
-        let Some(connection) = self.connections.get_mut(&id) else {
-            return;
-        };
+        let connection = self.connections.get_mut(&id).expect(LIVE);
         connection.is_queued = false;
         let (flow, news) = (connection.carried.flow, &self.news);
         let outcome = connection.turn(now, |transfer| {
@@ -327,20 +344,15 @@ impl<'n> Ends<'n> {
     }
 
     /// Sees to it that a connection has its turn.
-    fn enqueue(&mut self, id: u64) {
-        if let Some(connection) = self.connections.get_mut(&id)
-            && !connection.is_queued
-        {
-            connection.is_queued = true;
+    fn enqueue(&mut self, id: ConnectionId) {
+        if !std::mem::replace(&mut self.connection(id).is_queued, true) {
             self.ready.push_back(id);
         }
     }
 
     /// Sees to it that a connection's application is called when it wants to be.
-    fn arrange(&mut self, id: u64) {
-        let Some(connection) = self.connections.get_mut(&id) else {
-            return;
-        };
+    fn arrange(&mut self, id: ConnectionId) {
+        let connection = self.connections.get_mut(&id).expect(LIVE);
         let next = connection.app.next_timer();
         if next == connection.timer {
             return;
@@ -353,10 +365,8 @@ impl<'n> Ends<'n> {
     }
 
     /// A connection is over.
-    fn end(&mut self, id: u64, how: fn(usize, App) -> News) {
-        let Some(connection) = self.connections.remove(&id) else {
-            return;
-        };
+    fn end(&mut self, id: ConnectionId, how: fn(FlowId, App) -> News) {
+        let connection = self.connections.remove(&id).expect(LIVE);
         self.calling.remove(&connection.carried.origin);
         if let Some(before) = connection.timer {
             self.timers.remove(&(before, Due::App(id)));
@@ -369,6 +379,10 @@ impl<'n> Ends<'n> {
     fn tell(&self, news: News) {
         // Nobody listens any more if the run is at its end.
         let _ = self.news.send(news);
+    }
+
+    fn connection(&mut self, id: ConnectionId) -> &mut Connection {
+        self.connections.get_mut(&id).expect(LIVE)
     }
 
     fn host(&self, side: Side) -> &Host {

@@ -1,148 +1,120 @@
 //! What a scenario may ask for that this engine cannot do: its hosts are the kernel's, all alike, and what paces them is
 //! TCP itself.
 
-use std::ops::RangeInclusive;
-
+use scenario::{HostSpec, Scenario, ScenarioError};
 use transport::scheduler::Pacing;
 use units::Duration;
 
 use super::network::{self, MAX_GROUPS};
-use scenario::{Bbr1Spec, HostSpec, Scenario, ScenarioError};
+use crate::limits::{self, Limits};
 
-/// More would measure the machine.
-const MAX_FLOWS: usize = 10_000;
+const ITS_OWN: &str = "the kernel decides by itself";
 
-/// The most ACKs about a hole that Linux can be told to hold back (`tcp_comp_sack_nr`, one byte).
-const MAX_COMPRESSED_ACKS: u64 = 255;
+const LIMITS: Limits = Limits {
+    engine: "linux",
+    scenario: &[],
+    host: &[
+        (
+            "scheduler",
+            |host| {
+                host.scheduler
+                    .is_some_and(|pacing| pacing != Pacing::PerConnection)
+            },
+            "TCP paces by itself, which is \"pacing\"",
+        ),
+        (
+            "nic",
+            |host| host.nic.is_some(),
+            "its network card takes no time",
+        ),
+        ("delayed_ack", |host| host.delayed_ack.is_some(), ITS_OWN),
+        ("ack_every", |host| host.ack_every.is_some(), ITS_OWN),
+        (
+            "aggregation_delay",
+            |host| host.aggregation_delay.is_some(),
+            ITS_OWN,
+        ),
+        (
+            "sack_blocks",
+            |host| {
+                host.sack_blocks
+                    .is_some_and(|blocks| blocks != 0 && blocks != 3)
+            },
+            "the kernel has 3, or 0 for none",
+        ),
+        // `tcp_comp_sack_nr`, one byte.
+        (
+            "compressed_acks",
+            |host| host.compressed_acks.is_some_and(|count| count > 255),
+            "the kernel takes at most 255",
+        ),
+        // `tcp_rto_max_ms`.
+        (
+            "max_rto",
+            |host| {
+                host.max_rto
+                    .is_some_and(|longest| !(SECOND..=SECOND * 120).contains(&longest))
+            },
+            "the kernel takes 1s to 120s",
+        ),
+        (
+            "offload",
+            |host| host.offload == Some(false),
+            "its network card always offloads",
+        ),
+    ],
+    flow: &[("bbr1", limits::has_own_bbr1, "its BBR is the kernel's")],
+    // More would measure the machine.
+    most_flows: 10_000,
+};
 
-/// What Linux takes as its longest timeout (`tcp_rto_max_ms`).
-const MAX_RTO: RangeInclusive<Duration> = Duration::from_secs(1)..=Duration::from_secs(120);
+const SECOND: Duration = Duration::from_secs(1);
+
+/// What the kernel has once for a host: the field, and what it is if it is given.
+type Once = (&'static str, fn(&HostSpec) -> Option<String>);
+
+const ONCE_A_HOST: [Once; 10] = [
+    ("initial_cwnd", |host| text(host.initial_cwnd)),
+    ("send_buffer", |host| text(host.send_buffer)),
+    ("receive_buffer", |host| text(host.receive_buffer)),
+    ("initial_receive_buffer", |host| {
+        text(host.initial_receive_buffer)
+    }),
+    ("sack_blocks", |host| text(host.sack_blocks)),
+    ("compressed_acks", |host| text(host.compressed_acks)),
+    ("min_rto", |host| text(host.min_rto)),
+    ("max_rto", |host| text(host.max_rto)),
+    ("loss_detection", |host| {
+        host.loss_detection.map(|way| format!("{way:?}"))
+    }),
+    ("ecn", |host| text(host.ecn)),
+];
+
+fn text<T: ToString>(value: Option<T>) -> Option<String> {
+    value.map(|value| value.to_string())
+}
 
 /// # Errors
 ///
 /// The first thing that it cannot do; the error's field is the one to leave out.
 pub(super) fn check(scenario: &Scenario) -> Result<(), ScenarioError> {
-    if let Some((field, why)) = beyond_linux(&scenario.host) {
-        return Err(ScenarioError::new(format!("host.{field}"), cannot(&why)));
-    }
-    let of_group = |index, field, why: &str| {
-        scenario.flow_error(index, &format!("host.{field}"), &cannot(why))
-    };
-    let mut hosts = Vec::new();
+    LIMITS.check(scenario)?;
     for (index, group) in scenario.flows.iter().enumerate() {
-        if let Some((field, why)) = beyond_linux(&group.host) {
-            return Err(of_group(index, field, &why));
-        }
-        if group
-            .bbr1
-            .is_some_and(|bbr1| bbr1.config() != Bbr1Spec::default().config())
-        {
-            let why = cannot("its BBR is the kernel's");
-            return Err(scenario.flow_error(index, "bbr1", &why));
-        }
-        let host = once_a_host(&group.host.over(&scenario.host));
-        let first = hosts.first().unwrap_or(&host);
-        let differing = host.iter().zip(first).find(|(one, other)| one != other);
-        if let Some(((field, _), _)) = differing {
-            let own = once_a_host(&group.host);
-            let is_own = own
-                .iter()
-                .any(|(own, value)| own == field && value.is_some());
-            let culprit = if is_own { index } else { 0 };
+        let host = group.host.over(&scenario.host);
+        let first = scenario.flows[0].host.over(&scenario.host);
+        let differs = |(_, of): &&Once| of(&host) != of(&first);
+        if let Some((field, of)) = ONCE_A_HOST.iter().find(differs) {
+            let culprit = if of(&group.host).is_some() { index } else { 0 };
             let why = "the kernel has it once for a host, and all flows have the same hosts";
-            return Err(of_group(culprit, field, why));
+            return Err(LIMITS.refuse_of_flow(scenario, culprit, &format!("host.{field}"), why));
         }
-        hosts.push(host);
     }
     let groups = network::AddressGroups::of(scenario)?.count();
     if groups > MAX_GROUPS {
         let why = format!("{groups} different ways through the network are more than {MAX_GROUPS}");
-        return Err(ScenarioError::new("flow.rtt", cannot(&why)));
-    }
-    let count = scenario.each_flow().count();
-    if count > MAX_FLOWS {
-        let why = format!("{count} flows are more than {MAX_FLOWS}");
-        return Err(ScenarioError::new("flow.count", cannot(&why)));
+        return Err(LIMITS.refuse("flow.rtt", &why));
     }
     Ok(())
-}
-
-fn cannot(why: &str) -> String {
-    format!("engine linux cannot do this: {why}; leave it out, or use engine sim")
-}
-
-/// The first of these settings that no host of this engine has, and why.
-fn beyond_linux(host: &HostSpec) -> Option<(&'static str, String)> {
-    let its_own = "the kernel decides by itself";
-    let paces = |pacing| pacing == Pacing::PerConnection;
-    let is_possible = [
-        (
-            host.scheduler.is_none_or(paces),
-            "scheduler",
-            "TCP paces by itself, which is \"pacing\"".to_string(),
-        ),
-        (
-            host.nic.is_none(),
-            "nic",
-            "its network card takes no time".to_string(),
-        ),
-        (
-            host.delayed_ack.is_none(),
-            "delayed_ack",
-            its_own.to_string(),
-        ),
-        (host.ack_every.is_none(), "ack_every", its_own.to_string()),
-        (
-            host.aggregation_delay.is_none(),
-            "aggregation_delay",
-            its_own.to_string(),
-        ),
-        (
-            host.sack_blocks
-                .is_none_or(|blocks| blocks == 0 || blocks == 3),
-            "sack_blocks",
-            "the kernel has 3, or 0 for none".to_string(),
-        ),
-        (
-            host.compressed_acks
-                .is_none_or(|count| count <= MAX_COMPRESSED_ACKS),
-            "compressed_acks",
-            format!("the kernel takes at most {MAX_COMPRESSED_ACKS}"),
-        ),
-        (
-            host.max_rto
-                .is_none_or(|longest| MAX_RTO.contains(&longest)),
-            "max_rto",
-            format!("the kernel takes {} to {}", MAX_RTO.start(), MAX_RTO.end()),
-        ),
-        (
-            host.offload != Some(false),
-            "offload",
-            "its network card always offloads".to_string(),
-        ),
-    ];
-    let impossible = is_possible.into_iter().find(|(can, ..)| !can);
-    impossible.map(|(_, field, why)| (field, why))
-}
-
-/// What the kernel has once for a host: the fields, and what they are if they are given.
-fn once_a_host(host: &HostSpec) -> [(&'static str, Option<String>); 10] {
-    fn text<T: ToString>(value: Option<T>) -> Option<String> {
-        value.map(|value| value.to_string())
-    }
-    let loss_detection = host.loss_detection.map(|way| format!("{way:?}"));
-    [
-        ("initial_cwnd", text(host.initial_cwnd)),
-        ("send_buffer", text(host.send_buffer)),
-        ("receive_buffer", text(host.receive_buffer)),
-        ("initial_receive_buffer", text(host.initial_receive_buffer)),
-        ("sack_blocks", text(host.sack_blocks)),
-        ("compressed_acks", text(host.compressed_acks)),
-        ("min_rto", text(host.min_rto)),
-        ("max_rto", text(host.max_rto)),
-        ("loss_detection", loss_detection),
-        ("ecn", text(host.ecn)),
-    ]
 }
 
 #[cfg(test)]

@@ -17,6 +17,7 @@ mod limits;
 mod network;
 mod poller;
 mod settings;
+mod side;
 mod state;
 mod watch;
 
@@ -29,16 +30,22 @@ use std::time::Instant;
 
 use ::linux::{Family, Network, socket};
 use emulator::tunnel::{Direction, Tunnel, TunnelConfig, TunnelCounters};
+use record::{PathTotals, Record};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use scenario::{FlowSpec, Scenario};
 use transport::app::App;
 use units::{Bytes, Duration, Time};
 
-use super::{Cancel, Engine, EngineError, Progress, ways};
+use crate::engine::{Cancel, Engine, Progress};
+use crate::error::EngineError;
+use crate::flows::FlowId;
+use crate::hops::Hops;
+use crate::outcome::Outcome;
+use crate::ways;
 use carried::News;
 use ends::{Ends, FlowPlan};
 use network::AddressGroups;
-use record::{PathRecorder, PathSample, PathTotals, Record, Recorded, Run};
-use scenario::{FlowSpec, Scenario};
+use side::Side;
 use watch::Watch;
 
 /// How often queues and sockets are looked at.
@@ -56,27 +63,6 @@ const LOOKS_PER_PROGRESS: u64 = 25;
 /// sums over its connections, its RTTs those of all of them, its samples those of whichever had an ACK.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Linux;
-
-/// One of the two hosts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Side {
-    Near,
-    Far,
-}
-
-impl Side {
-    fn other(self) -> Side {
-        match self {
-            Side::Near => Side::Far,
-            Side::Far => Side::Near,
-        }
-    }
-
-    /// Where the data of a flow are sent.
-    fn that_sends(flow: &FlowSpec) -> Side {
-        if flow.reverse { Side::Far } else { Side::Near }
-    }
-}
 
 impl Linux {
     /// The engine.
@@ -107,35 +93,20 @@ impl Engine for Linux {
         let count = u16::try_from(groups.count()).unwrap_or(u16::MAX);
         let network = Network::create(&settings::network(scenario, count))?;
         check_controllers(scenario, &network)?;
-        let (forward, reverse) = groups.between(
-            |group| network.near.address(group, Family::V4),
-            |group| network.far.address(group, Family::V4),
-        );
         let watched = Watch::new(scenario, &network)?;
-        let tunnel = Tunnel::start(TunnelConfig {
-            near: network.near.tun().try_clone()?,
-            far: network.far.tun().try_clone()?,
-            forward,
-            reverse,
-            seed: scenario.seed,
-        })?;
-        let (news, heard) = channel();
-        let plans = plans(scenario, &groups);
-        let paths = scenario
-            .hops()
-            .map(|hop| PathRecorder::new(hop.clone(), scenario.warmup));
+        let tunnel = join(scenario, &network, &groups)?;
         let begin = tunnel.started();
+        let (news, heard) = channel();
         let mut course = Course {
             scenario,
             begin,
             tunnel,
             watched,
-            paths: paths.collect(),
+            hops: Hops::of(scenario),
             heard,
         };
-        let until = scenario
-            .duration
-            .map_or(Time::MAX, |duration| Time::ZERO + duration);
+        let plans = plans(scenario, &groups);
+        let until = Time::ZERO + scenario.duration.unwrap_or(Duration::MAX);
         let stop = AtomicBool::new(false);
         let (ended, cut_off) = thread::scope(|scope| {
             let carry = || Ends::new(&network, begin, until, plans, news)?.run(&stop);
@@ -145,14 +116,31 @@ impl Engine for Linux {
             let cut_off = ends.join().unwrap_or_else(|panic| resume_unwind(panic));
             (ended, cut_off)
         });
-        let cut_off: Vec<(usize, App)> = cut_off??;
-        let end = ended?;
+        let cut_off = cut_off??;
+        let ended = ended?;
         let overflows = network.near.overflows()? + network.far.overflows()?;
-        for path in course.paths.iter_mut().take(1) {
-            path.overflows(overflows);
-        }
-        Ok(course.finish(end, cut_off, watch))
+        course.hops.overflows(overflows);
+        Ok(course.finish(ended, &cut_off, watch))
     }
+}
+
+/// Puts the emulated path between the two hosts.
+fn join(
+    scenario: &Scenario,
+    network: &Network,
+    groups: &AddressGroups,
+) -> Result<Tunnel, EngineError> {
+    let (forward, reverse) = groups.between(
+        |group| network.near.address(group, Family::V4),
+        |group| network.far.address(group, Family::V4),
+    );
+    Ok(Tunnel::start(TunnelConfig {
+        near: network.near.tun().try_clone()?,
+        far: network.far.tun().try_clone()?,
+        forward,
+        reverse,
+        seed: scenario.seed,
+    })?)
 }
 
 /// Every connection takes two file descriptors: as many as this process may have.
@@ -201,8 +189,7 @@ struct Course<'s> {
     begin: Instant,
     tunnel: Tunnel,
     watched: Watch,
-    /// One for each hop.
-    paths: Vec<PathRecorder>,
+    hops: Hops,
     heard: Receiver<News>,
 }
 
@@ -240,7 +227,7 @@ impl Course<'_> {
                 next_dump = at + took * DUMP_PART;
             }
             if looks.is_multiple_of(LOOKS_PER_PROGRESS) {
-                self.watched.tell(at, watch);
+                self.watched.flows.tell(at, watch);
             }
             if is_partial || is_done {
                 let is_partial = is_partial && !is_done;
@@ -266,65 +253,42 @@ impl Course<'_> {
 
     /// Notes what waits at each hop.
     fn look(&mut self, at: Duration) {
-        let counters = self.tunnel.counters();
-        for (hop, recorder) in self.paths.iter_mut().enumerate() {
-            let queued = self.tunnel.queued(Direction::Forward, hop);
-            let sample = PathSample {
-                at,
-                queue: queued.bytes,
-                delay: queued.delay,
-            };
-            recorder.sample(sample, totals(&counters, hop));
-        }
+        let (tunnel, counters) = (&self.tunnel, self.tunnel.counters());
+        self.hops.look(at, |hop| {
+            let queued = tunnel.queued(Direction::Forward, hop);
+            (queued, totals(&counters, hop))
+        });
     }
 
     /// The record of a run that ended so, with the applications of what was cut off then.
     fn finish(
         mut self,
         ended: Ended,
-        cut_off: Vec<(usize, App)>,
+        cut_off: &[(FlowId, App)],
         watch: &(dyn Fn(Progress) + Sync),
     ) -> Record {
-        let (scenario, wall) = (self.scenario, self.begin.elapsed());
         self.hear();
         self.tunnel.stop();
-        for (flow, app) in &cut_off {
-            self.watched.cut_off(*flow, app);
+        let mut flows = self.watched.flows;
+        for (id, app) in cut_off {
+            flows.cut_off(*id, app);
         }
-        let end = match (ended.is_partial, self.watched.all_completed()) {
-            (false, Some(completed)) => completed,
-            _ => ended.at,
-        };
-        self.watched.tell(end, watch);
-        let share = ways::payload_share(scenario);
-        let mut paths = self.paths.into_iter().map(|path| path.finish(end, share));
-        let first = paths.next();
-        let path = first.unwrap_or_else(|| {
-            PathRecorder::new(scenario.path.clone(), scenario.warmup).finish(end, share)
-        });
-        let (flows, transfers) = self.watched.finish(end);
-        let recorded = Recorded {
-            path,
-            next: paths.collect(),
-            flows,
-            transfers: transfers.finish(),
-        };
-        let run = Run {
-            scenario,
+        let outcome = Outcome {
+            scenario: self.scenario,
             engine: Linux.name(),
-            end,
-            wall,
+            begin: self.begin,
+            at: ended.at,
             is_partial: ended.is_partial,
-            payload_share: share,
+            payload_share: ways::payload_share(self.scenario),
+            hops: self.hops,
+            flows,
         };
-        Record::new(run, recorded)
+        outcome.record(watch)
     }
 }
 
 fn totals(counters: &TunnelCounters, hop: usize) -> PathTotals {
-    let Some(link) = counters.forward.links.get(hop) else {
-        return PathTotals::default();
-    };
+    let link = &counters.forward.links[hop];
     // Packets are late at the end of their way, wherever on it they were held up.
     let late = counters.forward.tun.late_packets + counters.reverse.tun.late_packets;
     PathTotals {

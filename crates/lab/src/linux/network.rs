@@ -6,8 +6,9 @@ use emulator::tunnel::{Route, Way};
 use path::LinkConfig;
 use units::Duration;
 
-use super::super::ways::{self, Ways};
 use scenario::{Scenario, ScenarioError};
+
+use crate::ways::{self, Ways};
 
 /// The most pairs of addresses that two hosts have.
 pub(super) const MAX_GROUPS: usize = 200;
@@ -42,11 +43,10 @@ impl AddressGroups {
 
     /// The pair of addresses of this group of flows.
     pub fn of_flows(&self, group: usize) -> u16 {
-        let way = self.ways.groups.get(group);
-        let place = self.different.iter().position(|other| Some(other) == way);
-        place
-            .and_then(|place| u16::try_from(place).ok())
-            .unwrap_or(0)
+        let way = &self.ways.groups[group];
+        let place = self.different.iter().position(|other| other == way);
+        let place = place.expect("every way is among the different ones");
+        u16::try_from(place).expect("no more than MAX_GROUPS")
     }
 
     /// What lies between the hosts: forward, to the addresses `far`, and back, to the addresses `near`. The links of data

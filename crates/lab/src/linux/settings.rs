@@ -5,7 +5,7 @@ use transport::segment::{HEADERS, MSS};
 use transport::sender::LossDetection;
 use units::{Bytes, Ratio};
 
-use super::super::ways;
+use crate::ways;
 use scenario::{FlowSpec, HostSpec, Scenario};
 
 /// The timestamps in each segment, which `TCP_MAXSEG` counts as payload and scenarios as headers.

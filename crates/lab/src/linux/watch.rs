@@ -6,89 +6,69 @@ use std::sync::Arc;
 
 use linux::Network;
 use linux::diag::{Diag, Filter, SocketState, TcpInfo, TcpState};
-use transport::app::App;
+use record::{Busy, FlowSample, FlowTotals};
+use scenario::Scenario;
 use transport::segment::HEADERS;
 use units::{Bytes, Duration, Rate};
 
-use super::super::Progress;
-use super::super::flow::Flow;
 use super::carried::{Carried, News};
-use super::{EngineError, Side, state};
-use record::{Busy, FlowRecord, FlowSample, FlowSummary, FlowTotals, TransferRecorder};
-use scenario::Scenario;
+use super::side::Side;
+use super::state;
+use crate::error::EngineError;
+use crate::flow::Flow;
+use crate::flows::{FlowId, Flows};
 
 /// Watches all flows.
 pub(super) struct Watch {
-    flows: Vec<Seen>,
-    transfers: TransferRecorder,
+    pub flows: Flows,
     /// Connections, by the address that they were connected from.
     live: HashMap<SocketAddr, Live>,
     /// The sides that send.
     sides: Vec<(Side, Diag)>,
 }
 
-/// What has been seen of a flow.
-struct Seen {
-    flow: Flow,
-    /// What its connections that are over have done.
-    over: Counted,
-    is_over: bool,
-}
-
 /// A connection, and what has been seen of it.
 struct Live {
     carried: Arc<Carried>,
-    counted: Counted,
+    totals: FlowTotals,
     /// Packets delivered and in flight, and the window, when it was last looked at.
     seen: (u32, u32, u32),
 }
 
-/// What connections have done.
-#[derive(Debug, Clone, Copy, Default)]
-struct Counted {
-    payload: Bytes,
-    sent: Bytes,
-    retransmitted: Bytes,
-    packets_lost: u64,
-    marks: u64,
-    timeouts: u64,
-    busy: Busy,
-}
+/// What a flow has done that has done nothing. The kernel counts spurious recoveries and tail loss probes for a whole host
+/// only.
+const NOTHING: FlowTotals = FlowTotals {
+    payload: Bytes::ZERO,
+    sent: Some(Bytes::ZERO),
+    retransmitted: Some(Bytes::ZERO),
+    packets_lost: Some(0),
+    ecn_marks: Some(0),
+    timeouts: Some(0),
+    spurious_recoveries: None,
+    tail_loss_probes: None,
+    busy: Some(Busy {
+        total: Duration::ZERO,
+        rwnd_limited: Duration::ZERO,
+        sndbuf_limited: Duration::ZERO,
+    }),
+};
 
-impl Counted {
-    /// What a connection has done, as its sending socket tells.
-    fn of(socket: &SocketState, carried: &Carried) -> Counted {
-        let info = &socket.info;
-        // The SYN counts as a byte.
-        let syn = Bytes::new(u64::from(carried.sender_connected));
-        let sacked = info.snd_mss * u64::from(info.sacked);
-        let known = (info.bytes_acked - syn + sacked).min(Bytes::new(carried.written()));
-        Counted {
-            // Of what lies beyond a hole, the sender is the first to be told a sum.
-            payload: known.max(Bytes::new(carried.received())),
-            sent: info.bytes_sent + HEADERS * u64::from(info.data_segs_out),
-            retransmitted: info.bytes_retrans,
-            packets_lost: packets_lost(socket),
-            marks: info.delivered_ce.into(),
-            timeouts: info.total_rto.map_or(0, |rto| rto.timeouts.into()),
-            busy: busy(info),
-        }
-    }
-
-    fn and(self, other: &Counted) -> Counted {
-        Counted {
-            payload: self.payload + other.payload,
-            sent: self.sent + other.sent,
-            retransmitted: self.retransmitted + other.retransmitted,
-            packets_lost: self.packets_lost.saturating_add(other.packets_lost),
-            marks: self.marks.saturating_add(other.marks),
-            timeouts: self.timeouts.saturating_add(other.timeouts),
-            busy: Busy {
-                total: self.busy.total + other.busy.total,
-                rwnd_limited: self.busy.rwnd_limited + other.busy.rwnd_limited,
-                sndbuf_limited: self.busy.sndbuf_limited + other.busy.sndbuf_limited,
-            },
-        }
+/// What a connection has done, as its sending socket tells.
+fn totals(socket: &SocketState, carried: &Carried) -> FlowTotals {
+    let info = &socket.info;
+    // The SYN counts as a byte.
+    let syn = Bytes::new(u64::from(carried.sender_connected));
+    let sacked = info.snd_mss * u64::from(info.sacked);
+    let known = (info.bytes_acked - syn + sacked).min(Bytes::new(carried.written()));
+    FlowTotals {
+        payload: known,
+        sent: Some(info.bytes_sent + HEADERS * u64::from(info.data_segs_out)),
+        retransmitted: Some(info.bytes_retrans),
+        packets_lost: Some(packets_lost(socket)),
+        ecn_marks: Some(info.delivered_ce.into()),
+        timeouts: Some(info.total_rto.map_or(0, |rto| rto.timeouts.into())),
+        busy: Some(busy(info)),
+        ..NOTHING
     }
 }
 
@@ -114,14 +94,8 @@ impl Watch {
                 sides.push((side, Diag::open(host)?));
             }
         }
-        let flows = Flow::all(scenario).into_iter().map(|flow| Seen {
-            flow,
-            over: Counted::default(),
-            is_over: false,
-        });
         Ok(Watch {
-            flows: flows.collect(),
-            transfers: TransferRecorder::new(scenario.warmup),
+            flows: Flows::new(scenario, NOTHING),
             live: HashMap::new(),
             sides,
         })
@@ -132,39 +106,28 @@ impl Watch {
         match news {
             News::Opened(carried) => {
                 let live = Live {
-                    counted: Counted::default(),
+                    totals: NOTHING,
                     seen: (0, 0, 0),
                     carried,
                 };
                 self.live.insert(live.carried.origin, live);
             }
-            News::Transfer(flow, transfer) => {
-                if let Some(seen) = self.flows.get_mut(flow) {
-                    seen.flow.transfer(&transfer, &mut self.transfers);
-                }
-            }
+            News::Transfer(flow, transfer) => self.flows.deliver(flow, &transfer),
             News::Complete(flow, app) => {
-                if let Some(seen) = self.flows.get_mut(flow) {
-                    seen.flow.count(&app);
-                    if !seen.flow.opens_many() {
-                        seen.flow.end();
-                        seen.is_over = true;
-                    }
-                }
+                self.flows[flow].count(&app);
+                self.end(flow, Flow::end);
             }
             News::Broken(flow, app) => {
-                self.cut_off(flow, &app);
-                if let Some(seen) = self.flows.get_mut(flow) {
-                    seen.is_over |= !seen.flow.opens_many();
-                }
+                self.flows.cut_off(flow, &app);
+                self.end(flow, Flow::give_up);
             }
         }
     }
 
-    /// Notes the application of a connection that has not delivered everything, once it will not any more.
-    pub fn cut_off(&mut self, flow: usize, app: &App) {
-        if let Some(seen) = self.flows.get_mut(flow) {
-            seen.flow.cut_off(app, &mut self.transfers);
+    /// A connection of the flow is over, and the flow with it if it was the only one.
+    fn end(&mut self, flow: FlowId, how: fn(&mut Flow)) {
+        if !self.flows[flow].opens_many() {
+            how(&mut self.flows[flow]);
         }
     }
 
@@ -192,89 +155,36 @@ impl Watch {
                 let Some(live) = live.filter(|live| live.carried.sender == *side) else {
                     return;
                 };
-                live.counted = Counted::of(socket, &live.carried);
+                live.totals = totals(socket, &live.carried);
                 // Windows are filled, and a timeout takes them away, while nothing arrives.
                 let info = &socket.info;
                 let seen = (info.delivered, info.inflight(), info.snd_cwnd);
                 if live.seen != seen && socket.state != TcpState::SynSent {
                     live.seen = seen;
-                    if let Some(seen) = flows.get_mut(live.carried.flow) {
-                        seen.flow.sample(sample(at, socket));
-                    }
+                    flows[live.carried.flow].sample(sample(at, socket));
                 }
             })?;
         }
-        for origin in over {
-            let Some(live) = self.live.remove(&origin) else {
-                continue;
-            };
+        for live in over.iter().filter_map(|origin| self.live.remove(origin)) {
             live.carried.note_end();
-            if let Some(seen) = self.flows.get_mut(live.carried.flow) {
-                seen.over = seen.over.and(&live.now());
-            }
+            let flow = &mut self.flows[live.carried.flow];
+            flow.over = flow.over + live.now();
         }
-        self.note(at);
+        let live = self.live.values();
+        let live = live.map(|live| (live.carried.flow, live.now()));
+        self.flows.note(at, live);
         Ok(())
-    }
-
-    /// Notes what flows have done by `at`.
-    fn note(&mut self, at: Duration) {
-        let mut all: Vec<Counted> = self.flows.iter().map(|seen| seen.over).collect();
-        for live in self.live.values() {
-            if let Some(all) = all.get_mut(live.carried.flow) {
-                *all = all.and(&live.now());
-            }
-        }
-        for (seen, all) in self.flows.iter_mut().zip(all) {
-            let totals = FlowTotals {
-                payload: all.payload,
-                sent: Some(all.sent),
-                retransmitted: Some(all.retransmitted),
-                packets_lost: Some(all.packets_lost),
-                ecn_marks: Some(all.marks),
-                timeouts: Some(all.timeouts),
-                // The kernel counts them for a whole host only.
-                spurious_recoveries: None,
-                tail_loss_probes: None,
-                busy: Some(all.busy),
-            };
-            seen.flow.note(at, totals);
-        }
-    }
-
-    /// When the last flow was complete, if all are.
-    pub fn all_completed(&self) -> Option<Duration> {
-        let completed = self.flows.iter().map(|seen| seen.flow.completed());
-        completed.collect::<Option<Vec<_>>>()?.into_iter().max()
-    }
-
-    /// Tells how far the flows have come by `at`.
-    pub fn tell(&self, at: Duration, watch: &(dyn Fn(Progress) + Sync)) {
-        for seen in &self.flows {
-            let progress = seen.flow.progress(at);
-            watch(Progress {
-                is_done: progress.is_done || seen.is_over,
-                ..progress
-            });
-        }
-    }
-
-    /// Summaries and samples of the flows, and the transfers, after a run that ended at `end`.
-    pub fn finish(self, end: Duration) -> (Vec<(FlowSummary, FlowRecord)>, TransferRecorder) {
-        let flows = self.flows.into_iter().map(|seen| seen.flow.finish(end));
-        (flows.collect(), self.transfers)
     }
 }
 
 impl Live {
-    /// What has been seen of it, and what its receiver has got since.
-    fn now(&self) -> Counted {
-        Counted {
-            payload: self
-                .counted
-                .payload
-                .max(Bytes::new(self.carried.received())),
-            ..self.counted
+    /// What has been seen of it, and what its receiver has got: of what lies beyond a hole, the sender is the first to be
+    /// told a sum.
+    fn now(&self) -> FlowTotals {
+        let received = Bytes::new(self.carried.received());
+        FlowTotals {
+            payload: self.totals.payload.max(received),
+            ..self.totals
         }
     }
 }

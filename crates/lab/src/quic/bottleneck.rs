@@ -3,17 +3,18 @@
 use std::net::{Ipv4Addr, SocketAddr};
 
 use emulator::{Relay, RelayConfig, RelayCounters, Sharing};
+use record::PathTotals;
+use scenario::Scenario;
 use units::{Bytes, Duration};
 
-use super::EngineError;
-use record::{PathRecord, PathRecorder, PathSample, PathSummary, PathTotals};
-use scenario::Scenario;
+use crate::error::EngineError;
+use crate::hops::Hops;
 
 /// The path to the receiver: a relay, or nothing if it would do nothing.
 pub(super) struct Bottleneck {
     relay: Option<Relay>,
     address: SocketAddr,
-    recorder: PathRecorder,
+    hops: Hops,
     /// When the run ends at the latest.
     end: Option<Duration>,
 }
@@ -22,20 +23,19 @@ impl Bottleneck {
     /// A path to `server`.
     pub fn start(scenario: &Scenario, server: SocketAddr) -> Result<Bottleneck, EngineError> {
         let path = scenario.path.config()?;
-        let relay = match scenario.path.is_transparent() {
-            true => None,
-            false => Some(Relay::start(RelayConfig {
-                listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
-                to: server,
-                path,
-                seed: scenario.seed,
-                sharing: Sharing::OneBottleneck,
-            })?),
+        let config = RelayConfig {
+            listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
+            to: server,
+            path,
+            seed: scenario.seed,
+            sharing: Sharing::OneBottleneck,
         };
+        let needed = Some(config).filter(|_| !scenario.path.is_transparent());
+        let relay = needed.map(Relay::start).transpose()?;
         Ok(Bottleneck {
             address: relay.as_ref().map_or(server, Relay::local_addr),
             relay,
-            recorder: PathRecorder::new(scenario.path.clone(), scenario.warmup),
+            hops: Hops::of(scenario),
             end: scenario.duration,
         })
     }
@@ -51,23 +51,17 @@ impl Bottleneck {
         if self.end.is_some_and(|end| at > end) {
             return;
         }
-        let (queued, counters) = (relay.queued(), relay.counters());
-        let sample = PathSample {
-            at,
-            queue: queued.bytes,
-            delay: queued.delay,
-        };
-        self.recorder.sample(sample, totals(&counters));
+        let (queued, totals) = (relay.queued(), totals(&relay.counters()));
+        self.hops.look(at, |_| (queued, totals));
     }
 
-    /// Takes the path down; its summary and samples after a run that ended at `end`.
-    pub fn finish(mut self, end: Duration, payload_share: f64) -> (PathSummary, PathRecord) {
+    /// Takes the path down; what was seen of it.
+    pub fn finish(mut self) -> Hops {
         if let Some(relay) = self.relay {
             // What the kernel threw away is known only now.
-            let overflows = relay.stop().socket_overflows;
-            self.recorder.overflows(overflows);
+            self.hops.overflows(relay.stop().socket_overflows);
         }
-        self.recorder.finish(end, payload_share)
+        self.hops
     }
 }
 

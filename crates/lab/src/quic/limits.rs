@@ -2,13 +2,45 @@
 //! bottleneck, from one end to the other.
 
 use congestion::ControllerKind;
+use scenario::{HostSpec, Scenario, ScenarioError};
 use transport::app;
 use transport::scheduler::Pacing;
 
-use scenario::{Bbr1Spec, HostSpec, Scenario, ScenarioError};
+use crate::limits::{self, Limits};
 
-/// About as many as an emulated path serves clients; on one machine, more would measure the machine.
-const MAX_FLOWS: usize = 500;
+const LIMITS: Limits = Limits {
+    engine: "quic",
+    scenario: &[(
+        "path.next",
+        |scenario| !scenario.next.is_empty(),
+        "it has one bottleneck",
+    )],
+    host: &[("", is_unlike_quics, "its hosts are those of a QUIC stack")],
+    flow: &[
+        (
+            "app",
+            |flow| flow.app != app::Config::Bulk,
+            "it carries bulk data or bytes",
+        ),
+        (
+            "rtt",
+            |flow| flow.rtt.is_some(),
+            "all flows have the RTprop of the path",
+        ),
+        (
+            "bbr1",
+            limits::has_own_bbr1,
+            "its BBR is that of a kernel, with what a QUIC stack needs",
+        ),
+        (
+            "reverse",
+            |flow| flow.reverse,
+            "all flows send the same way",
+        ),
+    ],
+    // About as many as an emulated path serves clients; on one machine, more would measure the machine.
+    most_flows: 500,
+};
 
 /// The controller of each flow.
 ///
@@ -16,7 +48,7 @@ const MAX_FLOWS: usize = 500;
 ///
 /// It is one that this engine has not.
 pub(super) fn controllers(scenario: &Scenario) -> Result<Vec<ControllerKind>, ScenarioError> {
-    let groups = scenario.our_controllers("quic")?;
+    let groups = scenario.our_controllers(LIMITS.engine)?;
     let each = scenario.flows.iter().zip(groups);
     Ok(each
         .flat_map(|(flow, controller)| flow.starts().map(move |_| controller))
@@ -27,55 +59,16 @@ pub(super) fn controllers(scenario: &Scenario) -> Result<Vec<ControllerKind>, Sc
 ///
 /// The first thing that it cannot do; the error's field is the one to leave out.
 pub(super) fn check(scenario: &Scenario) -> Result<(), ScenarioError> {
-    if !is_quic_host(&scenario.host) {
-        return Err(cannot("host", "its hosts are those of a QUIC stack"));
-    }
-    if !scenario.next.is_empty() {
-        return Err(cannot("path.next", "it has one bottleneck"));
-    }
-    for flow in &scenario.flows {
-        if flow.app != app::Config::Bulk {
-            return Err(cannot("flow.app", "it carries bulk data or bytes"));
-        }
-        if flow.rtt.is_some() {
-            return Err(cannot("flow.rtt", "all flows have the RTprop of the path"));
-        }
-        if flow
-            .bbr1
-            .is_some_and(|bbr1| bbr1.config() != Bbr1Spec::default().config())
-        {
-            return Err(cannot(
-                "flow.bbr1",
-                "its BBR is that of a kernel, with what a QUIC stack needs",
-            ));
-        }
-        if flow.reverse {
-            return Err(cannot("flow.reverse", "all flows send the same way"));
-        }
-        if !is_quic_host(&flow.host) {
-            return Err(cannot("flow.host", "its hosts are those of a QUIC stack"));
-        }
-    }
-    let count = controllers(scenario)?.len();
-    if count > MAX_FLOWS {
-        let why = format!("{count} flows are more than {MAX_FLOWS}");
-        return Err(cannot("flow.count", &why));
-    }
+    LIMITS.check(scenario)?;
+    scenario.our_controllers(LIMITS.engine)?;
     Ok(())
 }
 
-/// Whether a host is as the stack's are: each connection paces by itself.
-fn is_quic_host(host: &HostSpec) -> bool {
+/// Whether a host is not as the stack's are: each connection paces by itself.
+fn is_unlike_quics(host: &HostSpec) -> bool {
     let paced = HostSpec {
         scheduler: Some(Pacing::PerConnection),
         ..HostSpec::UNSET
     };
-    *host == HostSpec::UNSET || *host == paced
-}
-
-fn cannot(field: &str, why: &str) -> ScenarioError {
-    ScenarioError::new(
-        field,
-        format!("engine quic cannot do this: {why}; leave it out, or use engine sim"),
-    )
+    *host != HostSpec::UNSET && *host != paced
 }

@@ -16,8 +16,8 @@
 //! session (`sched(7)`, "The autogroup feature"): a nice value counts only within the group.
 
 mod bottleneck;
-mod flow;
 mod limits;
+mod sending;
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -25,15 +25,19 @@ use std::time::Instant;
 
 use bytes::Bytes;
 use quic::bulk;
+use record::{FlowTotals, Record};
+use scenario::{FlowSpec, Scenario};
 use tokio::task::JoinSet;
 use tokio::time::{MissedTickBehavior, interval};
 use units::Duration;
 
-use super::{Cancel, Engine, EngineError, Progress};
+use crate::engine::{Cancel, Engine, Progress};
+use crate::error::EngineError;
+use crate::flow::Flow;
+use crate::flows::Flows;
+use crate::outcome::Outcome;
 use bottleneck::Bottleneck;
-use flow::{Flow, IP_HEADERS};
-use record::{Record, Recorded, Run, TransferRecorder};
-use scenario::Scenario;
+use sending::{IP_HEADERS, Sending};
 
 /// How often the queue is looked at: often enough for the shortest that a person would care about.
 const POLL: std::time::Duration = std::time::Duration::from_millis(5);
@@ -103,23 +107,16 @@ impl Quic {
         let server = bulk::serve(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)))?;
         let mut bottleneck = Bottleneck::start(scenario, server.address())?;
         let begin = Instant::now();
-        let count = scenario.each_flow().count();
-        let flows: Vec<Arc<Flow>> = scenario
-            .each_flow()
-            .zip(limits::controllers(scenario)?)
-            .enumerate()
-            .map(|(id, ((spec, start), controller))| {
-                let payload = self.payload(scenario, id, spec.bytes);
-                Arc::new(Flow::new(
-                    id, controller, start, payload, scenario, count, begin,
-                ))
-            })
-            .collect();
+        let sendings = self.sendings(scenario, begin)?;
         let mut running = JoinSet::new();
-        for flow in flows.iter().cloned() {
-            let (to, fingerprint) = (bottleneck.address(), server.fingerprint());
-            running.spawn(async move { flow.carry(to, fingerprint).await });
+        for sending in sendings.iter().cloned() {
+            running.spawn(sending.carry(bottleneck.address(), server.fingerprint()));
         }
+        let tell = || {
+            sendings
+                .iter()
+                .for_each(|sending| watch(sending.progress()))
+        };
         let mut polls = interval(POLL);
         polls.set_missed_tick_behavior(MissedTickBehavior::Skip);
         let mut count = 0u64;
@@ -134,7 +131,7 @@ impl Quic {
                     bottleneck.look(begin.elapsed().into());
                     count += 1;
                     if count.is_multiple_of(POLLS_PER_PROGRESS) {
-                        flows.iter().for_each(|flow| watch(flow.progress()));
+                        tell();
                     }
                 }
             }
@@ -142,41 +139,39 @@ impl Quic {
         running.abort_all();
         let now = Duration::from(begin.elapsed());
         bottleneck.look(now);
-        flows.iter().for_each(|flow| watch(flow.progress()));
-
-        let last_completed = flows
-            .iter()
-            .map(|flow| flow.completed())
-            .collect::<Option<Vec<_>>>();
-        let end = match (is_partial, last_completed, scenario.duration) {
-            (false, Some(completed), _) => completed.into_iter().max().unwrap_or(now),
-            (false, None, Some(duration)) => duration,
-            _ => now,
-        };
-        let datagram = flows
-            .iter()
-            .map(|flow| flow.datagram_size())
-            .max()
-            .unwrap_or(0);
-        let payload_share = bulk::payload_share(datagram, IP_HEADERS);
-        let mut transfers = TransferRecorder::new(scenario.warmup);
-        let noted = flows.iter().filter_map(|flow| flow.transfer());
-        noted.for_each(|transfer| transfers.note(transfer));
-        let run = Run {
+        let seen = sendings.iter().map(|sending| sending.so_far());
+        let (seen, datagrams): (Vec<_>, Vec<_>) = seen.unzip();
+        let mut flows = Flows::of(scenario, seen);
+        flows.transfer_whole();
+        let datagram = datagrams.into_iter().max().unwrap_or(0);
+        let outcome = Outcome {
             scenario,
             engine: self.name(),
-            end,
-            wall: begin.elapsed(),
+            begin,
+            at: scenario.duration.filter(|_| !is_partial).unwrap_or(now),
             is_partial,
-            payload_share,
+            payload_share: bulk::payload_share(datagram, IP_HEADERS),
+            hops: bottleneck.finish(),
+            flows,
         };
-        let recorded = Recorded {
-            path: bottleneck.finish(end, payload_share),
-            next: Vec::new(),
-            flows: flows.iter().map(|flow| flow.finish(end)).collect(),
-            transfers: transfers.finish(),
+        Ok(outcome.record(watch))
+    }
+
+    /// All flows, to be sent.
+    fn sendings(
+        &self,
+        scenario: &Scenario,
+        begin: Instant,
+    ) -> Result<Vec<Arc<Sending>>, EngineError> {
+        let controllers = limits::controllers(scenario)?;
+        let flows = Flow::all(scenario, FlowTotals::default())
+            .into_iter()
+            .zip(controllers);
+        let sending = |((flow, controller), (spec, _)): ((Flow, _), (&FlowSpec, _))| {
+            let payload = self.payload(scenario, flow.span().id, spec.bytes);
+            Arc::new(Sending::new(flow, controller, payload, scenario, begin))
         };
-        Ok(Record::new(run, recorded))
+        Ok(flows.zip(scenario.each_flow()).map(sending).collect())
     }
 
     fn payload(

@@ -7,11 +7,16 @@ use std::time::{Duration as RealTime, Instant};
 
 use ::sim::Simulation;
 use path::Counters;
+use record::{PathTotals, Record};
+use scenario::Scenario;
 use units::{Duration, Time};
 
-use super::{Cancel, Engine, EngineError, Progress, ways};
-use record::{PathRecorder, PathSample, PathTotals, Record, Recorded, Run};
-use scenario::{PathSpec, Scenario};
+use crate::engine::{Cancel, Engine, Progress};
+use crate::error::EngineError;
+use crate::flows::FlowId;
+use crate::hops::Hops;
+use crate::outcome::Outcome;
+use crate::ways;
 use watch::Watch;
 
 /// How often queues are looked at.
@@ -62,125 +67,98 @@ impl Engine for Sim {
         scenario.check()?;
         let begin = Instant::now();
         let network = network::config(scenario)?;
-        let simulation =
-            Simulation::new(network, Watch::new(scenario)).map_err(network::refused)?;
         let mut course = Course {
-            simulation,
-            paths: scenario
-                .hops()
-                .map(|hop| PathRecorder::new(hop.clone(), scenario.warmup))
-                .collect(),
+            scenario,
+            simulation: Simulation::new(network, Watch::new(scenario)).map_err(network::refused)?,
+            hops: Hops::of(scenario),
             told: begin,
         };
-        let is_partial = course.run(scenario, watch, cancel)?;
+        let is_partial = course.run(watch, cancel)?;
         let Course {
-            simulation, paths, ..
+            simulation, hops, ..
         } = course;
         let now = simulation.now().since(Time::ZERO);
         // The observer belongs to the simulation whose applications it is to be told about.
         let apps: Vec<_> = simulation
             .apps()
-            .map(|(id, app)| (id, app.clone()))
+            .map(|(id, app)| (FlowId(id.flow), app.clone()))
             .collect();
-        let mut watched = simulation.into_observer();
-        apps.iter().for_each(|(id, app)| watched.note_app(*id, app));
-        let end = match (is_partial, watched.all_completed(), scenario.duration) {
-            (false, Some(completed), _) => completed,
-            (false, None, Some(duration)) => duration,
-            _ => now,
-        };
-        watched.tell(end, watch);
-        let mut paths = paths
-            .into_iter()
-            .map(|path| path.finish(end, ways::payload_share(scenario)));
-        let path = match paths.next() {
-            Some(path) => path,
-            None => PathRecorder::new(PathSpec::default(), scenario.warmup).finish(end, 1.0),
-        };
-        let (flows, transfers) = watched.finish(end);
-        let recorded = Recorded {
-            path,
-            next: paths.collect(),
-            flows,
-            transfers: transfers.finish(),
-        };
-        let run = Run {
+        let mut flows = simulation.into_observer().finish();
+        for (id, app) in &apps {
+            flows.cut_off(*id, app);
+        }
+        let outcome = Outcome {
             scenario,
             engine: self.name(),
-            end,
-            wall: begin.elapsed(),
+            begin,
+            at: scenario.duration.filter(|_| !is_partial).unwrap_or(now),
             is_partial,
             payload_share: ways::payload_share(scenario),
+            hops,
+            flows,
         };
-        Ok(Record::new(run, recorded))
+        Ok(outcome.record(watch))
     }
 }
 
 /// A run under way.
-struct Course {
+struct Course<'s> {
+    scenario: &'s Scenario,
     simulation: Simulation<Watch>,
-    /// One for each hop.
-    paths: Vec<PathRecorder>,
+    hops: Hops,
     /// When progress was told.
     told: Instant,
 }
 
-impl Course {
+impl Course<'_> {
     /// Runs to the end, or until cancelled; whether that was it.
     fn run(
         &mut self,
-        scenario: &Scenario,
         watch: &(dyn Fn(Progress) + Sync),
         cancel: &Cancel,
     ) -> Result<bool, EngineError> {
-        let end = scenario.duration.unwrap_or(Duration::MAX);
+        let end = self.scenario.duration.unwrap_or(Duration::MAX);
         let mut at = Duration::ZERO;
         self.look(at);
-        let is_cancelled = loop {
-            if at >= end || !self.simulation.has_flows() {
-                break false;
-            }
-            if cancel.is_cancelled() {
-                break true;
-            }
-            let into_look = Duration::from_nanos(at.as_nanos() % LOOK.as_nanos());
-            let next = (at + LOOK.saturating_sub(into_look)).min(end);
-            at = match at < scenario.warmup {
-                true => next.min(scenario.warmup),
-                false => next,
-            };
+        while at < end && self.simulation.has_flows() && !cancel.is_cancelled() {
+            at = self.next_look(at).min(end);
             self.simulation.run_until(Time::ZERO + at);
             self.look(at);
-            if at.as_nanos().is_multiple_of(NOTE.as_nanos()) || at == scenario.warmup {
+            if at.as_nanos().is_multiple_of(NOTE.as_nanos()) || at == self.scenario.warmup {
                 self.note(at);
             }
-            if scenario.duration.is_none()
-                && at.saturating_sub(self.simulation.observer().last_arrival()) > PATIENCE
-            {
+            let silence = at.saturating_sub(self.simulation.observer().last_arrival);
+            if self.scenario.duration.is_none() && silence > PATIENCE {
                 return Err(EngineError::Stalled { patience: PATIENCE });
             }
             if self.told.elapsed() >= TELL {
                 self.told = Instant::now();
-                self.simulation.observer().tell(at, watch);
+                self.simulation.observer().flows.tell(at, watch);
             }
-        };
+        }
         self.note(at);
-        Ok(is_cancelled)
+        Ok(at < end && self.simulation.has_flows())
+    }
+
+    /// When queues are looked at after this time: also when the warmup ends.
+    fn next_look(&self, at: Duration) -> Duration {
+        let into_look = Duration::from_nanos(at.as_nanos() % LOOK.as_nanos());
+        let next = at + LOOK.saturating_sub(into_look);
+        if at < self.scenario.warmup {
+            next.min(self.scenario.warmup)
+        } else {
+            next
+        }
     }
 
     /// Notes what waits at each hop.
     fn look(&mut self, at: Duration) {
-        for (hop, recorder) in self.paths.iter_mut().enumerate() {
-            let Some(link) = self.simulation.link(network::data_link(hop)) else {
-                continue;
-            };
-            let sample = PathSample {
-                at,
-                queue: link.queued.bytes,
-                delay: link.queued.delay,
-            };
-            recorder.sample(sample, totals(&link.counters));
-        }
+        let simulation = &self.simulation;
+        self.hops.look(at, |hop| {
+            let link = simulation.link(network::data_link(hop));
+            let link = link.expect("every hop has a link of data");
+            (link.queued, totals(&link.counters))
+        });
     }
 
     /// Notes what flows have done.
@@ -189,9 +167,9 @@ impl Course {
         let live: Vec<_> = self
             .simulation
             .connections()
-            .map(|(id, sender, receiver)| (id.flow, watch::Counted::of(sender, receiver)))
+            .map(|(id, sender, receiver)| (FlowId(id.flow), watch::totals(sender, receiver)))
             .collect();
-        self.simulation.observer_mut().note(at, &live);
+        self.simulation.observer_mut().flows.note(at, live);
     }
 }
 

@@ -7,7 +7,7 @@ use transport::scheduler::SchedulerConfig;
 use transport::{app, receiver, sender};
 use units::{Bytes, Time};
 
-use super::super::ways::Ways;
+use crate::ways::Ways;
 use scenario::{Bbr1Spec, FlowSpec, HostSpec, LinkSpec, PathSpec, Scenario, ScenarioError};
 
 /// The link that carries data over the hop at this place.
@@ -27,8 +27,8 @@ pub(super) fn config(scenario: &Scenario) -> Result<Config, ScenarioError> {
     let mut hosts = vec![shared.clone(), shared];
     let mut flows = Vec::new();
     let controllers = scenario.our_controllers("sim")?;
-    let groups_and_ways = scenario.flows.iter().zip(groups).enumerate();
-    for ((index, (group, way)), controller) in groups_and_ways.zip(controllers) {
+    for (index, (way, controller)) in groups.into_iter().zip(controllers).enumerate() {
+        let group = &scenario.flows[index];
         let spec = group.host.over(&scenario.host);
         let place = match (group.host.scheduler, group.host.nic) {
             (None, None) => usize::from(group.reverse),
@@ -37,29 +37,17 @@ pub(super) fn config(scenario: &Scenario) -> Result<Config, ScenarioError> {
                 hosts.len() - 1
             }
         };
-        let receiver = receiver_config(&spec);
-        receiver.validate().map_err(|error| {
-            scenario.flow_error(index, host_field(error.field()), error.problem())
-        })?;
-        let takes_time = |hop: &PathSpec| {
-            let is_paced = |link: &LinkSpec| link.rate.is_some() || link.trace.is_some();
-            is_paced(&hop.data) || is_paced(&hop.uplink)
-        };
-        if scenario.rtprop(group).is_zero()
-            && !scenario.crossed(group).any(|(_, hop)| takes_time(hop))
-        {
-            let reason = "packets take no time at all; give an RTprop or a rate";
-            return Err(ScenarioError::new("path.rtt", reason));
-        }
+        check_time(scenario, group)?;
         check_bounded(scenario, index, group, &spec)?;
-        let like = FlowConfig {
+        let mut like = FlowConfig {
             app: group.application(),
             sender: sender_config(&spec),
-            receiver,
+            receiver: receiver_config(scenario, index, &spec)?,
             host: place,
             ..flow(controller, group.bbr1)
-        };
-        let mut like = like.across(way.hops).with_access(way.access);
+        }
+        .across(way.hops)
+        .with_access(way.access);
         if group.reverse {
             like = like.reversed();
         }
@@ -72,6 +60,18 @@ pub(super) fn config(scenario: &Scenario) -> Result<Config, ScenarioError> {
         end: scenario.duration.map(|duration| Time::ZERO + duration),
         ..parking_lot(hops, flows)
     })
+}
+
+/// Whether packets take any time on their way.
+fn check_time(scenario: &Scenario, group: &FlowSpec) -> Result<(), ScenarioError> {
+    let is_paced = |link: &LinkSpec| link.rate.is_some() || link.trace.is_some();
+    let takes_time = |hop: &PathSpec| is_paced(&hop.data) || is_paced(&hop.uplink);
+    let mut crossed = scenario.crossed(group);
+    if scenario.rtprop(group).is_zero() && !crossed.any(|(_, hop)| takes_time(hop)) {
+        let reason = "packets take no time at all; give an RTprop or a rate";
+        return Err(ScenarioError::new("path.rtt", reason));
+    }
+    Ok(())
 }
 
 /// A flow with this controller; if it is BBR, with these settings.
@@ -110,9 +110,10 @@ fn check_bounded(
     {
         return Ok(());
     }
-    let (field, missing) = match group.reverse {
-        true => ("reverse", "path.uplink.rate"),
-        false => ("controller", "path.rate"),
+    let (field, missing) = if group.reverse {
+        ("reverse", "path.uplink.rate")
+    } else {
+        ("controller", "path.rate")
     };
     let reason = format!("nothing limits what this flow sends; give {missing}, bytes or host.nic");
     Err(scenario.flow_error(index, field, &reason))
@@ -130,15 +131,18 @@ fn host(spec: &HostSpec) -> HostConfig {
     }
 }
 
+/// The number that is given, or else the usual one.
+fn number<T: TryFrom<u64>>(given: Option<u64>, usual: T) -> T {
+    let given = given.and_then(|number| T::try_from(number).ok());
+    given.unwrap_or(usual)
+}
+
 fn sender_config(spec: &HostSpec) -> sender::Config {
     let usual = sender::Config::default();
     let mss = spec.mss.map_or(usual.mss, Bytes::new);
-    let initial_cwnd = spec
-        .initial_cwnd
-        .and_then(|packets| u32::try_from(packets).ok());
     sender::Config {
         mss,
-        initial_cwnd: initial_cwnd.unwrap_or(usual.initial_cwnd),
+        initial_cwnd: number(spec.initial_cwnd, usual.initial_cwnd),
         send_buffer: spec.send_buffer.unwrap_or(usual.send_buffer),
         min_rto: spec.min_rto.unwrap_or(usual.min_rto),
         max_rto: spec.max_rto.unwrap_or(usual.max_rto),
@@ -152,28 +156,28 @@ fn sender_config(spec: &HostSpec) -> sender::Config {
     }
 }
 
-fn receiver_config(spec: &HostSpec) -> receiver::Config {
+fn receiver_config(
+    scenario: &Scenario,
+    index: usize,
+    spec: &HostSpec,
+) -> Result<receiver::Config, ScenarioError> {
     let usual = receiver::Config::default();
-    let ack_every = spec.ack_every.and_then(|count| u32::try_from(count).ok());
-    let sack_blocks = spec
-        .sack_blocks
-        .and_then(|count| usize::try_from(count).ok());
-    let compressed_acks = spec
-        .compressed_acks
-        .and_then(|count| u32::try_from(count).ok());
     let max_buffer = spec.receive_buffer.unwrap_or(usual.max_buffer);
-    receiver::Config {
-        ack_every: ack_every.unwrap_or(usual.ack_every),
+    // A small maximum is meant to hold from the start.
+    let initial_buffer = usual.initial_buffer.min(max_buffer);
+    let config = receiver::Config {
+        ack_every: number(spec.ack_every, usual.ack_every),
         aggregation_delay: spec.aggregation_delay.unwrap_or(usual.aggregation_delay),
         max_ack_delay: spec.delayed_ack.unwrap_or(usual.max_ack_delay),
-        // A small maximum is meant to hold from the start.
-        initial_buffer: spec
-            .initial_receive_buffer
-            .unwrap_or(usual.initial_buffer.min(max_buffer)),
+        initial_buffer: spec.initial_receive_buffer.unwrap_or(initial_buffer),
         max_buffer,
-        max_sack_blocks: sack_blocks.unwrap_or(usual.max_sack_blocks),
-        max_compressed_acks: compressed_acks.unwrap_or(usual.max_compressed_acks),
-    }
+        max_sack_blocks: number(spec.sack_blocks, usual.max_sack_blocks),
+        max_compressed_acks: number(spec.compressed_acks, usual.max_compressed_acks),
+    };
+    let wrong =
+        |error: ConfigError| scenario.flow_error(index, host_field(error.field()), error.problem());
+    config.validate().map_err(wrong)?;
+    Ok(config)
 }
 
 /// What scenarios call a receiver's setting.

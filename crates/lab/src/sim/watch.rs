@@ -2,6 +2,8 @@
 
 use ::sim::{Id, Observer};
 use congestion::{Ack, AnyController, Controller};
+use record::{FlowSample, FlowTotals, HandedDown, HostRecorder};
+use scenario::Scenario;
 use transport::app::{self, App};
 use transport::burst::Burst;
 use transport::receiver::Receiver;
@@ -9,189 +11,96 @@ use transport::segment::HEADERS;
 use transport::sender::Sender;
 use units::{Bytes, Duration, Rate, Time};
 
-use super::super::flow::Flow;
-use super::super::{Progress, ways};
-use record::{
-    FlowRecord, FlowSample, FlowSummary, FlowTotals, HandedDown, HostRecorder, TransferRecorder,
-};
-use scenario::{FlowSpec, Scenario};
+use crate::flow;
+use crate::flows::{FlowId, Flows};
+use crate::ways;
 
 /// Watches all flows.
 #[derive(Debug)]
 pub(super) struct Watch {
-    flows: Vec<Seen>,
-    transfers: TransferRecorder,
+    pub flows: Flows,
+    /// What else is seen of each.
+    more: Vec<More>,
     /// When payload last arrived.
-    last_arrival: Duration,
+    pub last_arrival: Duration,
 }
 
-/// What has been seen of a flow.
+/// What a simulation sees of a flow.
 #[derive(Debug)]
-struct Seen {
-    flow: Flow,
+struct More {
     /// What its host does with it; nothing of many connections, each of which is paced by itself.
     host: Option<HostRecorder>,
     mss: Bytes,
-    /// What its connections that are over have done, and all of them.
-    over: Counted,
-    all: Counted,
     /// Payload that arrived marked.
     marked: Bytes,
     /// What had been delivered and lost by the last ACK, as congestion control counts it.
     settled: (Bytes, Bytes),
 }
 
-/// What connections have done.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Counted {
-    payload: Bytes,
-    sent: Bytes,
-    retransmitted: Bytes,
-    packets_lost: u64,
-    timeouts: u64,
-    spurious_recoveries: u64,
-    tail_loss_probes: u64,
-}
+/// What a flow has done that has done nothing.
+const NOTHING: FlowTotals = FlowTotals {
+    payload: Bytes::ZERO,
+    sent: Some(Bytes::ZERO),
+    retransmitted: Some(Bytes::ZERO),
+    packets_lost: Some(0),
+    ecn_marks: Some(0),
+    timeouts: Some(0),
+    spurious_recoveries: Some(0),
+    tail_loss_probes: Some(0),
+    busy: None,
+};
 
-impl Counted {
-    /// What a connection has done.
-    pub fn of(sender: &Sender<AnyController>, receiver: &Receiver) -> Counted {
-        let stats = sender.stats();
-        Counted {
-            payload: Bytes::new(receiver.arrived()),
-            sent: stats.sent + HEADERS * stats.packets_sent,
-            retransmitted: stats.retransmitted,
-            packets_lost: stats.packets_lost,
-            timeouts: stats.timeouts,
-            spurious_recoveries: stats.spurious_recoveries,
-            tail_loss_probes: stats.tail_loss_probes,
-        }
-    }
-
-    fn and(self, other: &Counted) -> Counted {
-        Counted {
-            payload: self.payload + other.payload,
-            sent: self.sent + other.sent,
-            retransmitted: self.retransmitted + other.retransmitted,
-            packets_lost: self.packets_lost.saturating_add(other.packets_lost),
-            timeouts: self.timeouts.saturating_add(other.timeouts),
-            spurious_recoveries: self
-                .spurious_recoveries
-                .saturating_add(other.spurious_recoveries),
-            tail_loss_probes: self.tail_loss_probes.saturating_add(other.tail_loss_probes),
-        }
+/// What a connection has done. Marks are counted by the flow.
+pub(super) fn totals(sender: &Sender<AnyController>, receiver: &Receiver) -> FlowTotals {
+    let stats = sender.stats();
+    FlowTotals {
+        payload: Bytes::new(receiver.arrived()),
+        sent: Some(stats.sent + HEADERS * stats.packets_sent),
+        retransmitted: Some(stats.retransmitted),
+        packets_lost: Some(stats.packets_lost),
+        timeouts: Some(stats.timeouts),
+        spurious_recoveries: Some(stats.spurious_recoveries),
+        tail_loss_probes: Some(stats.tail_loss_probes),
+        ..NOTHING
     }
 }
 
 impl Watch {
     pub fn new(scenario: &Scenario) -> Watch {
-        let flows = Flow::all(scenario).into_iter().zip(scenario.each_flow());
-        let seen = |(flow, (spec, _)): (Flow, (&FlowSpec, Duration))| Seen {
-            host: (!flow.opens_many()).then(|| HostRecorder::new(scenario.warmup)),
-            flow,
+        let more = scenario.each_flow().map(|(spec, _)| More {
+            host: (!spec.opens_many()).then(|| HostRecorder::new(scenario.warmup)),
             mss: ways::mss(scenario, spec),
-            over: Counted::default(),
-            all: Counted::default(),
             marked: Bytes::ZERO,
             settled: (Bytes::ZERO, Bytes::ZERO),
-        };
+        });
         Watch {
-            flows: flows.map(seen).collect(),
-            transfers: TransferRecorder::new(scenario.warmup),
+            more: more.collect(),
+            flows: Flows::new(scenario, NOTHING),
             last_arrival: Duration::ZERO,
         }
     }
 
-    /// When payload last arrived.
-    pub fn last_arrival(&self) -> Duration {
-        self.last_arrival
-    }
-
-    /// When the last flow was complete, if all are.
-    pub fn all_completed(&self) -> Option<Duration> {
-        let completed = self.flows.iter().map(|seen| seen.flow.completed());
-        completed.collect::<Option<Vec<_>>>()?.into_iter().max()
-    }
-
-    /// Notes what all flows have done by `at`; `live` is what the connections that are not over have done.
-    pub fn note(&mut self, at: Duration, live: &[(usize, Counted)]) {
-        for flow in &mut self.flows {
-            flow.all = flow.over;
-        }
-        for (flow, counted) in live {
-            if let Some(flow) = self.flows.get_mut(*flow) {
-                flow.all = flow.all.and(counted);
+    /// The flows, at the end of the run.
+    pub fn finish(mut self) -> Flows {
+        for (flow, more) in self.flows.flows.iter_mut().zip(self.more) {
+            if let Some(host) = more.host.and_then(HostRecorder::finish) {
+                flow.host(host);
             }
         }
-        for flow in &mut self.flows {
-            flow.note(at);
-        }
+        self.flows
     }
 
-    /// Tells how far the flows have come by `at`.
-    pub fn tell(&self, at: Duration, watch: &(dyn Fn(Progress) + Sync)) {
-        for seen in &self.flows {
-            watch(seen.flow.progress(at));
-        }
-    }
-
-    /// Notes the application of a connection that is not over, once, at the end of the run.
-    pub fn note_app(&mut self, id: Id, app: &App) {
-        if let Some(seen) = self.flows.get_mut(id.flow) {
-            seen.flow.cut_off(app, &mut self.transfers);
-        }
-    }
-
-    /// Summaries and samples of the flows, and the transfers, after a run that ended at `end`.
-    pub fn finish(self, end: Duration) -> (Vec<(FlowSummary, FlowRecord)>, TransferRecorder) {
-        let flows = self.flows.into_iter().map(|mut seen| {
-            if let Some(host) = seen.host.and_then(HostRecorder::finish) {
-                seen.flow.host(host);
-            }
-            seen.flow.finish(end)
-        });
-        (flows.collect(), self.transfers)
-    }
-}
-
-impl Seen {
     /// The connection as it is now, without what only an ACK can tell.
-    fn sample(&self, at: Duration, sender: &Sender<AnyController>) -> FlowSample {
-        let snapshot = sender.controller().snapshot();
-        let (delivered, lost) = self.settled;
+    fn sample(&self, now: Time, id: Id, sender: &Sender<AnyController>) -> FlowSample {
+        let (delivered, lost) = self.more[id.flow].settled;
         FlowSample {
-            at,
-            rtt: None,
             srtt: sender.srtt(),
-            delivery_rate: None,
             inflight: sender.inflight(),
             below_tcp: Some(sender.below_tcp()),
-            cwnd: snapshot.cwnd,
-            ssthresh: snapshot.ssthresh,
-            pacing_rate: snapshot.pacing_rate,
-            btl_bw: snapshot.btl_bw,
-            rt_prop: snapshot.rt_prop,
-            state: Some(snapshot.state),
             delivered,
             lost,
-            is_app_limited: None,
-            busy: None,
+            ..flow::sample(now.since(Time::ZERO), &sender.controller().snapshot())
         }
-    }
-
-    fn note(&mut self, at: Duration) {
-        let totals = FlowTotals {
-            payload: self.all.payload,
-            sent: Some(self.all.sent),
-            retransmitted: Some(self.all.retransmitted),
-            packets_lost: Some(self.all.packets_lost),
-            ecn_marks: self.marked.get().checked_div(self.mss.get()),
-            timeouts: Some(self.all.timeouts),
-            spurious_recoveries: Some(self.all.spurious_recoveries),
-            tail_loss_probes: Some(self.all.tail_loss_probes),
-            busy: None,
-        };
-        self.flow.note(at, totals);
     }
 }
 
@@ -205,11 +114,9 @@ fn span(burst: &Burst, rate: Rate) -> Duration {
 
 impl Observer for Watch {
     fn on_sent(&mut self, now: Time, id: Id, burst: &Burst, sender: &Sender<AnyController>) {
-        let seen = self.flows.get_mut(id.flow);
-        let Some(host) = seen.and_then(|seen| seen.host.as_mut()) else {
-            return;
-        };
-        if burst.bytes > 0 {
+        if let Some(host) = &mut self.more[id.flow].host
+            && burst.bytes > 0
+        {
             host.handed_down(HandedDown {
                 at: now.since(Time::ZERO),
                 seq: burst.seq,
@@ -222,8 +129,7 @@ impl Observer for Watch {
     }
 
     fn on_departed(&mut self, now: Time, id: Id, burst: &Burst) {
-        let seen = self.flows.get_mut(id.flow);
-        if let Some(host) = seen.and_then(|seen| seen.host.as_mut())
+        if let Some(host) = &mut self.more[id.flow].host
             && burst.bytes > 0
         {
             host.departed(now.since(Time::ZERO), burst.seq);
@@ -231,52 +137,44 @@ impl Observer for Watch {
     }
 
     fn on_ack(&mut self, now: Time, id: Id, ack: &Ack, sender: &Sender<AnyController>) {
-        let at = now.since(Time::ZERO);
-        self.last_arrival = at;
-        let Some(seen) = self.flows.get_mut(id.flow) else {
-            return;
-        };
-        seen.marked += ack.ce_marked;
-        seen.settled = (ack.rate.total_delivered, ack.rate.total_lost);
+        self.last_arrival = now.since(Time::ZERO);
+        let more = &mut self.more[id.flow];
+        more.settled = (ack.rate.total_delivered, ack.rate.total_lost);
+        if !ack.ce_marked.is_zero() {
+            more.marked += ack.ce_marked;
+            let marks = more.marked.get().checked_div(more.mss.get());
+            self.flows[FlowId(id.flow)].over.ecn_marks = marks;
+        }
         let sample = FlowSample {
             rtt: ack.rtt.map(|sample| sample.rtt),
             delivery_rate: ack.rate.delivery_rate,
             inflight: ack.inflight,
             is_app_limited: Some(ack.rate.is_app_limited),
-            ..seen.sample(at, sender)
+            ..self.sample(now, id, sender)
         };
-        seen.flow.sample(sample);
+        self.flows[FlowId(id.flow)].sample(sample);
     }
 
     // Nothing is acknowledged then, but the window of that moment would never be seen: the next ACK opens it again.
     fn on_timeout(&mut self, now: Time, id: Id, sender: &Sender<AnyController>) {
-        if let Some(seen) = self.flows.get_mut(id.flow) {
-            let sample = seen.sample(now.since(Time::ZERO), sender);
-            seen.flow.sample(sample);
-        }
+        let sample = self.sample(now, id, sender);
+        self.flows[FlowId(id.flow)].sample(sample);
     }
 
     fn on_transfer(&mut self, id: Id, transfer: &app::Transfer) {
-        if let Some(seen) = self.flows.get_mut(id.flow) {
-            seen.flow.transfer(transfer, &mut self.transfers);
-        }
+        self.flows.deliver(FlowId(id.flow), transfer);
     }
 
     fn on_app_end(&mut self, id: Id, app: &App) {
-        if let Some(seen) = self.flows.get_mut(id.flow) {
-            seen.flow.count(app);
-        }
+        self.flows[FlowId(id.flow)].count(app);
     }
 
     fn on_end(&mut self, now: Time, id: Id, sender: &Sender<AnyController>, receiver: &Receiver) {
-        let Some(seen) = self.flows.get_mut(id.flow) else {
-            return;
-        };
-        seen.over = seen.over.and(&Counted::of(sender, receiver));
-        if !seen.flow.opens_many() {
-            seen.all = seen.over;
-            seen.note(now.since(Time::ZERO));
-            seen.flow.end();
+        let flow = &mut self.flows[FlowId(id.flow)];
+        flow.over = flow.over + totals(sender, receiver);
+        if !flow.opens_many() {
+            flow.note(now.since(Time::ZERO), flow.over);
+            flow.end();
         }
     }
 }

@@ -4,7 +4,6 @@ use crate::runs::Findings;
 use crate::study::{Length, Population, Shelf, Source, SourceError};
 use draw::Picture;
 use report::count;
-use scenario::nearest;
 
 /// What of a publication a figure is after.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,7 +23,7 @@ pub struct Figure {
     pub title: &'static str,
     /// The engines that can show it.
     pub engines: &'static [lab::EngineKind],
-    after: After,
+    pub(super) after: After,
     /// Whether it shows samples over time, or only what summaries and transfers tell.
     shows_samples: bool,
     /// Of how many members of a population it is, if it has no study of its own.
@@ -44,14 +43,6 @@ pub struct Made {
     pub versions: Vec<String>,
     /// What was done otherwise than the caption tells, as a first impression ([`Source::less`]).
     pub less: Option<String>,
-}
-
-/// There is no figure of this name.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("there is no figure {name}{hint}; --list names all of them")]
-pub struct UnknownFigure {
-    name: String,
-    hint: String,
 }
 
 impl Figure {
@@ -167,93 +158,4 @@ fn of_engines(findings: &[Findings]) -> String {
         "{}, each with a seed derived from the scenario's",
         parts.join("; ")
     )
-}
-
-/// The figures with these names; all of them if there are no names. A name may be the beginning of several.
-///
-/// # Errors
-///
-/// There is none of a name.
-pub fn chosen(names: &[String]) -> Result<Vec<&'static Figure>, UnknownFigure> {
-    let has = |name: &str, figure: &Figure| {
-        figure.name == name
-            || figure
-                .name
-                .strip_prefix(name)
-                .is_some_and(|rest| rest.starts_with('-'))
-    };
-    let is_known = |name: &&String| super::ALL.iter().any(|figure| has(name, figure));
-    if let Some(name) = names.iter().find(|name| !is_known(name)) {
-        let known: Vec<&str> = super::ALL.iter().flat_map(beginnings).collect();
-        let near = nearest(name, &known);
-        return Err(UnknownFigure {
-            name: name.clone(),
-            hint: near.map_or(String::new(), |near| format!("; did you mean {near}?")),
-        });
-    }
-    let is_chosen =
-        |figure: &&Figure| names.is_empty() || names.iter().any(|name| has(name, figure));
-    Ok(super::ALL.iter().filter(is_chosen).collect())
-}
-
-/// What the figure can be called: `paper`, `paper-8`, `paper-8-loss`, `paper-8-loss-sweep`.
-fn beginnings(figure: &Figure) -> impl Iterator<Item = &'static str> {
-    let name = figure.name;
-    let ends = name.match_indices('-').map(|(end, _)| end);
-    ends.chain([name.len()]).filter_map(|end| name.get(..end))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn names(asked: &[&str]) -> Result<Vec<&'static str>, String> {
-        let asked: Vec<String> = asked.iter().map(ToString::to_string).collect();
-        let chosen = chosen(&asked).map_err(|error| error.to_string())?;
-        Ok(chosen.iter().map(|figure| figure.name).collect())
-    }
-
-    #[test]
-    fn by_name_or_by_the_beginning_of_it() {
-        assert_eq!(names(&[]).unwrap().len(), super::super::ALL.len());
-        assert_eq!(names(&["paper-1"]).unwrap(), ["paper-1-operating-point"]);
-        assert!(names(&["paper"]).unwrap().len() > 5);
-        let error = names(&["coexistance"]).unwrap_err();
-        assert!(error.contains("did you mean coexistence?"), "{error}");
-    }
-
-    #[test]
-    fn only_what_is_after_a_figure_has_its_number() {
-        let mut numbers = [Vec::new(), Vec::new()];
-        for figure in super::super::ALL {
-            let mut parts = figure.name.split('-');
-            let of_name = (
-                parts.next(),
-                parts.next().and_then(|part| part.parse::<u8>().ok()),
-            );
-            let (number, publication) = match figure.after {
-                After::Figure(publication, number) => (Some(number), publication),
-                After::Text(publication, _) => (None, publication),
-            };
-            assert_eq!(of_name.1, number, "{}", figure.name);
-            let place = usize::from(publication == super::super::CDN);
-            let short = ["paper", "cdn"][place];
-            assert!(
-                number.is_none() || of_name.0 == Some(short),
-                "{}",
-                figure.name
-            );
-            numbers[place].extend(number);
-        }
-        let up_to = |last: u8| (1..=last).collect::<Vec<u8>>();
-        assert_eq!(numbers, [up_to(10), up_to(8)]);
-    }
-
-    #[test]
-    fn no_two_have_the_same_name() {
-        let mut names: Vec<&str> = super::super::ALL.iter().map(|figure| figure.name).collect();
-        names.sort_unstable();
-        names.dedup();
-        assert_eq!(names.len(), super::super::ALL.len());
-    }
 }

@@ -12,11 +12,13 @@ mod cdn_5;
 mod cdn_6;
 mod cdn_7;
 mod cdn_8;
+mod chosen;
 mod client_load;
 mod coexistence;
 mod curves;
 mod figure;
 mod laboratory;
+mod list;
 mod networks;
 mod page;
 mod paper_1;
@@ -36,7 +38,9 @@ mod testbed;
 mod time_shares;
 mod transfers;
 
-pub use figure::{After, Figure, Made, UnknownFigure, chosen};
+pub use chosen::{UnknownFigure, chosen};
+pub use figure::{After, Figure, Made};
+pub use list::ALL;
 pub use page::{Drawn, page};
 
 /// The directory of `scenarios/` with the studies of the figures.
@@ -46,35 +50,3 @@ const PAPER: &str = "Cardwell, Cheng, Gunn, Hassas Yeganeh, Jacobson: BBR: Conge
                      Control, ACM Queue 14(5), 2016";
 
 const CDN: &str = "Shah: BBR Evaluation at a Large CDN, Verizon Media, 2019";
-
-/// Every figure: those of the publications in their order, and those that they do not have.
-pub static ALL: &[Figure] = &[
-    paper_1::FIGURE,
-    paper_2::FIGURE,
-    paper_3::FIGURE,
-    paper_4::FIGURE,
-    paper_5::FIGURE,
-    paper_6::FIGURE,
-    paper_7::FIGURE,
-    paper_8::FIGURE,
-    paper_9::FIGURE,
-    paper_10::FIGURE,
-    cdn_1::FIGURE,
-    cdn_2::FIGURE,
-    cdn_3::FIGURE,
-    cdn_4::FIGURE,
-    cdn_5::FIGURE,
-    cdn_6::FIGURE,
-    cdn_7::FIGURE,
-    cdn_8::FIGURE,
-    client_load::FIGURE,
-    time_shares::FIGURE,
-    networks::FIGURE,
-    laboratory::FIGURE,
-    coexistence::FIGURE,
-    rtt_unfairness::FIGURE,
-    boundary::POLICER,
-    boundary::OBJECT_SIZE,
-    boundary::SHORT_PATHS,
-    boundary::CELL,
-];

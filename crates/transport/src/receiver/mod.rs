@@ -11,7 +11,6 @@ mod reassembly;
 mod stats;
 mod window;
 
-use core::mem::offset_of;
 use core::ops::Range;
 
 use crate::segment::{Ack, Body, Data, SackBlocks, Segment};
@@ -29,9 +28,7 @@ use window::Window;
 const DEFAULT_MSS: u32 = 536;
 
 /// The receiver of one connection: segments and times in, SYN-ACKs and ACKs out.
-// Laid out as it is written, what every segment takes in one piece: see [`Sender`](crate::sender::Sender).
 #[derive(Debug, Clone)]
-#[repr(C)]
 pub struct Receiver {
     connection: u32,
     /// The largest payload so far: what a full segment is (`icsk_ack.rcv_mss`).
@@ -52,9 +49,6 @@ pub struct Receiver {
 }
 
 impl Receiver {
-    /// The part of it that is needed as long as nothing is lost: to be asked for ahead of time.
-    pub const USUAL: Range<usize> = 0..offset_of!(Receiver, stats) + offset_of!(Stats, ce_segments);
-
     /// A receiver that waits for the connection's SYN.
     pub fn new(connection: u32, config: &Config) -> Receiver {
         Receiver {

@@ -204,11 +204,6 @@ impl Fq {
         }
     }
 
-    /// See [`super::Scheduler::prefetch`].
-    pub fn prefetch(&self, connection: u32) {
-        self.flows.prefetch(connection);
-    }
-
     /// Bytes that wait, headers included.
     pub fn queued(&self) -> Bytes {
         self.queued

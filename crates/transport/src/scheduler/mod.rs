@@ -139,13 +139,6 @@ impl Scheduler {
         }
     }
 
-    /// Has the memory fetched in which a burst of `connection` will be noted.
-    pub fn prefetch(&self, connection: u32) {
-        if let Scheduler::Fq(fq) = self {
-            fq.prefetch(connection);
-        }
-    }
-
     /// Bytes that wait, headers included.
     pub fn queued(&self) -> Bytes {
         match self {

@@ -53,9 +53,6 @@ mod window;
 pub use config::{Config, LossDetection};
 pub use stats::Stats;
 
-use core::mem::offset_of;
-use core::ops::Range;
-
 use congestion::sampling::Sampler;
 use congestion::{Ack, Bytes, Connection, Controller, Duration, RttSample, Time};
 
@@ -82,10 +79,7 @@ use window::{PeerWindow, Persist};
 ///
 /// After every event [`Sender::poll_burst`] is to be called until it gives none, and then [`Sender::next_timer`] to be
 /// read. Times given must not decrease.
-// Laid out as it is written: first what nearly every burst and acknowledgement takes, then what only losses and marks do,
-// so that of ten thousand connections as little as can be passes through the processor's caches.
 #[derive(Debug)]
-#[repr(C)]
 pub struct Sender<C> {
     connection: u32,
     bursts_below: u32,
@@ -127,12 +121,6 @@ pub struct Sender<C> {
     dup_threshold: DupThreshold,
     prr: Prr,
     ecn: Ecn,
-}
-
-impl<C> Sender<C> {
-    /// The part of it that is needed as long as nothing is lost or marked: to be asked for ahead of time.
-    pub const USUAL: Range<usize> =
-        0..offset_of!(Sender<C>, stats) + offset_of!(Stats, retransmitted);
 }
 
 impl<C: Controller> Sender<C> {
@@ -215,11 +203,6 @@ impl<C: Controller> Sender<C> {
         self.next_burst(now)
             .inspect_err(|limit| self.on_blocked(now, *limit))
             .ok()
-    }
-
-    /// Has the packets fetched that the next acknowledgement is likely to be about, which do not lie within the sender.
-    pub fn prefetch(&self) {
-        self.scoreboard.prefetch();
     }
 
     /// A burst has left the host, or was refused by its scheduler. Returns whether the sender has waited for that, so that

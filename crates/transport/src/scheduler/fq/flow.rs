@@ -1,7 +1,6 @@
 //! A flow, the table of all flows, and the lists of those that take turns.
 
 use congestion::Time;
-use prefetch::prefetch;
 
 /// What is kept of one flow (Linux `struct fq_flow`).
 #[derive(Debug)]
@@ -67,13 +66,6 @@ impl Flows {
 
     pub(super) fn get_mut(&mut self, number: u32) -> Option<&mut Flow> {
         self.places.get_mut(number as usize)?.as_mut()
-    }
-
-    /// Has the flow of a connection fetched from memory, if there is one.
-    pub(super) fn prefetch(&self, number: u32) {
-        if let Some(place) = self.places.get(number as usize) {
-            prefetch(place);
-        }
     }
 
     /// How many there are.

@@ -87,11 +87,6 @@ impl Scoreboard {
         self.ring.first()..self.ring.end()
     }
 
-    /// Has the first packets fetched from memory: as many as an acknowledgement usually tells of.
-    pub fn prefetch(&self) {
-        self.ring.prefetch();
-    }
-
     #[inline]
     pub fn get(&self, number: Number) -> Option<&Packet> {
         self.ring.get(number)

@@ -3,7 +3,6 @@
 use std::collections::VecDeque;
 
 use congestion::PacketState;
-use prefetch::prefetch;
 
 /// Packets are numbered in the order of the stream, from 0 on.
 pub type Number = u64;
@@ -96,11 +95,6 @@ impl Ring {
     #[inline]
     pub fn front(&self) -> Option<&Packet> {
         self.packets.front()
-    }
-
-    /// Has the first two packets fetched from memory.
-    pub fn prefetch(&self) {
-        self.packets.iter().take(2).for_each(prefetch);
     }
 
     #[inline]

@@ -3,7 +3,11 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::{Engine, EngineError, Linux, Quic, Sim};
+use crate::engine::Engine;
+use crate::error::EngineError;
+use crate::linux::Linux;
+use crate::quic::Quic;
+use crate::sim::Sim;
 
 /// The engines that there are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -32,10 +36,7 @@ impl EngineKind {
 
     /// Whether a run takes as long as it says, and shares the machine with others that run at the same time.
     pub const fn is_real_time(self) -> bool {
-        match self {
-            EngineKind::Sim => false,
-            EngineKind::Quic | EngineKind::Linux => true,
-        }
+        !matches!(self, EngineKind::Sim)
     }
 
     /// Sees to what the engine needs of the system, for the whole process. To be called before the process has a second
@@ -45,10 +46,10 @@ impl EngineKind {
     ///
     /// What this process may not do, and what would allow it.
     pub fn prepare(self) -> Result<(), EngineError> {
-        match self {
-            EngineKind::Sim | EngineKind::Quic => Ok(()),
-            EngineKind::Linux => Ok(linux::privilege::acquire()?),
+        if self == EngineKind::Linux {
+            ::linux::privilege::acquire()?;
         }
+        Ok(())
     }
 
     /// The engine.
@@ -71,11 +72,8 @@ impl FromStr for EngineKind {
     type Err = UnknownEngine;
     fn from_str(name: &str) -> Result<EngineKind, UnknownEngine> {
         let named = |kind: &&EngineKind| kind.name() == name;
-        EngineKind::ALL
-            .iter()
-            .find(named)
-            .copied()
-            .ok_or(UnknownEngine)
+        let known = EngineKind::ALL.iter().find(named);
+        known.copied().ok_or(UnknownEngine)
     }
 }
 

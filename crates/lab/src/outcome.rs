@@ -1,0 +1,53 @@
+//! How a run ends: in a record.
+
+use std::time::Instant;
+
+use record::{Record, Recorded, Run};
+use scenario::Scenario;
+use units::Duration;
+
+use crate::engine::Progress;
+use crate::flows::Flows;
+use crate::hops::Hops;
+
+/// A run that is over.
+pub(crate) struct Outcome<'s> {
+    pub scenario: &'s Scenario,
+    /// The engine's name.
+    pub engine: &'static str,
+    /// When it began, in the time of the person who waits for it.
+    pub begin: Instant,
+    /// When it ended, in the scenario's time, unless all flows were complete before.
+    pub at: Duration,
+    pub is_partial: bool,
+    /// The share of payload in a full packet, the largest of all flows.
+    pub payload_share: f64,
+    pub hops: Hops,
+    pub flows: Flows,
+}
+
+impl Outcome<'_> {
+    /// The record, after a last word about every flow.
+    pub fn record(self, watch: &(dyn Fn(Progress) + Sync)) -> Record {
+        let completed = self.flows.completed().filter(|_| !self.is_partial);
+        let end = completed.unwrap_or(self.at);
+        self.flows.tell(end, watch);
+        let (path, next) = self.hops.finish(end, self.payload_share);
+        let flows = self.flows.flows.into_iter();
+        let recorded = Recorded {
+            path,
+            next,
+            flows: flows.map(|flow| flow.finish(end)).collect(),
+            transfers: self.flows.transfers.finish(),
+        };
+        let run = Run {
+            scenario: self.scenario,
+            engine: self.engine,
+            end,
+            wall: self.begin.elapsed(),
+            is_partial: self.is_partial,
+            payload_share: self.payload_share,
+        };
+        Record::new(run, recorded)
+    }
+}
