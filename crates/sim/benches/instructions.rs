@@ -17,8 +17,10 @@ use path::{Buffer, Capacity, Link, LinkConfig, Loss, PathConfig};
 use sim::{Config, FlowConfig, Simulation, dumbbell};
 use steady::Flow;
 
-/// Names of cases, and what runs so many thousand packets and tells how many there were.
-const CASES: [(&str, fn(u64) -> u64); 5] = [
+/// Runs so many thousand packets, and tells how many there were.
+type Run = fn(u64) -> u64;
+
+const CASES: [(&str, Run); 5] = [
     ("a packet over a link", link),
     ("an ACK into bbr1", |size| ack(ControllerKind::Bbr1, size)),
     ("an ACK into cubic", |size| ack(ControllerKind::Cubic, size)),
