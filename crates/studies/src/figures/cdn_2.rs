@@ -3,8 +3,8 @@
 use super::seen::{self, CONTROLLER};
 use super::{After, CDN, Figure, curves, transfers};
 use crate::runs::Findings;
-use crate::sweep::{Spread, quantile};
 use draw::{Axis, Chart, Curve, Look, Mark, Picture, Rule, Unit, cdf};
+use record::statistics::{median, quantile};
 
 pub const FIGURE: Figure = Figure::new(
     "cdn-2-bbr-turned-on",
@@ -45,7 +45,7 @@ fn draw(findings: &[Findings]) -> Picture {
     for (day, (controller, of_day)) in days.iter().enumerate() {
         let curve = |variant: &str, mark, part: fn(&Hour) -> f64| {
             let points = of_day.iter().enumerate().filter_map(|(hour, runs)| {
-                let median = Spread::of(runs.iter().map(part).collect())?.median;
+                let median = median(runs.iter().map(part))?;
                 Some(((day * hours.len() + hour) as f64 + 0.5, median))
             });
             let look = Look::of_controller(controller).marked(mark);
