@@ -1,124 +1,17 @@
 //! What one ACK costs: the packet's departure and its ACK, delivery-rate sampling included, in steady state.
-//!
-//! 100 Mbit/s and 40 ms, a packet and an ACK each 120 µs, and a recovery every ten thousand packets.
 
-use std::collections::VecDeque;
+mod steady;
+
 use std::hint::black_box;
 
-use congestion::sampling::{Outstanding, Sampler};
-use congestion::{
-    Ack, AnyController, Bytes, Cause, Connection, Controller, ControllerKind, Duration,
-    PacketState, Recovery, RttSample, Sent, Time,
-};
+use congestion::ControllerKind;
 use criterion::{Criterion, criterion_group, criterion_main};
-
-const MSS: Bytes = Bytes::new(1_500);
-const RTT: Duration = Duration::from_millis(40);
-const SPACING: Duration = Duration::from_micros(120);
-const WINDOW: u64 = 333;
-const PACKETS_PER_RECOVERY: u64 = 10_000;
-
-/// A sender whose window is always full.
-struct Flow<C> {
-    now: Time,
-    sampler: Sampler,
-    inflight: VecDeque<PacketState>,
-    controller: C,
-    acks: u64,
-}
-
-impl<C: Controller> Flow<C> {
-    fn new(controller: C) -> Flow<C> {
-        let mut flow = Flow {
-            now: Time::ZERO,
-            sampler: Sampler::new(Time::ZERO),
-            inflight: VecDeque::with_capacity(WINDOW as usize + 1),
-            controller,
-            acks: 0,
-        };
-        for _ in 0..WINDOW {
-            flow.send();
-        }
-        // Past slow start and Startup, and past the first seconds of either.
-        for _ in 0..5 * PACKETS_PER_RECOVERY {
-            flow.ack();
-            flow.send();
-        }
-        flow
-    }
-
-    fn send(&mut self) {
-        self.now += SPACING;
-        let before = MSS * self.inflight.len() as u64;
-        let packet = self
-            .sampler
-            .on_packet_sent(self.now, MSS, Outstanding::without_lost(before));
-        self.inflight.push_back(packet);
-        self.controller.on_packet_sent(&Sent {
-            now: self.now,
-            bytes: MSS,
-            inflight: before + MSS,
-        });
-    }
-
-    fn ack(&mut self) {
-        let Some(packet) = self.inflight.pop_front() else {
-            return;
-        };
-        self.acks += 1;
-        let inflight = MSS * self.inflight.len() as u64;
-        match self.acks % PACKETS_PER_RECOVERY {
-            0 => {
-                let entered = Recovery::Entered(Cause::Loss);
-                self.controller.on_recovery(self.now, entered, inflight);
-            }
-            WINDOW => self
-                .controller
-                .on_recovery(self.now, Recovery::Left, inflight),
-            _ => {}
-        }
-        self.sampler.on_packet_acked(self.now, &packet);
-        let rate = self.sampler.sample(self.now, RTT);
-        self.controller.on_ack(&Ack {
-            now: self.now,
-            newly_acked: MSS,
-            prior_inflight: inflight + MSS,
-            inflight,
-            rate,
-            rtt: Some(RttSample {
-                rtt: RTT,
-                is_ack_delayed: false,
-            }),
-            ce_marked: Bytes::ZERO,
-            is_cwnd_limited: true,
-            is_progress: true,
-            next_departure: self.now,
-        });
-    }
-
-    /// One packet's life; gives what the transport would read.
-    fn step(&mut self) -> (Bytes, Bytes, u64) {
-        self.ack();
-        self.send();
-        (
-            self.controller.cwnd(),
-            self.controller.send_quantum(),
-            self.controller.pacing_rate().bytes_per_sec(),
-        )
-    }
-}
+use steady::Flow;
 
 fn ack(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("ack");
     for &kind in ControllerKind::ALL {
-        let connection = Connection {
-            now: Time::ZERO,
-            mss: MSS,
-            initial_cwnd: MSS * 10,
-            seed: 1,
-            is_paced: true,
-        };
-        let mut flow = Flow::new(AnyController::new(kind, connection));
+        let mut flow = Flow::of(kind);
         group.bench_function(kind.name(), |bencher| {
             bencher.iter(|| black_box(flow.step()))
         });

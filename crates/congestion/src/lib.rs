@@ -5,6 +5,28 @@
 //! - [`controller`] has the one trait through which a transport drives a controller, and the order of events.
 //! - [`sampling`] measures the delivery rate at each ACK.
 //! - [`embedding`] is a short guide for transports, with a complete sender.
+//!
+//! ```
+//! use congestion::{AnyController, Bytes, Connection, Controller, ControllerKind, Sent, Time};
+//!
+//! let mut controller = AnyController::new(
+//!     "bbr1".parse::<ControllerKind>()?,
+//!     Connection {
+//!         now: Time::ZERO,
+//!         mss: Bytes::new(1_200),
+//!         initial_cwnd: Bytes::new(12_000),
+//!         seed: 1,
+//!         is_paced: true,
+//!     },
+//! );
+//! controller.on_packet_sent(&Sent {
+//!     now: Time::ZERO,
+//!     bytes: Bytes::new(1_200),
+//!     inflight: Bytes::new(1_200),
+//! });
+//! assert_eq!(controller.cwnd(), Bytes::new(12_000));
+//! # Ok::<(), congestion::UnknownController>(())
+//! ```
 
 #![no_std]
 

@@ -8,6 +8,17 @@
 //! On a dark background the colours change with the theme of the system, or with that of the page.
 //!
 //! The same picture is the same text of SVG, byte for byte: nothing is asked of the system, its fonts included.
+//!
+//! ```
+//! use draw::{Axis, Chart, Curve, Look, Picture, Unit};
+//!
+//! let rates = [(0.0, 9.4), (1.0, 9.3), (2.0, 8.9)];
+//! let x = Axis::linear("random loss", Unit::PERCENT, 0.0, 2.0);
+//! let y = Axis::from_zero("goodput", Unit::MEGABITS_PER_SECOND, [9.4]);
+//! let curve = Curve::new("bbr1", Look::of_controller("bbr1"), rates);
+//! let picture = Picture::new("Goodput under loss", Chart::new(x, y).with(curve));
+//! assert!(picture.svg().starts_with("<svg"));
+//! ```
 
 mod axis;
 mod band;

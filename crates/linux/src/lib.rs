@@ -1,5 +1,18 @@
 //! The Linux kernel's own TCP: network namespaces that only this process knows, sockets in them, and what the kernel
 //! tells of these sockets.
+//!
+//! ```no_run
+//! use linux::diag::{Diag, Filter};
+//! use linux::{Network, NetworkConfig, privilege};
+//!
+//! // Before the process has a second thread.
+//! privilege::acquire()?;
+//! let network = Network::create(&NetworkConfig::default())?;
+//! Diag::open(&network.near)?.sockets(&Filter::default(), |socket| {
+//!     println!("{:?}: {:?}", socket.controller, socket.info);
+//! })?;
+//! # Ok::<(), linux::Error>(())
+//! ```
 
 pub mod command;
 pub mod diag;

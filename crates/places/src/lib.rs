@@ -10,6 +10,20 @@
 //!   however many come, and whoever left without a word does not keep it for long.
 //!
 //! Time is an argument.
+//!
+//! ```
+//! use places::{Full, Host, Places};
+//! use units::Time;
+//!
+//! let greedy = Host::of("192.0.2.1".parse()?);
+//! let modest = Host::of("192.0.2.2".parse()?);
+//! let mut places = Places::new(2);
+//! places.insert("first", greedy, (), Time::ZERO);
+//! places.insert("second", greedy, (), Time::ZERO);
+//! assert_eq!(places.make_room(greedy, Time::ZERO), Err(Full));
+//! assert_eq!(places.make_room(modest, Time::ZERO), Ok(Some(("first", ()))));
+//! # Ok::<(), std::net::AddrParseError>(())
+//! ```
 
 mod host;
 

@@ -1,6 +1,13 @@
 //! Memory asked for before it is needed: what thousands of connections keep is in no cache when its turn comes, and a
 //! processor that waits for it does nothing else meanwhile.
 //!
+//! ```
+//! let table = vec![[0u8; 256]; 10_000];
+//! if size_of_val(&table[..]) > prefetch::NEAR {
+//!     prefetch::prefetch(&table[4_711]);
+//! }
+//! ```
+//!
 //! The one place in the workspace that is `unsafe`: the intrinsic takes a raw pointer, and Rust's own form of it
 //! (`core::hint::prefetch_read`) is not stable yet.
 #![no_std]

@@ -7,6 +7,19 @@
 //!
 //! What recorders are told determines what they return: from an engine in virtual time, the same scenario and seed give
 //! the same record, but for [`Summary::wall_s`].
+//!
+//! ```
+//! use record::{Record, jain_index};
+//!
+//! /// How evenly the flows shared what they delivered.
+//! fn fairness(record: &Record) -> Option<f64> {
+//!     let flows = record.summary.flows.iter();
+//!     jain_index(flows.map(|flow| flow.delivered_bytes as f64))
+//! }
+//!
+//! assert_eq!(jain_index([2.0, 2.0]), Some(1.0));
+//! assert_eq!(jain_index([4.0, 0.0]), Some(0.5));
+//! ```
 
 mod distribution;
 mod fairness;

@@ -1,5 +1,22 @@
 //! Records as a table for people, as JSON for programs, as a page with plots, as Parquet, as qlog; and all of it as a
 //! directory.
+//!
+//! ```no_run
+//! use record::Record;
+//! use report::{Also, Origin};
+//!
+//! fn show(record: Record) -> Result<(), Box<dyn std::error::Error>> {
+//!     let origin = Origin {
+//!         command: "my-experiment".to_owned(),
+//!         generated: std::time::SystemTime::now(),
+//!     };
+//!     // Summary, scenario, samples as Parquet, the first flow as qlog, and a page with plots.
+//!     let also = Also { qlog: vec![0], grid: None };
+//!     report::write_dir("results".as_ref(), &record, &also, &origin)?;
+//!     print!("{}", report::table(&[record], Some(80)));
+//!     Ok(())
+//! }
+//! ```
 
 mod describe;
 mod directory;

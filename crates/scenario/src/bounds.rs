@@ -53,25 +53,48 @@ pub fn positive<'de, D: Deserializer<'de>, T: Deserialize<'de> + Amount>(
 
 /// At most 100 %.
 pub fn share<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Ratio, D::Error> {
-    struct Share(Ratio);
+    Ok(Share::read(deserializer)?.ratio)
+}
 
-    impl std::str::FromStr for Share {
-        type Err = units::ParseError;
-
-        fn from_str(text: &str) -> Result<Share, units::ParseError> {
-            let parsed: Result<Ratio, _> = text.parse();
-            match parsed {
-                // More than 100 % is no share, however much it is.
-                Err(error) if error.is_too_large() => Ok(Share(Ratio::new(2, 1))),
-                parsed => parsed.map(Share),
-            }
-        }
+/// The same of packets that are lost, where `1` may be meant as one in a hundred: all of them are `100%`.
+pub fn lost_share<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Ratio, D::Error> {
+    let share = Share::read(deserializer)?;
+    if share.ratio == Ratio::ONE && !share.has_percent {
+        let reason = "could be all or one in a hundred; write 100% or 1%";
+        return Err(refused(reason));
     }
+    Ok(share.ratio)
+}
 
-    let Share(share) = units::parsed(deserializer)?;
-    match share > Ratio::ONE {
-        true => Err(refused("is more than 100%")),
-        false => Ok(share),
+struct Share {
+    ratio: Ratio,
+    has_percent: bool,
+}
+
+impl Share {
+    fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Share, D::Error> {
+        let share: Share = units::parsed(deserializer)?;
+        if share.ratio > Ratio::ONE {
+            return Err(refused("is more than 100%"));
+        }
+        Ok(share)
+    }
+}
+
+impl std::str::FromStr for Share {
+    type Err = units::ParseError;
+
+    fn from_str(text: &str) -> Result<Share, units::ParseError> {
+        let parsed: Result<Ratio, _> = text.parse();
+        let ratio = match parsed {
+            // More than 100 % is no share, however much it is.
+            Err(error) if error.is_too_large() => Ratio::new(2, 1),
+            parsed => parsed?,
+        };
+        Ok(Share {
+            ratio,
+            has_percent: text.contains('%'),
+        })
     }
 }
 

@@ -3,6 +3,25 @@
 //! A scenario is read from TOML ([`Scenario::from_str`], [`Scenario::load`]), with overrides such as `path.loss=2%`
 //! ([`Draft`]), or built field by field. Whatever the way, a value is read by the same code and answered with the
 //! same [`ScenarioError`].
+//!
+//! ```
+//! use scenario::{Draft, Scenario};
+//!
+//! let text = r#"
+//!     name = "light-loss"
+//!     duration = "5s"
+//!     path = { rate = "10mbit", rtt = "40ms", buffer = "4bdp", loss = "1%" }
+//!     flow = [{ controller = "bbr1" }]
+//! "#;
+//! let mut draft = Draft::parse(text, ".".as_ref())?;
+//! draft.set("path.rate", "20mbit")?;
+//! let scenario: Scenario = draft.read()?;
+//! assert_eq!(scenario.path.data.rate, Some("20mbit".parse()?));
+//! // What makes no sense is answered with the line, the field and the reason.
+//! let error = text.replace("1%", "101%").parse::<Scenario>().unwrap_err();
+//! assert_eq!(error.field, "path.loss");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod app;
 mod bbr1;

@@ -4,14 +4,14 @@ use path::{GilbertElliott, Loss};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use units::Ratio;
 
-use super::bounds::share;
+use super::bounds::{lost_share, share};
 use super::ser::tagged;
 
 /// As scenarios have it: a share, or a table.
 #[derive(Serialize, Deserialize)]
 #[serde(rename = "kind of loss", rename_all = "lowercase", deny_unknown_fields)]
 enum Form {
-    #[serde(rename = "", deserialize_with = "share")]
+    #[serde(rename = "", deserialize_with = "lost_share")]
     Independent(Ratio),
     Gilbert {
         #[serde(deserialize_with = "share")]

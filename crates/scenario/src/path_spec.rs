@@ -4,7 +4,7 @@ use path::{Aggregation, Loss};
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Duration, Ratio};
 
-use super::bounds::{is_default, share};
+use super::bounds::{is_default, lost_share};
 use super::change::ChangeSpec;
 use super::error::ScenarioError;
 use super::link_spec::LinkSpec;
@@ -30,7 +30,7 @@ pub struct PathSpec {
     /// `rtt`: RTprop, the two-way propagation delay; half of it each way.
     pub rtt: Duration,
     /// `ack_loss`: independent loss of ACKs.
-    #[serde(deserialize_with = "share", skip_serializing_if = "is_default")]
+    #[serde(deserialize_with = "lost_share", skip_serializing_if = "is_default")]
     pub ack_loss: Ratio,
     /// `aggregation`: ACKs that are held and released together: `{ interval = "10ms" }`.
     pub aggregation: Option<Aggregation>,

@@ -143,10 +143,6 @@ impl Value {
         if number > if percent.is_some() { 100.0 } else { 1.0 } {
             return Err(self.wrong("is more than 100%"));
         }
-        if percent.is_none() && number == 1.0 {
-            let reason = "could be all or one in a hundred; write 100% or 1%";
-            return Err(self.wrong(reason));
-        }
         self.parse()
     }
 

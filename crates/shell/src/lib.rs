@@ -3,6 +3,45 @@
 //! A [`Shell`] makes two hosts that nothing joins but the path, runs a command on one of them, and perhaps another on the
 //! other, and tells what the path saw. The hosts are network namespaces of this process alone; commands and all that they
 //! start end with it (`linux::command`).
+//!
+//! ```no_run
+//! use linux::command::{Init, init_main};
+//! use shell::{Attendant, Direction, Shell, Signal};
+//!
+//! struct Quiet;
+//!
+//! impl Attendant for Quiet {
+//!     fn tell(&self, _line: &str) {}
+//!     fn signal(&mut self) -> Option<Signal> {
+//!         None
+//!     }
+//! }
+//!
+//! fn main() -> Result<(), Box<dyn std::error::Error>> {
+//!     // The command's first process is this program again.
+//!     let mut arguments = std::env::args_os().skip(1);
+//!     if arguments.next().is_some_and(|first| first == "init") {
+//!         std::process::exit(init_main(arguments).into());
+//!     }
+//!     linux::privilege::acquire()?;
+//!     let mut path = scenario::PathSpec::default();
+//!     path.set("rate", "10mbit")?;
+//!     path.set("rtt", "40ms")?;
+//!     path.set("buffer", "1s")?;
+//!     let shell = Shell {
+//!         path,
+//!         direction: Direction::default(),
+//!         seed: 1,
+//!         controller: None,
+//!         command: ["curl", "http://10.200.1.1:8000"].map(Into::into).to_vec(),
+//!         serve: Some("python3 -m http.server 8000".into()),
+//!         wait_for: Some(8000),
+//!     };
+//!     let observed = shell.run(&Init::subcommand("init"), &mut Quiet)?;
+//!     print!("{}", shell::table(&observed.summary, None));
+//!     Ok(())
+//! }
+//! ```
 
 mod addresses;
 mod direction;

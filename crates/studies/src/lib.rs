@@ -1,9 +1,10 @@
 //! Many scenarios, run and compared.
 //!
-//! A [`race`] is the same payload over the same path, once a controller. Everything else makes [`runs`]. A [`sweep`] runs a scenario at every point of a
-//! grid. A [`study`] is many scenarios and their records; [`figures`] draws what was published about BBR from them, and
-//! [`claims`] judges it. [`calibrate`] runs a set of scenarios on two engines and compares them. A [`population`] is many
-//! paths drawn from distributions. A [`probe`] sends the same bytes again and again over connections that are kept open.
+//! A [`race`] is the same payload over the same path, once a controller. Everything else makes [`runs`]. A [`sweep`] runs
+//! a scenario at every point of a grid. A [`study`] is many scenarios and their records; [`figures`] draws what was
+//! published about BBR from them, and [`claims`] judges it. [`calibrate`] runs a set of scenarios on two engines and
+//! compares them. A [`population`] is many paths drawn from distributions. A [`probe`] sends the same bytes again and
+//! again over connections that are kept open.
 //!
 //! ```no_run
 //! use lab::Cancel;

@@ -102,13 +102,14 @@ fn race(options: &Options) -> Result<Race, Failure> {
         (None, None, Some(_)) => Payload::Endless,
         (None, None, None) => default.payload.clone(),
     };
+    let path = options.path.apply_to(default.path.clone())?;
     if options.path.loses_everything() {
         return Err(Failure::usage(
             "--loss: at a share of 100% nothing arrives; give less, such as 1%",
         ));
     }
     Ok(Race {
-        path: options.path.apply_to(default.path.clone())?,
+        path,
         controllers: options.controllers.clone(),
         payload,
         duration: options.duration,

@@ -111,6 +111,9 @@ async fn send(
     let mut sent = transfer::send(&files, &ticket, config, &watch)
         .await
         .map_err(|error| {
+            if let transfer::Error::NotAFile(_) = error {
+                return Failure::usage(error);
+            }
             let advice = if error.is_interruption() {
                 "; run the same command again to continue from what was verified"
             } else {

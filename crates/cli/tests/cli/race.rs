@@ -235,7 +235,7 @@ fn a_path_that_makes_no_sense_is_named_by_its_options() {
         ),
         (
             &["--loss", "1"],
-            &["--loss: \"1\" could be all or one in a hundred; write 100% or 1%"],
+            &["--loss: 1 could be all or one in a hundred; write 100% or 1%"],
         ),
         (&["--rate", &digits], &["--rate: ", "9…\": expected a rate"]),
         (

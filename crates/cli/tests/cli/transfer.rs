@@ -222,7 +222,7 @@ fn what_cannot_be_sent_is_named() {
     );
     refused(
         ["send", "/dev/null", &ticket],
-        1,
+        2,
         &["neither a file nor a directory"],
     );
     let known = ["magic", "bbr1", "cubic", "reno", "--controller"];
@@ -262,7 +262,7 @@ fn what_cannot_be_sent_is_named() {
     refused(["send", "-", "--name", "x"], 2, &["stdin is what to send"]);
     refused(
         ["send", "no\u{1b}[2Jfile", &ticket],
-        1,
+        2,
         &["no\\u{1b}[2Jfile"],
     );
 }

@@ -44,9 +44,10 @@ impl RtProp {
     /// Without an estimate. `is_windowed`: see [`Config::is_rt_prop_windowed`](super::Config::is_rt_prop_windowed).
     pub fn new(now: Time, is_windowed: bool) -> RtProp {
         RtProp {
-            memory: match is_windowed {
-                true => Memory::Window(WindowedMin::new(WINDOW)),
-                false => Memory::Latest(None),
+            memory: if is_windowed {
+                Memory::Window(WindowedMin::new(WINDOW))
+            } else {
+                Memory::Latest(None)
             },
             last_seen: now,
             is_expired: false,

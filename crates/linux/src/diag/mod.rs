@@ -4,6 +4,9 @@
 //! file each: [`TcpInfo`], BBR's own [`BbrInfo`], the socket's [`Memory`]. [`CounterReader`] adds what the kernel counts
 //! per namespace only. Layouts: `include/uapi/linux/{inet_diag,sock_diag,tcp}.h` of Linux 6.18, read by length, so that an
 //! older kernel gives less and a newer one is not misread.
+//!
+//! The crate `netlink-packet-sock-diag` (0.5) would not do: it has neither the filter of a question nor BBR's own view, its
+//! `tcp_info` ends with Linux 5.4, and it allocates for each socket.
 
 mod bbr_info;
 mod counters;

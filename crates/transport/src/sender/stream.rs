@@ -53,9 +53,10 @@ impl Stream {
     /// How much more the application may write: what fits the send buffer. An application that has filled it is woken when
     /// a third of it is free (Linux `sk_stream_write_space`); until then there is no room.
     pub fn room(&self) -> Bytes {
-        match self.is_blocked {
-            true => Bytes::ZERO,
-            false => Bytes::new(self.limit.saturating_sub(self.held())),
+        if self.is_blocked {
+            Bytes::ZERO
+        } else {
+            Bytes::new(self.limit.saturating_sub(self.held()))
         }
     }
 
