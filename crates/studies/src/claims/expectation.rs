@@ -1,8 +1,9 @@
 //! What should be seen: a measure, of what, and within which band.
 
-use super::measure::{Measure, Select, UnknownMeasure};
-use crate::runs::{Amount, Unit};
+use crate::runs::Amount;
 use crate::sweep::axis_label;
+use record::Unit;
+use record::measure::{Measure, Select};
 use scenario::ScenarioError;
 use scenario::value::Value;
 
@@ -72,7 +73,7 @@ impl Expectation {
         let fields = value.fields("[[claim.expect]] with measure = \"limit_share\"", &KEYS)?;
         let measure: &'static Measure = fields.required("measure", |name| {
             let text = name.text("a measure such as limit_share")?;
-            Measure::named(text).map_err(|UnknownMeasure(hint)| name.wrong(&hint))
+            Measure::named(text).map_err(|error| name.wrong(&error.to_string()))
         })?;
         let bound = |key| fields.optional(key, |value| bound(value, measure.unit));
         let band = Band {
@@ -124,9 +125,10 @@ impl Expectation {
 
     /// What the values count: a ratio to another point is a plain number.
     pub fn unit(&self) -> Unit {
-        match self.over.is_empty() {
-            true => self.measure.unit,
-            false => Unit::Plain,
+        if self.over.is_empty() {
+            self.measure.unit
+        } else {
+            Unit::Plain
         }
     }
 }
@@ -140,9 +142,10 @@ fn bound(value: &Value, unit: Unit) -> Result<f64, ScenarioError> {
     let text = value.text("a number such as 0.95 or 95%")?;
     let amount = Amount::parse(text).ok_or_else(|| value.wrong("is no number"))?;
     let is_fit = amount.unit() == unit || matches!(amount.unit(), Unit::Plain | Unit::Share);
-    match is_fit {
-        true => Ok(amount.value()),
-        false => Err(value.wrong("is of another kind than the measure")),
+    if is_fit {
+        Ok(amount.value())
+    } else {
+        Err(value.wrong("is of another kind than the measure"))
     }
 }
 

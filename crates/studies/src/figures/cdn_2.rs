@@ -3,8 +3,8 @@
 use super::seen::{self, CONTROLLER};
 use super::{After, CDN, Figure, curves, transfers};
 use crate::runs::Findings;
-use crate::sweep::quantile;
 use draw::{Axis, Chart, Curve, Look, Mark, Picture, Rule, Unit, cdf};
+use record::statistics::quantile;
 
 pub const FIGURE: Figure = Figure::new(
     "cdn-2-bbr-turned-on",

@@ -2,7 +2,8 @@
 //!
 //! The draws are the same on every machine: uniform numbers come from a hash, logarithms and exponentials from `libm`.
 
-use crate::runs::{Amount, Unit, derive_seed};
+use crate::runs::{Amount, derive_seed};
+use record::Unit;
 use scenario::ScenarioError;
 use scenario::value::Value;
 
@@ -164,13 +165,14 @@ fn log_uniform(value: &Value) -> Result<Distribution, ScenarioError> {
     let fields = value.fields(example, &LOG_UNIFORM)?;
     let from = fields.required("from", positive)?;
     let to = fields.required("to", |to| of_unit(to, from.unit()))?;
-    match to < from.value() {
-        true => Err(ScenarioError::new("to", "is below from")),
-        false => Ok(Distribution::LogUniform {
+    if to < from.value() {
+        Err(ScenarioError::new("to", "is below from"))
+    } else {
+        Ok(Distribution::LogUniform {
             unit: from.unit(),
             from: from.value(),
             to,
-        }),
+        })
     }
 }
 
@@ -178,9 +180,12 @@ fn log_uniform(value: &Value) -> Result<Distribution, ScenarioError> {
 fn positive(value: &Value) -> Result<Amount, ScenarioError> {
     let quantity = Amount::parse(value.text("a value such as 20mbit")?);
     let quantity = quantity.ok_or_else(|| value.wrong("is no number with a unit, such as 20mbit"));
-    quantity.and_then(|quantity| match quantity.value() > 0.0 {
-        true => Ok(quantity),
-        false => Err(value.wrong("has no logarithm; give a value above zero")),
+    quantity.and_then(|quantity| {
+        if quantity.value() > 0.0 {
+            Ok(quantity)
+        } else {
+            Err(value.wrong("has no logarithm; give a value above zero"))
+        }
     })
 }
 
@@ -199,6 +204,7 @@ fn spelled(unit: Unit, value: f64) -> String {
         Unit::Share => format!("{:.7}%", value * 100.0),
         Unit::Rate => format!("{value:.0}bit"),
         Unit::Time => format!("{:.0}us", value * 1e3),
+        Unit::Seconds => format!("{:.0}us", value * 1e6),
         Unit::Size => format!("{value:.0}b"),
         Unit::Bdp => format!("{value:.6}bdp"),
         Unit::Packets => format!("{value:.0}p"),
