@@ -69,14 +69,17 @@ impl LinkSpec {
 
     /// What can be transmitted between two times, if the link has a rate.
     pub fn capacity(&self, from: Duration, to: Duration) -> Option<Bytes> {
-        let mut times: Vec<Duration> = self.changes.iter().map(|change| change.at).collect();
-        times.retain(|at| from < *at && *at < to);
-        times.extend([from, to]);
-        times.sort();
-        let spans = times.iter().zip(times.iter().skip(1));
-        spans
-            .map(|(start, end)| Some(self.rate_at(*start)?.bytes_in(end.saturating_sub(*start))))
-            .sum()
+        let mut changes: Vec<_> = self.changes.iter().collect();
+        changes.sort_by_key(|change| change.at);
+        let (mut rate, mut start, mut sum) = (self.rate, from, Bytes::ZERO);
+        for change in changes.into_iter().take_while(|change| change.at < to) {
+            if from < change.at {
+                sum = sum + rate?.bytes_in(change.at.saturating_sub(start));
+                start = change.at;
+            }
+            rate = change.rate.or(rate);
+        }
+        Some(sum + rate?.bytes_in(to.saturating_sub(start)))
     }
 
     /// The most that policer and rate let through between two times, if the link has either. The policer's bucket

@@ -275,6 +275,18 @@ proptest! {
     }
 
     #[test]
+    fn a_link_carries_as_much_in_parts_as_at_once(
+        changes in prop::collection::vec((0u64..100, prop::option::of(rate())), 0..20), from in 0u64..100, to in 0u64..100,
+    ) {
+        let second = |count: u64| Duration::from_secs(count);
+        let changes = changes.into_iter().map(|(at, rate)| ChangeSpec { at: second(at), rate, rtt: Some(second(1)) });
+        let link = LinkSpec { rate: Some(Rate::from_bytes_per_sec(9)), changes: changes.collect(), ..LinkSpec::default() };
+        let whole = link.capacity(second(from), second(to.max(from)));
+        let parts = (from..to).map(|at| Some(link.rate_at(second(at))?.bytes_in(second(1))));
+        prop_assert_eq!(whole, parts.sum());
+    }
+
+    #[test]
     fn any_text_is_answered(text in "\\PC*") {
         let _ = text.parse::<Scenario>();
     }
