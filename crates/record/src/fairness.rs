@@ -2,14 +2,16 @@
 
 use std::ops::Range;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use units::{Bytes, Duration, Rate};
 
 use super::flow::FlowRecord;
+use super::statistics::{Sorted, mean};
 use super::summary::optional_millionths;
 
 /// How evenly flows shared a path.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Fairness {
     /// Jain's index of the goodputs, each over its flow's life; null if nothing was delivered.
     #[serde(serialize_with = "optional_millionths")]
@@ -35,7 +37,8 @@ pub const HELD_S: u64 = 10;
 pub const CONVERGED: f64 = 0.95;
 
 /// Jain's index of each second.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct JainPerSecond {
     /// How many seconds (of runs longer than an hour: intervals) there were.
     pub seconds: u64,
@@ -54,20 +57,14 @@ pub struct JainPerSecond {
 }
 
 impl JainPerSecond {
-    fn of(mut indices: Vec<f64>) -> JainPerSecond {
-        indices.sort_by(f64::total_cmp);
-        let count = indices.len();
-        // The nearest rank: the smallest value that the share of the seconds does not exceed.
-        let quantile = |share: usize| {
-            let rank = (count * share).div_ceil(100).max(1);
-            indices.get(rank - 1).copied()
-        };
+    fn of(indices: Vec<f64>) -> JainPerSecond {
+        let sorted: Sorted = indices.into_iter().collect();
         JainPerSecond {
-            seconds: count as u64,
-            min: indices.first().copied(),
-            p5: quantile(5),
-            p50: quantile(50),
-            mean: (count > 0).then(|| indices.iter().sum::<f64>() / count as f64),
+            seconds: sorted.values().len() as u64,
+            min: sorted.min(),
+            p5: sorted.quantile(0.05),
+            p50: sorted.quantile(0.5),
+            mean: mean(sorted.values()),
         }
     }
 }

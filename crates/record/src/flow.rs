@@ -197,9 +197,10 @@ impl FlowRecorder {
         FlowRecorder {
             warmup,
             series: Series::with_capacity(ALL_SAMPLES / flows.max(1)),
-            rtts: match flows > MANY {
-                true => Distribution::coarse(),
-                false => Distribution::default(),
+            rtts: if flows > MANY {
+                Distribution::coarse()
+            } else {
+                Distribution::default()
             },
             throughput: Throughput::default(),
             startup: Startup::NotYet,
@@ -247,9 +248,10 @@ impl FlowRecorder {
             .unwrap_or(end)
             .saturating_sub(span.start.max(self.warmup));
         let payload = now.payload - before.payload;
-        let goodput = match life.is_zero() {
-            true => Rate::ZERO,
-            false => Rate::from_transfer(payload, life),
+        let goodput = if life.is_zero() {
+            Rate::ZERO
+        } else {
+            Rate::from_transfer(payload, life)
         };
         let since_warmup = |count: fn(&FlowTotals) -> Option<u64>| {
             Some(count(&now)?.saturating_sub(count(&before).unwrap_or(0)))
@@ -322,11 +324,12 @@ impl Startup {
             Startup::NotYet => sample.delivery_rate,
             Startup::Searching { highest } => highest.max(sample.delivery_rate),
         };
-        *self = match is_start {
-            true => Startup::Searching { highest },
-            false => Startup::Over {
+        *self = if is_start {
+            Startup::Searching { highest }
+        } else {
+            Startup::Over {
                 exit: sample.btl_bw.or(highest),
-            },
+            }
         };
     }
 

@@ -2,14 +2,15 @@
 
 use std::collections::VecDeque;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use units::{Bytes, Duration};
 
 use super::summary::{millionths, optional_millionths};
 
 /// What a host did with a flow between TCP and the wire: TSO autosizing makes bursts, pacing spreads them, TCP small
 /// queues bound what waits. Over everything after the warmup.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct HostSummary {
     /// Bursts that have left: what TCP handed down in one piece.
     pub bursts: u64,

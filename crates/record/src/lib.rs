@@ -5,6 +5,9 @@
 //! [`Series`], [`Throughput`], [`Transfers`] and [`Distribution`]. The summary leaves out the scenario's warmup; samples
 //! and transfers keep it.
 //!
+//! A [`Measure`] is a number of a run by its name. All sides of Fullpipe that compare runs have them from one list; see
+//! also [`statistics`].
+//!
 //! What recorders are told determines what they return: from an engine in virtual time, the same scenario and seed give
 //! the same record, but for [`Summary::wall_s`].
 //!
@@ -25,12 +28,15 @@ mod distribution;
 mod fairness;
 mod flow;
 mod host;
+pub mod measure;
 mod path;
 mod series;
+pub mod statistics;
 mod summary;
 mod throughput;
 mod together;
 mod transfer;
+mod unit;
 
 pub use distribution::Distribution;
 pub use fairness::{
@@ -38,6 +44,7 @@ pub use fairness::{
 };
 pub use flow::{Busy, FlowRecord, FlowRecorder, FlowSample, FlowSpan, FlowTotals};
 pub use host::{HandedDown, HostRecorder, HostSummary};
+pub use measure::Measure;
 pub use path::{PathRecord, PathRecorder, PathSample, PathTotals};
 pub use series::{Point, Series};
 pub use summary::{
@@ -46,6 +53,7 @@ pub use summary::{
 pub use throughput::Throughput;
 pub use together::{OfController, Together, Window};
 pub use transfer::{Completions, SIZE_CLASSES, Transfer, TransferRecorder, Transfers};
+pub use unit::Unit;
 
 use units::Duration;
 

@@ -73,9 +73,10 @@ impl<P: Point> Extremes<P> {
             (Some(low), Some(high)) => low.at() < high.at(),
             _ => false,
         };
-        let [first, second] = match is_low_first {
-            true => [self.low, self.high],
-            false => [self.high, self.low],
+        let [first, second] = if is_low_first {
+            [self.low, self.high]
+        } else {
+            [self.high, self.low]
         };
         first.into_iter().chain(second)
     }

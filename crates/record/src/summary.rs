@@ -1,6 +1,6 @@
 //! A run in numbers: the same fields for every engine, null where an engine cannot see one.
 
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 
 use super::fairness::Fairness;
 use super::host::HostSummary;
@@ -8,7 +8,8 @@ use super::together::{OfController, Together};
 use super::transfer::Completions;
 
 /// A run in numbers, over everything after the warmup.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Summary {
     /// The scenario's name.
     pub scenario: String,
@@ -42,7 +43,8 @@ pub struct Summary {
 }
 
 /// The bottleneck in numbers.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct PathSummary {
     /// The bottleneck's rate at the start, in bits per second; null if it has none, or a trace.
     pub rate_bps: Option<u64>,
@@ -74,7 +76,8 @@ pub struct PathSummary {
 }
 
 /// A queue over time, in milliseconds.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct QueueMillis {
     /// Mean over time.
     #[serde(serialize_with = "optional_millionths")]
@@ -94,7 +97,8 @@ pub struct QueueMillis {
 }
 
 /// Round-trip times over all ACKs that measured one, in milliseconds.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct RttMillis {
     /// Smallest.
     #[serde(serialize_with = "optional_millionths")]
@@ -117,7 +121,8 @@ pub struct RttMillis {
 }
 
 /// One flow in numbers.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct FlowSummary {
     /// Its place among the scenario's flows, from zero.
     pub id: usize,
@@ -176,7 +181,8 @@ pub struct FlowSummary {
 }
 
 /// An application in numbers, over the whole run.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct AppSummary {
     /// What it is, as scenarios call it: `requests`, `poisson`, `rate`, `video`.
     pub kind: String,
@@ -195,7 +201,8 @@ pub struct AppSummary {
 }
 
 /// How a video played.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct PlaybackSummary {
     /// From the flow's start to the first picture; null if there was none.
     #[serde(serialize_with = "optional_millionths")]

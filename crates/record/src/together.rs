@@ -1,6 +1,6 @@
 //! Flows that need not live equally long, over the same time.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use units::{Bytes, Duration, Rate};
 
 use super::Record;
@@ -10,7 +10,8 @@ use super::summary::{FlowSummary, optional_millionths};
 use scenario::{FlowSpec, Scenario};
 
 /// What flows delivered together, over one time.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Together {
     /// Payload delivered, once, per second of that time.
     pub goodput_bps: u64,
@@ -21,7 +22,8 @@ pub struct Together {
 }
 
 /// What the flows of one controller delivered together.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct OfController {
     /// The controller's name.
     pub controller: String,
@@ -70,9 +72,10 @@ impl Window {
     ) -> Option<f64> {
         let limit = scenario.limit(flow, self.from, self.to, payload_share)?;
         let span = self.to.saturating_sub(self.from).as_secs_f64();
-        let begun = match self.is_cut {
-            true => path::MTU.get() as f64 * 8.0 * payload_share / span,
-            false => 0.0,
+        let begun = if self.is_cut {
+            path::MTU.get() as f64 * 8.0 * payload_share / span
+        } else {
+            0.0
         };
         Some(limit + begun)
     }
@@ -107,9 +110,10 @@ pub(super) fn together<'f>(
         .clone()
         .map(|flow| Bytes::new(flow.delivered_bytes))
         .sum();
-    let goodput = match span.is_zero() {
-        true => Rate::ZERO,
-        false => Rate::from_transfer(delivered, span),
+    let goodput = if span.is_zero() {
+        Rate::ZERO
+    } else {
+        Rate::from_transfer(delivered, span)
     };
     let mut groups: Vec<usize> = flows.filter_map(|flow| flow.group).collect();
     groups.dedup();
@@ -150,9 +154,10 @@ fn limit<'g>(
     let limits = ways
         .iter()
         .map(|(_, _, group)| window.limit(scenario, group, payload_share));
-    match is_shared {
-        true => None,
-        false => limits.reduce(|sum, next| Some(sum? + next?))?,
+    if is_shared {
+        None
+    } else {
+        limits.reduce(|sum, next| Some(sum? + next?))?
     }
 }
 

@@ -1,6 +1,6 @@
 //! Transfers: objects that an application asked for, and how long each took.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use units::{Bytes, Duration};
 
 use super::distribution::Distribution;
@@ -72,7 +72,8 @@ impl Default for Transfers {
 pub const SIZE_CLASSES: [u64; 5] = [14_480, 100_000, 1_000_000, 10_000_000, 100_000_000];
 
 /// How long transfers of one controller and one size class took, over all that started after the warmup.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Completions {
     /// The controller's name.
     pub controller: String,

@@ -49,9 +49,10 @@ impl From<Variant> for Bbr1Spec {
 
 fn filling<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Ratio>, D::Error> {
     let gain = Ratio::deserialize(deserializer)?;
-    match gain < Ratio::ONE {
-        true => Err(refused("does not fill the pipe; give 1 or more")),
-        false => Ok(Some(gain)),
+    if gain < Ratio::ONE {
+        Err(refused("does not fill the pipe; give 1 or more"))
+    } else {
+        Ok(Some(gain))
     }
 }
 

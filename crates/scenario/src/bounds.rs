@@ -45,9 +45,10 @@ pub fn positive<'de, D: Deserializer<'de>, T: Deserialize<'de> + Amount>(
     deserializer: D,
 ) -> Result<T, D::Error> {
     let amount = T::deserialize(deserializer)?;
-    match amount.is_none_at_all() {
-        true => Err(refused(format!("makes no sense; give {}", T::EXAMPLE))),
-        false => Ok(amount),
+    if amount.is_none_at_all() {
+        Err(refused(format!("makes no sense; give {}", T::EXAMPLE)))
+    } else {
+        Ok(amount)
     }
 }
 
@@ -118,9 +119,10 @@ pub fn whole<'de, D: Deserializer<'de>, T: From<u64>>(
     reason: &str,
 ) -> Result<T, D::Error> {
     let number = u64::deserialize(deserializer)?;
-    match range.contains(&number) {
-        true => Ok(number.into()),
-        false => Err(refused(reason)),
+    if range.contains(&number) {
+        Ok(number.into())
+    } else {
+        Err(refused(reason))
     }
 }
 

@@ -40,9 +40,10 @@ pub enum BufferError {
 
 impl From<ParseError> for BufferError {
     fn from(error: ParseError) -> BufferError {
-        match error.is_too_large() {
-            true => BufferError::TooLarge,
-            false => BufferError::Unknown,
+        if error.is_too_large() {
+            BufferError::TooLarge
+        } else {
+            BufferError::Unknown
         }
     }
 }

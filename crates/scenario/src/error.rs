@@ -36,9 +36,10 @@ impl ScenarioError {
 
     /// The same error, in item `index` of a list; [`ScenarioError::within`] puts the list's name before it.
     pub fn item(mut self, index: usize) -> ScenarioError {
-        self.field = match self.field.is_empty() {
-            true => format!("[{index}]"),
-            false => format!("[{index}].{}", self.field),
+        self.field = if self.field.is_empty() {
+            format!("[{index}]")
+        } else {
+            format!("[{index}].{}", self.field)
         };
         self
     }

@@ -115,10 +115,11 @@ fn sack_blocks<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>
 fn buffer<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Bytes>, D::Error> {
     let buffer = Bytes::deserialize(deserializer)?;
     let least = transport::segment::MSS * 2;
-    match buffer < least {
-        true => Err(refused(format!(
+    if buffer < least {
+        Err(refused(format!(
             "is less than two segments; give at least {least}"
-        ))),
-        false => Ok(Some(buffer)),
+        )))
+    } else {
+        Ok(Some(buffer))
     }
 }

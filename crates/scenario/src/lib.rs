@@ -191,9 +191,10 @@ impl Scenario {
         self.check_delays()?;
         self.check_hosts()?;
         let Some(duration) = self.duration else {
-            return match self.flows.iter().any(FlowSpec::is_endless) {
-                false => Ok(()),
-                true => wrong("duration", "is missing; give one, or every flow its bytes"),
+            return if self.flows.iter().any(FlowSpec::is_endless) {
+                wrong("duration", "is missing; give one, or every flow its bytes")
+            } else {
+                Ok(())
             };
         };
         if self.warmup >= duration {
@@ -248,9 +249,12 @@ impl Scenario {
     fn check_hosts(&self) -> Result<(), ScenarioError> {
         for (index, flow) in self.flows.iter().enumerate() {
             let host = flow.host.over(&self.host);
-            let wrong = |own: bool, field: &str, reason: String| match own {
-                true => self.flow_error(index, &format!("host.{field}"), &reason),
-                false => ScenarioError::new(format!("host.{field}"), reason),
+            let wrong = |own: bool, field: &str, reason: String| {
+                if own {
+                    self.flow_error(index, &format!("host.{field}"), &reason)
+                } else {
+                    ScenarioError::new(format!("host.{field}"), reason)
+                }
             };
             if let (Some(min), Some(max)) = (host.min_rto, host.max_rto)
                 && min > max

@@ -19,9 +19,10 @@ impl Scenario {
     ) -> Option<f64> {
         let span = to.saturating_sub(from).as_secs_f64();
         let links = self.crossed(flow).map(|(_, hop)| {
-            let link = match flow.reverse {
-                false => hop.data.clone(),
-                true => hop.acks(),
+            let link = if flow.reverse {
+                hop.acks()
+            } else {
+                hop.data.clone()
             };
             let admitted = link.admitted(from, to);
             let (before, behind) = (link.passed_before(), link.passed_behind());

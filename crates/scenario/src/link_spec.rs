@@ -90,12 +90,13 @@ impl LinkSpec {
         mut keys: impl Iterator<Item = &'k str> + Clone,
     ) -> Result<(), ScenarioError> {
         let has_place = keys.clone().any(|key| key == "loss_at");
-        match has_place && !keys.any(|key| key == "loss") {
-            true => Err(ScenarioError::new(
+        if has_place && !keys.any(|key| key == "loss") {
+            Err(ScenarioError::new(
                 "loss_at",
                 "has no effect without loss; give a loss such as 1%",
-            )),
-            false => Ok(()),
+            ))
+        } else {
+            Ok(())
         }
     }
 

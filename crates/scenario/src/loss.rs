@@ -31,9 +31,10 @@ const fn all() -> Ratio {
 
 /// Loss with one probability for all packets; none if it is zero.
 pub fn independent(loss: Ratio) -> Loss {
-    match loss == Ratio::ZERO {
-        true => Loss::None,
-        false => Loss::Independent(loss),
+    if loss == Ratio::ZERO {
+        Loss::None
+    } else {
+        Loss::Independent(loss)
     }
 }
 

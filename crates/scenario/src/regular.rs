@@ -38,9 +38,10 @@ fn open_with(options: &mut OpenOptions, path: &Path, flags: OFlags) -> io::Resul
     // Opening a pipe that nobody writes to must not wait; regular files know no such flag.
     let flags = (flags | OFlags::NONBLOCK).bits().cast_signed();
     let file = options.custom_flags(flags).open(path)?;
-    match file.metadata()?.is_file() {
-        true => Ok(file),
-        false => Err(io::Error::other("is no regular file")),
+    if file.metadata()?.is_file() {
+        Ok(file)
+    } else {
+        Err(io::Error::other("is no regular file"))
     }
 }
 

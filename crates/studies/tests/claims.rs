@@ -252,7 +252,7 @@ fn a_claim_about_a_field_that_does_not_vary_is_refused() {
 fn every_measure_is_documented() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/claims.md");
     let documentation = fs::read_to_string(path).expect("docs/claims.md");
-    for measure in claims::Measure::all() {
+    for measure in record::Measure::all() {
         let row = format!("| `{}` | {} |", measure.name, measure.about);
         assert!(documentation.contains(&row), "{row}");
     }

@@ -268,7 +268,7 @@ fn a_path_that_lets_nothing_through_is_rows_with_a_reason() {
     assert_eq!(results.destinations()[1].failed, [3, 3]);
     let failures = &results.destinations()[1].failures;
     assert_eq!(failures.len(), 2, "{failures:?}");
-    assert_eq!(results.ratios().len(), 1);
+    assert_eq!(results.ratios().values().len(), 1);
     assert!(probe::table(&results, None).contains("–"));
 }
 
@@ -306,8 +306,8 @@ fn ratios_are_of_medians_and_their_distribution_counts_destinations() {
         }
     }
     results.add(&[row("e", "bbr1", Some(1.0)), row("e", "cubic", None)]);
-    assert_eq!(results.ratios(), [1.0, 2.0, 3.0, 8.0]);
-    let at = [0.0, 0.25, 0.26, 0.5, 1.0].map(|share| results.ratio_at(share));
+    assert_eq!(results.ratios().values(), [1.0, 2.0, 3.0, 8.0]);
+    let at = [0.0, 0.25, 0.26, 0.5, 1.0].map(|share| results.ratios().quantile(share));
     assert_eq!(at, [1.0, 1.0, 2.0, 2.0, 8.0].map(Some));
     let json = results.json("x");
     assert_eq!(

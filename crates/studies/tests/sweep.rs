@@ -5,16 +5,22 @@ use std::fs;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use bytes::Bytes;
 use lab::Cancel;
 use lab::{Engine, EngineError, Progress};
+use parquet::file::reader::{FileReader, SerializedFileReader};
 use proptest::prelude::*;
 use record::{
-    FlowRecorder, FlowSpan, FlowTotals, PathRecorder, Record, Recorded, Run, TransferRecorder,
+    FlowRecorder, FlowSpan, FlowTotals, PathRecorder, Record, Recorded, Run, Summary,
+    TransferRecorder,
 };
+use report::parquet::{Cells, Column};
 use scenario::Scenario;
-use studies::runs::{Event, Execution, Failed, Plan, Store, Work, derive_seed, missing, resume};
-use studies::sweep::{Cells, Metric, ROWS, Results, Sweep, columns, table};
-use units::{Bytes, Duration};
+use studies::runs::{
+    Event, Execution, FILE, Failed, Plan, Store, Work, derive_seed, missing, resume,
+};
+use studies::sweep::{Flows, Metric, ROWS, Results, Sweep, table, write_parquet};
+use units::Duration;
 
 const SCENARIO: &str = "[scenario]\nname = \"x\"\nduration = \"1s\"\n\
                         [scenario.path]\nrate = \"8mbit\"\nrtt = \"40ms\"\nbuffer = \"4bdp\"\n\
@@ -76,7 +82,7 @@ impl Engine for Fake {
         path.overflows(scenario.seed % 7);
         let flow = |(id, (spec, start)): (usize, (&scenario::FlowSpec, Duration))| {
             let mut recorder = FlowRecorder::new(Duration::ZERO, 1);
-            let payload = Bytes::new(scenario.seed % 1_000_000);
+            let payload = units::Bytes::new(scenario.seed % 1_000_000);
             let totals = FlowTotals {
                 payload,
                 ..FlowTotals::default()
@@ -114,7 +120,7 @@ const AXES: &str = "repeats = 3\n[axes]\n\"path.loss\" = [\"0%\", \"1%\"]\nflow.
 /// Runs what is missing.
 fn run<'p>(
     plan: &'p Plan,
-    store: &mut Store,
+    store: &mut Store<Summary>,
     fake: &Fake,
     jobs: usize,
     watch: &(dyn Fn(Event) + Sync),
@@ -130,7 +136,7 @@ fn run<'p>(
 }
 
 /// The table of the sweep, run by so many threads, as often as it takes if each time ends after `each` runs.
-fn outcome(plan: &Plan, jobs: usize, each: usize) -> (Vec<studies::sweep::Column>, usize) {
+fn outcome(plan: &Plan, jobs: usize, each: usize) -> (Vec<u8>, usize) {
     let directory = tempfile::tempdir().unwrap();
     let mut ran = 0;
     loop {
@@ -144,12 +150,14 @@ fn outcome(plan: &Plan, jobs: usize, each: usize) -> (Vec<studies::sweep::Column
         assert!(failed.is_empty(), "{failed:?}");
         ran += 1;
         if missing(plan, &store).is_empty() {
-            return (columns(plan, &store), ran);
+            let mut table = Vec::new();
+            write_parquet(&mut table, plan, &store, "").unwrap();
+            return (table, ran);
         }
         assert!(cancel.is_cancelled());
         // What a kill in the middle of a line leaves.
         drop(store);
-        let file = directory.path().join(Store::FILE);
+        let file = directory.path().join(FILE);
         let mut torn = fs::read(&file).unwrap();
         torn.extend_from_slice(b"{\"key\":\"0123");
         fs::write(&file, torn).unwrap();
@@ -253,40 +261,58 @@ fn a_failure_costs_its_own_run_alone() {
     assert_eq!(json["failed"][1]["run"], "path.rtt=666ms repeat 0");
 }
 
+/// What so many rows have in the column, as text.
+fn cells(column: &Column<'_, usize>, rows: usize) -> Vec<String> {
+    let of = |row: usize| match &column.cells {
+        Cells::Whole(cell) => cell(&row).map(|value| value.to_string()),
+        Cells::Real(cell) => cell(&row).map(|value| format!("{value:?}")),
+        Cells::Text(cell) => cell(&row).map(|value| value.into_owned()),
+        Cells::List(_) => Some("a list".to_owned()),
+    };
+    (0..rows).map(|row| of(row).unwrap_or_default()).collect()
+}
+
 #[test]
 fn columns_name_axes_and_units() {
     let plan = plan(
         "[axes]\n\"path.loss\" = [\"0\", \"1%\"]\nflow.controller = [\"bbr1\", \"cubic\"]\n\
                      [[together]]\n\"path.rate\" = [\"1mbit\", \"10mbit\"]\n\"path.rtt\" = [\"100ms\", \"1s\"]",
     );
-    let (columns, _) = outcome(&plan, 2, usize::MAX);
+    let directory = tempfile::tempdir().unwrap();
+    let mut store = Store::open(directory.path()).unwrap();
+    run(
+        &plan,
+        &mut store,
+        &Fake::default(),
+        2,
+        &|_| {},
+        &Cancel::new(),
+    );
+    let flows = Flows::new(&plan, &store);
+    let columns = flows.columns();
     let column = |name: &str| {
         let found = columns.iter().find(|column| column.name == name);
-        found.map(|column| column.cells.clone())
+        found.map(|column| cells(column, flows.count()))
     };
-    let real = |values: [f64; 8]| Some(Cells::Real(values.map(Some).to_vec()));
+    let row = |texts: &str| Some(texts.split(' ').map(str::to_owned).collect::<Vec<_>>());
     assert_eq!(
         column("axis_path_loss"),
-        real([0., 0., 0., 0., 0.01, 0.01, 0.01, 0.01])
+        row("0.0 0.0 0.0 0.0 0.01 0.01 0.01 0.01")
     );
-    let rates = [1e6, 10e6, 1e6, 10e6, 1e6, 10e6, 1e6, 10e6];
-    assert_eq!(column("axis_path_rate_bps"), real(rates));
-    let rtts = [100., 1e3, 100., 1e3, 100., 1e3, 100., 1e3];
-    assert_eq!(column("axis_path_rtt_ms"), real(rtts));
-    let names = [
-        "bbr1", "bbr1", "cubic", "cubic", "bbr1", "bbr1", "cubic", "cubic",
-    ];
-    let names = Some(Cells::Text(
-        names.map(|name| Some(name.to_string())).to_vec(),
-    ));
+    let rates = "1e6 1e7 1e6 1e7 1e6 1e7 1e6 1e7"
+        .replace("1e6", "1000000.0")
+        .replace("1e7", "10000000.0");
+    assert_eq!(column("axis_path_rate_bps"), row(&rates));
+    let rtts = "100.0 1000.0 100.0 1000.0 100.0 1000.0 100.0 1000.0";
+    assert_eq!(column("axis_path_rtt_ms"), row(rtts));
+    let names = row("bbr1 bbr1 cubic cubic bbr1 bbr1 cubic cubic");
     assert_eq!(column("axis_flow_controller"), names);
     assert_eq!(column("flow_controller"), names);
-    let points = Some(Cells::Whole((0..8).map(Some).collect()));
-    assert_eq!(column("point"), points);
+    assert_eq!(column("point"), row("0 1 2 3 4 5 6 7"));
     assert!(column("path_queue_p95_ms").is_some());
     assert!(column("fairness_jain").is_some());
     assert_eq!(column("wall_s"), None);
-    let unique: HashSet<&str> = columns.iter().map(|column| column.name.as_str()).collect();
+    let unique: HashSet<&str> = columns.iter().map(|column| &*column.name).collect();
     assert_eq!(unique.len(), columns.len());
 }
 
@@ -297,46 +323,38 @@ fn lists_in_summaries_are_lists_of_structs() {
     let directory = tempfile::tempdir().unwrap();
     let mut store = Store::open(directory.path()).unwrap();
     for (run, count) in plan.runs.iter().zip([2, 0]) {
-        let item = |number| serde_json::json!({ "controller": "bbr1", "count": number, "time_ms": { "p50": 1.5 }, "limit_bps": null });
+        let item =
+            |number| serde_json::json!({ "controller": "bbr1", "count": number, "p50_ms": 1.5 });
         let completions: Vec<_> = (0..count).map(item).collect();
-        let flow = serde_json::json!({ "id": 0, "rtt_ms": { "p50": 3.5 } });
-        let summary = serde_json::json!({
-            "completions": completions, "next": [], "flows": [flow, flow],
-            "path": { "queue_ms": { "p95": 2.5 } }, "fairness": { "jain_per_s": { "min": 0.5 } },
-        });
+        let summary =
+            serde_json::json!({ "completions": completions, "flows": [{ "id": 0 }, { "id": 1 }] });
+        let summary: Summary = serde_json::from_value(summary).unwrap();
         store.put(&run.key, "a run", &summary).unwrap();
     }
-    let columns = columns(&plan, &store);
-    let names: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
-    let expected = [
-        "axis_path_loss",
-        "point",
-        "repeat",
-        "seed",
-        "completions",
-        "path_queue_p95_ms",
-        "fairness_jain_per_s_min",
-        "flow_id",
-        "flow_rtt_p50_ms",
-    ];
-    assert_eq!(names, expected);
-    let Cells::Lists(lists) = &columns[4].cells else {
-        panic!("{:?}", columns[4]);
-    };
-    assert_eq!(lists.rows, [Some(0..2), Some(2..4), Some(4..4), Some(4..4)]);
-    let fields: Vec<&str> = lists
-        .fields
-        .iter()
-        .map(|field| field.name.as_str())
-        .collect();
-    assert_eq!(fields, ["controller", "count", "time_p50_ms", "limit_bps"]);
-    assert_eq!(
-        lists.fields[1].cells,
-        Cells::Whole([0, 1, 0, 1].map(Some).to_vec())
-    );
+    let flows = Flows::new(&plan, &store);
+    let columns = flows.columns();
+    let place = |name: &str| columns.iter().position(|column| column.name == name);
+    // No run has an item of these.
+    assert_eq!((place("next"), place("controllers")), (None, None));
+    assert!(place("path_queue_p95_ms") < place("completions"));
+    assert!(place("completions") < place("fairness_jain_per_s_min"));
+    assert!(place("fairness_jain_per_s_min") < place("flow_rtt_p50_ms"));
     let mut table = Vec::new();
-    studies::sweep::write_parquet(&mut table, &plan, &store, "").unwrap();
-    assert!(table.starts_with(b"PAR1"));
+    write_parquet(&mut table, &plan, &store, "").unwrap();
+    let file = SerializedFileReader::new(Bytes::from(table)).unwrap();
+    let rows = file.get_row_iter(None).unwrap();
+    let rows: Vec<String> = rows.map(|row| row.unwrap().to_string()).collect();
+    let item = |count| {
+        format!(
+            "{{controller: \"bbr1\", over_bytes: null, up_to_bytes: null, count: {count}, unfinished: 0"
+        )
+    };
+    assert_eq!(rows.len(), 4);
+    for row in &rows[..2] {
+        assert!(row.contains(&format!("completions: [{}", item(0))), "{row}");
+        assert!(row.contains(&item(1)), "{row}");
+    }
+    assert!(rows[2].contains("completions: []"), "{}", rows[2]);
 }
 
 #[test]
@@ -361,7 +379,7 @@ fn the_table_leaves_out_what_says_nothing() {
         !text.contains("flow.controller") && !text.contains("Jain"),
         "{text}"
     );
-    let spread = results.groups[0].metric(Metric::Goodput).unwrap();
+    let spread = results.groups[0].metric(Metric::GOODPUT).unwrap();
     assert!(spread.min < spread.median && spread.median < spread.max);
 }
 
@@ -679,4 +697,14 @@ fn a_large_sweep_has_a_table_of_the_first_rows() {
     );
     let places: Vec<usize> = results.groups.iter().map(|group| group.point).collect();
     assert_eq!(places, (0..120).collect::<Vec<_>>());
+}
+
+#[test]
+fn every_metric_is_documented() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/sweep.md");
+    let documentation = fs::read_to_string(path).unwrap();
+    for metric in Metric::ALL {
+        let row = format!("| `{metric}` | {} |", metric.measure().about);
+        assert!(documentation.contains(&row), "{row}");
+    }
 }

@@ -6,7 +6,9 @@ use std::path::PathBuf;
 use clap::Args;
 use lab::{Cancel, EngineKind};
 use record::Record;
-use studies::calibrate::{self, Calibration, Choice, Comparison, Keeping, Made, Side, WildMatch};
+use studies::calibrate::{
+    self, Calibration, Choice, Comparison, Keeping, Kept, Made, Side, WildMatch,
+};
 use studies::runs::{Execution, Run, Store};
 use studies::study::Shelf;
 
@@ -167,7 +169,12 @@ fn list(calibration: &Calibration) -> Result<(), Failure> {
 }
 
 /// The runs of the side that are to be done.
-fn missing<'s>(options: &Options, side: &'s Side, build: &str, store: &Store) -> Vec<&'s Run> {
+fn missing<'s>(
+    options: &Options,
+    side: &'s Side,
+    build: &str,
+    store: &Store<Kept>,
+) -> Vec<&'s Run> {
     let now = made(side.engine, build);
     side.missing(store, &now, options.reuse.contains(&side.engine))
 }
@@ -177,7 +184,7 @@ fn execute(
     options: &Options,
     side: &Side,
     build: &str,
-    store: &mut Store,
+    store: &mut Store<Kept>,
     records: Option<&Records>,
     cancel: &Cancel,
 ) -> Result<Vec<String>, Failure> {
@@ -229,7 +236,7 @@ fn made(engine: EngineKind, build: &str) -> Made {
 fn show(
     options: &Options,
     calibration: &Calibration,
-    store: &Store,
+    store: &Store<Kept>,
     document: Option<Document<'_>>,
     failed: &[String],
 ) -> Result<(), Failure> {

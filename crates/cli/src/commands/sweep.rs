@@ -4,6 +4,7 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use record::Summary;
 use studies::runs::{self, Execution, Plan, Store};
 use studies::sweep::{self, Metric, Results, Sweep, SweepError};
 
@@ -161,7 +162,7 @@ fn announcement(plan: &Plan, sweep: &Sweep, missing: usize, directory: &Path) ->
 fn write(
     sweep: &Sweep,
     results: &Results<'_>,
-    store: &Store,
+    store: &Store<Summary>,
     directory: &Path,
     text: &str,
 ) -> Result<(), Failure> {

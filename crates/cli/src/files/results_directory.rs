@@ -4,7 +4,9 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use studies::runs::Store;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use studies::runs::{FILE, Store};
 
 use crate::failure::Failure;
 use crate::files::whole;
@@ -20,7 +22,7 @@ pub fn named(out: Option<&Path>, file: &Path, usual: &str) -> PathBuf {
 
 /// The results in the directory, which is made if need be. One that is used for something else is left alone. Says how
 /// many results cannot be believed.
-pub fn open(directory: &Path) -> Result<Store, Failure> {
+pub fn open<T: Serialize + DeserializeOwned>(directory: &Path) -> Result<Store<T>, Failure> {
     make(directory)?;
     let store = Store::open(directory).map_err(Failure::failed)?;
     let (path, damaged) = (store.path().display(), store.damaged());
@@ -44,7 +46,7 @@ fn make(directory: &Path) -> Result<(), Failure> {
     };
     match fs::read_dir(directory) {
         Ok(mut entries) => {
-            let is_in_use = entries.next().is_some() && !directory.join(Store::FILE).exists();
+            let is_in_use = entries.next().is_some() && !directory.join(FILE).exists();
             if is_in_use {
                 return Err(Failure::usage(format_args!(
                     "{} has files that are not of runs like these; name another directory with --out",

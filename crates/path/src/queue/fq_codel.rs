@@ -179,9 +179,7 @@ impl FlowQueues {
             self.drop_from_the_fattest(room, store);
         }
         let index = self.index(parcel.flow);
-        let Some(flow) = self.flows.get_mut(index) else {
-            return room.refuse(store, place, parcel.size);
-        };
+        let flow = &mut self.flows[index];
         room.waiting.add(parcel.size);
         flow.line.push(store, place, parcel.size);
         if !flow.listed {
@@ -230,9 +228,8 @@ impl FlowQueues {
     fn drop_from_the_fattest<P>(&mut self, room: &mut Room, store: &mut Store<P>) {
         // One packet without a byte is fatter than none.
         let fatness = |flow: &&mut FlowQueue| (flow.line.bytes, !flow.line.is_empty());
-        let Some(flow) = self.flows.iter_mut().max_by_key(fatness) else {
-            return;
-        };
+        let fattest = self.flows.iter_mut().max_by_key(fatness);
+        let flow = fattest.expect("there is a queue");
         let half = flow.line.bytes.get() / 2;
         let mut drops = 0;
         let mut bytes = 0;

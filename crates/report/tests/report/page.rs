@@ -102,3 +102,18 @@ fn a_crowd_is_drawn_by_controller() {
     assert!(many["lanes"][0]["states"].as_array().unwrap().is_empty());
     assert!(page.contains("cubic ≤ 14.5 kB"));
 }
+
+#[test]
+fn every_state_of_every_controller_has_a_colour() {
+    let page = page(&[record("race", "bbr1", false)], "fullpipe run");
+    let states = congestion::ControllerKind::ALL
+        .iter()
+        .flat_map(|kind| kind.states());
+    for state in states {
+        let colour = format!("--state-{}:", state.phase.colour());
+        assert!(page.contains(&colour), "{state}: {colour}");
+    }
+    let stays = &data(&page)["lanes"][0]["states"];
+    assert_eq!(stays[0]["state"], "Startup");
+    assert_eq!(stays[0]["color"], "startup");
+}

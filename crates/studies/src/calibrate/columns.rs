@@ -3,7 +3,9 @@
 use std::borrow::Cow;
 use std::io::Write;
 
-use super::plan::{Calibration, Case, Kept, Side, kept};
+use serde_json::Value;
+
+use super::plan::{Calibration, Case, Kept, Side};
 use super::quantity::Quantity;
 use crate::runs::{Run, Store};
 use report::parquet::{self, Column, WriteError};
@@ -13,7 +15,7 @@ struct Row<'r> {
     case: &'r Case,
     side: &'r Side,
     run: &'r Run,
-    kept: Kept,
+    kept: &'r Kept,
 }
 
 impl Row<'_> {
@@ -23,14 +25,14 @@ impl Row<'_> {
     }
 
     fn summary(&self) -> String {
-        let mut summary = self.kept.observation.summary.clone();
-        if let Some(fields) = summary
-            .as_object_mut()
-            .filter(|_| !self.side.engine.is_real_time())
+        let summary = &self.kept.observation.summary;
+        let mut object = serde_json::to_value(summary).expect("a summary is plain data");
+        if let Value::Object(fields) = &mut object
+            && !self.side.engine.is_real_time()
         {
             fields.shift_remove("wall_s");
         }
-        summary.to_string()
+        object.to_string()
     }
 }
 
@@ -43,7 +45,7 @@ impl Row<'_> {
 pub fn write_parquet<W: Write + Send>(
     to: W,
     calibration: &Calibration,
-    store: &Store,
+    store: &Store<Kept>,
 ) -> Result<(), WriteError> {
     let rows = calibration.sides.iter().flat_map(|side| {
         side.plan.runs.iter().filter_map(move |run| {
@@ -51,7 +53,7 @@ pub fn write_parquet<W: Write + Send>(
                 case: &calibration.cases[run.point],
                 side,
                 run,
-                kept: kept(store, run)?,
+                kept: store.get(&run.key)?,
             })
         })
     });

@@ -1,9 +1,11 @@
 //! The runs of a case on two engines, beside each other.
 
+use std::borrow::Borrow;
+
 use super::observation::Observation;
 use super::plan::Case;
 use super::quantity::{Quantity, Scale};
-use crate::sweep::Spread;
+use record::statistics::Spread;
 
 /// How far the second engine's goodput, or that of the first group of flows, may be from the first one's, as a share of
 /// that.
@@ -65,12 +67,12 @@ pub struct Tally {
 }
 
 /// Compares the runs of the case on the two engines.
-pub fn compare<'c>(case: &'c Case, runs: [&[Observation]; 2]) -> Comparison<'c> {
+pub fn compare<'c, O: Borrow<Observation>>(case: &'c Case, runs: [&[O]; 2]) -> Comparison<'c> {
     let rtprop_ms = case.scenario.path.rtt.as_millis_f64();
     let of_quantity = |quantity: Quantity| {
         let sides = runs.map(|runs| {
-            let values = runs.iter().filter_map(|run| quantity.of(run));
-            Spread::of(values.collect())
+            let values = runs.iter().filter_map(|run| quantity.of(run.borrow()));
+            Spread::of(values)
         });
         let difference = match sides {
             [Some(first), Some(second)] => {
@@ -89,7 +91,7 @@ pub fn compare<'c>(case: &'c Case, runs: [&[Observation]; 2]) -> Comparison<'c> 
     };
     Comparison {
         case,
-        runs: runs.map(<[Observation]>::len),
+        runs: runs.map(<[O]>::len),
         differences: Quantity::ALL.into_iter().filter_map(of_quantity).collect(),
     }
 }
@@ -109,10 +111,7 @@ fn difference(quantity: Quantity, first: f64, second: f64, rtprop_ms: f64) -> f6
         Scale::Delay => rtprop_ms,
         Scale::Share | Scale::Count => 1.0,
     };
-    match more == 0.0 {
-        true => 0.0,
-        false => more / whole,
-    }
+    if more == 0.0 { 0.0 } else { more / whole }
 }
 
 impl Difference<'_> {
@@ -155,9 +154,10 @@ impl<'c> Comparison<'c> {
         if outliers.peek().is_none() {
             return Verdict::Agrees;
         }
-        match outliers.all(|one| one.explanation.is_some()) {
-            true => Verdict::Explained,
-            false => Verdict::Differs,
+        if outliers.all(|one| one.explanation.is_some()) {
+            Verdict::Explained
+        } else {
+            Verdict::Differs
         }
     }
 
@@ -182,9 +182,10 @@ impl<'c> Comparison<'c> {
         let mut remarks: Vec<String> = Vec::new();
         for one in self.outliers() {
             let title = one.quantity.title();
-            let chance = match one.overlaps() {
-                true => " (ranges overlap)",
-                false => "",
+            let chance = if one.overlaps() {
+                " (ranges overlap)"
+            } else {
+                ""
             };
             let why = one.explanation.unwrap_or("not explained");
             remarks.push(format!("{title}{chance}: {why}"));

@@ -1,11 +1,10 @@
 //! What is kept of a run: the numbers that are compared and the curves that are drawn.
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use units::Duration;
 
-use crate::sweep::median;
-use record::{FlowRecord, FlowSample, PathSample, Point, Record};
+use record::statistics::{Sorted, mean};
+use record::{FlowRecord, FlowSample, PathSample, Point, Record, Summary};
 use scenario::Scenario;
 
 /// How often the smoothed RTT is looked at: as often as the kernel's sockets are asked.
@@ -21,7 +20,7 @@ const SHORTEST_STEP: Duration = Duration::from_millis(50);
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Observation {
     /// The record's summary.
-    pub summary: Value,
+    pub summary: Summary,
     /// The smoothed RTT over time, all flows together, after the warmup, looked at every 10 ms: its median in
     /// milliseconds.
     pub srtt_p50_ms: Option<f64>,
@@ -61,12 +60,11 @@ impl Observation {
     /// What is kept of the record.
     pub fn of(record: &Record) -> Observation {
         let end = Duration::from_nanos((record.summary.duration_s * 1e9).round() as u64);
-        let mut srtts = smoothed_rtts(record, end);
-        srtts.sort_by(f64::total_cmp);
+        let srtts = Sorted::from_iter(smoothed_rtts(record, end));
         Observation {
-            summary: serde_json::to_value(&record.summary).expect("a summary is plain data"),
-            srtt_p50_ms: median(&mut srtts),
-            srtt_p95_ms: quantile(&srtts, 95),
+            summary: record.summary.clone(),
+            srtt_p50_ms: srtts.median(),
+            srtt_p95_ms: srtts.quantile(0.95),
             startup_exit_s: record.flows.first().and_then(startup_exit),
             transfers: transfers(record),
             curves: Curves::of(record, end),
@@ -120,12 +118,6 @@ impl<'s, P: Point> Latest<'s, P> {
     }
 }
 
-/// The value of sorted ones that so many percent do not exceed.
-fn quantile(sorted: &[f64], percent: usize) -> Option<f64> {
-    let rank = (sorted.len() * percent).div_ceil(100).max(1);
-    sorted.get(rank - 1).copied()
-}
-
 /// When the flow left the state that searches for the bandwidth, in seconds from its start.
 fn startup_exit(flow: &FlowRecord) -> Option<f64> {
     let samples = flow.samples.iter();
@@ -143,11 +135,10 @@ fn transfers(record: &Record) -> Option<TransferTimes> {
             let took = transfer.completed?.saturating_sub(transfer.start);
             Some(took.as_millis_f64())
         });
-    let mut times: Vec<f64> = times.collect();
-    times.sort_by(f64::total_cmp);
+    let times = Sorted::from_iter(times);
     Some(TransferTimes {
-        p50_ms: median(&mut times)?,
-        p95_ms: quantile(&times, 95)?,
+        p50_ms: times.median()?,
+        p95_ms: times.quantile(0.95)?,
     })
 }
 
@@ -174,11 +165,12 @@ fn throughput(record: &Record, ends: &[Duration], step: Duration) -> Vec<Option<
         let mut latest = Latest::new(&flow.samples);
         let mut before = 0.0;
         for (sum, at) in bytes.iter_mut().zip(ends) {
-            let delivered = match is_many {
-                true => by_seconds(flow, *at),
-                false => latest
+            let delivered = if is_many {
+                by_seconds(flow, *at)
+            } else {
+                latest
                     .until(*at)
-                    .map_or(0.0, |sample| sample.delivered.get() as f64),
+                    .map_or(0.0, |sample| sample.delivered.get() as f64)
             };
             *sum += (delivered - before).max(0.0);
             before = delivered;
@@ -218,7 +210,7 @@ fn rtt(record: &Record, ends: &[Duration]) -> Vec<Option<f64>> {
             let lives = flow.completed.is_none_or(|completed| *at <= completed);
             latest.until(*at).filter(|_| lives).and_then(smoothed)
         });
-        mean(&srtts.collect::<Vec<_>>())
+        mean(&srtts.collect::<Vec<_>>()).map(round)
     };
     ends.iter().map(at_end).collect()
 }
@@ -230,13 +222,9 @@ fn queue(samples: &[PathSample], ends: &[Duration]) -> Vec<Option<f64>> {
         while let Some(sample) = samples.next_if(|sample| sample.at <= *end) {
             delays.push(sample.delay.as_millis_f64());
         }
-        mean(&delays)
+        mean(&delays).map(round)
     };
     ends.iter().map(of_step).collect()
-}
-
-fn mean(values: &[f64]) -> Option<f64> {
-    (!values.is_empty()).then(|| round(values.iter().sum::<f64>() / values.len() as f64))
 }
 
 /// Three decimals.

@@ -1,8 +1,8 @@
 //! A calibration from the files of its cases, and what there is to tell when its runs are done.
 
-use super::comparison::{Comparison, compare};
-use super::observation::Observation;
-use super::plan::{Calibration, Choice, Side};
+use super::comparison::compare;
+use super::page::Compared;
+use super::plan::{Calibration, Choice, Kept, Side};
 use super::set::Set;
 use crate::runs::Store;
 use crate::study::{Shelf, ShelfError};
@@ -83,7 +83,7 @@ impl Calibration {
     }
 
     /// The cases that both engines can run, compared, with what the store has of both.
-    pub fn compared(&self, store: &Store) -> Vec<(Comparison<'_>, [Vec<Observation>; 2])> {
+    pub fn compared<'s>(&'s self, store: &'s Store<Kept>) -> Vec<Compared<'s>> {
         let cases = self.cases.iter().enumerate();
         let run = cases.filter(|(_, case)| case.skipped.is_none());
         run.map(|(place, case)| {
@@ -95,7 +95,7 @@ impl Calibration {
     }
 
     /// Where the results come from: one line each.
-    pub fn notes(&self, store: &Store, command: &str) -> Vec<String> {
+    pub fn notes(&self, store: &Store<Kept>, command: &str) -> Vec<String> {
         let runs = report::count(self.repeats, "run");
         let made = format!(
             "Made with `{command}`; {runs} of each case on each engine, seeds derived from 1 as in a sweep."

@@ -49,7 +49,7 @@ struct CaseData<'d> {
 }
 
 /// A comparison and the runs that it is of.
-pub type Compared<'c> = (Comparison<'c>, [Vec<Observation>; 2]);
+pub type Compared<'c> = (Comparison<'c>, [Vec<&'c Observation>; 2]);
 
 /// The comparisons as one self-contained page: a table, and the curves of every case, what differs most first. `notes`
 /// are said below the table.
@@ -122,7 +122,7 @@ const fn class(verdict: Verdict) -> &'static str {
 
 fn case<'d>((comparison, runs): &'d Compared<'_>) -> CaseData<'d> {
     let path = &comparison.case.scenario.path;
-    let curves = |runs: &'d Vec<Observation>| runs.iter().map(|run| &run.curves).collect();
+    let curves = |runs: &'d Vec<&Observation>| runs.iter().map(|run| &run.curves).collect();
     CaseData {
         runs: runs.each_ref().map(curves),
         rate: points::rates(path),

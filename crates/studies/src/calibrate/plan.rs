@@ -1,5 +1,7 @@
 //! The cases of several sets, and the runs of them on two engines.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 use wildmatch::WildMatch;
 
@@ -7,9 +9,10 @@ use super::observation::Observation;
 use super::quantity::Quantity;
 use super::set::{Explanation, Set};
 use crate::runs::{self, Execution, Failed, Plan, Point, Run, Store, StoreError};
-use crate::sweep::{Spread, SweepError};
+use crate::sweep::SweepError;
 use lab::EngineError;
 use record::Record;
+use record::statistics::Spread;
 use scenario::{Scenario, ScenarioError};
 
 /// A scenario that runs on two engines.
@@ -161,11 +164,15 @@ impl Calibration {
     }
 
     /// The observations of a case on both engines that the store has.
-    pub fn observations(&self, case: usize, store: &Store) -> [Vec<Observation>; 2] {
+    pub fn observations<'s>(
+        &self,
+        case: usize,
+        store: &'s Store<Kept>,
+    ) -> [Vec<&'s Observation>; 2] {
         let of_side = |side: &Side| {
             let runs = side.plan.runs.iter().filter(|run| run.point == case);
-            let kept = runs.filter_map(|run| kept(store, run));
-            kept.map(|kept| kept.observation).collect()
+            let kept = runs.filter_map(|run| store.get(&run.key));
+            kept.map(|kept| &kept.observation).collect()
         };
         self.sides.each_ref().map(of_side)
     }
@@ -174,10 +181,7 @@ impl Calibration {
 /// The engines, each with a label for its runs. An engine that is compared with itself runs everything twice.
 fn of_engines(engines: [lab::EngineKind; 2]) -> [(lab::EngineKind, &'static str); 2] {
     let [first, second] = engines;
-    let tag = match first == second {
-        true => "second",
-        false => "",
-    };
+    let tag = if first == second { "second" } else { "" };
     [(first, ""), (second, tag)]
 }
 
@@ -194,11 +198,6 @@ fn refusal(engines: [lab::EngineKind; 2], scenario: &Scenario) -> Option<String>
     let refused = |engine: lab::EngineKind| engine.engine().check(scenario).err();
     let error: EngineError = engines.into_iter().find_map(refused)?;
     Some(error.to_string())
-}
-
-/// What the store has of the run.
-pub(super) fn kept(store: &Store, run: &Run) -> Option<Kept> {
-    serde_json::from_value(store.get(&run.key)?.clone()).ok()
 }
 
 impl Side {
@@ -218,9 +217,9 @@ impl Side {
 
     /// The runs that are still to be done: the store has no result of them, or only one that another program or version than
     /// `now` made. With `reuse`, the program does not matter.
-    pub fn missing(&self, store: &Store, now: &Made, reuse: bool) -> Vec<&Run> {
+    pub fn missing(&self, store: &Store<Kept>, now: &Made, reuse: bool) -> Vec<&Run> {
         let is_done = |run: &Run| {
-            kept(store, run).is_some_and(|kept| {
+            store.get(&run.key).is_some_and(|kept| {
                 let is_same = reuse || kept.made.build == now.build;
                 is_same && kept.made.version == now.version
             })
@@ -230,15 +229,14 @@ impl Side {
     }
 
     /// What was run, when, and how busy the machine was: one line; nothing if the store has no runs.
-    pub fn origin(&self, store: &Store) -> Option<String> {
-        let made = self.plan.runs.iter().filter_map(|run| kept(store, run));
-        let made: Vec<Made> = made.map(|kept| kept.made).collect();
-        let mut versions: Vec<&str> = made.iter().map(|made| made.version.as_str()).collect();
-        versions.sort_unstable();
-        versions.dedup();
+    pub fn origin(&self, store: &Store<Kept>) -> Option<String> {
+        let kept = self.plan.runs.iter().filter_map(|run| store.get(&run.key));
+        let made: Vec<&Made> = kept.map(|kept| &kept.made).collect();
+        let versions: BTreeSet<&str> = made.iter().map(|made| made.version.as_str()).collect();
+        let versions = Vec::from_iter(versions);
         let first = made.iter().map(|made| made.at.as_str()).min()?;
         let last = made.iter().map(|made| made.at.as_str()).max()?;
-        let loads = Spread::of(made.iter().filter_map(|made| made.load).collect());
+        let loads = Spread::of(made.iter().filter_map(|made| made.load));
         let load = loads.map_or(String::new(), |load| {
             let Spread { median, min, max } = load;
             format!(", load average {median:.1} ({min:.1}–{max:.1})")
@@ -264,7 +262,7 @@ pub struct Keeping<'k> {
 /// A result cannot be kept; the other runs are given up then.
 pub fn execute<'r>(
     missing: &[&'r Run],
-    store: &mut Store,
+    store: &mut Store<Kept>,
     keeping: Keeping<'_>,
     execution: &Execution<'_>,
 ) -> Result<Vec<Failed<'r>>, StoreError> {

@@ -3,9 +3,9 @@
 use std::fmt;
 use std::str::FromStr;
 
-use serde_json::Value;
-
 use super::observation::Observation;
+use record::Measure;
+use record::measure::Subject;
 use report::{bits_per_sec, percent, span};
 
 /// A number of one run.
@@ -75,100 +75,55 @@ impl Quantity {
         Quantity::Late,
     ];
 
+    /// Name, title and scale.
+    const fn told(self) -> (&'static str, &'static str, Scale) {
+        match self {
+            Quantity::Goodput => ("goodput_bps", "goodput", Scale::Rate),
+            Quantity::Rtt => ("srtt_p50_ms", "RTT p50", Scale::Delay),
+            Quantity::RttP95 => ("srtt_p95_ms", "RTT p95", Scale::Delay),
+            Quantity::FirstGroup => ("first_group_bps", "first group's goodput", Scale::Rate),
+            Quantity::QueueMean => ("queue_mean_ms", "queue mean", Scale::Delay),
+            Quantity::QueueP95 => ("queue_p95_ms", "queue p95", Scale::Delay),
+            Quantity::Drops => ("drops", "drops", Scale::Count),
+            Quantity::Resent => ("resent_share", "resent", Scale::Share),
+            Quantity::Timeouts => ("timeouts", "timeouts", Scale::Count),
+            Quantity::StartupTime => ("startup_exit_ms", "Startup took", Scale::Time),
+            Quantity::StartupRate => ("startup_exit_bps", "Startup found", Scale::Rate),
+            Quantity::TransferP50 => ("transfer_p50_ms", "transfer p50", Scale::Time),
+            Quantity::TransferP95 => ("transfer_p95_ms", "transfer p95", Scale::Time),
+            Quantity::Late => ("late_packets", "packets late by over 1 ms", Scale::Count),
+        }
+    }
+
     /// Its name: in a set's explanations, in JSON, in Parquet.
     pub const fn name(self) -> &'static str {
-        match self {
-            Quantity::Goodput => "goodput_bps",
-            Quantity::Rtt => "srtt_p50_ms",
-            Quantity::RttP95 => "srtt_p95_ms",
-            Quantity::FirstGroup => "first_group_bps",
-            Quantity::QueueMean => "queue_mean_ms",
-            Quantity::QueueP95 => "queue_p95_ms",
-            Quantity::Drops => "drops",
-            Quantity::Resent => "resent_share",
-            Quantity::Timeouts => "timeouts",
-            Quantity::StartupTime => "startup_exit_ms",
-            Quantity::StartupRate => "startup_exit_bps",
-            Quantity::TransferP50 => "transfer_p50_ms",
-            Quantity::TransferP95 => "transfer_p95_ms",
-            Quantity::Late => "late_packets",
-        }
+        self.told().0
     }
 
     /// What it is, for people.
     pub const fn title(self) -> &'static str {
-        match self {
-            Quantity::Goodput => "goodput",
-            Quantity::Rtt => "RTT p50",
-            Quantity::RttP95 => "RTT p95",
-            Quantity::FirstGroup => "first group's goodput",
-            Quantity::QueueMean => "queue mean",
-            Quantity::QueueP95 => "queue p95",
-            Quantity::Drops => "drops",
-            Quantity::Resent => "resent",
-            Quantity::Timeouts => "timeouts",
-            Quantity::StartupTime => "Startup took",
-            Quantity::StartupRate => "Startup found",
-            Quantity::TransferP50 => "transfer p50",
-            Quantity::TransferP95 => "transfer p95",
-            Quantity::Late => "packets late by over 1 ms",
-        }
+        self.told().1
     }
 
     /// What it is measured in.
     pub const fn scale(self) -> Scale {
-        match self {
-            Quantity::Goodput | Quantity::FirstGroup | Quantity::StartupRate => Scale::Rate,
-            Quantity::Rtt | Quantity::RttP95 | Quantity::QueueMean | Quantity::QueueP95 => {
-                Scale::Delay
-            }
-            Quantity::StartupTime | Quantity::TransferP50 | Quantity::TransferP95 => Scale::Time,
-            Quantity::Resent => Scale::Share,
-            Quantity::Drops | Quantity::Timeouts | Quantity::Late => Scale::Count,
-        }
+        self.told().2
     }
 
-    /// The quantity in a run; nothing if the run does not tell.
+    /// The quantity in a run; nothing if the run does not tell. What is not of an [`Observation`] alone is the
+    /// [measure](record::Measure) of all flows whose column has its name.
     pub fn of(self, run: &Observation) -> Option<f64> {
-        let summary = &run.summary;
-        let flows = || {
-            summary
-                .get("flows")
-                .and_then(Value::as_array)
-                .into_iter()
-                .flatten()
-        };
-        let sum = |key: &str| {
-            flows()
-                .map(|flow| number(flow, key))
-                .reduce(|sum, next| Some(sum? + next?))
-                .flatten()
-        };
         match self {
-            Quantity::Goodput => number(summary, "/together/goodput_bps"),
             Quantity::Rtt => run.srtt_p50_ms,
             Quantity::RttP95 => run.srtt_p95_ms,
-            Quantity::FirstGroup => {
-                let of_first = |flow: &&Value| number(flow, "/group") == Some(0.0);
-                let is_alone = flows().all(|flow| of_first(&flow));
-                let first = flows().filter(of_first);
-                let delivered = first.map(|flow| number(flow, "/delivered_bytes"));
-                let share = ratio(
-                    delivered.sum::<Option<f64>>()?,
-                    sum("/delivered_bytes").filter(|_| !is_alone)?,
-                )?;
-                Some(share * number(summary, "/together/goodput_bps")?)
-            }
-            Quantity::QueueMean => number(summary, "/path/queue_ms/mean"),
-            Quantity::QueueP95 => number(summary, "/path/queue_ms/p95"),
-            Quantity::Drops => number(summary, "/path/drops"),
-            Quantity::Resent => ratio(sum("/retransmitted_bytes")?, sum("/sent_bytes")?),
-            Quantity::Timeouts => sum("/timeouts"),
             Quantity::StartupTime => run.startup_exit_s.map(|seconds| seconds * 1e3),
-            Quantity::StartupRate => number(summary, "/flows/0/startup_exit_bps"),
             Quantity::TransferP50 => run.transfers.map(|times| times.p50_ms),
             Quantity::TransferP95 => run.transfers.map(|times| times.p95_ms),
-            Quantity::Late => number(summary, "/path/late_packets"),
+            _ => {
+                let measure =
+                    Measure::of_column(self.name()).expect("every other one is a measure");
+                measure.of(&Subject::of_summary(&run.summary))
+            }
         }
     }
 
@@ -184,10 +139,7 @@ impl Quantity {
 
     /// A difference for people: `+1.2 %`, of RTprop if it is of a delay; `−3 pp`.
     pub fn difference_text(self, difference: f64) -> String {
-        let sign = match difference < 0.0 {
-            true => '−',
-            false => '+',
-        };
+        let sign = if difference < 0.0 { '−' } else { '+' };
         let size = difference.abs();
         match self.scale() {
             _ if size.is_infinite() => format!("{sign}∞"),
@@ -198,14 +150,6 @@ impl Quantity {
     }
 }
 
-fn number(value: &Value, pointer: &str) -> Option<f64> {
-    value.pointer(pointer)?.as_f64()
-}
-
-fn ratio(part: f64, whole: f64) -> Option<f64> {
-    (whole > 0.0).then(|| part / whole)
-}
-
 impl fmt::Display for Quantity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
@@ -213,17 +157,9 @@ impl fmt::Display for Quantity {
 }
 
 /// No quantity with a tolerance has this name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("unknown; what has a tolerance: {}", Quantity::judged().map(Quantity::name).join(", "))]
 pub struct UnknownQuantity;
-
-impl fmt::Display for UnknownQuantity {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names = Quantity::judged().map(Quantity::name);
-        write!(f, "unknown; what has a tolerance: {}", names.join(", "))
-    }
-}
-
-impl std::error::Error for UnknownQuantity {}
 
 impl Quantity {
     /// The quantities with a tolerance.

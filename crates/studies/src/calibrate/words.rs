@@ -2,7 +2,7 @@
 
 use super::comparison::{Comparison, Difference};
 use super::quantity::{Quantity, Scale};
-use crate::sweep::Spread;
+use record::statistics::Spread;
 
 /// How much a table says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -101,9 +101,10 @@ fn range(quantity: Quantity, spread: Spread) -> String {
     let unit = |text: &str| text.split_once(' ').map(|(_, unit)| unit.to_string());
     let is_same = unit(&min) == unit(&max) && unit(&min) == unit(&median);
     let bare = |text: &str| text.split(' ').next().unwrap_or_default().to_string();
-    match is_same {
-        true => format!("{median} ({}–{})", bare(&min), bare(&max)),
-        false => format!("{median} ({min}–{max})"),
+    if is_same {
+        format!("{median} ({}–{})", bare(&min), bare(&max))
+    } else {
+        format!("{median} ({min}–{max})")
     }
 }
 

@@ -8,9 +8,10 @@ use report::Marks;
 
 /// What the section stands between: results in real time, which depend on the machine, have a place of their own.
 pub fn marks(engines: &[lab::EngineKind]) -> Marks {
-    match engines.iter().any(|engine| engine.is_real_time()) {
-        true => Marks("real-time"),
-        false => Marks("claims"),
+    if engines.iter().any(|engine| engine.is_real_time()) {
+        Marks("real-time")
+    } else {
+        Marks("claims")
     }
 }
 
@@ -141,9 +142,10 @@ fn claim(judgements: &[Judgement<'_>]) -> String {
     seeds.sort_unstable();
     seeds.dedup();
     let shown: Vec<String> = seeds.iter().take(SEEDS).map(u64::to_string).collect();
-    let more = match seeds.len() > SEEDS {
-        true => format!(" and {} more", seeds.len() - SEEDS),
-        false => String::new(),
+    let more = if seeds.len() > SEEDS {
+        format!(" and {} more", seeds.len() - SEEDS)
+    } else {
+        String::new()
     };
     text + &format!(
         "\nStudy `{}`; seeds {}{more}.\n",

@@ -1,8 +1,9 @@
 //! What should be seen: a measure, of what, and within which band.
 
-use super::measure::{Measure, Select, UnknownMeasure};
-use crate::runs::{Amount, Unit};
+use crate::runs::Amount;
 use crate::sweep::axis_label;
+use record::Unit;
+use record::measure::{Measure, Select};
 use scenario::de::Wrong;
 use scenario::tree::Node;
 use serde::Deserialize;
@@ -85,9 +86,8 @@ impl TryFrom<Said> for Expectation {
 
     fn try_from(said: Said) -> Result<Expectation, Wrong> {
         let measure = Measure::named(&said.measure);
-        let measure = measure.map_err(|UnknownMeasure(hint)| {
-            Wrong::new("measure", format!("{} {hint}", said.measure))
-        })?;
+        let measure =
+            measure.map_err(|error| Wrong::new("measure", format!("{} {error}", said.measure)))?;
         let bound = |field: &str, text: Option<String>| {
             text.map(|text| bound(field, &text, measure.unit))
                 .transpose()
@@ -154,9 +154,10 @@ impl Expectation {
 
     /// What the values count: a ratio to another point is a plain number.
     pub fn unit(&self) -> Unit {
-        match self.over.is_empty() {
-            true => self.measure.unit,
-            false => Unit::Plain,
+        if self.over.is_empty() {
+            self.measure.unit
+        } else {
+            Unit::Plain
         }
     }
 }
@@ -166,9 +167,10 @@ fn bound(field: &str, text: &str, unit: Unit) -> Result<f64, Wrong> {
     let wrong = |reason: &str| Wrong::new(field, format!("{text} {reason}"));
     let amount = Amount::parse(text).ok_or_else(|| wrong("is no number"))?;
     let is_fit = amount.unit() == unit || matches!(amount.unit(), Unit::Plain | Unit::Share);
-    match is_fit {
-        true => Ok(amount.value()),
-        false => Err(wrong("is of another kind than the measure")),
+    if is_fit {
+        Ok(amount.value())
+    } else {
+        Err(wrong("is of another kind than the measure"))
     }
 }
 

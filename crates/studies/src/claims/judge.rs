@@ -3,11 +3,11 @@
 use std::collections::HashSet;
 
 use super::expectation::Expectation;
-use super::measure::Subject;
 use super::spec::Claim;
 use crate::runs::{Finding, Findings};
 use crate::study::Length;
-use crate::sweep::median;
+use record::measure::Subject;
+use record::statistics::median;
 
 /// An expectation on an engine.
 #[derive(Debug, Clone)]
@@ -253,12 +253,12 @@ impl Of<'_> {
 
     fn measured(&self, run: &Finding) -> Option<f64> {
         let subject = Subject::new(&run.record, &self.expectation.select);
-        (self.expectation.measure.of)(&subject).filter(|value| value.is_finite())
+        self.expectation.measure.of(&subject)
     }
 }
 
 /// The median; nothing if one of the values is missing.
 fn all_median(values: impl Iterator<Item = Option<f64>>) -> Option<f64> {
     let values: Option<Vec<f64>> = values.collect();
-    values.and_then(|mut values| median(&mut values))
+    values.and_then(median)
 }

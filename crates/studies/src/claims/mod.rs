@@ -1,7 +1,7 @@
 //! What publications say about BBR, measured again.
 //!
 //! A [`Table`] of claims is read from TOML. A claim says where it was published, in which setting, and what was seen. Its
-//! expectations name a [`Measure`], the flows and the points of a [study](crate::study), and the published band.
+//! expectations name a [`Measure`](record::Measure), the flows and the points of a [study](crate::study), and the published band.
 //! [`Judgement::all`] takes the findings of a study and gives a [`Judgement`] for each expectation: it holds, it fails, or it
 //! differs for a reason that is known and written down.
 //!
@@ -12,8 +12,7 @@ mod document;
 mod expectation;
 mod json;
 mod judge;
-pub mod measure;
-mod spec;
+pub mod spec;
 mod table;
 mod words;
 
@@ -21,6 +20,5 @@ pub use document::{Load, Origin, marks, section};
 pub use expectation::{Band, Expectation};
 pub use json::json;
 pub use judge::{Judgement, Tally, Value, Verdict};
-pub use measure::Measure;
 pub use spec::{Claim, ClaimsError, Table};
 pub use table::table;

@@ -2,7 +2,7 @@
 
 use super::expectation::{Band, Expectation};
 use super::judge::{Judgement, Verdict};
-use crate::runs::Unit;
+use record::Unit;
 use report::{bits_per_sec, percent, span};
 
 /// A value for people.
@@ -58,9 +58,10 @@ pub(super) fn measured(judgement: &Judgement<'_>) -> String {
         None => "–".to_owned(),
         Some((least, most)) => {
             let (least, most) = (text(least), text(most));
-            match least == most {
-                true => least,
-                false => format!("{least}–{most}"),
+            if least == most {
+                least
+            } else {
+                format!("{least}–{most}")
             }
         }
     }
@@ -89,9 +90,10 @@ pub(super) fn outliers(judgement: &Judgement<'_>) -> String {
         let found = value.value.map_or("–".to_owned(), |found| {
             text(judgement.expectation.unit(), found)
         });
-        match value.point.is_empty() {
-            true => found,
-            false => format!("{}: {found}", value.point.join(" ")),
+        if value.point.is_empty() {
+            found
+        } else {
+            format!("{}: {found}", value.point.join(" "))
         }
     });
     parts.collect::<Vec<_>>().join("; ")

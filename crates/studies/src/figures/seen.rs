@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::runs::{Amount, Finding, Findings};
-use crate::sweep::Spread;
+use record::statistics;
 use record::{FlowSummary, PathSummary, Record};
 
 /// The field that most figures have a curve for each value of.
@@ -129,8 +129,7 @@ pub fn medians(points: impl IntoIterator<Item = (f64, f64)>) -> Vec<(f64, f64)> 
     let of_x = points.chunk_by(|one, other| one.0 == other.0);
     let median = |points: &[(f64, f64)]| {
         let x = points.first()?.0;
-        let spread = Spread::of(points.iter().map(|(_, y)| *y).collect())?;
-        Some((x, spread.median))
+        Some((x, statistics::median(points.iter().map(|(_, y)| *y))?))
     };
     of_x.filter_map(median).collect()
 }
@@ -138,7 +137,7 @@ pub fn medians(points: impl IntoIterator<Item = (f64, f64)>) -> Vec<(f64, f64)> 
 /// The median of these values.
 pub fn median(values: impl IntoIterator<Item = f64>) -> f64 {
     let finite = values.into_iter().filter(|value| value.is_finite());
-    Spread::of(finite.collect()).map_or(f64::NAN, |spread| spread.median)
+    statistics::median(finite).unwrap_or(f64::NAN)
 }
 
 /// Of each x that both have, the one's y over the other's.

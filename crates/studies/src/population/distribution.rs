@@ -2,7 +2,8 @@
 //!
 //! The draws are the same on every machine: uniform numbers come from a hash, logarithms and exponentials from `libm`.
 
-use crate::runs::{Amount, Unit, derive_seed};
+use crate::runs::{Amount, derive_seed};
+use record::Unit;
 use scenario::ScenarioError;
 use scenario::de::{self, refused};
 use scenario::tree::Node;
@@ -176,9 +177,10 @@ fn log_uniform(value: &Node) -> Result<Distribution, ScenarioError> {
     let LogUniform { from, to } = de::read(value)?;
     let (unit, from) = (from.unit(), from.value());
     let to = of_unit("to", &to, unit)?;
-    match to < from {
-        true => Err(ScenarioError::new("to", "is below from")),
-        false => Ok(Distribution::LogUniform { unit, from, to }),
+    if to < from {
+        Err(ScenarioError::new("to", "is below from"))
+    } else {
+        Ok(Distribution::LogUniform { unit, from, to })
     }
 }
 
@@ -186,17 +188,19 @@ fn log_uniform(value: &Node) -> Result<Distribution, ScenarioError> {
 fn positive<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Amount, D::Error> {
     let amount = Amount::parse(&String::deserialize(deserializer)?);
     let amount = amount.ok_or_else(|| refused("is no number with a unit, such as 20mbit"))?;
-    match amount.value() > 0.0 {
-        true => Ok(amount),
-        false => Err(refused("has no logarithm; give a value above zero")),
+    if amount.value() > 0.0 {
+        Ok(amount)
+    } else {
+        Err(refused("has no logarithm; give a value above zero"))
     }
 }
 
 fn sigma<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
     let sigma = f64::deserialize(deserializer)?;
-    match (0.0..=10.0).contains(&sigma) {
-        true => Ok(sigma),
-        false => Err(refused("is no number from 0 to 10, such as 0.8")),
+    if (0.0..=10.0).contains(&sigma) {
+        Ok(sigma)
+    } else {
+        Err(refused("is no number from 0 to 10, such as 0.8"))
     }
 }
 
@@ -218,6 +222,7 @@ fn spelled(unit: Unit, value: f64) -> String {
         Unit::Share => format!("{:.7}%", value * 100.0),
         Unit::Rate => format!("{value:.0}bit"),
         Unit::Time => format!("{:.0}us", value * 1e3),
+        Unit::Seconds => format!("{:.0}us", value * 1e6),
         Unit::Size => format!("{value:.0}b"),
         Unit::Bdp => format!("{value:.6}bdp"),
         Unit::Packets => format!("{value:.0}p"),

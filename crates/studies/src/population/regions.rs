@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::run::FlowResult;
-use crate::sweep::median;
+use record::statistics::median;
 
 /// The results of the members in one region.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -85,10 +85,8 @@ fn region(name: &str, flows: &[FlowResult]) -> Region {
     }
     let group = |controller: &str| {
         let own = || here.iter().filter(|flow| flow.controller == controller);
-        let middle = |value: fn(&FlowResult) -> Option<f64>| {
-            let mut values: Vec<f64> = own().filter_map(|flow| value(flow)).collect();
-            median(&mut values)
-        };
+        let middle =
+            |value: fn(&FlowResult) -> Option<f64>| median(own().filter_map(|flow| value(flow)));
         Group {
             controller: controller.to_string(),
             flows: own().count(),

@@ -143,9 +143,10 @@ struct SaidOfAccess {
 
 fn some<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Ratio, D::Error> {
     let share = share(deserializer)?;
-    match share == Ratio::ZERO {
-        true => Err(refused("is nobody; give more, or leave it out")),
-        false => Ok(share),
+    if share == Ratio::ZERO {
+        Err(refused("is nobody; give more, or leave it out"))
+    } else {
+        Ok(share)
     }
 }
 
@@ -199,8 +200,9 @@ fn read_fields(
 
 fn sigma<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
     let sigma = f64::deserialize(deserializer)?;
-    match (0.0..=2.0).contains(&sigma) {
-        true => Ok(sigma),
-        false => Err(refused("is no number from 0 to 2, such as 0.3")),
+    if (0.0..=2.0).contains(&sigma) {
+        Ok(sigma)
+    } else {
+        Err(refused("is no number from 0 to 2, such as 0.3"))
     }
 }

@@ -88,9 +88,10 @@ fn blank(spec: &Spec, plan: &Plan, run: &Run, first_round: u64, round: u64) -> R
     };
     Row {
         round: first_round + round,
-        destination: match named.is_empty() {
-            true => spec.name.clone(),
-            false => named.join(" "),
+        destination: if named.is_empty() {
+            spec.name.clone()
+        } else {
+            named.join(" ")
         },
         over: over.to_string(),
         controller: controller.unwrap_or_default(),

@@ -25,6 +25,7 @@ pub fn picture(results: &Results, name: &str) -> Picture {
     );
     let mut charts = vec![goodput.with_all(curves)];
     let ratios = results.ratios();
+    let ratios = ratios.values();
     if let [first, second, ..] = controllers {
         let title = format!("{first}'s goodput over {second}'s");
         let count = format!("{} destinations", ratios.len());
@@ -32,7 +33,7 @@ pub fn picture(results: &Results, name: &str) -> Picture {
         charts.push(
             Chart::new(around(&title, Unit::NONE, &ratios), share())
                 .with(Rule::vertical(1.0, "the same"))
-                .with(Curve::new(count, look, cdf(ratios))),
+                .with(Curve::new(count, look, cdf(ratios.iter().copied()))),
         );
     }
     Picture::of(name, 2, 360.0, charts)

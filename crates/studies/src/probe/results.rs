@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::row::Row;
-use crate::sweep::median;
+use record::statistics::{Sorted, median};
 
 /// What is known of the destinations.
 #[derive(Debug, Clone, Default)]
@@ -109,27 +109,16 @@ impl Results {
 
     /// The ratios of all destinations that have one, ascending: how often the first controller was how much faster than the
     /// second one. The `i`-th of `n` is where the distribution function reaches `i / n`.
-    pub fn ratios(&self) -> Vec<f64> {
-        let mut ratios: Vec<f64> = self
-            .destinations()
-            .iter()
-            .filter_map(|one| one.ratio)
-            .collect();
-        ratios.sort_unstable_by(f64::total_cmp);
-        ratios
-    }
-
-    /// The least ratio that so large a share of the destinations does not exceed.
-    pub fn ratio_at(&self, share: f64) -> Option<f64> {
-        let ratios = self.ratios();
-        let place = (share * ratios.len() as f64).ceil() as usize;
-        ratios.get(place.saturating_sub(1)).copied()
+    pub fn ratios(&self) -> Sorted {
+        let destinations = self.destinations();
+        destinations.iter().filter_map(|one| one.ratio).collect()
     }
 
     /// As one JSON object: `name`, `controllers`, `destinations`, and `cdf` with the ascending ratios and the share of
     /// destinations up to each.
     pub fn json(&self, name: &str) -> Value {
         let ratios = self.ratios();
+        let ratios = ratios.values();
         let count = ratios.len() as f64;
         let cdf = ratios.iter().enumerate();
         let cdf: Vec<Value> = cdf
@@ -166,7 +155,7 @@ impl Seen {
         let medians = self
             .goodputs
             .iter()
-            .map(|goodputs| median(&mut goodputs.clone()));
+            .map(|goodputs| median(goodputs.iter().copied()));
         let medians: Vec<Option<f64>> = medians.collect();
         let ratio = match medians.as_slice() {
             [Some(first), Some(second), ..] => Some(first / second),

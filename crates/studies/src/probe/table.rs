@@ -44,13 +44,14 @@ pub fn table(results: &Results, width: Option<usize>) -> String {
     };
     let mut text = table.lines(width);
     if let Some(ratio) = ratio {
+        let ratios = results.ratios();
         let at = |share: f64| {
-            let found = results.ratio_at(share)?;
+            let found = ratios.quantile(share)?;
             Some(format!("p{:.0} {found:.2}", share * 100.0))
         };
         let told: Vec<String> = SHARES.into_iter().filter_map(at).collect();
         // One destination has no distribution.
-        if results.ratios().len() > 1 {
+        if ratios.values().len() > 1 {
             text += &format!(
                 "{ratio} by percentile of the destinations: {}\n",
                 told.join(", ")

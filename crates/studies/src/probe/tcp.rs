@@ -170,12 +170,13 @@ async fn greet(stream: &mut TcpStream, from: IpAddr, hall: &Hall) -> io::Result<
     stream.write_all(&challenge).await?;
     let mut proof = [0; PROOF_LEN];
     stream.read_exact(&mut proof).await?;
-    let (answer, sender) = match hall.token.is_proven(&challenge, &proof) {
-        false => (Answer::WrongToken, None),
-        true => match hall.senders.enter(from) {
+    let (answer, sender) = if hall.token.is_proven(&challenge, &proof) {
+        match hall.senders.enter(from) {
             None => (Answer::Full, None),
             some => (Answer::Welcome, some),
-        },
+        }
+    } else {
+        (Answer::WrongToken, None)
     };
     stream.write_u8(answer as u8).await?;
     Ok(sender)

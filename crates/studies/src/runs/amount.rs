@@ -1,37 +1,6 @@
 //! Numbers with units as axes have them: for columns, plots, and the values between two others.
 
-/// What a number counts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unit {
-    /// Nothing: `4`.
-    Plain,
-    /// `1%`, kept as a share of one.
-    Share,
-    /// `20mbit`, kept in bits per second.
-    Rate,
-    /// `40ms`, kept in milliseconds.
-    Time,
-    /// `250kb`, kept in bytes.
-    Size,
-    /// `4bdp`.
-    Bdp,
-    /// `100p`.
-    Packets,
-}
-
-impl Unit {
-    /// What the name of a column with such numbers ends with.
-    pub const fn suffix(self) -> &'static str {
-        match self {
-            Unit::Plain | Unit::Share => "",
-            Unit::Rate => "_bps",
-            Unit::Time => "_ms",
-            Unit::Size => "_bytes",
-            Unit::Bdp => "_bdp",
-            Unit::Packets => "_packets",
-        }
-    }
-}
+use record::Unit;
 
 /// A spelling of a unit, and how much it is in the unit that numbers are kept in.
 #[derive(Debug)]
@@ -123,9 +92,10 @@ impl Amount {
         }
         let between = (1..steps.saturating_sub(1)).map(|step| {
             let share = f64::from(step) / f64::from(steps - 1);
-            let value = match is_log {
-                true => low * (high / low).powf(share),
-                false => low + (high - low) * share,
+            let value = if is_log {
+                low * (high / low).powf(share)
+            } else {
+                low + (high - low) * share
             };
             first.spelled_like(&last, value, if is_log { 4 } else { 6 })
         });
@@ -152,9 +122,10 @@ impl Amount {
                 .unwrap_or(self.spelling),
         };
         let number = value / spelling.factor;
-        let number = match self.is_whole && other.is_whole {
-            true => number.round(),
-            false => rounded(number, digits),
+        let number = if self.is_whole && other.is_whole {
+            number.round()
+        } else {
+            rounded(number, digits)
         };
         format!("{number}{}", spelling.text)
     }
@@ -162,9 +133,10 @@ impl Amount {
 
 /// The value with so many significant digits. Decimal text in between, so that no digit is a machine's own.
 fn rounded(value: f64, digits: i32) -> f64 {
-    let decimals = match value > 0.0 {
-        true => digits - 1 - value.log10().floor() as i32,
-        false => 0,
+    let decimals = if value > 0.0 {
+        digits - 1 - value.log10().floor() as i32
+    } else {
+        0
     };
     match usize::try_from(decimals) {
         Ok(decimals) => format!("{value:.decimals$}").parse().unwrap_or(value),

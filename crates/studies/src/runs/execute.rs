@@ -10,7 +10,7 @@ use super::store::{Store, StoreError};
 use lab::Cancel;
 use lab::Engine;
 use lab::Progress;
-use record::Record;
+use record::{Record, Summary};
 
 /// What happens meanwhile; runs by their places among those that are executed.
 #[derive(Debug, Clone, Copy)]
@@ -56,7 +56,7 @@ impl<'e> Execution<'e> {
 }
 
 /// The runs of the plan that the store has not.
-pub fn missing<'p>(plan: &'p Plan, store: &Store) -> Vec<&'p Run> {
+pub fn missing<'p>(plan: &'p Plan, store: &Store<Summary>) -> Vec<&'p Run> {
     let is_missing = |run: &&Run| store.get(&run.key).is_none();
     plan.runs.iter().filter(is_missing).collect()
 }
@@ -69,7 +69,7 @@ pub fn missing<'p>(plan: &'p Plan, store: &Store) -> Vec<&'p Run> {
 /// A result cannot be kept; the other runs are given up then.
 pub fn resume<'p>(
     plan: &'p Plan,
-    store: &mut Store,
+    store: &mut Store<Summary>,
     execution: &Execution<'_>,
 ) -> Result<Vec<Failed<'p>>, StoreError> {
     let missing = missing(plan, store);

@@ -14,10 +14,10 @@ mod seed;
 mod store;
 mod work;
 
-pub use amount::{Amount, Unit, amounts};
+pub use amount::{Amount, amounts};
 pub use batch::{Batch, BatchError, Finding, Findings};
 pub use execute::{Event, Execution, Failed, execute, missing, resume};
 pub use plan::{Keys, MAX_RUNS, Plan, Point, Run, TraceError};
 pub use seed::derive as derive_seed;
-pub use store::{Store, StoreError};
+pub use store::{FILE, Store, StoreError};
 pub use work::Work;

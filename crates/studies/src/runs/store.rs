@@ -7,17 +7,17 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use scenario::regular;
 
-/// The runs that are done.
+/// The runs that are done, and a `T` of each: a record's summary, or what else is kept of it.
 #[derive(Debug)]
-pub struct Store {
+pub struct Store<T> {
     path: PathBuf,
     file: File,
-    done: HashMap<String, Value>,
+    done: HashMap<String, T>,
     damaged: usize,
 }
 
@@ -28,7 +28,7 @@ struct Line<V> {
     key: String,
     /// What it was, for people.
     run: String,
-    /// The record's summary.
+    /// What is kept of it.
     summary: V,
 }
 
@@ -48,10 +48,10 @@ pub enum StoreError {
     },
 }
 
-impl Store {
-    /// The name of the file in a sweep's directory.
-    pub const FILE: &'static str = "runs.jsonl";
+/// The name of the file in a directory of results.
+pub const FILE: &str = "runs.jsonl";
 
+impl<T: Serialize + DeserializeOwned> Store<T> {
     /// Opens the file in `directory`, or makes one, and reads what is done. Lines that are [damaged](Store::damaged) count
     /// as not there. Those of ours are taken out of the file: one that was torn when an earlier sweep was killed is cut
     /// off, others are blanked where they stand. Results of runs that the sweep no longer has are left alone.
@@ -59,8 +59,8 @@ impl Store {
     /// # Errors
     ///
     /// The file cannot be used, or another sweep uses it.
-    pub fn open(directory: &Path) -> Result<Store, StoreError> {
-        let path = directory.join(Store::FILE);
+    pub fn open(directory: &Path) -> Result<Store<T>, StoreError> {
+        let path = directory.join(FILE);
         let failed = |source| StoreError::File {
             file: path.clone(),
             source,
@@ -104,9 +104,12 @@ impl Store {
         if line.is_empty() {
             return Ok(());
         }
-        match checked(line).and_then(|line| serde_json::from_slice::<Line<Value>>(&line).ok()) {
+        match checked(line) {
             Some(line) => {
-                self.done.insert(line.key, line.summary);
+                // What something else keeps here has another key.
+                if let Ok(line) = serde_json::from_slice::<Line<T>>(&line) {
+                    self.done.insert(line.key, line.summary);
+                }
             }
             None => {
                 self.damaged += 1;
@@ -129,22 +132,17 @@ impl Store {
         &self.path
     }
 
-    /// The summary of the run with this key, if it is done.
-    pub fn get(&self, key: &str) -> Option<&Value> {
+    /// What is kept of the run with this key, if it is done.
+    pub fn get(&self, key: &str) -> Option<&T> {
         self.done.get(key)
     }
 
-    /// Keeps the summary of the run with this key, which people know as `run`. Returns when it is on the disk.
+    /// Keeps this of the run with this key, which people know as `run`. Returns when it is on the disk.
     ///
     /// # Errors
     ///
     /// It could not be written.
-    pub fn put(
-        &mut self,
-        key: &str,
-        run: &str,
-        summary: &impl Serialize,
-    ) -> Result<(), StoreError> {
+    pub fn put(&mut self, key: &str, run: &str, summary: &T) -> Result<(), StoreError> {
         let kept = (|| {
             let mut text = serde_json::to_string(&Line {
                 key: key.to_string(),
@@ -152,7 +150,7 @@ impl Store {
                 summary,
             })?;
             // What is read back later and what is used now are the same, to the last bit.
-            let line: Line<Value> = serde_json::from_str(&text)?;
+            let line: Line<T> = serde_json::from_str(&text)?;
             seal(&mut text);
             text.push('\n');
             self.file.write_all(text.as_bytes())?;
@@ -200,31 +198,31 @@ fn checksum(bytes: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use serde_json::{Value, json};
     use std::fs;
 
     #[test]
     fn what_is_put_is_there_again() {
         let directory = tempfile::tempdir().unwrap();
         let summary = json!({ "jain": 0.1 + 0.2, "flows": [] });
-        let mut store = Store::open(directory.path()).unwrap();
+        let mut store = Store::<Value>::open(directory.path()).unwrap();
         assert_eq!(store.get("a"), None);
         store.put("a", "path.loss=1% repeat 0", &summary).unwrap();
         assert_eq!(store.get("a"), Some(&summary));
         assert!(matches!(
-            Store::open(directory.path()),
+            Store::<Value>::open(directory.path()),
             Err(StoreError::Locked(_))
         ));
         drop(store);
-        let store = Store::open(directory.path()).unwrap();
+        let store = Store::<Value>::open(directory.path()).unwrap();
         assert_eq!(store.get("a"), Some(&summary));
     }
 
     #[test]
     fn a_torn_line_is_dropped_wherever_it_was_torn() {
         let directory = tempfile::tempdir().unwrap();
-        let file = directory.path().join(Store::FILE);
-        let mut store = Store::open(directory.path()).unwrap();
+        let file = directory.path().join(FILE);
+        let mut store = Store::<Value>::open(directory.path()).unwrap();
         store.put("a", "one", &json!({ "n": 1 })).unwrap();
         let first = fs::read(&file).unwrap().len();
         store.put("b", "two", &json!({ "n": 2 })).unwrap();
@@ -232,12 +230,12 @@ mod tests {
         let whole = fs::read(&file).unwrap();
         for length in 0..whole.len() {
             fs::write(&file, &whole[..length]).unwrap();
-            let mut store = Store::open(directory.path()).unwrap();
+            let mut store = Store::<Value>::open(directory.path()).unwrap();
             assert_eq!(store.get("a").is_some(), length >= first, "{length}");
             assert_eq!(store.get("b"), None);
             store.put("b", "two", &json!({ "n": 2 })).unwrap();
             drop(store);
-            let store = Store::open(directory.path()).unwrap();
+            let store = Store::<Value>::open(directory.path()).unwrap();
             assert_eq!(store.get("a").is_some(), length >= first, "{length}");
             assert!(store.get("b").is_some());
         }
@@ -246,8 +244,8 @@ mod tests {
     #[test]
     fn a_changed_line_is_no_result_whatever_was_changed() {
         let directory = tempfile::tempdir().unwrap();
-        let file = directory.path().join(Store::FILE);
-        let mut store = Store::open(directory.path()).unwrap();
+        let file = directory.path().join(FILE);
+        let mut store = Store::<Value>::open(directory.path()).unwrap();
         store.put("a", "one", &json!({ "n": 15 })).unwrap();
         let first = fs::read(&file).unwrap().len();
         store.put("b", "two", &json!({ "n": 2 })).unwrap();
@@ -266,12 +264,12 @@ mod tests {
         changes.push(text.replacen("{\"n\":15}", "null", 1).into_bytes());
         for changed in changes {
             fs::write(&file, &changed).unwrap();
-            let mut store = Store::open(directory.path()).unwrap();
+            let mut store = Store::<Value>::open(directory.path()).unwrap();
             assert_eq!((store.get("a"), store.damaged()), (None, 1));
             assert!(store.get("b").is_some());
             store.put("a", "one", &json!({ "n": 15 })).unwrap();
             drop(store);
-            let store = Store::open(directory.path()).unwrap();
+            let store = Store::<Value>::open(directory.path()).unwrap();
             assert_eq!(store.get("a"), Some(&json!({ "n": 15 })));
             // A line of ours is told once. One whose beginning was changed might be somebody else's and stays.
             let is_ours = changed.starts_with(BEGIN);
@@ -284,8 +282,10 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let victim = directory.path().join("victim");
         fs::write(&victim, "{\"key\"").unwrap();
-        std::os::unix::fs::symlink(&victim, directory.path().join(Store::FILE)).unwrap();
-        let error = Store::open(directory.path()).unwrap_err().to_string();
+        std::os::unix::fs::symlink(&victim, directory.path().join(FILE)).unwrap();
+        let error = Store::<Value>::open(directory.path())
+            .unwrap_err()
+            .to_string();
         assert!(error.contains("runs.jsonl: is a symbolic link"), "{error}");
         assert_eq!(fs::read(&victim).unwrap(), b"{\"key\"");
     }
@@ -293,13 +293,13 @@ mod tests {
     #[test]
     fn foreign_lines_are_no_results() {
         let directory = tempfile::tempdir().unwrap();
-        let file = directory.path().join(Store::FILE);
+        let file = directory.path().join(FILE);
         fs::write(&file, b"\xff\xfe\n{}\n\nnull\n[1]\n").unwrap();
-        let mut store = Store::open(directory.path()).unwrap();
+        let mut store = Store::<Value>::open(directory.path()).unwrap();
         store.put("a", "one", &json!(1)).unwrap();
         drop(store);
         assert!(fs::read(&file).unwrap().starts_with(b"\xff\xfe\n{}\n"));
-        let store = Store::open(directory.path()).unwrap();
+        let store = Store::<Value>::open(directory.path()).unwrap();
         assert!(store.get("a").is_some());
         assert_eq!(store.damaged(), 4);
     }

@@ -106,9 +106,10 @@ impl Shelf {
         let stem = |path: &PathBuf| Some(path.file_stem()?.to_str()?.to_owned());
         let mut names: Vec<String> = paths.iter().filter(is_toml).filter_map(stem).collect();
         names.sort();
-        match names.is_empty() {
-            true => Err(ShelfError::Empty(self.place())),
-            false => Ok(names),
+        if names.is_empty() {
+            Err(ShelfError::Empty(self.place()))
+        } else {
+            Ok(names)
         }
     }
 

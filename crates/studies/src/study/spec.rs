@@ -66,15 +66,14 @@ impl Study {
         let (own, rest): (Vec<Entry>, Vec<Entry>) = entries.iter().cloned().partition(is_own);
         let numbered = |error: ScenarioError| SweepError::Text(error.on_line_in(&entries));
         let is_sweep = rest.iter().any(|entry| entry.key == "scenario");
-        let sweep = match is_sweep {
-            true => {
-                if rest.iter().any(|entry| entry.key == "engine") {
-                    let reason = "a study has none; it is up to the command";
-                    return Err(numbered(ScenarioError::new("engine", reason)));
-                }
-                Sweep::read(&rest, &text.directory)?
+        let sweep = if is_sweep {
+            if rest.iter().any(|entry| entry.key == "engine") {
+                let reason = "a study has none; it is up to the command";
+                return Err(numbered(ScenarioError::new("engine", reason)));
             }
-            false => Sweep::alone(Draft::new(rest, &text.directory)),
+            Sweep::read(&rest, &text.directory)?
+        } else {
+            Sweep::alone(Draft::new(rest, &text.directory))
         };
         let (mut caption, mut alterations) = (None, Vec::new());
         for Entry { key, value, .. } in own {

@@ -60,9 +60,10 @@ impl Axis {
         let wanted: Vec<String> = values.iter().map(label).collect();
         self.rows
             .retain(|row| wanted.iter().any(|wanted| has(row, wanted)));
-        match self.rows.is_empty() {
-            true => Err(ScenarioError::new("", "has none of these values")),
-            false => Ok(()),
+        if self.rows.is_empty() {
+            Err(ScenarioError::new("", "has none of these values"))
+        } else {
+            Ok(())
         }
     }
 
@@ -148,9 +149,12 @@ fn read_into(axes: &mut Vec<Axis>, prefix: &str, entries: &[Entry]) -> Result<()
             )),
         };
         let (values, is_log) = values
-            .and_then(|(values, is_log)| match values.is_empty() {
-                true => Err(ScenarioError::new("", "has no values; give it one or more")),
-                false => Ok((values, is_log)),
+            .and_then(|(values, is_log)| {
+                if values.is_empty() {
+                    Err(ScenarioError::new("", "has no values; give it one or more"))
+                } else {
+                    Ok((values, is_log))
+                }
             })
             .map_err(|error| on_line(entry.line, error.within(&field)))?;
         axes.push(Axis {
@@ -203,11 +207,12 @@ fn range(value: &Node) -> Result<(Vec<Node>, bool), ScenarioError> {
     let Some(texts) = Amount::between(&from, &to, steps, is_log) else {
         let zero = Amount::parse(&from).is_some_and(|from| from.value() <= 0.0)
             || Amount::parse(&to).is_some_and(|to| to.value() <= 0.0);
-        let reason = match is_log && zero {
-            true => "a range on a log scale cannot touch zero".to_string(),
-            false => format!(
+        let reason = if is_log && zero {
+            "a range on a log scale cannot touch zero".to_string()
+        } else {
+            format!(
                 "there is nothing between {from} and {to}; give two numbers with units of a kind, or a list"
-            ),
+            )
         };
         return Err(ScenarioError::new("", reason));
     };

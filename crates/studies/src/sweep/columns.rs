@@ -8,129 +8,15 @@ use std::ops::Range;
 use serde_json::Value;
 
 use crate::runs::{Plan, Run, Store, amounts};
-use report::parquet::{self, WriteError};
+use record::Summary;
+use report::parquet::{self, Column, WriteError};
 
-/// A column with its name and a value, or none, for each row.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Column {
-    /// Its name, with the unit.
-    pub name: String,
-    /// Its values.
-    pub cells: Cells,
-}
-
-/// The values of a column.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Cells {
-    /// Text.
-    Text(Vec<Option<String>>),
-    /// Whole numbers.
-    Whole(Vec<Option<u64>>),
-    /// Numbers.
-    Real(Vec<Option<f64>>),
-    /// Lists of structs.
-    Lists(Lists),
-}
-
-/// The values of a column with lists of structs: the items of all rows one after another, and those of each row.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Lists {
-    /// The places of a row's items, if it has a list.
-    pub rows: Vec<Option<Range<usize>>>,
-    /// What the items have in each field.
-    pub fields: Vec<Column>,
-}
-
-/// One row a flow a run, in the order of the plan and the flows:
-///
-/// - `axis_…` for each field that varies, dots as underscores: a number in the unit that the name ends with, if all
-///   values are numbers of a kind, else the text;
-/// - `point`, `repeat` and `seed` of the run;
-/// - everything that the summary says of the run and its path: `path_queue_p95_ms` is `path.queue_ms.p95`, with the unit
-///   at the end; lists of objects are lists of structs, and left out if no run has an item;
-/// - everything that it says of the flow: `flow_goodput_bps`.
-///
-/// Without `wall_s`: the same sweep gives the same table. Without `partial`: runs that were ended are not kept.
-pub fn columns(plan: &Plan, store: &Store) -> Vec<Column> {
-    let rows: Vec<Row<'_>> = plan
-        .runs
-        .iter()
-        .filter_map(|run| Some((run, store.get(&run.key)?)))
-        .flat_map(|(run, summary)| {
-            let flows = summary.get("flows").and_then(Value::as_array);
-            let flows = flows.into_iter().flatten();
-            flows.map(move |flow| Row { run, summary, flow })
-        })
-        .collect();
-    let mut columns = axes(plan, &rows);
-    let whole = |name: &str, value: fn(&Run) -> u64| Column {
-        name: name.to_string(),
-        cells: Cells::Whole(rows.iter().map(|row| Some(value(row.run))).collect()),
-    };
-    columns.push(whole("point", |run| run.point as u64));
-    columns.push(whole("repeat", |run| run.repeat));
-    columns.push(whole("seed", |run| run.scenario.seed));
-    let of_run = ["flows", "wall_s", "partial", "seed"];
-    let summaries: Vec<&Value> = rows.iter().map(|row| row.summary).collect();
-    columns.extend(flattened("", &of_run, &summaries));
-    let flows: Vec<&Value> = rows.iter().map(|row| row.flow).collect();
-    columns.extend(flattened("flow_", &[], &flows));
-    columns
-}
-
-/// Writes the [`columns`] as a Parquet file, with what the sweep was read from as `fullpipe.sweep` in its metadata.
-///
-/// # Errors
-///
-/// `to` does not take it.
-pub fn write_parquet<W: Write + Send>(
-    to: W,
-    plan: &Plan,
-    store: &Store,
-    text: &str,
-) -> Result<(), WriteError> {
-    let columns = columns(plan, store);
-    let rows = columns.first().map_or(0, Column::len);
-    let columns: Vec<parquet::Column<'_, usize>> = columns.iter().map(Column::to_parquet).collect();
-    let about = [
-        ("fullpipe.version", env!("CARGO_PKG_VERSION").to_string()),
-        ("fullpipe.sweep", text.to_string()),
-    ];
-    parquet::write(to, &columns, 0..rows, &about)
-}
-
-impl Column {
-    /// How many rows it has.
-    fn len(&self) -> usize {
-        match &self.cells {
-            Cells::Text(cells) => cells.len(),
-            Cells::Whole(cells) => cells.len(),
-            Cells::Real(cells) => cells.len(),
-            Cells::Lists(lists) => lists.rows.len(),
-        }
-    }
-
-    /// The column of a table whose rows are their places.
-    fn to_parquet(&self) -> parquet::Column<'_, usize> {
-        let name = self.name.as_str();
-        match &self.cells {
-            Cells::Text(cells) => parquet::Column::text(name, |row: &usize| {
-                let cell = cells.get(*row)?;
-                cell.as_deref().map(Cow::Borrowed)
-            }),
-            Cells::Whole(cells) => {
-                parquet::Column::whole(name, |row| cells.get(*row).copied().flatten())
-            }
-            Cells::Real(cells) => {
-                parquet::Column::real(name, |row| cells.get(*row).copied().flatten())
-            }
-            Cells::Lists(lists) => parquet::Column::list(
-                name,
-                |row: &usize| Some(lists.rows.get(*row)?.clone()?.collect()),
-                lists.fields.iter().map(Column::to_parquet).collect(),
-            ),
-        }
-    }
+/// What a store has of a plan, as a table whose rows are places.
+#[derive(Debug)]
+pub struct Flows<'p> {
+    plan: &'p Plan,
+    /// Runs, with what the summary has beside its flows, and those.
+    runs: Vec<(&'p Run, Value, Vec<Value>)>,
 }
 
 /// A flow of a run.
@@ -140,34 +26,104 @@ struct Row<'r> {
     flow: &'r Value,
 }
 
-fn axes(plan: &Plan, rows: &[Row<'_>]) -> Vec<Column> {
-    let column = |(place, field): (usize, &String)| {
-        let text = |row: &Row<'_>| Some(plan.point(row.run).values[place].clone());
-        let name = format!("axis_{}", field.replace('.', "_"));
-        match amounts(plan.values(place)) {
-            None => Column {
-                name,
-                cells: Cells::Text(rows.iter().map(text).collect()),
-            },
-            Some((unit, numbers)) => Column {
-                name: name + unit.suffix(),
-                cells: Cells::Real(
-                    rows.iter()
-                        .map(|row| Some(numbers[row.run.point]))
-                        .collect(),
-                ),
-            },
+impl<'p> Flows<'p> {
+    /// The runs that are done.
+    pub fn new(plan: &'p Plan, store: &Store<Summary>) -> Flows<'p> {
+        let done = plan.runs.iter();
+        let done = done.filter_map(|run| Some((run, store.get(&run.key)?)));
+        let split = done.map(|(run, summary)| {
+            let mut object = serde_json::to_value(summary).expect("a summary is plain data");
+            let fields = object.as_object_mut();
+            let Some(Value::Array(flows)) = fields.and_then(|all| all.shift_remove("flows")) else {
+                unreachable!("a summary has a list of flows");
+            };
+            (run, object, flows)
+        });
+        Flows {
+            plan,
+            runs: split.collect(),
         }
-    };
-    plan.fields.iter().enumerate().map(column).collect()
+    }
+
+    /// How many rows there are.
+    pub fn count(&self) -> usize {
+        self.runs.iter().map(|(.., flows)| flows.len()).sum()
+    }
+
+    /// One row a flow a run, in the order of the plan and the flows:
+    ///
+    /// - `axis_…` for each field that varies, dots as underscores: a number in the unit that the name ends with, if all
+    ///   values are numbers of a kind, else the text;
+    /// - `point`, `repeat` and `seed` of the run;
+    /// - everything that the summary says of the run and its path: `path_queue_p95_ms` is `path.queue_ms.p95`, with the unit
+    ///   at the end; lists of objects are lists of structs, and left out if no run has an item;
+    /// - everything that it says of the flow: `flow_goodput_bps`.
+    ///
+    /// Without `wall_s`: the same sweep gives the same table. Without `partial`: runs that were ended are not kept.
+    pub fn columns(&self) -> Vec<Column<'_, usize>> {
+        let rows = self.runs.iter().flat_map(|(run, summary, flows)| {
+            let flows = flows.iter();
+            flows.map(move |flow| Row { run, summary, flow })
+        });
+        let rows: Vec<Row<'_>> = rows.collect();
+        let runs: Vec<&Run> = rows.iter().map(|row| row.run).collect();
+        let fields = 0..self.plan.fields.len();
+        let mut columns: Vec<_> = fields.map(|field| axis(self.plan, field, &runs)).collect();
+        let whole = |name: &'static str, value: fn(&Run) -> u64| {
+            let runs = runs.clone();
+            Column::whole(name, move |row: &usize| Some(value(runs[*row])))
+        };
+        columns.push(whole("point", |run| run.point as u64));
+        columns.push(whole("repeat", |run| run.repeat));
+        columns.push(whole("seed", |run| run.scenario.seed));
+        let of_run = ["wall_s", "partial", "seed"];
+        let summaries: Vec<&Value> = rows.iter().map(|row| row.summary).collect();
+        columns.extend(flattened("", &of_run, &summaries));
+        let flows: Vec<&Value> = rows.iter().map(|row| row.flow).collect();
+        columns.extend(flattened("flow_", &[], &flows));
+        columns
+    }
+}
+
+/// Writes the [`Flows`] as a Parquet file, with what the sweep was read from as `fullpipe.sweep` in its metadata.
+///
+/// # Errors
+///
+/// `to` does not take it.
+pub fn write_parquet<W: Write + Send>(
+    to: W,
+    plan: &Plan,
+    store: &Store<Summary>,
+    text: &str,
+) -> Result<(), WriteError> {
+    let flows = Flows::new(plan, store);
+    let about = [
+        ("fullpipe.version", env!("CARGO_PKG_VERSION").to_string()),
+        ("fullpipe.sweep", text.to_string()),
+    ];
+    parquet::write(to, &flows.columns(), 0..flows.count(), &about)
+}
+
+/// The values of a field that varies, for flows of these runs.
+fn axis<'p>(plan: &'p Plan, field: usize, runs: &[&'p Run]) -> Column<'p, usize> {
+    let name = format!("axis_{}", plan.fields[field].replace('.', "_"));
+    let runs = runs.to_vec();
+    match amounts(plan.values(field)) {
+        None => Column::text(name, move |row: &usize| {
+            let value = &plan.point(runs[*row]).values[field];
+            Some(Cow::Borrowed(value.as_str()))
+        }),
+        Some((unit, numbers)) => Column::real(name + unit.suffix(), move |row: &usize| {
+            Some(numbers[runs[*row].point])
+        }),
+    }
 }
 
 /// A column for everything in the objects, in the order in which it is met first.
-fn flattened(prefix: &str, without: &[&str], objects: &[&Value]) -> Vec<Column> {
-    let mut names: Vec<String> = Vec::new();
+fn flattened<'v>(prefix: &str, without: &[&str], objects: &[&'v Value]) -> Vec<Column<'v, usize>> {
+    let mut columns: Vec<(String, Vec<Option<&Value>>)> = Vec::new();
     let mut places: HashMap<String, usize> = HashMap::new();
-    let mut values: Vec<Vec<Option<&Value>>> = Vec::new();
-    for (index, object) in objects.iter().enumerate() {
+    for (row, object) in objects.iter().enumerate() {
         let mut leaves = Vec::new();
         for (key, value) in object.as_object().into_iter().flatten() {
             if !without.contains(&key.as_str()) {
@@ -176,24 +132,15 @@ fn flattened(prefix: &str, without: &[&str], objects: &[&Value]) -> Vec<Column> 
         }
         for (name, value) in leaves {
             let place = *places.entry(name.clone()).or_insert_with(|| {
-                names.push(name);
-                values.push(vec![None; objects.len()]);
-                values.len() - 1
+                columns.push((name, vec![None; objects.len()]));
+                columns.len() - 1
             });
-            if let Some(cell) = values.get_mut(place).and_then(|cells| cells.get_mut(index)) {
-                *cell = Some(value);
-            }
+            columns[place].1[row] = Some(value);
         }
     }
-    names
-        .into_iter()
-        .zip(values)
-        .filter_map(|(name, values)| {
-            Some(Column {
-                name,
-                cells: typed(&values)?,
-            })
-        })
+    let columns = columns.into_iter();
+    columns
+        .filter_map(|(name, values)| typed(name, values))
         .collect()
 }
 
@@ -226,46 +173,55 @@ fn split_unit(key: &str) -> (&str, &str) {
 }
 
 /// The values in the narrowest type that has room for all of them; nothing if they are lists without an item.
-fn typed(values: &[Option<&Value>]) -> Option<Cells> {
-    let known = || values.iter().flatten().filter(|value| !value.is_null());
-    let is_empty = |value: &&Value| value.as_array().is_some_and(Vec::is_empty);
-    if known().next().is_some() && known().all(is_empty) {
+fn typed<'v>(name: String, values: Vec<Option<&'v Value>>) -> Option<Column<'v, usize>> {
+    let known: Vec<&Value> = values
+        .iter()
+        .flatten()
+        .copied()
+        .filter(|value| !value.is_null())
+        .collect();
+    let all = |is: fn(&Value) -> bool| !known.is_empty() && known.iter().all(|value| is(value));
+    if all(|value| value.as_array().is_some_and(Vec::is_empty)) {
         return None;
     }
-    let is_list = |value: &&Value| {
-        let items = value.as_array();
-        items.is_some_and(|items| items.iter().all(Value::is_object))
-    };
-    if known().next().is_some() && known().all(is_list) {
-        return Some(Cells::Lists(lists(values)));
+    if all(|value| {
+        value
+            .as_array()
+            .is_some_and(|items| items.iter().all(Value::is_object))
+    }) {
+        return Some(lists(name, &values));
     }
-    if known().next().is_some() && known().all(|value| value.is_u64()) {
-        let cells = values.iter().map(|value| (*value)?.as_u64());
-        return Some(Cells::Whole(cells.collect()));
-    }
-    if known().all(|value| value.is_number()) {
-        let cells = values.iter().map(|value| (*value)?.as_f64());
-        return Some(Cells::Real(cells.collect()));
-    }
-    let text = |value: &Value| match value {
-        Value::Null => None,
-        Value::String(text) => Some(text.clone()),
-        other => Some(other.to_string()),
-    };
-    let cells = values.iter().map(|value| (*value).and_then(text));
-    Some(Cells::Text(cells.collect()))
+    let (is_whole, is_number) = (
+        all(Value::is_u64),
+        known.iter().all(|value| value.is_number()),
+    );
+    let cell = move |row: &usize| values[*row].filter(|value| !value.is_null());
+    Some(if is_whole {
+        Column::whole(name, move |row| cell(row)?.as_u64())
+    } else if is_number {
+        Column::real(name, move |row| cell(row)?.as_f64())
+    } else {
+        Column::text(name, move |row| {
+            Some(match cell(row)? {
+                Value::String(text) => Cow::Borrowed(text.as_str()),
+                other => Cow::Owned(other.to_string()),
+            })
+        })
+    })
 }
 
-fn lists(values: &[Option<&Value>]) -> Lists {
+fn lists<'v>(name: String, values: &[Option<&'v Value>]) -> Column<'v, usize> {
     let mut items: Vec<&Value> = Vec::new();
     let rows = values.iter().map(|value| {
-        let list = (*value)?.as_array()?;
         let before = items.len();
-        items.extend(list);
+        items.extend((*value)?.as_array()?);
         Some(before..items.len())
     });
-    Lists {
-        rows: rows.collect(),
-        fields: flattened("", &[], &items),
-    }
+    let rows: Vec<Option<Range<usize>>> = rows.collect();
+    let fields = flattened("", &[], &items);
+    Column::list(
+        name,
+        move |row: &usize| Some(rows[*row].clone()?.collect()),
+        fields,
+    )
 }

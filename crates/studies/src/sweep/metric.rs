@@ -3,167 +3,92 @@
 use std::fmt;
 use std::str::FromStr;
 
-use serde_json::Value;
+use record::Measure;
+use record::measure::Subject;
 
-use super::spread::median;
+/// A [measure](Measure) of the flows of one controller in one run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Metric {
+    /// The measure as a column: in a sweep, on the command line, in JSON.
+    name: &'static str,
+    title: &'static str,
+}
 
-/// A number that sums up the flows of one controller in one run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum Metric {
-    /// Their goodput together, over the time of all flows of the run, as a share of what the path allows.
-    #[default]
-    GoodputShare,
-    /// Their goodput together, over the time of all flows of the run.
-    Goodput,
-    /// The median of their median RTTs.
-    RttP50,
-    /// The median of their 95th percentiles of the RTT.
-    RttP95,
-    /// The median of the time that their transfers took.
-    Time,
-    /// What they sent again, as a share of what they sent.
-    ResentShare,
-    /// Their timeouts.
-    Timeouts,
-    /// Jain's index of the goodputs of all flows of the run.
-    Jain,
-    /// What the bottleneck transmitted, as a share of what it could have.
-    Utilization,
-    /// The bottleneck's queue, mean over time.
-    QueueMean,
-    /// The bottleneck's queue, 95th percentile over time.
-    QueueP95,
+const fn metric(name: &'static str, title: &'static str) -> Metric {
+    Metric { name, title }
 }
 
 impl Metric {
+    /// Goodput together, over the time of all flows of the run, as a share of what the path allows.
+    pub const GOODPUT_SHARE: Metric = metric("goodput_share", "Goodput, share of the limit");
+    /// Goodput together, over the time of all flows of the run.
+    pub const GOODPUT: Metric = metric("goodput_bps", "Goodput");
+    /// The median of their median RTTs.
+    pub const RTT_P50: Metric = metric("rtt_p50_ms", "RTT, median");
+    /// The median of their 95th percentiles of the RTT.
+    pub const RTT_P95: Metric = metric("rtt_p95_ms", "RTT, 95th percentile");
+    /// What they sent again, as a share of what they sent.
+    pub const RESENT_SHARE: Metric = metric("resent_share", "Sent again");
+    /// Jain's index of the goodputs of all flows of the run.
+    pub const JAIN: Metric = metric("jain", "Jain index of all flows");
+
     /// Every metric, the most asked for first.
     pub const ALL: [Metric; 11] = [
-        Metric::GoodputShare,
-        Metric::Goodput,
-        Metric::RttP50,
-        Metric::RttP95,
-        Metric::Time,
-        Metric::ResentShare,
-        Metric::Timeouts,
-        Metric::Jain,
-        Metric::Utilization,
-        Metric::QueueMean,
-        Metric::QueueP95,
+        Metric::GOODPUT_SHARE,
+        Metric::GOODPUT,
+        Metric::RTT_P50,
+        Metric::RTT_P95,
+        metric("time_s", "Completion time"),
+        Metric::RESENT_SHARE,
+        metric("timeouts", "Timeouts"),
+        Metric::JAIN,
+        metric("utilization", "Utilization of the bottleneck"),
+        metric("queue_mean_ms", "Queue at the bottleneck, mean"),
+        metric("queue_p95_ms", "Queue at the bottleneck, 95th percentile"),
     ];
 
-    /// Its name: in a sweep, on the command line, in JSON.
+    /// Its name.
     pub const fn name(self) -> &'static str {
-        match self {
-            Metric::GoodputShare => "goodput_share",
-            Metric::Goodput => "goodput_bps",
-            Metric::RttP50 => "rtt_p50_ms",
-            Metric::RttP95 => "rtt_p95_ms",
-            Metric::Time => "time_s",
-            Metric::ResentShare => "resent_share",
-            Metric::Timeouts => "timeouts",
-            Metric::Jain => "jain",
-            Metric::Utilization => "utilization",
-            Metric::QueueMean => "queue_mean_ms",
-            Metric::QueueP95 => "queue_p95_ms",
-        }
+        self.name
     }
 
-    /// What it is, for people.
+    /// What it is, for a plot.
     pub const fn title(self) -> &'static str {
-        match self {
-            Metric::GoodputShare => "Goodput, share of the limit",
-            Metric::Goodput => "Goodput",
-            Metric::RttP50 => "RTT, median",
-            Metric::RttP95 => "RTT, 95th percentile",
-            Metric::Time => "Completion time",
-            Metric::ResentShare => "Sent again",
-            Metric::Timeouts => "Timeouts",
-            Metric::Jain => "Jain index of all flows",
-            Metric::Utilization => "Utilization of the bottleneck",
-            Metric::QueueMean => "Queue at the bottleneck, mean",
-            Metric::QueueP95 => "Queue at the bottleneck, 95th percentile",
-        }
+        self.title
     }
 
-    /// The metric of the flows of `controller` in a run with this summary; nothing if the run does not tell.
-    pub fn of(self, summary: &Value, controller: &str) -> Option<f64> {
-        let flows = || {
-            let all = summary.get("flows").and_then(Value::as_array);
-            all.into_iter()
-                .flatten()
-                .filter(|flow| flow.get("controller").and_then(Value::as_str) == Some(controller))
-        };
-        let sum = |key: &str| {
-            flows()
-                .map(|flow| number(flow, key))
-                .reduce(|sum, next| Some(sum? + next?))
-                .flatten()
-        };
-        // Over the same time, whatever the lives of the flows.
-        let together = |key: &str| {
-            let all = summary.get("controllers").and_then(Value::as_array)?;
-            let own = all
-                .iter()
-                .find(|one| one.get("controller").and_then(Value::as_str) == Some(controller))?;
-            number(own, key)
-        };
-        let middle = |key: &str| {
-            median(
-                &mut flows()
-                    .filter_map(|flow| number(flow, key))
-                    .collect::<Vec<_>>(),
-            )
-        };
-        match self {
-            Metric::Goodput => together("/goodput_bps"),
-            Metric::GoodputShare => together("/limit_share"),
-            Metric::RttP50 => middle("/rtt_ms/p50"),
-            Metric::RttP95 => middle("/rtt_ms/p95"),
-            Metric::Time => {
-                let taken = |flow| Some(number(flow, "/completed_s")? - number(flow, "/start_s")?);
-                median(&mut flows().filter_map(taken).collect::<Vec<_>>())
-            }
-            Metric::ResentShare => ratio(sum("/retransmitted_bytes")?, sum("/sent_bytes")?),
-            Metric::Timeouts => sum("/timeouts"),
-            Metric::Jain => number(summary, "/fairness/jain"),
-            Metric::Utilization => number(summary, "/path/utilization"),
-            Metric::QueueMean => number(summary, "/path/queue_ms/mean"),
-            Metric::QueueP95 => number(summary, "/path/queue_ms/p95"),
-        }
+    /// The measure.
+    pub fn measure(self) -> &'static Measure {
+        Measure::of_column(self.name).expect("every metric is a measure")
+    }
+
+    /// The metric of the flows of one controller; nothing if the run does not tell.
+    pub fn of(self, subject: &Subject<'_>) -> Option<f64> {
+        self.measure().of(subject)
     }
 }
 
-fn number(value: &Value, pointer: &str) -> Option<f64> {
-    value.pointer(pointer)?.as_f64()
-}
-
-fn ratio(part: f64, whole: f64) -> Option<f64> {
-    (whole > 0.0).then(|| part / whole)
+impl Default for Metric {
+    fn default() -> Metric {
+        Metric::GOODPUT_SHARE
+    }
 }
 
 impl fmt::Display for Metric {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
+        f.pad(self.name)
     }
 }
 
 /// There is no such metric. Displays the names that there are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("unknown metric; known: {}", Metric::ALL.map(Metric::name).join(", "))]
 pub struct UnknownMetric;
-
-impl fmt::Display for UnknownMetric {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names = Metric::ALL.map(Metric::name);
-        write!(f, "unknown metric; known: {}", names.join(", "))
-    }
-}
-
-impl std::error::Error for UnknownMetric {}
 
 impl FromStr for Metric {
     type Err = UnknownMetric;
     fn from_str(name: &str) -> Result<Metric, UnknownMetric> {
-        let found = Metric::ALL.into_iter().find(|metric| metric.name() == name);
+        let found = Metric::ALL.into_iter().find(|metric| metric.name == name);
         found.ok_or(UnknownMetric)
     }
 }
@@ -171,6 +96,7 @@ impl FromStr for Metric {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use record::Summary;
     use serde_json::json;
 
     #[test]
@@ -190,29 +116,37 @@ mod tests {
             ],
             "fairness": { "jain": 0.9 },
         });
+        let summary: Summary = serde_json::from_value(summary).unwrap();
         for (metric, bbr1, cubic) in [
-            (Metric::Goodput, Some(500.0), Some(100.0)),
-            (Metric::GoodputShare, Some(0.5), None),
-            (Metric::RttP50, Some(15.0), Some(40.0)),
-            (Metric::RttP95, None, None),
-            (Metric::Time, Some(2.0), None),
-            (Metric::ResentShare, Some(0.1), None),
-            (Metric::Timeouts, Some(3.0), None),
-            (Metric::Jain, Some(0.9), Some(0.9)),
-            (Metric::Utilization, Some(0.5), Some(0.5)),
-            (Metric::QueueMean, None, None),
-            (Metric::QueueP95, Some(3.5), Some(3.5)),
+            ("goodput_bps", Some(500.0), Some(100.0)),
+            ("goodput_share", Some(0.5), None),
+            ("rtt_p50_ms", Some(15.0), Some(40.0)),
+            ("rtt_p95_ms", None, None),
+            ("time_s", Some(2.0), None),
+            ("resent_share", Some(0.1), None),
+            ("timeouts", Some(3.0), None),
+            ("jain", Some(0.9), Some(0.9)),
+            ("utilization", Some(0.5), Some(0.5)),
+            ("queue_mean_ms", None, None),
+            ("queue_p95_ms", Some(3.5), Some(3.5)),
         ] {
-            assert_eq!(metric.of(&summary, "bbr1"), bbr1, "{metric}");
-            assert_eq!(metric.of(&summary, "cubic"), cubic, "{metric}");
+            let metric: Metric = metric.parse().unwrap();
+            let of = |name: &str| metric.of(&Subject::of_controller(&summary, name));
+            assert_eq!(of("bbr1"), bbr1, "{metric}");
+            assert_eq!(of("cubic"), cubic, "{metric}");
+            assert_eq!(
+                of("reno").is_some(),
+                bbr1 == cubic && bbr1.is_some(),
+                "{metric}"
+            );
         }
-        assert_eq!(Metric::Goodput.of(&summary, "reno"), None);
     }
 
     #[test]
     fn names_are_read_back() {
         for metric in Metric::ALL {
             assert_eq!(metric.name().parse(), Ok(metric));
+            assert!(!metric.measure().about.is_empty());
         }
         assert_eq!("speed".parse::<Metric>(), Err(UnknownMetric));
     }

@@ -10,16 +10,13 @@ mod page;
 mod plan;
 mod results;
 mod spec;
-mod spread;
 mod table;
 
 pub use axis::Axis;
 pub(crate) use axis::label as axis_label;
-pub use columns::{Cells, Column, Lists, columns, write_parquet};
+pub use columns::{Flows, write_parquet};
 pub use metric::{Metric, UnknownMetric};
 pub use page::page;
 pub use results::{Group, Results};
 pub use spec::{PlotSpec, Scale, Sweep, SweepError};
-pub use spread::Spread;
-pub(crate) use spread::{median, quantile};
 pub use table::{ROWS, table};

@@ -9,9 +9,10 @@ use super::axis::Axis;
 use super::metric::Metric;
 use super::results::{Group, Results, distinct};
 use super::spec::{Scale, Sweep};
-use super::spread::Spread;
 use super::table::{headings, row};
-use crate::runs::{Point, Unit, amounts};
+use crate::runs::{Point, amounts};
+use record::Unit;
+use record::statistics::Spread;
 use report::page::Page;
 use report::{Origin, Table, describe};
 

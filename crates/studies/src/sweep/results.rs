@@ -5,8 +5,10 @@ use std::collections::HashSet;
 use serde_json::{Map, Value, json};
 
 use super::metric::Metric;
-use super::spread::Spread;
 use crate::runs::{Failed, Plan, Point, Store};
+use record::Summary;
+use record::measure::Subject;
+use record::statistics::Spread;
 
 /// The flows of one controller at one point, over all repeats.
 #[derive(Debug, Clone)]
@@ -46,30 +48,26 @@ pub struct Results<'p> {
 
 impl<'p> Results<'p> {
     /// The results of the plan that the store has.
-    pub fn new(plan: &'p Plan, engine: lab::EngineKind, store: &Store) -> Results<'p> {
+    pub fn new<'s>(
+        plan: &'p Plan,
+        engine: lab::EngineKind,
+        store: &'s Store<Summary>,
+    ) -> Results<'p> {
         let mut groups = Vec::new();
         let (mut has_one_controller, mut has_several_flows) = (true, false);
         // The runs of a point follow one another.
         for runs in plan.runs.chunk_by(|one, next| one.point == next.point) {
-            let summaries: Vec<&Value> =
-                runs.iter().filter_map(|run| store.get(&run.key)).collect();
-            let mut controllers: Vec<&str> = Vec::new();
-            for summary in &summaries {
-                let found = controllers_of(summary);
-                has_several_flows |= found.len() > 1;
-                for controller in found {
-                    if !controllers.contains(&controller) {
-                        controllers.push(controller);
-                    }
-                }
-            }
+            let done = runs.iter().filter_map(|run| store.get(&run.key));
+            let summaries: Vec<&Summary> = done.collect();
+            has_several_flows |= summaries.iter().any(|summary| summary.flows.len() > 1);
+            let flows = summaries.iter().flat_map(|summary| &summary.flows);
+            let controllers = distinct(flows.map(|flow| flow.controller.as_str()));
             has_one_controller &= controllers.len() <= 1;
-            groups.extend(controllers.iter().map(|controller| {
+            groups.extend(controllers.into_iter().map(|controller| {
+                let of_controller = |one: &&'s Summary| Subject::of_controller(one, controller);
+                let subjects: Vec<Subject<'_>> = summaries.iter().map(of_controller).collect();
                 let spread = |metric: Metric| {
-                    let values = summaries
-                        .iter()
-                        .filter_map(|run| metric.of(run, controller));
-                    Spread::of(values.collect())
+                    Spread::of(subjects.iter().filter_map(|subject| metric.of(subject)))
                 };
                 Group {
                     point: runs[0].point,
@@ -134,16 +132,6 @@ impl<'p> Results<'p> {
         }
         object.into()
     }
-}
-
-/// The controller of each flow, in order.
-fn controllers_of(summary: &Value) -> Vec<&str> {
-    let flows = summary.get("flows").and_then(Value::as_array);
-    let names = flows
-        .into_iter()
-        .flatten()
-        .filter_map(|flow| flow.get("controller")?.as_str());
-    names.collect()
 }
 
 /// The texts without repetitions, in order.

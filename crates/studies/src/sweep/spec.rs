@@ -340,21 +340,23 @@ impl Sweep {
         for axis in &self.axes {
             for field in &axis.fields {
                 if let Some(other) = before.iter().find(|other| overlap(other, field)) {
-                    let reason = match *other == field {
-                        true => "is varied twice".to_string(),
-                        false => format!("is varied by {other} too"),
+                    let reason = if *other == field {
+                        "is varied twice".to_string()
+                    } else {
+                        format!("is varied by {other} too")
                     };
                     return Err(on_line(axis.line, ScenarioError::new(field, reason)));
                 }
                 before.push(field);
             }
         }
-        match before.is_empty() {
-            true => Err(ScenarioError::new(
+        if before.is_empty() {
+            Err(ScenarioError::new(
                 "axes",
                 "nothing varies; give [axes] a field and its values, such as \"path.loss\" = [\"0%\", \"1%\"]",
-            )),
-            false => Ok(()),
+            ))
+        } else {
+            Ok(())
         }
     }
 }

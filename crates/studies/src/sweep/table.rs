@@ -2,7 +2,7 @@
 
 use super::metric::Metric;
 use super::results::{Group, Results};
-use super::spread::Spread;
+use record::statistics::Spread;
 use report::{Table, bits_per_sec, count, percent, span};
 
 /// The most rows of the table on a terminal: about two screens. The page, the Parquet file and the JSON have all.
@@ -61,13 +61,17 @@ pub(super) fn row(results: &Results<'_>, group: &Group) -> Vec<String> {
     let fields = results.fields().into_iter();
     let mut row: Vec<String> = fields.map(|place| values[place].clone()).collect();
     row.push(group.controller.clone());
-    row.push(text(Metric::Goodput, bits_per_sec));
-    row.push(group.metric(Metric::GoodputShare).map_or("–".into(), share));
-    row.push(text(Metric::RttP50, span));
-    row.push(text(Metric::RttP95, span));
-    row.push(text(Metric::ResentShare, percent));
+    row.push(text(Metric::GOODPUT, bits_per_sec));
+    row.push(
+        group
+            .metric(Metric::GOODPUT_SHARE)
+            .map_or("–".into(), share),
+    );
+    row.push(text(Metric::RTT_P50, span));
+    row.push(text(Metric::RTT_P95, span));
+    row.push(text(Metric::RESENT_SHARE, percent));
     if results.has_several_flows {
-        row.push(text(Metric::Jain, |index| format!("{index:.3}")));
+        row.push(text(Metric::JAIN, |index| format!("{index:.3}")));
     }
     row
 }
@@ -76,8 +80,9 @@ pub(super) fn row(results: &Results<'_>, group: &Group) -> Vec<String> {
 fn share(spread: Spread) -> String {
     let Spread { median, min, max } = spread;
     let [min, max] = [min, max].map(|end| format!("{:.1}", end * 100.0));
-    match min == max {
-        true => percent(median),
-        false => format!("{} ({min}–{max})", percent(median)),
+    if min == max {
+        percent(median)
+    } else {
+        format!("{} ({min}–{max})", percent(median))
     }
 }

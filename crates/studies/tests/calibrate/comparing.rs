@@ -220,9 +220,11 @@ fn the_page_has_what_differs_most_first_and_needs_no_network() {
     };
     let same = [vec![seen(100, 30.0)], vec![seen(100, 30.0)]];
     let apart = [vec![seen(100, 30.0)], vec![seen(80, 30.0)]];
-    let of =
-        |case, runs: &[Vec<Observation>; 2]| (compare(case, [&runs[0], &runs[1]]), runs.clone());
-    let compared = [of(bbr1, &same), of(cubic, &apart)];
+    let compared = [(bbr1, &same), (cubic, &apart)].map(|(case, runs)| {
+        let [first, second] = runs;
+        let observations = runs.each_ref().map(|runs| runs.iter().collect());
+        (compare(case, [first, second]), observations)
+    });
     let origin = Origin {
         command: "fullpipe calibrate '<x>'".to_string(),
         generated: std::time::UNIX_EPOCH,

@@ -8,7 +8,8 @@ use lab::{Engine, EngineKind, Sim};
 use record::Record;
 use scenario::Scenario;
 use studies::calibrate::{
-    Calibration, Choice, Keeping, Made, Observation, Quantity, compare, execute, write_parquet,
+    Calibration, Choice, Keeping, Kept, Made, Observation, Quantity, compare, execute,
+    write_parquet,
 };
 use studies::runs::{Execution, Run, Store};
 
@@ -24,7 +25,12 @@ fn made(build: &str, version: &str) -> Made {
 }
 
 /// Runs what is missing on both sides; the names of what was run.
-fn run(calibration: &Calibration, store: &mut Store, now: &Made, cancel: &Cancel) -> Vec<String> {
+fn run(
+    calibration: &Calibration,
+    store: &mut Store<Kept>,
+    now: &Made,
+    cancel: &Cancel,
+) -> Vec<String> {
     let done = RefCell::new(Vec::new());
     for side in &calibration.sides {
         let missing = side.missing(store, now, false);

@@ -49,14 +49,15 @@ pub fn small(more: &str) -> Set {
 pub fn seen(goodput_mbit: u64, srtt_ms: impl Into<Option<f64>>) -> Observation {
     let srtt_ms = srtt_ms.into();
     Observation {
-        summary: json!({
+        summary: serde_json::from_value(json!({
             "path": { "queue_ms": { "mean": 1.5, "p95": null }, "drops": 3 },
             "flows": [{
                 "group": 0, "goodput_bps": goodput_mbit * 1_000_000, "timeouts": 0,
                 "sent_bytes": 1_000, "retransmitted_bytes": 10, "delivered_bytes": 900,
             }],
             "together": { "goodput_bps": goodput_mbit * 1_000_000 },
-        }),
+        }))
+        .unwrap(),
         srtt_p50_ms: srtt_ms,
         srtt_p95_ms: srtt_ms,
         startup_exit_s: Some(0.5),

@@ -119,9 +119,7 @@ impl Fq {
         self.forget_idle_flows(now);
         let number = burst.connection;
         self.know(now, number);
-        let Some(flow) = self.flows.get_mut(number) else {
-            return Err(burst);
-        };
+        let flow = &mut self.flows[number];
         if flow.bursts >= self.config.flow_limit {
             self.counters.dropped += 1;
             return Err(burst);
@@ -142,15 +140,14 @@ impl Fq {
             next: None,
         };
         let index = self.waiting.insert(waiting);
-        if let Some(flow) = self.flows.get_mut(number) {
-            let behind = flow.last.and_then(|last| self.waiting.get_mut(last));
-            match behind {
-                Some(last) => last.next = Some(index),
-                None => flow.first = Some(index),
-            }
-            flow.last = Some(index);
-            flow.bursts += 1;
+        let flow = &mut self.flows[number];
+        let behind = flow.last.and_then(|last| self.waiting.get_mut(last));
+        match behind {
+            Some(last) => last.next = Some(index),
+            None => flow.first = Some(index),
         }
+        flow.last = Some(index);
+        flow.bursts += 1;
         self.queued += size;
         self.counters.enqueued += 1;
         Ok(())
@@ -162,7 +159,7 @@ impl Fq {
         loop {
             let is_new = !self.new.is_empty();
             let number = self.new.first().or(self.old.first())?;
-            let flow = self.flows.get_mut(number)?;
+            let flow = &mut self.flows[number];
             if flow.credit <= 0 {
                 flow.credit += credit_of(self.config.quantum);
                 self.take_off(is_new);
@@ -221,7 +218,7 @@ impl Fq {
 
     /// Takes the first burst of a flow whose turn it is.
     fn serve(&mut self, number: u32) -> Option<Burst> {
-        let flow = self.flows.get_mut(number)?;
+        let flow = &mut self.flows[number];
         let waiting = self.waiting.remove(flow.first?)?;
         flow.first = waiting.next;
         if flow.first.is_none() {

@@ -1,5 +1,7 @@
 //! A flow, the table of all flows, and the lists of those that take turns.
 
+use std::ops::{Index, IndexMut};
+
 use congestion::Time;
 
 /// What is kept of one flow (Linux `struct fq_flow`).
@@ -46,11 +48,9 @@ impl Flows {
         if index >= self.places.len() {
             self.places.resize_with(index + 1, || None);
         }
-        if let Some(place) = self.places.get_mut(index) {
-            debug_assert!(place.is_none(), "a connection is one flow");
-            *place = Some(flow);
-            self.len += 1;
-        }
+        let before = self.places[index].replace(flow);
+        debug_assert!(before.is_none(), "a connection is one flow");
+        self.len += 1;
     }
 
     pub(super) fn remove(&mut self, number: u32) {
@@ -64,15 +64,30 @@ impl Flows {
         self.places.get(number as usize)?.as_ref()
     }
 
-    pub(super) fn get_mut(&mut self, number: u32) -> Option<&mut Flow> {
-        self.places.get_mut(number as usize)?.as_mut()
-    }
-
     /// How many there are.
     pub(super) fn len(&self) -> usize {
         self.len
     }
 }
+
+impl Index<u32> for Flows {
+    type Output = Flow;
+
+    #[inline]
+    fn index(&self, number: u32) -> &Flow {
+        self.places[number as usize].as_ref().expect(UNKNOWN)
+    }
+}
+
+impl IndexMut<u32> for Flows {
+    #[inline]
+    fn index_mut(&mut self, number: u32) -> &mut Flow {
+        self.places[number as usize].as_mut().expect(UNKNOWN)
+    }
+}
+
+/// What an index of no flow says.
+const UNKNOWN: &str = "this connection has no flow";
 
 /// Flows in the order of their turns, linked through themselves.
 #[derive(Debug, Default)]
@@ -91,20 +106,17 @@ impl List {
     }
 
     pub(super) fn push_back(&mut self, flows: &mut Flows, number: u32) {
-        debug_assert!(flows.get(number).is_none_or(|flow| flow.next.is_none()));
+        debug_assert!(flows[number].next.is_none());
         debug_assert!(self.last != Some(number));
-        match self.last.and_then(|last| flows.get_mut(last)) {
-            Some(last) => last.next = Some(number),
+        match self.last {
+            Some(last) => flows[last].next = Some(number),
             None => self.first = Some(number),
         }
         self.last = Some(number);
     }
 
     pub(super) fn pop_front(&mut self, flows: &mut Flows) {
-        self.first = self
-            .first
-            .and_then(|first| flows.get_mut(first))
-            .and_then(|first| first.next.take());
+        self.first = self.first.and_then(|first| flows[first].next.take());
         if self.first.is_none() {
             self.last = None;
         }

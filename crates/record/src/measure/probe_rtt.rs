@@ -4,9 +4,9 @@ use congestion::Phase;
 use units::Duration;
 
 use super::{Measure, Subject};
-use crate::runs::Unit;
-use crate::sweep::median;
-use record::{FlowRecord, FlowSample};
+use crate::statistics::median;
+use crate::unit::Unit;
+use crate::{FlowRecord, FlowSample};
 use transport::segment::MSS;
 
 pub(super) const MEASURES: &[Measure] = &[
@@ -138,7 +138,7 @@ fn cost(subject: &Subject<'_>) -> Option<f64> {
         inside.iter().any(|one| one.start < to && from < one.end)
     };
     let untouched = seconds.iter().filter(|(second, _)| !is_touched(*second));
-    let usual = median(&mut untouched.map(|(_, bytes)| *bytes).collect::<Vec<_>>())?;
+    let usual = median(untouched.map(|(_, bytes)| *bytes))?;
     let delivered: f64 = seconds.iter().map(|(_, bytes)| bytes).sum();
     Some(1.0 - delivered / (usual * seconds.len() as f64))
 }

@@ -1,8 +1,8 @@
 //! What an application does to the model, and the silences that it sees.
 
 use super::{Measure, Subject};
-use crate::runs::Unit;
-use record::FlowSample;
+use crate::FlowSample;
+use crate::unit::Unit;
 
 pub(super) const MEASURES: &[Measure] = &[
     Measure {
@@ -21,7 +21,10 @@ pub(super) const MEASURES: &[Measure] = &[
         name: "app_limited_rise",
         unit: Unit::Plain,
         about: "number of times that BtlBw rose at a sample that the application limited",
-        of: |subject| Some(app_limited(subject, |before, after| after > before)),
+        of: |subject| {
+            subject.record()?;
+            Some(app_limited(subject, |before, after| after > before))
+        },
     },
     Measure {
         name: "silence",
@@ -43,7 +46,7 @@ pub(super) const MEASURES: &[Measure] = &[
 ];
 
 fn btl_bw(subject: &Subject<'_>, choose: fn(f64, f64) -> f64) -> Option<f64> {
-    let limit = subject.record.summary.path.limit_bps? as f64;
+    let limit = subject.summary.path.limit_bps? as f64;
     let bws = subject.flows().flat_map(|flow| {
         let samples = subject.samples(flow).iter();
         samples.filter_map(|sample| Some(sample.btl_bw?.bits_per_sec() as f64))

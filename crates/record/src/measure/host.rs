@@ -1,9 +1,9 @@
 //! What the sending host does with flows between TCP and the wire.
 
 use super::{Measure, Subject};
-use crate::runs::Unit;
-use crate::sweep::median;
-use record::HostSummary;
+use crate::HostSummary;
+use crate::statistics::median;
+use crate::unit::Unit;
 
 pub(super) const MEASURES: &[Measure] = &[
     Measure {
@@ -11,16 +11,16 @@ pub(super) const MEASURES: &[Measure] = &[
         unit: Unit::Packets,
         about: "mean size of the bursts that TCP hands down, in full packets, of the median flow",
         of: |subject| {
-            let mss = subject.record.scenario.host.mss;
+            let mss = subject.scenario()?.host.mss;
             let mss = mss.unwrap_or(transport::segment::MSS.get()) as f64;
-            median(&mut of_each(subject, |host| Some(host.burst_bytes / mss))?)
+            median(of_each(subject, |host| Some(host.burst_bytes / mss))?)
         },
     },
     Measure {
         name: "burst_time",
         unit: Unit::Time,
         about: "mean time that such a burst takes at the pacing rate, of the median flow",
-        of: |subject| median(&mut of_each(subject, |host| Some(host.burst_ms))?),
+        of: |subject| median(of_each(subject, |host| Some(host.burst_ms))?),
     },
     Measure {
         name: "clump",

@@ -2,9 +2,9 @@
 
 use super::rounds::rounds;
 use super::{Measure, Subject};
-use crate::runs::Unit;
-use crate::sweep::median;
-use record::FlowSample;
+use crate::FlowSample;
+use crate::statistics::median;
+use crate::unit::Unit;
 use transport::segment::MSS;
 
 pub(super) const MEASURES: &[Measure] = &[
@@ -14,7 +14,7 @@ pub(super) const MEASURES: &[Measure] = &[
         about: "bytes sent in the round after a loss, as a multiple of bytes delivered in it: the median over losses that follow ten rounds without loss",
         of: |subject| {
             let rounds = after_losses(subject)?;
-            median(&mut rounds.iter().map(|(first, _)| *first).collect::<Vec<_>>())
+            median(rounds.iter().map(|(first, _)| *first))
         },
     },
     Measure {
@@ -23,7 +23,7 @@ pub(super) const MEASURES: &[Measure] = &[
         about: "bytes sent in the round after that, as a multiple of bytes delivered in it: the median",
         of: |subject| {
             let rounds = after_losses(subject)?;
-            median(&mut rounds.iter().map(|(_, later)| *later).collect::<Vec<_>>())
+            median(rounds.iter().map(|(_, later)| *later))
         },
     },
     Measure {

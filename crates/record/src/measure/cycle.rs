@@ -4,9 +4,9 @@ use congestion::Phase;
 use units::Duration;
 
 use super::{Measure, Subject};
-use crate::runs::Unit;
-use crate::sweep::median;
-use record::FlowSample;
+use crate::FlowSample;
+use crate::statistics::{Sorted, median};
+use crate::unit::Unit;
 
 pub(super) const MEASURES: &[Measure] = &[
     Measure {
@@ -29,7 +29,7 @@ pub(super) const MEASURES: &[Measure] = &[
                 let late = rtts
                     .iter()
                     .filter(|(at, _)| (start + 4.0 * rtprop..start + 7.0 * rtprop).contains(at));
-                median(&mut late.map(|(_, rtt)| *rtt).collect::<Vec<_>>())
+                median(late.map(|(_, rtt)| *rtt))
             })
         },
     },
@@ -43,7 +43,7 @@ pub(super) const MEASURES: &[Measure] = &[
             let starts = starts(samples);
             let pairs = starts.iter().zip(starts.iter().skip(1));
             let lengths = pairs.map(|(one, next)| next.saturating_sub(*one).as_millis_f64());
-            Some(median(&mut lengths.collect::<Vec<_>>())? / shortest(samples)?)
+            Some(median(lengths)? / shortest(samples)?)
         },
     },
     Measure {
@@ -53,11 +53,10 @@ pub(super) const MEASURES: &[Measure] = &[
         of: |subject| {
             let flow = subject.flows().next()?;
             let samples = subject.samples(flow).iter();
-            let mut bws: Vec<f64> = samples
+            let bws: Sorted = samples
                 .filter_map(|sample| Some(sample.btl_bw?.bits_per_sec() as f64))
                 .collect();
-            let middle = median(&mut bws)?;
-            Some((bws.last()? - bws.first()?) / middle)
+            Some((bws.max()? - bws.min()?) / bws.median()?)
         },
     },
 ];
@@ -107,5 +106,5 @@ fn of_cycles(subject: &Subject<'_>, of: OfCycle) -> Option<f64> {
         let to = rtts.partition_point(|(at, _)| *at < next);
         of(rtts.get(from..to)?, start, rtprop)
     });
-    Some(median(&mut cycles.collect::<Vec<_>>())? / rtprop)
+    Some(median(cycles)? / rtprop)
 }

@@ -1,12 +1,13 @@
-//! What of a record is looked at.
+//! What of a run is looked at.
 
 use std::str::FromStr;
 
 use units::Duration;
 
-use record::{FlowRecord, FlowSample, FlowSummary, PathSample, Record, Together};
+use crate::{FlowRecord, FlowSample, FlowSummary, PathSample, Record, Summary, Together};
+use scenario::Scenario;
 
-/// What of records is looked at: all of it, unless it says otherwise.
+/// What of a record is looked at: all of it, unless it says otherwise.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Select {
     /// Which flows.
@@ -26,6 +27,15 @@ pub enum Flows {
     Group(usize),
 }
 
+impl Flows {
+    fn have(&self, flow: &FlowSummary) -> bool {
+        match self {
+            Flows::Controller(name) => flow.controller == *name,
+            Flows::Group(place) => flow.group == Some(*place),
+        }
+    }
+}
+
 impl FromStr for Flows {
     type Err = std::convert::Infallible;
     fn from_str(text: &str) -> Result<Flows, Self::Err> {
@@ -36,18 +46,20 @@ impl FromStr for Flows {
     }
 }
 
-/// The part of a record that a measure looks at.
+/// The part of a run that a measure looks at.
 #[derive(Debug)]
 pub struct Subject<'r> {
-    /// The record.
-    pub record: &'r Record,
+    /// The summary.
+    pub summary: &'r Summary,
+    record: Option<&'r Record>,
     /// Whether it is a part of the run other than what the summary is about.
     pub is_window: bool,
     /// From when on.
     pub from: Duration,
     /// Until when.
     pub to: Duration,
-    flows: Vec<(&'r FlowSummary, &'r FlowRecord)>,
+    flows: Vec<(&'r FlowSummary, Option<&'r FlowRecord>)>,
+    together: Option<Together>,
 }
 
 impl<'r> Subject<'r> {
@@ -55,23 +67,58 @@ impl<'r> Subject<'r> {
     pub fn new(record: &'r Record, select: &Select) -> Subject<'r> {
         let is_chosen = |flow: &FlowSummary| match &select.flows {
             None => true,
-            Some(Flows::Controller(name)) => flow.controller == *name,
-            Some(Flows::Group(place)) => flow.group == Some(*place),
+            Some(flows) => flows.have(flow),
         };
-        let flows = record.summary.flows.iter().zip(&record.flows);
-        let end = Duration::from_nanos((record.summary.duration_s * 1e9) as u64);
+        let summary = &record.summary;
+        let flows = summary.flows.iter().zip(record.flows.iter().map(Some));
         Subject {
-            record,
+            summary,
             is_window: select.from.is_some() || select.to.is_some(),
             from: select.from.unwrap_or(record.scenario.warmup),
-            to: select.to.unwrap_or(end),
-            flows: flows.filter(|(summary, _)| is_chosen(summary)).collect(),
+            to: select.to.unwrap_or(end(summary)),
+            together: Some(record.together(is_chosen)),
+            flows: flows.filter(|(flow, _)| is_chosen(flow)).collect(),
+            record: Some(record),
         }
     }
 
-    /// The flows, in the scenario's order.
+    /// All flows of a run of which there is no more than its summary: measures that need samples are not known.
+    pub fn of_summary(summary: &'r Summary) -> Subject<'r> {
+        Subject {
+            summary,
+            record: None,
+            is_window: false,
+            from: Duration::ZERO,
+            to: end(summary),
+            flows: summary.flows.iter().map(|flow| (flow, None)).collect(),
+            together: Some(summary.together),
+        }
+    }
+
+    /// The same of the flows of one controller.
+    pub fn of_controller(summary: &'r Summary, controller: &str) -> Subject<'r> {
+        let mut all = summary.controllers.iter();
+        let of = all.find(|one| one.controller == controller);
+        let mut subject = Subject::of_summary(summary);
+        let flows = &mut subject.flows;
+        flows.retain(|(flow, _)| flow.controller == controller);
+        subject.together = of.map(|of| of.together);
+        subject
+    }
+
+    /// The record.
+    pub fn record(&self) -> Option<&'r Record> {
+        self.record
+    }
+
+    /// What was run.
+    pub fn scenario(&self) -> Option<&'r Scenario> {
+        self.record.map(|record| &record.scenario)
+    }
+
+    /// The flows over time, in the scenario's order.
     pub fn flows(&self) -> impl Iterator<Item = &'r FlowRecord> {
-        self.flows.iter().map(|(_, flow)| *flow)
+        self.flows.iter().filter_map(|(_, flow)| *flow)
     }
 
     /// Their summaries.
@@ -80,9 +127,8 @@ impl<'r> Subject<'r> {
     }
 
     /// What the flows delivered together, over the time of all flows of the run.
-    pub fn together(&self) -> Together {
-        let is_chosen = |flow: &FlowSummary| self.summaries().any(|chosen| chosen.id == flow.id);
-        self.record.together(is_chosen)
+    pub fn together(&self) -> Option<Together> {
+        self.together
     }
 
     /// The samples of a flow in the window.
@@ -94,36 +140,36 @@ impl<'r> Subject<'r> {
 
     /// The first bottleneck in the window.
     pub fn path(&self) -> &'r [PathSample] {
-        let samples = self
-            .record
-            .paths
-            .first()
-            .map_or(&[][..], |path| &path.samples);
+        let first = self.record.and_then(|record| record.paths.first());
+        let samples = first.map_or(&[][..], |path| &path.samples);
         let from = samples.partition_point(|sample| sample.at < self.from);
         let to = samples.partition_point(|sample| sample.at <= self.to);
         samples.get(from..to.max(from)).unwrap_or_default()
     }
 
-    /// The sum of something over the flows, if all of them tell.
-    pub fn sum(&self, of: impl Fn(&FlowSummary) -> Option<f64>) -> Option<f64> {
+    /// The sum of something over the flows, if there are any and all of them tell.
+    pub fn sum(&self, of: impl Fn(&FlowSummary) -> Option<u64>) -> Option<f64> {
         self.summaries()
-            .map(of)
+            .map(|flow| Some(of(flow)? as f64))
             .reduce(|sum, next| Some(sum? + next?))?
     }
 
     /// RTprop in milliseconds, at the start.
     pub fn rtprop_ms(&self) -> f64 {
-        self.record.scenario.path.rtt.as_millis_f64()
+        self.summary.path.rtprop_ms
     }
 
     /// The bottleneck's rate in bits per second, at the start.
     pub fn rate_bps(&self) -> Option<f64> {
-        let rate = self.record.scenario.path.data.rate?;
-        Some(rate.bits_per_sec() as f64)
+        Some(self.summary.path.rate_bps? as f64)
     }
 
     /// The bottleneck's bandwidth-delay product in bytes, at the start.
     pub fn bdp_bytes(&self) -> Option<f64> {
         Some(self.rate_bps()? / 8.0 * self.rtprop_ms() / 1e3).filter(|bdp| *bdp > 0.0)
     }
+}
+
+fn end(summary: &Summary) -> Duration {
+    Duration::from_nanos((summary.duration_s * 1e9) as u64)
 }

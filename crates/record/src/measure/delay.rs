@@ -1,9 +1,9 @@
 //! Round-trip times and queues.
 
 use super::{Measure, Subject};
-use crate::runs::Unit;
-use crate::sweep::median;
-use crate::sweep::quantile;
+use crate::statistics::median;
+use crate::statistics::quantile;
+use crate::unit::Unit;
 
 pub(super) const MEASURES: &[Measure] = &[
     Measure {
@@ -11,6 +11,12 @@ pub(super) const MEASURES: &[Measure] = &[
         unit: Unit::Time,
         about: "median round-trip time, of the median flow",
         of: rtt_p50,
+    },
+    Measure {
+        name: "rtt_p95",
+        unit: Unit::Time,
+        about: "95th percentile of the round-trip time, of the median flow",
+        of: |subject| median(subject.summaries().filter_map(|flow| flow.rtt_ms.p95)),
     },
     Measure {
         name: "rtt_p50_rtprops",
@@ -23,8 +29,8 @@ pub(super) const MEASURES: &[Measure] = &[
         unit: Unit::Plain,
         about: "median round-trip time, as a multiple of the time that the bottleneck needs for one receive window",
         of: |subject| {
-            let window = subject.record.scenario.host.receive_buffer?.get() as f64;
-            let payload = subject.record.summary.path.limit_bps? as f64;
+            let window = subject.scenario()?.host.receive_buffer?.get() as f64;
+            let payload = subject.summary.path.limit_bps? as f64;
             Some(rtt_p50(subject)? / (window * 8e3 / payload))
         },
     },
@@ -33,10 +39,22 @@ pub(super) const MEASURES: &[Measure] = &[
         unit: Unit::Plain,
         about: "median round-trip time beyond RTprop, as a multiple of the time that the bottleneck needs for its full buffer",
         of: |subject| {
-            let buffer = subject.record.summary.path.buffer_bytes? as f64;
+            let buffer = subject.summary.path.buffer_bytes? as f64;
             let full_ms = buffer * 8e3 / subject.rate_bps()?;
             Some((rtt_p50(subject)? - subject.rtprop_ms()) / full_ms)
         },
+    },
+    Measure {
+        name: "queue_mean",
+        unit: Unit::Time,
+        about: "the bottleneck's queue, mean over time",
+        of: |subject| subject.summary.path.queue_ms.mean,
+    },
+    Measure {
+        name: "queue_p95",
+        unit: Unit::Time,
+        about: "the bottleneck's queue, 95th percentile over time",
+        of: |subject| subject.summary.path.queue_ms.p95,
     },
     Measure {
         name: "queue_p5",
@@ -54,27 +72,28 @@ pub(super) const MEASURES: &[Measure] = &[
 
 /// The median round-trip time in milliseconds, of the median flow: that of all ACKs, or in a window that of the samples.
 fn rtt_p50(subject: &Subject<'_>) -> Option<f64> {
-    let mut flows: Vec<f64> = match subject.is_window {
-        false => subject
-            .summaries()
-            .filter_map(|flow| flow.rtt_ms.p50)
-            .collect(),
-        true => subject
+    let flows: Vec<f64> = if subject.is_window {
+        subject
             .flows()
             .filter_map(|flow| {
                 let rtts = subject.samples(flow).iter().filter_map(|sample| sample.rtt);
-                quantile(rtts.map(|rtt| rtt.as_millis_f64()).collect(), 0.5)
+                quantile(rtts.map(|rtt| rtt.as_millis_f64()), 0.5)
             })
-            .collect(),
+            .collect()
+    } else {
+        subject
+            .summaries()
+            .filter_map(|flow| flow.rtt_ms.p50)
+            .collect()
     };
-    median(&mut flows)
+    median(flows)
 }
 
 fn queue_share(subject: &Subject<'_>, share: f64) -> Option<f64> {
-    let buffer = subject.record.summary.path.buffer_bytes? as f64;
+    let buffer = subject.summary.path.buffer_bytes? as f64;
     let queues = subject
         .path()
         .iter()
         .map(|sample| sample.queue.get() as f64);
-    Some(quantile(queues.collect(), share)? / buffer)
+    Some(quantile(queues, share)? / buffer)
 }

@@ -1,11 +1,20 @@
 //! Objects, and how long each took.
 
 use super::{Measure, Subject};
-use crate::runs::Unit;
-use crate::sweep::median;
-use record::{SIZE_CLASSES, Transfer};
+use crate::statistics::median;
+use crate::unit::Unit;
+use crate::{SIZE_CLASSES, Transfer};
 
 pub(super) const MEASURES: &[Measure] = &[
+    Measure {
+        name: "time",
+        unit: Unit::Seconds,
+        about: "time of the median completed transfer",
+        of: |subject| {
+            let flows = subject.summaries();
+            median(flows.filter_map(|flow| Some(flow.completed_s? - flow.start_s)))
+        },
+    },
     Measure {
         name: "initial_p50",
         unit: Unit::Time,
@@ -40,7 +49,8 @@ pub(super) const MEASURES: &[Measure] = &[
 
 /// The transfers of the flows that began in the window.
 fn chosen<'s>(subject: &'s Subject<'_>) -> impl Iterator<Item = &'s Transfer> {
-    let rows = subject.record.transfers.rows.iter();
+    let rows = subject.record().into_iter();
+    let rows = rows.flat_map(|record| &record.transfers.rows);
     let is_of = |transfer: &&Transfer| subject.flows().any(|flow| flow.id == transfer.flow);
     rows.filter(|one| subject.from <= one.start && one.start < subject.to)
         .filter(is_of)
@@ -62,10 +72,10 @@ fn arrived<'s>(
 
 fn took(subject: &Subject<'_>, over: u64, up_to: u64) -> Option<f64> {
     let times = arrived(subject, over, up_to).map(|(_, took)| took);
-    median(&mut times.collect::<Vec<_>>())
+    median(times)
 }
 
 fn goodput(subject: &Subject<'_>, over: u64) -> Option<f64> {
     let rates = arrived(subject, over, u64::MAX).map(|(bytes, took)| bytes * 8e3 / took);
-    median(&mut rates.collect::<Vec<_>>())
+    median(rates)
 }

@@ -1,4 +1,4 @@
-//! Numbers that claims are about, each a pure function of a record.
+//! The numbers of a run, each with a name, a unit and a meaning.
 
 mod app;
 mod cycle;
@@ -16,25 +16,25 @@ mod transfers;
 
 pub use subject::{Flows, Select, Subject};
 
-use crate::runs::Unit;
+use crate::unit::Unit;
 use scenario::nearest;
 
-/// How a number is had from a record.
+/// A number of a run, and how it is had.
 #[derive(Debug)]
 pub struct Measure {
-    /// Its name in the table of claims.
+    /// Its name.
     pub name: &'static str,
     /// What it counts.
     pub unit: Unit,
     /// What it is.
     pub about: &'static str,
-    /// The number; nothing if the record does not contain it.
-    pub of: fn(&Subject<'_>) -> Option<f64>,
+    of: fn(&Subject<'_>) -> Option<f64>,
 }
 
 /// No measure has this name. Says which one is meant, or all that there are.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct UnknownMeasure(pub String);
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct UnknownMeasure(String);
 
 impl Measure {
     /// All measures, by subject.
@@ -71,6 +71,17 @@ impl Measure {
             })
         })
     }
+
+    /// The measure that has this name as a column: its own, and the suffix of its [unit](Unit::suffix).
+    pub fn of_column(column: &str) -> Option<&'static Measure> {
+        let is_it = |one: &&Measure| column.strip_prefix(one.name) == Some(one.unit.suffix());
+        Measure::all().find(is_it)
+    }
+
+    /// The number in a run; nothing if the run does not tell.
+    pub fn of(&self, subject: &Subject<'_>) -> Option<f64> {
+        (self.of)(subject).filter(|value| value.is_finite())
+    }
 }
 
 #[cfg(test)]
@@ -85,7 +96,9 @@ mod tests {
         names.dedup();
         assert_eq!(names.len(), count);
         assert_eq!(Measure::named("goodput").unwrap().name, "goodput");
-        let UnknownMeasure(hint) = Measure::named("limit_shar").unwrap_err();
-        assert!(hint.contains("`limit_share`"), "{hint}");
+        let error = Measure::named("limit_shar").unwrap_err().to_string();
+        assert!(error.contains("`limit_share`"), "{error}");
+        assert_eq!(Measure::of_column("rtt_p50_ms").unwrap().name, "rtt_p50");
+        assert!(Measure::of_column("rtt_p50").is_none());
     }
 }

@@ -3,9 +3,9 @@
 use units::Duration;
 
 use super::{Measure, Subject, cycle};
-use crate::runs::Unit;
-use crate::sweep::median;
-use record::FlowSample;
+use crate::FlowSample;
+use crate::statistics::median;
+use crate::unit::Unit;
 
 pub(super) const MEASURES: &[Measure] = &[
     Measure {
@@ -38,7 +38,7 @@ pub(super) const MEASURES: &[Measure] = &[
                 })
                 .collect();
             let pairs = bws.iter().zip(bws.iter().skip(1));
-            median(&mut pairs.map(|(one, next)| next / one).collect::<Vec<_>>())
+            median(pairs.map(|(one, next)| next / one))
         },
     },
     Measure {
@@ -90,12 +90,12 @@ struct Step<'s> {
 
 impl<'s> Step<'s> {
     fn of(subject: &Subject<'s>) -> Option<Step<'s>> {
-        let changes = &subject.record.scenario.path.data.changes;
+        let changes = &subject.scenario()?.path.data.changes;
         let in_window = |at: Duration| subject.from <= at && at <= subject.to;
         let mut changes = changes.iter().filter(|change| in_window(change.at));
         let change = changes.next()?;
         let rate = change.rate?.bits_per_sec() as f64;
-        let limit = subject.record.summary.path.limit_bps? as f64;
+        let limit = subject.summary.path.limit_bps? as f64;
         let mean = mean_rate(subject)?;
         let end = changes.next().map_or(subject.to, |next| next.at);
         let samples = subject.samples(subject.flows().next()?);
@@ -117,8 +117,8 @@ impl<'s> Step<'s> {
 
 /// The bottleneck's mean rate in bits per second, over what the summary is about.
 fn mean_rate(subject: &Subject<'_>) -> Option<f64> {
-    let warmup = subject.record.scenario.warmup;
-    let end = Duration::from_nanos((subject.record.summary.duration_s * 1e9) as u64);
-    let admitted = subject.record.scenario.path.data.capacity(warmup, end)?;
+    let warmup = subject.scenario()?.warmup;
+    let end = Duration::from_nanos((subject.summary.duration_s * 1e9) as u64);
+    let admitted = subject.scenario()?.path.data.capacity(warmup, end)?;
     Some(admitted.get() as f64 * 8.0 / end.saturating_sub(warmup).as_secs_f64())
 }

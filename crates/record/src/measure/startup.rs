@@ -4,9 +4,9 @@ use congestion::Phase;
 
 use super::rounds::rounds;
 use super::{Measure, Subject};
-use crate::runs::Unit;
-use crate::sweep::median;
-use record::FlowSample;
+use crate::FlowSample;
+use crate::statistics::median;
+use crate::unit::Unit;
 
 pub(super) const MEASURES: &[Measure] = &[
     Measure {
@@ -20,6 +20,12 @@ pub(super) const MEASURES: &[Measure] = &[
         unit: Unit::Plain,
         about: "rounds from the last one in which BtlBw grew by a quarter to the end of Startup",
         of: plateau,
+    },
+    Measure {
+        name: "startup_exit",
+        unit: Unit::Rate,
+        about: "the bandwidth that the first flow had found when its Startup or slow start first ended",
+        of: |subject| Some(subject.summaries().next()?.startup_exit_bps? as f64),
     },
     Measure {
         name: "startup_queue",
@@ -59,11 +65,7 @@ fn growth(subject: &Subject<'_>) -> Option<f64> {
     let inflights: Vec<f64> = firsts.map(|sample| sample.inflight.get() as f64).collect();
     let pairs = inflights.iter().zip(inflights.iter().skip(1));
     let growths = pairs.filter(|(before, _)| (1.0..bdp).contains(*before));
-    median(
-        &mut growths
-            .map(|(before, after)| after / before)
-            .collect::<Vec<_>>(),
-    )
+    median(growths.map(|(before, after)| after / before))
 }
 
 fn plateau(subject: &Subject<'_>) -> Option<f64> {
@@ -90,7 +92,7 @@ fn queue(subject: &Subject<'_>) -> Option<f64> {
         .iter()
         .find(|sample| sample.phase() == Some(Phase::ProbeBw))?
         .at;
-    let path = subject.record.paths.first()?.samples.iter();
+    let path = subject.record()?.paths.first()?.samples.iter();
     let delays = path
         .take_while(|sample| sample.at <= steady)
         .map(|sample| sample.delay.as_millis_f64());

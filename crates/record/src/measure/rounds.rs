@@ -1,6 +1,6 @@
 //! Packet-timed rounds.
 
-use record::FlowSample;
+use crate::FlowSample;
 
 /// The samples by packet-timed rounds: each begins with the first that acknowledges what was sent after the one before had
 /// begun (paper, appendix).

@@ -1,0 +1,34 @@
+//! What was lost, and what that cost.
+
+use super::Measure;
+use crate::unit::Unit;
+
+pub(super) const MEASURES: &[Measure] = &[
+    Measure {
+        name: "drops",
+        unit: Unit::Plain,
+        about: "packets dropped by the buffer, the queue discipline or the policer",
+        of: |subject| Some(subject.summary.path.drops? as f64),
+    },
+    Measure {
+        name: "late_packets",
+        unit: Unit::Plain,
+        about: "packets that a machine in real time delivered more than a millisecond late",
+        of: |subject| Some(subject.summary.path.late_packets? as f64),
+    },
+    Measure {
+        name: "resent_share",
+        unit: Unit::Share,
+        about: "bytes sent again, as a share of all bytes sent",
+        of: |subject| {
+            let resent = subject.sum(|flow| flow.retransmitted_bytes)?;
+            Some(resent / subject.sum(|flow| flow.sent_bytes)?)
+        },
+    },
+    Measure {
+        name: "timeouts",
+        unit: Unit::Plain,
+        about: "retransmission timeouts",
+        of: |subject| subject.sum(|flow| flow.timeouts),
+    },
+];

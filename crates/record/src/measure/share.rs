@@ -1,0 +1,92 @@
+//! Who got how much of the path.
+
+use super::{Measure, Subject};
+use crate::FlowSummary;
+use crate::unit::Unit;
+
+pub(super) const MEASURES: &[Measure] = &[
+    Measure {
+        name: "limit_share",
+        unit: Unit::Share,
+        about: "goodput of the flows together, over the same time, as a share of rate × (1 − loss) × payload of a packet",
+        of: |subject| {
+            let lossy =
+                subject.record()?.paced_limit_bps()? / subject.summary.path.limit_bps? as f64;
+            Some(subject.together()?.limit_share? / lossy)
+        },
+    },
+    Measure {
+        name: "goodput_share",
+        unit: Unit::Share,
+        about: "goodput of the flows together, over the same time, as a share of what the path allows",
+        of: |subject| subject.together()?.limit_share,
+    },
+    Measure {
+        name: "goodput",
+        unit: Unit::Rate,
+        about: "payload delivered once per second, by the flows together, over the same time",
+        of: |subject| Some(subject.together()?.goodput_bps as f64),
+    },
+    Measure {
+        name: "flow_share",
+        unit: Unit::Share,
+        about: "what the flows delivered, as a share of what all flows delivered",
+        of: |subject| {
+            let all = subject.summary.together.goodput_bps as f64;
+            Some(subject.together()?.goodput_bps as f64 / all)
+        },
+    },
+    Measure {
+        name: "first_group",
+        unit: Unit::Rate,
+        about: "goodput of the first group of flows over the time of all, where there are others beside it",
+        of: first_group,
+    },
+    Measure {
+        name: "utilization",
+        unit: Unit::Share,
+        about: "what the bottleneck transmitted, as a share of what it could have transmitted",
+        of: |subject| subject.summary.path.utilization,
+    },
+    Measure {
+        name: "window_share",
+        unit: Unit::Share,
+        about: "goodput, as a share of what the receive window allows in each RTprop, or of what the path allows if that is less",
+        of: window_share,
+    },
+    Measure {
+        name: "jain",
+        unit: Unit::Plain,
+        about: "Jain's index of the goodputs of all flows",
+        of: |subject| subject.summary.fairness.jain,
+    },
+    Measure {
+        name: "jain_converged",
+        unit: Unit::Plain,
+        about: "mean of Jain's index of each second after the convergence",
+        of: |subject| subject.summary.fairness.jain_per_s_converged.mean,
+    },
+    Measure {
+        name: "convergence",
+        unit: Unit::Time,
+        about: "time from the last flow's start until Jain's index stays at 0.95 or more in any five seconds",
+        of: |subject| Some(subject.summary.fairness.convergence_s? * 1e3),
+    },
+];
+
+fn first_group(subject: &Subject<'_>) -> Option<f64> {
+    let of_first = |flow: &&FlowSummary| flow.group == Some(0);
+    let delivered = |flow: &FlowSummary| flow.delivered_bytes as f64;
+    let first: f64 = subject.summaries().filter(of_first).map(delivered).sum();
+    let all: f64 = subject.summaries().map(delivered).sum();
+    let is_alone = subject.summaries().all(|flow| of_first(&flow));
+    let share = Some(first / all).filter(|_| !is_alone)?;
+    Some(share * subject.together()?.goodput_bps as f64)
+}
+
+fn window_share(subject: &Subject<'_>) -> Option<f64> {
+    let window = subject.scenario()?.host.receive_buffer?.get() as f64;
+    let of_window = window * 8.0 / (subject.rtprop_ms() / 1e3);
+    let limit = subject.summary.path.limit_bps? as f64;
+    Some(subject.together()?.goodput_bps as f64 / of_window.min(limit))
+}
