@@ -27,8 +27,8 @@ pub enum Shape {
 pub struct Stroke {
     pub colour: Colour,
     pub width: f64,
-    /// Lengths of strokes and of the gaps between them; an unbroken line has none.
-    pub dashes: &'static [f64],
+    /// Lengths of strokes and of the gaps between them, if it is no unbroken line.
+    pub dashes: Option<[f64; 2]>,
 }
 
 #[derive(Debug, Clone)]
@@ -56,7 +56,7 @@ impl Stroke {
         Stroke {
             colour,
             width,
-            dashes: &[],
+            dashes: None,
         }
     }
 
@@ -67,10 +67,10 @@ impl Stroke {
 
     /// The line of such a curve, if it has any.
     pub fn of(look: Look) -> Option<Stroke> {
-        let dashes: &[f64] = match look.dash {
-            Dash::Solid => &[],
-            Dash::Dashed => &[9.0, 5.0],
-            Dash::Dotted => &[2.0, 4.0],
+        let dashes = match look.dash {
+            Dash::Solid => None,
+            Dash::Dashed => Some([9.0, 5.0]),
+            Dash::Dotted => Some([2.0, 4.0]),
             Dash::None => return None,
         };
         let line = Stroke::new(look.colour, look.width);

@@ -80,10 +80,12 @@ fn paint((red, green, blue): Colour, opacity: f64) -> Paint<'static> {
 }
 
 fn line(stroke: &Stroke) -> Line {
-    let dashes = stroke.dashes.iter().map(|length| *length as f32);
+    let dashes = stroke
+        .dashes
+        .map(|lengths| lengths.map(|length| length as f32));
     Line {
         width: stroke.width as f32,
-        dash: StrokeDash::new(dashes.collect(), 0.0),
+        dash: dashes.and_then(|dashes| StrokeDash::new(dashes.into(), 0.0)),
         ..Line::default()
     }
 }

@@ -64,7 +64,7 @@ impl Paint for Rule {
     fn paint(&self, canvas: &mut Canvas, plot: &Plot<'_>, taken: &mut Taken) {
         if let Some(ends) = self.ends(plot) {
             let line = Stroke::new(GREY, 1.2);
-            let dashes = &[3.0, 3.0];
+            let dashes = Some([3.0, 3.0]);
             canvas.line(ends, Stroke { dashes, ..line });
             taken.line(&ends, WEIGHT);
         }

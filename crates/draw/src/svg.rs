@@ -33,15 +33,9 @@ fn element(shape: &Shape) -> String {
         Shape::Lines(lines, stroke) => {
             let path: String = lines.iter().map(|line| path(line)).collect();
             let (colour, width) = (hex(stroke.colour), fine(stroke.width));
-            let lengths: Vec<String> = stroke
-                .dashes
-                .iter()
-                .map(|length| fine(*length).to_string())
-                .collect();
-            let dashes = match &lengths[..] {
-                [] => String::new(),
-                lengths => format!(" stroke-dasharray=\"{}\"", lengths.join(" ")),
-            };
+            let dashes = stroke.dashes.map_or(String::new(), |[on, off]| {
+                format!(" stroke-dasharray=\"{} {}\"", fine(on), fine(off))
+            });
             format!(
                 "<path fill=\"none\" stroke=\"{colour}\" stroke-width=\"{width}\"{dashes} d=\"{path}\"/>\n"
             )

@@ -195,6 +195,22 @@ fn a_receiver_for_the_network_needs_a_token() {
 }
 
 #[test]
+fn a_token_that_others_can_read_is_warned_of() {
+    use std::os::unix::fs::PermissionsExt;
+    let directory = tempfile::tempdir().expect("a directory");
+    let file = directory.path().join("token");
+    fs::write(&file, "sixteen characters and more\n").expect("written");
+    for (mode, is_warned) in [(0o644, true), (0o600, false)] {
+        fs::set_permissions(&file, fs::Permissions::from_mode(mode)).expect("changed");
+        let arguments = ["probe", "--serve", "--listen", "127.0.0.1:0", "--token"];
+        let arguments = arguments.into_iter().chain(["token"]);
+        let mut receiver = Running::start(directory.path(), arguments);
+        let first = receiver.stderr_line_with("");
+        assert_eq!(first.contains("other users can read"), is_warned, "{first}");
+    }
+}
+
+#[test]
 fn a_receiver_over_quic_keeps_its_identity() {
     let directory = tempfile::tempdir().expect("a directory");
     let file = directory.path().join("identity");

@@ -4,7 +4,7 @@ use super::seen::{self, CONTROLLER};
 use super::{After, CDN, Figure, curves, transfers};
 use crate::runs::Findings;
 use draw::{Axis, Chart, Curve, Look, Mark, Picture, Rule, Unit, cdf};
-use record::statistics::{median, quantile};
+use record::statistics::quantile;
 
 pub const FIGURE: Figure = Figure::new(
     "cdn-2-bbr-turned-on",
@@ -25,72 +25,65 @@ struct Hour {
     fifth_percentile: f64,
 }
 
+/// The first day with the one, the second day with the other; of each, its hours, and of each hour, its runs.
+type Day<'f> = (&'f str, Vec<Vec<Hour>>);
+
 fn draw(findings: &[Findings]) -> Picture {
-    let hours = seen::values(findings, LOAD);
-    // The first day with the one, the second day with the other.
-    let days: Vec<(&str, Vec<Vec<Hour>>)> = ["cubic", "bbr1"]
-        .into_iter()
-        .map(|controller| {
-            let of_hour = |load: &&str| {
-                let seen = seen::with(findings, CONTROLLER, controller)
-                    .filter(|seen| seen.value(LOAD) == *load);
-                seen.filter_map(|seen| hour(transfers::throughputs(&seen, LARGE)))
-                    .collect()
-            };
-            (controller, hours.iter().map(of_hour).collect())
-        })
-        .collect();
-    let on_at = hours.len() as f64;
-    let mut over_time = Vec::new();
-    for (day, (controller, of_day)) in days.iter().enumerate() {
-        let curve = |variant: &str, mark, part: fn(&Hour) -> f64| {
-            let points = of_day.iter().enumerate().filter_map(|(hour, runs)| {
-                let median = median(runs.iter().map(part))?;
-                Some(((day * hours.len() + hour) as f64 + 0.5, median))
-            });
-            let look = Look::of_controller(controller).marked(mark);
-            Curve::new(*controller, look, points).variant(variant)
+    let loads = seen::values(findings, LOAD);
+    let days: [Day<'_>; 2] = ["cubic", "bbr1"].map(|controller| {
+        let of_hour = |load: &&str| {
+            let seen = seen::with(findings, CONTROLLER, controller);
+            let seen = seen.filter(|seen| seen.value(LOAD) == *load);
+            seen.filter_map(|seen| hour(transfers::throughputs(&seen, LARGE)))
+                .collect()
         };
-        over_time.push(curve("mean", Mark::Circle, |hour| hour.mean));
-        over_time.push(curve("5th percentile", Mark::Triangle, |hour| {
-            hour.fifth_percentile
-        }));
-    }
-    let throughput = Axis::from_zero(
-        "Throughput",
-        Unit::MEGABITS_PER_SECOND,
-        curves::heights(&over_time),
-    );
-    let lows = |of_day: &[Vec<Hour>]| -> Vec<f64> {
-        let hours = of_day.iter().flatten();
-        hours.map(|hour| hour.fifth_percentile).collect()
-    };
-    let distributions = days.iter().map(|(controller, of_day)| {
-        Curve::new(
-            *controller,
-            Look::of_controller(controller),
-            cdf(lows(of_day)),
-        )
+        (controller, loads.iter().map(of_hour).collect())
     });
-    let all = days.iter().flat_map(|(_, of_day)| lows(of_day));
+    let on_at = loads.len() as f64;
+    let over_time = days.iter().zip([0.0, on_at]);
+    let over_time: Vec<Curve> = over_time
+        .flat_map(|(day, from)| over_time_of(day, from))
+        .collect();
+    let lows = |(_, hours): &Day<'_>| -> Vec<f64> {
+        let runs = hours.iter().flatten();
+        runs.map(|hour| hour.fifth_percentile).collect()
+    };
+    let distribution =
+        |day: &Day<'_>| Curve::new(day.0, Look::of_controller(day.0), cdf(lows(day)));
+    let (throughput, low) = ("Throughput", "5th percentile of the throughput");
+    let unit = Unit::MEGABITS_PER_SECOND;
     let charts = [
         Chart::new(
             Axis::linear("Time", Unit::HOURS, 0.0, 2.0 * on_at),
-            throughput,
+            Axis::from_zero(throughput, unit, curves::heights(&over_time)),
         )
         .with(Rule::vertical(on_at, "BBR is turned on"))
         .with_all(over_time),
         Chart::new(
-            Axis::from_zero(
-                "5th percentile of the throughput",
-                Unit::MEGABITS_PER_SECOND,
-                all,
-            ),
+            Axis::from_zero(low, unit, days.iter().flat_map(lows)),
             curves::share_of("hours"),
         )
-        .with_all(distributions),
+        .with_all(days.iter().map(distribution)),
     ];
     Picture::of("", 1, 290.0, charts)
+}
+
+/// The medians of a day that begins at this hour.
+fn over_time_of((controller, hours): &Day<'_>, from: f64) -> [Curve; 2] {
+    let curve = |variant: &str, mark, part: fn(&Hour) -> f64| {
+        let points = hours.iter().enumerate().map(|(hour, runs)| {
+            let median = seen::median(runs.iter().map(part));
+            (from + hour as f64 + 0.5, median)
+        });
+        let look = Look::of_controller(controller).marked(mark);
+        Curve::new(*controller, look, points).variant(variant)
+    };
+    [
+        curve("mean", Mark::Circle, |hour| hour.mean),
+        curve("5th percentile", Mark::Triangle, |hour| {
+            hour.fifth_percentile
+        }),
+    ]
 }
 
 fn hour(throughputs: Vec<f64>) -> Option<Hour> {

@@ -22,79 +22,107 @@ const PACKETS: f64 = 4.0;
 const PACKET: f64 = 1500.0;
 const PAYLOAD: f64 = 1448.0;
 
+/// A path: its rate in Mbit/s, its RTprop in milliseconds, its buffer as a multiple of the BDP.
+struct Path {
+    rate: f64,
+    rtprop: f64,
+    buffer: f64,
+}
+
+impl Path {
+    fn of(seen: &Seen<'_>) -> Path {
+        let (rate, rtprop) = (mega(seen.rate()), seen.path().rtprop_ms);
+        let buffer = seen.path().buffer_bytes.unwrap_or_default() as f64;
+        Path {
+            rate,
+            rtprop,
+            buffer: buffer / bdp(seen),
+        }
+    }
+
+    /// What fits in, at most, as a multiple of the BDP.
+    fn full(&self) -> f64 {
+        1.0 + self.buffer
+    }
+
+    /// A chart over what is in flight, with what limits the path.
+    fn chart(&self, y: Axis) -> Chart {
+        let full = self.full();
+        let band = |from, to, name: &str, is_shaded| Band {
+            from,
+            to,
+            name: name.into(),
+            is_shaded,
+        };
+        Chart::new(Axis::linear("In flight", Unit::BDP, 0.0, full + 1.0), y).with_all([
+            band(0.0, 1.0, "app limited", false),
+            band(1.0, full, "bandwidth limited", true),
+            band(full, full + 1.0, "buffer limited", false),
+        ])
+    }
+}
+
+/// In bytes.
+fn bdp(seen: &Seen<'_>) -> f64 {
+    seen.rate() * seen.path().rtprop_ms / 8e3
+}
+
 fn draw(findings: &[Findings]) -> Picture {
-    let first = seen::all(findings).next();
-    let rate = first.map_or(0.0, |seen| seen.rate());
-    let rtprop_ms = first.map_or(0.0, |seen| seen.path().rtprop_ms);
-    let buffer = first.and_then(|seen| seen.path().buffer_bytes);
-    let buffer = buffer.unwrap_or_default() as f64;
-    let bdp = rate * rtprop_ms / 8e3;
-    let inflight = |seen: &Seen<'_>| seen.number(FLOWS) * PACKETS * PACKET / bdp;
-    let full = 1.0 + buffer / bdp;
-    let end = full + 1.0;
+    let Some(path) = seen::all(findings).next().map(|seen| Path::of(&seen)) else {
+        return Picture::of("", 1, 215.0, []);
+    };
+    let inflight = |seen: &Seen<'_>| seen.number(FLOWS) * PACKETS * PACKET / bdp(seen);
     let points = |y: fn(&Seen<'_>) -> f64| {
         seen::medians(seen::all(findings).map(|seen| (inflight(&seen), y(&seen))))
     };
-    let rtt = points(|seen| seen.rtt_p50());
-    let goodput = points(|seen| mega(seen.goodput()));
     let lost = points(|seen| {
         let sent: u64 = seen.flows().iter().filter_map(|flow| flow.sent_bytes).sum();
         let packets = (sent as f64 / PAYLOAD).max(1.0);
         seen.path().drops.unwrap_or_default() as f64 / packets * 100.0
     });
-    let most_ms = rtprop_ms * full;
-    let knee = [
-        (0.0, rtprop_ms),
-        (1.0, rtprop_ms),
-        (full, most_ms),
-        (end, most_ms),
-    ];
-    let limit = mega(rate) * PAYLOAD / PACKET;
-    let plateau = [(0.0, 0.0), (1.0, limit), (end, limit)];
+    let measured = |name: &str, colour, points| {
+        let look = Look::line(colour, Dash::Solid).marked(Mark::Circle);
+        Curve::new(name, look, points)
+    };
     let ideal = |points: &[(f64, f64)]| {
         let look = Look::line(GREY, Dash::Solid).wide(4.0);
         let name = "the path's limits: RTprop, BtlBw, buffer";
         Curve::new(name, look, points.iter().copied())
     };
-    let measured = |name: &str, colour, points| {
-        let look = Look::line(colour, Dash::Solid).marked(Mark::Circle);
-        Curve::new(name, look, points)
-    };
-    let band = |from, to, name: &str, is_shaded| Band {
-        from,
-        to,
-        name: name.into(),
-        is_shaded,
-    };
-    let chart = |y| {
-        Chart::new(Axis::linear("In flight", Unit::BDP, 0.0, end), y).with_all([
-            band(0.0, 1.0, "app limited", false),
-            band(1.0, full, "bandwidth limited", true),
-            band(full, end, "buffer limited", false),
-        ])
-    };
+    let (full, least) = (path.full(), path.rtprop);
+    let (end, most) = (full + 1.0, least * full);
+    let limit = path.rate * PAYLOAD / PACKET;
     let most_lost = lost.iter().map(|(_, y)| *y).fold(1.0, f64::max);
     let charts = [
-        chart(Axis::from_zero("RTT", Unit::MILLISECONDS, [most_ms * 1.1]))
-            .with(ideal(&knee))
-            .with(measured("measured RTT", BLUE, rtt)),
-        chart(Axis::from_zero(
+        path.chart(Axis::from_zero("RTT", Unit::MILLISECONDS, [most * 1.1]))
+            .with(ideal(&[
+                (0.0, least),
+                (1.0, least),
+                (full, most),
+                (end, most),
+            ]))
+            .with(measured(
+                "measured RTT",
+                BLUE,
+                points(|seen| seen.rtt_p50()),
+            )),
+        path.chart(Axis::from_zero(
             "Delivery rate",
             Unit::MEGABITS_PER_SECOND,
             [limit * 1.2],
         ))
-        .with(ideal(&plateau))
-        .with(measured("measured delivery rate", GREEN, goodput)),
-        chart(Axis::from_zero("Lost packets", Unit::PERCENT, [most_lost])).with(measured(
-            "measured loss",
-            ORANGE,
-            lost,
+        .with(ideal(&[(0.0, 0.0), (1.0, limit), (end, limit)]))
+        .with(measured(
+            "measured delivery rate",
+            GREEN,
+            points(|seen| mega(seen.goodput())),
         )),
+        path.chart(Axis::from_zero("Lost packets", Unit::PERCENT, [most_lost]))
+            .with(measured("measured loss", ORANGE, lost)),
     ];
     let corners = |chart: Chart| {
-        chart
-            .with(Rule::vertical(1.0, "BDP"))
-            .with(Rule::vertical(full, "BDP + buffer"))
+        let bdp = Rule::vertical(1.0, "BDP");
+        chart.with(bdp).with(Rule::vertical(full, "BDP + buffer"))
     };
     Picture::of("", 1, 215.0, charts.map(corners))
 }
