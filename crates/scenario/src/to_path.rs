@@ -74,7 +74,7 @@ impl LinkSpec {
         let (mut rate, mut start, mut sum) = (self.rate, from, Bytes::ZERO);
         for change in changes.into_iter().take_while(|change| change.at < to) {
             if from < change.at {
-                sum = sum + rate?.bytes_in(change.at.saturating_sub(start));
+                sum += rate?.bytes_in(change.at.saturating_sub(start));
                 start = change.at;
             }
             rate = change.rate.or(rate);

@@ -20,7 +20,7 @@ pub enum CalibrationError {
         /// Its file.
         place: String,
         /// What is wrong.
-        error: SweepError,
+        error: Box<SweepError>,
     },
     /// A pattern is of no case's name.
     #[error("no case is called {0}; --list shows those that there are")]
@@ -48,7 +48,7 @@ impl Calibration {
                 .get(place)
                 .map(|text| text.place.clone())
                 .unwrap_or_default(),
-            error,
+            error: Box::new(error),
         };
         let sets = texts.iter().enumerate().map(|(place, text)| {
             Set::parse(&text.text, &text.directory).map_err(|error| wrong(place, error))

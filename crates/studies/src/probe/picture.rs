@@ -31,7 +31,7 @@ pub fn picture(results: &Results, name: &str) -> Picture {
         let count = format!("{} destinations", ratios.len());
         let look = Look::line(GREEN, Dash::Solid).wide(2.5);
         charts.push(
-            Chart::new(around(&title, Unit::NONE, &ratios), share())
+            Chart::new(around(&title, Unit::NONE, ratios), share())
                 .with(Rule::vertical(1.0, "the same"))
                 .with(Curve::new(count, look, cdf(ratios.iter().copied()))),
         );
