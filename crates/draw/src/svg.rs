@@ -84,10 +84,25 @@ fn text_element(text: &Text) -> String {
     } else {
         String::new()
     };
-    let words = text.text.replace('&', "&amp;").replace('<', "&lt;");
+    let words = escaped(&text.text);
     format!(
         "<text x=\"{x}\" y=\"{y}\" font-size=\"{size}\" fill=\"{colour}\"{anchor}{weight}{turn}>{words}</text>\n"
     )
+}
+
+/// Text as XML takes it. What XML 1.0 has no room for ("Characters") is replaced.
+fn escaped(text: &str) -> String {
+    let shown = text.chars().map(|c| match c {
+        '\t' | '\n' => c,
+        '\u{fffe}' | '\u{ffff}' => char::REPLACEMENT_CHARACTER,
+        c if c.is_control() => char::REPLACEMENT_CHARACTER,
+        c => c,
+    });
+    let shown: String = shown.collect();
+    shown
+        .replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
 }
 
 fn style(shapes: &[Shape]) -> String {
@@ -130,6 +145,12 @@ mod tests {
     use super::super::colours::{INK, WHITE};
     use super::super::look::BLACK;
     use super::*;
+
+    #[test]
+    fn any_text_is_xml() {
+        assert_eq!(escaped("a]]>b & <c>"), "a]]&gt;b &amp; &lt;c&gt;");
+        assert_eq!(escaped("bell\u{8} \u{fffe}\t"), "bell\u{fffd} \u{fffd}\t");
+    }
 
     #[test]
     fn colours_that_are_used_change_in_the_dark_and_nothing_else() {

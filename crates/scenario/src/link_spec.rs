@@ -11,6 +11,7 @@ use super::buffer::BufferSpec;
 use super::change::ChangeSpec;
 use super::error::ScenarioError;
 use super::queue::queue_kind;
+use super::ser;
 use super::tree::{self, Node};
 
 /// The largest packet that a path is asked to carry: its buffer must hold at least one.
@@ -29,6 +30,7 @@ pub struct LinkSpec {
     #[serde(deserialize_with = "positive")]
     pub rate: Option<Rate>,
     /// `trace`: a file of delivery opportunities in Mahimahi's format, instead of a rate.
+    #[serde(serialize_with = "ser::file")]
     pub trace: Option<PathBuf>,
     /// `buffer`: the bottleneck's buffer; unlimited if not given. A BDP is this rate × the path's `rtt`.
     pub buffer: Option<BufferSpec>,

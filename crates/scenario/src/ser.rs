@@ -1,5 +1,7 @@
 //! Writes what [`de`](super::de) reads, as TOML.
 
+use std::path::PathBuf;
+
 use serde::ser::{Error as _, Serialize, Serializer};
 use toml::{Table, Value as Toml};
 
@@ -42,6 +44,13 @@ fn tidy(table: &mut Table) {
             _ => {}
         }
     }
+}
+
+/// Writes a file's name. TOML is UTF-8: what a name has that is not, is replaced.
+pub fn file<S: Serializer>(file: &Option<PathBuf>, serializer: S) -> Result<S::Ok, S::Error> {
+    file.as_ref()
+        .map(|file| file.to_string_lossy())
+        .serialize(serializer)
 }
 
 /// Writes an enum, and those in it, as a name or as a table with the name as `kind`.

@@ -783,3 +783,17 @@ fn applications_with_absurdly_many_objects_are_refused() {
         Ok(())
     );
 }
+
+#[cfg(unix)]
+#[test]
+fn a_traces_name_that_is_no_text_is_written_nevertheless() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+
+    let mut scenario: Scenario =
+        "name = \"x\"\nduration = \"1s\"\n[path]\ntrace = \"cell.trace\"\nrtt = \"10ms\"\n[[flow]]\ncontroller = \"bbr1\"\n"
+            .parse()
+            .unwrap();
+    scenario.path.data.trace = Some(OsStr::from_bytes(b"nu\xff/cell.trace").into());
+    assert!(scenario.to_string().contains("nu\u{fffd}/cell.trace"));
+}
