@@ -338,7 +338,10 @@ impl<'de> Deserializer<'de> for &Node {
         visitor: V,
     ) -> Result<V::Value, Fault> {
         match self {
-            Node::Table(entries) => visitor.visit_map(Entries::new(entries, fields)),
+            Node::Table(entries) => {
+                no_name_of_ours(entries, fields)?;
+                visitor.visit_map(Entries::new(entries, fields))
+            }
             Node::List(_) => Err(Fault::invalid_type(Unexpected::Seq, &visitor)),
             Node::Scalar(text) => Err(Fault::invalid_type(Unexpected::Str(text), &visitor)),
         }
@@ -391,6 +394,21 @@ impl<'de> SeqAccess<'de> for Items<'_> {
     }
 }
 
+/// Whether a field's name has a meaning to this reader.
+fn is_ours(key: &str) -> bool {
+    key == REST || key.contains('.') || UNNAMED.contains(&key)
+}
+
+/// Names of fields such as [`REST`] are between structs and this reader; nobody writes them.
+fn no_name_of_ours(given: &[Entry], fields: &'static [&'static str]) -> Result<(), Fault> {
+    // What has a rest leaves the answer to the rest, which knows more names.
+    let has_rest = fields.contains(&REST);
+    match given.iter().find(|entry| !has_rest && is_ours(&entry.key)) {
+        Some(entry) => Err(serde::de::Error::unknown_field(&entry.key, fields)),
+        None => Ok(()),
+    }
+}
+
 /// The entries of a table, of which some may be put together.
 struct Entries<'v> {
     entries: std::vec::IntoIter<(&'v str, Cow<'v, Node>)>,
@@ -421,10 +439,14 @@ impl<'v> Entries<'v> {
             }
         }
         if fields.contains(&REST) {
-            entries.retain(|(key, _)| fields.contains(key));
+            let is_own = |key: &str| fields.contains(&key);
+            // Those put together above stay, and what somebody wrote under such a name does not.
+            entries.retain(|(key, value)| {
+                is_own(key) && (!is_ours(key) || matches!(value, Cow::Owned(_)))
+            });
             let rest = given
                 .iter()
-                .filter(|entry| !fields.contains(&entry.key.as_str()));
+                .filter(|entry| is_ours(&entry.key) || !is_own(&entry.key));
             entries.push((REST, Cow::Owned(Node::Table(rest.cloned().collect()))));
         }
         Entries {

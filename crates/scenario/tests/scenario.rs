@@ -289,6 +289,11 @@ fn nonsense_names_line_field_and_fix() {
              policer, demand, aggregation, change, rtt, ack_loss, uplink, next",
         ),
         (
+            "\"*\" = {}",
+            "line 5: path.*: unknown key; known: rate, trace, buffer, loss, loss_at, queue, duplicate, jitter, reorder, \
+             policer, demand, aggregation, change, rtt, ack_loss, uplink, next",
+        ),
+        (
             "loss = \"120%\"",
             "line 5: path.loss: 120% is more than 100%",
         ),

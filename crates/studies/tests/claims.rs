@@ -249,6 +249,23 @@ fn a_claim_about_a_field_that_does_not_vary_is_refused() {
 }
 
 #[test]
+fn a_claim_whose_study_is_not_there_is_named_by_its_place() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let claim = |id: &str, own: &str| {
+        format!(
+            "[[claim]]\nid = \"{id}\"\nsource = \"x\"\nsetting = \"x\"\npublished = \"x\"\nengines = [\"sim\"]\n{own}\n\
+             [[claim.expect]]\nwhat = \"goodput\"\nmeasure = \"goodput\"\nat_least = 1\n"
+        )
+    };
+    // Claims about a population have no study, but a place.
+    let of_population = claim("p", "population = { members = 2, quick = 1 }");
+    let table = of_population + &claim("s", "study = \"nowhere\"");
+    fs::write(directory.path().join("claims.toml"), table).expect("written");
+    let error = Table::open(&Shelf::Directory(directory.path().to_owned())).unwrap_err();
+    assert!(error.to_string().contains("claim[1].study"), "{error}");
+}
+
+#[test]
 fn every_measure_is_documented() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/claims.md");
     let documentation = fs::read_to_string(path).expect("docs/claims.md");

@@ -83,8 +83,8 @@ impl Table {
             error,
         };
         let table = Table::parse(&text.text).map_err(wrong)?;
-        let with_study = |claim: &&Claim| claim.population.is_none();
-        for (place, claim) in table.claims.iter().filter(with_study).enumerate() {
+        let claims = table.claims.iter().enumerate();
+        for (place, claim) in claims.filter(|(_, claim)| claim.population.is_none()) {
             shelf.get(&claim.study).map_err(|error| match error {
                 ShelfError::Unknown { .. } => {
                     let error = ScenarioError::new("study", error.to_string()).item(place);
