@@ -8,8 +8,9 @@ use include_dir::{Dir, include_dir};
 
 use scenario::nearest;
 
-/// Fullpipe's own scenarios, so that a program that was installed needs no checkout.
-static BUILT_IN: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../scenarios");
+/// Fullpipe's own scenarios, so that a program that was installed needs no checkout. A link within
+/// this crate leads to them: what is outside of a crate is not published with it.
+static BUILT_IN: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/scenarios");
 
 /// The largest file that is read: a scenario of that size would be a mistake.
 const LARGEST: u64 = 16 << 20;
