@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 use units::{Bytes, Duration, Rate};
 
 use super::flow::FlowRecord;
+use super::millionths::optional_millionths;
 use super::statistics::{Sorted, mean};
-use super::summary::optional_millionths;
 
 /// How evenly flows shared a path.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]

@@ -8,8 +8,8 @@ use units::{Bytes, Duration, Rate};
 use super::distribution::Distribution;
 use super::host::HostSummary;
 use super::series::{Point, Series};
-use super::summary::{AppSummary, FlowSummary, RttMillis};
-use super::throughput::Throughput;
+use super::summary::{AppSummary, FlowSummary};
+use super::throughput::{Throughput, goodput};
 use scenario::Controller;
 
 /// A flow at one moment, usually right after an ACK. Times are from the start of the run.
@@ -248,11 +248,6 @@ impl FlowRecorder {
             .unwrap_or(end)
             .saturating_sub(span.start.max(self.warmup));
         let payload = now.payload - before.payload;
-        let goodput = if life.is_zero() {
-            Rate::ZERO
-        } else {
-            Rate::from_transfer(payload, life)
-        };
         let since_warmup = |count: fn(&FlowTotals) -> Option<u64>| {
             Some(count(&now)?.saturating_sub(count(&before).unwrap_or(0)))
         };
@@ -270,17 +265,10 @@ impl FlowRecorder {
             controller: span.controller.to_string(),
             start_s: span.start.as_secs_f64(),
             completed_s: span.completed.map(Duration::as_secs_f64),
-            goodput_bps: goodput.bits_per_sec(),
+            goodput_bps: goodput(payload, life).bits_per_sec(),
             limit_share: None,
             startup_exit_bps: self.startup.exit().map(Rate::bits_per_sec),
-            rtt_ms: RttMillis {
-                min: self.rtts.min_ms(),
-                p50: self.rtts.quantile_ms(0.5),
-                mean: self.rtts.mean_ms(),
-                p95: self.rtts.quantile_ms(0.95),
-                p99: self.rtts.quantile_ms(0.99),
-                max: self.rtts.max_ms(),
-            },
+            rtt_ms: (&self.rtts).into(),
             sent_bytes: since_warmup(|totals| totals.sent.map(Bytes::get)),
             delivered_bytes: payload.get(),
             retransmitted_bytes: since_warmup(|totals| totals.retransmitted.map(Bytes::get)),

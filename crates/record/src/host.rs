@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Duration};
 
-use super::summary::{millionths, optional_millionths};
+use super::millionths::{millionths, optional_millionths};
 
 /// What a host did with a flow between TCP and the wire: TSO autosizing makes bursts, pacing spreads them, TCP small
 /// queues bound what waits. Over everything after the warmup.

@@ -4,7 +4,7 @@ use units::{Bytes, Duration};
 
 use super::distribution::Distribution;
 use super::series::{Point, Series};
-use super::summary::{PathSummary, QueueMillis};
+use super::summary::PathSummary;
 use scenario::PathSpec;
 
 /// The bottleneck at one moment.
@@ -129,13 +129,7 @@ impl PathRecorder {
                 }
                 _ => None,
             },
-            queue_ms: QueueMillis {
-                mean: self.queue.mean_ms(),
-                p50: self.queue.quantile_ms(0.5),
-                p95: self.queue.quantile_ms(0.95),
-                p99: self.queue.quantile_ms(0.99),
-                max: self.queue.max_ms(),
-            },
+            queue_ms: (&self.queue).into(),
             drops: seen(|totals| totals.drops),
             marks: seen(|totals| totals.marks),
             random_losses: seen(|totals| totals.random_losses),

@@ -1,6 +1,6 @@
 //! What a flow delivered, second by second.
 
-use units::{Bytes, Duration};
+use units::{Bytes, Duration, Rate};
 
 /// The payload that a flow delivered in each second of the run, from the run's start.
 ///
@@ -77,6 +77,15 @@ impl Default for Throughput {
             bytes: Vec::new(),
             delivered: Bytes::ZERO,
         }
+    }
+}
+
+/// The mean rate of what was delivered in this time; nothing in no time.
+pub(super) fn goodput(delivered: Bytes, span: Duration) -> Rate {
+    if span.is_zero() {
+        Rate::ZERO
+    } else {
+        Rate::from_transfer(delivered, span)
     }
 }
 

@@ -1,12 +1,12 @@
 //! Flows that need not live equally long, over the same time.
 
 use serde::{Deserialize, Serialize};
-use units::{Bytes, Duration, Rate};
+use units::{Bytes, Duration};
 
-use super::Record;
-use super::fairness::WhileAllLive;
 use super::flow::FlowRecord;
-use super::summary::{FlowSummary, optional_millionths};
+use super::millionths::optional_millionths;
+use super::summary::FlowSummary;
+use super::throughput::goodput;
 use scenario::{FlowSpec, Scenario};
 
 /// What flows delivered together, over one time.
@@ -34,27 +34,69 @@ pub struct OfController {
     pub together: Together,
 }
 
+impl Together {
+    /// What these flows delivered in a window that they all lived within.
+    pub(super) fn of<'f>(
+        flows: impl Iterator<Item = &'f FlowSummary> + Clone,
+        scenario: &Scenario,
+        window: Window,
+        payload_share: f64,
+    ) -> Together {
+        let delivered = flows.clone().map(|flow| Bytes::new(flow.delivered_bytes));
+        let goodput = goodput(delivered.sum(), window.to.saturating_sub(window.from));
+        let mut groups: Vec<usize> = flows.filter_map(|flow| flow.group).collect();
+        groups.dedup();
+        let groups = groups.into_iter();
+        let groups = groups.filter_map(|group| scenario.flows.get(group));
+        let limit = limit(scenario, groups, window, payload_share);
+        Together {
+            goodput_bps: goodput.bits_per_sec(),
+            limit_share: limit.map(|limit| goodput.bits_per_sec() as f64 / limit),
+        }
+    }
+}
+
+impl OfController {
+    /// The flows by controller, in the order of the first flow of each.
+    pub(super) fn each(
+        flows: &[FlowSummary],
+        scenario: &Scenario,
+        window: Window,
+        payload_share: f64,
+    ) -> Vec<OfController> {
+        let mut names: Vec<&str> = Vec::new();
+        for flow in flows {
+            if !names.contains(&flow.controller.as_str()) {
+                names.push(&flow.controller);
+            }
+        }
+        let of = |name: &str| {
+            let own = flows.iter().filter(|flow| flow.controller == name);
+            OfController {
+                controller: name.to_string(),
+                flows: own.clone().count() as u64,
+                together: Together::of(own, scenario, window, payload_share),
+            }
+        };
+        names.into_iter().map(of).collect()
+    }
+}
+
 /// A time within a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Window {
-    /// Its start.
-    pub from: Duration,
-    /// Its end.
-    pub to: Duration,
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Window {
+    from: Duration,
+    to: Duration,
     /// Whether flows were under way when it began.
-    pub is_cut: bool,
+    is_cut: bool,
 }
 
 impl Window {
     /// From the first start of the flows to their last end, in a run that ended at `end`; the warmup is left out.
-    pub fn of<'f>(
-        flows: impl Iterator<Item = &'f FlowRecord> + Clone,
-        warmup: Duration,
-        end: Duration,
-    ) -> Window {
-        let starts = flows.clone().map(|flow| flow.start);
-        let ends = flows.map(|flow| flow.completed.unwrap_or(end));
-        let start = starts.min().unwrap_or_default();
+    pub(super) fn of(flows: &[FlowRecord], warmup: Duration, end: Duration) -> Window {
+        let start = flows.iter().map(|flow| flow.start).min();
+        let start = start.unwrap_or_default();
+        let ends = flows.iter().map(|flow| flow.completed.unwrap_or(end));
         Window {
             from: start.max(warmup),
             to: ends.max().unwrap_or_default(),
@@ -78,52 +120,6 @@ impl Window {
             0.0
         };
         Some(limit + begun)
-    }
-}
-
-impl Record {
-    /// What the chosen flows delivered together, from the first start to the last end of all flows of the run; nothing of
-    /// the warmup. The same time for every choice, so that the goodputs of several add up.
-    pub fn together(&self, is_chosen: impl Fn(&FlowSummary) -> bool) -> Together {
-        let end = Duration::from_nanos((self.summary.duration_s * 1e9).round() as u64);
-        let window = Window::of(self.flows.iter(), self.scenario.warmup, end);
-        let chosen = self.summary.flows.iter().filter(|flow| is_chosen(flow));
-        together(&self.scenario, chosen, window, self.payload_share)
-    }
-
-    /// What each flow delivered while all of them lived; nothing if they never all did for a whole second.
-    pub fn while_all_live(&self) -> Option<WhileAllLive> {
-        let end = Duration::from_nanos((self.summary.duration_s * 1e9).round() as u64);
-        WhileAllLive::of(&self.flows, self.scenario.warmup, end)
-    }
-}
-
-/// What these flows delivered in a window that they all lived within.
-pub(super) fn together<'f>(
-    scenario: &Scenario,
-    flows: impl Iterator<Item = &'f FlowSummary> + Clone,
-    window: Window,
-    payload_share: f64,
-) -> Together {
-    let span = window.to.saturating_sub(window.from);
-    let delivered: Bytes = flows
-        .clone()
-        .map(|flow| Bytes::new(flow.delivered_bytes))
-        .sum();
-    let goodput = if span.is_zero() {
-        Rate::ZERO
-    } else {
-        Rate::from_transfer(delivered, span)
-    };
-    let mut groups: Vec<usize> = flows.filter_map(|flow| flow.group).collect();
-    groups.dedup();
-    let groups = groups
-        .into_iter()
-        .filter_map(|group| scenario.flows.get(group));
-    let limit = limit(scenario, groups, window, payload_share);
-    Together {
-        goodput_bps: goodput.bits_per_sec(),
-        limit_share: limit.map(|limit| goodput.bits_per_sec() as f64 / limit),
     }
 }
 
@@ -159,28 +155,4 @@ fn limit<'g>(
     } else {
         limits.reduce(|sum, next| Some(sum? + next?))?
     }
-}
-
-/// The flows by controller, in the order of the first flow of each.
-pub(super) fn by_controller(
-    scenario: &Scenario,
-    flows: &[FlowSummary],
-    window: Window,
-    payload_share: f64,
-) -> Vec<OfController> {
-    let mut names: Vec<&str> = Vec::new();
-    for flow in flows {
-        if !names.contains(&flow.controller.as_str()) {
-            names.push(&flow.controller);
-        }
-    }
-    let of = |name: &str| {
-        let own = flows.iter().filter(|flow| flow.controller == name);
-        OfController {
-            controller: name.to_string(),
-            flows: own.clone().count() as u64,
-            together: together(scenario, own, window, payload_share),
-        }
-    };
-    names.into_iter().map(of).collect()
 }

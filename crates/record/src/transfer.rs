@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use units::{Bytes, Duration};
 
 use super::distribution::Distribution;
-use super::summary::optional_millionths;
+use super::millionths::optional_millionths;
 use scenario::Controller;
 
 /// One object. Times are from the start of the run.

@@ -136,11 +136,7 @@ impl Sender {
             goodput_bps: (span > 0.0).then(|| (between as f64 * 8.0 / span) as u64),
             rtt_ms: RttMillis {
                 min: self.min_rtt.map(Duration::as_millis_f64),
-                p50: self.rtt.quantile_ms(0.5),
-                mean: self.rtt.mean_ms(),
-                p95: self.rtt.quantile_ms(0.95),
-                p99: self.rtt.quantile_ms(0.99),
-                max: self.rtt.max_ms(),
+                ..(&self.rtt).into()
             },
             sent_bytes: Some(self.sent.get()),
             retransmitted_bytes: Some(self.retransmitted.get()),

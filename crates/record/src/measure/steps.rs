@@ -2,6 +2,7 @@
 
 use units::Duration;
 
+use super::subject::end;
 use super::{Measure, Subject, cycle};
 use crate::FlowSample;
 use crate::statistics::median;
@@ -118,7 +119,7 @@ impl<'s> Step<'s> {
 /// The bottleneck's mean rate in bits per second, over what the summary is about.
 fn mean_rate(subject: &Subject<'_>) -> Option<f64> {
     let warmup = subject.scenario()?.warmup;
-    let end = Duration::from_nanos((subject.summary.duration_s * 1e9) as u64);
+    let end = end(subject.summary);
     let admitted = subject.scenario()?.path.data.capacity(warmup, end)?;
     Some(admitted.get() as f64 * 8.0 / end.saturating_sub(warmup).as_secs_f64())
 }

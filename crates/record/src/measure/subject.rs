@@ -170,6 +170,7 @@ impl<'r> Subject<'r> {
     }
 }
 
-fn end(summary: &Summary) -> Duration {
+/// The end of the run, as far as whole nanoseconds of it are kept.
+pub(super) fn end(summary: &Summary) -> Duration {
     Duration::from_nanos((summary.duration_s * 1e9) as u64)
 }

@@ -31,7 +31,7 @@ pub fn grid(
     Vec<Column<'_, SampleRow<'_>>>,
     impl Iterator<Item = SampleRow<'_>>,
 ) {
-    let end = Duration::from_nanos((record.summary.duration_s * 1e9).round() as u64);
+    let end = record.summary.end();
     let rows = record.flows.iter().flat_map(move |flow| {
         let mut next = 0;
         (0..times(end, step)).map(move |index| {

@@ -1,0 +1,15 @@
+//! Numbers as summaries are written: rounded, so that the same run is the same text.
+
+use serde::Serializer;
+
+/// Six decimals: a nanosecond of a millisecond, and enough of a second.
+pub fn millionths<S: Serializer>(value: &f64, to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_f64((value * 1e6).round() / 1e6)
+}
+
+pub fn optional_millionths<S: Serializer>(value: &Option<f64>, to: S) -> Result<S::Ok, S::Error> {
+    match value {
+        Some(value) => millionths(value, to),
+        None => to.serialize_none(),
+    }
+}

@@ -1,0 +1,148 @@
+//! All that was observed in one run.
+
+use scenario::Scenario;
+use units::Duration;
+
+use super::fairness::{Fairness, WhileAllLive};
+use super::flow::FlowRecord;
+use super::path::PathRecord;
+use super::summary::{FlowSummary, PathSummary, Summary};
+use super::together::{OfController, Together, Window};
+use super::transfer::{Completions, Transfers};
+
+/// What was observed in one run of a scenario.
+#[derive(Debug, Clone)]
+pub struct Record {
+    /// What was run.
+    pub scenario: Scenario,
+    /// The run in numbers.
+    pub summary: Summary,
+    /// Each flow over time, in the order of the summary's flows.
+    pub flows: Vec<FlowRecord>,
+    /// Samples of the bottlenecks, in the order of the path; the first is the summary's `path`.
+    pub paths: Vec<PathRecord>,
+    /// The transfers.
+    pub transfers: Transfers,
+    /// The share of payload in a full packet: the one that the limits count with.
+    pub payload_share: f64,
+}
+
+/// The run of a record.
+#[derive(Debug, Clone, Copy)]
+pub struct Run<'r> {
+    /// What was run.
+    pub scenario: &'r Scenario,
+    /// The engine's name.
+    pub engine: &'static str,
+    /// When it ended, in the scenario's time.
+    pub end: Duration,
+    /// How long it took, in the time of the person who waited for it.
+    pub wall: std::time::Duration,
+    /// Whether it was ended before its time.
+    pub is_partial: bool,
+    /// The share of payload in a full packet, the largest of all flows.
+    pub payload_share: f64,
+}
+
+/// What the recorders of a run returned.
+#[derive(Debug, Clone)]
+pub struct Recorded {
+    /// The first bottleneck.
+    pub path: (PathSummary, PathRecord),
+    /// Those behind it.
+    pub next: Vec<(PathSummary, PathRecord)>,
+    /// The flows, in the scenario's order.
+    pub flows: Vec<(FlowSummary, FlowRecord)>,
+    /// Transfers and completion times.
+    pub transfers: (Transfers, Vec<Completions>),
+}
+
+impl Record {
+    /// Puts a record together, and adds what concerns several of its parts: shares of the limit, fairness.
+    pub fn new(run: Run<'_>, recorded: Recorded) -> Record {
+        let Run {
+            scenario,
+            end,
+            payload_share,
+            ..
+        } = run;
+        let (path, first) = recorded.path;
+        let (next, further): (Vec<_>, Vec<_>) = recorded.next.into_iter().unzip();
+        let (mut summaries, flows): (Vec<FlowSummary>, Vec<FlowRecord>) =
+            recorded.flows.into_iter().unzip();
+        let (transfers, completions) = recorded.transfers;
+        for (flow, life) in summaries.iter_mut().zip(&flows) {
+            flow.group = group_of(scenario, flow.id);
+            let group = flow.group.and_then(|group| scenario.flows.get(group));
+            let window = Window::of(std::slice::from_ref(life), scenario.warmup, end);
+            let limit = group.and_then(|group| window.limit(scenario, group, payload_share));
+            flow.limit_share = limit.map(|limit| flow.goodput_bps as f64 / limit);
+        }
+        let window = Window::of(&flows, scenario.warmup, end);
+        let together = Together::of(summaries.iter(), scenario, window, payload_share);
+        let controllers = OfController::each(&summaries, scenario, window, payload_share);
+        let goodputs = summaries.iter().map(|flow| flow.goodput_bps as f64);
+        let fairness = Fairness::of(goodputs, &flows, scenario.warmup, end);
+        Record {
+            summary: Summary {
+                scenario: scenario.name.clone(),
+                engine: run.engine.to_string(),
+                seed: scenario.seed,
+                duration_s: end.as_secs_f64(),
+                wall_s: run.wall.as_secs_f64(),
+                is_partial: run.is_partial,
+                path,
+                next,
+                flows: summaries,
+                together,
+                controllers,
+                completions,
+                fairness,
+            },
+            scenario: scenario.clone(),
+            flows,
+            paths: std::iter::once(first).chain(further).collect(),
+            transfers,
+            payload_share,
+        }
+    }
+
+    /// What the first bottleneck lets through of a sender that never sends more than its rate, in bits per second:
+    /// `limit_bps`, less what is lost before the bottleneck. The BBR paper's figure 8 calls it ideal.
+    pub fn paced_limit_bps(&self) -> Option<f64> {
+        let limit = self.summary.path.limit_bps? as f64;
+        Some(limit * self.scenario.path.data.passed_before())
+    }
+
+    /// Leaves out the samples over time of flows and bottlenecks, which are nearly all that a record is.
+    pub fn drop_samples(&mut self) {
+        for flow in &mut self.flows {
+            flow.samples = Vec::new();
+        }
+        for path in &mut self.paths {
+            path.samples = Vec::new();
+        }
+    }
+
+    /// What the chosen flows delivered together, from the first start to the last end of all flows of the run; nothing of
+    /// the warmup. The same time for every choice, so that the goodputs of several add up.
+    pub fn together(&self, is_chosen: impl Fn(&FlowSummary) -> bool) -> Together {
+        let window = Window::of(&self.flows, self.scenario.warmup, self.summary.end());
+        let chosen = self.summary.flows.iter().filter(|flow| is_chosen(flow));
+        Together::of(chosen, &self.scenario, window, self.payload_share)
+    }
+
+    /// What each flow delivered while all of them lived; nothing if they never all did for a whole second.
+    pub fn while_all_live(&self) -> Option<WhileAllLive> {
+        WhileAllLive::of(&self.flows, self.scenario.warmup, self.summary.end())
+    }
+}
+
+/// The group of flows that the flow `id` belongs to.
+fn group_of(scenario: &Scenario, id: usize) -> Option<usize> {
+    let mut after = 0u64;
+    scenario.flows.iter().position(|group| {
+        after = after.saturating_add(group.count);
+        (id as u64) < after
+    })
+}

@@ -1,0 +1,112 @@
+//! A flow in numbers.
+
+use serde::{Deserialize, Serialize};
+
+use super::millis::RttMillis;
+use crate::host::HostSummary;
+use crate::millionths::{millionths, optional_millionths};
+
+/// One flow in numbers.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct FlowSummary {
+    /// Its place among the scenario's flows, from zero.
+    pub id: usize,
+    /// Which of the scenario's `[[flow]]` it belongs to, from zero.
+    pub group: Option<usize>,
+    /// Its controller's name.
+    pub controller: String,
+    /// When it started.
+    #[serde(serialize_with = "millionths")]
+    pub start_s: f64,
+    /// When the last byte of its transfer had arrived; null if it has no end or did not reach it.
+    #[serde(serialize_with = "optional_millionths")]
+    pub completed_s: Option<f64>,
+    /// Payload delivered, once, per second of the flow's life: from its start, handshake included, to its completion
+    /// or the end of the run.
+    pub goodput_bps: u64,
+    /// The goodput as a share of what the flow's way allows while the flow lives; null if nothing limits it. Flows that do
+    /// not live equally long are compared in [`Summary::together`] and [`Summary::controllers`].
+    #[serde(serialize_with = "optional_millionths")]
+    pub limit_share: Option<f64>,
+    /// The bandwidth that the flow had found when its Startup or slow start first ended: BBR's BtlBw, or for controllers
+    /// without an estimate, the highest delivery rate until then. Null if it did not end. The warmup is no exception.
+    pub startup_exit_bps: Option<u64>,
+    /// Its round-trip times.
+    pub rtt_ms: RttMillis,
+    /// Bytes sent, headers and repeats included.
+    pub sent_bytes: Option<u64>,
+    /// Payload bytes that arrived, each counted once.
+    pub delivered_bytes: u64,
+    /// Bytes sent again because they were declared lost.
+    pub retransmitted_bytes: Option<u64>,
+    /// Packets declared lost.
+    pub packets_lost: Option<u64>,
+    /// Packets that the sender learned were marked "congestion experienced".
+    pub ecn_marks: Option<u64>,
+    /// Retransmission timeouts (TCP), or times of persistent congestion (QUIC).
+    pub timeouts: Option<u64>,
+    /// Recoveries, and timeouts, that turned out to have been unnecessary and were undone.
+    pub spurious_recoveries: Option<u64>,
+    /// Tail loss probes sent.
+    pub tail_loss_probes: Option<u64>,
+    /// How long it had something to send or unacknowledged; null where the engine does not see it.
+    #[serde(serialize_with = "optional_millionths")]
+    pub busy_s: Option<f64>,
+    /// How much of that the receive window was full.
+    #[serde(serialize_with = "optional_millionths")]
+    pub rwnd_limited_s: Option<f64>,
+    /// How much of that the send buffer was too small: full, with everything in it sent.
+    #[serde(serialize_with = "optional_millionths")]
+    pub sndbuf_limited_s: Option<f64>,
+    /// What its host did with it between TCP and the wire; null where the engine does not see it, and for flows that open a
+    /// connection for each object.
+    pub host: Option<HostSummary>,
+    /// What its application says; null for bulk and where the engine has no applications.
+    pub app: Option<AppSummary>,
+}
+
+impl FlowSummary {
+    /// The share of the sent bytes that were sent again, if both are known and something was sent.
+    pub fn retransmitted_share(&self) -> Option<f64> {
+        let sent = self.sent_bytes.filter(|sent| *sent > 0)?;
+        Some(self.retransmitted_bytes? as f64 / sent as f64)
+    }
+}
+
+/// An application in numbers, over the whole run.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct AppSummary {
+    /// What it is, as scenarios call it: `requests`, `poisson`, `rate`, `video`.
+    pub kind: String,
+    /// Objects that it began: asked for, or written.
+    pub started: u64,
+    /// Objects delivered.
+    pub completed: u64,
+    /// Objects that were not begun because too many were under way.
+    pub refused: u64,
+    /// Frames that a rate-limited source skipped because its backlog was full.
+    pub skipped: Option<u64>,
+    /// Frames that a rate-limited source delivered after their deadline.
+    pub late: Option<u64>,
+    /// How a video played.
+    pub playback: Option<PlaybackSummary>,
+}
+
+/// How a video played.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct PlaybackSummary {
+    /// From the flow's start to the first picture; null if there was none.
+    #[serde(serialize_with = "optional_millionths")]
+    pub startup_s: Option<f64>,
+    /// How often it stopped for want of data.
+    pub stalls: u64,
+    /// How long it stood still then.
+    #[serde(serialize_with = "millionths")]
+    pub stalled_s: f64,
+    /// How much was played.
+    #[serde(serialize_with = "millionths")]
+    pub played_s: f64,
+}

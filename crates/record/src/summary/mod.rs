@@ -1,0 +1,59 @@
+//! A run in numbers: the same fields for every engine, null where an engine cannot see one.
+
+mod flow;
+mod millis;
+mod path;
+
+pub use flow::{AppSummary, FlowSummary, PlaybackSummary};
+pub use millis::{QueueMillis, RttMillis};
+pub use path::PathSummary;
+
+use serde::{Deserialize, Serialize};
+use units::Duration;
+
+use crate::fairness::Fairness;
+use crate::millionths::millionths;
+use crate::together::{OfController, Together};
+use crate::transfer::Completions;
+
+/// A run in numbers, over everything after the warmup.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Summary {
+    /// The scenario's name.
+    pub scenario: String,
+    /// The engine that ran it: `sim`, `quic`, `linux`.
+    pub engine: String,
+    /// The scenario's seed.
+    pub seed: u64,
+    /// How long the run was, in the scenario's time.
+    #[serde(serialize_with = "millionths")]
+    pub duration_s: f64,
+    /// How long it took, in the time of the person who waited for it.
+    #[serde(serialize_with = "millionths")]
+    pub wall_s: f64,
+    /// Whether it was ended before its time: the record is then of what happened until then.
+    #[serde(rename = "partial")]
+    pub is_partial: bool,
+    /// The bottleneck.
+    pub path: PathSummary,
+    /// Further bottlenecks behind the first, in the order of the path.
+    pub next: Vec<PathSummary>,
+    /// The flows, in the order of the scenario's groups.
+    pub flows: Vec<FlowSummary>,
+    /// All flows over the same time, from the first start to the last end.
+    pub together: Together,
+    /// The same for the flows of each controller.
+    pub controllers: Vec<OfController>,
+    /// How long transfers took, by controller and size; empty if there were none.
+    pub completions: Vec<Completions>,
+    /// How evenly the flows shared the path.
+    pub fairness: Fairness,
+}
+
+impl Summary {
+    /// When the run ended, in the scenario's time.
+    pub fn end(&self) -> Duration {
+        Duration::from_nanos((self.duration_s * 1e9).round() as u64)
+    }
+}

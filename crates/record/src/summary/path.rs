@@ -1,0 +1,39 @@
+//! A bottleneck in numbers.
+
+use serde::{Deserialize, Serialize};
+
+use super::millis::QueueMillis;
+use crate::millionths::{millionths, optional_millionths};
+
+/// The bottleneck in numbers.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct PathSummary {
+    /// The bottleneck's rate at the start, in bits per second; null if it has none, or a trace.
+    pub rate_bps: Option<u64>,
+    /// The two-way propagation delay at the start.
+    #[serde(serialize_with = "millionths")]
+    pub rtprop_ms: f64,
+    /// The buffer's size; null if it is unlimited.
+    pub buffer_bytes: Option<u64>,
+    /// The goodput that the path allows all flows together over the run: rate × payload share of a packet, and
+    /// × (1 − loss) if the loss is behind the bottleneck. The rate is the mean over the run if it changes, and a policer's,
+    /// its burst included, if that is less. Null if the path has neither.
+    pub limit_bps: Option<u64>,
+    /// What the bottleneck transmitted, as a share of what it could have.
+    #[serde(serialize_with = "optional_millionths")]
+    pub utilization: Option<f64>,
+    /// How long the queue was, as the time that the bottleneck needs for it.
+    pub queue_ms: QueueMillis,
+    /// Packets dropped at the bottleneck, by its buffer, its queue discipline or a policer.
+    pub drops: Option<u64>,
+    /// Packets marked "congestion experienced" at the bottleneck.
+    pub marks: Option<u64>,
+    /// Data packets lost at random.
+    pub random_losses: Option<u64>,
+    /// Packets that the machine delivered more than a millisecond after the path's time. Null in virtual time, where
+    /// none is.
+    pub late_packets: Option<u64>,
+    /// Packets that never entered the path since the machine was too slow to take them. Null in virtual time.
+    pub overflows: Option<u64>,
+}
