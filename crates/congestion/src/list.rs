@@ -84,7 +84,7 @@ macro_rules! controllers {
     };
 }
 
-// The list: each is a type of this name.
+// The list: each is a type of this name. A new one goes to the end, since colours go by the place.
 controllers! {
     /// BBRv1, ACM Queue 14(5), 2016.
     Bbr1,

@@ -1,9 +1,8 @@
 //! Parts of a chart with a name.
 
 use super::canvas::{Anchor, Canvas};
-use super::colours::SHADE;
+use super::colours::{BLACK, SHADE};
 use super::font::Letters;
-use super::look::BLACK;
 use super::names::Taken;
 use super::place::Rect;
 use super::plot::{Paint, Plot};

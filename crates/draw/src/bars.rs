@@ -1,8 +1,9 @@
 //! Bars from zero.
 
 use super::canvas::{Anchor, Canvas, Stroke};
+use super::colours::BLACK;
 use super::font::Letters;
-use super::look::{BLACK, Look};
+use super::look::Look;
 use super::names::Taken;
 use super::place::Rect;
 use super::plot::{Paint, Plot};

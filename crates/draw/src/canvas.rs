@@ -1,7 +1,8 @@
 //! What a picture is made of: shapes on top of each other, in pixels.
 
+use super::colours::Colour;
 use super::font::Letters;
-use super::look::{Colour, Dash, Look};
+use super::look::{Dash, Look};
 use super::place::{Point, Rect};
 
 /// A sheet, and what is on it, the lowest first.

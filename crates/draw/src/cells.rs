@@ -1,9 +1,8 @@
 //! The cells of a heat map.
 
 use super::canvas::{Anchor, Canvas, Stroke};
-use super::colours::{EDGE, INK, lighter};
+use super::colours::{BLUE, Colour, EDGE, INK, VERMILLION, lighter};
 use super::font::Letters;
-use super::look::{BLUE, Colour, VERMILLION};
 use super::names::Taken;
 use super::place::Rect;
 use super::plot::{Paint, Plot};

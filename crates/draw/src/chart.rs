@@ -2,11 +2,10 @@
 
 use super::axis::Axis;
 use super::canvas::{Anchor, Canvas, Stroke};
-use super::colours::{AXIS, FINE_GRID, GRID, WHITE};
+use super::colours::{AXIS, BLACK, FINE_GRID, GREY, GRID, WHITE};
 use super::curve::Curve;
 use super::font::Letters;
 use super::layer::Layer;
-use super::look::{BLACK, GREY};
 use super::names::Taken;
 use super::place::Rect;
 use super::plot::Plot;

@@ -1,6 +1,30 @@
-//! The colours of everything but curves, and what all colours are in the dark.
+//! The colours, and what they are in the dark.
 
-use super::look::{BLACK, BLUE, Colour, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILLION};
+/// A colour: red, green, blue.
+pub type Colour = (u8, u8, u8);
+
+// The first three, orange and purple are Okabe and Ito's ("Color Universal Design", 2008).
+#[allow(missing_docs)]
+pub const GREEN: Colour = (0, 158, 115);
+#[allow(missing_docs)]
+pub const VERMILLION: Colour = (213, 94, 0);
+#[allow(missing_docs)]
+pub const BLUE: Colour = (0, 114, 178);
+#[allow(missing_docs)]
+pub const ORANGE: Colour = (230, 159, 0);
+#[allow(missing_docs)]
+pub const PURPLE: Colour = (204, 121, 167);
+/// For what is known rather than measured.
+pub const BLACK: Colour = (20, 20, 20);
+/// For what is only there to compare with.
+pub const GREY: Colour = (120, 120, 120);
+
+/// The colours of curves by their places: the first two are BBR's and CUBIC's in the paper's figures. They keep their distance
+/// for all kinds of colour vision, and are at least 3:1 to the ground.
+pub const PALETTE: [Colour; 6] = [GREEN, VERMILLION, BLUE, VIOLET, WINE, NAVY];
+const VIOLET: Colour = (156, 79, 214);
+const WINE: Colour = (122, 31, 61);
+const NAVY: Colour = (43, 43, 107);
 
 pub const WHITE: Colour = (255, 255, 255);
 /// Letters on a ground of their own, which stays light in the dark.
@@ -18,7 +42,7 @@ pub const SHADE: Colour = (243, 245, 247);
 pub const EDGE: Colour = (254, 255, 255);
 
 /// What each colour is in the dark. What is not here stays as it is, such as the grounds of dark letters.
-const DARK: [(Colour, Colour); 16] = [
+const DARK: [(Colour, Colour); 18] = [
     (WHITE, (20, 23, 27)),
     (BLACK, (228, 232, 236)),
     (FAINT, (154, 165, 177)),
@@ -31,9 +55,11 @@ const DARK: [(Colour, Colour); 16] = [
     (GREEN, (47, 199, 154)),
     (VERMILLION, (240, 128, 60)),
     (BLUE, (74, 163, 223)),
-    (SKY, (154, 211, 245)),
     (ORANGE, (240, 184, 64)),
     (PURPLE, (220, 156, 192)),
+    (VIOLET, (176, 108, 240)),
+    (WINE, (247, 239, 138)),
+    (NAVY, (138, 106, 92)),
     (EDGE, (20, 23, 28)),
 ];
 
@@ -43,6 +69,19 @@ pub fn in_the_dark(colour: Colour) -> Option<Colour> {
     pairs
         .find(|(light, _)| *light == colour)
         .map(|(_, dark)| *dark)
+}
+
+/// The colours of [`Look::of_place`](crate::Look::of_place), each as it is on a light ground and on a dark one: `#009E73`.
+pub fn palette() -> impl ExactSizeIterator<Item = (String, String)> {
+    let dark = |light| in_the_dark(light).unwrap_or(light);
+    PALETTE
+        .into_iter()
+        .map(move |light| (hex(light), hex(dark(light))))
+}
+
+/// A colour as HTML writes it.
+pub fn hex((red, green, blue): Colour) -> String {
+    format!("#{red:02X}{green:02X}{blue:02X}")
 }
 
 /// A colour, so much lighter: 0 is the colour, 1 white.

@@ -1,9 +1,8 @@
 //! Boxes, and lines between them: how things are connected.
 
 use super::canvas::{Anchor, Canvas, Stroke};
-use super::colours::{INK, lighter};
+use super::colours::{Colour, GREY, INK, lighter};
 use super::font::Letters;
-use super::look::{Colour, GREY};
 use super::names::Taken;
 use super::place::Rect;
 use super::plot::{Paint, Plot};

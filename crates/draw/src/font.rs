@@ -5,10 +5,7 @@ use std::sync::LazyLock;
 use ttf_parser::gpos::{PairAdjustment, PositioningSubtable};
 use ttf_parser::{Face, GlyphId};
 
-use super::look::Colour;
-
-/// What an SVG asks for. Verdana, which more machines have, is as wide.
-pub const FAMILY: &str = "DejaVu Sans, Verdana, sans-serif";
+use super::colours::Colour;
 
 /// Text has so much more room than it takes in our fonts: others are wider.
 const ROOM: f64 = 1.065;

@@ -2,10 +2,10 @@
 
 use super::canvas::{Anchor, Canvas, Stroke};
 use super::chart::Chart;
-use super::colours::lighter;
+use super::colours::{BLACK, Colour, GREY, lighter};
 use super::font::Letters;
 use super::layer::Layer;
-use super::look::{BLACK, Colour, Dash, GREY, Look, Mark};
+use super::look::{Dash, Look, Mark};
 use super::mark;
 use super::place::{Point, Rect};
 

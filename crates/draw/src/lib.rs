@@ -15,7 +15,7 @@
 //! let rates = [(0.0, 9.4), (1.0, 9.3), (2.0, 8.9)];
 //! let x = Axis::linear("random loss", Unit::PERCENT, 0.0, 2.0);
 //! let y = Axis::from_zero("goodput", Unit::MEGABITS_PER_SECOND, [9.4]);
-//! let curve = Curve::new("bbr1", Look::of_controller("bbr1"), rates);
+//! let curve = Curve::new("bbr1", Look::of_place(0), rates);
 //! let picture = Picture::new("Goodput under loss", Chart::new(x, y).with(curve));
 //! assert!(picture.svg().starts_with("<svg"));
 //! ```
@@ -49,14 +49,14 @@ pub use band::Band;
 pub use bars::Bars;
 pub use cells::{Cell, Cells};
 pub use chart::Chart;
+pub use colours::{BLACK, BLUE, Colour, GREEN, GREY, ORANGE, PURPLE, VERMILLION, palette};
 pub use curve::{Curve, cdf};
 pub use drawing::{Drawing, Node};
 pub use layer::Layer;
 pub use legend::Key;
-pub use look::{
-    BLACK, BLUE, Colour, Dash, GREEN, GREY, Look, Mark, ORANGE, PURPLE, SKY, VERMILLION,
-};
+pub use look::{Dash, Look, Mark};
 pub use picture::Picture;
 pub use png::PngError;
 pub use rule::Rule;
+pub use svg::MARK;
 pub use unit::Unit;

@@ -1,27 +1,6 @@
 //! What curves look like. Never by colour alone: also by strokes or marks.
 
-use super::colours::lighter;
-
-/// A colour: red, green, blue.
-pub type Colour = (u8, u8, u8);
-
-// Okabe and Ito's palette ("Color Universal Design", 2008), without its yellow, which is too bright on white.
-/// For BBR, as in the paper's figures.
-pub const GREEN: Colour = (0, 158, 115);
-/// For CUBIC, as in the paper's figures.
-pub const VERMILLION: Colour = (213, 94, 0);
-/// For round-trip times, and for Reno.
-pub const BLUE: Colour = (0, 114, 178);
-#[allow(missing_docs)]
-pub const SKY: Colour = (86, 180, 233);
-#[allow(missing_docs)]
-pub const ORANGE: Colour = (230, 159, 0);
-#[allow(missing_docs)]
-pub const PURPLE: Colour = (204, 121, 167);
-/// For what is known rather than measured.
-pub const BLACK: Colour = (20, 20, 20);
-/// For what is only there to compare with.
-pub const GREY: Colour = (120, 120, 120);
+use super::colours::{BLACK, Colour, PALETTE, lighter};
 
 /// How a line is stroked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -92,29 +71,24 @@ impl Look {
         }
     }
 
-    /// The look of a controller's curves, in all pictures.
-    pub fn of_controller(name: &str) -> Look {
-        match name {
-            "bbr1" => Look::line(GREEN, Dash::Solid),
-            "cubic" => Look::line(VERMILLION, Dash::Dashed),
-            "bbr3" => Look::line(PURPLE, Dash::Solid),
-            _ => Look::line(BLUE, Dash::Dotted),
-        }
-    }
-
-    /// The look of the curve at this place among several of one kind, such as the flows of one controller.
+    /// The look of the curve at this place among several of one kind, such as those of controllers, or the flows of one.
     pub fn of_place(place: usize) -> Look {
-        const COLOURS: [Colour; 6] = [GREEN, VERMILLION, BLUE, ORANGE, PURPLE, SKY];
         const DASHES: [Dash; 3] = [Dash::Solid, Dash::Dashed, Dash::Dotted];
-        let colour = COLOURS.get(place % COLOURS.len()).copied();
+        let colour = PALETTE.get(place % PALETTE.len()).copied();
         let dash = DASHES.get(place % DASHES.len()).copied();
         let look = Look::line(colour.unwrap_or(BLACK), dash.unwrap_or(Dash::Solid));
         // The fourth has the strokes of the first again.
-        match place / DASHES.len() {
-            0 => look,
-            1 => look.marked(Mark::Circle),
-            2 => look.marked(Mark::Square),
-            _ => look.marked(Mark::Cross),
+        match (place / DASHES.len()).checked_sub(1) {
+            None => look,
+            Some(again) => look.marked(Mark::of_place(again)),
         }
+    }
+}
+
+impl Mark {
+    /// The mark of the curve at this place among several.
+    pub fn of_place(place: usize) -> Mark {
+        const MARKS: [Mark; 4] = [Mark::Circle, Mark::Square, Mark::Triangle, Mark::Diamond];
+        MARKS.get(place).copied().unwrap_or(Mark::Cross)
     }
 }

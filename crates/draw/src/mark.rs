@@ -2,8 +2,8 @@
 //! stays visible.
 
 use super::canvas::{Canvas, Stroke};
-use super::colours::WHITE;
-use super::look::{Colour, Mark};
+use super::colours::{Colour, WHITE};
+use super::look::Mark;
 use super::place::Point;
 
 /// Half the width of a mark in pixels.

@@ -2,11 +2,10 @@
 
 use super::canvas::{Anchor, Canvas};
 use super::chart::Chart;
-use super::colours::{FAINT, WHITE};
+use super::colours::{BLACK, FAINT, WHITE};
 use super::curve::Curve;
 use super::font::Letters;
 use super::legend::{self, Key, Legend};
-use super::look::BLACK;
 use super::place::{Point, Rect};
 use super::png::{self, PngError};
 use super::svg;
@@ -246,7 +245,7 @@ mod tests {
 
     #[test]
     fn curves_of_two_kinds_have_an_entry_for_each_kind() {
-        let look = Look::of_controller;
+        let look = |name| Look::of_place(usize::from(name == "cubic"));
         let curve = |name, mark, variant: &str| {
             Curve::new(name, look(name).marked(mark), [(0.0, 1.0)]).variant(variant)
         };

@@ -6,7 +6,7 @@ use tiny_skia::{
 use ttf_parser::OutlineBuilder;
 
 use super::canvas::{Anchor, Canvas, Shape, Stroke, Text};
-use super::look::Colour;
+use super::colours::Colour;
 
 /// Pixels of the PNG for each of the picture: sharp on slides and on screens of twice the density.
 const SCALE: f64 = 2.0;

@@ -1,9 +1,8 @@
 //! Lines for reference.
 
 use super::canvas::{Anchor, Canvas, Shape, Stroke};
-use super::colours::{NAME, WHITE};
+use super::colours::{GREY, NAME, WHITE};
 use super::font::Letters;
-use super::look::GREY;
 use super::names::Taken;
 use super::place::{Point, Rect};
 use super::plot::{Paint, Plot};

@@ -3,13 +3,16 @@
 use std::fmt::Write;
 
 use super::canvas::{Anchor, Canvas, Shape, Text};
-use super::colours::in_the_dark;
-use super::font::{FAMILY, Weight};
-use super::look::Colour;
+use super::colours::{Colour, hex, in_the_dark};
+use super::font::Weight;
 use super::place::Point;
 
 /// Coordinates are whole numbers, so many to a pixel: curves stay smooth however closely a reader looks.
 const FINE: f64 = 4.0;
+
+/// The letters that an SVG asks for: Verdana, which more machines have, is as wide as ours. It has them in its first tag, by
+/// which our pictures can be told from others.
+pub const MARK: &str = "font-family=\"DejaVu Sans, Verdana, sans-serif\"";
 
 /// The canvas as SVG, with a style for dark backgrounds: those of the system, if it is a picture alone, and those of the
 /// page that it is a part of, if that has a theme of its own (`data-theme`).
@@ -19,8 +22,7 @@ pub fn svg(canvas: &Canvas) -> String {
     let shapes: String = canvas.shapes.iter().map(element).collect();
     let [fine_wide, fine_high] = [wide, high].map(fine);
     format!(
-        "<svg width=\"{wide}\" height=\"{high}\" viewBox=\"0 0 {fine_wide} {fine_high}\" font-family=\"{FAMILY}\" \
-         xmlns=\"http://www.w3.org/2000/svg\">\n{style}\n{shapes}</svg>\n"
+        "<svg width=\"{wide}\" height=\"{high}\" viewBox=\"0 0 {fine_wide} {fine_high}\" {MARK} xmlns=\"http://www.w3.org/2000/svg\">\n{style}\n{shapes}</svg>\n"
     )
 }
 
@@ -135,15 +137,10 @@ fn style(shapes: &[Shape]) -> String {
     format!("<style>@media (prefers-color-scheme:dark){{{of_system}}}{of_page}</style>")
 }
 
-fn hex((red, green, blue): Colour) -> String {
-    format!("#{red:02X}{green:02X}{blue:02X}")
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::canvas::Stroke;
-    use super::super::colours::{INK, WHITE};
-    use super::super::look::BLACK;
+    use super::super::colours::{BLACK, INK, WHITE};
     use super::*;
 
     #[test]

@@ -17,7 +17,6 @@ const css = (name) => {
 };
 
 // The look of the curve at this place: when the colours have all been used, they come again with dashes.
-const COLORS = 6;
 const DASHES = [[], [8, 4], [2, 3]];
 const look = (place) => ({ color: `--lane${place % COLORS}`, dash: DASHES[Math.floor(place / COLORS) % DASHES.length] });
 

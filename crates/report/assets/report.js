@@ -22,7 +22,7 @@
   let zoom = [0, data.end];
   let layout = data.is_crowd || lanes.length > 3 ? "overlay" : "columns";
 
-  const crowdName = (lane) => data.totals[lane.color].name;
+  const crowdName = (lane) => data.totals.find((total) => total.color === lane.color).name;
 
   // The curves of one plot: for each of its lanes those of the row, or the queue of the lanes' paths.
   const curvesOf = (row, shown) => {

@@ -1,7 +1,8 @@
 //! What a person compares: the flows of all records side by side, each with a name of its own.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
+use congestion::ControllerKind;
 use record::{FlowRecord, FlowSummary, Record};
 
 /// A flow of one of the records.
@@ -34,14 +35,17 @@ pub(super) fn lanes(records: &[Record]) -> Vec<Lane<'_>> {
             flow,
         })
         .collect();
-    let controllers: Vec<&str> = lanes
-        .iter()
-        .map(|lane| lane.summary.controller.as_str())
-        .collect();
-    for (lane, name) in lanes.iter_mut().zip(names(&controllers)) {
+    let names = names(&controllers(&lanes));
+    for (lane, name) in lanes.iter_mut().zip(names) {
         lane.name = name;
     }
     lanes
+}
+
+/// The controller of each lane.
+pub(super) fn controllers<'l>(lanes: &'l [Lane<'_>]) -> Vec<&'l str> {
+    let names = lanes.iter().map(|lane| lane.summary.controller.as_str());
+    names.collect()
 }
 
 /// Flows that differ in nothing but their place and start: a `[[flow]]` of one of the records.
@@ -71,9 +75,9 @@ pub(super) fn groups<'l, 'r>(lanes: &'l [Lane<'r>]) -> Vec<Group<'l, 'r>> {
             group.lanes.push(lane);
         }
     }
-    let controllers: Vec<String> = groups.iter().map(|group| group.name.clone()).collect();
-    let controllers: Vec<&str> = controllers.iter().map(String::as_str).collect();
-    for (group, name) in groups.iter_mut().zip(names(&controllers)) {
+    let controllers: Vec<&str> = groups.iter().map(|group| group.name.as_str()).collect();
+    let names = names(&controllers);
+    for (group, name) in groups.iter_mut().zip(names) {
         group.name = name;
     }
     groups
@@ -95,4 +99,31 @@ pub fn names(controllers: &[&str]) -> Vec<String> {
         }
     });
     names.collect()
+}
+
+/// The place in the palette of each lane of these controllers: that of the controller in the list of all; a second lane of the
+/// same one, and one that is not in the list, have the next place that is free.
+pub fn places(controllers: &[&str]) -> Vec<usize> {
+    let listed = |name: &str| {
+        let mut kinds = ControllerKind::ALL.iter();
+        kinds.position(|kind| kind.name() == name)
+    };
+    let mut free = ControllerKind::ALL.len()..;
+    let mut taken = HashSet::new();
+    let places = controllers.iter().map(|name| {
+        let own = listed(name).filter(|place| taken.insert(*place));
+        own.or_else(|| free.next()).unwrap_or_default()
+    });
+    places.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::places;
+
+    #[test]
+    fn a_controller_has_its_own_colour_and_others_the_next() {
+        assert_eq!(places(&["cubic", "bbr1"]), [1, 0]);
+        assert_eq!(places(&["kernel:bbr", "bbr1", "bbr1"]), [3, 0, 4]);
+    }
 }

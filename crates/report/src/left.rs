@@ -31,6 +31,14 @@ pub fn beside(path: &Path, what: &str) -> PathBuf {
     path.with_file_name(name)
 }
 
+/// The directory that a path is in.
+pub fn parent(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    }
+}
+
 /// What writers that are gone left in the directory. Nothing if it cannot be read: there is nothing to clean up then.
 ///
 /// A writer is gone if there is no process of its number, or that is this one; and if nobody holds it (`hold`), which is

@@ -12,6 +12,9 @@ const SCRIPT: &str = include_str!("../assets/page.js");
 const UPLOT_STYLE: &str = include_str!("../assets/uplot/uPlot.min.css");
 const UPLOT_SCRIPT: &str = include_str!("../assets/uplot/uPlot.iife.min.js");
 
+/// Every page has this in its head, and nothing that people write by hand has.
+pub const MARK: &str = "<meta name=\"generator\" content=\"fullpipe";
+
 /// Where a report comes from.
 #[derive(Debug, Clone)]
 pub struct Origin {

@@ -5,16 +5,15 @@ use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
-use super::left::{Left, OLD, PART, beside, hold, left_behind};
+use super::left::{Left, OLD, PART, beside, hold, left_behind, parent};
+use super::page;
 use super::parquet::{self, Column, WriteError};
+
+/// How far into a file its mark is looked for.
+const HEAD_BYTES: u64 = 4096;
 
 /// The page that every such directory has.
 pub const REPORT: &str = "report.html";
-
-/// Every report has this in its head, and nothing that people write by hand has.
-const MARK: &[u8] = b"<meta name=\"generator\" content=\"fullpipe";
-/// How far into a report the mark is looked for.
-const HEAD_BYTES: u64 = 4096;
 
 /// Why a directory was not written.
 #[derive(Debug, thiserror::Error)]
@@ -93,7 +92,7 @@ pub fn check(directory: &Path, is_ours: impl Fn(&OsStr) -> bool) -> Result<(), D
             return taken(format!("holds {}", name.display()));
         }
     }
-    if is_empty || is_report(&directory.join(REPORT)) {
+    if is_empty || is_ours_by(&directory.join(REPORT), page::MARK).unwrap_or(false) {
         Ok(())
     } else {
         taken("holds files that are no record of Fullpipe".to_string())
@@ -209,15 +208,14 @@ fn put(part: &Path, directory: &Path) -> Result<(), DirectoryError> {
     Ok(())
 }
 
-fn is_report(path: &Path) -> bool {
+/// Whether the file has this mark in its head, as only those that Fullpipe has written have it.
+///
+/// # Errors
+///
+/// It cannot be read.
+pub fn is_ours_by(path: &Path, mark: &str) -> io::Result<bool> {
     let mut head = Vec::new();
-    let read = File::open(path).and_then(|file| file.take(HEAD_BYTES).read_to_end(&mut head));
-    read.is_ok() && head.windows(MARK.len()).any(|part| part == MARK)
-}
-
-fn parent(path: &Path) -> &Path {
-    match path.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent,
-        _ => Path::new("."),
-    }
+    File::open(path)?.take(HEAD_BYTES).read_to_end(&mut head)?;
+    let mut parts = head.windows(mark.len());
+    Ok(parts.any(|part| part == mark.as_bytes()))
 }

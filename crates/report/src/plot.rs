@@ -3,7 +3,7 @@
 use serde::Serialize;
 use units::Duration;
 
-use super::lanes::{Lane, groups};
+use super::lanes::{Lane, controllers, groups, places};
 use super::overview::is_in_groups;
 use super::points::{Step, kilobytes, megabits, rates, round, rtprops, seconds, steps, thin};
 
@@ -117,34 +117,35 @@ impl Plots {
     pub fn new(records: &[Record], lanes: &[Lane<'_>]) -> Plots {
         let ends = records.iter().map(|record| record.summary.duration_s);
         let end = ends.fold(0.0, f64::max);
-        let is_crowd = lanes.len() > CROWD;
         let points = (ALL_POINTS / lanes.len().max(1) as u64).clamp(GRID, CURVE_POINTS);
-        let controllers = controllers(lanes);
-        let of_controller = |lane: &Lane<'_>| {
-            let mut names = controllers.iter().map(|(name, _)| *name);
-            names.position(|name| name == lane.summary.controller)
+        let is_crowd = lanes.len() > CROWD;
+        let crowds = if is_crowd { crowds(lanes) } else { Vec::new() };
+        let of_crowd = |lane: &Lane<'_>| {
+            let mut crowds = crowds.iter();
+            let crowd = crowds.find(|crowd| crowd.name == lane.summary.controller);
+            crowd.map_or(0, |crowd| crowd.color)
         };
-        let color = |index: usize, lane: &Lane<'_>| {
-            let of_crowd = of_controller(lane).filter(|_| is_crowd);
-            of_crowd.unwrap_or(index)
-        };
-        let colors = (0..).zip(lanes).map(|(index, lane)| color(index, lane));
-        let rows = if is_in_groups(lanes) {
-            let firsts = groups(lanes);
-            let firsts = firsts.iter().filter_map(|group| group.lanes.first());
-            firsts.map(|lane| color(0, lane)).collect()
+        let colors: Vec<usize> = if is_crowd {
+            lanes.iter().map(of_crowd).collect()
         } else {
-            colors.clone().collect()
+            places(&controllers(lanes))
         };
-        let crowd = (0..).zip(&controllers).filter(|_| is_crowd);
-        let single = (0..).zip(lanes).filter(|_| !is_crowd);
-        let of_crowd = |(color, (name, lanes)): (usize, &(&str, Vec<&Lane<'_>>))| Entry {
-            name: format!("{name} ×{}", lanes.len()),
-            color,
+        let rows = if is_in_groups(lanes) {
+            let groups = groups(lanes);
+            let firsts = groups.iter().filter_map(|group| group.lanes.first());
+            firsts.map(|lane| of_crowd(lane)).collect()
+        } else {
+            colors.clone()
         };
-        let of_lane = |(color, lane): (usize, &Lane<'_>)| Entry {
-            name: lane.name.clone(),
-            color,
+        let entry = |name, color| Entry { name, color };
+        let legend = if is_crowd {
+            let name = |crowd: &Crowd<'_, '_>| format!("{} ×{}", crowd.name, crowd.lanes.len());
+            let entries = crowds.iter().map(|crowd| entry(name(crowd), crowd.color));
+            entries.collect()
+        } else {
+            let entries = lanes.iter().zip(&colors);
+            let entries = entries.map(|(lane, color)| entry(lane.name.clone(), *color));
+            entries.collect()
         };
         let drawn = lanes.iter().zip(colors);
         let drawn = drawn.step_by(lanes.len().div_ceil(DRAWN).max(1));
@@ -158,15 +159,9 @@ impl Plots {
         Plots {
             end,
             is_crowd,
-            legend: crowd
-                .clone()
-                .map(of_crowd)
-                .chain(single.map(of_lane))
-                .collect(),
+            legend,
             rows,
-            totals: crowd
-                .map(|(color, (name, lanes))| total(name, color, lanes, end))
-                .collect(),
+            totals: crowds.iter().map(|crowd| crowd.total(end)).collect(),
             paths: records.iter().map(|record| path(record, points)).collect(),
             lanes: drawn.map(draw).collect(),
             all_lanes: lanes.len(),
@@ -185,48 +180,64 @@ impl Plots {
     }
 }
 
-/// The lanes by controller, in the order of their first lanes.
-fn controllers<'l, 'r>(lanes: &'l [Lane<'r>]) -> Vec<(&'l str, Vec<&'l Lane<'r>>)> {
-    let mut controllers: Vec<(&str, Vec<&Lane<'_>>)> = Vec::new();
-    for lane in lanes {
-        let name = lane.summary.controller.as_str();
-        match controllers.iter_mut().find(|(known, _)| *known == name) {
-            Some((_, lanes)) => lanes.push(lane),
-            None => controllers.push((name, vec![lane])),
-        }
-    }
-    controllers
+/// The lanes of a controller, where they are many.
+struct Crowd<'l, 'r> {
+    name: &'l str,
+    color: usize,
+    lanes: Vec<&'l Lane<'r>>,
 }
 
-/// What these lanes delivered together, over whole intervals.
-fn total(name: &str, color: usize, lanes: &[&Lane<'_>], end: f64) -> TotalPlot {
-    let throughputs = || lanes.iter().map(|lane| &lane.flow.throughput);
-    let interval = throughputs()
-        .map(Throughput::interval)
-        .max()
-        .unwrap_or(Duration::from_secs(1));
-    let whole = (end / interval.as_secs_f64()) as usize;
-    let mut bytes = vec![0u64; whole];
-    for throughput in throughputs() {
-        // Intervals are powers of two of a second.
-        let parts = interval.as_nanos() / throughput.interval().as_nanos();
-        let parts = usize::try_from(parts).unwrap_or(1);
-        for (sum, parts) in bytes.iter_mut().zip(throughput.bytes().chunks(parts)) {
-            *sum = parts
-                .iter()
-                .fold(*sum, |sum, part| sum.saturating_add(*part));
+/// The lanes by controller, in the order of their first lanes.
+fn crowds<'l, 'r>(lanes: &'l [Lane<'r>]) -> Vec<Crowd<'l, 'r>> {
+    let mut crowds: Vec<Crowd<'_, '_>> = Vec::new();
+    for (lane, name) in lanes.iter().zip(controllers(lanes)) {
+        match crowds.iter_mut().find(|crowd| crowd.name == name) {
+            Some(crowd) => crowd.lanes.push(lane),
+            None => crowds.push(Crowd {
+                name,
+                color: 0,
+                lanes: vec![lane],
+            }),
         }
     }
-    TotalPlot {
-        name: name.to_string(),
-        color,
-        t: (0..whole)
-            .map(|index| (index as f64 + 0.5) * interval.as_secs_f64())
-            .collect(),
-        rate: bytes
-            .iter()
-            .map(|bytes| round(*bytes as f64 * 8.0 / interval.as_secs_f64() / 1e6))
-            .collect(),
+    let names: Vec<&str> = crowds.iter().map(|crowd| crowd.name).collect();
+    for (crowd, color) in crowds.iter_mut().zip(places(&names)) {
+        crowd.color = color;
+    }
+    crowds
+}
+
+impl Crowd<'_, '_> {
+    /// What these lanes delivered together, over whole intervals.
+    fn total(&self, end: f64) -> TotalPlot {
+        let throughputs = || self.lanes.iter().map(|lane| &lane.flow.throughput);
+        let interval = throughputs()
+            .map(Throughput::interval)
+            .max()
+            .unwrap_or(Duration::from_secs(1));
+        let whole = (end / interval.as_secs_f64()) as usize;
+        let mut bytes = vec![0u64; whole];
+        for throughput in throughputs() {
+            // Intervals are powers of two of a second.
+            let parts = interval.as_nanos() / throughput.interval().as_nanos();
+            let parts = usize::try_from(parts).unwrap_or(1);
+            for (sum, parts) in bytes.iter_mut().zip(throughput.bytes().chunks(parts)) {
+                *sum = parts
+                    .iter()
+                    .fold(*sum, |sum, part| sum.saturating_add(*part));
+            }
+        }
+        TotalPlot {
+            name: self.name.to_string(),
+            color: self.color,
+            t: (0..whole)
+                .map(|index| (index as f64 + 0.5) * interval.as_secs_f64())
+                .collect(),
+            rate: bytes
+                .iter()
+                .map(|bytes| round(*bytes as f64 * 8.0 / interval.as_secs_f64() / 1e6))
+                .collect(),
+        }
     }
 }
 

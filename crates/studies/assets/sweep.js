@@ -48,6 +48,9 @@
   // The place of a group's value on an axis that may not be there.
   const valueOf = (group, axis) => (axis == null ? 0 : group.values[axis]);
 
+  // The look of a value on the axis that has the colours.
+  const lookOf = (value) => look(axes[role.color]?.colors[value ?? 0] ?? 0);
+
   // The lines of a panel: for each colour, median, smallest and largest value at each place across.
   const linesOf = (panel) => {
     const lines = new Map();
@@ -58,7 +61,7 @@
       lines.get(color)[group.values[role.x]] = group.metrics[metric];
     }
     return [...lines].sort(([a], [b]) => a - b).map(([color, values]) => ({
-      ...look(color), values, name: role.color == null ? "" : axes[role.color].labels[color],
+      ...lookOf(color), values, name: role.color == null ? "" : axes[role.color].labels[color],
     }));
   };
 
@@ -150,7 +153,7 @@
       if (!group) return;
       row.hidden = !isShown(group);
       // Each row has the look of the line that it is a point of.
-      swatch(row, look(valueOf(group, role.color) ?? 0));
+      swatch(row, lookOf(valueOf(group, role.color)));
     });
   };
 
@@ -167,7 +170,7 @@
       const buttons = labels.map((label, value) => {
         const button = element("button", values, label, axis === role.color ? "stroke" : "");
         button.type = "button";
-        if (axis === role.color) swatch(button, look(value));
+        if (axis === role.color) swatch(button, lookOf(value));
         button.addEventListener("click", () => {
           if (!hasAll(axis)) shown[axis] = new Set([value]);
           else if (!shown[axis].delete(value)) shown[axis].add(value);

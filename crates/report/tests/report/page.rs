@@ -53,6 +53,7 @@ fn every_colour_has_a_light_and_a_dark_one() {
     for colour in named {
         assert!(colour.contains(": light-dark("), "{colour}");
     }
+    assert!(page.contains("--lane0: light-dark(#009E73, #2FC79A);"));
     // Phones show a page in its own size only if it says so.
     assert!(page.contains("width=device-width"));
 }

@@ -3,7 +3,7 @@
 use super::seen::{self, CONTROLLER};
 use super::{After, CDN, Figure, curves, transfers};
 use crate::runs::Findings;
-use draw::{Axis, Chart, Curve, Look, Mark, Picture, Rule, Unit, cdf};
+use draw::{Axis, Chart, Curve, Mark, Picture, Rule, Unit, cdf};
 use record::statistics::quantile;
 
 pub const FIGURE: Figure = Figure::new(
@@ -48,8 +48,7 @@ fn draw(findings: &[Findings]) -> Picture {
         let runs = hours.iter().flatten();
         runs.map(|hour| hour.fifth_percentile).collect()
     };
-    let distribution =
-        |day: &Day<'_>| Curve::new(day.0, Look::of_controller(day.0), cdf(lows(day)));
+    let distribution = |day: &Day<'_>| Curve::new(day.0, curves::look_of(day.0), cdf(lows(day)));
     let (throughput, low) = ("Throughput", "5th percentile of the throughput");
     let unit = Unit::MEGABITS_PER_SECOND;
     let charts = [
@@ -75,7 +74,7 @@ fn over_time_of((controller, hours): &Day<'_>, from: f64) -> [Curve; 2] {
             let median = seen::median(runs.iter().map(part));
             (from + hour as f64 + 0.5, median)
         });
-        let look = Look::of_controller(controller).marked(mark);
+        let look = curves::look_of(controller).marked(mark);
         Curve::new(*controller, look, points).variant(variant)
     };
     [

@@ -3,7 +3,7 @@
 use super::seen::{self, CONTROLLER, Seen};
 use super::{After, CDN, Figure, curves, transfers};
 use crate::runs::Findings;
-use draw::{Axis, Chart, Curve, Look, Mark, Picture, Unit};
+use draw::{Axis, Chart, Curve, Mark, Picture, Unit};
 
 pub const FIGURE: Figure = Figure::new(
     "cdn-3-time-and-jitter",
@@ -51,7 +51,7 @@ fn by_size(findings: &[Findings], measure: impl Fn(&Seen<'_>, usize) -> f64) -> 
                 .map(of_place)
                 .collect::<Vec<_>>()
         });
-        let look = Look::of_controller(controller).marked(Mark::Circle);
+        let look = curves::look_of(controller).marked(Mark::Circle);
         Curve::new(controller, look, seen::medians(points))
     };
     let controllers = seen::values(findings, CONTROLLER);

@@ -60,11 +60,11 @@ fn draw(findings: &[Findings]) -> Picture {
         ),
     )
     .with_all([
-        bars("bbr1", Look::of_controller("bbr1"), -SIDE, &today),
+        bars("bbr1", curves::look_of("bbr1"), -SIDE, &today),
         bars("bbr1 before Linux 4.20", old, 0.0, &before),
         bars(
             "cubic",
-            Look::of_controller("cubic"),
+            curves::look_of("cubic"),
             SIDE,
             &vec![100.0; paths.len()],
         ),

@@ -36,7 +36,7 @@ fn draw(findings: &[Findings]) -> Picture {
             };
             let variant = format!("{loss} loss");
             for controller in seen::values(of_engine, CONTROLLER) {
-                let colour = Look::of_controller(controller).colour;
+                let colour = curves::look_of(controller).colour;
                 let look = Look::line(colour, dash).marked(curves::mark_of(controller));
                 of_each.push(Curve::new(controller, look, of(controller)).variant(&variant));
             }

@@ -34,9 +34,7 @@ fn draw(findings: &[Findings]) -> Picture {
                 .map(|seen| (seen.number(BUFFER), share(&seen) * 100.0));
             let flows = if cubics == "1" { "flow" } else { "flows" };
             let name = format!("1 bbr1 beside {cubics} cubic {flows}");
-            let mark = [Mark::Circle, Mark::Square, Mark::Triangle, Mark::Diamond];
-            let mark = mark.get(place).copied().unwrap_or(Mark::Cross);
-            let look = Look::of_place(place).marked(mark);
+            let look = Look::of_place(place).marked(Mark::of_place(place));
             let name = seen::titled(findings, of_engine, &name);
             chart = chart.with(Curve::new(name, look, seen::medians(points)));
         }

@@ -12,11 +12,11 @@ pub fn by_controller(
 ) -> Vec<Curve> {
     let mut curves = Vec::new();
     for (place, of_engine) in findings.chunks(1).enumerate() {
-        for controller in seen::values(of_engine, CONTROLLER) {
+        let controllers = seen::values(of_engine, CONTROLLER);
+        for (controller, look) in controllers.iter().zip(looks(&controllers)) {
             let seen = seen::with(of_engine, CONTROLLER, controller);
             let points = seen::medians(seen.map(|seen| (x(&seen), y(&seen))));
-            let look = of_engine_at(place, Look::of_controller(controller));
-            let curve = Curve::new(controller, look, points);
+            let curve = Curve::new(*controller, of_engine_at(place, look), points);
             curves.push(curve.variant(seen::engine(findings, of_engine)));
         }
     }
@@ -32,13 +32,26 @@ fn of_engine_at(place: usize, look: Look) -> Look {
     }
 }
 
+/// The looks of these controllers' curves in one chart.
+fn looks(controllers: &[&str]) -> impl Iterator<Item = Look> {
+    report::places(controllers).into_iter().map(Look::of_place)
+}
+
+/// The look of a controller's curves.
+pub fn look_of(controller: &str) -> Look {
+    Look::of_place(place_of(controller))
+}
+
 /// The mark of a controller's curves where strokes tell something else apart.
 pub fn mark_of(controller: &str) -> Mark {
-    if controller == "bbr1" {
-        Mark::Circle
-    } else {
-        Mark::Square
-    }
+    Mark::of_place(place_of(controller))
+}
+
+fn place_of(controller: &str) -> usize {
+    report::places(&[controller])
+        .first()
+        .copied()
+        .unwrap_or_default()
 }
 
 /// A curve for each controller, which a field names: the distribution of what its runs have.
@@ -47,12 +60,13 @@ pub fn distributions<V: IntoIterator<Item = f64>>(
     field: &str,
     of: impl Fn(Seen<'_>) -> V,
 ) -> Vec<Curve> {
-    let controllers = seen::values(findings, field).into_iter();
-    let curve = |controller: &str| {
+    let controllers = seen::values(findings, field);
+    let curve = |(controller, look): (&&str, Look)| {
         let values = seen::with(findings, field, controller).flat_map(&of);
-        Curve::new(controller, Look::of_controller(controller), cdf(values))
+        Curve::new(*controller, look, cdf(values))
     };
-    controllers.map(curve).collect()
+    let looks = looks(&controllers);
+    controllers.iter().zip(looks).map(curve).collect()
 }
 
 /// The axis of a distribution: `Share of objects`.

@@ -31,7 +31,7 @@ fn draw(findings: &[Findings]) -> Picture {
                 "bbr1" => (Dash::Dashed, "beside bbr1"),
                 _ => (Dash::Solid, "beside cubic"),
             };
-            let colour = Look::of_controller(foreground).colour;
+            let colour = curves::look_of(foreground).colour;
             let look = Look::line(colour, dash).marked(curves::mark_of(foreground));
             let points = cdf(times.iter().copied());
             Curve::new(foreground, look, points).variant(variant)

@@ -1,7 +1,7 @@
 //! Figure 4: the first second of a flow with BBR, and of one with CUBIC.
 
 use super::seen::{self, CONTROLLER, Seen};
-use super::{After, Figure, PAPER, series};
+use super::{After, Figure, PAPER, curves, series};
 use crate::runs::Findings;
 use draw::{Axis, BLUE, Chart, Curve, Dash, Look, Mark, ORANGE, Picture, Rule, Unit};
 
@@ -68,7 +68,7 @@ fn data(of_engine: &[Findings], y: Axis) -> Chart {
         chart = chart
             .with(Curve::new(
                 controller,
-                Look::of_controller(controller),
+                curves::look_of(controller),
                 of(&seen, series::sent),
             ))
             .with(Curve::new(
@@ -88,7 +88,7 @@ fn rtt(of_engine: &[Findings], y: Axis) -> Chart {
             chart = chart.with(Rule::horizontal(rtprop, "RTprop"));
         }
         let controller = seen.value(CONTROLLER);
-        let look = Look::of_controller(controller);
+        let look = curves::look_of(controller);
         chart = chart.with(Curve::new(controller, look, of(&seen, series::rtt)));
     }
     chart

@@ -1,9 +1,9 @@
 //! Figure 5: the round-trip times of the first eight seconds.
 
 use super::seen::{self, CONTROLLER, Seen};
-use super::{After, Figure, PAPER, series};
+use super::{After, Figure, PAPER, curves, series};
 use crate::runs::Findings;
-use draw::{Axis, Chart, Curve, Look, Picture, Rule, Unit};
+use draw::{Axis, Chart, Curve, Picture, Rule, Unit};
 
 pub const FIGURE: Figure = Figure::new(
     "paper-5-first-eight-seconds",
@@ -28,7 +28,7 @@ fn draw(findings: &[Findings]) -> Picture {
         });
         let curve = |seen: Seen<'_>| {
             let controller = seen.value(CONTROLLER);
-            Curve::new(controller, Look::of_controller(controller), of(&seen))
+            Curve::new(controller, curves::look_of(controller), of(&seen))
         };
         Chart::new(
             Axis::linear("Time", Unit::SECONDS, SHOWN.0, SHOWN.1),

@@ -37,7 +37,7 @@ fn draw(findings: &[Findings]) -> Picture {
         .collect();
     let x = || Axis::of_kinds("Region", regions.iter().copied());
     let controller = |name: &str, side, heights: &[f64]| {
-        let look = Look::of_controller(name);
+        let look = curves::look_of(name);
         curves::bars(name, look, (0.36, side), heights, |rtt| format!("{rtt:.0}"))
     };
     let reduction = curves::bars(

@@ -1,7 +1,7 @@
 //! Who has how much of a bottleneck that flows of different RTprop share.
 
 use super::seen::{self, CONTROLLER, Seen, mega};
-use super::{After, CDN, Figure};
+use super::{After, CDN, Figure, curves};
 use crate::runs::Findings;
 use draw::{Axis, Chart, Curve, Dash, Look, Mark, Picture, Unit};
 
@@ -23,7 +23,7 @@ fn draw(findings: &[Findings]) -> Picture {
         seen::values(of_engine, CONTROLLER)
             .into_iter()
             .map(move |controller| {
-                let colour = Look::of_controller(controller).colour;
+                let colour = curves::look_of(controller).colour;
                 let curve = |flow: usize, variant: &str, dash, mark| {
                     let seen = seen::with(of_engine, CONTROLLER, controller);
                     let points = seen.map(|seen| (seen.number(LONGER), goodput(&seen, flow)));

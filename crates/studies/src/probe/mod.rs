@@ -19,7 +19,7 @@ mod tcp;
 pub use dataset::{Dataset, DatasetError};
 pub use hosts::run_hosts;
 pub use paths::{paths, run_paths};
-pub use picture::picture;
+pub use picture::{MARK, picture};
 pub use results::{Destination, FailedProbes, Results};
 pub use row::Row;
 pub use spec::{Host, Over, Spec, Target};

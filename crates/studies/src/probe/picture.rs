@@ -1,6 +1,7 @@
 //! How goodputs, and their ratio, are distributed over the destinations: figure 7 of the BBR paper for these ones.
 
 use super::results::Results;
+pub use draw::MARK;
 use draw::{Axis, Chart, Curve, Dash, GREEN, Look, Picture, Rule, Unit, cdf};
 
 /// The distribution of each controller's median goodput, and beside it that of the first one's over the second one's.
@@ -15,10 +16,11 @@ pub fn picture(results: &Results, name: &str) -> Picture {
     let controllers = results.controllers();
     let all: Vec<f64> = (0..controllers.len()).flat_map(goodputs).collect();
     let share = || Axis::linear("Share of destinations", Unit::NONE, 0.0, 1.0);
-    let curves = controllers.iter().enumerate().map(|(place, controller)| {
-        let look = Look::of_controller(controller).wide(2.5);
-        Curve::new(controller.as_str(), look, cdf(goodputs(place)))
-    });
+    let names: Vec<&str> = controllers.iter().map(String::as_str).collect();
+    let looks = report::places(&names).into_iter().map(Look::of_place);
+    let curves = names.iter().zip(looks).enumerate();
+    let curves =
+        curves.map(|(place, (name, look))| Curve::new(*name, look.wide(2.5), cdf(goodputs(place))));
     let goodput = Chart::new(
         around("Median goodput", Unit::MEGABITS_PER_SECOND, &all),
         share(),

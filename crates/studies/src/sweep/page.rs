@@ -51,6 +51,8 @@ struct AxisData {
     scale: &'static str,
     /// The values as the sweep writes them.
     labels: Vec<String>,
+    /// The place of each value's colour in the palette.
+    colors: Vec<usize>,
     /// Where they are when the axis is across.
     places: Vec<f64>,
     /// The value of each group, as its place among the labels.
@@ -224,6 +226,7 @@ fn axis_data(sweep: &Sweep, axis: &Axis, results: &Results<'_>) -> Option<(AxisD
         field: fields.map(String::as_str).collect::<Vec<_>>().join(JOINED),
         scale: scale.name(),
         values: results.groups.iter().map(of_group).collect(),
+        colors: (0..labels.len()).collect(),
         labels,
         places: places_across,
     };
@@ -240,6 +243,7 @@ fn controller_axis(controllers: &[&str], results: &Results<'_>) -> AxisData {
         field: "controller".to_owned(),
         scale: Scale::Even.name(),
         labels: controllers.iter().map(|name| (*name).to_owned()).collect(),
+        colors: report::places(controllers),
         places: (0..controllers.len()).map(|place| place as f64).collect(),
         values: results.groups.iter().map(place).collect(),
     }
