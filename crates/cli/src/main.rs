@@ -13,6 +13,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use commands::{calibrate, claims, emulate, figures, probe, race, recv, run, send, shell, sweep};
 use failure::Failure;
 use options::usage;
+use terminal::output;
 
 /// BBR congestion control that can be run, measured and trusted
 #[derive(Debug, Parser)]
@@ -78,6 +79,9 @@ fn main() -> ExitCode {
     };
     match outcome {
         Ok(code) => code,
-        Err(failure) => failure.report(),
+        Err(failure) => {
+            output::note(format_args!("fullpipe: {failure}"));
+            failure.code()
+        }
     }
 }

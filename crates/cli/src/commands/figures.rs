@@ -44,17 +44,7 @@ pub struct Options {
 
 /// Runs what the figures need, and draws them.
 pub fn run(options: &Options) -> Result<(), Failure> {
-    let mut chosen = figures::chosen(&options.names).map_err(Failure::usage)?;
-    if options.study.list {
-        return list(&chosen);
-    }
-    let engines = options.study.engines();
-    chosen.retain(|figure| engines.iter().any(|engine| figure.engines.contains(engine)));
-    if chosen.is_empty() {
-        return Err(Failure::usage(
-            "these engines can show none of these figures; --list tells which can",
-        ));
-    }
+    let chosen = figures::chosen(&options.names).map_err(Failure::usage)?;
     let shelf = options.study.shelf(SHELF);
     let item = |figure: &'static Figure| {
         let runs = figure.runs(&shelf, options.study.length());
@@ -64,7 +54,17 @@ pub fn run(options: &Options) -> Result<(), Failure> {
             engines: figure.engines.to_vec(),
         })
     };
-    let items: Vec<_> = chosen.into_iter().map(item).collect::<Result<_, _>>()?;
+    let mut items: Vec<_> = chosen.into_iter().map(item).collect::<Result<_, _>>()?;
+    if options.study.list {
+        return list(&items);
+    }
+    let engines = options.study.engines();
+    items.retain(|item| engines.iter().any(|engine| item.engines.contains(engine)));
+    if items.is_empty() {
+        return Err(Failure::usage(
+            "these engines can show none of these figures; --list tells which can",
+        ));
+    }
     let agenda = Agenda::new(&engines, &items)?;
     whole::make_directory("--out", &options.out)?;
     program::prepare(&engines)?;
@@ -93,8 +93,8 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     }
 }
 
-fn list(chosen: &[&Figure]) -> Result<(), Failure> {
-    chosen.iter().try_for_each(|figure| {
+fn list(items: &[Item<&Figure>]) -> Result<(), Failure> {
+    items.iter().try_for_each(|Item { what: figure, .. }| {
         let (name, engines, title) = (figure.name, names(figure.engines), figure.title);
         output::result(format_args!("{name:<28} {engines:<17} {title}"))
     })

@@ -9,7 +9,7 @@ use studies::race::{Payload, Race, RaceError};
 use units::{Bytes, Duration};
 
 use crate::failure::Failure;
-use crate::files::report_file::ReportFile;
+use crate::files::own_file::{self, OwnFile};
 use crate::options::command_line;
 use crate::options::controllers;
 use crate::options::path_options::{self, PathOptions};
@@ -69,9 +69,11 @@ pub struct Options {
 pub fn run(options: &Options) -> Result<(), Failure> {
     let race = race(options)?;
     let report = match (&options.report, options.json) {
-        (Some(path), _) => Some(ReportFile::at(path)?),
-        (None, false) => Some(ReportFile::at(Path::new(REPORT))?),
         (None, true) => None,
+        (path, _) => {
+            let path = path.as_deref().unwrap_or(Path::new(REPORT));
+            Some(OwnFile::at(path, &own_file::REPORT)?)
+        }
     };
     let (_runtime, cancel) = interrupt::cancel()?;
     let lanes = Lanes::new(&race);

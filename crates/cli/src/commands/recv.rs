@@ -7,6 +7,7 @@ use clap::Args;
 use transfer::{Receiver, ReceiverConfig, Resumption, STATE_FOLDER};
 
 use crate::failure::Failure;
+use crate::files::whole;
 use crate::options::address::resolve;
 use crate::terminal::interrupt;
 use crate::terminal::output;
@@ -41,6 +42,7 @@ pub struct Options {
 
 /// Receives until one transfer is complete, or with `--keep` until the user ends it.
 pub fn run(options: &Options) -> Result<(), Failure> {
+    whole::make_directory("--out", &options.out)?;
     interrupt::run(receive(options), "run the same command again to continue")
 }
 

@@ -2,8 +2,8 @@
 
 pub mod document;
 pub mod machine;
+pub mod own_file;
 pub mod program;
 pub mod records;
-pub mod report_file;
 pub mod results_directory;
 pub mod whole;

@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{Error, ErrorKind, Result as IoResult};
 use std::path::Path;
 
-use report::{PART, beside, left_behind};
+use report::{PART, beside, left_behind, parent};
 
 use crate::failure::Failure;
 
@@ -52,13 +52,6 @@ pub fn make_directory(option: &str, directory: &Path) -> Result<(), Failure> {
     fs::create_dir_all(directory)
         .and_then(|()| try_in(&beside(&directory.join("fullpipe"), PART)))
         .map_err(|error| Failure::usage(format_args!("{option} {}: {error}", directory.display())))
-}
-
-fn parent(path: &Path) -> &Path {
-    match path.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent,
-        _ => Path::new("."),
-    }
 }
 
 /// Makes a file, and removes it.

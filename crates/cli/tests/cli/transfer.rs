@@ -387,7 +387,7 @@ fn where_nothing_can_be_received_is_named() {
     let file = file.to_str().expect("a name");
     refused(
         ["recv", "--listen", "127.0.0.1:0", "--out", file],
-        1,
-        &[file],
+        2,
+        &["--out", file],
     );
 }

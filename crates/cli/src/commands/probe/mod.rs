@@ -14,8 +14,8 @@ use studies::probe::{self, Dataset, Results, Row, Spec, Target};
 use units::Duration;
 
 use crate::failure::Failure;
+use crate::files::own_file::{self, OwnFile};
 use crate::files::results_directory;
-use crate::files::whole;
 use crate::options::address::resolve;
 use crate::options::input::Input;
 use crate::options::usage;
@@ -92,18 +92,16 @@ pub fn run(options: &Options) -> Result<(), Failure> {
 
 fn send(options: &Options, file: &Path) -> Result<(), Failure> {
     let input = Input::read(file)?;
-    if let Some(picture) = &options.picture {
-        whole::check(picture).map_err(|error| {
-            Failure::usage(format_args!("--picture {}: {error}", picture.display()))
-        })?;
-    }
     let mut spec =
         Spec::parse(&input.text, &input.directory).map_err(|error| input.wrong(error))?;
     let usual = matches!(spec.target, Target::Paths { .. }).then_some(ROUNDS);
     let asked = options.rounds.or(rounds_in_time(options, &spec)?);
     spec.rounds = asked.or(spec.rounds).or(usual);
+    let picture = options.picture.as_deref();
+    let picture = picture.map(|path| OwnFile::at(path, &own_file::PICTURE));
     let probing = Probing {
         options,
+        picture: picture.transpose()?,
         directory: results_directory::named(options.out.as_deref(), file, "probe"),
         input,
         spec,
@@ -142,6 +140,7 @@ fn rounds(text: &str) -> Result<u64, String> {
 /// What is probed, and where its rows go.
 struct Probing<'o> {
     options: &'o Options,
+    picture: Option<OwnFile>,
     directory: PathBuf,
     input: Input,
     spec: Spec,
@@ -184,9 +183,8 @@ impl Probing<'_> {
             output::printable(&text)
         };
         output::show(options.json, || results.json(&spec.name), table)?;
-        if let Some(path) = &options.picture {
-            let svg = probe::picture(results, &spec.name).svg();
-            whole::write(path, svg.as_bytes())?;
+        if let Some(file) = &self.picture {
+            file.write(&probe::picture(results, &spec.name).svg())?;
         }
         if !options.quiet {
             let rows = self.directory.join("*.parquet");

@@ -1,0 +1,116 @@
+//! Where a page or a picture is written: never over anything but an older one.
+
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use report::{page, place};
+use studies::probe;
+
+use crate::failure::Failure;
+use crate::files::whole;
+
+/// A kind of files that Fullpipe writes where it is told to.
+#[derive(Debug)]
+pub struct Kind {
+    /// The option that says where.
+    option: &'static str,
+    name: &'static str,
+    /// What tells those of Fullpipe from others.
+    mark: &'static str,
+}
+
+/// A page.
+pub const REPORT: Kind = Kind {
+    option: "--report",
+    name: "report",
+    mark: page::MARK,
+};
+
+/// An SVG.
+pub const PICTURE: Kind = Kind {
+    option: "--picture",
+    name: "picture",
+    mark: probe::MARK,
+};
+
+/// A place for a file of ours.
+#[derive(Debug)]
+pub struct OwnFile {
+    path: PathBuf,
+}
+
+impl OwnFile {
+    /// Checks, before the work whose result it is to have, that a file of this kind may be written to `path`.
+    ///
+    /// # Errors
+    ///
+    /// There is something else at `path`, or nothing can be written there.
+    pub fn at(path: &Path, kind: &Kind) -> Result<OwnFile, Failure> {
+        let Kind { option, name, mark } = kind;
+        let refuse = |reason: String| {
+            let path = path.display();
+            Err(Failure::usage(format_args!("{option} {path}: {reason}")))
+        };
+        if let Err(error) = whole::check(path) {
+            return refuse(error.to_string());
+        }
+        // Whoever opens a pipe waits for its other end.
+        if path.exists() && !path.is_file() {
+            return refuse("is no file; give the name of one".to_owned());
+        }
+        match place::is_ours_by(path, mark) {
+            Ok(true) => {}
+            Ok(false) => {
+                return refuse(format!(
+                    "exists and is no Fullpipe {name}; remove it or give another name"
+                ));
+            }
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            Err(error) => return refuse(error.to_string()),
+        }
+        Ok(OwnFile {
+            path: path.to_owned(),
+        })
+    }
+
+    /// Writes the file: all of it, or nothing.
+    pub fn write(&self, text: &str) -> Result<(), Failure> {
+        whole::write(&self.path, text.as_bytes())
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    const PAGE: &str = "<!doctype html><meta name=\"generator\" content=\"fullpipe 0.1.0\">";
+
+    #[test]
+    fn replaces_a_report_and_nothing_else() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let path = directory.path().join("race.html");
+        OwnFile::at(&path, &REPORT)
+            .expect("free")
+            .write(PAGE)
+            .expect("written");
+        OwnFile::at(&path, &REPORT)
+            .expect("a report")
+            .write(PAGE)
+            .expect("written again");
+        OwnFile::at(&path, &PICTURE).expect_err("a report is no picture");
+        fs::write(&path, "my notes").expect("written");
+        OwnFile::at(&path, &REPORT).expect_err("notes");
+        OwnFile::at(directory.path(), &REPORT).expect_err("a directory");
+        OwnFile::at(&directory.path().join("no/race.html"), &REPORT)
+            .expect_err("no such directory");
+        assert_eq!(fs::read_to_string(&path).expect("still there"), "my notes");
+        assert_eq!(fs::read_dir(directory.path()).expect("readable").count(), 1);
+    }
+}
