@@ -9,16 +9,17 @@ use quic::endpoint::Identity;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::error::Refusal;
-use crate::intake;
-use crate::journal::Records;
+use crate::message::{Answer, Offer, Reply};
 use crate::name;
 use crate::plan::{HASH, Plan, Step};
-use crate::send;
-use crate::store::SavedIdentity;
+use crate::receiver::journal::Records;
+use crate::receiver::offer;
+use crate::receiver::store::SavedIdentity;
+use crate::refusal::Refusal;
+use crate::sender::conversation::begun;
 use crate::ticket::{self, Ticket};
 use crate::tree::BLOCK;
-use crate::wire::{self, Answer, Offer, Reply};
+use crate::wire;
 
 /// More steps of a plan are not looked at.
 const STEPS: usize = 10_000;
@@ -53,7 +54,7 @@ fn is_one_line(refusal: &Refusal) {
 
 /// An offer, and what the receiver says to it.
 fn conversation(offer: Offer, answer: Answer) {
-    if let Err(refusal) = intake::check(&offer.files) {
+    if let Err(refusal) = offer::check(&offer.files) {
         return is_one_line(&refusal);
     }
     for file in &offer.files {
@@ -65,7 +66,7 @@ fn conversation(offer: Offer, answer: Answer) {
     let Answer::Accepted(held) = answer else {
         return;
     };
-    let Ok(begun) = send::begun(&offer.files, &held) else {
+    let Ok(begun) = begun(&offer.files, &held) else {
         return;
     };
     let sizes = offer.files.iter().map(|file| u128::from(file.size));
@@ -113,9 +114,9 @@ mod tests {
     use quic::endpoint::Fingerprint;
 
     use super::*;
+    use crate::message::{Held, Kind, Offered, Progress, State};
     use crate::ranges::Ranges;
     use crate::ticket::Secret;
-    use crate::wire::{Held, Kind, Offered, Progress, State};
 
     fn offered(path: &str, size: u64, kind: Kind, holes: Ranges) -> Offered {
         let path = path.to_owned();

@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
-use super::Transferred;
-use super::journal::Hash;
-use super::plan;
-use super::wire::{Held, Offered};
+use crate::event::Transferred;
+use crate::message::{Held, Offered};
+use crate::plan;
+use crate::tree::Hash;
 
 /// The hash of each file of an offer.
 pub struct Hashes(Vec<Hash>);

@@ -40,12 +40,12 @@
 //! it is, and no file costs a round trip.
 //!
 //! 1. Sender, in the flight that ends its handshake: proof (32 bytes), a number of its own that lets the
-//!    receiver know it again (16 bytes), `wire::Offer` (paths, sizes, holes).
-//! 2. Receiver: `wire::Answer`: which files are complete, with their hashes; of which large files which blocks are
+//!    receiver know it again (16 bytes), `message::Offer` (paths, sizes, holes).
+//! 2. Receiver: `message::Answer`: which files are complete, with their hashes; of which large files which blocks are
 //!    verified, with a digest of their hashes; or why not. So data leave one round trip after the handshake.
 //! 3. Sender: if its own files have the same hashes: streams of hashes and content for all that is missing, but for
 //!    blocks that are holes; after the blocks of a large file, on the control stream, the hash of the whole.
-//! 4. Receiver: verifies, writes, records, and says how far it is (`wire::Reply`); makes contents last, those of many
+//! 4. Receiver: verifies, writes, records, and says how far it is (`message::Reply`); makes contents last, those of many
 //!    files together; gives the files their names; says so.
 //! 5. When the last file has its name: sender closes the connection with code 1, receiver forgets the ticket, or with
 //!    [`ReceiverConfig::keep`] the transfer.
@@ -60,174 +60,35 @@
 //! QUIC hold all that follows. noq closes a connection when it has to hold more than some 2000 packets of one stream,
 //! which is 3 MB: less than a long fat path has in flight.
 
-mod accept;
-mod connect;
+mod code;
 mod disk;
 mod error;
-mod folders;
+mod event;
 #[cfg(any(test, fuzzing))]
 pub mod fuzz;
-mod guests;
 mod hashes;
-mod intake;
-mod journal;
-mod listen;
+mod limits;
+mod message;
 mod name;
-mod part;
 mod plan;
 mod proof;
 mod ranges;
-mod reader;
-mod recv;
-mod send;
-mod source;
+mod receiver;
+mod refusal;
+mod sender;
 mod sparse;
-mod store;
 #[cfg(test)]
 mod tests;
 mod ticket;
+mod transport;
 mod tree;
-mod turned_away;
 mod wire;
+mod wire_error;
 
-use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::time::Duration;
-
-use noq::{TransportConfig, VarInt};
-use quic::controller::Controllers;
-use quic::endpoint;
-
-pub use connect::{SenderConfig, send};
-pub use error::{Error, Refusal};
+pub use error::Error;
+pub use event::{Event, Skipped, Status, Transferred, Watch};
 pub use name::{NameProblem, STATE_FOLDER, check as check_name};
-pub use recv::{Receiver, ReceiverConfig, Resumption};
-pub use source::Skipped;
+pub use receiver::{Receiver, ReceiverConfig, Resumption};
+pub use refusal::Refusal;
+pub use sender::{SenderConfig, send};
 pub use ticket::{Ticket, TicketError};
-
-/// A peer that is silent for this long is gone.
-const IDLE_TIMEOUT_MS: u32 = 10_000;
-
-/// A few of these may get lost before a peer seems silent.
-const KEEP_ALIVE: Duration = Duration::from_secs(1);
-
-/// What may wait of one stream: a block with its hash, a batch, or a piece of a message.
-const STREAM_WINDOW: VarInt = VarInt::from_u32(1 << 20);
-
-/// Streams that may be on their way at the same time: as many as the window of the whole connection holds.
-const STREAMS: u32 = 128;
-
-/// Streams that may wait between disk and network, so that neither waits for the other.
-const QUEUE: usize = 8;
-
-/// How long the last words of a failing transfer may take.
-const FAREWELL: Duration = Duration::from_secs(3);
-
-/// Is told what happens, for progress bars and logs. Called from the task that runs the transfer: must be quick.
-pub type Watch<'a> = &'a (dyn Fn(Event<'_>) + Sync);
-
-/// What happens in a transfer.
-#[derive(Debug)]
-pub enum Event<'a> {
-    /// A connection to the peer is up. On the receiver: with the right proof. Its statistics are the caller's to read.
-    Connected(&'a noq::Connection),
-    /// Sender only: something in a directory is not sent.
-    Skipped {
-        /// Where it is.
-        path: &'a Path,
-        /// Why it is not sent.
-        why: Skipped,
-    },
-    /// Both sides know what is to be done.
-    Begun(&'a Status),
-    /// More is verified, by the receiver.
-    Verified {
-        /// The bytes that are verified now, those of earlier attempts included.
-        bytes: u64,
-    },
-    /// Files are whole, verified, and have their names.
-    Complete {
-        /// So many files and directories, those of earlier attempts included.
-        files: u64,
-    },
-    /// Receiver only, with [`ReceiverConfig::keep`]: a transfer is complete, and the next one may come.
-    Received(&'a [Transferred]),
-    /// Sender only: the receiver acknowledges nothing any more, and is being connected to again.
-    Reconnecting,
-    /// Receiver only: connections without the ticket's secret, or that never got as far as that. However many there are,
-    /// they are told of ever more rarely.
-    TurnedAway {
-        /// From where the latest of them came.
-        peer: SocketAddr,
-        /// Why it was turned away.
-        error: &'a Error,
-        /// How many others there were since the last such event.
-        others: u64,
-    },
-    /// Receiver only: the sender is gone, or its files were refused. The receiver waits for it to come back.
-    Interrupted(&'a Error),
-}
-
-/// A transfer at its beginning.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Status {
-    /// The path of its only file.
-    pub name: Option<String>,
-    /// How many files and directories it has.
-    pub files: u64,
-    /// How many of them are directories.
-    pub directories: u64,
-    /// How many of them are complete already.
-    pub complete: u64,
-    /// The bytes of all files.
-    pub size: u64,
-    /// How many of them are verified already.
-    pub verified: u64,
-}
-
-impl Status {
-    fn of(files: &[wire::Offered], begun: &wire::Progress) -> Status {
-        Status {
-            name: match files {
-                [file] => Some(file.path.clone()),
-                _ => None,
-            },
-            files: files.len() as u64,
-            directories: files.iter().filter(|file| file.is_directory()).count() as u64,
-            complete: begun.files,
-            size: files
-                .iter()
-                .map(|file| file.size)
-                .fold(0, u64::saturating_add),
-            verified: begun.bytes,
-        }
-    }
-}
-
-/// A file that has been transferred.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Transferred {
-    /// Its path in the transfer, with `/` between the components.
-    pub name: String,
-    /// Where it is: on the sender its source, on the receiver the new file.
-    pub path: PathBuf,
-    /// Its size in bytes.
-    pub size: u64,
-    /// Its BLAKE3 hash.
-    pub hash: [u8; 32],
-    /// How many bytes of it an earlier attempt had brought.
-    pub resumed: u64,
-}
-
-fn transport(controllers: Arc<dyn Controllers>) -> TransportConfig {
-    let mut config = endpoint::transport(controllers);
-    config
-        .stream_receive_window(STREAM_WINDOW)
-        .max_concurrent_uni_streams(VarInt::from_u32(STREAMS))
-        .max_idle_timeout(Some(VarInt::from_u32(IDLE_TIMEOUT_MS).into()))
-        .keep_alive_interval(Some(KEEP_ALIVE))
-        // Nobody reads any, so a peer must not be able to pile them up.
-        .datagram_receive_buffer_size(None);
-    config
-}

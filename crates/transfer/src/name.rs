@@ -15,6 +15,7 @@ const MAX_DEPTH: usize = 64;
 
 /// Why a file name is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[non_exhaustive]
 pub enum NameProblem {
     /// It is empty.
     #[error("it is empty")]

@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use super::tree::{self, BLOCK};
-use super::wire::{Held, Offered, State};
+use crate::message::{Held, Offered, State};
+use crate::tree::{self, BLOCK};
 
 /// The bytes of a hash.
 pub const HASH: usize = blake3::OUT_LEN;
@@ -53,15 +53,11 @@ impl Plan {
         Lens(self.files.clone())
     }
 
-    fn state(&self, file: usize) -> Option<&State> {
-        state(&self.held, file)
-    }
-
     fn batch(&mut self) -> Vec<u32> {
         let mut batch = Vec::new();
         let mut room = BLOCK as usize;
         while let Some(file) = self.files.get(self.file).filter(|file| file.is_small()) {
-            if !matches!(self.state(self.file), Some(State::Complete { .. })) {
+            if !matches!(state(&self.held, self.file), Some(State::Complete { .. })) {
                 let len = batched(file);
                 if len > room && !batch.is_empty() {
                     break;
@@ -131,7 +127,7 @@ impl Iterator for Plan {
                 }
             }
             let file = self.file as u32;
-            let held = match self.state(self.file) {
+            let held = match state(&self.held, self.file) {
                 Some(State::Complete { .. }) => {
                     self.file += 1;
                     continue;
@@ -158,9 +154,10 @@ impl Iterator for Plan {
 
 #[cfg(test)]
 mod tests {
-    use super::super::ranges::Ranges;
-    use super::super::wire::{Kind, MAX_SIZE};
     use super::*;
+    use crate::limits::MAX_SIZE;
+    use crate::message::Kind;
+    use crate::ranges::Ranges;
 
     fn file(size: u64) -> Offered {
         Offered {

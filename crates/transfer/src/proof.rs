@@ -3,8 +3,8 @@
 use noq::Connection;
 use ring::rand::SystemRandom;
 
-use super::error::Error;
-use super::ticket::Secret;
+use crate::error::Error;
+use crate::ticket::Secret;
 
 const PROOF_LEN: usize = blake3::OUT_LEN;
 const SENDER_LEN: usize = 16;

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::tree;
-use super::wire::WireError;
+use crate::tree;
+use crate::wire_error::WireError;
 
 /// The most ranges in a message about one file. What a sender or receiver leaves out is only sent again.
 pub const MAX_RANGES: usize = 256;

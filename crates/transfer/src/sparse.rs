@@ -3,8 +3,8 @@
 use std::fs::File;
 use std::io;
 
-use super::ranges::Ranges;
-use super::tree;
+use crate::ranges::Ranges;
+use crate::tree;
 
 /// Where a file has no data.
 #[derive(Debug, Default, PartialEq, Eq)]

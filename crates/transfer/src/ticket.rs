@@ -116,6 +116,7 @@ impl fmt::Display for Ticket {
 
 /// Why a text is not a ticket.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum TicketError {
     /// It does not start like a ticket.
     #[error(

@@ -4,13 +4,14 @@
 //! verified, kept and resumed by its own value, and the same values give the hash of the whole file, the one that
 //! `b3sum` prints: every byte is hashed once. (BLAKE3 paper, "Tree Structure" and "Incremental Verification".)
 
-use blake3::hazmat::{
-    ChainingValue, HasherExt, Mode, merge_subtrees_non_root, merge_subtrees_root,
-};
+use blake3::hazmat::{HasherExt, Mode, merge_subtrees_non_root, merge_subtrees_root};
 
 /// The bytes of a block: what is verified, written and resumed as one. A power of two times BLAKE3's chunk of 1 KiB,
 /// so that a block is a whole subtree. On a slow line of 1 Mbit/s it takes two seconds, and its hash is 0.01 % of it.
 pub const BLOCK: u64 = 256 * 1024;
+
+/// A block's hash, or a file's.
+pub type Hash = [u8; blake3::OUT_LEN];
 
 /// The number of blocks of a file of `size` bytes.
 pub fn blocks(size: u64) -> u64 {
@@ -25,7 +26,7 @@ pub fn block_len(size: u64, index: u64) -> usize {
 
 /// The hash of block `index`, which is `data`, of a file of `size` bytes. In a file of one block or none it is the
 /// file's own hash.
-pub fn block_hash(size: u64, index: u64, data: &[u8]) -> ChainingValue {
+pub fn block_hash(size: u64, index: u64, data: &[u8]) -> Hash {
     if size <= BLOCK || data.is_empty() || data.len() != block_len(size, index) {
         return *blake3::hash(data).as_bytes();
     }
@@ -36,7 +37,7 @@ pub fn block_hash(size: u64, index: u64, data: &[u8]) -> ChainingValue {
 }
 
 /// The hash of block `index` of a file of `size` bytes if it holds nothing but zeros.
-pub fn zeros_hash(size: u64, index: u64) -> ChainingValue {
+pub fn zeros_hash(size: u64, index: u64) -> Hash {
     static ZEROS: [u8; BLOCK as usize] = [0; BLOCK as usize];
     let zeros = ZEROS.get(..block_len(size, index)).unwrap_or_default();
     block_hash(size, index, zeros)
@@ -47,13 +48,13 @@ pub fn zeros_hash(size: u64, index: u64) -> ChainingValue {
 pub struct Root {
     /// The roots of the complete subtrees so far, from large to small: one for each 1 in the binary form of `blocks`.
     /// The last two may wait to be merged, since only the end of the file tells whether that gives the root.
-    subtrees: Vec<ChainingValue>,
+    subtrees: Vec<Hash>,
     blocks: u64,
 }
 
 impl Root {
     /// Takes the next block's hash.
-    pub fn push(&mut self, block: ChainingValue) {
+    pub fn push(&mut self, block: Hash) {
         while self.subtrees.len() > self.blocks.count_ones() as usize {
             self.merge();
         }

@@ -1,4 +1,4 @@
-//! The messages, and how they are framed.
+//! How messages are framed.
 //!
 //! A message is a length (four bytes, little-endian) and so many bytes of [postcard]. Every message has a largest
 //! size, and memory for it is taken only as its bytes arrive.
@@ -6,183 +6,12 @@
 use noq::{ReadExactError, RecvStream};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize as De, Serialize as Ser};
 
-use super::error::{Error, Refusal};
-use super::ranges::Ranges;
-use super::tree;
+use crate::error::Error;
+use crate::wire_error::WireError;
 
 /// The protocol and its version, agreed on in the handshake.
 pub const ALPN: &[u8] = b"fullpipe-transfer/3";
-
-/// The most files and directories in one transfer.
-pub const MAX_FILES: usize = 4_000_000;
-
-/// The largest file. A hole costs both sides a hash for each of its blocks, though nothing of it travels, so a size that no
-/// disk has must not be believed.
-pub const MAX_SIZE: u64 = 64 << 40;
-
-/// The largest [`Offer`]: a million paths of 250 bytes.
-pub const MAX_OFFER: usize = 256 << 20;
-
-/// The most files of which the receiver reports a part.
-pub const MAX_PARTS: usize = 1024;
-
-/// The largest [`Answer`] to an offer of so many files.
-pub fn max_answer(files: usize) -> usize {
-    (8 << 20) + 64 * files
-}
-
-/// The largest [`Reply`].
-pub const MAX_REPLY: usize = 16 << 10;
-
-/// The longest text within a message, such as a path in an error.
-pub const MAX_TEXT: usize = 4 << 10;
-
-/// The sender wants to send these files, in this order.
-#[derive(Debug, Clone, PartialEq, Eq, Ser, De)]
-pub struct Offer {
-    /// Forget what an earlier attempt left.
-    pub restart: bool,
-    /// The files and directories.
-    pub files: Vec<Offered>,
-}
-
-/// A file or a directory in an [`Offer`].
-#[derive(Debug, Clone, PartialEq, Eq, Ser, De)]
-pub struct Offered {
-    /// The path under which it shall appear, with `/` between its components. Anything may be in it: it comes from
-    /// outside.
-    pub path: String,
-    /// A file's size in bytes.
-    pub size: u64,
-    /// What it is.
-    pub kind: Kind,
-    /// Blocks of a large file that hold nothing but zeros, and do not travel.
-    pub holes: Ranges,
-}
-
-/// What is offered.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Ser, De)]
-pub enum Kind {
-    /// A directory.
-    Directory,
-    /// A file.
-    File {
-        /// Whether its owner may execute it.
-        executable: bool,
-        /// Whether it has holes, maybe smaller than a block.
-        sparse: bool,
-    },
-}
-
-/// The receiver's answer to an [`Offer`].
-#[derive(Debug, Clone, PartialEq, Eq, Ser, De)]
-pub enum Answer {
-    /// The files of which something is there already, in the offer's order.
-    Accepted(Vec<Held>),
-    /// Not like this.
-    Refused(Refusal),
-}
-
-/// What the receiver has of a file.
-#[derive(Debug, Clone, PartialEq, Eq, Ser, De)]
-pub struct Held {
-    /// The file's place in the offer.
-    pub file: u32,
-    /// How much of it.
-    pub state: State,
-}
-
-/// How much of a file is there, verified by reading it.
-#[derive(Debug, Clone, PartialEq, Eq, Ser, De)]
-pub enum State {
-    /// All of it, and under its name.
-    Complete {
-        /// Its BLAKE3 hash: the sender's file must have the same.
-        hash: [u8; 32],
-    },
-    /// Some blocks of a large file.
-    Part {
-        /// Which.
-        blocks: Ranges,
-        /// The BLAKE3 hash over their block hashes in order: the sender's file must give the same.
-        digest: [u8; 32],
-    },
-}
-
-/// What the receiver reports while files are coming in.
-#[derive(Debug, Clone, PartialEq, Eq, Ser, De)]
-pub enum Reply {
-    /// How far it has come.
-    Progress(Progress),
-    /// The transfer is over, and why.
-    Failed(Refusal),
-}
-
-/// How far the receiver has come, earlier attempts included.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Ser, De)]
-pub struct Progress {
-    /// The bytes that are verified, holes included.
-    pub bytes: u64,
-    /// The files and directories that have their names.
-    pub files: u64,
-}
-
-/// Why bytes are not a message.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum WireError {
-    /// Longer than any message of its kind.
-    #[error("a message is too long")]
-    TooLong,
-    /// Not in the format.
-    #[error("a message cannot be read")]
-    Format,
-    /// Well-formed, but it contradicts itself or what was said before.
-    #[error("a message makes no sense")]
-    Sense,
-}
-
-impl Offered {
-    /// Whether it travels as a whole, with others.
-    pub fn is_small(&self) -> bool {
-        self.is_directory() || self.size <= tree::BLOCK
-    }
-
-    /// Whether its owner may execute it.
-    pub fn is_executable(&self) -> bool {
-        matches!(self.kind, Kind::File { executable, .. } if executable)
-    }
-
-    /// Whether it has holes, maybe smaller than a block.
-    pub fn is_sparse(&self) -> bool {
-        matches!(self.kind, Kind::File { sparse, .. } if sparse)
-    }
-
-    /// That something else arrived in its place.
-    pub fn corrupt(&self) -> Refusal {
-        Refusal::Corrupt {
-            name: self.path.clone(),
-        }
-    }
-
-    /// Whether it is a directory.
-    pub fn is_directory(&self) -> bool {
-        self.kind == Kind::Directory
-    }
-
-    /// Checks that its size and its holes make sense.
-    ///
-    /// # Errors
-    /// They do not.
-    pub fn check(&self) -> Result<(), WireError> {
-        let most = if self.is_directory() { 0 } else { MAX_SIZE };
-        if self.size > most || (self.is_small() && !self.holes.is_empty()) {
-            return Err(WireError::Sense);
-        }
-        self.holes.check(self.size)
-    }
-}
 
 /// The frame of `message`. `None` if it is larger than `max`.
 pub fn encode(message: &impl Serialize, max: usize) -> Option<Vec<u8>> {
@@ -224,6 +53,9 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::limits::{MAX_OFFER, MAX_REPLY};
+    use crate::message::{Kind, Offer, Offered};
+    use crate::ranges::Ranges;
 
     proptest! {
         #[test]

@@ -1,12 +1,15 @@
-//! Disks that fill up.
+//! Disks that fill up, and slow ones.
 
 use std::fs::File;
 use std::io;
 use std::sync::atomic::AtomicI64;
 
-use super::super::disk::Disk;
+use super::network::{SENDER, in_virtual_time};
 use super::*;
+use crate::sender::send_on;
 use quic::endpoint::Udp;
+use tokio::runtime::Handle;
+use tokio::time::sleep;
 
 /// Takes so many bytes and then no more.
 struct Small {
@@ -82,4 +85,48 @@ async fn what_cannot_fit_is_not_begun() {
         "{error}"
     );
     assert_eq!(world.parts().len(), 0);
+}
+
+/// Takes half a second of virtual time for each block.
+struct Slow(Handle);
+
+impl Disk for Slow {
+    fn write(&self, file: &mut File, data: &[u8]) -> io::Result<()> {
+        self.0.block_on(sleep(Duration::from_millis(500)));
+        io::Write::write_all(file, data)
+    }
+
+    fn free(&self, _directory: &Path) -> Option<u64> {
+        None
+    }
+}
+
+/// All has been sent long before all is written. Then the sender acknowledges what the receiver reports, and has nothing
+/// of its own that would be acknowledged.
+#[tokio::test(start_paused = true)]
+async fn a_receiver_whose_disk_is_slow_is_not_taken_for_gone() {
+    let scene = Scene::with_disk(40, Box::new(Slow(Handle::current()))).await;
+    let reconnected = AtomicU64::new(0);
+    let watch = |event: Event<'_>| {
+        if matches!(event, Event::Reconnecting) {
+            reconnected.fetch_add(1, Ordering::Relaxed);
+        }
+    };
+    let sockets = scene.network.host(SENDER);
+    let transfer = async {
+        tokio::join!(
+            scene.receiver.run(&|_| ()),
+            send_on(
+                sockets,
+                &scene.files,
+                &scene.ticket,
+                sender_config(),
+                &watch
+            ),
+        )
+    };
+    let (received, sent) = in_virtual_time(transfer).await;
+    sent.unwrap();
+    assert!(same_content(&received.unwrap()[0].path, &scene.files[0]));
+    assert_eq!(reconnected.into_inner(), 0);
 }

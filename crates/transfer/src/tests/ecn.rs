@@ -2,29 +2,31 @@
 
 use congestion::ControllerKind;
 
-use super::super::connect::send_on;
-use super::network::{Network, SENDER, in_virtual_time};
+use super::network::{SENDER, in_virtual_time};
 use super::*;
+use crate::sender::send_on;
 use quic::controller::factory;
 
 /// Whether the sender of a transfer with this controller is capable of ECN.
 async fn is_capable(kind: ControllerKind) -> bool {
-    let world = World::new();
-    let files = [world.file("some", 4 * BLOCK, 1)];
-    let network = Network::new();
-    let receiver = world.receiver_on(&network).await;
-    let ticket = receiver.ticket().clone();
+    let scene = Scene::of(4).await;
     let config = SenderConfig {
         controllers: factory(kind, 1, None),
         restart: false,
     };
     let (received, sent) = tokio::join!(
-        receiver.run(&|_| ()),
-        send_on(network.host(SENDER), &files, &ticket, config, &|_| ()),
+        scene.receiver.run(&|_| ()),
+        send_on(
+            scene.network.host(SENDER),
+            &scene.files,
+            &scene.ticket,
+            config,
+            &|_| ()
+        ),
     );
     received.unwrap();
     sent.unwrap();
-    network.is_capable_of_ecn(SENDER)
+    scene.network.is_capable_of_ecn(SENDER)
 }
 
 /// RFC 3168, "Transport protocols": ECT is for those who respond to marks. BBRv1 does not.

@@ -3,10 +3,10 @@
 use futures_util::future::join_all;
 use tokio::time::{Instant, sleep};
 
-use super::super::connect::send_on;
 use super::hostile::{Client, wrong_secret};
 use super::network::{Network, SENDER, STRANGER, in_virtual_time};
 use super::*;
+use crate::sender::send_on;
 use quic::endpoint::Sockets;
 
 /// How many times a receiver's user was told of strangers, and of how many.
@@ -32,29 +32,25 @@ async fn transfer_during(
     told: &Told,
     attack: impl AsyncFn(&Network, &Ticket, &Notify),
 ) -> Duration {
-    let world = World::new();
-    let files = [world.file("big", 16 * BLOCK, 1)];
-    let network = Network::new();
-    let receiver = world.receiver_on(&network).await;
-    let ticket = receiver.ticket().clone();
+    let scene = Scene::of(16).await;
     let hear = |event: Event<'_>| told.watch(event);
     let goes_on = Notify::new();
     let sending = async {
         goes_on.notified().await;
         let begun = Instant::now();
         let sent = send_on(
-            network.host(sender),
-            &files,
-            &ticket,
+            scene.network.host(sender),
+            &scene.files,
+            &scene.ticket,
             sender_config(),
             &|_| (),
         );
         sent.await.unwrap();
         begun.elapsed()
     };
-    let transfer = async { tokio::join!(receiver.run(&hear), sending) };
+    let transfer = async { tokio::join!(scene.receiver.run(&hear), sending) };
     let attack = async {
-        attack(&network, &ticket, &goes_on).await;
+        attack(&scene.network, &scene.ticket, &goes_on).await;
         std::future::pending::<()>().await;
     };
     let (received, took) = in_virtual_time(async {
@@ -64,7 +60,7 @@ async fn transfer_during(
         }
     })
     .await;
-    assert!(same_content(&received.unwrap()[0].path, &files[0]));
+    assert!(same_content(&received.unwrap()[0].path, &scene.files[0]));
     took
 }
 

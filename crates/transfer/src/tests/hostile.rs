@@ -2,14 +2,17 @@
 
 use noq::{Endpoint, RecvStream, SendStream};
 
-use super::super::error::code;
-use super::super::proof::{self, SenderId};
-use super::super::ranges::Ranges;
-use super::super::ticket::Secret;
-use super::super::wire::{self, Answer, Kind, Offer, Offered, Reply};
-use super::super::{NameProblem, tree};
 use super::*;
-use quic::endpoint::{Identity, Sockets, Udp};
+use crate::code;
+use crate::limits::{MAX_OFFER, MAX_REPLY, max_answer};
+use crate::message::{Answer, Kind, Offer, Offered, Reply};
+use crate::proof::{self, SenderId};
+use crate::ranges::Ranges;
+use crate::ticket::Secret;
+use crate::transport::transport;
+use crate::tree;
+use crate::wire;
+use quic::endpoint::{self, Identity, Sockets, Udp};
 
 /// A sender made by hand.
 pub struct Client {
@@ -59,9 +62,9 @@ impl Client {
             })
             .collect();
         let restart = false;
-        let frame = wire::encode(&Offer { restart, files }, wire::MAX_OFFER).unwrap();
+        let frame = wire::encode(&Offer { restart, files }, MAX_OFFER).unwrap();
         self.control.write_all(&frame).await.unwrap();
-        wire::read(&mut self.replies, wire::max_answer(100))
+        wire::read(&mut self.replies, max_answer(100))
             .await
             .unwrap()
     }
@@ -70,7 +73,7 @@ impl Client {
     async fn end(&mut self) -> (Option<Reply>, Error) {
         let mut last = None;
         loop {
-            match wire::read(&mut self.replies, wire::MAX_REPLY).await {
+            match wire::read(&mut self.replies, MAX_REPLY).await {
                 Ok(reply) => last = Some(reply),
                 Err(_) => return (last, self.connection.closed().await.into()),
             }
@@ -272,7 +275,7 @@ async fn content_that_is_not_what_it_claims() {
             // Either it is told so, or it is cut off.
             let end = async {
                 loop {
-                    match wire::read::<Reply>(&mut client.replies, wire::MAX_REPLY).await {
+                    match wire::read::<Reply>(&mut client.replies, MAX_REPLY).await {
                         Ok(Reply::Progress(progress)) => assert_eq!(progress.files, 0),
                         Ok(Reply::Failed(refusal)) => {
                             assert!(matches!(refusal, Refusal::Corrupt { .. }), "{refusal}");

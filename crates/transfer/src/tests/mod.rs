@@ -25,9 +25,9 @@ use tokio::sync::Notify;
 
 use network::Network;
 
-use super::disk::RealDisk;
-use super::tree::BLOCK;
 use super::*;
+use crate::disk::{Disk, RealDisk};
+use crate::tree::BLOCK;
 
 /// A directory to send from, one to receive in.
 struct World {
@@ -72,13 +72,13 @@ impl World {
     }
 
     /// A receiver in virtual time, on `network`.
-    async fn receiver_on(&self, network: &Network) -> Receiver {
+    async fn receiver_on(&self, network: &Network, disk: Box<dyn Disk>) -> Receiver {
         let config = ReceiverConfig {
             listen: (network::RECEIVER, 0).into(),
             ..self.config()
         };
         let host = network.host(network::RECEIVER);
-        let receiver = Receiver::bind_on(config, Box::new(RealDisk), host.as_ref());
+        let receiver = Receiver::bind_on(config, disk, host.as_ref());
         receiver.await.unwrap()
     }
 
@@ -120,6 +120,38 @@ impl World {
                 .is_some_and(|extension| extension == "part")
         });
         paths
+    }
+}
+
+/// A network in memory, in virtual time, on which a receiver waits for a file.
+struct Scene {
+    world: World,
+    network: Network,
+    receiver: Receiver,
+    ticket: Ticket,
+    files: [PathBuf; 1],
+}
+
+impl Scene {
+    /// The file has so many blocks.
+    async fn of(blocks: u64) -> Scene {
+        Scene::with_disk(blocks, Box::new(RealDisk)).await
+    }
+
+    /// The receiver writes to `disk`.
+    async fn with_disk(blocks: u64, disk: Box<dyn Disk>) -> Scene {
+        let world = World::new();
+        let files = [world.file("big", blocks * BLOCK, 1)];
+        let network = Network::new();
+        let receiver = world.receiver_on(&network, disk).await;
+        let ticket = receiver.ticket().clone();
+        Scene {
+            world,
+            network,
+            receiver,
+            ticket,
+            files,
+        }
     }
 }
 

@@ -3,18 +3,15 @@
 use futures_util::future::join_all;
 use tokio::time::{Instant, sleep, timeout};
 
-use super::super::connect::send_on;
-use super::network::{Network, RECEIVER, SENDER, STRANGER, in_virtual_time};
+use super::network::{RECEIVER, SENDER, STRANGER, in_virtual_time};
 use super::*;
+use crate::sender::send_on;
 
 /// How long a transfer takes whose path goes away for a while, from the path's return to its end, and how long that
 /// should have taken. `None` for a transfer that has not ended long after.
 async fn outage(length: Duration, new_port: bool) -> Option<(Duration, Duration)> {
-    let world = World::new();
-    let files = [world.file("big", 64 * BLOCK, 1)];
-    let network = Network::new();
-    let receiver = world.receiver_on(&network).await;
-    let ticket = receiver.ticket().clone();
+    let scene = Scene::of(64).await;
+    let (network, files, ticket) = (&scene.network, &scene.files, &scene.ticket);
     let log = Log::stop_at(8 * BLOCK);
     let watch = log.watch();
     let began = Instant::now();
@@ -32,8 +29,8 @@ async fn outage(length: Duration, new_port: bool) -> Option<(Duration, Duration)
     let sockets = network.host(SENDER);
     let transfer = timeout(Duration::from_secs(200), async {
         tokio::join!(
-            receiver.run(&|_| ()),
-            send_on(sockets, &files, &ticket, sender_config(), &watch),
+            scene.receiver.run(&|_| ()),
+            send_on(sockets, files, ticket, sender_config(), &watch),
         )
     });
     let ((received, sent), (back, expected)) = match tokio::join!(transfer, path) {
@@ -69,31 +66,22 @@ async fn a_transfer_goes_on_within_seconds_of_the_paths_return() {
 /// A sender that has been killed says nothing more. A new one may take over when that has become plain.
 #[tokio::test(start_paused = true)]
 async fn a_sender_takes_over_from_one_that_is_gone() {
-    let world = World::new();
-    let files = [world.file("big", 64 * BLOCK, 1)];
-    let network = Network::new();
-    let receiver = world.receiver_on(&network).await;
-    let ticket = receiver.ticket().clone();
+    let scene = Scene::of(64).await;
+    let (network, files, ticket) = (&scene.network, &scene.files, &scene.ticket);
     let sending = async {
         let stop = Log::stop_at(8 * BLOCK);
         let watch = stop.watch();
-        let first = send_on(
-            network.host(SENDER),
-            &files,
-            &ticket,
-            sender_config(),
-            &watch,
-        );
+        let first = send_on(network.host(SENDER), files, ticket, sender_config(), &watch);
         assert!(until_stopped(&stop, first).await.is_none());
         network.cut(SENDER, true);
         let begun = Instant::now();
         let second = Log::default();
         let watch = second.watch();
         let other = network.host(STRANGER);
-        let sent = send_on(other, &files, &ticket, sender_config(), &watch).await;
+        let sent = send_on(other, files, ticket, sender_config(), &watch).await;
         (sent.unwrap(), begun.elapsed())
     };
-    let transfer = async { tokio::join!(receiver.run(&|_| ()), sending) };
+    let transfer = async { tokio::join!(scene.receiver.run(&|_| ()), sending) };
     let (received, (sent, took)) = in_virtual_time(transfer).await;
     assert!(same_content(&received.unwrap()[0].path, &files[0]));
     assert!(sent[0].resumed >= 8 * BLOCK);
@@ -104,22 +92,23 @@ async fn a_sender_takes_over_from_one_that_is_gone() {
 /// A receiver that is killed and started again lets the sender know that it has forgotten the connection.
 #[tokio::test(start_paused = true)]
 async fn a_receiver_that_was_killed_and_started_again_is_reached_at_once() {
-    let world = World::new();
-    let files = [world.file("big", 64 * BLOCK, 1)];
-    let network = Network::new();
-    let receiver = world.receiver_on(&network).await;
-    let ticket = receiver.ticket().clone();
+    let scene = Scene::of(64).await;
+    let (network, files, ticket) = (&scene.network, &scene.files, &scene.ticket);
     let stop = Log::stop_at(8 * BLOCK);
     let watch = stop.watch();
     let receiving = async {
-        assert!(until_stopped(&stop, receiver.run(&watch)).await.is_none());
+        assert!(
+            until_stopped(&stop, scene.receiver.run(&watch))
+                .await
+                .is_none()
+        );
         // It has no last words.
         network.cut(RECEIVER, true);
         while !network.is_free(ticket.addresses()[0]) {
             sleep(Duration::from_millis(10)).await;
         }
-        let receiver = world.receiver_on(&network).await;
-        assert_eq!(*receiver.ticket(), ticket);
+        let receiver = scene.world.receiver_on(network, Box::new(RealDisk)).await;
+        assert_eq!(receiver.ticket(), ticket);
         network.cut(RECEIVER, false);
         let back = Instant::now();
         let connected = AtomicU64::new(u64::MAX);
@@ -132,7 +121,7 @@ async fn a_receiver_that_was_killed_and_started_again_is_reached_at_once() {
         (received, connected.into_inner())
     };
     let sockets = network.host(SENDER);
-    let sending = send_on(sockets, &files, &ticket, sender_config(), &|_| ());
+    let sending = send_on(sockets, files, ticket, sender_config(), &|_| ());
     let transfer = async { tokio::join!(receiving, sending) };
     let ((received, connected_ms), sent) = in_virtual_time(transfer).await;
     sent.unwrap();

@@ -1,7 +1,7 @@
 //! Transfers that are interrupted and continued.
 
-use super::super::journal::RECORD_LEN;
 use super::*;
+use crate::receiver::journal::RECORD_LEN;
 
 const SIZE: u64 = 64 * BLOCK + 321;
 

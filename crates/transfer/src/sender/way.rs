@@ -1,28 +1,23 @@
 //! The sender's way to the receiver, and back to it after an outage.
 
 use std::net::SocketAddr;
-use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use noq::{Connection, ConnectionError, Endpoint, TransportErrorCode};
-use tokio::task::{JoinSet, spawn_blocking};
+use noq::{Connection, ConnectionError, Endpoint, PathId, TransportErrorCode};
+use quic::endpoint::{Client, EndpointError};
+use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
-use super::error::{Error, code};
-use super::proof::SenderId;
-use super::send::converse;
-use super::source::Sources;
-use super::ticket::Ticket;
-use super::{Event, FAREWELL, KEEP_ALIVE, Transferred, Watch, transport, wire};
-use quic::controller::Controllers;
-use quic::endpoint::{Client, EndpointError, Sockets, Udp};
+use crate::code;
+use crate::error::Error;
+use crate::event::{Event, Watch};
+use crate::ticket::Ticket;
+use crate::transport::{FAREWELL, KEEP_ALIVE};
 
 /// The next address is tried so much after the one before (RFC 8305, "Connection Attempt Delay").
 const ATTEMPT_DELAY: Duration = Duration::from_millis(250);
 
-/// Without an acknowledgement for this long the path is taken for broken: something that asks for one is sent at every
+/// Without an acknowledgement for this long the path is taken for broken: one is asked for whenever none has come for
 /// [`KEEP_ALIVE`].
 const STALL: Duration = KEEP_ALIVE.saturating_mul(3);
 
@@ -30,7 +25,7 @@ const STALL: Duration = KEEP_ALIVE.saturating_mul(3);
 const LOOK: Duration = Duration::from_millis(100);
 
 /// For this long the sender tries to get back to a receiver that has vanished.
-const PATIENCE: Duration = Duration::from_secs(60);
+pub const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The pause after an attempt that failed at once.
 const RETRY: Duration = Duration::from_millis(500);
@@ -38,84 +33,10 @@ const RETRY: Duration = Duration::from_millis(500);
 /// The TLS alert `access_denied`, which our own verifier of certificates raises and nothing else does.
 const ACCESS_DENIED: u8 = 49;
 
-/// How to send.
-pub struct SenderConfig {
-    /// Makes the congestion controller ([`quic::controller`]), with an observer where one is wanted.
-    pub controllers: Arc<dyn Controllers>,
-    /// Begin anew: forget what an earlier attempt with this ticket left at the receiver.
-    pub restart: bool,
-}
-
-/// Sends `files`, which may be directories, in this order, to the receiver that printed `ticket`. `watch` is told how it goes.
-///
-/// Returns when the receiver has all of them, whole, verified and under their names. What an earlier call with the
-/// same ticket brought there is not sent again. An outage of the path, or a receiver that is started again, is survived
-/// if it is over within a minute.
-pub async fn send(
-    files: &[PathBuf],
-    ticket: &Ticket,
-    config: SenderConfig,
-    watch: Watch<'_>,
-) -> Result<Vec<Transferred>, Error> {
-    send_on(Arc::new(Udp), files, ticket, config, watch).await
-}
-
-/// [`send`] with sockets from `sockets`.
-pub(super) async fn send_on(
-    sockets: Arc<dyn Sockets>,
-    files: &[PathBuf],
-    ticket: &Ticket,
-    config: SenderConfig,
-    watch: Watch<'_>,
-) -> Result<Vec<Transferred>, Error> {
-    let files = files.to_vec();
-    let sources = Arc::new(spawn_blocking(move || Sources::find(&files)).await??);
-    for (path, why) in &sources.skipped {
-        watch(Event::Skipped { path, why: *why });
-    }
-    let (server, controllers) = (ticket.fingerprint(), config.controllers);
-    let way = Way {
-        client: Client::new(sockets, server, wire::ALPN, controllers, transport)?,
-        ticket,
-    };
-    let sender = SenderId::generate()?;
-    // What was accepted once is not to be begun anew by the same sender.
-    let restart = AtomicBool::new(config.restart);
-    let watch_begin = |event: Event<'_>| {
-        if matches!(event, Event::Begun(_)) {
-            restart.store(false, Ordering::Relaxed);
-        }
-        watch(event);
-    };
-    let mut link = way.connect().await?;
-    loop {
-        watch(Event::Connected(&link.connection));
-        let result = tokio::select! {
-            result = converse(&link.connection, ticket, sender, sources.clone(), restart.load(Ordering::Relaxed), &watch_begin) => result,
-            better = way.replace(&link.connection, watch) => {
-                // What it still had to say does not count any more.
-                link.connection.close(code::TAKEN_OVER, b"");
-                link = better?;
-                continue;
-            }
-        };
-        link = match result {
-            Err(Error::Cut) => {
-                watch(Event::Reconnecting);
-                let Ok(link) = timeout(PATIENCE, way.reach()).await else {
-                    return Err(Error::Cut);
-                };
-                link?
-            }
-            result => return link.end(result).await,
-        };
-    }
-}
-
 /// A connection to the receiver.
-struct Link {
+pub struct Link {
     endpoint: Endpoint,
-    connection: Connection,
+    pub connection: Connection,
 }
 
 impl Link {
@@ -147,7 +68,7 @@ impl Link {
     }
 
     /// Tells the receiver of the end.
-    async fn end<T>(self, result: Result<T, Error>) -> Result<T, Error> {
+    pub async fn end<T>(self, result: Result<T, Error>) -> Result<T, Error> {
         let code = result.as_ref().err().map_or(code::DONE, Error::code);
         self.connection.close(code, b"");
         drop(self.connection);
@@ -158,9 +79,9 @@ impl Link {
 }
 
 /// How to get to the receiver.
-struct Way<'a> {
-    client: Client,
-    ticket: &'a Ticket,
+pub struct Way<'a> {
+    pub client: Client,
+    pub ticket: &'a Ticket,
 }
 
 impl Way<'_> {
@@ -171,14 +92,19 @@ impl Way<'_> {
     /// a new source port) before its PATH_CHALLENGE is answered, and gives up on that after three probe timeouts. The
     /// sender's answer has to wait for the congestion window, which is full with what the outage has swallowed, and hence
     /// for its own probe timeout, which the outage has backed off. From then on neither side ever tries again.
-    async fn replace(&self, current: &Connection, watch: Watch<'_>) -> Result<Link, Error> {
+    pub async fn replace(&self, current: &Connection, watch: Watch<'_>) -> Result<Link, Error> {
         let heard = || current.stats().frame_rx.acks;
         loop {
             let (mut acks, mut since) = (heard(), Instant::now());
+            let mut asked = since;
             while since.elapsed() < STALL {
                 sleep(LOOK).await;
                 if heard() != acks {
                     (acks, since) = (heard(), Instant::now());
+                    asked = since;
+                } else if asked.elapsed() >= KEEP_ALIVE {
+                    ask(current);
+                    asked = Instant::now();
                 }
             }
             watch(Event::Reconnecting);
@@ -197,7 +123,7 @@ impl Way<'_> {
     }
 
     /// Connects, however many attempts it takes.
-    async fn reach(&self) -> Result<Link, Error> {
+    pub async fn reach(&self) -> Result<Link, Error> {
         loop {
             match self.connect().await {
                 Err(Error::Unreachable { .. }) => sleep(RETRY).await,
@@ -207,7 +133,7 @@ impl Way<'_> {
     }
 
     /// Tries the ticket's addresses, each a little after the one before, until one answers with the right certificate.
-    async fn connect(&self) -> Result<Link, Error> {
+    pub async fn connect(&self) -> Result<Link, Error> {
         let mut attempts = JoinSet::new();
         for (place, address) in (0..).zip(self.ticket.addresses().iter().copied()) {
             let client = self.client.clone();
@@ -235,5 +161,14 @@ impl Way<'_> {
             addresses: Vec::new(),
             reason: "the ticket has no address".to_owned(),
         }))
+    }
+}
+
+/// Asks for an acknowledgement. QUIC's own keep-alive is put off by whatever arrives: a receiver that is busy with its disk
+/// reports how far it is, while nothing is left to send that it could acknowledge.
+fn ask(connection: &Connection) {
+    if let Some(path) = connection.path(PathId::ZERO) {
+        // It is gone if the connection is, which others tell.
+        let _ = path.ping();
     }
 }

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-use super::error::Error;
+use crate::error::Error;
 
 /// The first report comes at once, the second at least so much later. The pause then doubles, up to the longest.
 const FIRST_PAUSE: Duration = Duration::from_secs(1);

@@ -7,14 +7,15 @@ use std::sync::Arc;
 
 use tokio::sync::mpsc;
 
-use super::Transferred;
-use super::error::{Error, Refusal};
-use super::hashes::Hashes;
-use super::journal::Hash;
-use super::plan::{Plan, Step};
 use super::source::{Source, Sources};
-use super::tree::{self, BLOCK};
-use super::wire::{Held, Offered, State};
+use crate::error::Error;
+use crate::event::Transferred;
+use crate::hashes::Hashes;
+use crate::message::{Held, Offered, State};
+use crate::plan::{Plan, Step};
+use crate::refusal::Refusal;
+use crate::tree::Hash;
+use crate::tree::{self, BLOCK};
 
 /// What goes out.
 pub enum Piece {

@@ -1,129 +1,32 @@
-//! The receiver.
+//! What the receiver says and hears over a connection that has proven itself.
 
-use std::net::SocketAddr;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use futures_util::stream::{self, Stream, StreamExt};
-use noq::{Connection, ConnectionError, Endpoint, RecvStream, SendStream};
+use noq::{Connection, ConnectionError, RecvStream, SendStream};
 use tokio::sync::{mpsc, watch};
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
-use super::accept::{self, Knock};
-use super::disk::{Disk, RealDisk};
-use super::error::{Error, Refusal, code};
+use super::door::Knock;
 use super::intake::Intake;
-use super::listen;
-use super::plan::{Plan, Step};
 use super::store::Store;
-use super::ticket::Ticket;
-use super::wire::{self, Answer, MAX_OFFER, MAX_REPLY, Offer, Progress, Reply, WireError};
-use super::{Event, FAREWELL, QUEUE, STREAMS, Transferred, Watch};
-use quic::endpoint::{Sockets, Udp};
-
-/// How to receive.
-#[derive(Debug, Clone)]
-pub struct ReceiverConfig {
-    /// Where to listen; port 0 for any.
-    pub listen: SocketAddr,
-    /// What the ticket says instead of the addresses found; port 0 for the port that is listened on.
-    pub advertise: Vec<SocketAddr>,
-    /// The directory in which the files appear.
-    pub out: PathBuf,
-    /// Whether existing files may be replaced.
-    pub overwrite: bool,
-    /// Forget an unfinished transfer, its ticket and its parts.
-    pub fresh: bool,
-    /// Go on after a transfer: the ticket is good for any number of them, one after the other.
-    pub keep: bool,
-}
-
-/// What a receiver found in its output directory when it started.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Resumption {
-    /// Nothing: the ticket is new.
-    None,
-    /// An unfinished transfer: the ticket is the one that was printed before.
-    SameTicket,
-    /// An unfinished transfer, but its port is taken: only the new ticket works, and continues it.
-    NewPort,
-}
-
-/// A receiver that listens.
-pub struct Receiver {
-    endpoint: Endpoint,
-    store: Arc<Store>,
-    ticket: Ticket,
-    resumption: Resumption,
-    keep: bool,
-}
-
-impl Receiver {
-    /// Starts to listen, and makes the ticket or finds that of an unfinished transfer in `config.out`.
-    pub async fn bind(config: ReceiverConfig) -> Result<Receiver, Error> {
-        Receiver::bind_on(config, Box::new(RealDisk), &Udp).await
-    }
-
-    pub(super) async fn bind_on(
-        config: ReceiverConfig,
-        disk: Box<dyn Disk>,
-        sockets: &dyn Sockets,
-    ) -> Result<Receiver, Error> {
-        let opening = config.clone();
-        let store = spawn_blocking(move || Store::open(&opening, disk)).await??;
-        let before = store.identity()?;
-        let is_new = before.is_none();
-        let listening = listen::listen(sockets, &config, &store, before);
-        if listening.is_err() && is_new {
-            // The error says more than one about what is left behind could.
-            let _ = store.clear();
-        }
-        let (endpoint, ticket, resumption) = listening?;
-        Ok(Receiver {
-            endpoint,
-            store: Arc::new(store),
-            ticket,
-            resumption,
-            keep: config.keep,
-        })
-    }
-
-    /// What the sender needs.
-    pub fn ticket(&self) -> &Ticket {
-        &self.ticket
-    }
-
-    /// Whether this continues an unfinished transfer.
-    pub fn resumption(&self) -> Resumption {
-        self.resumption
-    }
-
-    /// Receives: until one transfer is complete, whatever interruptions it takes, or until this side fails. With
-    /// [`ReceiverConfig::keep`] only the latter ends it, and [`Event::Received`] tells of each transfer. `watch` is told how
-    /// it goes.
-    ///
-    /// After an error, or when the future is dropped, the same configuration continues with the same ticket.
-    pub async fn run(self, watch: Watch<'_>) -> Result<Vec<Transferred>, Error> {
-        let result =
-            accept::serve(&self.endpoint, &self.store, &self.ticket, self.keep, watch).await;
-        let code = result.as_ref().err().map_or(code::DONE, Error::code);
-        self.endpoint.close(code, b"");
-        if result.is_ok() {
-            // At once: who ends the program during the farewell must not find an unfinished transfer next time.
-            let store = self.store.clone();
-            spawn_blocking(move || store.clear()).await??;
-        }
-        let _ = timeout(FAREWELL, self.endpoint.wait_all_draining()).await;
-        result
-    }
-}
+use crate::code;
+use crate::error::Error;
+use crate::event::{Event, Transferred, Watch};
+use crate::limits::{self, MAX_OFFER, MAX_REPLY};
+use crate::message::{Answer, Offer, Progress, Reply};
+use crate::plan::{Plan, Step};
+use crate::refusal::Refusal;
+use crate::transport::{FAREWELL, QUEUE, STREAMS};
+use crate::wire;
+use crate::wire_error::WireError;
 
 /// The files that arrived, and whether the sender knows.
-pub(super) type Outcome = Result<(Vec<Transferred>, bool), Error>;
+pub type Outcome = Result<(Vec<Transferred>, bool), Error>;
 
 /// Receives over a connection that has proven itself.
-pub(super) async fn converse(store: Arc<Store>, mut knock: Knock, watch: Watch<'_>) -> Outcome {
+pub async fn converse(store: Arc<Store>, mut knock: Knock, watch: Watch<'_>) -> Outcome {
     watch(Event::Connected(&knock.connection));
     let result = receive_all(store, &mut knock, watch).await;
     match result {
@@ -158,7 +61,7 @@ async fn receive_all(
     watch: Watch<'_>,
 ) -> Result<Vec<Transferred>, Error> {
     let offer: Offer = wire::read(&mut knock.control, MAX_OFFER).await?;
-    let largest = wire::max_answer(offer.files.len());
+    let largest = limits::max_answer(offer.files.len());
     let begun = spawn_blocking(move || Intake::begin(&store, offer)).await?;
     let intake = match begun {
         Ok(intake) => intake,

@@ -4,26 +4,28 @@
 //! last and it gets its name. Whole files wait for each other for a second, because making many files last together
 //! takes little longer than one.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::disk;
-use super::error::Refusal;
 use super::folders::Folders;
-use super::hashes::Hashes;
-use super::journal::{Hash, Journal, Key, Record, Records, WHOLE};
-use super::name;
+use super::journal::{Journal, Key, Record, Records, WHOLE};
 use super::part::{self, Blocks, Part};
-use super::plan::{self, HASH, Plan, Step};
-use super::ranges::Ranges;
 use super::store::{Fault, Store};
-use super::tree;
-use super::wire::{Held, MAX_FILES, MAX_PARTS, Offer, Offered, Progress, State};
-use super::{Status, Transferred};
+use crate::disk;
+use crate::event::{Status, Transferred};
+use crate::hashes::Hashes;
+use crate::limits::MAX_PARTS;
+use crate::message::{Held, Offer, Offered, Progress, State};
+use crate::name;
+use crate::plan::{self, HASH, Plan, Step};
+use crate::ranges::Ranges;
+use crate::refusal::Refusal;
+use crate::tree;
+use crate::tree::Hash;
 
 /// How long a whole file may wait for others before it gets its name.
 const GATHER: Duration = Duration::from_secs(1);
@@ -364,39 +366,5 @@ fn in_the_way(offered: &Offered, error: io::Error) -> Fault {
         ErrorKind::IsADirectory => Refusal::IsDirectory { name }.into(),
         ErrorKind::NotADirectory => Refusal::NotADirectory { name }.into(),
         _ => error.into(),
-    }
-}
-
-/// Whether these files may be received at all.
-pub fn check(files: &[Offered]) -> Result<(), Refusal> {
-    if files.is_empty() || files.len() > MAX_FILES {
-        let files = files.len() as u64;
-        return Err(Refusal::Count { files });
-    }
-    let mut paths = HashSet::new();
-    let mut directories = HashSet::new();
-    for file in files {
-        let path = file.path.as_str();
-        name::check_path(path).map_err(|problem| Refusal::Name {
-            name: path.chars().take(100).collect(),
-            problem,
-        })?;
-        file.check().map_err(|_| Refusal::Size {
-            name: path.to_owned(),
-        })?;
-        if file.is_directory() {
-            directories.insert(path);
-        } else if !paths.insert(path) {
-            return Err(Refusal::SameName {
-                name: path.to_owned(),
-            });
-        }
-        directories.extend(name::parents(path));
-    }
-    match paths.intersection(&directories).next() {
-        Some(path) => Err(Refusal::SameName {
-            name: (*path).to_owned(),
-        }),
-        None => Ok(()),
     }
 }

@@ -6,12 +6,13 @@ use std::sync::Arc;
 use noq::Endpoint;
 use noq::congestion::CubicConfig;
 
-use super::accept::GUEST_WINDOW;
-use super::error::Error;
-use super::recv::{ReceiverConfig, Resumption};
+use super::config::{ReceiverConfig, Resumption};
+use super::door::GUEST_WINDOW;
 use super::store::{SavedIdentity, Store};
-use super::ticket::{MAX_ADDRESSES, Secret, Ticket};
-use super::{transport, wire};
+use crate::error::Error;
+use crate::ticket::{MAX_ADDRESSES, Secret, Ticket};
+use crate::transport::transport;
+use crate::wire;
 use quic::endpoint::{self, EndpointError, Identity, Sockets};
 
 /// Connections that may wait to be looked at, which is a moment, and what may be kept of the packets after their first.
@@ -19,7 +20,7 @@ const MAX_INCOMING: usize = 1024;
 const INCOMING_BUFFER: u64 = 16 << 10;
 
 /// Listens with the identity from `before`, or a new one, which is then kept.
-pub(super) fn listen(
+pub fn listen(
     sockets: &dyn Sockets,
     config: &ReceiverConfig,
     store: &Store,

@@ -7,18 +7,20 @@ use tokio::sync::mpsc;
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
-use super::error::Error;
-use super::proof::{self, SenderId};
 use super::reader::{self, Piece};
 use super::source::Sources;
-use super::ticket::Ticket;
-use super::wire::{
-    self, Answer, Held, MAX_OFFER, MAX_REPLY, Offer, Offered, Progress, Reply, State, WireError,
-};
-use super::{Event, FAREWELL, QUEUE, Status, Transferred, Watch};
+use crate::error::Error;
+use crate::event::{Event, Status, Transferred, Watch};
+use crate::limits::{self, MAX_OFFER, MAX_REPLY};
+use crate::message::{Answer, Held, Offer, Offered, Progress, Reply, State};
+use crate::proof::{self, SenderId};
+use crate::ticket::Ticket;
+use crate::transport::{FAREWELL, QUEUE};
+use crate::wire;
+use crate::wire_error::WireError;
 
 /// Sends over a connection whose peer is the receiver.
-pub(super) async fn converse(
+pub async fn converse(
     connection: &Connection,
     ticket: &Ticket,
     sender: SenderId,
@@ -36,21 +38,18 @@ pub(super) async fn converse(
     drop(offer);
     control.write_all(&opening).await?;
 
-    let largest = wire::max_answer(sources.offered.len());
+    let largest = limits::max_answer(sources.offered.len());
     let held: Arc<[Held]> = match wire::read(&mut replies, largest).await? {
         Answer::Accepted(held) => held.into(),
         Answer::Refused(refusal) => return Err(refusal.into()),
     };
     let begun = begun(&sources.offered, &held)?;
-    watch(Event::Begun(&Status::of(&sources.offered, &begun)));
+    let status = Status::of(&sources.offered, &begun);
+    watch(Event::Begun(&status));
 
     let end = Progress {
-        bytes: sources
-            .offered
-            .iter()
-            .map(|file| file.size)
-            .fold(0, u64::saturating_add),
-        files: sources.offered.len() as u64,
+        bytes: status.size,
+        files: status.files,
     };
     let mut follow = std::pin::pin!(follow(&mut replies, end, watch));
     let sent = tokio::select! {
@@ -72,7 +71,7 @@ pub(super) async fn converse(
 }
 
 /// How far the receiver has come before, if what it says of the files makes sense.
-pub(super) fn begun(files: &[Offered], held: &[Held]) -> Result<Progress, Error> {
+pub fn begun(files: &[Offered], held: &[Held]) -> Result<Progress, Error> {
     let mut begun = Progress::default();
     let mut next = 0;
     for Held { file, state } in held {

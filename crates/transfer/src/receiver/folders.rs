@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, linkat, mkdirat, openat, renameat, statat};
 use rustix::io::Errno;
 
-use super::disk;
+use crate::disk;
 
 /// More directories than this are made to last with one call for the whole file system.
 const FEW: usize = 16;

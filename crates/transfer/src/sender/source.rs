@@ -10,12 +10,14 @@ use std::time::SystemTime;
 
 use walkdir::{DirEntry, WalkDir};
 
-use super::disk;
-use super::error::Error;
-use super::name::{self, STATE_FOLDER};
-use super::ranges::Ranges;
-use super::sparse;
-use super::wire::{Kind, MAX_FILES, Offered};
+use crate::disk;
+use crate::error::Error;
+use crate::event::Skipped;
+use crate::limits::MAX_FILES;
+use crate::message::{Kind, Offered};
+use crate::name::{self, STATE_FOLDER};
+use crate::ranges::Ranges;
+use crate::sparse;
 
 /// What is to be sent, in order.
 #[derive(Debug)]
@@ -26,20 +28,6 @@ pub struct Sources {
     pub files: Vec<Source>,
     /// What was found in directories and cannot be sent, and why.
     pub skipped: Vec<(PathBuf, Skipped)>,
-}
-
-/// Why something in a directory is not sent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Skipped {
-    /// It is a symbolic link.
-    #[error("it is a symbolic link")]
-    Link,
-    /// It is a device, a socket or a named pipe.
-    #[error("it is neither a file nor a directory")]
-    Special,
-    /// It belongs to an unfinished transfer.
-    #[error("it is the state of an unfinished transfer")]
-    State,
 }
 
 /// A file to send, or a directory.

@@ -11,11 +11,9 @@ use std::path::Path;
 
 use data_encoding::HEXLOWER;
 
-use super::disk;
-use super::wire::Offered;
-
-/// A block's hash, or a file's.
-pub type Hash = [u8; blake3::OUT_LEN];
+use crate::disk;
+use crate::message::Offered;
+use crate::tree::Hash;
 
 /// Stands in a record for a whole file.
 pub const WHOLE: u64 = u64::MAX;

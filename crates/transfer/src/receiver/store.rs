@@ -19,16 +19,16 @@ use std::path::{Path, PathBuf};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::disk::{self, Disk};
-use super::error::{Error, Refusal};
-use super::intake;
+use super::config::ReceiverConfig;
 use super::journal::{Key, Records};
-use super::name::STATE_FOLDER;
-use super::recv::ReceiverConfig;
-use super::wire::{self, MAX_TEXT, Offered};
-
-/// How many names of an unfinished transfer an error lists.
-const NAMES_SHOWN: usize = 8;
+use super::offer;
+use crate::disk::{self, Disk};
+use crate::error::Error;
+use crate::limits::MAX_TEXT;
+use crate::message::Offered;
+use crate::name::STATE_FOLDER;
+use crate::refusal::Refusal;
+use crate::wire;
 
 /// What the files in the state folder start with, so that another version does not misread them. A CRC-32 follows.
 const HEADER: &[u8] = b"fullpipe-state-2\n";
@@ -103,13 +103,13 @@ impl Store {
     /// Takes over an offer: as the ticket's transfer, or as the continuation of that. With `restart` an unfinished one is
     /// forgotten, but not which files have got their names.
     pub fn adopt(&self, files: &[Offered], restart: bool) -> Result<(), Refusal> {
-        intake::check(files)?;
+        offer::check(files)?;
         if restart {
             self.forget_parts(files).map_err(|e| self.failed(e))?;
         } else {
             match self.load::<Vec<Offered>>("offer") {
                 Ok(Some(adopted)) if adopted == files => return Ok(()),
-                Ok(Some(adopted)) if !self.keep => compare(&adopted, files)?,
+                Ok(Some(adopted)) if !self.keep => offer::compare(&adopted, files)?,
                 Err(Error::Damaged(_)) if !self.keep => return Err(self.damaged("offer")),
                 Ok(_) | Err(Error::Damaged(_)) => {}
                 Err(error) => return Err(self.failed(error)),
@@ -168,6 +168,11 @@ impl Store {
     /// Whether files in it may be replaced.
     pub fn overwrites(&self) -> bool {
         self.overwrite
+    }
+
+    /// Whether the ticket is good for many transfers.
+    pub fn keeps(&self) -> bool {
+        self.keep
     }
 
     /// Where the file `path` will appear.
@@ -247,10 +252,7 @@ impl Store {
         self.replace("journal", &records.encode())?;
         for entry in fs::read_dir(&self.state).map_err(at(&self.state))? {
             let path = entry.map_err(at(&self.state))?.path();
-            let name = path
-                .file_name()
-                .and_then(|name| name.to_str())
-                .unwrap_or_default();
+            let name = name_of(&path);
             if name.ends_with(".part") && goes(name) {
                 remove(&path)?;
             }
@@ -295,38 +297,17 @@ impl Store {
     }
 }
 
-/// Whether a file in the state folder belongs to an unfinished transfer, one of an earlier version included.
-fn is_state(path: &Path) -> bool {
-    let name = path
-        .file_name()
-        .and_then(|name| name.to_str())
-        .unwrap_or_default();
-    let endings = [".part", ".journal", ".new"];
-    ["offer", "journal"].contains(&name) || endings.iter().any(|ending| name.ends_with(ending))
+/// The name of a file in the state folder; that of a foreign one may be no text.
+fn name_of(path: &Path) -> &str {
+    let name = path.file_name().and_then(|name| name.to_str());
+    name.unwrap_or_default()
 }
 
-/// Whether the files now `offered` are those of the unfinished transfer.
-fn compare(adopted: &[Offered], offered: &[Offered]) -> Result<(), Refusal> {
-    let is_same = |adopted: &Offered, offered: &Offered| {
-        adopted.path == offered.path && adopted.is_directory() == offered.is_directory()
-    };
-    let mut pairs = adopted.iter().zip(offered);
-    if adopted.len() != offered.len() || !pairs.clone().all(|(a, o)| is_same(a, o)) {
-        let names = adopted
-            .iter()
-            .take(NAMES_SHOWN)
-            .map(|file| file.path.clone());
-        return Err(Refusal::OtherTransfer {
-            names: names.collect(),
-            more: adopted.len().saturating_sub(NAMES_SHOWN) as u64,
-        });
-    }
-    match pairs.find(|(adopted, offered)| adopted.size != offered.size) {
-        Some((_, file)) => Err(Refusal::SourceChanged {
-            name: file.path.clone(),
-        }),
-        None => Ok(()),
-    }
+/// Whether a file in the state folder belongs to an unfinished transfer, one of an earlier version included.
+fn is_state(path: &Path) -> bool {
+    let name = name_of(path);
+    let endings = [".part", ".journal", ".new"];
+    ["offer", "journal"].contains(&name) || endings.iter().any(|ending| name.ends_with(ending))
 }
 
 /// The state folder's lock. Its file may be removed by a receiver that ends, so it must still be there afterwards.

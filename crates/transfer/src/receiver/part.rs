@@ -5,11 +5,12 @@ use std::fs::File;
 use std::io::{self, Seek, SeekFrom};
 use std::path::Path;
 
-use super::disk::{self, Disk};
-use super::journal::{Hash, Record};
-use super::sparse;
-use super::tree::{self, BLOCK};
-use super::wire::Offered;
+use super::journal::Record;
+use crate::disk::{self, Disk};
+use crate::message::Offered;
+use crate::sparse;
+use crate::tree::Hash;
+use crate::tree::{self, BLOCK};
 
 /// The verified blocks of a large file.
 pub type Blocks = BTreeMap<u64, Hash>;

@@ -1,0 +1,13 @@
+//! Codes with which a connection is closed. Not 0: that is what a QUIC endpoint says when its program has ended.
+
+use noq::VarInt;
+
+pub const GONE: VarInt = VarInt::from_u32(0);
+pub const DONE: VarInt = VarInt::from_u32(1);
+pub const WRONG_SECRET: VarInt = VarInt::from_u32(2);
+pub const PROTOCOL: VarInt = VarInt::from_u32(3);
+pub const SOURCE_CHANGED: VarInt = VarInt::from_u32(4);
+pub const TAKEN_OVER: VarInt = VarInt::from_u32(5);
+pub const REFUSED: VarInt = VarInt::from_u32(6);
+pub const FAILED: VarInt = VarInt::from_u32(7);
+pub const IN_USE: VarInt = VarInt::from_u32(8);

@@ -1,0 +1,118 @@
+//! What is told of a transfer.
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+use crate::error::Error;
+use crate::message::{Offered, Progress};
+
+/// Is told what happens, for progress bars and logs. Called from the task that runs the transfer: must be quick.
+pub type Watch<'a> = &'a (dyn Fn(Event<'_>) + Sync);
+
+/// What happens in a transfer.
+#[derive(Debug)]
+pub enum Event<'a> {
+    /// A connection to the peer is up. On the receiver: with the right proof. Its statistics are the caller's to read.
+    Connected(&'a noq::Connection),
+    /// Sender only: something in a directory is not sent.
+    Skipped {
+        /// Where it is.
+        path: &'a Path,
+        /// Why it is not sent.
+        why: Skipped,
+    },
+    /// Both sides know what is to be done.
+    Begun(&'a Status),
+    /// More is verified, by the receiver.
+    Verified {
+        /// The bytes that are verified now, those of earlier attempts included.
+        bytes: u64,
+    },
+    /// Files are whole, verified, and have their names.
+    Complete {
+        /// So many files and directories, those of earlier attempts included.
+        files: u64,
+    },
+    /// Receiver only, with [`ReceiverConfig::keep`](crate::ReceiverConfig::keep): a transfer is complete, and the next one may come.
+    Received(&'a [Transferred]),
+    /// Sender only: the receiver acknowledges nothing any more, and is being connected to again.
+    Reconnecting,
+    /// Receiver only: connections without the ticket's secret, or that never got as far as that. However many there are,
+    /// they are told of ever more rarely.
+    TurnedAway {
+        /// From where the latest of them came.
+        peer: SocketAddr,
+        /// Why it was turned away.
+        error: &'a Error,
+        /// How many others there were since the last such event.
+        others: u64,
+    },
+    /// Receiver only: the sender is gone, or its files were refused. The receiver waits for it to come back.
+    Interrupted(&'a Error),
+}
+
+/// Why something in a directory is not sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Skipped {
+    /// It is a symbolic link.
+    #[error("it is a symbolic link")]
+    Link,
+    /// It is a device, a socket or a named pipe.
+    #[error("it is neither a file nor a directory")]
+    Special,
+    /// It belongs to an unfinished transfer.
+    #[error("it is the state of an unfinished transfer")]
+    State,
+}
+
+/// A transfer at its beginning.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Status {
+    /// The path of its only file.
+    pub name: Option<String>,
+    /// How many files and directories it has.
+    pub files: u64,
+    /// How many of them are directories.
+    pub directories: u64,
+    /// How many of them are complete already.
+    pub complete: u64,
+    /// The bytes of all files.
+    pub size: u64,
+    /// How many of them are verified already.
+    pub verified: u64,
+}
+
+impl Status {
+    pub(crate) fn of(files: &[Offered], begun: &Progress) -> Status {
+        Status {
+            name: match files {
+                [file] => Some(file.path.clone()),
+                _ => None,
+            },
+            files: files.len() as u64,
+            directories: files.iter().filter(|file| file.is_directory()).count() as u64,
+            complete: begun.files,
+            size: files
+                .iter()
+                .map(|file| file.size)
+                .fold(0, u64::saturating_add),
+            verified: begun.bytes,
+        }
+    }
+}
+
+/// A file that has been transferred.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Transferred {
+    /// Its path in the transfer, with `/` between the components.
+    pub name: String,
+    /// Where it is: on the sender its source, on the receiver the new file.
+    pub path: PathBuf,
+    /// Its size in bytes.
+    pub size: u64,
+    /// Its BLAKE3 hash.
+    pub hash: [u8; 32],
+    /// How many bytes of it an earlier attempt had brought.
+    pub resumed: u64,
+}

@@ -1,0 +1,160 @@
+//! The receiver's door: connections come, and prove that they know the ticket's secret.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use noq::{Connection, Incoming, RecvStream, SendStream, VarInt};
+use tokio::sync::mpsc;
+use tokio::task::{AbortHandle, Id, JoinError, JoinSet};
+use tokio::time::{Instant, sleep_until, timeout};
+
+use super::guests::Guests;
+use super::turned_away::TurnedAway;
+use crate::error::Error;
+use crate::event::{Event, Watch};
+use crate::proof::{self, OPENING_LEN, SenderId};
+use crate::ticket::Secret;
+
+/// How long a handshake may take, and how long the proof after it: it is in the flight that ends the handshake.
+const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(8);
+const PROOF_TIMEOUT: Duration = Duration::from_secs(3);
+
+/// What a connection may make us keep before its proof, and after it.
+pub const GUEST_WINDOW: VarInt = VarInt::from_u32(32 << 10);
+const RECEIVE_WINDOW: VarInt = VarInt::from_u32(32 << 20);
+
+/// A connection with the right proof.
+pub struct Knock {
+    pub connection: Connection,
+    pub replies: SendStream,
+    pub control: RecvStream,
+    pub sender: SenderId,
+}
+
+/// What becomes of a guest.
+type Visit = Result<Knock, Error>;
+
+/// Where connections prove themselves.
+pub struct Door {
+    secret: Secret,
+    guests: Guests<Id>,
+    visits: JoinSet<Visit>,
+    visitors: Vec<(AbortHandle, SocketAddr)>,
+    greet: mpsc::UnboundedSender<Id>,
+    greeted: mpsc::UnboundedReceiver<Id>,
+    turned_away: TurnedAway,
+}
+
+impl Door {
+    /// Nobody is there yet.
+    pub fn new(secret: Secret) -> Door {
+        let (greet, greeted) = mpsc::unbounded_channel();
+        Door {
+            secret,
+            guests: Guests::new(),
+            visits: JoinSet::new(),
+            visitors: Vec::new(),
+            greet,
+            greeted,
+            turned_away: TurnedAway::new(),
+        }
+    }
+
+    /// Lets a connection come to prove itself.
+    pub fn admit(&mut self, incoming: Incoming) {
+        let peer = incoming.remote_address();
+        if self.guests.is_crowded() && incoming.may_retry() {
+            // It may retry, so this does not fail.
+            let _ = incoming.retry();
+            return;
+        }
+        if !self.guests.may_start(peer.ip(), Instant::now().into_std()) {
+            // It sends its first packet again after a while; a refusal would end it.
+            incoming.ignore();
+            return;
+        }
+        if let Some(oldest) = self.guests.to_go() {
+            self.guests.leave(oldest);
+            let of_oldest = |(handle, _): &&(AbortHandle, _)| handle.id() == oldest;
+            if let Some((handle, _)) = self.visitors.iter().find(of_oldest) {
+                handle.abort();
+            }
+        }
+        let (secret, greet) = (self.secret, self.greet.clone());
+        let visit = self.visits.spawn(knock(incoming, secret, greet));
+        self.guests.come(visit.id(), peer.ip());
+        self.visitors.push((visit, peer));
+    }
+
+    /// The next connection that has proven itself.
+    pub async fn next(&mut self, watch: Watch<'_>) -> Knock {
+        loop {
+            let due = self.turned_away.due(Instant::now().into_std());
+            let report = due.map_or_else(Instant::now, Instant::from_std);
+            tokio::select! {
+                Some(visit) = self.visits.join_next_with_id() => {
+                    if let Some(knock) = self.leave(visit) {
+                        return knock;
+                    }
+                }
+                Some(id) = self.greeted.recv() => self.guests.greeted(id),
+                () = sleep_until(report), if due.is_some() => {
+                    if let Some((peer, error, others)) = self.turned_away.take(Instant::now().into_std()) {
+                        watch(Event::TurnedAway { peer, error: &error, others });
+                    }
+                }
+            }
+        }
+    }
+
+    /// A guest has proven itself, has failed to, or had to go.
+    fn leave(&mut self, visit: Result<(Id, Visit), JoinError>) -> Option<Knock> {
+        let (id, visit) = match visit {
+            Ok((id, visit)) => (id, visit),
+            Err(gone) => (gone.id(), Err(Error::NoProof)),
+        };
+        self.guests.leave(id);
+        let place = self
+            .visitors
+            .iter()
+            .position(|(handle, _)| handle.id() == id)?;
+        let (_, peer) = self.visitors.swap_remove(place);
+        visit
+            .map_err(|error| self.turned_away.add(peer, error))
+            .ok()
+    }
+}
+
+async fn knock(
+    incoming: Incoming,
+    secret: Secret,
+    greet: mpsc::UnboundedSender<Id>,
+) -> Result<Knock, Error> {
+    let connection = timeout(HANDSHAKE_TIMEOUT, incoming.accept()?)
+        .await
+        .map_err(|_| Error::Cut)??;
+    let _ = greet.send(tokio::task::id());
+    let prove = async {
+        let (replies, mut control) = connection.accept_bi().await?;
+        let mut opening = [0; OPENING_LEN];
+        control.read_exact(&mut opening).await?;
+        Ok::<_, Error>((replies, control, opening))
+    };
+    let (replies, control, opening) = timeout(PROOF_TIMEOUT, prove)
+        .await
+        .map_err(|_| Error::NoProof)??;
+    let sender = match proof::check(&connection, secret, &opening) {
+        Ok(sender) => sender,
+        Err(error) => {
+            connection.close(error.code(), b"");
+            return Err(error);
+        }
+    };
+    connection.set_receive_window(RECEIVE_WINDOW);
+    Ok(Knock {
+        connection,
+        replies,
+        control,
+        sender,
+    })
+}

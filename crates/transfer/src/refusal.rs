@@ -1,0 +1,130 @@
+//! Why a receiver takes no files.
+
+use serde::{Deserialize, Serialize};
+
+use crate::limits;
+use crate::name::NameProblem;
+
+/// Why the receiver does not take the files. Travels to the sender, so that both sides say the same.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[non_exhaustive]
+pub enum Refusal {
+    /// The name is not one plain file name.
+    #[error("the receiver refuses the name {name:?}: {problem}")]
+    Name {
+        /// The name, shortened if it is very long.
+        name: String,
+        /// What is wrong with it.
+        problem: NameProblem,
+    },
+    /// A name comes twice in one offer, or as a file and as a directory.
+    #[error("the receiver refuses {name:?}, which comes twice in one transfer")]
+    SameName {
+        /// The name.
+        name: String,
+    },
+    /// No files, or too many.
+    #[error("the receiver refuses {files} files in one transfer, which has 1 to {max}", max = limits::MAX_FILES)]
+    Count {
+        /// How many.
+        files: u64,
+    },
+    /// A file with this name exists.
+    #[error(
+        "the receiver already has {name:?}; it was left alone: move it away, or receive with --overwrite"
+    )]
+    Exists {
+        /// The name.
+        name: String,
+    },
+    /// Something that is no directory is where one is needed, a symbolic link maybe.
+    #[error("the receiver has {name:?}, which is no directory; it was left alone: move it away")]
+    NotADirectory {
+        /// The path.
+        name: String,
+    },
+    /// Something that is not a file has this name, and no `overwrite` helps.
+    #[error("the receiver has a directory {name:?}; it was left alone: move it away")]
+    IsDirectory {
+        /// The name.
+        name: String,
+    },
+    /// The files cannot fit.
+    #[error(
+        "not enough room on the receiver's disk at {disk:?}: {needed} bytes are needed and {free} are free"
+    )]
+    NoSpace {
+        /// Where.
+        disk: String,
+        /// The bytes still to come.
+        needed: u64,
+        /// The bytes that are free.
+        free: u64,
+    },
+    /// The disk became full.
+    #[error(
+        "the receiver's disk at {disk:?} is full; what was verified is kept: make room, then run the same command again"
+    )]
+    DiskFull {
+        /// Where.
+        disk: String,
+    },
+    /// The disk fails otherwise.
+    #[error("the receiver cannot write at {disk:?}: {message:?}")]
+    Disk {
+        /// Where.
+        disk: String,
+        /// What the system said.
+        message: String,
+    },
+    /// The file is not the one of which a part is here.
+    #[error(
+        "{name:?} is not what it was when an earlier attempt sent a part of it; that part is kept: send with --restart to begin anew"
+    )]
+    SourceChanged {
+        /// The file.
+        name: String,
+    },
+    /// The ticket serves another transfer.
+    #[error(
+        "the ticket belongs to an unfinished transfer of {}; send the same files, or begin anew with --restart",
+        quoted(.names, *.more)
+    )]
+    OtherTransfer {
+        /// The first names of that transfer.
+        names: Vec<String>,
+        /// How many more it has.
+        more: u64,
+    },
+    /// What the receiver keeps of the unfinished transfer is damaged.
+    #[error(
+        "{path:?}, the receiver's state of the unfinished transfer, is damaged; begin anew with --restart"
+    )]
+    Damaged {
+        /// The file.
+        path: String,
+    },
+    /// A size, or holes, that no file has.
+    #[error(
+        "the receiver refuses {name:?}: a file has at most {} TiB, and its holes lie within it",
+        limits::MAX_SIZE >> 40
+    )]
+    Size {
+        /// The file.
+        name: String,
+    },
+    /// What arrived is not what the sender says it is.
+    #[error("{name:?} arrived damaged and was not kept; run the same command again to continue")]
+    Corrupt {
+        /// The file.
+        name: String,
+    },
+}
+
+fn quoted(names: &[String], more: u64) -> String {
+    let names: Vec<String> = names.iter().map(|name| format!("{name:?}")).collect();
+    match more {
+        0 => names.join(", "),
+        more => format!("{} and {more} more", names.join(", ")),
+    }
+}
