@@ -56,3 +56,20 @@ impl Phase {
         }
     }
 }
+
+/// A controller's states: each with its name, and what it is for.
+macro_rules! states {
+    ($($(#[$about:meta])* $state:ident: $name:literal for $phase:ident,)*) => {
+        $(
+            $(#[$about])*
+            pub const $state: $crate::state::State = $crate::state::State {
+                name: $name,
+                phase: $crate::state::Phase::$phase,
+            };
+        )*
+
+        /// All of them.
+        pub const ALL: &[$crate::state::State] = &[$($state,)*];
+    };
+}
+pub(crate) use states;

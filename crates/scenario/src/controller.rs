@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use arrayvec::ArrayString;
-use congestion::ControllerKind;
+use congestion::{ControllerKind, UnknownController};
 
 use super::{Scenario, ScenarioError};
 
@@ -91,14 +91,11 @@ impl fmt::Display for Controller {
 }
 
 impl FromStr for Controller {
-    type Err = UnknownController;
+    type Err = ControllerError;
 
-    fn from_str(text: &str) -> Result<Controller, UnknownController> {
+    fn from_str(text: &str) -> Result<Controller, ControllerError> {
         let Some(name) = text.strip_prefix(PREFIX) else {
-            return text
-                .parse()
-                .map(Controller::Ours)
-                .map_err(|_| UnknownController::Unknown);
+            return Ok(Controller::Ours(text.parse()?));
         };
         // Module and algorithm names: `tcp_set_congestion_control` would take what it finds by this name, or load it.
         let may_have = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
@@ -106,7 +103,7 @@ impl FromStr for Controller {
             Ok(whole) if !name.is_empty() && name.chars().all(may_have) => {
                 Ok(Controller::Kernel(KernelController { name: whole }))
             }
-            _ => Err(UnknownController::NoKernelName),
+            _ => Err(ControllerError::NoKernelName),
         }
     }
 }
@@ -114,33 +111,18 @@ impl FromStr for Controller {
 units::as_text!(Controller);
 
 /// A text names no controller. Displays the names that there are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum UnknownController {
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ControllerError {
     /// Fullpipe has none of this name.
-    Unknown,
+    #[error("{0}, and kernel:NAME for any of the kernel's")]
+    Unknown(#[from] UnknownController),
     /// What follows `kernel:` cannot be a controller's name.
+    #[error(
+        "no name of a kernel's controller; give 1 to {LONGEST} letters, digits, _ or -, such as kernel:bbr"
+    )]
     NoKernelName,
 }
-
-impl fmt::Display for UnknownController {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            UnknownController::Unknown => {
-                f.write_str("unknown controller; known are ")?;
-                ControllerKind::ALL
-                    .iter()
-                    .try_for_each(|kind| write!(f, "{kind}, "))?;
-                f.write_str("and kernel:NAME for any of the kernel's")
-            }
-            UnknownController::NoKernelName => write!(
-                f,
-                "no name of a kernel's controller; give 1 to {LONGEST} letters, digits, _ or -, such as kernel:bbr"
-            ),
-        }
-    }
-}
-
-impl std::error::Error for UnknownController {}
 
 #[cfg(test)]
 mod tests {
@@ -178,7 +160,7 @@ mod tests {
         }
         for name in ["", "a b", "ünïcödé", "bbr\n", "sixteen_letters_"] {
             let error = format!("kernel:{name}").parse::<Controller>().unwrap_err();
-            assert_eq!(error, UnknownController::NoKernelName, "{name}");
+            assert_eq!(error, ControllerError::NoKernelName, "{name}");
         }
     }
 }

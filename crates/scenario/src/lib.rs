@@ -60,7 +60,7 @@ use units::{Bytes, Duration};
 pub use bbr1::{Bbr1Spec, Variant};
 pub use buffer::{BufferError, BufferSpec};
 pub use change::ChangeSpec;
-pub use controller::{Controller, KernelController, UnknownController};
+pub use controller::{Controller, ControllerError, KernelController};
 pub use draft::Draft;
 pub use error::ScenarioError;
 pub use error::nearest;

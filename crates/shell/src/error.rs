@@ -13,14 +13,6 @@ pub enum ShellError {
     /// The kernel or a lack of privilege.
     #[error(transparent)]
     Linux(#[from] linux::Error),
-    /// The kernel does not have this congestion control.
-    #[error("the kernel has no congestion control {name}; it has {known}")]
-    UnknownController {
-        /// Its name.
-        name: String,
-        /// The names of those that the kernel offers.
-        known: String,
-    },
     /// The kernel has this congestion control, and keeps it from being a default here (`tcp_set_default_congestion_control`
     /// in net/ipv4/tcp_cong.c): outside the machine's own network, only what it allows to everybody may be.
     #[error(

@@ -208,10 +208,11 @@ impl Shell {
                     name: name.to_string(),
                 })
             }
-            Err(_) => Err(ShellError::UnknownController {
-                name: name.to_string(),
-                known: linux::controllers(host)?.join(", "),
-            }),
+            Err(_) => Err(linux::Error::UnknownController {
+                asked: name.to_string(),
+                offered: linux::controllers(host)?.join(", "),
+            }
+            .into()),
         }
     }
 

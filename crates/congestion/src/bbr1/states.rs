@@ -1,27 +1,14 @@
 //! The states, as observers see them.
 
-use crate::state::{Phase, State};
+use crate::state::states;
 
-/// The bandwidth is searched for.
-pub const STARTUP: State = State {
-    name: "Startup",
-    phase: Phase::Startup,
-};
-/// The queue of Startup is emptied.
-pub const DRAIN: State = State {
-    name: "Drain",
-    phase: Phase::Drain,
-};
-/// The gain cycle.
-pub const PROBE_BW: State = State {
-    name: "ProbeBW",
-    phase: Phase::ProbeBw,
-};
-/// Little is in flight, so that RTprop shows.
-pub const PROBE_RTT: State = State {
-    name: "ProbeRTT",
-    phase: Phase::ProbeRtt,
-};
-
-/// All of them.
-pub const ALL: &[State] = &[STARTUP, DRAIN, PROBE_BW, PROBE_RTT];
+states! {
+    /// The bandwidth is searched for.
+    STARTUP: "Startup" for Startup,
+    /// The queue of Startup is emptied.
+    DRAIN: "Drain" for Drain,
+    /// The gain cycle.
+    PROBE_BW: "ProbeBW" for ProbeBw,
+    /// Little is in flight, so that RTprop shows.
+    PROBE_RTT: "ProbeRTT" for ProbeRtt,
+}
