@@ -4,6 +4,7 @@ use std::io;
 
 /// Why the kernel did not do what was asked of it.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum Error {
     /// A system call failed; the text says what for, and what would mend it.
     #[error("{what}: {source}")]
@@ -33,5 +34,17 @@ impl Error {
             what: what.into(),
             source: source.into(),
         }
+    }
+}
+
+/// Says what was attempted.
+pub(crate) trait Context<T> {
+    /// What failed was to do `what`.
+    fn context(self, what: impl Into<String>) -> Result<T, Error>;
+}
+
+impl<T, E: Into<io::Error>> Context<T> for Result<T, E> {
+    fn context(self, what: impl Into<String>) -> Result<T, Error> {
+        self.map_err(|source| Error::system(what, source))
     }
 }

@@ -1,8 +1,11 @@
 //! New namespaces for the calling thread (namespaces(7)).
 
-use nix::sched::{CloneFlags, unshare};
+use std::os::fd::AsFd;
+
+use nix::sched::{CloneFlags, setns, unshare};
 
 use crate::Error;
+use crate::error::Context;
 
 /// A kind of namespace.
 #[derive(Debug, Clone, Copy)]
@@ -35,4 +38,14 @@ impl Namespace {
             Error::system(format!("cannot make a {name} namespace: {why}"), source)
         })
     }
+}
+
+/// Moves the calling thread to this network namespace.
+///
+/// # Errors
+///
+/// Without CAP_SYS_ADMIN.
+pub(crate) fn enter(network: impl AsFd) -> Result<(), Error> {
+    setns(network, CloneFlags::CLONE_NEWNET)
+        .context("cannot enter the network namespace; this takes CAP_SYS_ADMIN")
 }

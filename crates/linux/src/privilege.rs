@@ -11,6 +11,7 @@ use rustix::thread::{
 };
 
 use crate::Error;
+use crate::error::Context;
 
 /// What [`Network::create`](crate::Network::create) takes.
 const NEEDED: CapabilitySet = CapabilitySet::SYS_ADMIN.union(CapabilitySet::NET_ADMIN);
@@ -28,8 +29,7 @@ static OWN_NAMESPACE: AtomicBool = AtomicBool::new(false);
 ///
 /// One line that says what the kernel or a sandbox forbids, and what allows it.
 pub fn acquire() -> Result<(), Error> {
-    let held = capabilities(None)
-        .map_err(|source| Error::system("cannot read this process's capabilities", source))?;
+    let held = capabilities(None).context("cannot read this process's capabilities")?;
     if held.effective.contains(NEEDED) {
         return Ok(());
     }

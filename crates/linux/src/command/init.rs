@@ -10,8 +10,9 @@ use nix::sys::prctl::{set_name, set_pdeathsig};
 use nix::sys::signal::{SigHandler, SigSet, Signal, kill};
 use nix::sys::signalfd::SignalFd;
 use nix::unistd::Pid;
-use rustix::process::{WaitOptions, WaitStatus, wait};
+use rustix::process::{WaitOptions, wait};
 
+use crate::error::Context;
 use crate::namespace::Namespace;
 use crate::{Error, privilege};
 
@@ -25,7 +26,7 @@ const NO_PLACE: u8 = 125;
 pub(super) fn own_process() -> Result<OsString, Error> {
     fs::read_link("/proc/self")
         .map(Into::into)
-        .map_err(|source| Error::system("cannot read /proc/self", source))
+        .context("cannot read /proc/self")
 }
 
 /// What a process that [`Command::spawn`](super::Command::spawn) started does, given the arguments after those of
@@ -60,7 +61,7 @@ fn prepare(parent: &OsStr) -> Result<(), Error> {
     die_with(parent)?;
     Namespace::Mount.unshare()?;
     mount(NONE, "/", NONE, MsFlags::MS_REC | MsFlags::MS_SLAVE, NONE)
-        .map_err(|source| Error::system("cannot keep mounts to the new mount namespace", source))?;
+        .context("cannot keep mounts to the new mount namespace")?;
     mount_own("proc", "/proc", "the processes outside");
     mount_own("sysfs", "/sys", "the network devices outside");
     heed_signals()?;
@@ -72,11 +73,10 @@ const NONE: Option<&str> = None;
 
 /// Ties this process's life to that of the thread that started it.
 fn die_with(parent: &OsStr) -> Result<(), Error> {
-    set_pdeathsig(Signal::SIGKILL)
-        .map_err(|source| Error::system("cannot ask for the parent-death signal", source))?;
+    set_pdeathsig(Signal::SIGKILL).context("cannot ask for the parent-death signal")?;
     // The parent may have gone before. /proc is still the parent's, and numbers processes as it does there.
-    let status = fs::read_to_string("/proc/self/status")
-        .map_err(|source| Error::system("cannot read /proc/self/status", source))?;
+    let status =
+        fs::read_to_string("/proc/self/status").context("cannot read /proc/self/status")?;
     let lives = status.lines().any(|line| {
         line.strip_prefix("PPid:\t")
             .is_some_and(|number| parent == number)
@@ -116,7 +116,7 @@ fn heed_signals() -> Result<(), Error> {
     for signal in Signal::iterator().filter(|signal| !others.contains(signal)) {
         // SAFETY: this is the default disposition, and no handler of this process.
         unsafe { nix::sys::signal::signal(signal, SigHandler::SigDfl) }
-            .map_err(|source| Error::system(format!("cannot heed {signal}"), source))?;
+            .context(format!("cannot heed {signal}"))?;
     }
     Ok(())
 }
@@ -157,19 +157,18 @@ fn attend(command: Pid) -> io::Result<u8> {
 fn reap(command: Pid) -> io::Result<Option<u8>> {
     while let Some((child, status)) = wait(WaitOptions::NOHANG)? {
         if child.as_raw_pid() == command.as_raw() {
-            return Ok(Some(code(status)));
+            let (code, signal) = (status.exit_status(), status.terminating_signal());
+            return Ok(Some(exit_code(code, signal)));
         }
     }
     Ok(None)
 }
 
-/// The exit code of a shell for a process that ended so.
-fn code(status: WaitStatus) -> u8 {
-    let code = status.exit_status().or(status
-        .terminating_signal()
-        .map(|number| number.saturating_add(128)));
-    code.and_then(|code| u8::try_from(code).ok())
-        .unwrap_or(u8::MAX)
+/// The exit code of a shell for a process that ended with this code, or by this signal.
+pub(super) fn exit_code(code: Option<i32>, signal: Option<i32>) -> u8 {
+    let code = code.or(signal.map(|number| number.saturating_add(128)));
+    let code = code.and_then(|code| u8::try_from(code).ok());
+    code.unwrap_or(u8::MAX)
 }
 
 /// Says why there is no such command.

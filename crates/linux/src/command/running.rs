@@ -8,14 +8,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::{fs, io};
 
-use nix::sched::{CloneFlags, setns};
 use nix::sys::signal::{self, Signal};
 use nix::unistd::Pid;
 use units::Duration;
 
-use super::init::NAME;
+use super::init::{NAME, exit_code};
 use super::terminal::Terminal;
-use crate::namespace::Namespace;
+use crate::error::Context;
+use crate::namespace::{Namespace, enter};
 use crate::{Error, Host, privilege};
 
 /// A command in a [`Host`]. Dropping it kills the command and all its descendants.
@@ -38,7 +38,7 @@ impl Running {
         let namespace = host
             .namespace()
             .try_clone_to_owned()
-            .map_err(|source| Error::system("cannot keep the network namespace open", source))?;
+            .context("cannot keep the network namespace open")?;
         let process = Arc::new(Mutex::new(None));
         let (tell_started, started) = sync_channel(1);
         let (tell_ended, ended) = sync_channel(1);
@@ -48,7 +48,7 @@ impl Running {
                 let process = Arc::clone(&process);
                 move || keep(&namespace, init, &process, &tell_started, &tell_ended)
             })
-            .map_err(|source| Error::system("cannot start a thread", source))?;
+            .context("cannot start a thread")?;
         match started.recv() {
             Ok(Ok(())) => Ok(Running {
                 init: process,
@@ -102,11 +102,9 @@ impl Running {
     /// When there is no such signal.
     pub fn signal(&self, number: i32) -> Result<(), Error> {
         let what = || format!("cannot send signal {number}");
-        let signal = Signal::try_from(number).map_err(|source| Error::system(what(), source))?;
+        let signal = Signal::try_from(number).context(what())?;
         match *lock(&self.init) {
-            Some(init) => {
-                signal::kill(init, signal).map_err(|source| Error::system(what(), source))
-            }
+            Some(init) => signal::kill(init, signal).context(what()),
             None => Ok(()),
         }
     }
@@ -130,12 +128,7 @@ impl Running {
             terminal.reclaim();
         }
         let status = status?;
-        let code = status
-            .code()
-            .or(status.signal().map(|number| number.saturating_add(128)));
-        let code = code
-            .and_then(|code| u8::try_from(code).ok())
-            .unwrap_or(u8::MAX);
+        let code = exit_code(status.code(), status.signal());
         self.code = Some(code);
         Ok(code)
     }
@@ -177,21 +170,13 @@ fn keep(
 
 /// Starts the init in the network namespace and in a new PID namespace, of which it is the first process.
 fn launch(namespace: &OwnedFd, mut init: Command) -> Result<(Child, Pid), Error> {
-    setns(namespace, CloneFlags::CLONE_NEWNET).map_err(|source| {
-        Error::system(
-            "cannot enter the network namespace; this takes CAP_SYS_ADMIN",
-            source,
-        )
-    })?;
+    enter(namespace)?;
     Namespace::Pid.unshare()?;
     privilege::bequeath()?;
     let program = init.get_program().to_owned();
-    let child = init.spawn().map_err(|source| {
-        Error::system(
-            format!("cannot start {} as the init", program.display()),
-            source,
-        )
-    })?;
+    let child = init
+        .spawn()
+        .context(format!("cannot start {} as the init", program.display()))?;
     let pid = Pid::from_raw(child.id().cast_signed());
     while !takes_signals(pid) {
         thread::sleep(std::time::Duration::from_millis(1));

@@ -2,37 +2,34 @@
 
 use units::{Duration, Rate, Ratio};
 
-use super::native::u32_at;
+use super::native::{min_rtt, native, two_words, u32_at};
 
 /// The kernel's gains are fixed-point numbers with eight bits behind the point (`BBR_SCALE` in `net/ipv4/tcp_bbr.c`).
 const GAIN_UNIT: u32 = 1 << 8;
 
-/// BBR's model and gains: `struct tcp_bbr_info`, given for sockets whose controller is BBR.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct BbrInfo {
-    /// The bottleneck bandwidth that BBR assumes: the windowed maximum of its delivery-rate samples, or the policed rate
-    /// while it believes in a policer (`bbr_bw_lo`, `bbr_bw_hi`; bytes per second).
-    pub bw: Rate,
-    /// The windowed minimum of the RTT; none before the first sample (`bbr_min_rtt`; microseconds).
-    pub min_rtt: Option<Duration>,
-    /// The gain on `bw` that gives the pacing rate (`bbr_pacing_gain`; 1/256).
-    pub pacing_gain: Ratio,
-    /// The gain on the estimated BDP that gives the congestion window (`bbr_cwnd_gain`; 1/256).
-    pub cwnd_gain: Ratio,
+native! {
+    /// BBR's model and gains: `struct tcp_bbr_info`, given for sockets whose controller is BBR. What later
+    /// versions of BBR append is not read.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub struct BbrInfo {
+        /// The bottleneck bandwidth that BBR assumes: the windowed maximum of its delivery-rate samples, or the policed rate
+        /// while it believes in a policer (`bbr_bw_lo`, `bbr_bw_hi`; bytes per second).
+        pub bw: Rate = 0 => bw,
+        /// The windowed minimum of the RTT; none before the first sample (`bbr_min_rtt`; microseconds).
+        pub min_rtt: Option<Duration> = 8 => min_rtt,
+        /// The gain on `bw` that gives the pacing rate (`bbr_pacing_gain`; 1/256).
+        pub pacing_gain: Ratio = 12 => gain,
+        /// The gain on the estimated BDP that gives the congestion window (`bbr_cwnd_gain`; 1/256).
+        pub cwnd_gain: Ratio = 16 => gain,
+    }
 }
 
-impl BbrInfo {
-    /// Reads an `INET_DIAG_BBRINFO` attribute; none if it is too short. What later versions of BBR append is not read.
-    pub(super) fn parse(bytes: &[u8]) -> Option<BbrInfo> {
-        let bw = u64::from(u32_at(bytes, 0)?) | u64::from(u32_at(bytes, 4)?) << 32;
-        let min_rtt = u32_at(bytes, 8)?;
-        Some(BbrInfo {
-            bw: Rate::from_bytes_per_sec(bw),
-            min_rtt: (min_rtt != u32::MAX).then(|| Duration::from_micros(min_rtt.into())),
-            pacing_gain: Ratio::new(u32_at(bytes, 12)?, GAIN_UNIT),
-            cwnd_gain: Ratio::new(u32_at(bytes, 16)?, GAIN_UNIT),
-        })
-    }
+fn bw(bytes: &[u8], offset: usize) -> Option<Rate> {
+    two_words(bytes, offset).map(Rate::from_bytes_per_sec)
+}
+
+fn gain(bytes: &[u8], offset: usize) -> Option<Ratio> {
+    Some(Ratio::new(u32_at(bytes, offset)?, GAIN_UNIT))
 }
 
 #[cfg(test)]
@@ -44,7 +41,7 @@ mod tests {
         let words: [u32; 5] = [0x8000_0001, 2, 40_000, 739, 512];
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
         assert_eq!(
-            BbrInfo::parse(&bytes),
+            BbrInfo::at(&bytes, 0),
             Some(BbrInfo {
                 bw: Rate::from_bytes_per_sec(0x2_8000_0001),
                 min_rtt: Some(Duration::from_millis(40)),
@@ -52,12 +49,12 @@ mod tests {
                 cwnd_gain: Ratio::new(2, 1),
             })
         );
-        assert_eq!(BbrInfo::parse(&bytes[..19]), None);
+        assert_eq!(BbrInfo::at(&bytes[..19], 0), None);
     }
 
     #[test]
     fn no_rtt_sample_yet_is_no_rtt() {
         let bytes = [0xff; 20];
-        assert_eq!(BbrInfo::parse(&bytes).and_then(|bbr| bbr.min_rtt), None);
+        assert_eq!(BbrInfo::at(&bytes, 0).and_then(|bbr| bbr.min_rtt), None);
     }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{Read, Seek};
 
+use crate::error::Context;
 use crate::{Error, Host};
 
 /// The counters of one network namespace at one moment, by the kernel's names: those of `/proc/net/netstat`
@@ -101,9 +102,7 @@ impl CounterReader {
     /// If `/proc` is not there.
     pub fn open_here() -> Result<CounterReader, Error> {
         let open = |path: &str| {
-            File::open(path).map_err(|source| {
-                Error::system(format!("cannot open {path} (is /proc mounted?)"), source)
-            })
+            File::open(path).context(format!("cannot open {path} (is /proc mounted?)"))
         };
         Ok(CounterReader {
             netstat: open("/proc/thread-self/net/netstat")?,
@@ -126,7 +125,7 @@ impl CounterReader {
             table.clear();
             file.rewind()
                 .and_then(|()| file.read_to_string(&mut table))
-                .map_err(|source| Error::system("cannot read the namespace's counters", source))?;
+                .context("cannot read the namespace's counters")?;
             counters.add(&table, groups);
         }
         Ok(counters)

@@ -6,6 +6,7 @@ use netlink_sys::{Socket, protocols::NETLINK_SOCK_DIAG};
 use super::message::{CONG, INFO, SKMEMINFO, VEGASINFO};
 use super::native::array_at;
 use super::{Filter, SocketState};
+use crate::error::Context;
 use crate::{Error, Host};
 
 /// A conversation with the kernel about the TCP sockets of one network namespace.
@@ -58,9 +59,8 @@ impl Diag {
     ///
     /// If the kernel has no netlink socket for it.
     pub fn open_here() -> Result<Diag, Error> {
-        let socket = Socket::new(NETLINK_SOCK_DIAG).map_err(|source| {
-            Error::system("cannot open a netlink socket for sock_diag", source)
-        })?;
+        let socket =
+            Socket::new(NETLINK_SOCK_DIAG).context("cannot open a netlink socket for sock_diag")?;
         Ok(Diag {
             socket,
             sequence: 0,
@@ -85,17 +85,13 @@ impl Diag {
         const ASK: &str = "cannot ask sock_diag about TCP sockets (it takes CONFIG_INET_DIAG and its module tcp_diag)";
         self.sequence = self.sequence.wrapping_add(1);
         question(filter, self.sequence, &mut self.message);
-        self.socket
-            .send(&self.message, 0)
-            .map_err(|source| Error::system(ASK, source))?;
+        self.socket.send(&self.message, 0).context(ASK)?;
 
         // What is not understood does not end the reading: the rest of this answer would be taken for the next one's.
         let mut outcome = Ok(());
         loop {
             self.message.clear();
-            self.socket
-                .recv(&mut self.message, 0)
-                .map_err(|source| Error::system(ASK, source))?;
+            self.socket.recv(&mut self.message, 0).context(ASK)?;
             for answer in Answers::new(&self.message, self.sequence) {
                 match answer {
                     Answer::Socket(payload) => match SocketState::parse(payload) {

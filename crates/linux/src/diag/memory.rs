@@ -2,50 +2,32 @@
 
 use units::Bytes;
 
-use super::native::u32_at;
+use super::native::{native, size, u32_at};
 
-/// A socket's buffers and what is charged to them, in bytes of kernel memory: payload together with the kernel's overhead
-/// for each buffer (`skb->truesize`). `INET_DIAG_SKMEMINFO`, filled by `sk_get_meminfo` in `net/core/sock.c`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Memory {
-    /// Received and not yet taken by the application (`SK_MEMINFO_RMEM_ALLOC`).
-    pub receive_queue: Bytes,
-    /// The receive buffer's size now: it grows by autotuning up to `tcp_rmem`'s maximum (`SK_MEMINFO_RCVBUF`).
-    pub receive_buffer: Bytes,
-    /// Handed down to the queueing discipline and the device and not yet released by them: what TCP Small Queues bounds
-    /// (`SK_MEMINFO_WMEM_ALLOC`).
-    pub below_tcp: Bytes,
-    /// The send buffer's size now: it grows with the congestion window up to `tcp_wmem`'s maximum (`SK_MEMINFO_SNDBUF`).
-    pub send_buffer: Bytes,
-    /// Reserved by the socket and not in use (`SK_MEMINFO_FWD_ALLOC`).
-    pub reserved: Bytes,
-    /// Written by the application and not yet acknowledged, sent or not (`SK_MEMINFO_WMEM_QUEUED`).
-    pub send_queue: Bytes,
-    /// Socket options, filters, control messages (`SK_MEMINFO_OPTMEM`).
-    pub options: Bytes,
-    /// Packets that arrived while the application held the socket's lock (`SK_MEMINFO_BACKLOG`).
-    pub backlog: Bytes,
-    /// Packets that the socket refused: for TCP mostly those past the end of the backlog (`SK_MEMINFO_DROPS`; a count).
-    pub drops: u32,
-}
-
-impl Memory {
-    /// Reads an `INET_DIAG_SKMEMINFO` attribute; none if it is too short.
-    pub(super) fn parse(bytes: &[u8]) -> Option<Memory> {
-        let amount = |index: usize| {
-            u32_at(bytes, index * size_of::<u32>()).map(|value| Bytes::new(value.into()))
-        };
-        Some(Memory {
-            receive_queue: amount(0)?,
-            receive_buffer: amount(1)?,
-            below_tcp: amount(2)?,
-            send_buffer: amount(3)?,
-            reserved: amount(4)?,
-            send_queue: amount(5)?,
-            options: amount(6)?,
-            backlog: amount(7)?,
-            drops: u32_at(bytes, 32)?,
-        })
+native! {
+    /// A socket's buffers and what is charged to them, in bytes of kernel memory: payload together with the kernel's overhead
+    /// for each buffer (`skb->truesize`). `INET_DIAG_SKMEMINFO`, filled by `sk_get_meminfo` in `net/core/sock.c`.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    pub struct Memory {
+        /// Received and not yet taken by the application (`SK_MEMINFO_RMEM_ALLOC`).
+        pub receive_queue: Bytes = 0 => size,
+        /// The receive buffer's size now: it grows by autotuning up to `tcp_rmem`'s maximum (`SK_MEMINFO_RCVBUF`).
+        pub receive_buffer: Bytes = 4 => size,
+        /// Handed down to the queueing discipline and the device and not yet released by them: what TCP Small Queues bounds
+        /// (`SK_MEMINFO_WMEM_ALLOC`).
+        pub below_tcp: Bytes = 8 => size,
+        /// The send buffer's size now: it grows with the congestion window up to `tcp_wmem`'s maximum (`SK_MEMINFO_SNDBUF`).
+        pub send_buffer: Bytes = 12 => size,
+        /// Reserved by the socket and not in use (`SK_MEMINFO_FWD_ALLOC`).
+        pub reserved: Bytes = 16 => size,
+        /// Written by the application and not yet acknowledged, sent or not (`SK_MEMINFO_WMEM_QUEUED`).
+        pub send_queue: Bytes = 20 => size,
+        /// Socket options, filters, control messages (`SK_MEMINFO_OPTMEM`).
+        pub options: Bytes = 24 => size,
+        /// Packets that arrived while the application held the socket's lock (`SK_MEMINFO_BACKLOG`).
+        pub backlog: Bytes = 28 => size,
+        /// Packets that the socket refused: for TCP mostly those past the end of the backlog (`SK_MEMINFO_DROPS`; a count).
+        pub drops: u32 = 32 => u32_at,
     }
 }
 
@@ -57,7 +39,7 @@ mod tests {
     fn every_field_stands_where_the_kernel_puts_it() {
         let bytes: Vec<u8> = (1..=9u32).flat_map(u32::to_ne_bytes).collect();
         assert_eq!(
-            Memory::parse(&bytes),
+            Memory::at(&bytes, 0),
             Some(Memory {
                 receive_queue: Bytes::new(1),
                 receive_buffer: Bytes::new(2),
@@ -70,6 +52,6 @@ mod tests {
                 drops: 9,
             })
         );
-        assert_eq!(Memory::parse(&bytes[..35]), None);
+        assert_eq!(Memory::at(&bytes[..35], 0), None);
     }
 }

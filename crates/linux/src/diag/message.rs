@@ -7,7 +7,7 @@ use netlink_packet_core::NlasIterator;
 use nix::libc;
 use units::Bytes;
 
-use super::native::{array_at, u8_at, u32_at};
+use super::native::{array_at, size, two_words, u8_at};
 use super::{BbrInfo, Memory, TcpInfo, TcpState};
 
 /// The length of `struct inet_diag_msg`; the attributes begin here.
@@ -67,12 +67,12 @@ impl SocketState {
             let value = attribute.value();
             match attribute.kind() {
                 INFO => {
-                    info = Some(TcpInfo::parse(value).ok_or("tcp_info of a kernel older than 5.4")?)
+                    info = Some(TcpInfo::at(value, 0).ok_or("tcp_info of a kernel older than 5.4")?)
                 }
                 CONG => controller = ControllerName::parse(value).ok_or("odd INET_DIAG_CONG")?,
-                BBRINFO => bbr = Some(BbrInfo::parse(value).ok_or("truncated tcp_bbr_info")?),
+                BBRINFO => bbr = Some(BbrInfo::at(value, 0).ok_or("truncated tcp_bbr_info")?),
                 SKMEMINFO => {
-                    memory = Some(Memory::parse(value).ok_or("truncated INET_DIAG_SKMEMINFO")?)
+                    memory = Some(Memory::at(value, 0).ok_or("truncated INET_DIAG_SKMEMINFO")?)
                 }
                 _ => {}
             }
@@ -80,16 +80,15 @@ impl SocketState {
         let (Some(info), Some(memory)) = (info, memory) else {
             return Ok(None);
         };
-        let amount = |offset| u32_at(message, offset).map(|bytes| Bytes::new(bytes.into()));
         let fixed = || {
             let family = u8_at(message, 0)?;
             Some(SocketState {
                 local: SocketAddr::new(ip_at(message, 8, family)?, port_at(message, 4)?),
                 remote: SocketAddr::new(ip_at(message, 24, family)?, port_at(message, 6)?),
-                cookie: u64::from(u32_at(message, 44)?) | u64::from(u32_at(message, 48)?) << 32,
+                cookie: two_words(message, 44)?,
                 state: TcpState::from(u8_at(message, 1)?),
-                unread: amount(56)?,
-                unacknowledged: amount(60)?,
+                unread: size(message, 56)?,
+                unacknowledged: size(message, 60)?,
                 controller,
                 info,
                 bbr,

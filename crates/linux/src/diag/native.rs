@@ -1,4 +1,31 @@
-//! Integers in the machine's byte order, as the kernel lays them into its structures; none past the end.
+//! The kernel's structures: integers in the machine's byte order, each at its offset; none past the end.
+
+use units::{Bytes, Duration, Rate};
+
+/// A structure of the kernel's. Of each field: its type, at which offset it stands, and how it is read there.
+macro_rules! native {
+    (
+        $(#[$about:meta])*
+        pub struct $name:ident {
+            $($(#[$field_about:meta])* pub $field:ident: $type:ty = $offset:literal => $read:expr,)*
+        }
+    ) => {
+        $(#[$about])*
+        pub struct $name {
+            $($(#[$field_about])* pub $field: $type,)*
+        }
+
+        impl $name {
+            /// Reads what stands at `offset`; none if it is cut short.
+            pub(super) fn at(bytes: &[u8], offset: usize) -> Option<$name> {
+                Some($name {
+                    $($field: $read(bytes, offset + $offset)?,)*
+                })
+            }
+        }
+    };
+}
+pub(super) use native;
 
 /// The byte at `offset`.
 pub(super) fn u8_at(bytes: &[u8], offset: usize) -> Option<u8> {
@@ -23,4 +50,52 @@ pub(super) fn u64_at(bytes: &[u8], offset: usize) -> Option<u64> {
 /// The `N` bytes at `offset`.
 pub(super) fn array_at<const N: usize>(bytes: &[u8], offset: usize) -> Option<[u8; N]> {
     bytes.get(offset..)?.first_chunk().copied()
+}
+
+/// The number that stands as two `__u32` at `offset`, the low one first.
+pub(super) fn two_words(bytes: &[u8], offset: usize) -> Option<u64> {
+    Some(u64::from(u32_at(bytes, offset)?) | u64::from(u32_at(bytes, offset + 4)?) << 32)
+}
+
+/// The microseconds in the `__u32` at `offset`.
+pub(super) fn micros(bytes: &[u8], offset: usize) -> Option<Duration> {
+    u32_at(bytes, offset).map(|micros| Duration::from_micros(micros.into()))
+}
+
+/// The microseconds in the `__u64` at `offset`.
+pub(super) fn micros64(bytes: &[u8], offset: usize) -> Option<Duration> {
+    u64_at(bytes, offset).map(Duration::from_micros)
+}
+
+/// The milliseconds in the `__u32` at `offset`.
+pub(super) fn millis(bytes: &[u8], offset: usize) -> Option<Duration> {
+    u32_at(bytes, offset).map(|millis| Duration::from_millis(millis.into()))
+}
+
+/// The microseconds in the `__u32` at `offset`; the kernel's largest number stands for no sample yet.
+pub(super) fn min_rtt(bytes: &[u8], offset: usize) -> Option<Option<Duration>> {
+    let is_none = u32_at(bytes, offset)? == u32::MAX;
+    Some(micros(bytes, offset).filter(|_| !is_none))
+}
+
+/// The bytes in the `__u32` at `offset`.
+pub(super) fn size(bytes: &[u8], offset: usize) -> Option<Bytes> {
+    u32_at(bytes, offset).map(|size| Bytes::new(size.into()))
+}
+
+/// The bytes in the `__u64` at `offset`.
+pub(super) fn size64(bytes: &[u8], offset: usize) -> Option<Bytes> {
+    u64_at(bytes, offset).map(Bytes::new)
+}
+
+/// The bytes per second in the `__u64` at `offset`.
+pub(super) fn rate(bytes: &[u8], offset: usize) -> Option<Rate> {
+    u64_at(bytes, offset).map(Rate::from_bytes_per_sec)
+}
+
+/// What an older kernel does not give.
+pub(super) fn later<T>(
+    read: fn(&[u8], usize) -> Option<T>,
+) -> impl Fn(&[u8], usize) -> Option<Option<T>> {
+    move |bytes, offset| Some(read(bytes, offset))
 }

@@ -8,14 +8,14 @@ use std::thread;
 
 use netlink_packet_route::link::LinkAttribute;
 use netlink_packet_route::route::RouteMetric;
-use nix::sched::{CloneFlags, setns};
 
 use super::address::{Family, Side};
 use super::netlink::Netlink;
 use super::settings::{Settings, write_if_present};
 use super::{NetworkConfig, tun};
 use crate::Error;
-use crate::namespace::Namespace;
+use crate::error::Context;
+use crate::namespace::{Namespace, enter};
 
 /// How many packets the kernel keeps for a reader of the TUN device before it drops some. The device never tells the
 /// sender to wait (tun_net_xmit in drivers/net/tun.c drops when its ring is full), so what the reader has not fetched
@@ -92,8 +92,7 @@ impl Host {
     /// When the namespace cannot be entered, or the kernel does not tell.
     pub fn overflows(&self) -> Result<u64, Error> {
         let table = self.inside(|| fs::read_to_string("/proc/thread-self/net/dev"))?;
-        let table = table
-            .map_err(|source| Error::system("cannot read /proc/thread-self/net/dev", source))?;
+        let table = table.context("cannot read /proc/thread-self/net/dev")?;
         sent_and_dropped(&table).ok_or(Error::Answer("no device in /proc/net/dev"))
     }
 
@@ -110,12 +109,7 @@ impl Host {
     /// When the thread may not enter the namespace (CAP_SYS_ADMIN).
     pub fn inside<T: Send>(&self, f: impl FnOnce() -> T + Send) -> Result<T, Error> {
         on_a_thread(|| {
-            setns(&self.namespace, CloneFlags::CLONE_NEWNET).map_err(|source| {
-                Error::system(
-                    "cannot enter the network namespace; this takes CAP_SYS_ADMIN",
-                    source,
-                )
-            })?;
+            enter(&self.namespace)?;
             Ok(f())
         })
     }
@@ -137,7 +131,7 @@ pub(super) fn on_a_thread<T: Send>(
         let thread = thread::Builder::new()
             .name("namespace".to_owned())
             .spawn_scoped(scope, f)
-            .map_err(|source| Error::system("cannot start a thread", source))?;
+            .context("cannot start a thread")?;
         thread.join().unwrap_or_else(|panic| resume_unwind(panic))
     })
 }
@@ -156,22 +150,20 @@ fn furnish(side: Side, config: &NetworkConfig, ipv6: bool) -> Result<OwnedFd, Er
     config.host.apply()?;
     let tun = tun::create()?;
     let device = nix::net::if_::if_nametoindex(tun::DEVICE)
-        .map_err(|source| Error::system(format!("cannot find {}", tun::DEVICE), source))?;
-    let mut netlink =
-        Netlink::open().map_err(|source| Error::system("cannot open a netlink socket", source))?;
+        .context(format!("cannot find {}", tun::DEVICE))?;
+    let mut netlink = Netlink::open().context("cannot open a netlink socket")?;
     netlink
         .up(LOOPBACK, Vec::new())
-        .map_err(|source| Error::system("cannot switch lo on", source))?;
+        .context("cannot switch lo on")?;
     let attributes = vec![
         LinkAttribute::Mtu(config.mtu.into()),
         LinkAttribute::TxQueueLen(QUEUE),
     ];
-    netlink.up(device, attributes).map_err(|source| {
-        Error::system(
-            format!("cannot switch {} on with MTU {}", tun::DEVICE, config.mtu),
-            source,
-        )
-    })?;
+    netlink.up(device, attributes).context(format!(
+        "cannot switch {} on with MTU {}",
+        tun::DEVICE,
+        config.mtu
+    ))?;
     let families: &[Family] = if ipv6 {
         &[Family::V4, Family::V6]
     } else {
@@ -180,15 +172,13 @@ fn furnish(side: Side, config: &NetworkConfig, ipv6: bool) -> Result<OwnedFd, Er
     for &family in families {
         for group in 0..config.groups {
             let address = side.address(group, family);
-            netlink.add_address(device, address).map_err(|source| {
-                Error::system(format!("cannot add the address {address}"), source)
-            })?;
+            netlink
+                .add_address(device, address)
+                .context(format!("cannot add the address {address}"))?;
         }
         netlink
             .add_default_route(device, side.address(0, family), metrics(&config.host))
-            .map_err(|source| {
-                Error::system(format!("cannot add the {family:?} default route"), source)
-            })?;
+            .context(format!("cannot add the {family:?} default route"))?;
     }
     Ok(tun)
 }

@@ -22,6 +22,7 @@ pub use settings::Settings;
 pub use tun::DEVICE;
 
 use crate::Error;
+use crate::error::Context;
 use crate::namespace::Namespace;
 use address::Side;
 
@@ -101,6 +102,6 @@ pub fn controllers(host: &Host) -> Result<Vec<String>, Error> {
 /// The congestion controllers that the kernel offers in the calling thread's namespace.
 pub(crate) fn controllers_here() -> Result<Vec<String>, Error> {
     let list = fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control")
-        .map_err(|source| Error::system("cannot read tcp_available_congestion_control", source))?;
+        .context("cannot read tcp_available_congestion_control")?;
     Ok(list.split_whitespace().map(str::to_owned).collect())
 }

@@ -8,6 +8,7 @@ use nix::sys::socket::{setsockopt, sockopt::IpBindAddressNoPort};
 use socket2::{Domain, Protocol, SockRef, Socket, Type};
 
 use super::set_controller;
+use crate::error::Context;
 use crate::{Error, Host};
 
 /// How a connecting socket is set up.
@@ -58,7 +59,7 @@ pub fn connect_here(
     if let Some(mss) = options.mss {
         socket
             .set_tcp_mss(mss.into())
-            .map_err(|source| Error::system(format!("cannot set an MSS of {mss} bytes"), source))?;
+            .context(format!("cannot set an MSS of {mss} bytes"))?;
     }
     // The port is chosen when the destination is known, so that one port serves many destinations.
     setsockopt(&socket, IpBindAddressNoPort, &true).map_err(|errno| system(errno.into()))?;

@@ -6,6 +6,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 
 use socket2::{Domain, Protocol, Socket, Type};
 
+use crate::error::Context;
 use crate::{Error, Host};
 
 /// How many connections may wait to be accepted; `net.core.somaxconn` of the namespace (4096 unless set) bounds it too.
@@ -48,7 +49,7 @@ pub fn listen_here(address: SocketAddr) -> Result<Listener, Error> {
         let address = socket.local_addr()?;
         Ok(Listener { socket, address })
     };
-    open().map_err(|source| Error::system(format!("cannot listen on {address}"), source))
+    open().context(format!("cannot listen on {address}"))
 }
 
 impl Listener {
