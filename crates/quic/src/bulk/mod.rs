@@ -118,6 +118,7 @@ pub fn payload_share(datagram_size: u16, headers: u16) -> f64 {
 
 /// A flow could not be carried through.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum BulkError {
     /// A payload without end and no deadline.
     #[error("a flow without an end needs a deadline")]

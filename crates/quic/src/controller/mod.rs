@@ -54,6 +54,8 @@ use congestion::{AnyController, Bytes, Connection, Controller, ControllerKind, T
 use noq::congestion::{ControllerFactory, CubicConfig};
 
 use crate::observer::Observer;
+use adapter::{Adapter, INITIAL_WINDOW_PACKETS};
+use hooks::Hooks;
 
 /// What makes the controllers of an endpoint's connections.
 pub trait Controllers: ControllerFactory + Send + Sync {
@@ -97,51 +99,48 @@ where
     let example = make(Connection {
         now: Time::ZERO,
         mss: Bytes::new(INITIAL_MTU),
-        initial_cwnd: Bytes::new(INITIAL_MTU * adapter::INITIAL_WINDOW_PACKETS),
+        initial_cwnd: Bytes::new(INITIAL_MTU * INITIAL_WINDOW_PACKETS),
         seed,
         is_paced: true,
     });
+    let responds_to_ecn = example.responds_to_ecn();
+    let build = move |seed, now, mtu| -> Box<dyn noq::congestion::Controller> {
+        let adapter = Adapter::new(&make, seed, observer.clone(), now, mtu);
+        Box::new(Hooks::new(adapter))
+    };
     Arc::new(Factory {
-        responds_to_ecn: example.responds_to_ecn(),
-        make,
+        build: Box::new(build),
+        responds_to_ecn,
         seed: AtomicU64::new(seed),
-        observer,
     })
 }
 
 /// The datagram size with which every connection starts (RFC 9000, "Datagram Size").
 const INITIAL_MTU: u64 = 1200;
 
-struct Factory<F> {
-    make: F,
+/// Makes a controller with this seed, for a connection that begins at this time with datagrams of this size.
+type Build = dyn Fn(u64, Instant, u16) -> Box<dyn noq::congestion::Controller> + Send + Sync;
+
+struct Factory {
+    build: Box<Build>,
     responds_to_ecn: bool,
+    /// Of the next controller.
     seed: AtomicU64,
-    observer: Option<Arc<dyn Observer>>,
 }
 
-impl<C, F> Controllers for Factory<F>
-where
-    C: Controller + Clone + Sync + 'static,
-    F: Fn(Connection) -> C + Send + Sync,
-{
+impl Controllers for Factory {
     fn responds_to_ecn(&self) -> bool {
         self.responds_to_ecn
     }
 }
 
-impl<C, F> ControllerFactory for Factory<F>
-where
-    C: Controller + Clone + Sync + 'static,
-    F: Fn(Connection) -> C + Send + Sync,
-{
+impl ControllerFactory for Factory {
     fn build(
         self: Arc<Self>,
         now: Instant,
         current_mtu: u16,
     ) -> Box<dyn noq::congestion::Controller> {
         let seed = self.seed.fetch_add(1, Ordering::Relaxed);
-        let observer = self.observer.clone();
-        let adapter = adapter::Adapter::new(&self.make, seed, observer, now, current_mtu);
-        Box::new(hooks::Hooks::new(adapter))
+        (self.build)(seed, now, current_mtu)
     }
 }

@@ -12,6 +12,7 @@ const LARGEST: u64 = 64 << 10;
 
 /// The file cannot be used.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum IdentityError {
     /// The system refuses.
     #[error("cannot use {}: {source}", .file.display())]

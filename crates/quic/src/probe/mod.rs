@@ -39,6 +39,7 @@ static PIECE: [u8; 64 << 10] = [0; 64 << 10];
 
 /// A probe could not be carried through.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum ProbeError {
     /// The sending endpoint could not be set up.
     #[error(transparent)]

@@ -1,0 +1,66 @@
+//! The first window, a new path, and hooks that make no sense.
+
+use std::time::{Duration, Instant};
+
+use congestion::{AnyController, Bytes, Controller, ControllerKind};
+
+use super::Adapter;
+
+fn adapter(now: Instant) -> Adapter<AnyController> {
+    let make = |connection| AnyController::new(ControllerKind::Bbr1, connection);
+    Adapter::new(make, 1, None, now, 1200)
+}
+
+#[test]
+fn starts_with_ten_packets() {
+    let mut adapter = adapter(Instant::now());
+    assert_eq!(adapter.initial_window(), 12_000);
+    assert_eq!(adapter.window(), 12_000);
+    let metrics = adapter.metrics();
+    let (rate, quantum) = (metrics.pacing_rate, metrics.send_quantum);
+    assert!(rate.is_some_and(|rate| rate > 0));
+    assert!(quantum.is_some_and(|quantum| quantum >= 1200));
+}
+
+#[test]
+fn a_new_path_takes_the_controller_along_but_not_what_is_in_flight() {
+    let now = Instant::now();
+    let mut adapter = adapter(now);
+    adapter.on_mtu_update(1400);
+    for number in 0..10 {
+        adapter.on_packet_sent(now, 1400, number);
+    }
+    let mut copy = adapter.for_new_path();
+    assert_eq!(copy.window(), adapter.window());
+    assert_eq!(copy.inflight, 0);
+    assert_eq!(copy.controller.snapshot(), adapter.controller.snapshot());
+    // The old path's packets are lost for the old controller; for the new one they never were.
+    let later = now + Duration::from_secs(1);
+    let before = copy.controller.snapshot();
+    copy.on_packet_lost(1400, 3, later);
+    assert_eq!(copy.counts.packets_lost, adapter.counts.packets_lost);
+    assert_eq!(copy.controller.snapshot(), before);
+    adapter.on_packet_lost(1400, 3, later);
+    assert_eq!(adapter.counts.packets_lost, 1);
+    assert_eq!(adapter.inflight, 9 * 1400);
+}
+
+/// Hooks in any order and with any numbers: a peer can bring about most of them.
+#[test]
+fn nonsense_is_survived() {
+    let now = Instant::now();
+    let earlier = now.checked_sub(Duration::from_secs(1)).unwrap_or(now);
+    let mut adapter = adapter(now);
+    adapter.on_spurious_congestion_event();
+    adapter.on_end_acks(earlier, 1 << 60, true);
+    adapter.on_packet_lost(u16::MAX, u64::MAX, earlier);
+    adapter.on_congestion_event(earlier, true, false);
+    adapter.on_congestion_event(now, false, true);
+    adapter.on_packet_sent(earlier, u16::MAX, u64::MAX);
+    adapter.on_packet_sent(now, 1, u64::MAX);
+    adapter.on_mtu_update(u16::MAX);
+    assert!(adapter.window() >= u64::from(u16::MAX));
+    adapter.on_end_acks(now, 0, false);
+    assert_eq!(adapter.inflight(), Bytes::ZERO);
+    assert_eq!(adapter.packets.take_lost(u64::MAX, 1), None);
+}

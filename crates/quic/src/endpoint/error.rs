@@ -1,0 +1,30 @@
+//! Why an endpoint could not be set up.
+
+use std::io;
+use std::net::SocketAddr;
+
+/// An endpoint could not be set up.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum EndpointError {
+    /// The key or the certificate could not be made.
+    #[error("cannot make a certificate: {0}")]
+    Certificate(#[from] rcgen::Error),
+    /// The TLS library refused the configuration.
+    #[error("cannot configure TLS: {0}")]
+    Tls(#[from] rustls::Error),
+    /// The TLS library has not the cipher suite that QUIC starts with.
+    #[error("cannot configure TLS for QUIC: {0}")]
+    Cipher(#[from] noq::crypto::rustls::NoInitialCipherSuite),
+    /// The address cannot be connected to.
+    #[error("cannot connect: {0}")]
+    Connect(#[from] noq::ConnectError),
+    /// The socket could not be opened.
+    #[error("cannot bind {address}: {source}")]
+    Bind {
+        /// The address asked for.
+        address: SocketAddr,
+        /// What the system said.
+        source: io::Error,
+    },
+}

@@ -1,0 +1,20 @@
+//! QUIC endpoints that trust one certificate: TLS 1.3 only, the server's self-signed certificate pinned by its
+//! fingerprint, and a transport that does not get in a fast path's way.
+
+mod client;
+mod error;
+mod fingerprint;
+mod identity;
+mod sockets;
+#[cfg(test)]
+mod tests;
+mod tls;
+mod transport;
+
+pub use client::Client;
+pub use error::EndpointError;
+pub use fingerprint::{Fingerprint, FingerprintError};
+pub use identity::{Identity, SERVER_NAME};
+pub use sockets::{Sockets, Udp, bind};
+pub use tls::{client_config, server_config};
+pub use transport::{STREAMS, transport};

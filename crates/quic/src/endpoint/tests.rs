@@ -1,0 +1,83 @@
+//! Who may talk to whom.
+
+use std::net::Ipv4Addr;
+use std::sync::Arc;
+
+use noq::congestion::CubicConfig;
+use noq::crypto::rustls::QuicServerConfig;
+use noq::{ServerConfig, TransportConfig};
+use rustls::sign::{CertifiedKey, SingleCertAndKey};
+
+use super::identity::provider;
+use super::*;
+
+const ALPN: &[u8] = b"test";
+
+fn quiet() -> Arc<TransportConfig> {
+    Arc::new(transport(Arc::new(CubicConfig::default())))
+}
+
+/// What a client that expects the certificate `pinned` and speaks `alpn` gets from a server set up as `server`.
+async fn meet(
+    server: ServerConfig,
+    identity: &Identity,
+    pinned: Fingerprint,
+    alpn: &[u8],
+) -> Result<(), noq::ConnectionError> {
+    let here = (Ipv4Addr::LOCALHOST, 0).into();
+    let server = bind(&Udp, here, Some((server, identity))).unwrap();
+    let controllers = Arc::new(CubicConfig::default());
+    let client = Client::new(Arc::new(Udp), pinned, alpn, controllers, transport).unwrap();
+    let accepting = async { server.accept().await.unwrap().await };
+    let (_endpoint, connecting) = client.connect(server.local_addr().unwrap()).unwrap();
+    let (connected, _) = tokio::join!(connecting, accepting);
+    connected.map(drop)
+}
+
+#[tokio::test]
+async fn the_pinned_server_and_the_protocol_are_required() {
+    let (own, other) = (Identity::generate().unwrap(), Identity::generate().unwrap());
+    let server = || server_config(&own, ALPN, quiet()).unwrap();
+    assert!(meet(server(), &own, own.fingerprint(), ALPN).await.is_ok());
+    assert!(
+        meet(server(), &own, other.fingerprint(), ALPN)
+            .await
+            .is_err()
+    );
+    assert!(
+        meet(server(), &own, own.fingerprint(), b"else")
+            .await
+            .is_err()
+    );
+}
+
+/// A certificate is public: whoever shows it must prove that its key is theirs.
+#[tokio::test]
+async fn a_copied_certificate_is_not_enough() {
+    let (own, thief) = (Identity::generate().unwrap(), Identity::generate().unwrap());
+    let key = rustls::crypto::ring::sign::any_supported_type(&thief.key.clone_key().into());
+    let shown = CertifiedKey::new(vec![own.certificate.clone()], key.unwrap());
+    let mut tls = rustls::ServerConfig::builder_with_provider(provider())
+        .with_protocol_versions(&[&rustls::version::TLS13])
+        .unwrap()
+        .with_no_client_auth()
+        .with_cert_resolver(Arc::new(SingleCertAndKey::from(shown)));
+    tls.alpn_protocols = vec![ALPN.to_vec()];
+    let server = ServerConfig::with_crypto(Arc::new(QuicServerConfig::try_from(tls).unwrap()));
+    assert!(meet(server, &own, own.fingerprint(), ALPN).await.is_err());
+}
+
+#[test]
+fn fingerprints_are_written_and_read() {
+    let fingerprint = Identity::generate().unwrap().fingerprint();
+    assert_eq!(fingerprint.to_string().parse(), Ok(fingerprint));
+    for text in [
+        "",
+        "00",
+        &"0g".repeat(32),
+        &"00".repeat(33),
+        &"+0".repeat(32),
+    ] {
+        assert_eq!(text.parse::<Fingerprint>(), Err(FingerprintError));
+    }
+}
