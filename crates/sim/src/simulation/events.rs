@@ -1,0 +1,318 @@
+//! What happens, and what follows from it.
+
+use congestion::{Controller, Time};
+use path::Ecn;
+use transport::app::App;
+use transport::burst::Burst;
+use transport::segment::{Body, Segment};
+
+use super::{MAX_CONNECTIONS, Simulation};
+use crate::connection::End;
+use crate::index::{FlowIndex, HostIndex, LinkIndex, Slot};
+use crate::network::{Out, Packet};
+use crate::observer::Observer;
+
+impl<O: Observer<C>, C: Controller> Simulation<O, C> {
+    /// Something comes out of a link.
+    pub(super) fn on_link(&mut self, link: LinkIndex) {
+        while let Some(out) = self.network.receive(self.now, link) {
+            match out {
+                Out::Arrived(packet, is_marked) => {
+                    self.look_ahead(link, packet.segment.connection);
+                    self.on_packet(&packet, is_marked);
+                }
+                Out::Departed(host) => {
+                    if let Some(burst) = self.hosts[host].on_packet_out() {
+                        self.on_departed(&burst);
+                        self.release(host);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Prefetches the connection of the next packet out of a link, unless it is the `present` one. Other links and timers
+    /// have their turn before that packet. That is about the time that the fetch takes.
+    fn look_ahead(&mut self, link: LinkIndex, present: u32) {
+        if self.connections.are_far()
+            && let Some(packet) = self.network.upcoming(link)
+            && packet.segment.connection != present
+        {
+            self.connections.prefetch(Slot(packet.segment.connection));
+        }
+    }
+
+    /// A packet has reached the end of its way.
+    fn on_packet(&mut self, packet: &Packet, is_marked: bool) {
+        let slot = Slot(packet.segment.connection);
+        let Some(connection) = self.connections.of_packet(slot, packet.serial) else {
+            return;
+        };
+        match &packet.segment.body {
+            body @ (Body::Syn { .. } | Body::Data(_)) => {
+                let before = connection.receiver.received();
+                let reply = connection.receiver.on_segment(self.now, body, is_marked);
+                let received = connection.receiver.received();
+                self.reply(slot, reply);
+                if received > before {
+                    self.on_received(slot, received);
+                }
+            }
+            body @ (Body::SynAck { .. } | Body::Ack(_)) => {
+                let before = connection.look::<O>();
+                let ack = connection.sender.on_segment(self.now, body);
+                if let Some(ack) = &ack
+                    && connection.is_reported()
+                {
+                    self.observer
+                        .on_ack(self.now, connection.id, ack, &connection.sender);
+                }
+                if let Some(before) = &before {
+                    connection.tell(&mut self.observer, self.now, before);
+                }
+                self.drive(slot);
+            }
+        }
+    }
+
+    /// The receiving end of a connection sends what it has to say, and sets its timer.
+    fn reply(&mut self, slot: Slot, segment: Option<Segment>) {
+        if segment.is_some() {
+            let connection = &self.connections[slot];
+            let way = connection.backward;
+            let serial = connection.id.connection;
+            self.network
+                .send(self.now, way, serial, Ecn::NotCapable, segment.into_iter());
+        }
+        let due = self.next_timer(slot, End::Receiving);
+        // An acknowledgement that was owed and has been sent leaves a timer behind, which fires for nothing. Moving it at
+        // every segment costs more, unless the connection has to be fetched from memory for it.
+        if self.connections.are_far() {
+            self.timers.set(End::Receiving.timer(slot), due);
+        } else {
+            self.bring_forward(End::Receiving.timer(slot), due);
+        }
+    }
+
+    /// After anything that may let the sending end of a connection send.
+    fn drive(&mut self, slot: Slot) {
+        let host = self.connections[slot].host;
+        if self.offer(slot) {
+            self.release(host);
+        }
+        self.arm(slot, End::Sending);
+        self.end_if_done(slot);
+    }
+
+    /// A connection gives its host's scheduler what it may send; tells whether there was anything.
+    fn offer(&mut self, slot: Slot) -> bool {
+        let connection = &mut self.connections[slot];
+        let host = &mut self.hosts[connection.host];
+        connection.write();
+        let mut has_sent = false;
+        while let Some(burst) = connection.sender.poll_burst(self.now) {
+            has_sent = true;
+            if connection.is_reported() {
+                self.observer
+                    .on_sent(self.now, connection.id, &burst, &connection.sender);
+            }
+            match host.scheduler.enqueue(self.now, burst) {
+                Ok(()) => connection.queued += 1,
+                Err(refused) => {
+                    connection.sender.on_departed(&refused);
+                }
+            }
+        }
+        has_sent
+    }
+
+    /// A host lets go what may leave now.
+    pub(super) fn release(&mut self, host: HostIndex) {
+        while let Some(burst) = self.hosts[host].release(self.now) {
+            let connection = &self.connections[Slot(burst.connection)];
+            let (way, serial) = (connection.forward, connection.id.connection);
+            let ecn = connection.ecn_of(&burst);
+            self.network
+                .send(self.now, way, serial, ecn, burst.segments());
+            if self.hosts[host].is_immediate() {
+                self.on_departed(&burst);
+            }
+        }
+        let next = self.hosts[host].next_release();
+        self.releases.set(host.into(), next);
+    }
+
+    /// A burst has left its host, which may let its connection offer another.
+    fn on_departed(&mut self, burst: &Burst) {
+        let slot = Slot(burst.connection);
+        let connection = &mut self.connections[slot];
+        connection.queued -= 1;
+        if connection.is_reported() {
+            self.observer.on_departed(self.now, connection.id, burst);
+        }
+        let has_waited = connection.sender.on_departed(burst);
+        let is_last = connection.queued == 0;
+        if has_waited {
+            self.offer(slot);
+            self.arm(slot, End::Sending);
+        }
+        if is_last {
+            self.end_if_done(slot);
+        }
+    }
+
+    /// The receiving end of a connection has got the first `received` bytes in order.
+    fn on_received(&mut self, slot: Slot, received: u64) {
+        let connection = &mut self.connections[slot];
+        if let Some(app) = &mut connection.app {
+            let id = connection.id;
+            self.observer.on_received(self.now, id, received);
+            app.on_data_delivered(self.now, received, |transfer| {
+                self.observer.on_transfer(id, &transfer);
+            });
+            if let Some(due) = app.next_timer() {
+                self.bring_forward(End::Sending.timer(slot), due);
+            }
+            self.ask(slot);
+        } else if let Some(data) = connection.peer
+            && let Some(app) = &mut self.connections[data].app
+        {
+            app.on_requests_delivered(received);
+            self.drive(data);
+        }
+    }
+
+    /// The application of a connection writes its requests, if it has any.
+    fn ask(&mut self, slot: Slot) {
+        let Some((requests, waiting, is_last)) = self.connections[slot].ask() else {
+            return;
+        };
+        let sender = &mut self.connections[requests].sender;
+        let written = sender.write(waiting);
+        if is_last {
+            sender.finish();
+        }
+        if let Some(app) = &mut self.connections[slot].app {
+            app.on_requests_written(written);
+        }
+        self.drive(requests);
+    }
+
+    /// A flow starts, or an object of it has arrived that has a connection of its own.
+    pub(super) fn on_start(&mut self, index: FlowIndex) {
+        let flow = &self.flows[index];
+        if !flow.opens_for_each() {
+            let app = flow.app(self.now);
+            self.starts.set(index.into(), Time::MAX);
+            return self.connect(index, app);
+        }
+        while let Some(arrival) = self.flows[index].poll_connection(self.now) {
+            if self.connections.live() < MAX_CONNECTIONS {
+                self.connect(index, App::of_arrival(&arrival));
+            } else {
+                self.refused += 1;
+            }
+        }
+        let next = self.flows[index].next_connection();
+        self.starts.set(index.into(), next);
+    }
+
+    /// A flow opens a connection for an application, and one for its requests.
+    fn connect(&mut self, index: FlowIndex, app: App) {
+        let flow = &self.flows[index];
+        let now = self.now;
+        let mut open = |app| {
+            let serial = self.next_serial;
+            self.next_serial = serial.wrapping_add(1);
+            self.connections
+                .insert(|slot| flow.connect(now, slot, serial, app))
+        };
+        let data = open(Some(app));
+        let requests = flow.has_requests().then(|| open(None));
+        self.timers.grow(self.connections.slots() * 2);
+        let connection = &mut self.connections[data];
+        connection.peer = requests;
+        self.observer.on_start(now, connection.id);
+        if let Some(requests) = requests {
+            self.connections[requests].peer = Some(data);
+        }
+        self.ask(data);
+        self.drive(data);
+        if let Some(requests) = requests {
+            self.drive(requests);
+        }
+    }
+
+    /// Takes a connection away if it is over.
+    fn end_if_done(&mut self, slot: Slot) {
+        if self.connections.get(slot).is_none_or(|it| !it.is_done()) {
+            return;
+        }
+        if let Some(over) = self.connections.remove(slot) {
+            for end in [End::Sending, End::Receiving] {
+                self.timers.set(end.timer(slot), Time::MAX);
+            }
+            if let Some(app) = &over.app {
+                self.observer.on_app_end(over.id, app);
+            }
+            if over.is_reported() {
+                self.observer
+                    .on_end(self.now, over.id, &over.sender, &over.receiver);
+            }
+        }
+    }
+
+    /// Brings a timer forward to when an end of a connection next has something to do; never puts it off.
+    fn arm(&mut self, slot: Slot, end: End) {
+        let due = self.next_timer(slot, end);
+        self.bring_forward(end.timer(slot), due);
+    }
+
+    fn bring_forward(&mut self, timer: usize, due: Time) {
+        if due < self.timers.get(timer) {
+            self.timers.set(timer, due);
+        }
+    }
+
+    /// A timer goes off, perhaps too early; then it is set anew.
+    pub(super) fn on_timer(&mut self, timer: usize) {
+        let (slot, end) = End::of_timer(timer);
+        if self.next_timer(slot, end) <= self.now {
+            self.on_due(slot, end);
+        }
+        let due = self.next_timer(slot, end);
+        debug_assert!(due > self.now, "a timer that does nothing");
+        self.timers.set(timer, due);
+        if let Some(next) = self.timers.first().filter(|_| self.connections.are_far()) {
+            self.connections.prefetch(End::of_timer(next).0);
+        }
+    }
+
+    fn next_timer(&self, slot: Slot, end: End) -> Time {
+        let connection = self.connections.get(slot);
+        connection.map_or(Time::MAX, |connection| connection.next_timer(end))
+    }
+
+    /// An end of a connection does what is due.
+    fn on_due(&mut self, slot: Slot, end: End) {
+        let connection = &mut self.connections[slot];
+        match end {
+            End::Sending => {
+                let before = connection.look::<O>();
+                connection.sender.on_timer(self.now);
+                if let Some(app) = &mut connection.app {
+                    app.on_timer(self.now);
+                }
+                if let Some(before) = &before {
+                    connection.tell(&mut self.observer, self.now, before);
+                }
+                self.ask(slot);
+                self.drive(slot);
+            }
+            End::Receiving => {
+                let reply = connection.receiver.on_timer(self.now);
+                self.reply(slot, reply);
+            }
+        }
+    }
+}
