@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 
 /// Why a relay did not start. Once it runs, nothing stops it but [`stop`](crate::Relay::stop).
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum RelayError {
     /// The path makes no sense, such as a rate of zero.
     #[error("impossible path: {0}")]

@@ -57,6 +57,7 @@ mod error;
 mod kernel;
 mod relay;
 mod routes;
+mod running;
 mod shown;
 mod socket;
 pub mod tunnel;

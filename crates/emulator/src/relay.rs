@@ -1,8 +1,7 @@
 //! A running relay, as its owner sees it.
 
-use std::io::{self, PipeWriter};
+use std::io;
 use std::net::{IpAddr, SocketAddr};
-use std::thread::JoinHandle;
 
 use path::Queued;
 
@@ -10,6 +9,7 @@ use crate::config::RelayConfig;
 use crate::counters::{Observed, RelayCounters};
 use crate::error::RelayError;
 use crate::routes::Routes;
+use crate::running::Running;
 use crate::shown::Shown;
 use crate::socket::Socket;
 use crate::worker::Worker;
@@ -19,9 +19,7 @@ use crate::worker::Worker;
 pub struct Relay {
     local_addr: SocketAddr,
     observed: Shown<Observed>,
-    /// Open as long as the relay is to run.
-    running: Option<PipeWriter>,
-    thread: Option<JoinHandle<()>>,
+    thread: Running,
 }
 
 impl Relay {
@@ -48,18 +46,17 @@ impl Relay {
             address: to,
             source,
         })?;
-        let (stop, running) = std::io::pipe().map_err(RelayError::System)?;
         let observed = Shown::<Observed>::default();
-        let worker = Worker::new(listen, to, routes, observed.clone(), stop);
-        let thread = std::thread::Builder::new()
-            .name("relay".into())
-            .spawn(move || worker.run())
-            .map_err(RelayError::System)?;
+        let shown = observed.clone();
+        let work = |stop| {
+            let worker = Worker::new(listen, to, routes, shown, stop);
+            move || worker.run()
+        };
+        let thread = Running::start("relay", work).map_err(RelayError::System)?;
         Ok(Relay {
             local_addr,
             observed,
-            running: Some(running),
-            thread: Some(thread),
+            thread,
         })
     }
 
@@ -81,27 +78,12 @@ impl Relay {
 
     /// Stops at once, throws away what is still on the path, and returns the final counters.
     pub fn stop(mut self) -> RelayCounters {
-        self.halt();
+        self.thread.halt();
         self.counters()
     }
 
     fn observed(&self) -> Observed {
         *self.observed.lock()
-    }
-
-    fn halt(&mut self) {
-        // The thread's end of the pipe becomes readable when ours is closed.
-        self.running = None;
-        if let Some(thread) = self.thread.take() {
-            // A panic of the thread has been reported where it happened, and there is nothing to undo.
-            let _ = thread.join();
-        }
-    }
-}
-
-impl Drop for Relay {
-    fn drop(&mut self) {
-        self.halt();
     }
 }
 

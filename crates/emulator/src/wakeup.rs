@@ -6,13 +6,10 @@ use units::Duration;
 /// How old what observers see of a queue may be. Between two arrivals a queue drains, and nothing else would tell them.
 pub(crate) const FRESHNESS: Duration = Duration::from_millis(5);
 
-/// A timeout for the system, of at most 292 years.
+/// A timeout for the system.
 pub(crate) fn timespec(span: Duration) -> Timespec {
     let span = std::time::Duration::from(span);
-    Timespec {
-        tv_sec: span.as_secs().try_into().unwrap_or(i64::MAX),
-        tv_nsec: span.subsec_nanos().into(),
-    }
+    span.try_into().expect("less than 600 years")
 }
 
 /// Asks the system to wake this thread on time, as far as it grants that.

@@ -5,6 +5,7 @@ use record::Record;
 use scenario::{Controller, Scenario};
 use units::{Bytes, Duration, Rate};
 
+use crate::engine_kind::EngineKind;
 use crate::error::EngineError;
 
 /// Ends a run before its time. Clones are of the same token: keep one for a Ctrl-C handler and give the other to the
@@ -13,8 +14,8 @@ pub type Cancel = tokio_util::sync::CancellationToken;
 
 /// Runs scenarios.
 pub trait Engine {
-    /// Its name in records.
-    fn name(&self) -> &'static str;
+    /// Which engine it is.
+    fn kind(&self) -> EngineKind;
 
     /// Whether this engine can run the scenario.
     ///

@@ -3,12 +3,6 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::engine::Engine;
-use crate::error::EngineError;
-use crate::linux::Linux;
-use crate::quic::Quic;
-use crate::sim::Sim;
-
 /// The engines that there are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum EngineKind {
@@ -37,28 +31,6 @@ impl EngineKind {
     /// Whether a run takes as long as it says, and shares the machine with others that run at the same time.
     pub const fn is_real_time(self) -> bool {
         !matches!(self, EngineKind::Sim)
-    }
-
-    /// Sees to what the engine needs of the system, for the whole process. To be called before the process has a second
-    /// thread.
-    ///
-    /// # Errors
-    ///
-    /// What this process may not do, and what would allow it.
-    pub fn prepare(self) -> Result<(), EngineError> {
-        if self == EngineKind::Linux {
-            ::linux::privilege::acquire()?;
-        }
-        Ok(())
-    }
-
-    /// The engine.
-    pub fn engine(self) -> Box<dyn Engine + Send + Sync> {
-        match self {
-            EngineKind::Sim => Box::new(Sim::new()),
-            EngineKind::Quic => Box::new(Quic::new()),
-            EngineKind::Linux => Box::new(Linux::new()),
-        }
     }
 }
 

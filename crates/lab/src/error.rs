@@ -6,6 +6,7 @@ use scenario::{Controller, ScenarioError};
 
 /// Why a run failed.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum EngineError {
     /// The scenario makes no sense.
     #[error(transparent)]

@@ -19,6 +19,19 @@ const RECENT: Duration = Duration::from_secs(1);
 /// The least time between two notes that it is made from.
 const APART: Duration = Duration::from_millis(50);
 
+/// What a flow has done that has done nothing, of what TCP's hosts count.
+pub(crate) const NOTHING: FlowTotals = FlowTotals {
+    payload: Bytes::ZERO,
+    sent: Some(Bytes::ZERO),
+    retransmitted: Some(Bytes::ZERO),
+    packets_lost: Some(0),
+    ecn_marks: Some(0),
+    timeouts: Some(0),
+    spurious_recoveries: None,
+    tail_loss_probes: None,
+    busy: None,
+};
+
 /// A flow, watched.
 #[derive(Debug, Clone)]
 pub(crate) struct Flow {

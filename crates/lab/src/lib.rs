@@ -28,6 +28,7 @@
 mod advance;
 mod engine;
 mod engine_kind;
+mod engines;
 mod error;
 mod flow;
 mod flows;

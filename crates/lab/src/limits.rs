@@ -3,10 +3,11 @@
 use congestion::bbr1;
 use scenario::{FlowSpec, HostSpec, Scenario, ScenarioError};
 
+use crate::engine_kind::EngineKind;
+
 /// What a scenario may ask for that an engine cannot do.
 pub(crate) struct Limits {
-    /// The engine's name.
-    pub engine: &'static str,
+    pub engine: EngineKind,
     pub scenario: &'static [Limit<Scenario>],
     /// Of `host`, and of each group's own.
     pub host: &'static [Limit<HostSpec>],

@@ -7,14 +7,14 @@ use scenario::Scenario;
 use units::Duration;
 
 use crate::engine::Progress;
+use crate::engine_kind::EngineKind;
 use crate::flows::Flows;
 use crate::hops::Hops;
 
 /// A run that is over.
 pub(crate) struct Outcome<'s> {
     pub scenario: &'s Scenario,
-    /// The engine's name.
-    pub engine: &'static str,
+    pub engine: EngineKind,
     /// When it began, in the time of the person who waits for it.
     pub begin: Instant,
     /// When it ended, in the scenario's time, unless all flows were complete before.
@@ -42,7 +42,7 @@ impl Outcome<'_> {
         };
         let run = Run {
             scenario: self.scenario,
-            engine: self.engine,
+            engine: self.engine.name(),
             end,
             wall: self.begin.elapsed(),
             is_partial: self.is_partial,

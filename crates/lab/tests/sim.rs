@@ -353,7 +353,7 @@ fn a_path_that_lets_nothing_through_ends_a_run_without_a_duration() {
 fn engines_by_name() {
     for kind in lab::EngineKind::ALL {
         assert_eq!(kind.name().parse(), Ok(*kind));
-        assert_eq!(kind.engine().name(), kind.name());
+        assert_eq!(kind.engine().kind(), *kind);
     }
     let unknown = "simm".parse::<lab::EngineKind>().unwrap_err().to_string();
     assert_eq!(unknown, "unknown engine; known: sim, quic, linux");

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use bytes::Bytes;
 use lab::Cancel;
-use lab::{Engine, EngineError, Progress};
+use lab::{Engine, EngineError, EngineKind, Progress};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use proptest::prelude::*;
 use record::{
@@ -52,8 +52,8 @@ struct Fake {
 }
 
 impl Engine for Fake {
-    fn name(&self) -> &'static str {
-        "fake"
+    fn kind(&self) -> EngineKind {
+        EngineKind::Sim
     }
 
     fn check(&self, _: &Scenario) -> Result<(), EngineError> {
@@ -98,7 +98,7 @@ impl Engine for Fake {
         };
         let run = Run {
             scenario,
-            engine: self.name(),
+            engine: "fake",
             end,
             wall: std::time::Duration::from_nanos(before as u64 * 1_000),
             is_partial: cancel.is_cancelled(),

@@ -8,6 +8,7 @@ use super::config::Direction;
 
 /// Why a tunnel did not start. Once it runs, it ends when it is stopped, or when one of its devices is gone.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum TunnelError {
     /// A link makes no sense, such as one with a rate of zero.
     #[error("{direction} link {link}: {source}")]

@@ -39,10 +39,8 @@ mod network;
 mod outbox;
 mod worker;
 
-use std::io::PipeWriter;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
-use std::thread::JoinHandle;
 use std::time::Instant;
 
 use path::Queued;
@@ -54,6 +52,7 @@ pub use error::TunnelError;
 pub use frame::fuzz;
 
 use crate::clock::Clock;
+use crate::running::Running;
 use crate::shown::Shown;
 use network::Network;
 use worker::{ObservedWay, Worker};
@@ -70,9 +69,7 @@ pub struct Tunnel {
 #[derive(Debug)]
 struct Thread {
     observed: Shown<ObservedWay>,
-    /// Open as long as it is to run.
-    running: Option<PipeWriter>,
-    thread: Option<JoinHandle<()>>,
+    running: Running,
 }
 
 impl Tunnel {
@@ -124,14 +121,13 @@ impl Tunnel {
 
     /// Whether a direction still works: not if one of the devices is gone.
     pub fn is_running(&self, direction: Direction) -> bool {
-        let thread = &self.thread(direction).thread;
-        thread.as_ref().is_some_and(|thread| !thread.is_finished())
+        self.thread(direction).running.is_running()
     }
 
     /// Stops at once, throws away what is still on the way, and returns the final counters.
     pub fn stop(mut self) -> TunnelCounters {
-        self.forward.halt();
-        self.reverse.halt();
+        self.forward.running.halt();
+        self.reverse.running.halt();
         self.counters()
     }
 
@@ -151,42 +147,16 @@ impl Thread {
         to: &Arc<OwnedFd>,
         network: Network,
     ) -> Result<Thread, TunnelError> {
-        let (stop, running) = std::io::pipe()?;
         let observed = Shown::<ObservedWay>::default();
-        let worker = Worker::new(
-            clock,
-            from.clone(),
-            to.clone(),
-            network,
-            observed.clone(),
-            stop,
-        );
-        let thread = std::thread::Builder::new()
-            .name(name.into())
-            .spawn(move || worker.run())?;
-        Ok(Thread {
-            observed,
-            running: Some(running),
-            thread: Some(thread),
-        })
+        let (from, to, shown) = (from.clone(), to.clone(), observed.clone());
+        let running = Running::start(name, |stop| {
+            let worker = Worker::new(clock, from, to, network, shown, stop);
+            move || worker.run()
+        })?;
+        Ok(Thread { observed, running })
     }
 
     fn counters(&self) -> WayCounters {
         self.observed.lock().counters.clone()
-    }
-
-    fn halt(&mut self) {
-        // The thread's end of the pipe becomes readable when ours is closed.
-        self.running = None;
-        if let Some(thread) = self.thread.take() {
-            // A panic of the thread has been reported where it happened, and there is nothing to undo.
-            let _ = thread.join();
-        }
-    }
-}
-
-impl Drop for Thread {
-    fn drop(&mut self) {
-        self.halt();
     }
 }

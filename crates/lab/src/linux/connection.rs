@@ -123,6 +123,15 @@ impl Connection {
         }
     }
 
+    /// The end that sends data, or the one that gets them.
+    pub fn end(&mut self, is_sender: bool) -> &mut Option<End> {
+        if is_sender {
+            &mut self.sender
+        } else {
+            &mut self.receiver
+        }
+    }
+
     /// Does what can be done: takes what has arrived at both ends, and writes what their applications want to.
     ///
     /// # Errors

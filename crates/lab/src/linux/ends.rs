@@ -198,12 +198,7 @@ impl<'n> Ends<'n> {
         let Some(connection) = self.connections.get_mut(&id) else {
             return Ok(());
         };
-        let end = if is_sender {
-            &mut connection.sender
-        } else {
-            &mut connection.receiver
-        };
-        if let Some(end) = end {
+        if let Some(end) = connection.end(is_sender) {
             end.readable |= ready.readable;
             end.writable |= ready.writable;
         }
@@ -266,13 +261,8 @@ impl<'n> Ends<'n> {
         let id = ConnectionId(self.next);
         self.next += 1;
         self.poller.add(&stream, id.token(is_sender))?;
-        let end = Some(End::new(stream)?);
         let mut connection = Connection::new(carried.clone(), app);
-        if is_sender {
-            connection.sender = end;
-        } else {
-            connection.receiver = end;
-        }
+        *connection.end(is_sender) = Some(End::new(stream)?);
         self.calling.insert(origin, id);
         self.connections.insert(id, connection);
         self.arrange(id);
@@ -314,12 +304,7 @@ impl<'n> Ends<'n> {
                 socket::set_controller(&stream, &plan.controller)?;
             }
             self.poller.add(&stream, id.token(is_sender))?;
-            let end = Some(End::new(stream)?);
-            if is_sender {
-                connection.sender = end;
-            } else {
-                connection.receiver = end;
-            }
+            *connection.end(is_sender) = Some(End::new(stream)?);
         }
     }
 
@@ -393,10 +378,6 @@ impl<'n> Ends<'n> {
     }
 
     fn listener(&self, side: Side) -> &Listener {
-        let [near, far] = &self.listeners;
-        match side {
-            Side::Near => near,
-            Side::Far => far,
-        }
+        &self.listeners[side as usize]
     }
 }

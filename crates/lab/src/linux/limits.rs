@@ -6,12 +6,13 @@ use transport::scheduler::Pacing;
 use units::Duration;
 
 use super::network::{self, MAX_GROUPS};
+use crate::engine_kind::EngineKind;
 use crate::limits::{self, Limits};
 
 const ITS_OWN: &str = "the kernel decides by itself";
 
 const LIMITS: Limits = Limits {
-    engine: "linux",
+    engine: EngineKind::Linux,
     scenario: &[],
     host: &[
         (

@@ -37,6 +37,7 @@ use transport::app::App;
 use units::{Bytes, Duration, Time};
 
 use crate::engine::{Cancel, Engine, Progress};
+use crate::engine_kind::EngineKind;
 use crate::error::EngineError;
 use crate::flows::FlowId;
 use crate::hops::Hops;
@@ -72,8 +73,8 @@ impl Linux {
 }
 
 impl Engine for Linux {
-    fn name(&self) -> &'static str {
-        "linux"
+    fn kind(&self) -> EngineKind {
+        EngineKind::Linux
     }
 
     fn check(&self, scenario: &Scenario) -> Result<(), EngineError> {
@@ -275,7 +276,7 @@ impl Course<'_> {
         }
         let outcome = Outcome {
             scenario: self.scenario,
-            engine: Linux.name(),
+            engine: EngineKind::Linux,
             begin: self.begin,
             at: ended.at,
             is_partial: ended.is_partial,

@@ -81,7 +81,7 @@ impl Poller {
         let longest = patience.min(LONGEST);
         if !longest.is_zero() && longest < LONGEST {
             let once = Itimerspec {
-                it_interval: timespec(Duration::ZERO),
+                it_interval: Timespec::default(),
                 it_value: timespec(longest),
             };
             timerfd_settime(&self.timer, TimerfdTimerFlags::empty(), &once)?;
@@ -114,9 +114,6 @@ impl Poller {
 }
 
 fn timespec(span: Duration) -> Timespec {
-    let nanos = span.as_nanos();
-    Timespec {
-        tv_sec: i64::try_from(nanos / 1_000_000_000).unwrap_or(i64::MAX),
-        tv_nsec: (nanos % 1_000_000_000) as _,
-    }
+    let span = std::time::Duration::from(span);
+    span.try_into().expect("less than 600 years")
 }

@@ -15,7 +15,7 @@ use super::carried::{Carried, News};
 use super::side::Side;
 use super::state;
 use crate::error::EngineError;
-use crate::flow::Flow;
+use crate::flow::{self, Flow};
 use crate::flows::{FlowId, Flows};
 
 /// Watches all flows.
@@ -38,19 +38,12 @@ struct Live {
 /// What a flow has done that has done nothing. The kernel counts spurious recoveries and tail loss probes for a whole host
 /// only.
 const NOTHING: FlowTotals = FlowTotals {
-    payload: Bytes::ZERO,
-    sent: Some(Bytes::ZERO),
-    retransmitted: Some(Bytes::ZERO),
-    packets_lost: Some(0),
-    ecn_marks: Some(0),
-    timeouts: Some(0),
-    spurious_recoveries: None,
-    tail_loss_probes: None,
     busy: Some(Busy {
         total: Duration::ZERO,
         rwnd_limited: Duration::ZERO,
         sndbuf_limited: Duration::ZERO,
     }),
+    ..flow::NOTHING
 };
 
 /// What a connection has done, as its sending socket tells.

@@ -6,10 +6,11 @@ use scenario::{HostSpec, Scenario, ScenarioError};
 use transport::app;
 use transport::scheduler::Pacing;
 
+use crate::engine_kind::EngineKind;
 use crate::limits::{self, Limits};
 
 const LIMITS: Limits = Limits {
-    engine: "quic",
+    engine: EngineKind::Quic,
     scenario: &[(
         "path.next",
         |scenario| !scenario.next.is_empty(),
@@ -48,7 +49,7 @@ const LIMITS: Limits = Limits {
 ///
 /// It is one that this engine has not.
 pub(super) fn controllers(scenario: &Scenario) -> Result<Vec<ControllerKind>, ScenarioError> {
-    let groups = scenario.our_controllers(LIMITS.engine)?;
+    let groups = scenario.our_controllers(LIMITS.engine.name())?;
     let each = scenario.flows.iter().zip(groups);
     Ok(each
         .flat_map(|(flow, controller)| flow.starts().map(move |_| controller))
@@ -60,7 +61,7 @@ pub(super) fn controllers(scenario: &Scenario) -> Result<Vec<ControllerKind>, Sc
 /// The first thing that it cannot do; the error's field is the one to leave out.
 pub(super) fn check(scenario: &Scenario) -> Result<(), ScenarioError> {
     LIMITS.check(scenario)?;
-    scenario.our_controllers(LIMITS.engine)?;
+    scenario.our_controllers(LIMITS.engine.name())?;
     Ok(())
 }
 

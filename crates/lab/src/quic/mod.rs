@@ -32,6 +32,7 @@ use tokio::time::{MissedTickBehavior, interval};
 use units::Duration;
 
 use crate::engine::{Cancel, Engine, Progress};
+use crate::engine_kind::EngineKind;
 use crate::error::EngineError;
 use crate::flow::Flow;
 use crate::flows::Flows;
@@ -69,8 +70,8 @@ impl Quic {
 }
 
 impl Engine for Quic {
-    fn name(&self) -> &'static str {
-        "quic"
+    fn kind(&self) -> EngineKind {
+        EngineKind::Quic
     }
 
     fn check(&self, scenario: &Scenario) -> Result<(), EngineError> {
@@ -146,7 +147,7 @@ impl Quic {
         let datagram = datagrams.into_iter().max().unwrap_or(0);
         let outcome = Outcome {
             scenario,
-            engine: self.name(),
+            engine: self.kind(),
             begin,
             at: scenario.duration.filter(|_| !is_partial).unwrap_or(now),
             is_partial,

@@ -12,6 +12,7 @@ use scenario::Scenario;
 use units::{Duration, Time};
 
 use crate::engine::{Cancel, Engine, Progress};
+use crate::engine_kind::EngineKind;
 use crate::error::EngineError;
 use crate::flows::FlowId;
 use crate::hops::Hops;
@@ -47,8 +48,8 @@ impl Sim {
 }
 
 impl Engine for Sim {
-    fn name(&self) -> &'static str {
-        "sim"
+    fn kind(&self) -> EngineKind {
+        EngineKind::Sim
     }
 
     fn check(&self, scenario: &Scenario) -> Result<(), EngineError> {
@@ -89,7 +90,7 @@ impl Engine for Sim {
         }
         let outcome = Outcome {
             scenario,
-            engine: self.name(),
+            engine: self.kind(),
             begin,
             at: scenario.duration.filter(|_| !is_partial).unwrap_or(now),
             is_partial,

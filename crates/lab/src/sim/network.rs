@@ -7,6 +7,7 @@ use transport::scheduler::SchedulerConfig;
 use transport::{app, receiver, sender};
 use units::{Bytes, Time};
 
+use crate::engine_kind::EngineKind;
 use crate::ways::Ways;
 use scenario::{Bbr1Spec, FlowSpec, HostSpec, LinkSpec, PathSpec, Scenario, ScenarioError};
 
@@ -26,7 +27,7 @@ pub(super) fn config(scenario: &Scenario) -> Result<Config, ScenarioError> {
     let shared = host(&scenario.host);
     let mut hosts = vec![shared.clone(), shared];
     let mut flows = Vec::new();
-    let controllers = scenario.our_controllers("sim")?;
+    let controllers = scenario.our_controllers(EngineKind::Sim.name())?;
     for (index, (way, controller)) in groups.into_iter().zip(controllers).enumerate() {
         let group = &scenario.flows[index];
         let spec = group.host.over(&scenario.host);

@@ -39,15 +39,9 @@ struct More {
 
 /// What a flow has done that has done nothing.
 const NOTHING: FlowTotals = FlowTotals {
-    payload: Bytes::ZERO,
-    sent: Some(Bytes::ZERO),
-    retransmitted: Some(Bytes::ZERO),
-    packets_lost: Some(0),
-    ecn_marks: Some(0),
-    timeouts: Some(0),
     spurious_recoveries: Some(0),
     tail_loss_probes: Some(0),
-    busy: None,
+    ..flow::NOTHING
 };
 
 /// What a connection has done. Marks are counted by the flow.

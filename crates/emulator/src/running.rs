@@ -1,0 +1,54 @@
+//! A thread that works until its owner lets go of it.
+
+use std::io::{self, PipeReader, PipeWriter};
+use std::thread::{Builder, JoinHandle};
+
+/// A working thread. It stops when it is told to or dropped.
+#[derive(Debug)]
+pub(crate) struct Running {
+    /// Open as long as it is to run.
+    until_closed: Option<PipeWriter>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Running {
+    /// Starts a thread that does what `prepare` gives, which ends when its end of a pipe becomes readable. What is prepared
+    /// is there when this returns.
+    ///
+    /// # Errors
+    /// The system refuses a pipe or a thread.
+    pub(crate) fn start<Work: FnOnce() + Send + 'static>(
+        name: &str,
+        prepare: impl FnOnce(PipeReader) -> Work,
+    ) -> io::Result<Running> {
+        let (stop, until_closed) = io::pipe()?;
+        let work = prepare(stop);
+        let thread = Builder::new().name(name.into()).spawn(work)?;
+        Ok(Running {
+            until_closed: Some(until_closed),
+            thread: Some(thread),
+        })
+    }
+
+    /// Whether it still works.
+    pub(crate) fn is_running(&self) -> bool {
+        let thread = self.thread.as_ref();
+        thread.is_some_and(|thread| !thread.is_finished())
+    }
+
+    /// Tells it to stop, and waits until it has.
+    pub(crate) fn halt(&mut self) {
+        // The thread's end of the pipe becomes readable when ours is closed.
+        self.until_closed = None;
+        if let Some(thread) = self.thread.take() {
+            // A panic of the thread has been reported where it happened, and there is nothing to undo.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.halt();
+    }
+}
