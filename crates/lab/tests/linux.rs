@@ -257,3 +257,16 @@ fn a_controller_that_the_kernel_has_not_is_answered_with_those_that_it_has() {
     );
     assert_eq!(error.lines().count(), 1, "{error}");
 }
+
+/// Who watches may panic: the run ends with that, and does not wait for ever.
+#[test]
+fn a_panic_of_who_watches_ends_the_run() {
+    if !is_possible() {
+        return;
+    }
+    let scenario = scenario("duration = \"60s\"\n[[flow]]\ncontroller = \"reno\"\n");
+    let watched = std::panic::catch_unwind(|| {
+        Linux::new().run(&scenario, &|_| panic!("enough"), &Cancel::new())
+    });
+    assert!(watched.is_err());
+}

@@ -112,8 +112,10 @@ impl Engine for Linux {
         let (ended, cut_off) = thread::scope(|scope| {
             let carry = || Ends::new(&network, begin, until, plans, news)?.run(&stop);
             let ends = scope.spawn(|| network.near.inside(carry));
-            let ended = course.run(watch, cancel);
-            stop.store(true, Ordering::Release);
+            let ended = {
+                let _stop = Stop(&stop);
+                course.run(watch, cancel)
+            };
             let cut_off = ends.join().unwrap_or_else(|panic| resume_unwind(panic));
             (ended, cut_off)
         });
@@ -122,6 +124,15 @@ impl Engine for Linux {
         let overflows = network.near.overflows()? + network.far.overflows()?;
         course.hops.overflows(overflows);
         Ok(course.finish(ended, &cut_off, watch))
+    }
+}
+
+/// Tells the sockets' loop to stop when dropped: also if who watches panics, whose thread would wait for it for ever.
+struct Stop<'s>(&'s AtomicBool);
+
+impl Drop for Stop<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Release);
     }
 }
 
