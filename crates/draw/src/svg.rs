@@ -1,7 +1,5 @@
 //! A picture as SVG.
 
-use std::fmt::Write;
-
 use super::canvas::{Anchor, Canvas, Shape, Text};
 use super::colours::{Colour, hex, in_the_dark};
 use super::font::Weight;
@@ -120,18 +118,13 @@ fn style(shapes: &[Shape]) -> String {
         }
     }
     let rules = |theme: &str| {
-        used.iter()
-            .fold(String::new(), |mut rules, (property, light)| {
-                if let Some(dark) = in_the_dark(*light) {
-                    let (light, dark) = (hex(*light), hex(dark));
-                    // Text goes nowhere that could refuse it.
-                    let _ = write!(
-                        rules,
-                        ":root{theme} [{property}=\"{light}\"]{{{property}:{dark}}}"
-                    );
-                }
-                rules
-            })
+        let rules = used.iter().filter_map(|(property, light)| {
+            let [light, dark] = [*light, in_the_dark(*light)?].map(hex);
+            Some(format!(
+                ":root{theme} [{property}=\"{light}\"]{{{property}:{dark}}}"
+            ))
+        });
+        rules.collect::<String>()
     };
     let (of_system, of_page) = (rules(":not([data-theme])"), rules("[data-theme=dark]"));
     format!("<style>@media (prefers-color-scheme:dark){{{of_system}}}{of_page}</style>")

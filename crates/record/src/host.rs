@@ -58,7 +58,7 @@ pub struct HandedDown {
 ///
 /// Whether a burst leaves before its turn is told by the virtual scheduling algorithm of ITU-T I.371: each burst pushes the
 /// turn of the next one on by its own span, from its own turn or from when it left, whichever is later.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct HostRecorder {
     warmup: Duration,
     /// The bursts that have not left, in their order.
@@ -91,18 +91,7 @@ impl HostRecorder {
     pub fn new(warmup: Duration) -> HostRecorder {
         HostRecorder {
             warmup,
-            waiting: VecDeque::new(),
-            turn: Duration::ZERO,
-            first: Duration::ZERO,
-            last: Duration::ZERO,
-            last_span: Duration::ZERO,
-            bursts: 0,
-            bytes: Bytes::ZERO,
-            spans: Duration::ZERO,
-            ahead: Duration::ZERO,
-            ahead_max: Duration::ZERO,
-            below_tcp: Bytes::ZERO,
-            below_tcp_share: 0.0,
+            ..HostRecorder::default()
         }
     }
 

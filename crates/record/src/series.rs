@@ -51,18 +51,14 @@ impl<P: Point> Extremes<P> {
         let Some(level) = point.level() else {
             return;
         };
-        if self
-            .high
-            .and_then(|high| high.level())
-            .is_none_or(|high| level > high)
-        {
+        let beyond = |known: Option<P>, is_beyond: fn(&Duration, &Duration) -> bool| {
+            let known = known.and_then(|known| known.level());
+            known.is_none_or(|known| is_beyond(&level, &known))
+        };
+        if beyond(self.high, Duration::gt) {
             self.high = Some(point);
         }
-        if self
-            .low
-            .and_then(|low| low.level())
-            .is_none_or(|low| level < low)
-        {
+        if beyond(self.low, Duration::lt) {
             self.low = Some(point);
         }
     }

@@ -6,6 +6,7 @@ use std::path::Path;
 use units::Duration;
 
 use super::html::html;
+use super::json::pretty;
 use super::page::Origin;
 use super::parquet;
 use super::place::{self, DirectoryError, REPORT, write_table, write_text};
@@ -101,21 +102,29 @@ fn write_files(
             record.transfers.every.to_string(),
         ),
     ];
-    // Like everything that is written here, in a form for people to read too; plain data, which JSON can always say.
-    let summary = serde_json::to_string_pretty(&record.summary).expect("a summary is plain data");
-    write_text(directory, "summary.json", &(summary + "\n"))?;
+    write_text(directory, "summary.json", &(pretty(&record.summary) + "\n"))?;
     write_text(directory, "scenario.toml", &record.scenario.to_string())?;
-    let table = parquet::samples(record);
-    write_table(directory, "samples.parquet", table, &about)?;
-    let table = parquet::throughput(record);
-    write_table(directory, "throughput.parquet", table, &about)?;
-    let table = parquet::queue(record);
-    write_table(directory, "queue.parquet", table, &about)?;
-    let table = parquet::transfers(record);
-    write_table(directory, "transfers.parquet", table, &about)?;
+    write_table(
+        directory,
+        "samples.parquet",
+        parquet::samples(record),
+        &about,
+    )?;
+    write_table(
+        directory,
+        "throughput.parquet",
+        parquet::throughput(record),
+        &about,
+    )?;
+    write_table(directory, "queue.parquet", parquet::queue(record), &about)?;
+    write_table(
+        directory,
+        "transfers.parquet",
+        parquet::transfers(record),
+        &about,
+    )?;
     if let Some(step) = also.grid {
-        let table = parquet::grid(record, step);
-        write_table(directory, GRID, table, &about)?;
+        write_table(directory, GRID, parquet::grid(record, step), &about)?;
     }
     for flow in &also.qlog {
         if let Some(log) = qlog(record, *flow) {

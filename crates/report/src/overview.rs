@@ -6,8 +6,9 @@ use units::{Bytes, Rate};
 
 use super::lanes::{Group, Lane, groups, lanes};
 use super::table::Table;
-use super::text::{bits_per_sec, bytes, count, known, percent, span};
-use record::{Completions, FlowRecord, PathSummary, Record, Together};
+use super::text::{below, bits_per_sec, bytes, count, known, percent, resent, span};
+use record::statistics::quantile;
+use record::{Completions, FlowRecord, FlowSummary, PathSummary, Record, Together};
 
 /// So many flows have a line each.
 const MOST_LINES: usize = 20;
@@ -55,52 +56,38 @@ fn flow(lane: &Lane<'_>) -> Vec<String> {
         known(flow.rtt_ms.min, span),
         known(flow.rtt_ms.p50, span),
         known(flow.rtt_ms.p95, span),
-        known(flow.retransmitted_share(), percent),
+        resent(flow.sent_bytes, flow.retransmitted_bytes),
     ]
 }
 
 /// What the table says of a group of flows.
 fn group(group: &Group<'_, '_>) -> Vec<String> {
-    let over = |value: &dyn Fn(&Lane<'_>) -> Option<f64>| -> Vec<f64> {
-        let mut values: Vec<f64> = group.lanes.iter().filter_map(|lane| value(lane)).collect();
-        values.sort_by(f64::total_cmp);
-        values
+    let flows = group.lanes.iter().map(|lane| lane.summary);
+    let over = |value: fn(&FlowSummary) -> Option<f64>, share| {
+        quantile(flows.clone().filter_map(value), share)
     };
-    let goodputs = over(&|lane| Some(lane.summary.goodput_bps as f64));
+    let sum = |count: fn(&FlowSummary) -> Option<u64>| {
+        let mut counts = flows.clone().map(count);
+        counts.try_fold(0, |sum: u64, next| Some(sum.saturating_add(next?)))
+    };
     // Over the same time, whatever the lives of the flows.
     let together = group.lanes.first().map(|first| {
         let (record, of) = (first.record, first.summary.group);
         record.together(|flow| flow.group == of)
     });
-    let rtt_p50 = over(&|lane| lane.summary.rtt_ms.p50);
-    let rtt_p95 = over(&|lane| lane.summary.rtt_ms.p95);
-    let resent: Option<(u64, u64)> = group.lanes.iter().try_fold((0, 0), |(sent, again), lane| {
-        let flow = lane.summary;
-        Some((
-            u64::saturating_add(sent, flow.sent_bytes?),
-            u64::saturating_add(again, flow.retransmitted_bytes?),
-        ))
-    });
+    let goodput = |share| over(|flow| Some(flow.goodput_bps as f64), share);
     vec![
         format!("{} ×{}", group.name, group.lanes.len()),
-        known(quantile(&goodputs, 5), bits_per_sec),
-        known(quantile(&goodputs, 50), bits_per_sec),
+        known(goodput(0.05), bits_per_sec),
+        known(goodput(0.5), bits_per_sec),
         known(together.and_then(|together| together.limit_share), percent),
-        known(quantile(&rtt_p50, 50), span),
-        known(quantile(&rtt_p95, 95), span),
-        known(
-            resent
-                .filter(|(sent, _)| *sent > 0)
-                .map(|(sent, again)| again as f64 / sent as f64),
-            percent,
+        known(over(|flow| flow.rtt_ms.p50, 0.5), span),
+        known(over(|flow| flow.rtt_ms.p95, 0.95), span),
+        resent(
+            sum(|flow| flow.sent_bytes),
+            sum(|flow| flow.retransmitted_bytes),
         ),
     ]
-}
-
-/// The value of sorted ones that so many percent do not exceed.
-fn quantile(sorted: &[f64], percent: usize) -> Option<f64> {
-    let rank = (sorted.len() * percent).div_ceil(100).max(1);
-    sorted.get(rank - 1).copied()
 }
 
 /// Whether the lane has a transfer that had not arrived when the run ended.
@@ -296,14 +283,11 @@ const SPARE_OF_CLASSES: [&str; 4] = ["mean", "p99", "max", "p95"];
 /// on how evenly they shared a path, and on a machine that was too slow. Ends with a newline.
 pub fn table(records: &[Record], width: Option<usize>) -> String {
     let lanes = lanes(records);
-    let mut text = flows(&lanes).sparing(&SPARE_OF_FLOWS).lines(width);
-    if let Some(completions) = completions(records) {
-        text.push('\n');
-        text.push_str(&completions.sparing(&SPARE_OF_CLASSES).lines(width));
-    }
-    for note in notes(records, &lanes) {
-        text.push_str(&note);
-        text.push('\n');
-    }
-    text
+    let completions = completions(records).map(|classes| classes.sparing(&SPARE_OF_CLASSES));
+    let tables = [flows(&lanes).sparing(&SPARE_OF_FLOWS)].into_iter();
+    let tables: Vec<String> = tables
+        .chain(completions)
+        .map(|table| table.lines(width))
+        .collect();
+    below(&tables, notes(records, &lanes))
 }

@@ -47,6 +47,21 @@ pub fn known(value: Option<f64>, text: fn(f64) -> String) -> String {
     value.map_or("–".to_owned(), text)
 }
 
+/// What was sent again, in percent of what was sent, if both are known and something was.
+pub fn resent(sent: Option<u64>, again: Option<u64>) -> String {
+    let sent = sent.filter(|sent| *sent > 0);
+    let share = again
+        .zip(sent)
+        .map(|(again, sent)| again as f64 / sent as f64);
+    known(share, percent)
+}
+
+/// Tables below each other, and notes below them, a line each. Ends with a newline.
+pub fn below(tables: &[String], notes: Vec<String>) -> String {
+    let notes = notes.into_iter().map(|note| note + "\n");
+    tables.join("\n") + &notes.collect::<String>()
+}
+
 /// Less than a thousand of the first unit is whole.
 fn scaled(value: f64, units: &[&str]) -> String {
     let (mut value, mut units) = (value, units);

@@ -44,8 +44,7 @@ pub fn write_dir(
         ("fullpipe.command", origin.command.clone()),
         ("fullpipe.seed", observed.summary.seed.to_string()),
     ];
-    // Plain data, which JSON can always say.
-    let summary = serde_json::to_string_pretty(&observed.summary).expect("a summary is plain data");
+    let summary = report::pretty(&observed.summary);
     place::write(directory, is_ours, |part| {
         write_text(part, "summary.json", &(summary + "\n"))?;
         write_text(part, "summary.txt", &text::table(&observed.summary, None))?;

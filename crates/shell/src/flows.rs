@@ -7,7 +7,7 @@ use linux::Network;
 use linux::diag::{ControllerName, Diag, Filter, SocketState};
 use units::{Bytes, Duration};
 
-use super::summary::FlowSummary;
+use super::summary::ConnectionSummary;
 use record::{Distribution, RttMillis};
 
 /// More senders than these are not kept apart: the later ones are not seen.
@@ -72,12 +72,12 @@ impl FlowWatch {
     }
 
     /// The connections, those that carried most first.
-    pub fn finish(self) -> Vec<FlowSummary> {
+    pub fn finish(self) -> Vec<ConnectionSummary> {
         let of_end = |end: End| {
             let senders = end.senders.into_values();
             senders.map(move |sender| sender.summary(end.direction))
         };
-        let mut flows: Vec<FlowSummary> = self.ends.into_iter().flat_map(of_end).collect();
+        let mut flows: Vec<ConnectionSummary> = self.ends.into_iter().flat_map(of_end).collect();
         flows.sort_by_key(|flow| std::cmp::Reverse(flow.acked_bytes));
         flows
     }
@@ -122,10 +122,10 @@ fn note(senders: &mut BTreeMap<u64, Sender>, at: Duration, socket: &SocketState)
 }
 
 impl Sender {
-    fn summary(self, direction: &'static str) -> FlowSummary {
+    fn summary(self, direction: &'static str) -> ConnectionSummary {
         let span = self.end.saturating_sub(self.start).as_secs_f64();
         let between = (self.acked - self.acked_before).get();
-        FlowSummary {
+        ConnectionSummary {
             direction,
             from: self.from,
             to: self.to,

@@ -69,7 +69,7 @@ pub use direction::Direction;
 pub use error::ShellError;
 pub use files::{FILES, check_dir, write_dir};
 pub use page::page;
-pub use summary::{FlowSummary, Summary, WaySummary};
+pub use summary::{CommandSummary, ConnectionSummary, WaySummary};
 pub use text::table;
 pub use watch::WaySample;
 
@@ -132,7 +132,7 @@ pub struct Observed {
     /// Both ways, as people describe them.
     pub about: String,
     /// Everything in numbers.
-    pub summary: Summary,
+    pub summary: CommandSummary,
     /// The way to the command over time.
     pub down: Vec<WaySample>,
     /// The way from the command over time.
@@ -283,7 +283,7 @@ impl Shell {
         let [up_path, down_path] = self.described();
         Observed {
             about: format!("down: {down_path}; up: {up_path}"),
-            summary: Summary {
+            summary: CommandSummary {
                 command: self.command.iter().map(text).collect(),
                 serve: self.serve.as_ref().map(text),
                 exit_code,

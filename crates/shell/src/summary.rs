@@ -11,7 +11,7 @@ use record::{PathSummary, RttMillis};
 
 /// What a command met on the path, from its start to its end.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Summary {
+pub struct CommandSummary {
     /// The command and its arguments.
     pub command: Vec<String>,
     /// What ran at the far end.
@@ -31,7 +31,7 @@ pub struct Summary {
     /// The way from the command.
     pub up: WaySummary,
     /// TCP connections, one for each direction in which data went.
-    pub flows: Vec<FlowSummary>,
+    pub flows: Vec<ConnectionSummary>,
 }
 
 /// One way in numbers.
@@ -48,7 +48,7 @@ pub struct WaySummary {
 /// What went one way over a TCP connection, as the kernel of its sender saw it. Looked at every 50 ms: the last of a
 /// connection may be missing, and all of one that was shorter.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct FlowSummary {
+pub struct ConnectionSummary {
     /// Which way: `down` or `up`.
     pub direction: &'static str,
     /// The sender's end.

@@ -1,7 +1,7 @@
 //! The numbers for people.
 
-use super::summary::{FlowSummary, Summary, WaySummary};
-use report::{Table, bits_per_sec, bytes, known, percent, span};
+use super::summary::{CommandSummary, ConnectionSummary, WaySummary};
+use report::{Table, bits_per_sec, bytes, known, percent, resent, span};
 use units::Bytes;
 
 /// So many connections have a line each.
@@ -12,21 +12,17 @@ const SPARE_OF_FLOWS: [&str; 4] = ["RTT min", "resent", "p95", "time"];
 
 /// Both ways side by side, and the largest TCP connections, with all columns or those that fit a terminal of `width`
 /// columns. Ends with a newline.
-pub fn table(summary: &Summary, width: Option<usize>) -> String {
-    let mut text = ways(summary).lines(None);
+pub fn table(summary: &CommandSummary, width: Option<usize>) -> String {
+    let mut tables = vec![ways(summary).lines(None)];
     if !summary.flows.is_empty() {
-        text.push('\n');
-        text.push_str(&flows(&summary.flows).sparing(&SPARE_OF_FLOWS).lines(width));
+        let flows = flows(&summary.flows).sparing(&SPARE_OF_FLOWS);
+        tables.push(flows.lines(width));
     }
-    for note in notes(summary) {
-        text.push_str(&note);
-        text.push('\n');
-    }
-    text
+    report::below(&tables, notes(summary))
 }
 
 /// What happened on both ways. What never happened is left out.
-pub(super) fn ways(summary: &Summary) -> Table {
+pub(super) fn ways(summary: &CommandSummary) -> Table {
     let [down, up] = [&summary.down, &summary.up].map(rows);
     let pairs = down.into_iter().zip(up);
     let rows = pairs.filter_map(|((name, down), (_, up))| {
@@ -67,10 +63,8 @@ fn rows(way: &WaySummary) -> [(&'static str, Option<String>); 17] {
 }
 
 /// The connections over which most was sent.
-pub(super) fn flows(flows: &[FlowSummary]) -> Table {
+pub(super) fn flows(flows: &[ConnectionSummary]) -> Table {
     let rows = flows.iter().take(MOST_FLOWS).map(|flow| {
-        let resent = flow.sent_bytes.zip(flow.retransmitted_bytes);
-        let resent = resent.filter(|(sent, _)| *sent > 0);
         vec![
             format!(
                 "{} {} → {}",
@@ -85,10 +79,7 @@ pub(super) fn flows(flows: &[FlowSummary]) -> Table {
             known(flow.rtt_ms.min, span),
             known(flow.rtt_ms.p50, span),
             known(flow.rtt_ms.p95, span),
-            known(
-                resent.map(|(sent, again)| again as f64 / sent as f64),
-                percent,
-            ),
+            resent(flow.sent_bytes, flow.retransmitted_bytes),
         ]
     });
     let headings = [
@@ -98,7 +89,7 @@ pub(super) fn flows(flows: &[FlowSummary]) -> Table {
 }
 
 /// What is to be said below the tables.
-pub(super) fn notes(summary: &Summary) -> Vec<String> {
+pub(super) fn notes(summary: &CommandSummary) -> Vec<String> {
     let mut notes = Vec::new();
     if let Some(more) = summary.flows.len().checked_sub(MOST_FLOWS + 1) {
         notes.push(format!("and {} more TCP connections", more + 1));

@@ -10,7 +10,7 @@ use emulator::tunnel::{Direction as Towards, Tunnel, TunnelCounters, WayCounters
 use units::{Bytes, Duration};
 
 use super::flows::FlowWatch;
-use super::summary::{FlowSummary, WaySummary};
+use super::summary::{ConnectionSummary, WaySummary};
 use record::{PathRecorder, PathSample, PathTotals, Point, Series};
 use scenario::PathSpec;
 
@@ -59,7 +59,7 @@ pub(super) struct Seen {
     pub duration: Duration,
     pub up: SeenWay,
     pub down: SeenWay,
-    pub flows: Vec<FlowSummary>,
+    pub flows: Vec<ConnectionSummary>,
 }
 
 /// A thread that looks at a tunnel until it is told to take it down.

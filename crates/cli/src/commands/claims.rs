@@ -1,7 +1,7 @@
 //! `fullpipe claims`: what was published about BBR, measured again.
 
 use std::path::PathBuf;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use clap::Args;
 use lab::EngineKind;
@@ -88,18 +88,8 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         return Err(Failure::interrupted("nothing is kept"));
     }
     judgements.sort_by_key(|one: &Judgement<'_>| place(&claims, &engines, one));
-    let origin = claims::Origin {
-        command: command_line::again(),
-        at: machine::now(),
-        versions: engines
-            .iter()
-            .map(|engine| (*engine, machine::version(*engine)))
-            .collect(),
-        machine: machine::processor(),
-        load: claims::Load::of(&loads),
-        wall: began.elapsed(),
-    };
     if let Some(document) = document {
+        let origin = origin(&engines, &loads, began.elapsed());
         document.write(&claims::section(&judgements, &origin))?;
     }
     let json = claims::json(&judgements);
@@ -114,6 +104,20 @@ pub fn run(options: &Options) -> Result<(), Failure> {
             "expectations that do not hold: {fails} of {}",
             judgements.len()
         ))),
+    }
+}
+
+/// Where the judgements come from.
+fn origin(engines: &[EngineKind], loads: &[f64], wall: Duration) -> claims::Origin {
+    let versions = engines.iter();
+    let versions = versions.map(|engine| (*engine, machine::version(*engine)));
+    claims::Origin {
+        command: command_line::again(),
+        at: machine::now(),
+        versions: versions.collect(),
+        machine: machine::processor(),
+        load: claims::Load::of(loads),
+        wall,
     }
 }
 

@@ -11,7 +11,6 @@ use units::{Bytes, Duration};
 use crate::failure::Failure;
 use crate::files::own_file::{self, OwnFile};
 use crate::options::command_line;
-use crate::options::controllers;
 use crate::options::path_options::{self, PathOptions};
 use crate::options::usage;
 use crate::terminal::interrupt;
@@ -37,7 +36,7 @@ pub struct Options {
     file: Option<PathBuf>,
     #[arg(
         long,
-        help = controllers::help("The controllers that race"),
+        help = usage::one_of("The controllers that race", ControllerKind::ALL),
         value_name = "NAMES",
         value_delimiter = ',',
         default_value = "bbr1,cubic"

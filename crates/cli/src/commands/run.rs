@@ -30,7 +30,7 @@ pub struct Options {
     scenario: PathBuf,
     #[arg(
         long,
-        help = engines(),
+        help = usage::one_of("What runs it", lab::EngineKind::ALL),
         value_name = "ENGINE",
         default_value_t = lab::EngineKind::default()
     )]
@@ -144,10 +144,4 @@ fn scenario(options: &Options) -> Result<Scenario, Failure> {
         error => input.wrong(error),
     })?;
     Ok(scenario)
-}
-
-/// `What runs it: quic, …`.
-fn engines() -> String {
-    let names = lab::EngineKind::ALL.iter().map(|kind| kind.name());
-    format!("What runs it: {}", names.collect::<Vec<_>>().join(", "))
 }

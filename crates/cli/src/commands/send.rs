@@ -10,9 +10,9 @@ use quic::controller::factory;
 use transfer::{SenderConfig, Ticket};
 
 use crate::failure::Failure;
-use crate::options::controllers;
 use crate::options::stdin_file::StdinFile;
 use crate::options::ticket;
+use crate::options::usage;
 use crate::terminal::interrupt;
 use crate::terminal::progress::Progress;
 
@@ -39,7 +39,7 @@ pub struct Options {
     name: Option<String>,
     #[arg(
         long,
-        help = controllers::help("The congestion controller"),
+        help = usage::one_of("The congestion controller", ControllerKind::ALL),
         value_name = "NAME",
         default_value_t = ControllerKind::Bbr1
     )]

@@ -176,9 +176,7 @@ fn is_open(path: &Path) -> bool {
 
 fn write_json(path: &Path, observed: &Observed) -> Result<(), Failure> {
     let failed = |error| Failure::failed(format_args!("cannot write {}: {error}", path.display()));
-    let mut text = serde_json::to_string_pretty(&observed.summary)
-        .map_err(|error| Failure::failed(format_args!("cannot write the summary: {error}")))?;
-    text.push('\n');
+    let text = report::pretty(&observed.summary) + "\n";
     if is_open(path) {
         let mut open = File::options().append(true).open(path).map_err(failed)?;
         return open.write_all(text.as_bytes()).map_err(failed);

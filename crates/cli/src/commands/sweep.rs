@@ -46,7 +46,7 @@ pub struct Options {
     set: Vec<Override>,
     #[arg(
         long,
-        help = metrics(),
+        help = usage::one_of("What the page plots first", &Metric::ALL),
         value_name = "METRIC"
     )]
     plot: Option<Metric>,
@@ -171,10 +171,4 @@ fn write(
     let mut table = Vec::new();
     sweep::write_parquet(&mut table, results.plan, store, text).map_err(Failure::failed)?;
     whole::write(&directory.join(TABLE), &table)
-}
-
-/// `What the page plots first: goodput_share, …`.
-fn metrics() -> String {
-    let names = Metric::ALL.map(Metric::name);
-    format!("What the page plots first: {}", names.join(", "))
 }

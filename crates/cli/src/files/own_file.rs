@@ -1,5 +1,6 @@
 //! Where a page or a picture is written: never over anything but an older one.
 
+use std::fmt::Display;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
@@ -47,26 +48,24 @@ impl OwnFile {
     /// There is something else at `path`, or nothing can be written there.
     pub fn at(path: &Path, kind: &Kind) -> Result<OwnFile, Failure> {
         let Kind { option, name, mark } = kind;
-        let refuse = |reason: String| {
+        let wrong = |reason: &dyn Display| {
             let path = path.display();
-            Err(Failure::usage(format_args!("{option} {path}: {reason}")))
+            Failure::usage(format_args!("{option} {path}: {reason}"))
         };
-        if let Err(error) = whole::check(path) {
-            return refuse(error.to_string());
-        }
+        whole::check(path).map_err(|error| wrong(&error))?;
         // Whoever opens a pipe waits for its other end.
         if path.exists() && !path.is_file() {
-            return refuse("is no file; give the name of one".to_owned());
+            return Err(wrong(&"is no file; give the name of one"));
         }
         match place::is_ours_by(path, mark) {
             Ok(true) => {}
             Ok(false) => {
-                return refuse(format!(
+                return Err(wrong(&format_args!(
                     "exists and is no Fullpipe {name}; remove it or give another name"
-                ));
+                )));
             }
             Err(error) if error.kind() == ErrorKind::NotFound => {}
-            Err(error) => return refuse(error.to_string()),
+            Err(error) => return Err(wrong(&error)),
         }
         Ok(OwnFile {
             path: path.to_owned(),

@@ -2,7 +2,6 @@
 
 pub mod address;
 pub mod command_line;
-pub mod controllers;
 pub mod engines;
 pub mod input;
 pub mod override_option;

@@ -1,5 +1,6 @@
 //! What clap has to say about the arguments, in this command's manner.
 
+use std::fmt::Display;
 use std::num::NonZeroUsize;
 
 use clap::Command;
@@ -28,6 +29,12 @@ pub fn with_negative_values(command: Command) -> Command {
             argument.allow_negative_numbers(takes_values)
         })
         .mut_subcommands(with_negative_values)
+}
+
+/// The help of an option that names one of these: `What runs it: sim, quic, …`.
+pub fn one_of(what: &str, all: &[impl Display]) -> String {
+    let names: Vec<String> = all.iter().map(ToString::to_string).collect();
+    format!("{what}: {}", names.join(", "))
 }
 
 /// A whole number, for options that take any.

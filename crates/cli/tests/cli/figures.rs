@@ -55,7 +55,7 @@ fn mistakes_are_answered() {
     );
     refused(["figures", "paper-1", "--engine", "quic"], 2, &["--list"]);
     refused(
-        ["figures", "paper-4", "--scenarios", "/nowhere"],
+        ["figures", "paper-4", "--scenarios", "/nowhere", "--list"],
         2,
         &["/nowhere"],
     );

@@ -272,6 +272,9 @@ fn what_makes_no_sense_is_one_line() {
     refused(["probe"], 2, &["<PROBE>"]);
     refused(["probe", "--serve"], 2, &["--listen"]);
     refused(["probe", name, "--out", "/"], 1, &["no rounds of probes"]);
+    // The probe's own file is no picture, and stays as it is.
+    let picture = ["probe", name, "--picture", name];
+    refused(picture, 2, &["--picture", "is no Fullpipe picture"]);
     let token = directory.path().join("token");
     let token = token.to_str().expect("a name");
     let listen = ["probe", "--serve", "--tcp", "--listen", "192.0.2.1:4440"];

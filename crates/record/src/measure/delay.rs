@@ -1,8 +1,7 @@
 //! Round-trip times and queues.
 
 use super::{Measure, Subject};
-use crate::statistics::median;
-use crate::statistics::quantile;
+use crate::statistics::{median, quantile};
 use crate::unit::Unit;
 
 pub(super) const MEASURES: &[Measure] = &[

@@ -30,38 +30,33 @@ pub(super) const MEASURES: &[Measure] = &[
             let clump = |host: &HostSummary| {
                 (host.burst_ms > 0.0).then(|| 1.0 + host.ahead_mean_ms / host.burst_ms)
             };
-            of_each(subject, clump)?.into_iter().reduce(f64::max)
+            most(subject, clump)
         },
     },
     Measure {
         name: "pace_max",
         unit: Unit::Share,
         about: "rate at which bursts leave the host, as a share of the flow's own pacing rate, of the fastest flow",
-        of: |subject| {
-            of_each(subject, |host| host.pace)?
-                .into_iter()
-                .reduce(f64::max)
-        },
+        of: |subject| most(subject, |host| host.pace),
     },
     Measure {
         name: "below_tcp",
         unit: Unit::Size,
         about: "most bytes of a flow that waited below TCP in its own host",
-        of: |subject| {
-            let most = |host: &HostSummary| Some(host.below_tcp_max_bytes as f64);
-            of_each(subject, most)?.into_iter().reduce(f64::max)
-        },
+        of: |subject| most(subject, |host| Some(host.below_tcp_max_bytes as f64)),
     },
     Measure {
         name: "below_tcp_limits",
         unit: Unit::Plain,
         about: "the same, as a multiple of the limit of TCP small queues: two bursts, or a millisecond at the pacing rate",
-        of: |subject| {
-            let most = |host: &HostSummary| Some(host.below_tcp_max_share);
-            of_each(subject, most)?.into_iter().reduce(f64::max)
-        },
+        of: |subject| most(subject, |host| Some(host.below_tcp_max_share)),
     },
 ];
+
+/// The largest of it of all flows.
+fn most(subject: &Subject<'_>, of: impl Fn(&HostSummary) -> Option<f64>) -> Option<f64> {
+    of_each(subject, of)?.into_iter().reduce(f64::max)
+}
 
 /// A number of each flow, if all of them tell; only of what the summary is about.
 fn of_each(subject: &Subject<'_>, of: impl Fn(&HostSummary) -> Option<f64>) -> Option<Vec<f64>> {

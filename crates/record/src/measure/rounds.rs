@@ -9,15 +9,15 @@ use crate::FlowSample;
 /// from where the one before ended: otherwise each would be too long by as much, and the last of a few be missed.
 pub(super) fn rounds(samples: &[FlowSample]) -> Vec<&[FlowSample]> {
     let mut starts: Vec<usize> = Vec::new();
-    let mut ends_at = 0;
+    let mut ends_at: Option<u64> = None;
     for (place, sample) in samples.iter().enumerate() {
         let (delivered, inflight) = (sample.delivered.get(), sample.inflight.get());
-        let begins_at = match starts.is_empty() {
-            true if inflight > 0 => delivered,
-            false if delivered > ends_at => ends_at,
+        let begins_at = match ends_at {
+            None if inflight > 0 => delivered,
+            Some(end) if delivered > end => end,
             _ => continue,
         };
-        ends_at = begins_at + inflight;
+        ends_at = Some(begins_at + inflight);
         starts.push(place);
     }
     let ends = starts.iter().skip(1).copied().chain([samples.len()]);

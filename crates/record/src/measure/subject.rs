@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use units::Duration;
 
-use crate::{FlowRecord, FlowSample, FlowSummary, PathSample, Record, Summary, Together};
+use crate::{FlowRecord, FlowSample, FlowSummary, PathSample, Point, Record, Summary, Together};
 use scenario::Scenario;
 
 /// What of a record is looked at: all of it, unless it says otherwise.
@@ -133,18 +133,19 @@ impl<'r> Subject<'r> {
 
     /// The samples of a flow in the window.
     pub fn samples<'f>(&self, flow: &'f FlowRecord) -> &'f [FlowSample] {
-        let from = flow.samples.partition_point(|sample| sample.at < self.from);
-        let to = flow.samples.partition_point(|sample| sample.at <= self.to);
-        flow.samples.get(from..to.max(from)).unwrap_or_default()
+        self.within(&flow.samples)
     }
 
     /// The first bottleneck in the window.
     pub fn path(&self) -> &'r [PathSample] {
         let first = self.record.and_then(|record| record.paths.first());
-        let samples = first.map_or(&[][..], |path| &path.samples);
-        let from = samples.partition_point(|sample| sample.at < self.from);
-        let to = samples.partition_point(|sample| sample.at <= self.to);
-        samples.get(from..to.max(from)).unwrap_or_default()
+        self.within(first.map_or(&[], |path| &path.samples))
+    }
+
+    fn within<'p, P: Point>(&self, points: &'p [P]) -> &'p [P] {
+        let from = points.partition_point(|point| point.at() < self.from);
+        let to = points.partition_point(|point| point.at() <= self.to);
+        points.get(from..to.max(from)).unwrap_or_default()
     }
 
     /// The sum of something over the flows, if there are any and all of them tell.

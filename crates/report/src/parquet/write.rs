@@ -83,15 +83,17 @@ struct Structs<'c, R, I> {
 }
 
 impl<'c, R> Column<'c, R> {
+    fn new(name: impl Into<Cow<'c, str>>, cells: Cells<'c, R>) -> Column<'c, R> {
+        let name = name.into();
+        Column { name, cells }
+    }
+
     /// A column of whole numbers.
     pub fn whole(
         name: impl Into<Cow<'c, str>>,
         cell: impl Fn(&R) -> Option<u64> + 'c,
     ) -> Column<'c, R> {
-        Column {
-            name: name.into(),
-            cells: Cells::Whole(Box::new(cell)),
-        }
+        Column::new(name, Cells::Whole(Box::new(cell)))
     }
 
     /// A column of numbers.
@@ -99,10 +101,7 @@ impl<'c, R> Column<'c, R> {
         name: impl Into<Cow<'c, str>>,
         cell: impl Fn(&R) -> Option<f64> + 'c,
     ) -> Column<'c, R> {
-        Column {
-            name: name.into(),
-            cells: Cells::Real(Box::new(cell)),
-        }
+        Column::new(name, Cells::Real(Box::new(cell)))
     }
 
     /// A column of lists of structs: the items of a row, and what each of them has in the fields, which are no lists.
@@ -114,13 +113,8 @@ impl<'c, R> Column<'c, R> {
     where
         R: 'c,
     {
-        Column {
-            name: name.into(),
-            cells: Cells::List(Box::new(Structs {
-                items: Box::new(items),
-                fields,
-            })),
-        }
+        let items = Box::new(items);
+        Column::new(name, Cells::List(Box::new(Structs { items, fields })))
     }
 
     /// A column of texts.
@@ -128,10 +122,7 @@ impl<'c, R> Column<'c, R> {
         name: impl Into<Cow<'c, str>>,
         cell: impl Fn(&R) -> Option<Cow<'c, str>> + 'c,
     ) -> Column<'c, R> {
-        Column {
-            name: name.into(),
-            cells: Cells::Text(Box::new(cell)),
-        }
+        Column::new(name, Cells::Text(Box::new(cell)))
     }
 }
 
