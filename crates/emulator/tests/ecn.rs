@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use emulator::{Relay, RelayConfig, Sharing};
 use noq_udp::{EcnCodepoint, RecvMeta, Transmit, UdpSocketState};
-use path::{Capacity, Discipline, LinkConfig, PathConfig, Red};
+use path::{Capacity, Discipline, Effects, LinkConfig, PathConfig, Red};
 use units::{Bytes, Rate};
 
 #[test]
@@ -46,7 +46,10 @@ fn a_queue_marks_the_capable_and_drops_the_others() {
         path: PathConfig {
             forward: LinkConfig {
                 capacity: Capacity::Rate(Rate::from_bits_per_sec(1_000)),
-                queue: Discipline::Red(Red::threshold(Bytes::new(1))),
+                effects: Effects {
+                    queue: Discipline::Red(Red::threshold(Bytes::new(1))),
+                    ..Effects::default()
+                },
                 ..LinkConfig::default()
             },
             ..PathConfig::default()

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use emulator::{Relay, RelayConfig, Sharing};
 use noq::{ClientConfig, Endpoint, ServerConfig};
-use path::{Buffer, Capacity, LinkConfig, Loss, PathConfig};
+use path::{Buffer, Capacity, Effects, LinkConfig, Loss, PathConfig};
 use units::{Bytes, Rate, Ratio};
 
 const PAYLOAD: usize = 1_000_000;
@@ -21,7 +21,10 @@ fn lossy() -> PathConfig {
         forward: LinkConfig {
             capacity: Capacity::Rate(Rate::from_bits_per_sec(50_000_000)),
             buffer: Buffer::Bytes(Bytes::new(250_000)),
-            loss: Loss::Independent(Ratio::new(1, 100)),
+            effects: Effects {
+                loss: Loss::Independent(Ratio::new(1, 100)),
+                ..back.effects
+            },
             ..back.clone()
         },
         reverse: back,

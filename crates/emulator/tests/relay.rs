@@ -163,7 +163,7 @@ fn a_queue_is_seen_to_drain_before_anything_arrives() {
 fn total_loss_delivers_nothing() {
     let server = socket("127.0.0.1");
     let mut path = PathConfig::default();
-    path.forward.loss = Loss::Independent(Ratio::ONE);
+    path.forward.effects.loss = Loss::Independent(Ratio::ONE);
     let relay = start(
         "127.0.0.1:0",
         server.local_addr().unwrap(),

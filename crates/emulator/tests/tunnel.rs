@@ -10,7 +10,7 @@ use emulator::tunnel::{
     Direction, Route, TunCounters, Tunnel, TunnelConfig, TunnelCounters, TunnelError, Way,
 };
 use etherparse::{Ipv4Header, Ipv4HeaderSlice, PacketBuilder, TcpHeaderSlice};
-use path::{Buffer, Capacity, CoDel, Discipline, LinkConfig, Loss};
+use path::{Buffer, Capacity, CoDel, Discipline, Effects, LinkConfig, Loss};
 use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType};
 use units::{Rate, Ratio};
 
@@ -229,11 +229,14 @@ fn large_packets_are_cut_before_the_bottleneck_and_none_is_early() {
 fn neighbours_that_leave_together_are_joined_again() {
     let way = Way::single(LinkConfig {
         capacity: Capacity::Unlimited,
-        // A policer that all of it passes: the link does something, but takes no time.
-        policer: Some(path::Policer {
-            rate: Rate::from_bits_per_sec(1_000_000),
-            burst: units::Bytes::new(1 << 20),
-        }),
+        effects: Effects {
+            // A policer that all of it passes: the link does something, but takes no time.
+            policer: Some(path::Policer {
+                rate: Rate::from_bits_per_sec(1_000_000),
+                burst: units::Bytes::new(1 << 20),
+            }),
+            ..Effects::default()
+        },
         ..LinkConfig::default()
     });
     let world = start(way, open()).unwrap();
@@ -281,11 +284,14 @@ fn what_a_queue_marks_is_marked_and_not_joined_to_what_it_does_not() {
     let way = Way::single(LinkConfig {
         // 8.32 ms a packet, which is far beyond the target.
         capacity: rate(1),
-        queue: Discipline::CoDel(CoDel {
-            target: units::Duration::from_micros(1),
-            interval: units::Duration::from_millis(1),
-            ecn: true,
-        }),
+        effects: Effects {
+            queue: Discipline::CoDel(CoDel {
+                target: units::Duration::from_micros(1),
+                interval: units::Duration::from_millis(1),
+                ecn: true,
+            }),
+            ..Effects::default()
+        },
         ..LinkConfig::default()
     });
     let world = start(way, open()).unwrap();
@@ -319,8 +325,11 @@ fn what_a_queue_marks_is_marked_and_not_joined_to_what_it_does_not() {
 #[test]
 fn losses_and_copies_are_of_single_packets() {
     let way = Way::single(LinkConfig {
-        loss: Loss::Independent(Ratio::new(1, 4)),
-        duplicate: Ratio::new(1, 4),
+        effects: Effects {
+            loss: Loss::Independent(Ratio::new(1, 4)),
+            duplicate: Ratio::new(1, 4),
+            ..Effects::default()
+        },
         ..LinkConfig::default()
     });
     let world = start(way, open()).unwrap();

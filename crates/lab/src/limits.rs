@@ -58,7 +58,7 @@ impl Limits {
         field: &str,
         why: &str,
     ) -> ScenarioError {
-        scenario.flow_error(index, field, &self.cannot(why))
+        scenario.flow_error(index, field, self.cannot(why))
     }
 
     fn cannot(&self, why: &str) -> String {

@@ -77,8 +77,8 @@ fn keys(text: &str) -> BTreeSet<String> {
         .replace("KEY", "zzzzzzzzzzzz = 1")
         .parse::<Scenario>()
         .unwrap_err();
-    let (_, known) = error
-        .reason
+    let reason = error.reason.to_string();
+    let (_, known) = reason
         .split_once("known: ")
         .unwrap_or_else(|| panic!("{error} in {text}"));
     known.split(", ").map(str::to_string).collect()

@@ -5,8 +5,8 @@ use std::hint::black_box;
 
 use criterion::{Bencher, Criterion, Throughput, criterion_group, criterion_main};
 use path::{
-    Aggregation, Buffer, Capacity, CoDel, Discipline, FqCoDel, GilbertElliott, Jitter, Link,
-    LinkConfig, Loss, Parcel, Policer, Red, Reorder,
+    Aggregation, Buffer, Capacity, CoDel, Discipline, Effects, FqCoDel, GilbertElliott, Jitter,
+    Link, LinkConfig, Loss, Parcel, Policer, Red, Reorder,
 };
 use units::{Bytes, Duration, Rate, Ratio, Time};
 
@@ -17,35 +17,41 @@ fn plain() -> LinkConfig {
         capacity: Capacity::Rate(Rate::from_bits_per_sec(100_000_000)),
         delay: Duration::from_millis(20),
         buffer: Buffer::Bytes(Bytes::new(500_000)),
-        loss: Loss::Independent(Ratio::new(1, 100)),
+        effects: Effects {
+            loss: Loss::Independent(Ratio::new(1, 100)),
+            ..Effects::default()
+        },
         ..LinkConfig::default()
     }
 }
 
 fn links(criterion: &mut Criterion) {
     let all = LinkConfig {
-        loss: Loss::GilbertElliott(GilbertElliott {
-            p: Ratio::new(1, 100),
-            r: Ratio::new(1, 10),
-            loss_good: Ratio::ZERO,
-            loss_bad: Ratio::new(1, 2),
-        }),
-        jitter: Some(Jitter {
-            up_to: Duration::from_millis(2),
-            reorders: true,
-        }),
-        reorder: Some(Reorder {
-            share: Ratio::new(1, 100),
-            by: Duration::from_millis(1),
-        }),
-        duplicate: Ratio::new(1, 1000),
-        policer: Some(Policer {
-            rate: Rate::from_bits_per_sec(200_000_000),
-            burst: Bytes::new(100_000),
-        }),
-        aggregation: Some(Aggregation {
-            interval: Duration::from_millis(1),
-        }),
+        effects: Effects {
+            loss: Loss::GilbertElliott(GilbertElliott {
+                p: Ratio::new(1, 100),
+                r: Ratio::new(1, 10),
+                loss_good: Ratio::ZERO,
+                loss_bad: Ratio::new(1, 2),
+            }),
+            jitter: Some(Jitter {
+                up_to: Duration::from_millis(2),
+                reorders: true,
+            }),
+            reorder: Some(Reorder {
+                share: Ratio::new(1, 100),
+                by: Duration::from_millis(1),
+            }),
+            duplicate: Ratio::new(1, 1000),
+            policer: Some(Policer {
+                rate: Rate::from_bits_per_sec(200_000_000),
+                burst: Bytes::new(100_000),
+            }),
+            aggregation: Some(Aggregation {
+                interval: Duration::from_millis(1),
+            }),
+            ..plain().effects
+        },
         ..plain()
     };
     let trace = LinkConfig {
@@ -80,7 +86,13 @@ fn links(criterion: &mut Criterion) {
     let fq_codel = Discipline::FqCoDel(FqCoDel::default());
     let red = Discipline::Red(Red::new(Bytes::new(150_000), Bytes::new(450_000)));
     for (name, queue) in [("codel", codel), ("fq_codel", fq_codel), ("red", red)] {
-        let config = LinkConfig { queue, ..plain() };
+        let config = LinkConfig {
+            effects: Effects {
+                queue,
+                ..plain().effects
+            },
+            ..plain()
+        };
         group.bench_function(name, |bencher| {
             run(bencher, &config, [1500, 1500], |number| number);
         });

@@ -1,7 +1,7 @@
 //! A link with a bottleneck, a short buffer and random loss, driven packet by packet in virtual time.
 //! `cargo run -p fullpipe-path --example drive`
 
-use path::{Buffer, Capacity, Link, LinkConfig, Loss};
+use path::{Buffer, Capacity, Effects, Link, LinkConfig, Loss};
 use units::{Bytes, Duration, Time};
 
 const PACKET: Bytes = Bytes::new(1_500);
@@ -11,7 +11,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         capacity: Capacity::Rate("12mbit".parse()?),
         delay: Duration::from_millis(20),
         buffer: Buffer::Packets(20),
-        loss: Loss::Independent("1%".parse()?),
+        effects: Effects {
+            loss: Loss::Independent("1%".parse()?),
+            ..Effects::default()
+        },
         ..LinkConfig::default()
     };
     // The same seed gives the same fate to every packet, on any machine.

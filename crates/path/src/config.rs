@@ -10,36 +10,28 @@
 //! | `rtt = "100ms"` | [`LinkConfig::delay`]: half of it for data, the other half for ACKs |
 //! | `buffer = "250kb"`, `"100p"` | data: [`LinkConfig::buffer`] = [`Buffer::Bytes`], [`Buffer::Packets`] |
 //! | `buffer = "4bdp"` | data: [`Buffer::Bytes`] of 4 × rate × rtt; beside a trace, a buffer is in bytes or packets |
-//! | `queue = "droptail"` | data: [`LinkConfig::queue`] = [`Discipline::DropTail`] |
+//! | `queue = "droptail"` | data: [`Effects::queue`] = [`Discipline::DropTail`] |
 //! | `queue = { kind = "codel", target, interval, ecn }` | data: `queue` = [`Discipline::CoDel`] |
 //! | `queue = { kind = "fq_codel", flows, quantum, … }` | data: `queue` = [`Discipline::FqCoDel`] |
 //! | `queue = { kind = "red", min, max, probability, … }` | data: `queue` = [`Discipline::Red`] |
-//! | `loss = "1%"` | data: [`LinkConfig::loss`] = [`Loss::Independent`] |
+//! | `loss = "1%"` | data: [`Effects::loss`] = [`Loss::Independent`] |
 //! | `loss = { kind = "gilbert", p, r, loss_good, loss_bad }` | data: `loss` = [`Loss::GilbertElliott`] |
-//! | `loss_at = "entry"`, `"exit"` | data: [`LinkConfig::loss_at`] |
+//! | `loss_at = "entry"`, `"exit"` | data: [`Effects::loss_at`] |
 //! | `ack_loss = "1%"` | ACKs: `loss` |
-//! | `policer = { rate, burst }` | data: [`LinkConfig::policer`] |
-//! | `demand = { interval, within, least }` | data: [`LinkConfig::demand`] |
-//! | `aggregation = { interval }` | ACKs: [`LinkConfig::aggregation`] |
-//! | `jitter = { up_to, reorders }` | data: [`LinkConfig::jitter`] |
-//! | `reorder = { share, by }` | data: [`LinkConfig::reorder`] |
-//! | `duplicate = "0.1%"` | data: [`LinkConfig::duplicate`] |
+//! | `policer = { rate, burst }` | data: [`Effects::policer`] |
+//! | `demand = { interval, within, least }` | data: [`Effects::demand`] |
+//! | `aggregation = { interval }` | ACKs: [`Effects::aggregation`] |
+//! | `jitter = { up_to, reorders }` | data: [`Effects::jitter`] |
+//! | `reorder = { share, by }` | data: [`Effects::reorder`] |
+//! | `duplicate = "0.1%"` | data: [`Effects::duplicate`] |
 //! | `[[path.change]] at, rate, rtt` | data: [`LinkConfig::changes`] with `rate` and half the `rtt`; ACKs: with the other half |
 
-use units::{Bytes, ConfigError, Duration, Ratio};
+use units::{ConfigError, Duration};
 
-use crate::aggregation::Aggregation;
 use crate::capacity::Capacity;
 use crate::change::{self, Change};
-use crate::demand::Demand;
-use crate::jitter::Jitter;
-use crate::loss::{Loss, LossAt};
-use crate::policer::Policer;
-use crate::queue::{Buffer, Discipline};
-use crate::reorder::Reorder;
-
-/// The size of a full packet, the least that a buffer or bucket in bytes must hold.
-pub const MTU: Bytes = Bytes::new(1500);
+use crate::effects::Effects;
+use crate::queue::Buffer;
 
 /// One direction of a path. By default nothing happens to a packet: it arrives as it is sent.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -50,24 +42,8 @@ pub struct LinkConfig {
     pub delay: Duration,
     /// How much may wait for the bottleneck.
     pub buffer: Buffer,
-    /// Which packet waits, which goes next, and which is dropped.
-    pub queue: Discipline,
-    /// Random loss.
-    pub loss: Loss,
-    /// Where that loss happens.
-    pub loss_at: LossAt,
-    /// Delay that varies.
-    pub jitter: Option<Jitter>,
-    /// Packets held back, to be overtaken.
-    pub reorder: Option<Reorder>,
-    /// The share of packets that arrive twice, the copy right behind the original.
-    pub duplicate: Ratio,
-    /// A policer in front of the buffer.
-    pub policer: Option<Policer>,
-    /// How the bottleneck's rate follows the queue.
-    pub demand: Option<Demand>,
-    /// Packets held and released together at the far end.
-    pub aggregation: Option<Aggregation>,
+    /// What else happens to packets.
+    pub effects: Effects,
     /// Changes of rate and delay, in the order of their times.
     pub changes: Vec<Change>,
 }
@@ -80,43 +56,10 @@ impl LinkConfig {
     pub fn validate(&self) -> Result<(), ConfigError> {
         self.capacity.validate()?;
         self.buffer.validate()?;
-        self.queue.validate()?;
-        self.loss.validate()?;
-        share("duplicate", self.duplicate)?;
-        self.reorder.as_ref().map_or(Ok(()), Reorder::validate)?;
-        self.policer.as_ref().map_or(Ok(()), Policer::validate)?;
-        self.demand
-            .map_or(Ok(()), |demand| demand.validate(&self.capacity))?;
-        self.aggregation
-            .as_ref()
-            .map_or(Ok(()), Aggregation::validate)?;
+        self.effects.validate()?;
+        if let Some(demand) = self.effects.demand {
+            demand.validate_on(&self.capacity)?;
+        }
         change::validate(&self.changes, matches!(self.capacity, Capacity::Trace(_)))
     }
-}
-
-impl Buffer {
-    fn validate(&self) -> Result<(), ConfigError> {
-        match self {
-            Buffer::Bytes(bytes) if *bytes < MTU => Err(ConfigError::new(
-                "buffer",
-                format!("of {bytes} is smaller than one packet; give at least {MTU}"),
-            )),
-            Buffer::Packets(0) => Err(ConfigError::new(
-                "buffer",
-                "of no packets lets nothing through; give at least 1",
-            )),
-            _ => Ok(()),
-        }
-    }
-}
-
-/// Checks that a share of packets is one.
-pub(crate) fn share(field: &'static str, share: Ratio) -> Result<(), ConfigError> {
-    if share > Ratio::ONE {
-        return Err(ConfigError::new(
-            field,
-            format!("of {share} is above 100%; give a share from 0% to 100%"),
-        ));
-    }
-    Ok(())
 }

@@ -2,7 +2,8 @@
 
 use units::{Bytes, ConfigError, Duration, Rate, Time};
 
-use crate::capacity::{Capacity, Line};
+use crate::capacity::Capacity;
+use crate::line::Line;
 
 /// A cell that grants a subscriber more rate when more of its packets wait ("Cellular systems adapt per-subscriber
 /// bandwidth based partly on a demand estimate that uses the queue of packets destined for the subscriber", BBR paper, on
@@ -44,29 +45,28 @@ const fn radio_frame() -> Duration {
 }
 
 impl Demand {
-    pub(crate) fn validate(&self, capacity: &Capacity) -> Result<(), ConfigError> {
+    /// Whether a link with this capacity can have it.
+    pub(crate) fn validate_on(&self, capacity: &Capacity) -> Result<(), ConfigError> {
+        let (field, problem) = match capacity {
+            Capacity::Rate(rate) if *rate < self.least => (
+                "demand.least",
+                "is above the link's `rate`, which is the most; give a lower one",
+            ),
+            Capacity::Rate(_) => return Ok(()),
+            Capacity::Trace(_) => (
+                "demand",
+                "cannot be combined with a `trace`, which sets the rate; leave one of the two out",
+            ),
+            Capacity::Unlimited => (
+                "demand",
+                "needs a `rate`, the most that the cell can give; give one",
+            ),
+        };
+        Err(ConfigError::new(field, problem))
+    }
+
+    pub(crate) fn validate(&self) -> Result<(), ConfigError> {
         let wrong = |field: &'static str, problem| Err(ConfigError::new(field, problem));
-        match capacity {
-            Capacity::Rate(rate) if *rate < self.least => {
-                return wrong(
-                    "demand.least",
-                    "is above the link's `rate`, which is the most; give a lower one",
-                );
-            }
-            Capacity::Rate(_) => {}
-            Capacity::Trace(_) => {
-                return wrong(
-                    "demand",
-                    "cannot be combined with a `trace`, which sets the rate; leave one of the two out",
-                );
-            }
-            Capacity::Unlimited => {
-                return wrong(
-                    "demand",
-                    "needs a `rate`, the most that the cell can give; give one",
-                );
-            }
-        }
         if self.interval.is_zero() {
             return wrong(
                 "demand.interval",

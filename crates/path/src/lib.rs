@@ -35,17 +35,21 @@
 
 mod agenda;
 mod aggregation;
+mod bounds;
 mod capacity;
 mod change;
 mod config;
 mod counters;
 mod demand;
+mod effects;
 mod flight;
 #[cfg(any(test, fuzzing))]
 pub mod fuzz;
 mod jitter;
+mod line;
 mod link;
 mod loss;
+mod pace;
 mod parcel;
 mod path;
 mod policer;
@@ -58,11 +62,13 @@ mod trace;
 
 pub use agenda::Agenda;
 pub use aggregation::Aggregation;
+pub use bounds::MTU;
 pub use capacity::Capacity;
 pub use change::Change;
-pub use config::{LinkConfig, MTU};
+pub use config::LinkConfig;
 pub use counters::{Count, Counters};
 pub use demand::Demand;
+pub use effects::Effects;
 pub use jitter::Jitter;
 pub use link::{Arrival, Link, Queued};
 pub use loss::{GilbertElliott, Loss, LossAt};

@@ -5,13 +5,13 @@ use std::vec;
 use units::{Bytes, ConfigError, Duration, Ratio, Time};
 
 use crate::aggregation::Aggregation;
-use crate::capacity::Pace;
 use crate::change::Change;
 use crate::config::LinkConfig;
 use crate::counters::Counters;
 use crate::flight::Flight;
 use crate::jitter::JitterProcess;
 use crate::loss::{LossAt, LossProcess};
+use crate::pace::Pace;
 use crate::parcel::{Ecn, Parcel};
 use crate::policer::TokenBucket;
 use crate::queue::{Queue, Taken};
@@ -130,30 +130,30 @@ impl<P: Clone> Link<P> {
     ) -> Result<Link<P>, ConfigError> {
         config.validate()?;
         // The order in which streams are dealt is part of what a seed means.
-        let loss = LossProcess::new(config.loss, &mut streams);
+        let loss = LossProcess::new(config.effects.loss, &mut streams);
         let duplicates = streams.deal();
-        let jitter = JitterProcess::new(config.jitter, &mut streams);
-        let reorder = ReorderProcess::new(config.reorder, &mut streams);
+        let jitter = JitterProcess::new(config.effects.jitter, &mut streams);
+        let reorder = ReorderProcess::new(config.effects.reorder, &mut streams);
         let rate = config.capacity.mean_rate();
-        let queue = Queue::new(config.queue, config.buffer, rate, streams.deal());
+        let queue = Queue::new(config.effects.queue, config.buffer, rate, streams.deal());
         Ok(Link {
             now: Time::ZERO,
             store: Store::new(),
-            policer: config.policer.map(TokenBucket::new),
+            policer: config.effects.policer.map(TokenBucket::new),
             queue,
-            pace: Pace::new(config.capacity, config.demand),
+            pace: Pace::new(config.capacity, config.effects.demand),
             bottleneck: Bottleneck::Idle,
             busy_since: Time::ZERO,
             changes: config.changes.into_iter(),
             loss,
-            loss_at: config.loss_at,
-            duplicate: config.duplicate,
+            loss_at: config.effects.loss_at,
+            duplicate: config.effects.duplicate,
             duplicates,
             delay: config.delay,
             jitter,
             reorder,
             flight: Flight::new(),
-            aggregation: config.aggregation,
+            aggregation: config.effects.aggregation,
             counters: Counters::default(),
         })
     }

@@ -2,19 +2,29 @@
 
 use units::{ConfigError, Ratio};
 
-use crate::config::share;
+use crate::bounds::share;
 use crate::random::{Stream, Streams};
 
 /// Which packets are lost at random, independently of the load.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename = "kind of loss"))]
 pub enum Loss {
-    /// None.
-    #[default]
-    None,
     /// Each packet with this probability, independently of all others (a Bernoulli process).
+    #[cfg_attr(
+        feature = "serde",
+        serde(rename = "", deserialize_with = "units::bounds::lost_share")
+    )]
     Independent(Ratio),
     /// In bursts.
+    #[cfg_attr(feature = "serde", serde(rename = "gilbert"))]
     GilbertElliott(GilbertElliott),
+}
+
+impl Default for Loss {
+    fn default() -> Loss {
+        Loss::NONE
+    }
 }
 
 /// Where on the link packets are lost.
@@ -42,25 +52,44 @@ pub enum LossAt {
 ///
 /// The chain starts in the good state and makes one step with each packet, after that packet's fate is decided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct GilbertElliott {
     /// The probability to go from good to bad.
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "units::bounds::share"))]
     pub p: Ratio,
     /// The probability to go from bad to good: a bad spell is 1/r packets long on average.
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "units::bounds::share"))]
     pub r: Ratio,
-    /// The probability of loss in the good state, 1 − k.
+    /// The probability of loss in the good state, 1 − k; none if not given.
+    #[cfg_attr(
+        feature = "serde",
+        serde(default, deserialize_with = "units::bounds::share")
+    )]
     pub loss_good: Ratio,
-    /// The probability of loss in the bad state, 1 − h.
+    /// The probability of loss in the bad state, 1 − h; 100 % if not given.
+    #[cfg_attr(
+        feature = "serde",
+        serde(default = "all", deserialize_with = "units::bounds::share")
+    )]
     pub loss_bad: Ratio,
 }
 
+#[cfg(feature = "serde")]
+const fn all() -> Ratio {
+    Ratio::ONE
+}
+
 impl Loss {
+    /// No packet is lost.
+    pub const NONE: Loss = Loss::Independent(Ratio::ZERO);
+
     /// The share of packets lost in the long run, for reports.
     ///
     /// For [`GilbertElliott`] it is the mean over the chain's stationary distribution, with p / (p + r) of the packets
     /// in the bad state.
     pub fn mean(&self) -> f64 {
         match self {
-            Loss::None => 0.0,
             Loss::Independent(share) => share.as_f64(),
             Loss::GilbertElliott(model) => {
                 let (p, r) = (model.p.as_f64(), model.r.as_f64());
@@ -72,7 +101,6 @@ impl Loss {
 
     pub(crate) fn validate(&self) -> Result<(), ConfigError> {
         match self {
-            Loss::None => Ok(()),
             Loss::Independent(loss) => share("loss", *loss),
             Loss::GilbertElliott(model) => {
                 share("loss.p", model.p)?;
@@ -107,8 +135,7 @@ impl LossProcess {
     #[inline]
     pub(crate) fn strikes(&mut self) -> bool {
         match self.model {
-            Loss::None => false,
-            Loss::Independent(share) => self.fates.happens(share),
+            Loss::Independent(share) => share.numerator() > 0 && self.fates.happens(share),
             Loss::GilbertElliott(model) => {
                 let (loss, leave) = if self.bad {
                     (model.loss_bad, model.r)

@@ -2,7 +2,7 @@
 
 use units::{Bytes, ConfigError, Duration, Rate, Time};
 
-use crate::config::MTU;
+use crate::bounds::MTU;
 
 /// A token bucket that is full at the start. In any span t, at most `burst` + `rate` × t bytes pass. The rest is
 /// dropped.

@@ -2,7 +2,7 @@
 
 use units::{ConfigError, Duration, Ratio};
 
-use crate::config::share;
+use crate::bounds::share;
 use crate::random::{Stream, Streams};
 
 /// A share of the packets takes a detour: each is delayed by a fixed span on top of everything else, and those that

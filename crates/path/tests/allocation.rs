@@ -5,8 +5,8 @@
 use std::alloc::System;
 
 use path::{
-    Aggregation, Buffer, Capacity, Change, CoDel, Demand, Discipline, Ecn, FqCoDel, GilbertElliott,
-    Jitter, Link, LinkConfig, Loss, Parcel, Policer, Red, Reorder,
+    Aggregation, Buffer, Capacity, Change, CoDel, Demand, Discipline, Ecn, Effects, FqCoDel,
+    GilbertElliott, Jitter, Link, LinkConfig, Loss, Parcel, Policer, Red, Reorder,
 };
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 use units::{Bytes, Duration, Rate, Ratio, Time};
@@ -19,42 +19,48 @@ fn main() {
         capacity: Capacity::Rate(Rate::from_bits_per_sec(100_000_000)),
         delay: Duration::from_millis(20),
         buffer: Buffer::Packets(300),
-        loss: Loss::Independent(Ratio::new(1, 100)),
+        effects: Effects {
+            loss: Loss::Independent(Ratio::new(1, 100)),
+            ..Effects::default()
+        },
         ..LinkConfig::default()
     };
     let everything = LinkConfig {
-        loss: Loss::GilbertElliott(GilbertElliott {
-            p: Ratio::new(1, 100),
-            r: Ratio::new(1, 10),
-            loss_good: Ratio::new(1, 1000),
-            loss_bad: Ratio::new(1, 2),
-        }),
-        jitter: Some(Jitter {
-            up_to: Duration::from_millis(5),
-            reorders: true,
-        }),
-        reorder: Some(Reorder {
-            share: Ratio::new(1, 10),
-            by: Duration::from_millis(3),
-        }),
-        duplicate: Ratio::new(1, 10),
-        policer: Some(Policer {
-            rate: Rate::from_bits_per_sec(150_000_000),
-            burst: Bytes::new(1_000_000),
-        }),
-        demand: Some(Demand {
-            interval: Duration::from_millis(1),
-            within: Duration::from_millis(2),
-            least: Rate::from_bits_per_sec(1_000_000),
-        }),
-        aggregation: Some(Aggregation {
-            interval: Duration::from_millis(7),
-        }),
         changes: vec![Change {
             at: Time::from_nanos(2_000_000_000),
             rate: Some(Rate::from_bits_per_sec(50_000_000)),
             delay: Some(Duration::from_millis(10)),
         }],
+        effects: Effects {
+            loss: Loss::GilbertElliott(GilbertElliott {
+                p: Ratio::new(1, 100),
+                r: Ratio::new(1, 10),
+                loss_good: Ratio::new(1, 1000),
+                loss_bad: Ratio::new(1, 2),
+            }),
+            jitter: Some(Jitter {
+                up_to: Duration::from_millis(5),
+                reorders: true,
+            }),
+            reorder: Some(Reorder {
+                share: Ratio::new(1, 10),
+                by: Duration::from_millis(3),
+            }),
+            duplicate: Ratio::new(1, 10),
+            policer: Some(Policer {
+                rate: Rate::from_bits_per_sec(150_000_000),
+                burst: Bytes::new(1_000_000),
+            }),
+            demand: Some(Demand {
+                interval: Duration::from_millis(1),
+                within: Duration::from_millis(2),
+                least: Rate::from_bits_per_sec(1_000_000),
+            }),
+            aggregation: Some(Aggregation {
+                interval: Duration::from_millis(7),
+            }),
+            ..plain.effects
+        },
         ..plain.clone()
     };
     let trace = LinkConfig {
@@ -62,7 +68,10 @@ fn main() {
         ..plain.clone()
     };
     let under = |queue| LinkConfig {
-        queue,
+        effects: Effects {
+            queue,
+            ..everything.effects
+        },
         ..everything.clone()
     };
     let codel = CoDel {
@@ -71,7 +80,8 @@ fn main() {
         ecn: true,
     };
     let fq_codel = FqCoDel {
-        codel,
+        target: codel.target,
+        interval: codel.interval,
         ..FqCoDel::default()
     };
     let red = Red {

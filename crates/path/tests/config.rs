@@ -1,8 +1,8 @@
 //! Impossible links are refused with the field and the fix.
 
 use path::{
-    Aggregation, Buffer, Capacity, Change, CoDel, Demand, Discipline, FqCoDel, GilbertElliott,
-    Link, LinkConfig, Loss, Path, PathConfig, Policer, Red, Reorder,
+    Aggregation, Buffer, Capacity, Change, CoDel, Demand, Discipline, Effects, FqCoDel,
+    GilbertElliott, Link, LinkConfig, Loss, Path, PathConfig, Policer, Red, Reorder,
 };
 use units::{Bytes, Duration, Rate, Ratio, Time};
 
@@ -55,7 +55,10 @@ fn shares_above_one() {
     let above = Ratio::new(6, 5);
     assert_eq!(
         refusal(LinkConfig {
-            loss: Loss::Independent(above),
+            effects: Effects {
+                loss: Loss::Independent(above),
+                ..Effects::default()
+            },
             ..none()
         }),
         "loss of 120% is above 100%; give a share from 0% to 100%"
@@ -85,21 +88,30 @@ fn shares_above_one() {
         ),
     ] {
         let text = refusal(LinkConfig {
-            loss: Loss::GilbertElliott(model),
+            effects: Effects {
+                loss: Loss::GilbertElliott(model),
+                ..Effects::default()
+            },
             ..none()
         });
         assert!(text.starts_with(&format!("{field} of 120%")), "{text}");
     }
     let text = refusal(LinkConfig {
-        duplicate: above,
+        effects: Effects {
+            duplicate: above,
+            ..Effects::default()
+        },
         ..none()
     });
     assert!(text.starts_with("duplicate of 120%"), "{text}");
     let text = refusal(LinkConfig {
-        reorder: Some(Reorder {
-            share: above,
-            by: Duration::from_millis(1),
-        }),
+        effects: Effects {
+            reorder: Some(Reorder {
+                share: above,
+                by: Duration::from_millis(1),
+            }),
+            ..Effects::default()
+        },
         ..none()
     });
     assert!(text.starts_with("reorder.share of 120%"), "{text}");
@@ -149,10 +161,7 @@ fn queues() {
         (
             "queue.target is zero",
             Discipline::FqCoDel(FqCoDel {
-                codel: CoDel {
-                    target: Duration::ZERO,
-                    ..codel
-                },
+                target: Duration::ZERO,
                 ..fq_codel
             }),
         ),
@@ -178,7 +187,13 @@ fn queues() {
             }),
         ),
     ] {
-        let text = refusal(LinkConfig { queue, ..none() });
+        let text = refusal(LinkConfig {
+            effects: Effects {
+                queue,
+                ..Effects::default()
+            },
+            ..none()
+        });
         assert!(text.starts_with(start), "{text}");
     }
 }
@@ -186,17 +201,23 @@ fn queues() {
 #[test]
 fn what_would_do_nothing_or_stop_everything() {
     let text = refusal(LinkConfig {
-        aggregation: Some(Aggregation {
-            interval: Duration::ZERO,
-        }),
+        effects: Effects {
+            aggregation: Some(Aggregation {
+                interval: Duration::ZERO,
+            }),
+            ..Effects::default()
+        },
         ..none()
     });
     assert!(text.starts_with("aggregation.interval is zero"), "{text}");
     let text = refusal(LinkConfig {
-        reorder: Some(Reorder {
-            share: Ratio::ONE,
-            by: Duration::ZERO,
-        }),
+        effects: Effects {
+            reorder: Some(Reorder {
+                share: Ratio::ONE,
+                by: Duration::ZERO,
+            }),
+            ..Effects::default()
+        },
         ..none()
     });
     assert!(text.starts_with("reorder.by is zero"), "{text}");
@@ -205,10 +226,13 @@ fn what_would_do_nothing_or_stop_everything() {
         ("policer.burst of 1kb", Rate::MAX, 1_000),
     ] {
         let text = refusal(LinkConfig {
-            policer: Some(Policer {
-                rate,
-                burst: Bytes::new(burst),
-            }),
+            effects: Effects {
+                policer: Some(Policer {
+                    rate,
+                    burst: Bytes::new(burst),
+                }),
+                ..Effects::default()
+            },
             ..none()
         });
         assert!(text.starts_with(start), "{text}");
@@ -259,7 +283,10 @@ fn demands() {
     ] {
         let text = refusal(LinkConfig {
             capacity,
-            demand: Some(demand),
+            effects: Effects {
+                demand: Some(demand),
+                ..Effects::default()
+            },
             ..none()
         });
         assert!(text.starts_with(start), "{text}");
@@ -267,7 +294,10 @@ fn demands() {
     Link::<()>::new(
         LinkConfig {
             capacity: rate,
-            demand: Some(good),
+            effects: Effects {
+                demand: Some(good),
+                ..Effects::default()
+            },
             ..none()
         },
         0,
@@ -314,7 +344,10 @@ fn the_reverse_link_is_named() {
     let config = PathConfig {
         forward: none(),
         reverse: LinkConfig {
-            loss: Loss::Independent(Ratio::new(2, 1)),
+            effects: Effects {
+                loss: Loss::Independent(Ratio::new(2, 1)),
+                ..Effects::default()
+            },
             ..none()
         },
     };

@@ -1,8 +1,8 @@
 //! What each impairment does to packets, seen from outside.
 
 use path::{
-    Aggregation, Arrival, Buffer, Capacity, Change, Demand, Jitter, Link, LinkConfig, Loss, LossAt,
-    Path, PathConfig, Policer, Reorder,
+    Aggregation, Arrival, Buffer, Capacity, Change, Demand, Effects, Jitter, Link, LinkConfig,
+    Loss, LossAt, Path, PathConfig, Policer, Reorder,
 };
 use units::{Bytes, Duration, Rate, Ratio, Time};
 
@@ -137,11 +137,14 @@ fn utilization_is_what_left_and_how_long_it_took() {
 #[test]
 fn packets_lost_at_the_entry_use_nothing_of_the_link() {
     let mut link = link(LinkConfig {
-        loss: Loss::Independent(Ratio::new(1, 2)),
-        policer: Some(Policer {
-            rate: Rate::from_bits_per_sec(12_000),
-            burst: PACKET * 40,
-        }),
+        effects: Effects {
+            loss: Loss::Independent(Ratio::new(1, 2)),
+            policer: Some(Policer {
+                rate: Rate::from_bits_per_sec(12_000),
+                burst: PACKET * 40,
+            }),
+            ..packet_a_milli().effects
+        },
         ..packet_a_milli()
     });
     for packet in 0..40 {
@@ -162,8 +165,11 @@ fn packets_lost_at_the_entry_use_nothing_of_the_link() {
 #[test]
 fn packets_lost_at_the_exit_have_used_the_bottleneck() {
     let mut link = link(LinkConfig {
-        loss: Loss::Independent(Ratio::ONE),
-        loss_at: LossAt::Exit,
+        effects: Effects {
+            loss: Loss::Independent(Ratio::ONE),
+            loss_at: LossAt::Exit,
+            ..packet_a_milli().effects
+        },
         ..packet_a_milli()
     });
     for packet in 0..5 {
@@ -182,7 +188,10 @@ fn packets_lost_at_the_exit_have_used_the_bottleneck() {
 #[test]
 fn copies_come_right_behind_and_cost_no_rate() {
     let mut link = link(LinkConfig {
-        duplicate: Ratio::ONE,
+        effects: Effects {
+            duplicate: Ratio::ONE,
+            ..packet_a_milli().effects
+        },
         ..packet_a_milli()
     });
     link.send(Time::ZERO, PACKET, 0);
@@ -199,10 +208,13 @@ fn copies_come_right_behind_and_cost_no_rate() {
 fn jitter_in_order_and_out_of_order() {
     let arrivals = |reorders| {
         let mut link = link(LinkConfig {
-            jitter: Some(Jitter {
-                up_to: Duration::from_millis(5),
-                reorders,
-            }),
+            effects: Effects {
+                jitter: Some(Jitter {
+                    up_to: Duration::from_millis(5),
+                    reorders,
+                }),
+                ..packet_a_milli().effects
+            },
             ..packet_a_milli()
         });
         for packet in 0..100 {
@@ -226,10 +238,13 @@ fn jitter_in_order_and_out_of_order() {
 #[test]
 fn held_packets_are_overtaken() {
     let mut link = link(LinkConfig {
-        reorder: Some(Reorder {
-            share: Ratio::new(1, 10),
-            by: Duration::from_micros(2_500),
-        }),
+        effects: Effects {
+            reorder: Some(Reorder {
+                share: Ratio::new(1, 10),
+                by: Duration::from_micros(2_500),
+            }),
+            ..packet_a_milli().effects
+        },
         ..packet_a_milli()
     });
     for packet in 0..1000 {
@@ -261,9 +276,12 @@ fn acks_are_released_together() {
             forward: packet_a_milli(),
             reverse: LinkConfig {
                 delay: Duration::from_millis(10),
-                aggregation: Some(Aggregation {
-                    interval: Duration::from_millis(8),
-                }),
+                effects: Effects {
+                    aggregation: Some(Aggregation {
+                        interval: Duration::from_millis(8),
+                    }),
+                    ..Effects::default()
+                },
                 ..LinkConfig::default()
             },
         },
@@ -287,7 +305,10 @@ fn acks_are_released_together() {
 #[test]
 fn ack_loss_is_loss_on_the_way_back_with_chances_of_its_own() {
     let lossy = LinkConfig {
-        loss: Loss::Independent(Ratio::new(1, 2)),
+        effects: Effects {
+            loss: Loss::Independent(Ratio::new(1, 2)),
+            ..Effects::default()
+        },
         ..LinkConfig::default()
     };
     let config = PathConfig {
@@ -312,10 +333,13 @@ fn ack_loss_is_loss_on_the_way_back_with_chances_of_its_own() {
 #[test]
 fn the_policer_stands_before_the_buffer() {
     let mut link = link(LinkConfig {
-        policer: Some(Policer {
-            rate: Rate::from_bits_per_sec(1_200_000),
-            burst: Bytes::new(15_000),
-        }),
+        effects: Effects {
+            policer: Some(Policer {
+                rate: Rate::from_bits_per_sec(1_200_000),
+                burst: Bytes::new(15_000),
+            }),
+            ..packet_a_milli().effects
+        },
         ..packet_a_milli()
     });
     for packet in 0..1_000 {
@@ -418,11 +442,14 @@ fn a_shorter_delay_overtakes_nobody() {
 #[test]
 fn a_cell_grants_what_waits() {
     let mut link = link(LinkConfig {
-        demand: Some(Demand {
-            interval: Duration::from_millis(10),
-            within: Duration::from_millis(20),
-            least: Rate::from_bytes_per_sec(150_000),
-        }),
+        effects: Effects {
+            demand: Some(Demand {
+                interval: Duration::from_millis(10),
+                within: Duration::from_millis(20),
+                least: Rate::from_bytes_per_sec(150_000),
+            }),
+            ..packet_a_milli().effects
+        },
         ..packet_a_milli()
     });
     for packet in 0..21 {
@@ -527,15 +554,18 @@ fn an_earlier_now_is_read_as_the_latest_one() {
 #[test]
 fn a_held_packet_after_a_change_to_a_shorter_delay_is_announced_in_time() {
     let mut link = link(LinkConfig {
-        reorder: Some(Reorder {
-            share: Ratio::ONE,
-            by: Duration::from_micros(1),
-        }),
         changes: vec![Change {
             at: at_millis(1),
             rate: None,
             delay: Some(Duration::ZERO),
         }],
+        effects: Effects {
+            reorder: Some(Reorder {
+                share: Ratio::ONE,
+                by: Duration::from_micros(1),
+            }),
+            ..packet_a_milli().effects
+        },
         ..packet_a_milli()
     });
     link.send(Time::ZERO, PACKET, 0);

@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 
 use path::{
     Aggregation, Arrival, Buffer, Capacity, Change, CoDel, Counters, Demand, Discipline, Ecn,
-    FqCoDel, GilbertElliott, Jitter, Link, LinkConfig, Loss, LossAt, OPPORTUNITY, Parcel, Policer,
-    Red, Reorder, Trace, TraceError,
+    Effects, FqCoDel, GilbertElliott, Jitter, Link, LinkConfig, Loss, LossAt, OPPORTUNITY, Parcel,
+    Policer, Red, Reorder, Trace, TraceError,
 };
 use proptest::collection::vec;
 use proptest::option;
@@ -76,7 +76,9 @@ fn discipline() -> impl Strategy<Value = Discipline> {
     let fq_codel = (1u32..8, 256u64..4_000, codel()).prop_map(|(flows, quantum, codel)| FqCoDel {
         flows,
         quantum: Bytes::new(quantum),
-        codel,
+        target: codel.target,
+        interval: codel.interval,
+        ecn: codel.ecn,
     });
     let red = (
         1u64..20_000,
@@ -103,7 +105,7 @@ fn discipline() -> impl Strategy<Value = Discipline> {
 fn loss() -> impl Strategy<Value = Loss> {
     let chain = (share(), share(), share(), share());
     prop_oneof![
-        Just(Loss::None),
+        Just(Loss::NONE),
         share().prop_map(Loss::Independent),
         chain.prop_map(
             |(p, r, loss_good, loss_bad)| Loss::GilbertElliott(GilbertElliott {
@@ -201,16 +203,18 @@ fn config() -> impl Strategy<Value = LinkConfig> {
                     capacity,
                     delay,
                     buffer,
-                    queue,
-                    loss,
-                    loss_at,
-                    jitter,
-                    reorder,
-                    duplicate,
-                    policer,
-                    demand,
-                    aggregation,
                     changes,
+                    effects: Effects {
+                        queue,
+                        loss,
+                        loss_at,
+                        jitter,
+                        reorder,
+                        duplicate,
+                        policer,
+                        demand,
+                        aggregation,
+                    },
                 }
             },
         )
@@ -495,10 +499,11 @@ proptest! {
             }
         }
         prop_assert!(marked <= counters.marks.packets + counters.duplicates.packets);
-        let may_mark = match config.queue {
+        let may_mark = match config.effects.queue {
             Discipline::DropTail => false,
-            Discipline::CoDel(codel) | Discipline::FqCoDel(FqCoDel { codel, .. }) => codel.ecn,
-            Discipline::Red(red) => red.ecn,
+            Discipline::CoDel(CoDel { ecn, .. })
+            | Discipline::FqCoDel(FqCoDel { ecn, .. })
+            | Discipline::Red(Red { ecn, .. }) => ecn,
         };
         prop_assert!(may_mark || counters.marks.packets == 0);
     }
@@ -533,17 +538,15 @@ proptest! {
 
     #[test]
     fn no_reordering_unless_asked(config in config(), packets in packets(), seed: u64) {
-        let config = LinkConfig {
+        let config = LinkConfig { effects: Effects {
             reorder: None,
-            jitter: config.jitter.map(|jitter| Jitter { reorders: false, ..jitter }),
-            ..config
-        };
+            jitter: config.effects.jitter.map(|jitter| Jitter { reorders: false, ..jitter }), ..config.effects}, ..config};
         let arrivals = all_at_the_end(&mut link(&config, seed), &entries(&packets));
         for flow in 0..FLOWS as usize {
             let of_flow = arrivals.iter().map(|arrival| arrival.packet);
             prop_assert!(of_flow.filter(|packet| packet % FLOWS as usize == flow).is_sorted());
         }
-        if !matches!(config.queue, Discipline::FqCoDel(_)) {
+        if !matches!(config.effects.queue, Discipline::FqCoDel(_)) {
             prop_assert!(arrivals.is_sorted_by_key(|arrival| arrival.packet));
         }
     }
@@ -575,13 +578,11 @@ proptest! {
             packets.dedup();
             packets
         };
-        let only_loss = LinkConfig {
+        let only_loss = LinkConfig { effects: Effects {
             jitter: None,
             reorder: None,
             duplicate: Ratio::ZERO,
-            aggregation: None,
-            ..config.clone()
-        };
+            aggregation: None, ..config.effects}, ..config.clone()};
         prop_assert_eq!(survivors(&config), survivors(&only_loss));
 
         let times = |config: &LinkConfig| {
@@ -591,16 +592,14 @@ proptest! {
                 .collect::<Vec<_>>()
         };
         let lossless = LinkConfig {
-            loss: Loss::None,
+            changes: Vec::new(), effects: Effects {
+            loss: Loss::NONE,
             duplicate: Ratio::ZERO,
-            jitter: config.jitter.map(|jitter| Jitter { reorders: true, ..jitter }),
-            aggregation: None,
-            changes: Vec::new(),
-            ..config
-        };
+            jitter: config.effects.jitter.map(|jitter| Jitter { reorders: true, ..jitter }),
+            aggregation: None, ..config.effects}, ..config};
         let all = times(&lossless);
         let loss = Loss::Independent(Ratio::new(1, 3));
-        let lossy = LinkConfig { loss, loss_at: LossAt::Exit, ..lossless };
+        let lossy = LinkConfig { effects: Effects { loss, loss_at: LossAt::Exit, ..lossless.effects}, ..lossless};
         // With jitter or reordering free to overtake, each packet's time is its own; without, those in line may arrive
         // earlier for want of the one that they would have waited for, which constant delays rule out.
         prop_assert!(times(&lossy).iter().all(|arrival| all.contains(arrival)));
@@ -612,10 +611,8 @@ proptest! {
         burst in 1500u64..50_000,
         packets in packets(),
     ) {
-        let config = LinkConfig {
-            policer: Some(Policer { rate, burst: Bytes::new(burst) }),
-            ..LinkConfig::default()
-        };
+        let config = LinkConfig { effects: Effects {
+            policer: Some(Policer { rate, burst: Bytes::new(burst) }), ..Effects::default()}, ..LinkConfig::default()};
         let passed = all_at_the_end(&mut link(&config, 0), &entries(&packets));
         for first in 0..passed.len() {
             let mut bytes = 0u128;
@@ -658,10 +655,8 @@ proptest! {
         };
         let rate = Rate::from_bytes_per_sec(least + more);
         let config = LinkConfig {
-            capacity: Capacity::Rate(rate),
-            demand: Some(demand),
-            ..LinkConfig::default()
-        };
+            capacity: Capacity::Rate(rate), effects: Effects {
+            demand: Some(demand), ..Effects::default()}, ..LinkConfig::default()};
         let entries = entries(&packets);
         let arrivals = all_at_the_end(&mut link(&config, 0), &entries);
         let through: Vec<Time> = arrivals.iter().map(|arrival| arrival.at).collect();
@@ -681,10 +676,8 @@ proptest! {
         let fastest = rates().fold(rate, Rate::max);
         let config = LinkConfig {
             capacity: Capacity::Rate(rate),
-            demand: Some(demand),
-            changes: changes.iter().map(|change| Change { delay: Some(Duration::ZERO), ..*change }).collect(),
-            ..LinkConfig::default()
-        };
+            changes: changes.iter().map(|change| Change { delay: Some(Duration::ZERO), ..*change }).collect(), effects: Effects {
+            demand: Some(demand), ..Effects::default()}, ..LinkConfig::default()};
         let entries = entries(&packets);
         let mut free = Time::ZERO;
         for arrival in all_at_the_end(&mut link(&config, 0), &entries) {

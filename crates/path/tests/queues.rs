@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use path::{
-    Arrival, Buffer, Capacity, CoDel, Counters, Discipline, Ecn, FqCoDel, Link, LinkConfig, Parcel,
-    Path, PathConfig, Red,
+    Arrival, Buffer, Capacity, CoDel, Counters, Discipline, Ecn, Effects, FqCoDel, Link,
+    LinkConfig, Parcel, Path, PathConfig, Red,
 };
 use units::{Bytes, Duration, Rate, Ratio, Time};
 
@@ -19,7 +19,10 @@ fn link(queue: Discipline, buffer: Buffer) -> Link<u64> {
     let config = LinkConfig {
         capacity: Capacity::Rate(Rate::from_bits_per_sec(12_000_000)),
         buffer,
-        queue,
+        effects: Effects {
+            queue,
+            ..Effects::default()
+        },
         ..LinkConfig::default()
     };
     Link::new(config, 1).expect("a good configuration")
@@ -314,13 +317,9 @@ fn fq_codel_is_fair_in_bytes_and_lets_the_sparse_go_first() {
 
 #[test]
 fn fq_codel_drops_from_the_fattest_when_the_buffer_is_full() {
-    let never = CoDel {
+    let queue = FqCoDel {
         target: Duration::from_secs(1_000),
         interval: Duration::from_secs(1_000),
-        ecn: true,
-    };
-    let queue = FqCoDel {
-        codel: never,
         ..FqCoDel::default()
     };
     let mut link = link(Discipline::FqCoDel(queue), Buffer::Packets(100));
@@ -467,7 +466,10 @@ fn the_way_back_has_a_bottleneck_of_its_own() {
     let back = LinkConfig {
         capacity: Capacity::Rate(Rate::from_bits_per_sec(320_000)),
         buffer: Buffer::Packets(1_000),
-        queue,
+        effects: Effects {
+            queue,
+            ..Effects::default()
+        },
         ..LinkConfig::default()
     };
     let config = PathConfig {

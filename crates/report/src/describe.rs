@@ -57,37 +57,42 @@ fn link(link: &LinkSpec, rtt: Duration) -> Vec<String> {
             None => format!("buffer {buffer}"),
         }
     });
-    let loss = match link.loss {
-        Loss::None => None,
-        Loss::Independent(loss) => Some(format!("loss {loss}")),
-        Loss::GilbertElliott(_) => Some(format!("loss {} in bursts", percent(link.loss.mean()))),
+    let loss = match link.effects.loss {
+        Loss::Independent(loss) => (loss > Ratio::ZERO).then(|| format!("loss {loss}")),
+        Loss::GilbertElliott(_) => Some(format!(
+            "loss {} in bursts",
+            percent(link.effects.loss.mean())
+        )),
     };
-    let place = match link.loss_at {
+    let place = match link.effects.loss_at {
         LossAt::Exit => " behind the bottleneck",
         LossAt::Entry => "",
     };
-    let jitter = link.jitter.map(|jitter| {
+    let jitter = link.effects.jitter.map(|jitter| {
         let overtaking = if jitter.reorders { ", overtaking" } else { "" };
         format!("jitter up to {}{overtaking}", jitter.up_to)
     });
     let reorder = link
+        .effects
         .reorder
         .map(|reorder| format!("{} held back by {}", reorder.share, reorder.by));
-    let duplicate =
-        (link.duplicate > Ratio::ZERO).then(|| format!("{} duplicated", link.duplicate));
+    let duplicate = (link.effects.duplicate > Ratio::ZERO)
+        .then(|| format!("{} duplicated", link.effects.duplicate));
     let policer = link
+        .effects
         .policer
         .map(|policer| format!("policer {} after {}", policer.rate, policer.burst));
-    let demand = link.demand.map(|demand| {
+    let demand = link.effects.demand.map(|demand| {
         let (within, least) = (demand.within, demand.least);
         format!("granted for what waits within {within}, at least {least}")
     });
     let aggregation = link
+        .effects
         .aggregation
         .map(|aggregation| format!("packets every {}", aggregation.interval));
     let parts = [
         buffer,
-        queue(link.queue),
+        queue(link.effects.queue),
         loss.map(|loss| loss + place),
         jitter,
         reorder,
@@ -115,14 +120,11 @@ fn queue(discipline: Discipline) -> Option<String> {
     let (settings, marks) = match discipline {
         Discipline::DropTail => return None,
         Discipline::CoDel(of) => (codel(of, path::CoDel::default()), of.ecn),
-        Discipline::FqCoDel(of) => {
-            let usual = path::FqCoDel::default();
-            (codel(of.codel, usual.codel), of.codel.ecn)
-        }
+        Discipline::FqCoDel(of) => (codel(of.codel(), path::FqCoDel::default().codel()), of.ecn),
         Discipline::Red(red) if red.min == red.max => (format!(" {}", red.min), red.ecn),
         Discipline::Red(red) => (format!(" {} to {}", red.min, red.max), red.ecn),
     };
-    let kind = scenario::queue_kind(discipline);
+    let kind = discipline.name();
     let marks = if marks { " with ECN" } else { "" };
     Some(format!("queue {kind}{settings}{marks}"))
 }

@@ -1,10 +1,10 @@
 //! What a flow sends, and when: `app`.
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use transport::app::{Config, Connections, Pause, Poisson, RateLimited, Requests, Sizes, Video};
-use units::{Bytes, Duration, Rate, Ratio};
+use serde::{Deserialize, Deserializer, Serializer};
+use transport::app::{Config, Poisson, RateLimited, Requests, Video};
+use units::bounds::positive;
+use units::{Duration, Rate};
 
-use super::bounds::{as_text, number, positive};
 use super::de::wrong;
 use super::ser::tagged;
 
@@ -12,208 +12,61 @@ use super::ser::tagged;
 const BACKLOG: Duration = Duration::from_millis(500);
 
 /// As scenarios have it: a name, or a table with `kind`. A transfer of one object is `flow.bytes`.
-#[derive(Serialize, Deserialize)]
-#[serde(rename = "application", rename_all = "lowercase", deny_unknown_fields)]
+#[derive(Deserialize)]
+#[serde(rename = "application", rename_all = "lowercase")]
 enum Form {
     Bulk,
-    Requests(#[serde(with = "RequestsForm")] Requests),
-    Poisson(PoissonForm),
-    Rate(RateForm),
-    Video(#[serde(with = "VideoForm")] Video),
+    Requests(Requests),
+    Poisson(Arrivals),
+    Rate(RateLimited),
+    Video(Video),
 }
 
-#[derive(Serialize, Deserialize)]
-#[serde(
-    remote = "Requests",
-    default = "Requests::default",
-    deny_unknown_fields
-)]
-struct RequestsForm {
-    request: Bytes,
-    #[serde(with = "SizesForm")]
-    response: Sizes,
-    #[serde(with = "PauseForm")]
-    think: Pause,
-    #[serde(serialize_with = "as_text")]
-    count: Option<u64>,
-    outstanding: u32,
-}
-
-#[derive(Serialize, Deserialize)]
+/// Objects at random times, by the mean time between them or by their `load`.
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct PoissonForm {
-    #[serde(default, deserialize_with = "positive")]
-    interval: Option<Duration>,
+struct Arrivals {
     #[serde(default, deserialize_with = "positive")]
     load: Option<Rate>,
-    #[serde(with = "SizesForm")]
-    sizes: Sizes,
-    #[serde(default)]
-    connections: Connections,
-    #[serde(default, serialize_with = "as_text")]
-    count: Option<u64>,
-}
-
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RateForm {
-    #[serde(deserialize_with = "positive")]
-    rate: Rate,
-    #[serde(deserialize_with = "positive")]
-    write: Bytes,
-    backlog: Option<Bytes>,
-    #[serde(default, deserialize_with = "positive")]
-    deadline: Option<Duration>,
-}
-
-#[derive(Serialize, Deserialize)]
-#[serde(remote = "Video", default = "Video::default", deny_unknown_fields)]
-struct VideoForm {
-    chunk: Duration,
-    ladder: Vec<Rate>,
-    startup: Duration,
-    max_buffer: Duration,
-    length: Option<Duration>,
-    request: Bytes,
-}
-
-/// `"1s"`, or `{ mean = "1s" }` for one that is exponentially distributed.
-#[derive(Serialize, Deserialize)]
-#[serde(remote = "Pause")]
-enum PauseForm {
-    #[serde(rename = "")]
-    Fixed(Duration),
-    #[serde(rename = "{}", with = "mean")]
-    Exponential(Duration),
-}
-
-mod mean {
-    use super::*;
-
-    #[derive(Serialize, Deserialize)]
-    #[serde(deny_unknown_fields)]
-    struct Mean {
-        mean: Duration,
-    }
-
-    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
-        Mean::deserialize(deserializer).map(|pause| pause.mean)
-    }
-
-    pub fn serialize<S: Serializer>(mean: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
-        Mean { mean: *mean }.serialize(serializer)
-    }
-}
-
-/// `"100kb"`, a list to choose from, or a distribution.
-#[derive(Serialize, Deserialize)]
-#[serde(
-    remote = "Sizes",
-    rename = "distribution",
-    rename_all = "lowercase",
-    deny_unknown_fields
-)]
-enum SizesForm {
-    #[serde(rename = "", deserialize_with = "positive")]
-    Fixed(Bytes),
-    #[serde(rename = "[]")]
-    List(Vec<Bytes>),
-    LogNormal {
-        median: Bytes,
-        #[serde(with = "number")]
-        sigma: Ratio,
-    },
-    Pareto {
-        min: Bytes,
-        #[serde(with = "number")]
-        shape: Ratio,
-        max: Bytes,
-    },
+    #[serde(rename = "*")]
+    poisson: Poisson,
 }
 
 pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Config, D::Error> {
-    let app = match Form::deserialize(deserializer)? {
+    Ok(match Form::deserialize(deserializer)? {
         Form::Bulk => Config::Bulk,
         Form::Requests(requests) => Config::Requests(requests),
-        Form::Poisson(PoissonForm {
-            interval,
-            load,
-            sizes,
-            connections,
-            count,
-        }) => {
-            let interval = match (interval, load) {
-                (Some(interval), None) => interval,
-                (None, Some(load)) => load.time_for(sizes.mean()),
-                (Some(_), Some(_)) => {
-                    return Err(wrong(
-                        "load",
-                        "there is an interval already; give one of the two",
-                    ));
+        Form::Poisson(Arrivals { load, mut poisson }) => {
+            let is_given = !poisson.interval.is_zero();
+            poisson.interval = match load {
+                Some(_) if is_given => {
+                    let reason = "there is an interval already; give one of the two";
+                    return Err(wrong("load", reason));
                 }
-                (None, None) => {
+                Some(load) => load.time_for(poisson.sizes.mean()),
+                None if is_given => poisson.interval,
+                None => {
                     let reason = "is missing; give the mean time between arrivals, or their load";
                     return Err(wrong("interval", reason));
                 }
             };
-            Config::Poisson(Poisson {
-                interval,
-                sizes,
-                connections,
-                count,
-            })
+            Config::Poisson(poisson)
         }
-        Form::Rate(RateForm {
-            rate,
-            write,
-            backlog,
-            deadline,
-        }) => {
-            let backlog = backlog.unwrap_or_else(|| rate.bytes_in(BACKLOG).max(write));
-            Config::RateLimited(RateLimited {
-                rate,
-                write,
-                backlog,
-                deadline,
-            })
+        Form::Rate(mut limited) => {
+            if limited.backlog.is_zero() {
+                limited.backlog = limited.rate.bytes_in(BACKLOG).max(limited.write);
+            }
+            Config::RateLimited(limited)
         }
         Form::Video(video) => Config::Video(video),
-    };
-    app.validate()
-        .map_err(|error| wrong(error.field(), error.problem()))?;
-    Ok(app)
+    })
 }
 
 pub fn serialize<S: Serializer>(app: &Config, serializer: S) -> Result<S::Ok, S::Error> {
-    let form = match app.clone() {
-        Config::Bulk | Config::Transfer { .. } => Form::Bulk,
-        Config::Requests(requests) => Form::Requests(requests),
-        Config::Poisson(Poisson {
-            interval,
-            sizes,
-            connections,
-            count,
-        }) => Form::Poisson(PoissonForm {
-            interval: Some(interval),
-            load: None,
-            sizes,
-            connections,
-            count,
-        }),
-        Config::RateLimited(RateLimited {
-            rate,
-            write,
-            backlog,
-            deadline,
-        }) => Form::Rate(RateForm {
-            rate,
-            write,
-            backlog: Some(backlog),
-            deadline,
-        }),
-        Config::Video(video) => Form::Video(video),
-    };
-    tagged(&form, serializer)
+    match app {
+        Config::Transfer { .. } => tagged(&Config::Bulk, serializer),
+        app => tagged(app, serializer),
+    }
 }
 
 /// What scenarios call the application; nothing for bulk data and single transfers.

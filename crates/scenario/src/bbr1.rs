@@ -3,8 +3,7 @@
 use congestion::bbr1::Config;
 use serde::{Deserialize, Deserializer, Serialize};
 use units::Ratio;
-
-use super::de::refused;
+use units::bounds::refused;
 
 /// How the group's BBR is different from that of the kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]

@@ -16,8 +16,7 @@ impl PathSpec {
     #[must_use]
     pub fn bounded(mut self) -> (PathSpec, [bool; 2]) {
         let given = [&mut self.data, &mut self.uplink].map(|link| {
-            let is_bottleneck = link.rate.is_some() || link.trace.is_some();
-            let is_endless = is_bottleneck && link.buffer.is_none();
+            let is_endless = link.has_bottleneck() && link.buffer.is_none();
             if is_endless {
                 link.buffer = Some(PathSpec::USUAL_BUFFER);
             }

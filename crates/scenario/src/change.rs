@@ -1,9 +1,8 @@
 //! What changes during a run.
 
 use serde::{Deserialize, Serialize};
+use units::bounds::positive;
 use units::{Duration, Rate};
-
-use super::bounds::positive;
 
 /// A change: `[[path.change]]` with `at`, and `rate`, `rtt` or both; `[[path.uplink.change]]` with `at` and `rate`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

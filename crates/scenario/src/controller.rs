@@ -6,8 +6,6 @@ use std::str::FromStr;
 use arrayvec::ArrayString;
 use congestion::{ControllerKind, UnknownController};
 
-use super::{Scenario, ScenarioError};
-
 /// A flow's congestion control.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Controller {
@@ -52,29 +50,6 @@ impl Controller {
             Controller::Ours(kind) => kind.kernel_name(),
             Controller::Kernel(kernel) => kernel.name(),
         }
-    }
-}
-
-impl Scenario {
-    /// The controller of each group of flows, for an engine that has no kernel's.
-    ///
-    /// # Errors
-    ///
-    /// A group has one that only a kernel has.
-    pub fn our_controllers(&self, engine: &str) -> Result<Vec<ControllerKind>, ScenarioError> {
-        let ours = |(index, controller)| match controller {
-            Controller::Ours(kind) => Ok(kind),
-            Controller::Kernel(_) => {
-                let names: Vec<_> = ControllerKind::ALL.iter().map(|kind| kind.name()).collect();
-                let reason = format!(
-                    "{controller} is a kernel's, which engine {engine} has not; give one of {}, or use engine linux",
-                    names.join(", ")
-                );
-                Err(self.flow_error(index, "controller", &reason))
-            }
-        };
-        let controllers = self.flows.iter().map(|flow| flow.controller);
-        controllers.enumerate().map(ours).collect()
     }
 }
 

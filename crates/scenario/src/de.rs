@@ -15,9 +15,10 @@ use serde::de::{
     MapAccess, SeqAccess, Unexpected, VariantAccess, Visitor,
 };
 use serde::forward_to_deserialize_any;
+use units::bounds::refused;
 
-use super::error::{ScenarioError, unknown_key};
-use super::tree::{Entry, Node, shortened};
+use super::error::{Reason, ScenarioError, TABLE, shortened, unknown_key};
+use super::tree::{Entry, Node};
 
 /// The field that stands for the rest of its table.
 pub const REST: &str = "*";
@@ -125,17 +126,6 @@ pub fn wrong<E: serde::de::Error>(field: &str, reason: &str) -> E {
     E::custom(Wrong::new(field, reason))
 }
 
-/// The error that the value being read has `reason`, which follows on the value.
-pub fn refused<E: serde::de::Error>(reason: impl fmt::Display) -> E {
-    struct Reason<T>(T);
-    impl<T: fmt::Display> serde::de::Expected for Reason<T> {
-        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            self.0.fmt(f)
-        }
-    }
-    E::invalid_value(Unexpected::Other("value"), &Reason(reason))
-}
-
 /// Errors of serde are one text; in ours this tells the field from the reason.
 const FIELD_END: char = '\u{1f}';
 
@@ -143,13 +133,13 @@ const FIELD_END: char = '\u{1f}';
 #[derive(Debug)]
 pub struct Fault {
     field: String,
-    reason: Reason,
+    cause: Cause,
 }
 
 #[derive(Debug)]
-enum Reason {
+enum Cause {
     /// All there is to say.
-    Whole(String),
+    Whole(Reason),
     /// What follows the value.
     OfValue(String),
     /// What follows the value in quotes and a colon.
@@ -161,20 +151,24 @@ enum Reason {
 }
 
 impl Fault {
-    fn new(field: &str, reason: Reason) -> Fault {
+    fn new(field: &str, reason: impl Into<Reason>) -> Fault {
+        Fault::by(field, Cause::Whole(reason.into()))
+    }
+
+    fn by(field: &str, cause: Cause) -> Fault {
         let field = field.to_string();
-        Fault { field, reason }
+        Fault { field, cause }
     }
 
     /// The same, of this value.
     fn of(mut self, value: &Node) -> Fault {
-        self.reason = match (self.reason, value) {
-            (Reason::OfText(reason), Node::Scalar(text)) => {
-                Reason::Whole(format!("\"{}\": {reason}", shortened(text)))
+        self.cause = match (self.cause, value) {
+            (Cause::OfText(reason), Node::Scalar(text)) => {
+                Cause::Whole(format!("\"{}\": {reason}", shortened(text)).into())
             }
-            (Reason::OfText(reason), _) => Reason::Whole(reason),
-            (Reason::OfValue(reason), value) => Reason::Whole(value.wrong(&reason).reason),
-            (reason, _) => reason,
+            (Cause::OfText(reason), _) => Cause::Whole(reason.into()),
+            (Cause::OfValue(reason), value) => Cause::Whole(value.wrong(&reason).reason),
+            (cause, _) => cause,
         };
         self
     }
@@ -182,29 +176,34 @@ impl Fault {
     /// The same, seen from the table in which the value is called `key`.
     fn within(mut self, key: &str, value: &Node) -> Fault {
         self = self.of(value);
-        if let Reason::NoList = self.reason {
-            self.reason = Reason::Whole(match value {
-                Node::Scalar(text) => format!(
-                    "{} is no list; write [\"{text}\"], or [[{key}]] for tables",
-                    shortened(text)
-                ),
-                _ => format!("is a list; write [[{key}]]"),
-            });
-        }
-        if let Reason::Unknown(known) = &self.reason {
-            self.reason = Reason::Whole(unknown_key(&self.field, known));
-        }
+        self.cause = match (self.cause, value) {
+            (Cause::NoList, Node::Scalar(text)) => {
+                let text = shortened(text);
+                let fix = format!(" is no list; write [\"{text}\"], or [[{key}]] for tables");
+                Cause::Whole(Reason::of(text).words(fix))
+            }
+            (Cause::NoList, _) => Cause::Whole(format!("is a list; write [[{key}]]").into()),
+            (Cause::Unknown(known), _) => Cause::Whole(unknown_key(&self.field, &known).into()),
+            (cause, _) => cause,
+        };
         self.field = ScenarioError::new(self.field, "").within(key).field;
         self
     }
 
-    /// The same, where these keys are known too.
-    fn knowing(mut self, others: &[&'static str]) -> Fault {
-        if let Reason::Unknown(known) = &mut self.reason {
-            let more = others
-                .iter()
-                .filter(|other| **other != REST && !known.contains(other));
-            known.extend(more.copied().collect::<Vec<_>>());
+    /// The same in a table of these keys, where [`REST`] stands for those that are known already.
+    fn knowing(mut self, keys: &[&'static str]) -> Fault {
+        if let Cause::Unknown(known) = &mut self.cause {
+            let rest = std::mem::take(known);
+            for key in keys {
+                let more = if *key == REST { &rest[..] } else { &[*key] };
+                known.extend(more);
+            }
+            let mut seen = Vec::new();
+            known.retain(|key| {
+                let is_new = !seen.contains(key);
+                seen.push(key);
+                is_new
+            });
         }
         self
     }
@@ -212,10 +211,11 @@ impl Fault {
 
 impl From<Fault> for ScenarioError {
     fn from(fault: Fault) -> ScenarioError {
-        let reason = match fault.reason {
-            Reason::Whole(reason) | Reason::OfValue(reason) | Reason::OfText(reason) => reason,
-            Reason::NoList => "is no list".to_string(),
-            Reason::Unknown(known) => unknown_key(&fault.field, &known),
+        let reason = match fault.cause {
+            Cause::Whole(reason) => reason,
+            Cause::OfValue(reason) | Cause::OfText(reason) => reason.into(),
+            Cause::NoList => "is no list".into(),
+            Cause::Unknown(known) => unknown_key(&fault.field, &known).into(),
         };
         ScenarioError::new(fault.field, reason)
     }
@@ -225,40 +225,42 @@ impl serde::de::Error for Fault {
     fn custom<T: fmt::Display>(message: T) -> Fault {
         let message = message.to_string();
         match message.split_once(FIELD_END) {
-            Some((field, reason)) => Fault::new(field, Reason::Whole(reason.to_string())),
-            None => Fault::new("", Reason::OfText(message)),
+            Some((field, reason)) => Fault::new(field, reason),
+            None => Fault::by("", Cause::OfText(message)),
         }
     }
 
     fn invalid_type(found: Unexpected<'_>, expected: &dyn serde::de::Expected) -> Fault {
+        let expected = format!("expected {expected}");
+        let reason = match expected.split_once(TABLE) {
+            Some((words, table)) if table.starts_with('{') => Reason::from(words).table(table),
+            _ => expected.into(),
+        };
         let found = match found {
             Unexpected::Map => ", not a table",
             Unexpected::Seq => ", not a list",
             _ => "",
         };
-        Fault::new("", Reason::Whole(format!("expected {expected}{found}")))
+        Fault::new("", reason.words(found))
     }
 
     fn invalid_value(_: Unexpected<'_>, reason: &dyn serde::de::Expected) -> Fault {
-        Fault::new("", Reason::OfValue(reason.to_string()))
+        Fault::by("", Cause::OfValue(reason.to_string()))
     }
 
     fn unknown_field(key: &str, known: &'static [&'static str]) -> Fault {
         let named = known
             .iter()
             .filter(|known| **known != REST && !known.contains('.'));
-        Fault::new(key, Reason::Unknown(named.copied().collect()))
+        Fault::by(key, Cause::Unknown(named.copied().collect()))
     }
 
     fn missing_field(key: &'static str) -> Fault {
-        Fault::new(key, Reason::Whole("is missing".to_string()))
+        Fault::new(key, "is missing")
     }
 
     fn duplicate_field(key: &'static str) -> Fault {
-        Fault::new(
-            key,
-            Reason::Whole("is given twice; once is enough".to_string()),
-        )
+        Fault::new(key, "is given twice; once is enough")
     }
 }
 
@@ -327,7 +329,7 @@ impl<'de> Deserializer<'de> for &Node {
     fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
         match self {
             Node::List(_) => self.deserialize_any(visitor),
-            _ => Err(Fault::new("", Reason::NoList)),
+            _ => Err(Fault::by("", Cause::NoList)),
         }
     }
 
@@ -478,8 +480,9 @@ impl<'de> MapAccess<'de> for Entries<'_> {
             REST => fault.knowing(self.fields),
             key => {
                 let inner = |field: &&'static str| field.strip_prefix(key)?.strip_prefix('.');
-                let more: Vec<_> = self.fields.iter().filter_map(inner).collect();
-                fault.knowing(&more).within(key, &value)
+                let more = self.fields.iter().filter_map(inner);
+                let keys: Vec<_> = std::iter::once(REST).chain(more).collect();
+                fault.knowing(&keys).within(key, &value)
             }
         })
     }
@@ -525,14 +528,13 @@ impl<'v> Variant<'v> {
                     .ok_or_else(|| refused(format!("is no known {what}; known: {}", names()))),
             },
             Node::List(_) => unnamed("[]").ok_or_else(|| {
-                Fault::new(
-                    "",
-                    Reason::Whole(format!("expected a {what}, not a list; known: {}", names())),
-                )
+                let reason = format!("expected a {what}, not a list; known: {}", names());
+                Fault::new("", reason)
             }),
             Node::Table(entries) => {
                 let Some(kind) = entries.iter().find(|entry| entry.key == "kind") else {
-                    return unnamed("{}").ok_or_else(|| Fault::missing_field("kind"));
+                    let reason = || format!("is missing; known: {}", names());
+                    return unnamed("{}").ok_or_else(|| Fault::new("kind", reason()));
                 };
                 let wrong = |fault: Fault| fault.within("kind", &kind.value);
                 let text = kind.value.scalar().map_err(wrong)?;
@@ -563,7 +565,7 @@ impl<'de> VariantAccess<'de> for Variant<'_> {
     fn unit_variant(self) -> Result<(), Fault> {
         match &*self.content {
             Node::Table(entries) if let Some(entry) = entries.first() => {
-                Err(Fault::new(&entry.key, Reason::Unknown(vec!["kind"])))
+                Err(Fault::by(&entry.key, Cause::Unknown(vec!["kind"])))
             }
             _ => Ok(()),
         }
@@ -573,7 +575,7 @@ impl<'de> VariantAccess<'de> for Variant<'_> {
         let read = seed.deserialize(&*self.content);
         read.map_err(|fault| match self.name {
             name if UNNAMED.contains(&name) => fault,
-            _ => fault.knowing(&["kind"]),
+            _ => fault.knowing(&["kind", REST]),
         })
     }
 
@@ -589,7 +591,7 @@ impl<'de> VariantAccess<'de> for Variant<'_> {
         let read = self.content.deserialize_struct("", fields, visitor);
         read.map_err(|fault| match self.name {
             name if UNNAMED.contains(&name) => fault,
-            _ => fault.knowing(&["kind"]),
+            _ => fault.knowing(&["kind", REST]),
         })
     }
 }
@@ -597,6 +599,6 @@ impl<'de> VariantAccess<'de> for Variant<'_> {
 impl Node {
     fn scalar(&self) -> Result<&str, Fault> {
         let text = self.text("one value");
-        text.map_err(|error| Fault::new("", Reason::Whole(error.reason)))
+        text.map_err(|error| Fault::new("", error.reason))
     }
 }

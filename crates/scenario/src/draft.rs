@@ -2,9 +2,12 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
-use super::Scenario;
+use super::de;
 use super::error::ScenarioError;
+use super::link_spec::LinkSpec;
+use super::scenario::Scenario;
 use super::tree::{self, Entry, Node};
 
 /// A scenario's text, with overrides. Nothing is checked before [`Draft::read`], so that fields which make sense only
@@ -80,7 +83,7 @@ impl Draft {
     /// What it says makes no sense. The error has a line if it is about the text, and none if it is about what was
     /// replaced.
     pub fn read(&self) -> Result<Scenario, ScenarioError> {
-        let scenario = Scenario::read(&self.entries);
+        let scenario = read(&self.entries);
         let mut scenario = scenario.map_err(|error| self.located(error))?;
         for hop in std::iter::once(&mut scenario.path).chain(&mut scenario.next) {
             let traces = [&mut hop.data.trace, &mut hop.uplink.trace];
@@ -110,6 +113,60 @@ impl Draft {
         };
         let found = self.replaced.iter().rev().find(is_culprit);
         found.map(String::as_str)
+    }
+}
+
+fn read(entries: &[Entry]) -> Result<Scenario, ScenarioError> {
+    if let Some(path) = entries.iter().find(|entry| entry.key == "path") {
+        LinkSpec::check_places(&path.value).map_err(|error| error.within("path"))?;
+    }
+    let scenario: Scenario = de::read_entries(entries)?;
+    if scenario.name.is_empty() {
+        return Err(ScenarioError::new(
+            "name",
+            "is missing; give the scenario one",
+        ));
+    }
+    scenario.check()?;
+    Ok(scenario)
+}
+
+impl Scenario {
+    /// Reads the scenario in `file`. A trace's name is relative to the file's directory.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read, or what it says makes no sense.
+    pub fn load(file: &Path) -> Result<Scenario, ScenarioError> {
+        Draft::load(file)?.read()
+    }
+
+    /// Overrides the field `field` (`duration`, `path.loss`, `flow.0.bytes`) with an option's text, as [`Draft::set`]
+    /// does. To override several that make sense only together, use a [`Draft`].
+    ///
+    /// # Errors
+    ///
+    /// There is no such field, or with this value the scenario makes no sense. It has not changed then.
+    pub fn set(&mut self, field: &str, text: &str) -> Result<(), ScenarioError> {
+        let overridden = || {
+            let mut draft = Draft::parse(&self.to_string(), Path::new(""))?;
+            draft.set(field, text)?;
+            draft.read()
+        };
+        // A line would be one of a text that nobody has seen.
+        *self = overridden().map_err(|error| ScenarioError {
+            line: None,
+            ..error
+        })?;
+        Ok(())
+    }
+}
+
+impl FromStr for Scenario {
+    type Err = ScenarioError;
+
+    fn from_str(text: &str) -> Result<Scenario, ScenarioError> {
+        Draft::parse(text, Path::new(""))?.read()
     }
 }
 
@@ -205,7 +262,7 @@ mod tests {
         let scenario = draft(&overrides).unwrap().read().unwrap();
         assert_eq!(scenario.duration, Some(Duration::from_secs(5)));
         assert_eq!(scenario.path.rtt, Duration::from_millis(40));
-        let policer = scenario.path.data.policer.unwrap();
+        let policer = scenario.path.data.effects.policer.unwrap();
         assert_eq!(policer.rate.to_string(), "2mbit");
         let flows: Vec<_> = scenario
             .flows
@@ -275,7 +332,7 @@ mod tests {
             ("", "is no field"),
         ] {
             let error = draft(&[(field, "1")]).unwrap_err();
-            assert!(error.reason.starts_with(reason), "{error}");
+            assert!(error.reason.to_string().starts_with(reason), "{error}");
         }
     }
 

@@ -1,8 +1,15 @@
 //! What is wrong with a scenario, in one line.
 
+use std::borrow::Cow;
 use std::fmt;
 
-use super::tree::{Entry, line_of};
+use units::ConfigError;
+
+/// What precedes an example of a table.
+pub(crate) const TABLE: &str = "a table such as ";
+
+/// Errors show so many characters of a value, and of a key.
+const MOST_SHOWN: usize = 60;
 
 /// A scenario, or one of its fields, makes no sense.
 ///
@@ -14,12 +21,12 @@ pub struct ScenarioError {
     /// The field, such as `path.rate`; empty if the text as a whole is no scenario.
     pub field: String,
     /// What is wrong with it, and the fix.
-    pub reason: String,
+    pub reason: Reason,
 }
 
 impl ScenarioError {
     /// What is wrong with a field.
-    pub fn new(field: impl Into<String>, reason: impl Into<String>) -> ScenarioError {
+    pub fn new(field: impl Into<String>, reason: impl Into<Reason>) -> ScenarioError {
         ScenarioError {
             line: None,
             field: field.into(),
@@ -27,11 +34,12 @@ impl ScenarioError {
         }
     }
 
-    /// The same error, with the line of its field in the text with these entries if it has none yet.
-    #[must_use]
-    pub fn on_line_in(mut self, entries: &[Entry]) -> ScenarioError {
-        self.line = self.line.or_else(|| line_of(entries, &self.field));
-        self
+    /// The field as people are shown it: in one line, and no longer than one.
+    pub fn place(&self) -> String {
+        match self.field.char_indices().nth(3 * MOST_SHOWN) {
+            Some((end, _)) => plain(self.field.get(..end).unwrap_or_default()) + "…",
+            None => plain(&self.field),
+        }
     }
 
     /// The same error, in item `index` of a list; [`ScenarioError::within`] puts the list's name before it.
@@ -52,6 +60,116 @@ impl ScenarioError {
             Some(_) => format!("{table}.{}", self.field),
         };
         self
+    }
+}
+
+impl From<ConfigError> for ScenarioError {
+    fn from(error: ConfigError) -> ScenarioError {
+        // The sentence goes on after the field without a colon: `queue.min of 90kb is …`.
+        let problem = error.problem();
+        let reason = problem.strip_prefix("of ").unwrap_or(problem);
+        ScenarioError::new(error.field(), reason)
+    }
+}
+
+/// What is wrong with a field, and the fix. What each way of giving a scenario writes in its own way is known as such.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Reason(Vec<Part>);
+
+/// A part of a [`Reason`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Part {
+    /// Words.
+    Words(String),
+    /// The value that the field has.
+    Value(String),
+    /// Another field, such as `path.rate`.
+    Field(String),
+    /// What would be right, as a table in TOML.
+    Table(String),
+}
+
+impl Part {
+    /// As scenarios have it.
+    pub fn text(&self) -> &str {
+        match self {
+            Part::Words(text) | Part::Value(text) | Part::Field(text) | Part::Table(text) => text,
+        }
+    }
+}
+
+impl Reason {
+    /// One that begins with the value.
+    pub fn of(value: impl fmt::Display) -> Reason {
+        Reason(vec![Part::Value(value.to_string())])
+    }
+
+    /// The same, and these words.
+    #[must_use]
+    pub fn words(self, words: impl Into<String>) -> Reason {
+        self.and(Part::Words(words.into()))
+    }
+
+    /// The same, and the name of a field.
+    #[must_use]
+    pub fn field(self, field: impl Into<String>) -> Reason {
+        self.and(Part::Field(field.into()))
+    }
+
+    /// The same, and a table in TOML.
+    #[must_use]
+    pub fn table(self, table: impl Into<String>) -> Reason {
+        self.and(Part::Table(table.into()))
+    }
+
+    fn and(mut self, part: Part) -> Reason {
+        self.0.push(part);
+        self
+    }
+
+    /// Its text in one line, of parts that are told in this way.
+    pub fn told(&self, tell: impl Fn(&Part) -> String) -> String {
+        self.0.iter().map(|part| plain(&tell(part))).collect()
+    }
+}
+
+impl From<String> for Reason {
+    fn from(words: String) -> Reason {
+        Reason::default().words(words)
+    }
+}
+
+impl From<&str> for Reason {
+    fn from(words: &str) -> Reason {
+        words.to_string().into()
+    }
+}
+
+impl From<&String> for Reason {
+    fn from(words: &String) -> Reason {
+        words.as_str().into()
+    }
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.told(|part| match part {
+            Part::Table(table) => format!("{TABLE}{table}"),
+            part => part.text().to_string(),
+        }))
+    }
+}
+
+/// One line, whatever was in the text.
+fn plain(text: &str) -> String {
+    text.replace(char::is_control, " ")
+}
+
+/// The beginning of a text that is too long for a line that a person reads.
+pub(crate) fn shortened(text: &str) -> Cow<'_, str> {
+    match text.char_indices().nth(MOST_SHOWN) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()).into(),
+        None => text.into(),
     }
 }
 
@@ -83,15 +201,10 @@ impl fmt::Display for ScenarioError {
         if let Some(line) = self.line {
             write!(f, "line {line}: ")?;
         }
-        // One line, whatever was in the text.
-        let plain = |text: &str| text.replace(char::is_control, " ");
         if !self.field.is_empty() {
-            write!(f, "{}: ", plain(&self.field))?;
+            write!(f, "{}: ", self.place())?;
         }
-        // A library's reason goes on after the field without a colon: `queue.min of 90kb is …`.
-        f.write_str(&plain(
-            self.reason.strip_prefix("of ").unwrap_or(&self.reason),
-        ))
+        self.reason.fmt(f)
     }
 }
 

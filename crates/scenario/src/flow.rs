@@ -2,13 +2,14 @@
 
 use serde::{Deserialize, Deserializer, Serialize};
 use transport::app::{self, Connections};
+use units::bounds::{positive, short, whole};
 use units::{Bytes, Duration};
 
 use super::bbr1::{Bbr1Spec, Variant};
-use super::bounds::{is_default, positive, short, whole};
 use super::controller::Controller;
 use super::hops::Hops;
 use super::host::HostSpec;
+use super::ser::is_default;
 
 /// A group of flows that differ in nothing but their start.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -3,10 +3,8 @@
 use serde::{Deserialize, Deserializer, Serialize};
 use transport::scheduler::Pacing;
 use transport::sender::LossDetection;
+use units::bounds::{positive, refused, whole};
 use units::{Bytes, Duration, Rate};
-
-use super::bounds::{positive, whole};
-use super::de::refused;
 
 /// A table whose fields need not be given, and which may lie over another one.
 macro_rules! optional {

@@ -3,7 +3,9 @@
 use path::LossAt;
 use units::Duration;
 
-use super::{FlowSpec, LinkSpec, Scenario};
+use super::flow::FlowSpec;
+use super::link_spec::LinkSpec;
+use super::scenario::Scenario;
 
 impl Scenario {
     /// The goodput in bits per second that a flow could have between two times if it were alone, as the links on its way
@@ -54,17 +56,17 @@ impl Scenario {
 impl LinkSpec {
     /// The share of packets that random loss before the bottleneck lets through.
     pub fn passed_before(&self) -> f64 {
-        match self.loss_at {
-            LossAt::Entry => 1.0 - self.loss.mean(),
+        match self.effects.loss_at {
+            LossAt::Entry => 1.0 - self.effects.loss.mean(),
             LossAt::Exit => 1.0,
         }
     }
 
     /// The share of packets that random loss behind the bottleneck lets through.
     pub fn passed_behind(&self) -> f64 {
-        match self.loss_at {
+        match self.effects.loss_at {
             LossAt::Entry => 1.0,
-            LossAt::Exit => 1.0 - self.loss.mean(),
+            LossAt::Exit => 1.0 - self.effects.loss.mean(),
         }
     }
 }

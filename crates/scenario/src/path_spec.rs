@@ -1,15 +1,16 @@
 //! What the path is: `[path]`, and the path options of commands.
 
-use path::{Aggregation, Loss};
+use path::{Aggregation, Effects, Loss};
 use serde::{Deserialize, Serialize};
+use units::bounds::lost_share;
 use units::{Bytes, Duration, Ratio};
 
-use super::bounds::{is_default, lost_share};
 use super::change::ChangeSpec;
-use super::error::ScenarioError;
+use super::de;
+use super::error::{Reason, ScenarioError};
 use super::link_spec::LinkSpec;
+use super::ser::{self, is_default};
 use super::tree::{Entry, Node};
-use super::{de, ser};
 
 /// A path as people describe it: one bottleneck for data, its RTprop, and what else happens to
 /// packets, in both directions.
@@ -87,18 +88,24 @@ impl PathSpec {
     }
 
     /// As [`PathSpec::check`]; the error's field is relative to the path, and `name` is what the path is called.
-    pub fn check_fields(&self, name: &str) -> Result<(), ScenarioError> {
+    pub(crate) fn check_fields(&self, name: &str) -> Result<(), ScenarioError> {
         let wrong = |field: &str, reason: &str| Err(ScenarioError::new(field, reason));
+        // What is the path's of ACKs, by its own names.
+        let effects = Effects {
+            aggregation: self.aggregation,
+            ..Effects::default()
+        };
+        effects.validate()?;
         self.data.check(self.rtt, &format!("{name}.rate"))?;
         let uplink = self.uplink.check(self.rtt, &format!("{name}.uplink.rate"));
         uplink.map_err(|error| error.within("uplink"))?;
-        if self.ack_loss != Ratio::ZERO && self.uplink.loss != Loss::None {
+        if self.ack_loss != Ratio::ZERO && self.uplink.effects.loss != Loss::NONE {
             return wrong(
                 "uplink.loss",
                 "there is an ack_loss already; give one of the two",
             );
         }
-        if self.aggregation.is_some() && self.uplink.aggregation.is_some() {
+        if self.aggregation.is_some() && self.uplink.effects.aggregation.is_some() {
             return wrong(
                 "uplink.aggregation",
                 "there is an aggregation of ACKs already; give one of the two",
@@ -106,10 +113,12 @@ impl PathSpec {
         }
         let has_rtt = |change: &ChangeSpec| change.rtt.is_some();
         if let Some(index) = self.uplink.changes.iter().position(has_rtt) {
-            let reason = format!("the RTprop is the whole path's; give {name}.change this rtt");
-            return wrong(&format!("uplink.change[{index}].rtt"), &reason);
+            let reason = Reason::from("the RTprop is the whole path's; give ");
+            let reason = reason.field(format!("{name}.change")).words(" this rtt");
+            let field = format!("uplink.change[{index}].rtt");
+            return Err(ScenarioError::new(field, reason));
         }
-        if self.data.aggregation.is_some() {
+        if self.data.effects.aggregation.is_some() {
             return wrong("aggregation", "is of ACKs; there is none of data");
         }
         Ok(())
@@ -125,9 +134,9 @@ impl PathSpec {
     pub fn acks(&self) -> LinkSpec {
         let mut link = self.uplink.clone();
         if self.ack_loss != Ratio::ZERO {
-            link.loss = Loss::Independent(self.ack_loss);
+            link.effects.loss = Loss::Independent(self.ack_loss);
         }
-        link.aggregation = link.aggregation.or(self.aggregation);
+        link.effects.aggregation = link.effects.aggregation.or(self.aggregation);
         let rtts = self
             .data
             .changes

@@ -7,23 +7,12 @@
 
 use units::Duration;
 
-use super::error::ScenarioError;
-use super::{FlowSpec, PathSpec, Scenario};
+use super::buffer::BufferSpec;
+use super::flow::FlowSpec;
+use super::path_spec::PathSpec;
+use super::scenario::Scenario;
 
 impl Scenario {
-    /// The hops, the first one first: `[path]`, then every `[[path.next]]`.
-    pub fn hops(&self) -> impl Iterator<Item = &PathSpec> + Clone {
-        std::iter::once(&self.path).chain(&self.next)
-    }
-
-    /// The hops that a flow crosses, with their places.
-    pub fn crossed(&self, flow: &FlowSpec) -> impl Iterator<Item = (usize, &PathSpec)> + Clone {
-        let hops = flow.hops;
-        let hops_and_places = self.hops().enumerate();
-        hops_and_places
-            .filter(move |(place, _)| hops.is_none_or(|hops| hops.range().contains(place)))
-    }
-
     /// A flow's RTprop at the start: its own, or that of the hops it crosses.
     pub fn rtprop(&self, flow: &FlowSpec) -> Duration {
         flow.rtt.unwrap_or_else(|| self.crossed_rtt(flow))
@@ -60,50 +49,6 @@ impl Scenario {
         self.crossed(flow)
             .fold(Duration::ZERO, |sum, (_, hop)| sum + hop.rtt)
     }
-
-    /// Whether flows cross hops that there are, and paths change their RTprop by no more than links have.
-    pub(super) fn check_delays(&self) -> Result<(), ScenarioError> {
-        let last = self.next.len();
-        for (index, flow) in self.flows.iter().enumerate() {
-            if let Some(hops) = flow.hops
-                && hops.last() > last
-            {
-                let reason = format!("there is no hop {}; the last is {last}", hops.last());
-                return Err(self.flow_error(index, "hops", &reason));
-            }
-        }
-        for ((place, hop), delay) in self.hops().enumerate().zip(self.link_delays()) {
-            for (index, change) in hop.data.changes.iter().enumerate() {
-                let shorter = change.rtt.map(|rtt| hop.rtt.saturating_sub(rtt));
-                if shorter.is_some_and(|shorter| shorter > delay) {
-                    let field = format!("change[{index}].rtt");
-                    let reason = format!(
-                        "shortens the way by more than the {delay} that all flows share; give a longer one, or flows \
-                         longer RTTs"
-                    );
-                    return Err(ScenarioError::new(field, reason).within(&hop_name(place)));
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// The error that `field` of a group of flows has `reason`.
-    pub fn flow_error(&self, index: usize, field: &str, reason: &str) -> ScenarioError {
-        let error = ScenarioError::new(field, reason);
-        match self.flows.len() {
-            1 => error.within("flow"),
-            _ => error.item(index).within("flow"),
-        }
-    }
-}
-
-/// What a hop is called in errors.
-pub(super) fn hop_name(place: usize) -> String {
-    match place.checked_sub(1) {
-        None => "path".to_string(),
-        Some(next) => format!("path.next[{next}]"),
-    }
 }
 
 impl PathSpec {
@@ -111,9 +56,7 @@ impl PathSpec {
     pub fn with_link_delay(&self, delay: Duration) -> PathSpec {
         let mut path = self.clone();
         let fixed = |buffer, bytes: Option<units::Bytes>| match (buffer, bytes) {
-            (Some(super::BufferSpec::Bdp { .. }), Some(bytes)) => {
-                Some(super::BufferSpec::Bytes(bytes))
-            }
+            (Some(BufferSpec::Bdp { .. }), Some(bytes)) => Some(BufferSpec::Bytes(bytes)),
             _ => buffer,
         };
         path.data.buffer = fixed(self.data.buffer, self.buffer_bytes());

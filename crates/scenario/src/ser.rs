@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use path::{Effects, LossAt};
 use serde::ser::{Error as _, Serialize, Serializer};
 use toml::{Table, Value as Toml};
 
@@ -20,30 +21,50 @@ pub fn table(value: &impl Serialize) -> Result<Table, toml::ser::Error> {
 
 /// Puts the parts of tables where they are read.
 fn tidy(table: &mut Table) {
-    if let Some(Toml::Table(rest)) = table.remove(REST) {
-        let own = std::mem::replace(table, rest);
-        table.extend(own);
+    for (key, value) in std::mem::take(table) {
+        match value {
+            Toml::Table(mut inner) => {
+                tidy(&mut inner);
+                if key == REST {
+                    table.extend(inner);
+                } else {
+                    table.insert(key, Toml::Table(inner));
+                }
+            }
+            Toml::Array(mut items) => {
+                let tables = items.iter_mut().filter_map(Toml::as_table_mut);
+                tables.for_each(tidy);
+                table.insert(key, Toml::Array(items));
+            }
+            value => {
+                table.insert(key, value);
+            }
+        }
     }
     if let Some(next) = table.remove("path.next")
         && let Some(Toml::Table(path)) = table.get_mut("path")
     {
         path.insert("next".to_string(), next);
     }
+}
+
+/// Writes what is not as usual.
+pub fn effects<S: Serializer>(effects: &Effects, serializer: S) -> Result<S::Ok, S::Error> {
+    let table = |effects| Table::try_from(effects).map_err(S::Error::custom);
+    let usual = Effects::default();
+    let usual = table(&usual)?;
+    let mut written = table(effects)?;
     // A loss of nothing is said only of a place.
-    let is_none = |loss: &Toml| loss.as_str() == Some("0%");
-    if table.get("loss").is_some_and(is_none) && !table.contains_key("loss_at") {
-        table.remove("loss");
-    }
-    for (_, value) in table {
-        match value {
-            Toml::Table(inner) => tidy(inner),
-            Toml::Array(items) => items
-                .iter_mut()
-                .filter_map(Toml::as_table_mut)
-                .for_each(tidy),
-            _ => {}
-        }
-    }
+    let has_place = effects.loss_at != LossAt::default();
+    written.retain(|key, value| usual.get(key) != Some(value) || (key == "loss" && has_place));
+    let fields = written.into_iter();
+    let table: Table = fields.map(|(key, value)| (key, with_kind(value))).collect();
+    table.serialize(serializer)
+}
+
+/// Whether it need not be written.
+pub fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 /// Writes a file's name. TOML is UTF-8: what a name has that is not, is replaced.

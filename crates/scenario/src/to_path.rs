@@ -11,7 +11,7 @@ use super::buffer::BufferSpec;
 use super::error::ScenarioError;
 use super::link_spec::LinkSpec;
 use super::path_spec::PathSpec;
-use super::propagation::hop_name;
+use super::scenario::hop_name;
 use crate::regular;
 
 /// An hour at 100 Mbit/s is about 240 MB of text; what is larger is probably no trace.
@@ -86,6 +86,7 @@ impl LinkSpec {
     /// counts as full at the first.
     pub fn admitted(&self, from: Duration, to: Duration) -> Option<Bytes> {
         let policed = self
+            .effects
             .policer
             .map(|policer| policer.burst + policer.rate.bytes_in(to.saturating_sub(from)));
         let limits = [self.capacity(from, to), policed];
@@ -129,19 +130,10 @@ impl LinkSpec {
                 (Some(_), Some(bytes)) => Buffer::Bytes(bytes),
                 _ => Buffer::Unlimited,
             },
-            queue: self.queue,
-            loss: self.loss,
-            loss_at: self.loss_at,
-            jitter: self.jitter,
-            reorder: self.reorder,
-            duplicate: self.duplicate,
-            policer: self.policer,
-            demand: self.demand,
-            aggregation: self.aggregation,
+            effects: self.effects,
             changes: changes.collect(),
         };
-        link.validate()
-            .map_err(|error| ScenarioError::new(error.field(), error.problem()))?;
+        link.validate()?;
         Ok(link)
     }
 }

@@ -1,14 +1,9 @@
 //! Values as they come: from a TOML file, with their lines, or from a command-line option, as text.
 
-use std::borrow::Cow;
-
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::error::ScenarioError;
-
-/// Errors show so many characters of a value.
-const MOST_SHOWN: usize = 60;
+use super::error::{Reason, ScenarioError, shortened};
 
 /// A value before it is known what it should mean.
 #[derive(Debug, Clone)]
@@ -68,6 +63,21 @@ impl Node {
         Node::Table(text.split(',').map(entry).collect())
     }
 
+    /// As an option has it: what [`Node::from_option`] reads.
+    pub fn to_option(&self) -> String {
+        match self {
+            Node::Scalar(text) => text.clone(),
+            Node::Table(entries) => {
+                let entry = |entry: &Entry| format!("{}={}", entry.key, entry.value.to_option());
+                entries.iter().map(entry).collect::<Vec<_>>().join(",")
+            }
+            Node::List(items) => {
+                let items: Vec<_> = items.iter().map(Node::to_option).collect();
+                format!("[{}]", items.join(","))
+            }
+        }
+    }
+
     /// Reads a TOML document.
     pub fn from_toml(text: &str) -> Result<Vec<Entry>, ScenarioError> {
         let lines = Lines::new(text);
@@ -77,11 +87,13 @@ impl Node {
             let culprit = culprit.filter(|text| !text.is_empty() && !text.contains('\n'));
             ScenarioError {
                 line: error.span().map(|span| lines.at(span.start)),
-                field: String::new(),
-                reason: match culprit {
-                    Some(culprit) => format!("\"{culprit}\": {message}"),
-                    None => message,
-                },
+                ..ScenarioError::new(
+                    "",
+                    match culprit {
+                        Some(culprit) => format!("\"{}\": {message}", shortened(culprit)),
+                        None => message,
+                    },
+                )
             }
         })?;
         Ok(entries(document.get_ref(), Some(&lines)))
@@ -115,15 +127,16 @@ impl Node {
             Node::Table(_) => "this table".into(),
             Node::List(_) => "this list".into(),
         };
-        ScenarioError::new("", format!("{shown} {reason}"))
+        ScenarioError::new("", Reason::of(shown).words(format!(" {reason}")))
     }
 }
 
-/// The beginning of a text that is too long for a line that a person reads.
-pub(crate) fn shortened(text: &str) -> Cow<'_, str> {
-    match text.char_indices().nth(MOST_SHOWN) {
-        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()).into(),
-        None => text.into(),
+impl ScenarioError {
+    /// The same error, with the line of its field in the text with these entries if it has none yet.
+    #[must_use]
+    pub fn on_line_in(mut self, entries: &[Entry]) -> ScenarioError {
+        self.line = self.line.or_else(|| line_of(entries, &self.field));
+        self
     }
 }
 

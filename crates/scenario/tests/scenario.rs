@@ -5,7 +5,7 @@ use path::{
     Aggregation, Buffer, Capacity, CoDel, Demand, Discipline, GilbertElliott, Jitter, Loss, LossAt,
     Policer, Reorder,
 };
-use scenario::{BufferSpec, PathSpec, Scenario};
+use scenario::{BufferSpec, Part, PathSpec, Scenario};
 use units::{Bytes, Duration, Rate, Ratio, Time};
 
 const MINIMAL: &str = "name = \"x\"\nduration = \"10s\"\n[[flow]]\ncontroller = \"cubic\"\n";
@@ -91,9 +91,12 @@ fn everything_that_there_is() {
     );
     assert_eq!(there.delay, Duration::from_millis(50));
     assert_eq!(there.buffer, Buffer::Bytes(Bytes::new(5_000_000)));
-    assert_eq!((there.loss_at, back.loss_at), (LossAt::Exit, LossAt::Entry));
     assert_eq!(
-        there.loss,
+        (there.effects.loss_at, back.effects.loss_at),
+        (LossAt::Exit, LossAt::Entry)
+    );
+    assert_eq!(
+        there.effects.loss,
         Loss::GilbertElliott(GilbertElliott {
             p: Ratio::new(1, 100),
             r: Ratio::new(3, 10),
@@ -102,36 +105,36 @@ fn everything_that_there_is() {
         })
     );
     assert_eq!(
-        there.jitter,
+        there.effects.jitter,
         Some(Jitter {
             up_to: Duration::from_millis(5),
             reorders: true
         })
     );
     assert_eq!(
-        there.reorder,
+        there.effects.reorder,
         Some(Reorder {
             share: Ratio::new(1, 100),
             by: Duration::from_millis(10)
         })
     );
-    assert_eq!(there.duplicate, Ratio::new(1, 1000));
+    assert_eq!(there.effects.duplicate, Ratio::new(1, 1000));
     assert_eq!(
-        there.policer,
+        there.effects.policer,
         Some(Policer {
             rate: Rate::from_bits_per_sec(10_000_000),
             burst: Bytes::new(100_000)
         })
     );
     assert_eq!(
-        there.demand,
+        there.effects.demand,
         Some(Demand {
             interval: Duration::from_millis(10),
             within: Duration::from_millis(20),
             least: Rate::from_bits_per_sec(500_000)
         })
     );
-    assert_eq!(there.aggregation, None);
+    assert_eq!(there.effects.aggregation, None);
     assert_eq!(there.changes[0].at, Time::from_nanos(20_000_000_000));
     assert_eq!(
         there.changes[0].rate,
@@ -140,9 +143,9 @@ fn everything_that_there_is() {
     assert_eq!(there.changes[1].delay, Some(Duration::from_millis(25)));
     assert_eq!(back.capacity, Capacity::Unlimited);
     assert_eq!(back.delay, Duration::from_millis(50));
-    assert_eq!(back.loss, Loss::Independent(Ratio::new(2, 100)));
+    assert_eq!(back.effects.loss, Loss::Independent(Ratio::new(2, 100)));
     assert_eq!(
-        back.aggregation,
+        back.effects.aggregation,
         Some(Aggregation {
             interval: Duration::from_millis(10)
         })
@@ -188,7 +191,7 @@ fn an_uplink_changes_by_itself_and_with_the_path() {
 fn only_acks_are_aggregated() {
     let mut path = PathSpec::default();
     path.set("aggregation", "interval=10ms").unwrap();
-    path.data.aggregation = path.aggregation;
+    path.data.effects.aggregation = path.aggregation;
     let error = path.check().unwrap_err().to_string();
     assert_eq!(error, "path.aggregation: is of ACKs; there is none of data");
 }
@@ -342,6 +345,23 @@ fn nonsense_names_line_field_and_fix() {
             "buffer = \"lots\"",
             "line 5: path.buffer: \"lots\": expected a buffer such as 4bdp, 100p, 250kb or 1s; units: bdp, p (packets), \
              those of sizes (b kb mb gb tb kib mib gib tib) and of times (ns us ms s min h)",
+        ),
+        (
+            "loss = { p = \"1%\", r = \"30%\" }",
+            "line 5: path.loss.kind: is missing; known: gilbert",
+        ),
+        (
+            "queue = { target = \"9ms\" }",
+            "line 5: path.queue.kind: is missing; known: droptail, codel, fq_codel, red, threshold",
+        ),
+        (
+            "queue = { kind = \"codel\", zebra = 1 }",
+            "line 5: path.queue.zebra: unknown key; known: kind, target, interval, ecn",
+        ),
+        (
+            "aggregation = { interval = \"0s\" }",
+            "line 5: path.aggregation.interval: is zero and holds nothing; give a duration such as 10ms, or leave \
+             `aggregation` out",
         ),
         (
             "queue = \"blue\"",
@@ -537,6 +557,49 @@ fn nonsense_names_line_field_and_fix() {
 }
 
 #[test]
+fn what_is_long_is_told_in_short() {
+    let long = "z".repeat(100_000);
+    for line in [format!("{long} = 1"), format!("change = \"{long}\"")] {
+        let error = path_error(&line);
+        assert!(error.chars().count() < 500, "{}", error.len());
+        assert!(error.contains("zzz…"), "{error}");
+    }
+}
+
+/// Each way of giving a scenario names other fields and examples in its own words.
+#[test]
+fn an_error_tells_values_fields_and_examples_from_words() {
+    let told = |line: &str| {
+        let text = format!("{MINIMAL}[path]\n{line}\n");
+        let error = text.parse::<Scenario>().unwrap_err();
+        error.reason.told(|part| match part {
+            Part::Words(words) => words.clone(),
+            part => format!("<{}>", part.text()),
+        })
+    };
+    for (line, reason) in [
+        (
+            "buffer = \"9kb\"",
+            "<9kb> has no effect without <path.rate> or a trace; give one of the two",
+        ),
+        (
+            "policer = 1",
+            "expected <{ rate = \"10mbit\", burst = \"100kb\" }>",
+        ),
+        ("loss = \"120%\"", "<120%> is more than 100%"),
+    ] {
+        assert_eq!(told(line), reason);
+    }
+}
+
+/// Records and runs are found again by the text of their scenario, so that it must not change.
+#[test]
+fn settings_are_written_as_they_always_were() {
+    let said: Scenario = include_str!("settings/said.toml").parse().unwrap();
+    assert_eq!(said.to_string(), include_str!("settings/written.toml"));
+}
+
+#[test]
 fn an_unknown_controller_is_told_the_known_ones() {
     let error = error("name = 'x'\nduration = '1s'\n[[flow]]\ncontroller = 'brr1'");
     assert!(
@@ -616,10 +679,10 @@ fn overrides() {
         target: Duration::from_millis(8),
         ..CoDel::default()
     };
-    assert_eq!(scenario.path.data.queue, Discipline::CoDel(codel));
+    assert_eq!(scenario.path.data.effects.queue, Discipline::CoDel(codel));
     assert_eq!(scenario.host.ecn, Some(true));
     assert_eq!(
-        scenario.path.data.loss,
+        scenario.path.data.effects.loss,
         Loss::Independent(Ratio::new(2, 100))
     );
     assert_eq!(scenario.seed, 9);

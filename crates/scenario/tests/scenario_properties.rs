@@ -1,8 +1,8 @@
 //! What holds of every scenario and of every text.
 
 use path::{
-    Aggregation, CoDel, Demand, Discipline, FqCoDel, GilbertElliott, Jitter, Loss, LossAt, Policer,
-    Red, Reorder,
+    Aggregation, CoDel, Demand, Discipline, Effects, FqCoDel, GilbertElliott, Jitter, Loss, LossAt,
+    Policer, Red, Reorder,
 };
 use proptest::prelude::*;
 use scenario::{BufferSpec, ChangeSpec, Hops, HostSpec, LinkSpec, PathSpec, Scenario};
@@ -34,18 +34,16 @@ prop_compose! {
         let mut path = PathSpec { rtt, ack_loss, ..PathSpec::default() };
         path.data.rate = Some(rate);
         path.data.buffer = parts[0].then_some(BufferSpec::Bdp { thousandths });
-        path.data.loss = if parts[1] {
+        path.data.effects.loss = if parts[1] {
             Loss::GilbertElliott(GilbertElliott { p: loss, r: ack_loss, loss_good: Ratio::ZERO, loss_bad: loss })
-        } else if loss == Ratio::ZERO {
-            Loss::None
         } else {
             Loss::Independent(loss)
         };
-        path.data.loss_at = if parts[6] { LossAt::Exit } else { LossAt::Entry };
-        path.data.jitter = parts[2].then_some(Jitter { up_to, reorders });
-        path.data.reorder = parts[3].then_some(Reorder { share: loss, by });
-        path.data.policer = parts[4].then_some(Policer { rate, burst: Bytes::new(1500 + thousandths) });
-        path.data.demand = parts[7].then_some(Demand { interval, within, least: rate });
+        path.data.effects.loss_at = if parts[6] { LossAt::Exit } else { LossAt::Entry };
+        path.data.effects.jitter = parts[2].then_some(Jitter { up_to, reorders });
+        path.data.effects.reorder = parts[3].then_some(Reorder { share: loss, by });
+        path.data.effects.policer = parts[4].then_some(Policer { rate, burst: Bytes::new(1500 + thousandths) });
+        path.data.effects.demand = parts[7].then_some(Demand { interval, within, least: rate });
         path.aggregation = parts[5].then_some(Aggregation { interval });
         path.set("change", &format!("at={at},rtt={by}")).unwrap();
         path
@@ -80,7 +78,9 @@ fn any_queue() -> impl Strategy<Value = Discipline> {
             Discipline::FqCoDel(FqCoDel {
                 flows,
                 quantum: Bytes::new(quantum),
-                codel,
+                target: codel.target,
+                interval: codel.interval,
+                ecn: codel.ecn,
             })
         }),
         any_red.prop_map(Discipline::Red),
@@ -113,7 +113,7 @@ fn any_app() -> impl Strategy<Value = app::Config> {
     let count = || prop::option::of(1u64..1 << 40);
     let pause = prop_oneof![
         span().prop_map(Pause::Fixed),
-        span().prop_map(Pause::Exponential)
+        span().prop_map(|mean| Pause::Exponential { mean })
     ];
     let requests = (size(), any_sizes(), pause, count(), 1u32..=1024).prop_map(
         |(request, response, think, count, outstanding)| {
@@ -205,13 +205,11 @@ prop_compose! {
 prop_compose! {
     fn any_uplink()(path in any_path(), queue in any_queue(), parts in prop::collection::vec(any::<bool>(), 2)) -> LinkSpec {
         LinkSpec {
+            changes: vec![ChangeSpec { at: path.rtt, rate: path.data.rate, rtt: None }], effects: Effects {
             queue,
-            loss: if parts[0] { path.data.loss } else { Loss::None },
+            loss: if parts[0] { path.data.effects.loss } else { Loss::NONE },
             duplicate: path.ack_loss,
-            aggregation: path.aggregation.filter(|_| parts[1]),
-            changes: vec![ChangeSpec { at: path.rtt, rate: path.data.rate, rtt: None }],
-            ..path.data
-        }
+            aggregation: path.aggregation.filter(|_| parts[1]), ..path.data.effects}, ..path.data}
     }
 }
 
@@ -220,20 +218,20 @@ prop_compose! {
         path in any_path(), queue in any_queue(), uplink in any_uplink(), duplicate in share(),
     ) -> PathSpec {
         let mut path = PathSpec { uplink, ..path };
-        (path.data.queue, path.data.duplicate) = (queue, duplicate);
+        (path.data.effects.queue, path.data.effects.duplicate) = (queue, duplicate);
         // A buffer that is too small for its queue discipline is an error.
         let rtt = path.rtt;
         for link in [&mut path.data, &mut path.uplink] {
-            if let (Discipline::Red(red), Some(buffer)) = (link.queue, link.buffer_bytes(rtt))
+            if let (Discipline::Red(red), Some(buffer)) = (link.effects.queue, link.buffer_bytes(rtt))
                 && red.min > buffer
             {
                 link.buffer = None;
             }
         }
-        if path.uplink.loss != Loss::None {
+        if path.uplink.effects.loss != Loss::NONE {
             path.ack_loss = Ratio::ZERO;
         }
-        if path.uplink.aggregation.is_some() {
+        if path.uplink.effects.aggregation.is_some() {
             path.aggregation = None;
         }
         path

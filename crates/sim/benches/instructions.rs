@@ -13,7 +13,7 @@ use std::process::Command;
 use std::{env, fs};
 
 use congestion::{Bytes, ControllerKind, Duration, Rate, Ratio, Time};
-use path::{Buffer, Capacity, Link, LinkConfig, Loss, PathConfig};
+use path::{Buffer, Capacity, Effects, Link, LinkConfig, Loss, PathConfig};
 use sim::{Config, FlowConfig, Simulation, dumbbell};
 use steady::Flow;
 
@@ -37,7 +37,10 @@ fn bottleneck() -> LinkConfig {
         capacity: Capacity::Rate(Rate::from_bits_per_sec(100_000_000)),
         delay: Duration::from_millis(20),
         buffer: Buffer::Bytes(Bytes::new(1_000_000)),
-        loss: Loss::Independent(Ratio::new(1, 100)),
+        effects: Effects {
+            loss: Loss::Independent(Ratio::new(1, 100)),
+            ..Effects::default()
+        },
         ..LinkConfig::default()
     }
 }

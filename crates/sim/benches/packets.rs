@@ -8,7 +8,7 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use congestion::{ControllerKind, Duration, Rate, Ratio, Time};
-use path::{Buffer, Capacity, LinkConfig, Loss, PathConfig};
+use path::{Buffer, Capacity, Effects, LinkConfig, Loss, PathConfig};
 use sim::{Config, FlowConfig, Simulation, dumbbell};
 use transport::app;
 use transport::segment::MSS;
@@ -33,7 +33,7 @@ fn bulk(name: &str, rate: u64, rtt_ms: u64, flows: u64, span_s: u64) -> Case {
         name: name.to_owned(),
         rate: Rate::from_bits_per_sec(rate),
         rtt: Duration::from_millis(rtt_ms),
-        loss: Loss::None,
+        loss: Loss::NONE,
         flows,
         app: app::Config::Bulk,
         span: Duration::from_secs(span_s),
@@ -94,7 +94,10 @@ impl Case {
                 capacity: Capacity::Rate(self.rate),
                 delay: self.rtt / 2,
                 buffer: Buffer::Bytes(self.rate.bytes_in(self.rtt) * 4),
-                loss: self.loss,
+                effects: Effects {
+                    loss: self.loss,
+                    ..Effects::default()
+                },
                 ..LinkConfig::default()
             },
             reverse: LinkConfig {

@@ -14,8 +14,8 @@ use congestion::{
     Ack, AnyController, Bytes, Controller, ControllerKind, Duration, Rate, Ratio, Time,
 };
 use path::{
-    Aggregation, Buffer, Capacity, Change, CoDel, Demand, Discipline, FqCoDel, GilbertElliott,
-    Jitter, LinkConfig, Loss, LossAt, PathConfig, Policer, Red, Reorder,
+    Aggregation, Buffer, Capacity, Change, CoDel, Demand, Discipline, Effects, FqCoDel,
+    GilbertElliott, Jitter, LinkConfig, Loss, LossAt, PathConfig, Policer, Red, Reorder,
 };
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
@@ -323,7 +323,7 @@ fn random_path(dice: &mut Dice) -> PathConfig {
             .collect();
     }
     if dice.happens(10) && matches!(forward.capacity, Capacity::Rate(_)) {
-        forward.demand = Some(Demand {
+        forward.effects.demand = Some(Demand {
             interval: dice.micros(1_000, 40_000),
             within: dice.micros(1_000, 100_000),
             least: Rate::from_bits_per_sec(rate.bits_per_sec() / dice.between(1, 20)),
@@ -353,39 +353,42 @@ fn random_link(dice: &mut Dice, rate: Rate) -> LinkConfig {
             2 => Buffer::Bytes(path::MTU * dice.between(1, 4)),
             _ => Buffer::Bytes(bdp * dice.magnitude(1, 16)),
         },
-        queue: random_queue(dice, bdp),
-        loss: match dice.below(6) {
-            0 | 1 => Loss::Independent(dice.share(50)),
-            2 => Loss::Independent(dice.share(300)),
-            3 => Loss::GilbertElliott(GilbertElliott {
-                p: dice.share(20),
-                r: dice.share(500),
-                loss_good: Ratio::ZERO,
-                loss_bad: dice.share(900),
+        effects: Effects {
+            queue: random_queue(dice, bdp),
+            loss: match dice.below(6) {
+                0 | 1 => Loss::Independent(dice.share(50)),
+                2 => Loss::Independent(dice.share(300)),
+                3 => Loss::GilbertElliott(GilbertElliott {
+                    p: dice.share(20),
+                    r: dice.share(500),
+                    loss_good: Ratio::ZERO,
+                    loss_bad: dice.share(900),
+                }),
+                _ => Loss::NONE,
+            },
+            loss_at: dice.pick(&[LossAt::Entry, LossAt::Exit]),
+            jitter: dice.happens(25).then(|| Jitter {
+                up_to: dice.micros(100, 40_000),
+                reorders: dice.happens(50),
             }),
-            _ => Loss::None,
+            reorder: dice.happens(20).then(|| Reorder {
+                share: dice.share(100),
+                by: dice.micros(100, 60_000),
+            }),
+            duplicate: if dice.happens(15) {
+                dice.share(50)
+            } else {
+                Ratio::ZERO
+            },
+            policer: dice.happens(10).then(|| Policer {
+                rate: Rate::from_bits_per_sec(rate.bits_per_sec() / dice.between(1, 8)),
+                burst: Bytes::new(dice.magnitude(3_000, 300_000)),
+            }),
+            aggregation: dice.happens(15).then(|| Aggregation {
+                interval: dice.micros(500, 40_000),
+            }),
+            ..Effects::default()
         },
-        loss_at: dice.pick(&[LossAt::Entry, LossAt::Exit]),
-        jitter: dice.happens(25).then(|| Jitter {
-            up_to: dice.micros(100, 40_000),
-            reorders: dice.happens(50),
-        }),
-        reorder: dice.happens(20).then(|| Reorder {
-            share: dice.share(100),
-            by: dice.micros(100, 60_000),
-        }),
-        duplicate: if dice.happens(15) {
-            dice.share(50)
-        } else {
-            Ratio::ZERO
-        },
-        policer: dice.happens(10).then(|| Policer {
-            rate: Rate::from_bits_per_sec(rate.bits_per_sec() / dice.between(1, 8)),
-            burst: Bytes::new(dice.magnitude(3_000, 300_000)),
-        }),
-        aggregation: dice.happens(15).then(|| Aggregation {
-            interval: dice.micros(500, 40_000),
-        }),
         ..LinkConfig::default()
     }
 }
@@ -402,7 +405,9 @@ fn random_queue(dice: &mut Dice, bdp: Bytes) -> Discipline {
         0 => Discipline::CoDel(codel),
         1 => Discipline::FqCoDel(FqCoDel {
             flows: dice.magnitude(1, 1024) as u32,
-            codel,
+            target: codel.target,
+            interval: codel.interval,
+            ecn: codel.ecn,
             ..FqCoDel::default()
         }),
         2 => Discipline::Red(Red {
@@ -472,7 +477,9 @@ fn random_app(dice: &mut Dice) -> app::Config {
         1 | 2 => app::Config::Requests(app::Requests {
             request: Bytes::new(dice.magnitude(1, 5_000)),
             response: sizes(dice),
-            think: Pause::Exponential(dice.micros(1_000, 500_000)),
+            think: Pause::Exponential {
+                mean: dice.micros(1_000, 500_000),
+            },
             count: dice.happens(50).then(|| dice.between(1, 30)),
             outstanding: dice.pick(&[1, 1, 4]),
         }),

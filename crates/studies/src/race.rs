@@ -55,7 +55,10 @@ impl Default for Race {
                 data: LinkSpec {
                     rate: Some(Rate::from_bits_per_sec(20_000_000)),
                     buffer: Some(BufferSpec::Bdp { thousandths: 8_000 }),
-                    loss: path::Loss::Independent(Ratio::new(1, 100)),
+                    effects: path::Effects {
+                        loss: path::Loss::Independent(Ratio::new(1, 100)),
+                        ..path::Effects::default()
+                    },
                     ..LinkSpec::default()
                 },
                 ..PathSpec::default()

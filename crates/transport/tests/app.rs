@@ -589,7 +589,7 @@ fn finite() -> impl Strategy<Value = (Config, u64)> {
         if is_fixed {
             Pause::Fixed(pause)
         } else {
-            Pause::Exponential(pause)
+            Pause::Exponential { mean: pause }
         }
     });
     prop_oneof![

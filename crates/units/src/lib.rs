@@ -29,6 +29,8 @@
 
 extern crate alloc;
 
+#[cfg(feature = "serde")]
+pub mod bounds;
 mod bytes;
 mod config;
 mod rate;

@@ -1,7 +1,8 @@
 //! The options that describe a path: `[path]` of a scenario, on the command line.
 
 use clap::Args;
-use scenario::{LinkSpec, PathSpec, ScenarioError};
+use scenario::tree::Node;
+use scenario::{LinkSpec, Part, PathSpec, ScenarioError};
 use units::Ratio;
 
 use crate::failure::Failure;
@@ -79,9 +80,9 @@ impl PathOptions {
         let keys: Vec<&str> = self.given().map(|(key, _)| key).collect();
         PathSpec::check_given(&keys).map_err(usage)?;
         if !keys.is_empty() {
-            let nothing = LinkSpec::default();
-            path.data.loss = nothing.loss;
-            path.data.loss_at = nothing.loss_at;
+            let nothing = LinkSpec::default().effects;
+            path.data.effects.loss = nothing.loss;
+            path.data.effects.loss_at = nothing.loss_at;
         }
         if self.trace.is_some() {
             // The default's rate is what the trace replaces, and a buffer in terms of that rate has lost its meaning.
@@ -91,11 +92,9 @@ impl PathOptions {
         for (key, text) in self.given() {
             path.set(key, text).map_err(usage)?;
         }
-        path.check().map_err(|mut error| {
-            if error.field == "path.buffer" && self.buffer.is_none() {
-                error.reason = format!("the default of {}", error.reason);
-            }
-            usage(error)
+        path.check().map_err(|error| {
+            let is_default = error.field == "path.buffer" && self.buffer.is_none();
+            in_options(&error, if is_default { "the default of " } else { "" })
         })?;
         Ok(path)
     }
@@ -155,25 +154,32 @@ impl PathOptions {
 
 /// The error in terms of options: `path.ack_loss` is `--ack-loss` here, and a table is `rate=10mbit,burst=100kb`.
 pub fn usage(error: ScenarioError) -> Failure {
-    let text = error.to_string();
-    let mut parts = text.split("path.");
-    let mut text = parts.next().unwrap_or_default().to_string();
-    for part in parts {
-        let end = part.find(|c: char| !c.is_ascii_lowercase() && c != '_');
-        let (key, rest) = part.split_at(end.unwrap_or(part.len()));
-        text += &format!("--{}{rest}", key.replace('_', "-"));
+    in_options(&error, "")
+}
+
+/// As [`usage`], with what is to be said before the value.
+fn in_options(error: &ScenarioError, before_value: &str) -> Failure {
+    let reason = error.reason.told(|part| match part {
+        Part::Value(value) => format!("{before_value}{value}"),
+        Part::Field(field) => option(field).unwrap_or_else(|| field.clone()),
+        Part::Table(table) => Node::from_option(table).to_option(),
+        Part::Words(words) => words.clone(),
+    });
+    match option(&error.place()).as_deref() {
+        // A key of an option's value is no option: `--policer: burst is missing`.
+        Some(field) if let Some((option, key)) = field.split_once('.') => {
+            let colon = if reason.starts_with("is ") { "" } else { ":" };
+            Failure::usage(format_args!("{option}: {key}{colon} {reason}"))
+        }
+        Some(option) => Failure::usage(format_args!("{option}: {reason}")),
+        None => Failure::usage(error),
     }
-    if let Some((before, table)) = text.split_once("a table such as ") {
-        let options = table.replace(['{', '}', '"', ' '], "");
-        text = format!("{before}{options}");
-    }
-    // A key of an option's value is no option: `--policer: burst is missing`.
-    if let Some((field, reason)) = text.split_once(": ")
-        && let Some((option, key)) = field.split_once('.')
-        && option.starts_with("--")
-    {
-        let colon = if reason.starts_with("is ") { "" } else { ":" };
-        text = format!("{option}: {key}{colon} {reason}");
-    }
-    Failure::usage(text)
+}
+
+/// The option that a field of a path is: `--change[0].rate` for `path.change[0].rate`.
+fn option(field: &str) -> Option<String> {
+    let field = field.strip_prefix("path.")?;
+    let end = field.find(['.', '[']).unwrap_or(field.len());
+    let (key, rest) = field.split_at(end);
+    Some(format!("--{}{rest}", key.replace('_', "-")))
 }

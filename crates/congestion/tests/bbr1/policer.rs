@@ -10,7 +10,7 @@ use crate::support::{Flow, at_ms, connection, mbit, path};
 fn policed(has_policer_model: bool) -> Flow<Bbr1> {
     let rtprop = Duration::from_millis(40);
     let mut path = path(mbit(100), rtprop, Ratio::new(4, 1), Ratio::ZERO);
-    path.forward.policer = Some(Policer {
+    path.forward.effects.policer = Some(Policer {
         rate: mbit(10),
         burst: Bytes::new(5_000_000),
     });
@@ -57,7 +57,7 @@ fn a_bucket_that_fills_in_pauses_deceives_only_without_the_model() {
     let lost_share = |has_policer_model| {
         let rtprop = Duration::from_millis(40);
         let mut path = path(mbit(100), rtprop, Ratio::new(4, 1), Ratio::ZERO);
-        path.forward.policer = Some(Policer {
+        path.forward.effects.policer = Some(Policer {
             rate: mbit(10),
             burst: Bytes::new(200_000),
         });

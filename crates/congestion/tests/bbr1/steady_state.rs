@@ -158,7 +158,7 @@ fn the_gain_cycle_alone_does_not_drain_a_standing_queue() {
 fn aggregated(config: Config) -> Rate {
     let rate = mbit(100);
     let mut path = path(rate, RTPROP / 4, Ratio::new(4, 1), Ratio::ZERO);
-    path.reverse.aggregation = Some(Aggregation {
+    path.reverse.effects.aggregation = Some(Aggregation {
         interval: Duration::from_millis(10),
     });
     let mut flow = Flow::bulk(Bbr1::new(connection(1), config), path);

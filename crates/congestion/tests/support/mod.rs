@@ -11,7 +11,7 @@ use congestion::{
     Ack, Bytes, Cause, Connection, Controller, Duration, Lost, PacketState, Rate, Ratio, Recovery,
     RttSample, Sent, Snapshot, Time,
 };
-use path::{Buffer, Capacity, LinkConfig, Loss, Path, PathConfig};
+use path::{Buffer, Capacity, Effects, LinkConfig, Loss, Path, PathConfig};
 
 pub const MSS: Bytes = Bytes::new(1_500);
 const ACK_SIZE: Bytes = Bytes::new(40);
@@ -35,10 +35,9 @@ pub fn path(rate: Rate, rtprop: Duration, buffer_bdp: Ratio, loss: Ratio) -> Pat
             capacity: Capacity::Rate(rate),
             delay: rtprop / 2,
             buffer: Buffer::Bytes(buffer),
-            loss: if loss == Ratio::ZERO {
-                Loss::None
-            } else {
-                Loss::Independent(loss)
+            effects: Effects {
+                loss: Loss::Independent(loss),
+                ..Effects::default()
             },
             ..LinkConfig::default()
         },

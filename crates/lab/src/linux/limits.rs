@@ -147,7 +147,10 @@ mod tests {
         ] {
             let error = refusal(&format!("[host]\n{setting}\n{FLOW}")).unwrap();
             assert_eq!(error.field, format!("host.{field}"), "{error}");
-            assert!(error.reason.starts_with("engine linux cannot"), "{error}");
+            assert!(
+                error.reason.to_string().starts_with("engine linux cannot"),
+                "{error}"
+            );
             let error = refusal(&format!("{FLOW}{FLOW}host = {{ {setting} }}\n")).unwrap();
             assert_eq!(error.field, format!("flow[1].host.{field}"), "{error}");
         }

@@ -100,7 +100,7 @@ fn check_bounded(
         } else {
             &hop.data
         };
-        link.rate.is_some() || link.trace.is_some() || link.policer.is_some()
+        link.rate.is_some() || link.trace.is_some() || link.effects.policer.is_some()
     };
     if group.bytes.is_some()
         || group.app != app::Config::Bulk
@@ -122,7 +122,7 @@ fn check_bounded(
 
 /// What a simulation refuses although the scenario was checked.
 pub(super) fn refused(error: ConfigError) -> ScenarioError {
-    ScenarioError::new(error.field(), error.problem())
+    error.into()
 }
 
 fn host(spec: &HostSpec) -> HostConfig {
@@ -175,8 +175,10 @@ fn receiver_config(
         max_sack_blocks: number(spec.sack_blocks, usual.max_sack_blocks),
         max_compressed_acks: number(spec.compressed_acks, usual.max_compressed_acks),
     };
-    let wrong =
-        |error: ConfigError| scenario.flow_error(index, host_field(error.field()), error.problem());
+    let wrong = |error: ConfigError| {
+        let field = host_field(error.field()).to_string();
+        scenario.of_flow(index, error.of(field).into())
+    };
     config.validate().map_err(wrong)?;
     Ok(config)
 }

@@ -13,12 +13,14 @@
 
 use units::{Bytes, ConfigError, Duration, Time};
 
-use super::Room;
-use crate::config::MTU;
+use super::room::Room;
+use crate::bounds::MTU;
 use crate::store::{List, Place, Store};
 
 /// CoDel's parameters (RFC 8289, section "Constants").
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 pub struct CoDel {
     /// The delay that a standing queue may have.
     pub target: Duration,

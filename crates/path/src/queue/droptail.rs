@@ -2,7 +2,7 @@
 
 use units::Bytes;
 
-use super::Room;
+use super::room::Room;
 use crate::store::{List, Place, Store};
 
 #[derive(Debug, Clone)]

@@ -3,11 +3,11 @@
 
 use std::iter;
 
-use units::{Bytes, ConfigError, Time};
+use units::{Bytes, ConfigError, Duration, Time};
 
-use super::Room;
 use super::codel::{CoDel, Control, Line};
-use crate::config::MTU;
+use super::room::Room;
+use crate::bounds::MTU;
 use crate::parcel::Parcel;
 use crate::random::Stream;
 use crate::store::{Place, Store};
@@ -17,13 +17,19 @@ use crate::store::{Place, Store};
 /// Its packet limit is the link's [`Buffer`](crate::Buffer). If a packet finds that full, the queue with most bytes loses
 /// half of them, at most 64 packets, from its head.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 pub struct FqCoDel {
     /// How many queues there are. Flows are dealt to them by a hash that depends on the link's seed; two may share one.
     pub flows: u32,
     /// How many bytes a queue may send in its turn.
     pub quantum: Bytes,
-    /// CoDel's parameters in each queue. A queue never runs dry by CoDel's drops, however full the others are.
-    pub codel: CoDel,
+    /// [`CoDel::target`] of each queue.
+    pub target: Duration,
+    /// [`CoDel::interval`] of each queue.
+    pub interval: Duration,
+    /// [`CoDel::ecn`] of each queue.
+    pub ecn: bool,
 }
 
 /// As many as Linux allows.
@@ -36,18 +42,29 @@ impl Default for FqCoDel {
     /// 1024 queues; a quantum of one full packet (RFC 8290 counts Ethernet's 14 bytes too, which sizes here are
     /// without); CoDel's defaults, with ECN (section "Explicit Congestion Notification (ECN)").
     fn default() -> FqCoDel {
+        let CoDel {
+            target, interval, ..
+        } = CoDel::default();
         FqCoDel {
             flows: 1024,
             quantum: MTU,
-            codel: CoDel {
-                ecn: true,
-                ..CoDel::default()
-            },
+            target,
+            interval,
+            ecn: true,
         }
     }
 }
 
 impl FqCoDel {
+    /// CoDel's parameters in each queue. A queue never runs dry by CoDel's drops, however full the others are.
+    pub fn codel(&self) -> CoDel {
+        CoDel {
+            target: self.target,
+            interval: self.interval,
+            ecn: self.ecn,
+        }
+    }
+
     pub(super) fn validate(&self) -> Result<(), ConfigError> {
         if self.flows == 0 || self.flows > MAX_FLOWS {
             return Err(ConfigError::new(
@@ -67,7 +84,7 @@ impl FqCoDel {
                 ),
             ));
         }
-        self.codel.validate()
+        self.codel().validate()
     }
 }
 
@@ -134,7 +151,7 @@ impl Turns {
 /// The queues of all flows.
 #[derive(Debug, Clone)]
 pub(super) struct FlowQueues {
-    config: FqCoDel,
+    codel: CoDel,
     quantum: i64,
     /// Makes the hash another one with each seed (RFC 8290, section "Probability of Hash Collisions").
     perturbation: u64,
@@ -154,7 +171,7 @@ impl FlowQueues {
             next: NONE,
         };
         FlowQueues {
-            config,
+            codel: config.codel(),
             quantum: i64::try_from(config.quantum.get()).unwrap_or(i64::MAX),
             perturbation: stream.below(u64::MAX),
             flows: iter::repeat_n(idle, config.flows as usize).collect(),
@@ -207,10 +224,9 @@ impl FlowQueues {
                 self.old.push(&mut self.flows, index);
                 continue;
             }
-            let codel = &self.config.codel;
             let head = flow
                 .control
-                .dequeue(codel, &mut flow.line, room, store, now);
+                .dequeue(&self.codel, &mut flow.line, room, store, now);
             if let Some(held) = head.and_then(|place| store.get(place)) {
                 flow.credits -= held.size.get().min(LARGEST) as i64;
                 return head;

@@ -4,116 +4,28 @@
 //! enters and at the instant the bottleneck is ready for the next one, and may drop at either end, and any packet.
 
 mod codel;
+mod discipline;
 mod droptail;
 mod fq_codel;
 mod red;
+mod room;
 
-use units::{Bytes, ConfigError, Rate, Time};
+use units::{Bytes, Rate, Time};
 
 use crate::counters::Count;
-use crate::parcel::{Ecn, Parcel};
+use crate::parcel::Parcel;
 use crate::random::Stream;
-use crate::store::{Held, Place, Store};
+use crate::store::{Place, Store};
 pub use codel::CoDel;
 use codel::CoDelQueue;
+pub use discipline::Discipline;
 use droptail::DropTail;
 use fq_codel::FlowQueues;
 pub use fq_codel::FqCoDel;
 pub use red::Red;
 use red::RedQueue;
-
-/// How much may wait for the bottleneck.
-///
-/// The packet that is being transmitted has left the buffer and does not count; on a trace, that is from the first
-/// opportunity that it uses.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Buffer {
-    /// Everything may wait.
-    #[default]
-    Unlimited,
-    /// At most so many bytes.
-    Bytes(Bytes),
-    /// At most so many packets, whatever their sizes.
-    Packets(u64),
-}
-
-/// How the queue chooses.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Discipline {
-    /// First in, first out; a packet that finds no room is dropped.
-    #[default]
-    DropTail,
-    /// First in, first out, with drops that keep the delay low.
-    CoDel(CoDel),
-    /// A queue for each flow, in turn; each under CoDel.
-    FqCoDel(FqCoDel),
-    /// First in, first out, with random drops whose probability grows with the average queue; or a threshold.
-    Red(Red),
-}
-
-impl Discipline {
-    pub(crate) fn validate(&self) -> Result<(), ConfigError> {
-        match self {
-            Discipline::DropTail => Ok(()),
-            Discipline::CoDel(codel) => codel.validate(),
-            Discipline::FqCoDel(fq_codel) => fq_codel.validate(),
-            Discipline::Red(red) => red.validate(),
-        }
-    }
-}
-
-/// What waits, how much more may wait, and what was dropped.
-#[derive(Debug, Clone)]
-struct Room {
-    max: Count,
-    waiting: Count,
-    dropped: Count,
-    marked: Count,
-}
-
-impl Room {
-    fn new(buffer: Buffer) -> Room {
-        let (packets, bytes) = match buffer {
-            Buffer::Unlimited => (u64::MAX, Bytes::MAX),
-            Buffer::Bytes(bytes) => (u64::MAX, bytes),
-            Buffer::Packets(packets) => (packets, Bytes::MAX),
-        };
-        Room {
-            max: Count { packets, bytes },
-            waiting: Count::default(),
-            dropped: Count::default(),
-            marked: Count::default(),
-        }
-    }
-
-    /// Whether a packet of `size` finds room.
-    fn has_room(&self, size: Bytes) -> bool {
-        self.waiting.packets < self.max.packets && size <= self.max.bytes - self.waiting.bytes
-    }
-
-    /// The packet that has just come is not kept.
-    fn refuse<P>(&mut self, store: &mut Store<P>, place: Place, size: Bytes) {
-        store.remove(place);
-        self.dropped.add(size);
-    }
-
-    /// The packet at `place`, which waited, is dropped.
-    fn drop_waiting<P>(&mut self, store: &mut Store<P>, place: Place) {
-        let size = store.get(place).map_or(Bytes::ZERO, |held| held.size);
-        self.waiting.sub(size);
-        self.refuse(store, place, size);
-    }
-
-    /// Marks a packet in place of dropping it, if its sender would understand.
-    fn mark(&mut self, held: &mut Held) -> bool {
-        if held.ecn == Ecn::NotCapable {
-            return false;
-        }
-        held.ecn = Ecn::Marked;
-        self.marked.add(held.size);
-        true
-    }
-}
+pub use room::Buffer;
+use room::Room;
 
 /// A packet that the bottleneck has taken out of the queue.
 #[derive(Debug, Clone, Copy)]

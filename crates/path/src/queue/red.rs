@@ -13,8 +13,8 @@
 
 use units::{Bytes, ConfigError, Duration, Rate, Ratio, Time};
 
-use super::Room;
-use crate::config::{MTU, share};
+use super::room::Room;
+use crate::bounds::{MTU, share};
 use crate::random::Stream;
 use crate::store::{List, Place, Store};
 
@@ -25,17 +25,28 @@ use crate::store::{List, Place, Store};
 /// is at the threshold is dropped or marked, without an average and without chance. With ECN, this is the marking of DCTCP
 /// (Alizadeh et al., 2010).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct Red {
     /// The average queue below which nothing is dropped: the paper's min_th.
     pub min: Bytes,
     /// The average queue at which the probability has grown to [`probability`](Self::probability): the paper's max_th.
     pub max: Bytes,
     /// The paper's max_p.
+    #[cfg_attr(
+        feature = "serde",
+        serde(
+            default = "usual_probability",
+            deserialize_with = "units::bounds::share"
+        )
+    )]
     pub probability: Ratio,
     /// Whether the probability grows on to 1 between max and twice max (Floyd, "Recommendation on using the 'gentle_'
     /// variant of RED", 2000), instead of jumping to 1 at max.
+    #[cfg_attr(feature = "serde", serde(default = "usually_gentle"))]
     pub gentle: bool,
     /// Whether packets capable of ECN are marked in place of being dropped. They still are when the buffer is full.
+    #[cfg_attr(feature = "serde", serde(default))]
     pub ecn: bool,
 }
 
@@ -46,8 +57,8 @@ impl Red {
         Red {
             min,
             max,
-            probability: Ratio::new(1, 10),
-            gentle: true,
+            probability: usual_probability(),
+            gentle: usually_gentle(),
             ecn: false,
         }
     }
@@ -82,9 +93,17 @@ impl Red {
         Ok(())
     }
 
-    fn is_threshold(&self) -> bool {
+    pub(super) fn is_threshold(&self) -> bool {
         self.min == self.max
     }
+}
+
+const fn usual_probability() -> Ratio {
+    Ratio::new(1, 10)
+}
+
+const fn usually_gentle() -> bool {
+    true
 }
 
 /// The weight of the present queue in the average, w_q = 2⁻⁹: the paper's 0.002, as a power of two so that the average

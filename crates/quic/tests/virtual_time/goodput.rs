@@ -25,7 +25,7 @@ fn bulk_with_late_acks(
 ) -> (f64, Arc<Samples>) {
     let samples = Arc::new(Samples::default());
     let mut path = simple_path(rate, rtt_ms, bdp, loss);
-    path.reverse.jitter = Some(Jitter {
+    path.reverse.effects.jitter = Some(Jitter {
         up_to,
         reorders: false,
     });

@@ -226,7 +226,7 @@ fn persistent_congestion() {
 #[test]
 fn spurious_losses() {
     let mut path = clean();
-    path.forward.reorder = Some(Reorder {
+    path.forward.effects.reorder = Some(Reorder {
         share: "0.1%".parse().unwrap(),
         by: Duration::from_millis(15),
     });

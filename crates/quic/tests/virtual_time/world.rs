@@ -16,7 +16,7 @@ use noq_proto::{
     Connection, ConnectionHandle, DatagramEvent, Dir, EcnCodepoint, Endpoint, EndpointConfig,
     FourTuple, PathId, StreamId,
 };
-use path::{Buffer, Capacity, LinkConfig, Loss, Path, PathConfig};
+use path::{Buffer, Capacity, Effects, LinkConfig, Loss, Path, PathConfig};
 use quic::controller::Controllers;
 use quic::endpoint::{self, Identity};
 use quic::observer::{Observer, Sample};
@@ -43,7 +43,10 @@ pub fn simple_path(rate: &str, rtt_ms: u64, buffer_bdp: u64, loss: &str) -> Path
         forward: LinkConfig {
             capacity: Capacity::Rate(rate),
             buffer: Buffer::Bytes(rate.bytes_in(rtt) * buffer_bdp),
-            loss: Loss::Independent(loss),
+            effects: Effects {
+                loss: Loss::Independent(loss),
+                ..way.effects
+            },
             ..way.clone()
         },
         reverse: way,

@@ -167,7 +167,7 @@ fn reordering_by_half_a_round_trip_costs_at_most_one_recovery() {
             for by in [rtt / 8, rtt / 4, rtt / 2] {
                 for seed in 1..=5 {
                     let mut path = path(rate, rtt, rate.bytes_in(rtt) * bdps);
-                    path.forward.reorder = Some(Reorder { share, by });
+                    path.forward.effects.reorder = Some(Reorder { share, by });
                     let config = Config {
                         seed,
                         ..dumbbell(path, vec![FlowConfig::new(kind)])

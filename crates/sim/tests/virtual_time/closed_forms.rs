@@ -173,7 +173,7 @@ fn renos_sawtooth_keeps_the_inverse_square_root_law() {
 fn renos_rate_under_random_loss_keeps_the_inverse_square_root_law() {
     let rtt = millis(100);
     let mut path = path(mbit(1_000), rtt, Bytes::new(20_000_000));
-    path.forward.loss = Loss::Independent("0.1%".parse().unwrap());
+    path.forward.effects.loss = Loss::Independent("0.1%".parse().unwrap());
     path.forward.capacity = Capacity::Rate(mbit(1_000));
     let config = dumbbell(path, vec![prompt(FlowConfig::new(ControllerKind::Reno))]);
     let (from, end) = (at_millis(20_000), at_millis(1_020_000));

@@ -31,7 +31,7 @@ fn errors_name_the_place_and_the_fix() {
     assert_eq!(error(|_| {}), "no error");
     let cases = [
         (
-            error(|config| config.links[1].loss = Loss::Independent(Ratio::new(2, 1))),
+            error(|config| config.links[1].effects.loss = Loss::Independent(Ratio::new(2, 1))),
             "links[1].loss",
         ),
         (

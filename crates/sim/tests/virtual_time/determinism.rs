@@ -49,12 +49,12 @@ impl Observer for Fingerprint {
 fn config(seed: u64) -> Config {
     let rate = mbit(50);
     let mut path = path(rate, millis(30), rate.bytes_in(millis(60)));
-    path.forward.loss = Loss::Independent(Ratio::new(1, 200));
-    path.forward.jitter = Some(Jitter {
+    path.forward.effects.loss = Loss::Independent(Ratio::new(1, 200));
+    path.forward.effects.jitter = Some(Jitter {
         up_to: millis(2),
         reorders: true,
     });
-    path.reverse.aggregation = Some(Aggregation {
+    path.reverse.effects.aggregation = Some(Aggregation {
         interval: millis(3),
     });
     let mut mice = FlowConfig::new(ControllerKind::Cubic);

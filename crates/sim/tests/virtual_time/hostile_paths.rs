@@ -43,7 +43,7 @@ fn reordering_amid_true_losses_costs_no_timeout() {
     for kind in ALL {
         for seed in 0..10 {
             let mut path = path(rate, rtt, rate.bytes_in(rtt / 2));
-            path.forward.reorder = Some(Reorder {
+            path.forward.effects.reorder = Some(Reorder {
                 share: Ratio::new(5, 1_000),
                 by: millis(30),
             });
@@ -64,7 +64,7 @@ fn a_bad_way_back_costs_little() {
     let rate = mbit(50);
     for kind in ALL {
         let mut lossy = path(rate, millis(40), Bytes::new(500_000));
-        lossy.reverse.loss = Loss::Independent(Ratio::new(1, 2));
+        lossy.reverse.effects.loss = Loss::Independent(Ratio::new(1, 2));
         let mut slow = path(rate, millis(40), Bytes::new(500_000));
         slow.reverse.capacity = Capacity::Rate(mbit(2));
         slow.reverse.buffer = Buffer::Packets(20);
@@ -113,7 +113,7 @@ fn a_byte_arrives_when_whatever_is_lost_was_repeated_once() {
     let mut seconds = Vec::new();
     for seed in 0..200 {
         let mut path = lossy(path(mbit(10), millis(40), Bytes::new(100_000)), 20);
-        path.reverse.loss = Loss::Independent(Ratio::new(1, 5));
+        path.reverse.effects.loss = Loss::Independent(Ratio::new(1, 5));
         let mut flow = FlowConfig::new(ControllerKind::Cubic);
         flow.app = app::Config::Transfer {
             bytes: Bytes::new(1),

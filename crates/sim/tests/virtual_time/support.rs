@@ -43,7 +43,7 @@ pub fn path(rate: Rate, rtt: Duration, buffer: Bytes) -> PathConfig {
 /// The same path, with loss of data packets.
 pub fn lossy(mut path: PathConfig, percent: u32) -> PathConfig {
     if percent > 0 {
-        path.forward.loss = Loss::Independent(Ratio::new(percent, 100));
+        path.forward.effects.loss = Loss::Independent(Ratio::new(percent, 100));
     }
     path
 }

@@ -6,10 +6,10 @@ use wildmatch::WildMatch;
 
 use super::quantity::Quantity;
 use crate::sweep::{Sweep, SweepError};
-use scenario::bounds::given;
 use scenario::tree::Node;
 use scenario::{ScenarioError, de};
 use serde::{Deserialize, Deserializer};
+use units::bounds::given;
 
 /// A set of cases.
 #[derive(Debug, Clone)]

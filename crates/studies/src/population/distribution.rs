@@ -5,9 +5,10 @@
 use crate::runs::{Amount, derive_seed};
 use record::Unit;
 use scenario::ScenarioError;
-use scenario::de::{self, refused};
+use scenario::de;
 use scenario::tree::Node;
 use serde::{Deserialize, Deserializer};
+use units::bounds::refused;
 
 /// What a field is drawn from.
 #[derive(Debug, Clone, PartialEq)]

@@ -3,11 +3,11 @@
 use std::fs;
 use std::path::Path;
 
+use units::bounds::{positive, refused, share};
 use units::{Duration, Ratio};
 
 use super::distribution::Distribution;
-use scenario::bounds::{positive, share};
-use scenario::de::{self, Wrong, refused};
+use scenario::de::{self, Wrong};
 use scenario::tree::{self, Entry, Node};
 use scenario::{Draft, ScenarioError};
 use serde::{Deserialize, Deserializer};
@@ -160,7 +160,7 @@ impl TryFrom<SaidOfAccess> for Access {
             .entries("a table such as [access.path] with a rate");
         path.and_then(|path| read_fields(&mut fields, "path", path))
             .map_err(|error| error.within("path"))
-            .map_err(|error| Wrong::new(error.field, error.reason))?;
+            .map_err(|error| Wrong::new(error.field, error.reason.to_string()))?;
         let has_rate = fields.iter().any(|(field, _)| field == "path.rate");
         if said.swing.is_some() && !has_rate {
             let reason = "there is no path.rate that could vary";

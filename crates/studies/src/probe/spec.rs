@@ -5,11 +5,11 @@ use std::str::FromStr;
 
 use quic::endpoint::Fingerprint;
 use quic::probe::Token;
+use units::bounds::{given, positive, refused, whole};
 use units::{Bytes, Duration};
 
 use crate::sweep::{Sweep, SweepError};
-use scenario::bounds::{given, positive, whole};
-use scenario::de::{self, refused};
+use scenario::de;
 use scenario::tree::{Entry, Node};
 use scenario::{Controller, ScenarioError};
 use serde::{Deserialize, Deserializer};

@@ -2,10 +2,10 @@
 
 use crate::runs::Amount;
 use scenario::ScenarioError;
-use scenario::bounds::whole;
 use scenario::de;
 use scenario::tree::{self, Entry, Node};
 use serde::{Deserialize, Deserializer};
+use units::bounds::whole;
 
 /// The most values that a range may have; a list may have as many as somebody writes down.
 const MAX_STEPS: u64 = 1000;

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use super::axis::{Axis, on_line};
 use super::metric::Metric;
 use crate::runs::{MAX_RUNS, Point, TraceError};
-use scenario::bounds::whole;
 use scenario::tree::{Entry, Node};
 use scenario::{Draft, ScenarioError, de};
 use serde::{Deserialize, Deserializer};
+use units::bounds::whole;
 
 /// A scenario, the fields of it that vary, and how often each combination is run.
 #[derive(Debug, Clone)]

@@ -11,6 +11,8 @@ const MAX_OUTSTANDING: u32 = 1024;
 
 /// An application: what is sent, and when.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
 pub enum Config {
     /// As much as the connection takes, without end.
     #[default]
@@ -25,6 +27,7 @@ pub enum Config {
     /// Objects at random times.
     Poisson(Poisson),
     /// Writes of one size at a steady rate, as a media encoder makes them.
+    #[cfg_attr(feature = "serde", serde(rename = "rate"))]
     RateLimited(RateLimited),
     /// Video fetched in chunks ahead of its playing.
     Video(Video),
@@ -32,6 +35,8 @@ pub enum Config {
 
 /// Requests over one connection that is kept open; the next is made when a response has arrived and was thought about.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 pub struct Requests {
     /// The size of a request.
     pub request: Bytes,
@@ -40,6 +45,10 @@ pub struct Requests {
     /// From a response's last byte to the next request.
     pub think: Pause,
     /// How many requests are made altogether; `None`: without end.
+    #[cfg_attr(
+        feature = "serde",
+        serde(serialize_with = "units::bounds::count_as_text")
+    )]
     pub count: Option<u64>,
     /// How many requests may be unanswered at once (pipelining): 1 waits for each response.
     pub outstanding: u32,
@@ -59,32 +68,50 @@ impl Default for Requests {
 
 /// How long somebody thinks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub enum Pause {
     /// Always as long.
+    #[cfg_attr(feature = "serde", serde(rename = ""))]
     Fixed(Duration),
-    /// Exponentially distributed with this mean.
-    Exponential(Duration),
+    /// Exponentially distributed.
+    #[cfg_attr(feature = "serde", serde(rename = "{}"))]
+    Exponential {
+        /// The mean.
+        mean: Duration,
+    },
 }
 
 impl Pause {
     pub(super) fn draw(&self, random: &mut Random) -> Duration {
         match self {
             Pause::Fixed(pause) => *pause,
-            Pause::Exponential(mean) => random.exponential(*mean),
+            Pause::Exponential { mean } => random.exponential(*mean),
         }
     }
 }
 
 /// Objects that arrive at the sender as a Poisson process.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct Poisson {
-    /// The mean time between two arrivals.
+    /// The mean time between two arrivals. If not given it is zero, which whoever reads it has to replace.
+    #[cfg_attr(
+        feature = "serde",
+        serde(default, deserialize_with = "units::bounds::positive")
+    )]
     pub interval: Duration,
     /// The sizes of the objects.
     pub sizes: Sizes,
     /// What carries them.
+    #[cfg_attr(feature = "serde", serde(default))]
     pub connections: Connections,
     /// How many arrive altogether; `None`: without end.
+    #[cfg_attr(
+        feature = "serde",
+        serde(default, serialize_with = "units::bounds::count_as_text")
+    )]
     pub count: Option<u64>,
 }
 
@@ -112,14 +139,27 @@ pub enum Connections {
 
 /// Frames of one size at a steady rate. A frame that finds the backlog full is skipped.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct RateLimited {
     /// The mean rate of what is written.
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "units::bounds::positive"))]
     pub rate: Rate,
     /// The size of a frame, written at once.
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "units::bounds::positive"))]
     pub write: Bytes,
-    /// How much may wait for room in the send buffer, the frame included.
+    /// How much may wait for room in the send buffer, the frame included. If not given it is zero, which whoever reads it
+    /// has to replace.
+    #[cfg_attr(
+        feature = "serde",
+        serde(default, deserialize_with = "units::bounds::positive")
+    )]
     pub backlog: Bytes,
     /// A frame that takes longer from its writing to its delivery is counted as late; `None`: none is.
+    #[cfg_attr(
+        feature = "serde",
+        serde(default, deserialize_with = "units::bounds::positive")
+    )]
     pub deadline: Option<Duration>,
 }
 
@@ -129,6 +169,8 @@ pub struct RateLimited {
 /// The ladder's step is the highest within four fifths of the smoothed throughput of the chunks so far, beginning with
 /// the lowest.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 pub struct Video {
     /// How long a chunk plays.
     pub chunk: Duration,

@@ -1,10 +1,8 @@
 //! What one ACK delivered.
 
-use congestion::{Bytes, Controller, RttSample, Time};
+use congestion::{Bytes, RttSample, Time};
 
-use super::Sender;
 use super::scoreboard::Packet;
-use crate::segment;
 
 /// What one ACK delivered, and what its packets tell.
 #[derive(Debug)]
@@ -20,7 +18,7 @@ pub struct Delivery {
     /// Whether a packet arrived that was sent before the recovery and never repeated (Linux `FLAG_ORIG_SACK_ACKED`).
     pub has_first_transmission: bool,
     /// Packets newly acknowledged cumulatively.
-    in_order: u64,
+    pub in_order: u64,
     /// When the first of the packets delivered that was never repeated was sent: of those in order, if there are any
     /// (Linux `tcp_ack_update_rtt`, `seq_rtt_us`).
     pub oldest: Option<Time>,
@@ -36,7 +34,8 @@ struct Newest {
 }
 
 impl Delivery {
-    fn new(echo: Time) -> Delivery {
+    /// Nothing yet, by an ACK with this timestamp.
+    pub fn new(echo: Time) -> Delivery {
         Delivery {
             echo,
             bytes: Bytes::ZERO,
@@ -49,8 +48,9 @@ impl Delivery {
         }
     }
 
+    /// One more packet; those up to `recovery_end` were sent before the recovery.
     #[inline]
-    fn add(&mut self, packet: &Packet, recovery_end: u64) {
+    pub fn add(&mut self, packet: &Packet, recovery_end: u64) {
         self.bytes += packet.state.bytes;
         self.has_first_transmission |= !packet.is_repeated && packet.end() <= recovery_end;
         if !packet.is_repeated {
@@ -83,54 +83,5 @@ impl Delivery {
             rtt: now.since(newest.sent),
             is_ack_delayed,
         })
-    }
-}
-
-impl<C: Controller> Sender<C> {
-    /// Moves the scoreboard to what the ACK tells: first what it acknowledges cumulatively, then selectively.
-    pub(super) fn deliver(&mut self, now: Time, ack: &segment::Ack) -> Delivery {
-        let mut delivery = Delivery::new(ack.echo);
-        let Sender {
-            scoreboard,
-            sampler,
-            rack,
-            dup_threshold,
-            rtt,
-            stream,
-            ..
-        } = self;
-        let recovery_end = self.recovery.end();
-        let mss = self.config.mss;
-
-        let newest = rack.newest();
-        delivery.is_progress = stream.acknowledge(ack.next);
-        scoreboard.acknowledge(ack.next, |packet| {
-            delivery.in_order += 1;
-            delivery.add(packet, recovery_end);
-            sampler.on_packet_acked(now, &packet.state);
-            rack.on_delivered(now, packet, Some(ack.echo), newest, rtt);
-        });
-
-        // In the order of the stream, so that only what the network has reordered looks so.
-        let mut blocks = [(0, 0); segment::MAX_SACK_BLOCKS];
-        for (place, range) in blocks.iter_mut().zip(ack.sacks.ranges()) {
-            *place = (range.start, range.end);
-        }
-        blocks.sort_unstable();
-        for (start, end) in blocks {
-            // Linux `tcp_is_sackblock_valid`: within what is outstanding.
-            if start <= stream.una() || start >= end || end > stream.next() {
-                continue;
-            }
-            scoreboard.sack(start, end, mss, |number, packet| {
-                delivery.is_selective = true;
-                delivery.add(packet, recovery_end);
-                sampler.on_packet_acked(now, &packet.state);
-                rack.on_delivered(now, packet, None, newest, rtt);
-                dup_threshold.on_sacked(number);
-            });
-        }
-        self.stats.delivered += delivery.bytes;
-        delivery
     }
 }

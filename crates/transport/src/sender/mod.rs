@@ -17,7 +17,7 @@
 //! | `stream` | send buffer: written, sent, acknowledged | RFC 9293 |
 //! | `window` | the peer's window and its probe | RFC 9293 |
 //! | `scoreboard` | what became of each packet; in flight | RFC 2018, 6675 |
-//! | `delivery` | what an ACK delivers; round-trip time | RFC 7323, 6298 |
+//! | `deliver`, `delivery` | what an ACK delivers; round-trip time | RFC 7323, 6298 |
 //! | `rack`, `tlp` | loss detection by time; the probe for the tail | RFC 8985 |
 //! | `reordering` | how long an overtaken packet is waited for | RFC 8985, and measurement |
 //! | `dup_threshold` | loss detection by counting | RFC 6675 |
@@ -32,6 +32,7 @@
 //! keep-alive and the closing handshake.
 
 mod config;
+mod deliver;
 mod delivery;
 mod dup_threshold;
 mod ecn;

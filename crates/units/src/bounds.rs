@@ -1,9 +1,26 @@
 //! What single values must be, whatever the others are: for `#[serde(deserialize_with)]`.
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use units::{Bytes, Duration, Rate, Ratio};
+use alloc::format;
+use alloc::string::ToString;
+use core::fmt::{self, Display};
+use core::ops::RangeInclusive;
+use core::str::FromStr;
 
-use super::de::refused;
+use ::serde::de::{Error, Expected, Unexpected};
+use ::serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::{Bytes, Duration, ParseError, Rate, Ratio, parsed};
+
+/// The error that the value being read has `reason`, which follows on the value.
+pub fn refused<E: Error>(reason: impl Display) -> E {
+    struct Reason<T>(T);
+    impl<T: Display> Expected for Reason<T> {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            self.0.fmt(f)
+        }
+    }
+    E::invalid_value(Unexpected::Other("value"), &Reason(reason))
+}
 
 /// Of which there must be some.
 pub trait Amount {
@@ -60,9 +77,9 @@ pub fn positive<'de, D: Deserializer<'de>, T: Deserialize<'de> + Amount>(
 pub fn given<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
 where
     D: Deserializer<'de>,
-    T: std::str::FromStr<Err: std::fmt::Display>,
+    T: FromStr<Err: Display>,
 {
-    units::parsed(deserializer).map(Some)
+    parsed(deserializer).map(Some)
 }
 
 /// At most 100 %.
@@ -87,7 +104,7 @@ struct Share {
 
 impl Share {
     fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Share, D::Error> {
-        let share: Share = units::parsed(deserializer)?;
+        let share: Share = parsed(deserializer)?;
         if share.ratio > Ratio::ONE {
             return Err(refused("is more than 100%"));
         }
@@ -95,10 +112,10 @@ impl Share {
     }
 }
 
-impl std::str::FromStr for Share {
-    type Err = units::ParseError;
+impl FromStr for Share {
+    type Err = ParseError;
 
-    fn from_str(text: &str) -> Result<Share, units::ParseError> {
+    fn from_str(text: &str) -> Result<Share, ParseError> {
         let parsed: Result<Ratio, _> = text.parse();
         let ratio = match parsed {
             // More than 100 % is no share, however much it is.
@@ -115,7 +132,7 @@ impl std::str::FromStr for Share {
 /// A whole number within the range, for a field that may be optional; `reason` is why another one is refused.
 pub fn whole<'de, D: Deserializer<'de>, T: From<u64>>(
     deserializer: D,
-    range: std::ops::RangeInclusive<u64>,
+    range: RangeInclusive<u64>,
     reason: &str,
 ) -> Result<T, D::Error> {
     let number = u64::deserialize(deserializer)?;
@@ -127,13 +144,18 @@ pub fn whole<'de, D: Deserializer<'de>, T: From<u64>>(
 }
 
 /// A number without unit, such as 1.2.
-pub(crate) mod number {
+pub mod number {
     use super::*;
 
+    /// Reads it.
+    ///
+    /// # Errors
+    ///
+    /// The text is no number, or too large a one.
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Ratio, D::Error> {
         struct Number(Ratio);
 
-        impl std::str::FromStr for Number {
+        impl FromStr for Number {
             type Err = &'static str;
 
             fn from_str(text: &str) -> Result<Number, &'static str> {
@@ -143,21 +165,27 @@ pub(crate) mod number {
             }
         }
 
-        units::parsed(deserializer).map(|Number(number)| number)
+        parsed(deserializer).map(|Number(number)| number)
     }
 
+    /// Writes it.
+    ///
+    /// # Errors
+    ///
+    /// Those of the serializer.
     pub fn serialize<S: Serializer>(number: &Ratio, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(&number.as_f64())
     }
 }
 
 /// An optional count, written as text.
-pub fn as_text<S: Serializer>(count: &Option<u64>, serializer: S) -> Result<S::Ok, S::Error> {
+pub fn count_as_text<S: Serializer>(count: &Option<u64>, serializer: S) -> Result<S::Ok, S::Error> {
     count.map(|count| count.to_string()).serialize(serializer)
 }
 
 /// What a value alone is short for, or a table.
 #[derive(Deserialize)]
+#[serde(crate = "::serde")]
 enum Short<V, T> {
     #[serde(rename = "")]
     Alone(V),
@@ -176,9 +204,4 @@ where
         Short::Alone(value) => value.into(),
         Short::Table(table) => table,
     }))
-}
-
-/// Whether it need not be written.
-pub fn is_default<T: Default + PartialEq>(value: &T) -> bool {
-    *value == T::default()
 }

@@ -1,0 +1,60 @@
+//! What happens to the packets of a link, whatever its rate and its delay.
+
+use units::{ConfigError, Ratio};
+
+use crate::aggregation::Aggregation;
+use crate::bounds::share;
+use crate::demand::Demand;
+use crate::jitter::Jitter;
+use crate::loss::{Loss, LossAt};
+use crate::policer::Policer;
+use crate::queue::Discipline;
+use crate::reorder::Reorder;
+
+/// What happens to the packets of a link, whatever its rate and its delay. By default, nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
+pub struct Effects {
+    /// Random loss: independent (`"1%"`) or in bursts (`{ kind = "gilbert", p = "1%", r = "30%" }`).
+    pub loss: Loss,
+    /// Whether that is before the bottleneck (`"entry"`) or behind it (`"exit"`).
+    pub loss_at: LossAt,
+    /// Which packet waits, which goes next, and which is dropped or marked.
+    pub queue: Discipline,
+    /// The share of packets that arrive twice, the copy right behind the original.
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "units::bounds::share"))]
+    pub duplicate: Ratio,
+    /// Delay that varies from one packet to the next: `"5ms"` at most, or with overtaking
+    /// `{ up_to = "5ms", reorders = true }`.
+    #[cfg_attr(
+        feature = "serde",
+        serde(deserialize_with = "units::bounds::short::<_, units::Duration, _>")
+    )]
+    pub jitter: Option<Jitter>,
+    /// Packets that are held back, so that later ones overtake them: `{ share = "1%", by = "10ms" }`.
+    pub reorder: Option<Reorder>,
+    /// A token bucket in front of the buffer that drops what exceeds it: `{ rate = "10mbit", burst = "100kb" }`.
+    pub policer: Option<Policer>,
+    /// How the bottleneck's rate follows what waits: `{ within = "20ms", least = "500kbit" }`.
+    pub demand: Option<Demand>,
+    /// Packets held and released together at the far end: `{ interval = "10ms" }`.
+    pub aggregation: Option<Aggregation>,
+}
+
+impl Effects {
+    /// Checks every field.
+    ///
+    /// # Errors
+    /// The first value that makes no sense, with its field and the way to mend it.
+    pub fn validate(&self) -> Result<(), ConfigError> {
+        self.queue.validate()?;
+        self.loss.validate()?;
+        share("duplicate", self.duplicate)?;
+        self.reorder.as_ref().map_or(Ok(()), Reorder::validate)?;
+        self.policer.as_ref().map_or(Ok(()), Policer::validate)?;
+        self.demand.as_ref().map_or(Ok(()), Demand::validate)?;
+        let aggregation = self.aggregation.as_ref();
+        aggregation.map_or(Ok(()), Aggregation::validate)
+    }
+}

@@ -1,0 +1,159 @@
+//! Serialization at a rate.
+
+use units::{Bytes, Duration, Rate, Time};
+
+const NANOS_PER_SEC: u64 = 1_000_000_000;
+
+/// Serialization at a rate, exact: a packet of n bytes takes n × 10⁹ / rate nanoseconds, a fraction that is kept, not
+/// rounded, so that packets back to back never drift.
+#[derive(Debug, Clone)]
+pub(crate) struct Line {
+    /// Bytes per second; at least one.
+    rate: u64,
+    /// When what was carried so far is through: whole nanoseconds, and `rest` / `rate` of one (`rest` < `rate`).
+    through: Time,
+    rest: u64,
+    /// The last size carried and what it took, in the same form: most packets are as long as the one before, and a
+    /// division is the most expensive thing that a link does.
+    last_size: u64,
+    last_took: (u64, u64),
+}
+
+impl Line {
+    pub(crate) fn new(rate: Rate, now: Time) -> Line {
+        Line {
+            rate: rate.bytes_per_sec().max(1),
+            through: now,
+            rest: 0,
+            last_size: 0,
+            last_took: (0, 0),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn wake(&mut self, now: Time) {
+        self.through = now;
+        self.rest = 0;
+    }
+
+    /// The first whole nanosecond at which everything carried so far is through.
+    #[inline]
+    pub(crate) fn finish(&self) -> Time {
+        self.through + Duration::from_nanos((self.rest > 0) as u64)
+    }
+
+    #[inline]
+    pub(crate) fn carry(&mut self, size: Bytes) -> Time {
+        if size.get() != self.last_size {
+            self.last_size = size.get();
+            self.last_took = divide(size.get() as u128 * NANOS_PER_SEC as u128, self.rate);
+        }
+        let (mut nanos, rest) = self.last_took;
+        // rest + self.rest ≥ rate, without the overflow.
+        if rest >= self.rate - self.rest {
+            nanos = nanos.saturating_add(1);
+            self.rest = rest - (self.rate - self.rest);
+        } else {
+            self.rest += rest;
+        }
+        debug_assert!(self.rest < self.rate, "a whole nanosecond is left over");
+        self.through += Duration::from_nanos(nanos);
+        self.finish()
+    }
+
+    pub(crate) fn change_rate(&mut self, at: Time, rate: Rate) {
+        let mut line = Line::new(rate, self.through);
+        if self.finish() > at {
+            // What is still to go, in bytes × 10⁻⁹, at the old rate; then the time it takes at the new one.
+            let left =
+                self.through.since(at).as_nanos() as u128 * self.rate as u128 + self.rest as u128;
+            let (nanos, rest) = divide(left, line.rate);
+            line.through = at + Duration::from_nanos(nanos);
+            line.rest = rest;
+        }
+        *self = line;
+    }
+}
+
+/// Quotient (saturating) and remainder; in 64 bits if they suffice, which is several times cheaper.
+fn divide(dividend: u128, divisor: u64) -> (u64, u64) {
+    match u64::try_from(dividend) {
+        Ok(dividend) => (dividend / divisor, dividend % divisor),
+        Err(_) => {
+            let quotient = dividend / divisor as u128;
+            let rest = dividend % divisor as u128;
+            (u64::try_from(quotient).unwrap_or(u64::MAX), rest as u64)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(bytes_per_sec: u64) -> Line {
+        Line::new(Rate::from_bytes_per_sec(bytes_per_sec), Time::ZERO)
+    }
+
+    #[test]
+    fn thirds_of_a_nanosecond_do_not_drift() {
+        let mut line = line(3);
+        let finishes: Vec<u64> = (0..4)
+            .map(|_| line.carry(Bytes::new(1)).as_nanos())
+            .collect();
+        assert_eq!(
+            finishes,
+            [333_333_334, 666_666_667, 1_000_000_000, 1_333_333_334]
+        );
+    }
+
+    #[test]
+    fn an_idle_line_starts_anew() {
+        let mut line = line(3);
+        line.carry(Bytes::new(1));
+        line.wake(Time::from_nanos(333_333_334));
+        assert_eq!(line.carry(Bytes::new(3)).as_nanos(), 1_333_333_334);
+    }
+
+    #[test]
+    fn the_rest_of_a_packet_goes_at_the_new_rate() {
+        let mut line = line(1_000);
+        assert_eq!(line.carry(Bytes::new(1_000)).as_nanos(), 1_000_000_000);
+        // 250 bytes are through; the other 750 take 0.25 s at 3000 bytes a second, and then 1500 at 1000.
+        line.change_rate(
+            Time::from_nanos(250_000_000),
+            Rate::from_bytes_per_sec(3_000),
+        );
+        assert_eq!(line.finish().as_nanos(), 500_000_000);
+        line.change_rate(
+            Time::from_nanos(500_000_000),
+            Rate::from_bytes_per_sec(1_000),
+        );
+        assert_eq!(line.carry(Bytes::new(1_500)).as_nanos(), 2_000_000_000);
+    }
+
+    #[test]
+    fn a_change_keeps_the_fraction() {
+        let mut line = line(3);
+        line.carry(Bytes::new(1));
+        line.change_rate(Time::ZERO, Rate::from_bytes_per_sec(3));
+        assert_eq!(line.finish().as_nanos(), 333_333_334);
+        assert_eq!(line.carry(Bytes::new(2)).as_nanos(), 1_000_000_000);
+    }
+
+    #[test]
+    fn extremes_saturate() {
+        let mut slow = line(1);
+        assert_eq!(slow.carry(Bytes::MAX), Time::MAX);
+        assert_eq!(slow.carry(Bytes::new(1)), Time::MAX);
+        slow.change_rate(Time::ZERO, Rate::MAX);
+        let mut fast = line(u64::MAX);
+        fast.wake(Time::MAX);
+        assert_eq!(fast.carry(Bytes::MAX), Time::MAX);
+        let mut fast = line(u64::MAX);
+        assert_eq!(fast.carry(Bytes::new(1)).as_nanos(), 1);
+        assert_eq!(fast.carry(Bytes::MAX).as_nanos(), 1_000_000_001);
+        fast.change_rate(Time::ZERO, Rate::ZERO);
+        assert_eq!(fast.finish(), Time::MAX);
+    }
+}

@@ -1,0 +1,95 @@
+//! The bottleneck: when a packet's last bit is through.
+
+use units::{Bytes, Rate, Time};
+
+use crate::capacity::Capacity;
+use crate::demand::{Cell, Demand};
+use crate::line::Line;
+use crate::trace::Opportunities;
+
+/// The bottleneck's clock: where it stands after the packets that it has carried.
+#[derive(Debug, Clone)]
+pub(crate) enum Pace {
+    Unlimited(Time),
+    Rate(Line),
+    Granted(Cell),
+    Trace(Opportunities),
+}
+
+impl Pace {
+    pub(crate) fn new(capacity: Capacity, demand: Option<Demand>) -> Pace {
+        match (capacity, demand) {
+            (Capacity::Unlimited, _) => Pace::Unlimited(Time::ZERO),
+            (Capacity::Rate(rate), None) => Pace::Rate(Line::new(rate, Time::ZERO)),
+            (Capacity::Rate(rate), Some(demand)) => Pace::Granted(Cell::new(demand, rate)),
+            (Capacity::Trace(trace), _) => Pace::Trace(Opportunities::new(trace)),
+        }
+    }
+
+    /// The bottleneck stood idle until `now`.
+    #[inline]
+    pub(crate) fn wake(&mut self, now: Time) {
+        match self {
+            Pace::Unlimited(at) => *at = now,
+            Pace::Rate(line) => line.wake(now),
+            Pace::Granted(cell) => cell.line_mut().wake(now),
+            Pace::Trace(opportunities) => opportunities.skip_to(now),
+        }
+    }
+
+    /// When the next packet starts. At a rate, that is when those carried so far are through.
+    #[inline]
+    pub(crate) fn start(&self) -> Time {
+        match self {
+            Pace::Unlimited(at) => *at,
+            Pace::Rate(line) => line.finish(),
+            Pace::Granted(cell) => cell.line().finish(),
+            Pace::Trace(opportunities) => opportunities.start(),
+        }
+    }
+
+    /// Carries the next packet, and tells when it is through.
+    #[inline]
+    pub(crate) fn carry(&mut self, size: Bytes) -> Time {
+        match self {
+            Pace::Unlimited(at) => *at,
+            Pace::Rate(line) => line.carry(size),
+            Pace::Granted(cell) => cell.line_mut().carry(size),
+            Pace::Trace(opportunities) => opportunities.take(size),
+        }
+    }
+
+    /// The rate changes at `at`; a packet that is through only after `at` goes on at the new one.
+    pub(crate) fn change_rate(&mut self, at: Time, rate: Rate) {
+        match self {
+            Pace::Unlimited(_) => *self = Pace::Rate(Line::new(rate, at)),
+            Pace::Rate(line) => line.change_rate(at, rate),
+            Pace::Granted(cell) => cell.change_rate(at, rate),
+            Pace::Trace(_) => {}
+        }
+    }
+
+    /// At `now`, something came into the queue or left the bottleneck.
+    #[inline]
+    pub(crate) fn backlog_changes(&mut self, now: Time) {
+        if let Pace::Granted(cell) = self {
+            cell.backlog_changes(now);
+        }
+    }
+
+    /// When the rate is next adapted to the queue.
+    #[inline]
+    pub(crate) fn next_look(&self) -> Option<Time> {
+        match self {
+            Pace::Granted(cell) => cell.next_look(),
+            _ => None,
+        }
+    }
+
+    /// That time has come, and `backlog` waits or is under way.
+    pub(crate) fn look(&mut self, backlog: Bytes) {
+        if let Pace::Granted(cell) = self {
+            cell.look(backlog);
+        }
+    }
+}

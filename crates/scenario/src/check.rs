@@ -1,0 +1,181 @@
+//! Whether what a scenario says makes sense together.
+
+use transport::app::Config;
+use transport::segment::HEADERS;
+use units::{Bytes, Duration};
+
+use super::app;
+use super::error::{Reason, ScenarioError};
+use super::flow::FlowSpec;
+use super::link_spec::LinkSpec;
+use super::scenario::{Scenario, hop_name};
+
+/// Beyond it, memory is what a run measures.
+const MAX_FLOWS: u64 = 100_000;
+
+/// Beyond it there is no such chain.
+const MAX_HOPS: usize = 64;
+
+/// The most objects and frames that the applications of a group of flows begin: more take hours and are a mistake in a unit.
+const MAX_APP_EVENTS: u64 = 100_000_000;
+
+impl Scenario {
+    /// Whether the fields make sense together. Scenarios that were read are checked already.
+    ///
+    /// # Errors
+    ///
+    /// They do not; the error's field is the one to mend.
+    pub fn check(&self) -> Result<(), ScenarioError> {
+        for (place, hop) in self.hops().enumerate() {
+            let name = hop_name(place);
+            hop.check_fields(&name)
+                .map_err(|error| error.within(&name))?;
+        }
+        if self.next.len() >= MAX_HOPS {
+            let reason = format!("more than {MAX_HOPS} hops in all");
+            return Err(ScenarioError::new("path.next", reason));
+        }
+        self.check_flows()?;
+        self.check_delays()?;
+        self.check_hosts()?;
+        match self.duration {
+            Some(duration) => self.check_times(duration),
+            None if self.flows.iter().any(FlowSpec::is_endless) => {
+                let reason = "is missing; give one, or every flow its bytes";
+                Err(ScenarioError::new("duration", reason))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Whether there are flows, not too many of them, and each has one thing to send.
+    fn check_flows(&self) -> Result<(), ScenarioError> {
+        if self.flows.is_empty() {
+            let reason = "nobody sends; add [[flow]] with controller = \"bbr1\"";
+            return Err(ScenarioError::new("flow", reason));
+        }
+        let counts = self.flows.iter().map(|flow| flow.count);
+        let count = counts.fold(0, u64::saturating_add);
+        if count > MAX_FLOWS {
+            let reason = Reason::of(count).words(format!(" flows are more than {MAX_FLOWS}"));
+            return Err(ScenarioError::new("flow.count", reason));
+        }
+        for (index, flow) in self.flows.iter().enumerate() {
+            if flow.bytes.is_some() && flow.app != Config::Bulk {
+                let reason = "an application has sizes of its own; give one of bytes and app";
+                return Err(self.flow_error(index, "bytes", reason));
+            }
+            let app = flow.app.validate().map_err(ScenarioError::from);
+            app.map_err(|error| self.of_flow(index, error.within("app")))?;
+        }
+        Ok(())
+    }
+
+    /// Whether all that is to happen begins within the run.
+    fn check_times(&self, duration: Duration) -> Result<(), ScenarioError> {
+        if self.warmup >= duration {
+            let reason = format!(" leaves nothing of a run of {duration}");
+            let reason = Reason::of(self.warmup).words(reason);
+            return Err(ScenarioError::new("warmup", reason));
+        }
+        for (index, flow) in self.flows.iter().enumerate() {
+            if flow.start >= duration {
+                let reason = format!(" is not before the end of a run of {duration}");
+                let reason = Reason::of(flow.start).words(reason);
+                return Err(self.flow_error(index, "start", reason));
+            }
+            if let Some(last) = flow.starts().last().filter(|last| *last >= duration) {
+                let reason = format!(
+                    " has the last of {} flows start at {last}, which is not before the end of a run of {duration}",
+                    flow.count
+                );
+                let reason = Reason::of(flow.stagger).words(reason);
+                return Err(self.flow_error(index, "stagger", reason));
+            }
+            let lives = duration.saturating_sub(flow.start);
+            if let Some((field, begun)) = app::begun_within(&flow.app, lives)
+                && let events = begun.saturating_mul(flow.count)
+                && events > MAX_APP_EVENTS
+            {
+                let reason = format!(
+                    "makes {events} objects in a run of {duration}, more than {MAX_APP_EVENTS}; give a larger {field}"
+                );
+                return Err(self.flow_error(index, &format!("app.{field}"), reason));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether flows cross hops that there are, and paths change their RTprop by no more than links have.
+    fn check_delays(&self) -> Result<(), ScenarioError> {
+        let last = self.next.len();
+        for (index, flow) in self.flows.iter().enumerate() {
+            if let Some(hops) = flow.hops
+                && hops.last() > last
+            {
+                let reason = format!("there is no hop {}; the last is {last}", hops.last());
+                return Err(self.flow_error(index, "hops", reason));
+            }
+        }
+        for ((place, hop), delay) in self.hops().enumerate().zip(self.link_delays()) {
+            for (index, change) in hop.data.changes.iter().enumerate() {
+                let shorter = change.rtt.map(|rtt| hop.rtt.saturating_sub(rtt));
+                if shorter.is_some_and(|shorter| shorter > delay) {
+                    let field = format!("change[{index}].rtt");
+                    let reason = format!(
+                        "shortens the way by more than the {delay} that all flows share; give a longer one, or flows \
+                         longer RTTs"
+                    );
+                    return Err(ScenarioError::new(field, reason).within(&hop_name(place)));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether packets fit where they have to go, and timeouts are in order.
+    fn check_hosts(&self) -> Result<(), ScenarioError> {
+        for (index, flow) in self.flows.iter().enumerate() {
+            let host = flow.host.over(&self.host);
+            let wrong = |is_own: bool, field: &str, reason: Reason| {
+                let error = ScenarioError::new(field, reason).within("host");
+                if is_own {
+                    self.of_flow(index, error)
+                } else {
+                    error
+                }
+            };
+            if let (Some(min), Some(max)) = (host.min_rto, host.max_rto)
+                && min > max
+            {
+                let reason = format!(" is shorter than min_rto, which is {min}");
+                let reason = Reason::of(max).words(reason);
+                return Err(wrong(flow.host.max_rto.is_some(), "max_rto", reason));
+            }
+            if let Some(mss) = host.mss
+                && let packet = Bytes::new(mss) + HEADERS
+                && let Some(link) = self.too_small(flow, packet)
+            {
+                let reason = format!(" makes packets of {packet}, which ");
+                let reason = Reason::of(mss).words(reason).field(link);
+                let reason = reason.words(" has no room for");
+                return Err(wrong(flow.host.mss.is_some(), "mss", reason));
+            }
+        }
+        Ok(())
+    }
+
+    /// The first link on a flow's way that has no room for such a packet.
+    fn too_small(&self, flow: &FlowSpec, packet: Bytes) -> Option<String> {
+        self.crossed(flow).find_map(|(place, hop)| {
+            let is_small = |link: &LinkSpec| {
+                let bucket = link.effects.policer.map(|policer| policer.burst);
+                let least = [link.buffer_bytes(hop.rtt), bucket].into_iter().flatten();
+                least.min().is_some_and(|least| least < packet)
+            };
+            let links = [("", &hop.data), (".uplink", &hop.uplink)];
+            let (link, _) = links.into_iter().find(|(_, link)| is_small(link))?;
+            Some(hop_name(place) + link)
+        })
+    }
+}

@@ -1,0 +1,162 @@
+//! Whether what is said of a link makes sense together.
+
+use path::{Capacity, Discipline, MTU};
+use units::Duration;
+
+use super::buffer::BufferSpec;
+use super::change::ChangeSpec;
+use super::error::{Reason, ScenarioError};
+use super::link_spec::LinkSpec;
+use super::tree::{self, Node};
+
+impl LinkSpec {
+    /// Whether these keys, all that are given of a link, make sense together whatever their values: with a `loss` of 0 %,
+    /// which may be one of several that are tried, `loss_at` is no mistake.
+    pub(crate) fn check_given<'k>(
+        mut keys: impl Iterator<Item = &'k str> + Clone,
+    ) -> Result<(), ScenarioError> {
+        let has_place = keys.clone().any(|key| key == "loss_at");
+        if has_place && !keys.any(|key| key == "loss") {
+            Err(ScenarioError::new(
+                "loss_at",
+                "has no effect without loss; give a loss such as 1%",
+            ))
+        } else {
+            Ok(())
+        }
+    }
+
+    /// As [`LinkSpec::check_given`], of every table in the value.
+    pub(crate) fn check_places(value: &Node) -> Result<(), ScenarioError> {
+        match value {
+            Node::Scalar(_) => Ok(()),
+            Node::List(items) => tree::items(items, LinkSpec::check_places).map(drop),
+            Node::Table(entries) => {
+                LinkSpec::check_given(entries.iter().map(|entry| entry.key.as_str()))?;
+                entries.iter().try_for_each(|entry| {
+                    LinkSpec::check_places(&entry.value).map_err(|error| error.within(&entry.key))
+                })
+            }
+        }
+    }
+
+    /// Whether the fields make sense together, on a path with this RTprop; `name` is what `rate` is called in errors.
+    pub(crate) fn check(&self, rtt: Duration, name: &str) -> Result<(), ScenarioError> {
+        self.effects.validate()?;
+        if self.rate.is_some() && self.trace.is_some() {
+            let reason = "the path has a rate already; give one of the two";
+            return Err(ScenarioError::new("trace", reason));
+        }
+        self.check_demand(name)?;
+        self.check_changes(name)?;
+        self.check_effect(name)?;
+        self.check_queue(rtt)?;
+        let jitter = self.effects.jitter;
+        if jitter.is_some_and(|jitter| jitter.up_to.is_zero()) {
+            let reason = Reason::of("0ms").words(" makes no sense; give a time such as 10ms");
+            return Err(ScenarioError::new("jitter", reason));
+        }
+        self.check_buffer(rtt, name)?;
+        let capacity = self.rate.map_or(Capacity::Unlimited, Capacity::Rate);
+        self.settings(rtt, |rtt| rtt, capacity).map(drop)
+    }
+
+    /// Whether there is a rate for the cell to grant.
+    fn check_demand(&self, name: &str) -> Result<(), ScenarioError> {
+        let Some(demand) = self.effects.demand else {
+            return Ok(());
+        };
+        let (field, reason) = match self.rate {
+            Some(rate) if rate < demand.least => {
+                let reason = Reason::of(demand.least).words(" is above ").field(name);
+                let fix = format!(" of {rate}; give a lower one");
+                ("demand.least", reason.words(fix))
+            }
+            Some(_) => return Ok(()),
+            None if self.trace.is_some() => {
+                let reason = "a trace sets the rate; leave one of the two out";
+                ("demand", reason.into())
+            }
+            None => {
+                let reason = Reason::from("needs ").field(name);
+                let fix = ", the most that the cell can give; give one";
+                ("demand", reason.words(fix))
+            }
+        };
+        Err(ScenarioError::new(field, reason))
+    }
+
+    /// Whether each change changes something that there is.
+    fn check_changes(&self, name: &str) -> Result<(), ScenarioError> {
+        let place = |is: fn(&ChangeSpec) -> bool| self.changes.iter().position(is);
+        if let Some(index) = place(|change| change.rate.is_none() && change.rtt.is_none()) {
+            let reason = "changes nothing; give rate or rtt";
+            return Err(ScenarioError::new(format!("change[{index}]"), reason));
+        }
+        let is_rate_changed = place(|change| change.rate.is_some());
+        if let (None, Some(index)) = (self.rate, is_rate_changed) {
+            let reason = Reason::from("there is no ").field(name);
+            let reason = reason.words(" to change; give one");
+            return Err(ScenarioError::new(format!("change[{index}].rate"), reason));
+        }
+        Ok(())
+    }
+
+    /// Whether there is a bottleneck for what needs one.
+    fn check_effect(&self, name: &str) -> Result<(), ScenarioError> {
+        if self.has_bottleneck() {
+            return Ok(());
+        }
+        let queue = self.effects.queue;
+        let (field, value) = match self.buffer {
+            Some(buffer) => ("buffer", buffer.to_string()),
+            None if queue != Discipline::DropTail => ("queue", queue.name().to_string()),
+            None => return Ok(()),
+        };
+        let reason = Reason::of(value).words(" has no effect without ");
+        let fix = " or a trace; give one of the two";
+        Err(ScenarioError::new(field, reason.field(name).words(fix)))
+    }
+
+    /// Whether the queue begins within the buffer.
+    fn check_queue(&self, rtt: Duration) -> Result<(), ScenarioError> {
+        let queue = self.effects.queue;
+        match (queue, self.buffer_bytes(rtt)) {
+            (Discipline::Red(red), Some(buffer)) if red.min > buffer => {
+                let reason = format!(
+                    " begins at {}, beyond the buffer of {buffer}; give a smaller size, or a larger buffer",
+                    red.min
+                );
+                let reason = Reason::of(queue.name()).words(reason);
+                Err(ScenarioError::new("queue", reason))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether the buffer has a size, and room for a packet.
+    fn check_buffer(&self, rtt: Duration, name: &str) -> Result<(), ScenarioError> {
+        let Some(buffer) = self.buffer else {
+            return Ok(());
+        };
+        let value = Reason::of(buffer);
+        let reason = match self.buffer_bytes(rtt) {
+            None => {
+                let needed = value.words(" needs ").field(name);
+                needed.words("; give one, or a size such as 250kb")
+            }
+            Some(bytes) if bytes < MTU => {
+                let size = match buffer {
+                    BufferSpec::Bytes(_) => String::new(),
+                    _ => format!(" is {bytes}, which"),
+                };
+                value.words(format!(
+                    "{size} is smaller than one packet ({} bytes); give a larger one such as 100p",
+                    MTU.get()
+                ))
+            }
+            Some(_) => return Ok(()),
+        };
+        Err(ScenarioError::new("buffer", reason))
+    }
+}

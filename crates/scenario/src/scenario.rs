@@ -1,0 +1,125 @@
+//! A scenario: the path, and who sends over it.
+
+use std::fmt;
+
+use congestion::ControllerKind;
+use serde::{Deserialize, Serialize};
+use units::Duration;
+use units::bounds::positive;
+
+use super::controller::Controller;
+use super::error::{Reason, ScenarioError};
+use super::flow::FlowSpec;
+use super::host::HostSpec;
+use super::path_spec::PathSpec;
+use super::ser::{self, is_default};
+
+/// What the path is and who sends over it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Scenario {
+    /// `name`: what people call it.
+    #[serde(default)]
+    pub name: String,
+    /// `duration`: when it ends at the latest; if not given, when every flow's `bytes` have arrived.
+    #[serde(default, deserialize_with = "positive")]
+    pub duration: Option<Duration>,
+    /// `warmup`: how much of its beginning is left out of the summary.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub warmup: Duration,
+    /// `seed`: what every random choice of path and controllers derives from.
+    #[serde(default = "one", serialize_with = "ser::whole")]
+    pub seed: u64,
+    /// `[path]`: the path, or the first hop of a chain.
+    #[serde(default)]
+    pub path: PathSpec,
+    /// `[[path.next]]`: the hops behind it.
+    #[serde(rename = "path.next", default, skip_serializing_if = "Vec::is_empty")]
+    pub next: Vec<PathSpec>,
+    /// `[host]`: the hosts at both ends.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub host: HostSpec,
+    /// `[[flow]]`: the flows, group by group.
+    #[serde(rename = "flow", default)]
+    pub flows: Vec<FlowSpec>,
+}
+
+fn one() -> u64 {
+    1
+}
+
+impl Scenario {
+    /// Every single flow, group by group, with the time of its start.
+    pub fn each_flow(&self) -> impl Iterator<Item = (&FlowSpec, Duration)> {
+        let flows = self.flows.iter();
+        flows.flat_map(|flow| flow.starts().map(move |start| (flow, start)))
+    }
+
+    /// The hops, the first one first: `[path]`, then every `[[path.next]]`.
+    pub fn hops(&self) -> impl Iterator<Item = &PathSpec> + Clone {
+        std::iter::once(&self.path).chain(&self.next)
+    }
+
+    /// The hops that a flow crosses, with their places.
+    pub fn crossed(&self, flow: &FlowSpec) -> impl Iterator<Item = (usize, &PathSpec)> + Clone {
+        let hops = flow.hops;
+        let hops_and_places = self.hops().enumerate();
+        hops_and_places
+            .filter(move |(place, _)| hops.is_none_or(|hops| hops.range().contains(place)))
+    }
+
+    /// The controller of each group of flows, for an engine that has no kernel's.
+    ///
+    /// # Errors
+    ///
+    /// A group has one that only a kernel has.
+    pub fn our_controllers(&self, engine: &str) -> Result<Vec<ControllerKind>, ScenarioError> {
+        let ours = |(index, controller)| match controller {
+            Controller::Ours(kind) => Ok(kind),
+            Controller::Kernel(_) => {
+                let names: Vec<_> = ControllerKind::ALL.iter().map(|kind| kind.name()).collect();
+                let reason = format!(
+                    " is a kernel's, which engine {engine} has not; give one of {}, or use engine linux",
+                    names.join(", ")
+                );
+                let reason = Reason::of(controller).words(reason);
+                Err(self.flow_error(index, "controller", reason))
+            }
+        };
+        let controllers = self.flows.iter().map(|flow| flow.controller);
+        controllers.enumerate().map(ours).collect()
+    }
+
+    /// The error that `field` of a group of flows has `reason`.
+    pub fn flow_error(
+        &self,
+        index: usize,
+        field: &str,
+        reason: impl Into<Reason>,
+    ) -> ScenarioError {
+        self.of_flow(index, ScenarioError::new(field, reason))
+    }
+
+    /// The error, seen from the scenario in which this group of flows makes it.
+    pub fn of_flow(&self, index: usize, error: ScenarioError) -> ScenarioError {
+        match self.flows.len() {
+            1 => error.within("flow"),
+            _ => error.item(index).within("flow"),
+        }
+    }
+}
+
+/// What a hop is called in errors.
+pub(super) fn hop_name(place: usize) -> String {
+    match place.checked_sub(1) {
+        None => "path".to_string(),
+        Some(next) => format!("path.next[{next}]"),
+    }
+}
+
+/// As TOML, such that reading it gives the same scenario.
+impl fmt::Display for Scenario {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        ser::table(self).map_err(|_| fmt::Error)?.fmt(f)
+    }
+}
