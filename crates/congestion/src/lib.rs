@@ -25,7 +25,7 @@
 //!     inflight: Bytes::new(1_200),
 //! });
 //! assert_eq!(controller.cwnd(), Bytes::new(12_000));
-//! # Ok::<(), congestion::UnknownController>(())
+//! # Ok::<(), units::UnknownName>(())
 //! ```
 
 #![no_std]
@@ -52,7 +52,7 @@ mod usage;
 pub use controller::{
     Ack, Cause, Connection, Controller, Listed, Lost, Recovery, RttSample, Sent, Snapshot,
 };
-pub use list::{AnyController, ControllerKind, UnknownController};
+pub use list::{AnyController, ControllerKind};
 pub use loss_window::LossWindow;
 pub use sampling::{PacketState, RateSample};
 pub use state::{Phase, State};

@@ -1,8 +1,5 @@
 //! The controllers by name, and any of them behind one type.
 
-use core::fmt;
-use core::str::FromStr;
-
 use units::{Bytes, Duration, Rate, Time};
 
 use crate::bbr1::Bbr1;
@@ -94,40 +91,7 @@ controllers! {
     Reno,
 }
 
-impl fmt::Display for ControllerKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl FromStr for ControllerKind {
-    type Err = UnknownController;
-    fn from_str(name: &str) -> Result<ControllerKind, UnknownController> {
-        let named = |kind: &&ControllerKind| kind.name() == name;
-        ControllerKind::ALL
-            .iter()
-            .find(named)
-            .copied()
-            .ok_or(UnknownController)
-    }
-}
-
-/// No controller has this name. Displays the names that there are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct UnknownController;
-
-impl fmt::Display for UnknownController {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("unknown controller; known are")?;
-        for (index, kind) in ControllerKind::ALL.iter().enumerate() {
-            let separator = if index == 0 { " " } else { ", " };
-            write!(f, "{separator}{kind}")?;
-        }
-        Ok(())
-    }
-}
-
-impl core::error::Error for UnknownController {}
+units::by_name!(ControllerKind, "controller");
 
 impl Controller for AnyController {
     fn on_idle_restart(&mut self, now: Time) {

@@ -42,7 +42,7 @@ mod ways;
 
 pub use advance::Advance;
 pub use engine::{Cancel, Engine, Progress};
-pub use engine_kind::{EngineKind, UnknownEngine};
+pub use engine_kind::EngineKind;
 pub use error::EngineError;
 pub use linux::Linux;
 pub use quic::Quic;

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use record::{Record, Recorded, Run};
+use record::{Record, Recorded, RunFacts};
 use scenario::Scenario;
 use units::Duration;
 
@@ -40,7 +40,7 @@ impl Outcome<'_> {
             flows: flows.map(|flow| flow.finish(end)).collect(),
             transfers: self.flows.transfers.finish(),
         };
-        let run = Run {
+        let run = RunFacts {
             scenario: self.scenario,
             engine: self.engine.name(),
             end,

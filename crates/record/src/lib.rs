@@ -24,6 +24,7 @@
 //! assert_eq!(jain_index([4.0, 0.0]), Some(0.5));
 //! ```
 
+mod dimension;
 mod distribution;
 mod fairness;
 mod flow;
@@ -38,8 +39,8 @@ mod summary;
 mod throughput;
 mod together;
 mod transfer;
-mod unit;
 
+pub use dimension::Dimension;
 pub use distribution::Distribution;
 pub use fairness::{
     CONVERGED, Fairness, HELD_S, JainPerSecond, WINDOW_S, WhileAllLive, jain_index,
@@ -48,7 +49,7 @@ pub use flow::{Busy, FlowRecord, FlowRecorder, FlowSample, FlowSpan, FlowTotals}
 pub use host::{HandedDown, HostRecorder, HostSummary};
 pub use measure::Measure;
 pub use path::{PathRecord, PathRecorder, PathSample, PathTotals};
-pub use record::{Record, Recorded, Run};
+pub use record::{Record, Recorded, RunFacts};
 pub use series::{Point, Series};
 pub use summary::{
     AppSummary, FlowSummary, PathSummary, PlaybackSummary, QueueMillis, RttMillis, Summary,
@@ -56,4 +57,3 @@ pub use summary::{
 pub use throughput::Throughput;
 pub use together::{OfController, Together};
 pub use transfer::{Completions, SIZE_CLASSES, Transfer, TransferRecorder, Transfers};
-pub use unit::Unit;

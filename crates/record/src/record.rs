@@ -29,7 +29,7 @@ pub struct Record {
 
 /// The run of a record.
 #[derive(Debug, Clone, Copy)]
-pub struct Run<'r> {
+pub struct RunFacts<'r> {
     /// What was run.
     pub scenario: &'r Scenario,
     /// The engine's name.
@@ -59,8 +59,8 @@ pub struct Recorded {
 
 impl Record {
     /// Puts a record together, and adds what concerns several of its parts: shares of the limit, fairness.
-    pub fn new(run: Run<'_>, recorded: Recorded) -> Record {
-        let Run {
+    pub fn new(run: RunFacts<'_>, recorded: Recorded) -> Record {
+        let RunFacts {
             scenario,
             end,
             payload_share,

@@ -19,7 +19,7 @@ pub const REPORT: &str = "report.html";
 #[derive(Debug, thiserror::Error)]
 pub enum DirectoryError {
     /// There is something else at this place.
-    #[error("{} {reason}; remove it or give another name", .path.display())]
+    #[error("{} {reason}; give another name", .path.display())]
     Taken {
         /// The place.
         path: PathBuf,

@@ -4,7 +4,8 @@ use std::fmt;
 use std::str::FromStr;
 
 use arrayvec::ArrayString;
-use congestion::{ControllerKind, UnknownController};
+use congestion::ControllerKind;
+use units::UnknownName;
 
 /// A flow's congestion control.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -86,12 +87,12 @@ impl FromStr for Controller {
 units::as_text!(Controller);
 
 /// A text names no controller. Displays the names that there are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ControllerError {
     /// Fullpipe has none of this name.
     #[error("{0}, and kernel:NAME for any of the kernel's")]
-    Unknown(#[from] UnknownController),
+    Unknown(#[from] UnknownName),
     /// What follows `kernel:` cannot be a controller's name.
     #[error(
         "no name of a kernel's controller; give 1 to {LONGEST} letters, digits, _ or -, such as kernel:bbr"

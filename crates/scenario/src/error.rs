@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use units::ConfigError;
+use units::{ConfigError, nearest};
 
 /// What precedes an example of a table.
 pub(crate) const TABLE: &str = "a table such as ";
@@ -179,21 +179,6 @@ pub(crate) fn unknown_key(key: &str, known: &[&str]) -> String {
         Some(near) => format!("unknown key; did you mean `{near}`?"),
         None => format!("unknown key; known: {}", known.join(", ")),
     }
-}
-
-/// The one of `known` that `key` was probably meant to be.
-pub fn nearest<'k>(key: &str, known: &[&'k str]) -> Option<&'k str> {
-    let near = known
-        .iter()
-        .map(|known| {
-            (
-                strsim::damerau_levenshtein(&key.to_lowercase(), known),
-                *known,
-            )
-        })
-        .min()?;
-    let (distance, known) = near;
-    (distance <= 1 + known.len() / 3).then_some(known)
 }
 
 impl fmt::Display for ScenarioError {

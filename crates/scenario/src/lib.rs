@@ -54,7 +54,7 @@ pub use buffer::{BufferError, BufferSpec};
 pub use change::ChangeSpec;
 pub use controller::{Controller, ControllerError, KernelController};
 pub use draft::Draft;
-pub use error::{Part, Reason, ScenarioError, nearest};
+pub use error::{Part, Reason, ScenarioError};
 pub use flow::FlowSpec;
 pub use hops::Hops;
 pub use host::HostSpec;

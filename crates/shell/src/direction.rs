@@ -1,38 +1,25 @@
 //! Which way the bottleneck lies.
 
-use std::fmt;
-use std::str::FromStr;
-
 use emulator::tunnel::Way;
 use path::{LinkConfig, PathConfig};
 
 use scenario::{LinkSpec, PathSpec, ScenarioError};
 
-/// Which way the bottleneck lies, as the command sees it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Direction {
-    /// On what the command receives, as behind an access line: its downloads.
-    #[default]
-    Down,
-    /// On what the command sends: its uploads.
-    Up,
-    /// A bottleneck of the same kind each way.
-    Both,
+units::named! {
+    /// Which way the bottleneck lies, as the command sees it.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    pub enum Direction, "direction" {
+        /// On what the command receives, as behind an access line: its downloads.
+        #[default]
+        Down = "down",
+        /// On what the command sends: its uploads.
+        Up = "up",
+        /// A bottleneck of the same kind each way.
+        Both = "both",
+    }
 }
 
 impl Direction {
-    /// All of them.
-    pub const ALL: [Direction; 3] = [Direction::Down, Direction::Up, Direction::Both];
-
-    /// What commands call it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Direction::Down => "down",
-            Direction::Up => "up",
-            Direction::Both => "both",
-        }
-    }
-
     /// Whether the path allows it.
     ///
     /// # Errors
@@ -81,24 +68,6 @@ impl Direction {
     }
 }
 
-impl fmt::Display for Direction {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl FromStr for Direction {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Direction, String> {
-        let found = Direction::ALL.into_iter().find(|way| way.name() == text);
-        found.ok_or_else(|| {
-            let names = Direction::ALL.map(Direction::name).join(", ");
-            format!("is no known direction; known: {names}")
-        })
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -127,7 +96,7 @@ mod tests {
         assert_eq!(rates(Direction::Down), [1_000_000, 8_000_000]);
         assert_eq!(rates(Direction::Up), [8_000_000, 1_000_000]);
         assert_eq!(rates(Direction::Both), [8_000_000, 8_000_000]);
-        for direction in Direction::ALL {
+        for direction in Direction::ALL.iter().copied() {
             let ways = direction.ways(path.config().unwrap());
             let delays = ways.map(|way| way.links[0].delay.as_nanos());
             assert_eq!(delays.iter().sum::<u64>(), 41, "{direction}");

@@ -161,13 +161,11 @@ impl Race {
     /// The race as scenarios: one a lane, or one for all.
     fn scenarios(&self, bytes: Option<Bytes>) -> Vec<Scenario> {
         let flows = self.flows(bytes);
-        match self.share {
-            true => vec![self.scenario(flows)],
-            false => flows
-                .into_iter()
-                .map(|flow| self.scenario(vec![flow]))
-                .collect(),
+        if self.share {
+            return vec![self.scenario(flows)];
         }
+        let lanes = flows.into_iter();
+        lanes.map(|flow| self.scenario(vec![flow])).collect()
     }
 
     fn flows(&self, bytes: Option<Bytes>) -> Vec<FlowSpec> {

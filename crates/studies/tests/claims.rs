@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use lab::Cancel;
+use record::statistics::Spread;
 use studies::claims::{self, Claim, Judgement, Table, Tally, Verdict};
 use studies::runs::Batch;
 use studies::study::{Length, Shelf};
@@ -191,7 +192,7 @@ fn a_document_and_json_tell_what_was_found() {
         at: "2026-01-01T00:00:00Z".to_owned(),
         versions: vec![(lab::EngineKind::Sim, "fullpipe".to_owned())],
         machine: "1 × processor".to_owned(),
-        load: claims::Load::of(&[2.0, 0.5]),
+        load: Spread::of([2.0, 0.5]),
         wall: std::time::Duration::from_secs(2),
     };
     let section = claims::section(&judgements, &origin);
@@ -231,7 +232,7 @@ fn a_claim_about_a_field_that_does_not_vary_is_refused() {
     for (at, reason) in [
         (
             "\"path.rates\" = \"2mbit\"",
-            "expect[0].at.path.rates: the study varies no such field; did you mean path.rate?",
+            "expect[0].at.path.rates: the study varies no such field; did you mean `path.rate`?",
         ),
         (
             "\"path.rate\" = \"3mbit\"",

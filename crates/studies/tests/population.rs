@@ -3,9 +3,10 @@
 use std::path::Path;
 
 use lab::Cancel;
-use lab::Sim;
-use studies::population::{self, FlowResult, Member, Spec};
-use studies::runs::Execution;
+use lab::EngineKind;
+use record::Summary;
+use studies::population::{self, Member, Spec};
+use studies::runs::Batch;
 
 const TEXT: &str = r#"name = "two"
 [scenario]
@@ -235,75 +236,37 @@ fn what_makes_no_sense_is_answered_with_its_place() {
 fn every_member_runs_with_every_controller_and_jobs_change_nothing() {
     let members = spec(TEXT).draw(3, 8).unwrap();
     let controllers = ["bbr1", "cubic"].map(|name| name.parse().unwrap());
+    let mut batch = Batch::new(EngineKind::Sim);
     let plan = population::plan(&members, &controllers);
+    batch.add("population.toml", plan, false).unwrap();
     let run = |jobs| {
-        let (flows, failed) = population::run(
-            &plan,
-            &members,
-            &Execution::unwatched(&Sim::new(), jobs, &Cancel::new()),
-        );
-        assert!(failed.is_empty(), "{failed:?}");
-        flows
+        let mut found = Vec::new();
+        batch.run(jobs, &|_| (), &Cancel::new(), |_, findings| {
+            assert!(findings.failed.is_empty(), "{:?}", findings.failed);
+            found = findings.runs;
+        });
+        let mut summaries: Vec<Summary> = found.into_iter().map(|run| run.record.summary).collect();
+        // The only number that the clock has a part in.
+        summaries
+            .iter_mut()
+            .for_each(|summary| summary.wall_s = 0.0);
+        summaries
     };
-    let flows = run(2);
-    assert_eq!(run(1), flows);
-    let order: Vec<(usize, &str)> = flows
+    let summaries = run(2);
+    assert_eq!(run(1), summaries);
+    let order: Vec<(&str, &str)> = summaries
         .iter()
-        .map(|one| (one.member, one.controller.as_str()))
+        .map(|one| (one.scenario.as_str(), one.flows[0].controller.as_str()))
         .collect();
-    let expected: Vec<(usize, &str)> = (0..8)
-        .flat_map(|one| [(one, "bbr1"), (one, "cubic")])
+    let expected: Vec<(&str, &str)> = members
+        .iter()
+        .flat_map(|one| {
+            ["bbr1", "cubic"].map(|controller| (one.scenario.name.as_str(), controller))
+        })
         .collect();
     assert_eq!(order, expected);
-    assert!(flows.iter().all(|one| one.goodput_bps > 0));
-    let regions = population::regions(&flows);
-    let counts: Vec<(&str, usize)> = regions
-        .iter()
-        .map(|one| (one.name.as_str(), one.groups[0].flows))
-        .collect();
-    assert_eq!(counts, [("Here", 2), ("There", 6)]);
-}
-
-#[test]
-fn reductions_are_of_medians_and_of_each_member() {
-    let flow = |member: usize, controller: &str, rtt: f64| FlowResult {
-        member,
-        region: "Here".to_string(),
-        access: "line".to_string(),
-        controller: controller.to_string(),
-        rate_bps: None,
-        rtprop_ms: 10.0,
-        buffer_bytes: None,
-        rtt_p50_ms: Some(rtt),
-        rtt_p95_ms: None,
-        goodput_bps: 1,
-        resent_share: None,
-        stalled_share: None,
-    };
-    let flows = [
-        flow(0, "bbr1", 40.0),
-        flow(0, "cubic", 50.0),
-        flow(1, "bbr1", 20.0),
-        flow(1, "cubic", 100.0),
-        flow(2, "bbr1", 60.0),
-        flow(2, "cubic", 400.0),
-        flow(3, "bbr1", 1.0),
-    ];
-    let regions = population::regions(&flows[..6]);
-    // Medians of 40 and 100.
-    assert_eq!(regions[0].rtt_reduction("bbr1", "cubic"), Some(0.6));
-    assert_eq!(regions[0].rtt_reduction("bbr1", "reno"), None);
-    let each: Vec<f64> = population::rtt_reductions(&flows, "bbr1", "cubic")
-        .map(|(_, share)| share)
-        .collect();
-    let expected = [0.2, 0.8, 0.85];
-    assert_eq!(each.len(), 3, "the fourth has one controller only");
-    assert!(
-        each.iter()
-            .zip(expected)
-            .all(|(one, other)| (one - other).abs() < 1e-12),
-        "{each:?}"
-    );
+    let mut flows = summaries.iter().flat_map(|one| &one.flows);
+    assert!(flows.all(|flow| flow.goodput_bps > 0));
 }
 
 #[test]

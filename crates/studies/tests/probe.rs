@@ -13,9 +13,7 @@ use lab::Sim;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use quic::endpoint::Identity;
 use quic::probe::Token;
-use studies::probe::{
-    self, Dataset, DatasetError, Host, Over, Results, Row, Spec, Target, TcpServer,
-};
+use studies::probe::{self, Dataset, Host, Over, Results, Row, Spec, Target, TcpServer};
 use studies::runs::Execution;
 
 const PATHS: &str = r#"name = "few"
@@ -337,7 +335,7 @@ fn rounds_are_appended_and_never_rewritten() {
     let before = fs::read(place.join("round-000002.parquet")).unwrap();
     assert!(matches!(
         dataset.append(&rows, &[]),
-        Err(DatasetError::System { .. })
+        Err(report::DirectoryError::System { .. })
     ));
     assert_eq!(
         fs::read(place.join("round-000002.parquet")).unwrap(),

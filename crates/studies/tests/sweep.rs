@@ -11,7 +11,7 @@ use lab::{Engine, EngineError, EngineKind, Progress};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use proptest::prelude::*;
 use record::{
-    FlowRecorder, FlowSpan, FlowTotals, PathRecorder, Record, Recorded, Run, Summary,
+    FlowRecorder, FlowSpan, FlowTotals, PathRecorder, Record, Recorded, RunFacts, Summary,
     TransferRecorder,
 };
 use report::parquet::{Cells, Column};
@@ -96,7 +96,7 @@ impl Engine for Fake {
             };
             recorder.finish(span, end)
         };
-        let run = Run {
+        let run = RunFacts {
             scenario,
             engine: "fake",
             end,
@@ -132,7 +132,8 @@ fn run<'p>(
         watch,
         cancel,
     };
-    resume(plan, store, &execution).unwrap()
+    let missing = missing(plan, store);
+    resume(&missing, store, &execution, |_, record| record.summary).unwrap()
 }
 
 /// The table of the sweep, run by so many threads, as often as it takes if each time ends after `each` runs.

@@ -5,7 +5,7 @@ use core::iter::Sum;
 use core::ops::{Add, AddAssign, Mul, Sub, SubAssign};
 use core::str::FromStr;
 
-use crate::text::{self, ParseError, Unit, decimal};
+use crate::text::{self, ParseError, Suffix, decimal};
 
 /// A number of bytes. Addition and subtraction saturate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -13,7 +13,7 @@ pub struct Bytes(u64);
 
 impl Bytes {
     /// The units of sizes as text: bytes, powers of 1000, and powers of 1024.
-    pub const UNITS: &[Unit] = &[
+    pub const UNITS: &[Suffix] = &[
         ("b", 1),
         ("kb", 1_000),
         ("mb", 1_000_000),

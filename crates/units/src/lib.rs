@@ -33,6 +33,7 @@ extern crate alloc;
 pub mod bounds;
 mod bytes;
 mod config;
+mod names;
 mod rate;
 mod ratio;
 #[cfg(feature = "serde")]
@@ -42,9 +43,10 @@ mod time;
 
 pub use bytes::Bytes;
 pub use config::ConfigError;
+pub use names::{UnknownName, hint, nearest};
 pub use rate::Rate;
 pub use ratio::Ratio;
 #[cfg(feature = "serde")]
 pub use serde::{parsed, reexport as __serde};
-pub use text::{ParseError, Unit};
+pub use text::{ParseError, Suffix};
 pub use time::{Duration, Time};

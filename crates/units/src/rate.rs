@@ -3,7 +3,7 @@
 use core::fmt;
 use core::str::FromStr;
 
-use crate::text::{self, ParseError, Unit, decimal};
+use crate::text::{self, ParseError, Suffix, decimal};
 use crate::{Bytes, Duration, Ratio};
 
 const NANOS_PER_SEC: u128 = 1_000_000_000;
@@ -14,7 +14,7 @@ pub struct Rate(u64);
 
 impl Rate {
     /// The units of rates as text: bits per second, and powers of 1000 of them.
-    pub const UNITS: &[Unit] = &[
+    pub const UNITS: &[Suffix] = &[
         ("bit", 1),
         ("kbit", 1_000),
         ("mbit", 1_000_000),

@@ -5,7 +5,7 @@ use core::fmt;
 use core::str::FromStr;
 
 use crate::Bytes;
-use crate::text::{ParseError, Unit, decimal};
+use crate::text::{ParseError, Suffix, decimal};
 
 /// An exact ratio of two integers, such as a pacing gain of 5/4 or a loss probability of 1/100.
 ///
@@ -18,7 +18,7 @@ pub struct Ratio {
 
 impl Ratio {
     /// The units of shares as text, as so many parts of a billion: fine enough for any loss rate that a test can measure.
-    pub const UNITS: &[Unit] = &[("", PARTS as u64), ("%", PARTS as u64 / 100)];
+    pub const UNITS: &[Suffix] = &[("", PARTS as u64), ("%", PARTS as u64 / 100)];
     /// 1/1.
     pub const ONE: Ratio = Ratio::new(1, 1);
     /// 0/1.

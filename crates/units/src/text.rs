@@ -3,7 +3,7 @@
 use core::fmt;
 
 /// A unit: its name in lower case, and how many of the smallest units it is. Names are read in any case.
-pub type Unit = (&'static str, u64);
+pub type Suffix = (&'static str, u64);
 
 /// The text is not a number with a known unit, or its value is out of range.
 ///
@@ -11,12 +11,12 @@ pub type Unit = (&'static str, u64);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ParseError {
     expected: &'static str,
-    units: &'static [Unit],
+    units: &'static [Suffix],
     is_too_large: bool,
 }
 
 impl ParseError {
-    const fn new(expected: &'static str, units: &'static [Unit]) -> ParseError {
+    const fn new(expected: &'static str, units: &'static [Suffix]) -> ParseError {
         ParseError {
             expected,
             units,
@@ -25,7 +25,7 @@ impl ParseError {
     }
 
     /// The text is what is expected, but its value does not fit.
-    pub(crate) const fn too_large(expected: &'static str, units: &'static [Unit]) -> ParseError {
+    pub(crate) const fn too_large(expected: &'static str, units: &'static [Suffix]) -> ParseError {
         ParseError {
             is_too_large: true,
             ..ParseError::new(expected, units)
@@ -59,7 +59,7 @@ impl core::error::Error for ParseError {}
 /// needs no unit.
 pub(crate) fn decimal(
     text: &str,
-    units: &'static [Unit],
+    units: &'static [Suffix],
     expected: &'static str,
 ) -> Result<u64, ParseError> {
     let error = ParseError::new(expected, units);
@@ -100,7 +100,7 @@ pub(crate) fn decimal(
 
 /// Writes the value in the largest of `units` that leaves no zero before the point. The units are powers of 1000, the
 /// smallest first.
-pub(crate) fn write(f: &mut fmt::Formatter<'_>, value: u64, units: &[Unit]) -> fmt::Result {
+pub(crate) fn write(f: &mut fmt::Formatter<'_>, value: u64, units: &[Suffix]) -> fmt::Result {
     let fitting = units.iter().rev().find(|(_, one)| *one <= value);
     let (name, one) = fitting.or(units.first()).copied().unwrap_or(("", 1));
     write!(f, "{}", value / one)?;

@@ -5,7 +5,7 @@ use core::num::NonZeroU64;
 use core::ops::{Add, AddAssign, Div, Mul, Sub};
 use core::str::FromStr;
 
-use crate::text::{self, ParseError, Unit, decimal};
+use crate::text::{self, ParseError, Suffix, decimal};
 
 /// A point in time: nanoseconds since an epoch that the caller chooses (a connection's start, a simulation's zero).
 ///
@@ -74,7 +74,7 @@ pub struct Duration(u64);
 
 impl Duration {
     /// The units of times as text, as so many nanoseconds.
-    pub const UNITS: &[Unit] = &[
+    pub const UNITS: &[Suffix] = &[
         ("ns", 1),
         ("us", 1_000),
         ("ms", 1_000_000),

@@ -7,9 +7,9 @@ use clap::Args;
 use lab::{Cancel, EngineKind};
 use record::Record;
 use studies::calibrate::{
-    self, Calibration, Choice, Comparison, Keeping, Kept, Made, Side, WildMatch,
+    self, Calibration, Choice, Comparison, Kept, Made, Observation, Side, WildMatch,
 };
-use studies::runs::{Execution, Run, Store};
+use studies::runs::{self, Execution, Run, Store};
 use studies::study::Shelf;
 
 use crate::failure::Failure;
@@ -199,10 +199,14 @@ fn execute(
         ));
     }
     let bar = WorkBar::of_runs(&side.plan.name, side.engine, &missing, options.quiet);
-    let keep = |run: &Run, record: &Record| {
+    let kept = |run: &Run, record: Record| {
         if let Some(records) = records {
             let case = &record.scenario.name;
-            records.keep(&format!("{case}-{}-{}", side.engine, run.repeat), record);
+            records.keep(&format!("{case}-{}-{}", side.engine, run.repeat), &record);
+        }
+        Kept {
+            made: made(side.engine, build),
+            observation: Observation::of(&record),
         }
     };
     let engine = side.engine.engine();
@@ -212,12 +216,7 @@ fn execute(
         watch: &|event| bar.show(&event),
         cancel,
     };
-    let keeping = Keeping {
-        made: &|| made(side.engine, build),
-        inspect: &keep,
-    };
-    let failed = calibrate::execute(&missing, store, keeping, &execution);
-    let failed = failed.map_err(Failure::failed)?;
+    let failed = runs::resume(&missing, store, &execution, kept).map_err(Failure::failed)?;
     let failed = failed.iter();
     let told = failed.map(|one| format!("{} on {}: {}", one.run.name, side.engine, one.reason));
     Ok(told.collect())

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use lab::EngineKind;
+use record::statistics::Spread;
 use studies::claims::{self, Claim, Judgement, Table, Tally};
 use studies::runs::Findings;
 use studies::study::{Length, Shelf};
@@ -116,7 +117,7 @@ fn origin(engines: &[EngineKind], loads: &[f64], wall: Duration) -> claims::Orig
         at: machine::now(),
         versions: versions.collect(),
         machine: machine::processor(),
-        load: claims::Load::of(loads),
+        load: Spread::of(loads.iter().copied()),
         wall,
     }
 }

@@ -85,7 +85,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         watch: &|event| bar.show(&event),
         cancel: &cancel,
     };
-    let failed = runs::resume(&plan, &mut store, &execution);
+    let failed = runs::resume(&missing, &mut store, &execution, |_, record| record.summary);
     drop(bar);
     let failed = failed.map_err(Failure::failed)?;
     output::failed(

@@ -2,7 +2,8 @@
 
 use std::str::FromStr;
 
-use lab::{EngineKind, UnknownEngine};
+use lab::EngineKind;
+use units::UnknownName;
 
 /// One engine, or all of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,11 +28,14 @@ impl Engines {
 }
 
 impl FromStr for Engines {
-    type Err = UnknownEngine;
-    fn from_str(name: &str) -> Result<Engines, UnknownEngine> {
+    type Err = UnknownName;
+    fn from_str(name: &str) -> Result<Engines, UnknownName> {
         match name {
             "all" => Ok(Engines::All),
-            name => name.parse().map(Engines::One),
+            name => name
+                .parse()
+                .map(Engines::One)
+                .map_err(|error: UnknownName| error.or("all")),
         }
     }
 }

@@ -89,7 +89,10 @@ fn what_makes_no_sense_is_answered() {
     let directory = directory("80%");
     let cases = ["claims", "--scenarios", "cases"];
     for (arguments, reason) in [
-        (&["lien"][..], "no claim is called lien; did you mean line?"),
+        (
+            &["lien"][..],
+            "no claim is called lien; did you mean `line`?",
+        ),
         (
             &["--engine", "quic"],
             "none of the claims can be seen on this engine",

@@ -51,7 +51,7 @@ fn mistakes_are_answered() {
     refused(
         ["figures", "paper-88"],
         2,
-        &["paper-88", "did you mean paper-8"],
+        &["paper-88", "did you mean `paper-8`"],
     );
     refused(["figures", "paper-1", "--engine", "quic"], 2, &["--list"]);
     refused(

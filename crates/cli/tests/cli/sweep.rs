@@ -179,7 +179,7 @@ fn sweeps_that_make_no_sense_are_refused_before_anything_runs() {
         (
             "\"cubic\"",
             "\"cubix\"",
-            &["line 5: flow.controller=cubix: ", "known are bbr1"],
+            &["line 5: flow.controller=cubix: ", "known: bbr1"],
         ),
         (
             "repeats",

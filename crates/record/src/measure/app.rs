@@ -2,24 +2,24 @@
 
 use super::{Measure, Subject};
 use crate::FlowSample;
-use crate::unit::Unit;
+use crate::dimension::Dimension;
 
 pub(super) const MEASURES: &[Measure] = &[
     Measure {
         name: "btl_bw_min",
-        unit: Unit::Share,
+        unit: Dimension::Share,
         about: "lowest BtlBw, as a share of what the path allows",
         of: |subject| btl_bw(subject, f64::min),
     },
     Measure {
         name: "btl_bw_max",
-        unit: Unit::Share,
+        unit: Dimension::Share,
         about: "highest BtlBw, as a share of what the path allows",
         of: |subject| btl_bw(subject, f64::max),
     },
     Measure {
         name: "app_limited_rise",
-        unit: Unit::Plain,
+        unit: Dimension::Plain,
         about: "number of times that BtlBw rose at a sample that the application limited",
         of: |subject| {
             subject.record()?;
@@ -28,7 +28,7 @@ pub(super) const MEASURES: &[Measure] = &[
     },
     Measure {
         name: "silence",
-        unit: Unit::Time,
+        unit: Dimension::Time,
         about: "longest time in which nothing was delivered",
         of: |subject| {
             let gaps = subject.flows().flat_map(|flow| {

@@ -5,13 +5,13 @@ use units::Duration;
 
 use super::{Measure, Subject};
 use crate::FlowSample;
+use crate::dimension::Dimension;
 use crate::statistics::{Sorted, median};
-use crate::unit::Unit;
 
 pub(super) const MEASURES: &[Measure] = &[
     Measure {
         name: "cycle_peak",
-        unit: Unit::Plain,
+        unit: Dimension::Plain,
         about: "longest round-trip time within two RTprops of the phase with gain 5/4, in shortest round-trip times, of the median cycle",
         of: |subject| {
             of_cycles(subject, |rtts, start, rtprop| {
@@ -22,7 +22,7 @@ pub(super) const MEASURES: &[Measure] = &[
     },
     Measure {
         name: "cycle_after",
-        unit: Unit::Plain,
+        unit: Dimension::Plain,
         about: "median round-trip time in the second half of the cycle, in shortest round-trip times, of the median cycle",
         of: |subject| {
             of_cycles(subject, |rtts, start, rtprop| {
@@ -35,7 +35,7 @@ pub(super) const MEASURES: &[Measure] = &[
     },
     Measure {
         name: "cycle_length",
-        unit: Unit::Plain,
+        unit: Dimension::Plain,
         about: "median time from one phase with gain 5/4 to the next, in shortest round-trip times",
         of: |subject| {
             let flow = subject.flows().next()?;
@@ -48,7 +48,7 @@ pub(super) const MEASURES: &[Measure] = &[
     },
     Measure {
         name: "btl_bw_spread",
-        unit: Unit::Share,
+        unit: Dimension::Share,
         about: "difference between the highest and the lowest BtlBw, as a share of the median",
         of: |subject| {
             let flow = subject.flows().next()?;

@@ -1,31 +1,31 @@
 //! Round-trip times and queues.
 
 use super::{Measure, Subject};
+use crate::dimension::Dimension;
 use crate::statistics::{median, quantile};
-use crate::unit::Unit;
 
 pub(super) const MEASURES: &[Measure] = &[
     Measure {
         name: "rtt_p50",
-        unit: Unit::Time,
+        unit: Dimension::Time,
         about: "median round-trip time, of the median flow",
         of: rtt_p50,
     },
     Measure {
         name: "rtt_p95",
-        unit: Unit::Time,
+        unit: Dimension::Time,
         about: "95th percentile of the round-trip time, of the median flow",
         of: |subject| median(subject.summaries().filter_map(|flow| flow.rtt_ms.p95)),
     },
     Measure {
         name: "rtt_p50_rtprops",
-        unit: Unit::Plain,
+        unit: Dimension::Plain,
         about: "median round-trip time, in RTprops",
         of: |subject| Some(rtt_p50(subject)? / subject.rtprop_ms()),
     },
     Measure {
         name: "rtt_windows",
-        unit: Unit::Plain,
+        unit: Dimension::Plain,
         about: "median round-trip time, as a multiple of the time that the bottleneck needs for one receive window",
         of: |subject| {
             let window = subject.scenario()?.host.receive_buffer?.get() as f64;
@@ -35,7 +35,7 @@ pub(super) const MEASURES: &[Measure] = &[
     },
     Measure {
         name: "rtt_buffers",
-        unit: Unit::Plain,
+        unit: Dimension::Plain,
         about: "median round-trip time beyond RTprop, as a multiple of the time that the bottleneck needs for its full buffer",
         of: |subject| {
             let buffer = subject.summary.path.buffer_bytes? as f64;
@@ -45,25 +45,25 @@ pub(super) const MEASURES: &[Measure] = &[
     },
     Measure {
         name: "queue_mean",
-        unit: Unit::Time,
+        unit: Dimension::Time,
         about: "the bottleneck's queue, mean over time",
         of: |subject| subject.summary.path.queue_ms.mean,
     },
     Measure {
         name: "queue_p95",
-        unit: Unit::Time,
+        unit: Dimension::Time,
         about: "the bottleneck's queue, 95th percentile over time",
         of: |subject| subject.summary.path.queue_ms.p95,
     },
     Measure {
         name: "queue_p5",
-        unit: Unit::Share,
+        unit: Dimension::Share,
         about: "queue length that is exceeded for 95 % of the time, as a share of the buffer",
         of: |subject| queue_share(subject, 0.05),
     },
     Measure {
         name: "queue_max",
-        unit: Unit::Share,
+        unit: Dimension::Share,
         about: "longest queue, as a share of the buffer",
         of: |subject| queue_share(subject, 1.0),
     },

@@ -2,13 +2,13 @@
 
 use super::{Measure, Subject};
 use crate::HostSummary;
+use crate::dimension::Dimension;
 use crate::statistics::median;
-use crate::unit::Unit;
 
 pub(super) const MEASURES: &[Measure] = &[
     Measure {
         name: "burst_packets",
-        unit: Unit::Packets,
+        unit: Dimension::Packets,
         about: "mean size of the bursts that TCP hands down, in full packets, of the median flow",
         of: |subject| {
             let mss = subject.scenario()?.host.mss;
@@ -18,13 +18,13 @@ pub(super) const MEASURES: &[Measure] = &[
     },
     Measure {
         name: "burst_time",
-        unit: Unit::Time,
+        unit: Dimension::Time,
         about: "mean time that such a burst takes at the pacing rate, of the median flow",
         of: |subject| median(of_each(subject, |host| Some(host.burst_ms))?),
     },
     Measure {
         name: "clump",
-        unit: Unit::Plain,
+        unit: Dimension::Plain,
         about: "a burst together with its mean lead over the pacing rate when it leaves the host, as a multiple of a mean burst, of the flow with the most",
         of: |subject| {
             let clump = |host: &HostSummary| {
@@ -35,19 +35,19 @@ pub(super) const MEASURES: &[Measure] = &[
     },
     Measure {
         name: "pace_max",
-        unit: Unit::Share,
+        unit: Dimension::Share,
         about: "rate at which bursts leave the host, as a share of the flow's own pacing rate, of the fastest flow",
         of: |subject| most(subject, |host| host.pace),
     },
     Measure {
         name: "below_tcp",
-        unit: Unit::Size,
+        unit: Dimension::Size,
         about: "most bytes of a flow that waited below TCP in its own host",
         of: |subject| most(subject, |host| Some(host.below_tcp_max_bytes as f64)),
     },
     Measure {
         name: "below_tcp_limits",
-        unit: Unit::Plain,
+        unit: Dimension::Plain,
         about: "the same, as a multiple of the limit of TCP small queues: two bursts, or a millisecond at the pacing rate",
         of: |subject| most(subject, |host| Some(host.below_tcp_max_share)),
     },

@@ -1,24 +1,24 @@
 //! What was lost, and what that cost.
 
 use super::Measure;
-use crate::unit::Unit;
+use crate::dimension::Dimension;
 
 pub(super) const MEASURES: &[Measure] = &[
     Measure {
         name: "drops",
-        unit: Unit::Plain,
+        unit: Dimension::Plain,
         about: "packets dropped by the buffer, the queue discipline or the policer",
         of: |subject| Some(subject.summary.path.drops? as f64),
     },
     Measure {
         name: "late_packets",
-        unit: Unit::Plain,
+        unit: Dimension::Plain,
         about: "packets that a machine in real time delivered more than a millisecond late",
         of: |subject| Some(subject.summary.path.late_packets? as f64),
     },
     Measure {
         name: "resent_share",
-        unit: Unit::Share,
+        unit: Dimension::Share,
         about: "bytes sent again, as a share of all bytes sent",
         of: |subject| {
             let resent = subject.sum(|flow| flow.retransmitted_bytes)?;
@@ -27,7 +27,7 @@ pub(super) const MEASURES: &[Measure] = &[
     },
     Measure {
         name: "timeouts",
-        unit: Unit::Plain,
+        unit: Dimension::Plain,
         about: "retransmission timeouts",
         of: |subject| subject.sum(|flow| flow.timeouts),
     },

@@ -16,8 +16,8 @@ mod transfers;
 
 pub use subject::{Flows, Select, Subject};
 
-use crate::unit::Unit;
-use scenario::nearest;
+use crate::dimension::Dimension;
+use units::UnknownName;
 
 /// A number of a run, and how it is had.
 #[derive(Debug)]
@@ -25,16 +25,11 @@ pub struct Measure {
     /// Its name.
     pub name: &'static str,
     /// What it counts.
-    pub unit: Unit,
+    pub unit: Dimension,
     /// What it is.
     pub about: &'static str,
     of: fn(&Subject<'_>) -> Option<f64>,
 }
-
-/// No measure has this name. Says which one is meant, or all that there are.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct UnknownMeasure(String);
 
 impl Measure {
     /// All measures, by subject.
@@ -61,18 +56,14 @@ impl Measure {
     /// # Errors
     ///
     /// There is none.
-    pub fn named(name: &str) -> Result<&'static Measure, UnknownMeasure> {
+    pub fn named(name: &str) -> Result<&'static Measure, UnknownName> {
         let found = Measure::all().find(|measure| measure.name == name);
         found.ok_or_else(|| {
-            let names: Vec<&str> = Measure::all().map(|measure| measure.name).collect();
-            UnknownMeasure(match nearest(name, &names) {
-                Some(near) => format!("is no measure; did you mean `{near}`?"),
-                None => format!("is no measure; known: {}", names.join(", ")),
-            })
+            UnknownName::new("measure", name, Measure::all().map(|measure| measure.name))
         })
     }
 
-    /// The measure that has this name as a column: its own, and the suffix of its [unit](Unit::suffix).
+    /// The measure that has this name as a column: its own, and the suffix of its [unit](Dimension::suffix).
     pub fn of_column(column: &str) -> Option<&'static Measure> {
         let is_it = |one: &&Measure| column.strip_prefix(one.name) == Some(one.unit.suffix());
         Measure::all().find(is_it)

@@ -4,15 +4,15 @@ use congestion::Phase;
 use units::Duration;
 
 use super::{Measure, Subject};
+use crate::dimension::Dimension;
 use crate::statistics::median;
-use crate::unit::Unit;
 use crate::{FlowRecord, FlowSample};
 use transport::segment::MSS;
 
 pub(super) const MEASURES: &[Measure] = &[
     Measure {
         name: "probe_rtt_count",
-        unit: Unit::Plain,
+        unit: Dimension::Plain,
         about: "number of times that a flow enters ProbeRTT, the mean of the flows",
         of: |subject| {
             let counts: Vec<f64> = subject
@@ -24,7 +24,7 @@ pub(super) const MEASURES: &[Measure] = &[
     },
     Measure {
         name: "probe_rtt_gap",
-        unit: Unit::Time,
+        unit: Dimension::Time,
         about: "shortest time from the start of one ProbeRTT of a flow to the start of the next",
         of: |subject| {
             let gaps = subject.flows().flat_map(|flow| {
@@ -40,7 +40,7 @@ pub(super) const MEASURES: &[Measure] = &[
     },
     Measure {
         name: "probe_rtt_length",
-        unit: Unit::Time,
+        unit: Dimension::Time,
         about: "length of the shortest ProbeRTT",
         of: |subject| {
             let lengths = all(subject).map(|one| one.end.saturating_sub(one.start).as_millis_f64());
@@ -49,7 +49,7 @@ pub(super) const MEASURES: &[Measure] = &[
     },
     Measure {
         name: "probe_rtt_packets",
-        unit: Unit::Plain,
+        unit: Dimension::Plain,
         about: "fewest full packets in flight during a ProbeRTT, of the ProbeRTT with the most",
         of: |subject| {
             let fewest = all(subject).map(|one| one.least_inflight as f64 / MSS.get() as f64);
@@ -58,13 +58,13 @@ pub(super) const MEASURES: &[Measure] = &[
     },
     Measure {
         name: "probe_rtt_cost",
-        unit: Unit::Share,
+        unit: Dimension::Share,
         about: "share of its data that a flow loses to ProbeRTT, compared with the median second without ProbeRTT",
         of: cost,
     },
     Measure {
         name: "probe_rtt_together",
-        unit: Unit::Share,
+        unit: Dimension::Share,
         about: "share of ProbeRTTs during which every other flow past its start is in ProbeRTT too",
         of: together,
     },

@@ -3,14 +3,14 @@
 use super::rounds::rounds;
 use super::{Measure, Subject};
 use crate::FlowSample;
+use crate::dimension::Dimension;
 use crate::statistics::median;
-use crate::unit::Unit;
 use transport::segment::MSS;
 
 pub(super) const MEASURES: &[Measure] = &[
     Measure {
         name: "recovery_first",
-        unit: Unit::Plain,
+        unit: Dimension::Plain,
         about: "bytes sent in the round after a loss, as a multiple of bytes delivered in it: the median over losses that follow ten rounds without loss",
         of: |subject| {
             let rounds = after_losses(subject)?;
@@ -19,7 +19,7 @@ pub(super) const MEASURES: &[Measure] = &[
     },
     Measure {
         name: "recovery_later",
-        unit: Unit::Plain,
+        unit: Dimension::Plain,
         about: "bytes sent in the round after that, as a multiple of bytes delivered in it: the median",
         of: |subject| {
             let rounds = after_losses(subject)?;
@@ -28,7 +28,7 @@ pub(super) const MEASURES: &[Measure] = &[
     },
     Measure {
         name: "timeout_cwnd",
-        unit: Unit::Plain,
+        unit: Dimension::Plain,
         about: "smallest window, in full packets, which is the one right after a timeout if there is one",
         of: |subject| {
             let samples = subject.flows().flat_map(|flow| subject.samples(flow));
@@ -38,7 +38,7 @@ pub(super) const MEASURES: &[Measure] = &[
     },
     Measure {
         name: "cwnd_overshoot",
-        unit: Unit::Plain,
+        unit: Dimension::Plain,
         about: "largest window after the first loss, as a multiple of the largest window in the ten rounds before it",
         of: |subject| {
             let flow = subject.flows().next()?;

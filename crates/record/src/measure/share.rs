@@ -2,12 +2,12 @@
 
 use super::{Measure, Subject};
 use crate::FlowSummary;
-use crate::unit::Unit;
+use crate::dimension::Dimension;
 
 pub(super) const MEASURES: &[Measure] = &[
     Measure {
         name: "limit_share",
-        unit: Unit::Share,
+        unit: Dimension::Share,
         about: "goodput of the flows together, over the same time, as a share of rate × (1 − loss) × payload of a packet",
         of: |subject| {
             let lossy =
@@ -17,19 +17,19 @@ pub(super) const MEASURES: &[Measure] = &[
     },
     Measure {
         name: "goodput_share",
-        unit: Unit::Share,
+        unit: Dimension::Share,
         about: "goodput of the flows together, over the same time, as a share of what the path allows",
         of: |subject| subject.together()?.limit_share,
     },
     Measure {
         name: "goodput",
-        unit: Unit::Rate,
+        unit: Dimension::Rate,
         about: "payload delivered once per second, by the flows together, over the same time",
         of: |subject| Some(subject.together()?.goodput_bps as f64),
     },
     Measure {
         name: "flow_share",
-        unit: Unit::Share,
+        unit: Dimension::Share,
         about: "what the flows delivered, as a share of what all flows delivered",
         of: |subject| {
             let all = subject.summary.together.goodput_bps as f64;
@@ -38,37 +38,37 @@ pub(super) const MEASURES: &[Measure] = &[
     },
     Measure {
         name: "first_group",
-        unit: Unit::Rate,
+        unit: Dimension::Rate,
         about: "goodput of the first group of flows over the time of all, where there are others beside it",
         of: first_group,
     },
     Measure {
         name: "utilization",
-        unit: Unit::Share,
+        unit: Dimension::Share,
         about: "what the bottleneck transmitted, as a share of what it could have transmitted",
         of: |subject| subject.summary.path.utilization,
     },
     Measure {
         name: "window_share",
-        unit: Unit::Share,
+        unit: Dimension::Share,
         about: "goodput, as a share of what the receive window allows in each RTprop, or of what the path allows if that is less",
         of: window_share,
     },
     Measure {
         name: "jain",
-        unit: Unit::Plain,
+        unit: Dimension::Plain,
         about: "Jain's index of the goodputs of all flows",
         of: |subject| subject.summary.fairness.jain,
     },
     Measure {
         name: "jain_converged",
-        unit: Unit::Plain,
+        unit: Dimension::Plain,
         about: "mean of Jain's index of each second after the convergence",
         of: |subject| subject.summary.fairness.jain_per_s_converged.mean,
     },
     Measure {
         name: "convergence",
-        unit: Unit::Time,
+        unit: Dimension::Time,
         about: "time from the last flow's start until Jain's index stays at 0.95 or more in any five seconds",
         of: |subject| Some(subject.summary.fairness.convergence_s? * 1e3),
     },

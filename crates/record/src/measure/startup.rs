@@ -5,37 +5,37 @@ use congestion::Phase;
 use super::rounds::rounds;
 use super::{Measure, Subject};
 use crate::FlowSample;
+use crate::dimension::Dimension;
 use crate::statistics::median;
-use crate::unit::Unit;
 
 pub(super) const MEASURES: &[Measure] = &[
     Measure {
         name: "startup_growth",
-        unit: Unit::Plain,
+        unit: Dimension::Plain,
         about: "median factor by which inflight grows in a round of Startup or slow start, until it reaches a BDP",
         of: growth,
     },
     Measure {
         name: "startup_plateau",
-        unit: Unit::Plain,
+        unit: Dimension::Plain,
         about: "rounds from the last one in which BtlBw grew by a quarter to the end of Startup",
         of: plateau,
     },
     Measure {
         name: "startup_exit",
-        unit: Unit::Rate,
+        unit: Dimension::Rate,
         about: "the bandwidth that the first flow had found when its Startup or slow start first ended",
         of: |subject| Some(subject.summaries().next()?.startup_exit_bps? as f64),
     },
     Measure {
         name: "startup_queue",
-        unit: Unit::Plain,
+        unit: Dimension::Plain,
         about: "longest queue before the end of Startup and Drain, in BDPs",
         of: queue,
     },
     Measure {
         name: "drained",
-        unit: Unit::Plain,
+        unit: Dimension::Plain,
         about: "inflight when Drain ends, in BDPs",
         of: |subject| {
             let samples = &subject.flows().next()?.samples;

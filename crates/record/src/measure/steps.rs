@@ -5,13 +5,13 @@ use units::Duration;
 use super::subject::end;
 use super::{Measure, Subject, cycle};
 use crate::FlowSample;
+use crate::dimension::Dimension;
 use crate::statistics::median;
-use crate::unit::Unit;
 
 pub(super) const MEASURES: &[Measure] = &[
     Measure {
         name: "follow",
-        unit: Unit::Time,
+        unit: Dimension::Time,
         about: "time from the change of the rate until BtlBw is within 5 % of the new rate",
         of: |subject| {
             let step = Step::of(subject)?;
@@ -21,7 +21,7 @@ pub(super) const MEASURES: &[Measure] = &[
     },
     Measure {
         name: "cycle_growth",
-        unit: Unit::Plain,
+        unit: Dimension::Plain,
         about: "median factor by which BtlBw grows in a gain cycle, until it is within 5 % of the new rate",
         of: |subject| {
             let step = Step::of(subject)?;
@@ -44,7 +44,7 @@ pub(super) const MEASURES: &[Measure] = &[
     },
     Measure {
         name: "drain",
-        unit: Unit::Time,
+        unit: Dimension::Time,
         about: "time from the change of the rate until the round-trip time is at most 1.5 RTprops and stays there",
         of: |subject| {
             let step = Step::of(subject)?;
@@ -57,7 +57,7 @@ pub(super) const MEASURES: &[Measure] = &[
     },
     Measure {
         name: "inflight_peak",
-        unit: Unit::Plain,
+        unit: Dimension::Plain,
         about: "most bytes in flight after the change of the rate, in BDPs of the model before it",
         of: |subject| {
             let step = Step::of(subject)?;
@@ -69,7 +69,7 @@ pub(super) const MEASURES: &[Measure] = &[
     },
     Measure {
         name: "step_rtt_peak",
-        unit: Unit::Plain,
+        unit: Dimension::Plain,
         about: "longest round-trip time after the change of the rate, in RTprops",
         of: |subject| {
             let step = Step::of(subject)?;

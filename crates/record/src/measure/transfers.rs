@@ -1,14 +1,14 @@
 //! Objects, and how long each took.
 
 use super::{Measure, Subject};
+use crate::dimension::Dimension;
 use crate::statistics::median;
-use crate::unit::Unit;
 use crate::{SIZE_CLASSES, Transfer};
 
 pub(super) const MEASURES: &[Measure] = &[
     Measure {
         name: "time",
-        unit: Unit::Seconds,
+        unit: Dimension::Seconds,
         about: "time of the median completed transfer",
         of: |subject| {
             let flows = subject.summaries();
@@ -17,31 +17,31 @@ pub(super) const MEASURES: &[Measure] = &[
     },
     Measure {
         name: "initial_p50",
-        unit: Unit::Time,
+        unit: Dimension::Time,
         about: "median time of objects that fit the initial window of ten packets",
         of: |subject| took(subject, 0, SIZE_CLASSES[0]),
     },
     Measure {
         name: "small_p50",
-        unit: Unit::Time,
+        unit: Dimension::Time,
         about: "median time of objects of up to 100 kB",
         of: |subject| took(subject, 0, SIZE_CLASSES[1]),
     },
     Measure {
         name: "large_p50",
-        unit: Unit::Time,
+        unit: Dimension::Time,
         about: "median time of objects of more than 1 MB",
         of: |subject| took(subject, SIZE_CLASSES[2], u64::MAX),
     },
     Measure {
         name: "transfer_goodput",
-        unit: Unit::Rate,
+        unit: Dimension::Rate,
         about: "size of an object divided by its time, of the median object",
         of: |subject| goodput(subject, 0),
     },
     Measure {
         name: "large_goodput",
-        unit: Unit::Rate,
+        unit: Dimension::Rate,
         about: "the same, of objects of more than 1 MB",
         of: |subject| goodput(subject, SIZE_CLASSES[2]),
     },

@@ -5,7 +5,7 @@ use std::time::Duration as StdDuration;
 use congestion::{bbr1, loss_based};
 use record::{
     AppSummary, FlowRecorder, FlowSample, FlowSpan, FlowTotals, PathRecorder, PathSample,
-    PathTotals, PlaybackSummary, Record, Recorded, Run, Transfer, TransferRecorder,
+    PathTotals, PlaybackSummary, Record, Recorded, RunFacts, Transfer, TransferRecorder,
 };
 use scenario::Scenario;
 use units::{Bytes, Duration, Rate};
@@ -100,7 +100,7 @@ pub fn record(name: &str, controller: &str, is_partial: bool) -> Record {
     };
     let flow = flow.finish(span, end);
     assert_eq!(flow.0.delivered_bytes, totals.payload.get());
-    let run = Run {
+    let run = RunFacts {
         scenario: &scenario,
         engine: "quic",
         end,
@@ -227,7 +227,7 @@ pub fn crowd(each: u64) -> Record {
         }
         hop.finish(end, 0.965)
     };
-    let run = Run {
+    let run = RunFacts {
         scenario: &scenario,
         engine: "sim",
         end,

@@ -77,7 +77,7 @@ pub fn write_parquet<W: Write + Send>(
         Column::whole("seed", |row: &Row<'_>| Some(row.run.scenario.seed)),
     ];
     columns.extend(Quantity::ALL.map(|quantity| {
-        Column::real(quantity.name(), move |row: &Row<'_>| {
+        Column::real(quantity.name, move |row: &Row<'_>| {
             quantity.of(&row.kept.observation)
         })
     }));

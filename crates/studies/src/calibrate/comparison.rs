@@ -2,6 +2,8 @@
 
 use std::borrow::Borrow;
 
+use serde::Serialize;
+
 use super::observation::Observation;
 use super::plan::Case;
 use super::quantity::{Quantity, Scale};
@@ -41,7 +43,8 @@ pub struct Difference<'c> {
 }
 
 /// The verdict of a comparison.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Verdict {
     /// Everything is within its tolerance.
     Agrees,
@@ -98,15 +101,15 @@ pub fn compare<'c, O: Borrow<Observation>>(case: &'c Case, runs: [&[O]; 2]) -> C
 
 fn tolerance(quantity: Quantity) -> Option<f64> {
     match quantity {
-        Quantity::Goodput | Quantity::FirstGroup => Some(GOODPUT_TOLERANCE),
-        Quantity::Rtt => Some(RTT_TOLERANCE),
+        Quantity::GOODPUT | Quantity::FIRST_GROUP => Some(GOODPUT_TOLERANCE),
+        Quantity::RTT => Some(RTT_TOLERANCE),
         _ => None,
     }
 }
 
 fn difference(quantity: Quantity, first: f64, second: f64, rtprop_ms: f64) -> f64 {
     let more = second - first;
-    let whole = match quantity.scale() {
+    let whole = match quantity.scale {
         Scale::Rate | Scale::Time => first,
         Scale::Delay => rtprop_ms,
         Scale::Share | Scale::Count => 1.0,
@@ -181,7 +184,7 @@ impl<'c> Comparison<'c> {
         }
         let mut remarks: Vec<String> = Vec::new();
         for one in self.outliers() {
-            let title = one.quantity.title();
+            let title = one.quantity.title;
             let chance = if one.overlaps() {
                 " (ranges overlap)"
             } else {
@@ -209,7 +212,7 @@ pub fn tally(comparisons: &[Comparison<'_>]) -> Tally {
             .count()
     };
     Tally {
-        within: Quantity::judged().map(of_quantity).to_vec(),
+        within: Quantity::JUDGED.map(of_quantity).to_vec(),
         explained: count(Verdict::Explained),
         differs: count(Verdict::Differs),
         missing: count(Verdict::Missing),
@@ -222,12 +225,12 @@ impl Tally {
         // Without several groups of flows there is no first one among them.
         let judged = self.within.iter().filter(|(_, _, all)| *all > 0);
         let within = judged.map(|(quantity, within, all)| {
-            let of = match quantity.scale() {
+            let of = match quantity.scale {
                 Scale::Delay => " of RTprop",
                 _ => "",
             };
             let tolerance = tolerance(*quantity).unwrap_or(0.0) * 100.0;
-            let title = quantity.title();
+            let title = quantity.title;
             format!("{title} within {tolerance:.0} %{of}: {within} of {all} cases")
         });
         let mut parts: Vec<String> = within.collect();

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::comparison::{Comparison, Difference, Verdict, tally};
+use super::comparison::{Comparison, Difference, tally};
 use super::plan::Calibration;
 
 /// The comparisons as one JSON object: `engines`, `versions`, `repeats`, `within` (for each quantity that is judged, how
@@ -17,7 +17,7 @@ pub fn json(
     let tally = tally(comparisons);
     let within = tally.within.iter().map(|(quantity, within, all)| {
         let counts = json!({ "within": within, "cases": all });
-        (quantity.name().to_string(), counts)
+        (quantity.name.to_string(), counts)
     });
     let skipped = calibration.cases.iter().filter_map(|case| {
         let reason = case.skipped.as_ref()?;
@@ -37,19 +37,13 @@ pub fn json(
 }
 
 fn case(comparison: &Comparison<'_>) -> Value {
-    let verdict = match comparison.verdict() {
-        Verdict::Agrees => "agrees",
-        Verdict::Explained => "explained",
-        Verdict::Missing => "missing",
-        Verdict::Differs => "differs",
-    };
     let quantities = comparison.differences.iter();
-    let quantities = quantities.map(|one| (one.quantity.name().to_string(), quantity(one)));
+    let quantities = quantities.map(|one| (one.quantity.name.to_string(), quantity(one)));
     json!({
         "case": comparison.case.name,
         "set": comparison.case.set,
         "runs": comparison.runs,
-        "verdict": verdict,
+        "verdict": comparison.verdict(),
         "quantities": quantities.collect::<Map<_, _>>(),
     })
 }

@@ -95,11 +95,11 @@ impl<'b> Case<'b> {
     fn new(engines: [&str; 2], place: usize, comparison: &'b Comparison<'_>) -> Case<'b> {
         let quantities = comparison.differences.iter().map(|one| {
             let [first, second] = sides(Some(one), Detail::Ranges);
-            let title = one.quantity.title().to_string();
+            let title = one.quantity.title.to_string();
             vec![title, first, second, difference(Some(one))]
         });
         let [first, second] = engines;
-        let of_rtprop = format!("differs ({} ones: of RTprop)", Quantity::Rtt.title());
+        let of_rtprop = format!("differs ({} ones: of RTprop)", Quantity::RTT.title);
         Case {
             place,
             name: &comparison.case.name,

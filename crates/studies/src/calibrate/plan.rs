@@ -8,10 +8,9 @@ use wildmatch::WildMatch;
 use super::observation::Observation;
 use super::quantity::Quantity;
 use super::set::{Explanation, Set};
-use crate::runs::{self, Execution, Failed, Plan, Point, Run, Store, StoreError};
+use crate::runs::{Plan, Point, Run, Store};
 use crate::sweep::SweepError;
 use lab::EngineError;
-use record::Record;
 use record::statistics::Spread;
 use scenario::{Scenario, ScenarioError};
 
@@ -244,36 +243,4 @@ impl Side {
         let (engine, versions) = (self.engine, versions.join(", "));
         Some(format!("{engine}: {versions}, {first} to {last}{load}."))
     }
-}
-
-/// Who makes a result that is there now, and who else sees its record.
-#[derive(Clone, Copy)]
-pub struct Keeping<'k> {
-    /// Says who makes it.
-    pub made: &'k dyn Fn() -> Made,
-    /// Is shown the record of each run.
-    pub inspect: &'k dyn Fn(&Run, &Record),
-}
-
-/// Executes what is [missing](Side::missing) of a side, and puts what is kept of each run into the store as soon as it ends.
-///
-/// # Errors
-///
-/// A result cannot be kept; the other runs are given up then.
-pub fn execute<'r>(
-    missing: &[&'r Run],
-    store: &mut Store<Kept>,
-    keeping: Keeping<'_>,
-    execution: &Execution<'_>,
-) -> Result<Vec<Failed<'r>>, StoreError> {
-    runs::execute(missing, execution, |place, outcome| {
-        let Ok(record) = outcome else { return Ok(()) };
-        let run = missing[place];
-        (keeping.inspect)(run, &record);
-        let kept = Kept {
-            made: (keeping.made)(),
-            observation: Observation::of(&record),
-        };
-        store.put(&run.key, &run.name, &kept)
-    })
 }

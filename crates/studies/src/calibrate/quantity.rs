@@ -1,7 +1,8 @@
 //! What is compared between two engines.
 
-use std::fmt;
 use std::str::FromStr;
+
+use units::UnknownName;
 
 use super::observation::Observation;
 use record::Measure;
@@ -10,39 +11,17 @@ use report::{bits_per_sec, percent, span};
 
 /// A number of one run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Quantity {
-    /// The goodput of all flows together, over the same time.
-    Goodput,
-    /// The median of the smoothed RTT over time.
-    Rtt,
-    /// The goodput of the first group of flows over the time of all, where there are others beside it.
-    FirstGroup,
-    /// Its 95th percentile.
-    RttP95,
-    /// The bottleneck's queue, mean over time.
-    QueueMean,
-    /// The bottleneck's queue, 95th percentile over time.
-    QueueP95,
-    /// Packets dropped at the bottleneck.
-    Drops,
-    /// What was sent again, as a share of what was sent.
-    Resent,
-    /// Timeouts.
-    Timeouts,
-    /// How long the first flow's Startup took.
-    StartupTime,
-    /// The bandwidth that it had found then.
-    StartupRate,
-    /// The median time of a transfer.
-    TransferP50,
-    /// The 95th percentile of the time of a transfer.
-    TransferP95,
-    /// Packets that a real-time engine's machine delivered late.
-    Late,
+pub struct Quantity {
+    /// Its name: in a set's explanations, in JSON, in Parquet.
+    pub name: &'static str,
+    /// What it is, for people.
+    pub title: &'static str,
+    /// What it is measured in.
+    pub scale: Scale,
 }
 
 /// What a quantity is measured in, and what a difference of it is a share of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Scale {
     /// Bits per second; differences are relative to the first engine's.
     Rate,
@@ -56,72 +35,65 @@ pub enum Scale {
     Count,
 }
 
+const fn quantity(name: &'static str, title: &'static str, scale: Scale) -> Quantity {
+    Quantity { name, title, scale }
+}
+
 impl Quantity {
+    /// The goodput of all flows together, over the same time.
+    pub const GOODPUT: Quantity = quantity("goodput_bps", "goodput", Scale::Rate);
+    /// The median of the smoothed RTT over time.
+    pub const RTT: Quantity = quantity("srtt_p50_ms", "RTT p50", Scale::Delay);
+    /// The goodput of the first group of flows over the time of all, where there are others beside it.
+    pub const FIRST_GROUP: Quantity =
+        quantity("first_group_bps", "first group's goodput", Scale::Rate);
+    /// The 95th percentile of the smoothed RTT over time.
+    pub const RTT_P95: Quantity = quantity("srtt_p95_ms", "RTT p95", Scale::Delay);
+    /// The bottleneck's queue, mean over time.
+    pub const QUEUE_MEAN: Quantity = quantity("queue_mean_ms", "queue mean", Scale::Delay);
+    /// What was sent again, as a share of what was sent.
+    pub const RESENT: Quantity = quantity("resent_share", "resent", Scale::Share);
+    /// Timeouts.
+    pub const TIMEOUTS: Quantity = quantity("timeouts", "timeouts", Scale::Count);
+    /// How long the first flow's Startup took.
+    pub const STARTUP_TIME: Quantity = quantity("startup_exit_ms", "Startup took", Scale::Time);
+    /// The median time of a transfer.
+    pub const TRANSFER_P50: Quantity = quantity("transfer_p50_ms", "transfer p50", Scale::Time);
+    /// The 95th percentile of the time of a transfer.
+    pub const TRANSFER_P95: Quantity = quantity("transfer_p95_ms", "transfer p95", Scale::Time);
+
+    /// The quantities with a tolerance.
+    pub const JUDGED: [Quantity; 3] = [Quantity::GOODPUT, Quantity::RTT, Quantity::FIRST_GROUP];
+
     /// Every quantity. The first three are those with tolerances.
     pub const ALL: [Quantity; 14] = [
-        Quantity::Goodput,
-        Quantity::Rtt,
-        Quantity::FirstGroup,
-        Quantity::RttP95,
-        Quantity::QueueMean,
-        Quantity::QueueP95,
-        Quantity::Drops,
-        Quantity::Resent,
-        Quantity::Timeouts,
-        Quantity::StartupTime,
-        Quantity::StartupRate,
-        Quantity::TransferP50,
-        Quantity::TransferP95,
-        Quantity::Late,
+        Quantity::GOODPUT,
+        Quantity::RTT,
+        Quantity::FIRST_GROUP,
+        Quantity::RTT_P95,
+        Quantity::QUEUE_MEAN,
+        quantity("queue_p95_ms", "queue p95", Scale::Delay),
+        quantity("drops", "drops", Scale::Count),
+        Quantity::RESENT,
+        Quantity::TIMEOUTS,
+        Quantity::STARTUP_TIME,
+        quantity("startup_exit_bps", "Startup found", Scale::Rate),
+        Quantity::TRANSFER_P50,
+        Quantity::TRANSFER_P95,
+        quantity("late_packets", "packets late by over 1 ms", Scale::Count),
     ];
-
-    /// Name, title and scale.
-    const fn told(self) -> (&'static str, &'static str, Scale) {
-        match self {
-            Quantity::Goodput => ("goodput_bps", "goodput", Scale::Rate),
-            Quantity::Rtt => ("srtt_p50_ms", "RTT p50", Scale::Delay),
-            Quantity::RttP95 => ("srtt_p95_ms", "RTT p95", Scale::Delay),
-            Quantity::FirstGroup => ("first_group_bps", "first group's goodput", Scale::Rate),
-            Quantity::QueueMean => ("queue_mean_ms", "queue mean", Scale::Delay),
-            Quantity::QueueP95 => ("queue_p95_ms", "queue p95", Scale::Delay),
-            Quantity::Drops => ("drops", "drops", Scale::Count),
-            Quantity::Resent => ("resent_share", "resent", Scale::Share),
-            Quantity::Timeouts => ("timeouts", "timeouts", Scale::Count),
-            Quantity::StartupTime => ("startup_exit_ms", "Startup took", Scale::Time),
-            Quantity::StartupRate => ("startup_exit_bps", "Startup found", Scale::Rate),
-            Quantity::TransferP50 => ("transfer_p50_ms", "transfer p50", Scale::Time),
-            Quantity::TransferP95 => ("transfer_p95_ms", "transfer p95", Scale::Time),
-            Quantity::Late => ("late_packets", "packets late by over 1 ms", Scale::Count),
-        }
-    }
-
-    /// Its name: in a set's explanations, in JSON, in Parquet.
-    pub const fn name(self) -> &'static str {
-        self.told().0
-    }
-
-    /// What it is, for people.
-    pub const fn title(self) -> &'static str {
-        self.told().1
-    }
-
-    /// What it is measured in.
-    pub const fn scale(self) -> Scale {
-        self.told().2
-    }
 
     /// The quantity in a run; nothing if the run does not tell. What is not of an [`Observation`] alone is the
     /// [measure](record::Measure) of all flows whose column has its name.
     pub fn of(self, run: &Observation) -> Option<f64> {
         match self {
-            Quantity::Rtt => run.srtt_p50_ms,
-            Quantity::RttP95 => run.srtt_p95_ms,
-            Quantity::StartupTime => run.startup_exit_s.map(|seconds| seconds * 1e3),
-            Quantity::TransferP50 => run.transfers.map(|times| times.p50_ms),
-            Quantity::TransferP95 => run.transfers.map(|times| times.p95_ms),
+            Quantity::RTT => run.srtt_p50_ms,
+            Quantity::RTT_P95 => run.srtt_p95_ms,
+            Quantity::STARTUP_TIME => run.startup_exit_s.map(|seconds| seconds * 1e3),
+            Quantity::TRANSFER_P50 => run.transfers.map(|times| times.p50_ms),
+            Quantity::TRANSFER_P95 => run.transfers.map(|times| times.p95_ms),
             _ => {
-                let measure =
-                    Measure::of_column(self.name()).expect("every other one is a measure");
+                let measure = Measure::of_column(self.name).expect("every other one is a measure");
                 measure.of(&Subject::of_summary(&run.summary))
             }
         }
@@ -129,7 +101,7 @@ impl Quantity {
 
     /// The value for people.
     pub fn text(self, value: f64) -> String {
-        match self.scale() {
+        match self.scale {
             Scale::Rate => bits_per_sec(value),
             Scale::Delay | Scale::Time => span(value),
             Scale::Share => percent(value),
@@ -141,7 +113,7 @@ impl Quantity {
     pub fn difference_text(self, difference: f64) -> String {
         let sign = if difference < 0.0 { '−' } else { '+' };
         let size = difference.abs();
-        match self.scale() {
+        match self.scale {
             _ if size.is_infinite() => format!("{sign}∞"),
             Scale::Rate | Scale::Delay | Scale::Time => format!("{sign}{:.1} %", size * 100.0),
             Scale::Share => format!("{sign}{:.1} pp", size * 100.0),
@@ -150,31 +122,14 @@ impl Quantity {
     }
 }
 
-impl fmt::Display for Quantity {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-/// No quantity with a tolerance has this name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("unknown; what has a tolerance: {}", Quantity::judged().map(Quantity::name).join(", "))]
-pub struct UnknownQuantity;
-
-impl Quantity {
-    /// The quantities with a tolerance.
-    pub const fn judged() -> [Quantity; 3] {
-        [Quantity::Goodput, Quantity::Rtt, Quantity::FirstGroup]
-    }
-}
-
 /// A quantity with a tolerance, by its name.
 impl FromStr for Quantity {
-    type Err = UnknownQuantity;
-    fn from_str(name: &str) -> Result<Quantity, UnknownQuantity> {
-        let found = Quantity::judged()
-            .into_iter()
-            .find(|one| one.name() == name);
-        found.ok_or(UnknownQuantity)
+    type Err = UnknownName;
+    fn from_str(name: &str) -> Result<Quantity, UnknownName> {
+        let found = Quantity::JUDGED.into_iter().find(|one| one.name == name);
+        found.ok_or_else(|| {
+            let known = Quantity::JUDGED.map(|one| one.name);
+            UnknownName::new("quantity with a tolerance", name, known)
+        })
     }
 }

@@ -13,8 +13,8 @@ pub fn table(engines: [&str; 2], comparisons: &[Comparison<'_>], width: Option<u
     let (mut measured, mut differences) = (Vec::new(), Vec::new());
     // What no case has, such as the first of several groups.
     let mut absent = Vec::new();
-    for quantity in Quantity::judged() {
-        let title = quantity.title();
+    for quantity in Quantity::JUDGED {
+        let title = quantity.title;
         if !comparisons.iter().any(|one| one.get(quantity).is_some()) {
             absent.extend(headings.len()..headings.len() + 3);
         }

@@ -15,18 +15,18 @@ pub(super) enum Detail {
 
 /// What is in columns of its own if there is room for it, without a tolerance.
 const FURTHER: [Quantity; 4] = [
-    Quantity::QueueMean,
-    Quantity::Resent,
-    Quantity::Timeouts,
-    Quantity::StartupTime,
+    Quantity::QUEUE_MEAN,
+    Quantity::RESENT,
+    Quantity::TIMEOUTS,
+    Quantity::STARTUP_TIME,
 ];
 
 /// The headings of the columns, for engines with these names.
 pub(super) fn headings(engines: [&str; 2], detail: Detail) -> Vec<String> {
     let [first, second] = engines;
     let mut headings = vec!["case".to_string()];
-    for quantity in Quantity::judged() {
-        let title = quantity.title();
+    for quantity in Quantity::JUDGED {
+        let title = quantity.title;
         headings.extend([
             format!("{title}, {first}"),
             second.to_string(),
@@ -36,7 +36,7 @@ pub(super) fn headings(engines: [&str; 2], detail: Detail) -> Vec<String> {
     headings.push("verdict".to_string());
     if detail == Detail::Ranges {
         for quantity in FURTHER {
-            let title = quantity.title();
+            let title = quantity.title;
             headings.extend([format!("{title}, {first}"), second.to_string()]);
         }
     }
@@ -45,7 +45,7 @@ pub(super) fn headings(engines: [&str; 2], detail: Detail) -> Vec<String> {
 
 /// What a difference of the quantity is in percent of.
 pub(super) fn differs(quantity: Quantity) -> &'static str {
-    match quantity.scale() {
+    match quantity.scale {
         Scale::Delay => "differs, of RTprop",
         _ => "differs",
     }
@@ -54,7 +54,7 @@ pub(super) fn differs(quantity: Quantity) -> &'static str {
 /// What the columns say of a case.
 pub(super) fn row(comparison: &Comparison<'_>, detail: Detail) -> Vec<String> {
     let mut row = vec![comparison.case.name.clone()];
-    for quantity in Quantity::judged() {
+    for quantity in Quantity::JUDGED {
         let found = comparison.get(quantity);
         row.extend(sides(found, detail));
         row.push(difference(found));
@@ -117,21 +117,21 @@ mod tests {
         let spread = |median, min, max| Spread { median, min, max };
         for (quantity, values, text) in [
             (
-                Quantity::Goodput,
+                Quantity::GOODPUT,
                 spread(9.47e6, 9.46e6, 9.48e6),
                 "9.47 Mbit/s (9.46–9.48)",
             ),
             (
-                Quantity::Goodput,
+                Quantity::GOODPUT,
                 spread(9.47e6, 9.471e6, 9.472e6),
                 "9.47 Mbit/s",
             ),
             (
-                Quantity::Rtt,
+                Quantity::RTT,
                 spread(45.0, 44.0, 1200.0),
                 "45.0 ms (44.0 ms–1.20 s)",
             ),
-            (Quantity::Timeouts, spread(1.0, 0.0, 2.0), "1 (0–2)"),
+            (Quantity::TIMEOUTS, spread(1.0, 0.0, 2.0), "1 (0–2)"),
         ] {
             assert_eq!(range(quantity, values), text);
         }

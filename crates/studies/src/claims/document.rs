@@ -1,9 +1,9 @@
 //! The judgements as a section of a document that people write around it.
 
-use std::collections::BTreeMap;
-
 use super::judge::{Judgement, Tally, Verdict};
 use super::words;
+use crate::runs::distinct;
+use record::statistics::Spread;
 use report::Marks;
 
 /// What the section stands between: results in real time, which depend on the machine, have a place of their own.
@@ -26,29 +26,10 @@ pub struct Origin {
     pub versions: Vec<(lab::EngineKind, String)>,
     /// The processor, and how many of them.
     pub machine: String,
-    /// How much else it had to do, where it tells.
-    pub load: Option<Load>,
+    /// The load averages that were seen while results came, where it tells: what runs in real time shares the machine.
+    pub load: Option<Spread>,
     /// How long it took.
     pub wall: std::time::Duration,
-}
-
-/// The load averages that were seen while results came: what runs in real time shares the machine.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Load {
-    /// The least.
-    pub least: f64,
-    /// The most.
-    pub most: f64,
-}
-
-impl Load {
-    /// That of these; nothing if there are none.
-    pub fn of(seen: &[f64]) -> Option<Load> {
-        Some(Load {
-            least: seen.iter().copied().reduce(f64::min)?,
-            most: seen.iter().copied().reduce(f64::max)?,
-        })
-    }
 }
 
 /// The section in Markdown: where it comes from, what it comes to, and for each claim what was published and what was
@@ -63,7 +44,7 @@ pub fn section(judgements: &[Judgement<'_>], origin: &Origin) -> String {
     let load = origin.load.filter(|_| is_real_time).map(|load| {
         format!(
             ", which others used too (load average {:.1} to {:.1})",
-            load.least, load.most
+            load.min, load.max
         )
     });
     let mut text = format!(
@@ -90,16 +71,6 @@ fn claim(judgements: &[Judgement<'_>]) -> String {
     let Some(claim) = judgements.first().map(|one| one.claim) else {
         return String::new();
     };
-    let mut engines: Vec<lab::EngineKind> = Vec::new();
-    let mut rows: BTreeMap<usize, Vec<&Judgement<'_>>> = BTreeMap::new();
-    for one in judgements {
-        if !engines.contains(&one.engine) {
-            engines.push(one.engine);
-        }
-        let mut expectations = claim.expectations.iter();
-        let place = expectations.position(|of| std::ptr::eq(of, one.expectation));
-        rows.entry(place.unwrap_or_default()).or_default().push(one);
-    }
     let mut text = format!(
         "\n### {}\n\n{} ({}). Published: {}.\n",
         claim.id, claim.setting, claim.source, claim.published
@@ -107,15 +78,33 @@ fn claim(judgements: &[Judgement<'_>]) -> String {
     if let Some(note) = &claim.note {
         text += &format!("{note}\n");
     }
-    text += "\n| what | published |";
+    text += &table(judgements);
+    for one in judgements {
+        if one.verdict != Verdict::Holds {
+            let why = one.why().unwrap_or("the cause is not found");
+            let (what, outliers) = (&one.expectation.what, words::outliers(one));
+            text += &format!("\n*{what}*, on {}: {outliers}. {why}\n", one.engine);
+        }
+    }
+    let seeds = seeds(judgements);
+    text + &format!("\nStudy `{}`; seeds {seeds}.\n", claim.study)
+}
+
+/// A row for each expectation, a column for each engine.
+fn table(judgements: &[Judgement<'_>]) -> String {
+    let engines = distinct(judgements.iter().map(|one| one.engine));
+    let mut text = "\n| what | published |".to_owned();
     engines
         .iter()
         .for_each(|engine| text += &format!(" {engine} |"));
     text += &format!("\n| --- | --- |{}\n", " --- |".repeat(engines.len()));
-    for of_expectation in rows.values() {
-        let Some(expectation) = of_expectation.first().map(|one| one.expectation) else {
+    let claimed = judgements.first().map(|one| &one.claim.expectations);
+    for expectation in claimed.into_iter().flatten() {
+        let is_of_it = |one: &&Judgement<'_>| std::ptr::eq(one.expectation, expectation);
+        let of_expectation: Vec<_> = judgements.iter().filter(is_of_it).collect();
+        if of_expectation.is_empty() {
             continue;
-        };
+        }
         text += &format!("| {} | {} |", expectation.what, words::band(expectation));
         for engine in &engines {
             let found = of_expectation.iter().find(|one| one.engine == *engine);
@@ -127,14 +116,11 @@ fn claim(judgements: &[Judgement<'_>]) -> String {
         }
         text += "\n";
     }
-    for one in judgements
-        .iter()
-        .filter(|one| one.verdict != Verdict::Holds)
-    {
-        let why = one.why().unwrap_or("the cause is not found");
-        let (what, outliers) = (&one.expectation.what, words::outliers(one));
-        text += &format!("\n*{what}*, on {}: {outliers}. {why}\n", one.engine);
-    }
+    text
+}
+
+/// The first ones, and how many more there are.
+fn seeds(judgements: &[Judgement<'_>]) -> String {
     let mut seeds: Vec<u64> = judgements
         .iter()
         .flat_map(|one| one.seeds.clone())
@@ -142,16 +128,11 @@ fn claim(judgements: &[Judgement<'_>]) -> String {
     seeds.sort_unstable();
     seeds.dedup();
     let shown: Vec<String> = seeds.iter().take(SEEDS).map(u64::to_string).collect();
-    let more = if seeds.len() > SEEDS {
-        format!(" and {} more", seeds.len() - SEEDS)
-    } else {
-        String::new()
+    let more = match seeds.len().saturating_sub(SEEDS) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
     };
-    text + &format!(
-        "\nStudy `{}`; seeds {}{more}.\n",
-        claim.study,
-        shown.join(", ")
-    )
+    format!("{}{more}", shown.join(", "))
 }
 
 /// So many seeds are named: all of them are those of the study's sweep.

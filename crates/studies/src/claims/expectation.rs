@@ -2,7 +2,7 @@
 
 use crate::runs::Amount;
 use crate::sweep::axis_label;
-use record::Unit;
+use record::Dimension;
 use record::measure::{Measure, Select};
 use scenario::de::Wrong;
 use scenario::tree::Node;
@@ -86,8 +86,8 @@ impl TryFrom<Said> for Expectation {
 
     fn try_from(said: Said) -> Result<Expectation, Wrong> {
         let measure = Measure::named(&said.measure);
-        let measure =
-            measure.map_err(|error| Wrong::new("measure", format!("{} {error}", said.measure)))?;
+        let measure = measure
+            .map_err(|error| Wrong::new("measure", format!("\"{}\": {error}", said.measure)))?;
         let bound = |field: &str, text: Option<String>| {
             text.map(|text| bound(field, &text, measure.unit))
                 .transpose()
@@ -153,20 +153,21 @@ impl Expectation {
     }
 
     /// What the values count: a ratio to another point is a plain number.
-    pub fn unit(&self) -> Unit {
+    pub fn unit(&self) -> Dimension {
         if self.over.is_empty() {
             self.measure.unit
         } else {
-            Unit::Plain
+            Dimension::Plain
         }
     }
 }
 
 /// A bound, in the measure's unit or a plain number.
-fn bound(field: &str, text: &str, unit: Unit) -> Result<f64, Wrong> {
+fn bound(field: &str, text: &str, unit: Dimension) -> Result<f64, Wrong> {
     let wrong = |reason: &str| Wrong::new(field, format!("{text} {reason}"));
     let amount = Amount::parse(text).ok_or_else(|| wrong("is no number"))?;
-    let is_fit = amount.unit() == unit || matches!(amount.unit(), Unit::Plain | Unit::Share);
+    let is_fit =
+        amount.unit() == unit || matches!(amount.unit(), Dimension::Plain | Dimension::Share);
     if is_fit {
         Ok(amount.value())
     } else {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json as object};
 
-use super::judge::{Judgement, Tally, Verdict};
+use super::judge::{Judgement, Tally};
 use super::spec::Claim;
 
 /// The judgements as one JSON object: `version`, `holds`, `differs` and `fails` (how many), and `claims` with everything
@@ -35,21 +35,15 @@ pub fn json(judgements: &[Judgement<'_>]) -> Value {
 }
 
 fn judgement(one: &Judgement<'_>) -> Value {
-    let points = one.values.iter();
-    let points = points.map(|value| object!({ "point": value.point, "value": value.value }));
     object!({
         "what": one.expectation.what,
         "measure": one.expectation.measure.name,
         "at_least": one.expectation.band.at_least,
         "at_most": one.expectation.band.at_most,
         "engine": one.engine.name(),
-        "verdict": match one.verdict {
-            Verdict::Holds => "holds",
-            Verdict::Differs => "differs",
-            Verdict::Fails => "fails",
-        },
+        "verdict": one.verdict,
         "why": one.why(),
-        "points": points.collect::<Vec<_>>(),
+        "points": one.values,
         "seeds": one.seeds,
     })
 }

@@ -2,12 +2,14 @@
 
 use std::collections::HashSet;
 
+use serde::Serialize;
+
 use super::expectation::Expectation;
 use super::spec::Claim;
 use crate::runs::{Finding, Findings};
 use crate::study::Length;
 use record::measure::Subject;
-use record::statistics::median;
+use record::statistics::{Spread, median};
 
 /// An expectation on an engine.
 #[derive(Debug, Clone)]
@@ -27,7 +29,7 @@ pub struct Judgement<'c> {
 }
 
 /// What was seen at a point.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Value {
     /// The point: the values of the fields that vary, or of those by which runs are taken together.
     pub point: Vec<String>,
@@ -36,7 +38,8 @@ pub struct Value {
 }
 
 /// What a judgement comes to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Verdict {
     /// At all points, what was published is seen.
     Holds,
@@ -116,12 +119,10 @@ impl<'c> Judgement<'c> {
         }
     }
 
-    /// The smallest and the largest value.
-    pub fn range(&self) -> Option<(f64, f64)> {
+    /// The values from the smallest to the largest; nothing if one is missing.
+    pub fn range(&self) -> Option<Spread> {
         let values = self.values.iter().map(|value| value.value);
-        let values: Vec<f64> = values.collect::<Option<_>>()?;
-        let least = values.iter().copied().reduce(f64::min)?;
-        Some((least, values.iter().copied().fold(least, f64::max)))
+        Spread::of(values.collect::<Option<Vec<f64>>>()?)
     }
 
     /// Why it differs, if it does and that is known.

@@ -16,7 +16,7 @@ pub mod spec;
 mod table;
 mod words;
 
-pub use document::{Load, Origin, marks, section};
+pub use document::{Origin, marks, section};
 pub use expectation::{Band, Expectation};
 pub use json::json;
 pub use judge::{Judgement, Tally, Value, Verdict};

@@ -2,8 +2,9 @@
 
 use super::expectation::Expectation;
 use crate::study::{Length, Population, Shelf, ShelfError, Source, SourceError};
-use scenario::{ScenarioError, de, nearest};
+use scenario::{ScenarioError, de};
 use serde::Deserialize;
+use units::hint;
 
 /// What publications say about BBR.
 #[derive(Debug, Clone, Deserialize)]
@@ -128,10 +129,9 @@ impl Table {
     pub fn choose(&self, ids: &[String]) -> Result<Vec<&Claim>, ClaimsError> {
         let known: Vec<&str> = self.claims.iter().map(|claim| claim.id.as_str()).collect();
         if let Some(id) = ids.iter().find(|id| !known.contains(&id.as_str())) {
-            let near = nearest(id, &known);
             return Err(ClaimsError::Unknown {
                 id: id.clone(),
-                hint: near.map_or(String::new(), |near| format!("; did you mean {near}?")),
+                hint: hint(id, &known),
             });
         }
         let is_chosen = |claim: &&Claim| ids.is_empty() || ids.contains(&claim.id);
@@ -189,14 +189,11 @@ impl Claim {
             let groups = groups.map(|field| ("by", field, Vec::new()));
             for (key, field, values) in conditions.chain(replacements).chain(groups) {
                 let Some(known) = runs.values(field) else {
-                    let reason = match nearest(field, &fields) {
-                        Some(near) => {
-                            format!("the study varies no such field; did you mean {near}?")
-                        }
-                        None => {
-                            format!("the study varies no such field, but {}", fields.join(", "))
-                        }
+                    let reason = match hint(field, &fields) {
+                        none if none.is_empty() => format!(", but {}", fields.join(", ")),
+                        hint => hint,
                     };
+                    let reason = format!("the study varies no such field{reason}");
                     return Err(wrong(key, field, reason));
                 };
                 let unknown = values
@@ -230,7 +227,7 @@ mod tests {
         assert!(expectation.is_quick && expectation.differs.is_none());
         assert_eq!(table.choose(&[]).unwrap().len(), 1);
         let error = table.choose(&["aa".to_owned()]).unwrap_err().to_string();
-        assert!(error.contains("did you mean a?"), "{error}");
+        assert!(error.contains("did you mean `a`?"), "{error}");
     }
 
     #[test]

@@ -2,15 +2,16 @@
 
 use super::expectation::{Band, Expectation};
 use super::judge::{Judgement, Verdict};
-use record::Unit;
+use record::Dimension;
+use record::statistics::Spread;
 use report::{bits_per_sec, percent, span};
 
 /// A value for people.
-pub(super) fn text(unit: Unit, value: f64) -> String {
+pub(super) fn text(unit: Dimension, value: f64) -> String {
     match unit {
-        Unit::Share => percent(value),
-        Unit::Rate => bits_per_sec(value),
-        Unit::Time => span(value),
+        Dimension::Share => percent(value),
+        Dimension::Rate => bits_per_sec(value),
+        Dimension::Time => span(value),
         _ => plain(value),
     }
 }
@@ -56,8 +57,8 @@ pub(super) fn measured(judgement: &Judgement<'_>) -> String {
     let text = |value| text(judgement.expectation.unit(), value);
     match judgement.range() {
         None => "–".to_owned(),
-        Some((least, most)) => {
-            let (least, most) = (text(least), text(most));
+        Some(Spread { min, max, .. }) => {
+            let (least, most) = (text(min), text(max));
             if least == most {
                 least
             } else {

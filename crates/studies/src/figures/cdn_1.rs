@@ -52,23 +52,7 @@ fn draw(findings: &[Findings]) -> Picture {
 
 /// The number of objects of each size and time that has any.
 fn counts(objects: &[Arrived]) -> Vec<Cell> {
-    let mut cells = Vec::new();
-    for x in transfers::between(&SIZES) {
-        for y in transfers::between(&TIMES) {
-            let is_in = |object: &&Arrived| {
-                transfers::is_in(object.bytes, x) && transfers::is_in(object.took, y)
-            };
-            let count = objects.iter().filter(is_in).count();
-            if count > 0 {
-                cells.push(Cell {
-                    x,
-                    y,
-                    amount: count as f64,
-                    shade: 0.0,
-                    label: count.to_string(),
-                });
-            }
-        }
-    }
-    cells
+    transfers::cells([objects], (&SIZES, &TIMES), |[(count, _)]| {
+        (count > 0).then(|| (count as f64, 0.0, count.to_string()))
+    })
 }

@@ -4,7 +4,7 @@ use super::seen::{self, CONTROLLER};
 use super::{After, CDN, Figure, curves, transfers};
 use crate::runs::Findings;
 use draw::{Axis, Chart, Curve, Mark, Picture, Rule, Unit, cdf};
-use record::statistics::quantile;
+use record::statistics::{mean, quantile};
 
 pub const FIGURE: Figure = Figure::new(
     "cdn-2-bbr-turned-on",
@@ -48,7 +48,7 @@ fn draw(findings: &[Findings]) -> Picture {
         let runs = hours.iter().flatten();
         runs.map(|hour| hour.fifth_percentile).collect()
     };
-    let distribution = |day: &Day<'_>| Curve::new(day.0, curves::look_of(day.0), cdf(lows(day)));
+    let distribution = |day: &Day<'_>| curves::of_controller(day.0, cdf(lows(day)));
     let (throughput, low) = ("Throughput", "5th percentile of the throughput");
     let unit = Unit::MEGABITS_PER_SECOND;
     let charts = [
@@ -87,7 +87,7 @@ fn over_time_of((controller, hours): &Day<'_>, from: f64) -> [Curve; 2] {
 
 fn hour(throughputs: Vec<f64>) -> Option<Hour> {
     Some(Hour {
-        mean: throughputs.iter().sum::<f64>() / throughputs.len() as f64,
+        mean: mean(&throughputs)?,
         fifth_percentile: quantile(throughputs, 0.05)?,
     })
 }

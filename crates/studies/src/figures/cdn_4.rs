@@ -3,7 +3,7 @@
 use super::seen::{self, Seen};
 use super::testbed::{FOREGROUND, RTT};
 use super::{After, CDN, Figure, curves, transfers};
-use crate::runs::Findings;
+use crate::runs::{Findings, distinct};
 use draw::{Axis, BLUE, Chart, Dash, Look, Picture, Unit};
 
 pub const FIGURE: Figure = Figure::new(
@@ -25,13 +25,7 @@ const BBR: &str = "flow.0.bbr1";
 const TODAY: &str = "linux";
 
 fn draw(findings: &[Findings]) -> Picture {
-    let mut paths: Vec<String> = Vec::new();
-    for seen in seen::all(findings) {
-        let path = path(&seen);
-        if !paths.contains(&path) {
-            paths.push(path);
-        }
-    }
+    let paths: Vec<String> = distinct(seen::all(findings).map(|seen| path(&seen)));
     let throughput = |controller: &str, is_today: Option<bool>, of: &str| {
         let seen = seen::with(findings, FOREGROUND, controller).filter(|seen| path(seen) == of);
         let seen = seen.filter(|seen| is_today.is_none_or(|is| (seen.value(BBR) == TODAY) == is));

@@ -2,7 +2,7 @@
 
 use super::figure::Figure;
 use super::list::ALL;
-use scenario::nearest;
+use units::hint;
 
 /// There is no figure of this name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -28,10 +28,9 @@ pub fn chosen(names: &[String]) -> Result<Vec<&'static Figure>, UnknownFigure> {
     let is_known = |name: &&String| ALL.iter().any(|figure| has(name, figure));
     if let Some(name) = names.iter().find(|name| !is_known(name)) {
         let known: Vec<&str> = ALL.iter().flat_map(beginnings).collect();
-        let near = nearest(name, &known);
         return Err(UnknownFigure {
             name: name.clone(),
-            hint: near.map_or(String::new(), |near| format!("; did you mean {near}?")),
+            hint: hint(name, &known),
         });
     }
     let is_chosen =
@@ -63,7 +62,7 @@ mod tests {
         assert_eq!(names(&["paper-1"]).unwrap(), ["paper-1-operating-point"]);
         assert!(names(&["paper"]).unwrap().len() > 5);
         let error = names(&["coexistance"]).unwrap_err();
-        assert!(error.contains("did you mean coexistence?"), "{error}");
+        assert!(error.contains("did you mean `coexistence`?"), "{error}");
     }
 
     #[test]

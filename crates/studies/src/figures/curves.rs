@@ -2,7 +2,7 @@
 
 use super::seen::{self, CONTROLLER, Seen};
 use crate::runs::Findings;
-use draw::{Axis, Bars, Curve, Look, Mark, Unit, cdf};
+use draw::{Axis, Bars, Chart, Curve, Look, Mark, Unit, cdf};
 
 /// A curve for each controller and engine: medians of `y` over `x`. Each engine has marks of its own.
 pub fn by_controller(
@@ -52,6 +52,16 @@ fn place_of(controller: &str) -> usize {
         .first()
         .copied()
         .unwrap_or_default()
+}
+
+/// A curve of a controller, as controllers look.
+pub fn of_controller(controller: &str, points: impl IntoIterator<Item = (f64, f64)>) -> Curve {
+    Curve::new(controller, look_of(controller), points)
+}
+
+/// A chart over so many seconds of a run.
+pub fn over_time((from, to): (f64, f64), y: Axis) -> Chart {
+    Chart::new(Axis::linear("Time", Unit::SECONDS, from, to), y)
 }
 
 /// A curve for each controller, which a field names: the distribution of what its runs have.

@@ -45,8 +45,8 @@ impl Path {
         1.0 + self.buffer
     }
 
-    /// A chart over what is in flight, with what limits the path.
-    fn chart(&self, y: Axis) -> Chart {
+    /// A chart over what is in flight: what was measured, and what limits the path.
+    fn chart(&self, y: Axis, ideal: &[(f64, f64)], measured: Curve) -> Chart {
         let full = self.full();
         let band = |from, to, name: &str, is_shaded| Band {
             from,
@@ -54,11 +54,22 @@ impl Path {
             name: name.into(),
             is_shaded,
         };
-        Chart::new(Axis::linear("In flight", Unit::BDP, 0.0, full + 1.0), y).with_all([
+        let bands = [
             band(0.0, 1.0, "app limited", false),
             band(1.0, full, "bandwidth limited", true),
             band(full, full + 1.0, "buffer limited", false),
-        ])
+        ];
+        let limits = (!ideal.is_empty()).then(|| {
+            let look = Look::line(GREY, Dash::Solid).wide(4.0);
+            let name = "the path's limits: RTprop, BtlBw, buffer";
+            Curve::new(name, look, ideal.iter().copied())
+        });
+        Chart::new(Axis::linear("In flight", Unit::BDP, 0.0, full + 1.0), y)
+            .with_all(bands)
+            .with_all(limits)
+            .with(measured)
+            .with(Rule::vertical(1.0, "BDP"))
+            .with(Rule::vertical(full, "BDP + buffer"))
     }
 }
 
@@ -67,62 +78,47 @@ fn bdp(seen: &Seen<'_>) -> f64 {
     seen.rate() * seen.path().rtprop_ms / 8e3
 }
 
+fn inflight(seen: &Seen<'_>) -> f64 {
+    seen.number(FLOWS) * PACKETS * PACKET / bdp(seen)
+}
+
+/// In percent of the packets.
+fn lost(seen: &Seen<'_>) -> f64 {
+    let sent: u64 = seen.flows().iter().filter_map(|flow| flow.sent_bytes).sum();
+    let packets = (sent as f64 / PAYLOAD).max(1.0);
+    seen.path().drops.unwrap_or_default() as f64 / packets * 100.0
+}
+
 fn draw(findings: &[Findings]) -> Picture {
     let Some(path) = seen::all(findings).next().map(|seen| Path::of(&seen)) else {
         return Picture::of("", 1, 215.0, []);
     };
-    let inflight = |seen: &Seen<'_>| seen.number(FLOWS) * PACKETS * PACKET / bdp(seen);
-    let points = |y: fn(&Seen<'_>) -> f64| {
-        seen::medians(seen::all(findings).map(|seen| (inflight(&seen), y(&seen))))
-    };
-    let lost = points(|seen| {
-        let sent: u64 = seen.flows().iter().filter_map(|flow| flow.sent_bytes).sum();
-        let packets = (sent as f64 / PAYLOAD).max(1.0);
-        seen.path().drops.unwrap_or_default() as f64 / packets * 100.0
-    });
-    let measured = |name: &str, colour, points| {
+    let measured = |name: &str, colour, y: fn(&Seen<'_>) -> f64| {
         let look = Look::line(colour, Dash::Solid).marked(Mark::Circle);
-        Curve::new(name, look, points)
-    };
-    let ideal = |points: &[(f64, f64)]| {
-        let look = Look::line(GREY, Dash::Solid).wide(4.0);
-        let name = "the path's limits: RTprop, BtlBw, buffer";
-        Curve::new(name, look, points.iter().copied())
+        let points = seen::all(findings).map(|seen| (inflight(&seen), y(&seen)));
+        Curve::new(name, look, seen::medians(points))
     };
     let (full, least) = (path.full(), path.rtprop);
     let (end, most) = (full + 1.0, least * full);
     let limit = path.rate * PAYLOAD / PACKET;
-    let most_lost = lost.iter().map(|(_, y)| *y).fold(1.0, f64::max);
+    let loss = measured("measured loss", ORANGE, lost);
+    let most_lost = loss.points.iter().map(|(_, y)| *y).fold(1.0, f64::max);
     let charts = [
-        path.chart(Axis::from_zero("RTT", Unit::MILLISECONDS, [most * 1.1]))
-            .with(ideal(&[
-                (0.0, least),
-                (1.0, least),
-                (full, most),
-                (end, most),
-            ]))
-            .with(measured(
-                "measured RTT",
-                BLUE,
-                points(|seen| seen.rtt_p50()),
-            )),
-        path.chart(Axis::from_zero(
-            "Delivery rate",
-            Unit::MEGABITS_PER_SECOND,
-            [limit * 1.2],
-        ))
-        .with(ideal(&[(0.0, 0.0), (1.0, limit), (end, limit)]))
-        .with(measured(
-            "measured delivery rate",
-            GREEN,
-            points(|seen| mega(seen.goodput())),
-        )),
-        path.chart(Axis::from_zero("Lost packets", Unit::PERCENT, [most_lost]))
-            .with(measured("measured loss", ORANGE, lost)),
+        path.chart(
+            Axis::from_zero("RTT", Unit::MILLISECONDS, [most * 1.1]),
+            &[(0.0, least), (1.0, least), (full, most), (end, most)],
+            measured("measured RTT", BLUE, |seen| seen.rtt_p50()),
+        ),
+        path.chart(
+            Axis::from_zero("Delivery rate", Unit::MEGABITS_PER_SECOND, [limit * 1.2]),
+            &[(0.0, 0.0), (1.0, limit), (end, limit)],
+            measured("measured delivery rate", GREEN, |seen| mega(seen.goodput())),
+        ),
+        path.chart(
+            Axis::from_zero("Lost packets", Unit::PERCENT, [most_lost]),
+            &[],
+            loss,
+        ),
     ];
-    let corners = |chart: Chart| {
-        let bdp = Rule::vertical(1.0, "BDP");
-        chart.with(bdp).with(Rule::vertical(full, "BDP + buffer"))
-    };
-    Picture::of("", 1, 215.0, charts.map(corners))
+    Picture::of("", 1, 215.0, charts)
 }

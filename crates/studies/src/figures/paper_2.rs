@@ -1,7 +1,7 @@
 //! Figure 2: 700 ms of a BBR flow in its steady state.
 
 use super::seen::{self, Seen};
-use super::{After, Figure, PAPER, series};
+use super::{After, Figure, PAPER, curves, series};
 use crate::runs::Findings;
 use draw::{Axis, BLUE, Chart, Curve, Dash, GREEN, GREY, Look, ORANGE, Picture, Rule, Unit};
 
@@ -31,10 +31,7 @@ fn charts(seen: &Seen<'_>, engine: &str) -> [Chart; 3] {
     let (rate, rtprop) = (seen::mega(seen.rate()), seen.path().rtprop_ms);
     let bdp_kb = rate * rtprop / 8.0;
     let chart = |name: &str, unit, (of, least, most): (f64, f64, f64)| {
-        Chart::new(
-            Axis::linear("Time", Unit::SECONDS, SHOWN.0, SHOWN.1),
-            Axis::linear(name, unit, of * least, of * most),
-        )
+        curves::over_time(SHOWN, Axis::linear(name, unit, of * least, of * most))
     };
     let curve = |name: &str, look, part| Curve::new(name, look, series::of(seen, SHOWN, part));
     let line = |colour| Look::line(colour, Dash::Solid);

@@ -1,7 +1,7 @@
 //! Figure 3: the bottleneck's rate doubles, and is halved.
 
 use super::seen::{self, Seen};
-use super::{After, Figure, PAPER, series};
+use super::{After, Figure, PAPER, curves, series};
 use crate::runs::Findings;
 use draw::{Axis, BLUE, Chart, Curve, Dash, GREEN, GREY, Look, ORANGE, Picture, Rule, Unit};
 
@@ -36,10 +36,14 @@ fn change(seen: &Seen<'_>) -> f64 {
     seen.number(AT) / 1e3
 }
 
+/// What is shown of a step: from and to so many seconds.
+fn shown(seen: &Seen<'_>) -> (f64, f64) {
+    (change(seen) - BEFORE, change(seen) + AFTER)
+}
+
 /// A part of what is shown of a step.
 fn of(seen: &Seen<'_>, part: series::Part) -> Vec<(f64, f64)> {
-    let shown = (change(seen) - BEFORE, change(seen) + AFTER);
-    series::of(seen, shown, part)
+    series::of(seen, shown(seen), part)
 }
 
 /// The charts of a step. All steps have the same axes, to be compared.
@@ -47,14 +51,8 @@ fn charts(seen: &Seen<'_>, steps: &[Seen<'_>]) -> [Chart; 3] {
     let rtprop = seen.path().rtprop_ms;
     let chart = |name: &str, unit: Unit, part: series::Part| {
         let highest = steps.iter().flat_map(|step| of(step, part)).map(|(_, y)| y);
-        let x = Axis::linear(
-            "Time",
-            Unit::SECONDS,
-            change(seen) - BEFORE,
-            change(seen) + AFTER,
-        );
         let rates = ["path.rate", "path.change.0.rate"].map(|field| seen.number(field) / 1e6);
-        Chart::new(x, Axis::from_zero(name, unit, highest)).with(Rule::vertical(
+        curves::over_time(shown(seen), Axis::from_zero(name, unit, highest)).with(Rule::vertical(
             change(seen),
             format!("{} → {} Mbit/s", rates[0], rates[1]),
         ))

@@ -49,13 +49,9 @@ fn axis(name: &str, unit: Unit, findings: &[Findings], part: series::Part) -> Ax
     Axis::from_zero(name, unit, highest.map(|(_, y)| y))
 }
 
-fn x() -> Axis {
-    Axis::linear("Time", Unit::SECONDS, SHOWN.0, SHOWN.1)
-}
-
 /// What had been sent, and what had been acknowledged. The line between them is as high as what was in flight.
 fn data(of_engine: &[Findings], y: Axis) -> Chart {
-    let mut chart = Chart::new(x(), y);
+    let mut chart = curves::over_time(SHOWN, y);
     for seen in seen::all(of_engine) {
         let controller = seen.value(CONTROLLER);
         if controller == STATES_OF {
@@ -66,11 +62,7 @@ fn data(of_engine: &[Findings], y: Axis) -> Chart {
             _ => Look::line(ORANGE, Dash::Dotted),
         };
         chart = chart
-            .with(Curve::new(
-                controller,
-                curves::look_of(controller),
-                of(&seen, series::sent),
-            ))
+            .with(curves::of_controller(controller, of(&seen, series::sent)))
             .with(Curve::new(
                 format!("{controller}, acknowledged"),
                 acknowledged,
@@ -81,15 +73,14 @@ fn data(of_engine: &[Findings], y: Axis) -> Chart {
 }
 
 fn rtt(of_engine: &[Findings], y: Axis) -> Chart {
-    let mut chart = Chart::new(x(), y);
+    let mut chart = curves::over_time(SHOWN, y);
     for (place, seen) in seen::all(of_engine).enumerate() {
         if place == 0 {
             let rtprop = seen.path().rtprop_ms;
             chart = chart.with(Rule::horizontal(rtprop, "RTprop"));
         }
-        let controller = seen.value(CONTROLLER);
-        let look = curves::look_of(controller);
-        chart = chart.with(Curve::new(controller, look, of(&seen, series::rtt)));
+        let rtts = of(&seen, series::rtt);
+        chart = chart.with(curves::of_controller(seen.value(CONTROLLER), rtts));
     }
     chart
 }

@@ -3,7 +3,7 @@
 use super::seen::{self, CONTROLLER, Seen};
 use super::{After, Figure, PAPER, curves, series};
 use crate::runs::Findings;
-use draw::{Axis, Chart, Curve, Picture, Rule, Unit};
+use draw::{Axis, Picture, Rule, Unit};
 
 pub const FIGURE: Figure = Figure::new(
     "paper-5-first-eight-seconds",
@@ -26,18 +26,13 @@ fn draw(findings: &[Findings]) -> Picture {
             let full = buffer.unwrap_or_default() as f64 * 8e3 / seen.rate();
             (rtprop, rtprop + full)
         });
-        let curve = |seen: Seen<'_>| {
-            let controller = seen.value(CONTROLLER);
-            Curve::new(controller, curves::look_of(controller), of(&seen))
-        };
-        Chart::new(
-            Axis::linear("Time", Unit::SECONDS, SHOWN.0, SHOWN.1),
-            Axis::from_zero("RTT", Unit::MILLISECONDS, all.iter().copied().chain([full])),
-        )
-        .titled(seen::engine(findings, of_engine))
-        .with(Rule::horizontal(rtprop, "RTprop"))
-        .with(Rule::horizontal(full, "the buffer is full"))
-        .with_all(seen::all(of_engine).map(curve))
+        let curve = |seen: Seen<'_>| curves::of_controller(seen.value(CONTROLLER), of(&seen));
+        let values = all.iter().copied().chain([full]);
+        curves::over_time(SHOWN, Axis::from_zero("RTT", Unit::MILLISECONDS, values))
+            .titled(seen::engine(findings, of_engine))
+            .with(Rule::horizontal(rtprop, "RTprop"))
+            .with(Rule::horizontal(full, "the buffer is full"))
+            .with_all(seen::all(of_engine).map(curve))
     });
     let height = if findings.len() > 1 { 270.0 } else { 400.0 };
     Picture::of("", 1, height, charts)

@@ -1,7 +1,7 @@
 //! Figure 6: five BBR flows that start one after the other.
 
 use super::seen::{self, Seen, mega};
-use super::{After, Figure, PAPER};
+use super::{After, Figure, PAPER, curves};
 use crate::runs::Findings;
 use draw::{Axis, Chart, Curve, Look, Picture, Rule, Unit};
 use record::FlowRecord;
@@ -42,7 +42,7 @@ fn chart(seen: &Seen<'_>, engine: &str) -> Chart {
     );
     let fair = limit / flows.len().max(1) as f64;
     let end = seen.record().summary.duration_s;
-    Chart::new(Axis::linear("Time", Unit::SECONDS, 0.0, end), y)
+    curves::over_time((0.0, end), y)
         .titled(engine)
         .with(Rule::horizontal(fair, "a fifth of the limit"))
         .with_all(flows.iter().enumerate().map(curve))

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::runs::{Amount, Finding, Findings};
+use crate::runs::{Amount, Finding, Findings, distinct};
 use record::statistics;
 use record::{FlowSummary, PathSummary, Record};
 
@@ -102,14 +102,7 @@ impl<'f> Seen<'f> {
 
 /// The values of a field, each once, in the order of the study.
 pub fn values<'f>(findings: &'f [Findings], field: &str) -> Vec<&'f str> {
-    let mut values = Vec::new();
-    for seen in all(findings) {
-        let value = seen.value(field);
-        if !values.contains(&value) {
-            values.push(value);
-        }
-    }
-    values
+    distinct(all(findings).map(|seen| seen.value(field)))
 }
 
 /// The runs that have this value of a field.

@@ -5,7 +5,7 @@ use super::testbed::FOREGROUND;
 use super::transfers::{self, Arrived};
 use super::{After, CDN, Figure};
 use crate::runs::Findings;
-use draw::{Axis, Cell, Cells, Chart, Picture, Unit};
+use draw::{Axis, Cells, Chart, Picture, Unit};
 
 pub const FIGURE: Figure = Figure::new(
     "time-shares",
@@ -31,39 +31,15 @@ fn draw(findings: &[Findings]) -> Picture {
             .collect()
     };
     let (bbr, cubic) = (objects("bbr1"), objects("cubic"));
-    let mut cells = Vec::new();
-    for x in transfers::between(&SIZES) {
-        let of_size = |objects: &[Arrived]| -> Vec<f64> {
-            let of_size = objects
-                .iter()
-                .filter(|object| transfers::is_in(object.bytes, x));
-            of_size.map(|object| object.took).collect()
-        };
-        let (bbr, cubic) = (of_size(&bbr), of_size(&cubic));
-        if bbr.len().min(cubic.len()) < FEW {
-            continue;
+    let cells = transfers::cells([&bbr, &cubic], (&SIZES, &TIMES), |[bbr, cubic]| {
+        if bbr.1.min(cubic.1) < FEW {
+            return None;
         }
-        for y in transfers::between(&TIMES) {
-            let share = |times: &[f64]| {
-                let count = times
-                    .iter()
-                    .filter(|took| transfers::is_in(**took, y))
-                    .count();
-                count as f64 / times.len() as f64 * 100.0
-            };
-            let (bbr, cubic) = (share(&bbr), share(&cubic));
-            if bbr + cubic > 0.0 {
-                let label = format!("{:+.0}", bbr - cubic);
-                cells.push(Cell {
-                    x,
-                    y,
-                    amount: bbr - cubic,
-                    shade: (bbr - cubic) / STRONG,
-                    label,
-                });
-            }
-        }
-    }
+        let share = |(count, all): (usize, usize)| count as f64 / all as f64 * 100.0;
+        let (bbr, cubic) = (share(bbr), share(cubic));
+        let more = bbr - cubic;
+        (bbr + cubic > 0.0).then(|| (more, more / STRONG, format!("{more:+.0}")))
+    });
     let chart = Chart::new(
         Axis::log("Size of the object", Unit::BYTES, 1e3, 1e8).with_ticks(SIZES),
         Axis::log("Completion time", Unit::SECONDS, 0.05, 60.0).with_ticks(TIMES),

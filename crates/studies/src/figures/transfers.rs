@@ -1,8 +1,9 @@
 //! What became of objects.
 
 use super::seen::{self, Seen};
-use draw::{Axis, Unit};
+use draw::{Axis, Cell, Unit};
 use record::Transfer;
+use record::statistics::mean;
 
 /// An object that arrived.
 #[derive(Debug, Clone, Copy)]
@@ -43,7 +44,7 @@ pub fn throughputs(seen: &Seen<'_>, at_least: f64) -> Vec<f64> {
 
 /// The mean throughput of objects of at least so many bytes, in Mbit/s.
 pub fn mean_throughput(seen: &Seen<'_>, at_least: f64) -> f64 {
-    mean(&throughputs(seen, at_least))
+    mean(&throughputs(seen, at_least)).unwrap_or(f64::NAN)
 }
 
 /// The median time of these objects, in seconds.
@@ -54,20 +55,49 @@ pub fn median_time(objects: impl IntoIterator<Item = Arrived>) -> f64 {
 /// Their mean time, in seconds.
 pub fn mean_time(objects: impl IntoIterator<Item = Arrived>) -> f64 {
     let times: Vec<f64> = objects.into_iter().map(|object| object.took).collect();
-    mean(&times)
+    mean(&times).unwrap_or(f64::NAN)
 }
 
-fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len() as f64
+/// For each size and time the cell that `cell` makes of several groups of objects, if it does. It is told, group by group,
+/// how many objects are of that size and time, and how many of that size.
+pub fn cells<const GROUPS: usize>(
+    groups: [&[Arrived]; GROUPS],
+    (sizes, times): (&[f64], &[f64]),
+    cell: impl Fn([(usize, usize); GROUPS]) -> Option<Shade>,
+) -> Vec<Cell> {
+    let mut cells = Vec::new();
+    for x in between(sizes) {
+        let of_size = groups.map(|objects| {
+            let of_size = objects.iter().filter(|object| is_in(object.bytes, x));
+            of_size.map(|object| object.took).collect::<Vec<f64>>()
+        });
+        for y in between(times) {
+            let counts = of_size.each_ref().map(|took| {
+                let of_time = took.iter().filter(|took| is_in(**took, y));
+                (of_time.count(), took.len())
+            });
+            cells.extend(cell(counts).map(|(amount, shade, label)| Cell {
+                x,
+                y,
+                amount,
+                shade,
+                label,
+            }));
+        }
+    }
+    cells
 }
+
+/// The amount of a cell, how much colour it has, and what is written in it.
+type Shade = (f64, f64, String);
 
 /// From each of these bounds to the next.
-pub fn between(bounds: &[f64]) -> impl Iterator<Item = (f64, f64)> {
+fn between(bounds: &[f64]) -> impl Iterator<Item = (f64, f64)> {
     bounds.iter().copied().zip(bounds.iter().copied().skip(1))
 }
 
 /// Whether a value is between two bounds; that at the upper one is not.
-pub fn is_in(value: f64, (from, to): (f64, f64)) -> bool {
+fn is_in(value: f64, (from, to): (f64, f64)) -> bool {
     value >= from && value < to
 }
 

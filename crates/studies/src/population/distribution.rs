@@ -3,7 +3,7 @@
 //! The draws are the same on every machine: uniform numbers come from a hash, logarithms and exponentials from `libm`.
 
 use crate::runs::{Amount, derive_seed};
-use record::Unit;
+use record::Dimension;
 use scenario::ScenarioError;
 use scenario::de;
 use scenario::tree::Node;
@@ -20,8 +20,8 @@ pub enum Distribution {
     /// The logarithm is normal. Many independent factors give this distribution, and rates, delays and buffers measured on
     /// the Internet resemble it.
     LogNormal {
-        /// What it counts, which is also the unit of its other numbers: see [`Unit`].
-        unit: Unit,
+        /// What it counts, which is also the unit of its other numbers: see [`Dimension`].
+        unit: Dimension,
         /// Half of the values are below.
         median: f64,
         /// The standard deviation of the natural logarithm.
@@ -34,7 +34,7 @@ pub enum Distribution {
     /// The logarithm is uniform: any order of magnitude between two values is as likely as any other.
     LogUniform {
         /// What it counts.
-        unit: Unit,
+        unit: Dimension,
         /// The smallest.
         from: f64,
         /// The largest.
@@ -206,7 +206,7 @@ fn sigma<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
 }
 
 /// A number of the same kind.
-fn of_unit(field: &str, text: &str, unit: Unit) -> Result<f64, ScenarioError> {
+fn of_unit(field: &str, text: &str, unit: Dimension) -> Result<f64, ScenarioError> {
     match Amount::parse(text) {
         Some(amount) if amount.unit() == unit => Ok(amount.value()),
         _ => {
@@ -217,15 +217,15 @@ fn of_unit(field: &str, text: &str, unit: Unit) -> Result<f64, ScenarioError> {
 }
 
 /// The value as a scenario has it, in units so small that rounding does not matter.
-fn spelled(unit: Unit, value: f64) -> String {
+fn spelled(unit: Dimension, value: f64) -> String {
     match unit {
-        Unit::Plain => format!("{value:.6}"),
-        Unit::Share => format!("{:.7}%", value * 100.0),
-        Unit::Rate => format!("{value:.0}bit"),
-        Unit::Time => format!("{:.0}us", value * 1e3),
-        Unit::Seconds => format!("{:.0}us", value * 1e6),
-        Unit::Size => format!("{value:.0}b"),
-        Unit::Bdp => format!("{value:.6}bdp"),
-        Unit::Packets => format!("{value:.0}p"),
+        Dimension::Plain => format!("{value:.6}"),
+        Dimension::Share => format!("{:.7}%", value * 100.0),
+        Dimension::Rate => format!("{value:.0}bit"),
+        Dimension::Time => format!("{:.0}us", value * 1e3),
+        Dimension::Seconds => format!("{:.0}us", value * 1e6),
+        Dimension::Size => format!("{value:.0}b"),
+        Dimension::Bdp => format!("{value:.6}bdp"),
+        Dimension::Packets => format!("{value:.0}p"),
     }
 }

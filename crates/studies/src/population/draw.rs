@@ -141,16 +141,11 @@ fn swing_rate(
         let factor = libm::exp(swing.sigma * normal.clamp(-SWING_LIMIT, SWING_LIMIT));
         let bits = (rate.bits_per_sec() as f64 * factor).max(8.0);
         let at: Duration = swing.every * index;
-        let entry = |key: &str, text: String| Entry {
-            key: key.to_string(),
-            value: Node::Scalar(text),
-            line: None,
-        };
-        let (at, rate) = (
+        let entry = |key: &str, text: String| Entry::new(key, Node::Scalar(text));
+        Node::Table(vec![
             entry("at", at.to_string()),
             entry("rate", format!("{bits:.0}bit")),
-        );
-        Node::Table(vec![at, rate])
+        ])
     };
     draft.replace("path.change", &Node::List((1..count).map(change).collect()))
 }

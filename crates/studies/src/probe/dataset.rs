@@ -1,11 +1,11 @@
 //! Rows on disk: a directory with a Parquet file for each round, which is there as a whole or not at all and never changes.
 
 use std::fs::{self, File};
-use std::io;
 use std::path::{Path, PathBuf};
 
 use super::row::Row;
-use report::parquet::{self, WriteError};
+use report::DirectoryError;
+use report::place::write_table;
 
 /// A directory with a file for each round.
 #[derive(Debug, Clone)]
@@ -14,43 +14,14 @@ pub struct Dataset {
     next: u64,
 }
 
-/// Why rows cannot be kept.
-#[derive(Debug, thiserror::Error)]
-pub enum DatasetError {
-    /// The directory is used for something else.
-    #[error("{} has files that are no rounds of probes, such as {name}; name another directory", .directory.display())]
-    Taken {
-        /// The directory.
-        directory: PathBuf,
-        /// What is in it.
-        name: String,
-    },
-    /// The system refuses.
-    #[error("cannot write {}: {source}", .path.display())]
-    System {
-        /// The file or directory.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// A round's file could not be written.
-    #[error("cannot write {}: {source}", .path.display())]
-    Table {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        source: WriteError,
-    },
-}
-
 impl Dataset {
     /// Opens the directory, or makes it: what is probed is appended to what is there.
     ///
     /// # Errors
     ///
     /// It has something else in it, or cannot be used.
-    pub fn open(directory: &Path) -> Result<Dataset, DatasetError> {
-        let failed = |source| DatasetError::System {
+    pub fn open(directory: &Path) -> Result<Dataset, DirectoryError> {
+        let failed = |source| DirectoryError::System {
             path: directory.to_owned(),
             source,
         };
@@ -64,9 +35,9 @@ impl Dataset {
                 // What a round that was killed has left.
                 None if name.starts_with('.') && name.ends_with(".part") => {}
                 None => {
-                    return Err(DatasetError::Taken {
-                        directory: directory.to_owned(),
-                        name: name.into_owned(),
+                    return Err(DirectoryError::Taken {
+                        path: directory.to_owned(),
+                        reason: format!("has files that are no rounds of probes, such as {name}"),
                     });
                 }
             }
@@ -87,28 +58,19 @@ impl Dataset {
     /// # Errors
     ///
     /// The file cannot be written, or another probing has written one of the same name: nothing has changed then.
-    pub fn append(&mut self, rows: &[Row], about: &[(&str, String)]) -> Result<(), DatasetError> {
+    pub fn append(&mut self, rows: &[Row], about: &[(&str, String)]) -> Result<(), DirectoryError> {
         let path = self
             .directory
             .join(format!("round-{:06}.parquet", self.next));
-        let process = std::process::id();
-        let part = self
-            .directory
-            .join(format!(".round-{:06}.{process}.part", self.next));
-        let system = |source| DatasetError::System {
-            path: path.clone(),
-            source,
-        };
-        let written = File::create(&part).map_err(system).and_then(|file| {
-            parquet::write(&file, &Row::columns(), rows.iter(), about).map_err(|source| {
-                DatasetError::Table {
-                    path: path.clone(),
-                    source,
-                }
-            })?;
-            file.sync_all().map_err(system)?;
+        let part = format!(".round-{:06}.{}.part", self.next, std::process::id());
+        let table = (Row::columns(), rows.iter());
+        let written = write_table(&self.directory, &part, table, about);
+        let part = self.directory.join(part);
+        let written = written.and_then(|()| {
+            let whole = File::open(&part).and_then(|file| file.sync_all());
             // Unlike a renaming, a link never takes the place of a file that is there.
-            fs::hard_link(&part, &path).map_err(system)
+            let named = whole.and_then(|()| fs::hard_link(&part, &path));
+            named.map_err(|source| DirectoryError::System { path, source })
         });
         // If there is nothing to remove, nothing was left behind.
         let _ = fs::remove_file(&part);

@@ -16,7 +16,7 @@ mod spec;
 mod table;
 mod tcp;
 
-pub use dataset::{Dataset, DatasetError};
+pub use dataset::Dataset;
 pub use hosts::run_hosts;
 pub use paths::{paths, run_paths};
 pub use picture::{MARK, picture};

@@ -40,19 +40,15 @@ pub enum Target {
     /// `[path]` and its variations, run by an engine.
     Paths {
         /// The entries of a sweep's scenario: path and host.
-        base: Vec<Entries>,
+        base: Vec<Entry>,
         /// `engine`: `sim` if not given, or `linux`.
         engine: lab::EngineKind,
         /// `[axes]` and `[[together]]`: what tells the paths apart.
-        varied: Vec<Entries>,
+        varied: Vec<Entry>,
     },
     /// `[[destination]]`: hosts where somebody receives.
     Hosts(Vec<Host>),
 }
-
-/// A part of the text that is read when the paths are known.
-#[derive(Debug, Clone)]
-pub struct Entries(pub(super) Entry);
 
 /// A host where somebody receives.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -122,46 +118,38 @@ impl Spec {
         else {
             return Err(ScenarioError::new("path", "is missing").into());
         };
-        let mut scenario: Vec<Entry> = base.iter().map(|entry| entry.0.clone()).collect();
-        scenario.push(entry("name", text(&self.name)));
-        scenario.push(entry("seed", text(self.seed)));
-        scenario.push(entry("flow", Node::List(vec![self.flow()])));
+        let mut scenario = base.clone();
+        scenario.push(Entry::new("name", text(&self.name)));
+        scenario.push(Entry::new("seed", text(self.seed)));
+        scenario.push(Entry::new("flow", Node::List(vec![self.flow()])));
         let controllers = self.controllers.iter().map(text).collect();
-        let controllers = entry("flow.controller", Node::List(controllers));
-        let mut entries = vec![entry("scenario", Node::Table(scenario))];
+        let controllers = Entry::new("flow.controller", Node::List(controllers));
+        let mut entries = vec![Entry::new("scenario", Node::Table(scenario))];
         let mut axes = Vec::new();
         for varied in varied {
-            match (&varied.0.key[..], &varied.0.value) {
+            match (&varied.key[..], &varied.value) {
                 ("axes", Node::Table(fields)) => axes.extend(fields.iter().cloned()),
-                _ => entries.push(varied.0.clone()),
+                _ => entries.push(varied.clone()),
             }
         }
         axes.push(controllers);
-        entries.push(entry("axes", Node::Table(axes)));
-        entries.push(entry("engine", text(engine)));
+        entries.push(Entry::new("axes", Node::Table(axes)));
+        entries.push(Entry::new("engine", text(engine)));
         Sweep::read(&entries, directory)
     }
 
     /// One connection, over which a response of so many bytes is asked for again and again.
     fn flow(&self) -> Node {
         let app = vec![
-            entry("kind", text("requests")),
-            entry("response", text(self.bytes)),
-            entry("think", text(self.interval)),
-            entry("count", text(self.rounds.unwrap_or(10))),
+            Entry::new("kind", text("requests")),
+            Entry::new("response", text(self.bytes)),
+            Entry::new("think", text(self.interval)),
+            Entry::new("count", text(self.rounds.unwrap_or(10))),
         ];
         Node::Table(vec![
-            entry("controller", text("bbr1")),
-            entry("app", Node::Table(app)),
+            Entry::new("controller", text("bbr1")),
+            Entry::new("app", Node::Table(app)),
         ])
-    }
-}
-
-fn entry(key: &str, value: Node) -> Entry {
-    Entry {
-        key: key.to_string(),
-        value,
-        line: None,
     }
 }
 
@@ -228,44 +216,8 @@ fn engine<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<lab::Engi
     }
 }
 
-fn read(said: Said, directory: &Path) -> Result<Spec, ScenarioError> {
-    let wrong = |field: &str, reason: &str| Err(ScenarioError::new(field, reason));
-    let entry = |key: &str, value: Option<Node>| Some(Entries(entry(key, value?)));
-    let target = match (said.path, said.destination) {
-        (Some(_), Some(_)) => {
-            let reason = "there is a path already; probe paths or hosts";
-            return wrong("destination", reason);
-        }
-        (None, None) => {
-            let reason = "is missing; give [path] for paths, or [[destination]] for hosts";
-            return wrong("path", reason);
-        }
-        (None, Some(hosts)) => {
-            let of_paths = [
-                ("engine", said.engine.is_some()),
-                ("seed", said.seed.is_some()),
-                ("host", said.host.is_some()),
-                ("axes", said.axes.is_some()),
-                ("together", said.together.is_some()),
-            ];
-            if let Some((key, _)) = of_paths.iter().find(|(_, is_given)| *is_given) {
-                return wrong(key, "is of paths; hosts have none");
-            }
-            let hosts = read_hosts(hosts, directory);
-            Target::Hosts(hosts.map_err(|error| error.within("destination"))?)
-        }
-        (path, None) => Target::Paths {
-            base: [entry("path", path), entry("host", said.host)]
-                .into_iter()
-                .flatten()
-                .collect(),
-            engine: said.engine.unwrap_or(lab::EngineKind::Sim),
-            varied: [entry("axes", said.axes), entry("together", said.together)]
-                .into_iter()
-                .flatten()
-                .collect(),
-        },
-    };
+fn read(mut said: Said, directory: &Path) -> Result<Spec, ScenarioError> {
+    let target = target(&mut said, directory)?;
     let controllers = said.controllers.unwrap_or_else(usual_controllers);
     let is_quic = |host: &Host| host.over != Over::Tcp;
     let over_quic = matches!(&target, Target::Hosts(hosts) if hosts.iter().any(is_quic));
@@ -279,6 +231,50 @@ fn read(said: Said, directory: &Path) -> Result<Spec, ScenarioError> {
         seed: said.seed.unwrap_or(1),
         target,
     })
+}
+
+/// Paths or hosts, and what else the text says of these.
+fn target(said: &mut Said, directory: &Path) -> Result<Target, ScenarioError> {
+    let wrong = |field: &str, reason: &str| Err(ScenarioError::new(field, reason));
+    let entries = |all: [(&str, Option<Node>); 2]| {
+        let all = all.into_iter();
+        all.filter_map(|(key, value)| Some(Entry::new(key, value?)))
+            .collect()
+    };
+    match (said.path.take(), said.destination.take()) {
+        (Some(_), Some(_)) => {
+            let reason = "there is a path already; probe paths or hosts";
+            wrong("destination", reason)
+        }
+        (None, None) => {
+            let reason = "is missing; give [path] for paths, or [[destination]] for hosts";
+            wrong("path", reason)
+        }
+        (None, Some(hosts)) => {
+            let of_paths = [
+                ("engine", said.engine.is_some()),
+                ("seed", said.seed.is_some()),
+                ("host", said.host.is_some()),
+                ("axes", said.axes.is_some()),
+                ("together", said.together.is_some()),
+            ];
+            if let Some((key, _)) = of_paths.iter().find(|(_, is_given)| *is_given) {
+                return wrong(key, "is of paths; hosts have none");
+            }
+            let hosts = read_hosts(hosts, directory);
+            Ok(Target::Hosts(
+                hosts.map_err(|error| error.within("destination"))?,
+            ))
+        }
+        (path, None) => Ok(Target::Paths {
+            base: entries([("path", path), ("host", said.host.take())]),
+            engine: said.engine.unwrap_or_default(),
+            varied: entries([
+                ("axes", said.axes.take()),
+                ("together", said.together.take()),
+            ]),
+        }),
+    }
 }
 
 fn usual_controllers() -> Vec<Controller> {

@@ -1,52 +1,43 @@
 //! Numbers with units as axes have them: for columns, plots, and the values between two others.
 
-use record::Unit;
+use record::Dimension;
+use units::{Bytes, Duration, Rate};
 
 /// A spelling of a unit, and how much it is in the unit that numbers are kept in.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 struct Spelling {
     text: &'static str,
-    unit: Unit,
+    unit: Dimension,
     factor: f64,
 }
 
-const fn spelling(text: &'static str, unit: Unit, factor: f64) -> Spelling {
-    Spelling { text, unit, factor }
-}
-
-/// Those that [`units`] reads, and a scenario's buffers; of each unit, small ones first.
-const SPELLINGS: [Spelling; 24] = [
-    spelling("", Unit::Plain, 1.0),
-    spelling("%", Unit::Share, 0.01),
-    spelling("bit", Unit::Rate, 1.0),
-    spelling("kbit", Unit::Rate, 1e3),
-    spelling("mbit", Unit::Rate, 1e6),
-    spelling("gbit", Unit::Rate, 1e9),
-    spelling("tbit", Unit::Rate, 1e12),
-    spelling("ns", Unit::Time, 1e-6),
-    spelling("us", Unit::Time, 1e-3),
-    spelling("ms", Unit::Time, 1.0),
-    spelling("s", Unit::Time, 1e3),
-    spelling("min", Unit::Time, 60e3),
-    spelling("h", Unit::Time, 3600e3),
-    spelling("b", Unit::Size, 1.0),
-    spelling("kb", Unit::Size, 1e3),
-    spelling("mb", Unit::Size, 1e6),
-    spelling("gb", Unit::Size, 1e9),
-    spelling("tb", Unit::Size, 1e12),
-    spelling("kib", Unit::Size, 1024.0),
-    spelling("mib", Unit::Size, 1024.0 * 1024.0),
-    spelling("gib", Unit::Size, 1024.0 * 1024.0 * 1024.0),
-    spelling("tib", Unit::Size, 1024.0 * 1024.0 * 1024.0 * 1024.0),
-    spelling("bdp", Unit::Bdp, 1.0),
-    spelling("p", Unit::Packets, 1.0),
+/// What scenarios count, how [`units`] spells it, and how many of its smallest units are one of that numbers are kept in.
+const SPELLINGS: [(Dimension, &[units::Suffix], f64); 7] = [
+    (Dimension::Plain, &[("", 1)], 1.0),
+    (Dimension::Share, &[("%", 1)], 100.0),
+    (Dimension::Rate, Rate::UNITS, 1.0),
+    (Dimension::Time, Duration::UNITS, 1e6),
+    (Dimension::Size, Bytes::UNITS, 1.0),
+    (Dimension::Bdp, &[("bdp", 1)], 1.0),
+    (Dimension::Packets, &[("p", 1)], 1.0),
 ];
+
+/// All of them; of each unit, small ones first.
+fn spellings() -> impl Iterator<Item = Spelling> {
+    SPELLINGS.into_iter().flat_map(|(unit, texts, one)| {
+        texts.iter().map(move |(text, size)| Spelling {
+            text,
+            unit,
+            factor: *size as f64 / one,
+        })
+    })
+}
 
 /// A number and its unit, as a scenario spells them.
 #[derive(Debug, Clone, Copy)]
 pub struct Amount {
     number: f64,
-    spelling: &'static Spelling,
+    spelling: Spelling,
     /// The number has no decimals, and its unit no parts that could give it some.
     is_whole: bool,
 }
@@ -59,18 +50,17 @@ impl Amount {
         let end = text.find(|c| !is_of_number(c)).unwrap_or(text.len());
         let (number, unit) = text.split_at(end);
         let unit = unit.trim_start();
-        let spelling = SPELLINGS
-            .iter()
-            .find(|spelling| spelling.text.eq_ignore_ascii_case(unit))?;
+        let spelling = spellings().find(|spelling| spelling.text.eq_ignore_ascii_case(unit))?;
         Some(Amount {
             number: number.parse().ok()?,
             spelling,
-            is_whole: matches!(spelling.unit, Unit::Plain | Unit::Packets) && !number.contains('.'),
+            is_whole: matches!(spelling.unit, Dimension::Plain | Dimension::Packets)
+                && !number.contains('.'),
         })
     }
 
     /// What it counts.
-    pub fn unit(&self) -> Unit {
+    pub fn unit(&self) -> Dimension {
         self.spelling.unit
     }
 
@@ -111,15 +101,15 @@ impl Amount {
 
     /// `value` in this amount's spelling if it is the other's too.
     fn spelled_like(&self, other: &Amount, value: f64, digits: i32) -> String {
-        let spelling = match self.spelling.text == other.spelling.text {
-            true => self.spelling,
-            // Powers of a thousand and of 1024 are not mixed: the first spellings of a unit are the former.
-            false => SPELLINGS
-                .iter()
+        let spelling = if self.spelling.text == other.spelling.text {
+            self.spelling
+        } else {
+            // Powers of a thousand and of 1024 are not mixed.
+            spellings()
                 .filter(|spelling| spelling.unit == self.unit() && spelling.factor <= value)
                 .filter(|spelling| !spelling.text.contains("ib"))
-                .max_by(|one, other| one.factor.total_cmp(&other.factor))
-                .unwrap_or(self.spelling),
+                .last()
+                .unwrap_or(self.spelling)
         };
         let number = value / spelling.factor;
         let number = if self.is_whole && other.is_whole {
@@ -148,13 +138,14 @@ fn rounded(value: f64, digits: i32) -> f64 {
 }
 
 /// The values of one field as numbers, if all of them are, and of a kind: zero is of any.
-pub fn amounts<'t>(texts: impl Iterator<Item = &'t str>) -> Option<(Unit, Vec<f64>)> {
+pub fn amounts<'t>(texts: impl Iterator<Item = &'t str>) -> Option<(Dimension, Vec<f64>)> {
     let all: Vec<Amount> = texts.map(Amount::parse).collect::<Option<_>>()?;
-    let is_bare_zero = |amount: &&Amount| amount.unit() == Unit::Plain && amount.value() == 0.0;
+    let is_bare_zero =
+        |amount: &&Amount| amount.unit() == Dimension::Plain && amount.value() == 0.0;
     let unit = all
         .iter()
         .find(|amount| !is_bare_zero(amount))
-        .map_or(Unit::Plain, Amount::unit);
+        .map_or(Dimension::Plain, Amount::unit);
     let is_alike = |amount: &Amount| amount.unit() == unit || is_bare_zero(&amount);
     all.iter()
         .all(is_alike)
@@ -172,21 +163,21 @@ mod tests {
     #[test]
     fn values_and_units() {
         for (text, value, unit) in [
-            ("1%", 0.01, Unit::Share),
-            ("0.001 %", 0.00001, Unit::Share),
-            ("20mbit", 20e6, Unit::Rate),
-            ("1.5Gbit", 1.5e9, Unit::Rate),
-            ("40ms", 40.0, Unit::Time),
-            ("2min", 120e3, Unit::Time),
-            ("0.5h", 1800e3, Unit::Time),
-            ("2.5tbit", 2.5e12, Unit::Rate),
-            ("1tb", 1e12, Unit::Size),
-            ("1tib", 1_099_511_627_776.0, Unit::Size),
-            ("250kb", 250e3, Unit::Size),
-            ("8mib", 8_388_608.0, Unit::Size),
-            ("0.25bdp", 0.25, Unit::Bdp),
-            ("100p", 100.0, Unit::Packets),
-            ("4", 4.0, Unit::Plain),
+            ("1%", 0.01, Dimension::Share),
+            ("0.001 %", 0.00001, Dimension::Share),
+            ("20mbit", 20e6, Dimension::Rate),
+            ("1.5Gbit", 1.5e9, Dimension::Rate),
+            ("40ms", 40.0, Dimension::Time),
+            ("2min", 120e3, Dimension::Time),
+            ("0.5h", 1800e3, Dimension::Time),
+            ("2.5tbit", 2.5e12, Dimension::Rate),
+            ("1tb", 1e12, Dimension::Size),
+            ("1tib", 1_099_511_627_776.0, Dimension::Size),
+            ("250kb", 250e3, Dimension::Size),
+            ("8mib", 8_388_608.0, Dimension::Size),
+            ("0.25bdp", 0.25, Dimension::Bdp),
+            ("100p", 100.0, Dimension::Packets),
+            ("4", 4.0, Dimension::Plain),
         ] {
             let amount = Amount::parse(text).expect(text);
             assert!((amount.value() / value - 1.0).abs() < 1e-12, "{text}");

@@ -5,12 +5,15 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::thread;
 
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
 use super::plan::{Plan, Run};
 use super::store::{Store, StoreError};
 use lab::Cancel;
 use lab::Engine;
 use lab::Progress;
-use record::{Record, Summary};
+use record::Record;
 
 /// What happens meanwhile; runs by their places among those that are executed.
 #[derive(Debug, Clone, Copy)]
@@ -56,25 +59,30 @@ impl<'e> Execution<'e> {
 }
 
 /// The runs of the plan that the store has not.
-pub fn missing<'p>(plan: &'p Plan, store: &Store<Summary>) -> Vec<&'p Run> {
+pub fn missing<'p, T: Serialize + DeserializeOwned>(
+    plan: &'p Plan,
+    store: &Store<T>,
+) -> Vec<&'p Run> {
     let is_missing = |run: &&Run| store.get(&run.key).is_none();
     plan.runs.iter().filter(is_missing).collect()
 }
 
-/// [Executes](execute) what the plan has and the store has not, and puts each summary into the store as soon as there is
-/// one.
+/// [Executes](execute) these runs, and puts into the store what `kept` makes of each one's record, as soon as there is one.
 ///
 /// # Errors
 ///
 /// A result cannot be kept; the other runs are given up then.
-pub fn resume<'p>(
-    plan: &'p Plan,
-    store: &mut Store<Summary>,
+pub fn resume<'r, T: Serialize + DeserializeOwned>(
+    missing: &[&'r Run],
+    store: &mut Store<T>,
     execution: &Execution<'_>,
-) -> Result<Vec<Failed<'p>>, StoreError> {
-    let missing = missing(plan, store);
-    execute(&missing, execution, |place, outcome| match outcome {
-        Ok(record) => store.put(&missing[place].key, &missing[place].name, &record.summary),
+    kept: impl Fn(&Run, Record) -> T,
+) -> Result<Vec<Failed<'r>>, StoreError> {
+    execute(missing, execution, |place, outcome| match outcome {
+        Ok(record) => {
+            let run = missing[place];
+            store.put(&run.key, &run.name, &kept(run, record))
+        }
         Err(_) => Ok(()),
     })
 }

@@ -8,6 +8,7 @@
 
 mod amount;
 mod batch;
+mod distinct;
 mod execute;
 mod plan;
 mod seed;
@@ -16,8 +17,9 @@ mod work;
 
 pub use amount::{Amount, amounts};
 pub use batch::{Batch, BatchError, Finding, Findings};
+pub(crate) use distinct::distinct;
 pub use execute::{Event, Execution, Failed, execute, missing, resume};
-pub use plan::{Keys, MAX_RUNS, Plan, Point, Run, TraceError};
+pub use plan::{Keys, MAX_RUNS, Plan, Point, Run, UnreadableTrace};
 pub use seed::derive as derive_seed;
 pub use store::{FILE, Store, StoreError};
 pub use work::Work;

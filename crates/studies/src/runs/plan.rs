@@ -87,22 +87,22 @@ impl Plan {
     /// # Errors
     ///
     /// A trace cannot be read.
-    pub fn add_repeats(&mut self, repeats: u64, keys: &mut Keys<'_>) -> Result<(), TraceError> {
-        let point = self.points.last().expect("a point before its runs");
-        let base = point.scenario.clone();
-        let values: Vec<(String, String)> = self
-            .last_values()
-            .map(|(field, value)| (field.to_owned(), value.to_owned()))
-            .collect();
-        let values: Vec<(&str, &str)> = values
-            .iter()
-            .map(|(field, value)| (field.as_str(), value.as_str()))
-            .collect();
-        for repeat in 0..repeats {
-            let scenario = Scenario {
-                seed: seed::derive(base.seed, &values, repeat),
-                ..base.clone()
-            };
+    pub fn add_repeats(
+        &mut self,
+        repeats: u64,
+        keys: &mut Keys<'_>,
+    ) -> Result<(), UnreadableTrace> {
+        let base = &self
+            .points
+            .last()
+            .expect("a point before its runs")
+            .scenario;
+        let values: Vec<(&str, &str)> = self.last_values().collect();
+        let seeded = (0..repeats).map(|repeat| Scenario {
+            seed: seed::derive(base.seed, &values, repeat),
+            ..base.clone()
+        });
+        for (repeat, scenario) in (0..).zip(seeded.collect::<Vec<Scenario>>()) {
             let key = keys.of(&scenario)?;
             self.add_run(repeat, scenario, key);
         }
@@ -145,7 +145,7 @@ pub struct Keys<'b> {
 /// A trace cannot be read.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot read {}: {source}", .file.display())]
-pub struct TraceError {
+pub struct UnreadableTrace {
     /// Its file.
     pub file: PathBuf,
     /// What the system said.
@@ -167,7 +167,7 @@ impl Keys<'_> {
     /// # Errors
     ///
     /// A trace cannot be read.
-    pub fn of(&mut self, scenario: &Scenario) -> Result<String, TraceError> {
+    pub fn of(&mut self, scenario: &Scenario) -> Result<String, UnreadableTrace> {
         let mut hasher = blake3::Hasher::new();
         let (engine, build) = (self.engine, self.build);
         hasher.update(format!("{engine}\n{build}\n{scenario}\n").as_bytes());
@@ -181,11 +181,11 @@ impl Keys<'_> {
         Ok(hash.chars().take(32).collect())
     }
 
-    fn content(&mut self, trace: &PathBuf) -> Result<blake3::Hash, TraceError> {
+    fn content(&mut self, trace: &PathBuf) -> Result<blake3::Hash, UnreadableTrace> {
         if let Some(content) = self.traces.get(trace) {
             return Ok(*content);
         }
-        let failed = |source| TraceError {
+        let failed = |source| UnreadableTrace {
             file: trace.clone(),
             source,
         };

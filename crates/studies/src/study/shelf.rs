@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use include_dir::{Dir, include_dir};
 
-use scenario::nearest;
+use units::hint;
 
 /// Fullpipe's own scenarios, so that a program that was installed needs no checkout. A link within
 /// this crate leads to them: what is outside of a crate is not published with it.
@@ -123,11 +123,10 @@ impl Shelf {
         let names = self.names()?;
         if !names.iter().any(|known| known == name) {
             let known: Vec<&str> = names.iter().map(String::as_str).collect();
-            let near = nearest(name, &known);
             return Err(ShelfError::Unknown {
                 name: name.to_owned(),
                 place: self.place(),
-                hint: near.map_or(String::new(), |near| format!("; did you mean {near}?")),
+                hint: hint(name, &known),
             });
         }
         let file = format!("{name}.toml");
@@ -194,7 +193,7 @@ mod tests {
         let text = shelf.get("buffer-sweep").unwrap();
         assert!(text.text.contains("128kbit"), "{text:?}");
         let error = shelf.get("bufer-sweep").unwrap_err().to_string();
-        assert!(error.ends_with("did you mean buffer-sweep?"), "{error}");
+        assert!(error.ends_with("did you mean `buffer-sweep`?"), "{error}");
         assert!(Shelf::built_in("nothing").names().is_err());
     }
 

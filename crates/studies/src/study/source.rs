@@ -1,12 +1,10 @@
 //! What is run for a figure or a claim: a study of its own, or a population.
 
-use std::collections::HashSet;
-
 use congestion::ControllerKind;
 
 use super::{Length, Shelf, ShelfError, Study};
 use crate::population::{self, Spec};
-use crate::runs::{Batch, BatchError, Plan};
+use crate::runs::{Batch, BatchError, Plan, distinct};
 use crate::sweep::SweepError;
 use scenario::{Controller, ScenarioError};
 
@@ -152,8 +150,7 @@ impl Source {
             Source::Study(study) => study.sweep.values(field),
             Source::Population { plan, .. } => {
                 let place = plan.fields.iter().position(|of| of == field)?;
-                let mut seen = HashSet::new();
-                let values = plan.values(place).filter(|value| seen.insert(*value));
+                let values = distinct(plan.values(place)).into_iter();
                 Some(values.map(str::to_owned).collect())
             }
         }

@@ -1,16 +1,15 @@
 //! What is compared between the points of a sweep: one number for all flows of a controller in one run.
 
-use std::fmt;
-use std::str::FromStr;
+use serde::Serialize;
 
 use record::Measure;
-use record::measure::Subject;
 
 /// A [measure](Measure) of the flows of one controller in one run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 pub struct Metric {
     /// The measure as a column: in a sweep, on the command line, in JSON.
     name: &'static str,
+    /// What it is, for a plot.
     title: &'static str,
 }
 
@@ -52,19 +51,9 @@ impl Metric {
         self.name
     }
 
-    /// What it is, for a plot.
-    pub const fn title(self) -> &'static str {
-        self.title
-    }
-
     /// The measure.
     pub fn measure(self) -> &'static Measure {
         Measure::of_column(self.name).expect("every metric is a measure")
-    }
-
-    /// The metric of the flows of one controller; nothing if the run does not tell.
-    pub fn of(self, subject: &Subject<'_>) -> Option<f64> {
-        self.measure().of(subject)
     }
 }
 
@@ -74,29 +63,13 @@ impl Default for Metric {
     }
 }
 
-impl fmt::Display for Metric {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name)
-    }
-}
-
-/// There is no such metric. Displays the names that there are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("unknown metric; known: {}", Metric::ALL.map(Metric::name).join(", "))]
-pub struct UnknownMetric;
-
-impl FromStr for Metric {
-    type Err = UnknownMetric;
-    fn from_str(name: &str) -> Result<Metric, UnknownMetric> {
-        let found = Metric::ALL.into_iter().find(|metric| metric.name == name);
-        found.ok_or(UnknownMetric)
-    }
-}
+units::by_name!(Metric, "metric");
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use record::Summary;
+    use record::measure::Subject;
     use serde_json::json;
 
     #[test]
@@ -131,7 +104,7 @@ mod tests {
             ("queue_p95_ms", Some(3.5), Some(3.5)),
         ] {
             let metric: Metric = metric.parse().unwrap();
-            let of = |name: &str| metric.of(&Subject::of_controller(&summary, name));
+            let of = |name: &str| metric.measure().of(&Subject::of_controller(&summary, name));
             assert_eq!(of("bbr1"), bbr1, "{metric}");
             assert_eq!(of("cubic"), cubic, "{metric}");
             assert_eq!(
@@ -148,6 +121,6 @@ mod tests {
             assert_eq!(metric.name().parse(), Ok(metric));
             assert!(!metric.measure().about.is_empty());
         }
-        assert_eq!("speed".parse::<Metric>(), Err(UnknownMetric));
+        assert!("speed".parse::<Metric>().is_err());
     }
 }

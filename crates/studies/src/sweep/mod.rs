@@ -15,7 +15,7 @@ mod table;
 pub use axis::Axis;
 pub(crate) use axis::label as axis_label;
 pub use columns::{Flows, write_parquet};
-pub use metric::{Metric, UnknownMetric};
+pub use metric::Metric;
 pub use page::page;
 pub use results::{Group, Results};
 pub use spec::{PlotSpec, Scale, Sweep, SweepError};

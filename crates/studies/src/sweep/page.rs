@@ -7,11 +7,11 @@ use serde::Serialize;
 
 use super::axis::Axis;
 use super::metric::Metric;
-use super::results::{Group, Results, distinct};
+use super::results::{Group, Results};
 use super::spec::{Scale, Sweep};
 use super::table::{headings, row};
-use crate::runs::{Point, amounts};
-use record::Unit;
+use crate::runs::{Point, amounts, distinct};
+use record::Dimension;
 use record::statistics::Spread;
 use report::page::Page;
 use report::{Origin, Table, describe};
@@ -35,7 +35,7 @@ struct Data {
     /// The metric to begin with.
     y: &'static str,
     /// Those that any run tells.
-    metrics: Vec<MetricData>,
+    metrics: Vec<Metric>,
     /// What varies: the sweep's axes, and the controllers.
     axes: Vec<AxisData>,
     /// The axis across to begin with.
@@ -48,7 +48,7 @@ struct Data {
 struct AxisData {
     /// What people call it: a field, or several that vary together.
     field: String,
-    scale: &'static str,
+    scale: Scale,
     /// The values as the sweep writes them.
     labels: Vec<String>,
     /// The place of each value's colour in the palette.
@@ -58,12 +58,6 @@ struct AxisData {
     /// The value of each group, as its place among the labels.
     #[serde(skip)]
     values: Vec<Option<usize>>,
-}
-
-#[derive(Serialize)]
-struct MetricData {
-    name: &'static str,
-    title: &'static str,
 }
 
 #[derive(Serialize)]
@@ -160,13 +154,7 @@ fn data(sweep: &Sweep, results: &Results<'_>) -> Data {
             .collect(),
         axes,
         x: x.unwrap_or(0),
-        metrics: metrics
-            .iter()
-            .map(|metric| MetricData {
-                name: metric.name(),
-                title: metric.title(),
-            })
-            .collect(),
+        metrics,
     }
 }
 
@@ -224,7 +212,7 @@ fn axis_data(sweep: &Sweep, axis: &Axis, results: &Results<'_>) -> Option<(AxisD
     let of_group = |group: &Group| known.get(&label_of(results.point(group))).copied();
     let data = AxisData {
         field: fields.map(String::as_str).collect::<Vec<_>>().join(JOINED),
-        scale: scale.name(),
+        scale,
         values: results.groups.iter().map(of_group).collect(),
         colors: (0..labels.len()).collect(),
         labels,
@@ -241,7 +229,7 @@ fn controller_axis(controllers: &[&str], results: &Results<'_>) -> AxisData {
     };
     AxisData {
         field: "controller".to_owned(),
-        scale: Scale::Even.name(),
+        scale: Scale::Even,
         labels: controllers.iter().map(|name| (*name).to_owned()).collect(),
         colors: report::places(controllers),
         places: (0..controllers.len()).map(|place| place as f64).collect(),
@@ -251,7 +239,7 @@ fn controller_axis(controllers: &[&str], results: &Results<'_>) -> AxisData {
 
 /// How x is drawn, and where its values are: as it is wished if that is possible, else as it suits the values.
 fn scaled(
-    numbers: Option<(Unit, Vec<f64>)>,
+    numbers: Option<(Dimension, Vec<f64>)>,
     wanted: Option<Scale>,
     count: usize,
 ) -> (Scale, Vec<f64>) {

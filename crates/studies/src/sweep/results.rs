@@ -1,11 +1,9 @@
 //! The results of a sweep, put together: for each point and controller, every metric over the repeats.
 
-use std::collections::HashSet;
-
 use serde_json::{Map, Value, json};
 
 use super::metric::Metric;
-use crate::runs::{Failed, Plan, Point, Store};
+use crate::runs::{Failed, Plan, Point, Store, distinct};
 use record::Summary;
 use record::measure::Subject;
 use record::statistics::Spread;
@@ -67,7 +65,8 @@ impl<'p> Results<'p> {
                 let of_controller = |one: &&'s Summary| Subject::of_controller(one, controller);
                 let subjects: Vec<Subject<'_>> = summaries.iter().map(of_controller).collect();
                 let spread = |metric: Metric| {
-                    Spread::of(subjects.iter().filter_map(|subject| metric.of(subject)))
+                    let measure = metric.measure();
+                    Spread::of(subjects.iter().filter_map(|subject| measure.of(subject)))
                 };
                 Group {
                     point: runs[0].point,
@@ -132,10 +131,4 @@ impl<'p> Results<'p> {
         }
         object.into()
     }
-}
-
-/// The texts without repetitions, in order.
-pub(super) fn distinct<'t>(texts: impl Iterator<Item = &'t str>) -> Vec<&'t str> {
-    let mut seen = HashSet::new();
-    texts.filter(|text| seen.insert(*text)).collect()
 }

@@ -1,11 +1,10 @@
 //! SWEEP.toml.
 
-use std::fmt;
 use std::path::{Path, PathBuf};
 
 use super::axis::{Axis, on_line};
 use super::metric::Metric;
-use crate::runs::{MAX_RUNS, Point, TraceError};
+use crate::runs::{MAX_RUNS, Point, UnreadableTrace};
 use scenario::tree::{Entry, Node};
 use scenario::{Draft, ScenarioError, de};
 use serde::{Deserialize, Deserializer};
@@ -47,28 +46,20 @@ pub struct PlotSpec {
     pub scale: Option<Scale>,
 }
 
-/// How an axis of a plot is drawn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename = "scale", rename_all = "lowercase")]
-pub enum Scale {
-    /// Equal distances are equal differences.
-    Linear,
-    /// Equal distances are equal ratios.
-    Log,
-    /// The values one beside the other, whatever they are.
-    Even,
-}
-
-impl Scale {
-    /// Its name.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Scale::Linear => "linear",
-            Scale::Log => "log",
-            Scale::Even => "even",
-        }
+units::named! {
+    /// How an axis of a plot is drawn.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Scale, "scale" {
+        /// Equal distances are equal differences.
+        Linear = "linear",
+        /// Equal distances are equal ratios.
+        Log = "log",
+        /// The values one beside the other, whatever they are.
+        Even = "even",
     }
 }
+
+units::as_text!(Scale);
 
 /// Why a sweep cannot be run. Prints as one line.
 #[derive(Debug, thiserror::Error)]
@@ -99,7 +90,7 @@ pub enum SweepError {
     TooMany,
     /// A trace cannot be read.
     #[error(transparent)]
-    Trace(#[from] TraceError),
+    Trace(#[from] UnreadableTrace),
 }
 
 /// What a sweep's text says.
@@ -372,10 +363,4 @@ fn overlap(one: &str, other: &str) -> bool {
         other.retain(|key| !is_place(key));
     }
     one.starts_with(&other) || other.starts_with(&one)
-}
-
-impl fmt::Display for Scale {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
 }

@@ -28,13 +28,13 @@ fn medians_are_judged_by_their_tolerances() {
         (100, 30.0, Verdict::Agrees, &[][..]),
         (95, 32.0, Verdict::Agrees, &[]),
         (105, 28.0, Verdict::Agrees, &[]),
-        (94, 30.0, Verdict::Differs, &[Quantity::Goodput]),
-        (100, 32.1, Verdict::Differs, &[Quantity::Rtt]),
+        (94, 30.0, Verdict::Differs, &[Quantity::GOODPUT]),
+        (100, 32.1, Verdict::Differs, &[Quantity::RTT]),
         (
             106,
             27.9,
             Verdict::Differs,
-            &[Quantity::Goodput, Quantity::Rtt],
+            &[Quantity::GOODPUT, Quantity::RTT],
         ),
     ] {
         let first = [seen(1, 1.0), seen(100, 30.0), seen(200, 90.0)];
@@ -45,11 +45,11 @@ fn medians_are_judged_by_their_tolerances() {
             (comparison.verdict(), found.as_slice()),
             (verdict, outliers)
         );
-        let goodput = comparison.get(Quantity::Goodput).unwrap();
+        let goodput = comparison.get(Quantity::GOODPUT).unwrap();
         assert!(goodput.overlaps(), "1 to 200 has all of them");
     }
     let apart = compared(&calibration, &[seen(1, 1.0)], &[seen(2, 1.0)]);
-    assert!(!apart.get(Quantity::Goodput).unwrap().overlaps());
+    assert!(!apart.get(Quantity::GOODPUT).unwrap().overlaps());
     assert_eq!(apart.remark(), "goodput: not explained");
 }
 
@@ -60,7 +60,7 @@ fn what_only_one_engine_tells_is_no_agreement() {
     assert_eq!(comparison.verdict(), Verdict::Differs);
     let neither = compared(&calibration, &[seen(1, None)], &[seen(1, None)]);
     assert_eq!(neither.verdict(), Verdict::Agrees);
-    assert!(neither.get(Quantity::Rtt).is_none());
+    assert!(neither.get(Quantity::RTT).is_none());
     let missing = compared(&calibration, &[seen(1, 1.0)], &[]);
     assert_eq!(missing.verdict(), Verdict::Missing);
     let nothing = compared(&calibration, &[seen(0, 1.0)], &[seen(0, 1.0)]);

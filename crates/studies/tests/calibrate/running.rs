@@ -8,10 +8,9 @@ use lab::{Engine, EngineKind, Sim};
 use record::Record;
 use scenario::Scenario;
 use studies::calibrate::{
-    Calibration, Choice, Keeping, Kept, Made, Observation, Quantity, compare, execute,
-    write_parquet,
+    Calibration, Choice, Kept, Made, Observation, Quantity, compare, write_parquet,
 };
-use studies::runs::{Execution, Run, Store};
+use studies::runs::{Execution, Run, Store, resume};
 
 use crate::support::{of_sim, sets, small};
 
@@ -34,18 +33,17 @@ fn run(
     let done = RefCell::new(Vec::new());
     for side in &calibration.sides {
         let missing = side.missing(store, now, false);
-        let (engine, keeping) = (
-            side.engine.engine(),
-            Keeping {
-                made: &|| now.clone(),
-                inspect: &|run: &Run, record: &Record| {
-                    assert_eq!(run.scenario, record.scenario);
-                    done.borrow_mut().push(run.name.clone());
-                },
-            },
-        );
+        let engine = side.engine.engine();
+        let kept = |run: &Run, record: Record| {
+            assert_eq!(run.scenario, record.scenario);
+            done.borrow_mut().push(run.name.clone());
+            Kept {
+                made: now.clone(),
+                observation: Observation::of(&record),
+            }
+        };
         let execution = Execution::unwatched(engine.as_ref(), 2, cancel);
-        let failed = execute(&missing, store, keeping, &execution).unwrap();
+        let failed = resume(&missing, store, &execution, kept).unwrap();
         assert!(failed.is_empty(), "{failed:?}");
     }
     done.into_inner()
@@ -68,12 +66,18 @@ fn the_quick_cases_agree_with_themselves_exactly() {
         let comparison = compare(case, [&first, &second]);
         assert_eq!(comparison.runs, [1, 1], "{}", case.name);
         for one in &comparison.differences {
-            assert_eq!(one.difference, Some(0.0), "{} {}", case.name, one.quantity);
+            assert_eq!(
+                one.difference,
+                Some(0.0),
+                "{} {:?}",
+                case.name,
+                one.quantity
+            );
             assert_eq!(one.sides[0], one.sides[1]);
         }
-        for quantity in [Quantity::Goodput, Quantity::Rtt, Quantity::StartupTime] {
+        for quantity in [Quantity::GOODPUT, Quantity::RTT, Quantity::STARTUP_TIME] {
             let one = comparison.get(quantity).unwrap().sides[0].unwrap();
-            assert!(one.median > 0.0, "{} {quantity}", case.name);
+            assert!(one.median > 0.0, "{} {quantity:?}", case.name);
         }
         let curves = &first[0].curves;
         for curve in [&curves.throughput, &curves.rtt, &curves.queue] {
@@ -211,6 +215,6 @@ fn transfers_over_many_connections_have_times_and_throughput() {
         (megabits / delivered - 1.0).abs() < 0.01,
         "{megabits} of {delivered}"
     );
-    assert_eq!(Quantity::TransferP50.of(&seen), Some(times.p50_ms));
-    assert_eq!(Quantity::FirstGroup.of(&seen), None, "there is one group");
+    assert_eq!(Quantity::TRANSFER_P50.of(&seen), Some(times.p50_ms));
+    assert_eq!(Quantity::FIRST_GROUP.of(&seen), None, "there is one group");
 }

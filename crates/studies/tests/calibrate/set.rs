@@ -190,7 +190,7 @@ fn sets_that_make_no_sense_are_refused_in_one_line() {
         (
             "because = \"of this\"",
             "quantity = \"jain\"\nbecause = \"y\"",
-            "line 6: explained.quantity: \"jain\": unknown; what has",
+            "line 6: explained.quantity: \"jain\": unknown quantity with a tolerance",
         ),
         (
             "because = \"of this\"",

@@ -39,7 +39,7 @@ pub fn probe(probing: &Probing<'_>, hosts: &[Host]) -> Result<(), Failure> {
         }
         Ok(())
     };
-    let probed: Result<(), probe::DatasetError> =
+    let probed: Result<(), report::DirectoryError> =
         runtime.block_on(probe::run_hosts(spec, &hosts, first, &cancel, keep));
     probed.map_err(Failure::failed)?;
     probing.conclude(&results)?;

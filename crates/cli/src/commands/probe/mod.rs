@@ -161,7 +161,7 @@ impl Probing<'_> {
         rows: &[Row],
         dataset: &mut Dataset,
         results: &mut Results,
-    ) -> Result<(), probe::DatasetError> {
+    ) -> Result<(), report::DirectoryError> {
         let about = [
             ("fullpipe.version", env!("CARGO_PKG_VERSION").to_owned()),
             ("fullpipe.probe", self.input.text.clone()),

@@ -2,7 +2,7 @@
 
 /// What a number counts, and what it is kept in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unit {
+pub enum Dimension {
     /// Nothing: `4`.
     Plain,
     /// `1%`, kept as a share of one.
@@ -21,17 +21,17 @@ pub enum Unit {
     Packets,
 }
 
-impl Unit {
+impl Dimension {
     /// What the name of a column with such numbers ends with.
     pub const fn suffix(self) -> &'static str {
         match self {
-            Unit::Plain | Unit::Share => "",
-            Unit::Rate => "_bps",
-            Unit::Time => "_ms",
-            Unit::Seconds => "_s",
-            Unit::Size => "_bytes",
-            Unit::Bdp => "_bdp",
-            Unit::Packets => "_packets",
+            Dimension::Plain | Dimension::Share => "",
+            Dimension::Rate => "_bps",
+            Dimension::Time => "_ms",
+            Dimension::Seconds => "_s",
+            Dimension::Size => "_bytes",
+            Dimension::Bdp => "_bdp",
+            Dimension::Packets => "_packets",
         }
     }
 }

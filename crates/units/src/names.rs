@@ -1,0 +1,197 @@
+//! Closed sets of names: what goes by one is read and written by it, and a name that nothing has is answered with those
+//! that there are.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt;
+
+/// So many names at most are told to somebody who was close to one.
+const TOLD: usize = 16;
+
+/// Nothing has this name. Displays the nearest one that there is, and all if they are few.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnknownName {
+    what: &'static str,
+    hint: String,
+    known: Vec<&'static str>,
+}
+
+impl UnknownName {
+    /// No `what` has this `name`; those that there are have the names `known`.
+    pub fn new(
+        what: &'static str,
+        name: &str,
+        known: impl IntoIterator<Item = &'static str>,
+    ) -> UnknownName {
+        let known: Vec<&str> = known.into_iter().collect();
+        let hint = hint(name, &known);
+        UnknownName { what, hint, known }
+    }
+
+    /// The same, where this one is known too.
+    #[must_use]
+    pub fn or(mut self, other: &'static str) -> UnknownName {
+        self.known.push(other);
+        self
+    }
+}
+
+impl fmt::Display for UnknownName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "unknown {}{}", self.what, self.hint)?;
+        if self.hint.is_empty() {
+            write!(f, "; known: {}", self.known.join(", "))
+        } else if self.known.len() <= TOLD {
+            write!(f, " known: {}", self.known.join(", "))
+        } else {
+            Ok(())
+        }
+    }
+}
+
+impl core::error::Error for UnknownName {}
+
+/// Has a type with `ALL` and `name` be read by these names and written as them. In an error one of them is called
+/// `$what`.
+#[macro_export]
+macro_rules! by_name {
+    ($type:ty, $what:literal) => {
+        impl ::core::fmt::Display for $type {
+            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                f.pad(self.name())
+            }
+        }
+
+        impl ::core::str::FromStr for $type {
+            type Err = $crate::UnknownName;
+
+            fn from_str(name: &str) -> Result<Self, $crate::UnknownName> {
+                let mut all = <$type>::ALL.iter().copied();
+                all.find(|one| one.name() == name).ok_or_else(|| {
+                    let known = <$type>::ALL.iter().map(|one| one.name());
+                    $crate::UnknownName::new($what, name, known)
+                })
+            }
+        }
+    };
+}
+
+/// An enum whose variants have a name each: `ALL` of them, `name`, and what [`by_name`](crate::by_name) gives.
+#[macro_export]
+macro_rules! named {
+    (
+        $(#[$of_type:meta])*
+        $visibility:vis enum $type:ident, $what:literal {
+            $($(#[$of_variant:meta])* $variant:ident = $name:literal,)+
+        }
+    ) => {
+        $(#[$of_type])*
+        $visibility enum $type {
+            $($(#[$of_variant])* $variant,)+
+        }
+
+        impl $type {
+            /// All of them.
+            pub const ALL: &'static [$type] = &[$($type::$variant),+];
+
+            /// The name that it has everywhere.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $($type::$variant => $name,)+
+                }
+            }
+        }
+
+        $crate::by_name!($type, $what);
+    };
+}
+
+/// ``; did you mean `near`?`` after a name that nothing has; nothing if there is none that is near.
+pub fn hint(name: &str, known: &[&str]) -> String {
+    let near = nearest(name, known);
+    near.map_or(String::new(), |near| format!("; did you mean `{near}`?"))
+}
+
+/// The one of `known` that `name` was probably meant to be.
+pub fn nearest<'k>(name: &str, known: &[&'k str]) -> Option<&'k str> {
+    let name = name.to_lowercase();
+    let (distance, near) = known.iter().map(|of| (distance(&name, of), *of)).min()?;
+    (distance <= 1 + near.len() / 3).then_some(near)
+}
+
+/// How many letters are to be changed, added, left out, or swapped with their neighbour (Damerau, 1964).
+fn distance(one: &str, other: &str) -> usize {
+    let [one, other] = [one, other].map(|text| text.chars().collect::<Vec<char>>());
+    let mut rows: Vec<Vec<usize>> = Vec::new();
+    for i in 0..=one.len() {
+        let mut row = Vec::with_capacity(other.len() + 1);
+        for j in 0..=other.len() {
+            row.push(if i == 0 || j == 0 {
+                i + j
+            } else {
+                let differs = usize::from(one[i - 1] != other[j - 1]);
+                let is_swap =
+                    i > 1 && j > 1 && one[i - 1] == other[j - 2] && one[i - 2] == other[j - 1];
+                let swapped = if is_swap {
+                    rows[i - 2][j - 2] + 1
+                } else {
+                    i + j
+                };
+                let changed = rows[i - 1][j - 1] + differs;
+                swapped.min(changed).min(rows[i - 1][j].min(row[j - 1]) + 1)
+            });
+        }
+        rows.push(row);
+    }
+    rows[one.len()][other.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::string::ToString;
+
+    crate::named! {
+        /// Fruit.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        enum Fruit, "fruit" {
+            Apple = "apple",
+            Pear = "pear",
+        }
+    }
+
+    #[test]
+    fn names_are_read_back_and_others_are_answered() {
+        for fruit in Fruit::ALL {
+            assert_eq!(fruit.to_string().parse(), Ok(*fruit));
+        }
+        for (name, answer) in [
+            (
+                "Aplpe",
+                "unknown fruit; did you mean `apple`? known: apple, pear",
+            ),
+            ("durian", "unknown fruit; known: apple, pear"),
+        ] {
+            let error = name.parse::<Fruit>().unwrap_err();
+            assert_eq!(error.to_string(), answer);
+        }
+        let error = UnknownName::new("fruit", "", ["apple"]).or("plum");
+        assert_eq!(error.to_string(), "unknown fruit; known: apple, plum");
+    }
+
+    #[test]
+    fn distances() {
+        for (one, other, letters) in [
+            ("", "", 0),
+            ("", "abc", 3),
+            ("rate", "rate", 0),
+            ("rat", "rate", 1),
+            ("lsos", "loss", 1),
+            ("kitten", "sitting", 3),
+        ] {
+            assert_eq!(distance(one, other), letters, "{one} {other}");
+            assert_eq!(distance(other, one), letters, "{one} {other}");
+        }
+    }
+}
