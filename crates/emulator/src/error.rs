@@ -9,7 +9,7 @@ use std::net::SocketAddr;
 pub enum RelayError {
     /// The path makes no sense, such as a rate of zero.
     #[error("impossible path: {0}")]
-    Path(#[from] path::ConfigError),
+    Path(#[from] units::ConfigError),
     /// The listening address is taken, is not this machine's, or needs rights that we do not have.
     #[error("cannot listen on {address}: {source}")]
     Listen {

@@ -5,7 +5,8 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use noq_udp::EcnCodepoint;
-use path::{ConfigError, Path, PathConfig};
+use path::{Path, PathConfig};
+use units::ConfigError;
 use units::Time;
 
 use crate::config::Sharing;

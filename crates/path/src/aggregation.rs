@@ -1,5 +1,6 @@
 //! Aggregation: packets held and released together.
 
+use serde::{Deserialize, Serialize};
 use units::{ConfigError, Duration, Time};
 
 /// Packets are held until the next whole multiple of the interval (counted from [`Time::ZERO`]) and released together,
@@ -7,14 +8,10 @@ use units::{ConfigError, Duration, Time};
 ///
 /// On the reverse link it makes aggregated ACKs. A packet waits between zero and one interval, so the smallest round trip
 /// stays the same. There is no limit on how many are released at once.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(
-    feature = "serde",
-    serde(
-        deny_unknown_fields,
-        expecting = "a table such as { interval = \"10ms\" }"
-    )
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(
+    deny_unknown_fields,
+    expecting = "a table such as { interval = \"10ms\" }"
 )]
 pub struct Aggregation {
     /// The time from one release to the next.

@@ -1,5 +1,6 @@
 //! Demand: a cell that grants a subscriber a rate for what waits for it.
 
+use serde::{Deserialize, Serialize};
 use units::{Bytes, ConfigError, Duration, Rate, Time};
 
 use crate::capacity::Capacity;
@@ -18,18 +19,14 @@ use crate::line::Line;
 /// The cell therefore acts as a first-order filter: the output follows the input with a time constant of `within`. A
 /// subscriber that wants to keep a rate needs a queue of that rate × `within`. All packets on the link belong to one
 /// subscriber.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(
-    feature = "serde",
-    serde(
-        deny_unknown_fields,
-        expecting = "a table such as { within = \"20ms\", least = \"500kbit\" }"
-    )
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(
+    deny_unknown_fields,
+    expecting = "a table such as { within = \"20ms\", least = \"500kbit\" }"
 )]
 pub struct Demand {
     /// How often the cell looks at the queue.
-    #[cfg_attr(feature = "serde", serde(default = "radio_frame"))]
+    #[serde(default = "radio_frame")]
     pub interval: Duration,
     /// The time in which the cell means to empty the queue. A longer time needs a longer queue for the same rate.
     pub within: Duration,
@@ -39,7 +36,6 @@ pub struct Demand {
 }
 
 /// How often a cell looks at what waits: every radio frame of LTE (3GPP TS 36.211, 4).
-#[cfg(feature = "serde")]
 const fn radio_frame() -> Duration {
     Duration::from_millis(10)
 }

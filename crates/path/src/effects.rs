@@ -1,5 +1,6 @@
 //! What happens to the packets of a link, whatever its rate and its delay.
 
+use serde::{Deserialize, Serialize};
 use units::{ConfigError, Ratio};
 
 use crate::aggregation::Aggregation;
@@ -12,9 +13,8 @@ use crate::queue::Discipline;
 use crate::reorder::Reorder;
 
 /// What happens to the packets of a link, whatever its rate and its delay. By default, nothing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Effects {
     /// Random loss: independent (`"1%"`) or in bursts (`{ kind = "gilbert", p = "1%", r = "30%" }`).
     pub loss: Loss,
@@ -23,14 +23,11 @@ pub struct Effects {
     /// Which packet waits, which goes next, and which is dropped or marked.
     pub queue: Discipline,
     /// The share of packets that arrive twice, the copy right behind the original.
-    #[cfg_attr(feature = "serde", serde(deserialize_with = "units::bounds::share"))]
+    #[serde(deserialize_with = "units::bounds::share")]
     pub duplicate: Ratio,
     /// Delay that varies from one packet to the next: `"5ms"` at most, or with overtaking
     /// `{ up_to = "5ms", reorders = true }`.
-    #[cfg_attr(
-        feature = "serde",
-        serde(deserialize_with = "units::bounds::short::<_, units::Duration, _>")
-    )]
+    #[serde(deserialize_with = "units::bounds::short::<_, units::Duration, _>")]
     pub jitter: Option<Jitter>,
     /// Packets that are held back, so that later ones overtake them: `{ share = "1%", by = "10ms" }`.
     pub reorder: Option<Reorder>,

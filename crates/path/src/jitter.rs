@@ -1,5 +1,6 @@
 //! Jitter: delay that varies from packet to packet.
 
+use serde::{Deserialize, Serialize};
 use units::Duration;
 
 use crate::random::{Stream, Streams};
@@ -8,21 +9,17 @@ use crate::random::{Stream, Streams};
 /// [`up_to`](Self::up_to), both included; its mean is half of that.
 ///
 /// It is only ever added, so the propagation delay stays the least that a packet takes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(
-    feature = "serde",
-    serde(
-        deny_unknown_fields,
-        expecting = "a table such as { up_to = \"5ms\", reorders = true }"
-    )
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(
+    deny_unknown_fields,
+    expecting = "a table such as { up_to = \"5ms\", reorders = true }"
 )]
 pub struct Jitter {
     /// The most that is added.
     pub up_to: Duration,
     /// Whether a packet may overtake another that drew a longer delay. If not, it waits until that one has arrived, and
     /// arrives at the same instant: the delays of packets close to one another are then no longer independent.
-    #[cfg_attr(feature = "serde", serde(default))]
+    #[serde(default)]
     pub reorders: bool,
 }
 

@@ -79,4 +79,3 @@ pub use queue::{Buffer, CoDel, Discipline, FqCoDel, Red};
 pub use reorder::Reorder;
 pub use seed::{link_seed, part_seed};
 pub use trace::{OPPORTUNITY, Trace, TraceError, TraceReason};
-pub use units::ConfigError;

@@ -1,23 +1,20 @@
 //! Random loss: independent, or in bursts.
 
+use serde::{Deserialize, Serialize};
 use units::{ConfigError, Ratio};
 
 use crate::bounds::share;
 use crate::random::{Stream, Streams};
 
 /// Which packets are lost at random, independently of the load.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(rename = "kind of loss"))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename = "kind of loss")]
 pub enum Loss {
     /// Each packet with this probability, independently of all others (a Bernoulli process).
-    #[cfg_attr(
-        feature = "serde",
-        serde(rename = "", deserialize_with = "units::bounds::lost_share")
-    )]
+    #[serde(rename = "", deserialize_with = "units::bounds::lost_share")]
     Independent(Ratio),
     /// In bursts.
-    #[cfg_attr(feature = "serde", serde(rename = "gilbert"))]
+    #[serde(rename = "gilbert")]
     GilbertElliott(GilbertElliott),
 }
 
@@ -28,9 +25,8 @@ impl Default for Loss {
 }
 
 /// Where on the link packets are lost.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(rename = "place", rename_all = "lowercase"))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename = "place", rename_all = "lowercase")]
 pub enum LossAt {
     /// Before the policer and the queue. A lost packet uses nothing of the bottleneck's rate. `tc netem`, Mahimahi's
     /// `mm-loss` and the laboratory of the BBR paper's figure 8 lose packets here. A sender at exactly the bottleneck's
@@ -51,31 +47,23 @@ pub enum LossAt {
 /// 1 − [`loss_bad`](Self::loss_bad). Gilbert's model is `loss_good` = 0; the simple one has `loss_bad` = 1 too.
 ///
 /// The chain starts in the good state and makes one step with each packet, after that packet's fate is decided.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct GilbertElliott {
     /// The probability to go from good to bad.
-    #[cfg_attr(feature = "serde", serde(deserialize_with = "units::bounds::share"))]
+    #[serde(deserialize_with = "units::bounds::share")]
     pub p: Ratio,
     /// The probability to go from bad to good: a bad spell is 1/r packets long on average.
-    #[cfg_attr(feature = "serde", serde(deserialize_with = "units::bounds::share"))]
+    #[serde(deserialize_with = "units::bounds::share")]
     pub r: Ratio,
     /// The probability of loss in the good state, 1 − k; none if not given.
-    #[cfg_attr(
-        feature = "serde",
-        serde(default, deserialize_with = "units::bounds::share")
-    )]
+    #[serde(default, deserialize_with = "units::bounds::share")]
     pub loss_good: Ratio,
     /// The probability of loss in the bad state, 1 − h; 100 % if not given.
-    #[cfg_attr(
-        feature = "serde",
-        serde(default = "all", deserialize_with = "units::bounds::share")
-    )]
+    #[serde(default = "all", deserialize_with = "units::bounds::share")]
     pub loss_bad: Ratio,
 }
 
-#[cfg(feature = "serde")]
 const fn all() -> Ratio {
     Ratio::ONE
 }

@@ -1,19 +1,16 @@
 //! A token-bucket policer: drops what exceeds a rate, and delays nothing.
 
+use serde::{Deserialize, Serialize};
 use units::{Bytes, ConfigError, Duration, Rate, Time};
 
 use crate::bounds::MTU;
 
 /// A token bucket that is full at the start. In any span t, at most `burst` + `rate` × t bytes pass. The rest is
 /// dropped.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(
-    feature = "serde",
-    serde(
-        deny_unknown_fields,
-        expecting = "a table such as { rate = \"10mbit\", burst = \"100kb\" }"
-    )
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(
+    deny_unknown_fields,
+    expecting = "a table such as { rate = \"10mbit\", burst = \"100kb\" }"
 )]
 pub struct Policer {
     /// The rate at which the bucket fills.

@@ -1,5 +1,6 @@
 //! Reordering: some packets are held back while others pass them.
 
+use serde::{Deserialize, Serialize};
 use units::{ConfigError, Duration, Ratio};
 
 use crate::bounds::share;
@@ -10,14 +11,10 @@ use crate::random::{Stream, Streams};
 ///
 /// A held packet is overtaken by what follows it within [`by`](Self::by). `tc netem` turns the picture round: there the
 /// chosen packets skip the delay and overtake the rest.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(
-    feature = "serde",
-    serde(
-        deny_unknown_fields,
-        expecting = "a table such as { share = \"1%\", by = \"10ms\" }"
-    )
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(
+    deny_unknown_fields,
+    expecting = "a table such as { share = \"1%\", by = \"10ms\" }"
 )]
 pub struct Reorder {
     /// The share of packets held back, independently of each other.

@@ -2,11 +2,11 @@
 
 use congestion::{Controller, Time};
 use path::Ecn;
-use transport::ConfigError;
 use transport::app::{self, App, Arrival};
 use transport::receiver::Receiver;
 use transport::scheduler::Pacing;
 use transport::sender::Sender;
+use units::ConfigError;
 
 use crate::config::{FlowConfig, Route};
 use crate::connection::Connection;

@@ -50,4 +50,3 @@ pub use observer::{Id, Observer};
 pub use seed::application_seed;
 pub use shapes::{dumbbell, parking_lot};
 pub use simulation::{LinkView, Simulation};
-pub use transport::ConfigError;

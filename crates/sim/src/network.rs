@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use congestion::{Duration, Time};
 use path::{Agenda, Capacity, Ecn, Link, LinkConfig, Parcel};
-use transport::ConfigError;
 use transport::segment::Segment;
+use units::ConfigError;
 
 use crate::config::{Config, Route};
 use crate::index::{HostIndex, LinkIndex, Table, Way};

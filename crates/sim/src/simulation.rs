@@ -4,11 +4,11 @@ mod events;
 
 use congestion::{AnyController, Controller, Time};
 use path::{Agenda, Counters, Queued};
-use transport::ConfigError;
 use transport::app::App;
 use transport::receiver::Receiver;
 use transport::scheduler::{self, Pacing, SchedulerConfig};
 use transport::sender::Sender;
+use units::ConfigError;
 
 use crate::config::{Config, HostConfig};
 use crate::connections::Connections;

@@ -5,7 +5,7 @@ use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use std::hint::black_box;
 use transport::receiver::{Config, Receiver};
 use transport::segment::{Body, Data, MSS};
-use transport::{Duration, Time};
+use units::{Duration, Time};
 
 const SEGMENTS: u64 = 1_000_000;
 const FLIGHT: u64 = 86_000;

@@ -6,7 +6,7 @@ use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use std::hint::black_box;
 use transport::burst::{Burst, Kind};
 use transport::scheduler::{Pacer, Pacing, Scheduler, SchedulerConfig};
-use transport::{Bytes, Rate, Time};
+use units::{Bytes, Rate, Time};
 
 const BYTES: u32 = 2 * 1_448;
 const TOTAL_RATE: u64 = 8_000_000_000;

@@ -43,7 +43,3 @@ pub mod receiver;
 pub mod scheduler;
 pub mod segment;
 pub mod sender;
-
-pub use units::ConfigError;
-
-pub use congestion::{Bytes, Duration, Rate, Ratio, Time};

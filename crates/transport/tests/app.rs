@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use transport::app::{
     App, Config, Connections, Pause, Poisson, RateLimited, Requests, Sizes, Transfer, Video,
 };
-use transport::{Bytes, Duration, Rate, Ratio, Time};
+use units::{Bytes, Duration, Rate, Ratio, Time};
 
 fn ms(millis: u64) -> Duration {
     Duration::from_millis(millis)

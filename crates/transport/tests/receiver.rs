@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use transport::receiver::{Config, Receiver};
 use transport::segment::{Ack, Body, Data, Segment};
-use transport::{Bytes, Duration, Time};
+use units::{Bytes, Duration, Time};
 
 const MSS: u64 = 1448;
 

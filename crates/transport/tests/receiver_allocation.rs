@@ -8,7 +8,7 @@ use std::alloc::System;
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 use transport::receiver::{Config, Receiver};
 use transport::segment::{Body, Data};
-use transport::{Duration, Time};
+use units::{Duration, Time};
 
 #[global_allocator]
 static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use transport::receiver::{Config, Receiver};
 use transport::segment::{Ack, Body, Data, SackBlocks, Segment};
-use transport::{Bytes, Duration, Time};
+use units::{Bytes, Duration, Time};
 
 /// Something that happens to a receiver.
 #[derive(Debug, Clone)]

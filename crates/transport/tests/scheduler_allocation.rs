@@ -7,7 +7,7 @@ use std::alloc::System;
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 use transport::burst::{Burst, Kind};
 use transport::scheduler::{Pacer, Pacing, Scheduler, SchedulerConfig};
-use transport::{Bytes, Duration, Rate, Time};
+use units::{Bytes, Duration, Rate, Time};
 
 #[global_allocator]
 static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;

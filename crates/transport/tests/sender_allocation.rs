@@ -8,7 +8,7 @@ use congestion::{AnyController, ControllerKind};
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 use transport::segment::{self, Body, SackBlocks};
 use transport::sender::{Config, Sender};
-use transport::{Bytes, Duration, Time};
+use units::{Bytes, Duration, Time};
 
 #[global_allocator]
 static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;

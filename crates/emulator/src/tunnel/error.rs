@@ -18,7 +18,7 @@ pub enum TunnelError {
         /// Its index.
         link: usize,
         /// What is wrong with it.
-        source: path::ConfigError,
+        source: units::ConfigError,
     },
     /// A way without a route: its packets would go nowhere.
     #[error("the {direction} way has no route; give it at least one, whose links may be none")]

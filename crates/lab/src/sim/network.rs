@@ -1,11 +1,11 @@
 //! A scenario as hosts and links.
 
-use ::sim::{Config, ConfigError, FlowConfig, HostConfig, MakeController, parking_lot};
+use ::sim::{Config, FlowConfig, HostConfig, MakeController, parking_lot};
 use congestion::bbr1::Bbr1;
 use congestion::{AnyController, ControllerKind};
 use transport::scheduler::SchedulerConfig;
 use transport::{app, receiver, sender};
-use units::{Bytes, Time};
+use units::{Bytes, ConfigError, Time};
 
 use crate::engine_kind::EngineKind;
 use crate::ways::Ways;

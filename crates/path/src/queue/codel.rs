@@ -11,6 +11,7 @@
 //!              sojourn < target, or no more than an MTU waits
 //! ```
 
+use serde::{Deserialize, Serialize};
 use units::{Bytes, ConfigError, Duration, Time};
 
 use super::room::Room;
@@ -18,9 +19,8 @@ use crate::bounds::MTU;
 use crate::store::{List, Place, Store};
 
 /// CoDel's parameters (RFC 8289, section "Constants").
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct CoDel {
     /// The delay that a standing queue may have.
     pub target: Duration,

@@ -1,5 +1,6 @@
 //! The disciplines that there are.
 
+use serde::{Deserialize, Serialize};
 use units::ConfigError;
 
 use super::codel::CoDel;
@@ -7,9 +8,8 @@ use super::fq_codel::FqCoDel;
 use super::red::Red;
 
 /// How the queue chooses.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(from = "Named", rename_all = "lowercase"))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(from = "Named", rename_all = "lowercase")]
 pub enum Discipline {
     /// First in, first out; a packet that finds no room is dropped.
     #[default]
@@ -17,15 +17,14 @@ pub enum Discipline {
     /// First in, first out, with drops that keep the delay low.
     CoDel(CoDel),
     /// A queue for each flow, in turn; each under CoDel.
-    #[cfg_attr(feature = "serde", serde(rename = "fq_codel"))]
+    #[serde(rename = "fq_codel")]
     FqCoDel(FqCoDel),
     /// First in, first out, with random drops whose probability grows with the average queue; or a threshold.
     Red(Red),
 }
 
 /// As people call them. A threshold is one of [`Red`]'s.
-#[cfg(feature = "serde")]
-#[derive(serde::Deserialize)]
+#[derive(Deserialize)]
 #[serde(rename = "queue", rename_all = "lowercase", deny_unknown_fields)]
 enum Named {
     DropTail,
@@ -39,7 +38,6 @@ enum Named {
     },
 }
 
-#[cfg(feature = "serde")]
 impl From<Named> for Discipline {
     fn from(named: Named) -> Discipline {
         match named {

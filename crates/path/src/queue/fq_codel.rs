@@ -3,6 +3,7 @@
 
 use std::iter;
 
+use serde::{Deserialize, Serialize};
 use units::{Bytes, ConfigError, Duration, Time};
 
 use super::codel::{CoDel, Control, Line};
@@ -16,9 +17,8 @@ use crate::store::{Place, Store};
 ///
 /// Its packet limit is the link's [`Buffer`](crate::Buffer). If a packet finds that full, the queue with most bytes loses
 /// half of them, at most 64 packets, from its head.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct FqCoDel {
     /// How many queues there are. Flows are dealt to them by a hash that depends on the link's seed; two may share one.
     pub flows: u32,

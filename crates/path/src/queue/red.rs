@@ -11,6 +11,7 @@
 //!             min       max                                   min    max        2 max
 //! ```
 
+use serde::{Deserialize, Serialize};
 use units::{Bytes, ConfigError, Duration, Rate, Ratio, Time};
 
 use super::room::Room;
@@ -24,29 +25,25 @@ use crate::store::{List, Place, Store};
 /// If [`min`](Self::min) equals [`max`](Self::max), it is a plain threshold instead. A packet that arrives while the queue
 /// is at the threshold is dropped or marked, without an average and without chance. With ECN, this is the marking of DCTCP
 /// (Alizadeh et al., 2010).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Red {
     /// The average queue below which nothing is dropped: the paper's min_th.
     pub min: Bytes,
     /// The average queue at which the probability has grown to [`probability`](Self::probability): the paper's max_th.
     pub max: Bytes,
     /// The paper's max_p.
-    #[cfg_attr(
-        feature = "serde",
-        serde(
-            default = "usual_probability",
-            deserialize_with = "units::bounds::share"
-        )
+    #[serde(
+        default = "usual_probability",
+        deserialize_with = "units::bounds::share"
     )]
     pub probability: Ratio,
     /// Whether the probability grows on to 1 between max and twice max (Floyd, "Recommendation on using the 'gentle_'
     /// variant of RED", 2000), instead of jumping to 1 at max.
-    #[cfg_attr(feature = "serde", serde(default = "usually_gentle"))]
+    #[serde(default = "usually_gentle")]
     pub gentle: bool,
     /// Whether packets capable of ECN are marked in place of being dropped. They still are when the buffer is full.
-    #[cfg_attr(feature = "serde", serde(default))]
+    #[serde(default)]
     pub ecn: bool,
 }
 

@@ -1,7 +1,7 @@
 //! What an application does, as plain data.
 
-use crate::{Bytes, Duration, Rate};
-use units::ConfigError;
+use serde::{Deserialize, Serialize};
+use units::{Bytes, ConfigError, Duration, Rate};
 
 use super::random::Random;
 use super::sizes::Sizes;
@@ -10,9 +10,8 @@ use super::sizes::Sizes;
 const MAX_OUTSTANDING: u32 = 1024;
 
 /// An application: what is sent, and when.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
-#[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Config {
     /// As much as the connection takes, without end.
     #[default]
@@ -27,16 +26,15 @@ pub enum Config {
     /// Objects at random times.
     Poisson(Poisson),
     /// Writes of one size at a steady rate, as a media encoder makes them.
-    #[cfg_attr(feature = "serde", serde(rename = "rate"))]
+    #[serde(rename = "rate")]
     RateLimited(RateLimited),
     /// Video fetched in chunks ahead of its playing.
     Video(Video),
 }
 
 /// Requests over one connection that is kept open; the next is made when a response has arrived and was thought about.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Requests {
     /// The size of a request.
     pub request: Bytes,
@@ -45,10 +43,7 @@ pub struct Requests {
     /// From a response's last byte to the next request.
     pub think: Pause,
     /// How many requests are made altogether; `None`: without end.
-    #[cfg_attr(
-        feature = "serde",
-        serde(serialize_with = "units::bounds::count_as_text")
-    )]
+    #[serde(serialize_with = "units::bounds::count_as_text")]
     pub count: Option<u64>,
     /// How many requests may be unanswered at once (pipelining): 1 waits for each response.
     pub outstanding: u32,
@@ -67,15 +62,14 @@ impl Default for Requests {
 }
 
 /// How long somebody thinks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub enum Pause {
     /// Always as long.
-    #[cfg_attr(feature = "serde", serde(rename = ""))]
+    #[serde(rename = "")]
     Fixed(Duration),
     /// Exponentially distributed.
-    #[cfg_attr(feature = "serde", serde(rename = "{}"))]
+    #[serde(rename = "{}")]
     Exponential {
         /// The mean.
         mean: Duration,
@@ -92,26 +86,19 @@ impl Pause {
 }
 
 /// Objects that arrive at the sender as a Poisson process.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Poisson {
     /// The mean time between two arrivals. If not given it is zero, which whoever reads it has to replace.
-    #[cfg_attr(
-        feature = "serde",
-        serde(default, deserialize_with = "units::bounds::positive")
-    )]
+    #[serde(default, deserialize_with = "units::bounds::positive")]
     pub interval: Duration,
     /// The sizes of the objects.
     pub sizes: Sizes,
     /// What carries them.
-    #[cfg_attr(feature = "serde", serde(default))]
+    #[serde(default)]
     pub connections: Connections,
     /// How many arrive altogether; `None`: without end.
-    #[cfg_attr(
-        feature = "serde",
-        serde(default, serialize_with = "units::bounds::count_as_text")
-    )]
+    #[serde(default, serialize_with = "units::bounds::count_as_text")]
     pub count: Option<u64>,
 }
 
@@ -123,12 +110,8 @@ impl Poisson {
 }
 
 /// What carries the objects of a Poisson process.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(
-    feature = "serde",
-    serde(rename = "way to use connections", rename_all = "lowercase")
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename = "way to use connections", rename_all = "lowercase")]
 pub enum Connections {
     /// Each has a connection of its own, with a handshake.
     #[default]
@@ -138,28 +121,21 @@ pub enum Connections {
 }
 
 /// Frames of one size at a steady rate. A frame that finds the backlog full is skipped.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct RateLimited {
     /// The mean rate of what is written.
-    #[cfg_attr(feature = "serde", serde(deserialize_with = "units::bounds::positive"))]
+    #[serde(deserialize_with = "units::bounds::positive")]
     pub rate: Rate,
     /// The size of a frame, written at once.
-    #[cfg_attr(feature = "serde", serde(deserialize_with = "units::bounds::positive"))]
+    #[serde(deserialize_with = "units::bounds::positive")]
     pub write: Bytes,
     /// How much may wait for room in the send buffer, the frame included. If not given it is zero, which whoever reads it
     /// has to replace.
-    #[cfg_attr(
-        feature = "serde",
-        serde(default, deserialize_with = "units::bounds::positive")
-    )]
+    #[serde(default, deserialize_with = "units::bounds::positive")]
     pub backlog: Bytes,
     /// A frame that takes longer from its writing to its delivery is counted as late; `None`: none is.
-    #[cfg_attr(
-        feature = "serde",
-        serde(default, deserialize_with = "units::bounds::positive")
-    )]
+    #[serde(default, deserialize_with = "units::bounds::positive")]
     pub deadline: Option<Duration>,
 }
 
@@ -168,9 +144,8 @@ pub struct RateLimited {
 ///
 /// The ladder's step is the highest within four fifths of the smoothed throughput of the chunks so far, beginning with
 /// the lowest.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Video {
     /// How long a chunk plays.
     pub chunk: Duration,

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::{Bytes, Time};
+use units::{Bytes, Time};
 
 use super::objects::Objects;
 

@@ -22,8 +22,7 @@ mod requests;
 mod sizes;
 mod video;
 
-use crate::{Bytes, Time};
-use units::ConfigError;
+use units::{Bytes, ConfigError, Time};
 
 pub use config::{Config, Connections, Pause, Poisson, RateLimited, Requests, Video};
 pub use objects::Transfer;

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::{Bytes, Duration, Time};
+use units::{Bytes, Duration, Time};
 
 /// The most objects that wait or are under way in one connection; those that come on top are refused and counted, so
 /// that a load above the path's capacity does not take memory without end.

@@ -1,6 +1,6 @@
 //! Arrivals at random times.
 
-use crate::{Bytes, Time};
+use units::{Bytes, Time};
 
 use super::config;
 use super::random::Random;

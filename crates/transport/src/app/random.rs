@@ -4,7 +4,7 @@
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
-use crate::Duration;
+use units::Duration;
 
 /// A stream of random numbers.
 #[derive(Debug, Clone)]

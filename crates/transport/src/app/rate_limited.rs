@@ -1,6 +1,6 @@
 //! Frames at a steady rate.
 
-use crate::Time;
+use units::Time;
 
 use super::config;
 use super::objects::{Objects, Transfer};

@@ -3,7 +3,7 @@
 use core::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use crate::Time;
+use units::Time;
 
 use super::config;
 use super::exchange::Exchange;

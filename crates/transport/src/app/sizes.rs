@@ -1,26 +1,19 @@
 //! How large objects are.
 
-use crate::{Bytes, Ratio};
-use units::ConfigError;
+use serde::{Deserialize, Serialize};
+use units::{Bytes, ConfigError, Ratio};
 
 use super::random::Random;
 
 /// A distribution of sizes in bytes. No size is below one byte.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(
-    feature = "serde",
-    serde(rename = "distribution", rename_all = "lowercase", deny_unknown_fields)
-)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename = "distribution", rename_all = "lowercase", deny_unknown_fields)]
 pub enum Sizes {
     /// All the same.
-    #[cfg_attr(
-        feature = "serde",
-        serde(rename = "", deserialize_with = "units::bounds::positive")
-    )]
+    #[serde(rename = "", deserialize_with = "units::bounds::positive")]
     Fixed(Bytes),
     /// One of these, each as likely as any other; repeat one to make it likelier.
-    #[cfg_attr(feature = "serde", serde(rename = "[]"))]
+    #[serde(rename = "[]")]
     List(Vec<Bytes>),
     /// Log-normal: the logarithm of a size is normal. Typical of web objects.
     LogNormal {
@@ -28,7 +21,7 @@ pub enum Sizes {
         median: Bytes,
         /// The standard deviation of the natural logarithm. About two thirds of the sizes are within a factor of
         /// e^sigma from the median.
-        #[cfg_attr(feature = "serde", serde(with = "units::bounds::number"))]
+        #[serde(with = "units::bounds::number")]
         sigma: Ratio,
     },
     /// Bounded Pareto: a power law between two sizes. Most objects are mice, most bytes elephants'.
@@ -36,7 +29,7 @@ pub enum Sizes {
         /// The smallest size.
         min: Bytes,
         /// The exponent: the share of sizes above `x` falls as `x^-shape`. Around 1.2 is typical of file sizes.
-        #[cfg_attr(feature = "serde", serde(with = "units::bounds::number"))]
+        #[serde(with = "units::bounds::number")]
         shape: Ratio,
         /// The largest size.
         max: Bytes,

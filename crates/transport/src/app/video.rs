@@ -1,6 +1,6 @@
 //! A player that fetches a video in chunks.
 
-use crate::{Bytes, Duration, Rate, Ratio, Time};
+use units::{Bytes, Duration, Rate, Ratio, Time};
 
 use super::config;
 use super::exchange::Exchange;

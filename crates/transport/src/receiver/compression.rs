@@ -2,7 +2,7 @@
 //! more than it tells. After the first few they are held back for a moment and sent as one (Linux `__tcp_ack_snd_check`,
 //! since 4.18).
 
-use crate::{Duration, Time};
+use units::{Duration, Time};
 
 use super::Config;
 

@@ -1,8 +1,7 @@
 //! What a receiver is told, as plain data.
 
 use crate::segment::{MAX_SACK_BLOCKS, MSS};
-use crate::{Bytes, Duration};
-use units::ConfigError;
+use units::{Bytes, ConfigError, Duration};
 
 /// How a receiver acknowledges and how much it takes. The default is Linux's, except for the largest buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! When an ACK is due: at once, with the next segment, or after a while.
 
-use crate::{Duration, Time};
+use units::{Duration, Time};
 
 use super::Config;
 

@@ -14,7 +14,7 @@ mod window;
 use core::ops::Range;
 
 use crate::segment::{Ack, Body, Data, SackBlocks, Segment};
-use crate::{Duration, Time};
+use units::{Duration, Time};
 
 pub use config::Config;
 pub use stats::Stats;

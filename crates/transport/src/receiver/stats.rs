@@ -1,6 +1,6 @@
 //! What a receiver counts.
 
-use crate::Bytes;
+use units::Bytes;
 
 /// Counts since the connection began: first those that every segment or ACK takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -1,7 +1,7 @@
 //! The receive window, and how it grows.
 
 use crate::segment::MSS;
-use crate::{Bytes, Duration, Time};
+use units::{Bytes, Duration, Time};
 
 use super::Config;
 

@@ -19,6 +19,7 @@ mod pacer;
 mod small_queue;
 
 use congestion::{Bytes, Time};
+use serde::{Deserialize, Serialize};
 
 pub use autosize::{MAX_OFFLOAD, autosize};
 pub use fifo::Fifo;
@@ -29,18 +30,14 @@ pub use small_queue::small_queue_limit;
 use crate::burst::Burst;
 
 /// Who spreads a connection's bursts over time (Linux `sk_pacing_status`).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(
-    feature = "serde",
-    serde(rename = "scheduler", rename_all = "lowercase")
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename = "scheduler", rename_all = "lowercase")]
 pub enum Pacing {
     /// Nobody: bursts leave as fast as the window and the NIC allow.
     None,
     /// The connection itself, if its controller [needs that](congestion::Controller::needs_pacing): it makes a burst only
     /// when its departure has come, by a timer of its own. Others leave it to the ACK clock, as with [`Pacing::None`].
-    #[cfg_attr(feature = "serde", serde(rename = "pacing"))]
+    #[serde(rename = "pacing")]
     PerConnection,
     /// The host's scheduler: the connection stamps bursts with their departures, [`Fq`] holds them until then.
     #[default]

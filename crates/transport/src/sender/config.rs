@@ -1,6 +1,7 @@
 //! How a [`Sender`](super::Sender) is set up.
 
 use congestion::{Bytes, Duration};
+use serde::{Deserialize, Serialize};
 
 use crate::scheduler::{MAX_OFFLOAD, Pacing};
 use crate::segment::MSS;
@@ -49,18 +50,14 @@ impl Default for Config {
 }
 
 /// How a sender finds out that a packet is lost, before the retransmission timeout does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(
-    feature = "serde",
-    serde(rename = "loss detection", rename_all = "lowercase")
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename = "loss detection", rename_all = "lowercase")]
 pub enum LossDetection {
     /// By time, with a probe for the tail (RFC 8985, RACK-TLP).
     #[default]
     Rack,
     /// By three packets selectively acknowledged beyond it (RFC 6675). A retransmission that is lost, and a loss among the
     /// last three packets, have to wait for the timeout.
-    #[cfg_attr(feature = "serde", serde(rename = "dupacks"))]
+    #[serde(rename = "dupacks")]
     DupThreshold,
 }

@@ -3,7 +3,7 @@
 
 use transport::burst::{Burst, Kind};
 use transport::scheduler::{Pacer, Scheduler, SchedulerConfig};
-use transport::{Bytes, Duration, Rate, Time};
+use units::{Bytes, Duration, Rate, Time};
 
 pub const MSS: u32 = 1_448;
 

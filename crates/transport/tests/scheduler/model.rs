@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use transport::burst::Burst;
 use transport::scheduler::fq::Config;
-use transport::{Duration, Time};
+use units::{Duration, Time};
 
 /// Idle for so long, a flow is forgotten.
 const MEMORY: Duration = Duration::from_secs(3);

@@ -1,7 +1,7 @@
 //! Each flow at its own rate.
 
 use transport::scheduler::{Pacing, SchedulerConfig};
-use transport::{Bytes, Duration, Rate, Time};
+use units::{Bytes, Duration, Rate, Time};
 
 use crate::host::{Flow, Host, MSS, at_millis};
 

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use transport::burst::{Burst, Kind};
 use transport::scheduler::Fq;
 use transport::scheduler::fq::Config;
-use transport::{Bytes, Duration, Time};
+use units::{Bytes, Duration, Time};
 
 use crate::host::burst;
 use crate::model::Model;

@@ -2,7 +2,7 @@
 
 use transport::burst::Burst;
 use transport::scheduler::{Pacing, Scheduler, SchedulerConfig};
-use transport::{Bytes, Duration, Rate, Time};
+use units::{Bytes, Duration, Rate, Time};
 
 use crate::host::{Flow, Host, MSS, at_millis, burst};
 
