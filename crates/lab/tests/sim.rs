@@ -356,7 +356,10 @@ fn engines_by_name() {
         assert_eq!(kind.engine().kind(), *kind);
     }
     let unknown = "simm".parse::<lab::EngineKind>().unwrap_err().to_string();
-    assert_eq!(unknown, "unknown engine; known: sim, quic, linux");
+    assert_eq!(
+        unknown,
+        "unknown engine; did you mean `sim`? known: sim, quic, linux"
+    );
 }
 
 #[test]

@@ -252,15 +252,12 @@ fn nothing_is_left_behind_however_it_ends() {
             running.finish();
             continue;
         }
-        let expected = match is_waiting {
-            true => {
-                running.stderr_line_with("far side at");
-                130
-            }
-            false => {
-                assert_eq!(running.stdout_line(), "ready");
-                143
-            }
+        let expected = if is_waiting {
+            running.stderr_line_with("far side at");
+            130
+        } else {
+            assert_eq!(running.stdout_line(), "ready");
+            143
         };
         running.signal(Signal::TERM);
         let (status, _, stderr) = running.finish();

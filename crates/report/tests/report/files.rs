@@ -208,7 +208,10 @@ fn an_older_record_is_replaced_and_nothing_else_ever_is() {
         &origin(),
     );
     let error = refused.unwrap_err().to_string();
-    assert!(error.contains("holds notes.txt; remove it"), "{error}");
+    assert!(
+        error.contains("holds notes.txt; give another name"),
+        "{error}"
+    );
     assert!(summary().contains("\"second\""));
 
     // A scenario that somebody wrote, and no record.
