@@ -16,6 +16,7 @@ use serde::de::{
 };
 use serde::forward_to_deserialize_any;
 use units::bounds::refused;
+use units::{hint, told};
 
 use super::error::{Reason, ScenarioError, TABLE, shortened, unknown_key};
 use super::tree::{Entry, Node};
@@ -516,7 +517,11 @@ impl<'v> Variant<'v> {
         };
         let names = || {
             let names = variants.iter().filter(|name| !UNNAMED.contains(name));
-            names.copied().collect::<Vec<_>>().join(", ")
+            names.copied().collect::<Vec<_>>()
+        };
+        let unknown = |text: &str| {
+            let hint = hint(text, &names());
+            refused(format!("is no known {what}{}", told(&hint, &names())))
         };
         match value {
             Node::Scalar(text) => match named(text) {
@@ -524,25 +529,34 @@ impl<'v> Variant<'v> {
                     name,
                     content: Cow::Owned(Node::Table(Vec::new())),
                 }),
-                None => unnamed("")
-                    .ok_or_else(|| refused(format!("is no known {what}; known: {}", names()))),
+                None if names().is_empty() => {
+                    unnamed("").ok_or_else(|| refused("expected a table of settings".to_string()))
+                }
+                None => unnamed("").ok_or_else(|| unknown(text)),
             },
             Node::List(_) => unnamed("[]").ok_or_else(|| {
-                let reason = format!("expected a {what}, not a list; known: {}", names());
+                let reason = format!(
+                    "expected one {what}, not a list; known: {}",
+                    names().join(", ")
+                );
                 Fault::new("", reason)
             }),
             Node::Table(entries) => {
-                let Some(kind) = entries.iter().find(|entry| entry.key == "kind") else {
-                    let reason = || format!("is missing; known: {}", names());
+                let mut kinds = entries.iter().filter(|entry| entry.key == "kind");
+                // Where no variant has a name, `kind` is a key like any other.
+                let Some(kind) = kinds.next().filter(|_| !names().is_empty()) else {
+                    let reason = || format!("is missing; known: {}", names().join(", "));
                     return unnamed("{}").ok_or_else(|| Fault::new("kind", reason()));
                 };
+                if kinds.next().is_some() {
+                    return Err(Fault::duplicate_field("kind"));
+                }
                 let wrong = |fault: Fault| fault.within("kind", &kind.value);
                 let text = kind.value.scalar().map_err(wrong)?;
-                let unknown = || wrong(refused(format!("is no known {what}; known: {}", names())));
                 let rest = entries.iter().filter(|entry| entry.key != "kind").cloned();
                 let content = Cow::Owned(Node::Table(rest.collect()));
                 Ok(Variant {
-                    name: named(text).ok_or_else(unknown)?,
+                    name: named(text).ok_or_else(|| wrong(unknown(text)))?,
                     content,
                 })
             }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use units::{ConfigError, nearest};
+use units::{ConfigError, hint};
 
 /// What precedes an example of a table.
 pub(crate) const TABLE: &str = "a table such as ";
@@ -175,9 +175,11 @@ pub(crate) fn shortened(text: &str) -> Cow<'_, str> {
 
 /// What is wrong with a key that is none of `known`.
 pub(crate) fn unknown_key(key: &str, known: &[&str]) -> String {
-    match nearest(key, known) {
-        Some(near) => format!("unknown key; did you mean `{near}`?"),
-        None => format!("unknown key; known: {}", known.join(", ")),
+    let hint = hint(key, known);
+    if hint.is_empty() {
+        format!("unknown key; known: {}", known.join(", "))
+    } else {
+        format!("unknown key{hint}")
     }
 }
 

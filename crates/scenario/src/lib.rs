@@ -1,6 +1,6 @@
 //! What the path is and who sends over it, as plain data.
 //!
-//! A scenario is read from TOML ([`Scenario::from_str`], [`Scenario::load`]), with overrides such as `path.loss=2%`
+//! A scenario is read from TOML ([`Scenario::from_str`](std::str::FromStr::from_str), [`Scenario::load`]), with overrides such as `path.loss=2%`
 //! ([`Draft`]), or built field by field. Whatever the way, a value is read by the same code and answered with the
 //! same [`ScenarioError`].
 //!

@@ -483,7 +483,7 @@ fn nonsense_names_line_field_and_fix() {
         ),
         (
             "name = 'x'\n[[flow]]\ncontroller = 'cubic'\napp = { kind = 'vido' }",
-            "line 4: flow.app.kind: vido is no known application; known: bulk, requests, poisson, rate, video",
+            "line 4: flow.app.kind: vido is no known application; did you mean `video`? known: bulk, requests, poisson, rate, video",
         ),
         (
             "name = 'x'\n[[flow]]\ncontroller = 'cubic'\napp = { kind = 'poisson', sizes = '9kb' }",

@@ -1,6 +1,5 @@
 //! The same payload over the same path, once a controller.
 
-use std::fs::File;
 use std::io::{self, Read};
 use std::path::PathBuf;
 use std::thread;
@@ -14,7 +13,7 @@ use lab::EngineError;
 use lab::Progress;
 use lab::Quic;
 use record::Record;
-use scenario::{BufferSpec, FlowSpec, HostSpec, LinkSpec, PathSpec, Scenario};
+use scenario::{BufferSpec, FlowSpec, HostSpec, LinkSpec, PathSpec, Scenario, regular};
 
 /// A race: one lane a controller, all at the same time.
 #[derive(Debug, Clone)]
@@ -200,8 +199,8 @@ fn read(file: &PathBuf) -> Result<Vec<u8>, RaceError> {
         reason,
     };
     let mut data = Vec::new();
-    let opened = File::open(file).map_err(failed)?;
-    // One byte more than allowed tells a file that is too large from one that just fits, whatever it is.
+    let opened = regular::open(file).map_err(failed)?;
+    // One byte more than allowed tells a file that is too large from one that just fits, even while it grows.
     opened
         .take(MAX_FILE + 1)
         .read_to_end(&mut data)

@@ -43,7 +43,7 @@ mod time;
 
 pub use bytes::Bytes;
 pub use config::ConfigError;
-pub use names::{UnknownName, hint, nearest};
+pub use names::{UnknownName, hint, nearest, told};
 pub use rate::Rate;
 pub use ratio::Ratio;
 #[cfg(feature = "serde")]

@@ -39,14 +39,7 @@ impl UnknownName {
 
 impl fmt::Display for UnknownName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "unknown {}{}", self.what, self.hint)?;
-        if self.hint.is_empty() {
-            write!(f, "; known: {}", self.known.join(", "))
-        } else if self.known.len() <= TOLD {
-            write!(f, " known: {}", self.known.join(", "))
-        } else {
-            Ok(())
-        }
+        write!(f, "unknown {}{}", self.what, told(&self.hint, &self.known))
     }
 }
 
@@ -113,14 +106,33 @@ pub fn hint(name: &str, known: &[&str]) -> String {
     near.map_or(String::new(), |near| format!("; did you mean `{near}`?"))
 }
 
-/// The one of `known` that `name` was probably meant to be.
-pub fn nearest<'k>(name: &str, known: &[&'k str]) -> Option<&'k str> {
-    let name = name.to_lowercase();
-    let (distance, near) = known.iter().map(|of| (distance(&name, of), *of)).min()?;
-    (distance <= 1 + near.len() / 3).then_some(near)
+/// The `hint` on a name, and all that are `known` if they are few or there is no hint.
+pub fn told(hint: &str, known: &[&str]) -> String {
+    let all = known.join(", ");
+    if hint.is_empty() {
+        format!("; known: {all}")
+    } else if known.len() <= TOLD {
+        format!("{hint} known: {all}")
+    } else {
+        hint.into()
+    }
 }
 
-/// How many letters are to be changed, added, left out, or swapped with their neighbour (Damerau, 1964).
+/// The one of `known` that `name` was probably meant to be.
+pub fn nearest<'k>(name: &str, known: &[&'k str]) -> Option<&'k str> {
+    let letters = name.chars().count();
+    let most = |of: &str| 1 + of.len() / 3;
+    // What is much longer or shorter is never near, and may be of any length.
+    let alike = known
+        .iter()
+        .filter(|of| letters.abs_diff(of.chars().count()) <= most(of));
+    let measured = alike.map(|of| (distance(&name.to_lowercase(), of), *of));
+    let (distance, near) = measured.min()?;
+    (distance <= most(near)).then_some(near)
+}
+
+/// How many letters are to be changed, added, left out, or swapped with their neighbour, none of them twice (optimal string
+/// alignment).
 fn distance(one: &str, other: &str) -> usize {
     let [one, other] = [one, other].map(|text| text.chars().collect::<Vec<char>>());
     let mut rows: Vec<Vec<usize>> = Vec::new();

@@ -378,6 +378,9 @@ impl<'n> Ends<'n> {
     }
 
     fn listener(&self, side: Side) -> &Listener {
-        &self.listeners[side as usize]
+        match side {
+            Side::Near => &self.listeners[0],
+            Side::Far => &self.listeners[1],
+        }
     }
 }

@@ -200,10 +200,6 @@ native! {
         pub received_e0_bytes: u32 = 20 => u32_at,
         /// Payload that arrived with a congestion mark, modulo 2³² (`tcpi_received_ce_bytes`).
         pub received_ce_bytes: u32 = 24 => u32_at,
-        /// Why Accurate ECN was given up (`TCP_ACCECN_…_FAIL_…` bits; `tcpi_accecn_fail_mode`).
-        pub fail_mode: u16 = 28 => u16_at,
-        /// Whether and how its option was seen (`TCP_ACCECN_OPT_…`; `tcpi_accecn_opt_seen`).
-        pub option_seen: u16 = 30 => u16_at,
     }
 }
 

@@ -2,7 +2,6 @@
 
 use units::Duration;
 
-use super::subject::end;
 use super::{Measure, Subject, cycle};
 use crate::FlowSample;
 use crate::dimension::Dimension;
@@ -119,7 +118,7 @@ impl<'s> Step<'s> {
 /// The bottleneck's mean rate in bits per second, over what the summary is about.
 fn mean_rate(subject: &Subject<'_>) -> Option<f64> {
     let warmup = subject.scenario()?.warmup;
-    let end = end(subject.summary);
+    let end = subject.summary.end();
     let admitted = subject.scenario()?.path.data.capacity(warmup, end)?;
     Some(admitted.get() as f64 * 8.0 / end.saturating_sub(warmup).as_secs_f64())
 }

@@ -75,7 +75,7 @@ impl<'r> Subject<'r> {
             summary,
             is_window: select.from.is_some() || select.to.is_some(),
             from: select.from.unwrap_or(record.scenario.warmup),
-            to: select.to.unwrap_or(end(summary)),
+            to: select.to.unwrap_or(summary.end()),
             together: Some(record.together(is_chosen)),
             flows: flows.filter(|(flow, _)| is_chosen(flow)).collect(),
             record: Some(record),
@@ -89,7 +89,7 @@ impl<'r> Subject<'r> {
             record: None,
             is_window: false,
             from: Duration::ZERO,
-            to: end(summary),
+            to: summary.end(),
             flows: summary.flows.iter().map(|flow| (flow, None)).collect(),
             together: Some(summary.together),
         }
@@ -169,9 +169,4 @@ impl<'r> Subject<'r> {
     pub fn bdp_bytes(&self) -> Option<f64> {
         Some(self.rate_bps()? / 8.0 * self.rtprop_ms() / 1e3).filter(|bdp| *bdp > 0.0)
     }
-}
-
-/// The end of the run, as far as whole nanoseconds of it are kept.
-pub(super) fn end(summary: &Summary) -> Duration {
-    Duration::from_nanos((summary.duration_s * 1e9) as u64)
 }

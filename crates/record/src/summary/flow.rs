@@ -26,7 +26,8 @@ pub struct FlowSummary {
     /// or the end of the run.
     pub goodput_bps: u64,
     /// The goodput as a share of what the flow's way allows while the flow lives; null if nothing limits it. Flows that do
-    /// not live equally long are compared in [`Summary::together`] and [`Summary::controllers`].
+    /// not live equally long are compared in [`Summary::together`](super::Summary::together) and
+    /// [`Summary::controllers`](super::Summary::controllers).
     #[serde(serialize_with = "optional_millionths")]
     pub limit_share: Option<f64>,
     /// The bandwidth that the flow had found when its Startup or slow start first ended: BBR's BtlBw, or for controllers

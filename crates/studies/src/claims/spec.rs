@@ -59,7 +59,7 @@ pub enum ClaimsError {
         error: ScenarioError,
     },
     /// There is no such claim.
-    #[error("no claim is called {id}{hint}; --list shows those that there are")]
+    #[error("no claim is called {id}; --list shows those that there are{hint}")]
     Unknown {
         /// What was asked for.
         id: String,

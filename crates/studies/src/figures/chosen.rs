@@ -6,7 +6,7 @@ use units::hint;
 
 /// There is no figure of this name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("there is no figure {name}{hint}; --list names all of them")]
+#[error("there is no figure {name}; --list names all of them{hint}")]
 pub struct UnknownFigure {
     name: String,
     hint: String,

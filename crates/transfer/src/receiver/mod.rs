@@ -78,7 +78,7 @@ impl Receiver {
     }
 
     /// Receives: until one transfer is complete, whatever interruptions it takes, or until this side fails. With
-    /// [`ReceiverConfig::keep`] only the latter ends it, and [`Event::Received`] tells of each transfer. `watch` is told how
+    /// [`ReceiverConfig::keep`] only the latter ends it, and [`Event::Received`](crate::Event::Received) tells of each transfer. `watch` is told how
     /// it goes.
     ///
     /// After an error, or when the future is dropped, the same configuration continues with the same ticket.

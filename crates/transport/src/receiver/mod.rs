@@ -156,21 +156,7 @@ impl Receiver {
             self.stats.beyond_window += u64::from(data.len > 0);
             return Some(0..0);
         }
-        self.mss = self.mss.max(data.len);
-        if data.seq <= self.acknowledged && data.sent > self.echo {
-            self.echo = data.sent;
-        }
-        if data.len >= self.mss {
-            self.window.on_echo(now, data.echo);
-        }
-        if self.delayed.on_data(now, self.window.rtt()) {
-            self.delayed.quicken(self.window_segments());
-        }
-        let stored = self.stream.stored();
-        if self.window.on_segment(data.len, self.mss, stored) {
-            self.delayed.quicken_for_window();
-        }
-
+        self.learn(now, data);
         let had_holes = !self.stream.is_in_order();
         let before = self.stream.next();
         let arrival = self.stream.insert(data.seq..data.end());
@@ -216,6 +202,24 @@ impl Receiver {
         let is_aggregating = next - self.acknowledged > u64::from(self.mss);
         self.delayed.owe(now, &self.config, is_aggregating);
         None
+    }
+
+    /// What a segment tells whatever it holds: the sender's segment size, the round trip, how fast segments come.
+    fn learn(&mut self, now: Time, data: &Data) {
+        self.mss = self.mss.max(data.len);
+        if data.seq <= self.acknowledged && data.sent > self.echo {
+            self.echo = data.sent;
+        }
+        if data.len >= self.mss {
+            self.window.on_echo(now, data.echo);
+        }
+        if self.delayed.on_data(now, self.window.rtt()) {
+            self.delayed.quicken(self.window_segments());
+        }
+        let stored = self.stream.stored();
+        if self.window.on_segment(data.len, self.mss, stored) {
+            self.delayed.quicken_for_window();
+        }
     }
 
     /// Whether a full segment is the end of what its sender has sent together. To stretched ACKs it is the one that is meant to

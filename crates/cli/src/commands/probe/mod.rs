@@ -148,7 +148,8 @@ struct Probing<'o> {
 
 impl Probing<'_> {
     fn dataset(&self) -> Result<Dataset, Failure> {
-        Dataset::open(&self.directory).map_err(Failure::failed)
+        Dataset::open(&self.directory)
+            .map_err(|error| Failure::usage(format_args!("--out: {error}")))
     }
 
     fn results(&self) -> Results {

@@ -106,7 +106,7 @@ fn every_double_word_and_half_word_stands_where_the_kernel_puts_it() {
     let rto = info.total_rto.unwrap();
     assert_eq!((rto.timeouts, rto.recoveries), (240, 242));
     let accecn = info.accecn.unwrap();
-    assert_eq!((accecn.fail_mode, accecn.option_seen), (276, 278));
+    assert_eq!((accecn.received_ce, accecn.received_ce_bytes), (248, 272));
 }
 
 #[test]
