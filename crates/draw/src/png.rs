@@ -13,6 +13,7 @@ const SCALE: f64 = 2.0;
 
 /// Why there is no PNG.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum PngError {
     /// It is too large, or empty.
     #[error("a picture of this size cannot be drawn")]

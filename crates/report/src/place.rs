@@ -17,6 +17,7 @@ pub const REPORT: &str = "report.html";
 
 /// Why a directory was not written.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum DirectoryError {
     /// There is something else at this place.
     #[error("{} {reason}; give another name", .path.display())]

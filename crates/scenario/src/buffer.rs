@@ -26,6 +26,7 @@ units::as_text!(BufferSpec);
 
 /// The text is no buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum BufferError {
     /// It is neither a size nor a multiple of the BDP nor a time.
     #[error(

@@ -6,6 +6,7 @@ use scenario::ScenarioError;
 
 /// Why a command was not run, or how it ended is not known.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum ShellError {
     /// The path makes no sense.
     #[error(transparent)]

@@ -86,6 +86,7 @@ pub enum Answer {
 
 /// A receiver does not take what we send.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum TurnedAway {
     /// The tokens differ.
     #[error(

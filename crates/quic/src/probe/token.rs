@@ -33,6 +33,7 @@ pub struct Token {
 
 /// There is no such token.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum TokenError {
     /// The system refuses.
     #[error("cannot use {}: {source}", .file.display())]

@@ -10,6 +10,7 @@ use crate::sweep::SweepError;
 
 /// Why there is nothing to calibrate. Prints as one line.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum CalibrationError {
     /// There is no file.
     #[error(transparent)]

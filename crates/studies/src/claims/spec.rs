@@ -46,6 +46,7 @@ pub struct Claim {
 
 /// Why there is no table. Prints as one line.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum ClaimsError {
     /// Its file, or that of a study, cannot be had.
     #[error(transparent)]

@@ -34,6 +34,7 @@ struct Line<V> {
 
 /// Why results cannot be kept.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum StoreError {
     /// Another sweep writes to the same file.
     #[error("{} is in use by another sweep", .0.display())]

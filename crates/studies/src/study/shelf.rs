@@ -39,6 +39,7 @@ pub struct Text {
 
 /// Why a file cannot be had. Prints as one line.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum ShelfError {
     /// There is no such file.
     #[error("there is no {name} in {place}{hint}")]

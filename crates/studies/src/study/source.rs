@@ -45,6 +45,7 @@ pub enum Source {
 
 /// Why there is nothing to run. Prints as one line.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum SourceError {
     /// There is no file.
     #[error(transparent)]

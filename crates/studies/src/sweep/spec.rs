@@ -63,6 +63,7 @@ units::as_text!(Scale);
 
 /// Why a sweep cannot be run. Prints as one line.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum SweepError {
     /// The sweep's text makes no sense.
     #[error(transparent)]
