@@ -118,6 +118,7 @@ pub struct RttSample {
 
 /// Why a recovery started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Cause {
     /// A packet was lost.
     Loss,
@@ -230,7 +231,24 @@ pub trait Listed: Controller + Sized {
 }
 
 /// A controller's state at one moment, for records, plots and debugging.
+///
+/// A controller begins with [`Snapshot::new`] and adds what else it has:
+///
+/// ```
+/// use congestion::{Bytes, Phase, Rate, Snapshot, State};
+///
+/// const FIXED: State = State {
+///     name: "Fixed",
+///     phase: Phase::Avoidance,
+/// };
+///
+/// let (window, rate) = (Bytes::new(12_000), Rate::from_bytes_per_sec(1_000_000));
+/// let mut snapshot = Snapshot::new("fixed", FIXED, window, rate);
+/// snapshot.send_quantum = Bytes::new(1_200);
+/// assert_eq!(snapshot.btl_bw, None);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct Snapshot {
     /// The controller's name: `bbr1`, `cubic`, `reno`.
     pub controller: &'static str,
@@ -254,4 +272,28 @@ pub struct Snapshot {
     pub cwnd_gain: Option<Ratio>,
     /// Packet-timed round trips so far.
     pub round: u64,
+}
+
+impl Snapshot {
+    /// Of a controller of this name. The send quantum and the round trips are zero, and the rest is unknown, until set.
+    pub const fn new(
+        controller: &'static str,
+        state: State,
+        cwnd: Bytes,
+        pacing_rate: Rate,
+    ) -> Snapshot {
+        Snapshot {
+            controller,
+            state,
+            cwnd,
+            pacing_rate,
+            send_quantum: Bytes::ZERO,
+            ssthresh: None,
+            btl_bw: None,
+            rt_prop: None,
+            pacing_gain: None,
+            cwnd_gain: None,
+            round: 0,
+        }
+    }
 }

@@ -12,6 +12,7 @@ macro_rules! controllers {
     ($($(#[$about:meta])* $controller:ident,)*) => {
         /// The controllers that there are.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
         pub enum ControllerKind {
             $($(#[$about])* $controller,)*
         }
@@ -44,6 +45,7 @@ macro_rules! controllers {
 
         /// Any controller, without a pointer in between.
         #[derive(Debug, Clone)]
+        #[non_exhaustive]
         pub enum AnyController {
             $($(#[$about])* $controller($controller),)*
         }

@@ -407,17 +407,11 @@ impl<A: Avoidance> Controller for LossBased<A> {
             _ => states::CONGESTION_AVOIDANCE,
         };
         Snapshot {
-            controller: A::NAME,
-            state,
-            cwnd: self.cwnd,
-            pacing_rate: self.pacing_rate,
             send_quantum: self.send_quantum(),
             ssthresh: self.ssthresh,
-            btl_bw: None,
-            rt_prop: None,
             pacing_gain: Some(self.pacing_gain()),
-            cwnd_gain: None,
             round: self.round.count(),
+            ..Snapshot::new(A::NAME, state, self.cwnd, self.pacing_rate)
         }
     }
 }

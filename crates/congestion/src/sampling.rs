@@ -42,6 +42,7 @@ use units::{Bytes, Duration, Rate, Time};
 /// What the sampler knew when a packet was sent; the transport keeps it with the packet and hands it back when the
 /// packet is acknowledged or lost (BBR draft, "Per-packet (P) state").
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct PacketState {
     /// The packet's size as congestion control counts it.
     pub bytes: Bytes,
@@ -99,6 +100,7 @@ impl Outstanding {
 
 /// The delivery-rate sample of one ACK (BBR draft, "Rate Sample (rs) Output").
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct RateSample {
     /// The sample: `delivered` / `interval`. `None` if the ACK delivered nothing new or the interval is not
     /// trustworthy (shorter than the minimum RTT).

@@ -20,6 +20,7 @@ impl fmt::Display for State {
 
 /// What a state is for. Several states, of one controller or of several, may be for the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Phase {
     /// Searching for the bandwidth, with a model of the path.
     Startup,

@@ -89,24 +89,24 @@ prop_compose! {
     ) -> Ack {
         let [is_ack_delayed, is_app_limited, is_cwnd_limited] = flags;
         let bytes = counts.map(Bytes::new);
+        let mut sample = RateSample::default();
+        sample.delivery_rate = rate.map(Rate::from_bytes_per_sec);
+        sample.delivered = bytes[4];
+        sample.interval = Duration::from_nanos(counts[5]);
+        sample.prior_delivered = bytes[6];
+        sample.total_delivered = bytes[7];
+        sample.total_lost = bytes[8];
+        sample.newly_lost = bytes[9];
+        sample.inflight_at_send = bytes[10];
+        sample.lost_since_send = bytes[9];
+        sample.is_app_limited = is_app_limited;
         Ack {
             now: Time::ZERO,
             newly_acked: bytes[0],
             prior_inflight: bytes[1],
             inflight: bytes[2],
             ce_marked: bytes[3],
-            rate: RateSample {
-                delivery_rate: rate.map(Rate::from_bytes_per_sec),
-                delivered: bytes[4],
-                interval: Duration::from_nanos(counts[5]),
-                prior_delivered: bytes[6],
-                total_delivered: bytes[7],
-                total_lost: bytes[8],
-                newly_lost: bytes[9],
-                inflight_at_send: bytes[10],
-                lost_since_send: bytes[9],
-                is_app_limited,
-            },
+            rate: sample,
             rtt: rtt.map(|nanos| RttSample {
                 rtt: Duration::from_nanos(nanos),
                 is_ack_delayed,

@@ -103,6 +103,7 @@ pub struct TraceError {
 
 /// What is wrong with a trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum TraceReason {
     /// The line is not a whole number of milliseconds.
     NotAStamp,

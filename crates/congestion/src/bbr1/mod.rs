@@ -370,23 +370,20 @@ impl Controller for Bbr1 {
     }
 
     fn snapshot(&self) -> Snapshot {
+        let state = match self.state {
+            State::Startup => states::STARTUP,
+            State::Drain => states::DRAIN,
+            State::ProbeBw(_) => states::PROBE_BW,
+            State::ProbeRtt(_) => states::PROBE_RTT,
+        };
         Snapshot {
-            controller: Bbr1::NAME,
-            state: match self.state {
-                State::Startup => states::STARTUP,
-                State::Drain => states::DRAIN,
-                State::ProbeBw(_) => states::PROBE_BW,
-                State::ProbeRtt(_) => states::PROBE_RTT,
-            },
-            cwnd: self.cwnd(),
-            pacing_rate: self.pacing.rate(),
             send_quantum: self.pacing.quantum(),
-            ssthresh: None,
             btl_bw: (!self.bw().is_zero()).then(|| self.bw()),
             rt_prop: self.rt_prop.get(),
             pacing_gain: Some(self.pacing_gain()),
             cwnd_gain: Some(self.cwnd_gain()),
             round: self.round.count(),
+            ..Snapshot::new(Bbr1::NAME, state, self.cwnd(), self.pacing_rate())
         }
     }
 }

@@ -120,23 +120,17 @@ fn position(lane: &VecDeque<Packet>, number: u64) -> Option<usize> {
 mod tests {
     use std::collections::BTreeMap;
 
+    use congestion::sampling::{Outstanding, Sampler};
     use congestion::{Bytes, PacketState, Time};
     use proptest::prelude::*;
 
     use super::Packets;
 
     fn state(sequence: u64, bytes: u64) -> PacketState {
-        PacketState {
-            bytes: Bytes::new(bytes),
-            sent_time: Time::from_nanos(sequence),
-            sequence,
-            delivered: Bytes::ZERO,
-            delivered_time: Time::ZERO,
-            first_sent_time: Time::ZERO,
-            lost: Bytes::ZERO,
-            inflight: Bytes::ZERO,
-            is_app_limited: false,
-        }
+        let (now, bytes) = (Time::from_nanos(sequence), Bytes::new(bytes));
+        let mut state = Sampler::new(now).on_packet_sent(now, bytes, Outstanding::Nothing);
+        state.sequence = sequence;
+        state
     }
 
     #[test]

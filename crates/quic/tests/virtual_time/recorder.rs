@@ -97,21 +97,10 @@ impl Controller for Recorder {
     }
 
     fn snapshot(&self) -> Snapshot {
-        Snapshot {
-            controller: "recorder",
-            state: congestion::State {
-                name: "Recording",
-                phase: congestion::Phase::Avoidance,
-            },
-            cwnd: self.window,
-            pacing_rate: self.rate,
-            send_quantum: self.send_quantum(),
-            ssthresh: None,
-            btl_bw: None,
-            rt_prop: None,
-            pacing_gain: None,
-            cwnd_gain: None,
-            round: 0,
-        }
+        let state = congestion::State {
+            name: "Recording",
+            phase: congestion::Phase::Avoidance,
+        };
+        Snapshot::new("recorder", state, self.window, self.rate)
     }
 }

@@ -19,6 +19,7 @@ use crate::transfer::Completions;
 /// A run in numbers, over everything after the warmup.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
+#[non_exhaustive]
 pub struct Summary {
     /// The scenario's name.
     pub scenario: String,

@@ -187,21 +187,10 @@ impl Controller for Fixed {
         Bytes::new(MSS)
     }
     fn snapshot(&self) -> Snapshot {
-        Snapshot {
-            controller: "fixed",
-            state: congestion::State {
-                name: "Fixed",
-                phase: congestion::Phase::Avoidance,
-            },
-            cwnd: self.0,
-            pacing_rate: Rate::MAX,
-            send_quantum: Bytes::new(MSS),
-            ssthresh: None,
-            btl_bw: None,
-            rt_prop: None,
-            pacing_gain: None,
-            cwnd_gain: None,
-            round: 0,
-        }
+        let state = congestion::State {
+            name: "Fixed",
+            phase: congestion::Phase::Avoidance,
+        };
+        Snapshot::new("fixed", state, self.0, Rate::MAX)
     }
 }

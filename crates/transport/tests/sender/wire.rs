@@ -78,22 +78,11 @@ impl Controller for Fixed {
         self.needs_pacing
     }
     fn snapshot(&self) -> Snapshot {
-        Snapshot {
-            controller: "fixed",
-            state: State {
-                name: "Fixed",
-                phase: Phase::Avoidance,
-            },
-            cwnd: self.cwnd,
-            pacing_rate: self.rate,
-            send_quantum: self.send_quantum(),
-            ssthresh: None,
-            btl_bw: None,
-            rt_prop: None,
-            pacing_gain: None,
-            cwnd_gain: None,
-            round: 0,
-        }
+        let state = State {
+            name: "Fixed",
+            phase: Phase::Avoidance,
+        };
+        Snapshot::new("fixed", state, self.cwnd, self.rate)
     }
 }
 
