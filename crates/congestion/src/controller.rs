@@ -211,7 +211,7 @@ pub trait Controller: Debug + Send {
 }
 
 /// What is known of a controller before it has a connection: what its own module says of it for the list.
-pub trait Listed: Controller + Sized {
+pub(crate) trait Listed: Controller + Sized {
     /// The name that it has everywhere: in code, on the command line, in records.
     const NAME: &'static str;
 

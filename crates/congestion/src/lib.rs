@@ -50,7 +50,7 @@ pub mod state;
 mod usage;
 
 pub use controller::{
-    Ack, Cause, Connection, Controller, Listed, Lost, Recovery, RttSample, Sent, Snapshot,
+    Ack, Cause, Connection, Controller, Lost, Recovery, RttSample, Sent, Snapshot,
 };
 pub use list::{AnyController, ControllerKind};
 pub use loss_window::LossWindow;

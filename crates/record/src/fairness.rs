@@ -21,20 +21,20 @@ pub struct Fairness {
     /// The same from the convergence on.
     pub jain_per_s_converged: JainPerSecond,
     /// How long it took from the start of the last flow until the flows had converged: the first whole second from
-    /// which on, until the first of the flows ends, Jain's index of what they delivered in any [`WINDOW_S`] seconds is
-    /// at least [`CONVERGED`]. Null if that never happened, if it did not last for [`HELD_S`] seconds or more, or if
-    /// there are fewer than two flows.
+    /// which on, until the first of the flows ends, Jain's index of what they delivered in any 5 seconds is at least
+    /// 0.95. Null if that never happened, if it did not last for 10 seconds or more, or if there are fewer than two
+    /// flows.
     #[serde(serialize_with = "optional_millionths")]
     pub convergence_s: Option<f64>,
 }
 
 /// The sliding window of the convergence time, in seconds: longer than a cycle of BBR's gains on any usual path, and
 /// than ProbeRTT.
-pub const WINDOW_S: u64 = 5;
+const WINDOW_S: u64 = 5;
 /// How long flows must stay converged, in seconds: a period of ProbeRTT.
-pub const HELD_S: u64 = 10;
+const HELD_S: u64 = 10;
 /// The index of flows that have converged.
-pub const CONVERGED: f64 = 0.95;
+const CONVERGED: f64 = 0.95;
 
 /// Jain's index of each second.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]

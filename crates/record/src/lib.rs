@@ -42,9 +42,7 @@ mod transfer;
 
 pub use dimension::Dimension;
 pub use distribution::Distribution;
-pub use fairness::{
-    CONVERGED, Fairness, HELD_S, JainPerSecond, WINDOW_S, WhileAllLive, jain_index,
-};
+pub use fairness::{Fairness, JainPerSecond, WhileAllLive, jain_index};
 pub use flow::{Busy, FlowRecord, FlowRecorder, FlowSample, FlowSpan, FlowTotals};
 pub use host::{HandedDown, HostRecorder, HostSummary};
 pub use measure::Measure;
@@ -56,4 +54,4 @@ pub use summary::{
 };
 pub use throughput::Throughput;
 pub use together::{OfController, Together};
-pub use transfer::{Completions, SIZE_CLASSES, Transfer, TransferRecorder, Transfers};
+pub use transfer::{Completions, Transfer, TransferRecorder, Transfers};

@@ -69,7 +69,7 @@ impl Default for Transfers {
 
 /// The largest transfer of each size class, in bytes. The first is what an initial window of ten packets of 1448 bytes
 /// carries: one round trip suffices for it. What is larger than the last is a class of its own.
-pub const SIZE_CLASSES: [u64; 5] = [14_480, 100_000, 1_000_000, 10_000_000, 100_000_000];
+pub(crate) const SIZE_CLASSES: [u64; 5] = [14_480, 100_000, 1_000_000, 10_000_000, 100_000_000];
 
 /// How long transfers of one controller and one size class took, over all that started after the warmup.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]

@@ -57,7 +57,7 @@ fn is_ours(name: &OsStr) -> bool {
 
 /// The name of the file with a flow's qlog: `flow-0.sqlog`, with the ending that RFC 7464's sequences of JSON have in
 /// qlog.
-pub fn qlog_file(flow: usize) -> String {
+fn qlog_file(flow: usize) -> String {
     format!("flow-{flow}.sqlog")
 }
 

@@ -36,7 +36,7 @@ mod table;
 mod text;
 
 pub use describe::{describe, describe_hops};
-pub use directory::{Also, FILES, check_dir, qlog_file, tidy, write_dir};
+pub use directory::{Also, FILES, check_dir, tidy, write_dir};
 pub use html::html;
 pub use json::{json, pretty};
 pub use lanes::{names, places};

@@ -25,7 +25,7 @@ use super::tree::{Entry, Node};
 pub const REST: &str = "*";
 
 /// The variants that have no name.
-pub const UNNAMED: [&str; 3] = ["", "[]", "{}"];
+pub(crate) const UNNAMED: [&str; 3] = ["", "[]", "{}"];
 
 /// Reads a `T`; the error's field is relative to the value.
 pub fn read<T: DeserializeOwned>(value: &Node) -> Result<T, ScenarioError> {

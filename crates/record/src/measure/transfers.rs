@@ -3,7 +3,7 @@
 use super::{Measure, Subject};
 use crate::dimension::Dimension;
 use crate::statistics::median;
-use crate::{SIZE_CLASSES, Transfer};
+use crate::transfer::{SIZE_CLASSES, Transfer};
 
 pub(super) const MEASURES: &[Measure] = &[
     Measure {

@@ -11,10 +11,10 @@ use record::statistics::Spread;
 
 /// How far the second engine's goodput, or that of the first group of flows, may be from the first one's, as a share of
 /// that.
-pub const GOODPUT_TOLERANCE: f64 = 0.05;
+const GOODPUT_TOLERANCE: f64 = 0.05;
 
 /// How far the second engine's median RTT may be from the first one's, as a share of RTprop.
-pub const RTT_TOLERANCE: f64 = 0.1;
+const RTT_TOLERANCE: f64 = 0.1;
 
 /// A case on two engines.
 #[derive(Debug, Clone)]

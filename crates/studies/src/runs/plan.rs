@@ -9,7 +9,7 @@ use scenario::Scenario;
 use scenario::regular;
 
 /// The most runs of a plan: more would be a mistake in an axis.
-pub const MAX_RUNS: u64 = 100_000;
+pub(crate) const MAX_RUNS: u64 = 100_000;
 
 /// A scenario, and where it is among the others.
 #[derive(Debug, Clone)]

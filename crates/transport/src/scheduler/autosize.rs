@@ -10,7 +10,7 @@ pub const MAX_OFFLOAD: Bytes = Bytes::new(65_535);
 /// The size of the next burst: the controller's send quantum, which is that millisecond, in whole packets of `mss`, at
 /// most `max` and at least one packet. Without offload `max` is `mss` or less: one packet a burst.
 #[inline]
-pub fn autosize(send_quantum: Bytes, mss: Bytes, max: Bytes) -> Bytes {
+pub(crate) fn autosize(send_quantum: Bytes, mss: Bytes, max: Bytes) -> Bytes {
     let packets = send_quantum
         .min(max)
         .get()

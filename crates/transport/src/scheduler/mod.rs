@@ -7,7 +7,7 @@
 //!    └── departed ─── Scheduler (Fifo | Fq) ──► NIC
 //! ```
 //!
-//! - [`autosize`]: how large a burst is (TSO autosizing).
+//! - `autosize`: how large a burst is (TSO autosizing).
 //! - `pacer`: when it may leave.
 //! - `small_queue`: how much of one connection may wait here (TCP small queues).
 //! - [`fifo`] and [`fq`]: in which order bursts leave.
@@ -21,7 +21,8 @@ mod small_queue;
 use congestion::{Bytes, Time};
 use serde::{Deserialize, Serialize};
 
-pub use autosize::{MAX_OFFLOAD, autosize};
+pub use autosize::MAX_OFFLOAD;
+pub(crate) use autosize::autosize;
 pub use fifo::Fifo;
 pub use fq::Fq;
 pub use pacer::Pacer;
