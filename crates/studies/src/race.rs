@@ -1,7 +1,7 @@
 //! The same payload over the same path, once a controller.
 
 use std::io::{self, Read};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::thread;
 
 use congestion::ControllerKind;
@@ -189,13 +189,13 @@ impl Race {
     }
 }
 
-fn read(file: &PathBuf) -> Result<Vec<u8>, RaceError> {
+fn read(file: &Path) -> Result<Vec<u8>, RaceError> {
     let failed = |source| RaceError::File {
-        file: file.clone(),
+        file: file.to_owned(),
         source,
     };
     let unsuitable = |reason| RaceError::Unsuitable {
-        file: file.clone(),
+        file: file.to_owned(),
         reason,
     };
     let mut data = Vec::new();
