@@ -1,5 +1,6 @@
 //! What the engine `sim` makes of scenarios, in virtual time.
 
+use congestion::ControllerKind;
 use std::thread;
 
 use lab::Cancel;
@@ -332,8 +333,14 @@ fn what_cannot_be_simulated_is_told() {
     let answer = refusal(&format!("duration = \"1s\"\n{path}{flow}{kernels}"));
     assert_eq!(
         answer,
-        "flow[1].controller: kernel:bbr is a kernel's, which engine sim has not; give one of bbr1, cubic, reno, or use \
-         engine linux"
+        format!(
+            "flow[1].controller: kernel:bbr is a kernel's, which engine sim has not; give one of {}, or use engine linux",
+            ControllerKind::ALL
+                .iter()
+                .map(|kind| kind.name())
+                .collect::<Vec<_>>()
+                .join(", ")
+        )
     );
 }
 

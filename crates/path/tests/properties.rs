@@ -150,6 +150,7 @@ fn changes() -> impl Strategy<Value = Vec<Change>> {
 }
 
 /// Any link that makes sense.
+#[allow(clippy::needless_update, reason = "a new effect needs no line here")]
 fn config() -> impl Strategy<Value = LinkConfig> {
     let jitter = (span(), any::<bool>()).prop_map(|(up_to, reorders)| Jitter { up_to, reorders });
     let reorder = (share(), 1u64..50_000_000).prop_map(|(share, by)| Reorder {
@@ -214,6 +215,7 @@ fn config() -> impl Strategy<Value = LinkConfig> {
                         policer,
                         demand,
                         aggregation,
+                        ..Effects::default()
                     },
                 }
             },

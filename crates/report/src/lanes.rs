@@ -119,11 +119,12 @@ pub fn places(controllers: &[&str]) -> Vec<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::places;
+    use super::{ControllerKind, places};
 
     #[test]
     fn a_controller_has_its_own_colour_and_others_the_next() {
         assert_eq!(places(&["cubic", "bbr1"]), [1, 0]);
-        assert_eq!(places(&["kernel:bbr", "bbr1", "bbr1"]), [3, 0, 4]);
+        let next = ControllerKind::ALL.len();
+        assert_eq!(places(&["kernel:bbr", "bbr1", "bbr1"]), [next, 0, next + 1]);
     }
 }

@@ -530,7 +530,7 @@ impl<'v> Variant<'v> {
                     content: Cow::Owned(Node::Table(Vec::new())),
                 }),
                 None if names().is_empty() => {
-                    unnamed("").ok_or_else(|| refused("expected a table of settings".to_string()))
+                    unnamed("").ok_or_else(|| refused("is no table of settings".to_string()))
                 }
                 None => unnamed("").ok_or_else(|| unknown(text)),
             },

@@ -2,7 +2,7 @@
 
 use super::results::Results;
 pub use draw::MARK;
-use draw::{Axis, Chart, Curve, Dash, GREEN, Look, Picture, Rule, Unit, cdf};
+use draw::{Axis, BLACK, Chart, Curve, Dash, Look, Picture, Rule, Unit, cdf};
 
 /// The distribution of each controller's median goodput, and beside it that of the first one's over the second one's.
 pub fn picture(results: &Results, name: &str) -> Picture {
@@ -31,7 +31,7 @@ pub fn picture(results: &Results, name: &str) -> Picture {
     if let [first, second, ..] = controllers {
         let title = format!("{first}'s goodput over {second}'s");
         let count = format!("{} destinations", ratios.len());
-        let look = Look::line(GREEN, Dash::Solid).wide(2.5);
+        let look = Look::line(BLACK, Dash::Solid).wide(2.5);
         charts.push(
             Chart::new(around(&title, Unit::NONE, ratios), share())
                 .with(Rule::vertical(1.0, "the same"))
