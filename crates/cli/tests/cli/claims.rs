@@ -91,7 +91,7 @@ fn what_makes_no_sense_is_answered() {
     for (arguments, reason) in [
         (
             &["lien"][..],
-            "no claim is called lien; did you mean `line`?",
+            "no claim is called lien; --list shows those that there are; did you mean `line`?",
         ),
         (
             &["--engine", "quic"],
