@@ -271,7 +271,11 @@ fn what_makes_no_sense_is_one_line() {
     }
     refused(["probe"], 2, &["<PROBE>"]);
     refused(["probe", "--serve"], 2, &["--listen"]);
-    refused(["probe", name, "--out", "/"], 2, &["--out", "no rounds of probes"]);
+    refused(
+        ["probe", name, "--out", "/"],
+        2,
+        &["--out", "no rounds of probes"],
+    );
     // The probe's own file is no picture, and stays as it is.
     let picture = ["probe", name, "--picture", name];
     refused(picture, 2, &["--picture", "is no Fullpipe picture"]);
