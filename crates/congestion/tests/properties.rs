@@ -319,13 +319,15 @@ proptest! {
     fn bbr1_does_with_any_settings(
         connection in connection(),
         events in prop::collection::vec(event(), 0..120),
-        flags in prop::array::uniform4(any::<bool>()),
+        flags in prop::array::uniform6(any::<bool>()),
     ) {
         let config = bbr1::Config {
             is_end_host_budgeted: flags[0],
             has_policer_model: flags[1],
             has_departure_model: flags[2],
             is_rt_prop_windowed: flags[3],
+            does_equal_rate_renew: flags[4],
+            is_phase_a_burst: flags[5],
             ..bbr1::Config::paper()
         };
         drive(connection, Bbr1::new(connection, config), &events);

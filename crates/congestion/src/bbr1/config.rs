@@ -25,9 +25,22 @@ pub struct Config {
     /// Whether RTprop is the least RTT of the last ten seconds at all times. Paper: yes. Linux: no; when the least has not been
     /// seen for ten seconds, it is the RTT of that moment (`bbr_update_min_rtt`; BBR draft 00, "BBRUpdateRTprop").
     pub is_rt_prop_windowed: bool,
+    /// Whether a delivery rate that the application limited renews the estimate of BtlBw when it is only equal to it.
+    /// Linux: yes (`bbr_update_bw`, `>=`). Paper: no; it must be greater (`onAck`, `>`).
+    pub does_equal_rate_renew: bool,
+    /// Whether a phase of the gain cycle lasts at least as long as a burst, as a shorter one might see no packet sent at
+    /// its gain. That is our choice for Linux's BBR, which gets there by asking for three bursts' more in flight in the
+    /// phase that sends faster. Paper: no; a phase lasts an RTprop.
+    pub is_phase_a_burst: bool,
     /// Whether the window makes room for what is being put together or taken apart in the end hosts: three send
     /// quanta, an even number of packets, and two packets more while probing for bandwidth
-    /// (`bbr_quantization_budget`). Paper: the plain BDP times the gain.
+    /// (`bbr_quantization_budget`). Paper: the BDP times the gain, and what it takes to make that whole packets.
+    ///
+    /// Several flows become even by this room. Each keeps the greatest rate that it has seen, so together they believe in
+    /// more than there is, and fill their windows: 2 BDP, one of them as a queue. What a flow then gets is its part of all
+    /// windows, whatever the pacing gain; and if windows are in exact proportion to the rates of before, they stay so for
+    /// ever. What each has besides, the same for all, brings them together: the sooner, the more of the window it is, and
+    /// the shorter the round trip.
     pub is_end_host_budgeted: bool,
     /// Whether the same room is made where what is in flight ends Drain or a phase of ProbeBW. Linux: yes, as packets
     /// waiting in its own queues are in flight to it. Paper: no. Where only packets that have left are in flight, the
@@ -79,6 +92,8 @@ impl Config {
             pacing_margin: Ratio::new(1, 100),
             extra_acked_gain: Ratio::ONE,
             is_rt_prop_windowed: false,
+            does_equal_rate_renew: true,
+            is_phase_a_burst: true,
             is_end_host_budgeted: true,
             are_phase_ends_budgeted: true,
             has_departure_model: true,
@@ -108,6 +123,8 @@ impl Config {
             pacing_margin: Ratio::ZERO,
             extra_acked_gain: Ratio::ZERO,
             is_rt_prop_windowed: true,
+            does_equal_rate_renew: false,
+            is_phase_a_burst: false,
             is_end_host_budgeted: false,
             are_phase_ends_budgeted: false,
             has_departure_model: false,

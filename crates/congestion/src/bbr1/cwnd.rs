@@ -42,9 +42,16 @@ impl Bbr1 {
                 .allowance(bw, self.config.extra_acked_gain);
         }
         if self.config.is_end_host_budgeted {
-            target = self.with_end_host_budget(target);
+            self.with_end_host_budget(target)
+        } else {
+            self.in_whole_packets(target)
         }
-        target
+    }
+
+    /// The window with which a packet leaves as long as less than `bound` is in flight (paper, `send`).
+    fn in_whole_packets(&self, bound: Bytes) -> Bytes {
+        let whole = bound.get().checked_next_multiple_of(self.mss.get());
+        whole.map_or(bound, Bytes::new)
     }
 
     /// What is in flight when the path holds `gain` BDP.

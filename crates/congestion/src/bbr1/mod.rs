@@ -148,7 +148,7 @@ impl Bbr1 {
             state: State::Startup,
             is_restarting_from_idle: false,
             round: Round::new(),
-            btl_bw: BtlBw::new(),
+            btl_bw: BtlBw::new(config.does_equal_rate_renew),
             rt_prop: RtProp::new(now, config.is_rt_prop_windowed),
             full_pipe: FullPipe::new(),
             ack_aggregation: AckAggregation::new(now),

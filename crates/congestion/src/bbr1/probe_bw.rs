@@ -71,7 +71,12 @@ impl Bbr1 {
             return;
         };
         let rt_prop = self.rt_prop.get().unwrap_or(Duration::MAX);
-        let is_full_length = ack.now.since(cycle.phase_start) > rt_prop.max(BURST_TIME);
+        let length = if self.config.is_phase_a_burst {
+            rt_prop.max(BURST_TIME)
+        } else {
+            rt_prop
+        };
+        let is_full_length = ack.now.since(cycle.phase_start) > length;
         if self.is_phase_done(is_full_length, ack)
             && let State::ProbeBw(cycle) = &mut self.state
         {
@@ -79,9 +84,7 @@ impl Bbr1 {
         }
     }
 
-    /// Each phase lasts one RTprop, but for two exits (Linux `bbr_is_next_cycle_phase`). Below a millisecond it lasts as
-    /// long as a burst, as a shorter phase might see no packet sent at its gain (our choice; Linux gets there by asking
-    /// for three bursts' more in flight in the phase that sends faster).
+    /// Each phase lasts one RTprop, but for two exits (Linux `bbr_is_next_cycle_phase`).
     fn is_phase_done(&self, is_full_length: bool, ack: &Ack) -> bool {
         let gain = self.pacing_gain();
         if gain > Ratio::ONE {
@@ -113,7 +116,7 @@ mod tests {
     const MSS: Bytes = Bytes::new(1_500);
     const RTPROP: Duration = Duration::from_millis(40);
 
-    fn bbr1(seed: u64) -> Bbr1 {
+    fn bbr1(seed: u64, config: Config) -> Bbr1 {
         let connection = Connection {
             now: Time::ZERO,
             mss: MSS,
@@ -121,13 +124,29 @@ mod tests {
             seed,
             is_paced: true,
         };
-        Bbr1::new(connection, Config::default())
+        Bbr1::new(connection, config)
+    }
+
+    fn ack(at: Duration, prior_inflight: u64, rtt: Option<RttSample>) -> Ack {
+        let now = Time::ZERO + at;
+        Ack {
+            now,
+            newly_acked: MSS,
+            prior_inflight: MSS * prior_inflight,
+            inflight: MSS * prior_inflight - MSS,
+            rate: RateSample::default(),
+            rtt,
+            ce_marked: Bytes::ZERO,
+            is_cwnd_limited: true,
+            is_progress: true,
+            next_departure: now,
+        }
     }
 
     /// Whether a phase that began at time zero ends with an ACK `ms` later, before which so many packets were in flight;
     /// with a BDP of 100 packets and bursts of two.
     fn ends(phase: usize, ms: u64, prior_inflight: u64, newly_lost: Bytes) -> bool {
-        let mut bbr1 = bbr1(0);
+        let mut bbr1 = bbr1(0, Config::default());
         let rtt = Some(RttSample {
             rtt: RTPROP,
             is_ack_delayed: false,
@@ -141,23 +160,12 @@ mod tests {
             phase,
             phase_start: Time::ZERO,
         });
-        let now = Time::ZERO + Duration::from_millis(ms);
+        let ack = ack(Duration::from_millis(ms), prior_inflight, rtt);
         bbr1.latest_losses = Losses {
-            at: now,
+            at: ack.now,
             bytes: newly_lost,
         };
-        bbr1.check_cycle_phase(&Ack {
-            now,
-            newly_acked: MSS,
-            prior_inflight: MSS * prior_inflight,
-            inflight: MSS * prior_inflight - MSS,
-            rate: RateSample::default(),
-            rtt,
-            ce_marked: Bytes::ZERO,
-            is_cwnd_limited: true,
-            is_progress: true,
-            next_departure: now,
-        });
+        bbr1.check_cycle_phase(&ack);
         !matches!(&bbr1.state, State::ProbeBw(cycle) if cycle.phase == phase)
     }
 
@@ -189,10 +197,28 @@ mod tests {
     }
 
     #[test]
+    fn a_phase_is_shorter_than_a_burst_in_the_paper_only() {
+        for (config, phase) in [(Config::linux(), 3), (Config::paper(), 4)] {
+            let mut bbr1 = bbr1(0, config);
+            let rtt = Some(RttSample {
+                rtt: Duration::from_micros(500),
+                is_ack_delayed: false,
+            });
+            bbr1.rt_prop.update(Time::ZERO, rtt);
+            bbr1.state = State::ProbeBw(ProbeBw {
+                phase: 3,
+                phase_start: Time::ZERO,
+            });
+            bbr1.check_cycle_phase(&ack(Duration::from_micros(600), 1, rtt));
+            assert!(matches!(&bbr1.state, State::ProbeBw(cycle) if cycle.phase == phase));
+        }
+    }
+
+    #[test]
     fn a_cycle_starts_anywhere_but_with_the_slower_phase() {
         let mut starts = [0; GAINS.len()];
         for seed in 0..700 {
-            let mut bbr1 = bbr1(seed);
+            let mut bbr1 = bbr1(seed, Config::default());
             bbr1.enter_probe_bw(Time::ZERO);
             let State::ProbeBw(cycle) = &bbr1.state else {
                 panic!("just entered");
