@@ -28,8 +28,8 @@ impl BtlBw {
     /// Takes a delivery rate. What the application limited says nothing about the path, unless it is more than was
     /// known.
     pub fn update(&mut self, round: u64, delivery_rate: Rate, is_app_limited: bool) {
-        let is_news = delivery_rate > self.get()
-            || self.does_equal_rate_renew && delivery_rate == self.get();
+        let is_news =
+            delivery_rate > self.get() || self.does_equal_rate_renew && delivery_rate == self.get();
         if !is_app_limited || is_news {
             self.filter.update(round, delivery_rate);
         }

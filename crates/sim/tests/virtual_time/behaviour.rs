@@ -124,6 +124,30 @@ fn ten_bbr1_flows_come_to_share_fairly() {
     }
 }
 
+/// What brings them together is that each sends as long as less than its window is in flight, so half a packet more on
+/// average than in proportion to what it had: with Linux's room in the window, it is some eight packets.
+#[test]
+fn five_flows_of_the_papers_bbr_come_to_share_fairly() {
+    let (rate, rtt) = (mbit(100), millis(10));
+    for seed in [1, 2, 3] {
+        let path = path(rate, rtt, rate.bytes_in(rtt) * 8);
+        let paper = |connection| Bbr1::new(connection, bbr1::Config::paper());
+        let flow = |index: u64| {
+            FlowConfig::with_controller(MakeController::new(paper))
+                .starting(at_millis(2 * SECOND * index))
+        };
+        let config = Config {
+            seed,
+            ..dumbbell(path, (0..5).map(flow).collect())
+        };
+        let end = at_millis(120 * SECOND);
+        let watch = run(config, at_millis(80 * SECOND), end);
+        let rates: Vec<f64> = (0..5).map(|flow| watch.goodput(flow, end)).collect();
+        let index = jain(&rates);
+        assert!(index >= 0.95, "seed {seed}: {index} of {rates:?}");
+    }
+}
+
 /// A transfer of ten packets that leave at once, into a buffer with room for all but the last two.
 fn tail_loss(loss_detection: LossDetection) -> Watch {
     let mut path = path(mbit(12), millis(40), Bytes::ZERO);
