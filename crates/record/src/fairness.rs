@@ -20,6 +20,11 @@ pub struct Fairness {
     pub jain_per_s: JainPerSecond,
     /// The same from the convergence on.
     pub jain_per_s_converged: JainPerSecond,
+    /// How long it took from the start of the last flow until the flows were even for [`HELD_S`] seconds: Jain's index of
+    /// what they delivered in any [`WINDOW_S`] of these seconds is at least [`CONVERGED`]. They may be uneven again later.
+    /// Null if that never happened, or if there are fewer than two flows.
+    #[serde(serialize_with = "optional_millionths")]
+    pub even_s: Option<f64>,
     /// How long it took from the start of the last flow until the flows had converged: the first whole second from
     /// which on, until the first of the flows ends, Jain's index of what they delivered in any 5 seconds is at least
     /// 0.95. Null if that never happened, if it did not last for 10 seconds or more, or if there are fewer than two
@@ -92,13 +97,14 @@ impl Fairness {
         end: Duration,
     ) -> Fairness {
         let lives = Lives::new(flows, warmup, end);
-        let converged = lives.convergence();
+        let (even, converged) = lives.convergence();
         Fairness {
             jain: jain_index(goodputs),
             jain_per_s: lives.jain_from(lives.first),
             jain_per_s_converged: converged
                 .map(|converged| lives.jain_from(converged.interval))
                 .unwrap_or_default(),
+            even_s: even.map(|even| even.after.as_secs_f64()),
             convergence_s: converged.map(|converged| converged.after.as_secs_f64()),
         }
     }
@@ -213,13 +219,12 @@ impl<'f> Lives<'f> {
         Some(from.max(self.first)..until)
     }
 
-    /// From when on all of them had about the same.
-    fn convergence(&self) -> Option<Convergence> {
-        let start = self.flows.iter().map(|life| life.flow.start).max()?;
-        let Range {
-            start: from,
-            end: until,
-        } = self.common()?;
+    /// When all of them first had about the same for a while, and from when on they had until the end.
+    fn convergence(&self) -> (Option<Convergence>, Option<Convergence>) {
+        let start = self.flows.iter().map(|life| life.flow.start).max();
+        let (Some(start), Some(common), 2..) = (start, self.common(), self.flows.len()) else {
+            return (None, None);
+        };
         let seconds = self.interval.as_nanos() / 1_000_000_000;
         let (window, held) = (WINDOW_S.div_ceil(seconds), HELD_S.div_ceil(seconds));
         let is_fair = |first: u64| {
@@ -231,16 +236,19 @@ impl<'f> Lives<'f> {
             });
             jain_index(shares).is_some_and(|index| index >= CONVERGED)
         };
-        if self.flows.len() < 2 {
-            return None;
+        let windows = common.start..(common.end + 1).saturating_sub(window);
+        let (mut first, mut since) = (None, None);
+        for end in windows.map(|from| from + window) {
+            let from = end - window;
+            since = is_fair(from).then(|| since.unwrap_or(from));
+            first = first.or(since.filter(|since| end - since >= held));
         }
-        // Backwards from the last window.
-        let windows = (from..(until + 1).saturating_sub(window)).rev();
-        let interval = windows.take_while(|first| is_fair(*first)).last()?;
-        (until.saturating_sub(interval) >= held).then(|| Convergence {
+        let lasting = since.filter(|since| common.end - since >= held);
+        let after = |interval| Convergence {
             interval,
             after: (self.interval * interval).saturating_sub(start),
-        })
+        };
+        (first.map(after), lasting.map(after))
     }
 }
 
@@ -333,6 +341,23 @@ mod tests {
         );
         assert_eq!(fairness(&[flow(0, &even)], 19).convergence_s, None);
         assert_eq!(fairness(&[], 19), Fairness::default());
+    }
+
+    #[test]
+    fn what_was_even_for_a_while_may_be_uneven_again() {
+        let one = [vec![100; 3], vec![50; 12], vec![100; 15], vec![50; 20]].concat();
+        let other = [vec![1; 3], vec![50; 12], vec![1; 15], vec![50; 20]].concat();
+        let seen = |end| fairness(&[flow(0, &one), flow(0, &other)], end);
+        assert_eq!((seen(11).even_s, seen(11).convergence_s), (None, None));
+        assert_eq!(
+            (seen(15).even_s, seen(15).convergence_s),
+            (Some(2.0), Some(2.0))
+        );
+        assert_eq!((seen(30).even_s, seen(30).convergence_s), (Some(2.0), None));
+        assert_eq!(
+            (seen(50).even_s, seen(50).convergence_s),
+            (Some(2.0), Some(29.0))
+        );
     }
 
     #[test]

@@ -67,6 +67,12 @@ pub(super) const MEASURES: &[Measure] = &[
         of: |subject| subject.summary.fairness.jain_per_s_converged.mean,
     },
     Measure {
+        name: "even",
+        unit: Dimension::Time,
+        about: "time from the last flow's start until Jain's index was 0.95 or more in any five of ten seconds",
+        of: |subject| Some(subject.summary.fairness.even_s? * 1e3),
+    },
+    Measure {
         name: "convergence",
         unit: Dimension::Time,
         about: "time from the last flow's start until Jain's index stays at 0.95 or more in any five seconds",
