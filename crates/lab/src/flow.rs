@@ -30,6 +30,7 @@ pub(crate) const NOTHING: FlowTotals = FlowTotals {
     spurious_recoveries: None,
     tail_loss_probes: None,
     busy: None,
+    opens: None,
 };
 
 /// A flow, watched.

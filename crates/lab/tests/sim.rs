@@ -345,9 +345,33 @@ fn what_cannot_be_simulated_is_told() {
 }
 
 #[test]
-fn a_path_that_lets_nothing_through_ends_a_run_without_a_duration() {
+fn what_cannot_be_opened_is_counted_and_over() {
+    let flow = "[[flow]]\ncontroller = \"cubic\"\nbytes = \"1mb\"\n";
+    let web = "[[flow]]\ncontroller = \"cubic\"\ncount = 2\napp = { kind = \"poisson\", interval = \"1s\", sizes = \"10kb\" }\n";
+    let record = run(&format!("[path]\nrtt = \"1s\"\nloss = \"100%\"\n{flow}"));
+    let one = &record.summary.flows[0];
+    assert_eq!((one.failed_opens, one.connect_ms), (Some(1), None));
+    assert_eq!((one.completed_s, record.summary.duration_s), (None, 131.0));
+    assert!(!record.summary.is_partial);
+    let lossy = run(&format!(
+        "duration = \"200s\"\n[path]\nrtt = \"1s\"\nloss = \"100%\"\n{flow}{web}"
+    ));
+    let web = &lossy.summary.flows[1];
+    let (app, failed) = (web.app.clone().unwrap(), web.failed_opens.unwrap());
+    assert!(failed > 30 && failed < app.started, "{failed} of {app:?}");
+    assert_eq!(app.completed, 0);
+    let fine = run(&format!(
+        "{PLAIN}[[flow]]\ncontroller = \"bbr1\"\nstart = \"6s\"\n"
+    ));
+    let one = &fine.summary.flows[0];
+    assert_eq!(one.failed_opens, Some(0));
+    assert!((40.0..40.2).contains(&one.connect_ms.unwrap()), "{one:?}");
+}
+
+#[test]
+fn a_path_that_lets_no_data_through_ends_a_run_without_a_duration() {
     let scenario = scenario(
-        "[path]\nrtt = \"1s\"\nloss = \"100%\"\n[[flow]]\ncontroller = \"cubic\"\nbytes = \"1mb\"\n",
+        "[path]\nrtt = \"1s\"\nloss = { kind = \"gilbert\", p = \"20%\", r = \"0%\" }\n[[flow]]\ncontroller = \"cubic\"\nbytes = \"1mb\"\n",
     );
     let error = Sim::new()
         .run(&scenario, &|_| {}, &Cancel::new())

@@ -63,6 +63,17 @@ pub struct Busy {
     pub sndbuf_limited: Duration,
 }
 
+/// How the opening of connections went.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Opens {
+    /// Connections that were opened.
+    pub done: u64,
+    /// How long their handshakes took, all together.
+    pub took: Duration,
+    /// Connections that were not, as nobody answered in time.
+    pub failed: u64,
+}
+
 impl FlowSample {
     /// What the controller's state is for.
     pub fn phase(&self) -> Option<Phase> {
@@ -110,6 +121,8 @@ pub struct FlowTotals {
     pub tail_loss_probes: Option<u64>,
     /// How long it was busy.
     pub busy: Option<Busy>,
+    /// How its connections were opened.
+    pub opens: Option<Opens>,
 }
 
 /// What two connections have done together; what is not seen of one is not seen of both.
@@ -126,6 +139,11 @@ impl Add for FlowTotals {
             rwnd_limited: one.rwnd_limited + other.rwnd_limited,
             sndbuf_limited: one.sndbuf_limited + other.sndbuf_limited,
         };
+        let opens = |(one, other): (Opens, Opens)| Opens {
+            done: one.done.saturating_add(other.done),
+            took: one.took + other.took,
+            failed: one.failed.saturating_add(other.failed),
+        };
         FlowTotals {
             payload: self.payload + other.payload,
             sent: bytes(|totals| totals.sent),
@@ -136,6 +154,7 @@ impl Add for FlowTotals {
             spurious_recoveries: count(|totals| totals.spurious_recoveries),
             tail_loss_probes: count(|totals| totals.tail_loss_probes),
             busy: self.busy.zip(other.busy).map(busy),
+            opens: self.opens.zip(other.opens).map(opens),
         }
     }
 }
@@ -277,6 +296,8 @@ impl FlowRecorder {
             timeouts: since_warmup(|totals| totals.timeouts),
             spurious_recoveries: since_warmup(|totals| totals.spurious_recoveries),
             tail_loss_probes: since_warmup(|totals| totals.tail_loss_probes),
+            failed_opens: since_warmup(|totals| Some(totals.opens?.failed)),
+            connect_ms: connect(&before, &now),
             busy_s: busy(|busy| busy.total),
             rwnd_limited_s: busy(|busy| busy.rwnd_limited),
             sndbuf_limited_s: busy(|busy| busy.sndbuf_limited),
@@ -293,6 +314,14 @@ impl FlowRecorder {
         };
         (summary, record)
     }
+}
+
+/// The mean time of the handshakes that ended between, in milliseconds.
+fn connect(before: &FlowTotals, now: &FlowTotals) -> Option<f64> {
+    let (before, now) = (before.opens.unwrap_or_default(), now.opens?);
+    let took = now.took.saturating_sub(before.took).as_millis_f64();
+    let done = now.done.saturating_sub(before.done);
+    (done > 0).then(|| took / done as f64)
 }
 
 /// The first time that a flow searches for the bandwidth, and what it had found when that ended.

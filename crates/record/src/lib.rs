@@ -43,7 +43,7 @@ mod transfer;
 pub use dimension::Dimension;
 pub use distribution::Distribution;
 pub use fairness::{Fairness, JainPerSecond, WhileAllLive, jain_index};
-pub use flow::{Busy, FlowRecord, FlowRecorder, FlowSample, FlowSpan, FlowTotals};
+pub use flow::{Busy, FlowRecord, FlowRecorder, FlowSample, FlowSpan, FlowTotals, Opens};
 pub use host::{HandedDown, HostRecorder, HostSummary};
 pub use measure::Measure;
 pub use path::{PathRecord, PathRecorder, PathSample, PathTotals};

@@ -109,7 +109,7 @@ impl<C: Controller> Connection<C> {
 
     /// Whether nothing more will come of it.
     pub(crate) fn is_done(&self) -> bool {
-        self.queued == 0 && self.sender.is_done()
+        self.queued == 0 && (self.sender.is_done() || self.sender.has_failed())
     }
 
     /// What the observer has been told of the sender, if it wants to know what happens next.

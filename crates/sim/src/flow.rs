@@ -165,7 +165,7 @@ impl<C: Controller> Flow<C> {
         let seed = derive(self.seed, Part::Connection(u64::from(serial)));
         let make = |connection| config.controller.make(connection);
         let mut sender = Sender::new(now, slot.0, &config.sender, make, seed);
-        sender.open();
+        sender.open(now);
         Connection {
             id: Id {
                 flow: self.index.into(),

@@ -79,7 +79,8 @@ pub trait Observer<C: Controller = AnyController> {
         let _ = (id, app);
     }
 
-    /// A connection is over: its application has finished, and all that was written is acknowledged.
+    /// A connection is over: its application has finished, and all that was written is acknowledged; or it could not be
+    /// opened ([`Sender::has_failed`]).
     fn on_end(&mut self, now: Time, id: Id, sender: &Sender<C>, receiver: &Receiver) {
         let _ = (now, id, sender, receiver);
     }

@@ -12,7 +12,7 @@
 //! let controller = |connection| AnyController::on_host(ControllerKind::Bbr1, connection);
 //! let mut sender = Sender::new(Time::ZERO, 0, &sender::Config::default(), controller, 1);
 //! let mut receiver = Receiver::new(0, &receiver::Config::default());
-//! sender.open();
+//! sender.open(Time::ZERO);
 //! sender.write(Bytes::new(100_000));
 //! sender.finish();
 //!

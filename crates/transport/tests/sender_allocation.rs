@@ -27,7 +27,7 @@ fn main() {
             |connection| AnyController::new(kind, connection),
             0,
         );
-        sender.open();
+        sender.open(Time::ZERO);
         let mut now = Time::ZERO;
         drain(&mut sender, now);
         now += RTT;

@@ -2,7 +2,7 @@
 
 use ::sim::{Id, Observer};
 use congestion::{Ack, AnyController, Controller};
-use record::{FlowSample, FlowTotals, HandedDown, HostRecorder};
+use record::{FlowSample, FlowTotals, HandedDown, HostRecorder, Opens};
 use scenario::Scenario;
 use transport::app::{self, App};
 use transport::burst::Burst;
@@ -41,6 +41,11 @@ struct More {
 const NOTHING: FlowTotals = FlowTotals {
     spurious_recoveries: Some(0),
     tail_loss_probes: Some(0),
+    opens: Some(Opens {
+        done: 0,
+        took: Duration::ZERO,
+        failed: 0,
+    }),
     ..flow::NOTHING
 };
 
@@ -55,6 +60,11 @@ pub(super) fn totals(sender: &Sender<AnyController>, receiver: &Receiver) -> Flo
         timeouts: Some(stats.timeouts),
         spurious_recoveries: Some(stats.spurious_recoveries),
         tail_loss_probes: Some(stats.tail_loss_probes),
+        opens: Some(Opens {
+            done: u64::from(sender.is_established()),
+            took: sender.connect_time().unwrap_or_default(),
+            failed: u64::from(sender.has_failed()),
+        }),
         ..NOTHING
     }
 }
@@ -160,7 +170,7 @@ impl Observer for Watch {
     }
 
     fn on_app_end(&mut self, id: Id, app: &App) {
-        self.flows[FlowId(id.flow)].count(app);
+        self.flows.cut_off(FlowId(id.flow), app);
     }
 
     fn on_end(&mut self, now: Time, id: Id, sender: &Sender<AnyController>, receiver: &Receiver) {
@@ -168,7 +178,11 @@ impl Observer for Watch {
         flow.over = flow.over + totals(sender, receiver);
         if !flow.opens_many() {
             flow.note(now.since(Time::ZERO), flow.over);
-            flow.end();
+            if sender.has_failed() {
+                flow.give_up();
+            } else {
+                flow.end();
+            }
         }
     }
 }

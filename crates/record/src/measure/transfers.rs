@@ -16,6 +16,18 @@ pub(super) const MEASURES: &[Measure] = &[
         },
     },
     Measure {
+        name: "connect",
+        unit: Dimension::Time,
+        about: "time from the first SYN to its answer, of the median flow that got one",
+        of: |subject| median(subject.summaries().filter_map(|flow| flow.connect_ms)),
+    },
+    Measure {
+        name: "failed_opens",
+        unit: Dimension::Plain,
+        about: "connections that could not be opened",
+        of: |subject| subject.sum(|flow| flow.failed_opens),
+    },
+    Measure {
         name: "initial_p50",
         unit: Dimension::Time,
         about: "median time of objects that fit the initial window of ten packets",

@@ -52,6 +52,12 @@ pub struct FlowSummary {
     pub spurious_recoveries: Option<u64>,
     /// Tail loss probes sent.
     pub tail_loss_probes: Option<u64>,
+    /// Connections that could not be opened: no SYN was answered in time.
+    pub failed_opens: Option<u64>,
+    /// How long the handshake took, from the first SYN to the answer; of several connections, the mean. Null if none was
+    /// opened, and where the engine does not see it.
+    #[serde(serialize_with = "optional_millionths")]
+    pub connect_ms: Option<f64>,
     /// How long it had something to send or unacknowledged; null where the engine does not see it.
     #[serde(serialize_with = "optional_millionths")]
     pub busy_s: Option<f64>,

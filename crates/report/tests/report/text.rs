@@ -52,14 +52,14 @@ fn json_has_the_fields_of_every_engine() {
     assert_eq!(keys(&run["path"]["queue_ms"]), "max mean p50 p95 p99");
     assert_eq!(
         keys(&run["flows"][0]),
-        "app busy_s completed_s controller delivered_bytes ecn_marks goodput_bps group host id limit_share packets_lost \
-         retransmitted_bytes rtt_ms rwnd_limited_s sent_bytes sndbuf_limited_s spurious_recoveries start_s \
+        "app busy_s completed_s connect_ms controller delivered_bytes ecn_marks failed_opens goodput_bps group host id \
+         limit_share packets_lost retransmitted_bytes rtt_ms rwnd_limited_s sent_bytes sndbuf_limited_s spurious_recoveries start_s \
          startup_exit_bps tail_loss_probes timeouts"
     );
     assert_eq!(keys(&run["flows"][0]["rtt_ms"]), "max mean min p50 p95 p99");
     assert_eq!(
         keys(&run["fairness"]),
-        "convergence_s jain jain_per_s jain_per_s_converged"
+        "convergence_s even_s jain jain_per_s jain_per_s_converged"
     );
     assert_eq!(
         keys(&run["fairness"]["jain_per_s"]),

@@ -174,10 +174,10 @@ impl<O: Observer<C>, C: Controller> Simulation<O, C> {
                 self.bring_forward(End::Sending.timer(slot), due);
             }
             self.ask(slot);
-        } else if let Some(data) = connection.peer
-            && let Some(app) = &mut self.connections[data].app
-        {
-            app.on_requests_delivered(received);
+        } else if let Some(data) = self.data_of(slot) {
+            if let Some(app) = &mut self.connections[data].app {
+                app.on_requests_delivered(received);
+            }
             self.drive(data);
         }
     }
@@ -262,6 +262,31 @@ impl<O: Observer<C>, C: Controller> Simulation<O, C> {
         }
     }
 
+    /// Ends the connection for data with that for its requests, or the reverse, if it could not be opened: to the
+    /// application both are one.
+    fn fail_together(&mut self, slot: Slot) {
+        let connection = &self.connections[slot];
+        let peer = match connection.app {
+            _ if !connection.sender.has_failed() => None,
+            Some(_) => connection.peer,
+            None => self.data_of(slot),
+        };
+        if let Some(peer) = peer {
+            for one in [slot, peer] {
+                self.connections[one].peer = None;
+                self.connections[one].sender.give_up();
+            }
+            self.end_if_done(peer);
+        }
+    }
+
+    /// The connection for the data that a connection for requests asks for, if it is not over: it was opened just before.
+    fn data_of(&mut self, requests: Slot) -> Option<Slot> {
+        let connection = &self.connections[requests];
+        let (data, serial) = (connection.peer?, connection.id.connection.wrapping_sub(1));
+        self.connections.of_packet(data, serial).map(|_| data)
+    }
+
     /// Brings a timer forward to when an end of a connection next has something to do; never puts it off.
     fn arm(&mut self, slot: Slot, end: End) {
         let due = self.next_timer(slot, end);
@@ -306,6 +331,7 @@ impl<O: Observer<C>, C: Controller> Simulation<O, C> {
                 if let Some(before) = &before {
                     connection.tell(&mut self.observer, self.now, before);
                 }
+                self.fail_together(slot);
                 self.ask(slot);
                 self.drive(slot);
             }

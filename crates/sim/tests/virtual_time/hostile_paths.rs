@@ -131,7 +131,7 @@ fn a_byte_arrives_when_whatever_is_lost_was_repeated_once() {
         seconds.push(ended.since(Time::ZERO).as_secs_f64());
     }
     seconds.sort_by(f64::total_cmp);
-    // Without a loss two round trips; a SYN's answer is awaited for a second, then for two, and four.
+    // Without a loss two round trips; a SYN's answer is awaited for a second, five times.
     assert!(seconds[60] < 0.09, "{:?}", seconds[60]);
     assert!(seconds[190] < 8.0, "{:?}", seconds[190]);
 }
@@ -187,6 +187,31 @@ fn little_waits_below_the_sender() {
                     "{waiting} of {queued}"
                 );
             }
+        }
+    }
+}
+
+/// Linux gives up 131 s after the first SYN, and what the connection was for ends with it, both ways.
+#[test]
+fn a_connection_that_nobody_answers_is_given_up() {
+    let mut pages = FlowConfig::new(ControllerKind::Cubic);
+    pages.app = app::Config::Requests(app::Requests::default());
+    for flow in [FlowConfig::new(ControllerKind::Bbr1), pages] {
+        for is_forward in [true, false] {
+            let mut path = path(mbit(10), millis(40), Bytes::new(100_000));
+            let link = if is_forward {
+                &mut path.forward
+            } else {
+                &mut path.reverse
+            };
+            link.effects.loss = Loss::Independent(Ratio::ONE);
+            let watch = run(
+                dumbbell(path, vec![flow.clone()]),
+                Time::ZERO,
+                at_millis(200_000),
+            );
+            assert_eq!(watch.flows[0].ended, Some(at_millis(131_000)));
+            assert_eq!(watch.flows[0].stats.packets_sent, 0);
         }
     }
 }

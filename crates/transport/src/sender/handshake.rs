@@ -1,9 +1,17 @@
-//! The opening of a connection: a SYN, repeated until it is answered.
+//! The opening of a connection: a SYN, repeated until it is answered or patience ends.
 
 use congestion::{Duration, Time};
 
-/// The first wait for an answer (RFC 6298, section 2.1), doubled each time.
+/// The first wait for an answer (RFC 6298, section 2.1).
 const FIRST_WAIT: Duration = Duration::from_secs(1);
+
+/// SYNs, after the first, that are as patient as the first; from then on the wait doubles (Linux 6.5
+/// `tcp_syn_linear_timeouts`).
+const LINEAR: u8 = 4;
+
+/// SYNs in all: the first, the linear ones, and as many more as Linux's `tcp_syn_retries` says, which is 6. The last one
+/// leaves 67 s after the first and is waited for until 131 s.
+const MOST: u8 = 1 + LINEAR + 6;
 
 /// Where the handshake stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -11,34 +19,46 @@ pub enum Handshake {
     /// Not begun.
     Closed,
     /// A SYN waits to be sent.
-    Opening { wait: Duration },
+    Opening { since: Time, sent: u8 },
     /// A SYN was sent.
-    SynSent { deadline: Time, wait: Duration },
+    SynSent {
+        since: Time,
+        deadline: Time,
+        sent: u8,
+    },
     /// Answered.
-    Established,
+    Established { took: Duration },
+    /// Never answered.
+    Failed,
 }
 
 impl Handshake {
-    /// Begins, if that has not happened.
-    pub fn open(&mut self) {
+    /// Begins at `now`, if that has not happened.
+    pub fn open(&mut self, now: Time) {
         if *self == Handshake::Closed {
-            *self = Handshake::Opening { wait: FIRST_WAIT };
+            *self = Handshake::Opening {
+                since: now,
+                sent: 0,
+            };
         }
     }
 
-    /// Whether a SYN is to leave at `departure`, which counts as sent then.
-    pub fn send(&mut self, departure: Time) -> bool {
-        let Handshake::Opening { wait } = *self else {
+    /// Whether a SYN is to leave at `departure`, which counts as sent then. It waits no longer than `longest`.
+    pub fn send(&mut self, departure: Time, longest: Duration) -> bool {
+        let Handshake::Opening { since, sent } = *self else {
             return false;
         };
+        let sent = sent.saturating_add(1);
+        let doublings = u32::from(sent.saturating_sub(1 + LINEAR));
         *self = Handshake::SynSent {
-            deadline: departure + wait,
-            wait,
+            since,
+            deadline: departure + (FIRST_WAIT * (1 << doublings)).min(longest),
+            sent,
         };
         true
     }
 
-    /// When the SYN is to be repeated.
+    /// When the SYN is to be repeated, or to be given up.
     #[inline]
     pub fn deadline(&self) -> Option<Time> {
         match self {
@@ -47,34 +67,45 @@ impl Handshake {
         }
     }
 
-    /// Lets the SYN be repeated if its answer is overdue.
-    pub fn on_timer(&mut self, now: Time, longest: Duration) {
-        if let Handshake::SynSent { deadline, wait } = *self
+    /// Lets the SYN be repeated if its answer is overdue, unless it was repeated often enough.
+    pub fn on_timer(&mut self, now: Time) {
+        if let Handshake::SynSent {
+            since,
+            deadline,
+            sent,
+        } = *self
             && deadline <= now
         {
-            *self = Handshake::Opening {
-                wait: (wait * 2).min(longest),
+            *self = if sent < MOST {
+                Handshake::Opening { since, sent }
+            } else {
+                Handshake::Failed
             };
         }
     }
 
-    /// The answer: whether it is the first to a SYN that was sent.
-    pub fn on_syn_ack(&mut self) -> bool {
-        let is_first = match *self {
-            Handshake::SynSent { .. } => true,
+    /// The answer, at `now`: whether it is the first to a SYN that was sent.
+    pub fn on_syn_ack(&mut self, now: Time) -> bool {
+        let since = match *self {
+            Handshake::SynSent { since, .. } => since,
             // The answer to an earlier SYN comes when the next is about to leave.
-            Handshake::Opening { wait } => wait > FIRST_WAIT,
-            Handshake::Closed | Handshake::Established => false,
+            Handshake::Opening { since, sent } if sent > 0 => since,
+            _ => return false,
         };
-        if is_first {
-            *self = Handshake::Established;
-        }
-        is_first
+        *self = Handshake::Established {
+            took: now.since(since),
+        };
+        true
+    }
+
+    /// Whatever it has come to, it is over without a connection.
+    pub fn fail(&mut self) {
+        *self = Handshake::Failed;
     }
 
     #[inline]
     pub fn is_established(&self) -> bool {
-        *self == Handshake::Established
+        matches!(self, Handshake::Established { .. })
     }
 }
 
@@ -82,21 +113,44 @@ impl Handshake {
 mod tests {
     use super::*;
 
-    #[test]
-    fn a_syn_is_repeated_with_backoff() {
-        let mut handshake = Handshake::Closed;
-        assert!(!handshake.on_syn_ack());
-        handshake.open();
-        assert!(!handshake.on_syn_ack(), "nothing was sent yet");
-        let mut now = Time::ZERO;
-        for seconds in [1, 2, 4, 5, 5] {
-            assert!(handshake.send(now));
-            assert!(!handshake.send(now));
-            now += Duration::from_secs(seconds);
-            assert_eq!(handshake.deadline(), Some(now));
-            handshake.on_timer(now, Duration::from_secs(5));
+    const LONGEST: Duration = Duration::from_secs(120);
+
+    /// A handshake whose SYNs are not answered, and when each left.
+    fn unanswered(longest: Duration) -> (Handshake, Vec<u64>) {
+        let (mut handshake, mut now, mut sent) = (Handshake::Closed, Time::ZERO, Vec::new());
+        handshake.open(now);
+        while handshake.send(now, longest) {
+            sent.push(now.since(Time::ZERO).as_secs_f64() as u64);
+            now = handshake.deadline().expect("was just sent");
+            handshake.on_timer(now);
         }
-        assert!(handshake.on_syn_ack(), "late, but an answer");
-        assert!(!handshake.on_syn_ack());
+        sent.push(now.since(Time::ZERO).as_secs_f64() as u64);
+        (handshake, sent)
+    }
+
+    #[test]
+    fn a_syn_is_repeated_like_linuxs() {
+        let (mut handshake, sent) = unanswered(LONGEST);
+        assert_eq!(sent, [0, 1, 2, 3, 4, 5, 7, 11, 19, 35, 67, 131]);
+        assert_eq!(handshake, Handshake::Failed);
+        assert!(!handshake.on_syn_ack(Time::MAX), "too late");
+        let (_, sent) = unanswered(Duration::from_secs(3));
+        assert_eq!(sent, [0, 1, 2, 3, 4, 5, 7, 10, 13, 16, 19, 22]);
+    }
+
+    #[test]
+    fn the_first_answer_counts() {
+        let at = |seconds| Time::ZERO + Duration::from_secs(seconds);
+        let mut handshake = Handshake::Closed;
+        assert!(!handshake.on_syn_ack(at(0)));
+        handshake.open(at(1));
+        assert!(!handshake.on_syn_ack(at(1)), "nothing was sent yet");
+        assert!(handshake.send(at(1), LONGEST));
+        assert!(!handshake.send(at(1), LONGEST));
+        handshake.on_timer(at(2));
+        assert!(handshake.on_syn_ack(at(2)), "late, but an answer");
+        assert!(!handshake.on_syn_ack(at(3)));
+        let took = Duration::from_secs(1);
+        assert_eq!(handshake, Handshake::Established { took });
     }
 }

@@ -13,7 +13,7 @@
 //!
 //! | file | what | source |
 //! | --- | --- | --- |
-//! | `handshake` | SYN, repeated until answered | RFC 9293, 6298 |
+//! | `handshake` | SYN, repeated until answered or given up | RFC 9293, 6298; Linux |
 //! | `stream` | send buffer: written, sent, acknowledged | RFC 9293 |
 //! | `window` | the peer's window and its probe | RFC 9293 |
 //! | `scoreboard` | what became of each packet; in flight | RFC 2018, 6675 |
@@ -178,8 +178,13 @@ impl<C: Controller> Sender<C> {
     }
 
     /// Begins the handshake; the SYN is the next burst.
-    pub fn open(&mut self) {
-        self.handshake.open();
+    pub fn open(&mut self, now: Time) {
+        self.handshake.open(now);
+    }
+
+    /// Ends without a connection, as after SYNs that nobody answered.
+    pub fn give_up(&mut self) {
+        self.handshake.fail();
     }
 
     /// How much the application may write: the send buffer less what is not yet acknowledged.
@@ -248,7 +253,7 @@ impl<C: Controller> Sender<C> {
     /// Does what is due; harmless if nothing is.
     pub fn on_timer(&mut self, now: Time) {
         self.newly_delivered = Bytes::ZERO;
-        self.handshake.on_timer(now, self.config.max_rto);
+        self.handshake.on_timer(now);
         self.persist.on_timer(now, &self.rtt, &self.config);
         if self.rack.deadline().is_some_and(|deadline| deadline <= now) {
             self.detect_losses(now);
@@ -295,6 +300,19 @@ impl<C: Controller> Sender<C> {
         self.handshake.is_established()
     }
 
+    /// How long the handshake took; `None` before its end.
+    pub fn connect_time(&self) -> Option<Duration> {
+        match self.handshake {
+            Handshake::Established { took } => Some(took),
+            _ => None,
+        }
+    }
+
+    /// Whether there is no connection and will be none.
+    pub fn has_failed(&self) -> bool {
+        self.handshake == Handshake::Failed
+    }
+
     /// Whether everything written is acknowledged, and no more will be written.
     pub fn is_done(&self) -> bool {
         self.stream.is_done()
@@ -302,7 +320,7 @@ impl<C: Controller> Sender<C> {
 
     /// The handshake's round trip is the first measurement: of the SYN that is answered, by its timestamp.
     fn on_syn_ack(&mut self, now: Time, sent: Time, echo: Time, window: u64) {
-        if self.handshake.on_syn_ack() {
+        if self.handshake.on_syn_ack(now) {
             self.echo = sent;
             self.peer_window.update(0, window);
             let rtt = now.since(echo);

@@ -38,7 +38,7 @@ impl<C: Controller> Sender<C> {
     pub(super) fn next_burst(&mut self, now: Time) -> Result<Burst, Limit> {
         self.pacing_deadline = None;
         self.waits_for_departure = false;
-        if self.handshake.send(now) {
+        if self.handshake.send(now, self.config.max_rto) {
             return Ok(self.burst(Kind::Syn, 0, 0, now));
         }
         if !self.handshake.is_established() {

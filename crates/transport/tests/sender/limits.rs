@@ -41,7 +41,7 @@ fn established(
     make: impl FnOnce(Connection) -> Fixed,
 ) -> Sender<Fixed> {
     let mut sender = Sender::new(ms(0), 0, config, make, 0);
-    sender.open();
+    sender.open(Time::ZERO);
     let syn = sender.poll_burst(ms(0)).unwrap();
     sender.on_departed(&syn);
     let answer = Body::SynAck {
@@ -203,7 +203,7 @@ fn small_queues_bound_what_waits_below() {
         },
         0,
     );
-    sender.open();
+    sender.open(Time::ZERO);
     let syn = sender.poll_burst(ms(0)).unwrap();
     sender.on_departed(&syn);
     let answer = Body::SynAck {

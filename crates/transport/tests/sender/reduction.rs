@@ -81,7 +81,7 @@ fn what_the_first_ack_delivers_counts_as_in_flight_before() {
     };
     let reno = |connection| AnyController::new(ControllerKind::Reno, connection);
     let mut sender = Sender::new(ms(0), 0, &config, reno, 0);
-    sender.open();
+    sender.open(Time::ZERO);
     packets(&mut sender, ms(0));
     let answer = Body::SynAck {
         sent: ms(50),

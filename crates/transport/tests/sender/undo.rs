@@ -145,7 +145,7 @@ fn timed_out() -> (Sender<AnyController>, Time) {
     };
     let reno = |connection| AnyController::new(ControllerKind::Reno, connection);
     let mut sender = Sender::new(ms(0), 0, &config, reno, 0);
-    sender.open();
+    sender.open(Time::ZERO);
     sent(&mut sender, ms(0));
     let answer = Body::SynAck {
         sent: ms(50),

@@ -140,7 +140,7 @@ impl<C: Controller> Wire<C> {
         script: impl FnMut(u64, u32) -> Fate + 'static,
     ) -> Wire<C> {
         let mut sender = Sender::new(Time::ZERO, 7, config, make, 1);
-        sender.open();
+        sender.open(Time::ZERO);
         Wire {
             now: Time::ZERO,
             sender,
