@@ -10,7 +10,7 @@ use studies::runs::Batch;
 use studies::study::{Length, Shelf};
 
 /// What must be there: the claims of the publications that define the system.
-const IDS: [&str; 30] = [
+const IDS: [&str; 31] = [
     "operating-point",
     "steady-state",
     "step-up",
@@ -25,6 +25,7 @@ const IDS: [&str; 30] = [
     "loss-sweep",
     "long-fat",
     "buffer-sweep",
+    "syn-patience",
     "population",
     "population-corners",
     "cellular",
