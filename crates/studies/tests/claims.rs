@@ -10,7 +10,7 @@ use studies::runs::Batch;
 use studies::study::{Length, Shelf};
 
 /// What must be there: the claims of the publications that define the system.
-const IDS: [&str; 31] = [
+const IDS: [&str; 32] = [
     "operating-point",
     "steady-state",
     "step-up",
@@ -26,6 +26,7 @@ const IDS: [&str; 31] = [
     "long-fat",
     "buffer-sweep",
     "syn-patience",
+    "many-flows",
     "population",
     "population-corners",
     "cellular",

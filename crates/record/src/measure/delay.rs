@@ -1,8 +1,14 @@
 //! Round-trip times and queues.
 
+use transport::segment::{HEADERS, MSS};
+use units::Bytes;
+
 use super::{Measure, Subject};
 use crate::dimension::Dimension;
 use crate::statistics::{median, quantile};
+
+/// BBR's least window, on the wire.
+const FOUR_PACKETS: Bytes = Bytes::new((MSS.get() + HEADERS.get()) * 4);
 
 pub(super) const MEASURES: &[Measure] = &[
     Measure {
@@ -41,6 +47,15 @@ pub(super) const MEASURES: &[Measure] = &[
             let buffer = subject.summary.path.buffer_bytes? as f64;
             let full_ms = buffer * 8e3 / subject.rate_bps()?;
             Some((rtt_p50(subject)? - subject.rtprop_ms()) / full_ms)
+        },
+    },
+    Measure {
+        name: "rtt_four_packets",
+        unit: Dimension::Plain,
+        about: "median round-trip time, as a multiple of the time that the bottleneck needs for four full packets of each flow",
+        of: |subject| {
+            let packets = FOUR_PACKETS * subject.summary.flows.len() as u64;
+            Some(rtt_p50(subject)? / (packets.get() as f64 * 8e3 / subject.rate_bps()?))
         },
     },
     Measure {
