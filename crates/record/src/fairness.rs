@@ -20,8 +20,8 @@ pub struct Fairness {
     pub jain_per_s: JainPerSecond,
     /// The same from the convergence on.
     pub jain_per_s_converged: JainPerSecond,
-    /// How long it took from the start of the last flow until the flows were even for [`HELD_S`] seconds: Jain's index of
-    /// what they delivered in any [`WINDOW_S`] of these seconds is at least [`CONVERGED`]. They may be uneven again later.
+    /// How long it took from the start of the last flow until the flows were even for ten seconds: Jain's index of
+    /// what they delivered in any five of these seconds is at least 0.95. They may be uneven again later.
     /// Null if that never happened, or if there are fewer than two flows.
     #[serde(serialize_with = "optional_millionths")]
     pub even_s: Option<f64>,
