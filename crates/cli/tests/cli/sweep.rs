@@ -126,7 +126,8 @@ fn what_is_done_is_shown_again_without_running() {
 
 #[test]
 fn a_failed_run_is_named_and_the_others_are_done() {
-    let text = "[axes]\n\"path.loss\" = [\"0%\", \"100%\"]\n[scenario]\nname = \"small\"\n[scenario.path]\n\
+    // Whose handshake gets through, and then nothing.
+    let text = "[axes]\n\"path.loss\" = [\"0%\", { kind = \"gilbert\", p = \"10%\", r = \"0%\" }]\n[scenario]\nname = \"small\"\n[scenario.path]\n\
                 rate = \"20mbit\"\nrtt = \"20ms\"\n[[scenario.flow]]\ncontroller = \"bbr1\"\nbytes = \"100kb\"\n";
     let directory = directory(text);
     let (status, stdout, stderr) =
@@ -134,7 +135,7 @@ fn a_failed_run_is_named_and_the_others_are_done() {
     assert_eq!(status.code(), Some(1), "{stderr}");
     assert!(stdout.contains("0%"), "{stdout}");
     assert!(
-        stderr.contains("failed: path.loss=100% repeat 0: "),
+        stderr.contains("failed: path.loss=kind=gilbert,p=10%,r=0% repeat 0: "),
         "{stderr}"
     );
     assert!(
