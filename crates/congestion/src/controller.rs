@@ -221,13 +221,19 @@ pub(crate) trait Listed: Controller + Sized {
     /// Its states.
     const STATES: &'static [State];
 
-    /// One for a new connection of a transport that counts a packet as in flight when it has left.
-    fn usual(connection: Connection) -> Self;
+    /// Its settings.
+    type Config;
 
-    /// One for a new connection of a host like Linux, where what waits in the packet scheduler is in flight already.
-    fn on_host(connection: Connection) -> Self {
-        Self::usual(connection)
+    /// The settings that it has in Linux.
+    fn linux() -> Self::Config;
+
+    /// The same settings for a transport that counts a packet as in flight when it has left.
+    fn off_host(config: Self::Config) -> Self::Config {
+        config
     }
+
+    /// One for a new connection.
+    fn with(connection: Connection, config: Self::Config) -> Self;
 }
 
 /// A controller's state at one moment, for records, plots and debugging.

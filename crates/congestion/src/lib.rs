@@ -1,7 +1,7 @@
 //! Congestion control as pure state machines: no clock, no I/O, no allocation, integers only.
 //!
-//! - [`bbr1`], [`cubic`] and [`reno`] are the controllers; [`ControllerKind`] names them and [`AnyController`] is any
-//!   of them.
+//! - [`bbr1`], [`cubic`] and [`reno`] are the controllers; [`ControllerKind`] names them, [`Settings`] has their
+//!   settings, and [`AnyController`] is any of them.
 //! - [`controller`] has the one trait through which a transport drives a controller, and the order of events.
 //! - [`sampling`] measures the delivery rate at each ACK.
 //! - [`embedding`] is a short guide for transports, with a complete sender.
@@ -52,7 +52,7 @@ mod usage;
 pub use controller::{
     Ack, Cause, Connection, Controller, Lost, Recovery, RttSample, Sent, Snapshot,
 };
-pub use list::{AnyController, ControllerKind};
+pub use list::{AnyController, ControllerKind, Settings};
 pub use loss_window::LossWindow;
 pub use sampling::{PacketState, RateSample};
 pub use state::{Phase, State};

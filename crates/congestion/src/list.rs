@@ -2,14 +2,14 @@
 
 use units::{Bytes, Duration, Rate, Time};
 
-use crate::bbr1::Bbr1;
+use crate::bbr1::{self, Bbr1};
 use crate::controller::{Ack, Connection, Controller, Listed, Lost, Recovery, Sent, Snapshot};
-use crate::cubic::Cubic;
-use crate::reno::Reno;
+use crate::cubic::{self, Cubic};
+use crate::reno::{self, Reno};
 use crate::state::State;
 
 macro_rules! controllers {
-    ($($(#[$about:meta])* $controller:ident,)*) => {
+    ($($(#[$about:meta])* $controller:ident: $config:ty,)*) => {
         /// The controllers that there are.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         #[non_exhaustive]
@@ -43,6 +43,21 @@ macro_rules! controllers {
             }
         }
 
+        /// A controller and its settings. Of a [`ControllerKind`], those that it has in Linux.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        #[non_exhaustive]
+        pub enum Settings {
+            $($(#[$about])* $controller($config),)*
+        }
+
+        impl From<ControllerKind> for Settings {
+            fn from(kind: ControllerKind) -> Settings {
+                match kind {
+                    $(ControllerKind::$controller => Settings::$controller($controller::linux()),)*
+                }
+            }
+        }
+
         /// Any controller, without a pointer in between.
         #[derive(Debug, Clone)]
         #[non_exhaustive]
@@ -51,22 +66,22 @@ macro_rules! controllers {
         }
 
         impl AnyController {
-            /// A controller of the given kind for a new connection of a host like Linux, where what waits in the packet
-            /// scheduler is in flight already.
-            pub fn on_host(kind: ControllerKind, connection: Connection) -> AnyController {
-                match kind {
-                    $(ControllerKind::$controller => {
-                        AnyController::$controller(Listed::on_host(connection))
+            /// A controller with these settings, or of this kind, for a new connection of a host like Linux, where what
+            /// waits in the packet scheduler is in flight already.
+            pub fn on_host(settings: impl Into<Settings>, connection: Connection) -> AnyController {
+                match settings.into() {
+                    $(Settings::$controller(config) => {
+                        AnyController::$controller(Listed::with(connection, config))
                     })*
                 }
             }
 
-            /// A controller of the given kind for a new connection of a transport that counts a packet as in flight
-            /// when it has left.
-            pub fn new(kind: ControllerKind, connection: Connection) -> AnyController {
-                match kind {
-                    $(ControllerKind::$controller => {
-                        AnyController::$controller(Listed::usual(connection))
+            /// The same for a new connection of a transport that counts a packet as in flight when it has left.
+            pub fn new(settings: impl Into<Settings>, connection: Connection) -> AnyController {
+                match settings.into() {
+                    $(Settings::$controller(config) => {
+                        let config = $controller::off_host(config);
+                        AnyController::$controller(Listed::with(connection, config))
                     })*
                 }
             }
@@ -83,14 +98,14 @@ macro_rules! controllers {
     };
 }
 
-// The list: each is a type of this name. A new one goes to the end, since colours go by the place.
+// The list: each is a type of this name, with its settings. A new one goes to the end, since colours go by the place.
 controllers! {
     /// BBRv1, ACM Queue 14(5), 2016.
-    Bbr1,
+    Bbr1: bbr1::Config,
     /// CUBIC, as Linux has it.
-    Cubic,
+    Cubic: cubic::Config,
     /// Reno, RFC 5681.
-    Reno,
+    Reno: reno::Config,
 }
 
 units::by_name!(ControllerKind, "controller");

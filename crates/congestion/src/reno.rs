@@ -62,8 +62,14 @@ impl Listed for Reno {
     const NAME: &'static str = <Aimd as Avoidance>::NAME;
     const STATES: &'static [State] = states::ALL;
 
-    fn usual(connection: Connection) -> Reno {
-        Reno::new(connection, Config::default())
+    type Config = Config;
+
+    fn linux() -> Config {
+        Config::default()
+    }
+
+    fn with(connection: Connection, config: Config) -> Reno {
+        Reno::new(connection, config)
     }
 }
 

@@ -62,6 +62,14 @@ impl Ratio {
         Bytes::new(self.of(bytes.get()))
     }
 
+    /// The ratio of the terms the other way round; 0 is its own inverse.
+    pub const fn inverse(self) -> Ratio {
+        if self.numerator == 0 {
+            return Ratio::ZERO;
+        }
+        Ratio::new(self.denominator, self.numerator)
+    }
+
     /// The ratio as a floating-point number, for reports.
     pub const fn as_f64(self) -> f64 {
         self.numerator as f64 / self.denominator as f64

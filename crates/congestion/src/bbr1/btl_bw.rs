@@ -1,12 +1,9 @@
-//! BtlBw, the bottleneck's bandwidth: the greatest delivery rate of the last ten rounds.
+//! BtlBw, the bottleneck's bandwidth: the greatest delivery rate of the last rounds.
 
 use units::Rate;
 
+use super::Config;
 use crate::filter::WindowedMax;
-
-/// How many rounds a delivery rate is remembered: a gain cycle of eight, in which the bottleneck is surely filled once,
-/// and two for the samples to return (paper, "Characterizing the Bottleneck"; Linux `bbr_bw_rtts`).
-const WINDOW_ROUNDS: u64 = 10;
 
 /// The estimate of BtlBw.
 #[derive(Debug, Clone)]
@@ -16,12 +13,11 @@ pub struct BtlBw {
 }
 
 impl BtlBw {
-    /// Without an estimate. `does_equal_rate_renew`: see
-    /// [`Config::does_equal_rate_renew`](super::Config::does_equal_rate_renew).
-    pub fn new(does_equal_rate_renew: bool) -> BtlBw {
+    /// Without an estimate.
+    pub fn new(config: &Config) -> BtlBw {
         BtlBw {
-            filter: WindowedMax::new(WINDOW_ROUNDS),
-            does_equal_rate_renew,
+            filter: WindowedMax::new(config.btl_bw_window),
+            does_equal_rate_renew: config.does_equal_rate_renew,
         }
     }
 
@@ -48,7 +44,7 @@ mod tests {
     #[test]
     fn the_application_raises_but_never_lowers_it() {
         let rate = Rate::from_bytes_per_sec;
-        let mut btl_bw = BtlBw::new(true);
+        let mut btl_bw = BtlBw::new(&Config::linux());
         btl_bw.update(1, rate(100), false);
         for round in 2..1_000 {
             btl_bw.update(round, rate(10), true);
@@ -61,10 +57,29 @@ mod tests {
     }
 
     #[test]
+    fn it_remembers_for_as_many_rounds_as_it_is_told() {
+        let rate = Rate::from_bytes_per_sec;
+        for window in [1, 3, 10, 40] {
+            let config = Config {
+                btl_bw_window: window,
+                ..Config::linux()
+            };
+            let mut btl_bw = BtlBw::new(&config);
+            btl_bw.update(1, rate(100), false);
+            for round in 2..=1 + window {
+                btl_bw.update(round, rate(50), false);
+                assert_eq!(btl_bw.get(), rate(100), "{window} rounds, {round}");
+            }
+            btl_bw.update(2 + window, rate(50), false);
+            assert_eq!(btl_bw.get(), rate(50), "{window} rounds");
+        }
+    }
+
+    #[test]
     fn a_rate_that_the_application_limited_and_that_is_known_renews_it_in_linux_only() {
         let rate = Rate::from_bytes_per_sec;
-        for (does_equal_rate_renew, kept) in [(true, 100), (false, 50)] {
-            let mut btl_bw = BtlBw::new(does_equal_rate_renew);
+        for (config, kept) in [(Config::linux(), 100), (Config::paper(), 50)] {
+            let mut btl_bw = BtlBw::new(&config);
             btl_bw.update(1, rate(100), false);
             btl_bw.update(8, rate(100), true);
             btl_bw.update(12, rate(50), false);

@@ -1,6 +1,6 @@
-//! What Linux added to the paper's BBR, each as a setting.
+//! The gains and windows of BBR, and what Linux added to the paper's, each as a setting.
 
-use units::Ratio;
+use units::{Duration, Ratio};
 
 use crate::LossWindow;
 
@@ -8,10 +8,40 @@ use crate::LossWindow;
 /// in flight when it has left the host.
 ///
 /// "Linux" here is `net/ipv4/tcp_bbr.c` of kernel 7; "the paper" is "BBR: Congestion-Based Congestion Control", ACM
-/// Queue 14(5), 2016, with its appendix. What both agree on is no setting, but a constant in the file of the state or
-/// model part it belongs to.
+/// Queue 14(5), 2016, with its appendix. Both have the same gains and windows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Config {
+    /// The gain of Startup, from the estimated bandwidth to the pacing rate and from the estimated BDP to the window. Both
+    /// say 2/ln 2, the least with which the rate can double each round: as a round's samples lag by a round, the rate grows
+    /// as the solution of r' = gain · r(t − RTT) (paper, "Single BBR Flow Startup Behavior"; Linux `bbr_high_gain`). As the
+    /// window's gain, it makes room for what the pacing gain sends before its ACKs return, and bounds the queue at the end
+    /// of Startup to gain − 1 BDP. Drain keeps that window: its queue must go by slower sending.
+    pub high_gain: Ratio,
+    /// The pacing gain of Drain. Both say the inverse of Startup's: what a round at that gain has queued up, a round at this
+    /// one lets flow off (paper, "Single BBR Flow Startup Behavior"; Linux `bbr_drain_gain`).
+    pub drain_gain: Ratio,
+    /// The pacing gain of the phase of ProbeBW that sends faster, to see whether there is more bandwidth. Both say 5/4
+    /// (Linux `bbr_pacing_gain`). A quarter more is enough to double the estimate in about three cycles, and little enough
+    /// for the queue of a vain attempt to be gone after a round at a quarter less. It is also what the flow can lose: as long
+    /// as gain × (1 − loss) is 1, what arrives in this phase is what the path can take.
+    pub peak_gain: Ratio,
+    /// The pacing gain of the phase after it, which removes the queue. Both say 3/4.
+    pub trough_gain: Ratio,
+    /// How many phases a gain cycle has, two of them with the gains above and the others with gain 1. Both say 8; the six
+    /// rounds of neither make room for both (paper, "Steady-state Behavior"; Linux `CYCLE_LEN`).
+    pub cycle_phases: u8,
+    /// How many rounds a delivery rate is remembered for BtlBw. Linux: 10, a gain cycle of eight, in which the bottleneck is
+    /// surely filled once, and two for the samples to return (`bbr_bw_rtts`). Paper: six to ten ("Characterizing the
+    /// Bottleneck").
+    pub btl_bw_window: u64,
+    /// How long an RTT is remembered for RTprop, and so how long until ProbeRTT if no lesser one is seen. Routes change on
+    /// longer scales, and a flow that pauses now and then sees the bare path by itself within it (paper, "Characterizing the
+    /// Bottleneck": "tens of seconds to minutes"; its appendix and Linux, `bbr_min_rtt_win_sec`: 10 s).
+    pub rt_prop_window: Duration,
+    /// How long ProbeRTT stays at the least window, if a round is not longer. Both say 200 ms: long enough for flows with
+    /// different RTTs to overlap, short enough to cost no more than 2 % of ten seconds (paper, appendix, "Steady-state
+    /// Behavior"; Linux `bbr_probe_rtt_mode_ms`).
+    pub probe_rtt_duration: Duration,
     /// The gain from the estimated BDP to the congestion window once the pipe is full. Both say 2, to keep sending
     /// through delayed and stretched ACKs (paper, "Delayed and stretched ACKs"); with 1 such ACKs stall the flow.
     pub cwnd_gain: Ratio,
@@ -84,10 +114,21 @@ pub enum RecoveryEnd {
     AfterLossFreeRound,
 }
 
+/// 2/ln 2.
+const HIGH_GAIN: Ratio = Ratio::new(2885, 1000);
+
 impl Config {
     /// BBRv1 as Linux runs it.
     pub const fn linux() -> Config {
         Config {
+            high_gain: HIGH_GAIN,
+            drain_gain: HIGH_GAIN.inverse(),
+            peak_gain: Ratio::new(5, 4),
+            trough_gain: Ratio::new(3, 4),
+            cycle_phases: 8,
+            btl_bw_window: 10,
+            rt_prop_window: Duration::from_secs(10),
+            probe_rtt_duration: Duration::from_millis(200),
             cwnd_gain: Ratio::new(2, 1),
             pacing_margin: Ratio::new(1, 100),
             extra_acked_gain: Ratio::ONE,
@@ -119,7 +160,6 @@ impl Config {
     /// BBR as the paper of 2016 describes it.
     pub const fn paper() -> Config {
         Config {
-            cwnd_gain: Ratio::new(2, 1),
             pacing_margin: Ratio::ZERO,
             extra_acked_gain: Ratio::ZERO,
             is_rt_prop_windowed: true,
@@ -131,14 +171,26 @@ impl Config {
             has_policer_model: true,
             loss_window: LossWindow::OnePacket,
             recovery_end: RecoveryEnd::WithTransport,
+            ..Config::linux()
+        }
+    }
+}
+
+impl Config {
+    /// The same for a transport that counts a packet as in flight when it has left the host, as QUIC's do: the ends of
+    /// phases make no room for what waits in the host, and a loss episode ends by what BBR itself sees of losses.
+    #[must_use]
+    pub const fn off_host(self) -> Config {
+        Config {
+            are_phase_ends_budgeted: false,
+            recovery_end: RecoveryEnd::AfterLossFreeRound,
+            ..self
         }
     }
 }
 
 impl Default for Config {
     fn default() -> Config {
-        let mut config = Config::linux();
-        config.are_phase_ends_budgeted = false;
-        config
+        Config::linux().off_host()
     }
 }

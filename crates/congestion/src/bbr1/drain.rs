@@ -2,18 +2,8 @@
 
 use units::Ratio;
 
-use super::{Bbr1, State, startup};
+use super::{Bbr1, State};
 use crate::controller::Ack;
-
-/// The exact inverse of Startup's gain: what a round at that gain has queued up, a round at this one lets flow off
-/// (paper, "Single BBR Flow Startup Behavior"; Linux `bbr_drain_gain`).
-pub const PACING_GAIN: Ratio = Ratio::new(
-    startup::PACING_GAIN.denominator(),
-    startup::PACING_GAIN.numerator(),
-);
-
-/// Startup's: the queue must drain by slower sending, not by a window that stops it.
-pub const CWND_GAIN: Ratio = startup::CWND_GAIN;
 
 impl Bbr1 {
     pub(super) fn enter_drain(&mut self) {

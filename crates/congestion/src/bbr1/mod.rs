@@ -148,8 +148,8 @@ impl Bbr1 {
             state: State::Startup,
             is_restarting_from_idle: false,
             round: Round::new(),
-            btl_bw: BtlBw::new(config.does_equal_rate_renew),
-            rt_prop: RtProp::new(now, config.is_rt_prop_windowed),
+            btl_bw: BtlBw::new(&config),
+            rt_prop: RtProp::new(now, &config),
             full_pipe: FullPipe::new(),
             ack_aggregation: AckAggregation::new(now),
             policer: Policer::new(),
@@ -164,7 +164,7 @@ impl Bbr1 {
                 at: now,
                 bytes: Bytes::ZERO,
             },
-            pacing: Pacing::new(config.pacing_margin, initial_cwnd, mss),
+            pacing: Pacing::new(&config, initial_cwnd, mss),
             cwnd: initial_cwnd,
         }
     }
@@ -250,18 +250,17 @@ impl Bbr1 {
 
     fn pacing_gain(&self) -> Ratio {
         match &self.state {
-            State::Startup => startup::PACING_GAIN,
-            State::Drain => drain::PACING_GAIN,
+            State::Startup => self.config.high_gain,
+            State::Drain => self.config.drain_gain,
             State::ProbeBw(_) if self.policer.rate().is_some() => Ratio::ONE,
-            State::ProbeBw(cycle) => cycle.pacing_gain(),
+            State::ProbeBw(cycle) => cycle.pacing_gain(&self.config),
             State::ProbeRtt(_) => probe_rtt::PACING_GAIN,
         }
     }
 
     fn cwnd_gain(&self) -> Ratio {
         match &self.state {
-            State::Startup => startup::CWND_GAIN,
-            State::Drain => drain::CWND_GAIN,
+            State::Startup | State::Drain => self.config.high_gain,
             State::ProbeBw(_) => self.config.cwnd_gain,
             State::ProbeRtt(_) => probe_rtt::CWND_GAIN,
         }
@@ -273,12 +272,18 @@ impl Listed for Bbr1 {
     const KERNEL_NAME: &'static str = "bbr";
     const STATES: &'static [crate::State] = states::ALL;
 
-    fn usual(connection: Connection) -> Bbr1 {
-        Bbr1::new(connection, Config::default())
+    type Config = Config;
+
+    fn linux() -> Config {
+        Config::linux()
     }
 
-    fn on_host(connection: Connection) -> Bbr1 {
-        Bbr1::new(connection, Config::linux())
+    fn off_host(config: Config) -> Config {
+        config.off_host()
+    }
+
+    fn with(connection: Connection, config: Config) -> Bbr1 {
+        Bbr1::new(connection, config)
     }
 }
 
@@ -455,7 +460,7 @@ mod tests {
         let mut bbr1 = bbr1();
         bbr1.on_ack(&ack(40, Rate::from_bytes_per_sec(1_000)));
         let first = Rate::from_transfer(MSS * 10, RTPROP)
-            .scale(startup::PACING_GAIN)
+            .scale(Config::linux().high_gain)
             .scale(Ratio::new(99, 100));
         assert_eq!(bbr1.pacing_rate(), first);
         bbr1.on_ack(&ack(80, Rate::from_bytes_per_sec(1_000)));

@@ -2,7 +2,7 @@
 
 use units::{Bytes, Duration, Rate, Ratio};
 
-use super::{Bbr1, startup};
+use super::{Bbr1, Config};
 use crate::controller::Ack;
 use crate::pacing::{NOMINAL_RTT, send_quantum};
 
@@ -22,7 +22,8 @@ pub struct Pacing {
 
 impl Pacing {
     /// Starts with the initial window in the nominal RTT.
-    pub fn new(margin: Ratio, initial_cwnd: Bytes, mss: Bytes) -> Pacing {
+    pub fn new(config: &Config, initial_cwnd: Bytes, mss: Bytes) -> Pacing {
+        let margin = config.pacing_margin;
         let rest = margin.denominator().saturating_sub(margin.numerator());
         let mut pacing = Pacing {
             rate: Rate::ZERO,
@@ -32,7 +33,7 @@ impl Pacing {
         };
         pacing.set_bw(
             Rate::from_transfer(initial_cwnd, NOMINAL_RTT),
-            startup::PACING_GAIN,
+            config.high_gain,
             mss,
         );
         pacing
@@ -73,7 +74,7 @@ impl Bbr1 {
         if !self.pacing.has_seen_rtt {
             self.pacing.has_seen_rtt = true;
             let bw = Rate::from_transfer(self.cwnd, rtt.max(Duration::from_micros(1)));
-            self.pacing.set_bw(bw, startup::PACING_GAIN, self.mss);
+            self.pacing.set_bw(bw, self.config.high_gain, self.mss);
         }
     }
 
@@ -102,14 +103,14 @@ mod tests {
 
     #[test]
     fn starts_with_the_window_in_a_millisecond() {
-        let pacing = Pacing::new(Ratio::new(1, 100), MSS * 10, MSS);
+        let pacing = Pacing::new(&Config::linux(), MSS * 10, MSS);
         // 10 kB in 1 ms, times 2.885, less 1 %.
         assert_eq!(pacing.rate(), Rate::from_bytes_per_sec(28_561_500));
     }
 
     #[test]
     fn never_stands_still() {
-        let mut pacing = Pacing::new(Ratio::ZERO, MSS * 10, MSS);
+        let mut pacing = Pacing::new(&Config::paper(), MSS * 10, MSS);
         pacing.set_bw(Rate::ZERO, Ratio::ONE, MSS);
         assert_eq!(pacing.rate(), Rate::from_bytes_per_sec(1_000));
     }

@@ -4,47 +4,40 @@
 use rand_xoshiro::rand_core::Rng;
 use units::{Duration, Ratio, Time};
 
-use super::{Bbr1, State};
+use super::{Bbr1, Config, State};
 use crate::controller::Ack;
 use crate::pacing::BURST_TIME;
 
-/// The gain cycle. A quarter more is enough to double the estimate in about three cycles, and little enough for the
-/// queue of a vain attempt to be gone after a round at a quarter less; six rounds of neither make room for both
-/// (paper, "Steady-state Behavior"; Linux `bbr_pacing_gain`).
-const GAINS: [Ratio; 8] = [
-    Ratio::new(5, 4),
-    Ratio::new(3, 4),
-    Ratio::ONE,
-    Ratio::ONE,
-    Ratio::ONE,
-    Ratio::ONE,
-    Ratio::ONE,
-    Ratio::ONE,
-];
+/// The phase that sends faster.
+const UP: u8 = 0;
 
 /// The phase that sends slower. No cycle starts with it: there is no queue yet to remove (paper, "Steady-state
 /// Behavior").
-const DOWN: usize = 1;
+const DOWN: u8 = 1;
 
 /// A place in the gain cycle.
 #[derive(Debug, Clone)]
 pub struct ProbeBw {
-    phase: usize,
+    phase: u8,
     phase_start: Time,
 }
 
 impl ProbeBw {
-    pub fn pacing_gain(&self) -> Ratio {
-        GAINS.get(self.phase).copied().unwrap_or(Ratio::ONE)
+    pub fn pacing_gain(&self, config: &Config) -> Ratio {
+        match self.phase {
+            UP => config.peak_gain,
+            DOWN => config.trough_gain,
+            _ => Ratio::ONE,
+        }
     }
 
     /// Whether this is the phase that sends faster.
     pub fn is_up(&self) -> bool {
-        self.phase == 0
+        self.phase == UP
     }
 
-    fn advance(&mut self, now: Time) {
-        self.phase = (self.phase + 1) % GAINS.len();
+    fn advance(&mut self, now: Time, config: &Config) {
+        self.phase = (self.phase + 1) % config.cycle_phases.max(2);
         self.phase_start = now;
     }
 }
@@ -53,8 +46,8 @@ impl Bbr1 {
     /// Starts the cycle at a random phase other than [`DOWN`], so that flows that enter together do not probe
     /// together.
     pub(super) fn enter_probe_bw(&mut self, now: Time) {
-        let choices = GAINS.len() as u64 - 1;
-        let choice = ((u64::from(self.rng.next_u32()) * choices) >> 32) as usize;
+        let choices = u64::from(self.config.cycle_phases.max(2)) - 1;
+        let choice = ((u64::from(self.rng.next_u32()) * choices) >> 32) as u8;
         self.state = State::ProbeBw(ProbeBw {
             phase: if choice < DOWN { choice } else { choice + 1 },
             phase_start: now,
@@ -80,7 +73,7 @@ impl Bbr1 {
         if self.is_phase_done(is_full_length, ack)
             && let State::ProbeBw(cycle) = &mut self.state
         {
-            cycle.advance(ack.now);
+            cycle.advance(ack.now, &self.config);
         }
     }
 
@@ -108,13 +101,14 @@ impl Bbr1 {
 mod tests {
     use units::{Bytes, Rate};
 
-    use super::super::{Config, Losses};
+    use super::super::Losses;
     use super::*;
     use crate::controller::{Connection, RttSample};
     use crate::sampling::RateSample;
 
     const MSS: Bytes = Bytes::new(1_500);
     const RTPROP: Duration = Duration::from_millis(40);
+    const PHASES: u8 = Config::linux().cycle_phases;
 
     fn bbr1(seed: u64, config: Config) -> Bbr1 {
         let connection = Connection {
@@ -145,7 +139,7 @@ mod tests {
 
     /// Whether a phase that began at time zero ends with an ACK `ms` later, before which so many packets were in flight;
     /// with a BDP of 100 packets and bursts of two.
-    fn ends(phase: usize, ms: u64, prior_inflight: u64, newly_lost: Bytes) -> bool {
+    fn ends(phase: u8, ms: u64, prior_inflight: u64, newly_lost: Bytes) -> bool {
         let mut bbr1 = bbr1(0, Config::default());
         let rtt = Some(RttSample {
             rtt: RTPROP,
@@ -171,7 +165,6 @@ mod tests {
 
     #[test]
     fn the_faster_phase_lasts_until_the_pipe_holds_a_quarter_more() {
-        const UP: usize = 0;
         assert!(!ends(UP, 41, 122, Bytes::ZERO));
         assert!(ends(UP, 41, 123, Bytes::ZERO));
         assert!(!ends(UP, 40, 200, MSS), "less than a round trip");
@@ -190,7 +183,7 @@ mod tests {
 
     #[test]
     fn the_other_phases_last_one_rtprop() {
-        for phase in 2..GAINS.len() {
+        for phase in 2..PHASES {
             assert!(!ends(phase, 40, 1, MSS));
             assert!(ends(phase, 41, 200, Bytes::ZERO));
         }
@@ -216,17 +209,17 @@ mod tests {
 
     #[test]
     fn a_cycle_starts_anywhere_but_with_the_slower_phase() {
-        let mut starts = [0; GAINS.len()];
+        let mut starts = [0; PHASES as usize];
         for seed in 0..700 {
             let mut bbr1 = bbr1(seed, Config::default());
             bbr1.enter_probe_bw(Time::ZERO);
             let State::ProbeBw(cycle) = &bbr1.state else {
                 panic!("just entered");
             };
-            starts[cycle.phase] += 1;
+            starts[usize::from(cycle.phase)] += 1;
         }
-        assert_eq!(starts[DOWN], 0);
+        assert_eq!(starts[usize::from(DOWN)], 0);
         let others = starts.iter().filter(|count| **count > 50).count();
-        assert_eq!(others, GAINS.len() - 1, "{starts:?}");
+        assert_eq!(others, usize::from(PHASES) - 1, "{starts:?}");
     }
 }

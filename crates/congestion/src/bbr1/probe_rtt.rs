@@ -4,14 +4,10 @@
 //! to the queue, and other BBR flows that see the lower RTT have their own windows begin there: so all soon go through
 //! ProbeRTT together, and find the queue empty.
 
-use units::{Bytes, Duration, Ratio, Time};
+use units::{Bytes, Ratio, Time};
 
 use super::{Bbr1, State};
 use crate::controller::Ack;
-
-/// How long to stay at the least window: long enough for flows with different RTTs to overlap, short enough to cost no
-/// more than 2 % of ten seconds (paper, appendix, "Steady-state Behavior"; Linux `bbr_probe_rtt_mode_ms`).
-const DURATION: Duration = Duration::from_millis(200);
 
 pub const PACING_GAIN: Ratio = Ratio::ONE;
 pub const CWND_GAIN: Ratio = Ratio::ONE;
@@ -81,7 +77,7 @@ impl Bbr1 {
         match &mut probe.stay {
             Stay::Draining if ack.inflight <= least => {
                 probe.stay = Stay::Until {
-                    end: ack.now + DURATION,
+                    end: ack.now + self.config.probe_rtt_duration,
                     has_round_passed: false,
                 };
                 self.round.restart(ack.rate.total_delivered);

@@ -1,21 +1,17 @@
-//! RTprop, the round-trip propagation time: the least RTT, for ten seconds.
+//! RTprop, the round-trip propagation time: the least RTT of a window, which usually has ten seconds.
 
 use units::{Duration, Time};
 
+use super::Config;
 use crate::controller::RttSample;
 use crate::filter::WindowedMin;
-
-/// How long an RTT is remembered. Routes change on longer scales, and a flow that pauses now and then sees the bare
-/// path by itself within it (paper, "Characterizing the Bottleneck": "tens of seconds to minutes"; appendix and Linux:
-/// 10 s).
-pub const WINDOW: Duration = Duration::from_secs(10);
 
 /// What is remembered of RTTs.
 #[derive(Debug, Clone)]
 enum Memory {
-    /// The least of the last ten seconds (paper, "Characterizing the Bottleneck").
+    /// The least of the window (paper, "Characterizing the Bottleneck").
     Window(WindowedMin<Duration, Time>),
-    /// The least, and when it has not been seen for ten seconds the present one in its place (Linux `bbr_update_min_rtt`; BBR
+    /// The least, and when it has not been seen for a window the present one in its place (Linux `bbr_update_min_rtt`; BBR
     /// draft 00, "BBRUpdateRTprop"). Where others fill the queue that makes a difference: the estimate is as long as
     /// what ProbeRTT finds, and the window that follows from it large enough to keep a share.
     Latest(Option<Duration>),
@@ -33,6 +29,7 @@ impl Memory {
 /// The estimate of RTprop, and the time since it was last seen.
 #[derive(Debug, Clone)]
 pub struct RtProp {
+    window: Duration,
     memory: Memory,
     /// When RTprop was last seen: a lesser RTT, the first after the window had passed, or the end of ProbeRTT.
     last_seen: Time,
@@ -41,11 +38,13 @@ pub struct RtProp {
 }
 
 impl RtProp {
-    /// Without an estimate. `is_windowed`: see [`Config::is_rt_prop_windowed`](super::Config::is_rt_prop_windowed).
-    pub fn new(now: Time, is_windowed: bool) -> RtProp {
+    /// Without an estimate.
+    pub fn new(now: Time, config: &Config) -> RtProp {
+        let window = config.rt_prop_window;
         RtProp {
-            memory: if is_windowed {
-                Memory::Window(WindowedMin::new(WINDOW))
+            window,
+            memory: if config.is_rt_prop_windowed {
+                Memory::Window(WindowedMin::new(window))
             } else {
                 Memory::Latest(None)
             },
@@ -56,7 +55,7 @@ impl RtProp {
 
     /// Takes the RTT of an ACK, if it has one.
     pub fn update(&mut self, now: Time, sample: Option<RttSample>) {
-        self.is_expired = now.since(self.last_seen) > WINDOW;
+        self.is_expired = now.since(self.last_seen) > self.window;
         let Some(sample) = sample else { return };
         // An equal RTT does not count: flows that share a bottleneck can find its queue empty only together, so each
         // must look for it when it is time, whatever it has seen of a queue that is always there. (The paper speaks of
@@ -113,7 +112,7 @@ mod tests {
 
     /// As Linux has it.
     fn linux() -> RtProp {
-        RtProp::new(at(0), false)
+        RtProp::new(at(0), &Config::linux())
     }
 
     fn at(ms: u64) -> Time {
@@ -122,8 +121,8 @@ mod tests {
 
     #[test]
     fn what_probe_rtt_found_lasts_until_the_next() {
-        for is_windowed in [false, true] {
-            let mut rt_prop = RtProp::new(at(0), is_windowed);
+        for config in [Config::linux(), Config::paper()] {
+            let mut rt_prop = RtProp::new(at(0), &config);
             rt_prop.update(at(100), rtt(40));
             rt_prop.update(at(250), rtt(70));
             rt_prop.mark_seen(at(300));
@@ -155,12 +154,29 @@ mod tests {
     #[test]
     fn what_takes_the_place_of_an_rtt_that_is_too_old() {
         // 120 ms were seen within the window, and 250 ms are seen now.
-        for (is_windowed, next) in [(true, 120), (false, 250)] {
-            let mut rt_prop = RtProp::new(at(0), is_windowed);
+        for (config, next) in [(Config::paper(), 120), (Config::linux(), 250)] {
+            let mut rt_prop = RtProp::new(at(0), &config);
             rt_prop.update(at(40), rtt(40));
             rt_prop.update(at(3_000), rtt(120));
             rt_prop.update(at(10_041), rtt(250));
             assert_eq!(rt_prop.get(), Some(Duration::from_millis(next)));
+        }
+    }
+
+    #[test]
+    fn its_window_is_as_long_as_it_is_told() {
+        for base in [Config::linux(), Config::paper()] {
+            let config = Config {
+                rt_prop_window: Duration::from_secs(2),
+                ..base
+            };
+            let mut rt_prop = RtProp::new(at(0), &config);
+            rt_prop.update(at(40), rtt(40));
+            rt_prop.update(at(2_040), rtt(60));
+            assert_eq!(rt_prop.get(), Some(Duration::from_millis(40)));
+            rt_prop.update(at(2_041), rtt(60));
+            assert!(rt_prop.is_expired());
+            assert_eq!(rt_prop.get(), Some(Duration::from_millis(60)));
         }
     }
 

@@ -126,8 +126,14 @@ impl Listed for Cubic {
     const NAME: &'static str = <CubicAvoidance as Avoidance>::NAME;
     const STATES: &'static [State] = states::ALL;
 
-    fn usual(connection: Connection) -> Cubic {
-        Cubic::new(connection, Config::default())
+    type Config = Config;
+
+    fn linux() -> Config {
+        Config::default()
+    }
+
+    fn with(connection: Connection, config: Config) -> Cubic {
+        Cubic::new(connection, config)
     }
 }
 
