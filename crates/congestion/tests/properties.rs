@@ -6,7 +6,7 @@ use congestion::bbr1::{self, Bbr1};
 use congestion::sampling::{Outstanding, Sampler};
 use congestion::{
     Ack, AnyController, Bytes, Cause, Connection, Controller, ControllerKind, Duration, Lost,
-    PacketState, Rate, RateSample, Recovery, RttSample, Sent, Snapshot, Time,
+    PacketState, Rate, RateSample, Ratio, Recovery, RttSample, Sent, Snapshot, Time,
 };
 use proptest::prelude::*;
 
@@ -320,8 +320,19 @@ proptest! {
         connection in connection(),
         events in prop::collection::vec(event(), 0..120),
         flags in prop::array::uniform6(any::<bool>()),
+        gains in prop::array::uniform4((0..9_u32, 0..9_u32)),
+        windows in (any::<u8>(), 0..40_u64, 0..20_000_u64, 0..2_000_u64),
     ) {
+        let [high, drain, peak, trough] = gains.map(|(n, d)| Ratio::new(n, d));
         let config = bbr1::Config {
+            high_gain: high,
+            drain_gain: drain,
+            peak_gain: peak,
+            trough_gain: trough,
+            cycle_phases: windows.0,
+            btl_bw_window: windows.1,
+            rt_prop_window: Duration::from_millis(windows.2),
+            probe_rtt_duration: Duration::from_millis(windows.3),
             is_end_host_budgeted: flags[0],
             has_policer_model: flags[1],
             has_departure_model: flags[2],

@@ -1,6 +1,5 @@
 //! What an engine cannot do, field by field.
 
-use congestion::bbr1;
 use scenario::{FlowSpec, HostSpec, Scenario, ScenarioError};
 
 use crate::engine_kind::EngineKind;
@@ -80,10 +79,4 @@ fn join(table: &str, field: &str) -> String {
         "" => table.to_string(),
         field => format!("{table}.{field}"),
     }
-}
-
-/// Whether a group has a BBR of its own, other than Linux's of today.
-pub(crate) fn has_own_bbr1(flow: &FlowSpec) -> bool {
-    flow.bbr1
-        .is_some_and(|bbr1| bbr1.config() != bbr1::Config::linux())
 }

@@ -30,7 +30,7 @@ fn section<'d>(documentation: &'d str, table: &str) -> &'d str {
 }
 
 /// The headings of the documentation's tables, each with a scenario in which an unknown key stands in that table.
-const TABLES: [(&str, &str); 23] = [
+const TABLES: [(&str, &str); 24] = [
     ("", "KEY"),
     ("[path]", "path = { KEY }"),
     ("[path.uplink]", "path.uplink = { KEY }"),
@@ -51,6 +51,7 @@ const TABLES: [(&str, &str); 23] = [
     ("[host]", "host = { KEY }"),
     ("[[flow]]", "flow = [{ KEY }]"),
     ("bbr1", "flow = [{ bbr1 = { KEY } }]"),
+    ("cubic", "flow = [{ cubic = { KEY } }]"),
     (
         "app: requests",
         "flow = [{ app = { kind = 'requests', KEY } }]",

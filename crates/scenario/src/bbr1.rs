@@ -2,8 +2,8 @@
 
 use congestion::bbr1::Config;
 use serde::{Deserialize, Deserializer, Serialize};
-use units::Ratio;
-use units::bounds::refused;
+use units::bounds::{count_as_text, gain, positive, whole};
+use units::{Duration, Ratio};
 
 /// How the group's BBR is different from that of the kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -11,6 +11,30 @@ use units::bounds::refused;
 pub struct Bbr1Spec {
     /// `variant`: whose BBR it is.
     pub variant: Variant,
+    /// `high_gain`: Startup's gain, of the pacing rate and of the window.
+    #[serde(deserialize_with = "growing")]
+    pub high_gain: Option<Ratio>,
+    /// `drain_gain`: Drain's pacing gain; the inverse of `high_gain` if not given.
+    #[serde(deserialize_with = "draining")]
+    pub drain_gain: Option<Ratio>,
+    /// `peak_gain`: the pacing gain of the phase that probes for bandwidth.
+    #[serde(deserialize_with = "probing")]
+    pub peak_gain: Option<Ratio>,
+    /// `trough_gain`: the pacing gain of the phase after it; as much below 1 as `peak_gain` is above if not given.
+    #[serde(deserialize_with = "draining")]
+    pub trough_gain: Option<Ratio>,
+    /// `cycle_phases`: how many phases the gain cycle has.
+    #[serde(deserialize_with = "cycle", serialize_with = "count_as_text")]
+    pub cycle_phases: Option<u64>,
+    /// `btl_bw_window`: for how many round trips a delivery rate is remembered.
+    #[serde(deserialize_with = "rounds", serialize_with = "count_as_text")]
+    pub btl_bw_window: Option<u64>,
+    /// `rt_prop_window`: how long an RTT is remembered.
+    #[serde(deserialize_with = "positive")]
+    pub rt_prop_window: Option<Duration>,
+    /// `probe_rtt_duration`: how long ProbeRTT stays at its least window.
+    #[serde(deserialize_with = "positive")]
+    pub probe_rtt_duration: Option<Duration>,
     /// `cwnd_gain`: from the estimated BDP to the window once the pipe is full.
     #[serde(deserialize_with = "filling")]
     pub cwnd_gain: Option<Ratio>,
@@ -47,12 +71,55 @@ impl From<Variant> for Bbr1Spec {
 }
 
 fn filling<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Ratio>, D::Error> {
-    let gain = Ratio::deserialize(deserializer)?;
-    if gain < Ratio::ONE {
-        Err(refused("does not fill the pipe; give 1 or more"))
-    } else {
-        Ok(Some(gain))
-    }
+    let fills = |gain| gain >= Ratio::ONE;
+    gain(
+        deserializer,
+        fills,
+        "does not fill the pipe; give 1 or more",
+    )
+}
+
+fn growing<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Ratio>, D::Error> {
+    let grows = |gain| gain > Ratio::ONE;
+    gain(
+        deserializer,
+        grows,
+        "does not let the rate grow; give more than 1, such as 2.885",
+    )
+}
+
+fn draining<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Ratio>, D::Error> {
+    let drains = |gain| Ratio::ZERO < gain && gain <= Ratio::ONE;
+    gain(
+        deserializer,
+        drains,
+        "drains no queue; give more than 0 and at most 1, such as 0.75",
+    )
+}
+
+fn probing<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Ratio>, D::Error> {
+    let probes = |gain| Ratio::ONE <= gain && gain < TWO;
+    let reason =
+        "is none that a slower phase makes good; give at least 1 and less than 2, such as 1.25";
+    gain(deserializer, probes, reason)
+}
+
+fn cycle<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
+    let reason = "phases are no gain cycle; give 2 to 255";
+    whole(deserializer, 2..=255, reason)
+}
+
+fn rounds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
+    let reason = "round trips are no window; give 1 to 1000000";
+    whole(deserializer, 1..=1_000_000, reason)
+}
+
+const TWO: Ratio = Ratio::new(2, 1);
+
+/// What is left of 2 once `gain` is taken.
+fn opposite(gain: Ratio) -> Ratio {
+    let twice = gain.denominator().saturating_mul(2);
+    Ratio::new(twice.saturating_sub(gain.numerator()), gain.denominator())
 }
 
 impl Bbr1Spec {
@@ -64,6 +131,20 @@ impl Bbr1Spec {
             Variant::Paper => Config::paper(),
         };
         Config {
+            high_gain: self.high_gain.unwrap_or(base.high_gain),
+            drain_gain: (self.drain_gain)
+                .or(self.high_gain.map(Ratio::inverse))
+                .unwrap_or(base.drain_gain),
+            peak_gain: self.peak_gain.unwrap_or(base.peak_gain),
+            trough_gain: (self.trough_gain)
+                .or(self.peak_gain.map(opposite))
+                .unwrap_or(base.trough_gain),
+            cycle_phases: (self.cycle_phases)
+                .and_then(|phases| phases.try_into().ok())
+                .unwrap_or(base.cycle_phases),
+            btl_bw_window: self.btl_bw_window.unwrap_or(base.btl_bw_window),
+            rt_prop_window: self.rt_prop_window.unwrap_or(base.rt_prop_window),
+            probe_rtt_duration: self.probe_rtt_duration.unwrap_or(base.probe_rtt_duration),
             cwnd_gain: self.cwnd_gain.unwrap_or(base.cwnd_gain),
             has_policer_model: self.has_policer_model.unwrap_or(base.has_policer_model),
             has_departure_model: self.has_departure_model.unwrap_or(base.has_departure_model),
@@ -111,12 +192,61 @@ mod tests {
     }
 
     #[test]
+    fn a_gain_brings_its_counterpart_and_windows_are_as_given() {
+        let text = "{ high_gain = 2, peak_gain = 1.1, cycle_phases = 6, btl_bw_window = 5, \
+                    rt_prop_window = \"2s\", probe_rtt_duration = \"50ms\" }";
+        let read = scenario("bbr1", text).unwrap();
+        let expected = Config {
+            high_gain: Ratio::new(2, 1),
+            drain_gain: Ratio::new(1, 2),
+            peak_gain: Ratio::new(11, 10),
+            trough_gain: Ratio::new(9, 10),
+            cycle_phases: 6,
+            btl_bw_window: 5,
+            rt_prop_window: Duration::from_secs(2),
+            probe_rtt_duration: Duration::from_millis(50),
+            ..Config::linux()
+        };
+        assert_eq!(read.flows[0].bbr1.unwrap().config(), expected);
+        assert_eq!(read.to_string().parse(), Ok(read));
+        let own = scenario(
+            "bbr1",
+            "{ peak_gain = 1.5, trough_gain = 0.9, drain_gain = 0.5 }",
+        );
+        let own = own.unwrap().flows[0].bbr1.unwrap().config();
+        assert_eq!(own.trough_gain, Ratio::new(9, 10));
+        assert_eq!(own.drain_gain, Ratio::new(1, 2));
+        assert_eq!(own.high_gain, Config::linux().high_gain);
+    }
+
+    #[test]
     fn what_makes_no_sense_is_answered() {
         for (text, reason) in [
             ("\"papers\"", "flow.bbr1: papers is no known variant"),
             (
                 "{ cwnd_gain = 0.5 }",
                 "flow.bbr1.cwnd_gain: 0.5 does not fill the pipe",
+            ),
+            ("{ high_gain = 1 }", "flow.bbr1.high_gain: 1 does not let"),
+            ("{ drain_gain = 0 }", "flow.bbr1.drain_gain: 0 drains no"),
+            ("{ peak_gain = 2 }", "flow.bbr1.peak_gain: 2 is none that"),
+            (
+                "{ peak_gain = 0.9 }",
+                "flow.bbr1.peak_gain: 0.9 is none that",
+            ),
+            ("{ trough_gain = 1.2 }", "flow.bbr1.trough_gain: 1.2 drains"),
+            (
+                "{ cycle_phases = 1 }",
+                "flow.bbr1.cycle_phases: 1 phases are",
+            ),
+            ("{ btl_bw_window = 0 }", "flow.bbr1.btl_bw_window: 0 round"),
+            (
+                "{ rt_prop_window = \"0s\" }",
+                "flow.bbr1.rt_prop_window: 0s makes no",
+            ),
+            (
+                "{ probe_rtt_duration = \"0s\" }",
+                "flow.bbr1.probe_rtt_duration",
             ),
             ("{ cwnd = 2 }", "flow.bbr1.cwnd: unknown key"),
         ] {

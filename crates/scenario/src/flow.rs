@@ -1,12 +1,14 @@
 //! Who sends: `[[flow]]`.
 
+use congestion::{ControllerKind, Settings};
 use serde::{Deserialize, Deserializer, Serialize};
 use transport::app::{self, Connections};
 use units::bounds::{positive, short, whole};
 use units::{Bytes, Duration};
 
-use super::bbr1::{Bbr1Spec, Variant};
+use super::bbr1::{self, Bbr1Spec};
 use super::controller::Controller;
+use super::cubic::{self, CubicSpec};
 use super::hops::Hops;
 use super::host::HostSpec;
 use super::ser::is_default;
@@ -43,8 +45,11 @@ pub struct FlowSpec {
     /// `rtt`: the RTprop of each of them; that of the path if not given.
     pub rtt: Option<Duration>,
     /// `bbr1`: how their BBR is different from the kernel's, if that is their controller.
-    #[serde(default, deserialize_with = "short::<_, Variant, _>")]
+    #[serde(default, deserialize_with = "short::<_, bbr1::Variant, _>")]
     pub bbr1: Option<Bbr1Spec>,
+    /// `cubic`: how their CUBIC is different from the kernel's, if that is their controller.
+    #[serde(default, deserialize_with = "short::<_, cubic::Variant, _>")]
+    pub cubic: Option<CubicSpec>,
     /// `reverse`: whether they send against the others, their data over the uplinks and their ACKs over the bottlenecks.
     #[serde(default, skip_serializing_if = "is_default")]
     pub reverse: bool,
@@ -85,8 +90,23 @@ impl FlowSpec {
             reverse: false,
             hops: None,
             bbr1: None,
+            cubic: None,
             host: HostSpec::UNSET,
         }
+    }
+
+    /// The settings that a controller of this kind has in this group.
+    pub fn settings(&self, kind: ControllerKind) -> Settings {
+        match (kind, self.bbr1, self.cubic) {
+            (ControllerKind::Bbr1, Some(bbr1), _) => Settings::Bbr1(bbr1.config()),
+            (ControllerKind::Cubic, _, Some(cubic)) => Settings::Cubic(cubic.config()),
+            _ => kind.into(),
+        }
+    }
+
+    /// Whether a controller of this kind has other settings in this group than in Linux of today.
+    pub fn has_own(&self, kind: ControllerKind) -> bool {
+        self.settings(kind) != kind.into()
     }
 
     /// Whether each of them sends until the end of the run.

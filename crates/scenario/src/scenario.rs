@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use congestion::ControllerKind;
+use congestion::{ControllerKind, Settings};
 use serde::{Deserialize, Serialize};
 use units::Duration;
 use units::bounds::positive;
@@ -73,10 +73,10 @@ impl Scenario {
     /// # Errors
     ///
     /// A group has one that only a kernel has.
-    pub fn our_controllers(&self, engine: &str) -> Result<Vec<ControllerKind>, ScenarioError> {
-        let ours = |(index, controller)| match controller {
-            Controller::Ours(kind) => Ok(kind),
-            Controller::Kernel(_) => {
+    pub fn our_controllers(&self, engine: &str) -> Result<Vec<Settings>, ScenarioError> {
+        let ours = |(index, flow): (usize, &FlowSpec)| match flow.controller {
+            Controller::Ours(kind) => Ok(flow.settings(kind)),
+            controller @ Controller::Kernel(_) => {
                 let names: Vec<_> = ControllerKind::ALL.iter().map(|kind| kind.name()).collect();
                 let reason = format!(
                     " is a kernel's, which engine {engine} has not; give one of {}, or use engine linux",
@@ -86,8 +86,7 @@ impl Scenario {
                 Err(self.flow_error(index, "controller", reason))
             }
         };
-        let controllers = self.flows.iter().map(|flow| flow.controller);
-        controllers.enumerate().map(ours).collect()
+        self.flows.iter().enumerate().map(ours).collect()
     }
 
     /// The error that `field` of a group of flows has `reason`.

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use congestion::{AnyController, Connection, ControllerKind, Duration, Rate, Time};
+use congestion::{AnyController, Connection, Duration, Rate, Settings, Time};
 use path::LinkConfig;
 use transport::scheduler::SchedulerConfig;
 use transport::{app, receiver, sender};
@@ -57,9 +57,12 @@ pub struct FlowConfig<C = AnyController> {
 
 impl FlowConfig {
     /// A bulk transfer from time zero on, from host 0, over link 0 and back over link 1, everything else by default.
-    pub fn new(kind: ControllerKind) -> FlowConfig {
+    ///
+    /// Its controller is one of this kind as in Linux, or with these settings.
+    pub fn new(settings: impl Into<Settings>) -> FlowConfig {
+        let settings = settings.into();
         FlowConfig::with_controller(MakeController::new(move |connection| {
-            AnyController::on_host(kind, connection)
+            AnyController::on_host(settings, connection)
         }))
     }
 }

@@ -143,6 +143,24 @@ pub fn whole<'de, D: Deserializer<'de>, T: From<u64>>(
     }
 }
 
+/// A number without unit for which `is_sound`, for a field that may be optional; `reason` is why another one is refused.
+///
+/// # Errors
+///
+/// It is no number, or not sound.
+pub fn gain<'de, D: Deserializer<'de>, T: From<Ratio>>(
+    deserializer: D,
+    is_sound: impl Fn(Ratio) -> bool,
+    reason: &str,
+) -> Result<T, D::Error> {
+    let gain = Ratio::deserialize(deserializer)?;
+    if is_sound(gain) {
+        Ok(gain.into())
+    } else {
+        Err(refused(reason))
+    }
+}
+
 /// A number without unit, such as 1.2.
 pub mod number {
     use super::*;

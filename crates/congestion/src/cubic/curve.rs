@@ -2,13 +2,10 @@
 //!
 //! Time is counted in units of 2⁻²⁰ s, so that the division by a second cubed is a shift.
 
-use units::{Bytes, Duration};
+use units::{Bytes, Duration, Ratio};
 
 use super::root::cube_root;
 
-/// RFC 9438, "Fairness to Reno": C = 0.4 packets/s³, which is 2/5.
-const C_NUMERATOR: u64 = 2;
-const C_DENOMINATOR: u64 = 5;
 /// C times the packet size is kept with so many fractional bits.
 const SCALE_BITS: u32 = 8;
 /// So many of these units make a second: 2²⁰.
@@ -30,11 +27,11 @@ pub struct Curve {
 }
 
 impl Curve {
-    /// The curve that starts at `cwnd` and returns to `w_max`; if it is there already, `cwnd` takes its place and K is
+    /// The curve with factor `c` that starts at `cwnd` and returns to `w_max`; if it is there already, `cwnd` takes its place and K is
     /// zero.
-    pub fn new(cwnd: Bytes, w_max: Bytes, mss: Bytes) -> Curve {
+    pub fn new(cwnd: Bytes, w_max: Bytes, mss: Bytes, c: Ratio) -> Curve {
         let mss = mss.get().clamp(1, LARGEST >> SCALE_BITS);
-        let scale = (mss << SCALE_BITS) * C_NUMERATOR / C_DENOMINATOR;
+        let scale = c.of(mss << SCALE_BITS).clamp(1, LARGEST << 2);
         let distance = (w_max - cwnd).get().min(LARGEST);
         let cube = (u128::from(distance) << (3 * TICK_BITS + SCALE_BITS)) / u128::from(scale);
         Curve {
@@ -84,6 +81,7 @@ mod tests {
     use super::*;
 
     const MSS: u64 = 1500;
+    const C: Ratio = Ratio::new(2, 5);
 
     fn assert_close(actual: Bytes, expected: f64, tolerance: f64) {
         let actual = actual.get() as f64;
@@ -100,6 +98,7 @@ mod tests {
                 Bytes::new(cwnd * MSS),
                 Bytes::new(w_max * MSS),
                 Bytes::new(MSS),
+                C,
             );
             let k = ((w_max - cwnd) as f64 / 0.4).cbrt();
             for millis in (0..200_000).step_by(37) {
@@ -117,7 +116,12 @@ mod tests {
 
     #[test]
     fn starts_at_the_window_and_is_flat_at_w_max() {
-        let curve = Curve::new(Bytes::new(700_000), Bytes::new(1_000_000), Bytes::new(MSS));
+        let curve = Curve::new(
+            Bytes::new(700_000),
+            Bytes::new(1_000_000),
+            Bytes::new(MSS),
+            C,
+        );
         assert_close(curve.window(Duration::ZERO), 700_000.0, 2.0);
         // K³ = 300 000 B / (0.4 × 1500 B/s³) = 500 s³
         let k = Duration::from_nanos((500_f64.cbrt() * 1e9) as u64);
@@ -126,7 +130,7 @@ mod tests {
 
     #[test]
     fn above_w_max_it_starts_flat_where_it_is() {
-        let curve = Curve::new(Bytes::new(900_000), Bytes::new(100_000), Bytes::new(MSS));
+        let curve = Curve::new(Bytes::new(900_000), Bytes::new(100_000), Bytes::new(MSS), C);
         assert_eq!(curve.window(Duration::ZERO), Bytes::new(900_000));
         // 0.4 × 1500 × 2³
         assert_close(curve.window(Duration::from_secs(2)), 904_800.0, 2.0);
@@ -135,11 +139,18 @@ mod tests {
     #[test]
     fn extremes_saturate() {
         for mss in [0, 1, u64::MAX] {
-            let mss = Bytes::new(mss);
-            let curve = Curve::new(Bytes::ZERO, Bytes::MAX, mss);
-            assert!(curve.window(Duration::ZERO) <= curve.window(Duration::MAX));
-            let curve = Curve::new(Bytes::MAX, Bytes::ZERO, mss);
-            assert_eq!(curve.window(Duration::MAX), Bytes::MAX);
+            for c in [
+                Ratio::ZERO,
+                Ratio::new(1, u32::MAX),
+                C,
+                Ratio::new(u32::MAX, 1),
+            ] {
+                let mss = Bytes::new(mss);
+                let curve = Curve::new(Bytes::ZERO, Bytes::MAX, mss, c);
+                assert!(curve.window(Duration::ZERO) <= curve.window(Duration::MAX));
+                let curve = Curve::new(Bytes::MAX, Bytes::ZERO, mss, c);
+                assert_eq!(curve.window(Duration::MAX), Bytes::MAX);
+            }
         }
     }
 }

@@ -12,7 +12,7 @@
 //! - What stays is the limit of half a window a round, and, as long as congestion was never met, there is a least pace: a
 //!   twentieth.
 
-use units::{Bytes, Duration};
+use units::{Bytes, Duration, Ratio};
 
 use super::curve::Curve;
 use crate::loss_based::Growth;
@@ -27,9 +27,15 @@ const WINDOWS_ABOVE: u64 = 100;
 const SLOWEST_UNKNOWING: u64 = 20;
 /// The fastest pace.
 const FASTEST: u64 = 2;
-/// Reno's estimate grows by a packet in 15/8 windows (`beta_scale`): 1/α.
-const RENO_NUMERATOR: u64 = 15;
-const RENO_DENOMINATOR: u64 = 8;
+/// Reno's estimate grows by a packet in so many eighths of a window (`beta_scale`): 1/α, which is (1 + β) / 3 (1 − β) and
+/// with a β of 7/10 15/8.
+const fn reno_eighths(beta: Ratio) -> u64 {
+    let (n, d) = (beta.numerator() as u64, beta.denominator() as u64);
+    match (8 * (d + n)).checked_div(3 * d.saturating_sub(n)) {
+        Some(eighths) => eighths,
+        None => u64::MAX,
+    }
+}
 
 /// How fast the window grows in a stage of congestion avoidance.
 #[derive(Debug, Clone, Copy)]
@@ -41,6 +47,8 @@ pub struct Pace {
     credit: Bytes,
     /// The window that Reno would have, in packets (`tcp_cwnd`).
     w_est: u64,
+    /// What that grows by a packet in, in eighths of a window.
+    reno_eighths: u64,
     /// What was acknowledged since that last grew (`ack_cnt`).
     reno_credit: Bytes,
 }
@@ -53,12 +61,13 @@ struct Seen {
 }
 
 impl Pace {
-    pub fn new(growth: &Growth) -> Pace {
+    pub fn new(beta: Ratio, growth: &Growth) -> Pace {
         Pace {
             seen: None,
             packets: FASTEST,
             credit: Bytes::ZERO,
             w_est: packets(growth.cwnd, growth.mss),
+            reno_eighths: reno_eighths(beta),
             reno_credit: Bytes::ZERO,
         }
     }
@@ -115,7 +124,7 @@ impl Pace {
 
     /// If Reno's window is larger, the pace is one that gets there in a round.
     fn keep_up_with_reno(&mut self, cwnd: u64, mss: Bytes) {
-        let price = mss * (cwnd.saturating_mul(RENO_NUMERATOR) / RENO_DENOMINATOR).max(1);
+        let price = mss * (cwnd.saturating_mul(self.reno_eighths) / 8).max(1);
         let gained = self.reno_credit.get().saturating_sub(1) / price.get().max(1);
         self.reno_credit -= price * gained;
         self.w_est = self.w_est.saturating_add(gained);
@@ -141,7 +150,7 @@ mod tests {
     fn recovered(variant: Variant, doublings: u32, rtt: Duration) -> AckClock<Cubic> {
         let config = Config {
             variant,
-            hystart: false,
+            hystart: None,
             ..Config::default()
         };
         let mut flow = AckClock::new(Cubic::new(CONNECTION, config), rtt);
@@ -150,6 +159,15 @@ mod tests {
         }
         flow.lose();
         flow
+    }
+
+    #[test]
+    fn renos_pace_is_that_of_the_kernel() {
+        // tcp_cubic.c: "8*(BICTCP_BETA_SCALE+beta) / 3 / (BICTCP_BETA_SCALE - beta)".
+        for (beta, eighths) in [((717, 1024), 15), ((7, 10), 15), ((1, 2), 8), ((9, 10), 50)] {
+            assert_eq!(reno_eighths(Ratio::new(beta.0, beta.1)), eighths);
+        }
+        assert_eq!(reno_eighths(Ratio::ONE), u64::MAX);
     }
 
     #[test]

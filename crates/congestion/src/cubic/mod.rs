@@ -32,11 +32,22 @@ pub enum Variant {
     Rfc9438,
 }
 
+/// Whose HyStart it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HyStartVariant {
+    /// Linux's, the original.
+    Linux,
+    /// HyStart++ (RFC 9406).
+    Rfc9406,
+}
+
 /// CUBIC's settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Config {
     /// Whose CUBIC it is.
     pub variant: Variant,
+    /// C, in packets/s³: how fast the window leaves and seeks its last maximum. RFC 9438: 2/5.
+    pub c: Ratio,
     /// What is left of the window after a loss. RFC 9438: 7/10.
     pub beta: Ratio,
     /// What is left of the window after an ECN mark. RFC 9438: as after a loss; RFC 8511 (experimental) would have
@@ -45,8 +56,8 @@ pub struct Config {
     /// Whether a flow whose window falls short of its last maximum releases more, for newcomers (RFC 9438, "Fast
     /// Convergence").
     pub fast_convergence: bool,
-    /// Whether HyStart watches over slow start: Linux's own, or with RFC 9438's variant HyStart++ (RFC 9406).
-    pub hystart: bool,
+    /// Whose HyStart watches over slow start, if any does.
+    pub hystart: Option<HyStartVariant>,
     /// What a timeout leaves of the window. Linux: what is in flight and one packet. RFC 5681: one packet.
     pub loss_window: LossWindow,
 }
@@ -55,10 +66,11 @@ impl Default for Config {
     fn default() -> Config {
         Config {
             variant: Variant::Linux,
+            c: Ratio::new(2, 5),
             beta: Ratio::new(7, 10),
             ecn_beta: Ratio::new(7, 10),
             fast_convergence: true,
-            hystart: true,
+            hystart: Some(HyStartVariant::Linux),
             loss_window: LossWindow::default(),
         }
     }
@@ -73,9 +85,9 @@ impl Cubic {
             cwnd_prior: Bytes::ZERO,
             epoch: None,
         };
-        let hystart = config.hystart.then(|| match config.variant {
-            Variant::Linux => HyStart::linux(connection.now, connection.is_paced),
-            Variant::Rfc9438 => HyStart::rfc9406(),
+        let hystart = config.hystart.map(|hystart| match hystart {
+            HyStartVariant::Linux => HyStart::linux(connection.now, connection.is_paced),
+            HyStartVariant::Rfc9406 => HyStart::rfc9406(),
         });
         LossBased::start(connection, avoidance, hystart, config.loss_window)
     }
@@ -168,9 +180,9 @@ impl Avoidance for CubicAvoidance {
         let epoch = self.epoch.get_or_insert_with(|| Epoch {
             start: growth.now,
             updated: growth.now,
-            curve: Curve::new(growth.cwnd, self.w_max, growth.mss),
+            curve: Curve::new(growth.cwnd, self.w_max, growth.mss, self.config.c),
             pace: match self.config.variant {
-                Variant::Linux => Pace::Linux(linux::Pace::new(growth)),
+                Variant::Linux => Pace::Linux(linux::Pace::new(self.config.beta, growth)),
                 Variant::Rfc9438 => Pace::Rfc9438(rfc9438::Pace::new(growth)),
             },
         });
@@ -212,7 +224,7 @@ mod tests {
     fn rfc_9438() -> Config {
         Config {
             variant: Variant::Rfc9438,
-            hystart: false,
+            hystart: None,
             ..Config::default()
         }
     }
@@ -282,7 +294,7 @@ mod tests {
             let rtt = Duration::from_millis(10);
             let config = Config {
                 fast_convergence: false,
-                hystart: true,
+                hystart: Some(HyStartVariant::Linux),
                 ..rfc_9438()
             };
             let mut cubic = AckClock::new(Cubic::new(CONNECTION, config), rtt);

@@ -1,13 +1,14 @@
 //! What a scenario may ask for that this engine cannot do: its hosts are the kernel's, all alike, and what paces them is
 //! TCP itself.
 
+use congestion::ControllerKind;
 use scenario::{HostSpec, Scenario, ScenarioError};
 use transport::scheduler::Pacing;
 use units::Duration;
 
 use super::network::{self, MAX_GROUPS};
 use crate::engine_kind::EngineKind;
-use crate::limits::{self, Limits};
+use crate::limits::Limits;
 
 const ITS_OWN: &str = "the kernel decides by itself";
 
@@ -64,7 +65,18 @@ const LIMITS: Limits = Limits {
             "its network card always offloads",
         ),
     ],
-    flow: &[("bbr1", limits::has_own_bbr1, "its BBR is the kernel's")],
+    flow: &[
+        (
+            "bbr1",
+            |flow| flow.has_own(ControllerKind::Bbr1),
+            "its BBR is the kernel's",
+        ),
+        (
+            "cubic",
+            |flow| flow.has_own(ControllerKind::Cubic),
+            "its CUBIC is the kernel's, whose settings are those of the whole machine",
+        ),
+    ],
     // More would measure the machine.
     most_flows: 10_000,
 };
@@ -174,8 +186,25 @@ mod tests {
     fn bbr_is_the_kernels() {
         let flow = |bbr1: &str| format!("[[flow]]\ncontroller = \"bbr1\"\nbbr1 = {bbr1}\n");
         assert_eq!(refusal(&flow("\"linux\"")), None);
-        for other in ["\"paper\"", "{ cwnd_gain = 3 }"] {
+        for other in ["\"paper\"", "{ cwnd_gain = 3 }", "{ peak_gain = 1.1 }"] {
             assert_eq!(refusal(&flow(other)).unwrap().field, "flow.bbr1");
+        }
+    }
+
+    #[test]
+    fn cubic_is_the_kernels() {
+        for (cubic, field) in [
+            ("\"linux\"", None),
+            ("{ beta = 0.7 }", None),
+            ("\"rfc9438\"", Some("flow.cubic")),
+            ("{ beta = 0.8 }", Some("flow.cubic")),
+        ] {
+            let refused = refusal(&format!("{FLOW}cubic = {cubic}\n"));
+            assert_eq!(
+                refused.map(|error| error.field).as_deref(),
+                field,
+                "{cubic}"
+            );
         }
     }
 

@@ -1,13 +1,13 @@
 //! What a scenario may ask for that this engine cannot do: it carries bulk data of a real QUIC stack, over one
 //! bottleneck, from one end to the other.
 
-use congestion::ControllerKind;
+use congestion::Settings;
 use scenario::{HostSpec, Scenario, ScenarioError};
 use transport::app;
 use transport::scheduler::Pacing;
 
 use crate::engine_kind::EngineKind;
-use crate::limits::{self, Limits};
+use crate::limits::Limits;
 
 const LIMITS: Limits = Limits {
     engine: EngineKind::Quic,
@@ -29,11 +29,6 @@ const LIMITS: Limits = Limits {
             "all flows have the RTprop of the path",
         ),
         (
-            "bbr1",
-            limits::has_own_bbr1,
-            "its BBR is that of a kernel, with what a QUIC stack needs",
-        ),
-        (
             "reverse",
             |flow| flow.reverse,
             "all flows send the same way",
@@ -43,12 +38,12 @@ const LIMITS: Limits = Limits {
     most_flows: 500,
 };
 
-/// The controller of each flow.
+/// The controller of each flow, with its settings.
 ///
 /// # Errors
 ///
 /// It is one that this engine has not.
-pub(super) fn controllers(scenario: &Scenario) -> Result<Vec<ControllerKind>, ScenarioError> {
+pub(super) fn controllers(scenario: &Scenario) -> Result<Vec<Settings>, ScenarioError> {
     let groups = scenario.our_controllers(LIMITS.engine.name())?;
     let each = scenario.flows.iter().zip(groups);
     Ok(each

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use congestion::{AnyController, ControllerKind};
+use congestion::{AnyController, Settings};
 use quic::bulk::{self, BulkError, Outcome, Payload};
 use quic::endpoint::Fingerprint;
 use quic::observer::{Observer, Sample};
@@ -29,7 +29,7 @@ const LAST_WORD: Duration = Duration::from_secs(2);
 
 /// A flow that is being sent.
 pub(super) struct Sending {
-    controller: ControllerKind,
+    controller: Settings,
     payload: Payload,
     duration: Option<Duration>,
     seed: u64,
@@ -47,7 +47,7 @@ struct Seen {
 impl Sending {
     pub fn new(
         flow: Flow,
-        controller: ControllerKind,
+        controller: Settings,
         payload: Payload,
         scenario: &Scenario,
         begin: Instant,

@@ -1,15 +1,13 @@
 //! A scenario as hosts and links.
 
-use ::sim::{Config, FlowConfig, HostConfig, MakeController, parking_lot};
-use congestion::bbr1::Bbr1;
-use congestion::{AnyController, ControllerKind};
+use ::sim::{Config, FlowConfig, HostConfig, parking_lot};
 use transport::scheduler::SchedulerConfig;
 use transport::{app, receiver, sender};
 use units::{Bytes, ConfigError, Time};
 
 use crate::engine_kind::EngineKind;
 use crate::ways::Ways;
-use scenario::{Bbr1Spec, FlowSpec, HostSpec, LinkSpec, PathSpec, Scenario, ScenarioError};
+use scenario::{FlowSpec, HostSpec, LinkSpec, PathSpec, Scenario, ScenarioError};
 
 /// The link that carries data over the hop at this place.
 pub(super) const fn data_link(hop: usize) -> usize {
@@ -45,7 +43,7 @@ pub(super) fn config(scenario: &Scenario) -> Result<Config, ScenarioError> {
             sender: sender_config(&spec),
             receiver: receiver_config(scenario, index, &spec)?,
             host: place,
-            ..flow(controller, group.bbr1)
+            ..FlowConfig::new(controller)
         }
         .across(way.hops)
         .with_access(way.access);
@@ -73,17 +71,6 @@ fn check_time(scenario: &Scenario, group: &FlowSpec) -> Result<(), ScenarioError
         return Err(ScenarioError::new("path.rtt", reason));
     }
     Ok(())
-}
-
-/// A flow with this controller; if it is BBR, with these settings.
-fn flow(controller: ControllerKind, bbr1: Option<Bbr1Spec>) -> FlowConfig {
-    let Some(bbr1) = bbr1.filter(|_| controller == ControllerKind::Bbr1) else {
-        return FlowConfig::new(controller);
-    };
-    let config = bbr1.config();
-    FlowConfig::with_controller(MakeController::new(move |connection| {
-        AnyController::Bbr1(Bbr1::new(connection, config))
-    }))
 }
 
 /// Whether something limits a flow that sends as much as goes: its window would double for ever, and what is simulated is

@@ -3,7 +3,7 @@
 use super::*;
 
 /// A path of 100 packets at `RTT`, with an endless buffer.
-fn over_bottleneck(variant: Variant, hystart: bool) -> AckClock<Cubic> {
+fn over_bottleneck(variant: Variant, hystart: Option<HyStartVariant>) -> AckClock<Cubic> {
     let config = cubic::Config {
         variant,
         hystart,
@@ -16,7 +16,7 @@ fn over_bottleneck(variant: Variant, hystart: bool) -> AckClock<Cubic> {
 
 #[test]
 fn linux_leaves_slow_start_at_once_when_the_train_is_as_long_as_the_round_trip() {
-    let mut flow = over_bottleneck(Variant::Linux, true);
+    let mut flow = over_bottleneck(Variant::Linux, Some(HyStartVariant::Linux));
     while flow.state() == "SlowStart" {
         flow.ack();
     }
@@ -25,14 +25,14 @@ fn linux_leaves_slow_start_at_once_when_the_train_is_as_long_as_the_round_trip()
     assert!((25..=100).contains(&flow.packets()), "{}", flow.packets());
     let ssthresh = flow.controller.snapshot().ssthresh;
     assert!(ssthresh.is_some_and(|ssthresh| ssthresh <= flow.controller.cwnd()));
-    let mut without = over_bottleneck(Variant::Linux, false);
+    let mut without = over_bottleneck(Variant::Linux, None);
     without.run(flow.now.since(Time::ZERO));
     assert_eq!(without.state(), "SlowStart");
 }
 
 #[test]
 fn hystart_leaves_slow_start_on_a_growing_queue() {
-    let mut flow = over_bottleneck(Variant::Rfc9438, true);
+    let mut flow = over_bottleneck(Variant::Rfc9438, Some(HyStartVariant::Rfc9406));
     while flow.state() == "SlowStart" {
         flow.ack();
     }
@@ -47,7 +47,7 @@ fn hystart_leaves_slow_start_on_a_growing_queue() {
     assert_eq!(flow.controller.snapshot().round, alarm + 5);
     assert!(flow.packets() < packets * 16 / 5, "{}", flow.packets());
 
-    let mut without = over_bottleneck(Variant::Rfc9438, false);
+    let mut without = over_bottleneck(Variant::Rfc9438, None);
     without.run(flow.now.since(Time::ZERO));
     assert_eq!(without.state(), "SlowStart");
     assert!(without.packets() > 2 * flow.packets());
@@ -55,7 +55,7 @@ fn hystart_leaves_slow_start_on_a_growing_queue() {
 
 #[test]
 fn hystart_resumes_slow_start_after_a_false_alarm() {
-    let mut flow = over_bottleneck(Variant::Rfc9438, true);
+    let mut flow = over_bottleneck(Variant::Rfc9438, Some(HyStartVariant::Rfc9406));
     flow.bottleneck = Rate::MAX;
     flow.round();
     flow.round();
@@ -72,7 +72,7 @@ fn hystart_resumes_slow_start_after_a_false_alarm() {
 
 #[test]
 fn a_loss_ends_hystart_for_good() {
-    let mut flow = over_bottleneck(Variant::Rfc9438, true);
+    let mut flow = over_bottleneck(Variant::Rfc9438, Some(HyStartVariant::Rfc9406));
     while flow.state() == "SlowStart" {
         flow.ack();
     }

@@ -8,7 +8,7 @@ mod window;
 
 use super::*;
 use crate::ack_clock::{AckClock, CONNECTION, MSS};
-use crate::cubic::{self, Cubic, Variant};
+use crate::cubic::{self, Cubic, HyStartVariant, Variant};
 use crate::reno::{self, Reno};
 
 const RTT: Duration = Duration::from_millis(50);

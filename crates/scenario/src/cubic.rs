@@ -1,0 +1,156 @@
+//! A group's own settings of CUBIC, for where that is its controller: `cubic`.
+
+use congestion::cubic::{self, Config, HyStartVariant};
+use serde::{Deserialize, Deserializer, Serialize};
+use units::Ratio;
+use units::bounds::gain;
+
+/// How the group's CUBIC is different from that of the kernel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct CubicSpec {
+    /// `variant`: whose CUBIC it is.
+    pub variant: Variant,
+    /// `c`: how fast the window leaves and seeks its last maximum, in packets/s³.
+    #[serde(deserialize_with = "rising")]
+    pub c: Option<Ratio>,
+    /// `beta`: what is left of the window after a loss, or a mark.
+    #[serde(deserialize_with = "reducing")]
+    pub beta: Option<Ratio>,
+    /// `fast_convergence`: whether a flow whose window falls short of its last maximum releases more.
+    pub fast_convergence: Option<bool>,
+    /// `hystart`: whose HyStart watches over slow start, or none.
+    pub hystart: Option<HyStart>,
+}
+
+/// Whose CUBIC it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename = "variant", rename_all = "lowercase")]
+pub enum Variant {
+    /// `linux`: the kernel's, in whole packets, with its HyStart.
+    #[default]
+    Linux,
+    /// `rfc9438`: the RFC's, in bytes, with HyStart++.
+    Rfc9438,
+}
+
+/// Whose HyStart watches over slow start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename = "HyStart", rename_all = "lowercase")]
+pub enum HyStart {
+    /// `off`: nobody's.
+    Off,
+    /// `linux`: the kernel's, the original.
+    Linux,
+    /// `rfc9406`: HyStart++.
+    Rfc9406,
+}
+
+/// A name is short for a table with that variant.
+impl From<Variant> for CubicSpec {
+    fn from(variant: Variant) -> CubicSpec {
+        CubicSpec {
+            variant,
+            ..CubicSpec::default()
+        }
+    }
+}
+
+fn rising<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Ratio>, D::Error> {
+    let rises = |c| c > Ratio::ZERO;
+    gain(
+        deserializer,
+        rises,
+        "lets no window grow; give more than 0, such as 0.4",
+    )
+}
+
+fn reducing<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Ratio>, D::Error> {
+    let reduces = |beta| Ratio::ZERO < beta && beta < Ratio::ONE;
+    gain(
+        deserializer,
+        reduces,
+        "is no reduction; give more than 0 and less than 1, such as 0.7",
+    )
+}
+
+impl CubicSpec {
+    /// What the controller is told.
+    pub fn config(&self) -> Config {
+        let base = Config::default();
+        let (variant, hystart) = match self.variant {
+            Variant::Linux => (cubic::Variant::Linux, HyStartVariant::Linux),
+            Variant::Rfc9438 => (cubic::Variant::Rfc9438, HyStartVariant::Rfc9406),
+        };
+        Config {
+            variant,
+            c: self.c.unwrap_or(base.c),
+            beta: self.beta.unwrap_or(base.beta),
+            ecn_beta: self.beta.unwrap_or(base.ecn_beta),
+            fast_convergence: self.fast_convergence.unwrap_or(base.fast_convergence),
+            hystart: match self.hystart {
+                None => Some(hystart),
+                Some(HyStart::Off) => None,
+                Some(HyStart::Linux) => Some(HyStartVariant::Linux),
+                Some(HyStart::Rfc9406) => Some(HyStartVariant::Rfc9406),
+            },
+            ..base
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Scenario, ScenarioError};
+
+    fn scenario(cubic: &str) -> Result<Scenario, ScenarioError> {
+        let flow = format!("[[flow]]\ncontroller = \"cubic\"\ncubic = {cubic}\n");
+        format!("name = \"x\"\nduration = \"1s\"\n{flow}").parse()
+    }
+
+    #[test]
+    fn a_variant_and_what_is_different_about_it() {
+        let own = Config {
+            c: Ratio::new(4, 5),
+            beta: Ratio::new(4, 5),
+            ecn_beta: Ratio::new(4, 5),
+            fast_convergence: false,
+            hystart: None,
+            ..Config::default()
+        };
+        let rfc = Config {
+            variant: cubic::Variant::Rfc9438,
+            hystart: Some(HyStartVariant::Rfc9406),
+            ..Config::default()
+        };
+        let mixed = Config {
+            hystart: Some(HyStartVariant::Rfc9406),
+            ..Config::default()
+        };
+        let text = "{ c = 0.8, beta = 0.8, fast_convergence = false, hystart = \"off\" }";
+        for (text, config) in [
+            ("\"linux\"", Config::default()),
+            ("\"rfc9438\"", rfc),
+            (text, own),
+            ("{ hystart = \"rfc9406\" }", mixed),
+        ] {
+            let read = scenario(text).unwrap();
+            assert_eq!(read.flows[0].cubic.unwrap().config(), config);
+            assert_eq!(read.to_string().parse(), Ok(read));
+        }
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_answered() {
+        for (text, reason) in [
+            ("\"bic\"", "flow.cubic: bic is no known variant"),
+            ("{ beta = 1 }", "flow.cubic.beta: 1 is no reduction"),
+            ("{ c = 0 }", "flow.cubic.c: 0 lets no window grow"),
+            ("{ hystart = \"on\" }", "flow.cubic.hystart: on is no known"),
+        ] {
+            let error = scenario(text).unwrap_err().to_string();
+            assert!(error.contains(reason), "{error}");
+        }
+    }
+}
