@@ -10,18 +10,21 @@ use studies::runs::Batch;
 use studies::study::{Length, Shelf};
 
 /// What must be there: the claims of the publications that define the system.
-const IDS: [&str; 32] = [
+const IDS: [&str; 36] = [
     "operating-point",
+    "one-link",
     "steady-state",
     "step-up",
     "step-down",
     "first-second",
     "first-8s",
     "median-rtt",
+    "aqm",
     "fair-share",
     "probe-rtt-cost",
     "b4",
     "b4-window",
+    "incast",
     "loss-sweep",
     "long-fat",
     "buffer-sweep",
@@ -29,6 +32,7 @@ const IDS: [&str; 32] = [
     "many-flows",
     "population",
     "population-corners",
+    "video",
     "cellular",
     "ack-aggregation",
     "policer",

@@ -30,6 +30,15 @@ pub(super) const MEASURES: &[Measure] = &[
         of: |subject| Some(rtt_p50(subject)? / subject.rtprop_ms()),
     },
     Measure {
+        name: "power",
+        unit: Dimension::Plain,
+        about: "goodput over median round-trip time (Kleinrock's power), as a share of what the path allows over RTprop",
+        of: |subject| {
+            let goodput = subject.together()?.limit_share?;
+            Some(goodput * subject.rtprop_ms() / rtt_p50(subject)?)
+        },
+    },
+    Measure {
         name: "rtt_windows",
         unit: Dimension::Plain,
         about: "median round-trip time, as a multiple of the time that the bottleneck needs for one receive window",

@@ -5,6 +5,7 @@ mod cycle;
 mod delay;
 mod host;
 mod loss;
+mod playback;
 mod probe_rtt;
 mod recovery;
 mod rounds;
@@ -45,6 +46,7 @@ impl Measure {
             probe_rtt::MEASURES,
             recovery::MEASURES,
             app::MEASURES,
+            playback::MEASURES,
             transfers::MEASURES,
         ]
         .into_iter()

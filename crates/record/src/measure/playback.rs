@@ -1,0 +1,43 @@
+//! How videos played, over their whole life: playback knows no window.
+
+use super::{Measure, Subject};
+use crate::PlaybackSummary;
+use crate::dimension::Dimension;
+use crate::statistics::median;
+
+pub(super) const MEASURES: &[Measure] = &[
+    Measure {
+        name: "stalls",
+        unit: Dimension::Plain,
+        about: "number of times that a video stopped for want of data, all players together",
+        of: |subject| sum(subject, |played| played.stalls as f64),
+    },
+    Measure {
+        name: "rebuffer_share",
+        unit: Dimension::Share,
+        about: "time that videos stood still after their start, as a share of that and of what was played",
+        of: |subject| {
+            let stood = sum(subject, |played| played.stalled_s)?;
+            Some(stood / (stood + sum(subject, |played| played.played_s)?))
+        },
+    },
+    Measure {
+        name: "startup_delay",
+        unit: Dimension::Time,
+        about: "time from the start of a player to its first picture, of the median player that got one",
+        of: |subject| median(all(subject).filter_map(|played| Some(played.startup_s? * 1e3))),
+    },
+];
+
+fn all<'r>(subject: &Subject<'r>) -> impl Iterator<Item = PlaybackSummary> + use<'r> {
+    let played: Vec<_> = subject
+        .summaries()
+        .filter_map(|flow| flow.app.as_ref()?.playback)
+        .collect();
+    played.into_iter()
+}
+
+/// The sum over the players, if there are any.
+fn sum(subject: &Subject<'_>, of: fn(PlaybackSummary) -> f64) -> Option<f64> {
+    all(subject).map(of).reduce(|sum, next| sum + next)
+}
