@@ -28,17 +28,14 @@ struct Sender {
     is_recovering: bool,
     /// Whether data has run out since the last ACK.
     is_app_limited: bool,
+    /// Whether the window has held data back since the last ACK.
+    is_window_full: bool,
 }
 
 impl Sender {
     fn new(kind: ControllerKind, now: Time, waiting: u64) -> Sender {
-        let connection = Connection {
-            now,
-            mss: MSS,
-            initial_cwnd: MSS * 10,
-            seed: 1,
-            is_paced: true,
-        };
+        let mut connection = Connection::new(now, MSS, MSS * 10);
+        connection.seed = 1;
         Sender {
             controller: AnyController::new(kind, connection),
             sampler: Sampler::new(now),
@@ -51,6 +48,7 @@ impl Sender {
             recovery_start: 0,
             is_recovering: false,
             is_app_limited: false,
+            is_window_full: false,
         }
     }
 
@@ -77,16 +75,15 @@ impl Sender {
                 Outstanding::without_lost(self.bytes_in_flight),
             );
             self.bytes_in_flight += MSS;
-            self.controller.on_packet_sent(&Sent {
-                now,
-                bytes: MSS,
-                inflight: self.bytes_in_flight,
-            });
+            self.controller
+                .on_packet_sent(&Sent::new(now, MSS, self.bytes_in_flight));
             self.in_flight.insert(self.next_number, packet);
             burst.push(self.next_number);
             self.next_number += 1;
             self.waiting -= 1;
         }
+        self.is_window_full |=
+            self.waiting > 0 && self.bytes_in_flight + MSS > self.controller.cwnd();
         let bytes = MSS * burst.len() as u64;
         self.next_burst = now + self.controller.pacing_rate().time_for(bytes);
         burst
@@ -122,21 +119,13 @@ impl Sender {
                 .on_recovery(now, Recovery::Left, self.bytes_in_flight);
         }
         let rate = self.sampler.sample(now, self.min_rtt);
-        self.controller.on_ack(&Ack {
-            now,
-            newly_acked,
-            prior_inflight,
-            inflight: self.bytes_in_flight,
-            rate,
-            rtt: Some(RttSample {
-                rtt,
-                is_ack_delayed: false,
-            }),
-            ce_marked: Bytes::ZERO,
-            is_cwnd_limited: !self.is_app_limited,
-            is_progress: true,
-            next_departure: now,
+        let mut ack = Ack::new(now, newly_acked, prior_inflight, self.bytes_in_flight, rate);
+        ack.rtt = Some(RttSample {
+            rtt,
+            is_ack_delayed: false,
         });
+        ack.is_window_full = std::mem::take(&mut self.is_window_full);
+        self.controller.on_ack(&ack);
         self.is_app_limited = false;
     }
 
@@ -161,11 +150,8 @@ impl Sender {
             self.bytes_in_flight -= packet.bytes;
             self.waiting += 1;
             self.sampler.on_packet_lost(&packet);
-            self.controller.on_packet_lost(&Lost {
-                now,
-                packet,
-                inflight: self.bytes_in_flight,
-            });
+            let lost = Lost::new(now, packet, self.bytes_in_flight, &self.sampler);
+            self.controller.on_packet_lost(&lost);
         }
         newest
     }

@@ -13,11 +13,8 @@ pub const MSS: Bytes = Bytes::new(1_500);
 
 /// A new connection with a window of ten packets.
 pub const CONNECTION: Connection = Connection {
-    now: Time::ZERO,
-    mss: MSS,
-    initial_cwnd: Bytes::new(15_000),
-    seed: 0,
     is_paced: false,
+    ..Connection::new(Time::ZERO, MSS, Bytes::new(15_000))
 };
 
 /// A sender whose window is always full, on a path with an endless buffer: each RTT brings ACKs for one window, evenly
@@ -65,25 +62,24 @@ impl<C: Controller> AckClock<C> {
         self.now += Rate::from_transfer(cwnd, rtt).time_for(MSS);
         let prior_delivered = self.inflight.pop_front().unwrap_or(self.delivered);
         self.delivered += MSS;
-        self.controller.on_ack(&Ack {
-            now: self.now,
-            newly_acked: MSS,
-            prior_inflight: cwnd,
-            inflight: cwnd - MSS,
-            rate: RateSample {
+        let mut ack = Ack::new(
+            self.now,
+            MSS,
+            cwnd,
+            cwnd - MSS,
+            RateSample {
                 prior_delivered,
                 total_delivered: self.delivered,
                 ..RateSample::default()
             },
-            rtt: Some(RttSample {
-                rtt,
-                is_ack_delayed: false,
-            }),
-            ce_marked: Bytes::ZERO,
-            is_cwnd_limited: self.is_cwnd_limited,
-            is_progress: self.is_progress,
-            next_departure: self.now,
+        );
+        ack.rtt = Some(RttSample {
+            rtt,
+            is_ack_delayed: false,
         });
+        ack.is_cwnd_limited = self.is_cwnd_limited;
+        ack.is_progress = self.is_progress;
+        self.controller.on_ack(&ack);
         self.send();
     }
 

@@ -13,7 +13,9 @@
 //!    delivered. A QUIC ACK does not say what is lost: that is inferred after it has been processed (RFC 9002,
 //!    "OnAckReceived"). So a stack may tell of the ACK first and of its losses after. Whoever drives a controller from such a
 //!    stack holds [`Controller::on_ack`] back until the losses are known. Otherwise they count towards the next ACK, and BBR
-//!    begins to conserve packets an ACK late.
+//!    begins to conserve packets an ACK late. What such a stack cannot tell is the state at each loss as it would have been
+//!    without the ACK: [`Lost::total_delivered`](crate::Lost::total_delivered) and what is in flight contain all that the
+//!    ACK delivered.
 //! 3. **A timer fires**: losses found by a timer are reported as in 2 without the ACK; a retransmission timeout (TCP)
 //!    or persistent congestion (QUIC) is [`Controller::on_timeout`], after the losses that it declared.
 //!
@@ -32,11 +34,12 @@ use core::fmt::Debug;
 
 use units::{Bytes, Duration, Rate, Ratio, Time};
 
-use crate::sampling::{PacketState, RateSample};
+use crate::sampling::{PacketState, RateSample, Sampler};
 use crate::state::State;
 
 /// What every controller needs to know of a new connection.
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub struct Connection {
     /// The present.
     pub now: Time,
@@ -53,8 +56,22 @@ pub struct Connection {
     pub is_paced: bool,
 }
 
+impl Connection {
+    /// A connection that begins `now`, on a transport that paces everybody, with the seed zero.
+    pub const fn new(now: Time, mss: Bytes, initial_cwnd: Bytes) -> Connection {
+        Connection {
+            now,
+            mss,
+            initial_cwnd,
+            seed: 0,
+            is_paced: true,
+        }
+    }
+}
+
 /// A packet that has just been handed to the network.
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub struct Sent {
     /// When it left.
     pub now: Time,
@@ -64,8 +81,23 @@ pub struct Sent {
     pub inflight: Bytes,
 }
 
+impl Sent {
+    /// A packet of `bytes` that left `now`, with which `inflight` is in flight.
+    pub const fn new(now: Time, bytes: Bytes, inflight: Bytes) -> Sent {
+        Sent {
+            now,
+            bytes,
+            inflight,
+        }
+    }
+}
+
 /// A packet that has just been declared lost.
+///
+/// Of several that one ACK shows to be lost, each is told with the totals at its turn. `total_delivered` contains what that
+/// ACK delivered. (A QUIC ACK tells of that first, TCP's of both at once.)
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub struct Lost {
     /// When it was declared lost.
     pub now: Time,
@@ -73,10 +105,31 @@ pub struct Lost {
     pub packet: PacketState,
     /// Bytes in flight, this packet no longer included.
     pub inflight: Bytes,
+    /// Bytes delivered on the connection until now (BBR draft, `C.delivered`).
+    pub total_delivered: Bytes,
+    /// Bytes lost on the connection until now, this packet included (BBR draft, `C.lost`).
+    pub total_lost: Bytes,
+}
+
+impl Lost {
+    /// `packet` was declared lost `now`, as `sampler` has been [told](Sampler::on_packet_lost) already. Without it `inflight`
+    /// is in flight.
+    pub fn new(now: Time, packet: PacketState, inflight: Bytes, sampler: &Sampler) -> Lost {
+        Lost {
+            now,
+            packet,
+            inflight,
+            total_delivered: sampler.delivered(),
+            total_lost: sampler.lost(),
+        }
+    }
 }
 
 /// Everything that one ACK delivered.
+///
+/// [`Ack::new`] has what every transport knows; the rest are fields to set.
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub struct Ack {
     /// When the ACK was processed.
     pub now: Time,
@@ -96,6 +149,11 @@ pub struct Ack {
     /// Whether the sender has used its whole congestion window since the previous ACK. Without it a window-based
     /// controller must not grow (RFC 9002, "Underutilizing the Congestion Window"; RFC 7661).
     pub is_cwnd_limited: bool,
+    /// Whether the window itself has held the sender back since the previous ACK: data waited, and a packet of it did not fit.
+    /// Unlike [`Ack::is_cwnd_limited`] it is not set where pacing alone was the limit. BBRv3 raises its bound on what is in
+    /// flight, and goes on probing, only while that bound is what limits it (BBR draft, `C.is_cwnd_limited`; Linux
+    /// `tcp_sock.is_cwnd_limited`).
+    pub is_window_full: bool,
     /// Whether it advanced the cumulative acknowledgement. What is acknowledged out of order may be the sign of a loss, and
     /// until that is clear a window-based controller does not grow (RFC 5681, "Fast Retransmit/Fast Recovery"). Always true
     /// where packets are not acknowledged in order (QUIC), or known to be reordered (Linux `tcp_may_raise_cwnd`).
@@ -104,6 +162,34 @@ pub struct Ack {
     /// in the host's scheduler and counts as in flight, or to a pause of the sender's own (Linux `tcp_wstamp_ns`). `now`
     /// where nobody has done that, and where a packet is in flight only once it has left.
     pub next_departure: Time,
+}
+
+impl Ack {
+    /// An ACK that has been processed `now`, and what it delivered.
+    ///
+    /// Without an RTT and without marks. It counts as progress; the window counts as used unless the application limited the
+    /// sample, and not as full; and the next packet may leave at once.
+    pub const fn new(
+        now: Time,
+        newly_acked: Bytes,
+        prior_inflight: Bytes,
+        inflight: Bytes,
+        rate: RateSample,
+    ) -> Ack {
+        Ack {
+            now,
+            newly_acked,
+            prior_inflight,
+            inflight,
+            rate,
+            rtt: None,
+            ce_marked: Bytes::ZERO,
+            is_cwnd_limited: !rate.is_app_limited,
+            is_window_full: false,
+            is_progress: true,
+            next_departure: now,
+        }
+    }
 }
 
 /// One round-trip time measurement.

@@ -11,19 +11,9 @@
 //!
 //! let mut controller = AnyController::new(
 //!     "bbr1".parse::<ControllerKind>()?,
-//!     Connection {
-//!         now: Time::ZERO,
-//!         mss: Bytes::new(1_200),
-//!         initial_cwnd: Bytes::new(12_000),
-//!         seed: 1,
-//!         is_paced: true,
-//!     },
+//!     Connection::new(Time::ZERO, Bytes::new(1_200), Bytes::new(12_000)),
 //! );
-//! controller.on_packet_sent(&Sent {
-//!     now: Time::ZERO,
-//!     bytes: Bytes::new(1_200),
-//!     inflight: Bytes::new(1_200),
-//! });
+//! controller.on_packet_sent(&Sent::new(Time::ZERO, Bytes::new(1_200), Bytes::new(1_200)));
 //! assert_eq!(controller.cwnd(), Bytes::new(12_000));
 //! # Ok::<(), units::UnknownName>(())
 //! ```

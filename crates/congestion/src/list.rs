@@ -195,13 +195,11 @@ mod tests {
     fn every_name_parses_back_and_is_the_controllers_own() {
         for &kind in ControllerKind::ALL {
             assert_eq!(kind.to_string().parse(), Ok(kind));
-            let connection = Connection {
-                now: Time::ZERO + Duration::from_secs(1),
-                mss: Bytes::new(1_200),
-                initial_cwnd: Bytes::new(12_000),
-                seed: 0,
-                is_paced: true,
-            };
+            let connection = Connection::new(
+                Time::ZERO + Duration::from_secs(1),
+                Bytes::new(1_200),
+                Bytes::new(12_000),
+            );
             let controller = AnyController::new(kind, connection);
             assert_eq!(controller.snapshot().controller, kind.name());
             assert!(kind.states().contains(&controller.snapshot().state));

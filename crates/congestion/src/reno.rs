@@ -140,18 +140,15 @@ mod tests {
         flow.lose();
         assert_eq!(flow.packets(), 5);
         let ack = |flow: &mut AckClock<Reno>| {
-            flow.controller.on_ack(&crate::controller::Ack {
-                now: flow.now,
-                newly_acked: MSS * 4,
-                prior_inflight: MSS * 5,
-                inflight: MSS,
-                rate: crate::sampling::RateSample::default(),
-                rtt: None,
-                ce_marked: Bytes::ZERO,
-                is_cwnd_limited: true,
-                is_progress: true,
-                next_departure: flow.now,
-            });
+            let mut ack = crate::controller::Ack::new(
+                flow.now,
+                MSS * 4,
+                MSS * 5,
+                MSS,
+                crate::sampling::RateSample::default(),
+            );
+            ack.is_cwnd_limited = true;
+            flow.controller.on_ack(&ack);
             flow.packets()
         };
         // 4, 8 − 5, 7 − 6.

@@ -27,13 +27,8 @@ struct Flow {
 impl Flow {
     fn new(kind: ControllerKind, seed: u64) -> Flow {
         let mss = Bytes::new(1_500);
-        let connection = Connection {
-            now: Time::ZERO,
-            mss,
-            initial_cwnd: mss * 10,
-            seed,
-            is_paced: true,
-        };
+        let mut connection = Connection::new(Time::ZERO, mss, mss * 10);
+        connection.seed = seed;
         Flow {
             random: Xoshiro256PlusPlus::seed_from_u64(seed),
             now: Time::ZERO,
@@ -88,11 +83,8 @@ impl Flow {
         );
         self.inflight.push_back(packet);
         self.inflight_bytes += self.mss;
-        self.controller.on_packet_sent(&Sent {
-            now: self.now,
-            bytes: self.mss,
-            inflight: self.inflight_bytes,
-        });
+        self.controller
+            .on_packet_sent(&Sent::new(self.now, self.mss, self.inflight_bytes));
     }
 
     fn ack(&mut self) {
@@ -113,18 +105,18 @@ impl Flow {
         if newly_acked.is_zero() {
             return;
         }
-        let ack = Ack {
-            now: self.now,
+        let mut ack = Ack::new(
+            self.now,
             newly_acked,
             prior_inflight,
-            inflight: self.inflight_bytes,
-            rate: self.sampler.sample(self.now, Duration::from_millis(1)),
-            rtt,
-            ce_marked: Bytes::new(self.below(2)),
-            is_cwnd_limited: self.below(4) > 0,
-            is_progress: self.below(8) > 0,
-            next_departure: self.now,
-        };
+            self.inflight_bytes,
+            self.sampler.sample(self.now, Duration::from_millis(1)),
+        );
+        ack.rtt = rtt;
+        ack.ce_marked = Bytes::new(self.below(2));
+        ack.is_cwnd_limited = self.below(4) > 0;
+        ack.is_window_full = ack.is_cwnd_limited && self.below(2) > 0;
+        ack.is_progress = self.below(8) > 0;
         self.controller.on_ack(&ack);
     }
 
@@ -132,11 +124,8 @@ impl Flow {
         if let Some(packet) = self.inflight.pop_front() {
             self.inflight_bytes -= packet.bytes;
             self.sampler.on_packet_lost(&packet);
-            self.controller.on_packet_lost(&Lost {
-                now: self.now,
-                packet,
-                inflight: self.inflight_bytes,
-            });
+            let lost = Lost::new(self.now, packet, self.inflight_bytes, &self.sampler);
+            self.controller.on_packet_lost(&lost);
         }
     }
 

@@ -100,21 +100,12 @@ prop_compose! {
         sample.inflight_at_send = bytes[10];
         sample.lost_since_send = bytes[9];
         sample.is_app_limited = is_app_limited;
-        Ack {
-            now: Time::ZERO,
-            newly_acked: bytes[0],
-            prior_inflight: bytes[1],
-            inflight: bytes[2],
-            ce_marked: bytes[3],
-            rate: sample,
-            rtt: rtt.map(|nanos| RttSample {
+        let mut ack = Ack::new(Time::ZERO, bytes[0], bytes[1], bytes[2], sample); ack.ce_marked = bytes[3]; ack.rtt = rtt.map(|nanos| RttSample {
                 rtt: Duration::from_nanos(nanos),
                 is_ack_delayed,
-            }),
-            is_cwnd_limited,
-            is_progress: is_cwnd_limited || is_app_limited,
-            next_departure: Time::from_nanos(counts[5]),
-        }
+            }); ack.is_cwnd_limited = is_cwnd_limited;
+ack.is_window_full = is_cwnd_limited ^ is_app_limited; ack.is_progress = is_cwnd_limited || is_app_limited; ack.next_departure = Time::from_nanos(counts[5]);
+ack
     }
 }
 
@@ -138,7 +129,8 @@ fn event() -> impl Strategy<Value = Event> {
 
 prop_compose! {
     fn connection()(now in number(), mss in mss(), initial_cwnd in bytes(), seed in any::<u64>(), is_paced in any::<bool>()) -> Connection {
-        Connection { now: Time::from_nanos(now), mss, initial_cwnd, seed, is_paced }
+        let mut connection = Connection::new(Time::from_nanos(now), mss, initial_cwnd); connection.seed = seed; connection.is_paced = is_paced;
+connection
     }
 }
 
@@ -191,10 +183,11 @@ impl<C: Controller> Transport<C> {
             }
             Event::Idle => self.controller.on_idle_restart(self.now),
             Event::AppLimited => self.sampler.mark_app_limited(self.inflight()),
-            Event::Nonsense(ack) => self.controller.on_ack(&Ack {
-                now: self.now,
-                ..**ack
-            }),
+            Event::Nonsense(ack) => {
+                let mut ack = **ack;
+                ack.now = self.now;
+                self.controller.on_ack(&ack);
+            }
         }
     }
 
@@ -206,11 +199,8 @@ impl<C: Controller> Transport<C> {
         );
         self.outstanding.push_back(packet);
         self.sent += bytes;
-        self.controller.on_packet_sent(&Sent {
-            now: self.now,
-            bytes,
-            inflight: self.inflight(),
-        });
+        self.controller
+            .on_packet_sent(&Sent::new(self.now, bytes, self.inflight()));
     }
 
     fn lose(&mut self, count: usize) {
@@ -219,11 +209,8 @@ impl<C: Controller> Transport<C> {
                 return;
             };
             self.sampler.on_packet_lost(&packet);
-            self.controller.on_packet_lost(&Lost {
-                now: self.now,
-                packet,
-                inflight: self.inflight(),
-            });
+            let lost = Lost::new(self.now, packet, self.inflight(), &self.sampler);
+            self.controller.on_packet_lost(&lost);
         }
     }
 
@@ -246,21 +233,15 @@ impl<C: Controller> Transport<C> {
         let rtt = self.now.since(newest.sent_time);
         let rate = self.sampler.sample(self.now, rtt / 2);
         assert!(rate.total_delivered <= self.sent);
-        self.controller.on_ack(&Ack {
-            now: self.now,
-            newly_acked,
-            prior_inflight,
-            inflight: self.inflight(),
-            rate,
-            rtt: Some(RttSample {
-                rtt,
-                is_ack_delayed: count == 1,
-            }),
-            ce_marked: Bytes::ZERO,
-            is_cwnd_limited: oldest_first,
-            is_progress: oldest_first,
-            next_departure: self.now,
+        let mut ack = Ack::new(self.now, newly_acked, prior_inflight, self.inflight(), rate);
+        ack.rtt = Some(RttSample {
+            rtt,
+            is_ack_delayed: count == 1,
         });
+        ack.is_cwnd_limited = oldest_first;
+        ack.is_window_full = oldest_first;
+        ack.is_progress = oldest_first;
+        self.controller.on_ack(&ack);
     }
 
     /// What must hold at any time.

@@ -27,13 +27,8 @@ pub struct Flow<C> {
 impl Flow<AnyController> {
     /// In steady state, with a controller of this kind.
     pub fn of(kind: ControllerKind) -> Flow<AnyController> {
-        let connection = Connection {
-            now: Time::ZERO,
-            mss: MSS,
-            initial_cwnd: MSS * 10,
-            seed: 1,
-            is_paced: true,
-        };
+        let mut connection = Connection::new(Time::ZERO, MSS, MSS * 10);
+        connection.seed = 1;
         Flow::new(AnyController::new(kind, connection))
     }
 }
@@ -65,11 +60,8 @@ impl<C: Controller> Flow<C> {
             .sampler
             .on_packet_sent(self.now, MSS, Outstanding::without_lost(before));
         self.inflight.push_back(packet);
-        self.controller.on_packet_sent(&Sent {
-            now: self.now,
-            bytes: MSS,
-            inflight: before + MSS,
-        });
+        self.controller
+            .on_packet_sent(&Sent::new(self.now, MSS, before + MSS));
     }
 
     fn ack(&mut self) {
@@ -90,21 +82,13 @@ impl<C: Controller> Flow<C> {
         }
         self.sampler.on_packet_acked(self.now, &packet);
         let rate = self.sampler.sample(self.now, RTT);
-        self.controller.on_ack(&Ack {
-            now: self.now,
-            newly_acked: MSS,
-            prior_inflight: inflight + MSS,
-            inflight,
-            rate,
-            rtt: Some(RttSample {
-                rtt: RTT,
-                is_ack_delayed: false,
-            }),
-            ce_marked: Bytes::ZERO,
-            is_cwnd_limited: true,
-            is_progress: true,
-            next_departure: self.now,
+        let mut ack = Ack::new(self.now, MSS, inflight + MSS, inflight, rate);
+        ack.rtt = Some(RttSample {
+            rtt: RTT,
+            is_ack_delayed: false,
         });
+        ack.is_cwnd_limited = true;
+        self.controller.on_ack(&ack);
     }
 
     /// One packet's life; gives what the transport would read.

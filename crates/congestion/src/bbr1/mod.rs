@@ -411,38 +411,30 @@ mod tests {
     }
 
     fn bbr1() -> Bbr1 {
-        let connection = Connection {
-            now: at(0),
-            mss: MSS,
-            initial_cwnd: MSS * 10,
-            seed: 0,
-            is_paced: true,
-        };
+        let connection = Connection::new(at(0), MSS, MSS * 10);
         Bbr1::new(connection, Config::default())
     }
 
     /// An ACK for one packet, with no more in flight.
     fn ack(ms: u64, delivery_rate: Rate) -> Ack {
-        Ack {
-            now: at(ms),
-            newly_acked: MSS,
-            prior_inflight: MSS,
-            inflight: Bytes::ZERO,
-            rate: RateSample {
+        let mut ack = Ack::new(
+            at(ms),
+            MSS,
+            MSS,
+            Bytes::ZERO,
+            RateSample {
                 delivery_rate: Some(delivery_rate),
                 prior_delivered: MSS * ms,
                 total_delivered: MSS * (ms + 1),
                 ..RateSample::default()
             },
-            rtt: Some(RttSample {
-                rtt: RTPROP,
-                is_ack_delayed: false,
-            }),
-            ce_marked: Bytes::ZERO,
-            is_cwnd_limited: true,
-            is_progress: true,
-            next_departure: at(ms),
-        }
+        );
+        ack.rtt = Some(RttSample {
+            rtt: RTPROP,
+            is_ack_delayed: false,
+        });
+        ack.is_cwnd_limited = true;
+        ack
     }
 
     /// A controller in ProbeBW that has seen [`BW`] and [`RTPROP`].

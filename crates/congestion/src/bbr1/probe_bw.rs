@@ -111,30 +111,23 @@ mod tests {
     const PHASES: u8 = Config::linux().cycle_phases;
 
     fn bbr1(seed: u64, config: Config) -> Bbr1 {
-        let connection = Connection {
-            now: Time::ZERO,
-            mss: MSS,
-            initial_cwnd: MSS * 10,
-            seed,
-            is_paced: true,
-        };
+        let mut connection = Connection::new(Time::ZERO, MSS, MSS * 10);
+        connection.seed = seed;
         Bbr1::new(connection, config)
     }
 
     fn ack(at: Duration, prior_inflight: u64, rtt: Option<RttSample>) -> Ack {
         let now = Time::ZERO + at;
-        Ack {
+        let mut ack = Ack::new(
             now,
-            newly_acked: MSS,
-            prior_inflight: MSS * prior_inflight,
-            inflight: MSS * prior_inflight - MSS,
-            rate: RateSample::default(),
-            rtt,
-            ce_marked: Bytes::ZERO,
-            is_cwnd_limited: true,
-            is_progress: true,
-            next_departure: now,
-        }
+            MSS,
+            MSS * prior_inflight,
+            MSS * prior_inflight - MSS,
+            RateSample::default(),
+        );
+        ack.rtt = rtt;
+        ack.is_cwnd_limited = true;
+        ack
     }
 
     /// Whether a phase that began at time zero ends with an ACK `ms` later, before which so many packets were in flight;

@@ -178,24 +178,18 @@ mod tests {
 
     /// A controller in Startup with a window of 100 packets.
     fn bbr1() -> Bbr1 {
-        let connection = Connection {
-            now: Time::ZERO,
-            mss: MSS,
-            initial_cwnd: MSS * 100,
-            seed: 0,
-            is_paced: true,
-        };
+        let connection = Connection::new(Time::ZERO, MSS, MSS * 100);
         Bbr1::new(connection, Config::default())
     }
 
     /// An ACK that delivers one packet, sent when the sender knew of `prior` packets, and shows so many to be lost.
     fn ack(prior: u64, delivered: u64, lost: u64, inflight: u64) -> Ack {
-        Ack {
-            now: at(delivered),
-            newly_acked: MSS,
-            prior_inflight: MSS * (inflight + 1 + lost),
-            inflight: MSS * inflight,
-            rate: RateSample {
+        let mut ack = Ack::new(
+            at(delivered),
+            MSS,
+            MSS * (inflight + 1 + lost),
+            MSS * inflight,
+            RateSample {
                 delivery_rate: Some(Rate::from_bits_per_sec(1_000_000)),
                 prior_delivered: MSS * prior,
                 total_delivered: MSS * delivered,
@@ -203,12 +197,9 @@ mod tests {
                 total_lost: MSS * (1_000 + lost),
                 ..RateSample::default()
             },
-            rtt: None,
-            ce_marked: Bytes::ZERO,
-            is_cwnd_limited: true,
-            is_progress: true,
-            next_departure: at(delivered),
-        }
+        );
+        ack.is_cwnd_limited = true;
+        ack
     }
 
     /// So many packets are found to be lost.
@@ -228,6 +219,8 @@ mod tests {
             now,
             packet,
             inflight: Bytes::ZERO,
+            total_delivered: Bytes::ZERO,
+            total_lost: packet.bytes,
         });
     }
 

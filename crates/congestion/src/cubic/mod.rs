@@ -376,11 +376,9 @@ mod tests {
         paused.is_cwnd_limited = false;
         paused.run(Duration::from_secs(20));
         paused.is_cwnd_limited = true;
-        paused.controller.on_packet_sent(&crate::controller::Sent {
-            now: paused.now,
-            bytes: MSS,
-            inflight: MSS,
-        });
+        paused
+            .controller
+            .on_packet_sent(&crate::controller::Sent::new(paused.now, MSS, MSS));
         paused.now += Duration::from_millis(250);
         paused.controller.on_idle_restart(paused.now);
         assert_eq!(paused.controller.cwnd(), before);

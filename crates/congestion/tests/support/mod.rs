@@ -50,13 +50,9 @@ pub fn path(rate: Rate, rtprop: Duration, buffer_bdp: Ratio, loss: Ratio) -> Pat
 
 /// A connection that starts at time zero.
 pub fn connection(seed: u64) -> Connection {
-    Connection {
-        now: Time::ZERO,
-        mss: MSS,
-        initial_cwnd: MSS * 10,
-        seed,
-        is_paced: true,
-    }
+    let mut connection = Connection::new(Time::ZERO, MSS, MSS * 10);
+    connection.seed = seed;
+    connection
 }
 
 /// What an observer sees at an ACK.
@@ -98,6 +94,7 @@ pub struct Flow<C> {
     recovery_start: u64,
     is_recovering: bool,
     last_send: Time,
+    is_window_full: bool,
     probes_in_a_row: u32,
     /// When the pacer lets the next burst go.
     next_burst: Time,
@@ -135,6 +132,7 @@ impl<C: Controller> Flow<C> {
             recovery_start: 0,
             is_recovering: false,
             last_send: Time::ZERO,
+            is_window_full: false,
             probes_in_a_row: 0,
             next_burst: Time::ZERO,
             backlog: Bytes::ZERO,
@@ -186,6 +184,7 @@ impl<C: Controller> Flow<C> {
     /// Sends a burst, if the pacer and the window let one go.
     fn send(&mut self) {
         if !self.has_window() {
+            self.is_window_full = !self.backlog.is_zero();
             return;
         }
         if self.backlog.is_zero() {
@@ -221,11 +220,8 @@ impl<C: Controller> Flow<C> {
         self.path.forward.send(self.now, MSS, self.next_number);
         self.next_number += 1;
         self.last_send = self.now;
-        self.controller.on_packet_sent(&Sent {
-            now: self.now,
-            bytes: MSS,
-            inflight: self.inflight,
-        });
+        self.controller
+            .on_packet_sent(&Sent::new(self.now, MSS, self.inflight));
     }
 
     /// Processes what has arrived by now as one ACK.
@@ -261,22 +257,15 @@ impl<C: Controller> Flow<C> {
                 .on_recovery(self.now, Recovery::Left, self.inflight);
         }
         let rate = self.sampler.sample(self.now, self.min_rtt);
-        self.controller.on_ack(&Ack {
-            now: self.now,
-            newly_acked,
-            prior_inflight,
-            inflight: self.inflight,
-            rate,
-            rtt: Some(RttSample {
-                rtt: self.last_rtt,
-                is_ack_delayed: false,
-            }),
-            ce_marked: Bytes::ZERO,
-            // With data, it is but the window and its pacer that it waits for.
-            is_cwnd_limited: !self.sampler.is_app_limited(),
-            is_progress: true,
-            next_departure: self.now,
+        let mut ack = Ack::new(self.now, newly_acked, prior_inflight, self.inflight, rate);
+        ack.rtt = Some(RttSample {
+            rtt: self.last_rtt,
+            is_ack_delayed: false,
         });
+        // With data, it is but the window and its pacer that it waits for.
+        ack.is_cwnd_limited = !self.sampler.is_app_limited();
+        ack.is_window_full = std::mem::take(&mut self.is_window_full);
+        self.controller.on_ack(&ack);
         assert_eq!(
             self.inflight,
             MSS * self.outstanding.len() as u64,
@@ -312,11 +301,8 @@ impl<C: Controller> Flow<C> {
                 self.backlog += packet.bytes;
             }
             self.sampler.on_packet_lost(&packet);
-            self.controller.on_packet_lost(&Lost {
-                now: self.now,
-                packet,
-                inflight: self.inflight,
-            });
+            let lost = Lost::new(self.now, packet, self.inflight, &self.sampler);
+            self.controller.on_packet_lost(&lost);
             largest_lost = Some(number);
         }
         let Some(largest_lost) = largest_lost else {

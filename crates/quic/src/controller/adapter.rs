@@ -105,13 +105,13 @@ impl<C: Controller> Adapter<C> {
         mtu: u16,
     ) -> Adapter<C> {
         let initial_window = INITIAL_WINDOW_PACKETS * u64::from(mtu);
-        let controller = make(Connection {
-            now: Time::ZERO,
-            mss: Bytes::new(mtu.into()),
-            initial_cwnd: Bytes::new(initial_window),
-            seed,
-            is_paced: true,
-        });
+        let mut connection = Connection::new(
+            Time::ZERO,
+            Bytes::new(mtu.into()),
+            Bytes::new(initial_window),
+        );
+        connection.seed = seed;
+        let controller = make(connection);
         Adapter {
             controller,
             observer,
@@ -199,21 +199,19 @@ impl<C: Controller> Adapter<C> {
         if ack.is_app_limited {
             self.sampler.mark_app_limited(inflight);
         }
-        self.controller.on_ack(&Ack {
-            now: ack.now,
-            newly_acked: Bytes::new(ack.newly_acked),
-            prior_inflight: ack.prior_inflight,
+        let mut told = Ack::new(
+            ack.now,
+            Bytes::new(ack.newly_acked),
+            ack.prior_inflight,
             inflight,
             rate,
-            rtt: ack.rtt,
-            ce_marked: Bytes::new(std::mem::take(&mut self.ce_marked)),
-            // A sender that only pacing holds back uses its window (RFC 9002, "Underutilizing the Congestion Window").
-            is_cwnd_limited: std::mem::take(&mut self.is_cwnd_blocked) || !ack.is_app_limited,
-            // Packet numbers have no order that repairs would keep up.
-            is_progress: true,
-            // What waits for its departure is not in flight.
-            next_departure: ack.now,
-        });
+        );
+        told.rtt = ack.rtt;
+        told.ce_marked = Bytes::new(std::mem::take(&mut self.ce_marked));
+        // A sender that only pacing holds back uses its window (RFC 9002, "Underutilizing the Congestion Window").
+        told.is_window_full = std::mem::take(&mut self.is_cwnd_blocked);
+        told.is_cwnd_limited = told.is_window_full || !ack.is_app_limited;
+        self.controller.on_ack(&told);
         if let Some(observer) = &self.observer {
             observer.on_sample(&Sample {
                 time: ack.now,
@@ -248,11 +246,8 @@ impl<C: Controller> Adapter<C> {
         self.counts.packets_sent += 1;
         self.counts.sent += u64::from(bytes);
         let inflight = self.inflight();
-        self.controller.on_packet_sent(&Sent {
-            now,
-            bytes: size,
-            inflight,
-        });
+        self.controller
+            .on_packet_sent(&Sent::new(now, size, inflight));
     }
 
     pub(super) fn on_cwnd_limited(&mut self) {
@@ -341,11 +336,8 @@ impl<C: Controller> Adapter<C> {
         self.lost = self.lost.max(Some(packet.sequence));
         self.counts.packets_lost += 1;
         let inflight = self.inflight();
-        self.controller.on_packet_lost(&Lost {
-            now,
-            packet,
-            inflight,
-        });
+        let lost = Lost::new(now, packet, inflight, &self.sampler);
+        self.controller.on_packet_lost(&lost);
     }
 
     pub(super) fn on_congestion_event(

@@ -96,13 +96,13 @@ pub fn factory_with<C>(
 where
     C: Controller + Clone + Sync + 'static,
 {
-    let example = make(Connection {
-        now: Time::ZERO,
-        mss: Bytes::new(INITIAL_MTU),
-        initial_cwnd: Bytes::new(INITIAL_MTU * INITIAL_WINDOW_PACKETS),
-        seed,
-        is_paced: true,
-    });
+    let mut connection = Connection::new(
+        Time::ZERO,
+        Bytes::new(INITIAL_MTU),
+        Bytes::new(INITIAL_MTU * INITIAL_WINDOW_PACKETS),
+    );
+    connection.seed = seed;
+    let example = make(connection);
     let responds_to_ecn = example.responds_to_ecn();
     let build = move |seed, now, mtu| -> Box<dyn noq::congestion::Controller> {
         let adapter = Adapter::new(&make, seed, observer.clone(), now, mtu);

@@ -107,6 +107,8 @@ pub struct Sender<C> {
     /// When the connection's own pacing lets the next burst leave, if one waits for that.
     pacing_deadline: Option<Time>,
     cwnd_usage: CwndUsage,
+    /// Whether the window has held data back since the last ACK that delivered something.
+    is_window_full: bool,
     limited: Limited,
 
     scoreboard: Scoreboard,
@@ -138,15 +140,16 @@ impl<C: Controller> Sender<C> {
         config.mss = config
             .mss
             .clamp(Bytes::new(1), Bytes::new(u64::from(u16::MAX)));
+        let mut about = Connection::new(
+            now,
+            config.mss,
+            config.mss * u64::from(config.initial_cwnd.max(1)),
+        );
+        about.seed = seed;
+        about.is_paced = config.pacing == Pacing::Fq;
         Sender {
             connection,
-            controller: make(Connection {
-                now,
-                mss: config.mss,
-                initial_cwnd: config.mss * u64::from(config.initial_cwnd.max(1)),
-                seed,
-                is_paced: config.pacing == Pacing::Fq,
-            }),
+            controller: make(about),
             sampler: Sampler::new(now),
             handshake: Handshake::Closed,
             stream: Stream::new(config.send_buffer),
@@ -171,6 +174,7 @@ impl<C: Controller> Sender<C> {
             bursts_below: 0,
             waits_for_departure: false,
             cwnd_usage: CwndUsage::default(),
+            is_window_full: false,
             limited: Limited::new(now),
             stats: Stats::default(),
             config,
@@ -353,18 +357,14 @@ impl<C: Controller> Sender<C> {
         if delivery.bytes.is_zero() {
             return None;
         }
-        let told = Ack {
-            now,
-            newly_acked: delivery.bytes,
-            prior_inflight,
-            inflight: self.inflight(),
-            rate: self.sampler.sample(now, self.rtt.min()),
-            rtt,
-            ce_marked,
-            is_cwnd_limited: self.cwnd_usage.is_limited(),
-            is_progress: delivery.is_progress || self.scoreboard.reordered() > 0,
-            next_departure: self.pacer.departure(now),
-        };
+        let rate = self.sampler.sample(now, self.rtt.min());
+        let mut told = Ack::new(now, delivery.bytes, prior_inflight, self.inflight(), rate);
+        told.rtt = rtt;
+        told.ce_marked = ce_marked;
+        told.is_cwnd_limited = self.cwnd_usage.is_limited();
+        told.is_window_full = std::mem::take(&mut self.is_window_full);
+        told.is_progress = delivery.is_progress || self.scoreboard.reordered() > 0;
+        told.next_departure = self.pacer.departure(now);
         self.controller.on_ack(&told);
         Some(told)
     }

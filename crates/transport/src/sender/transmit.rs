@@ -51,7 +51,9 @@ impl<C: Controller> Sender<C> {
         if let Some(burst) = self.tail_loss_probe(now) {
             return Ok(burst);
         }
-        let piece = self.next_piece_after_idle(now)?;
+        let piece = self.next_piece_after_idle(now).inspect_err(|limit| {
+            self.is_window_full |= *limit == Limit::Congestion;
+        })?;
         self.waits_for_departure = self.is_small_queue_full(piece);
         if self.waits_for_departure || !self.is_pacer_ready(now) {
             return Err(Limit::Congestion);
@@ -316,11 +318,8 @@ impl<C: Controller> Sender<C> {
     fn on_packet_sent(&mut self, now: Time, bytes: Bytes) {
         self.stats.packets_sent += 1;
         self.stats.sent += bytes;
-        self.controller.on_packet_sent(&Sent {
-            now,
-            bytes,
-            inflight: self.scoreboard.inflight(),
-        });
+        self.controller
+            .on_packet_sent(&Sent::new(now, bytes, self.scoreboard.inflight()));
     }
 
     fn on_burst_sent(&mut self, departure: Time, bytes: Bytes) {

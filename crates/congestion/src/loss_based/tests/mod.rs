@@ -23,9 +23,5 @@ fn cubic() -> AckClock<Cubic> {
 }
 
 fn sent(now: Time) -> Sent {
-    Sent {
-        now,
-        bytes: MSS,
-        inflight: MSS,
-    }
+    Sent::new(now, MSS, MSS)
 }

@@ -88,11 +88,8 @@ fn slow_start_grows_to_twice_what_was_in_flight() {
     let mut flow = reno();
     flow.is_cwnd_limited = false;
     for packets in 1..=8 {
-        flow.controller.on_packet_sent(&Sent {
-            now: flow.now,
-            bytes: MSS,
-            inflight: MSS * packets,
-        });
+        flow.controller
+            .on_packet_sent(&Sent::new(flow.now, MSS, MSS * packets));
     }
     for _ in 0..20 {
         flow.ack();

@@ -115,11 +115,9 @@ impl<C: Controller> Sender<C> {
         self.sampler.on_packet_lost(&packet);
         self.stats.packets_lost += 1;
         self.has_lost = true;
-        self.controller.on_packet_lost(&congestion::Lost {
-            now,
-            packet,
-            inflight: self.scoreboard.inflight(),
-        });
+        let inflight = self.scoreboard.inflight();
+        let lost = congestion::Lost::new(now, packet, inflight, &self.sampler);
+        self.controller.on_packet_lost(&lost);
         true
     }
 
