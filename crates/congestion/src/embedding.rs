@@ -21,7 +21,8 @@
 //! when the burst has taken its time at [`pacing_rate`](crate::Controller::pacing_rate). BBR depends on that; Reno and
 //! CUBIC are only the gentler for it. A sender that waits for its pacer, and would else fill its window, uses its window
 //! in the sense of [`Ack::is_cwnd_limited`](crate::Ack::is_cwnd_limited) (RFC 9002, "Underutilizing the Congestion
-//! Window"); one that waits for its application, or for the receiver's flow control, does not.
+//! Window"); one that waits for its application, or for the receiver's flow control, does not. Only one that waits for its
+//! window sets [`Ack::is_window_full`](crate::Ack::is_window_full): BBRv3 raises a bound only while that bound is the limit.
 //!
 //! # QUIC and TCP
 //!

@@ -160,6 +160,7 @@ fn samples_are_application_limited_when_the_application_was_the_limit() {
             .iter()
             .all(|ack| !ack.rate.is_app_limited && ack.is_cwnd_limited)
     );
+    assert!(wire.acks.iter().any(|ack| ack.is_window_full));
     wire.run_until(ms(3_000));
     let busy = wire.acks.len();
     for _ in 0..5 {
@@ -170,7 +171,7 @@ fn samples_are_application_limited_when_the_application_was_the_limit() {
     assert!(!idle.is_empty());
     assert!(
         idle.iter()
-            .all(|ack| ack.rate.is_app_limited && !ack.is_cwnd_limited)
+            .all(|ack| ack.rate.is_app_limited && !ack.is_cwnd_limited && !ack.is_window_full)
     );
     assert_eq!(wire.sender.controller().idle_restarts, 5);
 
