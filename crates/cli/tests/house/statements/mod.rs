@@ -1,0 +1,49 @@
+//! docs/statements.toml: what publications state, and where this is implemented and shown. No statement loses its code,
+//! its claim or its test without being noticed, and no claim is without a statement.
+
+mod check;
+mod claims;
+mod page;
+mod sources;
+mod table;
+
+use std::{env, fs};
+
+use crate::{root, text};
+use claims::Claims;
+use table::Table;
+
+const DATA: &str = "docs/statements.toml";
+const PAGE: &str = "docs/statements.md";
+const CLAIMS: &str = "scenarios/claims/claims.toml";
+
+/// If this variable is `write`, the page is written anew.
+const VARIABLE: &str = "STATEMENTS";
+
+fn table() -> Table {
+    Table::parse(&text(&root().join(DATA))).unwrap_or_else(|error| panic!("{DATA}: {error}"))
+}
+
+#[test]
+fn each_is_what_it_says() {
+    let claims = Claims::parse(&text(&root().join(CLAIMS)));
+    let claims = claims.unwrap_or_else(|error| panic!("{CLAIMS}: {error}"));
+    let read = |path: &str| fs::read_to_string(root().join(path)).ok();
+    let faults = check::faults(&table(), &claims, read);
+    assert!(faults.is_empty(), "{DATA}:\n{}", faults.join("\n"));
+}
+
+#[test]
+fn the_page_is_made_of_the_data() {
+    let page = page::page(&table());
+    let path = root().join(PAGE);
+    if env::var(VARIABLE).is_ok_and(|value| value == "write") {
+        fs::write(&path, &page).expect("written");
+    }
+    let is_current = fs::read_to_string(&path).is_ok_and(|there| there == page);
+    let how = format!("{VARIABLE}=write cargo test -p fullpipe --test house statements");
+    assert!(
+        is_current,
+        "{PAGE} is not made of {DATA}. Write it anew: {how}"
+    );
+}

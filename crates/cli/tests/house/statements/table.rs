@@ -1,0 +1,89 @@
+//! The statements as the data file has them.
+
+use std::fmt;
+
+use serde::Deserialize;
+
+/// All of them.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Table {
+    pub publication: Vec<Publication>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Publication {
+    /// What it is called in the page's headings.
+    pub name: String,
+    /// Who wrote it, and where it is.
+    pub about: String,
+    pub section: Vec<Section>,
+}
+
+/// A section or a figure of a publication.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Section {
+    pub name: String,
+    pub statement: Vec<Statement>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Statement {
+    pub id: String,
+    /// What is stated, in our own words.
+    pub says: String,
+    /// What implements it: a file, or `file#item`.
+    #[serde(default)]
+    pub code: Vec<String>,
+    /// The claims that show it: a claim's id, or `id: what` for one of its expectations.
+    #[serde(default)]
+    pub claims: Vec<String>,
+    /// The tests that show it, as `file#function`.
+    #[serde(default)]
+    pub tests: Vec<String>,
+    pub state: State,
+    /// Why it is not shown, or not as stated.
+    pub why: Option<String>,
+}
+
+/// How far a statement is shown. Where engines differ, the simulator counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+pub enum State {
+    #[serde(rename = "shown")]
+    Shown,
+    #[serde(rename = "shown in part")]
+    InPart,
+    #[serde(rename = "differs")]
+    Differs,
+    #[serde(rename = "not shown")]
+    NotShown,
+}
+
+impl State {
+    pub const ALL: [State; 4] = [State::Shown, State::InPart, State::Differs, State::NotShown];
+}
+
+impl fmt::Display for State {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            State::Shown => "shown",
+            State::InPart => "shown in part",
+            State::Differs => "differs",
+            State::NotShown => "not shown",
+        })
+    }
+}
+
+impl Table {
+    pub fn parse(text: &str) -> Result<Table, toml::de::Error> {
+        toml::from_str(text)
+    }
+
+    pub fn statements(&self) -> impl Iterator<Item = &Statement> {
+        let sections = self.publication.iter().flat_map(|of| &of.section);
+        sections.flat_map(|section| &section.statement)
+    }
+}
