@@ -97,13 +97,11 @@ fn of_state(statement: &Statement, differing: &[&str]) -> Vec<String> {
         State::NotShown => fault(has_evidence, "but a claim or test is named"),
     }
     let has_why = statement.why.as_ref().is_some_and(|why| !why.is_empty());
-    fault(
-        has_why == (state == State::Shown),
-        match has_why {
-            true => "and needs no `why`",
-            false => "so `why` has to say why",
-        },
-    );
+    if state == State::Shown {
+        fault(has_why, "and needs no `why`");
+    } else {
+        fault(!has_why, "so `why` has to say why");
+    }
     faults
 }
 
