@@ -93,16 +93,10 @@ fn row(statement: &Statement) -> String {
     )
 }
 
-/// `crates/x/src/y.rs#item` as a link to the file, with the crate's name, the file's and the item's.
+/// A place as a link to its file, without the directories that all crates have in common, and its item.
 fn link(place: &str) -> String {
     let (path, item) = place.split_once('#').unwrap_or((place, ""));
-    let mut parts = path
-        .split('/')
-        .filter(|part| !["crates", "src"].contains(part));
-    let shown = match (parts.next(), path.rsplit('/').next()) {
-        (Some(first), Some(file)) if path.starts_with("crates/") => format!("{first} {file}"),
-        _ => path.to_owned(),
-    };
+    let shown = path.trim_start_matches("crates/").replace("/src/", "/");
     let item = if item.is_empty() {
         String::new()
     } else {
@@ -126,9 +120,9 @@ mod tests {
             state: State::InPart,
             why: Some("because".to_owned()),
         };
-        let code = "[path codel.rs](../crates/path/src/queue/codel.rs) `Codel`";
+        let code = "[path/queue/codel.rs](../crates/path/src/queue/codel.rs) `Codel`";
         let shown =
-            "claim `one`: what<br>test [path link.rs](../crates/path/tests/link.rs) `shows`";
+            "claim `one`: what<br>test [path/tests/link.rs](../crates/path/tests/link.rs) `shows`";
         let first = "<a id=\"an-id\"></a>a \\| b";
         let wanted = format!("| {first} | {code} | {shown} | **shown in part**: because |\n");
         assert_eq!(row(&statement), wanted);
