@@ -9,10 +9,12 @@ mod playback;
 mod probe_rtt;
 mod recovery;
 mod rounds;
+mod rt_prop;
 mod share;
 mod startup;
 mod steps;
 mod subject;
+mod together;
 mod transfers;
 
 pub use subject::{Flows, Select, Subject};
@@ -43,8 +45,10 @@ impl Measure {
             startup::MEASURES,
             cycle::MEASURES,
             steps::MEASURES,
+            rt_prop::MEASURES,
             probe_rtt::MEASURES,
             recovery::MEASURES,
+            together::MEASURES,
             app::MEASURES,
             playback::MEASURES,
             transfers::MEASURES,

@@ -1,0 +1,37 @@
+//! What flows believe of RTprop, and how they follow a path that gets another one.
+
+use super::Measure;
+use crate::dimension::Dimension;
+use crate::statistics::median;
+
+pub(super) const MEASURES: &[Measure] = &[
+    Measure {
+        name: "rt_prop_p50",
+        unit: Dimension::Plain,
+        about: "median of the RTprop that a flow believes in, in RTprops of the path, of the flow with the longest",
+        of: |subject| {
+            let medians = subject.flows().filter_map(|flow| {
+                let samples = subject.samples(flow).iter();
+                median(samples.filter_map(|sample| Some(sample.rt_prop?.as_millis_f64())))
+            });
+            Some(medians.reduce(f64::max)? / subject.rtprop_ms())
+        },
+    },
+    Measure {
+        name: "rt_prop_follow",
+        unit: Dimension::Time,
+        about: "time from the change of the path's RTprop until the first flow believes in one within 5 % of the new one",
+        of: |subject| {
+            let changes = subject.scenario()?.path.data.changes.iter();
+            let (at, rtt) = changes
+                .filter(|change| subject.from <= change.at && change.at <= subject.to)
+                .find_map(|change| Some((change.at, change.rtt?.as_millis_f64())))?;
+            let mut samples = subject.samples(subject.flows().next()?).iter();
+            let found = samples.find(|sample| {
+                let believed = sample.rt_prop.map(|rt_prop| rt_prop.as_millis_f64());
+                sample.at >= at && believed.is_some_and(|ms| (ms / rtt - 1.0).abs() <= 0.05)
+            })?;
+            Some(found.at.saturating_sub(at).as_millis_f64())
+        },
+    },
+];
