@@ -15,6 +15,15 @@ fn documentation() -> String {
     fs::read_to_string(root().join("docs/scenario.md")).unwrap()
 }
 
+#[test]
+fn the_first_example_is_a_scenario_that_comes_along() {
+    let documentation = documentation();
+    let first = documentation.split("```toml\n").nth(1).unwrap();
+    let (first, _) = first.split_once("```\n").unwrap();
+    let file = fs::read_to_string(root().join("scenarios/bufferbloat.toml")).unwrap();
+    assert_eq!(first, file);
+}
+
 /// The part of the documentation that is about a table.
 fn section<'d>(documentation: &'d str, table: &str) -> &'d str {
     let heading = match table {

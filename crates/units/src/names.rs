@@ -121,7 +121,8 @@ pub fn told(hint: &str, known: &[&str]) -> String {
 /// The one of `known` that `name` was probably meant to be.
 pub fn nearest<'k>(name: &str, known: &[&'k str]) -> Option<&'k str> {
     let letters = name.chars().count();
-    let most = |of: &str| 1 + of.len() / 3;
+    // Of a short name less than half, or any other of its length would be near.
+    let most = |of: &str| (1 + of.len() / 3).min(of.len().saturating_sub(1) / 2);
     // What is much longer or shorter is never near, and may be of any length.
     let alike = known
         .iter()
@@ -190,6 +191,14 @@ mod tests {
         }
         let error = UnknownName::new("fruit", "", ["apple"]).or("plum");
         assert_eq!(error.to_string(), "unknown fruit; known: apple, plum");
+    }
+
+    #[test]
+    fn a_short_name_is_near_only_if_most_of_it_is_the_same() {
+        assert_eq!(nearest("udp", &["tcp", "quic"]), None);
+        assert_eq!(nearest("tpc", &["tcp", "quic"]), Some("tcp"));
+        assert_eq!(nearest("rat", &["rate", "rtt"]), Some("rate"));
+        assert_eq!(nearest("abc", &["xyz", "ab"]), None);
     }
 
     #[test]

@@ -43,7 +43,7 @@ pub struct Options {
     /// Patterns of the names of cases: 'bbr1-*' [default: all]
     #[arg(value_name = "CASE")]
     cases: Vec<String>,
-    /// The two engines; the second is judged by the first
+    /// The two engines; the second is judged by the first. One beside itself runs everything twice, with other seeds
     #[arg(
         long,
         value_name = "ENGINE,ENGINE",
@@ -97,6 +97,14 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     let mut store = results_directory::open(&options.out)?;
     let records = options.records.then(|| Records::within(&options.out));
     program::prepare(&options.engines)?;
+    if let [first, second] = options.engines[..]
+        && first == second
+        && !options.quiet
+    {
+        output::note(format_args!(
+            "engine {first} beside itself: everything runs twice, with other seeds; what differs is chance"
+        ));
+    }
     let build = program::build()?;
     let (_runtime, cancel) = interrupt::cancel()?;
     let mut failed = Vec::new();

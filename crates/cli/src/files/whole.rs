@@ -2,15 +2,16 @@
 
 use std::fs::{self, File};
 use std::io::{Error, ErrorKind, Result as IoResult};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use report::{PART, beside, left_behind, parent};
 
 use crate::failure::Failure;
 
-/// Writes the file, in place of an older one: all of it, or nothing. Removes what earlier writers of it left when they
-/// were killed.
+/// Writes the file, in place of an older one: all of it, or nothing. A link stays, and what it leads to is replaced. Removes
+/// what earlier writers of the file left when they were killed.
 pub fn write(path: &Path, contents: &[u8]) -> Result<(), Failure> {
+    let path = &linked(path);
     for left in left_behind(parent(path)) {
         if path.ends_with(&left.name) {
             // One that cannot be removed does not hinder the one that is written now.
@@ -39,6 +40,7 @@ pub fn check(path: &Path) -> IoResult<()> {
             "is a directory; give the name of a file",
         ));
     }
+    let path = &linked(path);
     let directory = parent(path);
     if !directory.is_dir() {
         let reason = format!("there is no directory {}", directory.display());
@@ -54,6 +56,12 @@ pub fn make_directory(option: &str, directory: &Path) -> Result<(), Failure> {
         .map_err(|error| Failure::usage(format_args!("{option} {}: {error}", directory.display())))
 }
 
+/// Where a link leads to; other paths, and those that lead nowhere, as they are.
+fn linked(path: &Path) -> PathBuf {
+    let end = path.is_symlink().then(|| fs::canonicalize(path).ok());
+    end.flatten().unwrap_or_else(|| path.to_owned())
+}
+
 /// Makes a file, and removes it.
 fn try_in(part: &Path) -> IoResult<()> {
     File::create(part)?;
@@ -63,6 +71,18 @@ fn try_in(part: &Path) -> IoResult<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_link_stays_and_its_end_is_replaced() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let [file, link] = ["file", "link"].map(|name| directory.path().join(name));
+        fs::write(&file, "old").expect("written");
+        std::os::unix::fs::symlink(&file, &link).expect("linked");
+        check(&link).expect("can be replaced");
+        write(&link, b"new").expect("written");
+        assert!(link.is_symlink());
+        assert_eq!(fs::read_to_string(&file).expect("there"), "new");
+    }
 
     #[test]
     fn a_place_is_tried_and_left_as_it_was() {

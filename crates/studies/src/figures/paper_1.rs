@@ -4,12 +4,13 @@ use super::seen::{self, Seen, mega};
 use super::{After, Figure, PAPER};
 use crate::runs::Findings;
 use draw::{
-    Axis, BLUE, Band, Chart, Curve, Dash, GREEN, GREY, Look, Mark, ORANGE, Picture, Rule, Unit,
+    Axis, BLUE, Band, Chart, Curve, Dash, GREEN, GREY, Look, Mark, ORANGE, PURPLE, Picture, Rule,
+    Unit,
 };
 
 pub const FIGURE: Figure = Figure::new(
     "paper-1-operating-point",
-    "The operating point: delivery rate and round-trip time over what is in flight",
+    "The operating point: delivery rate, round-trip time and power over what is in flight",
     After::Figure(PAPER, 1),
     draw,
 );
@@ -89,6 +90,12 @@ fn lost(seen: &Seen<'_>) -> f64 {
     seen.path().drops.unwrap_or_default() as f64 / packets * 100.0
 }
 
+/// Kleinrock's power, rate over RTT: 1 is what the path allows, over RTprop.
+fn power(seen: &Seen<'_>) -> f64 {
+    let share = seen.goodput() * PACKET / (seen.rate() * PAYLOAD);
+    share * seen.path().rtprop_ms / seen.rtt_p50()
+}
+
 fn draw(findings: &[Findings]) -> Picture {
     let Some(path) = seen::all(findings).next().map(|seen| Path::of(&seen)) else {
         return Picture::of("", 1, 215.0, []);
@@ -101,6 +108,11 @@ fn draw(findings: &[Findings]) -> Picture {
     let (full, least) = (path.full(), path.rtprop);
     let (end, most) = (full + 1.0, least * full);
     let limit = path.rate * PAYLOAD / PACKET;
+    // Only a BDP in flight has the whole rate without a queue.
+    let beyond = (0..=80).map(|step| 1.0 + path.buffer * f64::from(step) / 80.0);
+    let mut ideal_power = vec![(0.0, 0.0)];
+    ideal_power.extend(beyond.map(|bdps| (bdps, 1.0 / bdps)));
+    ideal_power.push((end, 1.0 / full));
     let loss = measured("measured loss", ORANGE, lost);
     let most_lost = loss.points.iter().map(|(_, y)| *y).fold(1.0, f64::max);
     let charts = [
@@ -113,6 +125,11 @@ fn draw(findings: &[Findings]) -> Picture {
             Axis::from_zero("Delivery rate", Unit::MEGABITS_PER_SECOND, [limit * 1.2]),
             &[(0.0, 0.0), (1.0, limit), (end, limit)],
             measured("measured delivery rate", GREEN, |seen| mega(seen.goodput())),
+        ),
+        path.chart(
+            Axis::from_zero("Rate / RTT", Unit::NONE, [1.2]),
+            &ideal_power,
+            measured("measured rate / RTT", PURPLE, power),
         ),
         path.chart(
             Axis::from_zero("Lost packets", Unit::PERCENT, [most_lost]),
