@@ -63,16 +63,20 @@ impl Claims {
         };
         let claim = self.0.get(id).ok_or(format!("there is no claim {id}"))?;
         let is_meant = |expect: &&Expectation| what.is_none_or(|what| expect.what == what);
-        let mut meant = claim.expect.iter().filter(is_meant).peekable();
-        if meant.peek().is_none() {
-            let known: Vec<&str> = claim.expect.iter().map(|e| e.what.as_str()).collect();
-            let what = what.unwrap_or_default();
-            return Err(format!("{id} expects no “{what}”, but {known:?}"));
+        let meant: Vec<_> = claim.expect.iter().filter(is_meant).collect();
+        match (what, meant.len()) {
+            (None, _) | (Some(_), 1) => Ok(Meant {
+                claim: id,
+                differs: meant.into_iter().any(Expectation::differs),
+            }),
+            (Some(what), 0) => {
+                let known: Vec<&str> = claim.expect.iter().map(|e| e.what.as_str()).collect();
+                Err(format!("{id} expects no “{what}”, but {known:?}"))
+            }
+            (Some(what), _) => Err(format!(
+                "{id} expects “{what}” twice: give each its own words"
+            )),
         }
-        Ok(Meant {
-            claim: id,
-            differs: meant.any(Expectation::differs),
-        })
     }
 }
 
@@ -92,6 +96,10 @@ mod tests {
         what = "bad elsewhere: there"
         differs = "why"
         differs_on = ["quic"]
+        [[claim.expect]]
+        what = "the same"
+        [[claim.expect]]
+        what = "the same"
     "#;
 
     #[test]
@@ -105,9 +113,10 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_there_is_named() {
+    fn what_is_not_there_or_not_clear_is_named() {
         let claims = Claims::parse(TEXT).expect("claims");
         assert_eq!(claims.find("b").unwrap_err(), "there is no claim b");
         assert!(claims.find("a: better").unwrap_err().contains("good"));
+        assert!(claims.find("a: the same").unwrap_err().contains("twice"));
     }
 }
