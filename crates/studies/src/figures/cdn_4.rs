@@ -17,9 +17,6 @@ pub const FIGURE: Figure = Figure::new(
 const WIDTH: f64 = 0.27;
 const SIDE: f64 = 0.285;
 
-/// Large objects, in bytes: small ones fit the initial window, or little more, and all controllers send that alike.
-const LARGE: f64 = 10e6;
-
 /// Linux's BBR since 4.20 and before, and what each is compared to.
 const BBR: &str = "flow.0.bbr1";
 const TODAY: &str = "linux";
@@ -29,7 +26,7 @@ fn draw(findings: &[Findings]) -> Picture {
     let throughput = |controller: &str, is_today: Option<bool>, of: &str| {
         let seen = seen::with(findings, FOREGROUND, controller).filter(|seen| path(seen) == of);
         let seen = seen.filter(|seen| is_today.is_none_or(|is| (seen.value(BBR) == TODAY) == is));
-        seen::median(seen.map(|seen| transfers::mean_throughput(&seen, LARGE)))
+        seen::median(seen.map(|seen| transfers::mean_throughput(&seen, transfers::LARGE)))
     };
     let shares = |is_today: bool| -> Vec<f64> {
         let share = |path: &String| {

@@ -14,15 +14,14 @@ pub const FIGURE: Figure = Figure::new(
 
 const LOSS: &str = "path.loss";
 
-/// Smaller objects are over before their controller matters.
-const LARGE: f64 = 1e6;
-
 fn draw(findings: &[Findings]) -> Picture {
     let charts = seen::values(findings, LOSS).into_iter().map(|loss| {
         let is_of_it = |seen: &Seen<'_>| seen.value(LOSS) == loss;
         let curves = curves::distributions(findings, CONTROLLER, |seen| {
             let of_it = Some(seen).filter(is_of_it);
-            of_it.map_or(Vec::new(), |seen| transfers::throughputs(&seen, LARGE))
+            of_it.map_or(Vec::new(), |seen| {
+                transfers::throughputs(&seen, transfers::LARGE)
+            })
         });
         let resent = seen::values(findings, CONTROLLER)
             .into_iter()

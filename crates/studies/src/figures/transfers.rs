@@ -5,6 +5,9 @@ use draw::{Axis, Cell, Unit};
 use record::Transfer;
 use record::statistics::mean;
 
+/// What the CDN takes for large, in bytes: it measures the throughput of such objects, and the time of smaller ones.
+pub const LARGE: f64 = 3e6;
+
 /// An object that arrived.
 #[derive(Debug, Clone, Copy)]
 pub struct Arrived {
@@ -56,6 +59,16 @@ pub fn median_time(objects: impl IntoIterator<Item = Arrived>) -> f64 {
 pub fn mean_time(objects: impl IntoIterator<Item = Arrived>) -> f64 {
     let times: Vec<f64> = objects.into_iter().map(|object| object.took).collect();
     mean(&times).unwrap_or(f64::NAN)
+}
+
+/// The standard deviation of their times, in seconds; not of fewer than two.
+pub fn deviation(objects: impl IntoIterator<Item = Arrived>) -> f64 {
+    let times: Vec<f64> = objects.into_iter().map(|object| object.took).collect();
+    let squares = mean(&times).map(|mean| times.iter().map(move |time| (time - mean).powi(2)));
+    let squares = squares.filter(|_| times.len() > 1);
+    squares.map_or(f64::NAN, |squares| {
+        (squares.sum::<f64>() / (times.len() - 1) as f64).sqrt()
+    })
 }
 
 /// For each size and time the cell that `cell` makes of several groups of objects, if it does. It is told, group by group,
