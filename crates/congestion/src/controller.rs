@@ -364,6 +364,12 @@ pub struct Snapshot {
     pub cwnd_gain: Option<Ratio>,
     /// Packet-timed round trips so far.
     pub round: u64,
+    /// The bound on the bandwidth from the losses since it last probed, for controllers that have set one.
+    pub short_term_bw: Option<Rate>,
+    /// The bound on what is in flight from the same losses.
+    pub short_term_inflight: Option<Bytes>,
+    /// The bound on what is in flight from the losses of probes for bandwidth.
+    pub long_term_inflight: Option<Bytes>,
 }
 
 impl Snapshot {
@@ -386,6 +392,9 @@ impl Snapshot {
             pacing_gain: None,
             cwnd_gain: None,
             round: 0,
+            short_term_bw: None,
+            short_term_inflight: None,
+            long_term_inflight: None,
         }
     }
 }

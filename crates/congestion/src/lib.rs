@@ -1,6 +1,6 @@
 //! Congestion control as pure state machines: no clock, no I/O, no allocation, integers only.
 //!
-//! - [`bbr1`], [`cubic`] and [`reno`] are the controllers; [`ControllerKind`] names them, [`Settings`] has their
+//! - [`bbr1`], [`bbr3`], [`cubic`] and [`reno`] are the controllers; [`ControllerKind`] names them, [`Settings`] has their
 //!   settings, and [`AnyController`] is any of them.
 //! - [`controller`] has the one trait through which a transport drives a controller, and the order of events.
 //! - [`sampling`] measures the delivery rate at each ACK.
@@ -22,7 +22,9 @@
 
 #[cfg(test)]
 mod ack_clock;
+mod bbr;
 pub mod bbr1;
+pub mod bbr3;
 pub mod controller;
 pub mod cubic;
 pub mod embedding;

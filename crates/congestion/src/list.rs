@@ -3,6 +3,7 @@
 use units::{Bytes, Duration, Rate, Time};
 
 use crate::bbr1::{self, Bbr1};
+use crate::bbr3::{self, Bbr3};
 use crate::controller::{Ack, Connection, Controller, Listed, Lost, Recovery, Sent, Snapshot};
 use crate::cubic::{self, Cubic};
 use crate::reno::{self, Reno};
@@ -106,6 +107,8 @@ controllers! {
     Cubic: cubic::Config,
     /// Reno, RFC 5681.
     Reno: reno::Config,
+    /// BBRv3, draft-ietf-ccwg-bbr.
+    Bbr3: bbr3::Config,
 }
 
 units::by_name!(ControllerKind, "controller");

@@ -40,16 +40,14 @@
 //! # Where things are
 //!
 //! Each state has a file: `startup`, `drain`, `probe_bw`, `probe_rtt`. So has each part of the model: `btl_bw` and
-//! `rt_prop`, the `round` as its clock, `full_pipe`, `ack_aggregation`, `policer`; and each thing that is controlled:
-//! `pacing`, `cwnd`, and `recovery` for both.
+//! `rt_prop`, `ack_aggregation`, `policer`; and each thing that is controlled: `cwnd`, and `recovery` for it and the rate.
+//! What BBRv3 has too is in `crate::bbr`: the plateau of a full pipe, and pacing; and the round, the model's clock.
 
 mod ack_aggregation;
 mod btl_bw;
 mod config;
 mod cwnd;
 mod drain;
-mod full_pipe;
-mod pacing;
 mod policer;
 mod probe_bw;
 mod probe_rtt;
@@ -64,17 +62,18 @@ use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::SeedableRng;
 use units::{Bytes, Duration, Rate, Ratio, Time};
 
+use crate::bbr::full_pipe::FullPipe;
+use crate::bbr::pacing::Pacing;
+use crate::bbr::slow_stretch::SlowStretch;
 use crate::controller::{
     Ack, Cause, Connection, Controller, Listed, Lost, Recovery, RttSample, Sent, Snapshot,
 };
 use crate::round::Round;
 use ack_aggregation::AckAggregation;
 use btl_bw::BtlBw;
-use full_pipe::FullPipe;
-use pacing::Pacing;
 use policer::Policer;
 use probe_bw::ProbeBw;
-use probe_rtt::{ProbeRtt, SlowStretch};
+use probe_rtt::ProbeRtt;
 use recovery::LossEpisode;
 use rt_prop::RtProp;
 
@@ -164,7 +163,7 @@ impl Bbr1 {
                 at: now,
                 bytes: Bytes::ZERO,
             },
-            pacing: Pacing::new(&config, initial_cwnd, mss),
+            pacing: Pacing::new(config.pacing_margin, config.high_gain, initial_cwnd, mss),
             cwnd: initial_cwnd,
         }
     }
@@ -292,7 +291,11 @@ impl Controller for Bbr1 {
         self.is_restarting_from_idle = true;
         self.ack_aggregation.start_epoch(now);
         match self.state {
-            State::ProbeBw(_) => self.pace_at_bw(),
+            // There is no queue to drain, and no need to probe.
+            State::ProbeBw(_) => {
+                let bw = self.bw();
+                self.pacing.set_bw(bw, Ratio::ONE, self.mss);
+            }
             State::ProbeRtt(_) => self.check_probe_rtt_done(now),
             State::Startup | State::Drain => {}
         }
@@ -324,7 +327,12 @@ impl Controller for Bbr1 {
     fn on_ack(&mut self, ack: &Ack) {
         self.update_model(ack);
         self.check_transitions(ack);
-        self.set_pacing_rate(ack);
+        if let Some(sample) = ack.rtt {
+            self.pacing.fit_first_round(sample.rtt, self.cwnd, self.mss);
+        }
+        let (bw, gain) = (self.bw(), self.pacing_gain());
+        self.pacing
+            .follow(bw, gain, self.full_pipe.is_reached(), self.mss);
         self.set_cwnd(ack);
     }
 
@@ -350,7 +358,7 @@ impl Controller for Bbr1 {
             is_ack_delayed: false,
         };
         self.rt_prop.update(now, Some(sample));
-        self.pace_first_round(rtt);
+        self.pacing.fit_first_round(rtt, self.cwnd, self.mss);
     }
 
     fn on_mtu_change(&mut self, mss: Bytes) {

@@ -141,7 +141,8 @@ mod tests {
         bbr1.rt_prop.update(Time::ZERO, rtt);
         bbr1.btl_bw
             .update(1, Rate::from_transfer(MSS * 100, RTPROP), false);
-        bbr1.pace_at_bw();
+        let bw = bbr1.bw();
+        bbr1.pacing.set_bw(bw, Ratio::ONE, MSS);
         assert_eq!(bbr1.pacing.quantum(), MSS * 2);
         bbr1.state = State::ProbeBw(ProbeBw {
             phase,

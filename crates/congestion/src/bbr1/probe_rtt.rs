@@ -4,7 +4,7 @@
 //! to the queue, and other BBR flows that see the lower RTT have their own windows begin there: so all soon go through
 //! ProbeRTT together, and find the queue empty.
 
-use units::{Bytes, Ratio, Time};
+use units::{Ratio, Time};
 
 use super::{Bbr1, State};
 use crate::controller::Ack;
@@ -26,29 +26,6 @@ enum Stay {
     Until { end: Time, has_round_passed: bool },
 }
 
-/// The stretch of the delivery curve during which ProbeRTT kept the flow slow. What was sent within it shows the rate
-/// of ProbeRTT, not that of the path, so it counts as application-limited.
-#[derive(Debug, Clone)]
-pub struct SlowStretch {
-    from: Bytes,
-    to: Bytes,
-}
-
-impl SlowStretch {
-    /// Nowhere.
-    pub fn none() -> SlowStretch {
-        SlowStretch {
-            from: Bytes::MAX,
-            to: Bytes::ZERO,
-        }
-    }
-
-    /// Whether a packet was sent within the stretch, if `prior_delivered` had been delivered when it was.
-    pub fn contains(&self, prior_delivered: Bytes) -> bool {
-        self.from <= prior_delivered && prior_delivered <= self.to
-    }
-}
-
 impl Bbr1 {
     /// Enters if RTprop has not been seen for too long, and leaves when it had its chance.
     pub(super) fn check_probe_rtt(&mut self, ack: &Ack) {
@@ -65,7 +42,7 @@ impl Bbr1 {
         self.state = State::ProbeRtt(ProbeRtt {
             stay: Stay::Draining,
         });
-        self.slow_stretch.from = ack.rate.total_delivered;
+        self.slow_stretch.begin(ack.rate.total_delivered);
     }
 
     fn stay_in_probe_rtt(&mut self, ack: &Ack) {
@@ -73,7 +50,8 @@ impl Bbr1 {
         let State::ProbeRtt(probe) = &mut self.state else {
             return;
         };
-        self.slow_stretch.to = ack.rate.total_delivered + ack.inflight;
+        self.slow_stretch
+            .extend(ack.rate.total_delivered, ack.inflight);
         match &mut probe.stay {
             Stay::Draining if ack.inflight <= least => {
                 probe.stay = Stay::Until {

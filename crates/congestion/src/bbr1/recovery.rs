@@ -11,7 +11,7 @@
 
 use core::mem;
 
-use units::Bytes;
+use units::{Bytes, Rate};
 
 use super::config::RecoveryEnd;
 use super::{Bbr1, policer};
@@ -78,7 +78,7 @@ impl Bbr1 {
 
     /// Nothing was lost after all (Linux `bbr_undo_cwnd`).
     pub(super) fn undo_recovery(&mut self) {
-        self.full_pipe.restart();
+        self.full_pipe.restart(Rate::ZERO);
         self.policer.reset();
         self.episode.is_transport_recovering = false;
         if self.episode.is_open {
@@ -163,7 +163,7 @@ impl Bbr1 {
 
 #[cfg(test)]
 mod tests {
-    use units::{Duration, Rate, Time};
+    use units::{Duration, Time};
 
     use super::super::Config;
     use super::*;

@@ -4,6 +4,9 @@
 //! time threshold, probe timeout, recovery of one round trip). The receiver acknowledges every packet at once; ACKs that
 //! arrive together are processed as one.
 
+// Each program of tests uses a part of it.
+#![allow(dead_code)]
+
 use std::collections::{BTreeMap, VecDeque};
 
 use congestion::sampling::{Outstanding, Sampler};
@@ -64,6 +67,8 @@ pub struct Point {
     pub lost: Bytes,
     pub sent: Bytes,
     pub inflight: Bytes,
+    /// Whether the sample is of a packet that the application held back.
+    pub is_app_limited: bool,
     /// What waits in the bottleneck's buffer.
     pub queued: Bytes,
     pub snapshot: Snapshot,
@@ -72,6 +77,15 @@ pub struct Point {
 #[derive(Debug, Clone, Copy)]
 struct InFlight {
     state: PacketState,
+}
+
+/// From `from` to `to`, each `every`th packet is lost; or arrives so much later.
+#[derive(Debug, Clone, Copy)]
+pub struct Mishap {
+    pub from: Time,
+    pub to: Time,
+    pub every: u64,
+    pub late_by: Option<Duration>,
 }
 
 /// A flow and its path.
@@ -101,6 +115,12 @@ pub struct Flow<C> {
     /// Data that waits to be sent; writes to come.
     backlog: Bytes,
     writes: VecDeque<(Time, Bytes)>,
+    /// What happens to packets that leave, beside what the path does.
+    pub mishaps: Vec<Mishap>,
+    /// Packets that enter the path late.
+    held: VecDeque<(Time, u64)>,
+    /// What the present recovery has declared lost, if the flow is to notice when all of that arrives after all.
+    pub suspects: Option<BTreeMap<u64, PacketState>>,
 }
 
 impl<C: Controller> Flow<C> {
@@ -137,6 +157,9 @@ impl<C: Controller> Flow<C> {
             next_burst: Time::ZERO,
             backlog: Bytes::ZERO,
             writes: writes.into_iter().collect(),
+            mishaps: Vec::new(),
+            held: VecDeque::new(),
+            suspects: None,
         }
     }
 
@@ -153,6 +176,10 @@ impl<C: Controller> Flow<C> {
                 let (_, bytes) = self.writes.pop_front().expect("just seen");
                 self.backlog += bytes;
             }
+            while self.held.front().is_some_and(|(at, _)| *at <= self.now) {
+                let (_, number) = self.held.pop_front().expect("just seen");
+                self.path.forward.send(self.now, MSS, number);
+            }
             while let Some(arrival) = self.path.forward.receive(self.now) {
                 self.path.reverse.send(arrival.at, ACK_SIZE, arrival.packet);
             }
@@ -164,6 +191,7 @@ impl<C: Controller> Flow<C> {
     fn next_event(&self) -> Option<Time> {
         let burst = (!self.backlog.is_zero() && self.has_window()).then_some(self.next_burst);
         let write = self.writes.front().map(|(at, _)| *at);
+        let held = self.held.front().map(|(at, _)| *at);
         [
             self.path.forward.next_event(),
             self.path.reverse.next_event(),
@@ -171,6 +199,7 @@ impl<C: Controller> Flow<C> {
             self.probe_time(),
             burst,
             write,
+            held,
         ]
         .into_iter()
         .flatten()
@@ -217,7 +246,18 @@ impl<C: Controller> Flow<C> {
         self.sent += MSS;
         self.outstanding
             .insert(self.next_number, InFlight { state });
-        self.path.forward.send(self.now, MSS, self.next_number);
+        let mishap = self.mishaps.iter().find(|mishap| {
+            (mishap.from..mishap.to).contains(&self.now)
+                && self.next_number.is_multiple_of(mishap.every)
+        });
+        match mishap {
+            None => self.path.forward.send(self.now, MSS, self.next_number),
+            Some(mishap) => self.held.extend(
+                mishap
+                    .late_by
+                    .map(|late| (self.now + late, self.next_number)),
+            ),
+        }
         self.next_number += 1;
         self.last_send = self.now;
         self.controller
@@ -232,6 +272,7 @@ impl<C: Controller> Flow<C> {
         while let Some(arrival) = self.path.reverse.receive(self.now) {
             let number = arrival.packet;
             let Some(packet) = self.outstanding.remove(&number) else {
+                self.clear_suspect(number);
                 continue;
             };
             self.sampler.on_packet_acked(self.now, &packet.state);
@@ -278,9 +319,65 @@ impl<C: Controller> Flow<C> {
             lost: self.sampler.lost(),
             sent: self.sent,
             inflight: self.inflight,
+            is_app_limited: rate.is_app_limited,
             queued: self.path.forward.queued().bytes,
             snapshot: self.controller.snapshot(),
         });
+    }
+
+    /// A packet that was declared lost has arrived. If it is the last of them, nothing was lost.
+    fn clear_suspect(&mut self, number: u64) {
+        let Some(suspects) = &mut self.suspects else {
+            return;
+        };
+        if suspects.remove(&number).is_some() && suspects.is_empty() {
+            self.is_recovering = false;
+            self.controller
+                .on_recovery(self.now, Recovery::Undone, self.inflight);
+        }
+    }
+
+    /// A retransmission timeout: everything that is out counts as lost.
+    pub fn time_out(&mut self) {
+        let numbers: Vec<u64> = self.outstanding.keys().copied().collect();
+        for number in numbers {
+            self.declare_lost(number);
+        }
+        self.recovery_start = self.next_number;
+        self.is_recovering = true;
+        self.controller.on_timeout(self.now, self.inflight);
+    }
+
+    /// Nothing more is waiting; what the application writes from now on.
+    pub fn set_writes(&mut self, writes: impl IntoIterator<Item = (Time, Bytes)>) {
+        self.backlog = Bytes::ZERO;
+        self.writes = writes.into_iter().collect();
+    }
+
+    /// The controller's state.
+    pub fn snapshot(&self) -> Snapshot {
+        self.controller.snapshot()
+    }
+
+    /// Its name.
+    pub fn controller_state(&self) -> &'static str {
+        self.snapshot().state.name
+    }
+
+    /// The present.
+    pub fn now(&self) -> Time {
+        self.now
+    }
+
+    /// Runs until the controller is in `state`, and gives its snapshot of then. At the latest it is `end`.
+    #[track_caller]
+    pub fn run_until_in(&mut self, state: &str, end: Time) -> Snapshot {
+        let step = (self.min_rtt / 20).clamp(Duration::from_micros(5), Duration::from_millis(5));
+        while self.controller.snapshot().state.name != state {
+            assert!(self.now < end, "not in {state} by {end:?}");
+            self.run_until(self.now + step);
+        }
+        self.controller.snapshot()
     }
 
     /// RFC 9002, "Acknowledgment-Based Detection".
@@ -294,15 +391,7 @@ impl<C: Controller> Flow<C> {
             if number >= largest || !(is_late || number + PACKET_THRESHOLD <= largest) {
                 break;
             }
-            let packet = packet.state;
-            self.outstanding.remove(&number);
-            self.inflight -= packet.bytes;
-            if self.backlog != Bytes::MAX {
-                self.backlog += packet.bytes;
-            }
-            self.sampler.on_packet_lost(&packet);
-            let lost = Lost::new(self.now, packet, self.inflight, &self.sampler);
-            self.controller.on_packet_lost(&lost);
+            self.declare_lost(number);
             largest_lost = Some(number);
         }
         let Some(largest_lost) = largest_lost else {
@@ -320,6 +409,22 @@ impl<C: Controller> Flow<C> {
         self.is_recovering = true;
         self.controller
             .on_recovery(self.now, Recovery::Entered(Cause::Loss), self.inflight);
+    }
+
+    fn declare_lost(&mut self, number: u64) {
+        let Some(InFlight { state: packet }) = self.outstanding.remove(&number) else {
+            return;
+        };
+        self.inflight -= packet.bytes;
+        if self.backlog != Bytes::MAX {
+            self.backlog += packet.bytes;
+        }
+        if let Some(suspects) = &mut self.suspects {
+            suspects.insert(number, packet);
+        }
+        self.sampler.on_packet_lost(&packet);
+        let lost = Lost::new(self.now, packet, self.inflight, &self.sampler);
+        self.controller.on_packet_lost(&lost);
     }
 
     /// RFC 9002, "Time Threshold".

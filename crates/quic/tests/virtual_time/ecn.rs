@@ -11,7 +11,7 @@ const SECOND: Duration = Duration::from_secs(1);
 #[test]
 fn packets_are_ecn_capable_if_marks_are_answered() {
     for kind in ControllerKind::ALL.iter().copied() {
-        let is_answering = kind != ControllerKind::Bbr1;
+        let is_answering = !matches!(kind, ControllerKind::Bbr1 | ControllerKind::Bbr3);
         let path = simple_path("20mbit", 40, 4, "0%");
         let mut world = World::new(path, 1, factory(kind, 1, None));
         world.write(u64::MAX);

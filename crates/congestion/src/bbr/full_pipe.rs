@@ -1,4 +1,7 @@
-//! Whether Startup has filled the pipe: the delivery rate no longer grows although the sending rate does.
+//! Whether the pipe is full: the delivery rate no longer grows although the sending rate does.
+//!
+//! BBRv1 asks in Startup only, and with the greatest rate so far. BBRv3 asks with the rate of the round, and asks again each
+//! time that it probes for bandwidth.
 
 use units::{Rate, Ratio};
 
@@ -17,6 +20,9 @@ const ROUNDS: u8 = 3;
 pub struct FullPipe {
     baseline: Rate,
     rounds_without_growth: u8,
+    /// It was full since the search began.
+    is_now: bool,
+    /// It was full once.
     is_reached: bool,
 }
 
@@ -25,22 +31,24 @@ impl FullPipe {
         FullPipe {
             baseline: Rate::ZERO,
             rounds_without_growth: 0,
+            is_now: false,
             is_reached: false,
         }
     }
 
-    /// A round has ended that the application did not limit, with `btl_bw` as the greatest delivery rate.
-    pub fn on_round(&mut self, btl_bw: Rate) {
-        if self.is_reached {
+    /// A round has ended that the application did not limit, with this delivery rate.
+    pub fn on_round(&mut self, rate: Rate) {
+        if self.is_now {
             return;
         }
-        if btl_bw >= self.baseline.scale(GROWTH) {
-            self.baseline = btl_bw;
+        if rate >= self.baseline.scale(GROWTH) {
+            self.baseline = rate;
             self.rounds_without_growth = 0;
             return;
         }
         self.rounds_without_growth += 1;
-        self.is_reached = self.rounds_without_growth >= ROUNDS;
+        self.is_now = self.rounds_without_growth >= ROUNDS;
+        self.is_reached |= self.is_now;
     }
 
     /// A timeout: whatever stopped the growth may be over.
@@ -48,13 +56,30 @@ impl FullPipe {
         self.baseline = Rate::ZERO;
     }
 
-    /// The slow-down was spurious: the search for the plateau begins again.
-    pub fn restart(&mut self) {
-        self.baseline = Rate::ZERO;
+    /// The search for the plateau begins again, from `baseline`.
+    pub fn restart(&mut self, baseline: Rate) {
+        self.baseline = baseline;
         self.rounds_without_growth = 0;
+        self.is_now = false;
     }
 
-    /// Whether the pipe was full once. Stays so.
+    /// Losses show that the pipe is full.
+    pub fn set_reached(&mut self) {
+        self.is_now = true;
+        self.is_reached = true;
+    }
+
+    /// The losses that showed it were none.
+    pub fn unset_reached(&mut self) {
+        self.is_reached = false;
+    }
+
+    /// Whether the pipe was full since the search last began.
+    pub fn is_now(&self) -> bool {
+        self.is_now
+    }
+
+    /// Whether the pipe was full once. Stays so, unless it was [unset](FullPipe::unset_reached).
     pub fn is_reached(&self) -> bool {
         self.is_reached
     }
@@ -80,6 +105,20 @@ mod tests {
         assert_eq!(reached_after(&[100, 200, 400, 400, 410, 420]), Some(5));
         assert_eq!(reached_after(&[100, 124, 124, 125, 125, 125]), None);
         assert_eq!(reached_after(&[100, 124, 124, 125, 125, 125, 125]), Some(6));
+    }
+
+    #[test]
+    fn a_new_search_starts_from_its_baseline_and_forgets_no_success() {
+        let rate = Rate::from_bytes_per_sec(100);
+        let mut full_pipe = FullPipe::new();
+        (0..4).for_each(|_| full_pipe.on_round(rate));
+        assert!(full_pipe.is_now());
+        full_pipe.restart(rate);
+        assert!(!full_pipe.is_now() && full_pipe.is_reached());
+        (0..2).for_each(|_| full_pipe.on_round(rate));
+        assert!(!full_pipe.is_now(), "two rounds without growth");
+        full_pipe.on_round(rate);
+        assert!(full_pipe.is_now());
     }
 
     #[test]

@@ -1,0 +1,126 @@
+//! How much may be in flight (BBR draft, "Congestion Window").
+
+use units::{Bytes, Rate, Ratio};
+
+use super::{Bbr3, State, probe_rtt};
+use crate::controller::Ack;
+
+/// The least window, in packets: it keeps the pipe going with a receiver that acknowledges every other packet
+/// (`BBR.MinPipeCwnd`).
+const MIN_PACKETS: u64 = 4;
+
+/// Packets more while probing for bandwidth, as with a small BDP a quarter more may be less than a packet.
+const UP_PACKETS: u64 = 2;
+
+impl Bbr3 {
+    /// `SetCwnd` ("cwnd Adjustment Mechanism").
+    pub(super) fn set_cwnd(&mut self, ack: &Ack) {
+        let most = self.max_inflight();
+        if self.full_pipe.is_reached() {
+            self.cwnd = (self.cwnd + ack.newly_acked).min(most);
+        } else if self.cwnd < most || ack.rate.total_delivered < self.initial_cwnd {
+            self.cwnd += ack.newly_acked;
+        }
+        self.cwnd = self.cwnd.max(self.min_cwnd());
+        if matches!(self.state, State::ProbeRtt(_)) {
+            self.cwnd = self.cwnd.min(self.probe_rtt_cwnd());
+        }
+        self.cwnd = self.cwnd.min(self.model_bound());
+    }
+
+    /// `BoundCwndForModel` ("Bounding cwnd Based on Recent Congestion").
+    fn model_bound(&self) -> Bytes {
+        let long_term = match self.state {
+            State::Down | State::Refill | State::Up => self.inflight_long_term,
+            State::Cruise | State::ProbeRtt(_) => self.inflight_with_headroom(),
+            State::Startup | State::Drain { .. } => None,
+        };
+        long_term
+            .unwrap_or(Bytes::MAX)
+            .min(self.short_term.inflight.unwrap_or(Bytes::MAX))
+            .max(self.min_cwnd())
+    }
+
+    /// `UpdateMaxInflight` ("Computing BBR.max_inflight").
+    fn max_inflight(&self) -> Bytes {
+        let bdp = self.bdp(self.bw(), self.cwnd_gain());
+        self.with_budget(bdp + self.extra_acked.get())
+    }
+
+    /// `Inflight(1.0)`: what is in flight when the pipe is full at this bandwidth and nothing queues.
+    pub(super) fn inflight_at(&self, bw: Rate) -> Bytes {
+        self.with_budget(self.bdp(bw, Ratio::ONE))
+    }
+
+    /// `QuantizationBudget`.
+    fn with_budget(&self, inflight: Bytes) -> Bytes {
+        let offload = self.pacing.quantum() * u64::from(self.config.offload_quanta);
+        let inflight = inflight.max(offload).max(self.min_cwnd());
+        match self.state {
+            State::Up => inflight + self.mss * UP_PACKETS,
+            _ => inflight,
+        }
+    }
+
+    /// `BDPMultiple`: the estimated BDP times `gain`; the initial window while no RTT is known.
+    pub(super) fn bdp(&self, bw: Rate, gain: Ratio) -> Bytes {
+        match self.min_rtt.get() {
+            Some(min_rtt) => gain.of_bytes(bw.bytes_in(min_rtt)),
+            None => self.initial_cwnd,
+        }
+    }
+
+    /// `ProbeRTTCwnd` ("Modulating cwnd in ProbeRTT").
+    pub(super) fn probe_rtt_cwnd(&self) -> Bytes {
+        self.bdp(self.bw(), probe_rtt::CWND_GAIN)
+            .max(self.min_cwnd())
+    }
+
+    /// What will be in the network when the next packet leaves, where the host's scheduler holds packets that count as in
+    /// flight (Linux `bbr_packets_in_net_at_edt`; the draft has no word on it). Elsewhere it is what is in flight.
+    pub(super) fn in_network(&self, ack: &Ack) -> Bytes {
+        let delivered = self.bw().bytes_in(ack.next_departure.since(ack.now));
+        ack.inflight - delivered
+    }
+
+    pub(super) fn min_cwnd(&self) -> Bytes {
+        self.mss * MIN_PACKETS
+    }
+
+    /// `SaveCwnd` ("Modulating cwnd in Loss Recovery").
+    pub(super) fn save_cwnd(&mut self) {
+        let is_cut = self.is_recovering || matches!(self.state, State::ProbeRtt(_));
+        self.prior_cwnd = if is_cut {
+            self.prior_cwnd.max(self.cwnd)
+        } else {
+            self.cwnd
+        };
+    }
+
+    /// `RestoreCwnd`.
+    pub(super) fn restore_cwnd(&mut self) {
+        self.cwnd = self.cwnd.max(self.prior_cwnd);
+    }
+}
+
+/// Whether the window, and not pacing alone, was the limit within the latest round (BBR draft, "Transport Connection State",
+/// `C.is_cwnd_limited`). The transport tells of the time since the ACK before; here it is kept for a round.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct WindowUse {
+    in_this_round: bool,
+    in_the_round_before: bool,
+}
+
+impl WindowUse {
+    pub fn update(&mut self, is_full: bool, is_round_start: bool) {
+        if is_round_start {
+            self.in_the_round_before = self.in_this_round;
+            self.in_this_round = false;
+        }
+        self.in_this_round |= is_full;
+    }
+
+    pub fn was_full(&self) -> bool {
+        self.in_this_round || self.in_the_round_before
+    }
+}

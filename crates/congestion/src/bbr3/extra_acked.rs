@@ -1,0 +1,96 @@
+//! How much more than expected is acknowledged at a time, in Startup too (BBR draft, "BBR.extra_acked").
+
+use units::{Bytes, Rate, Time};
+
+use crate::filter::WindowedMax;
+
+/// Rounds that a maximum is remembered (`BBR.ExtraAckedFilterLen`).
+const WINDOW_ROUNDS: u64 = 10;
+/// And in Startup, where the rate doubles.
+const STARTUP_ROUNDS: u64 = 1;
+
+#[derive(Debug, Clone)]
+pub struct ExtraAcked {
+    interval_start: Time,
+    delivered: Bytes,
+    filter: WindowedMax<Bytes, u64>,
+}
+
+/// What it needs to know.
+#[derive(Debug, Clone, Copy)]
+pub struct Acked {
+    pub now: Time,
+    pub bytes: Bytes,
+    pub bw: Rate,
+    pub cwnd: Bytes,
+    pub round: u64,
+    pub is_pipe_full: bool,
+}
+
+impl ExtraAcked {
+    pub fn new(now: Time) -> ExtraAcked {
+        ExtraAcked {
+            interval_start: now,
+            delivered: Bytes::ZERO,
+            filter: WindowedMax::new(STARTUP_ROUNDS),
+        }
+    }
+
+    /// The silence before `now` was the sender's own.
+    pub fn restart(&mut self, now: Time) {
+        self.interval_start = now;
+    }
+
+    /// `UpdateACKAggregation`.
+    pub fn update(&mut self, acked: Acked) {
+        let mut expected = acked.bw.bytes_in(acked.now.since(self.interval_start));
+        if self.delivered <= expected {
+            self.delivered = Bytes::ZERO;
+            self.interval_start = acked.now;
+            expected = Bytes::ZERO;
+        }
+        self.delivered += acked.bytes;
+        let extra = (self.delivered - expected).min(acked.cwnd);
+        self.filter.set_window(if acked.is_pipe_full {
+            WINDOW_ROUNDS
+        } else {
+            STARTUP_ROUNDS
+        });
+        self.filter.update(acked.round, extra);
+    }
+
+    pub fn get(&self) -> Bytes {
+        self.filter.get().unwrap_or(Bytes::ZERO)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use units::Duration;
+
+    const MSS: Bytes = Bytes::new(1_000);
+
+    #[test]
+    fn bursts_need_the_room_of_a_burst_for_ten_rounds_or_one() {
+        for (is_pipe_full, rounds) in [(true, 10), (false, 1)] {
+            let mut extra = ExtraAcked::new(Time::ZERO);
+            let acked = |ms: u64, packets, round| Acked {
+                now: Time::ZERO + Duration::from_millis(ms),
+                bytes: MSS * packets,
+                bw: Rate::from_bytes_per_sec(1_000_000),
+                cwnd: MSS * 1_000,
+                round,
+                is_pipe_full,
+            };
+            extra.update(acked(10, 10, 0));
+            assert_eq!(extra.get(), MSS * 10);
+            for round in 1..=rounds {
+                extra.update(acked(100 * round, 1, round));
+                assert_eq!(extra.get(), MSS * 10);
+            }
+            extra.update(acked(2_000, 1, rounds + 1));
+            assert_eq!(extra.get(), MSS, "a steady stream needs one packet's room");
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! The long-term model: how much may be in flight before too much of it is lost, `BBR.inflight_longterm` (BBR draft, "Probing
+//! for Bandwidth In ProbeBW", "ProbeBW Algorithm Details").
+
+use units::{Bytes, Ratio, Time};
+
+use super::probe_bw::AckPhase;
+use super::undo::Return;
+use super::{Bbr3, State};
+use crate::controller::{Ack, Lost};
+
+/// The share of losses in a round that is too much (`BBR.LossThresh`).
+const LOSS_THRESHOLD: Ratio = Ratio::new(2, 100);
+/// The inverse of what the threshold leaves.
+const PER_KEPT: Ratio = Ratio::new(100, 98);
+/// The least that is kept of what is in flight when too much was lost (`BBR.Beta`): no less than CUBIC keeps.
+pub const BETA: Ratio = Ratio::new(7, 10);
+/// The share of the bound that is left to others (`BBR.Headroom`).
+const HEADROOM: Ratio = Ratio::new(15, 100);
+
+/// What the previous probe makes this one beware of ("Precautionary Bandwidth Probing").
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Caution {
+    /// Too much was lost (`BBR.prev_probe_too_high`).
+    pub was_too_high: bool,
+    /// The probe ended at the level that had been too much (`BBR.prev_probe_precautionary`).
+    pub is_precautionary: bool,
+}
+
+impl Bbr3 {
+    /// `IsInflightTooHigh`. Every transport here has selective acknowledgements.
+    pub(super) fn is_inflight_too_high(lost: Bytes, inflight_at_send: Bytes) -> bool {
+        lost > LOSS_THRESHOLD.of_bytes(inflight_at_send)
+    }
+
+    /// `HandleLostPacket`, without what it notes: a packet of a probe was lost.
+    pub(super) fn handle_lost_packet(&mut self, lost: &Lost) {
+        if !self.is_probe_sample {
+            return;
+        }
+        let packet = &lost.packet;
+        let lost_since_send = lost.total_lost - packet.lost;
+        if !Bbr3::is_inflight_too_high(lost_since_send, packet.inflight) {
+            return;
+        }
+        let inflight = inflight_at_loss(packet.bytes, packet.inflight, lost_since_send);
+        let is_app_limited = self.is_app_limited(packet.is_app_limited, packet.delivered);
+        self.handle_inflight_too_high(lost.now, inflight, is_app_limited);
+    }
+
+    /// `HandleInflightTooHigh`.
+    fn handle_inflight_too_high(&mut self, now: Time, inflight: Bytes, is_app_limited: bool) {
+        self.caution.was_too_high = true;
+        self.is_probe_sample = false; // once a probe
+        if !is_app_limited {
+            let least = BETA.of_bytes(self.target_inflight());
+            self.inflight_long_term = Some(inflight.max(least));
+        }
+        if matches!(self.state, State::Up) {
+            self.undo.state = Some(Return::Up);
+            self.start_down(now);
+        }
+    }
+
+    /// `AdaptLongTermModel`. Returns whether it has changed the state.
+    pub(super) fn adapt_long_term_model(&mut self, ack: &Ack) -> bool {
+        let is_round_start = self.round.has_just_started();
+        if self.ack_phase == AckPhase::ProbeStarting && is_round_start {
+            self.ack_phase = AckPhase::ProbeFeedback;
+        }
+        if self.ack_phase == AckPhase::ProbeStopping && is_round_start {
+            self.is_probe_sample = false;
+            self.ack_phase = AckPhase::Init;
+            if self.is_in_probe_bw() {
+                if !self.is_sample_app_limited(ack) {
+                    self.max_bw.advance();
+                }
+                // "Precautionary Bandwidth Probing: Acceleration".
+                if self.caution.is_precautionary && !self.caution.was_too_high {
+                    self.start_refill();
+                    return true;
+                }
+            }
+        }
+        let rate = &ack.rate;
+        if Bbr3::is_inflight_too_high(rate.lost_since_send, rate.inflight_at_send) {
+            return false;
+        }
+        let Some(bound) = self.inflight_long_term else {
+            return false;
+        };
+        let bound = bound.max(rate.inflight_at_send);
+        self.inflight_long_term = Some(bound);
+        if matches!(self.state, State::Up) {
+            self.raise_long_term_bound(ack, bound);
+        }
+        false
+    }
+
+    /// `InflightWithHeadroom`; `None` without a bound.
+    pub(super) fn inflight_with_headroom(&self) -> Option<Bytes> {
+        let bound = self.inflight_long_term?;
+        let headroom = HEADROOM.of_bytes(bound).max(self.mss);
+        Some((bound - headroom).max(self.min_cwnd()))
+    }
+}
+
+/// `InflightAtLoss`: how much was in flight where the losses came to be too much, which may be within a packet that is a burst
+/// of several.
+fn inflight_at_loss(size: Bytes, inflight: Bytes, lost: Bytes) -> Bytes {
+    let inflight_before = inflight - size;
+    let lost_before = lost - size;
+    let allowed = LOSS_THRESHOLD.of_bytes(inflight_before);
+    inflight_before + PER_KEPT.of_bytes(allowed - lost_before)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_losses_cross_the_threshold_within_a_burst() {
+        let bytes = Bytes::new;
+        // 100 kB before it, nothing lost: 2 % of what comes to be in flight are 2041 bytes of the burst.
+        let at = inflight_at_loss(bytes(10_000), bytes(110_000), bytes(10_000));
+        assert_eq!(at, bytes(102_040));
+        // 2 kB were lost before: it was too much already.
+        let at = inflight_at_loss(bytes(10_000), bytes(110_000), bytes(12_000));
+        assert_eq!(at, bytes(100_000));
+        // Nonsense stays within bounds.
+        let at = inflight_at_loss(bytes(10_000), bytes(1_000), bytes(1_000));
+        assert_eq!(at, Bytes::ZERO);
+    }
+
+    #[test]
+    fn two_percent_are_borne() {
+        let (lost, inflight) = (Bytes::new(2_000), Bytes::new(100_000));
+        assert!(!Bbr3::is_inflight_too_high(lost, inflight));
+        assert!(Bbr3::is_inflight_too_high(lost + Bytes::new(1), inflight));
+    }
+}

@@ -1,0 +1,73 @@
+//! The greatest delivery rate of this and the previous cycle of probes (BBR draft, "BBR.max_bw: Estimated Maximum Bandwidth").
+
+use units::Rate;
+
+use crate::filter::WindowedMax;
+
+/// Cycles before the present one that are remembered: two slots in all (`BBR.MaxBwFilterLen`).
+const CYCLES_BEFORE: u64 = 1;
+
+/// The estimate.
+#[derive(Debug, Clone)]
+pub struct MaxBw {
+    filter: WindowedMax<Rate, u64>,
+    /// The filter's clock (`BBR.cycle_count`).
+    cycle: u64,
+}
+
+impl MaxBw {
+    pub fn new() -> MaxBw {
+        MaxBw {
+            filter: WindowedMax::new(CYCLES_BEFORE),
+            cycle: 0,
+        }
+    }
+
+    /// `UpdateMaxBw`. What the application limited says nothing about the path, unless it is as much as was known.
+    pub fn update(&mut self, rate: Rate, is_app_limited: bool) {
+        if !rate.is_zero() && (rate >= self.get() || !is_app_limited) {
+            self.filter.update(self.cycle, rate);
+        }
+    }
+
+    /// `AdvanceMaxBwFilter`: a cycle has ended.
+    pub fn advance(&mut self) {
+        self.cycle = self.cycle.saturating_add(1);
+    }
+
+    /// The estimate; zero without one.
+    pub fn get(&self) -> Rate {
+        self.filter.get().unwrap_or(Rate::ZERO)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rate_is_remembered_for_a_cycle_after_its_own() {
+        let rate = Rate::from_bytes_per_sec;
+        let mut max_bw = MaxBw::new();
+        max_bw.update(rate(100), false);
+        max_bw.advance();
+        max_bw.update(rate(10), false);
+        assert_eq!(max_bw.get(), rate(100));
+        max_bw.advance();
+        max_bw.update(rate(9), false);
+        assert_eq!(max_bw.get(), rate(10));
+    }
+
+    #[test]
+    fn an_application_limited_rate_counts_only_if_it_is_news() {
+        let rate = Rate::from_bytes_per_sec;
+        let mut max_bw = MaxBw::new();
+        max_bw.update(rate(50), true);
+        assert_eq!(max_bw.get(), rate(50));
+        (0..5).for_each(|_| {
+            max_bw.advance();
+            max_bw.update(rate(49), true);
+        });
+        assert_eq!(max_bw.get(), rate(50));
+    }
+}

@@ -1,0 +1,108 @@
+//! The least RTT, on two clocks (BBR draft, "ProbeRTT Logic", `UpdateMinRTT`): for ten seconds as the estimate, and for five to
+//! know when to look for it. So an estimate that ProbeRTT has found is still there for the next one.
+
+use units::{Duration, Time};
+
+use crate::controller::RttSample;
+
+/// How long the estimate is remembered (`BBR.MinRTTFilterLen`).
+const WINDOW: Duration = Duration::from_secs(10);
+/// How long without a lower RTT until ProbeRTT looks for one (`BBR.ProbeRTTInterval`).
+const PROBE_INTERVAL: Duration = Duration::from_secs(5);
+
+#[derive(Debug, Clone)]
+pub struct MinRtt {
+    /// `BBR.min_rtt`; `None` before the first RTT.
+    least: Option<Duration>,
+    least_at: Time,
+    /// `BBR.probe_rtt_min_delay`.
+    recent: Option<Duration>,
+    recent_at: Time,
+    /// `BBR.probe_rtt_expired`.
+    is_expired: bool,
+}
+
+impl MinRtt {
+    pub fn new(now: Time) -> MinRtt {
+        MinRtt {
+            least: None,
+            least_at: now,
+            recent: None,
+            recent_at: now,
+            is_expired: false,
+        }
+    }
+
+    pub fn update(&mut self, now: Time, sample: Option<RttSample>) {
+        self.is_expired = now > self.recent_at + PROBE_INTERVAL;
+        if let Some(sample) = sample {
+            let is_lower = self.recent.is_none_or(|recent| sample.rtt < recent);
+            // What the receiver held back may lower the estimate, but not replace it (Linux `bbr_update_min_rtt`).
+            if is_lower || self.is_expired && !sample.is_ack_delayed {
+                self.recent = Some(sample.rtt);
+                self.recent_at = now;
+            }
+        }
+        let Some(recent) = self.recent else { return };
+        let is_too_old = now > self.least_at + WINDOW;
+        if is_too_old || self.least.is_none_or(|least| recent < least) {
+            self.least = Some(recent);
+            self.least_at = self.recent_at;
+        }
+    }
+
+    /// ProbeRTT has looked: the next time is an interval from now.
+    pub fn mark_probed(&mut self, now: Time) {
+        self.recent_at = now;
+    }
+
+    /// Whether, before this ACK, no lower RTT had been seen for the interval.
+    pub fn is_expired(&self) -> bool {
+        self.is_expired
+    }
+
+    pub fn get(&self) -> Option<Duration> {
+        self.least
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rtt(ms: u64) -> Option<RttSample> {
+        Some(RttSample {
+            rtt: Duration::from_millis(ms),
+            is_ack_delayed: false,
+        })
+    }
+
+    fn at(ms: u64) -> Time {
+        Time::ZERO + Duration::from_millis(ms)
+    }
+
+    #[test]
+    fn the_estimate_outlives_the_interval_of_probes() {
+        let mut min_rtt = MinRtt::new(at(0));
+        min_rtt.update(at(40), rtt(40));
+        min_rtt.update(at(5_040), rtt(60));
+        assert!(!min_rtt.is_expired());
+        min_rtt.update(at(5_041), rtt(60));
+        assert!(min_rtt.is_expired());
+        assert_eq!(min_rtt.get(), Some(Duration::from_millis(40)));
+        // A lower one than the 60 ms of this interval, though not than the estimate.
+        min_rtt.update(at(6_000), rtt(50));
+        assert!(!min_rtt.is_expired());
+        min_rtt.update(at(10_041), rtt(55));
+        assert_eq!(min_rtt.get(), Some(Duration::from_millis(50)));
+    }
+
+    #[test]
+    fn an_equal_rtt_does_not_put_off_probe_rtt() {
+        let mut min_rtt = MinRtt::new(at(0));
+        min_rtt.update(at(40), rtt(40));
+        min_rtt.update(at(3_000), rtt(40));
+        min_rtt.update(at(5_041), rtt(40));
+        assert!(min_rtt.is_expired());
+    }
+}

@@ -1,0 +1,431 @@
+//! BBRv3: congestion control from a model of the path that also learns from losses (Cardwell et al., "BBR Congestion Control",
+//! draft-ietf-ccwg-bbr, the working group's text of 3 August 2026, after revision 05; called "the BBR draft" here).
+//!
+//! # The model
+//!
+//! As BBRv1 it estimates the bottleneck's bandwidth and the least RTT, and sends at the one, with no more in flight than a
+//! multiple of their product. Besides it has two bounds on each side, from losses:
+//!
+//! ```text
+//! max_bw               the greatest delivery rate of this and the previous cycle of probes
+//! min_rtt              the least RTT of the last 10 seconds
+//! inflight_long_term   what could be in flight without too much loss, when the flow last probed
+//! bw_short_term        what was delivered in the latest round with a loss since then, or 0.7 of what was thought before
+//! inflight_short_term  the same, as what is in flight
+//! extra_acked          how much is acknowledged at once
+//!
+//! bw          = min(max_bw, bw_short_term)
+//! pacing rate = pacing gain × bw × 0.99
+//! cwnd        = min(cwnd gain × bw × min_rtt + extra_acked, inflight_long_term, inflight_short_term)
+//! ```
+//!
+//! # The states
+//!
+//! ```text
+//!   Startup ─▶ Drain ─▶ DOWN ─▶ CRUISE ─▶ REFILL ─▶ UP
+//!    2.77       0.5      0.9      1         1      1.25
+//!                         ▲                         │
+//!                         └─────────────────────────┘
+//!   from any state, after 5 s without a lower RTT: ProbeRTT, half a BDP for 200 ms, then back to CRUISE or Startup
+//! ```
+//!
+//! # Where things are
+//!
+//! Each state has a file: `startup`, `drain`, `probe_bw` with its four, `probe_rtt`. So has each part of the model: `max_bw`,
+//! `min_rtt`, `long_term`, `short_term`, `extra_acked`; when to probe: `probe_timing`; the window: `cwnd`; and what is undone
+//! if nothing was lost: `undo`. Pacing, the plateau of a full pipe, and rounds are BBRv1's, too (`crate::bbr`).
+//!
+//! Each function names the draft's pseudocode that it follows, each file its section. Where the draft leaves something open, or
+//! this crate does otherwise, the function says so.
+//!
+//! Explicit congestion notification is not answered (BBR draft, "ECN": experimental).
+
+mod config;
+mod cwnd;
+mod drain;
+mod extra_acked;
+mod long_term;
+mod max_bw;
+mod min_rtt;
+mod probe_bw;
+mod probe_rtt;
+mod probe_timing;
+mod short_term;
+mod startup;
+pub mod states;
+mod undo;
+
+pub use config::Config;
+
+use units::{Bytes, Duration, Rate, Ratio, Time};
+
+use crate::bbr::full_pipe::FullPipe;
+use crate::bbr::pacing::Pacing;
+use crate::bbr::slow_stretch::SlowStretch;
+use crate::controller::{
+    Ack, Cause, Connection, Controller, Listed, Lost, Recovery, RttSample, Sent, Snapshot,
+};
+use crate::round::Round;
+use cwnd::WindowUse;
+use extra_acked::{Acked, ExtraAcked};
+use long_term::Caution;
+use max_bw::MaxBw;
+use min_rtt::MinRtt;
+use probe_bw::{AckPhase, Growth};
+use probe_rtt::ProbeRtt;
+use probe_timing::ProbeTiming;
+use short_term::{Latest, LossRound, ShortTerm};
+use startup::StartupLosses;
+use undo::Undo;
+
+/// How far below the estimated bandwidth to pace (`BBR.PacingMarginPercent`).
+const PACING_MARGIN: Ratio = Ratio::new(1, 100);
+
+/// The gain from the BDP to the window (`BBR.DefaultCwndGain`).
+const CWND_GAIN: Ratio = Ratio::new(2, 1);
+
+/// The BBRv3 congestion controller.
+#[derive(Debug, Clone)]
+pub struct Bbr3 {
+    config: Config,
+    mss: Bytes,
+    initial_cwnd: Bytes,
+
+    state: State,
+    /// Data has been sent after an idle period, and none of it delivered yet (`BBR.idle_restart`).
+    is_restarting_from_idle: bool,
+    /// The transport's recovery, or the time after a timeout, is going on.
+    is_recovering: bool,
+    is_after_timeout: bool,
+
+    /// `C.delivered`.
+    delivered: Bytes,
+    round: Round,
+    max_bw: MaxBw,
+    min_rtt: MinRtt,
+    full_pipe: FullPipe,
+    extra_acked: ExtraAcked,
+    slow_stretch: SlowStretch,
+    window_use: WindowUse,
+
+    short_term: ShortTerm,
+    latest: Latest,
+    loss_round: LossRound,
+    startup_losses: StartupLosses,
+
+    /// `BBR.inflight_longterm`; `None` is the draft's infinity.
+    inflight_long_term: Option<Bytes>,
+    ack_phase: AckPhase,
+    /// ACKs and losses tell of a probe that nothing was concluded from yet (`BBR.is_bw_probe_sample`).
+    is_probe_sample: bool,
+    caution: Caution,
+    growth: Growth,
+    probe_timing: ProbeTiming,
+    undo: Undo,
+
+    pacing: Pacing,
+    cwnd: Bytes,
+    prior_cwnd: Bytes,
+}
+
+#[derive(Debug, Clone)]
+enum State {
+    Startup,
+    Drain { start_round: u64 },
+    Down,
+    Cruise,
+    Refill,
+    Up,
+    ProbeRtt(ProbeRtt),
+}
+
+impl Bbr3 {
+    /// A controller for a new connection (BBR draft, "Initialization").
+    pub fn new(connection: Connection, config: Config) -> Bbr3 {
+        let Connection {
+            now,
+            mss,
+            initial_cwnd,
+            seed,
+            ..
+        } = connection;
+        let mss = mss.max(Bytes::new(1));
+        let initial_cwnd = initial_cwnd.max(mss);
+        Bbr3 {
+            config,
+            mss,
+            initial_cwnd,
+            state: State::Startup,
+            is_restarting_from_idle: false,
+            is_recovering: false,
+            is_after_timeout: false,
+            delivered: Bytes::ZERO,
+            round: Round::new(),
+            max_bw: MaxBw::new(),
+            min_rtt: MinRtt::new(now),
+            full_pipe: FullPipe::new(),
+            extra_acked: ExtraAcked::new(now),
+            slow_stretch: SlowStretch::none(),
+            window_use: WindowUse::default(),
+            short_term: ShortTerm::default(),
+            latest: Latest::default(),
+            loss_round: LossRound::default(),
+            startup_losses: StartupLosses::default(),
+            inflight_long_term: None,
+            ack_phase: AckPhase::Init,
+            is_probe_sample: false,
+            caution: Caution::default(),
+            growth: Growth::default(),
+            probe_timing: ProbeTiming::new(now, seed),
+            undo: Undo::default(),
+            pacing: Pacing::new(PACING_MARGIN, startup::PACING_GAIN, initial_cwnd, mss),
+            cwnd: initial_cwnd,
+            prior_cwnd: Bytes::ZERO,
+        }
+    }
+
+    /// `UpdateModelAndState` ("Per-ACK Steps").
+    fn update_model_and_state(&mut self, ack: &Ack) {
+        self.update_latest(ack);
+        self.update_max_bw(ack);
+        self.respond_to_losses();
+        self.extra_acked.update(Acked {
+            now: ack.now,
+            bytes: ack.newly_acked,
+            bw: self.bw(),
+            cwnd: self.cwnd,
+            round: self.round.count(),
+            is_pipe_full: self.full_pipe.is_reached(),
+        });
+        self.check_full_pipe(ack);
+        self.check_startup_done(ack);
+        self.check_drain_done(ack);
+        self.update_cycle(ack);
+        self.min_rtt.update(ack.now, ack.rtt);
+        self.check_probe_rtt(ack);
+        self.advance_latest(ack);
+    }
+
+    /// `UpdateRound` and `UpdateMaxBw`.
+    fn update_max_bw(&mut self, ack: &Ack) {
+        match ack.rate.delivery_rate {
+            Some(rate) => {
+                self.round.update(&ack.rate);
+                let is_app_limited = self.is_sample_app_limited(ack);
+                self.max_bw.update(rate, is_app_limited);
+            }
+            None => self.round.skip(),
+        }
+        let is_round_start = self.round.has_just_started();
+        if is_round_start {
+            self.probe_timing.on_round();
+        }
+        self.window_use.update(ack.is_window_full, is_round_start);
+    }
+
+    /// `CheckFullBWReached` ("Exiting Acceleration Based on Bandwidth Plateau").
+    fn check_full_pipe(&mut self, ack: &Ack) {
+        if self.round.has_just_started() && !self.is_sample_app_limited(ack) {
+            self.full_pipe
+                .on_round(ack.rate.delivery_rate.unwrap_or(Rate::ZERO));
+        }
+    }
+
+    fn is_sample_app_limited(&self, ack: &Ack) -> bool {
+        self.is_app_limited(ack.rate.is_app_limited, ack.rate.prior_delivered)
+    }
+
+    /// Whether a packet that left with so much delivered was held back by the application, or by ProbeRTT.
+    fn is_app_limited(&self, is_app_limited: bool, delivered: Bytes) -> bool {
+        is_app_limited || self.slow_stretch.contains(delivered)
+    }
+
+    /// `NoteLoss` ("Probing for Bandwidth In ProbeBW").
+    fn note_loss(&mut self, now: Time) {
+        if !self.loss_round.is_lossy {
+            self.loss_round.restart(self.delivered);
+            self.save_state_upon_loss(now);
+        }
+        self.loss_round.is_lossy = true;
+    }
+
+    fn max_bw(&self) -> Rate {
+        self.max_bw.get()
+    }
+
+    /// `BoundBWForModel`.
+    fn bw(&self) -> Rate {
+        self.max_bw().min(self.short_term.bw.unwrap_or(Rate::MAX))
+    }
+
+    fn pacing_gain(&self) -> Ratio {
+        match &self.state {
+            State::Startup => startup::PACING_GAIN,
+            State::Drain { .. } => drain::PACING_GAIN,
+            State::Down => probe_bw::DOWN_PACING_GAIN,
+            State::Cruise | State::Refill => Ratio::ONE,
+            State::Up => probe_bw::UP_PACING_GAIN,
+            State::ProbeRtt(_) => probe_rtt::PACING_GAIN,
+        }
+    }
+
+    fn cwnd_gain(&self) -> Ratio {
+        match &self.state {
+            State::Up => probe_bw::UP_CWND_GAIN,
+            State::ProbeRtt(_) => probe_rtt::CWND_GAIN,
+            _ => CWND_GAIN,
+        }
+    }
+}
+
+impl Listed for Bbr3 {
+    const NAME: &'static str = "bbr3";
+    const KERNEL_NAME: &'static str = "bbr3";
+    const STATES: &'static [crate::State] = states::ALL;
+
+    type Config = Config;
+
+    fn linux() -> Config {
+        Config::tcp()
+    }
+
+    fn off_host(config: Config) -> Config {
+        Config {
+            offload_quanta: config.offload_quanta.min(Config::quic().offload_quanta),
+        }
+    }
+
+    fn with(connection: Connection, config: Config) -> Bbr3 {
+        Bbr3::new(connection, config)
+    }
+}
+
+impl Controller for Bbr3 {
+    /// `HandleRestartFromIdle` ("Actions when Restarting from Idle").
+    fn on_idle_restart(&mut self, now: Time) {
+        self.is_restarting_from_idle = true;
+        self.extra_acked.restart(now);
+        if self.is_in_probe_bw() {
+            let (bw, is_full) = (self.bw(), self.full_pipe.is_reached());
+            self.pacing.follow(bw, Ratio::ONE, is_full, self.mss);
+        } else {
+            self.check_probe_rtt_done(now);
+        }
+    }
+
+    /// Nothing: what BBR needs to know of a packet's departure comes back with its ACK or loss.
+    fn on_packet_sent(&mut self, _sent: &Sent) {}
+
+    fn on_packet_lost(&mut self, lost: &Lost) {
+        self.delivered = self.delivered.max(lost.total_delivered);
+        self.note_loss(lost.now);
+        self.startup_losses.note(lost);
+        self.handle_lost_packet(lost);
+    }
+
+    /// `OnEnterFastRecovery`, and what follows its end ("Modulating cwnd in Loss Recovery").
+    fn on_recovery(&mut self, now: Time, recovery: Recovery, _inflight: Bytes) {
+        match recovery {
+            Recovery::Entered(Cause::Loss) => {
+                self.save_cwnd();
+                self.save_state_upon_loss(now);
+                self.is_recovering = true;
+                self.is_after_timeout = false;
+            }
+            // A probe of the tail has repaired the loss, but it was one ("When not Probing for Bandwidth").
+            Recovery::Entered(Cause::RepairedLoss) => self.note_loss(now),
+            Recovery::Entered(Cause::Ecn) => {}
+            Recovery::Left => self.leave_recovery(),
+            Recovery::Undone => {
+                self.leave_recovery();
+                self.handle_spurious_loss();
+            }
+        }
+    }
+
+    fn on_ack(&mut self, ack: &Ack) {
+        self.delivered = self.delivered.max(ack.rate.total_delivered);
+        self.update_model_and_state(ack);
+        if let Some(sample) = ack.rtt {
+            self.pacing.fit_first_round(sample.rtt, self.cwnd, self.mss);
+        }
+        let (bw, gain) = (self.bw(), self.pacing_gain());
+        self.pacing
+            .follow(bw, gain, self.full_pipe.is_reached(), self.mss);
+        self.set_cwnd(ack);
+    }
+
+    /// `OnEnterRTO`.
+    fn on_timeout(&mut self, now: Time, inflight: Bytes) {
+        self.save_cwnd();
+        self.save_state_upon_loss(now);
+        self.is_recovering = true;
+        self.is_after_timeout = true;
+        self.cwnd = inflight + self.mss;
+    }
+
+    fn on_handshake(&mut self, now: Time, rtt: Duration) {
+        let sample = RttSample {
+            rtt,
+            is_ack_delayed: false,
+        };
+        self.min_rtt.update(now, Some(sample));
+        self.pacing.fit_first_round(rtt, self.cwnd, self.mss);
+    }
+
+    fn on_mtu_change(&mut self, mss: Bytes) {
+        self.mss = mss.max(Bytes::new(1));
+        self.pacing.fit_quantum(self.mss);
+    }
+
+    fn cwnd(&self) -> Bytes {
+        self.cwnd.max(self.mss)
+    }
+
+    fn pacing_rate(&self) -> Rate {
+        self.pacing.rate()
+    }
+
+    fn send_quantum(&self) -> Bytes {
+        self.pacing.quantum()
+    }
+
+    fn needs_pacing(&self) -> bool {
+        true
+    }
+
+    fn snapshot(&self) -> Snapshot {
+        let state = match self.state {
+            State::Startup => states::STARTUP,
+            State::Drain { .. } => states::DRAIN,
+            State::Down => states::DOWN,
+            State::Cruise => states::CRUISE,
+            State::Refill => states::REFILL,
+            State::Up => states::UP,
+            State::ProbeRtt(_) => states::PROBE_RTT,
+        };
+        Snapshot {
+            send_quantum: self.pacing.quantum(),
+            btl_bw: (!self.max_bw().is_zero()).then(|| self.max_bw()),
+            rt_prop: self.min_rtt.get(),
+            pacing_gain: Some(self.pacing_gain()),
+            cwnd_gain: Some(self.cwnd_gain()),
+            round: self.round.count(),
+            short_term_bw: self.short_term.bw,
+            short_term_inflight: self.short_term.inflight,
+            long_term_inflight: self.inflight_long_term,
+            ..Snapshot::new(Bbr3::NAME, state, self.cwnd(), self.pacing_rate())
+        }
+    }
+}
+
+impl Bbr3 {
+    /// The transport's recovery is over, whether all was repaired or nothing was lost.
+    fn leave_recovery(&mut self) {
+        if self.is_recovering {
+            self.is_recovering = false;
+            self.is_after_timeout = false;
+            self.restore_cwnd();
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! ProbeBW: the steady state. Goes through four states in turn (BBR draft, "ProbeBW"):
+//!
+//! - DOWN sends slower than the path delivers, until the queue is gone and there is room for others;
+//! - CRUISE sends as fast as the path delivers, until it is time to probe;
+//! - REFILL fills the pipe for a round, after the short-term bounds are forgotten;
+//! - UP sends faster, until the rate no longer grows, too much is lost, or what is in flight is at the level that was too much
+//!   the last time.
+//!
+//! What the losses of a probe teach is in `long_term`.
+
+mod cruise;
+mod down;
+mod refill;
+mod up;
+
+pub use down::PACING_GAIN as DOWN_PACING_GAIN;
+pub use up::{CWND_GAIN as UP_CWND_GAIN, Growth, PACING_GAIN as UP_PACING_GAIN};
+
+use super::{Bbr3, State};
+use crate::controller::Ack;
+
+/// What the ACKs that come in tell of a probe (BBR draft, "ProbeBW State", `BBR.ack_phase`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AckPhase {
+    /// No probe.
+    Init,
+    /// The pipe is being filled.
+    Refilling,
+    /// More is being sent, but no ACK tells of it yet.
+    ProbeStarting,
+    /// ACKs tell of the probe.
+    ProbeFeedback,
+    /// The probe has ended, but ACKs still tell of it.
+    ProbeStopping,
+}
+
+impl Bbr3 {
+    /// `IsInAProbeBWState`.
+    pub(super) fn is_in_probe_bw(&self) -> bool {
+        matches!(
+            self.state,
+            State::Down | State::Cruise | State::Refill | State::Up
+        )
+    }
+
+    /// `IsProbingBW`.
+    pub(super) fn is_probing_bw(&self) -> bool {
+        matches!(self.state, State::Startup | State::Refill | State::Up)
+    }
+
+    /// `UpdateProbeBWCyclePhase` ("ProbeBW Algorithm Details").
+    pub(super) fn update_cycle(&mut self, ack: &Ack) {
+        if !self.full_pipe.is_reached() || self.adapt_long_term_model(ack) {
+            return;
+        }
+        match self.state {
+            State::Down => self.check_down(ack),
+            State::Cruise => self.check_cruise(ack),
+            State::Refill => self.check_refill(ack),
+            State::Up => self.check_up(ack),
+            State::Startup | State::Drain { .. } | State::ProbeRtt(_) => {}
+        }
+    }
+}

@@ -1,0 +1,25 @@
+//! REFILL (BBR draft, "ProbeBW_REFILL").
+
+use super::AckPhase;
+use crate::bbr3::{Bbr3, State};
+use crate::controller::Ack;
+
+impl Bbr3 {
+    /// `StartProbeBW_REFILL`.
+    pub(in crate::bbr3) fn start_refill(&mut self) {
+        self.short_term.reset();
+        self.growth.restart();
+        self.caution.is_precautionary = false;
+        self.ack_phase = AckPhase::Refilling;
+        self.round.restart(self.delivered);
+        self.state = State::Refill;
+    }
+
+    /// After a round, ACKs tell of what filled the pipe, and losses of what was too much.
+    pub(super) fn check_refill(&mut self, ack: &Ack) {
+        if self.round.has_just_started() {
+            self.is_probe_sample = true;
+            self.start_up(ack);
+        }
+    }
+}

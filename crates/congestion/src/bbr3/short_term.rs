@@ -1,0 +1,120 @@
+//! The short-term model: what the losses of the present cycle say is safe, `BBR.bw_shortterm` and `BBR.inflight_shortterm`
+//! (BBR draft, "When not Probing for Bandwidth").
+//!
+//! A flow that does not probe did not cause the losses that it sees. So the path has changed, or others have come. It slows
+//! down towards what was delivered in the latest round, at most to 0.7 of its bounds each round, until it next probes.
+
+use units::{Bytes, Rate};
+
+use super::Bbr3;
+use super::long_term::BETA;
+use crate::controller::Ack;
+use crate::sampling::RateSample;
+
+/// The bounds; `None` is the draft's infinity.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ShortTerm {
+    pub bw: Option<Rate>,
+    pub inflight: Option<Bytes>,
+}
+
+impl ShortTerm {
+    /// `ResetShortTermModel`.
+    pub fn reset(&mut self) {
+        *self = ShortTerm::default();
+    }
+}
+
+/// The most that was delivered in the latest round (BBR draft, "State for Responding to Congestion").
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Latest {
+    pub bw: Rate,
+    pub inflight: Bytes,
+}
+
+impl Latest {
+    fn of(rate: &RateSample) -> Latest {
+        Latest {
+            bw: rate.delivery_rate.unwrap_or(Rate::ZERO),
+            inflight: rate.delivered,
+        }
+    }
+
+    fn max(self, other: Latest) -> Latest {
+        Latest {
+            bw: self.bw.max(other.bw),
+            inflight: self.inflight.max(other.inflight),
+        }
+    }
+}
+
+/// Rounds that begin at the first loss.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct LossRound {
+    /// A packet that was sent when so much was delivered belongs to the next round (`BBR.loss_round_delivered`).
+    end: Bytes,
+    has_just_started: bool,
+    /// Something was lost in this round (`BBR.is_loss_in_round`).
+    pub is_lossy: bool,
+}
+
+impl LossRound {
+    /// The round begins anew with what is sent from now on.
+    pub fn restart(&mut self, delivered: Bytes) {
+        self.end = delivered;
+    }
+
+    /// Whether the ACK in progress starts a round (`BBR.loss_round_start`).
+    pub fn has_just_started(&self) -> bool {
+        self.has_just_started
+    }
+}
+
+impl Bbr3 {
+    /// `UpdateLatestDeliverySignals`.
+    pub(super) fn update_latest(&mut self, ack: &Ack) {
+        self.loss_round.has_just_started = false;
+        if ack.rate.delivery_rate.is_none() {
+            return;
+        }
+        self.latest = self.latest.max(Latest::of(&ack.rate));
+        if ack.rate.prior_delivered >= self.loss_round.end {
+            self.loss_round.end = ack.rate.total_delivered;
+            self.loss_round.has_just_started = true;
+        }
+    }
+
+    /// `AdvanceLatestDeliverySignals`.
+    pub(super) fn advance_latest(&mut self, ack: &Ack) {
+        if self.loss_round.has_just_started {
+            self.latest = Latest::of(&ack.rate);
+        }
+    }
+
+    /// `ResetCongestionSignals`.
+    pub(super) fn reset_congestion_signals(&mut self) {
+        self.loss_round.is_lossy = false;
+        self.latest = Latest::default();
+    }
+
+    /// `UpdateCongestionSignals`, after the bandwidth: once a round.
+    pub(super) fn respond_to_losses(&mut self) {
+        if !self.loss_round.has_just_started {
+            return;
+        }
+        if self.loss_round.is_lossy && !self.is_probing_bw() {
+            self.lower_short_term_bounds();
+        }
+        self.loss_round.is_lossy = false;
+    }
+
+    /// `InitLowerBounds` and `LossLowerBounds`.
+    fn lower_short_term_bounds(&mut self) {
+        let bw = self.short_term.bw.unwrap_or(self.max_bw());
+        let inflight = self.short_term.inflight.unwrap_or(self.cwnd);
+        self.short_term = ShortTerm {
+            bw: Some(self.latest.bw.max(bw.scale(BETA))),
+            inflight: Some(self.latest.inflight.max(BETA.of_bytes(inflight))),
+        };
+    }
+}

@@ -1,0 +1,72 @@
+//! Startup: finds the bandwidth by doubling the sending rate every round (BBR draft, "Startup").
+
+use units::{Bytes, Ratio};
+
+use super::undo::Return;
+use super::{Bbr3, State};
+use crate::controller::{Ack, Lost};
+
+/// 4 ln 2, the least gain at which the rate can double each round ("Startup Dynamics"; `BBR.StartupPacingGain`).
+pub const PACING_GAIN: Ratio = Ratio::new(277, 100);
+
+/// Separate stretches of lost packets in a round that show the pipe to be full ("Exiting Startup Based on Packet Loss",
+/// `BBRStartupFullLossCnt`).
+const FULL_LOSSES: u32 = 6;
+
+/// The losses of the round in Startup.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct StartupLosses {
+    /// Stretches of packets, sent one after the other, that were lost.
+    stretches: u32,
+    /// The packet that was lost last, by the order of sending.
+    latest: u64,
+}
+
+impl StartupLosses {
+    pub fn note(&mut self, lost: &Lost) {
+        let sequence = lost.packet.sequence;
+        if self.stretches == 0 || sequence != self.latest.wrapping_add(1) {
+            self.stretches = self.stretches.saturating_add(1);
+        }
+        self.latest = sequence;
+    }
+}
+
+impl Bbr3 {
+    /// `EnterStartup`.
+    pub(super) fn enter_startup(&mut self) {
+        self.state = State::Startup;
+    }
+
+    /// `CheckStartupDone`.
+    pub(super) fn check_startup_done(&mut self, ack: &Ack) {
+        if matches!(self.state, State::Startup) {
+            self.check_startup_high_loss(ack);
+            if self.full_pipe.is_reached() {
+                self.enter_drain();
+            }
+        }
+        if self.loss_round.has_just_started() {
+            self.startup_losses = StartupLosses::default();
+        }
+    }
+
+    /// `CheckStartupHighLoss`, of which the draft has only words ("Exiting Startup Based on Packet Loss").
+    ///
+    /// A round of losses begins at the first, and so does a recovery. At its end the flow has been in recovery for a round.
+    /// Nobody asks the transport: a QUIC recovery, which lasts just as long, is over by then. After a timeout the recovery is
+    /// no fast recovery.
+    fn check_startup_high_loss(&mut self, ack: &Ack) {
+        let is_due = self.loss_round.has_just_started() && !self.is_after_timeout;
+        if !is_due
+            || self.startup_losses.stretches < FULL_LOSSES
+            || !Bbr3::is_inflight_too_high(ack.rate.lost_since_send, ack.rate.inflight_at_send)
+        {
+            return;
+        }
+        self.undo.state = Some(Return::Startup);
+        self.full_pipe.set_reached();
+        let bdp: Bytes = self.bdp(self.bw(), Ratio::ONE);
+        self.inflight_long_term = Some(bdp.max(self.latest.inflight));
+    }
+}

@@ -1,0 +1,115 @@
+//! ProbeBW_DOWN and CRUISE.
+
+use congestion::{Ratio, Time};
+use path::Aggregation;
+
+use crate::support::{Flow, MSS, connection, mbit};
+use crate::{
+    Bbr3, CRUISE, Config, DOWN, LATE, PROBE_RTT, REFILL, UP, after, at_secs, bulk, changing, clean,
+    millis, paths_of_all_kinds,
+};
+
+#[test]
+fn exiting_probe_down_on_inflight() {
+    let mut seen = 0;
+    for (rate, rtt) in paths_of_all_kinds() {
+        // 1.
+        let mut flow = bulk(clean(rate, rtt, 8));
+        flow.run_until_in(UP, LATE);
+        let down = flow.run_until_in(DOWN, LATE);
+        // 2.
+        assert_eq!(down.pacing_gain, Some(Ratio::new(9, 10)));
+        flow.run_until_in(CRUISE, LATE);
+        // 3, 4, 5. Without a loss there is no bound to leave room below.
+        let pairs = after(&flow.points, DOWN);
+        let (_, cruise) = pairs[pairs.len() - 1];
+        if cruise[0].snapshot.state.name == PROBE_RTT {
+            continue; // it was due
+        }
+        seen += 1;
+        let snapshot = cruise[0].snapshot;
+        let bdp = snapshot.btl_bw.unwrap().bytes_in(snapshot.rt_prop.unwrap());
+        let bdp = bdp.max(snapshot.send_quantum).max(MSS * 4);
+        assert!(cruise[0].inflight <= bdp, "{rate}, {rtt}");
+    }
+    assert!(seen >= 4, "{seen}");
+}
+
+#[test]
+fn exiting_probe_down_on_inflight_with_headroom() {
+    let (rate, rtt) = (mbit(100), millis(40));
+    let mut flow = bulk(crate::path(rate, rtt, Ratio::new(1, 2), Ratio::ZERO));
+    flow.run_until(at_secs(10));
+    let mut seen = 0;
+    for (_, next) in after(&flow.points, DOWN) {
+        let Some(bound) = next[0].snapshot.long_term_inflight else {
+            continue;
+        };
+        if next[0].snapshot.state.name == CRUISE {
+            seen += 1;
+            assert!(next[0].inflight <= Ratio::new(86, 100).of_bytes(bound));
+        }
+    }
+    assert!(seen > 0);
+}
+
+#[test]
+fn exiting_probe_down_after_max_time() {
+    let (rate, rtt) = (mbit(100), millis(50));
+    // ProbeRTT may come before.
+    let mut waits = 0;
+    for seed in 0..10 {
+        let bbr3 = || Bbr3::new(connection(seed), Config::default());
+        // 1.
+        let mut before = Flow::bulk(bbr3(), clean(rate, rtt, 8));
+        before.run_until_in(PROBE_RTT, LATE);
+        before.run_until_in(UP, LATE);
+        before.run_until_in(DOWN, LATE);
+        let from = before.now();
+        // 2.
+        let less = rate.scale(Ratio::new(9, 10));
+        let mut flow = Flow::bulk(bbr3(), changing(clean(rate, rtt, 8), from, less));
+        flow.run_until(from);
+        assert_eq!(flow.controller_state(), DOWN);
+        // 3, 4.
+        flow.run_until(from + millis(3_500));
+        let pairs = after(&flow.points, DOWN);
+        let pair = pairs.iter().find(|(_, next)| next[0].now > from);
+        let (stay, next) = pair.expect("DOWN ends");
+        if next[0].snapshot.state.name == PROBE_RTT {
+            continue;
+        }
+        waits += 1;
+        assert_eq!(next[0].snapshot.state.name, REFILL, "seed {seed}");
+        let wait = next[0].now.since(stay[0].now);
+        assert!((millis(2_000)..millis(3_200)).contains(&wait), "{wait}");
+    }
+    assert!(waits > 0);
+}
+
+#[test]
+fn achieving_expected_cruise_bandwidth_on_a_link_with_aggregation() {
+    let (rate, rtt, interval) = (mbit(100), millis(40), millis(20));
+    // 2.
+    let mut path = clean(rate, rtt, 8);
+    path.reverse.effects.aggregation = Some(Aggregation { interval });
+    // 1.
+    let mut flow = bulk(path);
+    flow.run_until(at_secs(10));
+    // 3, 4. Twice the BDP, and what the bottleneck delivers between two bursts of ACKs.
+    let room = rate.bytes_in(rtt) * 2 + Ratio::new(9, 10).of_bytes(rate.bytes_in(interval));
+    let cruise = after(&flow.points, CRUISE);
+    let (longest, _) = cruise
+        .iter()
+        .max_by_key(|(stay, _)| stay.len())
+        .expect("cruises");
+    let ends = longest.last().expect("points");
+    assert!(
+        ends.snapshot.cwnd >= Ratio::new(95, 100).of_bytes(room),
+        "{}, {room}",
+        ends.snapshot.cwnd
+    );
+    let goodput = flow.goodput(longest[0].now, ends.now);
+    assert!(goodput >= rate.scale(Ratio::new(95, 100)), "{goodput}");
+    assert!(longest[0].now > Time::ZERO);
+}

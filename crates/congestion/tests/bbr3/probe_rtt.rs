@@ -1,0 +1,61 @@
+//! ProbeRTT.
+
+use congestion::{Bytes, Ratio};
+
+use crate::support::mbit;
+use crate::{
+    CRUISE, LATE, MSS, PROBE_RTT, after, at_secs, bulk, clean, millis, paths_of_all_kinds, state,
+};
+
+#[test]
+fn entering_and_exiting_probe_rtt() {
+    for (rate, rtt) in paths_of_all_kinds() {
+        if rate > mbit(1_000) {
+            continue; // millions of packets, and nothing new
+        }
+        // 1, 2.
+        let mut flow = bulk(clean(rate, rtt, 8));
+        let during = flow.run_until_in(PROBE_RTT, LATE);
+        let from = flow.now();
+        assert!(from > at_secs(5), "{from:?}");
+        // 3.
+        assert_eq!(during.cwnd_gain, Some(Ratio::new(1, 2)));
+        flow.run_until_in(CRUISE, LATE);
+        // 4, 5.
+        let (stay, next) = after(&flow.points, PROBE_RTT)[0];
+        let least = Ratio::new(1, 2).of_bytes(rate.bytes_in(rtt)).max(MSS * 4);
+        let low: Vec<_> = stay
+            .iter()
+            .filter(|point| point.inflight <= least)
+            .collect();
+        let length = next[0].now.since(low[0].now);
+        assert!(length >= millis(200), "{rate}, {rtt}: {length}");
+        assert!(length <= millis(200) + rtt * 2, "{rate}, {rtt}: {length}");
+        assert_eq!(state(next), CRUISE);
+        let delivered = next[0].delivered;
+        flow.run_until(flow.now() + rtt * 4);
+        assert!(flow.points.last().expect("points").delivered > delivered);
+    }
+}
+
+#[test]
+fn skipping_probe_rtt_due_to_application_limited_sending() {
+    let (rate, rtt) = (mbit(100), millis(40));
+    // 1.
+    let mut flow = bulk(clean(rate, rtt, 8));
+    flow.run_until_in(CRUISE, LATE);
+    // 2, 3.
+    let again = flow.now() + millis(6_000);
+    flow.set_writes([(again, Bytes::MAX)]);
+    flow.run_until(again - millis(1));
+    assert_eq!(flow.points.last().expect("points").inflight, Bytes::ZERO);
+    // 4, 5. The first ACK finds the interval over, and renews it.
+    flow.run_until(again + millis(4_000));
+    let states = flow.between(again, LATE);
+    assert!(!states.is_empty());
+    assert!(
+        states
+            .iter()
+            .all(|point| point.snapshot.state.name != PROBE_RTT)
+    );
+}

@@ -1,0 +1,125 @@
+//! ProbeBW_REFILL and UP.
+
+use congestion::{Bytes, Ratio};
+
+use crate::support::{MSS, Mishap, mbit};
+use crate::{
+    CRUISE, DOWN, LATE, PROBE_RTT, REFILL, UP, after, at_secs, bulk, clean, millis,
+    paths_of_all_kinds, rounds, trickle,
+};
+
+#[test]
+fn exiting_probe_up_on_bandwidth_plateau() {
+    for (rate, rtt) in paths_of_all_kinds() {
+        // 1, 2.
+        let mut flow = bulk(clean(rate, rtt, 8));
+        flow.run_until_in(UP, LATE);
+        flow.run_until_in(DOWN, LATE);
+        // 3, 4, 5. The baseline is the rate at the start of UP.
+        let (up, down) = after(&flow.points, UP)[0];
+        let length = rounds(up, down);
+        assert!((3..=4).contains(&length), "{rate}, {rtt}: {length}");
+        assert_eq!(flow.points.last().expect("points").lost, Bytes::ZERO);
+        assert_eq!(down[0].snapshot.long_term_inflight, None);
+    }
+}
+
+#[test]
+fn exiting_probe_up_on_loss_when_application_limited() {
+    let (rate, rtt) = (mbit(100), millis(40));
+    // 1.
+    let mut flow = bulk(clean(rate, rtt, 8));
+    flow.run_until_in(UP, LATE);
+    // 2.
+    let limited = flow.now();
+    flow.set_writes(trickle(limited, millis(3_000), millis(4), 20));
+    // 3.
+    let lossy = limited + rtt * 6;
+    flow.mishaps = vec![Mishap {
+        from: lossy,
+        to: LATE,
+        every: 10,
+        late_by: None,
+    }];
+    flow.run_until(lossy);
+    assert_eq!(flow.controller_state(), UP);
+    assert!(flow.points.last().expect("points").is_app_limited);
+    // 4, 5. As little is in flight, the ACK that ends UP may end DOWN, too. What the application limited tells nothing of how
+    // much may be in flight: there is no bound.
+    flow.run_until(lossy + rtt * 3);
+    let (up, next) = after(&flow.points, UP)[0];
+    assert!(next[0].now > lossy && up.len() > 10);
+    assert!([DOWN, CRUISE].contains(&next[0].snapshot.state.name));
+    assert_eq!(next[0].snapshot.long_term_inflight, None);
+}
+
+#[test]
+fn never_exiting_probe_up_when_application_limited_with_no_loss() {
+    let (rate, rtt) = (mbit(100), millis(40));
+    // 1.
+    let mut flow = bulk(clean(rate, rtt, 8));
+    flow.run_until_in(UP, LATE);
+    // 2, 3. Until the next ProbeRTT.
+    flow.set_writes(trickle(flow.now(), millis(5_500), millis(4), 20));
+    let from = flow.now();
+    flow.run_until_in(PROBE_RTT, LATE);
+    assert!(flow.now() > at_secs(5));
+    let stay = flow.between(from, flow.now());
+    let others = stay
+        .iter()
+        .filter(|point| ![UP, PROBE_RTT].contains(&point.snapshot.state.name));
+    assert_eq!(others.count(), 0);
+    assert!(stay[stay.len() - 1].snapshot.round - stay[0].snapshot.round > 20);
+}
+
+#[test]
+fn handling_loss_during_probe_up_after_inflight_longterm_is_set() {
+    let (rate, rtt) = (mbit(100), millis(40));
+    // 1. A shallow buffer sets it in Startup.
+    let mut flow = bulk(crate::path(rate, rtt, Ratio::new(1, 2), Ratio::ZERO));
+    // 2.
+    let up = flow.run_until_in(UP, LATE);
+    let bound = up.long_term_inflight.expect("set");
+    // 3.
+    flow.mishaps = vec![Mishap {
+        from: flow.now(),
+        to: LATE,
+        every: 10,
+        late_by: None,
+    }];
+    // 4, 5.
+    let down = flow.run_until_in(DOWN, flow.now() + rtt * 3);
+    let lower = down.long_term_inflight.expect("set");
+    assert!(lower < bound, "{lower}, {bound}");
+    let bdp = down.btl_bw.expect("known").bytes_in(rtt);
+    assert!(
+        lower >= Ratio::new(69, 100).of_bytes(bdp.min(down.cwnd)),
+        "{lower}, {bdp}"
+    );
+}
+
+#[test]
+fn handling_application_limited_sending_during_probe_refill() {
+    let (rate, rtt) = (mbit(100), millis(40));
+    // 1.
+    let mut flow = bulk(clean(rate, rtt, 8));
+    let refill = flow.run_until_in(REFILL, LATE);
+    // 2.
+    let from = flow.now();
+    flow.set_writes(
+        trickle(from, millis(400), millis(4), 2).chain([(from + millis(400), Bytes::MAX)]),
+    );
+    // 4.
+    flow.run_until_in(UP, from + rtt * 3);
+    // 3. So it is until the next bandwidth probe has ended.
+    flow.run_until(from + millis(400));
+    assert!(
+        flow.between(from + rtt * 2, LATE)
+            .iter()
+            .any(|point| point.is_app_limited)
+    );
+    let known = flow.points.last().expect("points").snapshot.btl_bw;
+    assert_eq!(known, refill.btl_bw);
+    flow.run_until_in(DOWN, from + millis(400) + rtt * 12);
+    assert!(flow.points.last().expect("points").delivered > MSS);
+}
