@@ -1,5 +1,5 @@
 //! BBRv3: congestion control from a model of the path that also learns from losses (Cardwell et al., "BBR Congestion Control",
-//! draft-ietf-ccwg-bbr, the working group's text of 3 August 2026, after revision 05; called "the BBR draft" here).
+//! draft-ietf-ccwg-bbr, revision 06 as the working group has it on 3 August 2026; called "the BBR draft" here).
 //!
 //! # The model
 //!
