@@ -2,9 +2,9 @@
 //! what decides.
 
 use super::seen::{self, Seen};
-use super::{After, CDN, Figure, PAPER, transfers};
+use super::{After, CDN, Figure, PAPER, curves, transfers};
 use crate::runs::Findings;
-use draw::{Axis, BLACK, BLUE, Chart, Curve, Dash, Look, Mark, Picture, Rule, Unit, VERMILLION};
+use draw::{Axis, Chart, Curve, Picture, Rule, Unit};
 
 /// How much BBR's model of policers saves.
 pub const POLICER: Figure = Figure::new(
@@ -41,14 +41,7 @@ pub const CELL: Figure = Figure::new(
 const BBR: &str = "flow.bbr1";
 const CONTROLLER: &str = seen::CONTROLLER;
 
-/// What has a curve, and how it looks.
-const LOOKS: [Look; 3] = [
-    Look::line(BLUE, Dash::Solid).marked(Mark::Circle),
-    Look::line(VERMILLION, Dash::Dashed).marked(Mark::Square),
-    Look::line(BLACK, Dash::Dotted).marked(Mark::Triangle),
-];
-
-/// A curve for each value of `each`: along `x`, the median of `measure` where `of` has the value `one`, over that where it has
+/// A curve of BBR's for each value of `each`: along `x`, the median of `measure` where `of` has the value `one`, over that where it has
 /// any other.
 fn ratios(
     findings: &[Findings],
@@ -58,7 +51,7 @@ fn ratios(
     name: impl Fn(&str) -> String,
     measure: impl Fn(&Seen<'_>) -> f64,
 ) -> Vec<Curve> {
-    let curve = |(value, look): (&str, Look)| {
+    let curve = |(place, value): (usize, &str)| {
         let points = |is_one: bool| {
             let seen = seen::all(findings).filter(|seen| seen.value(each) == value);
             let seen = seen.filter(|seen| (seen.value(of) == one) == is_one);
@@ -66,12 +59,12 @@ fn ratios(
         };
         Curve::new(
             name(value),
-            look,
+            curves::variant_of("bbr1", place),
             seen::ratios(&points(true), &points(false)),
         )
     };
     let values = seen::values(findings, each).into_iter();
-    values.zip(LOOKS).map(curve).collect()
+    values.enumerate().map(curve).collect()
 }
 
 fn policer(findings: &[Findings]) -> Picture {

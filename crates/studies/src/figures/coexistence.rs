@@ -1,9 +1,9 @@
 //! Who has how much of a bottleneck that BBR and CUBIC share.
 
 use super::seen::{self, Seen};
-use super::{After, Figure, PAPER};
+use super::{After, Figure, PAPER, curves};
 use crate::runs::Findings;
-use draw::{Axis, Chart, Curve, Look, Mark, Picture, Rule, Unit};
+use draw::{Axis, Chart, Curve, Picture, Rule, Unit};
 
 pub const FIGURE: Figure = Figure::new(
     "coexistence",
@@ -34,7 +34,7 @@ fn draw(findings: &[Findings]) -> Picture {
                 .map(|seen| (seen.number(BUFFER), share(&seen) * 100.0));
             let flows = if cubics == "1" { "flow" } else { "flows" };
             let name = format!("1 bbr1 beside {cubics} cubic {flows}");
-            let look = Look::of_place(place).marked(Mark::of_place(place));
+            let look = curves::variant_of("bbr1", place);
             let name = seen::titled(findings, of_engine, &name);
             chart = chart.with(Curve::new(name, look, seen::medians(points)));
         }

@@ -42,6 +42,16 @@ pub fn look_of(controller: &str) -> Look {
     Look::of_place(place_of(controller))
 }
 
+/// The look of a controller's variant at this place among several: the controller's colour, and strokes and marks of its own.
+pub fn variant_of(controller: &str, place: usize) -> Look {
+    let Look { colour, .. } = look_of(controller);
+    let look = Look {
+        colour,
+        ..Look::of_place(place)
+    };
+    look.marked(Mark::of_place(place))
+}
+
 /// The mark of a controller's curves where strokes tell something else apart.
 pub fn mark_of(controller: &str) -> Mark {
     Mark::of_place(place_of(controller))

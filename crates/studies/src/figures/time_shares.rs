@@ -24,6 +24,14 @@ const STRONG: f64 = 30.0;
 /// With fewer objects of a size than this, their shares tell nothing.
 const FEW: usize = 20;
 
+/// A whole number with its sign; zero has none.
+fn signed(value: f64) -> String {
+    match value.round() {
+        0.0 => "0".into(),
+        whole => format!("{whole:+}"),
+    }
+}
+
 fn draw(findings: &[Findings]) -> Picture {
     let objects = |controller| -> Vec<Arrived> {
         seen::with(findings, FOREGROUND, controller)
@@ -38,7 +46,7 @@ fn draw(findings: &[Findings]) -> Picture {
         let share = |(count, all): (usize, usize)| count as f64 / all as f64 * 100.0;
         let (bbr, cubic) = (share(bbr), share(cubic));
         let more = bbr - cubic;
-        (bbr + cubic > 0.0).then(|| (more, more / STRONG, format!("{more:+.0}")))
+        (bbr + cubic > 0.0).then(|| (more, more / STRONG, signed(more)))
     });
     let chart = Chart::new(
         Axis::log("Size of the object", Unit::BYTES, 1e3, 1e8).with_ticks(SIZES),
