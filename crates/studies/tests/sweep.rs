@@ -581,6 +581,26 @@ fn seeds(plan: &Plan) -> BTreeMap<(Vec<(String, String)>, u64), u64> {
     runs.collect()
 }
 
+#[test]
+fn pairs_have_the_same_seed() {
+    let seeds = seeds(&plan(
+        "repeats = 2\npaired = [\"flow.controller\"]\n\
+         [axes]\n\"path.loss\" = [\"0%\", \"1%\"]\n\"flow.controller\" = [\"bbr1\", \"cubic\"]\n",
+    ));
+    assert_eq!(seeds.len(), 8);
+    let of = |controller: &str| {
+        let is_of = |values: &[(String, String)]| values.iter().any(|(_, one)| one == controller);
+        let of = seeds.iter().filter(|((values, _), _)| is_of(values));
+        of.map(|(_, seed)| *seed).collect::<HashSet<u64>>()
+    };
+    assert_eq!(of("bbr1"), of("cubic"));
+    assert_eq!(of("bbr1").len(), 4);
+    assert_eq!(
+        refusal("paired = [\"path.los\"]\n[axes]\n\"path.loss\" = [\"0%\"]\n"),
+        "line 1: paired: path.los is no field of an axis"
+    );
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 

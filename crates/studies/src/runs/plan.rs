@@ -82,7 +82,8 @@ impl Plan {
         });
     }
 
-    /// Adds so many runs of the last point, each with a [seed of its own](super::derive_seed).
+    /// Adds so many runs of the last point, each with a [seed of its own](super::derive_seed), which the values of the
+    /// `paired` fields do not change.
     ///
     /// # Errors
     ///
@@ -90,6 +91,7 @@ impl Plan {
     pub fn add_repeats(
         &mut self,
         repeats: u64,
+        paired: &[String],
         keys: &mut Keys<'_>,
     ) -> Result<(), UnreadableTrace> {
         let base = &self
@@ -97,7 +99,8 @@ impl Plan {
             .last()
             .expect("a point before its runs")
             .scenario;
-        let values: Vec<(&str, &str)> = self.last_values().collect();
+        let counts = |(field, _): &(&str, &str)| !paired.iter().any(|of| of == field);
+        let values: Vec<(&str, &str)> = self.last_values().filter(counts).collect();
         let seeded = (0..repeats).map(|repeat| Scenario {
             seed: seed::derive(base.seed, &values, repeat),
             ..base.clone()

@@ -21,7 +21,7 @@ impl Sweep {
         let mut keys = Keys::new(self.engine, build);
         for point in points {
             plan.add_point(point.values, point.scenario);
-            plan.add_repeats(self.repeats, &mut keys)?;
+            plan.add_repeats(self.repeats, &self.paired, &mut keys)?;
         }
         Ok(plan)
     }

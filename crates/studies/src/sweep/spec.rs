@@ -19,6 +19,8 @@ pub struct Sweep {
     pub engine: lab::EngineKind,
     /// `repeats`: how often each point is run, each time with another seed; once if not given.
     pub repeats: u64,
+    /// `paired`: fields that vary, but do not change the seed. So runs that differ only in them have the same random numbers.
+    pub paired: Vec<String>,
     /// `[axes]`, then each `[[together]]`.
     pub axes: Vec<Axis>,
     /// `[plot]`: what the page shows first.
@@ -104,6 +106,8 @@ struct Said {
     engine: lab::EngineKind,
     #[serde(default = "once", deserialize_with = "runs")]
     repeats: u64,
+    #[serde(default)]
+    paired: Vec<String>,
     axes: Option<Node>,
     #[serde(default)]
     together: Vec<Node>,
@@ -166,12 +170,18 @@ impl Sweep {
             name: said.name,
             engine: said.engine,
             repeats: said.repeats,
+            paired: said.paired,
             axes,
             plot: said.plot,
             base,
             base_file,
         };
         sweep.check_axes()?;
+        let mut paired = sweep.paired.iter();
+        if let Some(none) = paired.find(|field| !sweep.fields().any(|of| of == *field)) {
+            let reason = format!("{none} is no field of an axis");
+            return Err(numbered(ScenarioError::new("paired", reason)).into());
+        }
         if let Some(x) = &sweep.plot.x
             && !sweep.fields().any(|field| field == x)
         {
@@ -187,6 +197,7 @@ impl Sweep {
             name: None,
             engine: lab::EngineKind::default(),
             repeats: 1,
+            paired: Vec::new(),
             axes: Vec::new(),
             plot: PlotSpec::default(),
             base,
