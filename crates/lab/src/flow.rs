@@ -29,7 +29,7 @@ pub(crate) const NOTHING: FlowTotals = FlowTotals {
     timeouts: Some(0),
     spurious_recoveries: None,
     tail_loss_probes: None,
-    busy: None,
+    limits: None,
     opens: None,
 };
 
@@ -269,7 +269,7 @@ pub(crate) fn sample(at: Duration, snapshot: &Snapshot) -> FlowSample {
         delivered: Bytes::ZERO,
         lost: Bytes::ZERO,
         is_app_limited: None,
-        busy: None,
+        limits: None,
     }
 }
 

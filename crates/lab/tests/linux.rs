@@ -178,6 +178,9 @@ fn a_small_send_buffer_limits_a_flow() {
     let flow = &record.summary.flows[0];
     assert!(goodput(flow) < 40e6, "{flow:?}");
     assert!(flow.sndbuf_limited_s.unwrap() > 0.2, "{flow:?}");
+    let limits = flow.limited_by.unwrap();
+    let sum = limits.application + limits.receiver + limits.send_buffer + limits.congestion;
+    assert!((sum - 1.0).abs() < 1e-9, "{limits:?}");
 }
 
 #[test]

@@ -62,6 +62,29 @@ fn a_plain_scenario_in_numbers() {
 }
 
 #[test]
+fn what_limits_a_flow_is_told_in_shares_that_add_up() {
+    let limits = |more: &str| {
+        let text = format!(
+            "duration = \"20s\"\nwarmup = \"5s\"\n\
+             [path]\nrate = \"10mbit\"\nrtt = \"100ms\"\nbuffer = \"1bdp\"\n{more}"
+        );
+        let limits = run(&text).summary.flows[0].limited_by.unwrap();
+        let sum = limits.application + limits.receiver + limits.send_buffer + limits.congestion;
+        assert!((sum - 1.0).abs() < 1e-9, "{limits:?}");
+        assert!(limits.pacing.unwrap() <= limits.congestion, "{limits:?}");
+        limits
+    };
+    let host = "[host]\nreceive_buffer = \"60kb\"\n[[flow]]\ncontroller = \"cubic\"\n";
+    let receiver = limits(host);
+    assert!(receiver.receiver > 0.9, "{receiver:?}");
+    let bulk = limits("[[flow]]\ncontroller = \"cubic\"\n");
+    assert_eq!(bulk.largest(), ("congestion", 1.0));
+    let app = "app = { kind = \"requests\", response = \"10kb\", think = \"1s\" }\n";
+    let idle = limits(&format!("[[flow]]\ncontroller = \"bbr1\"\n{app}"));
+    assert!(idle.application > 0.9, "{idle:?}");
+}
+
+#[test]
 fn a_flow_limited_by_its_send_buffer_has_three_quarters_of_it_a_round_trip() {
     // 20 segments of 1448 bytes at most, and the next are written when a third has room, seven segments. ACKs are for two,
     // and for one where a burst is odd, as its end is pushed: so writes of seven and eight follow each other, 14, 15
@@ -76,7 +99,9 @@ fn a_flow_limited_by_its_send_buffer_has_three_quarters_of_it_a_round_trip() {
     assert!((share - 1.0).abs() < 0.01, "{share}");
     let median = flow.rtt_ms.p50.unwrap();
     assert!((100.0..100.1).contains(&median), "{median}");
-    // Nothing limits it but its host.
+    // Nothing limits it but its host: the buffer, but for the moments in which it is written again.
+    let limits = flow.limited_by.unwrap();
+    assert!(limits.send_buffer > 0.99, "{limits:?}");
     assert_eq!(
         (flow.limit_share, record.summary.path.limit_bps),
         (None, None)

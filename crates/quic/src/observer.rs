@@ -9,6 +9,17 @@ pub trait Observer: Send + Sync {
     fn on_sample(&self, sample: &Sample);
 }
 
+/// What keeps a connection from sending, as far as noq tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Limit {
+    /// There was nothing to send: the application had no more, or flow control or the send window took no more of it.
+    Data,
+    /// The congestion window was full.
+    CongestionWindow,
+    /// Neither: the pacing rate did not yet allow more.
+    Pacing,
+}
+
 /// A flow right after an ACK. Counts are since the connection's start, handshake included, and are of packets that ask
 /// to be acknowledged.
 #[derive(Debug, Clone, Copy)]
@@ -19,6 +30,8 @@ pub struct Sample {
     pub rtt: Option<Duration>,
     /// The smoothed round-trip time before this ACK (RFC 9002, "Estimating smoothed_rtt and rttvar"), once there is one.
     pub srtt: Option<Duration>,
+    /// What has kept the connection from sending since the last ACK.
+    pub limit: Limit,
     /// The delivery-rate sample, with the bytes delivered and lost until now.
     pub rate: RateSample,
     /// Bytes in flight, as QUIC counts them: UDP payload.

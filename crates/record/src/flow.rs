@@ -8,7 +8,7 @@ use units::{Bytes, Duration, Rate};
 use super::distribution::Distribution;
 use super::host::HostSummary;
 use super::series::{Point, Series};
-use super::summary::{AppSummary, FlowSummary};
+use super::summary::{AppSummary, FlowSummary, LimitShares};
 use super::throughput::{Throughput, goodput};
 use scenario::Controller;
 
@@ -47,20 +47,55 @@ pub struct FlowSample {
     /// Whether the application had too little to send when the last acknowledged packet left, if the engine sees it: the
     /// path may be able to do more than the delivery rate says.
     pub is_app_limited: Option<bool>,
-    /// How long it has been busy so far, if the engine sees it.
-    pub busy: Option<Busy>,
+    /// What has limited it so far, if the engine sees it.
+    pub limits: Option<Limits>,
 }
 
-/// How long a flow had something to send or unacknowledged, and what else than its congestion control held it back
-/// meanwhile; with several connections, all of them together.
+/// How long what has limited a flow's open connections, all of them together. [`application`](Limits::application),
+/// [`receiver`](Limits::receiver), [`send_buffer`](Limits::send_buffer) and [`congestion`](Limits::congestion) exclude each
+/// other and add up to the time that the connections were open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Busy {
-    /// In all.
-    pub total: Duration,
-    /// The part in which the receive window was full.
-    pub rwnd_limited: Duration,
-    /// The part in which the send buffer was too small: full, with everything in it sent.
-    pub sndbuf_limited: Duration,
+pub struct Limits {
+    /// The time with something to send or unacknowledged (Linux `tcpi_busy_time`).
+    pub busy: Duration,
+    /// The application had nothing to send.
+    pub application: Duration,
+    /// The receive window was full.
+    pub receiver: Duration,
+    /// The send buffer was too small: full, with everything in it sent.
+    pub send_buffer: Duration,
+    /// The congestion window was full, or the pacing rate did not yet allow more.
+    pub congestion: Duration,
+    /// The part of [`congestion`](Limits::congestion) that was pacing's, if the engine tells it apart.
+    pub pacing: Option<Duration>,
+}
+
+impl Limits {
+    /// Every time of both by `with`; what one does not tell is not told.
+    fn zip(self, other: Limits, with: impl Fn(Duration, Duration) -> Duration) -> Limits {
+        let pacing = self.pacing.zip(other.pacing);
+        Limits {
+            busy: with(self.busy, other.busy),
+            application: with(self.application, other.application),
+            receiver: with(self.receiver, other.receiver),
+            send_buffer: with(self.send_buffer, other.send_buffer),
+            congestion: with(self.congestion, other.congestion),
+            pacing: pacing.map(|(one, other)| with(one, other)),
+        }
+    }
+
+    /// What share of the time was whose; nothing if there was no time.
+    fn shares(&self) -> Option<LimitShares> {
+        let open = self.application + self.receiver + self.send_buffer + self.congestion;
+        let share = |part: Duration| part.as_secs_f64() / open.as_secs_f64();
+        (!open.is_zero()).then(|| LimitShares {
+            application: share(self.application),
+            receiver: share(self.receiver),
+            send_buffer: share(self.send_buffer),
+            congestion: share(self.congestion),
+            pacing: self.pacing.map(share),
+        })
+    }
 }
 
 /// How the opening of connections went.
@@ -119,8 +154,8 @@ pub struct FlowTotals {
     pub spurious_recoveries: Option<u64>,
     /// Tail loss probes sent.
     pub tail_loss_probes: Option<u64>,
-    /// How long it was busy.
-    pub busy: Option<Busy>,
+    /// What limited it.
+    pub limits: Option<Limits>,
     /// How its connections were opened.
     pub opens: Option<Opens>,
 }
@@ -134,11 +169,7 @@ impl Add for FlowTotals {
             Some(count(&self)?.saturating_add(count(&other)?))
         };
         let bytes = |bytes: fn(&FlowTotals) -> Option<Bytes>| Some(bytes(&self)? + bytes(&other)?);
-        let busy = |(one, other): (Busy, Busy)| Busy {
-            total: one.total + other.total,
-            rwnd_limited: one.rwnd_limited + other.rwnd_limited,
-            sndbuf_limited: one.sndbuf_limited + other.sndbuf_limited,
-        };
+        let limits = |(one, other): (Limits, Limits)| one.zip(other, |one, other| one + other);
         let opens = |(one, other): (Opens, Opens)| Opens {
             done: one.done.saturating_add(other.done),
             took: one.took + other.took,
@@ -153,7 +184,7 @@ impl Add for FlowTotals {
             timeouts: count(|totals| totals.timeouts),
             spurious_recoveries: count(|totals| totals.spurious_recoveries),
             tail_loss_probes: count(|totals| totals.tail_loss_probes),
-            busy: self.busy.zip(other.busy).map(busy),
+            limits: self.limits.zip(other.limits).map(limits),
             opens: self.opens.zip(other.opens).map(opens),
         }
     }
@@ -270,14 +301,13 @@ impl FlowRecorder {
         let since_warmup = |count: fn(&FlowTotals) -> Option<u64>| {
             Some(count(&now)?.saturating_sub(count(&before).unwrap_or(0)))
         };
-        let busy = |part: fn(&Busy) -> Duration| {
-            let earlier = before.busy.unwrap_or_default();
-            Some(
-                part(&now.busy?)
-                    .saturating_sub(part(&earlier))
-                    .as_secs_f64(),
-            )
+        let limits = match before.limits {
+            Some(before) => now
+                .limits
+                .map(|now| now.zip(before, Duration::saturating_sub)),
+            None => now.limits,
         };
+        let seconds = |part: fn(&Limits) -> Duration| Some(part(&limits?).as_secs_f64());
         let summary = FlowSummary {
             id: span.id,
             group: None,
@@ -298,9 +328,10 @@ impl FlowRecorder {
             tail_loss_probes: since_warmup(|totals| totals.tail_loss_probes),
             failed_opens: since_warmup(|totals| Some(totals.opens?.failed)),
             connect_ms: connect(&before, &now),
-            busy_s: busy(|busy| busy.total),
-            rwnd_limited_s: busy(|busy| busy.rwnd_limited),
-            sndbuf_limited_s: busy(|busy| busy.sndbuf_limited),
+            busy_s: seconds(|limits| limits.busy),
+            rwnd_limited_s: seconds(|limits| limits.receiver),
+            sndbuf_limited_s: seconds(|limits| limits.send_buffer),
+            limited_by: limits.and_then(|limits| limits.shares()),
             host: self.host,
             app: self.app,
         };

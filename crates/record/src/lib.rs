@@ -43,14 +43,15 @@ mod transfer;
 pub use dimension::Dimension;
 pub use distribution::Distribution;
 pub use fairness::{Fairness, JainPerSecond, WhileAllLive, jain_index};
-pub use flow::{Busy, FlowRecord, FlowRecorder, FlowSample, FlowSpan, FlowTotals, Opens};
+pub use flow::{FlowRecord, FlowRecorder, FlowSample, FlowSpan, FlowTotals, Limits, Opens};
 pub use host::{HandedDown, HostRecorder, HostSummary};
 pub use measure::Measure;
 pub use path::{PathRecord, PathRecorder, PathSample, PathTotals};
 pub use record::{Record, Recorded, RunFacts};
 pub use series::{Point, Series};
 pub use summary::{
-    AppSummary, FlowSummary, PathSummary, PlaybackSummary, QueueMillis, RttMillis, Summary,
+    AppSummary, FlowSummary, LimitShares, PathSummary, PlaybackSummary, QueueMillis, RttMillis,
+    Summary,
 };
 pub use throughput::Throughput;
 pub use together::{OfController, Together};

@@ -27,7 +27,7 @@ fn sample(at: Duration, rtt: Duration) -> FlowSample {
         delivered: Bytes::ZERO,
         lost: Bytes::ZERO,
         is_app_limited: None,
-        busy: None,
+        limits: None,
     }
 }
 

@@ -8,7 +8,10 @@ use super::lanes::{Group, Lane, groups, lanes};
 use super::table::Table;
 use super::text::{below, bits_per_sec, bytes, count, known, percent, resent, span};
 use record::statistics::quantile;
-use record::{Completions, FlowRecord, FlowSummary, PathSummary, Record, Together};
+use record::{Completions, FlowRecord, FlowSummary, LimitShares, PathSummary, Record, Together};
+
+/// The column that says what limited a flow.
+const LIMIT: &str = "limited by";
 
 /// So many flows have a line each.
 const MOST_LINES: usize = 20;
@@ -17,7 +20,7 @@ const MOST_LINES: usize = 20;
 pub(super) fn flows(lanes: &[Lane<'_>]) -> Table {
     if is_in_groups(lanes) {
         let headings = [
-            "flows", "slow 5 %", "median", "of limit", "RTT p50", "RTT p95", "resent",
+            "flows", "slow 5 %", "median", "of limit", "RTT p50", "RTT p95", "resent", LIMIT,
         ];
         return Table::new(headings, groups(lanes).iter().map(group));
     }
@@ -30,6 +33,7 @@ pub(super) fn flows(lanes: &[Lane<'_>]) -> Table {
         "RTT p50",
         "RTT p95",
         "resent",
+        LIMIT,
     ];
     Table::new(headings, lanes.iter().map(flow))
 }
@@ -57,6 +61,7 @@ fn flow(lane: &Lane<'_>) -> Vec<String> {
         known(flow.rtt_ms.p50, span),
         known(flow.rtt_ms.p95, span),
         resent(flow.sent_bytes, flow.retransmitted_bytes),
+        known(flow.limited_by, limit),
     ]
 }
 
@@ -87,7 +92,17 @@ fn group(group: &Group<'_, '_>) -> Vec<String> {
             sum(|flow| flow.sent_bytes),
             sum(|flow| flow.retransmitted_bytes),
         ),
+        known(
+            LimitShares::mean(flows.clone().filter_map(|flow| flow.limited_by)),
+            limit,
+        ),
     ]
+}
+
+/// What limited a flow for the longest time, and for what share of it.
+fn limit(shares: LimitShares) -> String {
+    let (what, share) = shares.largest();
+    format!("{what} {:.0} %", share * 100.0)
 }
 
 /// Whether the lane has a transfer that had not arrived when the run ended.
@@ -272,7 +287,7 @@ fn lateness(path: &PathSummary) -> Option<String> {
 }
 
 /// Columns that a narrow terminal leaves out, the first one first.
-const SPARE_OF_FLOWS: [&str; 5] = ["RTT min", "resent", "RTT p95", "slow 5 %", "time"];
+const SPARE_OF_FLOWS: [&str; 6] = ["RTT min", "RTT p95", "resent", LIMIT, "slow 5 %", "time"];
 const SPARE_OF_CLASSES: [&str; 4] = ["mean", "p99", "max", "p95"];
 
 /// One row a flow: time, goodput and share of what the path allows, RTT, and what had to be sent again. If there are

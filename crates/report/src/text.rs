@@ -43,7 +43,7 @@ pub fn count(number: u64, thing: &str) -> String {
 }
 
 /// What may not be known.
-pub fn known(value: Option<f64>, text: fn(f64) -> String) -> String {
+pub fn known<T>(value: Option<T>, text: fn(T) -> String) -> String {
     value.map_or("–".to_owned(), text)
 }
 

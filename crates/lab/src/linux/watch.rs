@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use linux::Network;
 use linux::diag::{Diag, Filter, SocketState, TcpInfo, TcpState};
-use record::{Busy, FlowSample, FlowTotals};
+use record::{FlowSample, FlowTotals, Limits};
 use scenario::Scenario;
 use transport::segment::HEADERS;
 use units::{Bytes, Duration, Rate};
@@ -33,21 +33,28 @@ struct Live {
     totals: FlowTotals,
     /// Packets delivered and in flight, and the window, when it was last looked at.
     seen: (u32, u32, u32),
+    /// When it was opened, once it was seen open.
+    opened: Option<Duration>,
+    /// How long it was busy although its application had nothing more to send.
+    starved: Duration,
 }
 
 /// What a flow has done that has done nothing. The kernel counts spurious recoveries and tail loss probes for a whole host
 /// only.
 const NOTHING: FlowTotals = FlowTotals {
-    busy: Some(Busy {
-        total: Duration::ZERO,
-        rwnd_limited: Duration::ZERO,
-        sndbuf_limited: Duration::ZERO,
+    limits: Some(Limits {
+        busy: Duration::ZERO,
+        application: Duration::ZERO,
+        receiver: Duration::ZERO,
+        send_buffer: Duration::ZERO,
+        congestion: Duration::ZERO,
+        pacing: None,
     }),
     ..flow::NOTHING
 };
 
 /// What a connection has done, as its sending socket tells.
-fn totals(socket: &SocketState, carried: &Carried) -> FlowTotals {
+fn totals(socket: &SocketState, carried: &Carried, limits: Limits) -> FlowTotals {
     let info = &socket.info;
     // The SYN counts as a byte.
     let syn = Bytes::new(u64::from(carried.sender_connected));
@@ -60,7 +67,7 @@ fn totals(socket: &SocketState, carried: &Carried) -> FlowTotals {
         packets_lost: Some(packets_lost(socket)),
         ecn_marks: Some(info.delivered_ce.into()),
         timeouts: Some(info.total_rto.map_or(0, |rto| rto.timeouts.into())),
-        busy: Some(busy(info)),
+        limits: Some(limits),
         ..NOTHING
     }
 }
@@ -101,6 +108,8 @@ impl Watch {
                 let live = Live {
                     totals: NOTHING,
                     seen: (0, 0, 0),
+                    opened: None,
+                    starved: Duration::ZERO,
                     carried,
                 };
                 self.live.insert(live.carried.origin, live);
@@ -148,13 +157,15 @@ impl Watch {
                 let Some(live) = live.filter(|live| live.carried.sender == *side) else {
                     return;
                 };
-                live.totals = totals(socket, &live.carried);
+                let is_open = socket.state != TcpState::SynSent;
+                let limits = live.limits(at, is_open, &socket.info);
+                live.totals = totals(socket, &live.carried, limits);
                 // Windows are filled, and a timeout takes them away, while nothing arrives.
                 let info = &socket.info;
                 let seen = (info.delivered, info.inflight(), info.snd_cwnd);
-                if live.seen != seen && socket.state != TcpState::SynSent {
+                if live.seen != seen && is_open {
                     live.seen = seen;
-                    flows[live.carried.flow].sample(sample(at, socket));
+                    flows[live.carried.flow].sample(sample(at, socket, limits));
                 }
             })?;
         }
@@ -171,6 +182,33 @@ impl Watch {
 }
 
 impl Live {
+    /// What has limited it until now, as far as looks from time to time can tell. The kernel counts when it was busy, and
+    /// what the receive window and the send buffer had of that (`tcp_chrono_start`). The rest since the last look was the
+    /// application's if it has nothing to send now while the window has room (as in `tcp_rate_check_app_limited`), and else
+    /// congestion control's. The kernel's clock for this is coarse, so idle time is told of the whole and not look by look.
+    fn limits(&mut self, at: Duration, is_open: bool, info: &TcpInfo) -> Limits {
+        let before = self.totals.limits.unwrap_or_default();
+        if !is_open {
+            return before;
+        }
+        let opened = *self.opened.get_or_insert(at.saturating_sub(info.busy_time));
+        let rest = info.controller_limited();
+        let has_room = info.inflight() < info.snd_cwnd && info.lost <= info.retrans;
+        if info.notsent_bytes.is_zero() && has_room {
+            let known = before.congestion + self.starved;
+            self.starved = self.starved + rest.saturating_sub(known);
+        }
+        let idle = at.saturating_sub(opened).saturating_sub(info.busy_time);
+        Limits {
+            busy: info.busy_time,
+            application: idle + self.starved,
+            receiver: info.rwnd_limited,
+            send_buffer: info.sndbuf_limited,
+            congestion: rest.saturating_sub(self.starved),
+            pacing: None,
+        }
+    }
+
     /// What has been seen of it, and what its receiver has got: of what lies beyond a hole, the sender is the first to be
     /// told a sum.
     fn now(&self) -> FlowTotals {
@@ -182,16 +220,8 @@ impl Live {
     }
 }
 
-fn busy(info: &TcpInfo) -> Busy {
-    Busy {
-        total: info.busy_time,
-        rwnd_limited: info.rwnd_limited,
-        sndbuf_limited: info.sndbuf_limited,
-    }
-}
-
 /// A sample of a flow, from its sending socket. Packets count as full ones.
-fn sample(at: Duration, socket: &SocketState) -> FlowSample {
+fn sample(at: Duration, socket: &SocketState, limits: Limits) -> FlowSample {
     let info = &socket.info;
     let packets = |count: u32| info.snd_mss * u64::from(count);
     FlowSample {
@@ -217,6 +247,6 @@ fn sample(at: Duration, socket: &SocketState) -> FlowSample {
         delivered: packets(info.delivered.saturating_sub(1)),
         lost: info.snd_mss * packets_lost(socket),
         is_app_limited: Some(info.delivery_rate_app_limited),
-        busy: Some(busy(info)),
+        limits: Some(limits),
     }
 }

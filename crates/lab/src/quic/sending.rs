@@ -7,8 +7,8 @@ use std::time::Instant;
 use congestion::{AnyController, Settings};
 use quic::bulk::{self, BulkError, Outcome, Payload};
 use quic::endpoint::Fingerprint;
-use quic::observer::{Observer, Sample};
-use record::{FlowSample, FlowTotals};
+use quic::observer::{Limit, Observer, Sample};
+use record::{FlowSample, FlowTotals, Limits};
 use scenario::Scenario;
 use units::{Bytes, Duration, Time};
 
@@ -42,6 +42,39 @@ struct Seen {
     flow: Flow,
     /// The size of its full datagrams.
     datagram_size: u16,
+    /// What has limited it, until the last ACK; nothing before the first one.
+    limits: Option<Limits>,
+    /// When the last ACK came, and whether anything was in flight then.
+    heard: Option<(Duration, bool)>,
+}
+
+impl Seen {
+    /// Notes what has limited the flow since the last ACK. noq has one word for an application that has no more, a full
+    /// send window and flow control that takes no more. The first is the case once all is sent. The second is not, as the
+    /// [send window](quic::endpoint) is twice the receiver's.
+    fn limit(&mut self, at: Duration, sample: &Sample, is_all_sent: bool) -> Limits {
+        let last = self.heard.replace((at, !sample.inflight.is_zero()));
+        let (since, was_busy) = last.unwrap_or((at, true));
+        let span = at.saturating_sub(since);
+        let limits = self.limits.get_or_insert(Limits {
+            pacing: Some(Duration::ZERO),
+            ..Limits::default()
+        });
+        if was_busy {
+            limits.busy = limits.busy + span;
+        }
+        let time = match sample.limit {
+            Limit::Data if is_all_sent => &mut limits.application,
+            Limit::Data => &mut limits.receiver,
+            Limit::CongestionWindow => &mut limits.congestion,
+            Limit::Pacing => {
+                limits.pacing = limits.pacing.map(|pacing| pacing + span);
+                &mut limits.congestion
+            }
+        };
+        *time = *time + span;
+        *limits
+    }
 }
 
 impl Sending {
@@ -61,6 +94,8 @@ impl Sending {
             seen: Mutex::new(Seen {
                 flow,
                 datagram_size: USUAL_DATAGRAM,
+                limits: None,
+                heard: None,
             }),
         }
     }
@@ -106,6 +141,7 @@ impl Sending {
         let Seen {
             flow,
             datagram_size,
+            ..
         } = &mut *self.seen();
         *datagram_size = outcome.stats.datagram_size;
         if outcome.is_complete {
@@ -172,16 +208,20 @@ impl Sending {
 
 impl Observer for Sending {
     fn on_sample(&self, sample: &Sample) {
-        let flow = &mut self.seen().flow;
-        let at = flow.span().start + sample.time.since(Time::ZERO);
+        let seen = &mut *self.seen();
+        let at = seen.flow.span().start + sample.time.since(Time::ZERO);
         if self.duration.is_some_and(|duration| at > duration) {
             return;
         }
+        // Until the receiver tells, the payload is what the acknowledged packets carry when they are full ones.
+        let share = bulk::payload_share(USUAL_DATAGRAM, 0);
+        let carried = |bytes: Bytes| (bytes.get() as f64 * share) as u64;
+        let most = self.payload.len().unwrap_or(u64::MAX);
+        let is_all_sent = carried(sample.rate.total_delivered + sample.inflight) >= most;
+        let limits = seen.limit(at, sample, is_all_sent);
+        let flow = &mut seen.flow;
         if !flow.is_over() {
-            // Until the receiver tells, the payload is what the acknowledged packets carry when they are full ones.
-            let share = bulk::payload_share(USUAL_DATAGRAM, 0);
-            let payload = (sample.rate.total_delivered.get() as f64 * share) as u64;
-            let most = self.payload.len().unwrap_or(u64::MAX);
+            let payload = carried(sample.rate.total_delivered);
             let totals = FlowTotals {
                 payload: Bytes::new(payload.min(most)),
                 sent: Some(sample.sent),
@@ -189,6 +229,7 @@ impl Observer for Sending {
                 packets_lost: Some(sample.packets_lost),
                 timeouts: Some(sample.timeouts),
                 spurious_recoveries: Some(sample.undone),
+                limits: Some(limits),
                 // The QUIC stack tells neither of marks nor of tail loss probes.
                 ..FlowTotals::default()
             };
@@ -202,6 +243,7 @@ impl Observer for Sending {
             delivered: sample.rate.total_delivered,
             lost: sample.rate.total_lost,
             is_app_limited: Some(sample.rate.is_app_limited),
+            limits: Some(limits),
             ..flow::sample(at, &sample.snapshot)
         });
     }

@@ -168,7 +168,10 @@ impl Course<'_> {
         let live: Vec<_> = self
             .simulation
             .connections()
-            .map(|(id, sender, receiver)| (FlowId(id.flow), watch::totals(sender, receiver)))
+            .map(|(id, sender, receiver)| {
+                let totals = watch::totals(Time::ZERO + at, sender, receiver);
+                (FlowId(id.flow), totals)
+            })
             .collect();
         self.simulation.observer_mut().flows.note(at, live);
     }

@@ -2,7 +2,7 @@
 
 use ::sim::{Id, Observer};
 use congestion::{Ack, AnyController, Controller};
-use record::{FlowSample, FlowTotals, HandedDown, HostRecorder, Opens};
+use record::{FlowSample, FlowTotals, HandedDown, HostRecorder, Limits, Opens};
 use scenario::Scenario;
 use transport::app::{self, App};
 use transport::burst::Burst;
@@ -46,11 +46,34 @@ const NOTHING: FlowTotals = FlowTotals {
         took: Duration::ZERO,
         failed: 0,
     }),
+    limits: Some(Limits {
+        busy: Duration::ZERO,
+        application: Duration::ZERO,
+        receiver: Duration::ZERO,
+        send_buffer: Duration::ZERO,
+        congestion: Duration::ZERO,
+        pacing: Some(Duration::ZERO),
+    }),
     ..flow::NOTHING
 };
 
-/// What a connection has done. Marks are counted by the flow.
-pub(super) fn totals(sender: &Sender<AnyController>, receiver: &Receiver) -> FlowTotals {
+/// What has limited a connection.
+fn limits(now: Time, sender: &Sender<AnyController>) -> Limits {
+    let limits = sender.limits(now);
+    let (receiver, send_buffer) = (limits.receive_window, limits.send_buffer);
+    let congestion = limits.congestion_window + limits.pacing;
+    Limits {
+        busy: limits.application + receiver + send_buffer + congestion,
+        application: limits.idle + limits.application,
+        receiver,
+        send_buffer,
+        congestion,
+        pacing: Some(limits.pacing),
+    }
+}
+
+/// What a connection has done by `now`. Marks are counted by the flow.
+pub(super) fn totals(now: Time, sender: &Sender<AnyController>, receiver: &Receiver) -> FlowTotals {
     let stats = sender.stats();
     FlowTotals {
         payload: Bytes::new(receiver.arrived()),
@@ -65,6 +88,7 @@ pub(super) fn totals(sender: &Sender<AnyController>, receiver: &Receiver) -> Flo
             took: sender.connect_time().unwrap_or_default(),
             failed: u64::from(sender.has_failed()),
         }),
+        limits: Some(limits(now, sender)),
         ..NOTHING
     }
 }
@@ -101,6 +125,7 @@ impl Watch {
             srtt: sender.srtt(),
             inflight: sender.inflight(),
             below_tcp: Some(sender.below_tcp()),
+            limits: Some(limits(now, sender)),
             delivered,
             lost,
             ..flow::sample(now.since(Time::ZERO), &sender.controller().snapshot())
@@ -175,7 +200,7 @@ impl Observer for Watch {
 
     fn on_end(&mut self, now: Time, id: Id, sender: &Sender<AnyController>, receiver: &Receiver) {
         let flow = &mut self.flows[FlowId(id.flow)];
-        flow.over = flow.over + totals(sender, receiver);
+        flow.over = flow.over + totals(now, sender, receiver);
         if !flow.opens_many() {
             flow.note(now.since(Time::ZERO), flow.over);
             if sender.has_failed() {

@@ -13,7 +13,7 @@ use noq_proto::RttEstimator;
 
 use super::episode::{Episode, Start};
 use super::packets::Packets;
-use crate::observer::{Observer, Sample};
+use crate::observer::{Limit, Observer, Sample};
 
 /// The initial window in packets (RFC 9002, "Initial and Minimum Congestion Window"). The limit in bytes that the RFC
 /// adds, 14 720, does not bind for packets of QUIC's first size.
@@ -217,6 +217,11 @@ impl<C: Controller> Adapter<C> {
                 time: ack.now,
                 rtt: ack.rtt.map(|sample| sample.rtt),
                 srtt: self.srtt,
+                limit: match (ack.is_app_limited, told.is_window_full) {
+                    (true, _) => Limit::Data,
+                    (false, true) => Limit::CongestionWindow,
+                    (false, false) => Limit::Pacing,
+                },
                 rate,
                 inflight,
                 sent: Bytes::new(self.counts.sent),

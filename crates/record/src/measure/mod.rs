@@ -4,6 +4,7 @@ mod app;
 mod cycle;
 mod delay;
 mod host;
+mod limits;
 mod loss;
 mod playback;
 mod probe_rtt;
@@ -41,6 +42,7 @@ impl Measure {
             share::MEASURES,
             delay::MEASURES,
             host::MEASURES,
+            limits::MEASURES,
             loss::MEASURES,
             startup::MEASURES,
             cycle::MEASURES,

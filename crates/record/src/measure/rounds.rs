@@ -50,7 +50,7 @@ pub(super) mod tests {
             delivered: Bytes::new(delivered),
             lost: Bytes::ZERO,
             is_app_limited: None,
-            busy: None,
+            limits: None,
         }
     }
 

@@ -67,6 +67,8 @@ pub struct FlowSummary {
     /// How much of that the send buffer was too small: full, with everything in it sent.
     #[serde(serialize_with = "optional_millionths")]
     pub sndbuf_limited_s: Option<f64>,
+    /// What limited it while its connections were open; null where the engine does not see it.
+    pub limited_by: Option<LimitShares>,
     /// What its host did with it between TCP and the wire; null where the engine does not see it, and for flows that open a
     /// connection for each object.
     pub host: Option<HostSummary>,
@@ -79,6 +81,56 @@ impl FlowSummary {
     pub fn retransmitted_share(&self) -> Option<f64> {
         let sent = self.sent_bytes.filter(|sent| *sent > 0)?;
         Some(self.retransmitted_bytes? as f64 / sent as f64)
+    }
+}
+
+/// What limited a flow, as shares of the time that its connections were open: the first four add up to one.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LimitShares {
+    /// The application had nothing to send.
+    #[serde(serialize_with = "millionths")]
+    pub application: f64,
+    /// The receive window was full.
+    #[serde(serialize_with = "millionths")]
+    pub receiver: f64,
+    /// The send buffer was too small: full, with everything in it sent.
+    #[serde(serialize_with = "millionths")]
+    pub send_buffer: f64,
+    /// Congestion control: the window was full, or the pacing rate did not yet allow more.
+    #[serde(serialize_with = "millionths")]
+    pub congestion: f64,
+    /// The part of `congestion` that was pacing's; null where the engine does not tell it apart.
+    #[serde(serialize_with = "optional_millionths")]
+    pub pacing: Option<f64>,
+}
+
+impl LimitShares {
+    /// The mean of several flows; nothing if there is none.
+    pub fn mean(flows: impl IntoIterator<Item = LimitShares>) -> Option<LimitShares> {
+        let flows: Vec<LimitShares> = flows.into_iter().collect();
+        let count = flows.len() as f64;
+        let mean = |of: fn(&LimitShares) -> f64| flows.iter().map(of).sum::<f64>() / count;
+        let pacing: Option<f64> = flows.iter().map(|flow| flow.pacing).sum();
+        (!flows.is_empty()).then(|| LimitShares {
+            application: mean(|flow| flow.application),
+            receiver: mean(|flow| flow.receiver),
+            send_buffer: mean(|flow| flow.send_buffer),
+            congestion: mean(|flow| flow.congestion),
+            pacing: pacing.map(|sum| sum / count),
+        })
+    }
+
+    /// What limited the flow for the longest time, and for what share of it.
+    pub fn largest(&self) -> (&'static str, f64) {
+        let shares = [
+            ("application", self.application),
+            ("receiver", self.receiver),
+            ("send buffer", self.send_buffer),
+            ("congestion", self.congestion),
+        ];
+        let larger = |one: (_, f64), next: (_, f64)| if next.1 > one.1 { next } else { one };
+        shares.into_iter().fold(("congestion", 0.0), larger)
     }
 }
 

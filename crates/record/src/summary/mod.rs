@@ -4,7 +4,7 @@ mod flow;
 mod millis;
 mod path;
 
-pub use flow::{AppSummary, FlowSummary, PlaybackSummary};
+pub use flow::{AppSummary, FlowSummary, LimitShares, PlaybackSummary};
 pub use millis::{QueueMillis, RttMillis};
 pub use path::PathSummary;
 

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use units::{Bytes, Duration, Rate};
 
 use super::write::Column;
-use record::{Busy, FlowRecord, FlowSample, PathSample, Record, Transfer};
+use record::{FlowRecord, FlowSample, Limits, PathSample, Record, Transfer};
 
 /// A flow at one moment.
 pub struct SampleRow<'r> {
@@ -58,10 +58,18 @@ pub(super) fn sample_columns<'r>() -> Vec<Column<'r, SampleRow<'r>>> {
         Table::whole("app_limited", |row| {
             row.sample?.is_app_limited.map(u64::from)
         }),
-        Table::real("busy_s", |row| busy(row, |busy| busy.total)),
-        Table::real("rwnd_limited_s", |row| busy(row, |busy| busy.rwnd_limited)),
+        Table::real("busy_s", |row| limits(row, |limits| limits.busy)),
+        Table::real("app_limited_s", |row| {
+            limits(row, |limits| limits.application)
+        }),
+        Table::real("rwnd_limited_s", |row| {
+            limits(row, |limits| limits.receiver)
+        }),
         Table::real("sndbuf_limited_s", |row| {
-            busy(row, |busy| busy.sndbuf_limited)
+            limits(row, |limits| limits.send_buffer)
+        }),
+        Table::real("cwnd_limited_s", |row| {
+            limits(row, |limits| limits.congestion)
         }),
     ]
 }
@@ -148,9 +156,9 @@ pub fn transfers(record: &Record) -> (Vec<Column<'_, &Transfer>>, impl Iterator<
     (columns, record.transfers.rows.iter())
 }
 
-fn busy(row: &SampleRow<'_>, part: fn(&Busy) -> Duration) -> Option<f64> {
-    let busy = row.sample?.busy.as_ref().map(part);
-    busy.map(Duration::as_secs_f64)
+fn limits(row: &SampleRow<'_>, part: fn(&Limits) -> Duration) -> Option<f64> {
+    let limits = row.sample?.limits.as_ref().map(part);
+    limits.map(Duration::as_secs_f64)
 }
 
 fn millis(span: Option<Duration>) -> Option<f64> {

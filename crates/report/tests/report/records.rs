@@ -74,7 +74,7 @@ pub fn record(name: &str, controller: &str, is_partial: bool) -> Record {
             delivered: totals.payload,
             lost: totals.retransmitted.unwrap(),
             is_app_limited: Some(false),
-            busy: totals.busy,
+            limits: totals.limits,
         });
         let waiting = PathSample {
             at,
@@ -169,7 +169,7 @@ pub fn crowd(each: u64) -> Record {
                 delivered: payload,
                 lost: Bytes::ZERO,
                 is_app_limited: None,
-                busy: None,
+                limits: None,
             });
         }
         if spec.controller.name() == "cubic" {

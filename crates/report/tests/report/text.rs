@@ -8,7 +8,7 @@ use crate::records::{crowd, record};
 fn a_table_for_people() {
     let mut cut_off = record("race", "cubic", false);
     cut_off.scenario.set("flow.bytes", "1gb").unwrap();
-    let text = table(&[record("race", "bbr1", false), cut_off], None);
+    let text = table(&[record("race", "bbr1", false), cut_off], Some(80));
     let lines: Vec<&str> = text.lines().collect();
     assert_eq!(lines.len(), 4, "{text}");
     assert!(lines[0].trim_start().starts_with("controller"));
@@ -53,7 +53,7 @@ fn json_has_the_fields_of_every_engine() {
     assert_eq!(
         keys(&run["flows"][0]),
         "app busy_s completed_s connect_ms controller delivered_bytes ecn_marks failed_opens goodput_bps group host id \
-         limit_share packets_lost retransmitted_bytes rtt_ms rwnd_limited_s sent_bytes sndbuf_limited_s spurious_recoveries start_s \
+         limit_share limited_by packets_lost retransmitted_bytes rtt_ms rwnd_limited_s sent_bytes sndbuf_limited_s spurious_recoveries start_s \
          startup_exit_bps tail_loss_probes timeouts"
     );
     assert_eq!(keys(&run["flows"][0]["rtt_ms"]), "max mean min p50 p95 p99");

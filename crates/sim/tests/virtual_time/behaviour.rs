@@ -229,11 +229,11 @@ fn a_small_send_buffer_keeps_bbr1_in_startup() {
             "{btl_bw}"
         );
         // Not all of the time: the buffer empties by a third, and is filled at once.
-        let app_limited = sender.stats().app_limited;
+        let limits = sender.limits(simulation.now());
         assert_eq!(
-            app_limited > millis(SECOND),
+            limits.send_buffer > millis(SECOND),
             state == "Startup",
-            "{megabytes} MB: {app_limited:?}"
+            "{megabytes} MB: {limits:?}"
         );
     }
 }

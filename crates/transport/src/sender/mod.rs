@@ -26,7 +26,7 @@
 //! | `prr` | how the window shrinks meanwhile | RFC 9937 |
 //! | `ecn` | marks, and telling that they were heard | RFC 3168 |
 //! | `transmit` | what leaves, and when | Linux `tcp_output.c` |
-//! | `usage` | what the limit is | Linux `tcp_cwnd_validate` |
+//! | `usage` | what the limit is, and for how long | Linux `tcp_cwnd_validate`, `tcp_chrono_start` |
 //!
 //! Not there: Nagle's algorithm (data is sent as it is written), an initial window of one packet after several lost SYNs (RFC 6928), discovery of the path's MTU, TCP Fast Open,
 //! keep-alive and the closing handshake.
@@ -73,6 +73,8 @@ use scoreboard::Scoreboard;
 use stream::Stream;
 use tlp::Tlp;
 use usage::{CwndUsage, Limited};
+
+pub use usage::Limits;
 use window::{PeerWindow, Persist};
 
 /// The sending half of a TCP connection: a byte stream in; bursts for the packet scheduler out; a congestion controller
@@ -282,6 +284,11 @@ impl<C: Controller> Sender<C> {
             reordered: self.scoreboard.reordered(),
             ..self.stats
         }
+    }
+
+    /// What has limited the connection until `now`, from its handshake on.
+    pub fn limits(&self, now: Time) -> Limits {
+        self.limited.until(now)
     }
 
     /// Bytes in flight: handed to the scheduler, and neither known to have arrived nor declared lost.

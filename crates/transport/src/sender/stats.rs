@@ -1,6 +1,6 @@
 //! What a [`Sender`](super::Sender) has done.
 
-use congestion::{Bytes, Duration};
+use congestion::Bytes;
 
 /// The counters of a [`Sender`](super::Sender), from the beginning of its connection: first those that every packet
 /// changes.
@@ -12,12 +12,6 @@ pub struct Stats {
     pub delivered: Bytes,
     /// Packets with payload, repeats included.
     pub packets_sent: u64,
-    /// Time in which the application had nothing to send.
-    pub app_limited: Duration,
-    /// Time in which the receive window held data back.
-    pub rwnd_limited: Duration,
-    /// Time in which the congestion window or the pacing rate held data back.
-    pub cwnd_limited: Duration,
     /// Payload that was handed over again.
     pub retransmitted: Bytes,
     /// Packets that were sent again.

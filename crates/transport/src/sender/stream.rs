@@ -65,6 +65,12 @@ impl Stream {
         self.written - self.una
     }
 
+    /// Whether the application has more than fits.
+    #[inline]
+    pub fn is_blocked(&self) -> bool {
+        self.is_blocked
+    }
+
     /// Appends as much as fits; gives that.
     #[inline]
     pub fn write(&mut self, bytes: Bytes) -> Bytes {

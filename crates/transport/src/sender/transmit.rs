@@ -56,7 +56,7 @@ impl<C: Controller> Sender<C> {
         })?;
         self.waits_for_departure = self.is_small_queue_full(piece);
         if self.waits_for_departure || !self.is_pacer_ready(now) {
-            return Err(Limit::Congestion);
+            return Err(Limit::Pacing);
         }
         Ok(match piece {
             Piece::New(bytes) => self.send_new(now, bytes),
@@ -66,7 +66,7 @@ impl<C: Controller> Sender<C> {
 
     /// The sender has nothing more to send for now, because of `limit`.
     pub(super) fn on_blocked(&mut self, now: Time, limit: Limit) {
-        self.limited.set(now, limit, &mut self.stats);
+        self.limited.set(now, limit);
         if limit == Limit::Closed {
             return;
         }
@@ -134,7 +134,7 @@ impl<C: Controller> Sender<C> {
                 };
                 let bytes = space.max(forced).min(quantum.max(first));
                 match self.scoreboard.lost_run(number, bytes, self.config.mss) {
-                    0 => Err(Limit::Congestion),
+                    0 => Err(Limit::CongestionWindow),
                     count => Ok(Piece::Repeat(number, count)),
                 }
             }
@@ -148,18 +148,18 @@ impl<C: Controller> Sender<C> {
         let fitting = self.new_data();
         let packet = unsent.min(self.config.mss);
         if unsent.is_zero() {
-            return Err(Limit::Application);
+            return Err(self.starved(space));
         }
         // The silly window (RFC 9293, section 3.8.6.2.1): less than a packet only if nothing else will widen it.
         if fitting < packet && (fitting.is_zero() || !self.scoreboard.is_empty()) {
             return Err(Limit::ReceiveWindow);
         }
         if fitting.min(packet) > space {
-            return Err(Limit::Congestion);
+            return Err(Limit::CongestionWindow);
         }
         let bytes = fitting.min(quantum).min(space);
         if space < fitting.min(quantum) && self.may_wait_for_more(now, space) {
-            return Err(Limit::Congestion);
+            return Err(Limit::CongestionWindow);
         }
         let whole = self.config.mss * bytes.get().checked_div(self.config.mss.get()).unwrap_or(0);
         Ok(if bytes == unsent || whole.is_zero() {
@@ -167,6 +167,17 @@ impl<C: Controller> Sender<C> {
         } else {
             whole
         })
+    }
+
+    /// What the limit is if there is nothing to send: the congestion window if it is full as well, else who does not provide more
+    /// (Linux `tcp_cwnd_validate`, where it starts `TCP_CHRONO_SNDBUF_LIMITED`).
+    fn starved(&self, space: Bytes) -> Limit {
+        match () {
+            () if self.scoreboard.is_empty() => Limit::Idle,
+            () if !self.stream.is_blocked() => Limit::Application,
+            () if space < self.config.mss => Limit::CongestionWindow,
+            () => Limit::SendBuffer,
+        }
     }
 
     /// Whether it is better to let the window open for a whole burst than to send the `space` that it leaves: it is less

@@ -1,20 +1,60 @@
 //! What limits the sender.
 
-use congestion::Time;
-
-use super::Stats;
+use congestion::{Duration, Time};
 
 /// What keeps the sender from sending.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Limit {
-    /// The connection is not open, or nothing was asked yet.
+    /// The connection is not open.
     Closed,
+    /// The application has nothing to send, and everything is acknowledged.
+    Idle,
     /// The application has nothing to send.
     Application,
     /// The receive window.
     ReceiveWindow,
-    /// The congestion window, the pacing rate, or what still waits below.
-    Congestion,
+    /// The send buffer: the application has more, but all that fitted is sent.
+    SendBuffer,
+    /// The congestion window.
+    CongestionWindow,
+    /// The pacing rate, or what still waits below.
+    Pacing,
+}
+
+/// How long what has limited an open connection. The times exclude each other, and add up to the connection's.
+///
+/// Linux tells some of them (`tcp_chrono_start`): `tcpi_busy_time` is all but [`idle`](Limits::idle), with
+/// `tcpi_rwnd_limited` and `tcpi_sndbuf_limited` as parts of it. It does not tell the rest of the busy time apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Limits {
+    /// The application had nothing to send, and everything was acknowledged.
+    pub idle: Duration,
+    /// The application had nothing to send while data were outstanding.
+    pub application: Duration,
+    /// The receive window held data back.
+    pub receive_window: Duration,
+    /// The application had more, but the send buffer was full, with everything in it sent.
+    pub send_buffer: Duration,
+    /// The congestion window held data back.
+    pub congestion_window: Duration,
+    /// The pacing rate held data back, or what waited below.
+    pub pacing: Duration,
+}
+
+impl Limits {
+    #[inline]
+    fn add(&mut self, limit: Limit, span: Duration) {
+        let time = match limit {
+            Limit::Closed => return,
+            Limit::Idle => &mut self.idle,
+            Limit::Application => &mut self.application,
+            Limit::ReceiveWindow => &mut self.receive_window,
+            Limit::SendBuffer => &mut self.send_buffer,
+            Limit::CongestionWindow => &mut self.congestion_window,
+            Limit::Pacing => &mut self.pacing,
+        };
+        *time = *time + span;
+    }
 }
 
 /// How long which limit held.
@@ -22,6 +62,7 @@ pub enum Limit {
 pub struct Limited {
     by: Limit,
     since: Time,
+    so_far: Limits,
 }
 
 impl Limited {
@@ -29,21 +70,23 @@ impl Limited {
         Limited {
             by: Limit::Closed,
             since: now,
+            so_far: Limits::default(),
         }
     }
 
     /// From `now` on the limit is `by`; the time until then is the former one's.
     #[inline]
-    pub fn set(&mut self, now: Time, by: Limit, stats: &mut Stats) {
-        let span = now.since(self.since);
-        match self.by {
-            Limit::Closed => {}
-            Limit::Application => stats.app_limited = stats.app_limited + span,
-            Limit::ReceiveWindow => stats.rwnd_limited = stats.rwnd_limited + span,
-            Limit::Congestion => stats.cwnd_limited = stats.cwnd_limited + span,
-        }
+    pub fn set(&mut self, now: Time, by: Limit) {
+        self.so_far.add(self.by, now.since(self.since));
         self.by = by;
         self.since = self.since.max(now);
+    }
+
+    /// The times until `now`.
+    pub fn until(&self, now: Time) -> Limits {
+        let mut limits = self.so_far;
+        limits.add(self.by, now.since(self.since));
+        limits
     }
 }
 

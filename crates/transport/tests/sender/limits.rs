@@ -122,8 +122,8 @@ fn a_shut_window_is_probed_with_backoff_until_it_opens() {
     sender.on_segment(last, &ack(last, 2 * MSS, 100 * MSS));
     let sent: u32 = drain(&mut sender, last).iter().map(|piece| piece.1).sum();
     assert_eq!(sent, 8 * MSS as u32);
-    let stats = sender.stats();
-    assert!(stats.rwnd_limited >= last.since(ms(200)), "{stats:?}");
+    let limits = sender.limits(last);
+    assert!(limits.receive_window >= last.since(ms(200)), "{limits:?}");
 }
 
 #[test]
@@ -179,7 +179,8 @@ fn samples_are_application_limited_when_the_application_was_the_limit() {
     wire.write(1_000);
     wire.run_until(wire.now + Duration::from_millis(500));
     assert!(wire.acks.last().is_some_and(|ack| !ack.rate.is_app_limited));
-    assert!(wire.sender.stats().app_limited >= Duration::from_millis(2_000));
+    let limits = wire.sender.limits(wire.now);
+    assert!(limits.idle + limits.application >= Duration::from_millis(2_000));
 }
 
 #[test]
