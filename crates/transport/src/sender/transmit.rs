@@ -52,7 +52,7 @@ impl<C: Controller> Sender<C> {
             return Ok(burst);
         }
         let piece = self.next_piece_after_idle(now).inspect_err(|limit| {
-            self.is_window_full |= *limit == Limit::Congestion;
+            self.is_window_full |= *limit == Limit::CongestionWindow && !self.sendable().is_zero();
         })?;
         self.waits_for_departure = self.is_small_queue_full(piece);
         if self.waits_for_departure || !self.is_pacer_ready(now) {
