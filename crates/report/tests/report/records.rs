@@ -4,7 +4,7 @@ use std::time::Duration as StdDuration;
 
 use congestion::{bbr1, loss_based};
 use record::{
-    AppSummary, FlowRecorder, FlowSample, FlowSpan, FlowTotals, PathRecorder, PathSample,
+    AppSummary, FlowRecorder, FlowSample, FlowSpan, FlowTotals, Limits, PathRecorder, PathSample,
     PathTotals, PlaybackSummary, Record, Recorded, RunFacts, Transfer, TransferRecorder,
 };
 use scenario::Scenario;
@@ -55,6 +55,12 @@ pub fn record(name: &str, controller: &str, is_partial: bool) -> Record {
             retransmitted: Some(Bytes::new(sent.get() / 100)),
             packets_lost: Some(sent.get() / 100 / MTU),
             timeouts: Some(0),
+            limits: Some(Limits {
+                busy: at,
+                receiver: at / 4,
+                congestion: at.saturating_sub(at / 4),
+                ..Limits::default()
+            }),
             ..FlowTotals::default()
         };
         flow.totals(at, totals);
