@@ -30,7 +30,7 @@ Without path options, the path is: {}. With any path option, it loses nothing un
 part keeps its default.
 
 The command ends with a table, and a page with plots that needs no network. The page replaces an older one; nothing \
-else is ever overwritten.", report::describe(&Race::default().path)))]
+else is ever overwritten. A race that is interrupted ends with the same, but has a page only if --report is given.", report::describe(&Race::default().path)))]
 pub struct Options {
     /// The file to carry; without it, bytes made on the fly
     file: Option<PathBuf>,
@@ -85,12 +85,14 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     } else {
         output::result(report::table(&records, output::width()).trim_end())?;
     }
-    if records.iter().any(|record| record.summary.is_partial) {
-        return Err(Failure::interrupted("this is what happened until then"));
+    let is_partial = records.iter().any(|record| record.summary.is_partial);
+    // Half a race takes the usual place from no whole one; whoever gave a place wants what there is.
+    if let Some(file) = report.filter(|_| !is_partial || options.report.is_some()) {
+        let written = file.write(&report::html(&records, &command_line::origin()))?;
+        output::note(format_args!("report: {written}"));
     }
-    if let Some(file) = report {
-        file.write(&report::html(&records, &command_line::origin()))?;
-        output::note(format_args!("report: {}", file.path().display()));
+    if is_partial {
+        return Err(Failure::interrupted("this is what happened until then"));
     }
     Ok(())
 }

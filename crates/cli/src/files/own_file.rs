@@ -1,7 +1,7 @@
 //! Where a page or a picture is written: never over anything but an older one.
 
 use std::ffi::OsStr;
-use std::fmt::Display;
+use std::fmt::{self, Display, Formatter};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
@@ -46,6 +46,15 @@ const SUMMARY: &str = "summary.json";
 #[derive(Debug)]
 pub struct OwnFile {
     path: PathBuf,
+    kind: &'static Kind,
+}
+
+/// Where a file was written, in the words of a line.
+#[derive(Debug)]
+pub struct Written {
+    path: PathBuf,
+    /// Why it is not where it was to be.
+    refused: Option<Failure>,
 }
 
 impl OwnFile {
@@ -54,8 +63,8 @@ impl OwnFile {
     /// # Errors
     ///
     /// There is something else at `path`, or the page of a record; its extension is that of other files; or nothing can be
-    /// written there.
-    pub fn at(path: &Path, kind: &Kind) -> Result<OwnFile, Failure> {
+    /// written there. The same for what a link leads to, which is to be there.
+    pub fn at(path: &Path, kind: &'static Kind) -> Result<OwnFile, Failure> {
         let Kind {
             option,
             name,
@@ -67,9 +76,12 @@ impl OwnFile {
             Failure::usage(format_args!("{option} {path}: {reason}"))
         };
         whole::check(path).map_err(|error| wrong(&error))?;
-        let is_of_record = path.file_name() == Some(OsStr::new(place::REPORT))
-            && parent(path).join(SUMMARY).exists();
-        if is_of_record {
+        let end = &whole::linked(path);
+        let is_of_record = |path: &Path| {
+            path.file_name() == Some(OsStr::new(place::REPORT))
+                && parent(path).join(SUMMARY).exists()
+        };
+        if is_of_record(path) || is_of_record(end) {
             return Err(wrong(&"belongs to the record beside it; give another name"));
         }
         // Whoever opens a pipe waits for its other end.
@@ -92,25 +104,53 @@ impl OwnFile {
                 "a {name} is written as .{ending}; give such a name"
             )));
         }
+        if end.extension().is_some_and(is_another) {
+            let end = end.display();
+            return Err(wrong(&format_args!(
+                "leads to {end}, and a {name} is written as .{ending}; give another name"
+            )));
+        }
         Ok(OwnFile {
             path: path.to_owned(),
+            kind,
         })
     }
 
-    /// Writes the file: all of it, or nothing.
-    pub fn write(&self, text: &str) -> Result<(), Failure> {
-        whole::write(&self.path, text.as_bytes())
+    /// Writes the file: all of it, or nothing. What came to be at its place during the work is left alone if [`OwnFile::at`]
+    /// would refuse it now: the file then gets a free name beside it.
+    pub fn write(&self, text: &str) -> Result<Written, Failure> {
+        let refused = OwnFile::at(&self.path, self.kind).err();
+        let path = if refused.is_some() {
+            whole::write_beside(&self.path, text.as_bytes())?
+        } else {
+            whole::write(&self.path, text.as_bytes())?;
+            self.path.clone()
+        };
+        Ok(Written { path, refused })
     }
+}
 
-    /// Where it is.
-    pub fn path(&self) -> &Path {
-        &self.path
+impl Written {
+    /// Whether it is not where it was to be.
+    pub fn is_elsewhere(&self) -> bool {
+        self.refused.is_some()
+    }
+}
+
+impl Display for Written {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let path = self.path.display();
+        match &self.refused {
+            None => write!(f, "{path}"),
+            Some(refused) => write!(f, "{path} instead ({refused})"),
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use std::fs;
+    use std::os::unix::fs::{MetadataExt, symlink};
 
     use super::*;
 
@@ -142,7 +182,57 @@ mod tests {
         }
         OwnFile::at(&record.path().join(place::REPORT), &REPORT).expect_err("a record's page");
         OwnFile::at(&record.path().join("race.html"), &REPORT).expect("another name");
+        let link = directory.path().join("link.html");
+        for end in [
+            record.path().join(place::REPORT),
+            record.path().join(SUMMARY),
+        ] {
+            symlink(&end, &link).expect("linked");
+            OwnFile::at(&link, &REPORT).expect_err("a link to what is not to be replaced");
+            fs::remove_file(&link).expect("removed");
+        }
         assert_eq!(fs::read_to_string(&path).expect("still there"), "my notes");
         assert_eq!(fs::read_dir(directory.path()).expect("readable").count(), 1);
+    }
+
+    #[test]
+    fn what_appears_during_the_work_is_left_alone() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let [path, beside, notes] =
+            ["race.html", "race-2.html", "notes.html"].map(|name| directory.path().join(name));
+        let came: [&dyn Fn(); 4] = [
+            &|| fs::write(&path, "my notes").expect("written"),
+            &|| symlink(&notes, &path).expect("linked"),
+            &|| symlink("gone.html", &path).expect("linked"),
+            &|| fs::create_dir(&path).expect("made"),
+        ];
+        fs::write(&notes, "my notes").expect("written");
+        for come in came {
+            let file = OwnFile::at(&path, &REPORT).expect("free");
+            come();
+            let before = fs::symlink_metadata(&path).expect("there");
+            let written = file.write(PAGE).expect("written beside");
+            assert!(written.is_elsewhere());
+            let line = written.to_string();
+            let start = format!(
+                "{} instead (--report {}: ",
+                beside.display(),
+                path.display()
+            );
+            assert!(line.starts_with(&start), "{line}");
+            assert_eq!(fs::read_to_string(&beside).expect("there"), PAGE);
+            let after = fs::symlink_metadata(&path).expect("still there");
+            assert_eq!(after.ino(), before.ino());
+            assert_eq!(fs::read_to_string(&notes).expect("there"), "my notes");
+            fs::remove_file(&beside).expect("removed");
+            fs::remove_file(&path)
+                .or_else(|_| fs::remove_dir(&path))
+                .expect("removed");
+        }
+        let file = OwnFile::at(&path, &REPORT).expect("free");
+        fs::write(&path, PAGE).expect("written");
+        let written = file.write(PAGE).expect("another report is replaced");
+        assert!(!written.is_elsewhere());
+        assert_eq!(written.to_string(), path.display().to_string());
     }
 }

@@ -1,6 +1,7 @@
 //! `fullpipe race`, on small transfers.
 
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::path::Path;
 
 use rustix::process::Signal;
@@ -164,23 +165,30 @@ fn a_transfer_that_was_cut_off_is_not_said_to_be_done() {
 }
 
 #[test]
-fn ctrl_c_leaves_a_table_and_no_files() {
+fn ctrl_c_leaves_a_table_and_the_report_that_was_asked_for() {
+    const INTERRUPTED: &str = "fullpipe: interrupted; this is what happened until then\n";
     let directory = tempfile::tempdir().expect("a directory");
-    let mut race = Running::start(
-        directory.path(),
-        ["race", "--duration", "5min", "--rtt", "5ms"],
-    );
-    race.stderr_line_with("RTprop");
-    race.signal(Signal::INT);
-    let (status, stdout, stderr) = race.finish();
-    assert_eq!(status.code(), Some(130), "{stderr}");
-    assert!(
-        stdout.contains("bbr1") && stdout.contains("cubic"),
-        "{stdout}"
-    );
-    assert_eq!(stderr.lines().count(), 1, "{stderr}");
-    assert!(stderr.starts_with("fullpipe: interrupted"), "{stderr}");
-    assert_eq!(names(directory.path()), [""; 0]);
+    let race = ["race", "--duration", "5min", "--rtt", "5ms"];
+    let named = [&race[..], &["--report", "r.html"]].concat();
+    let said = format!("report: r.html\n{INTERRUPTED}");
+    for (race, said, files) in [
+        (race.to_vec(), INTERRUPTED, vec![]),
+        (named, &said, vec!["r.html"]),
+    ] {
+        let mut race = Running::start(directory.path(), race);
+        race.stderr_line_with("RTprop");
+        race.signal(Signal::INT);
+        let (status, stdout, stderr) = race.finish();
+        assert_eq!(status.code(), Some(130), "{stderr}");
+        assert!(
+            stdout.contains("bbr1") && stdout.contains("cubic"),
+            "{stdout}"
+        );
+        assert_eq!(stderr, said);
+        assert_eq!(names(directory.path()), files);
+    }
+    let page = fs::read_to_string(directory.path().join("r.html")).expect("a report");
+    assert!(page.contains("Ended before its time"));
 }
 
 #[test]
@@ -195,11 +203,51 @@ fn nothing_but_a_report_is_replaced() {
         &["--report", notes, "no Fullpipe report"],
     );
     assert_eq!(fs::read_to_string(notes).expect("there"), "<p>mine</p>");
+    let slash = directory.path().join("new.html/");
+    refused(
+        ["race", "--report", slash.to_str().expect("a name")],
+        2,
+        &["--report", "new.html/: names a directory"],
+    );
+    let link = directory.path().join("link.html");
+    symlink("gone.html", &link).expect("linked");
+    refused(
+        ["race", "--report", link.to_str().expect("a name")],
+        2,
+        &[
+            "--report",
+            "link.html: leads to ",
+            "gone.html, which is not there",
+        ],
+    );
     let nowhere = directory.path().join("none/race.html");
     refused(
         ["race", "--report", nowhere.to_str().expect("a name")],
         2,
         &["--report", "no directory"],
+    );
+}
+
+#[test]
+fn notes_that_appear_during_the_race_stay() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let race = ["race", "--duration", "2s", "--rtt", "5ms"];
+    let mut race = Running::start(directory.path(), race);
+    race.stderr_line_with("RTprop");
+    let notes = directory.path().join("fullpipe-race.html");
+    fs::write(&notes, "mine").expect("written");
+    let (status, _, stderr) = race.finish();
+    assert_eq!(status.code(), Some(0), "{stderr}");
+    assert!(
+        stderr.contains(
+            "report: fullpipe-race-2.html instead (--report fullpipe-race.html: exists and is no"
+        ),
+        "{stderr}"
+    );
+    assert_eq!(fs::read_to_string(&notes).expect("there"), "mine");
+    assert_eq!(
+        names(directory.path()),
+        ["fullpipe-race-2.html", "fullpipe-race.html"]
     );
 }
 

@@ -185,7 +185,11 @@ impl Probing<'_> {
         };
         output::show(options.json, || results.json(&spec.name), table)?;
         if let Some(file) = &self.picture {
-            file.write(&probe::picture(results, &spec.name).svg())?;
+            let written = file.write(&probe::picture(results, &spec.name).svg())?;
+            // Nobody would look for it there.
+            if written.is_elsewhere() {
+                output::note(format_args!("picture: {written}"));
+            }
         }
         if !options.quiet {
             let rows = self.directory.join("*.parquet");
