@@ -166,6 +166,24 @@ fn a_band_is_for_every_point_and_a_ratio_between_two() {
             2,
         ),
         ("at_least = \"1mbit\"\nflows = \"cubic\"", Verdict::Fails, 2),
+        ("at_most = \"9mbit\"\nflows = \"cubic\"", Verdict::Fails, 2),
+        // A cause does not explain that nothing was measured, unless it never happens.
+        (
+            "at_most = \"9mbit\"\nflows = \"cubic\"\ndiffers = \"known\"",
+            Verdict::Fails,
+            2,
+        ),
+        (
+            "at_most = \"9mbit\"\nflows = \"cubic\"\ndiffers = \"known\"\nnever = true",
+            Verdict::Differs,
+            2,
+        ),
+        // No point is compared with itself alone.
+        (
+            "at_least = 1\nat = { \"path.rate\" = \"2mbit\" }\nover = { \"path.rate\" = \"2mbit\" }",
+            Verdict::Fails,
+            0,
+        ),
     ] {
         let table = small(directory.path(), expect);
         let claims = table.choose(&[]).expect("all claims");

@@ -105,7 +105,7 @@ fn what_makes_no_sense_is_told_with_its_line() {
             Err(error) => return error.to_string(),
         };
         let mut batch = Batch::new(lab::EngineKind::Quic);
-        let added = Source::Study(study).add_to(&mut batch);
+        let added = Source::Study(Box::new(study)).add_to(&mut batch);
         added.expect_err("that makes no sense").to_string()
     };
     for (of, from, to, length, expected) in [

@@ -34,6 +34,8 @@ pub struct Expectation {
     pub is_quick: bool,
     /// `differs`: why it is not met, if it is known that it is not; on these engines, or on all.
     pub differs: Option<(Option<Vec<lab::EngineKind>>, String)>,
+    /// `never = true`: it differs since what is timed never happens at some points, so that there is no value.
+    pub never: bool,
 }
 
 /// Between which values something should be.
@@ -75,6 +77,8 @@ struct Said {
     quick: bool,
     differs: Option<String>,
     differs_on: Option<Vec<lab::EngineKind>>,
+    #[serde(default)]
+    never: bool,
 }
 
 const fn yes() -> bool {
@@ -112,6 +116,17 @@ impl TryFrom<Said> for Expectation {
                 "is missing; say why it differs there",
             ));
         }
+        if said.differs.is_none() && said.never {
+            return Err(Wrong::new(
+                "differs",
+                "is missing; say why it never happens",
+            ));
+        }
+        if let (Some(from), Some(to)) = (said.from, said.to)
+            && from >= to
+        {
+            return Err(Wrong::new("to", "is not after from"));
+        }
         let flows = said.flows.map(|text| {
             let parsed = text.parse();
             parsed.map_err(|error| Wrong::new("flows", format!("\"{text}\": {error}")))
@@ -140,6 +155,7 @@ impl TryFrom<Said> for Expectation {
             engines: said.engines,
             is_quick: said.quick,
             differs: said.differs.map(|why| (said.differs_on, why)),
+            never: said.never,
         })
     }
 }

@@ -77,9 +77,10 @@ impl<'c> Judgement<'c> {
                 .filter(|of| claim.shows(of, findings.engine) && (of.is_quick || !is_quick));
             shown.map(|expectation| Judgement::of(claim, expectation, findings))
         });
-        // What an engine or a first impression leaves out of the study is no failure.
+        // What another engine or a first impression leaves out of the study is no failure.
+        let is_all = !is_quick && findings.engine == lab::EngineKind::Sim;
         expectations
-            .filter(|one| !one.values.is_empty() || !findings.failed.is_empty())
+            .filter(|one| is_all || !one.values.is_empty() || !findings.failed.is_empty())
             .collect()
     }
 
@@ -99,9 +100,13 @@ impl<'c> Judgement<'c> {
                 .value
                 .is_some_and(|value| expectation.band.holds(value))
         };
+        let is_told = |value: &Value| value.value.is_some() || expectation.never;
+        // A known cause explains what was measured, and not that nothing was.
+        let is_measured =
+            findings.failed.is_empty() && !values.is_empty() && values.iter().all(is_told);
         let verdict = match expectation.why_differs(findings.engine) {
-            _ if !values.is_empty() && values.iter().all(holds) => Verdict::Holds,
-            Some(_) if !values.is_empty() => Verdict::Differs,
+            _ if is_measured && values.iter().all(holds) => Verdict::Holds,
+            Some(_) if is_measured => Verdict::Differs,
             _ => Verdict::Fails,
         };
         let mut seeds: Vec<u64> = of_expectation
@@ -254,7 +259,9 @@ impl Of<'_> {
 
     fn measured(&self, run: &Finding) -> Option<f64> {
         let subject = Subject::new(&run.record, &self.expectation.select);
-        self.expectation.measure.of(&subject)
+        // Nothing was measured where there are none of the flows, even if a sum over them is zero.
+        let has_flows = subject.summaries().next().is_some();
+        has_flows.then(|| self.expectation.measure.of(&subject))?
     }
 }
 

@@ -112,6 +112,11 @@ impl Table {
                 let error = ScenarioError::new("id", reason).item(place);
                 return Err(error.within("claim").on_line_in(&entries));
             }
+            if claim.expectations.is_empty() {
+                let reason = "is empty; a claim expects something";
+                let error = ScenarioError::new("expect", reason).item(place);
+                return Err(error.within("claim").on_line_in(&entries));
+            }
             before.push(&claim.id);
         }
         for claim in &mut table.claims {
@@ -249,6 +254,16 @@ mod tests {
                 "what",
                 "waht",
                 "line 8: claim.expect.waht: unknown key; did you mean `what`?",
+            ),
+            (
+                "at_least = \"90%\"\n",
+                "at_least = \"90%\"\nfrom = \"5s\"\nto = \"2s\"\n",
+                "line 12: claim.expect.to: is not after from",
+            ),
+            (
+                "at_least = \"90%\"\n",
+                "at_least = \"90%\"\nnever = true\n",
+                "line 8: claim.expect.differs: is missing",
             ),
             (
                 "engines = [\"sim\"]",

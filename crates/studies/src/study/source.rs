@@ -31,7 +31,7 @@ const SEED: u64 = 1;
 #[derive(Debug, Clone)]
 pub enum Source {
     /// A study of its own.
-    Study(Study),
+    Study(Box<Study>),
     /// Each member of a population with each controller.
     Population {
         /// The population's file, for people.
@@ -83,7 +83,7 @@ impl Source {
             place: text.place,
             error: Box::new(error),
         })?;
-        Ok(Source::Study(study))
+        Ok(Source::Study(Box::new(study)))
     }
 
     /// The runs of every member with each controller.
