@@ -151,8 +151,11 @@ pub struct Ack {
     pub is_cwnd_limited: bool,
     /// Whether the window itself has held the sender back since the previous ACK: data waited, and a packet of it did not fit.
     /// Unlike [`Ack::is_cwnd_limited`] it is not set where pacing alone was the limit. BBRv3 raises its bound on what is in
-    /// flight, and goes on probing, only while that bound is what limits it (BBR draft, `C.is_cwnd_limited`; Linux
-    /// `tcp_sock.is_cwnd_limited`).
+    /// flight, and goes on probing, only while that bound is what limits it.
+    ///
+    /// It is told for each ACK. `C.is_cwnd_limited` of the BBR draft and `tcp_sock.is_cwnd_limited` of Linux are latched over
+    /// a round trip instead: once set, they hold for the rest of it. Here the transport only tells, and the controller
+    /// latches, as BBRv3's does.
     pub is_window_full: bool,
     /// Whether it advanced the cumulative acknowledgement. What is acknowledged out of order may be the sign of a loss, and
     /// until that is clear a window-based controller does not grow (RFC 5681, "Fast Retransmit/Fast Recovery"). Always true

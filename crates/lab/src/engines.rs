@@ -3,6 +3,7 @@
 use crate::engine::Engine;
 use crate::engine_kind::EngineKind;
 use crate::error::EngineError;
+use crate::limits::Limits;
 use crate::linux::Linux;
 use crate::quic::Quic;
 use crate::sim::Sim;
@@ -19,6 +20,15 @@ impl EngineKind {
             ::linux::privilege::acquire()?;
         }
         Ok(())
+    }
+
+    /// What the engine cannot do; nothing if it can do all that a scenario may ask for.
+    pub(crate) const fn limits(self) -> Option<&'static Limits> {
+        match self {
+            EngineKind::Sim => None,
+            EngineKind::Quic => Some(&crate::quic::LIMITS),
+            EngineKind::Linux => Some(&crate::linux::LIMITS),
+        }
     }
 
     /// The engine.

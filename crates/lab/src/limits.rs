@@ -23,46 +23,45 @@ impl Limits {
     ///
     /// The first thing that the engine cannot do; the error's field is the one to leave out.
     pub fn check(&self, scenario: &Scenario) -> Result<(), ScenarioError> {
+        match self.first_beyond(scenario) {
+            Some(beyond) => Err(self.refuse(scenario, beyond)),
+            None => Ok(()),
+        }
+    }
+
+    /// The engine cannot do what the error's field says; its reason is why.
+    pub fn refuse(&self, scenario: &Scenario, beyond: ScenarioError) -> ScenarioError {
+        let (engine, why) = (self.engine, &beyond.reason);
+        let others = EngineKind::ALL.iter().filter(|other| {
+            let limits = other.limits();
+            **other != engine && limits.is_none_or(|it| it.first_beyond(scenario).is_none())
+        });
+        let others: Vec<&str> = others.map(|other| other.name()).collect();
+        let others = others.join(" or ");
+        let reason =
+            format!("engine {engine} cannot do this: {why}; leave it out, or use engine {others}");
+        ScenarioError::new(beyond.field, reason)
+    }
+
+    /// The first thing that the engine cannot do, and why.
+    fn first_beyond(&self, scenario: &Scenario) -> Option<ScenarioError> {
         if let Some((field, why)) = beyond(self.host, &scenario.host) {
-            return Err(self.refuse(join("host", field), why));
+            return Some(ScenarioError::new(join("host", field), why));
         }
         if let Some((field, why)) = beyond(self.scenario, scenario) {
-            return Err(self.refuse(field, why));
+            return Some(ScenarioError::new(field, why));
         }
         for (index, flow) in scenario.flows.iter().enumerate() {
             if let Some((field, why)) = beyond(self.host, &flow.host) {
-                return Err(self.refuse_of_flow(scenario, index, &join("host", field), why));
+                return Some(scenario.flow_error(index, &join("host", field), why));
             }
             if let Some((field, why)) = beyond(self.flow, flow) {
-                return Err(self.refuse_of_flow(scenario, index, field, why));
+                return Some(scenario.flow_error(index, field, why));
             }
         }
         let (count, most) = (scenario.each_flow().count(), self.most_flows);
-        if count > most {
-            return Err(self.refuse("flow.count", &format!("{count} flows are more than {most}")));
-        }
-        Ok(())
-    }
-
-    /// The engine cannot do what this field says.
-    pub fn refuse(&self, field: impl Into<String>, why: &str) -> ScenarioError {
-        ScenarioError::new(field, self.cannot(why))
-    }
-
-    /// The engine cannot do what this field of a group of flows says.
-    pub fn refuse_of_flow(
-        &self,
-        scenario: &Scenario,
-        index: usize,
-        field: &str,
-        why: &str,
-    ) -> ScenarioError {
-        scenario.flow_error(index, field, self.cannot(why))
-    }
-
-    fn cannot(&self, why: &str) -> String {
-        let engine = self.engine;
-        format!("engine {engine} cannot do this: {why}; leave it out, or use engine sim")
+        let why = || format!("{count} flows are more than {most}");
+        (count > most).then(|| ScenarioError::new("flow.count", why()))
     }
 }
 

@@ -5,6 +5,8 @@ use serde::{Deserialize, Deserializer, Serialize};
 use units::bounds::{count_as_text, gain, positive, whole};
 use units::{Duration, Ratio};
 
+use super::error::{Reason, ScenarioError};
+
 /// How the group's BBR is different from that of the kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -15,13 +17,13 @@ pub struct Bbr1Spec {
     #[serde(deserialize_with = "growing")]
     pub high_gain: Option<Ratio>,
     /// `drain_gain`: Drain's pacing gain; the inverse of `high_gain` if not given.
-    #[serde(deserialize_with = "draining")]
+    #[serde(deserialize_with = "drain")]
     pub drain_gain: Option<Ratio>,
     /// `peak_gain`: the pacing gain of the phase that probes for bandwidth.
     #[serde(deserialize_with = "probing")]
     pub peak_gain: Option<Ratio>,
     /// `trough_gain`: the pacing gain of the phase after it; as much below 1 as `peak_gain` is above if not given.
-    #[serde(deserialize_with = "draining")]
+    #[serde(deserialize_with = "trough")]
     pub trough_gain: Option<Ratio>,
     /// `cycle_phases`: how many phases the gain cycle has.
     #[serde(deserialize_with = "cycle", serialize_with = "count_as_text")]
@@ -30,7 +32,6 @@ pub struct Bbr1Spec {
     #[serde(deserialize_with = "rounds", serialize_with = "count_as_text")]
     pub btl_bw_window: Option<u64>,
     /// `rt_prop_window`: how long an RTT is remembered.
-    #[serde(deserialize_with = "positive")]
     pub rt_prop_window: Option<Duration>,
     /// `probe_rtt_duration`: how long ProbeRTT stays at its least window.
     #[serde(deserialize_with = "positive")]
@@ -71,41 +72,54 @@ impl From<Variant> for Bbr1Spec {
 }
 
 fn filling<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Ratio>, D::Error> {
-    let fills = |gain| gain >= Ratio::ONE;
-    gain(
-        deserializer,
-        fills,
-        "does not fill the pipe; give 1 or more",
-    )
+    let reason = "does not fill the pipe; give 1 or more";
+    gain(deserializer, |gain| (gain < Ratio::ONE).then_some(reason))
 }
 
 fn growing<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Ratio>, D::Error> {
-    let grows = |gain| gain > Ratio::ONE;
-    gain(
-        deserializer,
-        grows,
-        "does not let the rate grow; give more than 1, such as 2.885",
-    )
+    let reason = "does not let the rate grow; give more than 1, such as 2.885";
+    gain(deserializer, |gain| (gain <= Ratio::ONE).then_some(reason))
 }
 
-fn draining<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Ratio>, D::Error> {
-    let drains = |gain| Ratio::ZERO < gain && gain <= Ratio::ONE;
-    gain(
-        deserializer,
-        drains,
-        "drains no queue; give more than 0 and at most 1, such as 0.75",
-    )
+fn drain<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Ratio>, D::Error> {
+    draining(deserializer, "0.35")
+}
+
+fn trough<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Ratio>, D::Error> {
+    draining(deserializer, "0.75")
+}
+
+fn draining<'de, D: Deserializer<'de>>(
+    deserializer: D,
+    example: &str,
+) -> Result<Option<Ratio>, D::Error> {
+    gain(deserializer, |gain| {
+        let why = match () {
+            () if gain < LEAST_GAIN => "all but stops the flow",
+            () if gain > Ratio::ONE => "drains no queue",
+            () => return None,
+        };
+        Some(format!(
+            "{why}; give at least 0.01 and at most 1, such as {example}"
+        ))
+    })
 }
 
 fn probing<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Ratio>, D::Error> {
-    let probes = |gain| Ratio::ONE <= gain && gain < TWO;
-    let reason =
-        "is none that a slower phase makes good; give at least 1 and less than 2, such as 1.25";
-    gain(deserializer, probes, reason)
+    gain(deserializer, |gain| {
+        let why = match () {
+            () if gain < Ratio::ONE => "is less than 1 and probes for nothing",
+            () if gain >= TWO => TOO_LARGE_A_PEAK,
+            () => return None,
+        };
+        Some(format!(
+            "{why}; give at least 1 and less than 2, such as 1.25"
+        ))
+    })
 }
 
 fn cycle<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
-    let reason = "phases are no gain cycle; give 2 to 255";
+    let reason = "is out of range: a cycle has 2 to 255 phases";
     whole(deserializer, 2..=255, reason)
 }
 
@@ -116,6 +130,14 @@ fn rounds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::
 
 const TWO: Ratio = Ratio::new(2, 1);
 
+/// With less, the flow all but stands still.
+const LEAST_GAIN: Ratio = Ratio::new(1, 100);
+
+const TOO_LARGE_A_PEAK: &str = "is too large: the next phase could not drain its queue";
+
+/// Less is shorter than the RTT of long paths: their RTprop would be forgotten before it is used.
+const LEAST_RT_PROP_WINDOW: Duration = Duration::from_millis(100);
+
 /// What is left of 2 once `gain` is taken.
 fn opposite(gain: Ratio) -> Ratio {
     let twice = gain.denominator().saturating_mul(2);
@@ -123,6 +145,35 @@ fn opposite(gain: Ratio) -> Ratio {
 }
 
 impl Bbr1Spec {
+    /// Whether the fields make sense together.
+    pub(crate) fn check(&self) -> Result<(), ScenarioError> {
+        let config = self.config();
+        if let Some(peak) = self.peak_gain
+            && config.trough_gain < LEAST_GAIN
+        {
+            let fix = "; give at most 1.99, or a trough_gain";
+            let reason = Reason::of(peak.as_f64()).words(format!(" {TOO_LARGE_A_PEAK}{fix}"));
+            return Err(ScenarioError::new("peak_gain", reason));
+        }
+        let (window, probe) = (config.rt_prop_window, config.probe_rtt_duration);
+        if window >= LEAST_RT_PROP_WINDOW && window > probe {
+            return Ok(());
+        }
+        Err(match self.rt_prop_window {
+            Some(_) => {
+                let reason = format!(
+                    " is too short; give at least {LEAST_RT_PROP_WINDOW}, and more than probe_rtt_duration, which is {probe}"
+                );
+                ScenarioError::new("rt_prop_window", Reason::of(window).words(reason))
+            }
+            None => {
+                let reason =
+                    format!(" is too long; give less than rt_prop_window, which is {window}");
+                ScenarioError::new("probe_rtt_duration", Reason::of(probe).words(reason))
+            }
+        })
+    }
+
     /// What the controller is told.
     pub fn config(&self) -> Config {
         let base = match self.variant {
@@ -156,7 +207,7 @@ impl Bbr1Spec {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Scenario, ScenarioError};
+    use crate::Scenario;
 
     fn scenario(controller: &str, bbr1: &str) -> Result<Scenario, ScenarioError> {
         let flow = format!("[[flow]]\ncontroller = \"{controller}\"\nbbr1 = {bbr1}\n");
@@ -211,7 +262,7 @@ mod tests {
         assert_eq!(read.to_string().parse(), Ok(read));
         let own = scenario(
             "bbr1",
-            "{ peak_gain = 1.5, trough_gain = 0.9, drain_gain = 0.5 }",
+            "{ peak_gain = 1.995, trough_gain = 0.9, drain_gain = 0.5 }",
         );
         let own = own.unwrap().flows[0].bbr1.unwrap().config();
         assert_eq!(own.trough_gain, Ratio::new(9, 10));
@@ -228,21 +279,55 @@ mod tests {
                 "flow.bbr1.cwnd_gain: 0.5 does not fill the pipe",
             ),
             ("{ high_gain = 1 }", "flow.bbr1.high_gain: 1 does not let"),
-            ("{ drain_gain = 0 }", "flow.bbr1.drain_gain: 0 drains no"),
-            ("{ peak_gain = 2 }", "flow.bbr1.peak_gain: 2 is none that"),
+            (
+                "{ high_gain = 5 }",
+                "flow.bbr1.high_gain: 5 is too large; give a number such as 1.25; at most 4.29",
+            ),
+            (
+                "{ cwnd_gain = \"two\" }",
+                "flow.bbr1.cwnd_gain: \"two\": give a number such as 1.25; at most 4.29",
+            ),
+            (
+                "{ drain_gain = 0.009 }",
+                "flow.bbr1.drain_gain: 0.009 all but stops the flow; give at least 0.01 and at most 1, such as 0.35",
+            ),
+            (
+                "{ peak_gain = 2 }",
+                "flow.bbr1.peak_gain: 2 is too large: the next phase could not drain its queue; give at least 1 and less than 2, such as 1.25",
+            ),
+            ("{ peak_gain = 9 }", "flow.bbr1.peak_gain: 9 is too large: "),
+            (
+                "{ peak_gain = 1.995 }",
+                "flow.bbr1.peak_gain: 1.995 is too large: the next phase could not drain its queue; give at most 1.99, or a trough_gain",
+            ),
             (
                 "{ peak_gain = 0.9 }",
-                "flow.bbr1.peak_gain: 0.9 is none that",
+                "flow.bbr1.peak_gain: 0.9 is less than 1 and probes for nothing; give",
             ),
-            ("{ trough_gain = 1.2 }", "flow.bbr1.trough_gain: 1.2 drains"),
             (
-                "{ cycle_phases = 1 }",
-                "flow.bbr1.cycle_phases: 1 phases are",
+                "{ trough_gain = 1.2 }",
+                "flow.bbr1.trough_gain: 1.2 drains no queue; give at least 0.01 and at most 1, such as 0.75",
+            ),
+            (
+                "{ cycle_phases = 256 }",
+                "flow.bbr1.cycle_phases: 256 is out of range: a cycle has 2 to 255 phases",
             ),
             ("{ btl_bw_window = 0 }", "flow.bbr1.btl_bw_window: 0 round"),
             (
                 "{ rt_prop_window = \"0s\" }",
-                "flow.bbr1.rt_prop_window: 0s makes no",
+                "flow.bbr1.rt_prop_window: 0s is too short; give at least 100ms",
+            ),
+            (
+                "{ rt_prop_window = \"99ms\", probe_rtt_duration = \"50ms\" }",
+                "flow.bbr1.rt_prop_window: 99ms is too short; give at least 100ms, and more than probe_rtt_duration, which is 50ms",
+            ),
+            (
+                "{ rt_prop_window = \"200ms\" }",
+                "flow.bbr1.rt_prop_window: 200ms is too short; give at least 100ms, and more than probe_rtt_duration, which is 200ms",
+            ),
+            (
+                "{ probe_rtt_duration = \"10s\" }",
+                "flow.bbr1.probe_rtt_duration: 10s is too long; give less than rt_prop_window, which is 10s",
             ),
             (
                 "{ probe_rtt_duration = \"0s\" }",

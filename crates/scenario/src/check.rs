@@ -48,7 +48,7 @@ impl Scenario {
         }
     }
 
-    /// Whether there are flows, not too many of them, and each has one thing to send.
+    /// Whether there are flows, not too many of them, and each has one thing to send and settings that make sense.
     fn check_flows(&self) -> Result<(), ScenarioError> {
         if self.flows.is_empty() {
             let reason = "nobody sends; add [[flow]] with controller = \"bbr1\"";
@@ -67,6 +67,8 @@ impl Scenario {
             }
             let app = flow.app.validate().map_err(ScenarioError::from);
             app.map_err(|error| self.of_flow(index, error.within("app")))?;
+            let bbr1 = flow.bbr1.map_or(Ok(()), |bbr1| bbr1.check());
+            bbr1.map_err(|error| self.of_flow(index, error.within("bbr1")))?;
         }
         Ok(())
     }

@@ -57,21 +57,14 @@ impl From<Variant> for CubicSpec {
 }
 
 fn rising<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Ratio>, D::Error> {
-    let rises = |c| c > Ratio::ZERO;
-    gain(
-        deserializer,
-        rises,
-        "lets no window grow; give more than 0, such as 0.4",
-    )
+    let reason = "lets no window grow; give more than 0, such as 0.4";
+    gain(deserializer, |c| (c == Ratio::ZERO).then_some(reason))
 }
 
 fn reducing<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Ratio>, D::Error> {
     let reduces = |beta| Ratio::ZERO < beta && beta < Ratio::ONE;
-    gain(
-        deserializer,
-        reduces,
-        "is no reduction; give more than 0 and less than 1, such as 0.7",
-    )
+    let reason = "is no reduction; give more than 0 and less than 1, such as 0.7";
+    gain(deserializer, |beta| (!reduces(beta)).then_some(reason))
 }
 
 impl CubicSpec {
@@ -146,7 +139,16 @@ mod tests {
         for (text, reason) in [
             ("\"bic\"", "flow.cubic: bic is no known variant"),
             ("{ beta = 1 }", "flow.cubic.beta: 1 is no reduction"),
+            ("{ beta = 5 }", "flow.cubic.beta: 5 is no reduction"),
+            (
+                "{ beta = \"most\" }",
+                "flow.cubic.beta: \"most\": give a number such as 1.25; at most 4.29",
+            ),
             ("{ c = 0 }", "flow.cubic.c: 0 lets no window grow"),
+            (
+                "{ c = 4.3 }",
+                "flow.cubic.c: 4.3 is too large; give a number such as 1.25; at most 4.29",
+            ),
             ("{ hystart = \"on\" }", "flow.cubic.hystart: on is no known"),
         ] {
             let error = scenario(text).unwrap_err().to_string();

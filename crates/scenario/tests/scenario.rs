@@ -490,6 +490,20 @@ fn nonsense_names_line_field_and_fix() {
             "line 4: flow.app.interval: is missing; give the mean time between arrivals, or their load",
         ),
         (
+            "name = 'x'\n[[flow]]\ncontroller = 'cubic'\napp = { kind = 'poisson', load = '1mbit', sizes = [] }",
+            "line 4: flow.app.sizes: has no sizes to choose from; give at least one",
+        ),
+        (
+            "name = 'x'\n[[flow]]\ncontroller = 'cubic'\napp = { kind = 'poisson', load = '1mbit', \
+             sizes = { kind = 'pareto', min = '1kb', shape = 0, max = '9kb' } }",
+            "line 4: flow.app.sizes.shape: 0 is no power law; give a number above 0, such as 1.2",
+        ),
+        (
+            "name = 'x'\n[[flow]]\ncontroller = 'cubic'\napp = { kind = 'poisson', load = '1mbit', \
+             sizes = { kind = 'pareto', min = '1kb', shape = 5, max = '9kb' } }",
+            "line 4: flow.app.sizes.shape: 5 is too large; give a number such as 1.25; at most 4.29",
+        ),
+        (
             "name = 'x'\n[[flow]]\ncontroller = 'cubic'\napp = { kind = 'video', max_buffer = '1s' }",
             "line 4: flow.app.max_buffer: 1s holds no chunk; give at least 4s",
         ),

@@ -143,21 +143,51 @@ pub fn whole<'de, D: Deserializer<'de>, T: From<u64>>(
     }
 }
 
-/// A number without unit for which `is_sound`, for a field that may be optional; `reason` is why another one is refused.
+/// A number without unit that `problem` has nothing against, for a field that may be optional.
 ///
 /// # Errors
 ///
-/// It is no number, or not sound.
-pub fn gain<'de, D: Deserializer<'de>, T: From<Ratio>>(
+/// It is no number, or its problem.
+pub fn gain<'de, D, T, P>(
     deserializer: D,
-    is_sound: impl Fn(Ratio) -> bool,
-    reason: &str,
-) -> Result<T, D::Error> {
-    let gain = Ratio::deserialize(deserializer)?;
-    if is_sound(gain) {
-        Ok(gain.into())
-    } else {
-        Err(refused(reason))
+    problem: impl Fn(Ratio) -> Option<P>,
+) -> Result<T, D::Error>
+where
+    D: Deserializer<'de>,
+    T: From<Ratio>,
+    P: Display,
+{
+    let Number(gain) = parsed(deserializer)?;
+    // Of what is too large for a number, the field's own words say more if it has any.
+    match problem(gain.unwrap_or(Number::MAX)) {
+        Some(problem) => Err(refused(problem)),
+        None => Number(gain).sized().map(T::from),
+    }
+}
+
+/// A number without unit; `None` is one beyond [`Number::MAX`].
+struct Number(Option<Ratio>);
+
+impl Number {
+    const MAX: Ratio = Ratio::new(u32::MAX, 1_000_000_000);
+
+    /// The number, if it is not too large.
+    fn sized<E: Error>(self) -> Result<Ratio, E> {
+        let reason = "is too large; give a number such as 1.25; at most 4.29";
+        self.0.ok_or_else(|| refused(reason))
+    }
+}
+
+impl FromStr for Number {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Number, &'static str> {
+        let parsed: Result<Ratio, ParseError> = text.parse();
+        match parsed {
+            Ok(number) => Ok(Number(Some(number))),
+            Err(error) if error.is_too_large() => Ok(Number(None)),
+            Err(_) => Err("give a number such as 1.25; at most 4.29"),
+        }
     }
 }
 
@@ -171,19 +201,7 @@ pub mod number {
     ///
     /// The text is no number, or too large a one.
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Ratio, D::Error> {
-        struct Number(Ratio);
-
-        impl FromStr for Number {
-            type Err = &'static str;
-
-            fn from_str(text: &str) -> Result<Number, &'static str> {
-                text.parse()
-                    .map(Number)
-                    .map_err(|_| "expected a number from 0 to 4, such as 1.2")
-            }
-        }
-
-        parsed(deserializer).map(|Number(number)| number)
+        parsed(deserializer).and_then(Number::sized)
     }
 
     /// Writes it.

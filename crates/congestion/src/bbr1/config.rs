@@ -118,7 +118,8 @@ pub enum RecoveryEnd {
 const HIGH_GAIN: Ratio = Ratio::new(2885, 1000);
 
 impl Config {
-    /// BBRv1 as Linux runs it.
+    /// BBRv1 as Linux runs it. Its gains of Startup and Drain are the decimals, of which the kernel's fixed point makes
+    /// 739/256 and 88/256.
     pub const fn linux() -> Config {
         Config {
             high_gain: HIGH_GAIN,

@@ -46,9 +46,10 @@ pub enum HyStartVariant {
 pub struct Config {
     /// Whose CUBIC it is.
     pub variant: Variant,
-    /// C, in packets/s³: how fast the window leaves and seeks its last maximum. RFC 9438: 2/5.
+    /// C, in packets/s³: how fast the window leaves and seeks its last maximum. RFC 9438: 2/5. Linux,
+    /// in fixed point: 410/1024.
     pub c: Ratio,
-    /// What is left of the window after a loss. RFC 9438: 7/10.
+    /// What is left of the window after a loss. RFC 9438: 7/10. Linux, in fixed point: 717/1024.
     pub beta: Ratio,
     /// What is left of the window after an ECN mark. RFC 9438: as after a loss; RFC 8511 (experimental) would have
     /// 17/20.

@@ -12,7 +12,7 @@ use crate::limits::Limits;
 
 const ITS_OWN: &str = "the kernel decides by itself";
 
-const LIMITS: Limits = Limits {
+pub(crate) const LIMITS: Limits = Limits {
     engine: EngineKind::Linux,
     scenario: &[],
     host: &[
@@ -119,13 +119,14 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), ScenarioError> {
         if let Some((field, of)) = ONCE_A_HOST.iter().find(differs) {
             let culprit = if of(&group.host).is_some() { index } else { 0 };
             let why = "the kernel has it once for a host, and all flows have the same hosts";
-            return Err(LIMITS.refuse_of_flow(scenario, culprit, &format!("host.{field}"), why));
+            let beyond = scenario.flow_error(culprit, &format!("host.{field}"), why);
+            return Err(LIMITS.refuse(scenario, beyond));
         }
     }
     let groups = network::AddressGroups::of(scenario)?.count();
     if groups > MAX_GROUPS {
         let why = format!("{groups} different ways through the network are more than {MAX_GROUPS}");
-        return Err(LIMITS.refuse("flow.rtt", &why));
+        return Err(LIMITS.refuse(scenario, ScenarioError::new("flow.rtt", why)));
     }
     Ok(())
 }
@@ -188,6 +189,12 @@ mod tests {
         assert_eq!(refusal(&flow("\"linux\"")), None);
         for other in ["\"paper\"", "{ cwnd_gain = 3 }", "{ peak_gain = 1.1 }"] {
             assert_eq!(refusal(&flow(other)).unwrap().field, "flow.bbr1");
+        }
+        for (more, engines) in [("", "sim or quic"), ("reverse = true\n", "sim")] {
+            let reason = refusal(&(flow("\"paper\"") + more)).unwrap().reason;
+            let reason = reason.to_string();
+            let end = format!("; leave it out, or use engine {engines}");
+            assert!(reason.ends_with(&end), "{reason}");
         }
     }
 

@@ -45,6 +45,7 @@ use crate::outcome::Outcome;
 use crate::ways;
 use carried::News;
 use ends::{Ends, FlowPlan};
+pub(crate) use limits::LIMITS;
 use network::AddressGroups;
 use side::Side;
 use watch::Watch;

@@ -9,7 +9,7 @@ use transport::scheduler::Pacing;
 use crate::engine_kind::EngineKind;
 use crate::limits::Limits;
 
-const LIMITS: Limits = Limits {
+pub(crate) const LIMITS: Limits = Limits {
     engine: EngineKind::Quic,
     scenario: &[(
         "path.next",

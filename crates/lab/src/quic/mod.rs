@@ -38,6 +38,7 @@ use crate::flow::Flow;
 use crate::flows::Flows;
 use crate::outcome::Outcome;
 use bottleneck::Bottleneck;
+pub(crate) use limits::LIMITS;
 use sending::{IP_HEADERS, Sending};
 
 /// How often the queue is looked at: often enough for the shortest that a person would care about.

@@ -67,9 +67,8 @@ fn grouped(losses: &[(Duration, usize)], gap: Duration) -> Vec<Vec<usize>> {
 
 fn overflow_together(subject: &Subject<'_>) -> Option<f64> {
     let overflows = overflows(subject);
-    let flows = subject.flows().count() as f64;
     let losing: usize = overflows.iter().map(Vec::len).sum();
-    Some(losing as f64 / (flows * overflows.len() as f64))
+    share(losing, subject.flows().count() * overflows.len())
 }
 
 fn larger_yields(subject: &Subject<'_>) -> Option<f64> {
@@ -86,10 +85,15 @@ fn larger_yields(subject: &Subject<'_>) -> Option<f64> {
     let unequal = 1.25 / flows.len() as f64;
     let steps = parts.iter().zip(parts.iter().skip(1));
     let steps = steps.filter(|(before, _)| **before >= unequal);
-    let (count, yielded) = steps.fold((0_u64, 0_u64), |(count, yielded), (before, after)| {
-        (count + 1, yielded + u64::from(after < before))
+    let (count, yielded) = steps.fold((0, 0), |(count, yielded), (before, after)| {
+        (count + 1, yielded + usize::from(after < before))
     });
-    Some(yielded as f64 / count as f64)
+    share(yielded, count)
+}
+
+/// `part` of `whole`; nothing of nothing.
+fn share(part: usize, whole: usize) -> Option<f64> {
+    (whole > 0).then(|| part as f64 / whole as f64)
 }
 
 /// Bytes delivered from a time to a later one.

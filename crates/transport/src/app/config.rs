@@ -219,14 +219,15 @@ impl Requests {
 
 impl Poisson {
     fn validate(&self) -> Result<(), ConfigError> {
+        // First the sizes, as an interval that was made of their mean is wrong if they are.
+        self.sizes.validate("sizes")?;
         if self.interval.is_zero() {
             return Err(ConfigError::new(
                 "interval",
                 "of 0s has no end of arrivals at once; give a mean time such as 10ms",
             ));
         }
-        at_least_one("count", self.count)?;
-        self.sizes.validate("sizes")
+        at_least_one("count", self.count)
     }
 }
 
