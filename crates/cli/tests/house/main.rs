@@ -2,6 +2,7 @@
 
 mod paths;
 mod rooms;
+mod sources;
 mod statements;
 
 use std::fs;

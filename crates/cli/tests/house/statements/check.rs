@@ -2,21 +2,24 @@
 
 use std::collections::BTreeSet;
 
-use super::claims::Claims;
-use super::sources::{has_test, has_word};
+use super::claims::{Claims, Known};
 use super::table::{State, Statement, Table};
 
-/// A line for each fault. `read` gives a file of the workspace.
-pub fn faults(
-    table: &Table,
-    claims: &Claims,
-    read: impl Fn(&str) -> Option<String>,
-) -> Vec<String> {
+/// What there is to refer to.
+pub trait Workspace {
+    fn has_file(&self, path: &str) -> bool;
+    /// Whether the file defines the item, outside of tests.
+    fn defines(&self, path: &str, item: &str) -> bool;
+    /// Whether the file has a test of that name that is run.
+    fn tests(&self, path: &str, name: &str) -> bool;
+}
+
+/// A line for each fault.
+pub fn faults(table: &Table, claims: &Claims, workspace: &impl Workspace) -> Vec<String> {
     let mut faults = Vec::new();
     let mut ids = BTreeSet::new();
-    let mut referred = BTreeSet::new();
     for statement in table.statements() {
-        let mut found = of_statement(statement, claims, &read, &mut referred);
+        let mut found = of_statement(statement, claims, workspace);
         if !ids.insert(&statement.id) {
             found.push("another statement has the same id".to_owned());
         }
@@ -26,59 +29,53 @@ pub fn faults(
                 .map(|fault| format!("{}: {fault}", statement.id)),
         );
     }
-    let lonely = claims.ids().filter(|id| !referred.contains(*id));
-    faults.extend(lonely.map(|id| format!("no statement names the claim {id}: add one")));
+    let referred: BTreeSet<&String> = table.statements().flat_map(|of| &of.claims).collect();
+    let lonely = claims.references().filter(|it| !referred.contains(it));
+    faults.extend(lonely.map(|it| format!("no statement names the claim “{it}”: add one")));
     faults
 }
 
-fn of_statement(
-    statement: &Statement,
-    claims: &Claims,
-    read: impl Fn(&str) -> Option<String>,
-    referred: &mut BTreeSet<String>,
-) -> Vec<String> {
+fn of_statement(statement: &Statement, claims: &Claims, workspace: &impl Workspace) -> Vec<String> {
     let mut faults = Vec::new();
     for place in &statement.code {
-        let (path, item) = match place.split_once('#') {
-            Some((path, item)) => (path, Some(item)),
-            None => (place.as_str(), None),
-        };
-        match (read(path), item) {
-            (None, _) => faults.push(format!("there is no file {path}")),
-            (Some(text), Some(item)) if !has_word(&text, item) => {
-                faults.push(format!("there is no {item} in {path}"));
-            }
-            _ => {}
+        let (path, item) = place.split_once('#').unwrap_or((place, ""));
+        let names_item = place.contains('#');
+        if !workspace.has_file(path) {
+            faults.push(format!("there is no file {path}"));
+        } else if names_item && !workspace.defines(path, item) {
+            faults.push(format!("{path} defines no “{item}”"));
         }
     }
     for place in &statement.tests {
         let (path, name) = place.split_once('#').unwrap_or((place, ""));
-        match read(path) {
-            None => faults.push(format!("there is no file {path}")),
-            Some(text) if !has_test(&text, name) => {
-                faults.push(format!("there is no test “{name}” in {path}"));
-            }
-            Some(_) => {}
+        if !workspace.has_file(path) {
+            faults.push(format!("there is no file {path}"));
+        } else if !workspace.tests(path, name) {
+            faults.push(format!("{path} has no test “{name}” that is run"));
         }
     }
-    let mut differing = Vec::new();
-    for reference in &statement.claims {
-        match claims.find(reference) {
+    let found = statement.claims.iter().map(|it| (it, claims.find(it)));
+    let mut evidence = Vec::new();
+    for (reference, known) in found {
+        match known {
+            Ok(known) => evidence.push((reference.as_str(), known)),
             Err(error) => faults.push(error),
-            Ok(meant) => {
-                referred.insert(meant.claim.to_owned());
-                differing.extend(meant.differs.then_some(reference.as_str()));
-            }
         }
     }
-    faults.extend(of_state(statement, &differing));
+    if evidence.len() == statement.claims.len() {
+        faults.extend(of_state(statement, &evidence));
+    }
     faults
 }
 
 /// Whether the state agrees with what is said to show it.
-fn of_state(statement: &Statement, differing: &[&str]) -> Vec<String> {
+fn of_state(statement: &Statement, evidence: &[(&str, Known)]) -> Vec<String> {
     let mut faults = Vec::new();
-    let has_evidence = !statement.claims.is_empty() || !statement.tests.is_empty();
+    let has_tests = !statement.tests.is_empty();
+    let has_evidence = !evidence.is_empty() || has_tests;
+    let differing = evidence.iter().filter(|(_, known)| known.differs());
+    let differing: Vec<&str> = differing.map(|(reference, _)| *reference).collect();
+    let all_differ = has_evidence && !has_tests && differing.len() == evidence.len();
     let state = statement.state;
     let mut fault = |is_wrong: bool, text: &str| {
         if is_wrong {
@@ -92,7 +89,10 @@ fn of_state(statement: &Statement, differing: &[&str]) -> Vec<String> {
                 format!("but these differ: {differing:?}; name the expectation that holds");
             fault(!differing.is_empty(), &differ);
         }
-        State::InPart => fault(!has_evidence, "and no claim or test shows it"),
+        State::InPart => {
+            fault(!has_evidence, "and no claim or test shows it");
+            fault(all_differ, "but all that is to show it differs");
+        }
         State::Differs => fault(differing.is_empty(), "and none of its claims differs"),
         State::NotShown => fault(has_evidence, "but a claim or test is named"),
     }
@@ -112,6 +112,7 @@ mod tests {
     const CLAIMS: &str = r#"
         [[claim]]
         id = "a"
+        engines = ["sim"]
         [[claim.expect]]
         what = "good"
         [[claim.expect]]
@@ -119,25 +120,37 @@ mod tests {
         differs = "why"
     "#;
 
-    /// A statement that names the claim, so that only the one beside it can be wrong.
+    /// A statement that names both expectations, so that only the one beside it can be wrong.
     const OTHER: &str = r#"
         [[publication.section.statement]]
         id = "other"
         says = "…"
-        claims = ["a: good"]
-        state = "shown"
+        claims = ["a: good", "a: bad"]
+        state = "shown in part"
+        why = "…"
     "#;
 
-    fn read(path: &str) -> Option<String> {
-        let text = "fn item() {}\n#[test]\nfn shows() {}\nfn helps() {}\n";
-        (path == "code.rs").then(|| text.to_owned())
+    struct OneFile;
+
+    impl Workspace for OneFile {
+        fn has_file(&self, path: &str) -> bool {
+            path == "code.rs"
+        }
+
+        fn defines(&self, _: &str, item: &str) -> bool {
+            item == "item"
+        }
+
+        fn tests(&self, _: &str, name: &str) -> bool {
+            name == "shows"
+        }
     }
 
     fn faults_of(statements: &str) -> Vec<String> {
         let head =
             "[[publication]]\nname = \"p\"\nabout = \"…\"\n[[publication.section]]\nname = \"s\"\n";
         let table = Table::parse(&format!("{head}{statements}")).expect("a table");
-        faults(&table, &Claims::parse(CLAIMS).expect("claims"), read)
+        faults(&table, &Claims::parse(CLAIMS).expect("claims"), &OneFile)
     }
 
     /// What is wrong with a statement of these lines, beside one with which nothing is.
@@ -151,9 +164,10 @@ mod tests {
         for lines in [
             "state = \"shown\"\ncode = [\"code.rs\", \"code.rs#item\"]\nclaims = [\"a: good\"]",
             "state = \"shown\"\ntests = [\"code.rs#shows\"]",
-            "state = \"shown in part\"\nclaims = [\"a\"]\nwhy = \"…\"",
-            "state = \"differs\"\nclaims = [\"a\"]\nwhy = \"…\"",
-            "state = \"differs\"\nclaims = [\"a: bad\"]\nwhy = \"…\"",
+            "state = \"shown in part\"\nclaims = [\"a: good\"]\nwhy = \"…\"",
+            "state = \"shown in part\"\nclaims = [\"a: good\", \"a: bad\"]\nwhy = \"…\"",
+            "state = \"shown in part\"\nclaims = [\"a: bad\"]\ntests = [\"code.rs#shows\"]\nwhy = \"…\"",
+            "state = \"differs\"\nclaims = [\"a: good\", \"a: bad\"]\nwhy = \"…\"",
             "state = \"not shown\"\nwhy = \"…\"",
         ] {
             assert_eq!(faults_with(lines), "", "{lines}");
@@ -162,72 +176,81 @@ mod tests {
 
     #[test]
     fn each_break_is_told() {
+        let shown = "state = \"shown\"";
+        let why = "why = \"…\"";
         for (lines, fault) in [
             (
-                "state = \"shown\"\ntests = [\"code.rs#shows\"]\ncode = [\"lost.rs\"]",
+                format!("{shown}\ntests = [\"code.rs#shows\"]\ncode = [\"lost.rs\"]"),
                 "no file lost.rs",
             ),
             (
-                "state = \"shown\"\ntests = [\"code.rs#shows\"]\ncode = [\"code.rs#lost\"]",
-                "no lost in code.rs",
+                format!("{shown}\ntests = [\"code.rs#shows\"]\ncode = [\"code.rs#lost\"]"),
+                "code.rs defines no “lost”",
             ),
             (
-                "state = \"shown\"\ntests = [\"lost.rs#shows\"]",
+                format!("{shown}\ntests = [\"code.rs#shows\"]\ncode = [\"code.rs#\"]"),
+                "code.rs defines no “”",
+            ),
+            (
+                format!("{shown}\ntests = [\"lost.rs#shows\"]"),
                 "no file lost.rs",
             ),
             (
-                "state = \"shown\"\ntests = [\"code.rs#lost\"]",
-                "no test “lost” in code.rs",
+                format!("{shown}\ntests = [\"code.rs#item\"]"),
+                "no test “item” that is run",
             ),
             (
-                "state = \"shown\"\ntests = [\"code.rs#helps\"]",
-                "no test “helps” in code.rs",
+                format!("{shown}\ntests = [\"code.rs\"]"),
+                "no test “” that is run",
             ),
+            (format!("{shown}\nclaims = [\"lost\"]"), "no claim lost"),
+            (format!("{shown}\nclaims = [\"a\"]"), "name what a expects"),
             (
-                "state = \"shown\"\ntests = [\"code.rs\"]",
-                "no test “” in code.rs",
-            ),
-            ("state = \"shown\"\nclaims = [\"lost\"]", "no claim lost"),
-            (
-                "state = \"shown\"\nclaims = [\"a: lost\"]",
+                format!("{shown}\nclaims = [\"a: lost\"]"),
                 "a expects no “lost”",
             ),
             (
-                "state = \"shown\"\ncode = [\"code.rs#item\"]",
+                format!("{shown}\ncode = [\"code.rs#item\"]"),
                 "no claim or test shows it",
             ),
             (
-                "state = \"shown\"\nclaims = [\"a\"]",
-                "these differ: [\"a\"]",
-            ),
-            (
-                "state = \"shown\"\nclaims = [\"a: bad\"]",
+                format!("{shown}\nclaims = [\"a: good\", \"a: bad\"]"),
                 "these differ: [\"a: bad\"]",
             ),
             (
-                "state = \"shown\"\nclaims = [\"a: good\"]\nwhy = \"…\"",
+                format!("{shown}\nclaims = [\"a: good\"]\n{why}"),
                 "needs no `why`",
             ),
             (
-                "state = \"shown in part\"\nwhy = \"…\"",
+                format!("state = \"shown in part\"\n{why}"),
                 "no claim or test shows it",
             ),
             (
-                "state = \"shown in part\"\nclaims = [\"a\"]",
+                format!("state = \"shown in part\"\nclaims = [\"a: bad\"]\n{why}"),
+                "all that is to show it differs",
+            ),
+            (
+                "state = \"shown in part\"\nclaims = [\"a: good\"]".to_owned(),
                 "`why` has to say",
             ),
             (
-                "state = \"differs\"\nclaims = [\"a: good\"]\nwhy = \"…\"",
+                format!("state = \"differs\"\nclaims = [\"a: good\"]\n{why}"),
                 "none of its claims differs",
             ),
-            ("state = \"differs\"\nclaims = [\"a\"]", "`why` has to say"),
-            ("state = \"not shown\"\nwhy = \"\"", "`why` has to say"),
             (
-                "state = \"not shown\"\nclaims = [\"a\"]\nwhy = \"…\"",
+                "state = \"differs\"\nclaims = [\"a: bad\"]".to_owned(),
+                "`why` has to say",
+            ),
+            (
+                "state = \"not shown\"\nwhy = \"\"".to_owned(),
+                "`why` has to say",
+            ),
+            (
+                format!("state = \"not shown\"\nclaims = [\"a: good\"]\n{why}"),
                 "a claim or test is named",
             ),
         ] {
-            let told = faults_with(lines);
+            let told = faults_with(&lines);
             assert!(told.contains(fault), "{lines}\n{told}");
             assert_eq!(told.lines().count(), 1, "{lines}\n{told}");
         }
@@ -240,9 +263,12 @@ mod tests {
     }
 
     #[test]
-    fn no_claim_is_without_a_statement() {
-        let told =
-            faults_of(&OTHER.replace("claims = [\"a: good\"]", "tests = [\"code.rs#shows\"]"));
-        assert_eq!(told, ["no statement names the claim a: add one"]);
+    fn no_expectation_is_without_a_statement() {
+        let told = faults_of(
+            &OTHER
+                .replace("\"a: good\", ", "")
+                .replace("shown in part", "differs"),
+        );
+        assert_eq!(told, ["no statement names the claim “a: good”: add one"]);
     }
 }

@@ -15,30 +15,44 @@ struct Written {
 #[derive(Deserialize)]
 struct Claim {
     id: String,
+    engines: Vec<String>,
     expect: Vec<Expectation>,
 }
 
 #[derive(Deserialize)]
 struct Expectation {
     what: String,
+    engines: Option<Vec<String>>,
+    #[serde(default = "yes")]
+    quick: bool,
     differs: Option<String>,
     #[serde(default)]
     differs_on: Vec<String>,
 }
 
-impl Expectation {
-    /// Whether it is known not to hold in the simulator.
-    fn differs(&self) -> bool {
-        let everywhere = self.differs_on.is_empty();
-        self.differs.is_some() && (everywhere || self.differs_on.iter().any(|on| on == "sim"))
-    }
+fn yes() -> bool {
+    true
 }
 
-/// What a reference to claims means.
-#[derive(Debug, PartialEq, Eq)]
-pub struct Meant<'r> {
-    pub claim: &'r str,
-    pub differs: bool,
+/// What is known of an expectation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Known {
+    /// The engines that show it.
+    pub engines: Vec<String>,
+    /// Those of them on which it is known not to hold.
+    pub differs_on: Vec<String>,
+    /// Whether a quick run, as the test suite has it, cannot show it.
+    pub is_full_only: bool,
+}
+
+impl Known {
+    /// Whether it is known not to hold where it counts: in the simulator, or where it cannot show it, anywhere.
+    pub fn differs(&self) -> bool {
+        let is_simulated = self.engines.iter().any(|engine| engine == "sim");
+        self.differs_on
+            .iter()
+            .any(|engine| !is_simulated || engine == "sim")
+    }
 }
 
 impl Claims {
@@ -51,31 +65,46 @@ impl Claims {
         Ok(Claims(by_id.collect()))
     }
 
-    pub fn ids(&self) -> impl Iterator<Item = &str> {
-        self.0.keys().map(String::as_str)
+    /// What a reference to each expectation is: `id: what`.
+    pub fn references(&self) -> impl Iterator<Item = String> {
+        self.0.values().flat_map(|claim| {
+            let expectations = claim.expect.iter();
+            expectations.map(|expect| format!("{}: {}", claim.id, expect.what))
+        })
     }
 
-    /// What `id` or `id: what` refers to.
-    pub fn find<'r>(&self, reference: &'r str) -> Result<Meant<'r>, String> {
+    /// What is known of the expectation that `id: what` refers to.
+    pub fn find(&self, reference: &str) -> Result<Known, String> {
         let (id, what) = match reference.split_once(": ") {
             Some((id, what)) => (id, Some(what)),
             None => (reference, None),
         };
         let claim = self.0.get(id).ok_or(format!("there is no claim {id}"))?;
-        let is_meant = |expect: &&Expectation| what.is_none_or(|what| expect.what == what);
-        let meant: Vec<_> = claim.expect.iter().filter(is_meant).collect();
-        match (what, meant.len()) {
-            (None, _) | (Some(_), 1) => Ok(Meant {
-                claim: id,
-                differs: meant.into_iter().any(Expectation::differs),
-            }),
-            (Some(what), 0) => {
-                let known: Vec<&str> = claim.expect.iter().map(|e| e.what.as_str()).collect();
-                Err(format!("{id} expects no “{what}”, but {known:?}"))
-            }
-            (Some(what), _) => Err(format!(
+        let known: Vec<&str> = claim.expect.iter().map(|e| e.what.as_str()).collect();
+        let what = what.ok_or_else(|| format!("name what {id} expects: {known:?}"))?;
+        let mut meant = claim.expect.iter().filter(|expect| expect.what == what);
+        match (meant.next(), meant.next()) {
+            (Some(expect), None) => Ok(claim.known(expect)),
+            (None, _) => Err(format!("{id} expects no “{what}”, but {known:?}")),
+            (Some(_), Some(_)) => Err(format!(
                 "{id} expects “{what}” twice: give each its own words"
             )),
+        }
+    }
+}
+
+impl Claim {
+    fn known(&self, expect: &Expectation) -> Known {
+        let engines = expect.engines.as_ref().unwrap_or(&self.engines).clone();
+        let differs_on = match (&expect.differs, &expect.differs_on[..]) {
+            (None, _) => Vec::new(),
+            (Some(_), []) => engines.clone(),
+            (Some(_), some) => some.to_vec(),
+        };
+        Known {
+            engines,
+            differs_on,
+            is_full_only: !expect.quick,
         }
     }
 }
@@ -87,8 +116,10 @@ mod tests {
     const TEXT: &str = r#"
         [[claim]]
         id = "a"
+        engines = ["sim", "quic"]
         [[claim.expect]]
         what = "good"
+        quick = false
         [[claim.expect]]
         what = "bad"
         differs = "why"
@@ -97,25 +128,41 @@ mod tests {
         differs = "why"
         differs_on = ["quic"]
         [[claim.expect]]
+        what = "bad where it is shown"
+        engines = ["linux"]
+        differs = "why"
+        [[claim.expect]]
         what = "the same"
         [[claim.expect]]
         what = "the same"
     "#;
 
     #[test]
-    fn a_claim_differs_where_the_simulator_does() {
+    fn an_expectation_differs_where_the_simulator_does() {
         let claims = Claims::parse(TEXT).expect("claims");
-        let differs = |reference| claims.find(reference).map(|meant| meant.differs);
-        assert_eq!(differs("a"), Ok(true));
-        assert_eq!(differs("a: good"), Ok(false));
-        assert_eq!(differs("a: bad"), Ok(true));
-        assert_eq!(differs("a: bad elsewhere: there"), Ok(false));
+        for (reference, on, differs) in [
+            ("a: good", vec![], false),
+            ("a: bad", vec!["sim", "quic"], true),
+            ("a: bad elsewhere: there", vec!["quic"], false),
+            ("a: bad where it is shown", vec!["linux"], true),
+        ] {
+            let known = claims.find(reference).expect("known");
+            assert_eq!(known.differs_on, on, "{reference}");
+            assert_eq!(known.differs(), differs, "{reference}");
+        }
+        assert!(claims.find("a: good").expect("known").is_full_only);
     }
 
     #[test]
     fn what_is_not_there_or_not_clear_is_named() {
         let claims = Claims::parse(TEXT).expect("claims");
-        assert_eq!(claims.find("b").unwrap_err(), "there is no claim b");
+        assert_eq!(claims.find("b: good").unwrap_err(), "there is no claim b");
+        assert!(
+            claims
+                .find("a")
+                .unwrap_err()
+                .contains("name what a expects")
+        );
         assert!(claims.find("a: better").unwrap_err().contains("good"));
         assert!(claims.find("a: the same").unwrap_err().contains("twice"));
     }

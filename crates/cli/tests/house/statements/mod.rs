@@ -1,14 +1,14 @@
 //! docs/statements.toml: what publications state, and where this is implemented and shown. No statement loses its code,
-//! its claim or its test without being noticed, and no claim is without a statement.
+//! its claim or its test without being noticed, and no expectation of a claim is without a statement.
 
 mod check;
 mod claims;
 mod page;
-mod sources;
 mod table;
 
 use std::{env, fs};
 
+use crate::sources::Sources;
 use crate::{root, text};
 use claims::Claims;
 use table::Table;
@@ -24,18 +24,34 @@ fn table() -> Table {
     Table::parse(&text(&root().join(DATA))).unwrap_or_else(|error| panic!("{DATA}: {error}"))
 }
 
+fn claims() -> Claims {
+    let claims = Claims::parse(&text(&root().join(CLAIMS)));
+    claims.unwrap_or_else(|error| panic!("{CLAIMS}: {error}"))
+}
+
+impl check::Workspace for Sources {
+    fn has_file(&self, path: &str) -> bool {
+        root().join(path).is_file()
+    }
+
+    fn defines(&self, path: &str, item: &str) -> bool {
+        Sources::defines(self, path, item)
+    }
+
+    fn tests(&self, path: &str, name: &str) -> bool {
+        Sources::tests(self, path, name)
+    }
+}
+
 #[test]
 fn each_is_what_it_says() {
-    let claims = Claims::parse(&text(&root().join(CLAIMS)));
-    let claims = claims.unwrap_or_else(|error| panic!("{CLAIMS}: {error}"));
-    let read = |path: &str| fs::read_to_string(root().join(path)).ok();
-    let faults = check::faults(&table(), &claims, read);
+    let faults = check::faults(&table(), &claims(), &Sources::of_the_workspace());
     assert!(faults.is_empty(), "{DATA}:\n{}", faults.join("\n"));
 }
 
 #[test]
 fn the_page_is_made_of_the_data() {
-    let page = page::page(&table());
+    let page = page::page(&table(), &claims());
     let path = root().join(PAGE);
     if env::var(VARIABLE).is_ok_and(|value| value == "write") {
         fs::write(&path, &page).expect("written");

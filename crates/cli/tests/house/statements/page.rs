@@ -1,15 +1,16 @@
 //! docs/statements.md.
 
-use super::table::{Publication, State, Statement, Table};
+use super::claims::{Claims, Known};
+use super::table::{State, Statement, Table};
 
 /// The whole page.
-pub fn page(table: &Table) -> String {
+pub fn page(table: &Table, claims: &Claims) -> String {
     let mut page = format!("{HEAD}\n{}", counts(table));
     for publication in &table.publication {
         page += &format!("\n## {}\n\n{}\n", publication.name, publication.about);
         for section in &publication.section {
             page += &format!("\n### {}\n\n{TABLE}", section.name);
-            page.extend(section.statement.iter().map(row));
+            page.extend(section.statement.iter().map(|of| row(of, claims)));
         }
     }
     page
@@ -18,7 +19,7 @@ pub fn page(table: &Table) -> String {
 const HEAD: &str = "# Statements
 
 What three publications state about BBR, statement by statement and in our own words; what implements each, and what
-shows it. [The results of the claims](results/claims.md) have the numbers.
+shows it. Each claim links to its [results](results/claims.md), which have the numbers.
 
 | state | meaning |
 | --- | --- |
@@ -27,15 +28,20 @@ shows it. [The results of the claims](results/claims.md) have the numbers.
 | differs | it was measured and is not so; the cause is beside it, and with its numbers in the claim |
 | not shown | nothing here shows it; why is beside it |
 
-Where engines differ, the simulator counts. Most publications are of 2016: a statement is shown if BBR of that time
-shows it, and says so where today's BBR does not.
+Where engines differ, the simulator counts, and the claim names the engines on which it differs. Most publications are of
+2016: a statement is shown if BBR of that time shows it. A row in *italics* asks the same of something that the publication
+does not speak of, such as today's BBR; it is counted apart.
 
 This page is made of [`docs/statements.toml`](statements.toml). To change it, change that file, and run
 `STATEMENTS=write cargo test -p fullpipe --test house statements`. The test fails if a file, an item, a claim or a test is
-no longer there, if a statement is called shown and its claim differs, and if a claim has no statement.
+no longer there or no longer run, if a state does not agree with its claims, and if an expectation of a claim has no
+statement.
 ";
 
 const TABLE: &str = "| statement | code | shown by | state |\n| --- | --- | --- | --- |\n";
+
+/// What a state says more if only claims show it that a quick run leaves out.
+const FULL_ONLY: &str = "Only a full run of the claims shows it, which the test suite does not do.";
 
 /// How many statements are in each state.
 fn counts(table: &Table) -> String {
@@ -44,18 +50,17 @@ fn counts(table: &Table) -> String {
         text += &format!(" {state} |");
     }
     text += " all |\n| --- | --- | --- | --- | --- | --- |\n";
+    let states = |statements: Vec<&Statement>| -> Vec<State> {
+        statements.iter().map(|statement| statement.state).collect()
+    };
     for publication in &table.publication {
-        let of = |publication: &Publication| -> Vec<State> {
-            let all = publication.section.iter().flat_map(|s| &s.statement);
-            all.map(|statement| statement.state).collect()
-        };
-        text += &count_row(&publication.name, &of(publication));
+        let all = publication.section.iter().flat_map(|s| &s.statement);
+        let theirs = all.filter(|statement| !statement.beyond).collect();
+        text += &count_row(&publication.name, &states(theirs));
     }
-    let all: Vec<State> = table
-        .statements()
-        .map(|statement| statement.state)
-        .collect();
-    text + &count_row("all", &all)
+    let (beyond, theirs) = table.statements().partition(|statement| statement.beyond);
+    text += &count_row("all", &states(theirs));
+    text + &count_row("*asked beyond them*", &states(beyond))
 }
 
 fn count_row(name: &str, states: &[State]) -> String {
@@ -64,33 +69,63 @@ fn count_row(name: &str, states: &[State]) -> String {
     format!("| {name} | {} | {} |\n", counts.join(" | "), states.len())
 }
 
-fn row(statement: &Statement) -> String {
+fn row(statement: &Statement, claims: &Claims) -> String {
     let code: Vec<String> = statement.code.iter().map(|place| link(place)).collect();
-    let claims = statement.claims.iter().map(|reference| {
-        let (id, what) = reference.split_once(": ").unwrap_or((reference, ""));
-        let what = if what.is_empty() {
-            String::new()
-        } else {
-            format!(": {what}")
-        };
-        format!("claim `{id}`{what}")
+    // A reference to nothing is told by the check.
+    let known = statement.claims.iter().filter_map(|reference| {
+        let (id, what) = reference.split_once(": ")?;
+        Some((id, what, claims.find(reference).ok()?))
     });
+    let known: Vec<(&str, &str, Known)> = known.collect();
     let tests = statement
         .tests
         .iter()
         .map(|place| format!("test {}", link(place)));
-    let shown: Vec<String> = claims.chain(tests).collect();
+    let shown: Vec<String> = of_claims(&known).into_iter().chain(tests).collect();
+    let is_full_only = known.iter().all(|(.., known)| known.is_full_only);
+    let has_claims_alone = !known.is_empty() && statement.tests.is_empty();
+    let more = if has_claims_alone && is_full_only {
+        format!(". {FULL_ONLY}")
+    } else {
+        String::new()
+    };
     let why = statement.why.as_deref().map(|why| format!(": {why}"));
+    let says = if statement.beyond {
+        format!("*{}*", statement.says)
+    } else {
+        statement.says.clone()
+    };
     let cells = [
-        format!("<a id=\"{}\"></a>{}", statement.id, statement.says),
+        format!("<a id=\"{}\"></a>{says}", statement.id),
         code.join("<br>"),
         shown.join("<br>"),
-        format!("**{}**{}", statement.state, why.unwrap_or_default()),
+        format!("**{}**{}{more}", statement.state, why.unwrap_or_default()),
     ];
     format!(
         "| {} |\n",
         cells.map(|cell| cell.replace('|', "\\|")).join(" | ")
     )
+}
+
+/// Each claim once, with what is expected of it and where that is known not to hold.
+fn of_claims(known: &[(&str, &str, Known)]) -> Vec<String> {
+    let of_one = known.chunk_by(|one, next| one.0 == next.0);
+    let told = of_one.map(|expectations| {
+        let id = expectations[0].0;
+        let whats: Vec<String> = expectations
+            .iter()
+            .map(|(_, what, known)| {
+                let differs = match &known.differs_on[..] {
+                    [] => String::new(),
+                    on if on.len() == known.engines.len() => " (differs)".to_owned(),
+                    on => format!(" (differs on {})", on.join(", ")),
+                };
+                format!("{what}{differs}")
+            })
+            .collect();
+        format!("claim [{id}](results/claims.md#{id}): {}", whats.join("; "))
+    });
+    told.collect()
 }
 
 /// A place as a link to its file, without the directories that all crates have in common, and its item.
@@ -109,23 +144,63 @@ fn link(place: &str) -> String {
 mod tests {
     use super::*;
 
-    #[test]
-    fn a_row_names_what_shows_it() {
-        let statement = Statement {
+    const CLAIMS: &str = r#"
+        [[claim]]
+        id = "one"
+        engines = ["sim", "linux"]
+        [[claim.expect]]
+        what = "what"
+        quick = false
+        [[claim.expect]]
+        what = "more"
+        quick = false
+        differs = "why"
+        differs_on = ["linux"]
+        [[claim.expect]]
+        what = "bad"
+        differs = "why"
+    "#;
+
+    fn statement(claims: &[&str]) -> Statement {
+        Statement {
             id: "an-id".to_owned(),
             says: "a | b".to_owned(),
+            beyond: false,
             code: vec!["crates/path/src/queue/codel.rs#Codel".to_owned()],
-            claims: vec!["one: what".to_owned()],
+            claims: claims.iter().map(|claim| (*claim).to_owned()).collect(),
             tests: vec!["crates/path/tests/link.rs#shows".to_owned()],
             state: State::InPart,
             why: Some("because".to_owned()),
-        };
+        }
+    }
+
+    fn row_of(statement: &Statement) -> String {
+        row(statement, &Claims::parse(CLAIMS).expect("claims"))
+    }
+
+    #[test]
+    fn a_row_names_what_shows_it() {
         let code = "[path/queue/codel.rs](../crates/path/src/queue/codel.rs) `Codel`";
-        let shown =
-            "claim `one`: what<br>test [path/tests/link.rs](../crates/path/tests/link.rs) `shows`";
+        let claims =
+            "claim [one](results/claims.md#one): what; more (differs on linux); bad (differs)";
+        let test = "test [path/tests/link.rs](../crates/path/tests/link.rs) `shows`";
         let first = "<a id=\"an-id\"></a>a \\| b";
-        let wanted = format!("| {first} | {code} | {shown} | **shown in part**: because |\n");
-        assert_eq!(row(&statement), wanted);
+        let wanted =
+            format!("| {first} | {code} | {claims}<br>{test} | **shown in part**: because |\n");
+        assert_eq!(
+            row_of(&statement(&["one: what", "one: more", "one: bad"])),
+            wanted
+        );
+    }
+
+    #[test]
+    fn what_only_full_runs_show_says_so() {
+        let mut of_claims = statement(&["one: what", "one: more"]);
+        assert!(!row_of(&of_claims).contains(FULL_ONLY));
+        of_claims.tests.clear();
+        assert!(row_of(&of_claims).contains(FULL_ONLY));
+        of_claims.claims.push("one: bad".to_owned());
+        assert!(!row_of(&of_claims).contains(FULL_ONLY));
     }
 
     #[test]

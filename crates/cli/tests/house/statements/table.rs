@@ -35,10 +35,13 @@ pub struct Statement {
     pub id: String,
     /// What is stated, in our own words.
     pub says: String,
+    /// Whether the publication does not state it, and it asks the same of something else, such as today's Linux.
+    #[serde(default)]
+    pub beyond: bool,
     /// What implements it: a file, or `file#item`.
     #[serde(default)]
     pub code: Vec<String>,
-    /// The claims that show it: a claim's id, or `id: what` for one of its expectations.
+    /// The expectations of claims that show it, as `id: what`.
     #[serde(default)]
     pub claims: Vec<String>,
     /// The tests that show it, as `file#function`.
