@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Deserializer, Serialize};
 use transport::scheduler::Pacing;
-use transport::sender::LossDetection;
+use transport::sender::{FastOpen, LossDetection};
 use units::bounds::{positive, refused, whole};
 use units::{Bytes, Duration, Rate};
 
@@ -75,6 +75,9 @@ struct HostSpec {
     loss_detection: LossDetection,
     /// `ecn`: whether the connection is ECN-capable.
     ecn: bool,
+    /// `fast_open`: whether connections open with data (RFC 7413): `"off"`; `"on"`, once a connection before has fetched a
+    /// cookie; `"known"`, from the first on.
+    fast_open: FastOpen,
     /// `offload`: whether the sender hands segments down in bursts (TSO) or one by one.
     offload: bool,
 }

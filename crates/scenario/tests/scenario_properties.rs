@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use scenario::{BufferSpec, ChangeSpec, Hops, HostSpec, LinkSpec, PathSpec, Scenario};
 use transport::app::{self, Connections, Pause, Sizes};
 use transport::scheduler::Pacing;
-use transport::sender::LossDetection;
+use transport::sender::{FastOpen, LossDetection};
 use units::{Bytes, Duration, Rate, Ratio};
 
 const KEYS: &str = "name duration warmup seed path host flow rate rtt buffer loss loss_at ack_loss jitter reorder duplicate \
@@ -197,6 +197,7 @@ prop_compose! {
             max_rto: parts[4].then_some(rto * 2),
             loss_detection: parts[5].then_some(detection),
             ecn: flag,
+            fast_open: parts[5].then_some(FastOpen::Known),
             offload: flag,
         }
     }

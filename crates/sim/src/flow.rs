@@ -5,7 +5,7 @@ use path::Ecn;
 use transport::app::{self, App, Arrival};
 use transport::receiver::Receiver;
 use transport::scheduler::Pacing;
-use transport::sender::Sender;
+use transport::sender::{FastOpen, Sender};
 use units::ConfigError;
 
 use crate::config::{FlowConfig, Route};
@@ -27,6 +27,8 @@ pub(crate) struct Flow<C> {
     requests_host: HostIndex,
     /// The application that opens a connection for each of its objects, once it has started.
     opener: Option<App>,
+    /// Whether its client has a cookie of its server (RFC 7413).
+    has_cookie: bool,
 }
 
 /// The two ways of a connection: of what its sender sends, and of the acknowledgements.
@@ -82,6 +84,7 @@ impl<C: Controller> Flow<C> {
             backward: requests_backward,
         };
         Ok(Flow {
+            has_cookie: config.sender.fast_open == FastOpen::Known,
             index,
             config,
             seed,
@@ -149,7 +152,13 @@ impl<C: Controller> Flow<C> {
         self.config.app.has_requests()
     }
 
-    /// A new connection, its handshake begun; without `app` it carries requests.
+    /// A connection was answered: if that was asked for, the answer brought a cookie.
+    pub(crate) fn on_answer(&mut self) {
+        self.has_cookie |= self.config.sender.fast_open == FastOpen::On;
+    }
+
+    /// A new connection, its handshake begun; without `app` it carries requests. Where a SYN may bring a request, the
+    /// connection for the data waits for it: it is the same connection of the same hosts.
     pub(crate) fn connect(
         &self,
         now: Time,
@@ -165,7 +174,11 @@ impl<C: Controller> Flow<C> {
         let seed = derive(self.seed, Part::Connection(u64::from(serial)));
         let make = |connection| config.controller.make(connection);
         let mut sender = Sender::new(now, slot.0, &config.sender, make, seed);
-        sender.open(now);
+        match self.has_cookie {
+            true if self.has_requests() && app.is_some() => {}
+            true => sender.open_fast(),
+            false => sender.open(now),
+        }
         Connection {
             id: Id {
                 flow: self.index.into(),

@@ -14,7 +14,7 @@ pub struct Burst {
     pub kind: Kind,
     /// The stream position of its first byte.
     pub seq: u64,
-    /// Bytes of payload; none in a SYN.
+    /// Bytes of payload; a SYN has some with TCP Fast Open alone.
     pub bytes: u32,
     /// The most payload of one packet. Zero is read as one.
     pub mss: u32,
@@ -53,20 +53,22 @@ impl Burst {
         let packets = burst.packets();
         (0..packets).map(move |index| {
             let offset = index.saturating_mul(mss);
+            let data = Data {
+                seq: burst.seq.saturating_add(u64::from(offset)),
+                len: burst.bytes.saturating_sub(offset).min(mss),
+                sent: burst.departure,
+                echo: burst.echo,
+                cwr: burst.cwr && index == 0,
+                push: (packets > 1 || burst.ends_write) && index + 1 == packets,
+            };
             Segment {
                 connection: burst.connection,
                 body: match burst.kind {
-                    Kind::Syn => Body::Syn {
+                    Kind::Syn if burst.bytes == 0 => Body::Syn {
                         sent: burst.departure,
                     },
-                    Kind::Data => Body::Data(Data {
-                        seq: burst.seq.saturating_add(u64::from(offset)),
-                        len: burst.bytes.saturating_sub(offset).min(mss),
-                        sent: burst.departure,
-                        echo: burst.echo,
-                        cwr: burst.cwr && index == 0,
-                        push: (packets > 1 || burst.ends_write) && index + 1 == packets,
-                    }),
+                    Kind::Syn => Body::FastOpen(data),
+                    Kind::Data => Body::Data(data),
                 },
             }
         })

@@ -14,6 +14,13 @@ pub const HEADERS: Bytes = Bytes::new(20 + 20 + 12);
 /// The payload of a full segment on an Ethernet: 1500 bytes less [`HEADERS`].
 pub const MSS: Bytes = Bytes::new(1500 - HEADERS.get());
 
+/// Options of a SYN beside the timestamp: MSS, window scale, SACK permitted.
+const SYN_OPTIONS: u64 = 8;
+
+/// The option with a cookie of 8 bytes, as Linux makes them, padded (RFC 7413, section 4.1.1). The option that asks for a
+/// cookie, and the one that brings it, are left out.
+const COOKIE: u64 = 12;
+
 /// The most SACK blocks beside the timestamp option (RFC 2018, section 3).
 pub const MAX_SACK_BLOCKS: usize = 3;
 
@@ -35,12 +42,16 @@ pub enum Body {
         /// When it left the sender.
         sent: Time,
     },
+    /// The sender asks for a connection with a cookie, and sends the first payload along (RFC 7413).
+    FastOpen(Data),
     /// The receiver accepts.
     SynAck {
         /// When it left the receiver: TSval.
         sent: Time,
         /// [`Body::Syn`]'s `sent`, echoed.
         echo: Time,
+        /// The cumulative acknowledgement: beyond zero, the SYN's payload was taken.
+        next: u64,
         /// Bytes of stream that the receiver can take.
         window: u64,
     },
@@ -160,8 +171,8 @@ impl Segment {
     pub const fn wire_size(&self) -> Bytes {
         let beside = match &self.body {
             Body::Data(data) => data.len as u64,
-            // SYN options: MSS, window scale, SACK permitted.
-            Body::Syn { .. } | Body::SynAck { .. } => 8,
+            Body::Syn { .. } | Body::SynAck { .. } => SYN_OPTIONS,
+            Body::FastOpen(data) => SYN_OPTIONS + COOKIE + data.len as u64,
             Body::Ack(ack) if ack.sacks.is_empty() => 0,
             Body::Ack(ack) => 4 + 8 * ack.sacks.len() as u64,
         };
@@ -225,5 +236,6 @@ mod tests {
         ack.sacks.push(1..2);
         assert_eq!(of(Body::Ack(ack)), 64);
         assert_eq!(of(Body::Syn { sent: Time::ZERO }), 60);
+        assert_eq!(of(Body::FastOpen(Data { len: 100, ..data })), 172);
     }
 }

@@ -113,6 +113,7 @@ fn every_syn_is_answered() {
             Body::SynAck {
                 sent: at(2_000_000),
                 echo: sent,
+                next: 0,
                 window: 64 << 10
             }
         );

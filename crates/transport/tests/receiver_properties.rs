@@ -55,7 +55,8 @@ fn bodies() -> impl Strategy<Value = Body> {
         20 => data,
         1 => times().prop_map(|sent| Body::Syn { sent }),
         1 => ack,
-        1 => (times(), positions()).prop_map(|(sent, window)| Body::SynAck { sent, echo: sent, window }),
+        1 => (times(), positions())
+            .prop_map(|(sent, window)| Body::SynAck { sent, echo: sent, next: 0, window }),
     ]
 }
 

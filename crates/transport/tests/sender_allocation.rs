@@ -34,6 +34,7 @@ fn main() {
         let answer = Body::SynAck {
             sent: now,
             echo: Time::ZERO,
+            next: 0,
             window: 1 << 30,
         };
         sender.on_segment(now, &answer);

@@ -4,6 +4,7 @@
 use congestion::ControllerKind;
 use scenario::{HostSpec, Scenario, ScenarioError};
 use transport::scheduler::Pacing;
+use transport::sender::FastOpen;
 use units::Duration;
 
 use super::network::{self, MAX_GROUPS};
@@ -58,6 +59,11 @@ pub(crate) const LIMITS: Limits = Limits {
                     .is_some_and(|longest| !(SECOND..=SECOND * 120).contains(&longest))
             },
             "the kernel takes 1s to 120s",
+        ),
+        (
+            "fast_open",
+            |host| host.fast_open.is_some_and(|it| it != FastOpen::Off),
+            "its connections open without data",
         ),
         (
             "offload",
@@ -152,6 +158,7 @@ mod tests {
             ("nic = \"1gbit\"", "nic"),
             ("delayed_ack = \"0s\"", "delayed_ack"),
             ("ack_every = 4", "ack_every"),
+            ("fast_open = \"known\"", "fast_open"),
             ("aggregation_delay = \"2ms\"", "aggregation_delay"),
             ("sack_blocks = 2", "sack_blocks"),
             ("compressed_acks = 256", "compressed_acks"),

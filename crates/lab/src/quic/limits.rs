@@ -5,6 +5,7 @@ use congestion::Settings;
 use scenario::{HostSpec, Scenario, ScenarioError};
 use transport::app;
 use transport::scheduler::Pacing;
+use transport::sender::FastOpen;
 
 use crate::engine_kind::EngineKind;
 use crate::limits::Limits;
@@ -16,7 +17,14 @@ pub(crate) const LIMITS: Limits = Limits {
         |scenario| !scenario.next.is_empty(),
         "it has one bottleneck",
     )],
-    host: &[("", is_unlike_quics, "its hosts are those of a QUIC stack")],
+    host: &[
+        (
+            "fast_open",
+            |host| host.fast_open.is_some_and(|it| it != FastOpen::Off),
+            "it is TCP's; QUIC would have 0-RTT, which is another handshake",
+        ),
+        ("", is_unlike_quics, "its hosts are those of a QUIC stack"),
+    ],
     flow: &[
         (
             "app",

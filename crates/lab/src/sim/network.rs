@@ -141,6 +141,7 @@ fn sender_config(spec: &HostSpec) -> sender::Config {
             _ => usual.max_burst,
         },
         ecn: spec.ecn.unwrap_or(usual.ecn),
+        fast_open: spec.fast_open.unwrap_or(usual.fast_open),
     }
 }
 

@@ -49,11 +49,14 @@ impl<O: Observer<C>, C: Controller> Simulation<O, C> {
             return;
         };
         match &packet.segment.body {
-            body @ (Body::Syn { .. } | Body::Data(_)) => {
+            body @ (Body::Syn { .. } | Body::FastOpen(_) | Body::Data(_)) => {
                 let before = connection.receiver.received();
                 let reply = connection.receiver.on_segment(self.now, body, is_marked);
                 let received = connection.receiver.received();
                 self.reply(slot, reply);
+                if !matches!(body, Body::Data(_)) {
+                    self.on_opened(slot, received > before);
+                }
                 if received > before {
                     self.on_received(slot, received);
                 }
@@ -61,6 +64,9 @@ impl<O: Observer<C>, C: Controller> Simulation<O, C> {
             body @ (Body::SynAck { .. } | Body::Ack(_)) => {
                 let before = connection.look::<O>();
                 let ack = connection.sender.on_segment(self.now, body);
+                if matches!(body, Body::SynAck { .. }) {
+                    self.flows[FlowIndex::from(connection.id.flow)].on_answer();
+                }
                 if let Some(ack) = &ack
                     && connection.is_reported()
                 {
@@ -72,6 +78,26 @@ impl<O: Observer<C>, C: Controller> Simulation<O, C> {
                 }
                 self.drive(slot);
             }
+        }
+    }
+
+    /// A SYN has arrived. If it opens a connection for requests, the one for the data may have waited for that: it begins to
+    /// send at once if the SYN `has_data`, else after a round trip, as a server that waits for the end of the handshake.
+    fn on_opened(&mut self, slot: Slot, has_data: bool) {
+        let now = self.now;
+        if self.connections[slot].app.is_some() {
+            return;
+        }
+        let Some(data) = self.data_of(slot) else {
+            return;
+        };
+        let connection = &mut self.connections[data];
+        if has_data {
+            let window = connection.receiver.accept(now);
+            connection.sender.accept(window);
+        } else {
+            connection.sender.open(now);
+            self.drive(data);
         }
     }
 

@@ -4,5 +4,6 @@ mod behaviour;
 mod closed_forms;
 mod config;
 mod determinism;
+mod fast_open;
 mod hostile_paths;
 mod support;

@@ -74,6 +74,7 @@ impl Receiver {
     pub fn on_segment(&mut self, now: Time, body: &Body, ce: bool) -> Option<Segment> {
         match body {
             Body::Syn { sent } => Some(self.on_syn(now, *sent)),
+            Body::FastOpen(data) => Some(self.on_fast_open(now, data)),
             Body::Data(data) if self.is_open => {
                 let duplicate = self.on_data(now, data, ce)?;
                 Some(self.acknowledge(now, duplicate))
@@ -132,20 +133,39 @@ impl Receiver {
         }
     }
 
-    fn on_syn(&mut self, now: Time, sent: Time) -> Segment {
+    /// Is open from now on, if not before, without a SYN of its own: its end has opened the connection in the other direction.
+    /// Gives how many bytes of stream it can take.
+    pub fn accept(&mut self, now: Time) -> u64 {
         if !self.is_open {
             self.is_open = true;
             self.window.open(now);
         }
-        let window = self.window.offer(self.stream.next(), 0);
+        self.window.offer(self.stream.next(), self.stream.stored())
+    }
+
+    fn on_syn(&mut self, now: Time, sent: Time) -> Segment {
+        let window = self.accept(now);
         Segment {
             connection: self.connection,
             body: Body::SynAck {
                 sent: now,
                 echo: sent,
+                next: self.stream.next(),
                 window,
             },
         }
+    }
+
+    /// A SYN that shows a cookie: what it brings is taken, and acknowledged with it (RFC 7413, section 4.2.2; Linux
+    /// `tcp_fastopen_add_skb`).
+    fn on_fast_open(&mut self, now: Time, data: &Data) -> Segment {
+        self.accept(now);
+        if data.end() <= self.window.right_edge() {
+            self.stats.segments += 1;
+            self.stream.insert(data.seq..data.end());
+        }
+        self.acknowledged = self.stream.next();
+        self.on_syn(now, data.sent)
     }
 
     /// Takes a segment's payload. If it is to be acknowledged now, gives what of it had arrived before, perhaps nothing.

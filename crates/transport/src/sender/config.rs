@@ -31,6 +31,8 @@ pub struct Config {
     pub max_burst: Bytes,
     /// Whether ECN was negotiated (RFC 3168): marks are answered, and packets may be marked.
     pub ecn: bool,
+    /// Whether connections open with data, if their client has a cookie of the server.
+    pub fast_open: FastOpen,
 }
 
 impl Default for Config {
@@ -45,6 +47,7 @@ impl Default for Config {
             pacing: Pacing::default(),
             max_burst: MAX_OFFLOAD,
             ecn: false,
+            fast_open: FastOpen::default(),
         }
     }
 }
@@ -60,4 +63,17 @@ pub enum LossDetection {
     /// last three packets, have to wait for the timeout.
     #[serde(rename = "dupacks")]
     DupThreshold,
+}
+
+/// TCP Fast Open (RFC 7413): a SYN that shows the server's cookie may bring data, which the server takes at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename = "fast open", rename_all = "lowercase")]
+pub enum FastOpen {
+    /// Data waits for the end of the handshake.
+    #[default]
+    Off,
+    /// The first connection that is opened fetches the cookie, and those after it use it.
+    On,
+    /// The cookie is known from the start.
+    Known,
 }

@@ -103,6 +103,18 @@ impl Handshake {
         *self = Handshake::Failed;
     }
 
+    /// The other end has opened the connection, and it is not waited for: there was no handshake in this direction. Gives
+    /// whether there had been none before.
+    pub fn accept(&mut self) -> bool {
+        let is_first = *self == Handshake::Closed;
+        if is_first {
+            *self = Handshake::Established {
+                took: Duration::ZERO,
+            };
+        }
+        is_first
+    }
+
     #[inline]
     pub fn is_established(&self) -> bool {
         matches!(self, Handshake::Established { .. })

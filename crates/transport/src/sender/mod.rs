@@ -13,7 +13,7 @@
 //!
 //! | file | what | source |
 //! | --- | --- | --- |
-//! | `handshake` | SYN, repeated until answered or given up | RFC 9293, 6298; Linux |
+//! | `handshake` | SYN, repeated until answered or given up | RFC 9293, 6298, 7413; Linux |
 //! | `stream` | send buffer: written, sent, acknowledged | RFC 9293 |
 //! | `window` | the peer's window and its probe | RFC 9293 |
 //! | `scoreboard` | what became of each packet; in flight | RFC 2018, 6675 |
@@ -28,7 +28,7 @@
 //! | `transmit` | what leaves, and when | Linux `tcp_output.c` |
 //! | `usage` | what the limit is, and for how long | Linux `tcp_cwnd_validate`, `tcp_chrono_start` |
 //!
-//! Not there: Nagle's algorithm (data is sent as it is written), an initial window of one packet after several lost SYNs (RFC 6928), discovery of the path's MTU, TCP Fast Open,
+//! Not there: Nagle's algorithm (data is sent as it is written), an initial window of one packet after several lost SYNs (RFC 6928), discovery of the path's MTU,
 //! keep-alive and the closing handshake.
 
 mod config;
@@ -51,7 +51,7 @@ mod transmit;
 mod usage;
 mod window;
 
-pub use config::{Config, LossDetection};
+pub use config::{Config, FastOpen, LossDetection};
 pub use stats::Stats;
 
 use congestion::sampling::Sampler;
@@ -97,6 +97,10 @@ pub struct Sender<C> {
     config: Config,
 
     handshake: Handshake,
+    /// Whether the first SYN may bring data.
+    has_cookie: bool,
+    /// What the first SYN has brought.
+    syn_data: Bytes,
     stream: Stream,
     peer_window: PeerWindow,
     persist: Persist,
@@ -154,6 +158,8 @@ impl<C: Controller> Sender<C> {
             controller: make(about),
             sampler: Sampler::new(now),
             handshake: Handshake::Closed,
+            has_cookie: false,
+            syn_data: Bytes::ZERO,
             stream: Stream::new(config.send_buffer),
             peer_window: PeerWindow::default(),
             persist: Persist::default(),
@@ -186,6 +192,20 @@ impl<C: Controller> Sender<C> {
     /// Begins the handshake; the SYN is the next burst.
     pub fn open(&mut self, now: Time) {
         self.handshake.open(now);
+    }
+
+    /// Begins the handshake with the first data that are written, as there is a cookie of the server: the SYN brings of them
+    /// what fits it (RFC 7413; Linux `TCP_FASTOPEN_CONNECT`).
+    pub fn open_fast(&mut self) {
+        self.has_cookie = true;
+    }
+
+    /// The other end has opened the connection with data (RFC 7413), and offers `window`: what is written may be sent at once,
+    /// before a round-trip time is known. Nothing happens if this end has begun a handshake of its own.
+    pub fn accept(&mut self, window: u64) {
+        if self.handshake.accept() {
+            self.peer_window.update(0, window);
+        }
     }
 
     /// Ends without a connection, as after SYNs that nobody answered.
@@ -230,12 +250,22 @@ impl<C: Controller> Sender<C> {
     /// A segment arrives. Gives what the controller was told, if it delivered something.
     pub fn on_segment(&mut self, now: Time, body: &Body) -> Option<Ack> {
         match body {
-            Body::SynAck { sent, echo, window } => {
-                self.on_syn_ack(now, *sent, *echo, *window);
+            Body::SynAck {
+                sent,
+                echo,
+                next,
+                window,
+            } => {
+                if self.handshake.on_syn_ack(now) {
+                    self.echo = *sent;
+                    self.on_syn_data(*next);
+                    self.peer_window.update(self.stream.una(), *window);
+                    self.on_handshake(now, *echo);
+                }
                 None
             }
             Body::Ack(ack) => self.on_ack(now, ack),
-            Body::Syn { .. } | Body::Data(_) => None,
+            Body::Syn { .. } | Body::FastOpen(_) | Body::Data(_) => None,
         }
     }
 
@@ -330,13 +360,22 @@ impl<C: Controller> Sender<C> {
     }
 
     /// The handshake's round trip is the first measurement: of the SYN that is answered, by its timestamp.
-    fn on_syn_ack(&mut self, now: Time, sent: Time, echo: Time, window: u64) {
-        if self.handshake.on_syn_ack(now) {
-            self.echo = sent;
-            self.peer_window.update(0, window);
-            let rtt = now.since(echo);
-            self.rtt.update(now, rtt, rtt);
-            self.controller.on_handshake(now, rtt);
+    fn on_handshake(&mut self, now: Time, echo: Time) {
+        let rtt = now.since(echo);
+        self.rtt.update(now, rtt, rtt);
+        self.controller.on_handshake(now, rtt);
+    }
+
+    /// What the SYN brought is acknowledged up to `next`. The rest is sent as if it had never been, at once and without a sign
+    /// of congestion (Linux `tcp_rcv_fastopen_synack`, `tcp_non_congestion_loss_retransmit`).
+    fn on_syn_data(&mut self, next: u64) {
+        let taken = Bytes::new(next).min(self.syn_data);
+        self.stream.send(taken.get());
+        self.stream.acknowledge(taken.get());
+        self.stats.delivered += taken;
+        if taken < self.syn_data {
+            self.stats.packets_retransmitted += 1;
+            self.stats.retransmitted += self.syn_data - taken;
         }
     }
 

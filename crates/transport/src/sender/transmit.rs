@@ -6,6 +6,7 @@ use congestion::{Bytes, Controller, Duration, Sent, Time};
 
 use super::Sender;
 use super::config::LossDetection;
+use super::handshake::Handshake;
 use super::recovery::Phase;
 use super::scoreboard::Number;
 use super::usage::Limit;
@@ -16,6 +17,10 @@ use crate::scheduler::{self, Pacing};
 /// `flow_limit`). Linux gets to about that by charging each burst for its buffers, not only its bytes (`truesize`), which
 /// matters for repetitions: thousands of holes are as many bursts of one packet.
 const MAX_BURSTS_BELOW: u32 = 50;
+
+/// What the options of a SYN may take of its payload beside the timestamps, whatever they do take (Linux `tcp_send_syn_data`,
+/// `MAX_TCP_OPTION_SPACE`).
+const FAST_OPEN_OPTIONS: Bytes = Bytes::new(40 - 12);
 
 /// Part of a window that is worth sending although a larger burst might follow (Linux `tcp_tso_win_divisor`).
 const WINDOW_SHARE: u64 = 3;
@@ -38,8 +43,13 @@ impl<C: Controller> Sender<C> {
     pub(super) fn next_burst(&mut self, now: Time) -> Result<Burst, Limit> {
         self.pacing_deadline = None;
         self.waits_for_departure = false;
+        let is_first = self.handshake == Handshake::Closed;
+        let is_fast = self.has_cookie && is_first && self.stream.unsent() > 0;
+        if is_fast {
+            self.handshake.open(now);
+        }
         if self.handshake.send(now, self.config.max_rto) {
-            return Ok(self.burst(Kind::Syn, 0, 0, now));
+            return Ok(self.syn(now, is_fast));
         }
         if !self.handshake.is_established() {
             return Err(Limit::Closed);
@@ -357,6 +367,23 @@ impl<C: Controller> Sender<C> {
                 self.controller.pacing_rate(),
             ),
         }
+    }
+
+    /// A SYN, with data if `is_fast`: one packet of what waits. Only the first SYN is: one that repeats it goes alone, as what
+    /// lost it may have been its data (RFC 7413, section 4.2.1; Linux `tcp_retransmit_timer`).
+    fn syn(&mut self, now: Time, is_fast: bool) -> Burst {
+        if is_fast {
+            let most = self.config.mss - FAST_OPEN_OPTIONS;
+            self.syn_data = Bytes::new(self.stream.unsent()).min(most);
+        }
+        let bytes = if is_fast { self.syn_data } else { Bytes::ZERO };
+        if !bytes.is_zero() {
+            self.stats.packets_sent += 1;
+            self.stats.sent += bytes;
+            self.below += bytes;
+            self.bursts_below += 1;
+        }
+        self.burst(Kind::Syn, 0, bytes.get(), now)
     }
 
     fn burst(&self, kind: Kind, seq: u64, bytes: u64, departure: Time) -> Burst {

@@ -47,6 +47,7 @@ fn established(
     let answer = Body::SynAck {
         sent: ms(50),
         echo: ms(0),
+        next: 0,
         window,
     };
     assert!(sender.on_segment(ms(100), &answer).is_none());
@@ -211,6 +212,7 @@ fn small_queues_bound_what_waits_below() {
     let answer = Body::SynAck {
         sent: ms(0),
         echo: ms(0),
+        next: 0,
         window: 1 << 30,
     };
     sender.on_segment(ms(1), &answer);

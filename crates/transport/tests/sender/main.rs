@@ -2,6 +2,7 @@
 
 mod detection;
 mod ecn;
+mod fast_open;
 mod limits;
 mod properties;
 mod reduction;

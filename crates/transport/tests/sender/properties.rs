@@ -31,8 +31,13 @@ impl Hostile {
         let position = |packets: u64| packets * MSS + odd;
         let (sent, echo) = (time(self.at), time(self.echo));
         if self.is_syn_ack {
-            let window = self.window;
-            return Body::SynAck { sent, echo, window };
+            let (next, window) = (position(self.next), self.window);
+            return Body::SynAck {
+                sent,
+                echo,
+                next,
+                window,
+            };
         }
         let mut sacks = SackBlocks::NONE;
         for (index, (start, end)) in self.sacks.iter().enumerate() {

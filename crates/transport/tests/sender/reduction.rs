@@ -86,6 +86,7 @@ fn what_the_first_ack_delivers_counts_as_in_flight_before() {
     let answer = Body::SynAck {
         sent: ms(50),
         echo: ms(0),
+        next: 0,
         window: 1 << 20,
     };
     sender.on_segment(ms(100), &answer);

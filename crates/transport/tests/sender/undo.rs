@@ -150,6 +150,7 @@ fn timed_out() -> (Sender<AnyController>, Time) {
     let answer = Body::SynAck {
         sent: ms(50),
         echo: ms(0),
+        next: 0,
         window: 1 << 20,
     };
     sender.on_segment(ms(100), &answer);
