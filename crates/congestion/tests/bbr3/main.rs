@@ -2,6 +2,7 @@
 //! points as comments.
 
 mod down;
+mod losses;
 mod paths;
 mod probe_rtt;
 mod startup;

@@ -18,7 +18,7 @@ pub fn page(table: &Table, claims: &Claims) -> String {
 
 const HEAD: &str = "# Statements
 
-What three publications state about BBR, statement by statement and in our own words; what implements each, and what
+What four publications state about BBR, statement by statement and in our own words; what implements each, and what
 shows it. Each claim links to its [results](results/claims.md), which have the numbers.
 
 | state | meaning |

@@ -1,0 +1,103 @@
+//! What losses that no queue causes take from the rate, and what a round trip of a second does to Startup. The test cases of the
+//! draft are silent about both; what is here follows from its pseudocode.
+
+use congestion::{Duration, Ratio, Time};
+
+use crate::support::{Flow, Mishap, mbit};
+use crate::{
+    Bbr3, CRUISE, DRAIN, LATE, PROBE_RTT, STARTUP, after, assert_within, at_secs, bulk, clean,
+    millis, state, stays,
+};
+
+/// 100 Mbit/s and 100 ms, on which each `every`th packet is lost.
+fn lossy(every: u64) -> Flow<Bbr3> {
+    let mut flow = bulk(clean(mbit(100), millis(100), 4));
+    flow.mishaps = vec![Mishap {
+        from: Time::ZERO,
+        to: at_secs(100),
+        every,
+        late_by: None,
+    }];
+    flow
+}
+
+/// `LossLowerBounds` follows the greatest delivery rate of the latest round, and nothing raises it until the next probe. What is
+/// delivered is the bound itself, less the pacing margin and the losses: 2 % less at 1 % loss. Each sample is of a round trip, so
+/// the greatest of a round is of the round before, and this much goes in two rounds.
+#[test]
+fn between_probes_the_rate_falls_by_the_margin_and_the_losses() {
+    const ROUNDS: u64 = 16;
+    let mut falls = 0;
+    let mut flow = lossy(100);
+    flow.run_until(at_secs(30));
+    for stay in stays(&flow.points) {
+        // ProbeRTT leaves a pipe that is half empty; a few rounds later it is full.
+        let first = stay[0].snapshot.round + 6;
+        let bound = |round| {
+            let point = stay.iter().rfind(|point| point.snapshot.round == round)?;
+            point.snapshot.short_term_bw
+        };
+        let (Some(before), Some(after)) = (bound(first), bound(first + ROUNDS)) else {
+            continue;
+        };
+        assert_eq!(state(stay), CRUISE);
+        falls += 1;
+        let fall =
+            (after.bits_per_sec() as f64 / before.bits_per_sec() as f64).powf(2.0 / ROUNDS as f64);
+        assert!((0.975..0.99).contains(&fall), "{fall}");
+    }
+    assert!(falls >= 5, "{falls}");
+    // 1 % is no reason to lower the other bound.
+    let mut bounds = flow
+        .points
+        .iter()
+        .map(|point| point.snapshot.long_term_inflight);
+    assert!(bounds.all(|bound| bound.is_none()));
+}
+
+/// Beyond the threshold each probe finds too much lost, and keeps at least 0.7 of what the flow aims at.
+#[test]
+fn beyond_the_threshold_each_probe_lowers_the_long_term_bound() {
+    let mut flow = lossy(20);
+    flow.run_until(at_secs(30));
+    let mut bounds: Vec<_> = flow
+        .points
+        .iter()
+        .filter_map(|point| point.snapshot.long_term_inflight)
+        .collect();
+    bounds.dedup();
+    let (first, last) = (bounds[0], bounds[bounds.len() - 1]);
+    assert!(last < Ratio::new(1, 4).of_bytes(first), "{bounds:?}");
+    let least = Ratio::new(65, 100);
+    let steps = bounds.windows(2);
+    assert!(
+        steps.clone().all(|pair| pair[1] >= least.of_bytes(pair[0])),
+        "{bounds:?}"
+    );
+}
+
+/// Every state but ProbeRTT itself ends for it after five seconds (`CheckProbeRTT`), and what is sent in it counts as application-
+/// limited, so that few rounds are left to look for a plateau in. The bandwidth is found in time.
+#[test]
+fn a_round_trip_of_a_second_lets_probe_rtt_interrupt_startup() {
+    let rtt = Duration::from_secs(1);
+    let mut flow = bulk(clean(mbit(10), rtt, 4));
+    let drain = flow.run_until_in(DRAIN, at_secs(40));
+    let states: Vec<_> = stays(&flow.points).iter().map(|stay| state(stay)).collect();
+    assert!(states.iter().filter(|state| **state == PROBE_RTT).count() >= 2);
+    assert!(
+        states
+            .iter()
+            .all(|state| [STARTUP, PROBE_RTT, DRAIN].contains(state))
+    );
+    for (_, next) in after(&flow.points, PROBE_RTT) {
+        assert_eq!(state(next), STARTUP);
+    }
+    assert_within(drain.btl_bw.expect("known"), mbit(10), 1);
+    let found = flow
+        .points
+        .iter()
+        .find(|point| point.snapshot.btl_bw >= Some(mbit(9)));
+    assert!(found.expect("found").now < at_secs(14));
+    assert!(flow.now() < at_secs(30) && flow.now() > LATE);
+}
