@@ -84,6 +84,16 @@ impl Limits {
         }
     }
 
+    /// What share of the time since `before` was whose, but for so much of it in which the application was idle.
+    pub fn shares_since(&self, before: Option<&Limits>, idle: Duration) -> Option<LimitShares> {
+        let mut since = match before {
+            Some(before) => self.zip(*before, Duration::saturating_sub),
+            None => *self,
+        };
+        since.application = since.application.saturating_sub(idle);
+        since.shares()
+    }
+
     /// What share of the time was whose; nothing if there was no time.
     fn shares(&self) -> Option<LimitShares> {
         let open = self.application + self.receiver + self.send_buffer + self.congestion;

@@ -243,6 +243,36 @@ fn paths_are_probed_round_by_round_the_same_on_any_number_of_threads() {
 }
 
 #[test]
+fn rows_say_what_limited_the_sender() {
+    let shares = |more: &str| {
+        let text = PATHS.replace("[axes]", &format!("{more}\n[axes]"));
+        let rows = probe_paths(&text, 0, 1);
+        let clean = rows
+            .into_iter()
+            .filter(|row| row.destination == "path.loss=0%");
+        let shares: Vec<_> = clean.map(|row| row.limited_by.expect("in each")).collect();
+        for by in &shares {
+            let sum = by.application + by.receiver + by.send_buffer + by.congestion;
+            assert!((sum - 1.0).abs() < 1e-9, "{by:?}");
+        }
+        // Three rounds with either controller.
+        assert_eq!(shares.len(), 6);
+        shares
+    };
+    // A request crosses the network while the sender is idle, ten seconds of pause are not the probe's, and the last data
+    // wait for their ACK. The rest of a third of a second or less is congestion control's.
+    for by in shares("") {
+        assert!(by.application > 0.1 && by.application < 0.9, "{by:?}");
+        assert!(by.congestion > 0.1 && by.receiver < 0.2, "{by:?}");
+    }
+    // 16 kB a round trip of 40 ms.
+    let small = "[host]\nreceive_buffer = \"16kb\"\ninitial_receive_buffer = \"16kb\"";
+    for by in shares(small) {
+        assert!(by.receiver > 0.8, "{by:?}");
+    }
+}
+
+#[test]
 fn a_path_that_lets_nothing_through_is_rows_with_a_reason() {
     let text = PATHS.replace("[\"0%\", \"1%\"]", "[\"0%\", \"100%\"]");
     let spec = spec(&text);
@@ -282,6 +312,7 @@ fn row(destination: &str, controller: &str, goodput: Option<f64>) -> Row {
         took_ms: None,
         goodput_bps: goodput,
         is_first: true,
+        limited_by: None,
         seed: None,
         failure: None,
     }
@@ -438,6 +469,15 @@ fn hosts_are_probed_over_connections_that_stay_open() {
             assert_eq!(row.goodput_bps.is_some(), is_there, "{row:?}");
             assert_eq!(row.failure.is_none(), is_there, "{row:?}");
             assert_eq!(row.is_first, row.round == 5 || !is_there, "{row:?}");
+            // The kernel tells it of TCP, if it has sock_diag.
+            assert!(
+                row.limited_by.is_none() || row.destination == "one",
+                "{row:?}"
+            );
+            let sum = row.limited_by.map_or(1.0, |by| {
+                by.application + by.receiver + by.send_buffer + by.congestion
+            });
+            assert!((sum - 1.0).abs() < 1e-9, "{row:?}");
         }
         let refused = rows.iter().find(|row| row.destination == "nobody").unwrap();
         let reason = refused.failure.as_deref().unwrap();

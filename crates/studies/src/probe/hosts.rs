@@ -13,6 +13,7 @@ use super::row::Row;
 use super::spec::{Host, Over, Spec};
 use super::tcp;
 use lab::Cancel;
+use record::LimitShares;
 use scenario::Controller;
 
 /// A probe may take as long as the interval, or this if that is longer.
@@ -23,6 +24,12 @@ struct Line {
     host: Host,
     controller: Controller,
     connection: Option<Connection>,
+}
+
+/// What is seen of a probe.
+struct Seen {
+    took: Duration,
+    limited_by: Option<LimitShares>,
 }
 
 /// A connection that is kept open.
@@ -137,7 +144,8 @@ impl Line {
         if probed.is_err() {
             self.connection = None;
         }
-        let took = probed.as_ref().ok().copied();
+        let seen = probed.as_ref().ok();
+        let took = seen.map(|seen| seen.took);
         let unix = now.duration_since(UNIX_EPOCH).unwrap_or_default();
         Row {
             round,
@@ -149,6 +157,7 @@ impl Line {
             bytes: spec.bytes.get(),
             took_ms: took.map(|took| took.as_secs_f64() * 1e3),
             goodput_bps: took.map(|took| spec.bytes.get() as f64 * 8.0 / took.as_secs_f64()),
+            limited_by: seen.and_then(|seen| seen.limited_by),
             is_first,
             seed: None,
             failure: probed.err(),
@@ -157,17 +166,29 @@ impl Line {
 }
 
 impl Connection {
-    async fn probe(&mut self, bytes: u64) -> Result<Duration, String> {
+    async fn probe(&mut self, bytes: u64) -> Result<Seen, String> {
         match self {
             Connection::Tcp(stream) => {
+                let before = tcp::limits(stream);
                 let start = Instant::now();
                 let sent = tcp::send(stream, bytes).await;
-                sent.map(|()| start.elapsed())
-                    .map_err(|error| error.to_string())
+                sent.map_err(|error| error.to_string())?;
+                let took = start.elapsed();
+                let after = before.zip(tcp::limits(stream));
+                let limited_by = after.and_then(|(before, mut after)| {
+                    let busy = after.busy.saturating_sub(before.busy);
+                    after.application = units::Duration::from(took).saturating_sub(busy);
+                    after.shares_since(Some(&before), units::Duration::ZERO)
+                });
+                Ok(Seen { took, limited_by })
             }
             Connection::Quic(prober) => {
                 let took = prober.probe(bytes).await;
-                took.map_err(|error| error.to_string())
+                let seen = |took| Seen {
+                    took,
+                    limited_by: None,
+                };
+                took.map(seen).map_err(|error| error.to_string())
             }
         }
     }

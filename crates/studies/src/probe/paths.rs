@@ -11,7 +11,8 @@ use super::row::Row;
 use super::spec::{Spec, Target};
 use crate::runs::{Execution, Failed, Plan, Run, derive_seed, execute};
 use crate::sweep::SweepError;
-use record::Transfer;
+use record::{FlowSample, LimitShares, Transfer};
+use units::Duration;
 
 /// The runs: each path with each controller, for as many rounds as the spec says. Rounds that begin with another one than
 /// zero have other seeds.
@@ -44,15 +45,27 @@ pub fn run_paths<'p>(
     let runs = plan.all();
     let mut rows: Vec<(usize, Row)> = Vec::new();
     let Ok(failed) = execute(&runs, execution, |place, outcome| {
-        let seen = outcome.map(|record| {
+        let seen = outcome.map(|mut record| {
             let mut transfers = record.transfers.rows;
             transfers.sort_by_key(|transfer| transfer.start);
-            (transfers, record.summary.duration_s)
+            let samples = record.flows.pop().map(|flow| flow.samples);
+            (
+                transfers,
+                samples.unwrap_or_default(),
+                record.summary.duration_s,
+            )
         });
         let row = |round: u64| {
             let blank = blank(spec, plan, runs[place], first_round, round);
             match &seen {
-                Ok((transfers, end)) => of_transfer(blank, transfers.get(round as usize), *end),
+                Ok((transfers, samples, end)) => {
+                    let transfer = transfers.get(round as usize);
+                    let limited_by = transfer.and_then(|transfer| limits(transfer, samples));
+                    Row {
+                        limited_by,
+                        ..of_transfer(blank, transfer, *end)
+                    }
+                }
                 Err(reason) => Row {
                     failure: Some((*reason).to_owned()),
                     ..blank
@@ -100,6 +113,7 @@ fn blank(spec: &Spec, plan: &Plan, run: &Run, first_round: u64, round: u64) -> R
         bytes: spec.bytes.get(),
         took_ms: None,
         goodput_bps: None,
+        limited_by: None,
         is_first: round == 0,
         seed: Some(run.scenario.seed),
         failure: None,
@@ -111,11 +125,27 @@ fn of_transfer(blank: Row, transfer: Option<&Transfer>, end: f64) -> Row {
     let took = transfer.and_then(|one| Some(one.completed?.saturating_sub(one.start)));
     Row {
         at_s: transfer.map_or(0.0, |transfer| transfer.start.as_secs_f64()),
-        took_ms: took.map(units::Duration::as_millis_f64),
+        took_ms: took.map(Duration::as_millis_f64),
         goodput_bps: took.map(|took| blank.bytes as f64 * 8.0 / took.as_secs_f64()),
         failure: failure(transfer, end),
         ..blank
     }
+}
+
+/// What limited the sender in a probe: between the samples around it, without the time outside of it, in which the connection
+/// was idle.
+fn limits(transfer: &Transfer, samples: &[FlowSample]) -> Option<LimitShares> {
+    let (start, end) = (transfer.start, transfer.completed?);
+    let (before, rest) = samples.split_at(samples.partition_point(|sample| sample.at <= start));
+    let before = before.last();
+    let after = rest
+        .iter()
+        .find(|sample| sample.at >= end)
+        .or(rest.last())?;
+    let idle_before = before.map_or(Duration::ZERO, |before| start.saturating_sub(before.at));
+    let idle = idle_before + after.at.saturating_sub(end);
+    let before = before.and_then(|before| before.limits.as_ref());
+    after.limits?.shares_since(before, idle)
 }
 
 /// Why a probe failed, in a run that ended after so many seconds; nothing if it did not.
@@ -132,7 +162,7 @@ fn failure(transfer: Option<&Transfer>, end: f64) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use units::{Bytes, Duration};
+    use units::Bytes;
 
     use super::*;
 

@@ -66,6 +66,7 @@ mod tests {
             took_ms: None,
             goodput_bps: mega.map(|mega| mega * 1e6),
             is_first: true,
+            limited_by: None,
             seed: None,
             failure: None,
         }

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use serde::Serialize;
 
+use record::LimitShares;
 use report::parquet::Column;
 
 /// One probe: what was sent over one connection in one round, or why it was not.
@@ -27,6 +28,9 @@ pub struct Row {
     pub took_ms: Option<f64>,
     /// The bytes in that time.
     pub goodput_bps: Option<f64>,
+    /// What limited the sender, from the request or the first byte to the last byte; nothing if it failed, over QUIC, and
+    /// where it was too short to tell.
+    pub limited_by: Option<LimitShares>,
     /// Whether it was the first one over its connection.
     pub is_first: bool,
     /// The seed of a path's run.
@@ -39,6 +43,9 @@ impl Row {
     /// The columns of a round's Parquet file.
     pub(super) fn columns<'r>() -> Vec<Column<'r, &'r Row>> {
         type Table<'r> = Column<'r, &'r Row>;
+        fn limited(row: &Row, by: fn(&LimitShares) -> f64) -> Option<f64> {
+            row.limited_by.as_ref().map(by)
+        }
         fn text(text: &str) -> Option<Cow<'_, str>> {
             Some(Cow::Borrowed(text))
         }
@@ -52,6 +59,14 @@ impl Row {
             Table::whole("bytes", |row| Some(row.bytes)),
             Table::real("took_ms", |row| row.took_ms),
             Table::real("goodput_bps", |row| row.goodput_bps),
+            Table::real("limited_application", |row| {
+                limited(row, |by| by.application)
+            }),
+            Table::real("limited_receiver", |row| limited(row, |by| by.receiver)),
+            Table::real("limited_send_buffer", |row| {
+                limited(row, |by| by.send_buffer)
+            }),
+            Table::real("limited_congestion", |row| limited(row, |by| by.congestion)),
             Table::whole("first", |row| Some(row.is_first.into())),
             Table::whole("seed", |row| row.seed),
             Table::text("failure", |row| row.failure.as_deref().and_then(text)),

@@ -9,7 +9,9 @@ use quic::probe::{
     Answer, Door, IDLE, LARGEST, PROOF_LEN, PROOF_TIME, STALL, Seat, Token, challenge,
 };
 
+use linux::diag::{Diag, Filter};
 use linux::socket::{ConnectOptions, connect_here, established};
+use record::Limits;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
@@ -73,6 +75,33 @@ pub(super) async fn send(stream: &mut TcpStream, bytes: u64) -> io::Result<()> {
             "the receiver says that it got {got} of {bytes} bytes"
         ))),
     }
+}
+
+/// What has limited the sender so far, as the kernel counts it, without the time in which it was idle; nothing if the kernel
+/// does not tell.
+pub(super) fn limits(stream: &TcpStream) -> Option<Limits> {
+    let (local, remote) = (stream.local_addr().ok()?, stream.peer_addr().ok()?);
+    let port = |address: SocketAddr| Some(address.port()..=address.port());
+    let filter = Filter {
+        local_ports: port(local),
+        remote_ports: port(remote),
+    };
+    let mut info = None;
+    let mut diag = Diag::open_here().ok()?;
+    let told = diag.sockets(&filter, |socket| {
+        if (socket.local, socket.remote) == (local, remote) {
+            info = Some(socket.info);
+        }
+    });
+    let info = told.ok().and(info)?;
+    Some(Limits {
+        busy: info.busy_time,
+        application: units::Duration::ZERO,
+        receiver: info.rwnd_limited,
+        send_buffer: info.sndbuf_limited,
+        congestion: info.controller_limited(),
+        pacing: None,
+    })
 }
 
 /// The receiving side: counts and discards what comes from those who know the token.
