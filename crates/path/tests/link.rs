@@ -585,3 +585,40 @@ fn a_held_packet_after_a_change_to_a_shorter_delay_is_announced_in_time() {
         [(overtaking, overtaking, 1), (overtaken, overtaken, 0)]
     );
 }
+
+/// The paper on BBR, rate balance and full pipe: to send at the bottleneck's rate keeps whatever queue there is, and a BDP
+/// in flight may come in bursts. RTprop is 20 ms here, and with it the BDP 20 packets.
+#[test]
+fn only_the_bottlenecks_rate_with_a_bdp_in_flight_leaves_no_queue() {
+    /// How many packets waited before each of the last thousand, if so many are sent at each of these times.
+    fn waited(sends: impl Iterator<Item = (u64, u64)>) -> Vec<u64> {
+        let mut link = link(packet_a_milli());
+        for (millis, packets) in sends {
+            (0..packets).for_each(|_| link.send(at_millis(millis), PACKET, millis));
+        }
+        let arrivals = drain(&mut link, Time::MAX);
+        let steady = &arrivals[arrivals.len() - 1_000..];
+        let apart = steady.windows(2).map(|two| two[1].at.since(two[0].at));
+        assert!(
+            apart.into_iter().all(|gap| gap == Duration::from_millis(1)),
+            "always busy"
+        );
+        let waited = steady
+            .iter()
+            .map(|arrival| arrival.queued.as_nanos() / 1_000_000);
+        waited.collect()
+    }
+    let both = waited((0..3_000).map(|millis| (millis, 1)));
+    assert!(both.iter().all(|packets| *packets == 0), "{both:?}");
+    // A first window of two BDP, and one packet for each ACK from then on: what the pipe does not hold waits for good.
+    let acked = (21..3_000).map(|millis| (millis, 1));
+    let balanced = waited([(0, 40)].into_iter().chain(acked));
+    assert!(
+        balanced.iter().all(|packets| *packets == 19),
+        "{balanced:?}"
+    );
+    // A BDP as two bursts: a quarter of it is there on average, with the half packet that is in transmission.
+    let bursts = waited((0..300).map(|burst| (burst * 10, 10)));
+    let mean = bursts.iter().sum::<u64>() as f64 / bursts.len() as f64;
+    assert_eq!(mean + 0.5, 20.0 / 4.0);
+}

@@ -82,6 +82,8 @@ fn drain_empties_the_queue() {
     assert!(done.queued <= bdp().min(MSS * 40), "{:?} left", done.queued);
     let length = done.now.since(drain);
     assert!(length <= RTPROP * 4, "{length} to drain");
+    let rounds = done.snapshot.round - flow.first_in("Drain").expect("seen").snapshot.round;
+    assert!(rounds <= 1, "{rounds} rounds to drain");
     let after = flow.median_rtt(done.now + RTPROP * 2, at_ms(2_000));
     assert!(after <= RTPROP * 11 / 10, "{after}");
 }

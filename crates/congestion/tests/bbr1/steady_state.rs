@@ -105,6 +105,47 @@ fn a_doubled_rate_is_found_within_two_seconds() {
     assert!(flow.median_rtt(at_ms(7_500), at_ms(9_000)) <= RTPROP * 11 / 10);
 }
 
+/// BBR as the paper's text has it, whose gain cycle is so many percent above and below one.
+fn cycling(percent: u32, path: path::PathConfig) -> Flow<Bbr1> {
+    let config = Config {
+        peak_gain: Ratio::new(100 + percent, 100),
+        trough_gain: Ratio::new(100 - percent, 100),
+        ..Config::paper()
+    };
+    Flow::bulk(Bbr1::new(connection(1), config), path)
+}
+
+/// Pacing at BtlBw makes the sender the bottleneck, which cannot see that the network's has become faster.
+#[test]
+fn without_a_gain_above_one_more_bandwidth_is_not_seen() {
+    let mut flow = cycling(0, with_rates(&[(5_000, mbit(20))], mbit(10)));
+    flow.run_until(at_ms(14_000));
+    let goodput = flow.goodput(at_ms(12_000), at_ms(14_000));
+    assert!(goodput <= mbit(11), "{goodput}");
+}
+
+/// A max-plus system: the greatest gain decides how fast it adapts, and the mean gain how much queue there is.
+#[test]
+fn the_peak_gain_sets_the_growth_and_the_mean_gain_the_queue() {
+    for percent in [10, 25, 50] {
+        let mut flow = cycling(percent, with_rates(&[(5_000, mbit(20))], mbit(10)));
+        flow.run_until(at_ms(9_900));
+        let steady = flow.median_rtt(at_ms(2_000), at_ms(5_000));
+        assert!(steady <= RTPROP * 108 / 100, "{percent} %: {steady}");
+        let change = flow.between(at_ms(5_000), at_ms(9_900));
+        let found = change
+            .iter()
+            .find(|point| point.snapshot.btl_bw >= Some(mbit(19)));
+        let took = found.expect("the new rate").now.since(at_ms(5_000));
+        let cycles = took.as_secs_f64() / (RTPROP * 8).as_secs_f64();
+        let wanted = (19.0_f64 / 10.0).ln() / (1.0 + f64::from(percent) / 100.0).ln();
+        assert!(
+            (wanted - 1.0..wanted + 2.0).contains(&cycles),
+            "{percent} %: {cycles} of {wanted} cycles"
+        );
+    }
+}
+
 #[test]
 fn a_halved_rate_is_followed_when_the_old_one_leaves_the_window() {
     let mut flow = bulk(with_rates(&[(5_000, mbit(10))], mbit(20)));

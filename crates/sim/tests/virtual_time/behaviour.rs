@@ -4,11 +4,13 @@ use crate::support::{
     Fixed, MSS, Watch, at_millis, jain, limit, lossy, mbit, millis, path, percentile, run,
 };
 use congestion::bbr1::{self, Bbr1};
-use congestion::{AnyController, Bytes, Controller, ControllerKind, Duration, Ratio, Time};
+use congestion::{Ack, AnyController, Bytes, Controller, ControllerKind, Duration, Ratio, Time};
 use path::{Buffer, Reorder};
-use sim::{Config, FlowConfig, MakeController, Simulation, dumbbell};
+use sim::{Config, FlowConfig, Id, MakeController, Observer, Simulation, dumbbell};
 use transport::app;
-use transport::sender::LossDetection;
+use transport::burst::Burst;
+use transport::scheduler::{Pacing, SchedulerConfig};
+use transport::sender::{LossDetection, Sender};
 
 const SECOND: u64 = 1_000;
 
@@ -148,6 +150,43 @@ fn five_flows_of_the_papers_bbr_come_to_share_fairly() {
     }
 }
 
+/// What five flows that start two seconds apart have in the second half of a minute, if RTprop is remembered for so long.
+fn shares_with_rt_prop_window(window: Duration, seed: u64) -> Vec<f64> {
+    let (rate, rtt) = (mbit(100), millis(10));
+    let bbr1 = bbr1::Config {
+        rt_prop_window: window,
+        ..bbr1::Config::linux()
+    };
+    let flow = |index: u64| {
+        let make = move |connection| Bbr1::new(connection, bbr1);
+        FlowConfig::with_controller(MakeController::new(make))
+            .starting(at_millis(2 * SECOND * index))
+    };
+    let config = Config {
+        seed,
+        ..dumbbell(
+            path(rate, rtt, rate.bytes_in(rtt) * 8),
+            (0..5).map(flow).collect(),
+        )
+    };
+    let end = at_millis(60 * SECOND);
+    let watch = run(config, at_millis(30 * SECOND), end);
+    (0..5).map(|flow| watch.goodput(flow, end)).collect()
+}
+
+/// The paper on several flows: late starters take a queue for a part of the path, and have more for as long as they do;
+/// the ProbeRTTs that all share put them right.
+#[test]
+fn without_probe_rtt_flows_that_start_late_keep_more_than_their_share() {
+    for seed in [1, 2] {
+        let with = shares_with_rt_prop_window(millis(10 * SECOND), seed);
+        assert!(jain(&with) > 0.95, "seed {seed}: {with:?}");
+        let without = shares_with_rt_prop_window(millis(1_000 * SECOND), seed);
+        assert!(jain(&without) < 0.7, "seed {seed}: {without:?}");
+        assert!(without[4] > 10.0 * without[0], "seed {seed}: {without:?}");
+    }
+}
+
 /// A transfer of ten packets that leave at once, into a buffer with room for all but the last two.
 fn tail_loss(loss_detection: LossDetection) -> Watch {
     let mut path = path(mbit(12), millis(40), Bytes::ZERO);
@@ -235,5 +274,89 @@ fn a_small_send_buffer_keeps_bbr1_in_startup() {
             state == "Startup",
             "{megabytes} MB: {limits:?}"
         );
+    }
+}
+
+/// When bursts left their host.
+#[derive(Default)]
+struct Departures(Vec<Time>);
+
+impl<C: Controller> Observer<C> for Departures {
+    fn on_departed(&mut self, now: Time, _: Id, _: &Burst) {
+        self.0.push(now);
+    }
+}
+
+/// The longest silence in each of the rounds five to seven, as a share of the RTT; the pipe is not full before the ninth.
+fn silences(kind: ControllerKind, pacing: Pacing) -> Vec<f64> {
+    let (rate, rtt) = (mbit(1_000), millis(100));
+    let mut flow = FlowConfig::new(kind);
+    flow.sender.pacing = pacing;
+    flow.receiver.initial_buffer = Bytes::new(64 << 20);
+    let mut config = dumbbell(path(rate, rtt, rate.bytes_in(rtt)), vec![flow]);
+    config.hosts[0].scheduler = SchedulerConfig::of(pacing);
+    config.end = Some(at_millis(700));
+    let mut simulation = Simulation::new(config, Departures::default()).unwrap();
+    simulation.run();
+    let departures = simulation.into_observer().0;
+    let rounds = |span: Duration| span.as_secs_f64() / rtt.as_secs_f64();
+    let longest = |round: u64| {
+        let gaps = departures.windows(2).filter_map(|two| {
+            let is_of_it = rounds(two[1].since(Time::ZERO)) as u64 == round;
+            is_of_it.then(|| rounds(two[1].since(two[0])))
+        });
+        gaps.fold(0.0, f64::max)
+    };
+    (4..7).map(longest).collect()
+}
+
+/// The appendix of the paper: even paced, slow start sends a part of each round and is silent for the rest, while Startup
+/// sends ever faster. The gap that its first window leaves is gone after four rounds.
+#[test]
+fn slow_start_is_silent_in_each_round_and_startup_is_not() {
+    let bbr1 = silences(ControllerKind::Bbr1, Pacing::Fq);
+    assert!(bbr1.iter().all(|silence| *silence < 0.1), "{bbr1:?}");
+    let paced = silences(ControllerKind::Cubic, Pacing::Fq);
+    assert!(paced.iter().all(|silence| *silence > 0.25), "{paced:?}");
+    let unpaced = silences(ControllerKind::Cubic, Pacing::None);
+    assert!(unpaced.iter().all(|silence| *silence > 0.9), "{unpaced:?}");
+}
+
+/// The BtlBw that a flow believes in at each ACK.
+#[derive(Default)]
+struct Beliefs(Vec<f64>);
+
+impl<C: Controller> Observer<C> for Beliefs {
+    fn on_ack(&mut self, now: Time, id: Id, _: &Ack, sender: &Sender<C>) {
+        if id.flow == 0 && now >= at_millis(20 * SECOND) {
+            let btl_bw = sender.controller().snapshot().btl_bw;
+            self.0.extend(btl_bw.map(|rate| rate.bits_per_sec() as f64));
+        }
+    }
+}
+
+/// The paper on competition: whatever CUBIC fills of the buffer, ProbeBW moves BtlBw towards the flow's fair
+/// share: from above in a buffer of 2 BDP, and a little too far in deeper ones. In one of 1 BDP there is little to move it.
+#[test]
+fn beside_cubic_btl_bw_moves_towards_the_fair_share() {
+    let (rate, rtt) = (mbit(20), millis(40));
+    for (bdps, share) in [
+        (1, 0.8..1.0),
+        (2, 0.5..0.75),
+        (4, 0.35..0.5),
+        (8, 0.3..0.45),
+    ] {
+        let path = path(rate, rtt, rate.bytes_in(rtt) * bdps);
+        let kinds = [ControllerKind::Bbr1, ControllerKind::Cubic];
+        let config = Config {
+            end: Some(at_millis(80 * SECOND)),
+            ..dumbbell(path, kinds.map(FlowConfig::new).to_vec())
+        };
+        let mut simulation = Simulation::new(config, Beliefs::default()).unwrap();
+        simulation.run();
+        let mut beliefs = simulation.into_observer().0;
+        beliefs.sort_by(f64::total_cmp);
+        let median = beliefs[beliefs.len() / 2] / limit(rate, 0);
+        assert!(share.contains(&median), "{bdps} BDP: {median}");
     }
 }

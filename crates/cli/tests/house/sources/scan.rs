@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use proc_macro2::{Delimiter, Group, LexError, Spacing, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, LexError, Spacing, TokenStream, TokenTree};
 
 use super::cfg::{Build, holds, parts};
 
