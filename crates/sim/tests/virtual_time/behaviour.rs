@@ -277,6 +277,32 @@ fn a_small_send_buffer_keeps_bbr1_in_startup() {
     }
 }
 
+/// The share of the limit that a flow has after its start, on a path of 333 packets (100 Mbit/s × 40 ms) with a buffer of so many packets.
+fn share_with_buffer(kind: ControllerKind, packets: u64) -> f64 {
+    let (rate, rtt) = (mbit(100), millis(40));
+    let mut path = path(rate, rtt, Bytes::ZERO);
+    path.forward.buffer = Buffer::Packets(packets);
+    let end = at_millis(90 * SECOND);
+    let watch = run(
+        dumbbell(path, vec![FlowConfig::new(kind)]),
+        at_millis(30 * SECOND),
+        end,
+    );
+    watch.goodput(0, end) / limit(rate, 0)
+}
+
+#[test]
+fn a_shallow_buffer_costs_loss_based_control_more_than_bbr1() {
+    for (packets, most, least) in [(4, 0.5, 0.6), (10, 0.93, 0.94)] {
+        let share = |kind| share_with_buffer(kind, packets);
+        let reno = share(ControllerKind::Reno);
+        let cubic = share(ControllerKind::Cubic);
+        let bbr1 = share(ControllerKind::Bbr1);
+        assert!(reno < cubic && cubic < most, "{packets}: {reno}, {cubic}");
+        assert!(bbr1 > least, "{packets}: {bbr1}");
+    }
+}
+
 /// When bursts left their host.
 #[derive(Default)]
 struct Departures(Vec<Time>);

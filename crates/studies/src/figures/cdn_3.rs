@@ -28,7 +28,7 @@ fn draw(findings: &[Findings]) -> Picture {
         .with_all(times),
         Chart::new(
             size(),
-            Axis::log("Jitter of the completion time", Unit::SECONDS, 0.003, 60.0),
+            Axis::log("Jitter of the completion time", Unit::SECONDS, 0.05, 60.0),
         )
         .with_all(jitters),
     ];

@@ -28,15 +28,16 @@ fn draw(findings: &[Findings]) -> Picture {
             .map(|controller| {
                 let of_it = seen::with(findings, CONTROLLER, controller).filter(is_of_it);
                 let share = seen::median(of_it.map(|seen| seen.resent())) * 100.0;
-                format!("{controller} {share:.2} %")
+                format!("{share:.2} %")
             });
         let resent: Vec<String> = resent.collect();
+        let loss = loss.replace('%', " %");
         let all = curves::across(&curves);
         Chart::new(
             Axis::from_zero("Throughput", Unit::MEGABITS_PER_SECOND, all),
             curves::share_of("objects"),
         )
-        .titled(format!("retransmitted: {}", resent.join(", ")))
+        .titled(format!("{loss} loss; sent again: {}", resent.join(", ")))
         .with_all(curves)
     });
     Picture::of("", 2, 360.0, charts)

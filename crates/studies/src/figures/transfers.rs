@@ -5,7 +5,7 @@ use draw::{Axis, Cell, Unit};
 use record::Transfer;
 use record::statistics::mean;
 
-/// What the CDN takes for large, in bytes: it measures the throughput of such objects, and the time of smaller ones.
+/// Objects of more bytes are large to the CDN: it measures their throughput, and the time of smaller ones.
 pub const LARGE: f64 = 3e6;
 
 /// An object that arrived.
@@ -38,16 +38,16 @@ pub fn of(seen: &Seen<'_>) -> Vec<Arrived> {
     rows.filter_map(arrived).collect()
 }
 
-/// The throughputs of objects of at least so many bytes, in Mbit/s.
-pub fn throughputs(seen: &Seen<'_>, at_least: f64) -> Vec<f64> {
+/// The throughputs of objects of more than so many bytes, in Mbit/s.
+pub fn throughputs(seen: &Seen<'_>, more_than: f64) -> Vec<f64> {
     let objects = of(seen).into_iter();
-    let large = objects.filter(|object| object.bytes >= at_least);
+    let large = objects.filter(|object| object.bytes > more_than);
     large.map(|object| object.throughput()).collect()
 }
 
-/// The mean throughput of objects of at least so many bytes, in Mbit/s.
-pub fn mean_throughput(seen: &Seen<'_>, at_least: f64) -> f64 {
-    mean(&throughputs(seen, at_least)).unwrap_or(f64::NAN)
+/// The mean throughput of objects of more than so many bytes, in Mbit/s.
+pub fn mean_throughput(seen: &Seen<'_>, more_than: f64) -> f64 {
+    mean(&throughputs(seen, more_than)).unwrap_or(f64::NAN)
 }
 
 /// The median time of these objects, in seconds.
