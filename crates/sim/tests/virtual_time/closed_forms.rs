@@ -1,6 +1,6 @@
 //! Cases whose outcome can be computed with a pencil.
 
-use crate::support::{Fixed, MSS, Watch, at_millis, mbit, millis, path, run};
+use crate::support::{Fixed, MSS, Watch, at_millis, mbit, millis, path, percentile, run};
 use congestion::{Bytes, ControllerKind, Duration, Time};
 use path::{Buffer, Capacity, LinkConfig, Loss, PathConfig};
 use sim::{Config, FlowConfig, Simulation, dumbbell};
@@ -103,6 +103,35 @@ fn what_the_pipe_does_not_hold_waits_in_the_queue() {
         assert_eq!(
             watch.goodput(0, at_millis(4_000)),
             1000.0 * MSS as f64 * 8.0
+        );
+    }
+}
+
+/// Kleinrock's power. The BDP is 40 packets, and one more is in transmission.
+#[test]
+fn rate_over_rtt_is_greatest_with_a_bdp_in_flight() {
+    let path = path(mbit(RATE), millis(40), Bytes::new(1_000_000));
+    let power = |window| {
+        let config = dumbbell(path.clone(), vec![fixed(window)]);
+        let end = at_millis(4_000);
+        let watch = run(config, at_millis(2_000), end);
+        let median = percentile(&watch.flows[0].rtts, 50).as_secs_f64();
+        watch.goodput(0, end) / median
+    };
+    let at_bdp = power(41);
+    for (window, share) in [
+        (33, 0.82),
+        (37, 0.92),
+        (40, 0.99),
+        (42, 0.99),
+        (45, 0.92),
+        (49, 0.85),
+        (82, 0.51),
+    ] {
+        assert!(
+            power(window) < share * at_bdp,
+            "{window}: {} of {at_bdp}",
+            power(window)
         );
     }
 }
