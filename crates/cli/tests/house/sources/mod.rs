@@ -131,12 +131,13 @@ fn of_crate(directory: &Path) -> Vec<Root> {
     found.into_iter().filter_map(ours).collect()
 }
 
-/// The tests that have a `main` of their own or are switched off.
+/// The tests that have a `main` of their own, are switched off or not always built.
 fn without_harness(manifest: &Table) -> BTreeSet<String> {
     let tests = manifest.get("test").and_then(toml::Value::as_array);
     let is_off = |test: &&toml::Value| {
         let is = |key| test.get(key).and_then(toml::Value::as_bool);
-        is("harness") == Some(false) || is("test") == Some(false)
+        let is_sometimes = test.get("required-features").is_some();
+        is_sometimes || is("harness") == Some(false) || is("test") == Some(false)
     };
     let silent = tests.into_iter().flatten().filter(is_off);
     let name = |test: &toml::Value| Some(test.get("name")?.as_str()?.to_owned());
@@ -184,8 +185,15 @@ mod tests {
     #[test]
     fn tests_without_a_harness_are_not_run() {
         assert!(!of(false).tests("a/tests/c.rs", "shows"));
-        let manifest = "[[test]]\nname = \"a\"\nharness = false\n[[test]]\nname = \"b\"\n";
+        let manifest = r#"
+            test = [
+                { name = "a", harness = false },
+                { name = "b" },
+                { name = "c", test = false },
+                { name = "d", required-features = ["x"] },
+            ]
+        "#;
         let silent = without_harness(&manifest.parse().expect("a manifest"));
-        assert_eq!(Vec::from_iter(silent), ["a"]);
+        assert_eq!(Vec::from_iter(silent), ["a", "c", "d"]);
     }
 }
