@@ -281,5 +281,5 @@ fn the_population_that_comes_along_can_be_drawn() {
         .map(|member| member.region.as_str())
         .collect();
     regions.dedup();
-    assert_eq!(regions.len(), 6);
+    assert_eq!(regions.len(), 7);
 }
