@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use lab::Cancel;
+use record::measure::{Measure, Select, Subject};
 use record::statistics::Spread;
 use studies::claims::{self, Claim, Judgement, Table, Tally, Verdict};
 use studies::runs::Batch;
@@ -293,8 +294,38 @@ fn a_claim_whose_study_is_not_there_is_named_by_its_place() {
 fn every_measure_is_documented() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/claims.md");
     let documentation = fs::read_to_string(path).expect("docs/claims.md");
-    for measure in record::Measure::all() {
+    for measure in Measure::all() {
         let row = format!("| `{}` | {} |", measure.name, measure.about);
         assert!(documentation.contains(&row), "{row}");
     }
+}
+
+#[test]
+fn a_measure_of_the_whole_run_has_no_value_in_a_part_of_it_and_the_others_follow_it() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let shelf = Shelf::Directory(directory.path().to_owned());
+    let table = small(directory.path(), "at_least = 1");
+    let runs = table.claims[0]
+        .runs(&shelf, Length::Whole)
+        .expect("a study");
+    let mut batch = Batch::new(lab::EngineKind::Sim);
+    runs.add_to(&mut batch).expect("it can be run");
+    batch.run(1, &|_| {}, &Cancel::new(), |_, findings| {
+        let record = &findings.runs[0].record;
+        let part = Select {
+            to: Some(units::Duration::from_nanos(1)),
+            ..Select::default()
+        };
+        let of = |measure: &Measure, select: &Select| measure.of(&Subject::new(record, select));
+        for measure in Measure::all() {
+            let (whole, part) = (of(measure, &Select::default()), of(measure, &part));
+            if measure.is_windowed {
+                // Nothing happens within the first nanosecond.
+                let is_none = part.is_none() || part == Some(0.0);
+                assert!(is_none, "{}: {part:?} of {whole:?}", measure.name);
+            } else {
+                assert_eq!(part, None, "{}", measure.name);
+            }
+        }
+    });
 }

@@ -122,11 +122,12 @@ fn origin(engines: &[EngineKind], loads: &[f64], wall: Duration) -> claims::Orig
     }
 }
 
-/// One line a claim, with the time that its study takes on the engines in real time, and a line with the sum.
+/// A row a claim, with the time that its study takes on the engines in real time, and a line with the sum.
 fn list(claims: &[&Claim], engines: &[EngineKind], items: &[Item<&str>]) -> Result<(), Failure> {
     let is_shown = |claim: &&&Claim| engines.iter().any(|engine| claim.is_shown_on(*engine));
     let mut real_time = engines.to_vec();
     real_time.retain(|engine| engine.is_real_time());
+    let mut rows = Vec::new();
     for claim in claims.iter().filter(is_shown) {
         let mut on = real_time.clone();
         on.retain(|engine| claim.is_shown_on(*engine));
@@ -138,12 +139,21 @@ fn list(claims: &[&Claim], engines: &[EngineKind], items: &[Item<&str>]) -> Resu
             .map(|of| of.real_time().as_secs_f64())
             .sum();
         let took = (took > 0.0).then(|| format!("{took:.0} s"));
-        let (id, names, took) = (&claim.id, names(&claim.engines), took.unwrap_or_default());
-        let (source, published) = (&claim.source, &claim.published);
-        output::result(format_args!(
-            "{id:<18} {names:<14} {took:>6} {source}: {published}"
-        ))?;
+        let published = format!("{}: {}", claim.source, claim.published);
+        let (engines, took) = (names(&claim.engines), took.unwrap_or_default());
+        rows.push(vec![claim.id.clone(), engines, took, published]);
     }
+    let table = report::Table {
+        text: vec![0, 1, 3],
+        // Nothing is measured in real time unless that is asked for.
+        absent: if real_time.is_empty() {
+            vec![2]
+        } else {
+            Vec::new()
+        },
+        ..report::Table::new(["claim", "engines", "takes", "published"], rows)
+    };
+    output::result(table.lines(output::width()).trim_end())?;
     for batch in Agenda::new(&real_time, items)?.batches() {
         let minutes = batch.real_time().as_secs_f64() / 60.0;
         output::note(format_args!(

@@ -8,18 +8,21 @@ pub(super) const MEASURES: &[Measure] = &[
     Measure {
         name: "btl_bw_min",
         unit: Dimension::Share,
+        is_windowed: true,
         about: "lowest BtlBw, as a share of what the path allows",
         of: |subject| btl_bw(subject, f64::min),
     },
     Measure {
         name: "btl_bw_max",
         unit: Dimension::Share,
+        is_windowed: true,
         about: "highest BtlBw, as a share of what the path allows",
         of: |subject| btl_bw(subject, f64::max),
     },
     Measure {
         name: "app_limited_rise",
         unit: Dimension::Plain,
+        is_windowed: true,
         about: "number of times that BtlBw rose at a sample that the application limited",
         of: |subject| {
             subject.record()?;
@@ -29,6 +32,7 @@ pub(super) const MEASURES: &[Measure] = &[
     Measure {
         name: "silence",
         unit: Dimension::Time,
+        is_windowed: true,
         about: "longest time in which nothing was delivered",
         of: |subject| {
             let gaps = subject.flows().flat_map(|flow| {

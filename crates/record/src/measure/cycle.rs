@@ -12,6 +12,7 @@ pub(super) const MEASURES: &[Measure] = &[
     Measure {
         name: "cycle_peak",
         unit: Dimension::Plain,
+        is_windowed: true,
         about: "longest round-trip time within two RTprops of the phase with gain 5/4, in shortest round-trip times, of the median cycle",
         of: |subject| {
             of_cycles(subject, |rtts, start, rtprop| {
@@ -23,6 +24,7 @@ pub(super) const MEASURES: &[Measure] = &[
     Measure {
         name: "cycle_after",
         unit: Dimension::Plain,
+        is_windowed: true,
         about: "median round-trip time in the second half of the cycle, in shortest round-trip times, of the median cycle",
         of: |subject| {
             of_cycles(subject, |rtts, start, rtprop| {
@@ -36,6 +38,7 @@ pub(super) const MEASURES: &[Measure] = &[
     Measure {
         name: "cycle_length",
         unit: Dimension::Plain,
+        is_windowed: true,
         about: "median time from one phase with gain 5/4 to the next, in shortest round-trip times",
         of: |subject| {
             let flow = subject.flows().next()?;
@@ -49,6 +52,7 @@ pub(super) const MEASURES: &[Measure] = &[
     Measure {
         name: "btl_bw_spread",
         unit: Dimension::Share,
+        is_windowed: true,
         about: "difference between the highest and the lowest BtlBw, as a share of the median",
         of: |subject| {
             let flow = subject.flows().next()?;

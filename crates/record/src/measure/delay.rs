@@ -14,24 +14,28 @@ pub(super) const MEASURES: &[Measure] = &[
     Measure {
         name: "rtt_p50",
         unit: Dimension::Time,
+        is_windowed: true,
         about: "median round-trip time, of the median flow",
         of: rtt_p50,
     },
     Measure {
         name: "rtt_p95",
         unit: Dimension::Time,
+        is_windowed: false,
         about: "95th percentile of the round-trip time, of the median flow",
         of: |subject| median(subject.summaries().filter_map(|flow| flow.rtt_ms.p95)),
     },
     Measure {
         name: "rtt_p50_rtprops",
         unit: Dimension::Plain,
+        is_windowed: true,
         about: "median round-trip time, in RTprops",
         of: |subject| Some(rtt_p50(subject)? / subject.rtprop_ms()),
     },
     Measure {
         name: "power",
         unit: Dimension::Plain,
+        is_windowed: false,
         about: "goodput over median round-trip time (Kleinrock's power), as a share of what the path allows over RTprop",
         of: |subject| {
             let goodput = subject.together()?.limit_share?;
@@ -41,6 +45,7 @@ pub(super) const MEASURES: &[Measure] = &[
     Measure {
         name: "rtt_windows",
         unit: Dimension::Plain,
+        is_windowed: true,
         about: "median round-trip time, as a multiple of the time that the bottleneck needs for one receive window",
         of: |subject| {
             let window = subject.scenario()?.host.receive_buffer?.get() as f64;
@@ -51,6 +56,7 @@ pub(super) const MEASURES: &[Measure] = &[
     Measure {
         name: "rtt_buffers",
         unit: Dimension::Plain,
+        is_windowed: true,
         about: "median round-trip time beyond RTprop, as a multiple of the time that the bottleneck needs for its full buffer",
         of: |subject| {
             let buffer = subject.summary.path.buffer_bytes? as f64;
@@ -61,6 +67,7 @@ pub(super) const MEASURES: &[Measure] = &[
     Measure {
         name: "rtt_four_packets",
         unit: Dimension::Plain,
+        is_windowed: true,
         about: "median round-trip time, as a multiple of the time that the bottleneck needs for four full packets of each flow",
         of: |subject| {
             let packets = FOUR_PACKETS * subject.summary.flows.len() as u64;
@@ -70,24 +77,28 @@ pub(super) const MEASURES: &[Measure] = &[
     Measure {
         name: "queue_mean",
         unit: Dimension::Time,
+        is_windowed: false,
         about: "the bottleneck's queue, mean over time",
         of: |subject| subject.summary.path.queue_ms.mean,
     },
     Measure {
         name: "queue_p95",
         unit: Dimension::Time,
+        is_windowed: false,
         about: "the bottleneck's queue, 95th percentile over time",
         of: |subject| subject.summary.path.queue_ms.p95,
     },
     Measure {
         name: "queue_p5",
         unit: Dimension::Share,
+        is_windowed: true,
         about: "queue length that is exceeded for 95 % of the time, as a share of the buffer",
         of: |subject| queue_share(subject, 0.05),
     },
     Measure {
         name: "queue_max",
         unit: Dimension::Share,
+        is_windowed: true,
         about: "longest queue, as a share of the buffer",
         of: |subject| queue_share(subject, 1.0),
     },

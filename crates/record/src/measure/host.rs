@@ -9,6 +9,7 @@ pub(super) const MEASURES: &[Measure] = &[
     Measure {
         name: "burst_packets",
         unit: Dimension::Packets,
+        is_windowed: false,
         about: "mean size of the bursts that TCP hands down, in full packets, of the median flow",
         of: |subject| {
             let mss = subject.scenario()?.host.mss;
@@ -19,12 +20,14 @@ pub(super) const MEASURES: &[Measure] = &[
     Measure {
         name: "burst_time",
         unit: Dimension::Time,
+        is_windowed: false,
         about: "mean time that such a burst takes at the pacing rate, of the median flow",
         of: |subject| median(of_each(subject, |host| Some(host.burst_ms))?),
     },
     Measure {
         name: "clump",
         unit: Dimension::Plain,
+        is_windowed: false,
         about: "a burst together with its mean lead over the pacing rate when it leaves the host, as a multiple of a mean burst, of the flow with the most",
         of: |subject| {
             let clump = |host: &HostSummary| {
@@ -36,18 +39,21 @@ pub(super) const MEASURES: &[Measure] = &[
     Measure {
         name: "pace_max",
         unit: Dimension::Share,
+        is_windowed: false,
         about: "rate at which bursts leave the host, as a share of the flow's own pacing rate, of the fastest flow",
         of: |subject| most(subject, |host| host.pace),
     },
     Measure {
         name: "below_tcp",
         unit: Dimension::Size,
+        is_windowed: false,
         about: "most bytes of a flow that waited below TCP in its own host",
         of: |subject| most(subject, |host| Some(host.below_tcp_max_bytes as f64)),
     },
     Measure {
         name: "below_tcp_limits",
         unit: Dimension::Plain,
+        is_windowed: false,
         about: "the same, as a multiple of the limit of TCP small queues: two bursts, or a millisecond at the pacing rate",
         of: |subject| most(subject, |host| Some(host.below_tcp_max_share)),
     },
@@ -58,11 +64,8 @@ fn most(subject: &Subject<'_>, of: impl Fn(&HostSummary) -> Option<f64>) -> Opti
     of_each(subject, of)?.into_iter().reduce(f64::max)
 }
 
-/// A number of each flow, if all of them tell; only of what the summary is about.
+/// A number of each flow, if all of them tell.
 fn of_each(subject: &Subject<'_>, of: impl Fn(&HostSummary) -> Option<f64>) -> Option<Vec<f64>> {
-    let hosts = subject
-        .summaries()
-        .filter(|_| !subject.is_window)
-        .map(|flow| of(flow.host.as_ref()?));
+    let hosts = subject.summaries().map(|flow| of(flow.host.as_ref()?));
     hosts.collect()
 }

@@ -7,18 +7,21 @@ pub(super) const MEASURES: &[Measure] = &[
     Measure {
         name: "drops",
         unit: Dimension::Plain,
+        is_windowed: false,
         about: "packets dropped by the buffer, the queue discipline or the policer",
         of: |subject| Some(subject.summary.path.drops? as f64),
     },
     Measure {
         name: "late_packets",
         unit: Dimension::Plain,
+        is_windowed: false,
         about: "packets that a machine in real time delivered more than a millisecond late",
         of: |subject| Some(subject.summary.path.late_packets? as f64),
     },
     Measure {
         name: "resent_share",
         unit: Dimension::Share,
+        is_windowed: false,
         about: "bytes sent again, as a share of all bytes sent",
         of: |subject| {
             let resent = subject.sum(|flow| flow.retransmitted_bytes)?;
@@ -28,6 +31,7 @@ pub(super) const MEASURES: &[Measure] = &[
     Measure {
         name: "timeouts",
         unit: Dimension::Plain,
+        is_windowed: false,
         about: "retransmission timeouts",
         of: |subject| subject.sum(|flow| flow.timeouts),
     },

@@ -30,6 +30,8 @@ pub struct Measure {
     pub name: &'static str,
     /// What it counts.
     pub unit: Dimension,
+    /// Whether it can be had of a part of the run: it comes from samples, and not from the run's summary.
+    pub is_windowed: bool,
     /// What it is.
     pub about: &'static str,
     of: fn(&Subject<'_>) -> Option<f64>,
@@ -77,8 +79,11 @@ impl Measure {
         Measure::all().find(is_it)
     }
 
-    /// The number in a run; nothing if the run does not tell.
+    /// The number in a run; nothing if the run does not tell, as of a part of it if the number is of the whole.
     pub fn of(&self, subject: &Subject<'_>) -> Option<f64> {
+        if subject.is_window && !self.is_windowed {
+            return None;
+        }
         (self.of)(subject).filter(|value| value.is_finite())
     }
 }

@@ -9,12 +9,14 @@ pub(super) const MEASURES: &[Measure] = &[
     Measure {
         name: "stalls",
         unit: Dimension::Plain,
+        is_windowed: false,
         about: "number of times that a video stopped for want of data, all players together",
         of: |subject| sum(subject, |played| played.stalls as f64),
     },
     Measure {
         name: "rebuffer_share",
         unit: Dimension::Share,
+        is_windowed: false,
         about: "time that videos stood still after their start, as a share of that and of what was played",
         of: |subject| {
             let stood = sum(subject, |played| played.stalled_s)?;
@@ -24,6 +26,7 @@ pub(super) const MEASURES: &[Measure] = &[
     Measure {
         name: "startup_delay",
         unit: Dimension::Time,
+        is_windowed: false,
         about: "time from the start of a player to its first picture, of the median player that got one",
         of: |subject| median(all(subject).filter_map(|played| Some(played.startup_s? * 1e3))),
     },

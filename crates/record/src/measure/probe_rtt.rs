@@ -13,6 +13,7 @@ pub(super) const MEASURES: &[Measure] = &[
     Measure {
         name: "probe_rtt_count",
         unit: Dimension::Plain,
+        is_windowed: true,
         about: "number of times that a flow enters ProbeRTT, the mean of the flows",
         of: |subject| {
             let counts: Vec<f64> = subject
@@ -25,6 +26,7 @@ pub(super) const MEASURES: &[Measure] = &[
     Measure {
         name: "probe_rtt_gap",
         unit: Dimension::Time,
+        is_windowed: true,
         about: "shortest time from the start of one ProbeRTT of a flow to the start of the next",
         of: |subject| {
             let gaps = subject.flows().flat_map(|flow| {
@@ -41,6 +43,7 @@ pub(super) const MEASURES: &[Measure] = &[
     Measure {
         name: "probe_rtt_length",
         unit: Dimension::Time,
+        is_windowed: true,
         about: "length of the shortest ProbeRTT",
         of: |subject| {
             let lengths = all(subject).map(|one| one.end.saturating_sub(one.start).as_millis_f64());
@@ -50,6 +53,7 @@ pub(super) const MEASURES: &[Measure] = &[
     Measure {
         name: "probe_rtt_packets",
         unit: Dimension::Plain,
+        is_windowed: true,
         about: "fewest full packets in flight during a ProbeRTT, of the ProbeRTT with the most",
         of: |subject| {
             let fewest = all(subject).map(|one| one.least_inflight as f64 / MSS.get() as f64);
@@ -59,12 +63,14 @@ pub(super) const MEASURES: &[Measure] = &[
     Measure {
         name: "probe_rtt_cost",
         unit: Dimension::Share,
+        is_windowed: true,
         about: "share of its data that a flow loses to ProbeRTT, compared with the median second without ProbeRTT",
         of: cost,
     },
     Measure {
         name: "probe_rtt_together",
         unit: Dimension::Share,
+        is_windowed: true,
         about: "share of ProbeRTTs during which every other flow past its start is in ProbeRTT too",
         of: together,
     },

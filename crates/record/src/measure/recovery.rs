@@ -11,6 +11,7 @@ pub(super) const MEASURES: &[Measure] = &[
     Measure {
         name: "recovery_first",
         unit: Dimension::Plain,
+        is_windowed: true,
         about: "bytes sent in the round after a loss, as a multiple of bytes delivered in it: the median over losses that follow ten rounds without loss",
         of: |subject| {
             let rounds = after_losses(subject)?;
@@ -20,6 +21,7 @@ pub(super) const MEASURES: &[Measure] = &[
     Measure {
         name: "recovery_later",
         unit: Dimension::Plain,
+        is_windowed: true,
         about: "bytes sent in the round after that, as a multiple of bytes delivered in it: the median",
         of: |subject| {
             let rounds = after_losses(subject)?;
@@ -29,6 +31,7 @@ pub(super) const MEASURES: &[Measure] = &[
     Measure {
         name: "timeout_cwnd",
         unit: Dimension::Plain,
+        is_windowed: true,
         about: "smallest window, in full packets, which is the one right after a timeout if there is one",
         of: |subject| {
             let samples = subject.flows().flat_map(|flow| subject.samples(flow));
@@ -39,6 +42,7 @@ pub(super) const MEASURES: &[Measure] = &[
     Measure {
         name: "cwnd_overshoot",
         unit: Dimension::Plain,
+        is_windowed: true,
         about: "largest window after the first loss, as a multiple of the largest window in the ten rounds before it",
         of: |subject| {
             let flow = subject.flows().next()?;

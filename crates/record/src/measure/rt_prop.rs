@@ -8,6 +8,7 @@ pub(super) const MEASURES: &[Measure] = &[
     Measure {
         name: "rt_prop_p50",
         unit: Dimension::Plain,
+        is_windowed: true,
         about: "median of the RTprop that a flow believes in, in RTprops of the path, of the flow with the longest",
         of: |subject| {
             let medians = subject.flows().filter_map(|flow| {
@@ -20,6 +21,7 @@ pub(super) const MEASURES: &[Measure] = &[
     Measure {
         name: "rt_prop_follow",
         unit: Dimension::Time,
+        is_windowed: true,
         about: "time from the change of the path's RTprop until the first flow believes in one within 5 % of the new one",
         of: |subject| {
             let changes = subject.scenario()?.path.data.changes.iter();

@@ -8,6 +8,7 @@ pub(super) const MEASURES: &[Measure] = &[
     Measure {
         name: "limit_share",
         unit: Dimension::Share,
+        is_windowed: false,
         about: "goodput of the flows together, over the same time, as a share of rate × (1 − loss) × payload of a packet",
         of: |subject| {
             let lossy =
@@ -18,18 +19,21 @@ pub(super) const MEASURES: &[Measure] = &[
     Measure {
         name: "goodput_share",
         unit: Dimension::Share,
+        is_windowed: false,
         about: "goodput of the flows together, over the same time, as a share of what the path allows",
         of: |subject| subject.together()?.limit_share,
     },
     Measure {
         name: "goodput",
         unit: Dimension::Rate,
+        is_windowed: false,
         about: "payload delivered once per second, by the flows together, over the same time",
         of: |subject| Some(subject.together()?.goodput_bps as f64),
     },
     Measure {
         name: "flow_share",
         unit: Dimension::Share,
+        is_windowed: false,
         about: "what the flows delivered, as a share of what all flows delivered",
         of: |subject| {
             let all = subject.summary.together.goodput_bps as f64;
@@ -39,42 +43,49 @@ pub(super) const MEASURES: &[Measure] = &[
     Measure {
         name: "first_group",
         unit: Dimension::Rate,
+        is_windowed: false,
         about: "goodput of the first group of flows over the time of all, where there are others beside it",
         of: first_group,
     },
     Measure {
         name: "utilization",
         unit: Dimension::Share,
+        is_windowed: false,
         about: "what the bottleneck transmitted, as a share of what it could have transmitted",
         of: |subject| subject.summary.path.utilization,
     },
     Measure {
         name: "window_share",
         unit: Dimension::Share,
+        is_windowed: false,
         about: "goodput, as a share of what the receive window allows in each RTprop, or of what the path allows if that is less",
         of: window_share,
     },
     Measure {
         name: "jain",
         unit: Dimension::Plain,
+        is_windowed: false,
         about: "Jain's index of the goodputs of all flows",
         of: |subject| subject.summary.fairness.jain,
     },
     Measure {
         name: "jain_converged",
         unit: Dimension::Plain,
+        is_windowed: false,
         about: "mean of Jain's index of each second after the convergence",
         of: |subject| subject.summary.fairness.jain_per_s_converged.mean,
     },
     Measure {
         name: "even",
         unit: Dimension::Time,
+        is_windowed: false,
         about: "time from the last flow's start until Jain's index was 0.95 or more in any five of ten seconds",
         of: |subject| Some(subject.summary.fairness.even_s? * 1e3),
     },
     Measure {
         name: "convergence",
         unit: Dimension::Time,
+        is_windowed: false,
         about: "time from the last flow's start until Jain's index stays at 0.95 or more in any five seconds",
         of: |subject| Some(subject.summary.fairness.convergence_s? * 1e3),
     },

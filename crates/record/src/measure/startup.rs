@@ -12,30 +12,35 @@ pub(super) const MEASURES: &[Measure] = &[
     Measure {
         name: "startup_growth",
         unit: Dimension::Plain,
+        is_windowed: false,
         about: "median factor by which inflight grows in a round of Startup or slow start, until it reaches a BDP",
         of: growth,
     },
     Measure {
         name: "startup_plateau",
         unit: Dimension::Plain,
+        is_windowed: false,
         about: "rounds from the last one in which BtlBw grew by a quarter to the end of Startup",
         of: plateau,
     },
     Measure {
         name: "startup_exit",
         unit: Dimension::Rate,
+        is_windowed: false,
         about: "the bandwidth that the first flow had found when its Startup or slow start first ended",
         of: |subject| Some(subject.summaries().next()?.startup_exit_bps? as f64),
     },
     Measure {
         name: "startup_queue",
         unit: Dimension::Plain,
+        is_windowed: false,
         about: "longest queue before the end of Startup and Drain, in BDPs",
         of: queue,
     },
     Measure {
         name: "drained",
         unit: Dimension::Plain,
+        is_windowed: false,
         about: "inflight when Drain ends, in BDPs",
         of: |subject| {
             let samples = &subject.flows().next()?.samples;

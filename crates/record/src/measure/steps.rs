@@ -11,6 +11,7 @@ pub(super) const MEASURES: &[Measure] = &[
     Measure {
         name: "follow",
         unit: Dimension::Time,
+        is_windowed: true,
         about: "time from the change of the rate until BtlBw is within 5 % of the new rate",
         of: |subject| {
             let step = Step::of(subject)?;
@@ -21,6 +22,7 @@ pub(super) const MEASURES: &[Measure] = &[
     Measure {
         name: "cycle_growth",
         unit: Dimension::Plain,
+        is_windowed: true,
         about: "median factor by which BtlBw grows in a gain cycle, until it is within 5 % of the new rate",
         of: |subject| {
             let step = Step::of(subject)?;
@@ -44,6 +46,7 @@ pub(super) const MEASURES: &[Measure] = &[
     Measure {
         name: "drain",
         unit: Dimension::Time,
+        is_windowed: true,
         about: "time from the change of the rate until the round-trip time is at most 1.5 RTprops and stays there",
         of: |subject| {
             let step = Step::of(subject)?;
@@ -57,6 +60,7 @@ pub(super) const MEASURES: &[Measure] = &[
     Measure {
         name: "inflight_peak",
         unit: Dimension::Plain,
+        is_windowed: true,
         about: "most bytes in flight after the change of the rate, in BDPs of the model before it",
         of: |subject| {
             let step = Step::of(subject)?;
@@ -69,6 +73,7 @@ pub(super) const MEASURES: &[Measure] = &[
     Measure {
         name: "step_rtt_peak",
         unit: Dimension::Plain,
+        is_windowed: true,
         about: "longest round-trip time after the change of the rate, in RTprops",
         of: |subject| {
             let step = Step::of(subject)?;

@@ -10,18 +10,21 @@ pub(super) const MEASURES: &[Measure] = &[
     Measure {
         name: "overflow_together",
         unit: Dimension::Share,
+        is_windowed: true,
         about: "share of the flows that lose packets in the same overflow, the mean of the overflows; losses no further apart than the longest round-trip time belong to one",
         of: overflow_together,
     },
     Measure {
         name: "overflows",
         unit: Dimension::Plain,
+        is_windowed: true,
         about: "number of such overflows",
         of: |subject| Some(overflows(subject).len() as f64),
     },
     Measure {
         name: "larger_yields",
         unit: Dimension::Share,
+        is_windowed: true,
         about: "share of its gain cycles after which the flow with most has a smaller part than before, of those in which it has a quarter more than its fair part",
         of: larger_yields,
     },

@@ -9,6 +9,7 @@ pub(super) const MEASURES: &[Measure] = &[
     Measure {
         name: "time",
         unit: Dimension::Seconds,
+        is_windowed: false,
         about: "time of the median completed transfer",
         of: |subject| {
             let flows = subject.summaries();
@@ -18,60 +19,70 @@ pub(super) const MEASURES: &[Measure] = &[
     Measure {
         name: "connect",
         unit: Dimension::Time,
+        is_windowed: false,
         about: "time from the first SYN to its answer, of the median flow that got one",
         of: |subject| median(subject.summaries().filter_map(|flow| flow.connect_ms)),
     },
     Measure {
         name: "failed_opens",
         unit: Dimension::Plain,
+        is_windowed: false,
         about: "connections that could not be opened",
         of: |subject| subject.sum(|flow| flow.failed_opens),
     },
     Measure {
         name: "initial_p50",
         unit: Dimension::Time,
+        is_windowed: true,
         about: "median time of objects that fit the initial window of ten packets",
         of: |subject| median(took(subject, 0, SIZE_CLASSES[0])),
     },
     Measure {
         name: "small_p50",
         unit: Dimension::Time,
+        is_windowed: true,
         about: "median time of objects of up to 3 MB",
         of: |subject| quantile(took(subject, 0, LARGE), 0.5),
     },
     Measure {
         name: "small_p10",
         unit: Dimension::Time,
+        is_windowed: true,
         about: "10th percentile of the time of objects of up to 3 MB",
         of: |subject| quantile(took(subject, 0, LARGE), 0.1),
     },
     Measure {
         name: "small_p90",
         unit: Dimension::Time,
+        is_windowed: true,
         about: "90th percentile of the time of objects of up to 3 MB",
         of: |subject| quantile(took(subject, 0, LARGE), 0.9),
     },
     Measure {
         name: "large_p50",
         unit: Dimension::Time,
+        is_windowed: true,
         about: "median time of objects of more than 3 MB",
         of: |subject| median(took(subject, LARGE, u64::MAX)),
     },
     Measure {
         name: "transfer_goodput",
         unit: Dimension::Rate,
+        is_windowed: true,
         about: "size of an object divided by its time, of the median object",
         of: |subject| median(goodputs(subject, 0)),
     },
     Measure {
         name: "large_goodput",
         unit: Dimension::Rate,
+        is_windowed: true,
         about: "the same, of objects of more than 3 MB",
         of: |subject| median(goodputs(subject, LARGE)),
     },
     Measure {
         name: "large_goodput_p5",
         unit: Dimension::Rate,
+        is_windowed: true,
         about: "5th percentile of the goodput of objects of more than 3 MB",
         of: |subject| quantile(goodputs(subject, LARGE), 0.05),
     },

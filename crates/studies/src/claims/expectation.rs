@@ -92,6 +92,19 @@ impl TryFrom<Said> for Expectation {
         let measure = Measure::named(&said.measure);
         let measure = measure
             .map_err(|error| Wrong::new("measure", format!("\"{}\": {error}", said.measure)))?;
+        if said.what.trim().is_empty() || said.what.contains(['\n', '\r']) {
+            let reason = "is no line of text; say in one line what is measured";
+            return Err(Wrong::new("what", reason));
+        }
+        for (field, bound) in [("from", said.from), ("to", said.to)] {
+            if bound.is_some() && !measure.is_windowed {
+                let reason = format!(
+                    "{} is of the whole run after the warmup; set the study's warmup and duration instead",
+                    measure.name
+                );
+                return Err(Wrong::new(field, reason));
+            }
+        }
         let bound = |field: &str, text: Option<String>| {
             text.map(|text| bound(field, &text, measure.unit))
                 .transpose()
@@ -181,7 +194,15 @@ impl Expectation {
 /// A bound, in the measure's unit or a plain number.
 fn bound(field: &str, text: &str, unit: Dimension) -> Result<f64, Wrong> {
     let wrong = |reason: &str| Wrong::new(field, format!("{text} {reason}"));
-    let amount = Amount::parse(text).ok_or_else(|| wrong("is no number"))?;
+    let Some(amount) = Amount::parse(text) else {
+        // TOML's own spellings of a plain number: 1e12, -1.
+        let plain = text
+            .trim()
+            .parse()
+            .ok()
+            .filter(|number: &f64| number.is_finite());
+        return plain.ok_or_else(|| wrong("is no number such as 0.95, 5% or 40ms"));
+    };
     let is_fit =
         amount.unit() == unit || matches!(amount.unit(), Dimension::Plain | Dimension::Share);
     if is_fit {

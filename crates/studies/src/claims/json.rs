@@ -43,6 +43,7 @@ fn judgement(one: &Judgement<'_>) -> Value {
         "engine": one.engine.name(),
         "verdict": one.verdict,
         "why": one.why(),
+        "fields": one.fields,
         "points": one.values,
         "seeds": one.seeds,
     })

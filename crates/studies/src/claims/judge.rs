@@ -22,6 +22,8 @@ pub struct Judgement<'c> {
     pub engine: lab::EngineKind,
     /// What was seen, at each of the points.
     pub values: Vec<Value>,
+    /// The fields that the points are values of.
+    pub fields: Vec<String>,
     /// The seeds of the runs that it was seen in.
     pub seeds: Vec<u64>,
     /// What it comes to.
@@ -119,6 +121,7 @@ impl<'c> Judgement<'c> {
             expectation,
             engine: findings.engine,
             values,
+            fields: of_expectation.fields(),
             seeds,
             verdict,
         }
@@ -190,6 +193,15 @@ impl Of<'_> {
         };
         let values = by.iter().filter_map(|field| self.value(run, field));
         values.map(str::to_owned).collect()
+    }
+
+    /// The fields that points are values of, in that order.
+    fn fields(&self) -> Vec<String> {
+        let all = &self.findings.fields;
+        match &self.expectation.by {
+            Some(by) => by.iter().filter(|of| all.contains(of)).cloned().collect(),
+            None => all.clone(),
+        }
     }
 
     /// What was seen at each point, in the order of the points.

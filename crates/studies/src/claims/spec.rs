@@ -107,6 +107,15 @@ impl Table {
         let (mut table, entries): (Table, _) = de::read_toml(text)?;
         let mut before: Vec<&str> = Vec::new();
         for (place, claim) in table.claims.iter().enumerate() {
+            if claim.id.is_empty()
+                || claim
+                    .id
+                    .contains(|c: char| c.is_whitespace() || c.is_control())
+            {
+                let reason = "is no name; give one without spaces, such as median-rtt";
+                let error = ScenarioError::new("id", reason).item(place);
+                return Err(error.within("claim").on_line_in(&entries));
+            }
             if before.contains(&claim.id.as_str()) {
                 let reason = format!("there are two claims {}", claim.id);
                 let error = ScenarioError::new("id", reason).item(place);
@@ -137,11 +146,22 @@ impl Table {
         if let Some(id) = ids.iter().find(|id| !known.contains(&id.as_str())) {
             return Err(ClaimsError::Unknown {
                 id: id.clone(),
-                hint: hint(id, &known),
+                hint: hint_for(id, &known),
             });
         }
         let is_chosen = |claim: &&Claim| ids.is_empty() || ids.contains(&claim.id);
         Ok(self.claims.iter().filter(is_chosen).collect())
+    }
+}
+
+/// The claims that a word is a part of, and else the one that is spelled nearly so.
+fn hint_for(word: &str, known: &[&str]) -> String {
+    let of_it = known
+        .iter()
+        .filter(|id| !word.is_empty() && id.contains(word));
+    match of_it.copied().collect::<Vec<_>>() {
+        none if none.is_empty() => hint(word, known),
+        ids => format!("; did you mean {}?", ids.join(", ")),
     }
 }
 
@@ -234,6 +254,14 @@ mod tests {
         assert_eq!(table.choose(&[]).unwrap().len(), 1);
         let error = table.choose(&["aa".to_owned()]).unwrap_err().to_string();
         assert!(error.contains("aa"), "{error}");
+        for (word, hint) in [
+            ("loss", "; did you mean loss-sweep, loss-tolerance?"),
+            ("fair-shore", "; did you mean `fair-share`?"),
+            ("", ""),
+        ] {
+            let known = ["loss-sweep", "fair-share", "loss-tolerance"];
+            assert_eq!(hint_for(word, &known), hint);
+        }
     }
 
     #[test]
@@ -257,8 +285,8 @@ mod tests {
             ),
             (
                 "at_least = \"90%\"\n",
-                "at_least = \"90%\"\nfrom = \"5s\"\nto = \"2s\"\n",
-                "line 12: claim.expect.to: is not after from",
+                "at_least = \"90%\"\nfrom = \"5s\"\n",
+                "line 11: claim.expect.from: limit_share is of the whole run",
             ),
             (
                 "at_least = \"90%\"\n",
@@ -271,12 +299,37 @@ mod tests {
                 "line 6: claim.engines: \"sin\": unknown engine",
             ),
             ("id = \"a\"\n", "", "line 2: claim.id: is missing"),
+            ("id = \"a\"", "id = \"\"", "line 2: claim[0].id: is no name"),
+            (
+                "id = \"a\"",
+                "id = \"a b\"",
+                "line 2: claim[0].id: is no name",
+            ),
+            (
+                "what = \"w\"",
+                "what = \"w\\nv\"",
+                "line 8: claim.expect.what: is no line of text",
+            ),
+            (
+                "at_least = \"90%\"\n",
+                "at_least = \"90%\"\nto = \"5s\"\n",
+                "line 11: claim.expect.to: limit_share is of the whole run",
+            ),
+            (
+                "\"90%\"",
+                "\"much\"",
+                "line 10: claim.expect.at_least: much is no number such as 0.95",
+            ),
         ] {
             let error = Table::parse(&TEXT.replace(from, to))
                 .unwrap_err()
                 .to_string();
             assert!(error.starts_with(expected), "{error}");
         }
+        let text = TEXT.replace("limit_share", "rtt_p50") + "from = \"5s\"\nto = \"2s\"\n";
+        let text = text.replace("\"90%\"", "1e12");
+        let error = Table::parse(&text).unwrap_err().to_string();
+        assert_eq!(error, "line 12: claim.expect.to: is not after from");
         let twice = format!("{TEXT}{TEXT}");
         let error = Table::parse(&twice).unwrap_err().to_string();
         assert_eq!(error, "line 12: claim[1].id: there are two claims a");

@@ -4,6 +4,9 @@ use super::judge::{Judgement, Tally, Verdict};
 use super::words;
 use report::Table;
 
+/// Texts are no wider than this, in characters.
+const PAGE: usize = 120;
+
 /// One row an expectation and engine, what fails or differs below it, and a line that counts them; all columns, or those
 /// that fit a terminal of `width` columns. Ends with a newline.
 pub fn table(judgements: &[Judgement<'_>], width: Option<usize>) -> String {
@@ -46,12 +49,13 @@ pub fn table(judgements: &[Judgement<'_>], width: Option<usize>) -> String {
         .filter(|one| one.verdict != Verdict::Holds);
     let remarks = remarks.map(|one| {
         let (id, what, outliers) = (&one.claim.id, &one.expectation.what, words::outliers(one));
-        let why = one.why().map_or(String::new(), |why| format!("; {why}"));
         let verdict = words::verdict(one.verdict);
-        format!(
-            "{verdict}: {id}, {what}, on {}: {outliers}{why}\n",
-            one.engine
-        )
+        let room = width.unwrap_or(PAGE).min(PAGE);
+        let heading = format!("{verdict}: {id}, {what}, on {}", one.engine);
+        let below = [outliers.as_str(), one.why().unwrap_or_default()];
+        let below = below.into_iter().filter(|text| !text.is_empty());
+        let below = below.map(|text| words::wrapped(text, "    ", room));
+        words::wrapped(&heading, "", room) + &below.collect::<String>()
     });
     format!(
         "{}{}{}\n",

@@ -1,7 +1,7 @@
 //! What tables say of a judgement: on a terminal and in a document.
 
 use super::expectation::{Band, Expectation};
-use super::judge::{Judgement, Verdict};
+use super::judge::{Judgement, Value, Verdict};
 use record::Dimension;
 use record::statistics::Spread;
 use report::{bits_per_sec, percent, span};
@@ -76,7 +76,8 @@ pub(super) const fn verdict(verdict: Verdict) -> &'static str {
     }
 }
 
-/// The points at which it fails or differs, with their values: `path.loss 1 %: 0.9`; nothing if it holds.
+/// The points at which it fails or differs, with their values: `path.loss 1%: 0.9`; nothing if it holds. A point is told
+/// by the fields in which the judgement's points differ; one with a name, by those in which others of that name do.
 pub(super) fn outliers(judgement: &Judgement<'_>) -> String {
     let is_outside =
         |value: Option<f64>| value.is_none_or(|value| !judgement.expectation.band.holds(value));
@@ -91,18 +92,72 @@ pub(super) fn outliers(judgement: &Judgement<'_>) -> String {
         let found = value.value.map_or("–".to_owned(), |found| {
             text(judgement.expectation.unit(), found)
         });
-        if value.point.is_empty() {
-            found
-        } else {
-            format!("{}: {found}", value.point.join(" "))
+        match named(judgement, &value.point) {
+            point if point.is_empty() => found,
+            point => format!("{point}: {found}"),
         }
     });
     parts.collect::<Vec<_>>().join("; ")
 }
 
+/// The field of a scenario that tells people what it is.
+const NAME: &str = "name";
+
+/// `path.loss 1%, flow.controller bbr1`.
+fn named(judgement: &Judgement<'_>, point: &[String]) -> String {
+    let fields = judgement.fields.iter().zip(point).enumerate();
+    let name = judgement.fields.iter().position(|field| field == NAME);
+    let has_name_of = |other: &&Value| name.is_none_or(|at| other.point.get(at) == point.get(at));
+    let differing = fields.filter(|(place, (_, value))| {
+        let is_other = |other: &Value| other.point.get(*place) != Some(*value);
+        let mut others = judgement.values.iter();
+        if Some(*place) == name {
+            others.any(is_other)
+        } else {
+            others.filter(has_name_of).any(is_other)
+        }
+    });
+    let parts: Vec<String> = differing
+        .map(|(_, (field, value))| match field.as_str() {
+            NAME => value.clone(),
+            field => format!("{field} {value}"),
+        })
+        .collect();
+    parts.join(", ")
+}
+
+/// The text in lines of no more than `width` characters where its words allow that, each after `indent`.
+pub(super) fn wrapped(text: &str, indent: &str, width: usize) -> String {
+    let mut lines = String::new();
+    let mut length = 0;
+    for word in text.split_whitespace() {
+        let letters = word.chars().count();
+        if length == 0 || length + 1 + letters > width {
+            lines += if length == 0 { "" } else { "\n" };
+            lines += indent;
+            length = indent.chars().count();
+        } else {
+            lines.push(' ');
+            length += 1;
+        }
+        lines += word;
+        length += letters;
+    }
+    lines + "\n"
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn long_texts_are_wrapped() {
+        assert_eq!(wrapped("a bc def g", "  ", 7), "  a bc\n  def g\n");
+        assert_eq!(
+            wrapped("a longer-than-that b", "", 4),
+            "a\nlonger-than-that\nb\n"
+        );
+    }
 
     #[test]
     fn plain_numbers() {
