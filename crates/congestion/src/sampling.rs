@@ -58,6 +58,9 @@ pub struct PacketState {
     pub first_sent_time: Time,
     /// Bytes lost on the connection when it was sent.
     pub lost: Bytes,
+    /// Bytes that ACKs had reported as marked (ECN) on the connection when it was sent: the low half of the number, which keeps this
+    /// small and tells how many were marked since, up to 4 GiB (Linux keeps 20 bits of packets, `tcp_skb_cb.tx.delivered_ce`).
+    pub delivered_ce: u32,
     /// Bytes in flight right after it was sent, itself included.
     pub inflight: Bytes,
     /// Whether the connection was application-limited when it was sent.
@@ -121,6 +124,11 @@ pub struct RateSample {
     pub inflight_at_send: Bytes,
     /// Bytes lost between the newest acknowledged packet's departure and now.
     pub lost_since_send: Bytes,
+    /// Bytes reported as marked (ECN) between the newest acknowledged packet's departure and now (Linux
+    /// `rate_sample.delivered_ce`).
+    pub delivered_ce: Bytes,
+    /// Bytes reported as marked on the connection until now (Linux `tcp_sock.delivered_ce`).
+    pub total_delivered_ce: Bytes,
     /// Whether the newest acknowledged packet was sent while the connection was application-limited.
     pub is_app_limited: bool,
 }
@@ -141,6 +149,8 @@ pub struct Sampler {
     lost: Bytes,
     /// Bytes lost since the previous sample.
     newly_lost: Bytes,
+    /// Bytes that were marked, of those that were delivered.
+    delivered_ce: Bytes,
     /// The next packet's place in the order of departures.
     next_sequence: u64,
     /// The end of the bubble: the connection counts as application-limited until more than this is delivered
@@ -160,6 +170,7 @@ impl Sampler {
             first_sent_time: now,
             lost: Bytes::ZERO,
             newly_lost: Bytes::ZERO,
+            delivered_ce: Bytes::ZERO,
             next_sequence: 0,
             app_limited: None,
             newest: None,
@@ -186,6 +197,7 @@ impl Sampler {
             delivered_time: self.delivered_time,
             first_sent_time: self.first_sent_time,
             lost: self.lost,
+            delivered_ce: low_half(self.delivered_ce),
             inflight: out.inflight() + bytes,
             is_app_limited: self.app_limited.is_some(),
         }
@@ -213,6 +225,12 @@ impl Sampler {
     pub fn on_packet_lost(&mut self, packet: &PacketState) {
         self.lost += packet.bytes;
         self.newly_lost += packet.bytes;
+    }
+
+    /// The ACK in progress reports `bytes` more as marked "congestion experienced" (ECN). Called before [`Sampler::sample`], where
+    /// the peer counts marks; a transport that learns of no more than their presence leaves the count at what it knows.
+    pub fn on_ce_marked(&mut self, bytes: Bytes) {
+        self.delivered_ce += bytes;
     }
 
     /// The sender could send more but has nothing to send while `inflight` bytes are in flight
@@ -253,6 +271,7 @@ impl Sampler {
             total_delivered: self.delivered,
             total_lost: self.lost,
             newly_lost: core::mem::take(&mut self.newly_lost),
+            total_delivered_ce: self.delivered_ce,
             ..RateSample::default()
         };
         let Some(packet) = self.newest.take() else {
@@ -270,10 +289,23 @@ impl Sampler {
             prior_delivered: packet.delivered,
             inflight_at_send: packet.inflight,
             lost_since_send: self.lost - packet.lost,
+            delivered_ce: Bytes::new(
+                low_half(self.delivered_ce)
+                    .wrapping_sub(packet.delivered_ce)
+                    .into(),
+            ),
             is_app_limited: packet.is_app_limited,
             ..totals
         }
     }
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "what is cut off is not wanted"
+)]
+fn low_half(bytes: Bytes) -> u32 {
+    bytes.get() as u32
 }
 
 #[cfg(test)]
@@ -464,6 +496,27 @@ mod tests {
         assert_eq!((sample.newly_lost, sample.lost_since_send), (SIZE, SIZE));
         let sample = ack(&mut sampler, ms(42), &[c]);
         assert_eq!((sample.newly_lost, sample.total_lost), (Bytes::ZERO, SIZE));
+    }
+
+    #[test]
+    fn marks_count_from_a_packets_departure() {
+        let mut sampler = Sampler::new(ms(0));
+        let first = sampler.on_packet_sent(ms(0), SIZE, NOTHING);
+        let second = sampler.on_packet_sent(ms(0), SIZE, Inflight(SIZE));
+        sampler.on_ce_marked(SIZE);
+        assert_eq!(ack(&mut sampler, ms(40), &[first]).delivered_ce, SIZE);
+        let third = sampler.on_packet_sent(ms(40), SIZE, Inflight(SIZE));
+        sampler.on_ce_marked(SIZE);
+        let sample = ack(&mut sampler, ms(41), &[second]);
+        assert_eq!(
+            (sample.delivered_ce, sample.total_delivered_ce),
+            (SIZE * 2, SIZE * 2)
+        );
+        let sample = ack(&mut sampler, ms(80), &[third]);
+        assert_eq!(
+            (sample.delivered_ce, sample.total_delivered_ce),
+            (SIZE, SIZE * 2)
+        );
     }
 
     #[test]

@@ -38,6 +38,12 @@ pub struct FlowSample {
     pub btl_bw: Option<Rate>,
     /// BBR's estimate of the propagation delay.
     pub rt_prop: Option<Duration>,
+    /// BBRv3's bound on the bandwidth from the losses since it last probed, if there is one.
+    pub short_term_bw: Option<Rate>,
+    /// Its bound on what is in flight from the same losses.
+    pub short_term_inflight: Option<Bytes>,
+    /// Its bound on what is in flight from the losses of its probes.
+    pub long_term_inflight: Option<Bytes>,
     /// The controller's state; none if there are several controllers, of many connections.
     pub state: Option<State>,
     /// Bytes delivered so far, as congestion control counts them.

@@ -9,10 +9,11 @@
     // Of a crowd only: what the flows of each controller delivered together.
     ...(data.is_crowd ? [{ title: "Throughput", unit: "Mbit/s · sum by controller", isOfAll: true,
                            references: (path) => [[path.rate, "bottleneck"]] }] : []),
-    { title: "Delivery rate", unit: "Mbit/s", curves: [["rate", ""], ["btlbw", "BtlBw"]],
+    { title: "Delivery rate", unit: "Mbit/s", curves: [["rate", ""], ["btlbw", "BtlBw"], ["short_bw", "short-term bound"]],
       references: (path) => [[path.rate, "bottleneck"]] },
     { title: "RTT", unit: "ms", curves: [["rtt", ""]], references: (path) => [[path.rtprop, "RTprop"]] },
-    { title: "Inflight", unit: "kB", curves: [["inflight", ""]], references: (path) => [[path.bdp, "BDP"]] },
+    { title: "Inflight", unit: "kB", curves: [["inflight", ""], ["long_inflight", "long-term bound"], ["short_inflight", "short-term bound"]],
+      references: (path) => [[path.bdp, "BDP"]] },
     { title: "Congestion window", unit: "kB", curves: [["cwnd", ""]], references: (path) => [[path.bdp, "BDP"]] },
     { title: "Queue at the bottleneck", unit: "kB", isOfPath: true, references: (path) => [[path.bdp, "BDP"]] },
   ];
@@ -42,7 +43,7 @@
       });
     }
     return shown.flatMap((lane) => row.curves
-      // BtlBw is a guide to one flow; with several in a plot it would hide the others.
+      // BtlBw and bounds are guides to one flow; with several in a plot they would hide the others.
       .filter(([key, note]) => !(several && note) && lane[key].some((value) => value != null))
       .map(([key, note]) => ({
         color: lane.color, t: lane.t, values: lane[key], label: note || (data.is_crowd ? crowdName(lane) : lane.name),
@@ -242,7 +243,9 @@
     const entry = (text, fill, className) =>
       element("span", legend, text, className).style.setProperty("--swatch", fill);
     for (const { name, color } of data.legend) swatch(element("span", legend, name, "stroke"), look(color));
-    if (!data.is_crowd && lanes.some((lane) => lane.btlbw.some((value) => value != null))) entry("BtlBw", "var(--text)", "stroke dotted");
+    const has = (...keys) => !data.is_crowd && lanes.some((lane) => keys.some((key) => lane[key].some((value) => value != null)));
+    const hasBounds = has("short_bw", "short_inflight", "long_inflight");
+    if (has("btlbw")) entry(hasBounds ? "BtlBw, bounds" : "BtlBw", "var(--text)", "stroke dotted");
     entry("reference", "var(--faint)", "stroke dashed");
     for (const [state, color] of new Map(lanes.flatMap((lane) => lane.states.map((stay) => [stay.state, stay.color])))) {
       entry(state, `var(--state-${color})`);

@@ -92,6 +92,10 @@ struct LanePlot {
     rate: Vec<Option<f64>>,
     /// BBR's BtlBw in Mbit/s.
     btlbw: Vec<Option<f64>>,
+    /// BBRv3's bounds: in Mbit/s, and in kilobytes. Empty without any.
+    short_bw: Vec<Option<f64>>,
+    short_inflight: Vec<Option<f64>>,
+    long_inflight: Vec<Option<f64>>,
     /// Milliseconds.
     rtt: Vec<Option<f64>>,
     /// Kilobytes.
@@ -306,10 +310,30 @@ fn columns(
         t: times,
         rate: column(samples, |sample| Some(megabits(sample.delivery_rate?))),
         btlbw: column(samples, |sample| Some(megabits(sample.btl_bw?))),
+        short_bw: bound(samples, |sample| Some(megabits(sample.short_term_bw?))),
+        short_inflight: bound(samples, |sample| {
+            Some(kilobytes(sample.short_term_inflight?))
+        }),
+        long_inflight: bound(samples, |sample| {
+            Some(kilobytes(sample.long_term_inflight?))
+        }),
         rtt: column(samples, |sample| Some(round(sample.rtt?.as_millis_f64()))),
         inflight: column(samples, |sample| Some(kilobytes(sample.inflight))),
         cwnd: column(samples, |sample| Some(kilobytes(sample.cwnd))),
         states: Vec::new(),
+    }
+}
+
+/// A column that is empty where no sample has a value.
+fn bound(
+    samples: &[Option<&FlowSample>],
+    value: impl Fn(&FlowSample) -> Option<f64>,
+) -> Vec<Option<f64>> {
+    let values = column(samples, value);
+    if values.iter().any(Option::is_some) {
+        values
+    } else {
+        Vec::new()
     }
 }
 

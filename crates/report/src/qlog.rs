@@ -8,7 +8,8 @@
 //!
 //! - `recovery:metrics_updated` ("metrics_updated"): `latest_rtt`, `smoothed_rtt`, `min_rtt`, `congestion_window`,
 //!   `bytes_in_flight`, `ssthresh`, `pacing_rate`; and, as fields of our own, which the draft allows, `delivery_rate`,
-//!   `btl_bw`, `rt_prop`, `delivered_bytes`, `lost_bytes`, `below_tcp_bytes`. What a sample does not know is left out.
+//!   `btl_bw`, `rt_prop`, `short_term_bw`, `short_term_inflight`, `long_term_inflight`, `delivered_bytes`, `lost_bytes`,
+//!   `below_tcp_bytes`. What a sample does not know is left out.
 //!   `min_rtt` is the smallest RTT of the samples so far, which are thinned in long runs, and so may be a little above
 //!   the flow's.
 //! - `recovery:congestion_state_updated` ("congestion_state_updated") when the state has changed.
@@ -118,6 +119,15 @@ fn metrics(sample: &FlowSample, min_rtt: Option<f64>) -> Value {
         ("delivery_rate", rate(sample.delivery_rate)),
         ("btl_bw", rate(sample.btl_bw)),
         ("rt_prop", rtt(sample.rt_prop)),
+        ("short_term_bw", rate(sample.short_term_bw)),
+        (
+            "short_term_inflight",
+            sample.short_term_inflight.and_then(bytes),
+        ),
+        (
+            "long_term_inflight",
+            sample.long_term_inflight.and_then(bytes),
+        ),
         ("delivered_bytes", bytes(sample.delivered)),
         ("lost_bytes", bytes(sample.lost)),
         ("below_tcp_bytes", sample.below_tcp.and_then(bytes)),

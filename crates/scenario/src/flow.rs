@@ -7,6 +7,7 @@ use units::bounds::{positive, short, whole};
 use units::{Bytes, Duration};
 
 use super::bbr1::{self, Bbr1Spec};
+use super::bbr3::Bbr3Spec;
 use super::controller::Controller;
 use super::cubic::{self, CubicSpec};
 use super::hops::Hops;
@@ -50,6 +51,8 @@ pub struct FlowSpec {
     /// `cubic`: how their CUBIC is different from the kernel's, if that is their controller.
     #[serde(default, deserialize_with = "short::<_, cubic::Variant, _>")]
     pub cubic: Option<CubicSpec>,
+    /// `bbr3`: how their BBRv3 is different from the draft's, if that is their controller.
+    pub bbr3: Option<Bbr3Spec>,
     /// `reverse`: whether they send against the others, their data over the uplinks and their ACKs over the bottlenecks.
     #[serde(default, skip_serializing_if = "is_default")]
     pub reverse: bool,
@@ -91,17 +94,20 @@ impl FlowSpec {
             hops: None,
             bbr1: None,
             cubic: None,
+            bbr3: None,
             host: HostSpec::UNSET,
         }
     }
 
     /// The settings that a controller of this kind has in this group.
     pub fn settings(&self, kind: ControllerKind) -> Settings {
-        match (kind, self.bbr1, self.cubic) {
-            (ControllerKind::Bbr1, Some(bbr1), _) => Settings::Bbr1(bbr1.config()),
-            (ControllerKind::Cubic, _, Some(cubic)) => Settings::Cubic(cubic.config()),
-            _ => kind.into(),
+        match kind {
+            ControllerKind::Bbr1 => self.bbr1.map(|it| Settings::Bbr1(it.config())),
+            ControllerKind::Cubic => self.cubic.map(|it| Settings::Cubic(it.config())),
+            ControllerKind::Bbr3 => self.bbr3.map(|it| Settings::Bbr3(it.config())),
+            _ => None,
         }
+        .unwrap_or(kind.into())
     }
 
     /// Whether a controller of this kind has other settings in this group than in Linux of today.

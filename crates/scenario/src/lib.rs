@@ -25,6 +25,7 @@
 
 mod app;
 mod bbr1;
+mod bbr3;
 mod bounded;
 mod buffer;
 mod change;
@@ -51,6 +52,7 @@ mod to_path;
 pub mod tree;
 
 pub use bbr1::{Bbr1Spec, Variant as Bbr1Variant};
+pub use bbr3::{Bbr3Spec, Marks};
 pub use buffer::{BufferError, BufferSpec};
 pub use change::ChangeSpec;
 pub use controller::{Controller, ControllerError, KernelController};

@@ -212,6 +212,7 @@ mod tests {
             delivered_time: at(0),
             first_sent_time: at(0),
             lost: Bytes::ZERO,
+            delivered_ce: 0,
             inflight: MSS,
             is_app_limited: false,
         };

@@ -1,5 +1,7 @@
 //! What the draft leaves to the implementation.
 
+use super::ecn;
+
 /// The settings of [`Bbr3`](super::Bbr3). What the draft fixes is no setting, but a constant in the file of the state or model
 /// part it belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -7,17 +9,26 @@ pub struct Config {
     /// Send quanta that must fit in the window, for what is being put together or taken apart in the end hosts (BBR draft,
     /// "BBR.offload_budget"). Three for TCP with its offloads, one for QUIC.
     pub offload_quanta: u32,
+    /// The answer to ECN marks that Linux's BBRv3 has; none, as in the draft, if not given. It needs marks that are counted, as TCP
+    /// does here; a QUIC stack tells of their presence only.
+    pub ecn: Option<ecn::Config>,
 }
 
 impl Config {
     /// For a host like Linux, with segmentation and receive offload ("TCP Offload Budget").
     pub const fn tcp() -> Config {
-        Config { offload_quanta: 3 }
+        Config {
+            offload_quanta: 3,
+            ecn: None,
+        }
     }
 
     /// For a QUIC stack without pacing offload ("QUIC Offload Budget").
     pub const fn quic() -> Config {
-        Config { offload_quanta: 1 }
+        Config {
+            offload_quanta: 1,
+            ecn: None,
+        }
     }
 }
 

@@ -83,6 +83,13 @@ impl Bbr3 {
         }
         let rate = &ack.rate;
         if Bbr3::is_inflight_too_high(rate.lost_since_send, rate.inflight_at_send) {
+            return false; // the losses themselves have been looked at
+        }
+        if self.is_marked_too_much(ack) {
+            if self.is_probe_sample {
+                let is_app_limited = self.is_sample_app_limited(ack);
+                self.handle_inflight_too_high(ack.now, rate.inflight_at_send, is_app_limited);
+            }
             return false;
         }
         let Some(bound) = self.inflight_long_term else {

@@ -38,11 +38,13 @@
 //! Each function names the draft's pseudocode that it follows, each file its section. Where the draft leaves something open, or
 //! this crate does otherwise, the function says so.
 //!
-//! Explicit congestion notification is not answered (BBR draft, "ECN": experimental).
+//! Explicit congestion notification is not answered (BBR draft, "ECN": experimental), unless the [setting](Config::ecn) asks for the
+//! answer of Linux's BBRv3, which is in `ecn`.
 
 mod config;
 mod cwnd;
 mod drain;
+mod ecn;
 mod extra_acked;
 mod long_term;
 mod max_bw;
@@ -56,6 +58,7 @@ pub mod states;
 mod undo;
 
 pub use config::Config;
+pub use ecn::Config as EcnConfig;
 
 use units::{Bytes, Duration, Rate, Ratio, Time};
 
@@ -67,6 +70,7 @@ use crate::controller::{
 };
 use crate::round::Round;
 use cwnd::WindowUse;
+use ecn::Ecn;
 use extra_acked::{Acked, ExtraAcked};
 use long_term::Caution;
 use max_bw::MaxBw;
@@ -112,6 +116,7 @@ pub struct Bbr3 {
     latest: Latest,
     loss_round: LossRound,
     startup_losses: StartupLosses,
+    ecn: Ecn,
 
     /// `BBR.inflight_longterm`; `None` is the draft's infinity.
     inflight_long_term: Option<Bytes>,
@@ -171,6 +176,7 @@ impl Bbr3 {
             latest: Latest::default(),
             loss_round: LossRound::default(),
             startup_losses: StartupLosses::default(),
+            ecn: Ecn::new(),
             inflight_long_term: None,
             ack_phase: AckPhase::Init,
             is_probe_sample: false,
@@ -188,7 +194,8 @@ impl Bbr3 {
     fn update_model_and_state(&mut self, ack: &Ack) {
         self.update_latest(ack);
         self.update_max_bw(ack);
-        self.respond_to_losses();
+        self.update_ecn(ack);
+        self.respond_to_congestion();
         self.extra_acked.update(Acked {
             now: ack.now,
             bytes: ack.newly_acked,
@@ -204,6 +211,7 @@ impl Bbr3 {
         self.min_rtt.update(ack.now, ack.rtt);
         self.check_probe_rtt(ack);
         self.advance_latest(ack);
+        self.note_marks(ack);
     }
 
     /// `UpdateRound` and `UpdateMaxBw`.
@@ -247,6 +255,7 @@ impl Bbr3 {
             self.save_state_upon_loss(now);
         }
         self.loss_round.is_lossy = true;
+        self.ecn.note_loss();
     }
 
     fn max_bw(&self) -> Rate {
@@ -292,6 +301,7 @@ impl Listed for Bbr3 {
     fn off_host(config: Config) -> Config {
         Config {
             offload_quanta: config.offload_quanta.min(Config::quic().offload_quanta),
+            ecn: None,
         }
     }
 
@@ -334,7 +344,8 @@ impl Controller for Bbr3 {
             }
             // A probe of the tail has repaired the loss, but it was one ("When not Probing for Bandwidth").
             Recovery::Entered(Cause::RepairedLoss) => self.note_loss(now),
-            Recovery::Entered(Cause::Ecn) => {}
+            // A round trip with marks, which may end in one with losses.
+            Recovery::Entered(Cause::Ecn) => self.ecn.is_reduced = true,
             Recovery::Left => self.leave_recovery(),
             Recovery::Undone => {
                 self.leave_recovery();
@@ -394,6 +405,10 @@ impl Controller for Bbr3 {
         true
     }
 
+    fn responds_to_ecn(&self) -> bool {
+        self.config.ecn.is_some()
+    }
+
     fn snapshot(&self) -> Snapshot {
         let state = match self.state {
             State::Startup => states::STARTUP,
@@ -422,6 +437,7 @@ impl Controller for Bbr3 {
 impl Bbr3 {
     /// The transport's recovery is over, whether all was repaired or nothing was lost.
     fn leave_recovery(&mut self) {
+        self.ecn.is_reduced = false;
         if self.is_recovering {
             self.is_recovering = false;
             self.is_after_timeout = false;

@@ -16,6 +16,8 @@ mod up;
 pub use down::PACING_GAIN as DOWN_PACING_GAIN;
 pub use up::{CWND_GAIN as UP_CWND_GAIN, Growth, PACING_GAIN as UP_PACING_GAIN};
 
+use units::Time;
+
 use super::{Bbr3, State};
 use crate::controller::Ack;
 
@@ -41,6 +43,19 @@ impl Bbr3 {
             self.state,
             State::Down | State::Cruise | State::Refill | State::Up
         )
+    }
+
+    /// `IsTimeToProbeBW`, and the probe begins. Returns whether it does.
+    fn probe_if_it_is_time(&mut self, now: Time) -> bool {
+        if let Some(doublings) = self.doublings_after_marks() {
+            self.refill_and_grow_from(doublings);
+            return true;
+        }
+        let is_time = self.is_time_to_probe(now);
+        if is_time {
+            self.start_refill();
+        }
+        is_time
     }
 
     /// `IsProbingBW`.

@@ -95,17 +95,26 @@ impl Bbr3 {
     pub(super) fn reset_congestion_signals(&mut self) {
         self.loss_round.is_lossy = false;
         self.latest = Latest::default();
+        self.ecn.start_cycle();
     }
 
     /// `UpdateCongestionSignals`, after the bandwidth: once a round.
-    pub(super) fn respond_to_losses(&mut self) {
+    pub(super) fn respond_to_congestion(&mut self) {
         if !self.loss_round.has_just_started {
             return;
         }
-        if self.loss_round.is_lossy && !self.is_probing_bw() {
-            self.lower_short_term_bounds();
+        if !self.is_probing_bw() {
+            let after_marks = self.inflight_after_marks();
+            if self.loss_round.is_lossy {
+                self.lower_short_term_bounds();
+            }
+            if let Some(most) = after_marks {
+                let bound = self.short_term.inflight.unwrap_or(Bytes::MAX);
+                self.short_term.inflight = Some(bound.min(most));
+            }
         }
         self.loss_round.is_lossy = false;
+        self.end_round_of_marks();
     }
 
     /// `InitLowerBounds` and `LossLowerBounds`.

@@ -65,6 +65,11 @@ impl Bbr3 {
             return;
         }
         self.undo.state = Some(Return::Startup);
+        self.set_pipe_full();
+    }
+
+    /// Losses or marks show that the pipe is full.
+    pub(super) fn set_pipe_full(&mut self) {
         self.full_pipe.set_reached();
         let bdp: Bytes = self.bdp(self.bw(), Ratio::ONE);
         self.inflight_long_term = Some(bdp.max(self.latest.inflight));

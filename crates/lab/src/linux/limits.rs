@@ -82,6 +82,11 @@ pub(crate) const LIMITS: Limits = Limits {
             |flow| flow.has_own(ControllerKind::Cubic),
             "its CUBIC is the kernel's, whose settings are those of the whole machine",
         ),
+        (
+            "bbr3",
+            |flow| flow.has_own(ControllerKind::Bbr3),
+            "its BBRv3 is the kernel's, if it has one",
+        ),
     ],
     // More would measure the machine.
     most_flows: 10_000,

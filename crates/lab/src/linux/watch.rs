@@ -239,6 +239,9 @@ fn sample(at: Duration, socket: &SocketState, limits: Limits) -> FlowSample {
         pacing_rate: info.pacing_rate.unwrap_or(Rate::MAX),
         btl_bw: socket.bbr.map(|bbr| bbr.bw).filter(|bw| !bw.is_zero()),
         rt_prop: socket.bbr.and_then(|bbr| bbr.min_rtt),
+        short_term_bw: None,
+        short_term_inflight: None,
+        long_term_inflight: None,
         state: Some(match &socket.bbr {
             Some(bbr) => state::of_bbr(bbr),
             None => state::of_window(info),

@@ -354,6 +354,7 @@ impl<C: Controller> Adapter<C> {
         let now = self.at(now);
         if is_ecn {
             self.ce_marked = self.ce_marked.saturating_add(self.mtu.into());
+            self.sampler.on_ce_marked(Bytes::new(self.mtu.into()));
             let marked = self.newest_acked;
             if let Some(start) = marked.and_then(|newest| self.episode.marked(newest)) {
                 self.enter_recovery(now, Cause::Ecn, start);

@@ -6,4 +6,5 @@ mod config;
 mod determinism;
 mod fast_open;
 mod hostile_paths;
+mod marks;
 mod support;

@@ -463,7 +463,9 @@ impl<C: Controller> Sender<C> {
         if ack.ecn_echo {
             self.enter_cwr(now);
         }
-        self.ecn.on_ack(ack.ce_bytes)
+        let marked = self.ecn.on_ack(ack.ce_bytes);
+        self.sampler.on_ce_marked(marked);
+        marked
     }
 
     /// What may leave for this ACK, while the window shrinks.

@@ -10,8 +10,6 @@ impl Bbr3 {
     }
 
     pub(super) fn check_cruise(&mut self, ack: &Ack) {
-        if self.is_time_to_probe(ack.now) {
-            self.start_refill();
-        }
+        self.probe_if_it_is_time(ack.now);
     }
 }

@@ -21,9 +21,7 @@ impl Bbr3 {
     }
 
     pub(super) fn check_down(&mut self, ack: &Ack) {
-        if self.is_time_to_probe(ack.now) {
-            self.start_refill();
-        } else if self.is_time_to_cruise(ack) {
+        if !self.probe_if_it_is_time(ack.now) && self.is_time_to_cruise(ack) {
             self.start_cruise();
         }
     }

@@ -7,8 +7,13 @@ use crate::controller::Ack;
 impl Bbr3 {
     /// `StartProbeBW_REFILL`.
     pub(in crate::bbr3) fn start_refill(&mut self) {
+        self.refill_and_grow_from(0);
+    }
+
+    /// The same for a probe that begins to grow as one does after so many doublings.
+    pub(super) fn refill_and_grow_from(&mut self, doublings: u32) {
         self.short_term.reset();
-        self.growth.restart();
+        self.growth.restart(doublings);
         self.caution.is_precautionary = false;
         self.ack_phase = AckPhase::Refilling;
         self.round.restart(self.delivered);

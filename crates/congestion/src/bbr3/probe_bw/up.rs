@@ -30,8 +30,8 @@ impl Growth {
         self.acked_per_packet = None;
     }
 
-    pub fn restart(&mut self) {
-        self.rounds = 0;
+    pub fn restart(&mut self, doublings: u32) {
+        self.rounds = doublings.min(MOST_DOUBLINGS);
         self.acked = Bytes::ZERO;
     }
 
