@@ -3,3 +3,4 @@
 pub mod full_pipe;
 pub mod pacing;
 pub mod slow_stretch;
+pub mod window;

@@ -3,11 +3,8 @@
 use units::{Bytes, Rate, Ratio};
 
 use super::{Bbr1, State};
+use crate::bbr::window;
 use crate::controller::Ack;
-
-/// The least window, in packets, except right after a timeout and while conserving packets. Four keep the pipe going
-/// with a receiver that acknowledges every other packet (Linux `bbr_cwnd_min_target`; the paper has four in ProbeRTT).
-const MIN_PACKETS: u64 = 4;
 
 /// Send quanta to allow for beyond the path's own BDP: one being scheduled, one in the sending host's offload engine,
 /// one in the receiving host's (Linux `bbr_quantization_budget`).
@@ -21,12 +18,9 @@ impl Bbr1 {
     pub(super) fn set_cwnd(&mut self, ack: &Ack) {
         if !self.conserve_packets(ack) {
             let target = self.target_cwnd();
-            if self.full_pipe.is_reached() {
-                self.cwnd = (self.cwnd + ack.newly_acked).min(target);
-            } else if self.cwnd < target || ack.rate.total_delivered < self.initial_cwnd {
-                self.cwnd += ack.newly_acked; // an estimate still growing is no reason to cut the window
-            }
-            self.cwnd = self.cwnd.max(self.min_cwnd());
+            let is_full = self.full_pipe.is_reached();
+            let cwnd = window::approach(self.cwnd, target, ack, is_full, self.initial_cwnd);
+            self.cwnd = cwnd.max(self.min_cwnd());
         }
         if self.is_in_probe_rtt() {
             self.cwnd = self.cwnd.min(self.min_cwnd());
@@ -75,12 +69,8 @@ impl Bbr1 {
         inflight - self.mss * (delivered.get() / self.mss.get())
     }
 
-    /// The estimated bandwidth-delay product times `gain`; the initial window while no RTT is known.
     fn bdp(&self, bw: Rate, gain: Ratio) -> Bytes {
-        match self.rt_prop.get() {
-            Some(rt_prop) => gain.of_bytes(bw.bytes_in(rt_prop)),
-            None => self.initial_cwnd,
-        }
+        window::bdp(bw, self.rt_prop.get(), gain, self.initial_cwnd)
     }
 
     fn with_end_host_budget(&self, inflight: Bytes) -> Bytes {
@@ -98,6 +88,6 @@ impl Bbr1 {
 
     /// The least window.
     pub(super) fn min_cwnd(&self) -> Bytes {
-        self.mss * MIN_PACKETS
+        window::least(self.mss)
     }
 }

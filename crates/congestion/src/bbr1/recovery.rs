@@ -15,6 +15,7 @@ use units::{Bytes, Rate};
 
 use super::config::RecoveryEnd;
 use super::{Bbr1, policer};
+use crate::bbr::window;
 use crate::controller::Ack;
 
 /// Where the flow is in a loss episode.
@@ -29,8 +30,7 @@ pub struct LossEpisode {
     is_conserving: bool,
     /// A packet was lost since the round started.
     is_round_lossy: bool,
-    /// The window to return to after the episode, or after ProbeRTT.
-    prior_cwnd: Bytes,
+    saved: window::Saved,
 }
 
 impl LossEpisode {
@@ -41,7 +41,7 @@ impl LossEpisode {
             has_just_opened: false,
             is_conserving: false,
             is_round_lossy: false,
-            prior_cwnd: Bytes::ZERO,
+            saved: window::Saved::default(),
         }
     }
 }
@@ -131,19 +131,15 @@ impl Bbr1 {
         self.episode.is_conserving
     }
 
-    /// Remembers the window before something cuts it. One that is already cut does not replace a greater one.
+    /// Remembers the window before something cuts it.
     pub(super) fn save_cwnd(&mut self) {
         let is_cut = self.episode.is_open || self.is_in_probe_rtt();
-        self.episode.prior_cwnd = if is_cut {
-            self.cwnd.max(self.episode.prior_cwnd)
-        } else {
-            self.cwnd
-        };
+        self.episode.saved.save(self.cwnd, is_cut);
     }
 
     /// Returns to the remembered window.
     pub(super) fn restore_cwnd(&mut self) {
-        self.cwnd = self.cwnd.max(self.episode.prior_cwnd);
+        self.cwnd = self.episode.saved.or_saved(self.cwnd);
     }
 
     fn close_episode(&mut self) {

@@ -3,11 +3,8 @@
 use units::{Bytes, Rate, Ratio};
 
 use super::{Bbr3, State, probe_rtt};
+use crate::bbr::window;
 use crate::controller::Ack;
-
-/// The least window, in packets: it keeps the pipe going with a receiver that acknowledges every other packet
-/// (`BBR.MinPipeCwnd`).
-const MIN_PACKETS: u64 = 4;
 
 /// Packets more while probing for bandwidth, as with a small BDP a quarter more may be less than a packet.
 const UP_PACKETS: u64 = 2;
@@ -16,12 +13,9 @@ impl Bbr3 {
     /// `SetCwnd` ("cwnd Adjustment Mechanism").
     pub(super) fn set_cwnd(&mut self, ack: &Ack) {
         let most = self.max_inflight();
-        if self.full_pipe.is_reached() {
-            self.cwnd = (self.cwnd + ack.newly_acked).min(most);
-        } else if self.cwnd < most || ack.rate.total_delivered < self.initial_cwnd {
-            self.cwnd += ack.newly_acked;
-        }
-        self.cwnd = self.cwnd.max(self.min_cwnd());
+        let is_full = self.full_pipe.is_reached();
+        let cwnd = window::approach(self.cwnd, most, ack, is_full, self.initial_cwnd);
+        self.cwnd = cwnd.max(self.min_cwnd());
         if matches!(self.state, State::ProbeRtt(_)) {
             self.cwnd = self.cwnd.min(self.probe_rtt_cwnd());
         }
@@ -62,12 +56,9 @@ impl Bbr3 {
         }
     }
 
-    /// `BDPMultiple`: the estimated BDP times `gain`; the initial window while no RTT is known.
+    /// `BDPMultiple`.
     pub(super) fn bdp(&self, bw: Rate, gain: Ratio) -> Bytes {
-        match self.min_rtt.get() {
-            Some(min_rtt) => gain.of_bytes(bw.bytes_in(min_rtt)),
-            None => self.initial_cwnd,
-        }
+        window::bdp(bw, self.min_rtt.get(), gain, self.initial_cwnd)
     }
 
     /// `ProbeRTTCwnd` ("Modulating cwnd in ProbeRTT").
@@ -84,22 +75,18 @@ impl Bbr3 {
     }
 
     pub(super) fn min_cwnd(&self) -> Bytes {
-        self.mss * MIN_PACKETS
+        window::least(self.mss)
     }
 
     /// `SaveCwnd` ("Modulating cwnd in Loss Recovery").
     pub(super) fn save_cwnd(&mut self) {
         let is_cut = self.is_recovering || matches!(self.state, State::ProbeRtt(_));
-        self.prior_cwnd = if is_cut {
-            self.prior_cwnd.max(self.cwnd)
-        } else {
-            self.cwnd
-        };
+        self.saved_cwnd.save(self.cwnd, is_cut);
     }
 
     /// `RestoreCwnd`.
     pub(super) fn restore_cwnd(&mut self) {
-        self.cwnd = self.cwnd.max(self.prior_cwnd);
+        self.cwnd = self.saved_cwnd.or_saved(self.cwnd);
     }
 }
 

@@ -65,6 +65,7 @@ use units::{Bytes, Duration, Rate, Ratio, Time};
 use crate::bbr::full_pipe::FullPipe;
 use crate::bbr::pacing::Pacing;
 use crate::bbr::slow_stretch::SlowStretch;
+use crate::bbr::window;
 use crate::controller::{
     Ack, Cause, Connection, Controller, Listed, Lost, Recovery, RttSample, Sent, Snapshot,
 };
@@ -130,7 +131,7 @@ pub struct Bbr3 {
 
     pacing: Pacing,
     cwnd: Bytes,
-    prior_cwnd: Bytes,
+    saved_cwnd: window::Saved,
 }
 
 #[derive(Debug, Clone)]
@@ -186,7 +187,7 @@ impl Bbr3 {
             undo: Undo::default(),
             pacing: Pacing::new(PACING_MARGIN, startup::PACING_GAIN, initial_cwnd, mss),
             cwnd: initial_cwnd,
-            prior_cwnd: Bytes::ZERO,
+            saved_cwnd: window::Saved::default(),
         }
     }
 
