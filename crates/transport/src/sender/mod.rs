@@ -54,7 +54,7 @@ mod window;
 pub use config::{Config, FastOpen, LossDetection};
 pub use stats::Stats;
 
-use congestion::sampling::Sampler;
+use congestion::sampling::{RateSample, Sampler};
 use congestion::{Ack, Bytes, Connection, Controller, Duration, RttSample, Time};
 
 use crate::burst::Burst;
@@ -247,7 +247,8 @@ impl<C: Controller> Sender<C> {
         self.waits_for_departure
     }
 
-    /// A segment arrives. Gives what the controller was told, if it delivered something.
+    /// A segment arrives. Gives what the controller was told, if it delivered something. What a SYN brought is delivered with
+    /// the handshake, of which the controller is told in its own way ([`Controller::on_handshake`]).
     pub fn on_segment(&mut self, now: Time, body: &Body) -> Option<Ack> {
         match body {
             Body::SynAck {
@@ -256,13 +257,14 @@ impl<C: Controller> Sender<C> {
                 next,
                 window,
             } => {
-                if self.handshake.on_syn_ack(now) {
-                    self.echo = *sent;
-                    self.on_syn_data(*next);
-                    self.peer_window.update(self.stream.una(), *window);
-                    self.on_handshake(now, *echo);
+                if !self.handshake.on_syn_ack(now) {
+                    return None;
                 }
-                None
+                self.echo = *sent;
+                let taken = self.on_syn_data(*next);
+                self.peer_window.update(self.stream.una(), *window);
+                let rtt = self.on_handshake(now, *echo);
+                (!taken.is_zero()).then(|| self.handshake_delivered(now, taken, rtt))
             }
             Body::Ack(ack) => self.on_ack(now, ack),
             Body::Syn { .. } | Body::FastOpen(_) | Body::Data(_) => None,
@@ -360,15 +362,28 @@ impl<C: Controller> Sender<C> {
     }
 
     /// The handshake's round trip is the first measurement: of the SYN that is answered, by its timestamp.
-    fn on_handshake(&mut self, now: Time, echo: Time) {
+    fn on_handshake(&mut self, now: Time, echo: Time) -> Duration {
         let rtt = now.since(echo);
         self.rtt.update(now, rtt, rtt);
         self.controller.on_handshake(now, rtt);
+        rtt
+    }
+
+    /// An answer to the SYN that acknowledges data: a round-trip time of data too (Linux `tcp_rcv_synsent_state_process` hands
+    /// it to `tcp_ack`), but no rate.
+    fn handshake_delivered(&self, now: Time, taken: Bytes, rtt: Duration) -> Ack {
+        let mut told = Ack::new(now, taken, taken, Bytes::ZERO, RateSample::default());
+        told.rtt = Some(RttSample {
+            rtt,
+            is_ack_delayed: false,
+        });
+        told
     }
 
     /// What the SYN brought is acknowledged up to `next`. The rest is sent as if it had never been, at once and without a sign
     /// of congestion (Linux `tcp_rcv_fastopen_synack`, `tcp_non_congestion_loss_retransmit`).
-    fn on_syn_data(&mut self, next: u64) {
+    /// Gives how much of it.
+    fn on_syn_data(&mut self, next: u64) -> Bytes {
         let taken = Bytes::new(next).min(self.syn_data);
         self.stream.send(taken.get());
         self.stream.acknowledge(taken.get());
@@ -377,6 +392,7 @@ impl<C: Controller> Sender<C> {
             self.stats.packets_retransmitted += 1;
             self.stats.retransmitted += self.syn_data - taken;
         }
+        taken
     }
 
     /// An ACK arrives (Linux `tcp_ack`).

@@ -52,7 +52,7 @@ impl<C: Controller> Sender<C> {
             return Ok(self.syn(now, is_fast));
         }
         if !self.handshake.is_established() {
-            return Err(Limit::Closed);
+            return Err(self.limit_of_opening());
         }
         if self.persist.take_due() {
             self.stats.window_probes += 1;
@@ -77,7 +77,7 @@ impl<C: Controller> Sender<C> {
     /// The sender has nothing more to send for now, because of `limit`.
     pub(super) fn on_blocked(&mut self, now: Time, limit: Limit) {
         self.limited.set(now, limit);
-        if limit == Limit::Closed {
+        if !self.handshake.is_established() {
             return;
         }
         if limit == Limit::ReceiveWindow && self.scoreboard.is_empty() {
@@ -92,6 +92,18 @@ impl<C: Controller> Sender<C> {
         let is_limited = inflight + self.sendable() + mss > cwnd;
         let (una, next) = (self.stream.una(), self.stream.next());
         self.cwnd_usage.note(is_limited, una, next);
+    }
+
+    /// What limits a sender that waits for the end of its handshake. Data that its SYN brought are outstanding from then on, and
+    /// it is busy (Linux `tcp_send_syn_data` starts `TCP_CHRONO_BUSY`). What did not fit counts as held back by congestion
+    /// control, as with Linux, which tells nothing else of such a time.
+    fn limit_of_opening(&self) -> Limit {
+        let brought = self.syn_data.get();
+        match () {
+            () if brought == 0 || self.has_failed() => Limit::Closed,
+            () if self.stream.unsent() > brought => Limit::CongestionWindow,
+            () => Limit::Application,
+        }
     }
 
     /// If there is nothing to send, neither new nor lost, though the window would let it, and the last of it has left the
@@ -161,8 +173,13 @@ impl<C: Controller> Sender<C> {
             return Err(self.starved(space));
         }
         // The silly window (RFC 9293, section 3.8.6.2.1): less than a packet only if nothing else will widen it.
+        // Where both windows are full, it is the congestion window's time (Linux `tcp_write_xmit` asks for that first).
         if fitting < packet && (fitting.is_zero() || !self.scoreboard.is_empty()) {
-            return Err(Limit::ReceiveWindow);
+            return Err(if packet > space {
+                Limit::CongestionWindow
+            } else {
+                Limit::ReceiveWindow
+            });
         }
         if fitting.min(packet) > space {
             return Err(Limit::CongestionWindow);

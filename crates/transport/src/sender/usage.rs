@@ -5,7 +5,7 @@ use congestion::{Duration, Time};
 /// What keeps the sender from sending.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Limit {
-    /// The connection is not open.
+    /// The connection is not open, and no SYN has brought data.
     Closed,
     /// The application has nothing to send, and everything is acknowledged.
     Idle,
@@ -21,7 +21,7 @@ pub enum Limit {
     Pacing,
 }
 
-/// How long what has limited an open connection. The times exclude each other, and add up to the connection's.
+/// How long what has limited a connection, from the end of its handshake, or from a SYN with data, on. The times exclude each other, and add up to the connection's.
 ///
 /// Linux tells some of them (`tcp_chrono_start`): `tcpi_busy_time` is all but [`idle`](Limits::idle), with
 /// `tcpi_rwnd_limited` and `tcpi_sndbuf_limited` as parts of it. It does not tell the rest of the busy time apart.

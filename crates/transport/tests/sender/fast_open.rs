@@ -4,7 +4,7 @@ use congestion::{Bytes, Time};
 use transport::burst::{Burst, Kind};
 use transport::receiver::{self, Receiver};
 use transport::segment::Body;
-use transport::sender::{Config, Sender};
+use transport::sender::{Config, Limits, Sender};
 
 use crate::wire::{Fixed, MSS, ms};
 
@@ -47,8 +47,18 @@ fn what_fits_the_syn_needs_no_more() {
     let answer = answer(&mut receiver, ms(50), &syn);
     assert_eq!(receiver.received(), 1_000);
     assert_eq!(receiver.next_timer(), None, "the SYN-ACK acknowledges it");
-    sender.on_segment(ms(100), &answer);
+    let told = sender.on_segment(ms(100), &answer).expect("data arrived");
+    assert_eq!(told.newly_acked, Bytes::new(1_000));
+    assert_eq!(told.rtt.map(|it| it.rtt), Some(ms(100).since(ms(0))));
     assert!(sender.is_established() && sender.is_done());
+    // Busy from the SYN on, with nothing more to send.
+    assert_eq!(sender.poll_burst(ms(100)), None);
+    let expected = Limits {
+        application: ms(100).since(ms(0)),
+        idle: ms(30).since(ms(0)),
+        ..Limits::default()
+    };
+    assert_eq!(sender.limits(ms(130)), expected);
     let stats = sender.stats();
     assert_eq!((stats.sent.get(), stats.delivered.get()), (1_000, 1_000));
     assert_eq!((stats.packets_sent, stats.packets_retransmitted), (1, 0));
@@ -64,6 +74,10 @@ fn the_rest_follows_the_handshake() {
     sender.on_segment(ms(100), &answer);
     let first = sender.poll_burst(ms(100)).expect("the rest");
     assert_eq!(first.seq, FITTING);
+    // What did not fit was held back, and not by the application.
+    while sender.poll_burst(ms(100)).is_some() {}
+    let held_back = sender.limits(ms(100)).congestion_window;
+    assert_eq!(held_back, ms(100).since(ms(0)));
 }
 
 #[test]
@@ -76,7 +90,10 @@ fn a_syn_is_repeated_without_data_which_follow_the_handshake_at_once() {
     assert_eq!((again.kind, again.bytes), (Kind::Syn, 0));
     let opened = answer(&mut receiver, ms(1_050), &again);
     assert_eq!(receiver.received(), 0);
-    sender.on_segment(ms(1_100), &opened);
+    let told = sender.on_segment(ms(1_100), &opened);
+    assert!(told.is_none(), "it acknowledges no data");
+    let busy = ms(1_100).since(ms(0));
+    assert_eq!(sender.limits(ms(1_100)).application, busy);
     let data = only(&mut sender, ms(1_100));
     assert_eq!((data.kind, data.seq, data.bytes), (Kind::Data, 0, 1_000));
     let acknowledged = answer(&mut receiver, ms(1_150), &data);

@@ -137,6 +137,24 @@ fn less_than_a_packet_of_window_is_not_worth_sending_unless_nothing_else_is_out(
 }
 
 #[test]
+fn where_both_windows_are_full_the_congestion_window_is_the_limit() {
+    for (packets, is_receivers) in [(9, true), (10, false)] {
+        let mut sender = opened(packets * MSS);
+        sender.write(Bytes::new(20 * MSS));
+        drain(&mut sender, ms(100));
+        let limits = sender.limits(ms(150));
+        let held = ms(150).since(ms(100));
+        let (receiver, congestion) = (limits.receive_window, limits.congestion_window);
+        let expected = if is_receivers {
+            (held, Duration::ZERO)
+        } else {
+            (Duration::ZERO, held)
+        };
+        assert_eq!((receiver, congestion), expected, "{packets}");
+    }
+}
+
+#[test]
 fn a_send_buffer_holds_what_is_not_acknowledged() {
     let config = Config {
         send_buffer: Bytes::new(20 * MSS),
