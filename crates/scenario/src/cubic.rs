@@ -62,9 +62,13 @@ fn rising<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Ratio>, D
 }
 
 fn reducing<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Ratio>, D::Error> {
-    let reduces = |beta| Ratio::ZERO < beta && beta < Ratio::ONE;
-    let reason = "is no reduction; give more than 0 and less than 1, such as 0.7";
-    gain(deserializer, |beta| (!reduces(beta)).then_some(reason))
+    gain(deserializer, |beta| match beta {
+        beta if beta == Ratio::ZERO => {
+            Some("leaves nothing of the window; give more than 0, such as 0.7")
+        }
+        beta if beta >= Ratio::ONE => Some("is no reduction; give less than 1, such as 0.7"),
+        _ => None,
+    })
 }
 
 impl CubicSpec {
@@ -138,6 +142,7 @@ mod tests {
     fn what_makes_no_sense_is_answered() {
         for (text, reason) in [
             ("\"bic\"", "flow.cubic: bic is no known variant"),
+            ("{ beta = 0 }", "flow.cubic.beta: 0 leaves nothing"),
             ("{ beta = 1 }", "flow.cubic.beta: 1 is no reduction"),
             ("{ beta = 5 }", "flow.cubic.beta: 5 is no reduction"),
             (

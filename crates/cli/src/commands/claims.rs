@@ -42,7 +42,7 @@ pub struct Options {
     #[command(flatten)]
     study: StudyOptions,
     /// Print the judgements on stdout as JSON, and nothing else there
-    #[arg(long)]
+    #[arg(long, conflicts_with = "list")]
     json: bool,
     /// Keep the judgements as JSON here, and the record of each run, as run --out does
     #[arg(long, value_name = "DIR")]
@@ -172,9 +172,16 @@ fn engines(options: &Options, claims: &[&Claim]) -> Result<Vec<EngineKind>, Fail
     let mut engines = options.study.engines();
     engines.retain(|engine| claims.iter().any(|claim| claim.is_shown_on(*engine)));
     if engines.is_empty() {
-        return Err(Failure::usage(
-            "none of the claims can be seen on this engine; --list shows on which they can",
-        ));
+        let shown: Vec<EngineKind> = EngineKind::ALL
+            .iter()
+            .copied()
+            .filter(|kind| claims.iter().any(|claim| claim.is_shown_on(*kind)))
+            .collect();
+        let asked = names(&options.study.engines());
+        return Err(Failure::usage(format_args!(
+            "--engine {asked}: these claims can be seen on {} only",
+            names(&shown)
+        )));
     }
     Ok(engines)
 }

@@ -95,8 +95,10 @@ fn what_makes_no_sense_is_answered() {
         ),
         (
             &["--engine", "quic"],
-            "none of the claims can be seen on this engine",
+            "--engine quic: these claims can be seen on sim only",
         ),
+        (&[""], "no claim is called \"\"; --list shows"),
+        (&["--list", "--json"], "cannot be used with"),
         (&["--document", "nothing.md"], "--document nothing.md: "),
     ] {
         let all: Vec<&str> = cases.iter().chain(arguments).copied().collect();

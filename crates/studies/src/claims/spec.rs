@@ -145,7 +145,11 @@ impl Table {
         let known: Vec<&str> = self.claims.iter().map(|claim| claim.id.as_str()).collect();
         if let Some(id) = ids.iter().find(|id| !known.contains(&id.as_str())) {
             return Err(ClaimsError::Unknown {
-                id: id.clone(),
+                id: if id.is_empty() {
+                    "\"\"".into()
+                } else {
+                    id.clone()
+                },
                 hint: hint_for(id, &known),
             });
         }

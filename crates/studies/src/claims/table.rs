@@ -68,9 +68,12 @@ pub fn table(judgements: &[Judgement<'_>], width: Option<usize>) -> String {
 impl Tally {
     /// `80 hold, 2 differ for a known reason, 0 fail`.
     pub fn text(&self) -> String {
-        format!(
-            "{} hold, {} differ for a known reason, {} fail",
-            self.holds, self.differs, self.fails
-        )
+        let each = |count: usize, verb: &str| {
+            let s = if count == 1 { "s" } else { "" };
+            format!("{count} {verb}{s}")
+        };
+        let (holds, differs) = (each(self.holds, "hold"), each(self.differs, "differ"));
+        let fails = each(self.fails, "fail");
+        format!("{holds}, {differs} for a known reason, {fails}")
     }
 }

@@ -14,8 +14,12 @@ pub const FIGURE: Figure = Figure::new(
 );
 
 /// The bounds of the sizes in bytes, and of the times in seconds.
-const SIZES: [f64; 11] = [1e3, 3e3, 1e4, 3e4, 1e5, 3e5, 1e6, 3e6, 1e7, 3e7, 1e8];
-const TIMES: [f64; 11] = [0.03, 0.06, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 100.0];
+const SIZES: [f64; 13] = [
+    1e2, 3e2, 1e3, 3e3, 1e4, 3e4, 1e5, 3e5, 1e6, 3e6, 1e7, 3e7, 1e8,
+];
+const TIMES: [f64; 12] = [
+    0.01, 0.03, 0.06, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 100.0,
+];
 
 fn draw(findings: &[Findings]) -> Picture {
     let of_each: Vec<(&str, Vec<Cell>)> = seen::values(findings, CONTROLLER)
@@ -53,6 +57,15 @@ fn draw(findings: &[Findings]) -> Picture {
 /// The number of objects of each size and time that has any.
 fn counts(objects: &[Arrived]) -> Vec<Cell> {
     transfers::cells([objects], (&SIZES, &TIMES), |[(count, _)]| {
-        (count > 0).then(|| (count as f64, 0.0, count.to_string()))
+        (count > 0).then(|| (count as f64, 0.0, short(count as f64)))
     })
+}
+
+/// A number with no more digits than a cell has room for.
+fn short(count: f64) -> String {
+    if count < 1e3 {
+        format!("{count}")
+    } else {
+        format!("{:.1}k", count / 1e3)
+    }
 }

@@ -28,7 +28,7 @@ fn draw(findings: &[Findings]) -> Picture {
             .map(|controller| {
                 let of_it = seen::with(findings, CONTROLLER, controller).filter(is_of_it);
                 let share = seen::median(of_it.map(|seen| seen.resent())) * 100.0;
-                format!("{share:.2} %")
+                format!("{controller} {share:.2} %")
             });
         let resent: Vec<String> = resent.collect();
         let loss = loss.replace('%', " %");

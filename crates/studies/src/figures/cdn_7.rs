@@ -61,12 +61,15 @@ fn emulated(class: &str, seen: &Seen<'_>) -> Vec<String> {
             testbed::rate(seen.rate()),
             path.rtprop_ms
         ),
-        format!(
-            "{} kB of buffer, {} loss",
-            (buffer / 1e3).round(),
-            seen.value(LOSS)
-        ),
+        format!("{} of buffer, {} loss", size(buffer), seen.value(LOSS)),
     ]
+}
+
+fn size(bytes: f64) -> String {
+    match bytes {
+        bytes if bytes >= 1e6 => format!("{:.0} MB", bytes / 1e6),
+        bytes => format!("{:.0} kB", bytes / 1e3),
+    }
 }
 
 /// What a transfer of its own found there.

@@ -127,7 +127,7 @@ fn draw(findings: &[Findings]) -> Picture {
             measured("measured delivery rate", GREEN, |seen| mega(seen.goodput())),
         ),
         path.chart(
-            Axis::from_zero("Rate / RTT", Unit::NONE, [1.2]),
+            Axis::from_zero("Rate / RTT (share of the greatest)", Unit::NONE, [1.2]),
             &ideal_power,
             measured("measured rate / RTT", PURPLE, power),
         ),
