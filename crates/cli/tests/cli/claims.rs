@@ -50,7 +50,7 @@ fn what_holds_is_shown_kept_and_written_down() {
         &["--document", "results.md", "--out", "out"],
     );
     assert_eq!(code, Some(0), "{stderr}");
-    assert!(stdout.contains("1 hold, 0 differ"), "{stdout}");
+    assert!(stdout.contains("1 holds, 0 differ"), "{stdout}");
     let document = fs::read_to_string(at("results.md")).expect("there");
     assert!(document.starts_with("# Results\n") && document.ends_with("\nBy hand.\n"));
     assert!(
