@@ -84,6 +84,7 @@ fn every_claim_has_its_study_on_each_of_its_engines() {
             let runs = runs.unwrap_or_else(|error| panic!("{}: {error}", claim.id));
             claim
                 .check(&runs)
+                .and_then(|()| claim.check_windows(&runs, length))
                 .unwrap_or_else(|error| panic!("{}: {error}", claim.id));
             for engine in &claim.engines {
                 let mut batch = Batch::new(*engine);
@@ -167,16 +168,16 @@ fn a_band_is_for_every_point_and_a_ratio_between_two() {
         ),
         ("at_least = \"1mbit\"\nflows = \"cubic\"", Verdict::Fails, 2),
         ("at_most = \"9mbit\"\nflows = \"cubic\"", Verdict::Fails, 2),
-        // A cause does not explain that nothing was measured, unless it never happens.
+        // A cause does not explain that nothing was measured.
         (
             "at_most = \"9mbit\"\nflows = \"cubic\"\ndiffers = \"known\"",
             Verdict::Fails,
             2,
         ),
         (
-            "at_most = \"9mbit\"\nflows = \"cubic\"\ndiffers = \"known\"\nnever = true",
-            Verdict::Differs,
-            2,
+            "at_most = \"9mbit\"\nflows = \"cubic\"\nat = { \"path.rate\" = \"2mbit\" }\ndiffers = \"known\"",
+            Verdict::Fails,
+            1,
         ),
         // No point is compared with itself alone.
         (
@@ -198,6 +199,124 @@ fn a_band_is_for_every_point_and_a_ratio_between_two() {
         );
         assert_eq!(one.seeds.len(), points);
         assert_eq!(one.why().is_some(), verdict == Verdict::Differs, "{expect}");
+    }
+}
+
+/// The verdict on an expectation of a study, as texts.
+fn verdict(study: &str, expect: &str) -> Verdict {
+    let directory = tempfile::tempdir().expect("a directory");
+    let shelf = Shelf::Directory(directory.path().to_owned());
+    small(directory.path(), "at_least = 1");
+    let table = fs::read_to_string(directory.path().join("claims.toml")).expect("there");
+    let (head, _) = table.split_once("measure").expect("a measure");
+    let table = format!("{head}{expect}\n");
+    fs::write(directory.path().join("claims.toml"), table).expect("written");
+    fs::write(directory.path().join("s.toml"), study).expect("written");
+    let table = Table::open(&shelf).unwrap_or_else(|error| panic!("{expect}: {error}"));
+    let claims = table.choose(&[]).expect("all claims");
+    let judgements = judged(&shelf, &claims, Length::Whole);
+    judgements[0].verdict
+}
+
+#[test]
+fn only_what_could_have_happened_never_happens() {
+    let study = |controllers: [&str; 2], duration: &str| {
+        let [one, two] = controllers;
+        format!(
+            "name = \"s\"\nduration = \"{duration}\"\npath = {{ rate = \"4mbit\", rtt = \"20ms\", buffer = \"1bdp\" }}\n\
+             [[flow]]\ncontroller = \"{one}\"\n[[flow]]\ncontroller = \"{two}\"\nstart = \"1s\"\n"
+        )
+    };
+    // A BBR flow leaves a small share to Reno in a short buffer.
+    let uneven = study(["bbr1", "reno"], "15s");
+    let never = "differs = \"known\"\nnever = true\n";
+    let row = |measure: &str, rest: &str| format!("measure = \"{measure}\"\n{never}{rest}");
+    for (measure, rest, wanted) in [
+        ("convergence", "at_most = \"12s\"", Verdict::Differs),
+        ("jain_converged", "at_least = 0.95", Verdict::Differs),
+        (
+            "convergence",
+            "at_most = \"12s\"\nflows = \"cubic\"",
+            Verdict::Fails,
+        ),
+        // It had no time for what was published.
+        ("convergence", "at_most = \"30s\"", Verdict::Fails),
+        // The rate does not change.
+        ("follow", "at_most = \"2s\"", Verdict::Fails),
+        ("cycle_growth", "at_least = 1.2", Verdict::Fails),
+    ] {
+        assert_eq!(
+            verdict(&uneven, &row(measure, rest)),
+            wanted,
+            "{measure} {rest}"
+        );
+    }
+    let cut = study(["bbr1", "reno"], "9s");
+    let row = row("jain_converged", "at_least = 0.95");
+    assert_eq!(verdict(&cut, &row), Verdict::Fails);
+}
+
+#[test]
+fn a_count_of_nothing_is_no_zero() {
+    let study = |loss: &str| {
+        format!(
+            "name = \"s\"\nduration = \"5s\"\n\
+             path = {{ rate = \"4mbit\", rtt = \"20ms\", buffer = \"4bdp\", loss = \"{loss}\" }}\n\
+             [[flow]]\ncontroller = \"bbr1\"\n"
+        )
+    };
+    for measure in [
+        "overflows",
+        "app_limited_rise",
+        "probe_rtt_count",
+        "queue_max",
+        "drops",
+    ] {
+        let row = format!("measure = \"{measure}\"\nat_most = 10000");
+        assert_eq!(verdict(&study("0%"), &row), Verdict::Holds, "{measure}");
+        assert_eq!(verdict(&study("100%"), &row), Verdict::Fails, "{measure}");
+    }
+    let part = "measure = \"overflows\"\nat_most = 0\nto = \"1ns\"";
+    assert_eq!(verdict(&study("0%"), part), Verdict::Fails);
+    let opens = "measure = \"failed_opens\"\nat_most = 1000";
+    assert_eq!(verdict(&study("0%"), opens), Verdict::Holds);
+}
+
+#[test]
+fn a_window_beyond_the_study_is_refused() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let shelf = Shelf::Directory(directory.path().to_owned());
+    let error = |window: &str, length: Length| {
+        let table = format!(
+            "[[claim]]\nid = \"s\"\nsource = \"x\"\nsetting = \"x\"\npublished = \"x\"\nengines = [\"sim\"]\n\
+             [[claim.expect]]\nwhat = \"x\"\nmeasure = \"rtt_p50\"\nat_most = \"9s\"\n{window}\n"
+        );
+        fs::write(directory.path().join("claims.toml"), table).expect("written");
+        let study = format!("{STUDY}[quick]\nduration = \"1s\"\n");
+        fs::write(directory.path().join("s.toml"), study).expect("written");
+        let table = Table::open(&shelf).expect("a table");
+        let claim = &table.claims[0];
+        let runs = claim.runs(&shelf, length).expect("a study");
+        let checked = claim.check_windows(&runs, length);
+        checked.err().map(|error| error.to_string())
+    };
+    for (window, whole, quick) in [
+        ("from = \"100s\"", Some("from"), Some("from")),
+        ("from = \"1s\"", None, Some("from")),
+        ("to = \"2500ms\"", Some("to"), Some("to")),
+        ("from = \"1s\"\nto = \"2s\"\nquick = false", None, None),
+    ] {
+        for (length, field) in [(Length::Whole, whole), (Length::Quick, quick)] {
+            let told = error(window, length);
+            let wanted = field.map(|field| format!("expect[0].{field}: is beyond the study"));
+            match wanted {
+                Some(wanted) => {
+                    let told = told.unwrap_or_default();
+                    assert!(told.starts_with(&wanted), "{window}: {told}");
+                }
+                None => assert_eq!(told, None, "{window}"),
+            }
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! What should be seen: a measure, of what, and within which band.
 
+use super::seen;
 use crate::runs::Amount;
 use crate::sweep::axis_label;
 use record::Dimension;
@@ -105,8 +106,12 @@ impl TryFrom<Said> for Expectation {
                 return Err(Wrong::new(field, reason));
             }
         }
+        let over: Vec<(String, String)> = fields("over", said.over)?
+            .into_iter()
+            .map(|(field, value)| (field, axis_label(&value)))
+            .collect();
         let bound = |field: &str, text: Option<String>| {
-            text.map(|text| bound(field, &text, measure.unit))
+            text.map(|text| bound(field, &text, (over.is_empty()).then_some(measure.unit)))
                 .transpose()
         };
         let band = Band {
@@ -122,6 +127,24 @@ impl TryFrom<Said> for Expectation {
                 return Err(Wrong::new("at_most", "is less than at_least"));
             }
             _ => {}
+        }
+        if said
+            .differs
+            .as_ref()
+            .is_some_and(|why| why.trim().is_empty())
+        {
+            return Err(Wrong::new("differs", "is empty; say why it differs"));
+        }
+        if said.differs_on.as_ref().is_some_and(Vec::is_empty) {
+            let reason = "is empty; name the engines, or leave it out if it differs on all";
+            return Err(Wrong::new("differs_on", reason));
+        }
+        if said.never && !seen::is_of_event(measure) {
+            let reason = format!("{} is of no event that may never happen", measure.name);
+            return Err(Wrong::new("never", reason));
+        }
+        if said.never && !over.is_empty() {
+            return Err(Wrong::new("never", "is not for a ratio; leave out over"));
         }
         if said.differs.is_none() && said.differs_on.is_some() {
             return Err(Wrong::new(
@@ -144,7 +167,6 @@ impl TryFrom<Said> for Expectation {
             let parsed = text.parse();
             parsed.map_err(|error| Wrong::new("flows", format!("\"{text}\": {error}")))
         });
-        let over = fields("over", said.over)?.into_iter();
         Ok(Expectation {
             what: said.what,
             measure,
@@ -160,9 +182,7 @@ impl TryFrom<Said> for Expectation {
                     value => (field, vec![axis_label(&value)]),
                 })
                 .collect(),
-            over: over
-                .map(|(field, value)| (field, axis_label(&value)))
-                .collect(),
+            over,
             by: said.by,
             band,
             engines: said.engines,
@@ -191,8 +211,8 @@ impl Expectation {
     }
 }
 
-/// A bound, in the measure's unit or a plain number.
-fn bound(field: &str, text: &str, unit: Dimension) -> Result<f64, Wrong> {
+/// A bound: of a ratio a number or a share, else in the measure's unit or a plain number.
+fn bound(field: &str, text: &str, unit: Option<Dimension>) -> Result<f64, Wrong> {
     let wrong = |reason: &str| Wrong::new(field, format!("{text} {reason}"));
     let Some(amount) = Amount::parse(text) else {
         // TOML's own spellings of a plain number: 1e12, -1.
@@ -203,8 +223,11 @@ fn bound(field: &str, text: &str, unit: Dimension) -> Result<f64, Wrong> {
             .filter(|number: &f64| number.is_finite());
         return plain.ok_or_else(|| wrong("is no number such as 0.95, 5% or 40ms"));
     };
-    let is_fit =
-        amount.unit() == unit || matches!(amount.unit(), Dimension::Plain | Dimension::Share);
+    let is_fit = match amount.unit() {
+        Dimension::Plain => true,
+        Dimension::Share => unit.is_none_or(|unit| unit == Dimension::Share),
+        of => unit == Some(of),
+    };
     if is_fit {
         Ok(amount.value())
     } else {

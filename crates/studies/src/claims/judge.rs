@@ -5,10 +5,10 @@ use std::collections::HashSet;
 use serde::Serialize;
 
 use super::expectation::Expectation;
+use super::seen;
 use super::spec::Claim;
 use crate::runs::{Finding, Findings};
 use crate::study::Length;
-use record::measure::Subject;
 use record::statistics::{Spread, median};
 
 /// An expectation on an engine.
@@ -102,7 +102,11 @@ impl<'c> Judgement<'c> {
                 .value
                 .is_some_and(|value| expectation.band.holds(value))
         };
-        let is_told = |value: &Value| value.value.is_some() || expectation.never;
+        let is_excused = expectation.never
+            && of_expectation
+                .chosen()
+                .all(|run| seen::could_happen(expectation, run));
+        let is_told = |value: &Value| value.value.is_some() || is_excused;
         // A known cause explains what was measured, and not that nothing was.
         let is_measured =
             findings.failed.is_empty() && !values.is_empty() && values.iter().all(is_told);
@@ -270,10 +274,8 @@ impl Of<'_> {
     }
 
     fn measured(&self, run: &Finding) -> Option<f64> {
-        let subject = Subject::new(&run.record, &self.expectation.select);
-        // Nothing was measured where there are none of the flows, even if a sum over them is zero.
-        let has_flows = subject.summaries().next().is_some();
-        has_flows.then(|| self.expectation.measure.of(&subject))?
+        let subject = seen::subject(self.expectation, run)?;
+        self.expectation.measure.of(&subject)
     }
 }
 

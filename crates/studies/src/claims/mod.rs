@@ -12,6 +12,7 @@ mod document;
 mod expectation;
 mod json;
 mod judge;
+mod seen;
 pub mod spec;
 mod table;
 mod words;

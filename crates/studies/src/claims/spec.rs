@@ -2,6 +2,7 @@
 
 use super::expectation::Expectation;
 use crate::study::{Length, Population, Shelf, ShelfError, Source, SourceError};
+use record::measure::Select;
 use scenario::{ScenarioError, de};
 use serde::Deserialize;
 use units::hint;
@@ -115,6 +116,21 @@ impl Table {
                 let reason = "is no name; give one without spaces, such as median-rtt";
                 let error = ScenarioError::new("id", reason).item(place);
                 return Err(error.within("claim").on_line_in(&entries));
+            }
+            let texts = [
+                ("source", Some(&claim.source)),
+                ("setting", Some(&claim.setting)),
+                ("published", Some(&claim.published)),
+                ("note", claim.note.as_ref()),
+            ];
+            for (field, text) in texts {
+                let is_line =
+                    |text: &&String| !text.trim().is_empty() && !text.contains(['\n', '\r']);
+                if text.is_some_and(|text| !is_line(&text)) {
+                    let reason = "is no line of text; write it in one line";
+                    let error = ScenarioError::new(field, reason).item(place);
+                    return Err(error.within("claim").on_line_in(&entries));
+                }
             }
             if before.contains(&claim.id.as_str()) {
                 let reason = format!("there are two claims {}", claim.id);
@@ -237,6 +253,63 @@ impl Claim {
         }
         Ok(())
     }
+
+    /// Whether what is expected of a part of the runs is of a part that they have, on every engine that shows it. Of a
+    /// first impression, only what is quick has to be.
+    ///
+    /// # Errors
+    ///
+    /// A window begins or ends after a run.
+    pub fn check_windows(&self, runs: &Source, length: Length) -> Result<(), ScenarioError> {
+        let is_cut = |of: &Expectation| of.select.from.is_some() || of.select.to.is_some();
+        if !self.expectations.iter().any(is_cut) {
+            return Ok(());
+        }
+        for engine in lab::EngineKind::ALL {
+            // A point that makes no sense is told where it is to be run.
+            let Ok(plan) = runs.plan(*engine) else {
+                continue;
+            };
+            for (place, of) in self.expectations.iter().enumerate() {
+                let is_asked = length == Length::Whole || of.is_quick;
+                if !is_asked || !self.shows(of, *engine) {
+                    continue;
+                }
+                for point in &plan.points {
+                    let value = |field: &String| {
+                        let place = plan.fields.iter().position(|known| known == field)?;
+                        point.values.get(place)
+                    };
+                    let mut conditions = of.at.iter();
+                    let is_meant = conditions.all(|(field, values)| {
+                        value(field).is_some_and(|value| values.contains(value))
+                    });
+                    // Without one, it ends when all is transferred.
+                    let Some(end) = point.scenario.duration else {
+                        continue;
+                    };
+                    let Select { from, to, .. } = of.select;
+                    let beyond = from.filter(|from| *from >= end).map(|_| "from");
+                    let beyond = beyond.or(to.filter(|to| *to > end).map(|_| "to"));
+                    if let Some(field) = beyond.filter(|_| is_meant) {
+                        let hint = match length {
+                            Length::Whole => "",
+                            Length::Quick => {
+                                " in a quick run; if it is to be so short, say quick = false"
+                            }
+                        };
+                        let reason = format!(
+                            "is beyond the study, which ends after {} on {engine}{hint}",
+                            report::span(end.as_millis_f64())
+                        );
+                        let error = ScenarioError::new(field, reason);
+                        return Err(error.item(place).within("expect"));
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
 }
 
 #[cfg(test)]
@@ -293,8 +366,8 @@ mod tests {
                 "line 11: claim.expect.from: limit_share is of the whole run",
             ),
             (
-                "at_least = \"90%\"\n",
-                "at_least = \"90%\"\nnever = true\n",
+                "measure = \"limit_share\"\nat_least = \"90%\"\n",
+                "measure = \"even\"\nat_most = \"9s\"\nnever = true\n",
                 "line 8: claim.expect.differs: is missing",
             ),
             (
@@ -308,6 +381,41 @@ mod tests {
                 "id = \"a\"",
                 "id = \"a b\"",
                 "line 2: claim[0].id: is no name",
+            ),
+            (
+                "at_least = \"90%\"\n",
+                "at_least = \"90%\"\ndiffers = \" \"\n",
+                "line 11: claim.expect.differs: is empty",
+            ),
+            (
+                "at_least = \"90%\"\n",
+                "at_least = \"90%\"\ndiffers = \"x\"\ndiffers_on = []\n",
+                "line 12: claim.expect.differs_on: is empty",
+            ),
+            (
+                "at_least = \"90%\"\n",
+                "at_least = \"90%\"\ndiffers = \"x\"\nnever = true\n",
+                "line 12: claim.expect.never: limit_share is of no event",
+            ),
+            (
+                "at_least = \"90%\"\n",
+                "at_least = \"3mbit\"\nover = { \"path.loss\" = \"1%\" }\n",
+                "line 10: claim.expect.at_least: 3mbit is of another kind",
+            ),
+            (
+                "limit_share",
+                "jain",
+                "line 10: claim.expect.at_least: 90% is of another kind",
+            ),
+            (
+                "published = \"p\"",
+                "published = \"\"",
+                "line 5: claim[0].published: is no line of text",
+            ),
+            (
+                "source = \"s\"",
+                "source = \"s\\nt\"",
+                "line 3: claim[0].source: is no line of text",
             ),
             (
                 "what = \"w\"",

@@ -165,16 +165,26 @@ impl Source {
     pub fn add_to(&self, batch: &mut Batch) -> Result<(), SourceError> {
         match self {
             Source::Study(study) => {
-                let plan = study
-                    .plan(batch.engine)
-                    .map_err(|error| SourceError::Study {
-                        place: study.place.clone(),
-                        error: Box::new(error),
-                    })?;
+                let plan = self.plan(batch.engine)?;
                 batch.add(&study.place, plan, study.keeps_samples)?;
             }
             Source::Population { place, plan, .. } => batch.add(place, plan.clone(), false)?,
         }
         Ok(())
+    }
+
+    /// What is run on an engine.
+    ///
+    /// # Errors
+    ///
+    /// A point makes no sense.
+    pub fn plan(&self, engine: lab::EngineKind) -> Result<Plan, SourceError> {
+        match self {
+            Source::Study(study) => study.plan(engine).map_err(|error| SourceError::Study {
+                place: study.place.clone(),
+                error: Box::new(error),
+            }),
+            Source::Population { plan, .. } => Ok(plan.clone()),
+        }
     }
 }
