@@ -93,6 +93,18 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         let origin = origin(&engines, &loads, began.elapsed());
         document.write(&claims::section(&judgements, &origin))?;
     }
+    let left_out = left_out(&claims, &engines, &judgements);
+    if options.study.length() == Length::Quick && left_out > 0 {
+        output::note(format_args!(
+            "--quick leaves out {left_out} of {}",
+            report::count((left_out + judgements.len()) as u64, "expectation")
+        ));
+    }
+    if judgements.is_empty() {
+        return Err(Failure::failed(
+            "nothing was judged: none of the expectations is in this run; leave out --quick, or choose another engine",
+        ));
+    }
     let json = claims::json(&judgements);
     if let Some(directory) = &options.out {
         whole::write(&directory.join(JSON), json.to_string().as_bytes())?;
@@ -106,6 +118,18 @@ pub fn run(options: &Options) -> Result<(), Failure> {
             judgements.len()
         ))),
     }
+}
+
+/// How many of the expectations that the engines can show were not judged.
+fn left_out(claims: &[&Claim], engines: &[EngineKind], judgements: &[Judgement<'_>]) -> usize {
+    let shown = engines.iter().map(|engine| {
+        let expectations = claims.iter().map(|claim| {
+            let all = claim.expectations.iter();
+            all.filter(|of| claim.shows(of, *engine)).count()
+        });
+        expectations.sum::<usize>()
+    });
+    shown.sum::<usize>().saturating_sub(judgements.len())
 }
 
 /// Where the judgements come from.
@@ -197,6 +221,7 @@ fn items<'c>(
         let whole = claim.runs(shelf, Length::Whole).map_err(Failure::usage)?;
         claim
             .check(&whole)
+            .and_then(|()| claim.check_windows(&whole, Length::Whole))
             .map_err(|error| Failure::usage(format_args!("claim {}: {error}", claim.id)))?;
         match items.iter_mut().find(|item| item.what == claim.study) {
             Some(item) => item.engines.extend(&claim.engines),

@@ -116,12 +116,7 @@ fn last_link(path: &Path) -> PathBuf {
 fn write_part(part: &Path, path: &Path, contents: &[u8]) -> IoResult<()> {
     let old = fs::metadata(path).ok().map(|old| old.permissions());
     let mode = old.as_ref().map_or(NEW, PermissionsExt::mode);
-    let mut file = File::options()
-        .write(true)
-        .create(true)
-        .truncate(true)
-        .mode(mode)
-        .open(part)?;
+    let mut file = create(part, mode)?;
     if let Some(old) = old {
         // The umask may have taken something from it.
         file.set_permissions(old)?;
@@ -146,8 +141,16 @@ fn cannot_write(path: &Path, error: &Error) -> Failure {
 
 /// Makes a file, and removes it.
 fn try_in(part: &Path) -> IoResult<()> {
-    File::create(part)?;
+    create(part, NEW)?;
     fs::remove_file(part)
+}
+
+/// A new file. What has its name, such as a link that somebody laid there, is removed and not followed.
+fn create(part: &Path, mode: u32) -> IoResult<File> {
+    // If there is nothing to remove, the name is free; what stays is told by what follows.
+    let _ = fs::remove_file(part);
+    let mut options = File::options();
+    options.write(true).create_new(true).mode(mode).open(part)
 }
 
 #[cfg(test)]
@@ -164,6 +167,21 @@ mod tests {
         write(&link, b"new").expect("written");
         assert!(link.is_symlink());
         assert_eq!(fs::read_to_string(&file).expect("there"), "new");
+    }
+
+    #[test]
+    fn a_link_with_the_name_of_a_part_is_not_followed() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let [file, other] = ["file", "other"].map(|name| directory.path().join(name));
+        fs::write(&other, "theirs").expect("written");
+        let lay = || std::os::unix::fs::symlink(&other, beside(&file, PART)).expect("linked");
+        lay();
+        check(&file).expect("can be written");
+        lay();
+        write(&file, b"new").expect("written");
+        assert_eq!(fs::read_to_string(&other).expect("there"), "theirs");
+        assert_eq!(fs::read_to_string(&file).expect("there"), "new");
+        assert!(!file.is_symlink());
     }
 
     #[test]

@@ -85,6 +85,31 @@ fn what_does_not_hold_is_told_by_the_exit_code() {
 }
 
 #[test]
+fn what_a_first_impression_leaves_out_is_told() {
+    let directory = directory("80%");
+    let table = directory.path().join("cases/claims.toml");
+    let text = fs::read_to_string(&table).expect("there");
+    let more =
+        "[[claim.expect]]\nwhat = \"slow\"\nmeasure = \"goodput\"\nat_least = 1\nquick = false\n";
+    fs::write(&table, format!("{text}{more}")).expect("written");
+    let (code, _, stderr) = claims(directory.path(), &["--quick"]);
+    assert_eq!(code, Some(0), "{stderr}");
+    assert!(
+        stderr.contains("--quick leaves out 1 of 2 expectations"),
+        "{stderr}"
+    );
+    let (code, _, stderr) = claims(directory.path(), &[]);
+    assert!(
+        code == Some(0) && !stderr.contains("leaves out"),
+        "{stderr}"
+    );
+    fs::write(&table, format!("{text}quick = false\n")).expect("written");
+    let (code, _, stderr) = claims(directory.path(), &["--quick"]);
+    assert_eq!(code, Some(1), "{stderr}");
+    assert!(stderr.contains("nothing was judged"), "{stderr}");
+}
+
+#[test]
 fn what_makes_no_sense_is_answered() {
     let directory = directory("80%");
     let cases = ["claims", "--scenarios", "cases"];

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
+use toml::Value;
 
 /// The claims by their ids.
 pub struct Claims(BTreeMap<String, Claim>);
@@ -28,6 +29,9 @@ struct Expectation {
     differs: Option<String>,
     #[serde(default)]
     differs_on: Vec<String>,
+    /// What is measured, and within which band: `measure`, `at`, `at_least` and so on, as written.
+    #[serde(flatten)]
+    asked: BTreeMap<String, Value>,
 }
 
 fn yes() -> bool {
@@ -43,6 +47,8 @@ pub struct Known {
     pub differs_on: Vec<String>,
     /// Whether a quick run, as the test suite has it, cannot show it.
     pub is_full_only: bool,
+    /// What is asked: `limit_share ≥ 90%, from 5s`.
+    pub asked: String,
 }
 
 impl Known {
@@ -105,7 +111,50 @@ impl Claim {
             engines,
             differs_on,
             is_full_only: !expect.quick,
+            asked: asked(&expect.asked),
         }
+    }
+}
+
+/// The measure, its band, and all else that is asked, so that a change of any of it is seen.
+fn asked(expect: &BTreeMap<String, Value>) -> String {
+    let mut parts = Vec::new();
+    for (key, sign) in [("at_least", "≥"), ("at_most", "≤")] {
+        if let Some(value) = expect.get(key) {
+            parts.push(format!("{sign} {}", plain(value)));
+        }
+    }
+    let band = parts.join(" ");
+    let measure = expect.get("measure").map(plain).unwrap_or_default();
+    let mut told = vec![format!("{measure} {band}")];
+    let others = expect.iter();
+    let others =
+        others.filter(|(key, _)| !["measure", "at_least", "at_most"].contains(&key.as_str()));
+    told.extend(others.map(|(key, value)| format!("{key} {}", plain(value))));
+    told.join(", ")
+}
+
+/// A value of TOML without its marks: `path.loss=1%/5%`.
+fn plain(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Array(values) => {
+            let values: Vec<String> = values.iter().map(plain).collect();
+            if values.is_empty() {
+                "nothing".to_owned()
+            } else {
+                values.join("/")
+            }
+        }
+        Value::Table(fields) => {
+            let fields = fields.iter();
+            let mut fields: Vec<String> = fields
+                .map(|(field, value)| format!("{field}={}", plain(value)))
+                .collect();
+            fields.sort_unstable();
+            fields.join(" ")
+        }
+        other => other.to_string(),
     }
 }
 
@@ -151,6 +200,38 @@ mod tests {
             assert_eq!(known.differs(), differs, "{reference}");
         }
         assert!(claims.find("a: good").expect("known").is_full_only);
+    }
+
+    #[test]
+    fn all_that_is_asked_is_told() {
+        let text = r#"
+            [[claim]]
+            id = "a"
+            engines = ["sim"]
+            [[claim.expect]]
+            what = "good"
+            measure = "rtt_p50"
+            at = { "path.loss" = ["1%", "5%"], "flow.controller" = "bbr1" }
+            over = { "path.rtt" = "10ms" }
+            by = []
+            from = "5s"
+            at_least = 0.9
+            at_most = "120%"
+        "#;
+        let asked = |text: &str| {
+            let claims = Claims::parse(text).expect("claims");
+            claims.find("a: good").expect("known").asked
+        };
+        let told = "rtt_p50 ≥ 0.9 ≤ 120%, at flow.controller=bbr1 path.loss=1%/5%, by nothing, from 5s, over path.rtt=10ms";
+        assert_eq!(asked(text), told);
+        for (one, other) in [
+            ("0.9", "0.8"),
+            ("5%", "6%"),
+            ("5s", "6s"),
+            ("rtt_p50", "jain"),
+        ] {
+            assert_ne!(asked(&text.replace(one, other)), told, "{one}");
+        }
     }
 
     #[test]

@@ -19,7 +19,8 @@ pub fn page(table: &Table, claims: &Claims) -> String {
 const HEAD: &str = "# Statements
 
 What four publications state about BBR, statement by statement and in our own words; what implements each, and what
-shows it. Each claim links to its [results](results/claims.md), which have the numbers.
+shows it. Each claim links to its [results](results/claims.md), which have the numbers. Beside what it expects stand the
+measure, the band and at which points, as the [table of claims](../scenarios/claims/claims.toml) has them.
 
 | state | meaning |
 | --- | --- |
@@ -120,7 +121,7 @@ fn of_claims(known: &[(&str, &str, Known)]) -> Vec<String> {
                     on if on.len() == known.engines.len() => " (differs)".to_owned(),
                     on => format!(" (differs on {})", on.join(", ")),
                 };
-                format!("{what}{differs}")
+                format!("{what} `{}`{differs}", known.asked)
             })
             .collect();
         format!("claim [{id}](results/claims.md#{id}): {}", whats.join("; "))
@@ -150,14 +151,20 @@ mod tests {
         engines = ["sim", "linux"]
         [[claim.expect]]
         what = "what"
+        measure = "jain"
+        at_least = 0.9
         quick = false
         [[claim.expect]]
         what = "more"
+        measure = "jain"
+        at_least = 0.9
         quick = false
         differs = "why"
         differs_on = ["linux"]
         [[claim.expect]]
         what = "bad"
+        measure = "even"
+        at_most = "30s"
         differs = "why"
     "#;
 
@@ -181,8 +188,7 @@ mod tests {
     #[test]
     fn a_row_names_what_shows_it() {
         let code = "[path/queue/codel.rs](../crates/path/src/queue/codel.rs) `Codel`";
-        let claims =
-            "claim [one](results/claims.md#one): what; more (differs on linux); bad (differs)";
+        let claims = "claim [one](results/claims.md#one): what `jain ≥ 0.9`; more `jain ≥ 0.9` (differs on linux); bad `even ≤ 30s` (differs)";
         let test = "test [path/tests/link.rs](../crates/path/tests/link.rs) `shows`";
         let first = "<a id=\"an-id\"></a>a \\| b";
         let wanted =
