@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use congestion::{Snapshot, State};
 use record::{
     AppSummary, FlowRecord, FlowRecorder, FlowSample, FlowSpan, FlowSummary, FlowTotals,
-    HostSummary, PlaybackSummary, Transfer,
+    HostSummary, Limits, PlaybackSummary, Transfer,
 };
 use scenario::{FlowSpec, Scenario};
 use transport::app;
@@ -18,6 +18,16 @@ const RECENT: Duration = Duration::from_secs(1);
 
 /// The least time between two notes that it is made from.
 const APART: Duration = Duration::from_millis(50);
+
+/// No time in any limit, where pacing's is not told apart.
+pub(crate) const NO_LIMITS: Limits = Limits {
+    busy: Duration::ZERO,
+    application: Duration::ZERO,
+    receiver: Duration::ZERO,
+    send_buffer: Duration::ZERO,
+    congestion: Duration::ZERO,
+    pacing: None,
+};
 
 /// What a flow has done that has done nothing, of what TCP's hosts count.
 pub(crate) const NOTHING: FlowTotals = FlowTotals {

@@ -42,14 +42,7 @@ struct Live {
 /// What a flow has done that has done nothing. The kernel counts spurious recoveries and tail loss probes for a whole host
 /// only.
 const NOTHING: FlowTotals = FlowTotals {
-    limits: Some(Limits {
-        busy: Duration::ZERO,
-        application: Duration::ZERO,
-        receiver: Duration::ZERO,
-        send_buffer: Duration::ZERO,
-        congestion: Duration::ZERO,
-        pacing: None,
-    }),
+    limits: Some(flow::NO_LIMITS),
     ..flow::NOTHING
 };
 

@@ -47,12 +47,8 @@ const NOTHING: FlowTotals = FlowTotals {
         failed: 0,
     }),
     limits: Some(Limits {
-        busy: Duration::ZERO,
-        application: Duration::ZERO,
-        receiver: Duration::ZERO,
-        send_buffer: Duration::ZERO,
-        congestion: Duration::ZERO,
         pacing: Some(Duration::ZERO),
+        ..flow::NO_LIMITS
     }),
     ..flow::NOTHING
 };
