@@ -3,7 +3,7 @@
 mod cfg;
 mod scan;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
@@ -108,40 +108,83 @@ fn of_crate(directory: &Path) -> Vec<Root> {
     let manifest: Table = text(&directory.join("Cargo.toml"))
         .parse()
         .expect("a manifest");
-    let silent = without_harness(&manifest);
-    let mut found = vec![
-        (directory.join("src/lib.rs"), true),
-        (directory.join("src/main.rs"), true),
-    ];
-    for entry in fs::read_dir(directory.join("tests")).into_iter().flatten() {
+    let beside = fs::read_dir(directory.join("tests")).into_iter().flatten();
+    let beside = beside.map(|entry| {
         let path = entry.expect("an entry").path();
-        let name = path.file_stem().expect("a name").to_string_lossy();
-        let has_harness = !silent.contains(&*name);
-        let file = if path.is_dir() {
+        if path.is_dir() {
             path.join("main.rs")
         } else {
             path
-        };
-        found.push((file, has_harness));
-    }
-    let ours = |(path, has_harness): (PathBuf, bool)| {
-        let path = path.strip_prefix(root()).ok()?.to_owned();
-        Some(Root { path, has_harness })
-    };
-    found.into_iter().filter_map(ours).collect()
+        }
+    });
+    let beside: Vec<PathBuf> = beside
+        .map(|path| path.strip_prefix(directory).expect("inside").to_owned())
+        .collect();
+    let within = directory.strip_prefix(root()).expect("inside");
+    let found = roots_of(&manifest, &beside).into_iter();
+    found
+        .map(|(path, has_harness)| Root {
+            path: within.join(path),
+            has_harness,
+        })
+        .collect()
 }
 
-/// The tests that have a `main` of their own, are switched off or not always built.
-fn without_harness(manifest: &Table) -> BTreeSet<String> {
-    let tests = manifest.get("test").and_then(toml::Value::as_array);
-    let is_off = |test: &&toml::Value| {
-        let is = |key| test.get(key).and_then(toml::Value::as_bool);
-        let is_sometimes = test.get("required-features").is_some();
-        is_sometimes || is("harness") == Some(false) || is("test") == Some(false)
+/// The files that the compiler starts at, and whether it runs the tests in them: what a manifest says, and what cargo finds
+/// in `tests` besides.
+fn roots_of(manifest: &Table, beside: &[PathBuf]) -> BTreeMap<PathBuf, bool> {
+    let of_package = |key| {
+        let package = manifest.get("package")?;
+        package.get(key).and_then(toml::Value::as_bool)
     };
-    let silent = tests.into_iter().flatten().filter(is_off);
-    let name = |test: &toml::Value| Some(test.get("name")?.as_str()?.to_owned());
-    silent.filter_map(name).collect()
+    let mut roots = BTreeMap::new();
+    if of_package("autotests") != Some(false) {
+        roots.extend(beside.iter().map(|path| (path.clone(), true)));
+    }
+    for (kind, usual) in [("lib", "src/lib.rs"), ("bin", "src/main.rs"), ("test", "")] {
+        if !usual.is_empty() {
+            roots.insert(PathBuf::from(usual), true);
+        }
+        for target in targets(manifest, kind) {
+            let (path, usual) = place(target, usual);
+            usual.iter().for_each(|usual| {
+                roots.remove(usual);
+            });
+            roots.insert(path, are_tests_run(target));
+        }
+    }
+    roots
+}
+
+/// What the manifest says of its library, its programs or its tests.
+fn targets<'a>(manifest: &'a Table, kind: &str) -> Vec<&'a toml::Value> {
+    match manifest.get(kind) {
+        Some(toml::Value::Array(all)) => all.iter().collect(),
+        one => one.into_iter().collect(),
+    }
+}
+
+/// Where a target starts, and where it would without a `path`.
+fn place(target: &toml::Value, usual: &str) -> (PathBuf, Vec<PathBuf>) {
+    let of = |key| target.get(key).and_then(toml::Value::as_str);
+    let usual = match of("name") {
+        Some(name) if usual.is_empty() => {
+            let file = PathBuf::from(format!("tests/{name}.rs"));
+            vec![file, PathBuf::from(format!("tests/{name}/main.rs"))]
+        }
+        _ => vec![PathBuf::from(usual)],
+    };
+    match of("path") {
+        Some(path) => (PathBuf::from(path), usual),
+        None => (usual[0].clone(), usual),
+    }
+}
+
+/// Not if the target has a `main` of its own, is switched off or is not always built.
+fn are_tests_run(target: &toml::Value) -> bool {
+    let is = |key| target.get(key).and_then(toml::Value::as_bool);
+    let is_sometimes = target.get("required-features").is_some();
+    !is_sometimes && is("harness") != Some(false) && is("test") != Some(false)
 }
 
 #[cfg(test)]
@@ -185,15 +228,59 @@ mod tests {
     #[test]
     fn tests_without_a_harness_are_not_run() {
         assert!(!of(false).tests("a/tests/c.rs", "shows"));
-        let manifest = r#"
-            test = [
-                { name = "a", harness = false },
-                { name = "b" },
-                { name = "c", test = false },
-                { name = "d", required-features = ["x"] },
-            ]
-        "#;
-        let silent = without_harness(&manifest.parse().expect("a manifest"));
-        assert_eq!(Vec::from_iter(silent), ["a", "c", "d"]);
+    }
+
+    #[test]
+    fn manifests_say_which_tests_are_run() {
+        let roots = |manifest: &str| {
+            let beside = ["tests/a.rs", "tests/b/main.rs"].map(PathBuf::from);
+            let manifest = manifest.parse().expect("a manifest");
+            let roots = roots_of(&manifest, &beside).into_iter();
+            let run = roots.filter(|(_, are_run)| *are_run);
+            let run: Vec<String> = run.map(|(path, _)| path.display().to_string()).collect();
+            run.join(" ")
+        };
+        for (manifest, run) in [
+            ("", "src/lib.rs src/main.rs tests/a.rs tests/b/main.rs"),
+            (
+                "[lib]\ntest = false",
+                "src/main.rs tests/a.rs tests/b/main.rs",
+            ),
+            (
+                "[lib]\nharness = false",
+                "src/main.rs tests/a.rs tests/b/main.rs",
+            ),
+            (
+                "[lib]\npath = \"x.rs\"",
+                "src/main.rs tests/a.rs tests/b/main.rs x.rs",
+            ),
+            ("[package]\nautotests = false", "src/lib.rs src/main.rs"),
+            (
+                "[[test]]\nname = \"a\"\nharness = false",
+                "src/lib.rs src/main.rs tests/b/main.rs",
+            ),
+            (
+                "[[test]]\nname = \"a\"\ntest = false",
+                "src/lib.rs src/main.rs tests/b/main.rs",
+            ),
+            (
+                "[[test]]\nname = \"a\"\nrequired-features = [\"x\"]",
+                "src/lib.rs src/main.rs tests/b/main.rs",
+            ),
+            (
+                "[[test]]\nname = \"a\"\npath = \"x.rs\"",
+                "src/lib.rs src/main.rs tests/b/main.rs x.rs",
+            ),
+            (
+                "[[test]]\nname = \"b\"\npath = \"tests/b/main.rs\"\nharness = false",
+                "src/lib.rs src/main.rs tests/a.rs",
+            ),
+            (
+                "[[bin]]\nname = \"x\"\ntest = false",
+                "src/lib.rs tests/a.rs tests/b/main.rs",
+            ),
+        ] {
+            assert_eq!(roots(manifest), run, "{manifest}");
+        }
     }
 }

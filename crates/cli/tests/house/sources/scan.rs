@@ -38,7 +38,7 @@ pub fn scan(text: &str) -> Result<Scanned, LexError> {
     let mut scanned = Scanned::default();
     let tokens: TokenStream = text.parse()?;
     items(tokens.clone(), &mut Vec::new(), &mut scanned);
-    definitions(tokens, &mut scanned.definitions);
+    definitions(tokens, false, &mut scanned.definitions);
     Ok(scanned)
 }
 
@@ -164,13 +164,15 @@ fn is_punct(token: Option<&TokenTree>, wanted: char) -> bool {
     matches!(token, Some(TokenTree::Punct(punct)) if punct.as_char() == wanted)
 }
 
-/// The names of functions, types, constants and fields.
-fn definitions(tokens: TokenStream, found: &mut BTreeSet<String>) {
+/// The names of functions, types, constants and, in the body of a type, fields.
+fn definitions(tokens: TokenStream, is_in_type: bool, found: &mut BTreeSet<String>) {
     const KEYWORDS: [&str; 9] = [
         "fn", "struct", "enum", "trait", "const", "static", "type", "union", "mod",
     ];
     let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+    const TYPES: [&str; 3] = ["struct", "enum", "union"];
     let mut is_off = false;
+    let mut is_of_type = false;
     let mut attributed = 0;
     for (at, token) in tokens.iter().enumerate() {
         let next = tokens.get(at + 1);
@@ -188,19 +190,25 @@ fn definitions(tokens: TokenStream, found: &mut BTreeSet<String>) {
                 }
             }
             TokenTree::Group(group) if at != attributed || at == 0 => {
+                let is_body = group.delimiter() == Delimiter::Brace;
                 if !is_off {
-                    definitions(group.stream(), found);
+                    let has_fields = is_body && (is_of_type || is_in_type);
+                    definitions(group.stream(), has_fields, found);
                 }
-                is_off &= group.delimiter() != Delimiter::Brace;
+                is_off &= !is_body;
+                is_of_type &= !is_body;
             }
             TokenTree::Punct(punct) if [';', ','].contains(&punct.as_char()) => is_off = false,
             TokenTree::Ident(word) if !is_off => {
                 if KEYWORDS.iter().any(|keyword| word == keyword) {
+                    is_of_type = TYPES.iter().any(|keyword| word == keyword);
                     found.extend(next.map(ToString::to_string));
-                } else if is_field(
-                    next,
-                    at.checked_sub(1).and_then(|before| tokens.get(before)),
-                ) {
+                } else if is_in_type
+                    && is_field(
+                        next,
+                        at.checked_sub(1).and_then(|before| tokens.get(before)),
+                    )
+                {
                     found.insert(word.to_string());
                 }
             }
@@ -276,6 +284,8 @@ mod tests {
             "pub const fn a() {}",
             "impl S { fn a(&self) {} }",
             "struct S { pub a: u32 }",
+            "enum E { B { a: u32 } }",
+            "struct S(u32); union U { b: u32, a: u32 }",
             "const a: u32 = 1;",
             "trait a {}",
             "#[derive(Debug)] struct a;",
@@ -289,6 +299,9 @@ mod tests {
             "const S: &str = \"fn a() {}\";",
             "fn b() { a(); a::c(); x::a; }",
             "fn re_a() {} fn aa() {}",
+            "fn b(a: u32) {}",
+            "fn b() { let a: u32 = S { a: 1 }; }",
+            "struct T; const S: S = S { a: 1 };",
             "#[cfg(test)] mod tests { fn a() {} }",
             "#[cfg(any())] fn a() {}",
             "#![cfg(fuzzing)] fn a() {}",

@@ -29,6 +29,16 @@ pub fn faults(table: &Table, claims: &Claims, workspace: &impl Workspace) -> Vec
                 .map(|fault| format!("{}: {fault}", statement.id)),
         );
     }
+    for publication in &table.publication {
+        let there = publication.statement().count();
+        let told = publication.statements;
+        if there != told {
+            let name = &publication.name;
+            faults.push(format!(
+                "{name}: it has {there} statements, and says {told}"
+            ));
+        }
+    }
     let referred: BTreeSet<&String> = table.statements().flat_map(|of| &of.claims).collect();
     let lonely = claims.references().filter(|it| !referred.contains(it));
     faults.extend(lonely.map(|it| format!("no statement names the claim “{it}”: add one")));
@@ -147,8 +157,14 @@ mod tests {
     }
 
     fn faults_of(statements: &str) -> Vec<String> {
-        let head =
-            "[[publication]]\nname = \"p\"\nabout = \"…\"\n[[publication.section]]\nname = \"s\"\n";
+        let count = statements.matches("id = ").count();
+        faults_of_table(count, statements)
+    }
+
+    fn faults_of_table(count: usize, statements: &str) -> Vec<String> {
+        let head = format!(
+            "[[publication]]\nname = \"p\"\nabout = \"…\"\nstatements = {count}\n[[publication.section]]\nname = \"s\"\n"
+        );
         let table = Table::parse(&format!("{head}{statements}")).expect("a table");
         faults(&table, &Claims::parse(CLAIMS).expect("claims"), &OneFile)
     }
@@ -254,6 +270,12 @@ mod tests {
             assert!(told.contains(fault), "{lines}\n{told}");
             assert_eq!(told.lines().count(), 1, "{lines}\n{told}");
         }
+    }
+
+    #[test]
+    fn none_goes_unnoticed() {
+        let told = faults_of_table(2, OTHER);
+        assert_eq!(told, ["p: it has 1 statements, and says 2"]);
     }
 
     #[test]

@@ -79,6 +79,20 @@ impl Claims {
         })
     }
 
+    /// The expectations of the simulator as `id: what`, and whether each is known not to hold there.
+    pub fn in_the_simulator(&self) -> impl Iterator<Item = (String, bool)> {
+        let all = self.0.values().flat_map(|claim| {
+            let of_each = claim.expect.iter();
+            of_each.map(move |expect| (claim, expect, claim.known(expect)))
+        });
+        let is_sim = |engines: &[String]| engines.iter().any(|engine| engine == "sim");
+        let simulated = all.filter(move |(.., known)| is_sim(&known.engines));
+        simulated.map(move |(claim, expect, known)| {
+            let what = format!("{}: {}", claim.id, expect.what);
+            (what, is_sim(&known.differs_on))
+        })
+    }
+
     /// What is known of the expectation that `id: what` refers to.
     pub fn find(&self, reference: &str) -> Result<Known, String> {
         let (id, what) = match reference.split_once(": ") {

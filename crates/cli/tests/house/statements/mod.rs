@@ -4,6 +4,7 @@
 mod check;
 mod claims;
 mod page;
+mod results;
 mod table;
 
 use std::{env, fs};
@@ -16,6 +17,7 @@ use table::Table;
 const DATA: &str = "docs/statements.toml";
 const PAGE: &str = "docs/statements.md";
 const CLAIMS: &str = "scenarios/claims/claims.toml";
+const RESULTS: &str = "docs/results/claims.md";
 
 /// If this variable is `write`, the page is written anew.
 const VARIABLE: &str = "STATEMENTS";
@@ -61,5 +63,16 @@ fn the_page_is_made_of_the_data() {
     assert!(
         is_current,
         "{PAGE} is not made of {DATA}. Write it anew: {how}"
+    );
+}
+
+#[test]
+fn the_results_are_of_this_table() {
+    let faults = results::faults(&text(&root().join(RESULTS)), &claims());
+    let how = format!("cargo run --release -- claims --document {RESULTS}");
+    assert!(
+        faults.is_empty(),
+        "{RESULTS} has not what {CLAIMS} expects. Write it anew: {how}\n{}",
+        faults.join("\n")
     );
 }

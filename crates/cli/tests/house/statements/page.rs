@@ -55,8 +55,10 @@ fn counts(table: &Table) -> String {
         statements.iter().map(|statement| statement.state).collect()
     };
     for publication in &table.publication {
-        let all = publication.section.iter().flat_map(|s| &s.statement);
-        let theirs = all.filter(|statement| !statement.beyond).collect();
+        let theirs = publication
+            .statement()
+            .filter(|statement| !statement.beyond)
+            .collect();
         text += &count_row(&publication.name, &states(theirs));
     }
     let (beyond, theirs) = table.statements().partition(|statement| statement.beyond);

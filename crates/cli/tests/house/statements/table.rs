@@ -18,6 +18,8 @@ pub struct Publication {
     pub name: String,
     /// Who wrote it, and where it is.
     pub about: String,
+    /// How many statements it has, so that none goes unnoticed.
+    pub statements: usize,
     pub section: Vec<Section>,
 }
 
@@ -86,7 +88,12 @@ impl Table {
     }
 
     pub fn statements(&self) -> impl Iterator<Item = &Statement> {
-        let sections = self.publication.iter().flat_map(|of| &of.section);
-        sections.flat_map(|section| &section.statement)
+        self.publication.iter().flat_map(Publication::statement)
+    }
+}
+
+impl Publication {
+    pub fn statement(&self) -> impl Iterator<Item = &Statement> {
+        self.section.iter().flat_map(|section| &section.statement)
     }
 }

@@ -1,0 +1,95 @@
+//! The results in the simulator, against the table of claims that they are of.
+
+use super::claims::Claims;
+
+/// A line for each expectation that the page does not have, or with another verdict than the table knows.
+pub fn faults(page: &str, claims: &Claims) -> Vec<String> {
+    let told = told(page);
+    let wanted: Vec<(String, bool)> = claims.in_the_simulator().collect();
+    let missing = wanted.iter().filter(|row| !told.contains(row));
+    let missing = missing.map(|(what, differs)| {
+        let verdict = if *differs { "differs" } else { "holds" };
+        format!("it does not say that “{what}” {verdict}")
+    });
+    let foreign = told.iter().filter(|row| !wanted.contains(row));
+    let foreign =
+        foreign.map(|(what, _)| format!("the table does not have “{what}” with this verdict"));
+    missing.chain(foreign).collect()
+}
+
+/// The rows of the page's tables as `id: what`, and whether they differ. What fails is never as the table has it.
+fn told(page: &str) -> Vec<(String, bool)> {
+    let simulated = page.split("<!-- claims: begin -->").nth(1);
+    let simulated = simulated.and_then(|text| text.split("<!-- claims: end -->").next());
+    let mut id = "";
+    let mut told = Vec::new();
+    for line in simulated.unwrap_or_default().lines() {
+        if let Some(heading) = line.strip_prefix("### ") {
+            id = heading;
+        } else if let Some(row) = line.strip_prefix("| ") {
+            let what = row.split(" | ").next().unwrap_or_default();
+            if !["what", "---"].contains(&what) {
+                let failed = if row.contains("**FAILS**") {
+                    " (fails)"
+                } else {
+                    ""
+                };
+                told.push((format!("{id}: {what}{failed}"), row.contains("**differs**")));
+            }
+        }
+    }
+    told
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CLAIMS: &str = r#"
+        [[claim]]
+        id = "a"
+        engines = ["sim", "quic"]
+        [[claim.expect]]
+        what = "good"
+        [[claim.expect]]
+        what = "bad"
+        differs = "why"
+        [[claim.expect]]
+        what = "elsewhere"
+        engines = ["quic"]
+    "#;
+
+    const PAGE: &str = "
+<!-- claims: begin -->
+### a
+| what | published | sim |
+| --- | --- | --- |
+| good | ≥ 1 | 2 |
+| bad | ≥ 1 | 0 **differs** |
+<!-- claims: end -->
+### b
+| good | ≥ 1 | 2 |
+";
+
+    #[test]
+    fn a_page_of_other_rows_or_verdicts_is_told() {
+        let faults = |page: &str| faults(page, &Claims::parse(CLAIMS).expect("claims"));
+        assert!(faults(PAGE).is_empty(), "{:?}", faults(PAGE));
+        for (from, to, count) in [
+            ("| good | ≥ 1 | 2 |\n| bad", "| bad", 1),
+            ("0 **differs**", "2", 2),
+            ("0 **differs**", "0 **FAILS**", 2),
+            ("| good", "| goods", 2),
+            ("| good", "| more | ≥ 1 | 2 |\n| good", 1),
+            ("### a", "### c", 4),
+        ] {
+            let page = PAGE.replacen(from, to, 1);
+            assert_eq!(
+                faults(&page).len(),
+                count,
+                "{from} -> {to}: {:?}",
+                faults(&page)
+            );
+        }
+    }
+}
