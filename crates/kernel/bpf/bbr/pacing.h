@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause */
+/* How fast to send, and how much at once. The twin of `congestion::bbr::pacing` and `congestion::pacing`. */
+#pragma once
+
+#include "../number.h"
+
+#define NOMINAL_RTT MILLIS(1ULL)
+#define BURST_TIME (NANOS_PER_SEC >> 10)
+#define MAX_BURST 65535ULL
+#define SINGLE_PACKET_RATE (1200000ULL / 8)
+#define SLOWEST_PACKET NANOS_PER_SEC
+
+struct pacing {
+	u64 rate;
+	u64 quantum;
+	ratio startup_gain;
+	ratio share; /* of the bandwidth: what the margin leaves */
+	bool has_seen_rtt;
+};
+
+static inline void pacing_fit_quantum(struct pacing *pacing, u64 mss)
+{
+	u64 least = pacing->rate < SINGLE_PACKET_RATE ? 1 : 2;
+	u64 burst = min(bytes_in(pacing->rate, BURST_TIME), MAX_BURST);
+
+	pacing->quantum = times(mss, max(burst / mss, least));
+}
+
+static inline u64 pacing_rate_for(const struct pacing *pacing, u64 bw, ratio gain)
+{
+	return scale(scale(bw, gain), pacing->share);
+}
+
+static inline void pacing_set_rate(struct pacing *pacing, u64 rate, u64 mss)
+{
+	pacing->rate = max(rate, rate_of(mss, SLOWEST_PACKET));
+	pacing_fit_quantum(pacing, mss);
+}
+
+static inline void pacing_set_bw(struct pacing *pacing, u64 bw, ratio gain, u64 mss)
+{
+	pacing_set_rate(pacing, pacing_rate_for(pacing, bw, gain), mss);
+}
+
+static inline void pacing_fit_first_round(struct pacing *pacing, u64 rtt, u64 cwnd, u64 mss)
+{
+	if (pacing->has_seen_rtt)
+		return;
+	pacing->has_seen_rtt = true;
+	pacing_set_bw(pacing, rate_of(cwnd, max(rtt, NANOS_PER_MICRO)), pacing->startup_gain, mss);
+}
+
+static inline void pacing_follow(struct pacing *pacing, u64 bw, ratio gain, bool is_full, u64 mss)
+{
+	u64 rate = pacing_rate_for(pacing, bw, gain);
+
+	if (is_full || rate > pacing->rate)
+		pacing_set_rate(pacing, rate, mss);
+}
+
+static inline void pacing_init(struct pacing *pacing, ratio margin, ratio startup_gain,
+			       u64 initial_cwnd, u64 mss)
+{
+	pacing->startup_gain = startup_gain;
+	pacing->share = RATIO(sub(denominator(margin), numerator(margin)), denominator(margin));
+	pacing_set_bw(pacing, rate_of(initial_cwnd, NOMINAL_RTT), startup_gain, mss);
+}

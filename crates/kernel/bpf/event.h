@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause */
+/*
+ * What a transport tells a controller: the twin of `congestion::controller`, which says what each field means.
+ * What is true or false there is a word here, one as the others.
+ */
+#pragma once
+
+#include "number.h"
+
+struct connection {
+	u64 now;
+	u64 mss;
+	u64 initial_cwnd;
+	u64 seed;
+};
+
+struct rate_of_ack {
+	u64 has_delivery_rate;
+	u64 delivery_rate;
+	u64 prior_delivered;
+	u64 total_delivered;
+	u64 total_lost;
+	u64 newly_lost;
+	u64 is_app_limited;
+};
+
+struct ack {
+	u64 now;
+	u64 newly_acked;
+	u64 prior_inflight;
+	u64 inflight;
+	struct rate_of_ack rate;
+	u64 has_rtt;
+	u64 rtt;
+	u64 is_ack_delayed;
+	u64 next_departure;
+};

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause */
+/* What is kept of a connection: too much for `icsk_ca_priv`, and so in socket storage. CONTROLLER is included before. */
+#pragma once
+
+#include "helpers.h"
+#include "types.h"
+
+struct flow {
+	struct snapshot seen; /* first: programs outside look it up by the socket */
+	struct controller controller;
+	/* Bytes since the controller began, as the kernel counts packets, and those may change their size. */
+	u64 delivered;
+	u64 lost;
+	u64 newly_lost;
+	/* The kernel's counters at the latest look. */
+	u32 delivered_packets;
+	u32 lost_packets;
+	u64 losses_told_at;
+	u32 ca_state;
+};
+
+struct {
+	int (*type)[BPF_MAP_TYPE_SK_STORAGE];
+	int (*map_flags)[BPF_F_NO_PREALLOC];
+	int *key;
+	struct flow *value;
+} flows SECTION(".maps");
+
+static inline struct flow *flow_of(struct tcp_sock *tp)
+{
+	return bpf_sk_storage_get(&flows, tp, 0, 0);
+}

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause */
+/*
+ * The hooks of a congestion controller (<net/tcp.h>, `struct tcp_congestion_ops`), with the algorithm that was included before.
+ * The arguments of a hook are an array of words.
+ */
+#pragma once
+
+#include "translate.h"
+
+/* What differs between kernels, and whose program it is. The loader sets it. */
+struct load {
+	/* The argument of `cong_control` that is the rate sample: 3, before Linux 6.10 1. */
+	u64 rate_sample_argument;
+	/* Whether a program may write `sk_pacing_status` (since Linux 6.0). */
+	u64 may_write_pacing_status;
+	char version[32];
+};
+
+const volatile struct load load SECTION(".rodata.load");
+SETTING struct config config SECTION(".rodata.config");
+
+const char LICENSE[] SECTION("license") = "Dual BSD/GPL";
+
+static inline struct tcp_sock *socket_of(u64 *arguments)
+{
+	return (struct tcp_sock *)arguments[0];
+}
+
+/* Loaded in one branch or the other: the verifier wants to see which argument it is. */
+static inline const struct rate_sample *rate_sample_of(u64 *arguments)
+{
+	u64 sample;
+
+	if (load.rate_sample_argument == 3) {
+		sample = arguments[3];
+		asm volatile("" : "+r"(sample));
+	} else {
+		sample = arguments[1];
+		asm volatile("" : "+r"(sample));
+	}
+	return (const struct rate_sample *)sample;
+}
+
+/*
+ * Without FQ, TCP itself has to keep to the pacing rate. The kernel's own controllers ask for that by a compare-and-swap
+ * (`bbr_init`), which no program may do here; should FQ have taken over between the two, it says so again with the next
+ * packet.
+ */
+static inline void ask_for_pacing(struct tcp_sock *tp)
+{
+	struct sock *sk = &tp->inet_conn.icsk_inet.sk;
+
+	if (load.may_write_pacing_status && sk->sk_pacing_status == SK_PACING_NONE)
+		sk->sk_pacing_status = SK_PACING_NEEDED;
+}
+
+/* The handshake's round trip, or what is known of a connection that had another controller. */
+static inline void tell_rtt(const struct tcp_sock *tp, struct flow *flow, u64 now)
+{
+	u64 least = tp->rtt_min.s[0].v;
+
+	if (!tp->srtt_us)
+		return;
+	on_handshake(&flow->controller, now, (tp->srtt_us >> 3) * NANOS_PER_MICRO);
+	on_handshake(&flow->controller, now, least * NANOS_PER_MICRO);
+}
+
+static inline void begin(struct tcp_sock *tp)
+{
+	u64 now = bpf_ktime_get_ns();
+	struct connection connection = {
+		.now = now,
+		.mss = tp->mss_cache,
+		.initial_cwnd = times(tp->snd_cwnd, tp->mss_cache),
+		.seed = (u64)bpf_get_prandom_u32() << 32 | bpf_get_prandom_u32(),
+	};
+	struct flow *flow;
+
+	/* What an earlier turn of this controller has left. */
+	bpf_sk_storage_delete(&flows, tp);
+	flow = bpf_sk_storage_get(&flows, tp, 0, BPF_SK_STORAGE_GET_F_CREATE);
+	if (!flow)
+		return;
+	flow->delivered_packets = tp->delivered;
+	flow->lost_packets = tp->lost;
+	controller_init(&flow->controller, &connection);
+	tell_rtt(tp, flow, now);
+	obey(tp, flow);
+}
+
+SECTION("struct_ops") void init(u64 *arguments)
+{
+	struct tcp_sock *tp = socket_of(arguments);
+
+	tp->snd_ssthresh = TCP_INFINITE_SSTHRESH;
+	ask_for_pacing(tp);
+	begin(tp);
+}
+
+SECTION("struct_ops") void release(u64 *arguments)
+{
+	bpf_sk_storage_delete(&flows, socket_of(arguments));
+}
+
+SECTION("struct_ops") void cong_control(u64 *arguments)
+{
+	struct tcp_sock *tp = socket_of(arguments);
+	const struct rate_sample *rs = rate_sample_of(arguments);
+	struct flow *flow = flow_of(tp);
+	u64 now = tp->tcp_clock_cache;
+
+	if (!flow) {
+		/* There was no memory for it before. */
+		begin(tp);
+		return;
+	}
+	tell_mss(tp, flow);
+	tell_losses(tp, flow, now, rs->losses);
+	if (rs->acked_sacked)
+		tell_ack(tp, flow, now, rs);
+	obey(tp, flow);
+}
+
+SECTION("struct_ops") void set_state(u64 *arguments)
+{
+	struct tcp_sock *tp = socket_of(arguments);
+	struct flow *flow = flow_of(tp);
+	u64 now = tp->tcp_clock_cache;
+
+	if (!flow)
+		return;
+	tell_losses(tp, flow, now, U32_MAX);
+	tell_state(tp, flow, (u8)arguments[1]);
+	obey(tp, flow);
+}
+
+/* The kernel takes what is returned for the window. */
+SECTION("struct_ops") u32 undo_cwnd(u64 *arguments)
+{
+	struct tcp_sock *tp = socket_of(arguments);
+	struct flow *flow = flow_of(tp);
+
+	if (!flow)
+		return tp->snd_cwnd;
+	on_recovery_undone(&flow->controller);
+	obey(tp, flow);
+	return tp->snd_cwnd;
+}
+
+SECTION("struct_ops") void cwnd_event(u64 *arguments)
+{
+	struct tcp_sock *tp = socket_of(arguments);
+	struct flow *flow;
+
+	/* Of a window that was full, nobody wanted more. */
+	if ((u32)arguments[1] != CA_EVENT_TX_START || !tp->app_limited)
+		return;
+	flow = flow_of(tp);
+	if (!flow)
+		return;
+	on_idle_restart(&flow->controller, tp->tcp_clock_cache);
+	obey(tp, flow);
+}
+
+/* There is no threshold: the window is the algorithm's before and after a loss. */
+SECTION("struct_ops") u32 ssthresh(u64 *arguments)
+{
+	return socket_of(arguments)->snd_ssthresh;
+}
+
+SECTION("struct_ops") u32 min_tso_segs(u64 *arguments)
+{
+	return socket_of(arguments)->inet_conn.icsk_inet.sk.sk_pacing_rate < SINGLE_PACKET_RATE ? 1 : 2;
+}
+
+/* In windows, as the window may grow during recovery, too (Linux `bbr_sndbuf_expand`). */
+SECTION("struct_ops") u32 sndbuf_expand(u64 *arguments UNUSED)
+{
+	return 3;
+}
+
+#define HOOKS                                                                                                         \
+	.init = (void *)init, .release = (void *)release, .cong_control = (void *)cong_control,                       \
+	.set_state = (void *)set_state, .undo_cwnd = (void *)undo_cwnd, .cwnd_event = (void *)cwnd_event,             \
+	.ssthresh = (void *)ssthresh, .min_tso_segs = (void *)min_tso_segs, .sndbuf_expand = (void *)sndbuf_expand,   \
+	.flags = TCP_CONG_NON_RESTRICTED

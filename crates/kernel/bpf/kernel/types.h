@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause */
+/*
+ * What the programs use of the kernel's types. Where a field is, the loader finds out from the BTF of the kernel that runs
+ * (CO-RE), so that only names matter here, and no more than these need to exist.
+ */
+#pragma once
+
+#include "../number.h"
+
+#define SECTION(name) __attribute__((section(name), used))
+#define UNUSED __attribute__((unused))
+
+/* <linux/tcp.h>, <net/tcp.h>, <net/sock.h>, <uapi/linux/tcp.h> */
+#define TCP_INFINITE_SSTHRESH 0x7fffffff
+#define TCP_CONG_NON_RESTRICTED 1
+#define SK_PACING_NONE 0
+#define SK_PACING_NEEDED 1
+
+enum tcp_ca_state {
+	TCP_CA_Open,
+	TCP_CA_Disorder,
+	TCP_CA_CWR,
+	TCP_CA_Recovery,
+	TCP_CA_Loss,
+};
+
+enum tcp_ca_event {
+	CA_EVENT_TX_START,
+};
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+struct sock {
+	u32 sk_pacing_status;
+	unsigned long sk_pacing_rate;
+	unsigned long sk_max_pacing_rate;
+};
+
+struct inet_sock {
+	struct sock sk;
+};
+
+struct inet_connection_sock {
+	struct inet_sock icsk_inet;
+};
+
+struct minmax_sample {
+	u32 t;
+	u32 v;
+};
+
+struct minmax {
+	struct minmax_sample s[3];
+};
+
+struct tcp_sock {
+	struct inet_connection_sock inet_conn;
+	u64 tcp_wstamp_ns;
+	u64 tcp_clock_cache;
+	u32 srtt_us; /* eight times */
+	struct minmax rtt_min;
+	u32 mss_cache;
+	u32 packets_out;
+	u32 sacked_out;
+	u32 lost_out;
+	u32 retrans_out;
+	u32 delivered;
+	u32 lost;
+	u32 app_limited;
+	u32 snd_ssthresh;
+	u32 snd_cwnd;
+	u32 snd_cwnd_clamp;
+};
+
+struct rate_sample {
+	s32 delivered;
+	long interval_us;
+	long rtt_us;
+	int losses;
+	u32 acked_sacked;
+	u32 prior_in_flight;
+	bool is_app_limited;
+	bool is_ack_delayed;
+};
+
+#pragma clang attribute pop
+
+struct tcp_congestion_ops {
+	u32 (*ssthresh)(void *);
+	void (*set_state)(void *);
+	void (*cwnd_event)(void *);
+	u32 (*min_tso_segs)(void *);
+	void (*cong_control)(void *);
+	u32 (*undo_cwnd)(void *);
+	u32 (*sndbuf_expand)(void *);
+	void (*init)(void *);
+	void (*release)(void *);
+	u32 flags;
+	char name[16];
+};

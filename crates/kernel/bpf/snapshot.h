@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause */
+/* What observers see of a controller: the twin of `congestion::Snapshot`, in the order of crates/kernel/src/snapshot.rs. */
+#pragma once
+
+#include "number.h"
+
+struct snapshot {
+	u64 cwnd;
+	u64 pacing_rate;
+	u64 send_quantum;
+	u64 mode;
+	u64 bw; /* zero: not known */
+	u64 min_rtt; /* U64_MAX: not known */
+	ratio pacing_gain;
+	ratio cwnd_gain;
+	u64 round;
+};

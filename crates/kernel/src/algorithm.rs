@@ -1,0 +1,58 @@
+//! Which controllers there are.
+
+use units::{Duration, Ratio};
+
+use crate::parameters::{Parameter, Value};
+
+/// A controller that a kernel can run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Algorithm {
+    /// BBRv1, with the settings of Linux's (`congestion::bbr1::Config::linux`).
+    Bbr1,
+}
+
+impl Algorithm {
+    /// All of them.
+    pub const ALL: &'static [Algorithm] = &[Algorithm::Bbr1];
+
+    /// The name that it has in Fullpipe.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Algorithm::Bbr1 => "bbr1",
+        }
+    }
+
+    /// The name under which the kernel offers it (`TCP_CONGESTION`).
+    pub const fn kernel_name(self) -> &'static str {
+        match self {
+            Algorithm::Bbr1 => "fullpipe_bbr1",
+        }
+    }
+
+    /// What can be set of it, in the order of `struct config` in its `config.h`.
+    pub const fn parameters(self) -> &'static [Parameter] {
+        match self {
+            Algorithm::Bbr1 => BBR1,
+        }
+    }
+}
+
+units::by_name!(Algorithm, "controller");
+
+const BBR1: &[Parameter] = &[
+    Parameter::new("high-gain", Value::Ratio(Ratio::new(2885, 1000))),
+    Parameter::new("drain-gain", Value::Ratio(Ratio::new(1000, 2885))),
+    Parameter::new("peak-gain", Value::Ratio(Ratio::new(5, 4))),
+    Parameter::new("trough-gain", Value::Ratio(Ratio::new(3, 4))),
+    Parameter::new("cwnd-gain", Value::Ratio(Ratio::new(2, 1))),
+    Parameter::new("pacing-margin", Value::Ratio(Ratio::new(1, 100))),
+    Parameter::new("extra-acked-gain", Value::Ratio(Ratio::ONE)),
+    Parameter::new("cycle-phases", Value::Count(8)),
+    Parameter::new("btl-bw-window", Value::Count(10)),
+    Parameter::new("rt-prop-window", Value::Duration(Duration::from_secs(10))),
+    Parameter::new(
+        "probe-rtt-duration",
+        Value::Duration(Duration::from_millis(200)),
+    ),
+    Parameter::new("policer-model", Value::Switch(true)),
+];

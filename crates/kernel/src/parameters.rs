@@ -1,0 +1,221 @@
+//! What can be set of a controller before a kernel gets it.
+
+use std::fmt;
+
+use units::{Duration, Ratio};
+
+use crate::Algorithm;
+
+/// One thing that can be set.
+#[derive(Debug, Clone, Copy)]
+pub struct Parameter {
+    /// Its name on the command line.
+    pub name: &'static str,
+    /// What it is unless set.
+    pub default: Value,
+}
+
+impl Parameter {
+    pub(crate) const fn new(name: &'static str, default: Value) -> Parameter {
+        Parameter { name, default }
+    }
+}
+
+/// What a parameter is set to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Value {
+    /// A gain or a share.
+    Ratio(Ratio),
+    /// A number of rounds or phases.
+    Count(u64),
+    /// A span of time.
+    Duration(Duration),
+    /// Whether something is done.
+    Switch(bool),
+}
+
+impl Value {
+    /// As the BPF program has it: a word.
+    fn word(self) -> u64 {
+        match self {
+            Value::Ratio(ratio) => {
+                u64::from(ratio.denominator()) << 32 | u64::from(ratio.numerator())
+            }
+            Value::Count(count) => count,
+            Value::Duration(duration) => duration.as_nanos(),
+            Value::Switch(is_on) => u64::from(is_on),
+        }
+    }
+
+    /// The value of the same kind that a word has.
+    fn of_word(self, word: u64) -> Value {
+        match self {
+            #[expect(clippy::cast_possible_truncation, reason = "the lower half is wanted")]
+            Value::Ratio(_) => Value::Ratio(Ratio::new(word as u32, (word >> 32) as u32)),
+            Value::Count(_) => Value::Count(word),
+            Value::Duration(_) => Value::Duration(Duration::from_nanos(word)),
+            Value::Switch(_) => Value::Switch(word != 0),
+        }
+    }
+
+    /// The value of the same kind that a text has.
+    fn parse(self, text: &str) -> Result<Value, String> {
+        match self {
+            Value::Ratio(_) => text
+                .parse()
+                .map(Value::Ratio)
+                .map_err(|error| error.to_string()),
+            Value::Duration(_) => text
+                .parse()
+                .map(Value::Duration)
+                .map_err(|error| error.to_string()),
+            Value::Count(_) => match text.parse() {
+                Ok(count) if (1..=1_000_000).contains(&count) => Ok(Value::Count(count)),
+                _ => Err("expected a number from 1 to 1000000".to_owned()),
+            },
+            Value::Switch(_) => match text {
+                "on" => Ok(Value::Switch(true)),
+                "off" => Ok(Value::Switch(false)),
+                _ => Err("expected on or off".to_owned()),
+            },
+        }
+    }
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Value::Ratio(ratio) => write!(f, "{:.4}", ratio.as_f64()),
+            Value::Count(count) => count.fmt(f),
+            Value::Duration(duration) => duration.fmt(f),
+            Value::Switch(true) => f.write_str("on"),
+            Value::Switch(false) => f.write_str("off"),
+        }
+    }
+}
+
+/// A controller and what its parameters are set to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Settings {
+    algorithm: Algorithm,
+    values: Vec<Value>,
+}
+
+/// What was said of a parameter makes no sense.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ParameterError {
+    /// The controller has no such parameter.
+    #[error("{algorithm} has no parameter {name}; it has {known}")]
+    Unknown {
+        /// The controller.
+        algorithm: Algorithm,
+        /// What was asked for.
+        name: String,
+        /// Those that it has, with commas.
+        known: String,
+    },
+    /// The value is of another kind, or out of bounds.
+    #[error("{name}: {reason}")]
+    Value {
+        /// The parameter.
+        name: &'static str,
+        /// What is wrong.
+        reason: String,
+    },
+}
+
+impl Settings {
+    /// The default of each parameter.
+    pub fn new(algorithm: Algorithm) -> Settings {
+        let values = algorithm.parameters().iter().map(|known| known.default);
+        Settings {
+            algorithm,
+            values: values.collect(),
+        }
+    }
+
+    /// Whose settings they are.
+    pub fn algorithm(&self) -> Algorithm {
+        self.algorithm
+    }
+
+    /// Sets a parameter to what a text says.
+    ///
+    /// # Errors
+    ///
+    /// If the controller has no such parameter, or the text is no value for it.
+    pub fn set(&mut self, name: &str, text: &str) -> Result<(), ParameterError> {
+        let known = self.algorithm.parameters();
+        let Some(place) = known.iter().position(|parameter| parameter.name == name) else {
+            let names: Vec<&str> = known.iter().map(|parameter| parameter.name).collect();
+            return Err(ParameterError::Unknown {
+                algorithm: self.algorithm,
+                name: name.to_owned(),
+                known: names.join(", "),
+            });
+        };
+        let parameter = known[place];
+        let wrong = |reason| ParameterError::Value {
+            name: parameter.name,
+            reason,
+        };
+        self.values[place] = parameter.default.parse(text).map_err(wrong)?;
+        Ok(())
+    }
+
+    /// Each parameter with its value.
+    pub fn iter(&self) -> impl Iterator<Item = (&'static str, Value)> + '_ {
+        let names = self.algorithm.parameters().iter().map(|known| known.name);
+        names.zip(self.values.iter().copied())
+    }
+
+    /// As the BPF program has them: `struct config`.
+    pub fn words(&self) -> Vec<u64> {
+        self.values.iter().map(|value| value.word()).collect()
+    }
+
+    /// The settings that a BPF program has.
+    pub fn of_words(algorithm: Algorithm, words: &[u64]) -> Settings {
+        let values = algorithm.parameters().iter().zip(words);
+        Settings {
+            algorithm,
+            values: values
+                .map(|(known, &word)| known.default.of_word(word))
+                .collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_set_is_in_the_words_and_comes_back_from_them() {
+        for &algorithm in Algorithm::ALL {
+            let mut settings = Settings::new(algorithm);
+            settings.set("pacing-margin", "2%").unwrap();
+            assert_ne!(settings, Settings::new(algorithm));
+            let back = Settings::of_words(algorithm, &settings.words());
+            assert_eq!(back, settings);
+        }
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_named() {
+        let mut settings = Settings::new(Algorithm::Bbr1);
+        let wrong = [
+            ("gain", "1", "has no parameter gain; it has high-gain,"),
+            ("high-gain", "fast", "high-gain: "),
+            ("cycle-phases", "0", "cycle-phases: expected a number"),
+            ("policer-model", "yes", "policer-model: expected on or off"),
+            ("rt-prop-window", "10", "rt-prop-window: "),
+        ];
+        for (name, text, part) in wrong {
+            let error = settings.set(name, text).unwrap_err().to_string();
+            assert!(error.contains(part), "{error}");
+        }
+        assert_eq!(settings, Settings::new(Algorithm::Bbr1));
+    }
+}

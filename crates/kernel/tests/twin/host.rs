@@ -1,0 +1,85 @@
+//! The algorithm in C as a program of this machine.
+
+use std::env;
+use std::io::{self, BufReader, BufWriter, Read, Write};
+use std::path::Path;
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::thread;
+
+use tempfile::TempDir;
+
+use crate::event::Event;
+
+/// The words of `struct snapshot`.
+pub const WORDS: usize = 9;
+
+/// What an observer sees.
+pub type Seen = [u64; WORDS];
+
+/// The compiled program.
+pub struct Host {
+    directory: TempDir,
+}
+
+impl Host {
+    /// Compiles the algorithm that `header` defines. What C leaves undefined ends the program.
+    pub fn compile(header: &str) -> Host {
+        let directory = tempfile::tempdir().expect("a directory");
+        let compiler = env::var_os("CC").unwrap_or_else(|| "cc".into());
+        let status = Command::new(&compiler)
+            .args("-std=gnu11 -O2 -Wall -Wextra -Werror -fwrapv".split(' '))
+            .args("-fsanitize=undefined -fsanitize-undefined-trap-on-error".split(' '))
+            .arg(format!("-DCONTROLLER=\"{header}\""))
+            .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("bpf/host.c"))
+            .arg("-o")
+            .arg(directory.path().join("host"))
+            .status()
+            .unwrap_or_else(|error| panic!("{}: {error}", compiler.display()));
+        assert!(status.success(), "{}: {status}", compiler.display());
+        Host { directory }
+    }
+
+    /// What the algorithm with these settings shows after each event.
+    pub fn run(&self, settings: &[u64], events: &[Event], mut see: impl FnMut(usize, Seen)) {
+        let mut child = Command::new(self.directory.path().join("host"))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("the program starts");
+        let input = child.stdin.take().expect("a pipe");
+        thread::scope(|scope| {
+            let writer = scope.spawn(move || write(input, settings, events));
+            read(&mut child, events, &mut see);
+            writer.join().expect("a writer").expect("it reads on");
+        });
+        let status = child.wait().expect("it ends");
+        assert!(status.success(), "{status}");
+    }
+}
+
+fn write(input: ChildStdin, settings: &[u64], events: &[Event]) -> io::Result<()> {
+    let mut input = BufWriter::new(input);
+    for word in settings {
+        input.write_all(&word.to_ne_bytes())?;
+    }
+    for words in events.iter().filter_map(Event::words) {
+        input.write_all(&words.bytes())?;
+    }
+    input.flush()
+}
+
+/// An event that C is not told of changes nothing.
+fn read(child: &mut Child, events: &[Event], see: &mut impl FnMut(usize, Seen)) {
+    let mut output = BufReader::new(child.stdout.take().expect("a pipe"));
+    let mut seen = Seen::default();
+    for (index, event) in events.iter().enumerate() {
+        if event.words().is_some() {
+            for word in &mut seen {
+                let mut bytes = [0; 8];
+                output.read_exact(&mut bytes).expect("a snapshot");
+                *word = u64::from_ne_bytes(bytes);
+            }
+        }
+        see(index, seen);
+    }
+}

@@ -1,0 +1,55 @@
+//! The controllers in C against those in Rust: the same events, and after each the same snapshot, to the last bit.
+//!
+//! Both compute with the same integers, so no rounding is granted.
+
+mod event;
+mod host;
+mod random;
+mod recorded;
+mod script;
+mod twins;
+
+use twins::Twins;
+
+/// The events of the ordinary tests, and of those that take their time.
+const SOME: usize = 100_000;
+const MANY: usize = 10_000_000;
+
+#[test]
+fn bbr1_equals_its_twin_in_the_simulator() {
+    recorded::compare(&Twins::bbr1(), SOME);
+}
+
+#[test]
+fn bbr1_equals_its_twin_at_random() {
+    random::compare(&Twins::bbr1(), SOME);
+}
+
+#[test]
+#[ignore = "takes a minute: cargo test --release -p fullpipe-kernel -- --ignored"]
+fn bbr1_equals_its_twin_ten_million_times_in_the_simulator() {
+    recorded::compare(&Twins::bbr1(), MANY);
+}
+
+#[test]
+#[ignore = "takes a minute: cargo test --release -p fullpipe-kernel -- --ignored"]
+fn bbr1_equals_its_twin_ten_million_times_at_random() {
+    random::compare(&Twins::bbr1(), MANY);
+}
+
+#[test]
+fn the_settings_are_linuxs_unless_set() {
+    let twins = Twins::bbr1();
+    let settings = kernel::Settings::new(kernel::Algorithm::Bbr1);
+    assert_eq!(settings.words(), twins.words);
+}
+
+/// A test that compares must see a difference.
+#[test]
+#[should_panic(expected = "event")]
+fn another_setting_shows() {
+    let mut twins = Twins::bbr1();
+    let gain = 2;
+    twins.words[gain] = 3 << 32 | 4;
+    recorded::compare(&twins, SOME);
+}

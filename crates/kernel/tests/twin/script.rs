@@ -1,0 +1,115 @@
+//! Writes down what a controller is told.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use congestion::{
+    Ack, AnyController, Bytes, Connection, Controller, Duration, Lost, Rate, Recovery, Sent,
+    Snapshot, Time,
+};
+
+use crate::event::Event;
+
+/// The events of one connection after the other.
+#[derive(Debug, Clone, Default)]
+pub struct Scripts(Arc<Mutex<Vec<Vec<Event>>>>);
+
+impl Scripts {
+    /// A controller that is followed.
+    pub fn follow(&self, connection: Connection, controller: AnyController) -> Followed {
+        let mut scripts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        scripts.push(vec![Event::New(connection)]);
+        Followed {
+            controller,
+            scripts: self.clone(),
+            number: scripts.len() - 1,
+        }
+    }
+
+    /// What has been written, all at once.
+    pub fn take(&self) -> Vec<Event> {
+        let mut scripts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        scripts.drain(..).flatten().collect()
+    }
+}
+
+/// A controller whose events are written down.
+#[derive(Debug)]
+pub struct Followed {
+    controller: AnyController,
+    scripts: Scripts,
+    number: usize,
+}
+
+impl Followed {
+    fn tell(&mut self, event: Event) {
+        let mut scripts = self
+            .scripts
+            .0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        event.happen(&mut self.controller, |_| unreachable!("one is there"));
+        scripts[self.number].push(event);
+    }
+}
+
+impl Controller for Followed {
+    fn on_idle_restart(&mut self, now: Time) {
+        self.tell(Event::IdleRestart(now));
+    }
+
+    fn on_packet_sent(&mut self, sent: &Sent) {
+        self.controller.on_packet_sent(sent);
+    }
+
+    fn on_packet_lost(&mut self, lost: &Lost) {
+        self.tell(Event::Lost(*lost));
+    }
+
+    fn on_recovery(&mut self, now: Time, recovery: Recovery, inflight: Bytes) {
+        self.tell(Event::Recovery(now, recovery, inflight));
+    }
+
+    fn on_ack(&mut self, ack: &Ack) {
+        self.tell(Event::Ack(Box::new(*ack)));
+    }
+
+    fn on_timeout(&mut self, now: Time, inflight: Bytes) {
+        self.tell(Event::Timeout(now, inflight));
+    }
+
+    fn on_handshake(&mut self, now: Time, rtt: Duration) {
+        self.tell(Event::Handshake(now, rtt));
+    }
+
+    fn on_mtu_change(&mut self, mss: Bytes) {
+        self.tell(Event::MtuChange(mss));
+    }
+
+    fn cwnd(&self) -> Bytes {
+        self.controller.cwnd()
+    }
+
+    fn pacing_rate(&self) -> Rate {
+        self.controller.pacing_rate()
+    }
+
+    fn send_quantum(&self) -> Bytes {
+        self.controller.send_quantum()
+    }
+
+    fn wants_prr(&self) -> bool {
+        self.controller.wants_prr()
+    }
+
+    fn needs_pacing(&self) -> bool {
+        self.controller.needs_pacing()
+    }
+
+    fn responds_to_ecn(&self) -> bool {
+        self.controller.responds_to_ecn()
+    }
+
+    fn snapshot(&self) -> Snapshot {
+        self.controller.snapshot()
+    }
+}

@@ -1,0 +1,89 @@
+//! The same controller in both languages.
+
+use congestion::{AnyController, Bytes, Connection, Controller, Ratio, Settings, Time, bbr1};
+
+use crate::event::Event;
+use crate::host::{Host, Seen};
+
+/// A controller with its settings, in Rust and in C.
+pub struct Twins {
+    host: Host,
+    pub settings: Settings,
+    /// The same settings as `struct config`.
+    pub words: Vec<u64>,
+}
+
+impl Twins {
+    pub fn bbr1() -> Twins {
+        let config = bbr1::Config::linux();
+        Twins {
+            host: Host::compile("bbr1/snapshot.h"),
+            settings: Settings::Bbr1(config),
+            words: vec![
+                word(config.high_gain),
+                word(config.drain_gain),
+                word(config.peak_gain),
+                word(config.trough_gain),
+                word(config.cwnd_gain),
+                word(config.pacing_margin),
+                word(config.extra_acked_gain),
+                config.cycle_phases.into(),
+                config.btl_bw_window,
+                config.rt_prop_window.as_nanos(),
+                config.probe_rtt_duration.as_nanos(),
+                config.has_policer_model.into(),
+            ],
+        }
+    }
+
+    /// The one in Rust.
+    pub fn make(&self, connection: Connection) -> AnyController {
+        AnyController::on_host(self.settings, connection)
+    }
+
+    /// One that knows nothing, for a place that is filled later.
+    pub fn any(&self) -> AnyController {
+        self.make(Connection::new(Time::ZERO, Bytes::new(1), Bytes::new(1)))
+    }
+
+    /// Fails at the first event, a new connection's at the front, after which they differ.
+    pub fn compare(&self, events: &[Event]) {
+        let mut rust = self.any();
+        let mut before = Seen::default();
+        self.host.run(&self.words, events, |index, c| {
+            events[index].happen(&mut rust, |connection| self.make(connection));
+            let seen = seen(&rust);
+            assert!(
+                seen == c,
+                "event {index}: {:?}\nbefore: {before:?}\nRust:   {seen:?}\nC:      {c:?}\n{rust:#?}",
+                events[index]
+            );
+            before = seen;
+        });
+    }
+}
+
+fn word(ratio: Ratio) -> u64 {
+    u64::from(ratio.denominator()) << 32 | u64::from(ratio.numerator())
+}
+
+/// `struct snapshot`.
+fn seen(controller: &AnyController) -> Seen {
+    let snapshot = controller.snapshot();
+    let states = match controller {
+        AnyController::Bbr1(_) => bbr1::states::ALL,
+        other => panic!("no twin of {other:?}"),
+    };
+    let state = states.iter().position(|state| *state == snapshot.state);
+    [
+        snapshot.cwnd.get(),
+        snapshot.pacing_rate.bytes_per_sec(),
+        snapshot.send_quantum.get(),
+        state.expect("a state") as u64,
+        snapshot.btl_bw.unwrap_or_default().bytes_per_sec(),
+        snapshot.rt_prop.map_or(u64::MAX, |rtt| rtt.as_nanos()),
+        word(snapshot.pacing_gain.expect("a gain")),
+        word(snapshot.cwnd_gain.expect("a gain")),
+        snapshot.round,
+    ]
+}
