@@ -410,6 +410,16 @@ fn a_claim_whose_study_is_not_there_is_named_by_its_place() {
 }
 
 #[test]
+fn a_copy_of_the_claims_alone_has_the_population_of_the_program() {
+    let copy = Path::new(env!("CARGO_MANIFEST_DIR")).join("scenarios/claims");
+    let shelf = Shelf::Directory(copy);
+    let table = Table::open(&shelf).expect("a table");
+    for claim in &table.claims {
+        claim.runs(&shelf, Length::Quick).expect(&claim.id);
+    }
+}
+
+#[test]
 fn every_measure_is_documented() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/claims.md");
     let documentation = fs::read_to_string(path).expect("docs/claims.md");

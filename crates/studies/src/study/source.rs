@@ -86,19 +86,19 @@ impl Source {
         Ok(Source::Study(Box::new(study)))
     }
 
-    /// The runs of every member with each controller.
+    /// The runs of every member with each controller. A shelf without a `population.toml` has Fullpipe's own population.
     ///
     /// # Errors
     ///
-    /// There is no `population.toml`, or it makes no sense. Points are not checked yet.
+    /// The file cannot be read, or it makes no sense. Points are not checked yet.
     pub fn of_population(
         population: Population,
         shelf: &Shelf,
         length: Length,
     ) -> Result<Source, SourceError> {
-        let text = match shelf {
-            Shelf::BuiltIn(_) => Shelf::built_in("").get(POPULATION)?,
-            Shelf::Directory(_) => shelf.get(POPULATION)?,
+        let text = match shelf.get(POPULATION) {
+            Err(ShelfError::Unknown { .. }) => Shelf::built_in("").get(POPULATION)?,
+            text => text?,
         };
         let count = match length {
             Length::Whole => population.members,
