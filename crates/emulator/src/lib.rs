@@ -49,6 +49,7 @@
 //! - Unix only; made for Linux, where waits are told in nanoseconds and not, as elsewhere, in milliseconds.
 //! - ICMP errors are not passed on: to its clients, an absent server is a silent one.
 
+mod awake;
 mod clients;
 mod clock;
 mod config;
@@ -64,6 +65,7 @@ pub mod tunnel;
 mod wakeup;
 mod worker;
 
+pub use awake::Awake;
 pub use config::{RelayConfig, Sharing};
 pub use counters::{DirectionCounters, RelayCounters};
 pub use error::RelayError;

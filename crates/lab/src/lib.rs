@@ -41,6 +41,7 @@ mod sim;
 mod ways;
 
 pub use advance::Advance;
+pub use emulator::Awake;
 pub use engine::{Cancel, Engine, Progress};
 pub use engine_kind::EngineKind;
 pub use error::EngineError;

@@ -19,6 +19,7 @@ use crate::files::program;
 use crate::files::records::Records;
 use crate::files::results_directory;
 use crate::files::whole;
+use crate::options::awake_option::AwakeOption;
 use crate::options::command_line;
 use crate::options::usage;
 use crate::terminal::interrupt;
@@ -76,6 +77,8 @@ pub struct Options {
     /// Runs at a time [default: as many as there are processors; 1 in real time]
     #[arg(long, value_name = "N", value_parser = usage::at_least_one)]
     jobs: Option<NonZeroUsize>,
+    #[command(flatten)]
+    awake: AwakeOption,
     /// List the cases and how long they take, and run none
     #[arg(long)]
     list: bool,
@@ -96,7 +99,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     let document = Document::asked(options.document.as_deref(), calibrate::MARKS)?;
     let mut store = results_directory::open(&options.out)?;
     let records = options.records.then(|| Records::within(&options.out));
-    program::prepare(&options.engines)?;
+    let _awake = options.awake.prepare(&options.engines)?;
     if let [first, second] = options.engines[..]
         && first == second
         && !options.quiet

@@ -14,7 +14,6 @@ use crate::commands::agenda::{Agenda, Item};
 use crate::failure::Failure;
 use crate::files::document::Document;
 use crate::files::machine;
-use crate::files::program;
 use crate::files::records::Records;
 use crate::files::whole;
 use crate::options::command_line;
@@ -72,7 +71,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         }
         None => None,
     };
-    program::prepare(&engines)?;
+    let _awake = options.study.awake.prepare(&engines)?;
     let (_runtime, cancel) = interrupt::cancel()?;
     let began = Instant::now();
     let mut judgements = Vec::new();

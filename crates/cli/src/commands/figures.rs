@@ -12,7 +12,6 @@ use studies::runs::Findings;
 use crate::commands::agenda::{Agenda, Item};
 use crate::failure::Failure;
 use crate::files::machine;
-use crate::files::program;
 use crate::files::whole;
 use crate::options::command_line;
 use crate::options::engines::names;
@@ -67,7 +66,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     }
     let agenda = Agenda::new(&engines, &items)?;
     whole::make_directory("--out", &options.out)?;
-    program::prepare(&engines)?;
+    let _awake = options.study.awake.prepare(&engines)?;
     let (_runtime, cancel) = interrupt::cancel()?;
     let mut found: HashMap<&str, Vec<Findings>> = HashMap::new();
     let mut written = Ok(());

@@ -10,6 +10,7 @@ use units::{Bytes, Duration};
 
 use crate::failure::Failure;
 use crate::files::own_file::{self, OwnFile};
+use crate::options::awake_option::AwakeOption;
 use crate::options::command_line;
 use crate::options::path_options::{self, PathOptions};
 use crate::options::usage;
@@ -54,6 +55,8 @@ pub struct Options {
     /// Seed of every random choice
     #[arg(long, value_name = "N", value_parser = usage::whole, default_value_t = 1)]
     seed: u64,
+    #[command(flatten)]
+    awake: AwakeOption,
     /// Where the report goes [default: fullpipe-race.html, or nowhere with --json]
     #[arg(long, value_name = "PATH")]
     report: Option<PathBuf>,
@@ -74,6 +77,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
             Some(OwnFile::at(path, &own_file::REPORT)?)
         }
     };
+    let _awake = options.awake.keep();
     let (_runtime, cancel) = interrupt::cancel()?;
     let lanes = Lanes::new(&race);
     let records = race

@@ -9,6 +9,7 @@ use scenario::{Draft, Scenario};
 use units::Duration;
 
 use crate::failure::Failure;
+use crate::options::awake_option::AwakeOption;
 use crate::options::command_line;
 use crate::options::input::Input;
 use crate::options::override_option::Override;
@@ -50,6 +51,8 @@ pub struct Options {
     /// Write every flow at common times too, one STEP apart (grid.parquet): 10ms
     #[arg(long, value_name = "STEP", requires = "out")]
     grid: Option<Duration>,
+    #[command(flatten)]
+    awake: AwakeOption,
     /// Print the summary on stdout as JSON, and nothing else there
     #[arg(long)]
     json: bool,
@@ -73,7 +76,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         report::check_dir(directory)
             .map_err(|error| Failure::usage(format_args!("--out: {error}")))?;
     }
-    options.engine.prepare().map_err(Failure::failed)?;
+    let _awake = options.awake.prepare(&[options.engine])?;
     let (_runtime, cancel) = interrupt::cancel()?;
     let bar = WorkBar::of_run(&scenario, options.quiet);
     let record = options

@@ -13,6 +13,7 @@ use shell::{Attendant, Direction, Observed, Shell, ShellError, Signal};
 
 use crate::failure::Failure;
 use crate::files::whole;
+use crate::options::awake_option::AwakeOption;
 use crate::options::command_line;
 use crate::options::path_options::{self, PathOptions};
 use crate::options::usage;
@@ -57,6 +58,8 @@ pub struct Options {
     /// Seed of the path's random choices
     #[arg(long, value_name = "N", value_parser = usage::whole, default_value_t = 1)]
     seed: u64,
+    #[command(flatten)]
+    awake: AwakeOption,
     /// Write a page with plots, the queue over time as Parquet, and the summary into this directory
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -99,6 +102,7 @@ pub fn run(options: &Options) -> Result<ExitCode, Failure> {
     }
     // Before there is a second thread.
     linux::privilege::acquire().map_err(Failure::not_run)?;
+    let _awake = options.awake.keep();
     let mut host = Host {
         signals: Signals::listen()?,
         is_quiet: options.quiet,

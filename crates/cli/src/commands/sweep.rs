@@ -12,6 +12,7 @@ use crate::failure::Failure;
 use crate::files::program;
 use crate::files::results_directory;
 use crate::files::whole;
+use crate::options::awake_option::AwakeOption;
 use crate::options::command_line;
 use crate::options::input::Input;
 use crate::options::override_option::Override;
@@ -50,6 +51,8 @@ pub struct Options {
         value_name = "METRIC"
     )]
     plot: Option<Metric>,
+    #[command(flatten)]
+    awake: AwakeOption,
     /// Print the medians on stdout as JSON, and nothing else there
     #[arg(long)]
     json: bool,
@@ -72,7 +75,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     }
     let directory = results_directory::named(options.out.as_deref(), &options.sweep, "sweep");
     let mut store = results_directory::open(&directory)?;
-    sweep.engine.prepare().map_err(Failure::failed)?;
+    let _awake = options.awake.prepare(&[sweep.engine])?;
     let (_runtime, cancel) = interrupt::cancel()?;
     let missing = runs::missing(&plan, &store);
     if !options.quiet {

@@ -20,12 +20,6 @@ pub fn build() -> Result<String, Failure> {
         .map_err(|error| Failure::failed(format_args!("cannot read the program itself: {error}")))
 }
 
-/// Makes sure that the engines can run on this machine.
-pub fn prepare(engines: &[EngineKind]) -> Result<(), Failure> {
-    let mut engines = engines.iter();
-    engines.try_for_each(|engine| engine.prepare().map_err(Failure::failed))
-}
-
 /// How many runs at a time: as many as were asked for, or else as many as the engine and the machine are good for.
 pub fn jobs(asked: Option<NonZeroUsize>, engine: EngineKind) -> usize {
     match (asked, engine.is_real_time()) {

@@ -1,6 +1,7 @@
 //! What people say: options, files, and stdin.
 
 pub mod address;
+pub mod awake_option;
 pub mod command_line;
 pub mod engines;
 pub mod input;

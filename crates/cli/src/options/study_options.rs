@@ -9,6 +9,7 @@ use studies::runs::{Batch, Findings};
 use studies::study::{Length, Shelf};
 
 use crate::files::program;
+use crate::options::awake_option::AwakeOption;
 use crate::options::engines::Engines;
 use crate::options::usage;
 use crate::terminal::output;
@@ -34,6 +35,8 @@ pub struct StudyOptions {
     /// Runs at a time [default: as many as there are processors; 1 in real time]
     #[arg(long, value_name = "N", value_parser = usage::at_least_one)]
     jobs: Option<NonZeroUsize>,
+    #[command(flatten)]
+    pub awake: AwakeOption,
     /// List what there is and which engines can show it; run nothing
     #[arg(long)]
     pub list: bool,

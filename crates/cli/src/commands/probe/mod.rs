@@ -17,6 +17,7 @@ use crate::failure::Failure;
 use crate::files::own_file::{self, OwnFile};
 use crate::files::results_directory;
 use crate::options::address::resolve;
+use crate::options::awake_option::AwakeOption;
 use crate::options::input::Input;
 use crate::options::usage;
 use crate::terminal::output;
@@ -58,6 +59,8 @@ pub struct Options {
     /// Paths at a time [default: as many as there are processors; 1 for linux, which measures in real time]
     #[arg(long, value_name = "N", value_parser = usage::at_least_one, conflicts_with = "serve")]
     jobs: Option<NonZeroUsize>,
+    #[command(flatten)]
+    awake: AwakeOption,
     /// Print the results on stdout as JSON, and nothing else there
     #[arg(long, conflicts_with = "serve")]
     json: bool,

@@ -27,7 +27,7 @@ pub fn probe(probing: &Probing<'_>, kind: EngineKind) -> Result<(), Failure> {
     let mut dataset = probing.dataset()?;
     let first = dataset.next_round();
     let plan = plan(first)?;
-    program::prepare(&[kind])?;
+    let _awake = options.awake.prepare(&[kind])?;
     let (_runtime, cancel) = interrupt::cancel()?;
     let bar = WorkBar::of_runs(&plan.name, kind, &plan.all(), options.quiet);
     let execution = Execution {

@@ -1,0 +1,32 @@
+//! Whether processors may sleep while packets move in real time.
+
+use clap::Args;
+use lab::{Awake, EngineKind};
+
+use crate::failure::Failure;
+
+/// For every command that measures in real time.
+#[derive(Debug, Args)]
+pub struct AwakeOption {
+    /// Let processors sleep while packets move in real time. Without this, they are kept awake: a processor that sleeps wakes
+    /// late
+    #[arg(long)]
+    allow_sleep: bool,
+}
+
+impl AwakeOption {
+    /// Makes sure that the engines can run on this machine, and keeps it awake if one of them runs in real time: until what is
+    /// returned is dropped.
+    pub fn prepare(&self, engines: &[EngineKind]) -> Result<Option<Awake>, Failure> {
+        for engine in engines {
+            engine.prepare().map_err(Failure::failed)?;
+        }
+        let is_real_time = engines.iter().any(|engine| engine.is_real_time());
+        Ok(is_real_time.then(|| self.keep()).flatten())
+    }
+
+    /// Keeps the machine awake until what is returned is dropped.
+    pub fn keep(&self) -> Option<Awake> {
+        (!self.allow_sleep).then(Awake::keep)
+    }
+}
