@@ -46,5 +46,5 @@ pub use engine::{Cancel, Engine, Progress};
 pub use engine_kind::EngineKind;
 pub use error::EngineError;
 pub use linux::Linux;
-pub use quic::Quic;
+pub use quic::{Limiting, Quic};
 pub use sim::Sim;

@@ -469,11 +469,10 @@ fn hosts_are_probed_over_connections_that_stay_open() {
             assert_eq!(row.goodput_bps.is_some(), is_there, "{row:?}");
             assert_eq!(row.failure.is_none(), is_there, "{row:?}");
             assert_eq!(row.is_first, row.round == 5 || !is_there, "{row:?}");
-            // The kernel tells it of TCP, if it has sock_diag.
-            assert!(
-                row.limited_by.is_none() || row.destination == "one",
-                "{row:?}"
-            );
+            // The kernel tells it of TCP if it has sock_diag; QUIC always does.
+            let told = (is_there && row.over == "quic", is_there);
+            let is_told = row.limited_by.is_some();
+            assert!(is_told >= told.0 && is_told <= told.1, "{row:?}");
             let sum = row.limited_by.map_or(1.0, |by| {
                 by.application + by.receiver + by.send_buffer + by.congestion
             });

@@ -16,6 +16,7 @@
 //! session (`sched(7)`, "The autogroup feature"): a nice value counts only within the group.
 
 mod bottleneck;
+mod limiting;
 mod limits;
 mod sending;
 
@@ -38,6 +39,7 @@ use crate::flow::Flow;
 use crate::flows::Flows;
 use crate::outcome::Outcome;
 use bottleneck::Bottleneck;
+pub use limiting::Limiting;
 pub(crate) use limits::LIMITS;
 use sending::{IP_HEADERS, Sending};
 

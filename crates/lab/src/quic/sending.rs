@@ -7,11 +7,12 @@ use std::time::Instant;
 use congestion::{AnyController, Settings};
 use quic::bulk::{self, BulkError, Outcome, Payload};
 use quic::endpoint::Fingerprint;
-use quic::observer::{Limit, Observer, Sample};
-use record::{FlowSample, FlowTotals, Limits};
+use quic::observer::{Observer, Sample};
+use record::{FlowSample, FlowTotals};
 use scenario::Scenario;
 use units::{Bytes, Duration, Time};
 
+use super::limiting::Limiting;
 use crate::engine::Progress;
 use crate::error::EngineError;
 use crate::flow::{self, Flow};
@@ -42,39 +43,7 @@ struct Seen {
     flow: Flow,
     /// The size of its full datagrams.
     datagram_size: u16,
-    /// What has limited it, until the last ACK; nothing before the first one.
-    limits: Option<Limits>,
-    /// When the last ACK came, and whether anything was in flight then.
-    heard: Option<(Duration, bool)>,
-}
-
-impl Seen {
-    /// Notes what has limited the flow since the last ACK. noq has one word for an application that has no more, a full
-    /// send window and flow control that takes no more. The first is the case once all is sent. The second is not, as the
-    /// [send window](quic::endpoint) is twice the receiver's.
-    fn limit(&mut self, at: Duration, sample: &Sample, is_all_sent: bool) -> Limits {
-        let last = self.heard.replace((at, !sample.inflight.is_zero()));
-        let (since, was_busy) = last.unwrap_or((at, true));
-        let span = at.saturating_sub(since);
-        let limits = self.limits.get_or_insert(Limits {
-            pacing: Some(Duration::ZERO),
-            ..Limits::default()
-        });
-        if was_busy {
-            limits.busy = limits.busy + span;
-        }
-        let time = match sample.limit {
-            Limit::Data if is_all_sent => &mut limits.application,
-            Limit::Data => &mut limits.receiver,
-            Limit::CongestionWindow => &mut limits.congestion,
-            Limit::Pacing => {
-                limits.pacing = limits.pacing.map(|pacing| pacing + span);
-                &mut limits.congestion
-            }
-        };
-        *time = *time + span;
-        *limits
-    }
+    limiting: Limiting,
 }
 
 impl Sending {
@@ -94,8 +63,7 @@ impl Sending {
             seen: Mutex::new(Seen {
                 flow,
                 datagram_size: USUAL_DATAGRAM,
-                limits: None,
-                heard: None,
+                limiting: Limiting::default(),
             }),
         }
     }
@@ -218,7 +186,8 @@ impl Observer for Sending {
         let carried = |bytes: Bytes| (bytes.get() as f64 * share) as u64;
         let most = self.payload.len().unwrap_or(u64::MAX);
         let is_all_sent = carried(sample.rate.total_delivered + sample.inflight) >= most;
-        let limits = seen.limit(at, sample, is_all_sent);
+        seen.limiting.note(at, sample, is_all_sent);
+        let limits = seen.limiting.limits();
         let flow = &mut seen.flow;
         if !flow.is_over() {
             let payload = carried(sample.rate.total_delivered);

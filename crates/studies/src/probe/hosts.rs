@@ -9,6 +9,7 @@ use tokio::net::{TcpStream, lookup_host};
 use tokio::task::JoinSet;
 use tokio::time::{sleep_until, timeout};
 
+use super::quic_line::{self, QuicLine, Watch};
 use super::row::Row;
 use super::spec::{Host, Over, Spec};
 use super::tcp;
@@ -27,15 +28,15 @@ struct Line {
 }
 
 /// What is seen of a probe.
-struct Seen {
-    took: Duration,
-    limited_by: Option<LimitShares>,
+pub(super) struct Seen {
+    pub took: Duration,
+    pub limited_by: Option<LimitShares>,
 }
 
 /// A connection that is kept open.
 enum Connection {
     Tcp(TcpStream),
-    Quic(Prober),
+    Quic(QuicLine),
 }
 
 /// Probes the hosts, round by round, and gives each round's rows to `keep` when it is whole. All hosts at the same time;
@@ -182,13 +183,9 @@ impl Connection {
                 });
                 Ok(Seen { took, limited_by })
             }
-            Connection::Quic(prober) => {
-                let took = prober.probe(bytes).await;
-                let seen = |took| Seen {
-                    took,
-                    limited_by: None,
-                };
-                took.map(seen).map_err(|error| error.to_string())
+            Connection::Quic(line) => {
+                let seen = line.probe(bytes).await;
+                seen.map_err(|error| error.to_string())
             }
         }
     }
@@ -215,10 +212,11 @@ async fn connect(host: &Host, controller: Controller, seed: u64) -> Result<Conne
                     return Err(wrong(format!("QUIC has no {}", kernel.name())));
                 }
             };
-            let controllers = quic::controller::factory(kind, seed, None);
+            let watch = Watch::new();
+            let controllers = quic_line::controllers(kind, seed, &watch);
             let prober = Prober::connect(address, fingerprint, &host.token, controllers).await;
             prober
-                .map(Connection::Quic)
+                .map(|prober| Connection::Quic(QuicLine::new(prober, watch)))
                 .map_err(|error| wrong(error.to_string()))
         }
     }

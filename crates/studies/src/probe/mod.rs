@@ -10,6 +10,7 @@ mod dataset;
 mod hosts;
 mod paths;
 mod picture;
+mod quic_line;
 mod results;
 mod row;
 mod spec;

@@ -28,8 +28,8 @@ pub struct Row {
     pub took_ms: Option<f64>,
     /// The bytes in that time.
     pub goodput_bps: Option<f64>,
-    /// What limited the sender, from the request or the first byte to the last byte; nothing if it failed, over QUIC, and
-    /// where it was too short to tell.
+    /// What limited the sender, from the request or the first byte to the last byte; nothing if it failed, and over TCP where the
+    /// kernel does not tell.
     pub limited_by: Option<LimitShares>,
     /// Whether it was the first one over its connection.
     pub is_first: bool,
