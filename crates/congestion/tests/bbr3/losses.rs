@@ -1,12 +1,12 @@
-//! What losses that no queue causes take from the rate, and what a round trip of a second does to Startup. The test cases of the
-//! draft are silent about both; what is here follows from its pseudocode.
+//! What losses that no queue causes take from the rate, and what a round trip of seconds does to Startup and to the bandwidth that
+//! is remembered. The test cases of the draft are silent about these; what is here follows from its pseudocode.
 
 use congestion::{Duration, Ratio, Time};
 
 use crate::support::{Flow, Mishap, mbit};
 use crate::{
-    Bbr3, CRUISE, DRAIN, LATE, PROBE_RTT, STARTUP, after, assert_within, at_secs, bulk, clean,
-    millis, state, stays,
+    Bbr3, CRUISE, DRAIN, LATE, PROBE_RTT, STARTUP, after, assert_within, at_secs, bulk, changing,
+    clean, millis, state, stays,
 };
 
 /// 100 Mbit/s and 100 ms, on which each `every`th packet is lost.
@@ -100,4 +100,24 @@ fn a_round_trip_of_a_second_lets_probe_rtt_interrupt_startup() {
         .find(|point| point.snapshot.btl_bw >= Some(mbit(9)));
     assert!(found.expect("found").now < at_secs(14));
     assert!(flow.now() < at_secs(30) && flow.now() > LATE);
+}
+
+/// A cycle's greatest rate is forgotten when the ACKs of its probe are over (`AdaptLongTermModel`). After ProbeRTT the flow waits
+/// two to three seconds, refills the pipe for a round and probes for some, and the first round of each cycle counts as
+/// application-limited. With a queue of seconds the next ProbeRTT always comes before.
+#[test]
+fn a_queue_of_seconds_keeps_a_bandwidth_that_is_gone() {
+    let (before, after, rtt) = (mbit(20), mbit(2), millis(100));
+    for (queue, is_kept) in [(millis(250), false), (millis(4_000), true)] {
+        let mut path = clean(before, rtt, 1);
+        path.forward.buffer = path::Buffer::Bytes(after.bytes_in(queue));
+        let mut flow = bulk(changing(path, at_secs(10), after));
+        flow.run_until(at_secs(50));
+        let believed = flow.snapshot().btl_bw.expect("known");
+        assert_within(believed, if is_kept { before } else { after }, 5);
+        let late = flow.between(at_secs(40), at_secs(50));
+        let (first, last) = (late[0], late[late.len() - 1]);
+        let lost = (last.lost - first.lost).get() as f64 / (last.sent - first.sent).get() as f64;
+        assert_eq!(lost > 0.3, is_kept, "{queue}: {lost}");
+    }
 }

@@ -10,8 +10,9 @@ use transport::sender::Sender;
 
 use crate::support::{MSS, at_millis, limit, lossy, mbit, millis, path, run};
 
-const ALL: [ControllerKind; 3] = [
+const ALL: [ControllerKind; 4] = [
     ControllerKind::Bbr1,
+    ControllerKind::Bbr3,
     ControllerKind::Cubic,
     ControllerKind::Reno,
 ];

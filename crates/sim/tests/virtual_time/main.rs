@@ -7,4 +7,5 @@ mod determinism;
 mod fast_open;
 mod hostile_paths;
 mod marks;
+mod pitfalls;
 mod support;

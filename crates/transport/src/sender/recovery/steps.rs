@@ -50,7 +50,7 @@ impl<C: Controller> Sender<C> {
         let is_over = self.stream.una() >= self.recovery.end;
         let is_spurious = self.recovery.is_frto && delivery.has_first_transmission;
         if is_undone || is_spurious {
-            self.scoreboard.acquit_lost();
+            self.scoreboard.acquit_timed_out();
             // After a mark there is nothing to undo, as the mark was real.
             return if self.recovery.undo.is_some() {
                 self.undo(now)

@@ -18,6 +18,8 @@
 mod list;
 mod packet;
 
+use core::cmp::Reverse;
+
 use congestion::{Bytes, PacketState};
 
 use list::List;
@@ -245,15 +247,41 @@ impl Scoreboard {
     /// What waits to be repeated was not lost after all.
     pub fn acquit_lost(&mut self) {
         while let Some(number) = self.lost.front() {
-            self.leave(number);
-            if let Some(packet) = self.ring.get_mut(number) {
-                packet.place = Place::Acquitted;
-                packet.is_lost = false;
-                self.repeated_in_flight += u32::from(packet.is_repeated);
-                self.inflight_bytes += packet.state.bytes;
+            self.acquit(number);
+        }
+        self.audit();
+    }
+
+    /// The same after a timeout, which judged by silence and not by what arrived: time may yet find lost what it finds, as long
+    /// as all in flight was sent later.
+    pub fn acquit_timed_out(&mut self) {
+        let mut acquitted = Vec::new();
+        while let Some(number) = self.lost.front() {
+            self.acquit(number);
+            acquitted.push(number);
+        }
+        let sequence = |ring: &Ring, number| ring.get(number).map(|packet| packet.state.sequence);
+        acquitted.sort_unstable_by_key(|number| Reverse(sequence(&self.ring, *number)));
+        for number in acquitted {
+            let oldest = self.flight.front();
+            let is_older = oldest
+                .is_none_or(|oldest| sequence(&self.ring, number) < sequence(&self.ring, oldest));
+            if is_older && let Some(packet) = self.ring.get_mut(number) {
+                packet.place = Place::Flight;
+                self.flight.push_front(&mut self.ring, number);
             }
         }
         self.audit();
+    }
+
+    fn acquit(&mut self, number: Number) {
+        self.leave(number);
+        if let Some(packet) = self.ring.get_mut(number) {
+            packet.place = Place::Acquitted;
+            packet.is_lost = false;
+            self.repeated_in_flight += u32::from(packet.is_repeated);
+            self.inflight_bytes += packet.state.bytes;
+        }
     }
 
     /// The receiver has dropped what it had acknowledged selectively (RFC 2018, section 8): it is in flight again for as
@@ -496,6 +524,22 @@ mod tests {
         scoreboard.acknowledge(300, |_| count += 1);
         assert_eq!((count, scoreboard.inflight()), (3, Bytes::ZERO));
         assert!(scoreboard.is_empty() && scoreboard.is_consistent());
+    }
+
+    #[test]
+    fn what_a_timeout_lost_in_vain_is_judged_by_time_again() {
+        let (mut scoreboard, mut sampler) = sent(5);
+        (0..4).for_each(|number| _ = scoreboard.mark_lost(number));
+        let again = sampler.on_packet_sent(Time::ZERO, MSS, Outstanding::Inflight(MSS));
+        scoreboard.retransmit(0, again);
+        scoreboard.acquit_timed_out();
+        assert_eq!(scoreboard.inflight(), MSS * 5);
+        for expected in [1, 2, 3, 4, 0] {
+            let oldest = scoreboard.oldest().map(|(number, _)| number);
+            assert_eq!(oldest, Some(expected), "in the order of transmission");
+            scoreboard.mark_lost(expected);
+        }
+        assert!(scoreboard.is_consistent());
     }
 
     #[test]

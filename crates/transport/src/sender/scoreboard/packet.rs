@@ -12,8 +12,9 @@ pub type Number = u64;
 pub enum Place {
     /// In flight, listed in the order of transmission.
     Flight,
-    /// In flight and not listed: it was declared lost, and that was undone. Time has already judged it, so that only a
-    /// probe or a timeout can find it lost (in Linux it leaves `tsorted_sent_queue` for good).
+    /// In flight and not listed: time found it lost, and that was undone. It has been judged, so that only a probe or a timeout
+    /// can find it lost (Linux `tcp_rack_detect_loss`, which takes it from `tsorted_sent_queue` for good, while
+    /// `tcp_timeout_mark_lost` leaves it there).
     Acquitted,
     /// Declared lost, and waiting to be sent again.
     Lost,
