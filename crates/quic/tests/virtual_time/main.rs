@@ -4,6 +4,7 @@ mod ecn;
 mod goodput;
 mod meaning;
 mod pacing;
+mod pitfalls;
 mod recorder;
 mod recovery;
 mod rt_prop;
