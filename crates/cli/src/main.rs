@@ -10,7 +10,9 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
-use commands::{calibrate, claims, emulate, figures, probe, race, recv, run, send, shell, sweep};
+use commands::{
+    advise, calibrate, claims, emulate, figures, probe, race, recv, run, send, shell, sweep,
+};
 use failure::Failure;
 use options::usage;
 use terminal::output;
@@ -31,6 +33,7 @@ enum Command {
     Figures(figures::Options),
     Claims(claims::Options),
     Race(race::Options),
+    Advise(advise::Options),
     Probe(probe::Options),
     Send(send::Options),
     Recv(recv::Options),
@@ -47,6 +50,7 @@ impl Command {
             Command::Figures(options) => figures::run(options),
             Command::Claims(options) => claims::run(options),
             Command::Race(options) => race::run(options),
+            Command::Advise(options) => advise::run(options),
             Command::Probe(options) => probe::run(options),
             Command::Send(options) => send::run(options),
             Command::Recv(options) => recv::run(options),

@@ -76,6 +76,15 @@ impl Draft {
         Ok(())
     }
 
+    /// Every field that has a text of its own, with this text, as [`Draft::set`] names it: `path.change.0.rate`.
+    pub fn texts(&self) -> Vec<(String, &str)> {
+        let mut texts = Vec::new();
+        for entry in &self.entries {
+            texts_in(&entry.key, &entry.value, &mut texts);
+        }
+        texts
+    }
+
     /// The scenario.
     ///
     /// # Errors
@@ -167,6 +176,23 @@ impl FromStr for Scenario {
 
     fn from_str(text: &str) -> Result<Scenario, ScenarioError> {
         Draft::parse(text, Path::new(""))?.read()
+    }
+}
+
+/// Adds the texts of `value`, which is the field `field`.
+fn texts_in<'n>(field: &str, value: &'n Node, texts: &mut Vec<(String, &'n str)>) {
+    match value {
+        Node::Scalar(text) => texts.push((field.to_owned(), text)),
+        Node::Table(entries) => {
+            for entry in entries {
+                texts_in(&format!("{field}.{}", entry.key), &entry.value, texts);
+            }
+        }
+        Node::List(items) => {
+            for (place, item) in items.iter().enumerate() {
+                texts_in(&format!("{field}.{place}"), item, texts);
+            }
+        }
     }
 }
 
@@ -290,6 +316,23 @@ mod tests {
             .unwrap()
             .read()
             .unwrap();
+    }
+
+    #[test]
+    fn texts_have_the_names_that_replace_them() {
+        let draft = draft(&[("path.policer", "rate=1mbit,burst=9kb")]).unwrap();
+        let texts = draft.texts();
+        for text in [
+            ("path.policer.burst", "9kb"),
+            ("flow.1.controller", "reno"),
+            ("duration", "9s"),
+        ] {
+            assert!(texts.contains(&(text.0.to_owned(), text.1)), "{texts:?}");
+        }
+        let mut draft = draft.clone();
+        for (field, text) in texts {
+            draft.set(&field, text).unwrap();
+        }
     }
 
     #[test]

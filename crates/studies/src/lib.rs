@@ -4,7 +4,8 @@
 //! a scenario at every point of a grid. A [`study`] is many scenarios and their records; [`figures`] draws what was
 //! published about BBR from them, and [`claims`] judges it. [`calibrate`] runs a set of scenarios on two engines and
 //! compares them. A [`population`] is many paths drawn from distributions. A [`probe`] sends the same bytes again and
-//! again over connections that are kept open.
+//! again over connections that are kept open. An [`advise`] samples paths from what is known of one, and says which
+//! controller suits it.
 //!
 //! ```no_run
 //! use lab::Cancel;
@@ -26,6 +27,7 @@
 //! # }
 //! ```
 
+pub mod advise;
 pub mod calibrate;
 pub mod claims;
 pub mod figures;

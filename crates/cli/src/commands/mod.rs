@@ -1,5 +1,6 @@
 //! The commands: each parses, calls, and shows.
 
+pub mod advise;
 mod agenda;
 pub mod calibrate;
 pub mod claims;

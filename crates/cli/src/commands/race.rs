@@ -44,7 +44,7 @@ pub struct Options {
     )]
     controllers: Vec<ControllerKind>,
     /// End after this time; without --bytes or FILE, send as much as fits into it
-    #[arg(long, allow_hyphen_values = true, value_name = "TIME", value_parser = positive_time)]
+    #[arg(long, allow_hyphen_values = true, value_name = "TIME", value_parser = usage::positive_time)]
     duration: Option<Duration>,
     /// The bytes to carry if there is no FILE [default: 8mib, unless --duration is given]
     #[arg(long, allow_hyphen_values = true, value_name = "SIZE", value_parser = positive_size, conflicts_with = "file")]
@@ -131,16 +131,6 @@ fn failure(error: RaceError) -> Failure {
         RaceError::Engine(EngineError::Scenario(error)) => path_options::usage(error),
         RaceError::Engine(error) => Failure::failed(error),
         RaceError::File { .. } | RaceError::Unsuitable { .. } => Failure::usage(error),
-    }
-}
-
-fn positive_time(text: &str) -> Result<Duration, String> {
-    match text.parse::<Duration>() {
-        Ok(span) if span.is_zero() => {
-            Err("nothing happens in no time; give one such as 30s".into())
-        }
-        Ok(span) => Ok(span),
-        Err(error) => Err(error.to_string()),
     }
 }
 

@@ -3,6 +3,7 @@
 use clap::Args;
 use scenario::tree::Node;
 use scenario::{LinkSpec, Part, PathSpec, ScenarioError};
+use studies::advise::RangedPath;
 use units::Ratio;
 
 use crate::failure::Failure;
@@ -97,6 +98,30 @@ impl PathOptions {
             in_options(&error, if is_default { "the default of " } else { "" })
         })?;
         Ok(path)
+    }
+
+    /// Replaces in a path what was given, as values or as ranges.
+    ///
+    /// # Errors
+    ///
+    /// What was given makes no sense together. Values are not checked yet.
+    pub fn replace_in(&self, path: &mut RangedPath) -> Result<(), Failure> {
+        let keys: Vec<&str> = self.given().map(|(key, _)| key).collect();
+        PathSpec::check_given(&keys).map_err(usage)?;
+        let single = self.given().filter(|(key, _)| *key != "change");
+        for (key, text) in single {
+            path.set(&format!("path.{key}"), text).map_err(usage)?;
+        }
+        if !self.change.is_empty() {
+            let changes: Vec<Node> = self
+                .change
+                .iter()
+                .map(|text| Node::from_option(text))
+                .collect();
+            path.replace("path.change", &Node::List(changes))
+                .map_err(usage)?;
+        }
+        Ok(())
     }
 
     /// Whether nothing arrives: a share of 1 is 100 %.

@@ -5,6 +5,7 @@ use std::num::NonZeroUsize;
 
 use clap::Command;
 use clap::error::ErrorKind;
+use units::Duration;
 
 use crate::failure::Failure;
 use crate::terminal::output;
@@ -47,6 +48,17 @@ pub fn whole(text: &str) -> Result<u64, String> {
 pub fn at_least_one(text: &str) -> Result<NonZeroUsize, String> {
     text.parse()
         .map_err(|_| format!("expected a whole number from 1 to {}", usize::MAX))
+}
+
+/// A time that is not zero, for options that say how long something goes on.
+pub fn positive_time(text: &str) -> Result<Duration, String> {
+    match text.parse::<Duration>() {
+        Ok(span) if span.is_zero() => {
+            Err("nothing happens in no time; give one such as 30s".into())
+        }
+        Ok(span) => Ok(span),
+        Err(error) => Err(error.to_string()),
+    }
 }
 
 /// clap's message without its usage lines, which `--help` repeats better.

@@ -1,5 +1,6 @@
 //! The `fullpipe` command as its users meet it: arguments in; output, files and exit codes out.
 
+mod advise;
 mod calibrate;
 mod claims;
 mod emulate;

@@ -1,0 +1,215 @@
+//! `fullpipe advise`: which controller suits a path.
+
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use congestion::ControllerKind;
+use lab::EngineKind;
+use record::Summary;
+use studies::advise::{self, Advice, Gathering, Goal, Json, Outcomes, Question, RangedPath};
+use studies::runs::{self, Execution, Plan};
+use units::Duration;
+
+use crate::failure::Failure;
+use crate::files::own_file::{self, OwnFile};
+use crate::files::program;
+use crate::options::command_line;
+use crate::options::input::Input;
+use crate::options::path_options::{self, PathOptions};
+use crate::options::usage;
+use crate::terminal::interrupt;
+use crate::terminal::output;
+use crate::terminal::work_bar::WorkBar;
+
+/// What lies in the directory of a record.
+const SCENARIO: &str = "scenario.toml";
+
+/// What is sampled at most: more is a mistake.
+const MOST_PATHS: usize = 1000;
+
+/// Say which controller suits a path
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Every path option takes a range where the value is not known: --buffer 0.5bdp..4bdp, --loss 0..1%, --rtt 20ms..60ms. \
+Without --buffer, it is 0.5bdp..8bdp.
+
+The command samples paths from these ranges and runs every candidate over each of them in the simulator: alone, beside a \
+CUBIC flow, and beside itself with small requests. All candidates have the same paths and the same seeds. It prints which \
+one to choose, what that gains, whom it hurts, and how sure it is.")]
+pub struct Options {
+    /// What is known of the path: the directory of a record, its scenario or another, whose values may be ranges, or the
+    /// summary of a run (JSON); - for stdin. Path options replace what it says
+    #[arg(long, value_name = "RECORD|FILE")]
+    from: Option<PathBuf>,
+    #[arg(long, help = usage::one_of("What the controller is chosen for", Goal::ALL), value_name = "GOAL", default_value_t = Goal::default())]
+    goal: Goal,
+    #[arg(
+        long,
+        help = usage::one_of("The candidates", ControllerKind::ALL),
+        value_name = "NAMES",
+        value_delimiter = ',',
+        default_value = "bbr3,bbr1,cubic,reno"
+    )]
+    controllers: Vec<ControllerKind>,
+    /// How many paths are sampled [default: as many as take about ten seconds, 8 to 24]
+    #[arg(long, value_name = "N", value_parser = usage::at_least_one)]
+    paths: Option<NonZeroUsize>,
+    /// How long each run is, in the simulator's time [default: as long as takes about ten seconds, 10s to 60s]
+    #[arg(long, value_name = "TIME", value_parser = usage::positive_time)]
+    duration: Option<Duration>,
+    /// Seed of every random choice
+    #[arg(long, value_name = "N", value_parser = usage::whole, default_value_t = 1)]
+    seed: u64,
+    /// Runs at a time [default: as many as there are processors]
+    #[arg(long, value_name = "N", value_parser = usage::at_least_one)]
+    jobs: Option<NonZeroUsize>,
+    /// Write a page with plots that needs no network
+    #[arg(long, value_name = "PATH")]
+    report: Option<PathBuf>,
+    /// Print the advice on stdout as JSON, and nothing else there
+    #[arg(long)]
+    json: bool,
+    /// Print only the result and what went wrong
+    #[arg(long)]
+    quiet: bool,
+    #[command(flatten)]
+    path: PathOptions,
+}
+
+/// Runs the candidates, and says which one to choose.
+pub fn run(options: &Options) -> Result<(), Failure> {
+    let question = question(options)?;
+    let report = options.report.as_deref();
+    let report = report.map(|path| OwnFile::at(path, &own_file::REPORT));
+    let report = report.transpose()?;
+    let sampling = question.sampling().map_err(path_options::usage)?;
+    let cases = sampling.cases(&question.controllers);
+    let plan = sampling.plan("advise", &cases);
+    let engine = EngineKind::Sim.engine();
+    for run in &plan.runs {
+        let checked = engine.check(&run.scenario);
+        checked.map_err(|error| Failure::usage(format_args!("{}: {error}", run.name)))?;
+    }
+    if !options.quiet {
+        output::note(&sampling.path);
+        output::note(advise::describe_runs(&sampling, plan.runs.len()));
+    }
+    let (gathering, failed) = gather(options, &plan)?;
+    let outcomes = Outcomes::new(&question.controllers, &cases, &gathering);
+    let Some(advice) = Advice::new(&outcomes, &sampling) else {
+        return Err(Failure::failed("there is no path on which all runs ended"));
+    };
+    let (goal, runs) = (options.goal, plan.runs.len() - failed);
+    output::show(
+        options.json,
+        || Json::new(&advice, goal, runs),
+        |width| advise::text(&advice, goal, width),
+    )?;
+    if let Some(file) = report {
+        let facts = [
+            format!("engine {}", EngineKind::Sim),
+            format!("seed {}", options.seed),
+        ];
+        let page = advise::page(&advice, goal, runs, &facts, &command_line::origin());
+        let written = file.write(&page)?;
+        output::note(format_args!("report: {written}"));
+    }
+    match failed {
+        0 => Ok(()),
+        failed => Err(Failure::failed(format_args!(
+            "{} failed, and nothing is known of their paths",
+            report::count(failed as u64, "run")
+        ))),
+    }
+}
+
+/// What the runs told, and how many failed.
+fn gather(options: &Options, plan: &Plan) -> Result<(Gathering, usize), Failure> {
+    let engine = EngineKind::Sim.engine();
+    let all = plan.all();
+    let (_runtime, cancel) = interrupt::cancel()?;
+    let bar = WorkBar::of_runs(&plan.name, EngineKind::Sim, &all, options.quiet);
+    let execution = Execution {
+        engine: engine.as_ref(),
+        jobs: program::jobs(options.jobs, EngineKind::Sim),
+        watch: &|event| bar.show(&event),
+        cancel: &cancel,
+    };
+    let mut gathering = Gathering::new(all.len());
+    let Ok(failed) = runs::execute(&all, &execution, |place, outcome| {
+        if let Ok(record) = outcome {
+            gathering.note(place, &record);
+        }
+        Ok::<(), std::convert::Infallible>(())
+    });
+    drop(bar);
+    if cancel.is_cancelled() {
+        return Err(Failure::interrupted(
+            "there is no advice before all runs have ended",
+        ));
+    }
+    let reasons = failed
+        .iter()
+        .map(|one| format!("{}: {}", one.run.name, one.reason));
+    output::failed(reasons);
+    Ok((gathering, failed.len()))
+}
+
+fn question(options: &Options) -> Result<Question, Failure> {
+    let mut path = match &options.from {
+        Some(from) => known(from)?,
+        None => RangedPath::unknown(),
+    };
+    options.path.replace_in(&mut path)?;
+    if options.from.is_none() && path.describe().is_empty() {
+        return Err(Failure::usage(
+            "nothing is known of the path; give --rate and --rtt, as ranges such as 10mbit..50mbit if need be, or --from",
+        ));
+    }
+    if let Some(added) = path.complete()
+        && !options.quiet
+    {
+        output::note(format_args!(
+            "the buffer is not known: taken as {}..{}",
+            added.from, added.to
+        ));
+    }
+    let paths = options.paths.map(NonZeroUsize::get);
+    if paths.is_some_and(|paths| paths > MOST_PATHS) {
+        return Err(Failure::usage(format_args!(
+            "--paths: more than {MOST_PATHS}; give less"
+        )));
+    }
+    let mut controllers = options.controllers.clone();
+    controllers.dedup();
+    Ok(Question {
+        path,
+        controllers,
+        paths,
+        duration: options.duration,
+        seed: options.seed,
+    })
+}
+
+/// The path of a record's directory, of a scenario, or of a summary.
+fn known(from: &Path) -> Result<RangedPath, Failure> {
+    let in_directory = from.join(SCENARIO);
+    let file = match from.is_dir() {
+        true if !in_directory.exists() => {
+            return Err(Failure::usage(format_args!(
+                "--from {}: has no {SCENARIO}; give the directory of a record, a scenario or a summary",
+                from.display()
+            )));
+        }
+        true => in_directory.as_path(),
+        false => from,
+    };
+    let input = Input::read(file)?;
+    if input.text.trim_start().starts_with('{') {
+        let summary: Summary =
+            serde_json::from_str(&input.text).map_err(|error| input.wrong(error))?;
+        return RangedPath::of_summary(&summary).map_err(|error| input.wrong(error));
+    }
+    RangedPath::parse(&input.text, &input.directory).map_err(|error| input.wrong(error))
+}

@@ -1,0 +1,150 @@
+//! `fullpipe advise`, on slow paths.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::support::{fullpipe, refused};
+
+/// What takes little time.
+const SHORT: [&str; 6] = ["advise", "--paths", "4", "--duration", "20s", "--quiet"];
+
+fn short<'a>(options: &[&'a str]) -> Vec<&'a str> {
+    SHORT.iter().chain(options).copied().collect()
+}
+
+fn advice(options: &[&str]) -> Value {
+    let output = fullpipe(short(options))
+        .arg("--json")
+        .output()
+        .expect("runs");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{stderr}");
+    serde_json::from_slice(&output.stdout).expect("JSON alone")
+}
+
+#[test]
+fn loss_decides_for_bbr_and_the_same_question_has_the_same_answer() {
+    let lossy = [
+        "--rate",
+        "5mbit..10mbit",
+        "--rtt",
+        "60ms",
+        "--buffer",
+        "2bdp",
+        "--loss",
+        "2%",
+    ];
+    let first = advice(&[&lossy[..], &["--controllers", "bbr1,cubic"]].concat());
+    assert_eq!(first["choice"], "bbr1");
+    assert_eq!(first["ranges"][0]["field"], "path.rate");
+    let rival = &first["goals"][0]["rivals"][0];
+    assert_eq!(
+        (&rival["controller"], &rival["paths"]),
+        (&"cubic".into(), &4.into())
+    );
+    assert!(rival["mean"].as_f64() > Some(1.5), "{rival}");
+    let with_jobs = [&lossy[..], &["--controllers", "bbr1,cubic", "--jobs", "1"]].concat();
+    assert_eq!(advice(&with_jobs), first);
+}
+
+#[test]
+fn what_is_the_same_has_no_clear_difference() {
+    let one = advice(&[
+        "--rate",
+        "4mbit",
+        "--rtt",
+        "20ms",
+        "--buffer",
+        "1bdp",
+        "--controllers",
+        "cubic",
+    ]);
+    assert_eq!(one["choice"], "cubic");
+    let candidate = &one["paths"][0]["candidates"]["cubic"];
+    assert_eq!(candidate["beside_cubic"]["neighbour_goodput"], 1.0);
+    assert_eq!(candidate["beside_cubic"]["neighbour_rtt_p95"], 1.0);
+}
+
+#[test]
+fn records_scenarios_and_summaries_tell_of_paths() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let at = |name: &str| directory.path().join(name).display().to_string();
+    let scenario = "name = \"known\"\nduration = \"5s\"\n[path]\nrate = \"4mbit\"\nrtt = \"20ms\"\nbuffer = \"2bdp\"\n\
+                    loss = \"1%\"\n[[flow]]\ncontroller = \"reno\"\n";
+    fs::write(at("known.toml"), scenario).expect("written");
+    let (file, record) = (at("known.toml"), at("record"));
+    let run = ["run", &file, "--json", "--quiet", "--out", &record];
+    let output = fullpipe(run).output().expect("runs");
+    fs::write(at("summary.json"), output.stdout).expect("written");
+    for (from, path) in [
+        ("known.toml", "buffer 2bdp"),
+        ("record", "buffer 2bdp"),
+        ("summary.json", "buffer 20000b"),
+    ] {
+        let told = advice(&["--from", &at(from), "--controllers", "bbr3"]);
+        let of = told["path"].as_str().expect("text");
+        assert!(of.contains(path), "{of}");
+    }
+}
+
+#[test]
+fn the_page_needs_no_network() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let page = directory.path().join("advice.html");
+    let page = page.display().to_string();
+    let path = [
+        "--rate",
+        "4mbit",
+        "--rtt",
+        "20ms",
+        "--controllers",
+        "bbr3,cubic",
+        "--report",
+        &page,
+    ];
+    fullpipe(short(&path)).assert().success();
+    let text = fs::read_to_string(&page).expect("written");
+    assert!(text.contains("<svg") && text.contains("for throughput"));
+    assert!(!text.contains("src=\"http"));
+    fs::write(&page, "mine").expect("written");
+    refused(short(&path), 2, &["--report", "no Fullpipe report"]);
+}
+
+#[test]
+fn what_makes_no_sense_is_answered_in_one_line() {
+    for (options, parts) in [
+        (&[][..], &["--rate", "--from"][..]),
+        (&["--rtt", "20ms"], &["--rate", "is missing"]),
+        (&["--rate", "4mbit"], &["--rtt", "is missing"]),
+        (
+            &["--rate", "4mbit..1mbit", "--rtt", "20ms"],
+            &["--rate", "1mbit..4mbit"],
+        ),
+        (
+            &["--rate", "4mbit", "--rtt", "20ms..3%"],
+            &["--rtt", "same kind of unit"],
+        ),
+        (
+            &["--rate", "4mbit", "--rtt", "20ms", "--loss", "1%..200%"],
+            &["--loss"],
+        ),
+        (&["--from", "nothing.toml"], &["nothing.toml"]),
+        (&["--from", "."], &["scenario.toml"]),
+        (
+            &["--rate", "4mbit", "--rtt", "2ms", "--controllers", "bbr9"],
+            &["bbr9"],
+        ),
+        (
+            &["--rate", "4mbit", "--rtt", "2ms", "--goal", "speed"],
+            &["speed", "latency"],
+        ),
+    ] {
+        let arguments: Vec<&str> = ["advise", "--quiet"]
+            .iter()
+            .chain(options)
+            .copied()
+            .collect();
+        refused(arguments, 2, parts);
+    }
+}

@@ -1,0 +1,208 @@
+//! How much better one candidate is than another over the sampled paths, and how sure that is.
+
+use record::statistics::{mean, median};
+use serde::Serialize;
+
+use super::plan::Sampling;
+use crate::runs::Amount;
+
+/// A difference of less than so much is none: nobody would notice, and the model is not that exact.
+const NOTICED: f64 = 1.02;
+
+/// How often the interval is to contain the true value, of all that are looked at together.
+const CONFIDENCE: f64 = 0.95;
+
+/// So many paths have two halves that can be told apart.
+const HALVED: usize = 8;
+
+/// In one half of the paths at least so many are to be won, in the other at most as many lost.
+const MOST: f64 = 0.75;
+
+/// One candidate's score over another's, path by path: both had the same paths and the same seeds, so that what they had
+/// in common is in no ratio.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Gain {
+    /// The geometric mean of the ratios.
+    pub mean: f64,
+    /// An interval that has the geometric mean over all paths of the ranges with a confidence of 95 %, all rivals taken
+    /// together.
+    pub low: f64,
+    /// Its upper end.
+    pub high: f64,
+    /// The smallest ratio.
+    pub min: f64,
+    /// The middle one.
+    pub median: f64,
+    /// The largest.
+    pub max: f64,
+    /// On how many paths it is more than 2 % better.
+    pub better: usize,
+    /// On how many more than 2 % worse.
+    pub worse: usize,
+    /// Of how many.
+    pub paths: usize,
+    /// Whether the interval leaves no doubt which one is better, and by 2 % or more.
+    pub is_clear: bool,
+    /// What of the unknown decides, if it is one thing.
+    pub decides: Option<Decides>,
+}
+
+/// A range that decides who is better.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Decides {
+    /// The field.
+    pub field: String,
+    /// Half of the paths have at most this value.
+    pub at: String,
+    /// The geometric mean of the ratios up to there.
+    pub below: f64,
+    /// Above it.
+    pub above: f64,
+}
+
+impl Gain {
+    /// Of these ratios, each of the path at its place; `rivals` are how many are looked at.
+    pub(super) fn of(ratios: &[(usize, f64)], rivals: usize, sampling: &Sampling) -> Option<Gain> {
+        let logs: Vec<f64> = ratios.iter().map(|(_, ratio)| ratio.ln()).collect();
+        let (count, centre) = (logs.len(), mean(&logs)?);
+        let half = half_width(&logs, centre, rivals);
+        let (low, high) = ((centre - half).exp(), (centre + half).exp());
+        let all = || ratios.iter().map(|(_, ratio)| *ratio);
+        let is_clear = centre.exp().max((-centre).exp()) >= NOTICED && (low > 1.0 || high < 1.0);
+        Some(Gain {
+            mean: centre.exp(),
+            low,
+            high,
+            min: all().fold(f64::INFINITY, f64::min),
+            median: median(all())?,
+            max: all().fold(0.0, f64::max),
+            better: all().filter(|ratio| *ratio > NOTICED).count(),
+            worse: all().filter(|ratio| *ratio < 1.0 / NOTICED).count(),
+            paths: count,
+            is_clear,
+            decides: decides(ratios, sampling),
+        })
+    }
+}
+
+/// Half of the interval of the mean, by Student's distribution. With several rivals each gets its part of the doubt
+/// (Bonferroni). The paths are spread evenly over their ranges, which makes the true interval no wider than this.
+fn half_width(logs: &[f64], centre: f64, rivals: usize) -> f64 {
+    let count = logs.len() as f64;
+    if count < 2.0 {
+        return f64::INFINITY;
+    }
+    let squares: f64 = logs.iter().map(|log| (log - centre).powi(2)).sum();
+    let deviation = (squares / (count - 1.0)).sqrt();
+    let doubt = (1.0 - CONFIDENCE) / rivals.max(1) as f64;
+    student(doubt, count - 1.0) * deviation / count.sqrt()
+}
+
+/// What Student's t with so many degrees of freedom exceeds, either way, with this probability: the normal distribution's
+/// value and the first terms of its expansion (Abramowitz and Stegun, 26.7.5).
+fn student(probability: f64, freedom: f64) -> f64 {
+    let z = normal(probability);
+    let terms = [
+        (z.powi(3) + z) / 4.0,
+        (5.0 * z.powi(5) + 16.0 * z.powi(3) + 3.0 * z) / 96.0,
+        (3.0 * z.powi(7) + 19.0 * z.powi(5) + 17.0 * z.powi(3) - 15.0 * z) / 384.0,
+    ];
+    let term = |(power, term): (i32, f64)| term / freedom.powi(power);
+    z + (1..).zip(terms).map(term).sum::<f64>()
+}
+
+/// The same of the normal distribution, by halving.
+fn normal(probability: f64) -> f64 {
+    let (mut low, mut high) = (0.0, 10.0);
+    for _ in 0..60 {
+        let middle = (low + high) / 2.0;
+        if libm::erfc(middle / std::f64::consts::SQRT_2) > probability {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    low
+}
+
+/// The range in whose lower half one is better, and in whose upper half the other; of several the one that parts them
+/// best.
+fn decides(ratios: &[(usize, f64)], sampling: &Sampling) -> Option<Decides> {
+    if ratios.len() < HALVED {
+        return None;
+    }
+    let halves = |place: usize| {
+        let text = |path: usize| sampling.sampled.get(path)?.values.get(place);
+        let value = |path: usize| Some(Amount::parse(text(path)?)?.value());
+        let mut sorted = ratios.to_vec();
+        sorted.sort_by(|(one, _), (other, _)| {
+            value(*one).partial_cmp(&value(*other)).expect("numbers")
+        });
+        let (below, above) = sorted.split_at(sorted.len() / 2);
+        let centre = |half: &[(usize, f64)]| {
+            let logs: Vec<f64> = half.iter().map(|(_, ratio)| ratio.ln()).collect();
+            mean(&logs).map(f64::exp)
+        };
+        let most = |half: &[(usize, f64)], is_so: fn(f64) -> bool| {
+            let so = half.iter().filter(|(_, ratio)| is_so(*ratio));
+            so.count() as f64 >= MOST * half.len() as f64
+        };
+        let [won, lost]: [fn(f64) -> bool; 2] =
+            [|ratio| ratio > NOTICED, |ratio| ratio < 1.0 / NOTICED];
+        let part =
+            (most(below, won) && most(above, lost)) || (most(below, lost) && most(above, won));
+        let at = below.last().and_then(|(path, _)| text(*path))?.clone();
+        let field = sampling.ranges.get(place)?.field.clone();
+        let (below, above) = (centre(below)?, centre(above)?);
+        part.then_some(Decides {
+            field,
+            at,
+            below,
+            above,
+        })
+    };
+    let parts = (0..sampling.ranges.len()).filter_map(halves);
+    let apart = |of: &Decides| (of.below / of.above).ln().abs();
+    parts.max_by(|one, other| apart(one).total_cmp(&apart(other)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn gain(ratios: &[f64]) -> Gain {
+        let ratios: Vec<(usize, f64)> = ratios.iter().copied().enumerate().collect();
+        Gain::of(&ratios, 1, &Sampling::default()).unwrap()
+    }
+
+    #[test]
+    fn students_t_as_in_tables() {
+        for (probability, freedom, t) in
+            [(0.05, 11.0, 2.201), (0.05, 23.0, 2.069), (0.01, 7.0, 3.499)]
+        {
+            let found = student(probability, freedom);
+            assert!((found / t - 1.0).abs() < 3e-3, "{found} {t}");
+        }
+    }
+
+    #[test]
+    fn what_is_always_better_is_clear() {
+        let gain = gain(&[1.9, 2.0, 2.1, 2.0, 1.95, 2.05, 2.0, 2.0]);
+        assert!(gain.is_clear && (1.9..2.1).contains(&gain.mean));
+        assert!(gain.low < gain.mean && gain.mean < gain.high);
+        assert_eq!((gain.better, gain.worse), (8, 0));
+    }
+
+    #[test]
+    fn what_is_better_here_and_worse_there_is_not() {
+        let gain = gain(&[0.5, 2.0, 0.6, 1.7, 1.1, 0.9, 1.3, 0.7]);
+        assert!(!gain.is_clear);
+        assert_eq!((gain.better, gain.worse), (4, 4));
+    }
+
+    #[test]
+    fn nobody_notices_a_percent() {
+        let gain = gain(&[1.010, 1.011, 1.009, 1.010]);
+        assert!(gain.low > 1.0 && !gain.is_clear);
+    }
+}

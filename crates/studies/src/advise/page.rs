@@ -1,0 +1,238 @@
+//! An advice as a page.
+
+use askama::Template;
+use draw::{Axis, Chart, Curve, Dash, Look, Mark, Picture, Rule, Unit, cdf};
+
+use super::advice::Advice;
+use super::goal::Goal;
+use super::outcome::Outcome;
+use super::ranges::{Range, short};
+use super::table;
+use super::words;
+use crate::runs::amounts;
+use record::Dimension;
+use report::Table;
+use report::page::{Origin, Page};
+
+/// What is between the page's header and footer.
+#[derive(Template)]
+#[template(path = "advise.html")]
+struct Body {
+    goals: Vec<OfGoal>,
+    candidates: Table,
+    pictures: Vec<String>,
+}
+
+/// What is said of a goal.
+struct OfGoal {
+    headline: String,
+    sentences: Vec<String>,
+    rivals: Table,
+}
+
+/// The advice as one self-contained page, this goal first. `runs` are how many there were, and `facts` what else is to be
+/// known of them.
+pub fn page(
+    advice: &Advice<'_>,
+    goal: Goal,
+    runs: usize,
+    facts: &[String],
+    origin: &Origin,
+) -> String {
+    let mut choices: Vec<_> = advice.choices.iter().collect();
+    choices.sort_by_key(|choice| choice.goal != goal);
+    let of_goal = |choice: &super::advice::Choice| OfGoal {
+        headline: words::headline(choice),
+        sentences: words::sentences(advice, choice),
+        rivals: table::rivals(choice),
+    };
+    let first = advice.sampling.sampled.first();
+    let source = first.map_or(String::new(), |of| of.scenario.to_string());
+    let about = format!(
+        "{}; {}",
+        advice.sampling.path,
+        words::runs(advice.sampling, runs)
+    );
+    let page = Page {
+        title: "Which controller",
+        about: &about,
+        body: Body {
+            goals: choices.into_iter().map(of_goal).collect(),
+            candidates: table::candidates(advice),
+            pictures: pictures(advice).iter().map(Picture::svg).collect(),
+        },
+        facts,
+        source: Some(("The first of the paths", &source)),
+        style: include_str!("../../assets/advise.css"),
+        script: "paintWith(() => {});",
+        data: &(),
+        origin,
+    };
+    page.html()
+}
+
+/// What is drawn of a candidate's outcome.
+struct Drawn {
+    title: &'static str,
+    axis: &'static str,
+    unit: Unit,
+    rule: Option<(f64, &'static str)>,
+    of: fn(&Outcome) -> Option<f64>,
+}
+
+const DRAWN: [Drawn; 4] = [
+    Drawn {
+        title: "Goodput with the path to itself",
+        axis: "Share of what the path allows",
+        unit: Unit::NONE,
+        rule: None,
+        of: |of| of.alone.limit_share,
+    },
+    Drawn {
+        title: "Goodput beside a CUBIC flow",
+        axis: "Share of the fair share",
+        unit: Unit::NONE,
+        rule: Some((1.0, "fair")),
+        of: |of| of.beside_cubic.fair_share,
+    },
+    Drawn {
+        title: "What the CUBIC flow keeps",
+        axis: "Of its goodput beside another CUBIC flow",
+        unit: Unit::NONE,
+        rule: Some((1.0, "no harm")),
+        of: |of| of.beside_cubic.neighbour_goodput,
+    },
+    Drawn {
+        title: "Small requests beside two flows of one's own",
+        axis: "Time of a request, 95th percentile",
+        unit: Unit::MILLISECONDS,
+        rule: None,
+        of: |of| Some(of.beside_itself.request_p95_ms).filter(|time| time.is_finite()),
+    },
+];
+
+/// A picture for each range: what is drawn, over the values of it. Where everything is known, the distributions over the
+/// seeds.
+fn pictures(advice: &Advice<'_>) -> Vec<Picture> {
+    let ranges = &advice.sampling.ranges;
+    if ranges.is_empty() {
+        return vec![picture(
+            "Over the seeds",
+            DRAWN.iter().map(|drawn| distribution(advice, drawn)),
+        )];
+    }
+    let over = |(place, range): (usize, &Range)| {
+        let field = short(&range.field);
+        let charts = DRAWN
+            .iter()
+            .filter_map(|drawn| along(advice, drawn, place, field));
+        picture(
+            &format!("Over {field}: {} to {}", range.from, range.to),
+            charts,
+        )
+    };
+    ranges.iter().enumerate().map(over).collect()
+}
+
+fn picture(title: &str, charts: impl Iterator<Item = Chart>) -> Picture {
+    let picture = Picture::of(title, 2, 300.0, charts);
+    picture.explained("Each mark is one sampled path. On each of them, all candidates have the same path and the same seed.")
+}
+
+/// The candidates by their places, with their looks: each has marks of its own.
+fn looks(advice: &Advice<'_>) -> Vec<(usize, &'static str, Look)> {
+    let names: Vec<&str> = advice
+        .outcomes
+        .controllers()
+        .iter()
+        .map(|of| of.name())
+        .collect();
+    let looks = report::places(&names).into_iter().map(|place| {
+        let Look { colour, .. } = Look::of_place(place);
+        Look::line(colour, Dash::None).marked(Mark::of_place(place))
+    });
+    let named = names.into_iter().zip(looks).enumerate();
+    named
+        .map(|(place, (name, look))| (place, name, look))
+        .collect()
+}
+
+/// The quantity of each candidate over the values of a range.
+fn along(advice: &Advice<'_>, drawn: &Drawn, range: usize, field: &str) -> Option<Chart> {
+    let sampled = &advice.sampling.sampled;
+    let texts = sampled.iter().filter_map(|of| of.values.get(range));
+    let (unit, values) = amounts(texts.map(String::as_str))?;
+    let (unit, scale) = scaled(unit);
+    let values: Vec<f64> = values.iter().map(|value| value * scale).collect();
+    let mut heights = Vec::new();
+    let mut curves = Vec::new();
+    for (candidate, name, look) in looks(advice) {
+        let point = |(path, x): (usize, &f64)| {
+            Some((*x, (drawn.of)(advice.outcomes.of(path, candidate)?)?))
+        };
+        let points: Vec<(f64, f64)> = values.iter().enumerate().filter_map(point).collect();
+        heights.extend(points.iter().map(|(_, y)| *y));
+        curves.push(Curve::new(name, look, points));
+    }
+    let chart = Chart::new(
+        across(field, unit, &values),
+        Axis::from_zero(drawn.axis, drawn.unit, heights),
+    );
+    Some(ruled(chart, drawn).with_all(curves))
+}
+
+/// The distribution of the quantity of each candidate.
+fn distribution(advice: &Advice<'_>, drawn: &Drawn) -> Chart {
+    let mut all = Vec::new();
+    let mut curves = Vec::new();
+    for (candidate, name, look) in looks(advice) {
+        let values: Vec<f64> = advice
+            .outcomes
+            .all_of(candidate)
+            .filter_map(drawn.of)
+            .collect();
+        all.extend(values.iter().copied());
+        let look = Look {
+            mark: None,
+            dash: Dash::Solid,
+            ..look
+        };
+        curves.push(Curve::new(name, look, cdf(values)));
+    }
+    let chart = Chart::new(
+        Axis::from_zero(drawn.axis, drawn.unit, all),
+        Axis::linear("Share of the runs", Unit::NONE, 0.0, 1.0),
+    );
+    chart.titled(drawn.title).with_all(curves)
+}
+
+fn ruled(chart: Chart, drawn: &Drawn) -> Chart {
+    let chart = chart.titled(drawn.title);
+    match drawn.rule {
+        Some((at, name)) => chart.with(Rule::horizontal(at, name)),
+        None => chart,
+    }
+}
+
+/// The unit in which numbers are drawn, and what they are multiplied with for it.
+fn scaled(dimension: Dimension) -> (Unit, f64) {
+    match dimension {
+        Dimension::Rate => (Unit::MEGABITS_PER_SECOND, 1e-6),
+        Dimension::Time => (Unit::MILLISECONDS, 1.0),
+        Dimension::Size => (Unit::BYTES, 1.0),
+        Dimension::Bdp => (Unit::BDP, 1.0),
+        Dimension::Share => (Unit::PERCENT, 100.0),
+        _ => (Unit::NONE, 1.0),
+    }
+}
+
+/// The axis of a range's values: with even ratios, or evenly spaced from zero.
+fn across(field: &str, unit: Unit, values: &[f64]) -> Axis {
+    let low = values.iter().copied().fold(f64::INFINITY, f64::min);
+    let high = values.iter().copied().fold(0.0, f64::max);
+    if low > 0.0 {
+        Axis::log(field, unit, low / 1.1, high * 1.1)
+    } else {
+        Axis::linear(field, unit, 0.0, high * 1.05)
+    }
+}

@@ -1,0 +1,299 @@
+//! A path of which some fields are known only as ranges.
+
+use std::path::{Path, PathBuf};
+
+use units::hint;
+
+use crate::runs::Amount;
+use scenario::tree::{Entry, Node};
+use scenario::{Draft, Scenario, ScenarioError};
+
+/// What stands between the ends of a range: `10mbit..50mbit`.
+const TO: &str = "..";
+
+/// The buffer of a bottleneck of which none is told: shallow to bloated.
+const UNKNOWN_BUFFER: &str = "0.5bdp..8bdp";
+
+/// The same where there is no rate that a BDP could be of.
+const UNKNOWN_BUFFER_OF_TRACE: &str = "100p..1000p";
+
+/// What a scenario may have beside its path. Who sends over the path, and how long, is the advice's own.
+const OTHERS: [&str; 6] = ["name", "duration", "warmup", "seed", "flow", "quick"];
+
+/// A path, and the hosts at its ends: what a scenario says of them. Any value may be a range.
+#[derive(Debug, Clone)]
+pub struct RangedPath {
+    draft: Draft,
+}
+
+/// A field that is not known exactly.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct Range {
+    /// The field: `path.rate`.
+    pub field: String,
+    /// Its smallest value.
+    pub from: String,
+    /// Its largest.
+    pub to: String,
+}
+
+impl RangedPath {
+    /// A path of which nothing is known.
+    pub fn unknown() -> RangedPath {
+        RangedPath::of(Vec::new(), PathBuf::new())
+    }
+
+    /// The path and the hosts of a scenario. Its flows are left out, and so is what it says of its time; all of it may be
+    /// missing. Names of traces are relative to `directory`.
+    ///
+    /// # Errors
+    ///
+    /// It is no TOML, or has something that is no part of a scenario.
+    pub fn parse(text: &str, directory: &Path) -> Result<RangedPath, ScenarioError> {
+        let mut entries = Node::from_toml(text)?;
+        entries.retain(|entry| !OTHERS.contains(&entry.key.as_str()));
+        let is_strange = |entry: &&Entry| !["path", "host"].contains(&entry.key.as_str());
+        if let Some(strange) = entries.iter().find(is_strange) {
+            let hint = hint(&strange.key, &["path", "host"]);
+            let reason = format!("is no part of a path; give [path], and [host]{hint}");
+            return Err(ScenarioError {
+                line: strange.line,
+                ..ScenarioError::new(&strange.key, reason)
+            });
+        }
+        Ok(RangedPath::of(entries, directory.to_owned()))
+    }
+
+    fn of(mut entries: Vec<Entry>, directory: PathBuf) -> RangedPath {
+        let scalar = |text: &str| Node::Scalar(text.to_owned());
+        let flow = Node::Table(vec![Entry::new("controller", scalar("cubic"))]);
+        entries.extend([
+            Entry::new("name", scalar("advise")),
+            Entry::new("duration", scalar("1s")),
+            Entry::new("flow", Node::List(vec![flow])),
+        ]);
+        RangedPath {
+            draft: Draft::new(entries, &directory),
+        }
+    }
+
+    /// Replaces or adds the field `field`, such as `path.rate`, with a value or a range.
+    ///
+    /// # Errors
+    ///
+    /// There cannot be such a field.
+    pub fn set(&mut self, field: &str, text: &str) -> Result<(), ScenarioError> {
+        self.draft.set(field, text)
+    }
+
+    /// As [`RangedPath::set`], with a value.
+    ///
+    /// # Errors
+    ///
+    /// There cannot be such a field.
+    pub fn replace(&mut self, field: &str, value: &Node) -> Result<(), ScenarioError> {
+        self.draft.replace(field, value)
+    }
+
+    /// Adds what no path can do without and nobody has told, as a range of what is usual. Returns what was added.
+    pub fn complete(&mut self) -> Option<Range> {
+        let texts = self.draft.texts();
+        let has = |field: &str| texts.iter().any(|(of, _)| of == field);
+        let is_bounded = ["path.buffer", "path.policer.rate"].into_iter().any(has);
+        let buffer = match (has("path.rate"), has("path.trace")) {
+            _ if is_bounded => return None,
+            (true, _) => UNKNOWN_BUFFER,
+            (false, true) => UNKNOWN_BUFFER_OF_TRACE,
+            (false, false) => return None,
+        };
+        let field = "path.buffer";
+        // A path is a table: it has a rate or a trace.
+        self.draft.set(field, buffer).ok()?;
+        Range::read(field, buffer)
+    }
+
+    /// The path in one line, as it was told: `rate 10mbit..50mbit, rtt 40ms, buffer 0.5bdp..8bdp`.
+    pub fn describe(&self) -> String {
+        let texts = self.draft.texts();
+        let parts = texts.iter().filter_map(|(field, text)| {
+            let is_own = field.starts_with("path.") || field.starts_with("host.");
+            is_own.then(|| format!("{} {text}", short(field)))
+        });
+        parts.collect::<Vec<_>>().join(", ")
+    }
+
+    /// The fields that are not known exactly.
+    ///
+    /// # Errors
+    ///
+    /// The rate or RTprop is missing, or the ends of a range make no sense together.
+    pub fn ranges(&self) -> Result<Vec<Range>, ScenarioError> {
+        let texts = self.draft.texts();
+        let has = |field: &str| texts.iter().any(|(of, _)| of.starts_with(field));
+        if !["path.rate", "path.trace", "path.policer"]
+            .into_iter()
+            .any(has)
+        {
+            let reason =
+                "is missing; give the bottleneck's rate, or a range such as 10mbit..50mbit";
+            return Err(ScenarioError::new("path.rate", reason));
+        }
+        if !has("path.rtt") {
+            let reason = "is missing; give RTprop, the two-way propagation delay, or a range such as 20ms..60ms";
+            return Err(ScenarioError::new("path.rtt", reason));
+        }
+        let ranges: Vec<Range> = texts
+            .iter()
+            .filter_map(|(field, text)| Range::read(field, text))
+            .collect();
+        for range in &ranges {
+            range.check().map_err(|error| self.draft.located(error))?;
+        }
+        Ok(ranges)
+    }
+
+    /// The path where each range has one of so many values, the value with the place that `places` has for the range.
+    ///
+    /// # Errors
+    ///
+    /// It makes no sense.
+    pub fn at(
+        &self,
+        ranges: &[Range],
+        places: &[usize],
+        count: usize,
+    ) -> Result<(Vec<String>, Scenario), ScenarioError> {
+        let mut draft = self.draft.clone();
+        let mut values = Vec::new();
+        for (range, place) in ranges.iter().zip(places) {
+            let value = range.values(count).into_iter().nth(*place);
+            let value = value.unwrap_or_else(|| range.from.clone());
+            draft.replace(&range.field, &Node::Scalar(value.clone()))?;
+            values.push(value);
+        }
+        // Errors name the line of the text that has the range, and not that it was replaced.
+        let scenario = draft.read();
+        let scenario = scenario.map_err(|error| self.draft.located(error))?;
+        Ok((values, scenario))
+    }
+}
+
+/// A field as a line has it: `rate` for `path.rate`.
+pub(super) fn short(field: &str) -> &str {
+    field.strip_prefix("path.").unwrap_or(field)
+}
+
+impl Range {
+    /// The range that `text` is; nothing if it is none. A trace's name may have two points, too.
+    fn read(field: &str, text: &str) -> Option<Range> {
+        let (from, to) = text.split_once(TO)?;
+        let is_number = from.trim().starts_with(|c: char| c.is_ascii_digit());
+        if !is_number || field.ends_with("trace") {
+            return None;
+        }
+        let (from, to) = (from.trim(), to.trim());
+        // `0..1%` and `20..60ms`: the unit of the second is the first one's too.
+        let is_bare = from.chars().all(|c| c.is_ascii_digit() || c == '.');
+        let unit = to.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
+        let from = format!("{from}{}", if is_bare { unit } else { "" });
+        Some(Range {
+            field: field.to_owned(),
+            from,
+            to: to.to_owned(),
+        })
+    }
+
+    fn check(&self) -> Result<(), ScenarioError> {
+        let wrong = |reason: String| Err(ScenarioError::new(&self.field, reason));
+        let Range { from, to, .. } = self;
+        match (Amount::parse(from), Amount::parse(to)) {
+            (Some(one), Some(other)) if one.unit() == other.unit() => {
+                if one.value() > other.value() {
+                    return wrong(format!(
+                        "{from}..{to} has its larger end first; give {to}..{from}"
+                    ));
+                }
+                Ok(())
+            }
+            _ => wrong(format!(
+                "{from}..{to} is no range such as 10mbit..50mbit; both ends need the same kind of unit"
+            )),
+        }
+    }
+
+    /// So many values from one end to the other: with even ratios, or evenly spaced if it begins at zero.
+    fn values(&self, count: usize) -> Vec<String> {
+        let is_log = Amount::parse(&self.from).is_some_and(|from| from.value() > 0.0);
+        let count = u32::try_from(count).unwrap_or(u32::MAX);
+        let values = Amount::between(&self.from, &self.to, count, is_log);
+        values.unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn path(options: &[(&str, &str)]) -> RangedPath {
+        let mut path = RangedPath::unknown();
+        for (field, text) in options {
+            path.set(field, text).unwrap();
+        }
+        path
+    }
+
+    #[test]
+    fn values_go_from_end_to_end() {
+        let values = |text: &str, count| Range::read("x", text).unwrap().values(count);
+        assert_eq!(
+            values("1bdp..16bdp", 3),
+            ["1bdp", "4bdp", "16bdp"].map(String::from)
+        );
+        assert_eq!(values("0..1%", 3), ["0%", "0.5%", "1%"].map(String::from));
+        assert_eq!(values("20..80ms", 2), ["20ms", "80ms"].map(String::from));
+        assert_eq!(Range::read("path.trace", "1..2.trace"), None);
+        assert_eq!(Range::read("path.rate", "../x"), None);
+    }
+
+    #[test]
+    fn a_path_is_read_with_each_value() {
+        let path = path(&[("path.rate", "10mbit..40mbit"), ("path.rtt", "40ms")]);
+        let ranges = path.ranges().unwrap();
+        assert_eq!(ranges.len(), 1);
+        let (values, scenario) = path.at(&ranges, &[1], 3).unwrap();
+        assert_eq!(values, ["20mbit"]);
+        assert_eq!(path.describe(), "rate 10mbit..40mbit, rtt 40ms");
+        let rate = scenario.path.data.rate.unwrap();
+        assert_eq!(rate.bits_per_sec(), 20_000_000);
+    }
+
+    #[test]
+    fn a_buffer_that_nobody_told_is_a_range() {
+        let mut unknown = path(&[("path.rate", "10mbit"), ("path.rtt", "40ms")]);
+        assert_eq!(unknown.complete().unwrap().to, "8bdp");
+        assert_eq!(unknown.ranges().unwrap().len(), 1);
+        assert_eq!(unknown.complete(), None);
+        assert_eq!(path(&[("path.rtt", "40ms")]).complete(), None);
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_answered() {
+        let known = [("path.rate", "4mbit"), ("path.rtt", "40ms")];
+        let refused = |options: &[(&str, &str)]| path(options).ranges().unwrap_err();
+        for (field, text, reason) in [
+            ("path.rate", "50mbit..10mbit", "give 10mbit..50mbit"),
+            ("path.rate", "10mbit..20ms", "the same kind of unit"),
+            ("path.loss", "1%..x", "the same kind of unit"),
+        ] {
+            let error = refused(&[&known[..], &[(field, text)]].concat());
+            assert!(error.to_string().contains(reason), "{error}");
+        }
+        assert_eq!(refused(&known[1..]).field, "path.rate");
+        assert_eq!(refused(&known[..1]).field, "path.rtt");
+        let text = "[path]\nrate = \"1mbit..200%\"\nrtt = \"9ms\"\n";
+        let file = RangedPath::parse(text, Path::new("")).unwrap();
+        assert_eq!(file.ranges().unwrap_err().line, Some(2));
+        let error = RangedPath::parse("[pth]\nrate = \"1mbit\"\n", Path::new("")).unwrap_err();
+        assert!(error.to_string().contains("did you mean"), "{error}");
+    }
+}

@@ -1,0 +1,91 @@
+//! An advice for a terminal.
+
+use super::advice::{Advice, Choice, Rival};
+use super::goal::Goal;
+use super::outcome::Outcome;
+use super::words;
+use report::{Table, bits_per_sec, known, percent, span};
+
+/// The advice for this goal, for a terminal of so many columns. Ends with a newline.
+pub fn text(advice: &Advice<'_>, goal: Goal, width: Option<usize>) -> String {
+    let choice = advice.of(goal);
+    let mut lines = vec![words::headline(choice)];
+    lines.extend(words::sentences(advice, choice));
+    lines.push(words::others(advice, goal) + "\n");
+    let tables = [rivals(choice).lines(width), candidates(advice).lines(width)];
+    lines.join("\n") + "\n" + &tables.join("\n")
+}
+
+/// The choice beside each of the others.
+pub fn rivals(choice: &Choice) -> Table {
+    let headings = [
+        format!("{} over", choice.choice),
+        format!("times the {}", choice.goal.measured()),
+        "95 % interval".into(),
+        "paths better".into(),
+        "paths worse".into(),
+        "verdict".into(),
+    ];
+    let row = |rival: &Rival| {
+        let gain = &rival.gain;
+        let verdict = match (gain.is_clear, gain.mean > 1.0) {
+            (true, true) => "clearly better",
+            (true, false) => "clearly worse",
+            (false, _) => "no clear difference",
+        };
+        let unmet = if rival.is_met {
+            ""
+        } else {
+            ", but does not do what is asked for"
+        };
+        vec![
+            rival.controller.to_owned(),
+            format!("{:.2}", gain.mean),
+            format!("{:.2} to {:.2}", gain.low, gain.high),
+            format!("{} of {}", gain.better, gain.paths),
+            gain.worse.to_string(),
+            format!("{verdict}{unmet}"),
+        ]
+    };
+    Table {
+        text: vec![0, 5],
+        ..Table::new(headings, choice.rivals.iter().map(row))
+    }
+}
+
+/// What each candidate does: medians over the paths.
+pub fn candidates(advice: &Advice<'_>) -> Table {
+    let headings = [
+        "controller",
+        "goodput alone",
+        "of limit",
+        "RTT p95",
+        "resent",
+        "beside CUBIC",
+        "CUBIC keeps",
+        "CUBIC's RTT",
+        "Jain",
+        "requests p95",
+    ];
+    let names = advice.outcomes.controllers().iter();
+    let row = |(place, name): (usize, &congestion::ControllerKind)| {
+        let median = |of: &dyn Fn(&Outcome) -> Option<f64>| {
+            let spread = advice.spread(place, of);
+            spread.map(|spread| spread.median)
+        };
+        let ratio = |value: f64| format!("{value:.2}");
+        vec![
+            name.to_string(),
+            known(median(&|of| Some(of.alone.goodput_bps)), bits_per_sec),
+            known(median(&|of| of.alone.limit_share), percent),
+            known(median(&|of| Some(of.alone.rtt_p95_ms)), span),
+            known(median(&|of| Some(of.alone.resent_share)), percent),
+            known(median(&|of| of.beside_cubic.fair_share), ratio),
+            known(median(&|of| of.beside_cubic.neighbour_goodput), ratio),
+            known(median(&|of| of.beside_cubic.neighbour_rtt_p95), ratio),
+            known(median(&|of| Some(of.beside_itself.jain)), ratio),
+            known(median(&|of| Some(of.beside_itself.request_p95_ms)), span),
+        ]
+    };
+    Table::new(headings, names.enumerate().map(row)).sparing(&["resent", "of limit", "CUBIC's RTT"])
+}
