@@ -8,6 +8,7 @@
 use units::{Bytes, Duration};
 
 use super::Bbr3;
+use super::long_term::BETA;
 use crate::controller::Ack;
 
 /// What a share of one is (Linux `BBR_UNIT`).
@@ -155,9 +156,17 @@ impl Bbr3 {
         self.ecn.is_eligible && marked > ack.rate.delivered.get().saturating_mul(THRESHOLD)
     }
 
-    /// At the end of an ACK.
+    /// What may be in flight after that: what was, and at least 0.7 of what the flow aims at. In Linux it aims at the BDP with the
+    /// offload budget (`bbr_target_inflight`), so that a flow with little keeps room for a few bursts.
+    pub(super) fn bound_after_marks(&self, ack: &Ack) -> Bytes {
+        let target = self.inflight_at(self.bw()).min(self.cwnd);
+        ack.rate.inflight_at_send.max(BETA.of_bytes(target))
+    }
+
+    /// At the end of an ACK. The marks and losses of a probe count towards the cycle that its end begins, too.
     pub(super) fn note_marks(&mut self, ack: &Ack) {
         self.ecn.is_in_cycle |= !ack.rate.delivered_ce.is_zero();
+        self.ecn.is_loss_in_cycle |= !ack.rate.lost_since_send.is_zero();
     }
 
     /// The doublings to begin the next probe with, if marks alone have held this cycle back and are gone: enough to grow by about

@@ -43,17 +43,17 @@ impl Bbr3 {
             return;
         }
         let inflight = inflight_at_loss(packet.bytes, packet.inflight, lost_since_send);
+        let least = BETA.of_bytes(self.target_inflight());
         let is_app_limited = self.is_app_limited(packet.is_app_limited, packet.delivered);
-        self.handle_inflight_too_high(lost.now, inflight, is_app_limited);
+        self.handle_inflight_too_high(lost.now, inflight.max(least), is_app_limited);
     }
 
-    /// `HandleInflightTooHigh`.
-    fn handle_inflight_too_high(&mut self, now: Time, inflight: Bytes, is_app_limited: bool) {
+    /// `HandleInflightTooHigh`, after which `bound` may be in flight.
+    fn handle_inflight_too_high(&mut self, now: Time, bound: Bytes, is_app_limited: bool) {
         self.caution.was_too_high = true;
         self.is_probe_sample = false; // once a probe
         if !is_app_limited {
-            let least = BETA.of_bytes(self.target_inflight());
-            self.inflight_long_term = Some(inflight.max(least));
+            self.inflight_long_term = Some(bound);
         }
         if matches!(self.state, State::Up) {
             self.undo.state = Some(Return::Up);
@@ -87,8 +87,9 @@ impl Bbr3 {
         }
         if self.is_marked_too_much(ack) {
             if self.is_probe_sample {
+                let bound = self.bound_after_marks(ack);
                 let is_app_limited = self.is_sample_app_limited(ack);
-                self.handle_inflight_too_high(ack.now, rate.inflight_at_send, is_app_limited);
+                self.handle_inflight_too_high(ack.now, bound, is_app_limited);
             }
             return false;
         }
