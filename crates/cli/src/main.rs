@@ -11,7 +11,7 @@ use std::process::ExitCode;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use commands::{
-    advise, calibrate, claims, emulate, figures, probe, race, recv, run, send, shell, sweep,
+    advise, calibrate, claims, emulate, figures, kernel, probe, race, recv, run, send, shell, sweep,
 };
 use failure::Failure;
 use options::usage;
@@ -39,6 +39,7 @@ enum Command {
     Recv(recv::Options),
     Emulate(emulate::Options),
     Shell(shell::Options),
+    Kernel(kernel::Options),
 }
 
 impl Command {
@@ -56,6 +57,7 @@ impl Command {
             Command::Recv(options) => recv::run(options),
             Command::Emulate(options) => emulate::run(options),
             Command::Shell(options) => return shell::run(options),
+            Command::Kernel(options) => kernel::run(options),
         };
         outcome.map(|()| ExitCode::SUCCESS)
     }

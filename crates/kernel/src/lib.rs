@@ -1,11 +1,45 @@
-//! Fullpipe's controllers inside a stock Linux kernel.
+//! Fullpipe's controllers inside a stock Linux kernel: congestion controllers as BPF programs (`struct_ops`).
 //!
 //! The directory `bpf` has each algorithm a second time, in C: a file for each of `fullpipe-congestion`'s, its twin, with
 //! integers only and nothing of the kernel's. The tests compile it for the host and drive both with the same events: after each
-//! one, all that an observer sees is equal to the last bit.
+//! one, all that an observer sees is equal to the last bit. `bpf/kernel` makes a congestion controller of the kernel of it.
+//!
+//! [`check`] says what a kernel lacks, [`load`] offers controllers to every program on the machine, and [`Registered`] is one
+//! that is offered. Without the cargo feature `load`, nothing is compiled for the kernel, and what needs it returns
+//! [`Error::NotBuilt`].
+//!
+//! ```no_run
+//! use kernel::{Algorithm, Registered, Settings};
+//!
+//! kernel::load(&[Settings::new(Algorithm::Bbr1)], "1.0")?.pin()?;
+//! // Now any connection may have it, by `TCP_CONGESTION` or `sysctl`.
+//! let registered = Registered::find(Algorithm::Bbr1)?.expect("it was loaded");
+//! println!("loaded {} s ago", registered.age.as_secs_f64());
+//! registered.unload()?;
+//! # Ok::<(), kernel::Error>(())
+//! ```
 
 mod algorithm;
+mod check;
+mod default;
+mod error;
+mod pacing;
 mod parameters;
+mod registered;
+mod users;
+
+#[cfg(feature = "load")]
+mod bpf;
+#[cfg(not(feature = "load"))]
+#[path = "without/mod.rs"]
+mod bpf;
 
 pub use algorithm::Algorithm;
+pub use bpf::{Loaded, load};
+pub use check::{Requirement, check};
+pub use default::{default, set_default};
+pub use error::Error;
+pub use pacing::pacing;
 pub use parameters::{Parameter, ParameterError, Settings, Value};
+pub use registered::Registered;
+pub use users::{Users, users};

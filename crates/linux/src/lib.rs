@@ -21,6 +21,9 @@ mod namespace;
 mod network;
 pub mod privilege;
 pub mod socket;
+pub mod visible;
 
 pub use error::Error;
-pub use network::{DEVICE, Family, Host, Network, NetworkConfig, Settings, controllers};
+pub use network::{
+    DEVICE, Family, Host, Network, NetworkConfig, Settings, controllers, controllers_here,
+};

@@ -6,6 +6,7 @@ pub mod calibrate;
 pub mod claims;
 pub mod emulate;
 pub mod figures;
+pub mod kernel;
 pub mod probe;
 pub mod race;
 pub mod recv;

@@ -17,7 +17,8 @@ fn help_lists_the_commands() {
         .and(contains("claims"))
         .and(contains("run"))
         .and(contains("sweep"))
-        .and(contains("shell"));
+        .and(contains("shell"))
+        .and(contains("kernel"));
     fullpipe(["--help"])
         .assert()
         .success()

@@ -6,6 +6,7 @@ mod claims;
 mod emulate;
 mod figures;
 mod help;
+mod kernel;
 mod probe;
 mod race;
 mod run;

@@ -11,8 +11,6 @@
 struct load {
 	/* The argument of `cong_control` that is the rate sample: 3, before Linux 6.10 1. */
 	u64 rate_sample_argument;
-	/* Whether a program may write `sk_pacing_status` (since Linux 6.0). */
-	u64 may_write_pacing_status;
 	char version[32];
 };
 
@@ -50,7 +48,7 @@ static inline void ask_for_pacing(struct tcp_sock *tp)
 {
 	struct sock *sk = &tp->inet_conn.icsk_inet.sk;
 
-	if (load.may_write_pacing_status && sk->sk_pacing_status == SK_PACING_NONE)
+	if (sk->sk_pacing_status == SK_PACING_NONE)
 		sk->sk_pacing_status = SK_PACING_NEEDED;
 }
 

@@ -124,7 +124,7 @@ fn sent_and_dropped(table: &str) -> Option<u64> {
 }
 
 /// Calls `f` on a thread of its own, so that the namespace that it enters is not the caller's.
-pub(super) fn on_a_thread<T: Send>(
+pub(crate) fn on_a_thread<T: Send>(
     f: impl FnOnce() -> Result<T, Error> + Send,
 ) -> Result<T, Error> {
     thread::scope(|scope| {

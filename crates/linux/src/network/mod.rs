@@ -18,6 +18,7 @@ use std::{fs, io};
 
 pub use address::Family;
 pub use host::Host;
+pub(crate) use host::on_a_thread;
 pub use settings::Settings;
 pub use tun::DEVICE;
 
@@ -100,7 +101,11 @@ pub fn controllers(host: &Host) -> Result<Vec<String>, Error> {
 }
 
 /// The congestion controllers that the kernel offers in the calling thread's namespace.
-pub(crate) fn controllers_here() -> Result<Vec<String>, Error> {
+///
+/// # Errors
+///
+/// When the kernel does not tell.
+pub fn controllers_here() -> Result<Vec<String>, Error> {
     let list = fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control")
         .context("cannot read tcp_available_congestion_control")?;
     Ok(list.split_whitespace().map(str::to_owned).collect())

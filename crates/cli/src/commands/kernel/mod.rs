@@ -1,0 +1,136 @@
+//! `fullpipe kernel`: Fullpipe's controllers in the kernel's own TCP.
+
+mod load;
+mod status;
+
+use clap::{Args, Subcommand};
+use kernel::{Algorithm, Error, Registered};
+
+use crate::failure::Failure;
+use crate::terminal::output;
+
+/// Let the kernel's TCP use Fullpipe's controllers, for every program on the machine
+#[derive(Debug, Args)]
+#[command(after_help = "\
+A controller is a BPF program: no kernel is rebuilt, no machine restarted. What is loaded stays after the command, until it is \
+unloaded or the machine restarts. Every program can ask for it by its name, fullpipe_bbr1, with the socket option \
+TCP_CONGESTION; the default of a network namespace is what programs get that do not ask.
+
+It takes root, Linux 6.4 or newer with BTF, and a fullpipe that was built with --features kernel. docs/kernel.md says more.
+
+Examples:
+  fullpipe kernel check
+  fullpipe kernel load bbr1 --set bbr1.cwnd-gain=1.8
+  fullpipe kernel default bbr1")]
+pub struct Options {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// Say what this machine lacks to load a controller, and change nothing
+    Check,
+    Load(load::Options),
+    /// Remove controllers; connections that have one keep it until they end
+    Unload {
+        /// Which of them [default: all that are loaded]
+        #[arg(value_name = "CONTROLLER")]
+        controllers: Vec<Algorithm>,
+    },
+    Status(status::Options),
+    /// Make a controller the default of this network namespace: bbr1, or any other by the kernel's name for it
+    Default {
+        /// Its name; without it, the present one is shown
+        #[arg(value_name = "CONTROLLER")]
+        name: Option<String>,
+    },
+}
+
+/// Does it.
+pub fn run(options: &Options) -> Result<(), Failure> {
+    match &options.action {
+        Action::Check => check(),
+        Action::Load(options) => load::run(options),
+        Action::Unload { controllers } => unload(controllers),
+        Action::Status(options) => status::run(options),
+        Action::Default { name: None } => {
+            output::result(kernel::default().map_err(Failure::failed)?)
+        }
+        Action::Default { name: Some(name) } => set_default(name),
+    }
+}
+
+fn check() -> Result<(), Failure> {
+    let mut lacks = 0;
+    for requirement in kernel::check() {
+        let what = requirement.what;
+        match requirement.lack {
+            None => output::result(format_args!("ok       {what}"))?,
+            Some(lack) => {
+                lacks += 1;
+                output::result(format_args!("lacking  {what}: {lack}"))?;
+            }
+        }
+    }
+    if let Some(pacing) = kernel::pacing() {
+        output::result(format_args!("note     pacing: {pacing}"))?;
+    }
+    match lacks {
+        0 => Ok(()),
+        1 => Err(Failure::failed(
+            "a controller cannot be loaded: one thing is lacking",
+        )),
+        more => Err(Failure::failed(format_args!(
+            "a controller cannot be loaded: {more} things are lacking"
+        ))),
+    }
+}
+
+fn unload(asked: &[Algorithm]) -> Result<(), Failure> {
+    let all = if asked.is_empty() {
+        Algorithm::ALL
+    } else {
+        asked
+    };
+    let mut count = 0;
+    for &algorithm in all {
+        match Registered::find(algorithm).map_err(Failure::failed)? {
+            Some(registered) => {
+                remove(registered)?;
+                count += 1;
+            }
+            None if asked.is_empty() => {}
+            None => return Err(Failure::failed(Error::NotLoaded(algorithm.kernel_name()))),
+        }
+    }
+    if count == 0 {
+        return Err(Failure::failed("no controller is loaded"));
+    }
+    Ok(())
+}
+
+fn remove(registered: Registered) -> Result<(), Failure> {
+    let name = registered.settings.algorithm().kernel_name();
+    registered.unload().map_err(Failure::failed)?;
+    let users = kernel::users(name).map_err(Failure::failed)?;
+    match users.iter().map(|user| user.connections).sum() {
+        0 => output::note(format_args!("{name} is unloaded")),
+        1 => output::note(format_args!(
+            "{name} is unloaded; one connection keeps it until it ends"
+        )),
+        more => output::note(format_args!(
+            "{name} is unloaded; {more} connections keep it until they end"
+        )),
+    }
+    Ok(())
+}
+
+fn set_default(name: &str) -> Result<(), Failure> {
+    let ours = Algorithm::ALL.iter().find(|ours| ours.name() == name);
+    let name = ours.map_or(name, |ours| ours.kernel_name());
+    kernel::set_default(name).map_err(|error| match error {
+        Error::Linux(linux::Error::UnknownController { .. }) => Failure::usage(error),
+        _ => Failure::failed(error),
+    })
+}

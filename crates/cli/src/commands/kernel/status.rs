@@ -1,0 +1,107 @@
+//! `fullpipe kernel status`.
+
+use std::time::Duration;
+
+use clap::Args;
+use kernel::{Algorithm, Registered, Users};
+use serde_json::{Map, Value, json};
+
+use crate::failure::Failure;
+use crate::terminal::output;
+
+/// Show what is loaded: since when, with which parameters, and who uses it
+#[derive(Debug, Args)]
+pub struct Options {
+    /// Print the status as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Shows it.
+pub fn run(options: &Options) -> Result<(), Failure> {
+    let all: Result<Vec<Status>, kernel::Error> =
+        Algorithm::ALL.iter().map(|&one| Status::of(one)).collect();
+    let all = all.map_err(Failure::failed)?;
+    if options.json {
+        return output::json(&all.iter().map(Status::json).collect::<Vec<_>>());
+    }
+    all.iter()
+        .try_for_each(|status| output::result(status.text()))
+}
+
+struct Status {
+    name: &'static str,
+    registered: Option<Registered>,
+    /// Also of one that is not loaded any more.
+    users: Vec<Users>,
+}
+
+impl Status {
+    fn of(algorithm: Algorithm) -> Result<Status, kernel::Error> {
+        let name = algorithm.kernel_name();
+        Ok(Status {
+            name,
+            registered: Registered::find(algorithm)?,
+            users: kernel::users(name)?,
+        })
+    }
+
+    fn text(&self) -> String {
+        let mut lines = match &self.registered {
+            None => vec![format!("{}: not loaded", self.name)],
+            Some(registered) => {
+                let age = Duration::from_secs(registered.age.as_secs_f64() as u64);
+                let since = humantime::format_rfc3339_seconds(registered.since());
+                let parameters = registered.settings.iter();
+                let parameters: Vec<String> = parameters
+                    .map(|(name, value)| format!("{name} {value}"))
+                    .collect();
+                vec![
+                    format!(
+                        "{}: loaded since {since} ({}), by fullpipe {}",
+                        self.name,
+                        humantime::format_duration(age),
+                        registered.version
+                    ),
+                    format!("  parameters: {}", parameters.join(", ")),
+                ]
+            }
+        };
+        for user in &self.users {
+            let default = if user.is_default { ", the default" } else { "" };
+            let s = if user.connections == 1 { "" } else { "s" };
+            lines.push(format!(
+                "  {}: {} connection{s}{default}",
+                user.namespace, user.connections
+            ));
+        }
+        lines.join("\n")
+    }
+
+    fn json(&self) -> Value {
+        let registered = self.registered.as_ref().map(|registered| {
+            let parameters = registered.settings.iter();
+            let parameters: Map<String, Value> = parameters
+                .map(|(name, value)| (name.to_owned(), value.to_string().into()))
+                .collect();
+            json!({
+                "since": humantime::format_rfc3339_seconds(registered.since()).to_string(),
+                "age_s": registered.age.as_secs_f64(),
+                "version": registered.version,
+                "parameters": parameters,
+            })
+        });
+        let users = self.users.iter().map(|user| {
+            json!({
+                "namespace": user.namespace,
+                "connections": user.connections,
+                "is_default": user.is_default,
+            })
+        });
+        json!({
+            "controller": self.name,
+            "loaded": registered,
+            "users": users.collect::<Vec<_>>(),
+        })
+    }
+}

@@ -1,0 +1,73 @@
+//! What the kernel that runs can do, as its own description of its types (BTF) tells.
+
+use libbpf_rs::btf::types::{FuncProto, Ptr, Struct};
+use libbpf_rs::btf::{Btf, ReferencesType};
+
+use crate::Error;
+use crate::check::Requirement;
+
+/// What differs between kernels.
+pub(super) struct Features {
+    /// Which argument of `cong_control` the rate sample is.
+    pub rate_sample_argument: u64,
+}
+
+/// The structure that programs fill, the one in which the kernel keeps them, and what holds them while a file of the BPF
+/// file system does.
+const OPERATIONS: &str = "tcp_congestion_ops";
+const KEPT: &str = "bpf_struct_ops_tcp_congestion_ops";
+const LINK: &str = "bpf_struct_ops_link";
+
+fn btf() -> Result<Btf<'static>, String> {
+    super::log::silence();
+    Btf::from_vmlinux().map_err(|_| {
+        "no /sys/kernel/btf/vmlinux: take a kernel with CONFIG_DEBUG_INFO_BTF".to_owned()
+    })
+}
+
+/// What the kernel must have.
+pub(crate) fn requirements() -> Vec<Requirement> {
+    let kernel = btf();
+    let has = |what, name: &str, lack: &str| {
+        let is_there = kernel
+            .as_ref()
+            .is_ok_and(|btf| btf.type_by_name::<Struct<'_>>(name).is_some());
+        Requirement::new(what, (!is_there).then_some(lack))
+    };
+    vec![
+        Requirement::new("BTF", kernel.as_ref().err().map(String::as_str)),
+        has(
+            "struct_ops for TCP",
+            KEPT,
+            "take a kernel from 5.6 on with CONFIG_BPF_JIT, CONFIG_BPF_SYSCALL and BTF",
+        ),
+        has(
+            "struct_ops links",
+            LINK,
+            "take a kernel from 6.4 on with BTF: an older one cannot keep a controller in a file",
+        ),
+        super::bpffs::requirement(),
+    ]
+}
+
+impl Features {
+    pub fn read() -> Result<Features, Error> {
+        let btf = btf().map_err(Error::Lacking)?;
+        let lacking = || {
+            Error::Lacking(format!(
+                "this kernel's BTF has no {OPERATIONS}.cong_control"
+            ))
+        };
+        let operations: Struct<'_> = btf.type_by_name(OPERATIONS).ok_or_else(lacking)?;
+        let hook = operations
+            .iter()
+            .find(|member| member.name.is_some_and(|name| name == "cong_control"))
+            .ok_or_else(lacking)?;
+        let pointer: Ptr<'_> = btf.type_by_id(hook.ty).ok_or_else(lacking)?;
+        let function = FuncProto::try_from(pointer.referenced_type()).map_err(|_| lacking())?;
+        Ok(Features {
+            // The socket, since 6.10 the acknowledged sequence number and flags, and the sample.
+            rate_sample_argument: function.len().saturating_sub(1) as u64,
+        })
+    }
+}

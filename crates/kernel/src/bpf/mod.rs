@@ -1,0 +1,32 @@
+//! Programs in the kernel, by libbpf.
+
+mod bpffs;
+mod features;
+mod load;
+mod log;
+mod registered;
+
+pub use load::{Loaded, load};
+pub(crate) use registered::{find, unload};
+
+use libbpf_rs::Error as BpfError;
+
+use crate::Error;
+pub(crate) use features::requirements;
+
+/// What the loader tells a program, or knows of it later: `struct load` in `bpf/kernel/program.h`.
+const LOAD: &str = ".rodata.load";
+
+/// The settings: `struct config`.
+const CONFIG: &str = ".rodata.config";
+
+/// The bytes of a version in `struct load`, behind one word.
+const VERSION: std::ops::Range<usize> = 8..40;
+
+fn failed(what: impl Into<String>) -> impl FnOnce(BpfError) -> Error {
+    let what = what.into();
+    |error| {
+        // The error's own text has the chain of what libbpf was doing.
+        Error::system(what, std::io::Error::other(error.to_string()))
+    }
+}

@@ -1,0 +1,113 @@
+//! A controller that the kernel offers, found again by the file that keeps it.
+//!
+//! The file holds the link; the link names the map of operations; that has the numbers of the programs; a program those of its
+//! maps, which hold what it was loaded with.
+
+use std::fs;
+use std::os::fd::AsFd;
+
+use libbpf_rs::query::{LinkInfo, LinkTypeInfo, ProgInfoIter, ProgInfoQueryOptions, ProgramInfo};
+use libbpf_rs::{Link, MapCore, MapFlags, MapHandle, ProgramType};
+use nix::time::{ClockId, clock_gettime};
+use units::Duration;
+
+use super::{CONFIG, LOAD, VERSION, bpffs, failed};
+use crate::{Algorithm, Error, Registered, Settings, users};
+
+/// Whether there is a file that keeps it.
+pub(super) fn is_kept(algorithm: Algorithm) -> bool {
+    bpffs::is_mounted() && bpffs::pin(algorithm).exists()
+}
+
+/// See [`Registered::find`].
+pub(crate) fn find(algorithm: Algorithm) -> Result<Option<Registered>, Error> {
+    if !is_kept(algorithm) {
+        return Ok(None);
+    }
+    super::log::silence();
+    let path = bpffs::pin(algorithm);
+    let cannot = || {
+        failed(format!(
+            "cannot look at {}; this takes root",
+            path.display()
+        ))
+    };
+    let link = Link::open(&path).map_err(cannot())?;
+    let info = LinkInfo::from_fd(link.as_fd()).map_err(cannot())?;
+    let LinkTypeInfo::StructOps(operations) = info.info else {
+        return Err(Error::Lacking(format!(
+            "{} is no congestion controller; remove it",
+            path.display()
+        )));
+    };
+    let operations = MapHandle::from_map_id(operations.map_id).map_err(cannot())?;
+    let value = operations
+        .lookup(&[0; 4], MapFlags::ANY)
+        .map_err(cannot())?
+        .unwrap_or_default();
+    let program = program(&value)
+        .ok_or_else(|| Error::Lacking(format!("{} has no program", path.display())))?;
+    let constants = |name: &str| constants(&program, name).map_err(cannot());
+    let words: Vec<u64> = constants(CONFIG)?
+        .chunks_exact(8)
+        .filter_map(|word| Some(u64::from_ne_bytes(word.try_into().ok()?)))
+        .collect();
+    let load = constants(LOAD)?;
+    let version = load.get(VERSION).unwrap_or_default();
+    let version = version.split(|&byte| byte == 0).next().unwrap_or_default();
+    Ok(Some(Registered {
+        age: since_boot()?.saturating_sub(program.load_time.into()),
+        version: String::from_utf8_lossy(version).into_owned(),
+        settings: Settings::of_words(algorithm, &words),
+    }))
+}
+
+/// See [`Registered::unload`].
+pub(crate) fn unload(registered: &Registered) -> Result<(), Error> {
+    let algorithm = registered.settings.algorithm();
+    let name = algorithm.kernel_name();
+    if let Some(user) = users(name)?.into_iter().find(|user| user.is_default) {
+        return Err(Error::IsDefault {
+            name,
+            whose: user.namespace,
+        });
+    }
+    let path = bpffs::pin(algorithm);
+    fs::remove_file(&path)
+        .map_err(|source| Error::system(format!("cannot remove {}", path.display()), source))?;
+    bpffs::tidy();
+    Ok(())
+}
+
+/// One of the programs whose numbers are in the kernel's value of a map of operations. They have a word each, where the
+/// function is in the structure; what else is there, counters and the name, is no number of a `cong_control`.
+fn program(value: &[u8]) -> Option<ProgramInfo> {
+    let ids: Vec<u64> = value
+        .chunks_exact(8)
+        .filter_map(|word| Some(u64::from_ne_bytes(word.try_into().ok()?)))
+        .collect();
+    let options = ProgInfoQueryOptions::default().include_map_ids(true);
+    ProgInfoIter::with_query_opts(options).find(|program| {
+        program.ty == ProgramType::StructOps
+            && program.name == "cong_control"
+            && ids.contains(&program.id.into())
+    })
+}
+
+/// The bytes of a map of constants.
+fn constants(program: &ProgramInfo, name: &str) -> Result<Vec<u8>, libbpf_rs::Error> {
+    for &id in &program.map_ids {
+        let map = MapHandle::from_map_id(id)?;
+        // The kernel cuts names at fifteen characters.
+        if name.starts_with(&*map.name().to_string_lossy()) {
+            return Ok(map.lookup(&[0; 4], MapFlags::ANY)?.unwrap_or_default());
+        }
+    }
+    Ok(Vec::new())
+}
+
+fn since_boot() -> Result<Duration, Error> {
+    let now = clock_gettime(ClockId::CLOCK_BOOTTIME)
+        .map_err(|source| Error::system("cannot read CLOCK_BOOTTIME", source))?;
+    Ok(std::time::Duration::from(now).into())
+}

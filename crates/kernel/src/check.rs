@@ -1,0 +1,40 @@
+//! What it takes to run a controller in the kernel, one by one.
+
+use rustix::thread::{CapabilitySet, capabilities};
+
+use crate::bpf;
+
+/// One thing that it takes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Requirement {
+    /// What.
+    pub what: &'static str,
+    /// Why it is not there, and what would mend that; `None`: it is.
+    pub lack: Option<String>,
+}
+
+impl Requirement {
+    pub(crate) fn new(what: &'static str, lack: Option<impl Into<String>>) -> Requirement {
+        Requirement {
+            what,
+            lack: lack.map(Into::into),
+        }
+    }
+}
+
+/// What loading takes, and whether this machine and this process have it. Changes nothing.
+pub fn check() -> Vec<Requirement> {
+    let mut all = bpf::requirements();
+    all.push(permission());
+    all
+}
+
+/// A program that looks into sockets (CAP_BPF and CAP_PERFMON), changes them (CAP_NET_ADMIN), and is found again by its number
+/// (CAP_SYS_ADMIN; bpf(2), capabilities(7)).
+fn permission() -> Requirement {
+    let held = capabilities(None).map_or(CapabilitySet::empty(), |held| held.effective);
+    let needed = CapabilitySet::SYS_ADMIN | CapabilitySet::NET_ADMIN;
+    let lack = (!held.contains(needed))
+        .then_some("this takes root: CAP_SYS_ADMIN and CAP_NET_ADMIN, outside of any container");
+    Requirement::new("permission", lack)
+}

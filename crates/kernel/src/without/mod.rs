@@ -1,0 +1,45 @@
+//! In place of programs for the kernel, where the feature `load` is off.
+
+use std::convert::Infallible;
+
+use crate::check::Requirement;
+use crate::{Algorithm, Error, Registered, Settings};
+
+/// What has been loaded; here nothing ever.
+#[derive(Debug)]
+pub struct Loaded(Infallible);
+
+impl Loaded {
+    /// Keeps it.
+    ///
+    /// # Errors
+    ///
+    /// None, as there is nothing to keep.
+    pub fn pin(self) -> Result<(), Error> {
+        match self.0 {}
+    }
+}
+
+/// Loads controllers; here it only says why not.
+///
+/// # Errors
+///
+/// [`Error::NotBuilt`].
+pub fn load(_all: &[Settings], _version: &str) -> Result<Loaded, Error> {
+    Err(Error::NotBuilt)
+}
+
+pub(crate) fn find(_algorithm: Algorithm) -> Result<Option<Registered>, Error> {
+    Err(Error::NotBuilt)
+}
+
+pub(crate) fn unload(_registered: &Registered) -> Result<(), Error> {
+    Err(Error::NotBuilt)
+}
+
+pub(crate) fn requirements() -> Vec<Requirement> {
+    vec![Requirement::new(
+        "program",
+        Some(Error::NotBuilt.to_string()),
+    )]
+}

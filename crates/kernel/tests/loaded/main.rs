@@ -1,0 +1,145 @@
+//! Controllers in the kernel that runs: offered, used, found again, removed.
+//!
+//! What is offered is so to the whole machine, by one name: a lock lets one test program at a time. Pins and traffic stay in
+//! namespaces of the test's own.
+
+use std::fs::File;
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::{env, thread};
+
+use kernel::{Algorithm, Error, Registered, Settings};
+use linux::{Network, NetworkConfig, socket};
+use nix::mount::{MsFlags, mount};
+use nix::sched::{CloneFlags, unshare};
+
+const NAME: &str = "fullpipe_bbr1";
+const VERSION: &str = "of a test";
+
+#[test]
+fn a_controller_comes_and_goes() {
+    if let Some(lack) = kernel::check()
+        .into_iter()
+        .find_map(|required| required.lack)
+    {
+        eprintln!("SKIPPED: controllers in the kernel: {lack}");
+        return;
+    }
+    let lock = File::create(env::temp_dir().join("fullpipe-kernel-test")).expect("a file");
+    lock.lock().expect("a lock");
+    let test = || {
+        let network = Network::create(&NetworkConfig::default()).expect("a network");
+        unshare(CloneFlags::CLONE_NEWNS).expect("a mount namespace");
+        let private = MsFlags::MS_REC | MsFlags::MS_PRIVATE;
+        mount(None::<&str>, "/", None::<&str>, private, None::<&str>).expect("private mounts");
+        mount(
+            Some("bpf"),
+            "/sys/fs/bpf",
+            Some("bpf"),
+            MsFlags::empty(),
+            None::<&str>,
+        )
+        .expect("an empty file system");
+        is_gone_with_its_owner();
+        is_kept_until_it_is_unloaded(&network);
+        the_default_is_not_unloaded();
+    };
+    thread::scope(|scope| scope.spawn(test).join().expect("no panic"));
+}
+
+fn is_offered() -> bool {
+    let here = linux::controllers_here().expect("a list");
+    here.iter().any(|name| name == NAME)
+}
+
+fn is_gone_with_its_owner() {
+    let loaded = kernel::load(&[Settings::new(Algorithm::Bbr1)], VERSION).expect("it loads");
+    assert!(is_offered());
+    assert!(Registered::find(Algorithm::Bbr1).expect("a look").is_none());
+    drop(loaded);
+    assert!(!is_offered());
+}
+
+fn load() -> Settings {
+    let mut settings = Settings::new(Algorithm::Bbr1);
+    settings.set("cwnd-gain", "1.75").expect("a value");
+    let loaded = kernel::load(std::slice::from_ref(&settings), VERSION).expect("it loads");
+    loaded.pin().expect("a pin");
+    settings
+}
+
+fn find() -> Option<Registered> {
+    Registered::find(Algorithm::Bbr1).expect("a look")
+}
+
+fn is_kept_until_it_is_unloaded(network: &Network) {
+    let settings = load();
+    let found = find().expect("a controller");
+    assert_eq!(found.settings, settings);
+    assert_eq!(found.version, VERSION);
+    let again = kernel::load(&[settings], VERSION);
+    assert!(
+        matches!(again, Err(Error::AlreadyLoaded(NAME))),
+        "{again:?}"
+    );
+
+    let (mut client, mut server) = network.near.inside(connection).expect("inside");
+    carry(&mut client, &mut server);
+    found.unload().expect("it goes");
+    assert!(!is_offered() && find().is_none());
+    // Whoever has it keeps it.
+    carry(&mut client, &mut server);
+    let users = network.near.inside(|| kernel::users(NAME)).expect("inside");
+    let here: u64 = users
+        .expect("users")
+        .iter()
+        .map(|user| user.connections)
+        .sum();
+    assert_eq!(here, 1);
+}
+
+/// A connection of the host with itself, whose client has the controller.
+fn connection() -> (TcpStream, TcpStream) {
+    let listener = socket::listen_here(SocketAddr::from(([127, 0, 0, 1], 0))).expect("a listener");
+    let client = TcpStream::connect(listener.address()).expect("a connection");
+    socket::set_controller(&client, NAME).expect("its controller");
+    let server = loop {
+        if let Ok((server, _)) = listener.accept() {
+            break server;
+        }
+        thread::yield_now();
+    };
+    server.set_nonblocking(false).expect("a socket");
+    (client, server)
+}
+
+fn carry(client: &mut TcpStream, server: &mut TcpStream) {
+    let sent = vec![7; 3_000_000];
+    thread::scope(|scope| {
+        scope.spawn(|| client.write_all(&sent).expect("it is sent"));
+        let mut received = vec![0; sent.len()];
+        server.read_exact(&mut received).expect("it arrives");
+        assert!(received == sent);
+    });
+}
+
+/// The default is that of a namespace which is gone with its thread.
+fn the_default_is_not_unloaded() {
+    load();
+    let of_a_namespace = || {
+        unshare(CloneFlags::CLONE_NEWNET).expect("a network namespace");
+        kernel::set_default("fullpipe_nothing").expect_err("no such controller");
+        kernel::set_default(NAME).expect("it is there");
+        assert_eq!(kernel::default().expect("a default"), NAME);
+        let refused = find().expect("a controller").unload();
+        assert!(
+            matches!(&refused, Err(Error::IsDefault { whose, .. }) if whose == "this namespace"),
+            "{refused:?}"
+        );
+        assert!(is_offered());
+        kernel::set_default("reno").expect("always there");
+        find().expect("a controller").unload().expect("it goes");
+        assert!(!is_offered());
+    };
+    thread::scope(|scope| scope.spawn(of_a_namespace).join().expect("no panic"));
+}

@@ -1,0 +1,92 @@
+//! The network namespaces that this process can see: its own, those that other processes are in, and those with a name.
+
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use crate::Error;
+use crate::error::Context;
+use crate::namespace::enter;
+use crate::network::on_a_thread;
+
+/// Where `ip netns` gives namespaces their names.
+const NAMED: &str = "/run/netns";
+
+/// The calling thread's own.
+const OWN: &str = "/proc/thread-self/ns/net";
+
+/// A network namespace of this machine.
+#[derive(Debug)]
+pub struct Visible {
+    namespace: File,
+    name: String,
+}
+
+impl Visible {
+    /// What to call it: `this namespace`, the name that `ip netns` knows, or else a process in it.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Calls `f` on a thread inside the namespace.
+    ///
+    /// # Errors
+    ///
+    /// When the thread may not enter the namespace (CAP_SYS_ADMIN).
+    pub fn inside<T: Send>(&self, f: impl FnOnce() -> T + Send) -> Result<T, Error> {
+        on_a_thread(|| {
+            enter(&self.namespace)?;
+            Ok(f())
+        })
+    }
+}
+
+/// All that can be seen, each once: this one first. What another user's processes are in is not seen without permission, and
+/// what nobody is in has no name but what somebody gave it.
+///
+/// # Errors
+///
+/// Without a mounted `/proc`.
+pub fn network_namespaces() -> Result<Vec<Visible>, Error> {
+    let own = File::open(OWN)
+        .context("cannot open /proc/thread-self/ns/net; this takes a mounted /proc")?;
+    let mut seen = BTreeSet::from([number(&own)?]);
+    let mut all = vec![Visible {
+        namespace: own,
+        name: "this namespace".to_owned(),
+    }];
+    let named = entries(Path::new(NAMED)).map(|(name, path)| (format!("namespace {name}"), path));
+    let processes = entries(Path::new("/proc"))
+        .filter(|(name, _)| name.bytes().all(|byte| byte.is_ascii_digit()))
+        .map(|(id, path)| {
+            (
+                format!("the namespace of process {id}"),
+                path.join("ns/net"),
+            )
+        });
+    for (name, path) in named.chain(processes) {
+        // Processes end meanwhile.
+        let Ok(namespace) = File::open(path) else {
+            continue;
+        };
+        if seen.insert(number(&namespace)?) {
+            all.push(Visible { namespace, name });
+        }
+    }
+    Ok(all)
+}
+
+/// The inode of a namespace is its identity (namespaces(7)).
+fn number(namespace: &File) -> Result<u64, Error> {
+    let about = namespace.metadata().context("cannot look at a namespace")?;
+    Ok(about.ino())
+}
+
+fn entries(directory: &Path) -> impl Iterator<Item = (String, PathBuf)> + use<> {
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+    entries.map(|entry| {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        (name, entry.path())
+    })
+}
