@@ -14,13 +14,29 @@ struct connection {
 	u64 seed;
 };
 
+/* What was known when a packet was sent, and what is known now that it is lost. */
+struct lost {
+	u64 now;
+	u64 bytes;
+	u64 sequence;
+	u64 prior_delivered;
+	u64 prior_lost;
+	u64 inflight_at_send;
+	u64 is_app_limited;
+	u64 total_delivered;
+	u64 total_lost;
+};
+
 struct rate_of_ack {
 	u64 has_delivery_rate;
 	u64 delivery_rate;
+	u64 delivered;
 	u64 prior_delivered;
 	u64 total_delivered;
 	u64 total_lost;
 	u64 newly_lost;
+	u64 inflight_at_send;
+	u64 lost_since_send;
 	u64 is_app_limited;
 };
 
@@ -34,4 +50,5 @@ struct ack {
 	u64 rtt;
 	u64 is_ack_delayed;
 	u64 next_departure;
+	u64 is_window_full;
 };

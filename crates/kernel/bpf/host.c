@@ -21,13 +21,15 @@ enum kind {
 	HANDSHAKE,
 	MTU_CHANGE,
 	ACK,
+	REPAIRED_LOSS,
 };
 
 /* What an event does not have is zero. */
 struct event {
 	u64 kind;
-	u64 bytes;
+	u64 mss;
 	struct connection connection;
+	struct lost lost;
 	struct ack ack; /* of other events: its `now`, `inflight` and `rtt` */
 };
 
@@ -44,10 +46,10 @@ static void happen(struct controller *controller, const struct event *event)
 		on_idle_restart(controller, event->ack.now);
 		break;
 	case LOST:
-		on_packet_lost(controller, event->ack.now, event->bytes);
+		on_packet_lost(controller, &event->lost);
 		break;
 	case ENTERED:
-		on_recovery_entered(controller);
+		on_recovery_entered(controller, event->ack.now);
 		break;
 	case LEFT:
 		on_recovery_left(controller);
@@ -56,16 +58,19 @@ static void happen(struct controller *controller, const struct event *event)
 		on_recovery_undone(controller);
 		break;
 	case TIMEOUT:
-		on_timeout(controller, event->ack.inflight);
+		on_timeout(controller, event->ack.now, event->ack.inflight);
 		break;
 	case HANDSHAKE:
 		on_handshake(controller, event->ack.now, event->ack.rtt);
 		break;
 	case MTU_CHANGE:
-		on_mtu_change(controller, event->bytes);
+		on_mtu_change(controller, event->mss);
 		break;
 	case ACK:
 		on_ack(controller, &event->ack);
+		break;
+	case REPAIRED_LOSS:
+		on_repaired_loss(controller, event->ack.now);
 		break;
 	default:
 		exit(2);

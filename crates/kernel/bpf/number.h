@@ -13,6 +13,8 @@ typedef unsigned long long u64;
 typedef long long s64;
 typedef _Bool bool;
 
+#define UNUSED __attribute__((unused))
+
 #define false 0
 #define true 1
 

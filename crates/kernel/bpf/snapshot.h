@@ -14,4 +14,8 @@ struct snapshot {
 	ratio pacing_gain;
 	ratio cwnd_gain;
 	u64 round;
+	/* U64_MAX: no bound. */
+	u64 short_term_bw;
+	u64 short_term_inflight;
+	u64 long_term_inflight;
 };

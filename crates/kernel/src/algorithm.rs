@@ -9,16 +9,19 @@ use crate::parameters::{Parameter, Value};
 pub enum Algorithm {
     /// BBRv1, with the settings of Linux's (`congestion::bbr1::Config::linux`).
     Bbr1,
+    /// BBRv3 by the draft (`congestion::bbr3::Config::tcp`).
+    Bbr3,
 }
 
 impl Algorithm {
     /// All of them.
-    pub const ALL: &'static [Algorithm] = &[Algorithm::Bbr1];
+    pub const ALL: &'static [Algorithm] = &[Algorithm::Bbr1, Algorithm::Bbr3];
 
     /// The name that it has in Fullpipe.
     pub const fn name(self) -> &'static str {
         match self {
             Algorithm::Bbr1 => "bbr1",
+            Algorithm::Bbr3 => "bbr3",
         }
     }
 
@@ -26,6 +29,7 @@ impl Algorithm {
     pub const fn kernel_name(self) -> &'static str {
         match self {
             Algorithm::Bbr1 => "fullpipe_bbr1",
+            Algorithm::Bbr3 => "fullpipe_bbr3",
         }
     }
 
@@ -33,6 +37,7 @@ impl Algorithm {
     pub const fn parameters(self) -> &'static [Parameter] {
         match self {
             Algorithm::Bbr1 => BBR1,
+            Algorithm::Bbr3 => BBR3,
         }
     }
 }
@@ -55,4 +60,32 @@ const BBR1: &[Parameter] = &[
         Value::Duration(Duration::from_millis(200)),
     ),
     Parameter::new("policer-model", Value::Switch(true)),
+];
+
+const BBR3: &[Parameter] = &[
+    Parameter::new("startup-pacing-gain", Value::Ratio(Ratio::new(277, 100))),
+    Parameter::new("drain-pacing-gain", Value::Ratio(Ratio::new(1, 2))),
+    Parameter::new("down-pacing-gain", Value::Ratio(Ratio::new(9, 10))),
+    Parameter::new("up-pacing-gain", Value::Ratio(Ratio::new(5, 4))),
+    Parameter::new("cwnd-gain", Value::Ratio(Ratio::new(2, 1))),
+    Parameter::new("up-cwnd-gain", Value::Ratio(Ratio::new(9, 4))),
+    Parameter::new("probe-rtt-cwnd-gain", Value::Ratio(Ratio::new(1, 2))),
+    Parameter::new("pacing-margin", Value::Ratio(Ratio::new(1, 100))),
+    Parameter::new("loss-threshold", Value::Ratio(Ratio::new(2, 100))),
+    Parameter::new("beta", Value::Ratio(Ratio::new(7, 10))),
+    Parameter::new("headroom", Value::Ratio(Ratio::new(15, 100))),
+    Parameter::new("min-rtt-window", Value::Duration(Duration::from_secs(10))),
+    Parameter::new(
+        "probe-rtt-interval",
+        Value::Duration(Duration::from_secs(5)),
+    ),
+    Parameter::new(
+        "probe-rtt-duration",
+        Value::Duration(Duration::from_millis(200)),
+    ),
+    Parameter::new("least-probe-wait", Value::Duration(Duration::from_secs(2))),
+    Parameter::new("random-probe-wait", Value::Duration(Duration::from_secs(1))),
+    Parameter::new("most-probe-rounds", Value::Count(63)),
+    Parameter::new("full-losses", Value::Count(6)),
+    Parameter::new("offload-quanta", Value::Count(3)),
 ];

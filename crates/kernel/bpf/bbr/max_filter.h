@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause */
-/* The greatest value of the last rounds. The twin of `congestion::filter`, which says how it works. */
+/* The greatest value of the last rounds, or cycles. The twin of `congestion::filter`, which says how it works. */
 #pragma once
 
 #include "../number.h"

@@ -50,19 +50,24 @@ static inline void on_idle_restart(struct controller *bbr, u64 now)
 		check_probe_rtt_done(bbr, now);
 }
 
-static inline void on_packet_lost(struct controller *bbr, u64 now, u64 bytes)
+static inline void on_packet_lost(struct controller *bbr, const struct lost *lost)
 {
-	bbr->totals.lost = add(bbr->totals.lost, bytes);
-	if (bbr->latest_losses.at != now) {
-		bbr->latest_losses.at = now;
+	bbr->totals.lost = add(bbr->totals.lost, lost->bytes);
+	if (bbr->latest_losses.at != lost->now) {
+		bbr->latest_losses.at = lost->now;
 		bbr->latest_losses.bytes = 0;
 	}
-	bbr->latest_losses.bytes = add(bbr->latest_losses.bytes, bytes);
+	bbr->latest_losses.bytes = add(bbr->latest_losses.bytes, lost->bytes);
 }
 
-static inline void on_recovery_entered(struct controller *bbr)
+static inline void on_recovery_entered(struct controller *bbr, u64 now UNUSED)
 {
 	enter_recovery(bbr);
+}
+
+/* There is nothing to recover from. */
+static inline void on_repaired_loss(struct controller *bbr UNUSED, u64 now UNUSED)
+{
 }
 
 static inline void on_recovery_left(struct controller *bbr)
@@ -75,7 +80,7 @@ static inline void on_recovery_undone(struct controller *bbr)
 	undo_recovery(bbr);
 }
 
-static inline void on_timeout(struct controller *bbr, u64 inflight)
+static inline void on_timeout(struct controller *bbr, u64 now UNUSED, u64 inflight)
 {
 	struct observation seen = {
 		.now = bbr->totals.delivered_time,

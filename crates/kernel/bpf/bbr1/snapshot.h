@@ -16,5 +16,8 @@ static inline struct snapshot controller_snapshot(const struct controller *bbr)
 		.pacing_gain = pacing_gain(bbr),
 		.cwnd_gain = cwnd_gain(bbr),
 		.round = bbr->round.count,
+		.short_term_bw = U64_MAX,
+		.short_term_inflight = U64_MAX,
+		.long_term_inflight = U64_MAX,
 	};
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "helpers.h"
+#include "history.h"
 #include "types.h"
 
 struct flow {
@@ -16,7 +17,13 @@ struct flow {
 	u32 delivered_packets;
 	u32 lost_packets;
 	u64 losses_told_at;
+	u32 marked_packets;
 	u32 ca_state;
+	/* Of the latest sample: how much had been delivered when its packet left, and whether the application had held it back. */
+	u32 sampled_at;
+	bool was_app_limited;
+	u64 losses; /* how often there were any */
+	struct history history;
 };
 
 struct {

@@ -81,6 +81,8 @@ static inline void begin(struct tcp_sock *tp)
 		return;
 	flow->delivered_packets = tp->delivered;
 	flow->lost_packets = tp->lost;
+	flow->marked_packets = tp->delivered_ce;
+	flow->sampled_at = tp->delivered;
 	controller_init(&flow->controller, &connection);
 	tell_rtt(tp, flow, now);
 	obey(tp, flow);
@@ -112,6 +114,7 @@ SECTION("struct_ops") void cong_control(u64 *arguments)
 		begin(tp);
 		return;
 	}
+	note_sample(tp, flow, rs);
 	tell_mss(tp, flow);
 	tell_losses(tp, flow, now, rs->losses);
 	if (rs->acked_sacked)
@@ -128,7 +131,7 @@ SECTION("struct_ops") void set_state(u64 *arguments)
 	if (!flow)
 		return;
 	tell_losses(tp, flow, now, U32_MAX);
-	tell_state(tp, flow, (u8)arguments[1]);
+	tell_state(tp, flow, now, (u8)arguments[1]);
 	obey(tp, flow);
 }
 

@@ -25,16 +25,33 @@ static inline void obey(struct tcp_sock *tp, struct flow *flow)
 	sk->sk_pacing_rate = min(seen.pacing_rate, sk->sk_max_pacing_rate);
 }
 
-static inline void tell_lost(struct flow *flow, u64 now, u32 packets)
+/*
+ * Losses are told at once, as one packet of so many segments: of which packets they are, the kernel does not tell. They left
+ * about when the newest acknowledged packet did.
+ */
+static inline void tell_lost(const struct tcp_sock *tp, struct flow *flow, u64 now, u32 packets)
 {
-	u64 bytes = times(packets, flow->controller.mss);
+	u64 mss = flow->controller.mss;
+	struct lost lost = {};
+	struct moment sent;
 
 	if (!packets)
 		return;
-	flow->lost = add(flow->lost, bytes);
-	flow->newly_lost = add(flow->newly_lost, bytes);
+	lost.now = now;
+	lost.bytes = times(packets, mss);
+	flow->lost = add(flow->lost, lost.bytes);
+	flow->newly_lost = add(flow->newly_lost, lost.bytes);
 	flow->losses_told_at = now;
-	on_packet_lost(&flow->controller, now, bytes);
+	flow->losses += 2; /* none is beside the one before */
+	sent = history_at(&flow->history, flow->sampled_at);
+	lost.sequence = flow->losses;
+	lost.prior_delivered = sub(flow->delivered, times(tp->delivered - flow->sampled_at, mss));
+	lost.prior_lost = sub(flow->lost, times(tp->lost - sent.lost, mss));
+	lost.inflight_at_send = times(sent.inflight, mss);
+	lost.is_app_limited = flow->was_app_limited;
+	lost.total_delivered = add(flow->delivered, times(tp->delivered - flow->delivered_packets, mss));
+	lost.total_lost = flow->lost;
+	on_packet_lost(&flow->controller, &lost);
 }
 
 /*
@@ -47,8 +64,18 @@ static inline void tell_losses(const struct tcp_sock *tp, struct flow *flow, u64
 	u32 before = flow->losses_told_at == now ? 0 : sub(lost, by_ack);
 
 	flow->lost_packets = tp->lost;
-	tell_lost(flow, now - 1, before);
-	tell_lost(flow, now, lost - before);
+	tell_lost(tp, flow, now - 1, before);
+	tell_lost(tp, flow, now, lost - before);
+}
+
+/* What the ACK that has come says of packets sent since the one before, and of the one that it samples. */
+static inline void note_sample(const struct tcp_sock *tp, struct flow *flow, const struct rate_sample *rs)
+{
+	history_note(&flow->history, flow->delivered_packets, flow->lost_packets, rs->prior_in_flight);
+	if (rs->delivered >= 0) {
+		flow->sampled_at = tp->delivered - rs->delivered;
+		flow->was_app_limited = rs->is_app_limited;
+	}
 }
 
 static inline void tell_mss(const struct tcp_sock *tp, struct flow *flow)
@@ -64,8 +91,10 @@ static inline void tell_ack(const struct tcp_sock *tp, struct flow *flow, u64 no
 	bool is_valid = rs->delivered >= 0 && rs->interval_us > 0;
 	u64 sampled = is_valid ? times(rs->delivered, mss) : 0;
 	struct ack ack = {};
+	struct moment sent = history_at(&flow->history, flow->sampled_at);
 
 	flow->delivered_packets = tp->delivered;
+	flow->marked_packets = tp->delivered_ce;
 	flow->delivered = add(flow->delivered, times(delivered, mss));
 
 	ack.now = now;
@@ -79,23 +108,30 @@ static inline void tell_ack(const struct tcp_sock *tp, struct flow *flow, u64 no
 	ack.rate.total_delivered = flow->delivered;
 	ack.rate.total_lost = flow->lost;
 	ack.rate.newly_lost = flow->newly_lost;
+	ack.rate.delivered = sampled;
+	ack.rate.inflight_at_send = times(sent.inflight, mss);
+	ack.rate.lost_since_send = times(tp->lost - sent.lost, mss);
 	ack.rate.is_app_limited = rs->is_app_limited;
 	ack.has_rtt = rs->rtt_us >= 0;
 	ack.rtt = ack.has_rtt ? rs->rtt_us * NANOS_PER_MICRO : 0;
 	ack.is_ack_delayed = rs->is_ack_delayed;
+	ack.is_window_full = rs->prior_in_flight >= tp->snd_cwnd;
 	flow->newly_lost = 0;
 	on_ack(&flow->controller, &ack);
 }
 
-static inline void tell_state(const struct tcp_sock *tp, struct flow *flow, u32 state)
+/* The state CWR is a mark's, which is not answered, or a loss's that a probe of the tail has repaired. */
+static inline void tell_state(const struct tcp_sock *tp, struct flow *flow, u64 now, u32 state)
 {
 	u32 before = flow->ca_state;
 
 	flow->ca_state = state;
 	if (state == TCP_CA_Loss)
-		on_timeout(&flow->controller, inflight(tp, flow));
+		on_timeout(&flow->controller, now, inflight(tp, flow));
 	else if (state == TCP_CA_Recovery && before != TCP_CA_Recovery)
-		on_recovery_entered(&flow->controller);
+		on_recovery_entered(&flow->controller, now);
+	else if (state == TCP_CA_CWR && tp->delivered_ce == flow->marked_packets)
+		on_repaired_loss(&flow->controller, now);
 	else if (state < TCP_CA_CWR && before >= TCP_CA_CWR)
 		on_recovery_left(&flow->controller);
 }

@@ -8,7 +8,6 @@
 #include "../number.h"
 
 #define SECTION(name) __attribute__((section(name), used))
-#define UNUSED __attribute__((unused))
 
 /* <linux/tcp.h>, <net/tcp.h>, <net/sock.h>, <uapi/linux/tcp.h> */
 #define TCP_INFINITE_SSTHRESH 0x7fffffff
@@ -65,6 +64,7 @@ struct tcp_sock {
 	u32 lost_out;
 	u32 retrans_out;
 	u32 delivered;
+	u32 delivered_ce;
 	u32 lost;
 	u32 app_limited;
 	u32 snd_ssthresh;

@@ -92,6 +92,7 @@ fn register(settings: &Settings, version: &str, features: &Features) -> Result<L
 fn object(algorithm: Algorithm) -> &'static [u8] {
     match algorithm {
         Algorithm::Bbr1 => include_bytes!(concat!(env!("OUT_DIR"), "/bbr1.bpf.o")),
+        Algorithm::Bbr3 => include_bytes!(concat!(env!("OUT_DIR"), "/bbr3.bpf.o")),
     }
 }
 

@@ -73,8 +73,11 @@ pub(crate) fn unload(registered: &Registered) -> Result<(), Error> {
         });
     }
     let path = bpffs::pin(algorithm);
+    let link = Link::open(&path).map_err(failed(format!("cannot open {}", path.display())))?;
     fs::remove_file(&path)
         .map_err(|source| Error::system(format!("cannot remove {}", path.display()), source))?;
+    // With its last file the kernel removes it, but only in a while. Since 6.9 it does so at once if it is told to.
+    let _ = link.detach();
     bpffs::tidy();
     Ok(())
 }

@@ -13,7 +13,6 @@ use linux::{Network, NetworkConfig, socket};
 use nix::mount::{MsFlags, mount};
 use nix::sched::{CloneFlags, unshare};
 
-const NAME: &str = "fullpipe_bbr1";
 const VERSION: &str = "of a test";
 
 #[test]
@@ -40,56 +39,61 @@ fn a_controller_comes_and_goes() {
             None::<&str>,
         )
         .expect("an empty file system");
-        is_gone_with_its_owner();
-        is_kept_until_it_is_unloaded(&network);
-        the_default_is_not_unloaded();
+        for &algorithm in Algorithm::ALL {
+            is_gone_with_its_owner(algorithm);
+            is_kept_until_it_is_unloaded(algorithm, &network);
+            the_default_is_not_unloaded(algorithm);
+        }
     };
     thread::scope(|scope| scope.spawn(test).join().expect("no panic"));
 }
 
-fn is_offered() -> bool {
+fn is_offered(algorithm: Algorithm) -> bool {
     let here = linux::controllers_here().expect("a list");
-    here.iter().any(|name| name == NAME)
+    here.iter().any(|name| name == algorithm.kernel_name())
 }
 
-fn is_gone_with_its_owner() {
-    let loaded = kernel::load(&[Settings::new(Algorithm::Bbr1)], VERSION).expect("it loads");
-    assert!(is_offered());
-    assert!(Registered::find(Algorithm::Bbr1).expect("a look").is_none());
+fn is_gone_with_its_owner(algorithm: Algorithm) {
+    let loaded = kernel::load(&[Settings::new(algorithm)], VERSION).expect("it loads");
+    assert!(is_offered(algorithm));
+    assert!(Registered::find(algorithm).expect("a look").is_none());
     drop(loaded);
-    assert!(!is_offered());
+    assert!(!is_offered(algorithm));
 }
 
-fn load() -> Settings {
-    let mut settings = Settings::new(Algorithm::Bbr1);
+fn load(algorithm: Algorithm) -> Settings {
+    let mut settings = Settings::new(algorithm);
     settings.set("cwnd-gain", "1.75").expect("a value");
     let loaded = kernel::load(std::slice::from_ref(&settings), VERSION).expect("it loads");
     loaded.pin().expect("a pin");
     settings
 }
 
-fn find() -> Option<Registered> {
-    Registered::find(Algorithm::Bbr1).expect("a look")
+fn find(algorithm: Algorithm) -> Option<Registered> {
+    Registered::find(algorithm).expect("a look")
 }
 
-fn is_kept_until_it_is_unloaded(network: &Network) {
-    let settings = load();
-    let found = find().expect("a controller");
+fn is_kept_until_it_is_unloaded(algorithm: Algorithm, network: &Network) {
+    let settings = load(algorithm);
+    let found = find(algorithm).expect("a controller");
     assert_eq!(found.settings, settings);
     assert_eq!(found.version, VERSION);
     let again = kernel::load(&[settings], VERSION);
-    assert!(
-        matches!(again, Err(Error::AlreadyLoaded(NAME))),
-        "{again:?}"
-    );
+    assert!(matches!(again, Err(Error::AlreadyLoaded(_))), "{again:?}");
 
-    let (mut client, mut server) = network.near.inside(connection).expect("inside");
+    let (mut client, mut server) = network
+        .near
+        .inside(|| connection(algorithm.kernel_name()))
+        .expect("inside");
     carry(&mut client, &mut server);
     found.unload().expect("it goes");
-    assert!(!is_offered() && find().is_none());
+    assert!(!is_offered(algorithm) && find(algorithm).is_none());
     // Whoever has it keeps it.
     carry(&mut client, &mut server);
-    let users = network.near.inside(|| kernel::users(NAME)).expect("inside");
+    let users = network
+        .near
+        .inside(|| kernel::users(algorithm.kernel_name()))
+        .expect("inside");
     let here: u64 = users
         .expect("users")
         .iter()
@@ -99,10 +103,10 @@ fn is_kept_until_it_is_unloaded(network: &Network) {
 }
 
 /// A connection of the host with itself, whose client has the controller.
-fn connection() -> (TcpStream, TcpStream) {
+fn connection(name: &str) -> (TcpStream, TcpStream) {
     let listener = socket::listen_here(SocketAddr::from(([127, 0, 0, 1], 0))).expect("a listener");
     let client = TcpStream::connect(listener.address()).expect("a connection");
-    socket::set_controller(&client, NAME).expect("its controller");
+    socket::set_controller(&client, name).expect("its controller");
     let server = loop {
         if let Ok((server, _)) = listener.accept() {
             break server;
@@ -124,22 +128,28 @@ fn carry(client: &mut TcpStream, server: &mut TcpStream) {
 }
 
 /// The default is that of a namespace which is gone with its thread.
-fn the_default_is_not_unloaded() {
-    load();
+fn the_default_is_not_unloaded(algorithm: Algorithm) {
+    load(algorithm);
     let of_a_namespace = || {
         unshare(CloneFlags::CLONE_NEWNET).expect("a network namespace");
         kernel::set_default("fullpipe_nothing").expect_err("no such controller");
-        kernel::set_default(NAME).expect("it is there");
-        assert_eq!(kernel::default().expect("a default"), NAME);
-        let refused = find().expect("a controller").unload();
+        kernel::set_default(algorithm.kernel_name()).expect("it is there");
+        assert_eq!(
+            kernel::default().expect("a default"),
+            algorithm.kernel_name()
+        );
+        let refused = find(algorithm).expect("a controller").unload(algorithm);
         assert!(
             matches!(&refused, Err(Error::IsDefault { whose, .. }) if whose == "this namespace"),
             "{refused:?}"
         );
-        assert!(is_offered());
+        assert!(is_offered(algorithm));
         kernel::set_default("reno").expect("always there");
-        find().expect("a controller").unload().expect("it goes");
-        assert!(!is_offered());
+        find(algorithm)
+            .expect("a controller")
+            .unload()
+            .expect("it goes");
+        assert!(!is_offered(algorithm));
     };
     thread::scope(|scope| scope.spawn(of_a_namespace).join().expect("no panic"));
 }

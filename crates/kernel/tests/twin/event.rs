@@ -50,11 +50,12 @@ impl Event {
             Event::IdleRestart(now) => words.at(1, now),
             Event::Lost(ref lost) => {
                 words.at(2, lost.now);
-                words.bytes = lost.packet.bytes.get();
+                words.lost = lost_words(lost);
             }
             Event::Recovery(now, recovery, inflight) => {
                 let kind = match recovery {
                     Recovery::Entered(Cause::Loss) => 3,
+                    Recovery::Entered(Cause::RepairedLoss) => 10,
                     Recovery::Entered(_) => return None,
                     Recovery::Left => 4,
                     Recovery::Undone => 5,
@@ -72,7 +73,7 @@ impl Event {
             }
             Event::MtuChange(mss) => {
                 words.kind = 8;
-                words.bytes = mss.get();
+                words.mss = mss.get();
             }
             Event::Ack(ref ack) => {
                 words.at(9, ack.now);
@@ -87,8 +88,9 @@ impl Event {
 #[derive(Default)]
 pub struct Words {
     kind: u64,
-    bytes: u64,
+    mss: u64,
     connection: [u64; 4],
+    lost: [u64; 9],
     ack: AckWords,
 }
 
@@ -98,9 +100,10 @@ struct AckWords {
     newly_acked: u64,
     prior_inflight: u64,
     inflight: u64,
-    rate: [u64; 7],
+    rate: [u64; 10],
     rtt: [u64; 3],
     next_departure: u64,
+    is_window_full: u64,
 }
 
 impl Words {
@@ -118,34 +121,54 @@ impl Words {
             self.ack.rtt = [1, sample.rtt.as_nanos(), sample.is_ack_delayed.into()];
         }
         self.ack.next_departure = ack.next_departure.as_nanos();
+        self.ack.is_window_full = ack.is_window_full.into();
     }
 
     /// One after the other.
     pub fn bytes(&self) -> Vec<u8> {
         let Words {
             kind,
-            bytes,
+            mss,
             connection,
+            lost,
             ack,
         } = self;
-        let mut words = vec![*kind, *bytes];
+        let mut words = vec![*kind, *mss];
         words.extend(connection);
+        words.extend(lost);
         words.extend([ack.now, ack.newly_acked, ack.prior_inflight, ack.inflight]);
         words.extend(ack.rate);
         words.extend(ack.rtt);
-        words.push(ack.next_departure);
+        words.extend([ack.next_departure, ack.is_window_full]);
         words.iter().flat_map(|word| word.to_ne_bytes()).collect()
     }
 }
 
-fn rate(rate: &RateSample) -> [u64; 7] {
+fn lost_words(lost: &Lost) -> [u64; 9] {
+    [
+        lost.now.as_nanos(),
+        lost.packet.bytes.get(),
+        lost.packet.sequence,
+        lost.packet.delivered.get(),
+        lost.packet.lost.get(),
+        lost.packet.inflight.get(),
+        lost.packet.is_app_limited.into(),
+        lost.total_delivered.get(),
+        lost.total_lost.get(),
+    ]
+}
+
+fn rate(rate: &RateSample) -> [u64; 10] {
     [
         rate.delivery_rate.is_some().into(),
         rate.delivery_rate.unwrap_or_default().bytes_per_sec(),
+        rate.delivered.get(),
         rate.prior_delivered.get(),
         rate.total_delivered.get(),
         rate.total_lost.get(),
         rate.newly_lost.get(),
+        rate.inflight_at_send.get(),
+        rate.lost_since_send.get(),
         rate.is_app_limited.into(),
     ]
 }

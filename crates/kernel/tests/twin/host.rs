@@ -11,7 +11,7 @@ use tempfile::TempDir;
 use crate::event::Event;
 
 /// The words of `struct snapshot`.
-pub const WORDS: usize = 9;
+pub const WORDS: usize = 12;
 
 /// What an observer sees.
 pub type Seen = [u64; WORDS];

@@ -9,6 +9,8 @@ mod recorded;
 mod script;
 mod twins;
 
+use kernel::{Algorithm, Settings};
+
 use twins::Twins;
 
 /// The events of the ordinary tests, and of those that take their time.
@@ -26,22 +28,37 @@ fn bbr1_equals_its_twin_at_random() {
 }
 
 #[test]
-#[ignore = "takes a minute: cargo test --release -p fullpipe-kernel -- --ignored"]
-fn bbr1_equals_its_twin_ten_million_times_in_the_simulator() {
-    recorded::compare(&Twins::bbr1(), MANY);
+fn bbr3_equals_its_twin_in_the_simulator() {
+    recorded::compare(&Twins::bbr3(), SOME);
 }
 
 #[test]
-#[ignore = "takes a minute: cargo test --release -p fullpipe-kernel -- --ignored"]
-fn bbr1_equals_its_twin_ten_million_times_at_random() {
+fn bbr3_equals_its_twin_at_random() {
+    random::compare(&Twins::bbr3(), SOME);
+}
+
+#[test]
+#[ignore = "takes minutes: cargo test --release -p fullpipe-kernel -- --ignored"]
+fn bbr1_equals_its_twin_ten_million_times() {
+    recorded::compare(&Twins::bbr1(), MANY);
     random::compare(&Twins::bbr1(), MANY);
 }
 
 #[test]
-fn the_settings_are_linuxs_unless_set() {
-    let twins = Twins::bbr1();
-    let settings = kernel::Settings::new(kernel::Algorithm::Bbr1);
-    assert_eq!(settings.words(), twins.words);
+#[ignore = "takes minutes: cargo test --release -p fullpipe-kernel -- --ignored"]
+fn bbr3_equals_its_twin_ten_million_times() {
+    recorded::compare(&Twins::bbr3(), MANY);
+    random::compare(&Twins::bbr3(), MANY);
+}
+
+#[test]
+fn the_settings_are_the_twins_unless_set() {
+    for (algorithm, twins) in [
+        (Algorithm::Bbr1, Twins::bbr1()),
+        (Algorithm::Bbr3, Twins::bbr3()),
+    ] {
+        assert_eq!(Settings::new(algorithm).words(), twins.words);
+    }
 }
 
 /// A test that compares must see a difference.
@@ -49,7 +66,7 @@ fn the_settings_are_linuxs_unless_set() {
 #[should_panic(expected = "event")]
 fn another_setting_shows() {
     let mut twins = Twins::bbr1();
-    let gain = 2;
-    twins.words[gain] = 3 << 32 | 4;
+    let peak_gain = 2;
+    twins.words[peak_gain] = 3 << 32 | 4;
     recorded::compare(&twins, SOME);
 }

@@ -55,6 +55,7 @@ struct Stream {
     delivered: u64,
     lost: u64,
     newly_lost: u64,
+    sequence: u64,
 }
 
 fn connection(twins: &Twins, random: &mut Random, is_wild: bool, events: &mut Vec<Event>) {
@@ -66,6 +67,7 @@ fn connection(twins: &Twins, random: &mut Random, is_wild: bool, events: &mut Ve
         delivered: 0,
         lost: 0,
         newly_lost: 0,
+        sequence: 0,
     };
     let mut connection = Connection::new(
         stream.now,
@@ -98,6 +100,9 @@ impl Stream {
             0..=9 => Event::Recovery(self.now, Recovery::Entered(Cause::Loss), inflight),
             10..=19 => Event::Recovery(self.now, Recovery::Left, inflight),
             20 => Event::Recovery(self.now, Recovery::Undone, inflight),
+            21 if random.one_in(2) => {
+                Event::Recovery(self.now, Recovery::Entered(Cause::RepairedLoss), inflight)
+            }
             21 => Event::Recovery(self.now, Recovery::Entered(Cause::Ecn), inflight),
             22 => Event::Timeout(self.now, inflight),
             23 => Event::Handshake(self.now, self.rtt(random)),
@@ -138,12 +143,27 @@ impl Stream {
         }
     }
 
+    /// Less than there is room for, as in C the greatest number is no bound at all.
+    fn inflight_at_send(&self, random: &mut Random) -> Bytes {
+        Bytes::new(if self.is_wild {
+            random.wild() >> 2
+        } else {
+            random.below(self.mss * 80)
+        })
+    }
+
     fn lose(&mut self, random: &mut Random, inflight: Bytes) -> Event {
         let bytes = Bytes::new(self.bytes(random));
         self.lost = self.lost.saturating_add(bytes.get());
         self.newly_lost = self.newly_lost.saturating_add(bytes.get());
         let mut sampler = Sampler::new(self.now);
-        let packet = sampler.on_packet_sent(self.now, bytes, Outstanding::Nothing);
+        let mut packet = sampler.on_packet_sent(self.now, bytes, Outstanding::Nothing);
+        self.sequence += 1 + random.below(2);
+        packet.sequence = self.sequence;
+        packet.delivered = Bytes::new(self.delivered.saturating_sub(random.below(self.mss * 60)));
+        packet.lost = Bytes::new(self.lost.saturating_sub(random.below(self.mss * 10)));
+        packet.inflight = self.inflight_at_send(random);
+        packet.is_app_limited = random.one_in(20);
         let mut lost = Lost::new(self.now, packet, inflight, &sampler);
         lost.total_delivered = Bytes::new(self.delivered);
         lost.total_lost = Bytes::new(self.lost);
@@ -174,6 +194,9 @@ impl Stream {
         rate.prior_delivered = Bytes::new(self.delivered.saturating_sub(window));
         rate.total_delivered = Bytes::new(self.delivered);
         rate.total_lost = Bytes::new(self.lost);
+        rate.delivered = Bytes::new(window.min(self.delivered));
+        rate.inflight_at_send = self.inflight_at_send(random);
+        rate.lost_since_send = Bytes::new(random.below(self.mss * 2));
         rate.newly_lost = Bytes::new(std::mem::take(&mut self.newly_lost));
         rate.is_app_limited = self.is_limited || random.one_in(20);
         let newly_acked = Bytes::new(acked);
@@ -185,6 +208,7 @@ impl Stream {
                 is_ack_delayed: random.one_in(5),
             });
         }
+        ack.is_window_full = random.one_in(2);
         if random.one_in(2) {
             ack.next_departure = self.now + Duration::from_nanos(random.below(3_000_000));
         }

@@ -1,6 +1,8 @@
 //! The same controller in both languages.
 
-use congestion::{AnyController, Bytes, Connection, Controller, Ratio, Settings, Time, bbr1};
+use congestion::{
+    AnyController, Bytes, Connection, Controller, Duration, Ratio, Settings, Time, bbr1, bbr3,
+};
 
 use crate::event::Event;
 use crate::host::{Host, Seen};
@@ -33,6 +35,43 @@ impl Twins {
                 config.probe_rtt_duration.as_nanos(),
                 config.has_policer_model.into(),
             ],
+        }
+    }
+
+    /// What the draft fixes is constant in Rust, and so its words are here.
+    pub fn bbr3() -> Twins {
+        let config = bbr3::Config::tcp();
+        assert_eq!(config.ecn, None);
+        let seconds = |seconds| Duration::from_secs(seconds).as_nanos();
+        let gains = [
+            (277, 100),
+            (1, 2),
+            (9, 10),
+            (5, 4),
+            (2, 1),
+            (9, 4),
+            (1, 2),
+            (1, 100),
+            (2, 100),
+            (7, 10),
+            (15, 100),
+        ];
+        let gains = gains.map(|(numerator, denominator)| word(Ratio::new(numerator, denominator)));
+        let mut words = gains.to_vec();
+        words.extend([
+            seconds(10),
+            seconds(5),
+            Duration::from_millis(200).as_nanos(),
+            seconds(2),
+            seconds(1),
+            63,
+            6,
+            config.offload_quanta.into(),
+        ]);
+        Twins {
+            host: Host::compile("bbr3/snapshot.h"),
+            settings: Settings::Bbr3(config),
+            words,
         }
     }
 
@@ -72,6 +111,7 @@ fn seen(controller: &AnyController) -> Seen {
     let snapshot = controller.snapshot();
     let states = match controller {
         AnyController::Bbr1(_) => bbr1::states::ALL,
+        AnyController::Bbr3(_) => bbr3::states::ALL,
         other => panic!("no twin of {other:?}"),
     };
     let state = states.iter().position(|state| *state == snapshot.state);
@@ -85,5 +125,10 @@ fn seen(controller: &AnyController) -> Seen {
         word(snapshot.pacing_gain.expect("a gain")),
         word(snapshot.cwnd_gain.expect("a gain")),
         snapshot.round,
+        snapshot
+            .short_term_bw
+            .map_or(u64::MAX, |bw| bw.bytes_per_sec()),
+        snapshot.short_term_inflight.map_or(u64::MAX, Bytes::get),
+        snapshot.long_term_inflight.map_or(u64::MAX, Bytes::get),
     ]
 }

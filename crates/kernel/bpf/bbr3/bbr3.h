@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause */
+/* BBRv3: the events. The twin of `congestion::bbr3`, which has the model, the states and why they are as they are. */
+#pragma once
+
+#include "probe_rtt.h"
+#include "startup.h"
+#include "undo.h"
+
+/* Begins with a state of zeros. */
+static inline void controller_init(struct controller *bbr, const struct connection *connection)
+{
+	bbr->mss = max(connection->mss, 1);
+	bbr->initial_cwnd = max(connection->initial_cwnd, bbr->mss);
+	bbr->cwnd = bbr->initial_cwnd;
+	bbr->min_rtt.least_at = connection->now;
+	bbr->min_rtt.recent_at = connection->now;
+	bbr->extra_acked.interval_start = connection->now;
+	bbr->slow_stretch.from = U64_MAX;
+	short_term_reset(&bbr->short_term);
+	bbr->inflight_long_term = INFINITE;
+	bbr->undo.short_term = bbr->short_term;
+	bbr->undo.inflight_long_term = INFINITE;
+	bbr->probe_timing.random.state = connection->seed;
+	bbr->probe_timing.cycle_start = connection->now;
+	pacing_init(&bbr->pacing, config.pacing_margin, config.startup_pacing_gain, bbr->initial_cwnd, bbr->mss);
+}
+
+static inline u64 controller_cwnd(const struct controller *bbr)
+{
+	return max(bbr->cwnd, bbr->mss);
+}
+
+static inline void on_handshake(struct controller *bbr, u64 now, u64 rtt)
+{
+	min_rtt_update(&bbr->min_rtt, now, true, rtt, false);
+	pacing_fit_first_round(&bbr->pacing, rtt, bbr->cwnd, bbr->mss);
+}
+
+static inline void on_mtu_change(struct controller *bbr, u64 mss)
+{
+	bbr->mss = max(mss, 1);
+	pacing_fit_quantum(&bbr->pacing, bbr->mss);
+}
+
+static inline void on_idle_restart(struct controller *bbr, u64 now)
+{
+	bbr->is_restarting_from_idle = true;
+	bbr->extra_acked.interval_start = now;
+	if (is_in_probe_bw(bbr))
+		pacing_follow(&bbr->pacing, bw(bbr), ONE, bbr->full_pipe.is_reached, bbr->mss);
+	else
+		check_probe_rtt_done(bbr, now);
+}
+
+static inline void note_loss(struct controller *bbr, u64 now)
+{
+	if (!bbr->loss_round.is_lossy) {
+		bbr->loss_round.end = bbr->delivered;
+		save_state_upon_loss(bbr, now);
+	}
+	bbr->loss_round.is_lossy = true;
+}
+
+static inline void on_packet_lost(struct controller *bbr, const struct lost *lost)
+{
+	bbr->delivered = max(bbr->delivered, lost->total_delivered);
+	note_loss(bbr, lost->now);
+	startup_losses_note(&bbr->startup_losses, lost->sequence);
+	handle_lost_packet(bbr, lost);
+}
+
+static inline void on_recovery_entered(struct controller *bbr, u64 now)
+{
+	save_cwnd(bbr);
+	save_state_upon_loss(bbr, now);
+	bbr->is_recovering = true;
+	bbr->is_after_timeout = false;
+}
+
+static inline void on_repaired_loss(struct controller *bbr, u64 now)
+{
+	note_loss(bbr, now);
+}
+
+static inline void on_recovery_left(struct controller *bbr)
+{
+	if (!bbr->is_recovering)
+		return;
+	bbr->is_recovering = false;
+	bbr->is_after_timeout = false;
+	restore_cwnd(bbr);
+}
+
+static inline void on_recovery_undone(struct controller *bbr)
+{
+	on_recovery_left(bbr);
+	handle_spurious_loss(bbr);
+}
+
+static inline void on_timeout(struct controller *bbr, u64 now, u64 inflight)
+{
+	save_cwnd(bbr);
+	save_state_upon_loss(bbr, now);
+	bbr->is_recovering = true;
+	bbr->is_after_timeout = true;
+	bbr->cwnd = add(inflight, bbr->mss);
+}
+
+static inline void update_max_bw(struct controller *bbr, const struct ack *ack)
+{
+	u64 rate = ack->rate.delivery_rate;
+	bool is_round_start;
+
+	if (ack->rate.has_delivery_rate) {
+		round_update(&bbr->round, &ack->rate);
+		if (rate && (rate >= max_bw(bbr) || !is_sample_held_back(bbr, ack)))
+			max_filter_update(&bbr->max_bw.filter, MAX_BW_CYCLES_BEFORE, bbr->max_bw.cycle, rate);
+	} else {
+		bbr->round.has_just_started = false;
+	}
+	is_round_start = bbr->round.has_just_started;
+	if (is_round_start)
+		bbr->probe_timing.rounds = add(bbr->probe_timing.rounds, 1);
+	window_use_update(&bbr->window_use, ack->is_window_full, is_round_start);
+}
+
+static inline void update_model_and_state(struct controller *bbr, const struct ack *ack)
+{
+	update_latest(bbr, ack);
+	update_max_bw(bbr, ack);
+	respond_to_congestion(bbr);
+	extra_acked_update(&bbr->extra_acked, ack->now, ack->newly_acked, bw(bbr), bbr->cwnd, bbr->round.count,
+			   bbr->full_pipe.is_reached);
+	if (bbr->round.has_just_started && !is_sample_held_back(bbr, ack))
+		full_pipe_on_round(&bbr->full_pipe, rate_or_zero(ack));
+	check_startup_done(bbr, ack);
+	check_drain_done(bbr, ack);
+	update_cycle(bbr, ack);
+	min_rtt_update(&bbr->min_rtt, ack->now, ack->has_rtt, ack->rtt, ack->is_ack_delayed);
+	check_probe_rtt(bbr, ack);
+	advance_latest(bbr, ack);
+}
+
+static inline void on_ack(struct controller *bbr, const struct ack *ack)
+{
+	bbr->delivered = max(bbr->delivered, ack->rate.total_delivered);
+	update_model_and_state(bbr, ack);
+	if (ack->has_rtt)
+		pacing_fit_first_round(&bbr->pacing, ack->rtt, bbr->cwnd, bbr->mss);
+	pacing_follow(&bbr->pacing, bw(bbr), pacing_gain(bbr), bbr->full_pipe.is_reached, bbr->mss);
+	set_cwnd(bbr, ack);
+}

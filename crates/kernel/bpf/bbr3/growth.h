@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause */
+/* How fast the long-term bound grows while probing. The twin of `congestion::bbr3::probe_bw::up::Growth`. */
+#pragma once
+
+#include "state.h"
+
+#define GROWTH_MOST_DOUBLINGS 30
+
+static inline void growth_restart(struct growth *growth)
+{
+	growth->rounds = 0;
+	growth->acked = 0;
+}
+
+static inline void growth_raise_slope(struct growth *growth, u64 cwnd, u64 mss)
+{
+	u64 share = cwnd >> growth->rounds;
+
+	growth->rounds = min(growth->rounds + 1, GROWTH_MOST_DOUBLINGS);
+	growth->acked_per_packet = max(share, mss);
+}
+
+/* Packets by which the bound grows now that so much was acknowledged. */
+static inline u64 growth_on_acked(struct growth *growth, u64 acked)
+{
+	u64 packets;
+
+	if (!growth->acked_per_packet)
+		return 0;
+	growth->acked = add(growth->acked, acked);
+	packets = growth->acked / growth->acked_per_packet;
+	growth->acked %= growth->acked_per_packet;
+	return packets;
+}

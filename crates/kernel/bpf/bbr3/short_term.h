@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause */
+/* What the losses of the present cycle say is safe. The twin of `congestion::bbr3::short_term`. */
+#pragma once
+
+#include "cwnd.h"
+
+static inline void short_term_reset(struct short_term *bounds)
+{
+	bounds->bw = INFINITE;
+	bounds->inflight = INFINITE;
+}
+
+static inline u64 rate_or_zero(const struct ack *ack)
+{
+	return ack->rate.has_delivery_rate ? ack->rate.delivery_rate : 0;
+}
+
+static inline void update_latest(struct controller *bbr, const struct ack *ack)
+{
+	bbr->loss_round.has_just_started = false;
+	if (!ack->rate.has_delivery_rate)
+		return;
+	bbr->latest.bw = max(bbr->latest.bw, ack->rate.delivery_rate);
+	bbr->latest.inflight = max(bbr->latest.inflight, ack->rate.delivered);
+	if (ack->rate.prior_delivered >= bbr->loss_round.end) {
+		bbr->loss_round.end = ack->rate.total_delivered;
+		bbr->loss_round.has_just_started = true;
+	}
+}
+
+static inline void advance_latest(struct controller *bbr, const struct ack *ack)
+{
+	if (!bbr->loss_round.has_just_started)
+		return;
+	bbr->latest.bw = rate_or_zero(ack);
+	bbr->latest.inflight = ack->rate.delivered;
+}
+
+static inline void reset_congestion_signals(struct controller *bbr)
+{
+	bbr->loss_round.is_lossy = false;
+	bbr->latest.bw = 0;
+	bbr->latest.inflight = 0;
+}
+
+static inline void lower_short_term_bounds(struct controller *bbr)
+{
+	struct short_term *bounds = &bbr->short_term;
+	u64 bw = bounds->bw == INFINITE ? max_bw(bbr) : bounds->bw;
+	u64 inflight = bounds->inflight == INFINITE ? bbr->cwnd : bounds->inflight;
+
+	bounds->bw = max(bbr->latest.bw, scale(bw, config.beta));
+	bounds->inflight = max(bbr->latest.inflight, scale(inflight, config.beta));
+}
+
+static inline void respond_to_congestion(struct controller *bbr)
+{
+	if (!bbr->loss_round.has_just_started)
+		return;
+	if (!is_probing_bw(bbr) && bbr->loss_round.is_lossy)
+		lower_short_term_bounds(bbr);
+	bbr->loss_round.is_lossy = false;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause */
+/* Startup. The twin of `congestion::bbr3::startup`. */
+#pragma once
+
+#include "drain.h"
+
+static inline void startup_losses_note(struct startup_losses *losses, u64 sequence)
+{
+	if (!losses->stretches || sequence != losses->latest + 1)
+		losses->stretches = losses->stretches == U32_MAX ? U32_MAX : losses->stretches + 1;
+	losses->latest = sequence;
+}
+
+static inline void set_pipe_full(struct controller *bbr)
+{
+	bbr->full_pipe.is_now = true;
+	bbr->full_pipe.is_reached = true;
+	bbr->inflight_long_term = max(bdp(bbr, bw(bbr), ONE), bbr->latest.inflight);
+}
+
+static inline void check_startup_high_loss(struct controller *bbr, const struct ack *ack)
+{
+	if (!bbr->loss_round.has_just_started || bbr->is_after_timeout ||
+	    bbr->startup_losses.stretches < config.full_losses ||
+	    !is_inflight_too_high(ack->rate.lost_since_send, ack->rate.inflight_at_send))
+		return;
+	bbr->undo.to = TO_STARTUP;
+	set_pipe_full(bbr);
+}
+
+static inline void check_startup_done(struct controller *bbr, const struct ack *ack)
+{
+	if (bbr->mode == STARTUP) {
+		check_startup_high_loss(bbr, ack);
+		if (bbr->full_pipe.is_reached) {
+			bbr->mode = DRAIN;
+			bbr->drain_start_round = bbr->round.count;
+		}
+	}
+	if (bbr->loss_round.has_just_started) {
+		bbr->startup_losses.stretches = 0;
+		bbr->startup_losses.latest = 0;
+	}
+}
