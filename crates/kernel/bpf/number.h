@@ -15,6 +15,12 @@ typedef _Bool bool;
 
 #define UNUSED __attribute__((unused))
 
+/*
+ * A function that the kernel's verifier looks at once and by itself, and not again at each call, with all that may have
+ * happened before. Such a function returns a number, and its pointers may be null to it.
+ */
+#define SEPARATE __attribute__((noinline))
+
 #define false 0
 #define true 1
 
@@ -77,11 +83,8 @@ static inline u64 times(u64 a, u64 b)
 	return product_high(a, b) ? U64_MAX : a * b;
 }
 
-/*
- * 128 bits by 64, if the quotient fits 64: a bit at a time, as it is hardly ever needed. Not static, so that the verifier
- * looks at it once, and not at each call.
- */
-__attribute__((noinline)) u64 divide_wide(u64 high, u64 low, u64 divisor)
+/* 128 bits by 64, if the quotient fits 64: a bit at a time, as it is hardly ever needed. */
+SEPARATE u64 divide_wide(u64 high, u64 low, u64 divisor)
 {
 	for (int bit = 0; bit < 64; bit++) {
 		bool carry = high >> 63;
@@ -97,7 +100,7 @@ __attribute__((noinline)) u64 divide_wide(u64 high, u64 low, u64 divisor)
 }
 
 /* a × b / divisor, rounded down; U64_MAX if that is too large. The divisor is not zero. */
-static inline u64 multiply_divide(u64 a, u64 b, u64 divisor)
+SEPARATE u64 multiply_divide(u64 a, u64 b, u64 divisor)
 {
 	u64 high = product_high(a, b);
 

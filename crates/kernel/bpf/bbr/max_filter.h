@@ -24,15 +24,21 @@ static inline bool is_expired(struct sample sample, u64 round, u64 window)
 	return sub(round, sample.round) > window;
 }
 
-static inline void max_filter_update(struct max_filter *filter, u64 window, u64 round, u64 value)
+SEPARATE int max_filter_update(struct max_filter *filter, u64 window, u64 round, u64 value)
 {
 	struct sample new = { round, value };
-	struct sample first = filter->first, second = filter->second, third = filter->third;
+	struct sample first, second, third;
+
+	if (!filter)
+		return 0;
+	first = filter->first;
+	second = filter->second;
+	third = filter->third;
 
 	if (!filter->has_sample || value >= first.value || is_expired(third, round, window)) {
 		filter->has_sample = true;
 		filter->first = filter->second = filter->third = new;
-		return;
+		return 0;
 	}
 	if (value >= second.value)
 		second = third = new;
@@ -53,4 +59,5 @@ static inline void max_filter_update(struct max_filter *filter, u64 window, u64 
 	filter->first = first;
 	filter->second = second;
 	filter->third = third;
+	return 0;
 }

@@ -50,14 +50,17 @@ static inline void on_idle_restart(struct controller *bbr, u64 now)
 		check_probe_rtt_done(bbr, now);
 }
 
-static inline void on_packet_lost(struct controller *bbr, const struct lost *lost)
+SEPARATE int on_packet_lost(struct controller *bbr, const struct lost *lost)
 {
+	if (!bbr || !lost)
+		return 0;
 	bbr->totals.lost = add(bbr->totals.lost, lost->bytes);
 	if (bbr->latest_losses.at != lost->now) {
 		bbr->latest_losses.at = lost->now;
 		bbr->latest_losses.bytes = 0;
 	}
 	bbr->latest_losses.bytes = add(bbr->latest_losses.bytes, lost->bytes);
+	return 0;
 }
 
 static inline void on_recovery_entered(struct controller *bbr, u64 now UNUSED)
@@ -135,8 +138,10 @@ static inline void update_model(struct controller *bbr, const struct ack *ack)
 	rt_prop_update(&bbr->rt_prop, ack->now, ack->has_rtt, ack->rtt, ack->is_ack_delayed);
 }
 
-static inline void on_ack(struct controller *bbr, const struct ack *ack)
+SEPARATE int on_ack(struct controller *bbr, const struct ack *ack)
 {
+	if (!bbr || !ack)
+		return 0;
 	update_model(bbr, ack);
 	check_cycle_phase(bbr, ack);
 	check_startup_done(bbr);
@@ -147,4 +152,5 @@ static inline void on_ack(struct controller *bbr, const struct ack *ack)
 		pacing_fit_first_round(&bbr->pacing, ack->rtt, bbr->cwnd, bbr->mss);
 	pacing_follow(&bbr->pacing, bw(bbr), pacing_gain(bbr), bbr->full_pipe.is_reached, bbr->mss);
 	set_cwnd(bbr, ack);
+	return 0;
 }

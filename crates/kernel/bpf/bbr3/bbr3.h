@@ -61,12 +61,15 @@ static inline void note_loss(struct controller *bbr, u64 now)
 	bbr->loss_round.is_lossy = true;
 }
 
-static inline void on_packet_lost(struct controller *bbr, const struct lost *lost)
+SEPARATE int on_packet_lost(struct controller *bbr, const struct lost *lost)
 {
+	if (!bbr || !lost)
+		return 0;
 	bbr->delivered = max(bbr->delivered, lost->total_delivered);
 	note_loss(bbr, lost->now);
 	startup_losses_note(&bbr->startup_losses, lost->sequence);
 	handle_lost_packet(bbr, lost);
+	return 0;
 }
 
 static inline void on_recovery_entered(struct controller *bbr, u64 now)
@@ -141,12 +144,15 @@ static inline void update_model_and_state(struct controller *bbr, const struct a
 	advance_latest(bbr, ack);
 }
 
-static inline void on_ack(struct controller *bbr, const struct ack *ack)
+SEPARATE int on_ack(struct controller *bbr, const struct ack *ack)
 {
+	if (!bbr || !ack)
+		return 0;
 	bbr->delivered = max(bbr->delivered, ack->rate.total_delivered);
 	update_model_and_state(bbr, ack);
 	if (ack->has_rtt)
 		pacing_fit_first_round(&bbr->pacing, ack->rtt, bbr->cwnd, bbr->mss);
 	pacing_follow(&bbr->pacing, bw(bbr), pacing_gain(bbr), bbr->full_pipe.is_reached, bbr->mss);
 	set_cwnd(bbr, ack);
+	return 0;
 }

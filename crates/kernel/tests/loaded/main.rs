@@ -138,7 +138,7 @@ fn the_default_is_not_unloaded(algorithm: Algorithm) {
             kernel::default().expect("a default"),
             algorithm.kernel_name()
         );
-        let refused = find(algorithm).expect("a controller").unload(algorithm);
+        let refused = find(algorithm).expect("a controller").unload();
         assert!(
             matches!(&refused, Err(Error::IsDefault { whose, .. }) if whose == "this namespace"),
             "{refused:?}"
