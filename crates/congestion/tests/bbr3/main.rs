@@ -69,6 +69,26 @@ fn trickle(
     (0..count).map(move |i| (from + interval * i, MSS * packets))
 }
 
+/// Writes that come to six tenths of `rate`, each tenth of `rtt`, from `from` on for `span`.
+fn limited(
+    (rate, rtt): (Rate, Duration),
+    from: Time,
+    span: Duration,
+) -> impl Iterator<Item = (Time, Bytes)> {
+    let interval = rtt / 10;
+    let bytes = Ratio::new(6, 10).of_bytes(rate.bytes_in(interval));
+    trickle(from, span, interval, bytes.get() / MSS.get())
+}
+
+/// For cases in which something happens to some packets of a round trip.
+fn paths_with_many_packets() -> [(Rate, Duration); 3] {
+    [
+        (mbit(10), millis(100)),
+        (mbit(100), millis(40)),
+        (mbit(1_000), millis(10)),
+    ]
+}
+
 /// The stays in states, one after the other.
 fn stays(points: &[Point]) -> Vec<&[Point]> {
     points

@@ -40,22 +40,27 @@ fn entering_and_exiting_probe_rtt() {
 
 #[test]
 fn skipping_probe_rtt_due_to_application_limited_sending() {
-    let (rate, rtt) = (mbit(100), millis(40));
-    // 1.
-    let mut flow = bulk(clean(rate, rtt, 8));
-    flow.run_until_in(CRUISE, LATE);
-    // 2, 3.
-    let again = flow.now() + millis(6_000);
-    flow.set_writes([(again, Bytes::MAX)]);
-    flow.run_until(again - millis(1));
-    assert_eq!(flow.points.last().expect("points").inflight, Bytes::ZERO);
-    // 4, 5. The first ACK finds the interval over, and renews it.
-    flow.run_until(again + millis(4_000));
-    let states = flow.between(again, LATE);
-    assert!(!states.is_empty());
-    assert!(
-        states
-            .iter()
-            .all(|point| point.snapshot.state.name != PROBE_RTT)
-    );
+    for (rate, rtt) in [
+        (mbit(10), millis(100)),
+        (mbit(100), millis(40)),
+        (mbit(100), millis(4)),
+    ] {
+        // 1.
+        let mut flow = bulk(clean(rate, rtt, 8));
+        flow.run_until_in(CRUISE, LATE);
+        // 2, 3.
+        let again = flow.now() + millis(6_000);
+        flow.set_writes([(again, Bytes::MAX)]);
+        flow.run_until(again - millis(1));
+        assert_eq!(flow.points.last().expect("points").inflight, Bytes::ZERO);
+        // 4, 5. The first ACK finds the interval over, and renews it.
+        flow.run_until(again + millis(4_000));
+        let states = flow.between(again, LATE);
+        assert!(!states.is_empty());
+        assert!(
+            states
+                .iter()
+                .all(|point| point.snapshot.state.name != PROBE_RTT)
+        );
+    }
 }

@@ -6,7 +6,8 @@ use path::Aggregation;
 use crate::support::{Flow, MSS, Mishap, at_ms, mbit};
 use crate::{
     CRUISE, DOWN, DRAIN, LATE, PROBE_RTT, STARTUP, after, assert_within, at_secs, bbr3, bulk,
-    changing, clean, millis, paths_of_all_kinds, state, stays, trickle,
+    changing, clean, limited, millis, paths_of_all_kinds, paths_with_many_packets, state, stays,
+    trickle,
 };
 
 #[test]
@@ -39,32 +40,33 @@ fn exiting_startup_on_bandwidth_plateau() {
 
 #[test]
 fn exiting_startup_on_loss_when_application_limited() {
-    let (rate, rtt) = (mbit(100), millis(40));
-    // 1, 2. 60 Mbit/s of 100, in chunks.
-    let writes = trickle(Time::ZERO, millis(5_000), millis(4), 20);
-    let mut flow = Flow::with_writes(bbr3(), clean(rate, rtt, 4), writes);
-    flow.run_until(at_secs(1));
-    assert_eq!(flow.controller_state(), STARTUP);
-    // 3.
-    flow.mishaps = vec![Mishap {
-        from: at_secs(1),
-        to: LATE,
-        every: 10,
-        late_by: None,
-    }];
-    // 4, 5. As little is in flight, the same ACK ends Drain.
-    flow.run_until(at_secs(1) + rtt * 4);
-    let (_, next) = after(&flow.points, STARTUP)[0];
-    assert!(next[0].now > at_secs(1) && next[0].snapshot.round > 1);
-    let last = next[0];
-    assert!(
-        flow.between(at_ms(500), LATE)
-            .iter()
-            .all(|point| point.is_app_limited)
-    );
-    let bound = last.snapshot.long_term_inflight.expect("set");
-    let bdp = last.snapshot.btl_bw.expect("known").bytes_in(rtt);
-    assert!(bound >= bdp, "{bound}, {bdp}");
+    for (rate, rtt) in paths_with_many_packets() {
+        // 1, 2.
+        let writes = limited((rate, rtt), Time::ZERO, millis(2_000));
+        let mut flow = Flow::with_writes(bbr3(), clean(rate, rtt, 4), writes);
+        flow.run_until(at_secs(1));
+        assert_eq!(flow.controller_state(), STARTUP);
+        // 3.
+        flow.mishaps = vec![Mishap {
+            from: at_secs(1),
+            to: LATE,
+            every: 10,
+            late_by: None,
+        }];
+        // 4, 5. As little is in flight, the same ACK ends Drain.
+        flow.run_until(at_secs(1) + rtt * 4);
+        let (_, next) = after(&flow.points, STARTUP)[0];
+        assert!(next[0].now > at_secs(1) && next[0].snapshot.round > 1);
+        let last = next[0];
+        assert!(
+            flow.between(at_ms(900), LATE)
+                .iter()
+                .all(|point| point.is_app_limited)
+        );
+        let bound = last.snapshot.long_term_inflight.expect("set");
+        let bdp = last.snapshot.btl_bw.expect("known").bytes_in(rtt);
+        assert!(bound >= bdp, "{bound}, {bdp}");
+    }
 }
 
 #[test]
@@ -99,71 +101,77 @@ fn exiting_drain_based_on_inflight() {
 
 #[test]
 fn exiting_drain_based_on_time() {
-    let (rate, rtt) = (mbit(100), millis(40));
-    // 1.
-    let mut before = bulk(clean(rate, rtt, 16));
-    before.run_until_in(DRAIN, LATE);
-    // 2. With 10 % less, half the rate that was estimated still drains the queue in time. With 60 % less it does not.
-    let less = rate.scale(Ratio::new(4, 10));
-    let mut flow = bulk(changing(clean(rate, rtt, 16), before.now(), less));
-    let drain = flow.run_until_in(DRAIN, LATE);
-    flow.run_until_in(DOWN, LATE);
-    let (stay, next) = after(&flow.points, DRAIN)[0];
-    // 3.
-    let bdp = drain.btl_bw.expect("known").bytes_in(rtt);
-    assert!(stay.iter().all(|point| point.inflight > bdp));
-    // 4, 5.
-    assert!(next[0].inflight > bdp);
-    assert_eq!(
-        next[0].snapshot.round - stay[0].snapshot.round,
-        4,
-        "more than three"
-    );
+    for (rate, rtt) in paths_with_many_packets() {
+        // 1.
+        let mut before = bulk(clean(rate, rtt, 16));
+        before.run_until_in(DRAIN, LATE);
+        // 2. With 10 % less, half the rate that was estimated still drains the queue in time. With 60 % less it does not.
+        let less = rate.scale(Ratio::new(4, 10));
+        let mut flow = bulk(changing(clean(rate, rtt, 16), before.now(), less));
+        let drain = flow.run_until_in(DRAIN, LATE);
+        flow.run_until_in(DOWN, LATE);
+        let (stay, next) = after(&flow.points, DRAIN)[0];
+        // 3.
+        let bdp = drain.btl_bw.expect("known").bytes_in(rtt);
+        assert!(stay.iter().all(|point| point.inflight > bdp));
+        // 4, 5.
+        assert!(next[0].inflight > bdp);
+        assert_eq!(
+            next[0].snapshot.round - stay[0].snapshot.round,
+            4,
+            "more than three"
+        );
+    }
 }
 
 #[test]
 fn never_exiting_startup_when_application_limited_with_no_loss() {
-    // 1, 2.
-    let writes = trickle(Time::ZERO, millis(20_000), millis(10), 4);
-    let mut flow = Flow::with_writes(bbr3(), clean(mbit(100), millis(40), 4), writes);
-    flow.run_until(at_secs(20));
-    // 3. ProbeRTT comes between.
-    assert!(
-        stays(&flow.points)
-            .iter()
-            .all(|stay| [STARTUP, PROBE_RTT].contains(&state(stay)))
-    );
-    assert!(flow.points.len() > 1_000);
+    for (rate, rtt) in [(mbit(10), millis(100)), (mbit(100), millis(40))] {
+        // 1, 2.
+        let writes = limited((rate, rtt), Time::ZERO, millis(20_000));
+        let mut flow = Flow::with_writes(bbr3(), clean(rate, rtt, 4), writes);
+        flow.run_until(at_secs(20));
+        // 3. ProbeRTT comes between.
+        assert!(
+            stays(&flow.points)
+                .iter()
+                .all(|stay| [STARTUP, PROBE_RTT].contains(&state(stay)))
+        );
+        assert!(flow.points.len() > 1_000);
+    }
 }
 
 #[test]
 fn achieving_expected_startup_bandwidth_on_a_link_with_aggregation() {
-    let (rate, rtt) = (mbit(100), millis(40));
-    // 1.
-    let mut path = clean(rate, rtt, 8);
-    path.reverse.effects.aggregation = Some(Aggregation {
-        interval: millis(20),
-    });
-    // 2.
-    let mut flow = bulk(path);
-    let drain = flow.run_until_in(DRAIN, LATE);
-    // 3.
-    let bdp = rate.bytes_in(rtt);
-    let most = flow.points.iter().map(|point| point.snapshot.cwnd).max();
-    assert!(most > Some(bdp * 2), "{most:?}");
-    // 4.
-    assert_within(drain.btl_bw.expect("known"), rate, 10);
-    let rates: Vec<_> = flow
-        .points
-        .iter()
-        .filter_map(|point| point.snapshot.btl_bw)
-        .collect();
-    assert!(
-        rates
+    for (rate, rtt) in [
+        (mbit(10), millis(100)),
+        (mbit(100), millis(40)),
+        (mbit(1_000), millis(10)),
+    ] {
+        // 1.
+        let mut path = clean(rate, rtt, 8);
+        path.reverse.effects.aggregation = Some(Aggregation { interval: rtt / 2 });
+        // 2.
+        let mut flow = bulk(path);
+        let drain = flow.run_until_in(DRAIN, LATE);
+        // 3.
+        let bdp = rate.bytes_in(rtt);
+        let most = flow.points.iter().map(|point| point.snapshot.cwnd).max();
+        assert!(most > Some(bdp * 2), "{most:?}");
+        // 4.
+        assert_within(drain.btl_bw.expect("known"), rate, 10);
+        let rates: Vec<_> = flow
+            .points
             .iter()
-            .all(|bw| *bw <= rate.scale(Ratio::new(102, 100)))
-    );
-    assert!(drain.round < 16, "{}", drain.round);
+            .filter_map(|point| point.snapshot.btl_bw)
+            .collect();
+        assert!(
+            rates
+                .iter()
+                .all(|bw| *bw <= rate.scale(Ratio::new(102, 100)))
+        );
+        assert!(drain.round < 16, "{}", drain.round);
+    }
 }
 
 #[test]

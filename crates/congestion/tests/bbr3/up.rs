@@ -5,7 +5,7 @@ use congestion::{Bytes, Ratio};
 use crate::support::{MSS, Mishap, mbit};
 use crate::{
     CRUISE, DOWN, LATE, PROBE_RTT, REFILL, UP, after, at_secs, bulk, clean, millis,
-    paths_of_all_kinds, rounds, trickle,
+    paths_of_all_kinds, paths_with_many_packets, rounds, trickle,
 };
 
 #[test]
@@ -26,31 +26,37 @@ fn exiting_probe_up_on_bandwidth_plateau() {
 
 #[test]
 fn exiting_probe_up_on_loss_when_application_limited() {
-    let (rate, rtt) = (mbit(100), millis(40));
-    // 1.
-    let mut flow = bulk(clean(rate, rtt, 8));
-    flow.run_until_in(UP, LATE);
-    // 2.
-    let limited = flow.now();
-    flow.set_writes(trickle(limited, millis(3_000), millis(4), 20));
-    // 3.
-    let lossy = limited + rtt * 6;
-    flow.mishaps = vec![Mishap {
-        from: lossy,
-        to: LATE,
-        every: 10,
-        late_by: None,
-    }];
-    flow.run_until(lossy);
-    assert_eq!(flow.controller_state(), UP);
-    assert!(flow.points.last().expect("points").is_app_limited);
-    // 4, 5. As little is in flight, the ACK that ends UP may end DOWN, too. What the application limited tells nothing of how
-    // much may be in flight: there is no bound.
-    flow.run_until(lossy + rtt * 3);
-    let (up, next) = after(&flow.points, UP)[0];
-    assert!(next[0].now > lossy && up.len() > 10);
-    assert!([DOWN, CRUISE].contains(&next[0].snapshot.state.name));
-    assert_eq!(next[0].snapshot.long_term_inflight, None);
+    for (rate, rtt) in paths_with_many_packets() {
+        // 1.
+        let mut flow = bulk(clean(rate, rtt, 8));
+        flow.run_until_in(UP, LATE);
+        // 2.
+        let from = flow.now();
+        flow.set_writes(crate::limited((rate, rtt), from, rtt * 40));
+        // 3.
+        let lossy = from + rtt * 6;
+        flow.mishaps = vec![Mishap {
+            from: lossy,
+            to: LATE,
+            every: 10,
+            late_by: None,
+        }];
+        flow.run_until(lossy);
+        assert_eq!(flow.controller_state(), UP);
+        assert!(flow.points.last().expect("points").is_app_limited);
+        // 4, 5. As little is in flight, the ACK that ends UP may end DOWN, too. What the application limited tells nothing of how
+        // much may be in flight: there is no bound.
+        flow.run_until(lossy + rtt * 3);
+        let (up, next) = after(&flow.points, UP)[0];
+        assert!(
+            next[0].now > lossy && up.len() > 10,
+            "{rate}, {rtt}: {:?} {lossy:?} {}",
+            next[0].now,
+            up.len()
+        );
+        assert!([DOWN, CRUISE].contains(&next[0].snapshot.state.name));
+        assert_eq!(next[0].snapshot.long_term_inflight, None);
+    }
 }
 
 #[test]
@@ -74,28 +80,29 @@ fn never_exiting_probe_up_when_application_limited_with_no_loss() {
 
 #[test]
 fn handling_loss_during_probe_up_after_inflight_longterm_is_set() {
-    let (rate, rtt) = (mbit(100), millis(40));
-    // 1. A shallow buffer sets it in Startup.
-    let mut flow = bulk(crate::path(rate, rtt, Ratio::new(1, 2), Ratio::ZERO));
-    // 2.
-    let up = flow.run_until_in(UP, LATE);
-    let bound = up.long_term_inflight.expect("set");
-    // 3.
-    flow.mishaps = vec![Mishap {
-        from: flow.now(),
-        to: LATE,
-        every: 10,
-        late_by: None,
-    }];
-    // 4, 5.
-    let down = flow.run_until_in(DOWN, flow.now() + rtt * 3);
-    let lower = down.long_term_inflight.expect("set");
-    assert!(lower < bound, "{lower}, {bound}");
-    let bdp = down.btl_bw.expect("known").bytes_in(rtt);
-    assert!(
-        lower >= Ratio::new(69, 100).of_bytes(bdp.min(down.cwnd)),
-        "{lower}, {bdp}"
-    );
+    for (rate, rtt) in paths_with_many_packets() {
+        // 1. A shallow buffer sets it in Startup.
+        let mut flow = bulk(crate::path(rate, rtt, Ratio::new(1, 2), Ratio::ZERO));
+        // 2.
+        let up = flow.run_until_in(UP, LATE);
+        let bound = up.long_term_inflight.expect("set");
+        // 3.
+        flow.mishaps = vec![Mishap {
+            from: flow.now(),
+            to: LATE,
+            every: 10,
+            late_by: None,
+        }];
+        // 4, 5.
+        let down = flow.run_until_in(DOWN, flow.now() + rtt * 3);
+        let lower = down.long_term_inflight.expect("set");
+        assert!(lower < bound, "{lower}, {bound}");
+        let bdp = down.btl_bw.expect("known").bytes_in(rtt);
+        assert!(
+            lower >= Ratio::new(69, 100).of_bytes(bdp.min(down.cwnd)),
+            "{lower}, {bdp}"
+        );
+    }
 }
 
 #[test]
