@@ -102,6 +102,14 @@ impl Flow {
         flows.map(flow).collect()
     }
 
+    /// Keeps no samples of it.
+    pub fn without_samples(self) -> Flow {
+        Flow {
+            recorder: self.recorder.without_samples(),
+            ..self
+        }
+    }
+
     /// Which it is, and when it lives.
     pub fn span(&self) -> FlowSpan {
         self.span

@@ -35,6 +35,15 @@ impl Flows {
         }
     }
 
+    /// Keeps no samples of any.
+    pub fn without_samples(self) -> Flows {
+        let flows = self.flows.into_iter().map(Flow::without_samples);
+        Flows {
+            flows: flows.collect(),
+            ..self
+        }
+    }
+
     /// Notes what all flows have done by `at`; `live` is what their connections that are not over have done.
     pub fn note(&mut self, at: Duration, live: impl IntoIterator<Item = (FlowId, FlowTotals)>) {
         for flow in &mut self.flows {

@@ -17,16 +17,28 @@ impl Hops {
         Hops(recorders.collect())
     }
 
-    /// Notes what waits at each hop, and what its link has done by `at`.
-    pub fn look(&mut self, at: Duration, see: impl Fn(usize) -> (Queued, PathTotals)) {
+    /// Keeps no samples of any.
+    pub fn without_samples(self) -> Hops {
+        let recorders = self.0.into_iter().map(PathRecorder::without_samples);
+        Hops(recorders.collect())
+    }
+
+    /// Notes what waits at each hop.
+    pub fn look(&mut self, at: Duration, mut see: impl FnMut(usize) -> Queued) {
         for (hop, recorder) in self.0.iter_mut().enumerate() {
-            let (queued, totals) = see(hop);
-            let sample = PathSample {
+            let queued = see(hop);
+            recorder.sample(PathSample {
                 at,
                 queue: queued.bytes,
                 delay: queued.delay,
-            };
-            recorder.sample(sample, totals);
+            });
+        }
+    }
+
+    /// Notes what each hop's link has done by `at`: at least when the warmup ends and when the run does.
+    pub fn note(&mut self, at: Duration, see: impl Fn(usize) -> PathTotals) {
+        for (hop, recorder) in self.0.iter_mut().enumerate() {
+            recorder.totals(at, see(hop));
         }
     }
 

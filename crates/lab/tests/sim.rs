@@ -450,3 +450,36 @@ fn what_only_a_simulation_can_do_is_refused_by_engine_quic() {
     let plain = scenario(&format!("{path}{flow}bytes = \"1mb\"\nstart = \"100ms\"\n"));
     assert!(Quic::new().check(&plain).is_ok());
 }
+
+#[test]
+fn without_samples_all_else_is_the_same() {
+    use record::measure::{Measure, Select, Subject};
+    // Losses, steps and pauses; objects and a video; a queue that empties, and one that does not.
+    let step = "change = [{ at = \"8s\", rate = \"20mbit\" }]\nloss = \"0.1%\"\n";
+    let flows = "[[flow]]\ncontroller = \"bbr1\"\n[[flow]]\ncontroller = \"cubic\"\nstart = \"3s\"\n\
+                 [[flow]]\ncontroller = \"bbr1\"\napp = { kind = \"requests\", response = \"100kb\", think = \"500ms\" }\n";
+    let alone = "[[flow]]\ncontroller = \"bbr1\"\napp = { kind = \"video\" }\n";
+    for text in [
+        format!("{PLAIN}{step}{flows}"),
+        format!("{PLAIN}{step}{alone}"),
+    ] {
+        let scenario = scenario(&text);
+        let whole = run(&text);
+        let without = Sim::new().run_without_samples(&scenario, &|_| {}, &Cancel::new());
+        let without = without.unwrap();
+        assert!(without.flows.iter().all(|flow| flow.samples.is_empty()));
+        assert!(without.paths.iter().all(|path| path.samples.is_empty()));
+        let all = Select::default();
+        let measured = |record: &Record| -> Vec<_> {
+            let told = Measure::all().filter(|measure| !measure.needs_samples(&all));
+            told.map(|measure| (measure.name, measure.of(&Subject::new(record, &all))))
+                .collect()
+        };
+        assert_eq!(measured(&whole), measured(&without));
+        let told = measured(&whole);
+        assert!(told.iter().any(|(_, value)| value.is_some()), "{told:?}");
+        let mut dropped = whole;
+        dropped.drop_samples();
+        assert_eq!(self::text(dropped), self::text(without));
+    }
+}

@@ -243,19 +243,25 @@ impl<P: Clone> Link<P> {
         Some(self.release(event))
     }
 
+    /// Whether the bottleneck is free for whatever comes next, as of the latest `now`. One that follows a trace never is: its
+    /// next opportunity has a time of its own.
+    #[inline]
+    pub fn is_idle(&self) -> bool {
+        matches!(self.bottleneck, Bottleneck::Idle) && !matches!(self.pace, Pace::Trace(_))
+    }
+
     /// What waits in the buffer, as of the latest `now`.
     pub fn queued(&self) -> Queued {
         let waiting = self.queue.waiting();
-        let mut pace = self.pace.clone();
-        if matches!(self.bottleneck, Bottleneck::Idle) {
-            pace.wake(self.now);
-        } else if waiting.packets > 0 {
-            pace.carry(waiting.bytes);
-        }
+        let start = match self.bottleneck {
+            Bottleneck::Idle => self.pace.start_after_idle(self.now),
+            _ if waiting.packets == 0 => self.pace.start(),
+            _ => self.pace.start_behind(waiting.bytes),
+        };
         Queued {
             bytes: waiting.bytes,
             packets: waiting.packets,
-            delay: pace.start().since(self.now),
+            delay: start.since(self.now),
         }
     }
 

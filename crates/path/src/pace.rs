@@ -48,6 +48,35 @@ impl Pace {
         }
     }
 
+    /// When the next packet would start, if the bottleneck stood idle until `now`.
+    #[inline]
+    pub(crate) fn start_after_idle(&self, now: Time) -> Time {
+        match self {
+            Pace::Unlimited(_) | Pace::Rate(_) | Pace::Granted(_) => now,
+            Pace::Trace(opportunities) => {
+                let mut opportunities = opportunities.clone();
+                opportunities.skip_to(now);
+                opportunities.start()
+            }
+        }
+    }
+
+    /// When a packet would start behind so much that waits.
+    #[inline]
+    pub(crate) fn start_behind(&self, waiting: Bytes) -> Time {
+        let finish = |line: &Line| line.clone().carry(waiting);
+        match self {
+            Pace::Unlimited(at) => *at,
+            Pace::Rate(line) => finish(line),
+            Pace::Granted(cell) => finish(cell.line()),
+            Pace::Trace(opportunities) => {
+                let mut opportunities = opportunities.clone();
+                opportunities.take(waiting);
+                opportunities.start()
+            }
+        }
+    }
+
     /// Carries the next packet, and tells when it is through.
     #[inline]
     pub(crate) fn carry(&mut self, size: Bytes) -> Time {

@@ -246,7 +246,8 @@ const MANY: usize = 1_000;
 #[derive(Debug, Clone)]
 pub struct FlowRecorder {
     warmup: Duration,
-    series: Series<FlowSample>,
+    /// Nothing if no samples are kept.
+    series: Option<Series<FlowSample>>,
     rtts: Distribution,
     throughput: Throughput,
     startup: Startup,
@@ -262,7 +263,7 @@ impl FlowRecorder {
     pub fn new(warmup: Duration, flows: usize) -> FlowRecorder {
         FlowRecorder {
             warmup,
-            series: Series::with_capacity(ALL_SAMPLES / flows.max(1)),
+            series: Some(Series::with_capacity(ALL_SAMPLES / flows.max(1))),
             rtts: if flows > MANY {
                 Distribution::coarse()
             } else {
@@ -277,13 +278,23 @@ impl FlowRecorder {
         }
     }
 
+    /// Keeps no samples: the record will have none.
+    pub fn without_samples(self) -> FlowRecorder {
+        FlowRecorder {
+            series: None,
+            ..self
+        }
+    }
+
     /// Notes a sample; every one, since percentiles are of all.
     pub fn sample(&mut self, sample: FlowSample) {
         if let Some(rtt) = sample.rtt.filter(|_| sample.at >= self.warmup) {
             self.rtts.record(rtt);
         }
         self.startup.see(&sample);
-        self.series.push(sample);
+        if let Some(series) = &mut self.series {
+            series.push(sample);
+        }
     }
 
     /// Notes the totals at a time: several times a second, since what is new counts for the second of `at`, and for the
@@ -357,7 +368,7 @@ impl FlowRecorder {
             start: span.start,
             completed: span.completed,
             throughput: self.throughput,
-            samples: self.series.finish(),
+            samples: self.series.map(Series::finish).unwrap_or_default(),
         };
         (summary, record)
     }

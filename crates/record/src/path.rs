@@ -61,7 +61,8 @@ pub struct PathRecord {
 pub struct PathRecorder {
     spec: PathSpec,
     warmup: Duration,
-    series: Series<PathSample>,
+    /// Nothing if no samples are kept.
+    series: Option<Series<PathSample>>,
     queue: Distribution,
     /// Totals at the end of the warmup and at the latest, each with the time at which they were noted.
     before: (Duration, PathTotals),
@@ -74,23 +75,37 @@ impl PathRecorder {
         PathRecorder {
             spec,
             warmup,
-            series: Series::new(),
+            series: Some(Series::new()),
             queue: Distribution::default(),
             before: (Duration::ZERO, PathTotals::default()),
             now: None,
         }
     }
 
-    /// Notes a sample and the totals at its time; at regular intervals, since percentiles are over time.
-    pub fn sample(&mut self, sample: PathSample, totals: PathTotals) {
-        self.series.push(sample);
-        if sample.at <= self.warmup {
-            self.before = (sample.at, totals);
+    /// Keeps no samples: the record will have none.
+    pub fn without_samples(self) -> PathRecorder {
+        PathRecorder {
+            series: None,
+            ..self
+        }
+    }
+
+    /// Notes a sample; at regular intervals, since percentiles are over time.
+    pub fn sample(&mut self, sample: PathSample) {
+        if let Some(series) = &mut self.series {
+            series.push(sample);
         }
         if sample.at >= self.warmup {
             self.queue.record(sample.delay);
         }
-        self.now = Some((sample.at, totals));
+    }
+
+    /// Notes the totals at a time: at least when the warmup ends and when the run does.
+    pub fn totals(&mut self, at: Duration, totals: PathTotals) {
+        if at <= self.warmup {
+            self.before = (at, totals);
+        }
+        self.now = Some((at, totals));
     }
 
     /// Notes the overflows if they are known only once the path was taken down.
@@ -137,7 +152,7 @@ impl PathRecorder {
             overflows: seen(|totals| totals.overflows),
         };
         let record = PathRecord {
-            samples: self.series.finish(),
+            samples: self.series.map(Series::finish).unwrap_or_default(),
         };
         (summary, record)
     }

@@ -47,19 +47,20 @@ impl<P> Default for Extremes<P> {
 }
 
 impl<P: Point> Extremes<P> {
-    fn see(&mut self, point: P) {
+    #[inline]
+    fn see(&mut self, point: &P) {
         let Some(level) = point.level() else {
             return;
         };
-        let beyond = |known: Option<P>, is_beyond: fn(&Duration, &Duration) -> bool| {
-            let known = known.and_then(|known| known.level());
+        let beyond = |known: &Option<P>, is_beyond: fn(&Duration, &Duration) -> bool| {
+            let known = known.as_ref().and_then(P::level);
             known.is_none_or(|known| is_beyond(&level, &known))
         };
-        if beyond(self.high, Duration::gt) {
-            self.high = Some(point);
+        if beyond(&self.high, Duration::gt) {
+            self.high = Some(*point);
         }
-        if beyond(self.low, Duration::lt) {
-            self.low = Some(point);
+        if beyond(&self.low, Duration::lt) {
+            self.low = Some(*point);
         }
     }
 
@@ -103,10 +104,11 @@ impl<P: Point> Series<P> {
     }
 
     /// Adds the next point; times do not run backwards.
+    #[inline]
     pub fn push(&mut self, point: P) {
+        self.overall.see(&point);
+        self.add(&point);
         self.latest = Some(point);
-        self.overall.see(point);
-        self.add(point);
         if self.kept.len() >= self.capacity {
             self.thin();
         }
@@ -117,7 +119,7 @@ impl<P: Point> Series<P> {
         if let (Some(latest), Some(last)) = (self.latest, self.kept.last())
             && latest.at() > last.at()
         {
-            self.keep(latest);
+            self.keep(&latest);
         }
         for extreme in self.overall.in_order() {
             let has = |point: &P| point.level() == extreme.level();
@@ -131,11 +133,12 @@ impl<P: Point> Series<P> {
         self.kept
     }
 
-    fn add(&mut self, point: P) {
+    #[inline]
+    fn add(&mut self, point: &P) {
         let is_kept = self
             .kept
             .last()
-            .is_none_or(|previous| point.is_news(previous) || self.is_due(previous, &point));
+            .is_none_or(|previous| point.is_news(previous) || self.is_due(previous, point));
         if is_kept {
             self.keep(point);
         } else {
@@ -144,28 +147,31 @@ impl<P: Point> Series<P> {
     }
 
     /// Keeps the point, and before it the peak and the dip between it and the previous one, if there are any.
-    fn keep(&mut self, point: P) {
+    fn keep(&mut self, point: &P) {
         if self.kept.len() + 3 > self.kept.capacity() {
             // Doubled, but with no more room than will be used: a peak and a dip may come on top.
             let room = (self.kept.len() * 2).clamp(4, self.capacity + 3);
             self.kept
                 .reserve_exact(room.saturating_sub(self.kept.len()).max(3));
         }
-        let mut sides = Extremes::default();
-        self.kept
-            .last()
-            .into_iter()
-            .for_each(|last| sides.see(*last));
-        sides.see(point);
-        let [highest, lowest] =
-            [sides.high, sides.low].map(|side| side.and_then(|side| side.level()));
+        if self.between.high.is_some() {
+            self.keep_extremes(point);
+        }
+        self.kept.push(*point);
+    }
+
+    /// Keeps the extremes since the last point that was kept, if they are beyond it and this one.
+    fn keep_extremes(&mut self, point: &P) {
+        let levels = [self.kept.last().and_then(P::level), point.level()];
+        let levels = || levels.into_iter().flatten();
+        let (highest, lowest) = (levels().max(), levels().min());
         let is_beyond =
             |extreme: &P| extreme.level() > highest || lowest.is_none() || extreme.level() < lowest;
         let between = std::mem::take(&mut self.between);
-        let is_one = between.high.map(|high| high.at()) == between.low.map(|low| low.at());
+        let at = |point: &Option<P>| point.as_ref().map(P::at);
+        let is_one = at(&between.high) == at(&between.low);
         let extremes = between.in_order().filter(is_beyond);
         self.kept.extend(extremes.take(if is_one { 1 } else { 2 }));
-        self.kept.push(point);
     }
 
     fn is_due(&self, previous: &P, point: &P) -> bool {
@@ -178,7 +184,7 @@ impl<P: Point> Series<P> {
         let points = std::mem::replace(&mut self.kept, room);
         let between = std::mem::take(&mut self.between);
         for point in points.into_iter().chain(between.in_order()) {
-            self.add(point);
+            self.add(&point);
         }
         // States that change all the time cannot all be kept.
         if self.kept.len() > self.capacity / 4 * 3 {

@@ -193,7 +193,8 @@ fn a_path_in_numbers() {
             late_packets: Some(3 * second),
             overflows: None,
         };
-        recorder.sample(seen, totals);
+        recorder.sample(seen);
+        recorder.totals(seen.at, totals);
     }
     recorder.overflows(7);
     let (summary, record) = recorder.finish(SECOND * 10, 0.9);
@@ -229,7 +230,8 @@ fn a_bottleneck_is_never_more_than_used() {
             transmitted: Bytes::new(at.as_nanos() / 1_000),
             ..PathTotals::default()
         };
-        recorder.sample(seen, totals);
+        recorder.sample(seen);
+        recorder.totals(seen.at, totals);
     }
     let (summary, _) = recorder.finish(SECOND * 10, 0.9);
     assert_eq!(summary.utilization, Some(1.0));

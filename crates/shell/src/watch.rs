@@ -173,12 +173,12 @@ impl WayRecorder {
 
     fn note(&mut self, sample: WaySample, counters: &WayCounters) {
         self.series.push(sample);
-        let sample = PathSample {
+        self.path.sample(PathSample {
             at: sample.at,
             queue: sample.queue,
             delay: sample.delay,
-        };
-        self.path.sample(sample, totals(counters));
+        });
+        self.path.totals(sample.at, totals(counters));
     }
 
     fn finish(self, end: Duration, counters: WayCounters) -> SeenWay {

@@ -135,7 +135,7 @@ impl Case {
             .sum();
         let carried = simulation
             .link(0)
-            .map_or(0, |link| link.counters.transmitted.bytes.get());
+            .map_or(0, |link| link.counters().transmitted.bytes.get());
         let capacity = self.rate.bytes_in(self.span).get();
         println!(
             "{:<40} {:>9} packets {:>7.2} s {:>6.2} million/s {:>5.0} ns/packet, utilization {:.3}, {}",

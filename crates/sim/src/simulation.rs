@@ -3,7 +3,7 @@
 mod events;
 
 use congestion::{AnyController, Controller, Time};
-use path::{Agenda, Counters, Queued};
+use path::{Agenda, Counters, Link, Queued};
 use transport::app::App;
 use transport::receiver::Receiver;
 use transport::scheduler::{self, Pacing, SchedulerConfig};
@@ -15,7 +15,7 @@ use crate::connections::Connections;
 use crate::flow::Flow;
 use crate::host::Host;
 use crate::index::{FlowIndex, HostIndex, Table};
-use crate::network::Network;
+use crate::network::{Network, Packet};
 use crate::observer::{Id, Observer};
 
 /// The most connections at one time. An object that arrives beyond it gets none, so that a load above the path's capacity
@@ -63,11 +63,25 @@ pub struct Simulation<O = (), C = AnyController> {
 
 /// A link seen from outside.
 #[derive(Debug, Clone, Copy)]
-pub struct LinkView {
+pub struct LinkView<'s>(&'s Link<Packet>);
+
+impl LinkView<'_> {
     /// What happened on it so far.
-    pub counters: Counters,
+    pub fn counters(&self) -> Counters {
+        self.0.counters()
+    }
+
+    /// Whether nothing waits or is being transmitted. Then nothing does until something enters, and what enters does not wait.
+    #[inline]
+    pub fn is_idle(&self) -> bool {
+        self.0.is_idle()
+    }
+
     /// What waits in its buffer.
-    pub queued: Queued,
+    #[inline]
+    pub fn queued(&self) -> Queued {
+        self.0.queued()
+    }
 }
 
 impl<O: Observer<C>, C: Controller> Simulation<O, C> {
@@ -144,6 +158,13 @@ impl<O: Observer<C>, C: Controller> Simulation<O, C> {
         self.connections.live() > 0 || self.starts.next_at() < Time::MAX
     }
 
+    /// When something next happens; [`Time::MAX`] if nothing will.
+    pub fn next_at(&self) -> Time {
+        let (out, release) = (self.network.next_at(), self.releases.next_at());
+        let (timer, start) = (self.timers.next_at(), self.starts.next_at());
+        out.min(release).min(timer).min(start)
+    }
+
     /// The present.
     pub fn now(&self) -> Time {
         self.now
@@ -166,12 +187,8 @@ impl<O: Observer<C>, C: Controller> Simulation<O, C> {
 
     /// What happened on the link of this index so far, and what waits for it; `None` if there is no such link. As of
     /// [`now`](Simulation::now), between calls of [`run_until`](Simulation::run_until).
-    pub fn link(&self, index: usize) -> Option<LinkView> {
-        let link = self.network.link(index)?;
-        Some(LinkView {
-            counters: link.counters(),
-            queued: link.queued(),
-        })
+    pub fn link(&self, index: usize) -> Option<LinkView<'_>> {
+        self.network.link(index).map(LinkView)
     }
 
     /// Objects that got no connection of their own because there were too many connections (131,072).
@@ -209,16 +226,15 @@ impl<O: Observer<C>, C: Controller> Simulation<O, C> {
 
     /// Deals with the next event, if it is due by `until`.
     fn step(&mut self, until: Time) -> bool {
-        let out = self.network.next_at();
-        let release = self.releases.next_at();
-        let timer = self.timers.next_at();
-        let start = self.starts.next_at();
-        let next = out.min(release).min(timer).min(start);
+        let next = self.next_at();
         if next > until || next == Time::MAX {
             return false;
         }
         // A scheduler may ask to be called again at once.
-        debug_assert!(next >= self.now || next == release, "time runs backwards");
+        debug_assert!(
+            next >= self.now || next == self.releases.next_at(),
+            "time runs backwards"
+        );
         self.now = self.now.max(next);
         if let Some(link) = self.network.due(next) {
             self.on_link(link);

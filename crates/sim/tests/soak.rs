@@ -84,7 +84,7 @@ fn check(seed: u64) {
     let mut simulation = Simulation::new(config, Suspicious::default()).unwrap();
     simulation.run();
     for index in 0..links {
-        let counters = simulation.link(index).unwrap().counters;
+        let counters = simulation.link(index).unwrap().counters();
         let came = counters.entered.packets + counters.duplicates.packets;
         let went = [
             counters.delivered,

@@ -238,7 +238,7 @@ fn every_member_runs_with_every_controller_and_jobs_change_nothing() {
     let controllers = ["bbr1", "cubic"].map(|name| name.parse().unwrap());
     let mut batch = Batch::new(EngineKind::Sim);
     let plan = population::plan(&members, &controllers);
-    batch.add("population.toml", plan, false).unwrap();
+    batch.add("population.toml", plan).unwrap();
     let run = |jobs| {
         let mut found = Vec::new();
         batch.run(jobs, &|_| (), &Cancel::new(), |_, findings| {

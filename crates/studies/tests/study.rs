@@ -31,7 +31,7 @@ fn batch(studies: &[Study], engine: lab::EngineKind) -> Batch {
     let mut batch = Batch::new(engine);
     for study in studies {
         let plan = study.plan(engine).expect("a plan");
-        batch.add(&study.place, plan, true).expect("a batch");
+        batch.add(&study.place, plan).expect("a batch");
     }
     batch
 }

@@ -52,6 +52,12 @@ pub struct Options {
     document: Option<PathBuf>,
 }
 
+/// How long a line of the list is where no terminal says it.
+const LINE: usize = 100;
+
+/// The least of what was published that a line of the list has.
+const PUBLISHED: usize = 24;
+
 /// Runs the studies of the claims, and judges them.
 pub fn run(options: &Options) -> Result<(), Failure> {
     let shelf = options.study.shelf(SHELF);
@@ -61,7 +67,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     let document = Document::asked(options.document.as_deref(), claims::marks(&engines))?;
     let items = items(options, &shelf, &claims)?;
     if options.study.list {
-        return list(&claims, &engines, &items);
+        return list(options, &claims, &engines, &items);
     }
     let agenda = Agenda::new(&engines, &items)?;
     let records = match &options.out {
@@ -145,8 +151,14 @@ fn origin(engines: &[EngineKind], loads: &[f64], wall: Duration) -> claims::Orig
     }
 }
 
-/// A row a claim, with the time that its study takes on the engines in real time, and a line with the sum.
-fn list(claims: &[&Claim], engines: &[EngineKind], items: &[Item<&str>]) -> Result<(), Failure> {
+/// A row a claim, with the time that its study takes on the engines in real time, and a line with the sum. Of what was
+/// published a line has what fits, and all of it if the claim was asked for.
+fn list(
+    options: &Options,
+    claims: &[&Claim],
+    engines: &[EngineKind],
+    items: &[Item<&str>],
+) -> Result<(), Failure> {
     let is_shown = |claim: &&&Claim| engines.iter().any(|engine| claim.is_shown_on(*engine));
     let mut real_time = engines.to_vec();
     real_time.retain(|engine| engine.is_real_time());
@@ -166,6 +178,10 @@ fn list(claims: &[&Claim], engines: &[EngineKind], items: &[Item<&str>]) -> Resu
         let (engines, took) = (names(&claim.engines), took.unwrap_or_default());
         rows.push(vec![claim.id.clone(), engines, took, published]);
     }
+    let width = output::width().unwrap_or(LINE);
+    if options.ids.is_empty() {
+        cut(&mut rows, width);
+    }
     let table = report::Table {
         text: vec![0, 1, 3],
         // Nothing is measured in real time unless that is asked for.
@@ -176,7 +192,7 @@ fn list(claims: &[&Claim], engines: &[EngineKind], items: &[Item<&str>]) -> Resu
         },
         ..report::Table::new(["claim", "engines", "takes", "published"], rows)
     };
-    output::result(table.lines(output::width()).trim_end())?;
+    output::result(table.lines(Some(width)).trim_end())?;
     for batch in Agenda::new(&real_time, items)?.batches() {
         let minutes = batch.real_time().as_secs_f64() / 60.0;
         output::note(format_args!(
@@ -187,6 +203,22 @@ fn list(claims: &[&Claim], engines: &[EngineKind], items: &[Item<&str>]) -> Resu
         ));
     }
     Ok(())
+}
+
+/// Cuts the last column, so that no row is longer than this.
+fn cut(rows: &mut [Vec<String>], width: usize) {
+    let widest = |column: usize| {
+        let cells = rows.iter().filter_map(|row| row.get(column));
+        cells.map(|cell| console::measure_text_width(cell)).max()
+    };
+    let columns = rows.first().map_or(0, Vec::len);
+    let others = (0..columns.saturating_sub(1)).filter_map(widest);
+    // A heading is wider than what is below it at times.
+    let others: usize = others.map(|other| other.max("engines".len()) + 2).sum();
+    let room = width.saturating_sub(others).max(PUBLISHED);
+    for last in rows.iter_mut().filter_map(|row| row.last_mut()) {
+        *last = console::truncate_str(last, room, "…").into_owned();
+    }
 }
 
 /// The engines that were asked for, each once, in the order in which they are run; those that no claim can be seen on are
@@ -232,6 +264,12 @@ fn items<'c>(
                 engines: claim.engines.clone(),
             }),
         }
+    }
+    for item in &mut items {
+        let mut of_study = claims.iter().filter(|claim| claim.study == item.what);
+        let needs_samples = of_study.any(|claim| claim.needs_samples());
+        item.runs
+            .keep_samples(needs_samples || options.out.is_some());
     }
     Ok(items)
 }

@@ -66,7 +66,8 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     let input = Input::read(&options.sweep)?;
     let sweep = read(options, &input)?;
     let plan = sweep.plan(&program::build()?);
-    let plan = plan.map_err(|error| blame(&error, options, &input))?;
+    let mut plan = plan.map_err(|error| blame(&error, options, &input))?;
+    plan.keep_samples(false);
     let engine = sweep.engine.engine();
     for run in &plan.runs {
         engine

@@ -267,10 +267,9 @@ impl Course<'_> {
     /// Notes what waits at each hop.
     fn look(&mut self, at: Duration) {
         let (tunnel, counters) = (&self.tunnel, self.tunnel.counters());
-        self.hops.look(at, |hop| {
-            let queued = tunnel.queued(Direction::Forward, hop);
-            (queued, totals(&counters, hop))
-        });
+        self.hops
+            .look(at, |hop| tunnel.queued(Direction::Forward, hop));
+        self.hops.note(at, |hop| totals(&counters, hop));
     }
 
     /// The record of a run that ended so, with the applications of what was cut off then.

@@ -52,7 +52,8 @@ impl Bottleneck {
             return;
         }
         let (queued, totals) = (relay.queued(), totals(&relay.counters()));
-        self.hops.look(at, |_| (queued, totals));
+        self.hops.look(at, |_| queued);
+        self.hops.note(at, |_| totals);
     }
 
     /// Takes the path down; what was seen of it.

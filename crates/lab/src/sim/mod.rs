@@ -5,8 +5,8 @@ mod watch;
 
 use std::time::{Duration as RealTime, Instant};
 
-use ::sim::Simulation;
-use path::Counters;
+use ::sim::{LinkView, Simulation};
+use path::{Counters, Queued};
 use record::{PathTotals, Record};
 use scenario::Scenario;
 use units::{Duration, Time};
@@ -14,7 +14,7 @@ use units::{Duration, Time};
 use crate::engine::{Cancel, Engine, Progress};
 use crate::engine_kind::EngineKind;
 use crate::error::EngineError;
-use crate::flows::FlowId;
+use crate::flows::{FlowId, Flows};
 use crate::hops::Hops;
 use crate::outcome::Outcome;
 use crate::ways;
@@ -25,6 +25,9 @@ const LOOK: Duration = Duration::from_millis(1);
 
 /// At every hundredth look, what flows have done is noted: ten times a second.
 const NOTE: Duration = Duration::from_millis(100);
+
+/// How often the run looks up from its work, to tell progress or to end before its time.
+const LOOK_UP: Duration = Duration::from_millis(10);
 
 /// How often progress is told, in real time.
 const TELL: RealTime = RealTime::from_millis(50);
@@ -65,19 +68,65 @@ impl Engine for Sim {
         watch: &(dyn Fn(Progress) + Sync),
         cancel: &Cancel,
     ) -> Result<Record, EngineError> {
+        let (hops, flows) = (Hops::of(scenario), Flows::new(scenario, watch::NOTHING));
+        Course::new(scenario, hops, flows)?.record(watch, cancel)
+    }
+
+    fn run_without_samples(
+        &self,
+        scenario: &Scenario,
+        watch: &(dyn Fn(Progress) + Sync),
+        cancel: &Cancel,
+    ) -> Result<Record, EngineError> {
+        let (hops, flows) = (Hops::of(scenario), Flows::new(scenario, watch::NOTHING));
+        let (hops, flows) = (hops.without_samples(), flows.without_samples());
+        Course::new(scenario, hops, flows)?.record(watch, cancel)
+    }
+}
+
+/// A run under way.
+struct Course<'s> {
+    scenario: &'s Scenario,
+    simulation: Simulation<Watch>,
+    hops: Hops,
+    /// Whether nothing waited at any hop, or was transmitted, when that was last looked at.
+    is_idle: bool,
+    begin: Instant,
+    /// When progress was told.
+    told: Instant,
+}
+
+impl<'s> Course<'s> {
+    /// Of the scenario, of which hops and flows are watched.
+    fn new(scenario: &'s Scenario, hops: Hops, flows: Flows) -> Result<Course<'s>, EngineError> {
         scenario.check()?;
         let begin = Instant::now();
         let network = network::config(scenario)?;
-        let mut course = Course {
+        let watch = Watch::new(scenario, flows);
+        Ok(Course {
             scenario,
-            simulation: Simulation::new(network, Watch::new(scenario)).map_err(network::refused)?,
-            hops: Hops::of(scenario),
+            simulation: Simulation::new(network, watch).map_err(network::refused)?,
+            hops,
+            is_idle: false,
+            begin,
             told: begin,
-        };
-        let is_partial = course.run(watch, cancel)?;
+        })
+    }
+
+    /// Runs to the end, or until cancelled.
+    fn record(
+        mut self,
+        watch: &(dyn Fn(Progress) + Sync),
+        cancel: &Cancel,
+    ) -> Result<Record, EngineError> {
+        let is_partial = self.run(watch, cancel)?;
         let Course {
-            simulation, hops, ..
-        } = course;
+            scenario,
+            simulation,
+            hops,
+            begin,
+            ..
+        } = self;
         let now = simulation.now().since(Time::ZERO);
         // The observer belongs to the simulation whose applications it is to be told about.
         let apps: Vec<_> = simulation
@@ -90,7 +139,7 @@ impl Engine for Sim {
         }
         let outcome = Outcome {
             scenario,
-            engine: self.kind(),
+            engine: EngineKind::Sim,
             begin,
             at: scenario.duration.filter(|_| !is_partial).unwrap_or(now),
             is_partial,
@@ -100,18 +149,7 @@ impl Engine for Sim {
         };
         Ok(outcome.record(watch))
     }
-}
 
-/// A run under way.
-struct Course<'s> {
-    scenario: &'s Scenario,
-    simulation: Simulation<Watch>,
-    hops: Hops,
-    /// When progress was told.
-    told: Instant,
-}
-
-impl Course<'_> {
     /// Runs to the end, or until cancelled; whether that was it.
     fn run(
         &mut self,
@@ -121,17 +159,27 @@ impl Course<'_> {
         let end = self.scenario.duration.unwrap_or(Duration::MAX);
         let mut at = Duration::ZERO;
         self.look(at);
-        while at < end && self.simulation.has_flows() && !cancel.is_cancelled() {
+        let mut is_cancelled = cancel.is_cancelled();
+        while at < end && self.simulation.has_flows() && !is_cancelled {
             at = self.next_look(at).min(end);
-            self.simulation.run_until(Time::ZERO + at);
-            self.look(at);
+            // Where nothing waits, nothing will until something happens.
+            if self.is_idle && self.simulation.next_at() > Time::ZERO + at {
+                self.hops.look(at, |_| Queued::default());
+            } else {
+                self.simulation.run_until(Time::ZERO + at);
+                self.look(at);
+            }
             if at.as_nanos().is_multiple_of(NOTE.as_nanos()) || at == self.scenario.warmup {
                 self.note(at);
+            }
+            if !at.as_nanos().is_multiple_of(LOOK_UP.as_nanos()) {
+                continue;
             }
             let silence = at.saturating_sub(self.simulation.observer().last_arrival);
             if self.scenario.duration.is_none() && silence > PATIENCE {
                 return Err(EngineError::Stalled { patience: PATIENCE });
             }
+            is_cancelled = cancel.is_cancelled();
             if self.told.elapsed() >= TELL {
                 self.told = Instant::now();
                 self.simulation.observer().flows.tell(at, watch);
@@ -155,14 +203,16 @@ impl Course<'_> {
     /// Notes what waits at each hop.
     fn look(&mut self, at: Duration) {
         let simulation = &self.simulation;
+        let mut is_idle = true;
         self.hops.look(at, |hop| {
-            let link = simulation.link(network::data_link(hop));
-            let link = link.expect("every hop has a link of data");
-            (link.queued, totals(&link.counters))
+            let link = link(simulation, hop);
+            is_idle &= link.is_idle();
+            link.queued()
         });
+        self.is_idle = is_idle;
     }
 
-    /// Notes what flows have done.
+    /// Notes what links and flows have done.
     fn note(&mut self, at: Duration) {
         // The observer belongs to the simulation whose connections it is to be told about.
         let live: Vec<_> = self
@@ -174,7 +224,16 @@ impl Course<'_> {
             })
             .collect();
         self.simulation.observer_mut().flows.note(at, live);
+        let simulation = &self.simulation;
+        self.hops
+            .note(at, |hop| totals(&link(simulation, hop).counters()));
     }
+}
+
+/// The link that carries data over the hop at this place.
+fn link(simulation: &Simulation<Watch>, hop: usize) -> LinkView<'_> {
+    let link = simulation.link(network::data_link(hop));
+    link.expect("every hop has a link of data")
 }
 
 fn totals(counters: &Counters) -> PathTotals {

@@ -38,7 +38,7 @@ struct More {
 }
 
 /// What a flow has done that has done nothing.
-const NOTHING: FlowTotals = FlowTotals {
+pub(super) const NOTHING: FlowTotals = FlowTotals {
     spurious_recoveries: Some(0),
     tail_loss_probes: Some(0),
     opens: Some(Opens {
@@ -90,7 +90,8 @@ pub(super) fn totals(now: Time, sender: &Sender<AnyController>, receiver: &Recei
 }
 
 impl Watch {
-    pub fn new(scenario: &Scenario) -> Watch {
+    /// Of these flows, which are the scenario's.
+    pub fn new(scenario: &Scenario, flows: Flows) -> Watch {
         let more = scenario.each_flow().map(|(spec, _)| More {
             host: (!spec.opens_many()).then(|| HostRecorder::new(scenario.warmup)),
             mss: ways::mss(scenario, spec),
@@ -99,7 +100,7 @@ impl Watch {
         });
         Watch {
             more: more.collect(),
-            flows: Flows::new(scenario, NOTHING),
+            flows,
             last_arrival: Duration::ZERO,
         }
     }

@@ -1,4 +1,4 @@
-//! Round-trip times and queues.
+//! Round-trip times, and the queue over the whole run.
 
 use transport::segment::{HEADERS, MSS};
 use units::Bytes;
@@ -88,20 +88,6 @@ pub(super) const MEASURES: &[Measure] = &[
         about: "the bottleneck's queue, 95th percentile over time",
         of: |subject| subject.summary.path.queue_ms.p95,
     },
-    Measure {
-        name: "queue_p5",
-        unit: Dimension::Share,
-        is_windowed: true,
-        about: "queue length that is exceeded for 95 % of the time, as a share of the buffer",
-        of: |subject| queue_share(subject, 0.05),
-    },
-    Measure {
-        name: "queue_max",
-        unit: Dimension::Share,
-        is_windowed: true,
-        about: "longest queue, as a share of the buffer",
-        of: |subject| queue_share(subject, 1.0),
-    },
 ];
 
 /// The median round-trip time in milliseconds, of the median flow: that of all ACKs, or in a window that of the samples.
@@ -121,13 +107,4 @@ fn rtt_p50(subject: &Subject<'_>) -> Option<f64> {
             .collect()
     };
     median(flows)
-}
-
-fn queue_share(subject: &Subject<'_>, share: f64) -> Option<f64> {
-    let buffer = subject.summary.path.buffer_bytes? as f64;
-    let queues = subject
-        .path()
-        .iter()
-        .map(|sample| sample.queue.get() as f64);
-    Some(quantile(queues, share)? / buffer)
 }

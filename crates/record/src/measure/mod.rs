@@ -8,6 +8,7 @@ mod limits;
 mod loss;
 mod playback;
 mod probe_rtt;
+mod queue;
 mod recovery;
 mod rounds;
 mod rt_prop;
@@ -43,6 +44,7 @@ impl Measure {
         [
             share::MEASURES,
             delay::MEASURES,
+            queue::MEASURES,
             host::MEASURES,
             limits::MEASURES,
             loss::MEASURES,
@@ -77,6 +79,23 @@ impl Measure {
     pub fn of_column(column: &str) -> Option<&'static Measure> {
         let is_it = |one: &&Measure| column.strip_prefix(one.name) == Some(one.unit.suffix());
         Measure::all().find(is_it)
+    }
+
+    /// Whether it needs samples over time to be had of this part of a run. If not, summary and transfers tell it.
+    pub fn needs_samples(&self, select: &Select) -> bool {
+        let of_samples = [
+            queue::MEASURES,
+            startup::MEASURES,
+            cycle::MEASURES,
+            steps::MEASURES,
+            rt_prop::MEASURES,
+            probe_rtt::MEASURES,
+            recovery::MEASURES,
+            together::MEASURES,
+            app::MEASURES,
+        ];
+        let mut of_samples = of_samples.into_iter().flatten();
+        select.is_window() || of_samples.any(|measure| measure.name == self.name)
     }
 
     /// The number in a run; nothing if the run does not tell, as of a part of it if the number is of the whole.

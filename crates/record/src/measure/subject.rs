@@ -18,6 +18,13 @@ pub struct Select {
     pub to: Option<Duration>,
 }
 
+impl Select {
+    /// Whether it is a part of the run's time other than what the summary is about.
+    pub fn is_window(&self) -> bool {
+        self.from.is_some() || self.to.is_some()
+    }
+}
+
 /// Some of a scenario's flows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Flows {
@@ -73,7 +80,7 @@ impl<'r> Subject<'r> {
         let flows = summary.flows.iter().zip(record.flows.iter().map(Some));
         Subject {
             summary,
-            is_window: select.from.is_some() || select.to.is_some(),
+            is_window: select.is_window(),
             from: select.from.unwrap_or(record.scenario.warmup),
             to: select.to.unwrap_or(summary.end()),
             together: Some(record.together(is_chosen)),

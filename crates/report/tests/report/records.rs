@@ -90,8 +90,9 @@ pub fn record(name: &str, controller: &str, is_partial: bool) -> Record {
             queue: Bytes::new(queue),
             delay: wait,
         };
-        path.sample(
-            waiting,
+        path.sample(waiting);
+        path.totals(
+            at,
             PathTotals {
                 transmitted: sent,
                 drops: Some(0),
@@ -235,7 +236,8 @@ pub fn crowd(each: u64) -> Record {
                 marks: Some(tick / 50),
                 ..PathTotals::default()
             };
-            hop.sample(sample, totals);
+            hop.sample(sample);
+            hop.totals(sample.at, totals);
         }
         hop.finish(end, 0.965)
     };

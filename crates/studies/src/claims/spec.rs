@@ -198,6 +198,12 @@ impl Claim {
         expectations.any(|of| self.shows(of, engine))
     }
 
+    /// Whether anything that is expected needs samples over time.
+    pub fn needs_samples(&self) -> bool {
+        let mut expectations = self.expectations.iter();
+        expectations.any(|of| of.measure.needs_samples(&of.select))
+    }
+
     /// What is run for it, with files of this shelf.
     ///
     /// # Errors

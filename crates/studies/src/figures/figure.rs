@@ -93,9 +93,7 @@ impl Figure {
     pub fn runs(&self, shelf: &Shelf, length: Length) -> Result<Source, SourceError> {
         let Some(population) = self.population else {
             let mut runs = Source::of_study(self.name, shelf, length)?;
-            if let Source::Study(study) = &mut runs {
-                study.keeps_samples = self.shows_samples;
-            }
+            runs.keep_samples(self.shows_samples);
             return Ok(runs);
         };
         Source::of_population(population, shelf, length)

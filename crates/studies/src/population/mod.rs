@@ -16,7 +16,7 @@
 //! let members = spec.draw(1, 2000)?;
 //! let controllers = ["bbr1".parse()?, "cubic".parse()?];
 //! let mut batch = Batch::new(EngineKind::Sim);
-//! batch.add("population.toml", population::plan(&members, &controllers), false)?;
+//! batch.add("population.toml", population::plan(&members, &controllers))?;
 //! batch.run(2, &|_| (), &Cancel::new(), |_, findings| {
 //!     for controller in ["bbr1", "cubic"] {
 //!         let runs = findings.runs.iter().filter(|run| run.values[2] == controller);

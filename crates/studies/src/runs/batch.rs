@@ -15,8 +15,7 @@ use record::Record;
 pub struct Batch {
     /// What runs them.
     pub engine: lab::EngineKind,
-    /// Each with whether its records keep their samples.
-    plans: Vec<(Plan, bool)>,
+    plans: Vec<Plan>,
 }
 
 /// The runs of a plan on an engine.
@@ -64,13 +63,12 @@ impl Batch {
         }
     }
 
-    /// Adds a plan that was made from the file `place`, and says whether its records keep their samples over time: those of
-    /// hundreds of runs would need gigabytes.
+    /// Adds a plan that was made from the file `place`.
     ///
     /// # Errors
     ///
     /// The engine cannot run it.
-    pub fn add(&mut self, place: &str, plan: Plan, keeps_samples: bool) -> Result<(), BatchError> {
+    pub fn add(&mut self, place: &str, plan: Plan) -> Result<(), BatchError> {
         let engine = self.engine.engine();
         for run in &plan.runs {
             let checked = engine.check(&run.scenario);
@@ -80,13 +78,13 @@ impl Batch {
                 error: Box::new(error),
             })?;
         }
-        self.plans.push((plan, keeps_samples));
+        self.plans.push(plan);
         Ok(())
     }
 
     /// All runs, plan by plan.
     pub fn runs(&self) -> Vec<&Run> {
-        self.plans.iter().flat_map(|(plan, _)| &plan.runs).collect()
+        self.plans.iter().flat_map(|plan| &plan.runs).collect()
     }
 
     /// How long its runs take in real time, one after the other; those without a duration count for nothing.
@@ -106,7 +104,7 @@ impl Batch {
         cancel: &Cancel,
         mut done: impl FnMut(usize, Findings),
     ) {
-        let mut open: Vec<Open<'_>> = self.plans.iter().map(|(plan, _)| Open::new(plan)).collect();
+        let mut open: Vec<Open<'_>> = self.plans.iter().map(Open::new).collect();
         let places: Vec<(usize, usize)> = (open.iter().enumerate())
             .flat_map(|(at, open)| (0..open.left).map(move |place| (at, place)))
             .collect();
@@ -119,11 +117,7 @@ impl Batch {
         };
         let Ok(_) = execute(&self.runs(), &execution, |place, outcome| {
             let (at, place) = places[place];
-            let mut outcome = outcome.map_err(str::to_owned);
-            if let (Ok(record), false) = (&mut outcome, self.plans[at].1) {
-                record.drop_samples();
-            }
-            open[at].outcomes[place] = Some(outcome);
+            open[at].outcomes[place] = Some(outcome.map_err(str::to_owned));
             open[at].left -= 1;
             if open[at].left == 0 {
                 done(at, open[at].findings(self.engine));

@@ -156,7 +156,11 @@ fn attempt(
 ) -> Result<Record, String> {
     // A mistake of ours that one corner of a grid brings to light must not cost the night's work on the others.
     let outcome = panic::catch_unwind(AssertUnwindSafe(|| {
-        engine.run(&run.scenario, watch, cancel)
+        if run.keeps_samples {
+            engine.run(&run.scenario, watch, cancel)
+        } else {
+            engine.run_without_samples(&run.scenario, watch, cancel)
+        }
     }));
     match outcome {
         Ok(Ok(record)) => Ok(record),

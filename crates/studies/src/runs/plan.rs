@@ -33,6 +33,8 @@ pub struct Run {
     pub scenario: Scenario,
     /// What tells it from every other run: same key, same result.
     pub key: String,
+    /// Whether its record is to have samples over time.
+    pub keeps_samples: bool,
 }
 
 /// What is to be run.
@@ -79,7 +81,15 @@ impl Plan {
             name,
             scenario,
             key,
+            keeps_samples: true,
         });
+    }
+
+    /// Whether the records of all runs are to have samples over time. Those of hundreds of runs would need gigabytes.
+    pub fn keep_samples(&mut self, keeps_samples: bool) {
+        for run in &mut self.runs {
+            run.keeps_samples = keeps_samples;
+        }
     }
 
     /// Adds so many runs of the last point, each with a [seed of its own](super::derive_seed), which the values of the

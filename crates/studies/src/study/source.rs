@@ -157,7 +157,15 @@ impl Source {
         }
     }
 
-    /// Adds them to what is run. Of a population no samples are kept: its runs are many, and its figures are made of summaries.
+    /// Whether samples over time are kept of them. Of a population they never are: its runs are many, and what is shown of it
+    /// is made of summaries.
+    pub fn keep_samples(&mut self, keeps_samples: bool) {
+        if let Source::Study(study) = self {
+            study.keeps_samples = keeps_samples;
+        }
+    }
+
+    /// Adds them to what is run.
     ///
     /// # Errors
     ///
@@ -165,10 +173,15 @@ impl Source {
     pub fn add_to(&self, batch: &mut Batch) -> Result<(), SourceError> {
         match self {
             Source::Study(study) => {
-                let plan = self.plan(batch.engine)?;
-                batch.add(&study.place, plan, study.keeps_samples)?;
+                let mut plan = self.plan(batch.engine)?;
+                plan.keep_samples(study.keeps_samples);
+                batch.add(&study.place, plan)?;
             }
-            Source::Population { place, plan, .. } => batch.add(place, plan.clone(), false)?,
+            Source::Population { place, plan, .. } => {
+                let mut plan = plan.clone();
+                plan.keep_samples(false);
+                batch.add(place, plan)?;
+            }
         }
         Ok(())
     }
