@@ -26,6 +26,7 @@ mod error;
 mod pacing;
 mod parameters;
 mod registered;
+mod snapshot;
 mod users;
 
 #[cfg(feature = "load")]
@@ -35,11 +36,12 @@ mod bpf;
 mod bpf;
 
 pub use algorithm::Algorithm;
-pub use bpf::{Loaded, load};
+pub use bpf::{Loaded, flows, load};
 pub use check::{Requirement, check};
 pub use default::{default, set_default};
 pub use error::Error;
 pub use pacing::pacing;
 pub use parameters::{Parameter, ParameterError, Settings, Value};
 pub use registered::Registered;
+pub use snapshot::Snapshot;
 pub use users::{Users, users};

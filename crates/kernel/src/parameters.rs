@@ -5,6 +5,7 @@ use std::fmt;
 use units::{Duration, Ratio};
 
 use crate::Algorithm;
+use crate::snapshot::ratio;
 
 /// One thing that can be set.
 #[derive(Debug, Clone, Copy)]
@@ -50,8 +51,7 @@ impl Value {
     /// The value of the same kind that a word has.
     fn of_word(self, word: u64) -> Value {
         match self {
-            #[expect(clippy::cast_possible_truncation, reason = "the lower half is wanted")]
-            Value::Ratio(_) => Value::Ratio(Ratio::new(word as u32, (word >> 32) as u32)),
+            Value::Ratio(_) => Value::Ratio(ratio(word)),
             Value::Count(_) => Value::Count(word),
             Value::Duration(_) => Value::Duration(Duration::from_nanos(word)),
             Value::Switch(_) => Value::Switch(word != 0),

@@ -17,6 +17,9 @@ pub enum EngineError {
     /// Two hosts could not be set up, or the kernel does not do what a flow needs.
     #[error(transparent)]
     Linux(#[from] linux::Error),
+    /// The kernel does not take one of Fullpipe's controllers.
+    #[error(transparent)]
+    Kernel(#[from] kernel::Error),
     /// The emulated path between two hosts could not be set up.
     #[error("cannot set up the path: {0}")]
     Tunnel(#[from] emulator::tunnel::TunnelError),

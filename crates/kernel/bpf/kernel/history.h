@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause */
 /*
- * What was in flight and what had been lost when a packet left. Mainline's rate sample says of the newest acknowledged packet
- * only how much had been delivered then; so moments are remembered by that. They are as many as two windows need, a few
- * packets apart.
+ * What had been lost when a packet left. Mainline's rate sample says of the newest acknowledged packet only how much had been
+ * delivered then; so the losses are remembered by that, for as many moments as two windows need.
  *
  * MOMENTS, a power of two, is the algorithm's: one that does not ask has a single one.
  */
@@ -13,7 +12,6 @@
 struct moment {
 	u32 delivered;
 	u32 lost;
-	u32 inflight;
 };
 
 struct history {
@@ -21,28 +19,40 @@ struct history {
 	struct moment moments[MOMENTS];
 };
 
-/* With so much delivered and lost, as much came to be in flight until the next ACK. */
+/* With so much delivered, so much was lost until the next ACK, before which so much was in flight. */
 static inline void history_note(struct history *history, u32 delivered, u32 lost, u32 inflight)
 {
 	const struct moment *newest = &history->moments[(history->count - 1) % MOMENTS];
 
-	if (history->count && delivered - newest->delivered < max(inflight / (MOMENTS / 2 + 1), 1))
+	if (history->count && (newest->lost == lost ||
+			       delivered - newest->delivered < inflight / (MOMENTS / 2 + 1)))
 		return;
-	history->moments[history->count++ % MOMENTS] = (struct moment){ delivered, lost, inflight };
+	history->moments[history->count++ % MOMENTS] = (struct moment){ delivered, lost };
 }
 
-/* The latest moment that is not after a packet left, or the first that is known. Counters may have wrapped. */
-static inline struct moment history_at(const struct history *history, u32 delivered)
+/* What had been lost at the latest moment that is not after so much was delivered, or else at the first that is known. */
+static inline u32 history_lost_at(const struct history *history, u32 delivered)
 {
 	u32 low = sub(history->count, MOMENTS), high = history->count;
 
 	for (u32 length = MOMENTS; length > 1; length /= 2) {
 		u32 middle = low + (high - low) / 2;
 
-		if (high - low > 1 && (s32)(history->moments[middle % MOMENTS].delivered - delivered) <= 0)
+		if (high - low <= 1)
+			break;
+		if ((s32)(history->moments[middle % MOMENTS].delivered - delivered) <= 0)
 			low = middle;
-		else if (high - low > 1)
+		else
 			high = middle;
 	}
-	return history->moments[low % MOMENTS];
+	return history->moments[low % MOMENTS].lost;
+}
+
+/*
+ * What was in flight when a packet left, itself included: as much as was delivered and lost from then until it arrived itself,
+ * unless packets have overtaken each other.
+ */
+static inline u32 inflight_at_send(u32 delivered_since_send, u32 lost_since_send)
+{
+	return delivered_since_send + lost_since_send;
 }

@@ -83,6 +83,7 @@ static inline void begin(struct tcp_sock *tp)
 	flow->lost_packets = tp->lost;
 	flow->marked_packets = tp->delivered_ce;
 	flow->sampled_at = tp->delivered;
+	history_note(&flow->history, tp->delivered, tp->lost, 0);
 	controller_init(&flow->controller, &connection);
 	tell_rtt(tp, flow, now);
 	obey(tp, flow);

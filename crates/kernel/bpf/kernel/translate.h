@@ -33,7 +33,7 @@ static inline void tell_lost(const struct tcp_sock *tp, struct flow *flow, u64 n
 {
 	u64 mss = flow->controller.mss;
 	struct lost lost = {};
-	struct moment sent;
+	u32 lost_since, delivered_since;
 
 	if (!packets)
 		return;
@@ -43,11 +43,12 @@ static inline void tell_lost(const struct tcp_sock *tp, struct flow *flow, u64 n
 	flow->newly_lost = add(flow->newly_lost, lost.bytes);
 	flow->losses_told_at = now;
 	flow->losses += 2; /* none is beside the one before */
-	sent = history_at(&flow->history, flow->sampled_at);
+	lost_since = tp->lost - history_lost_at(&flow->history, flow->sampled_at);
+	delivered_since = tp->delivered - flow->sampled_at;
 	lost.sequence = flow->losses;
-	lost.prior_delivered = sub(flow->delivered, times(tp->delivered - flow->sampled_at, mss));
-	lost.prior_lost = sub(flow->lost, times(tp->lost - sent.lost, mss));
-	lost.inflight_at_send = times(sent.inflight, mss);
+	lost.prior_delivered = sub(flow->delivered, times(delivered_since, mss));
+	lost.prior_lost = sub(flow->lost, times(lost_since, mss));
+	lost.inflight_at_send = times(inflight_at_send(delivered_since, lost_since), mss);
 	lost.is_app_limited = flow->was_app_limited;
 	lost.total_delivered = add(flow->delivered, times(tp->delivered - flow->delivered_packets, mss));
 	lost.total_lost = flow->lost;
@@ -91,7 +92,7 @@ static inline void tell_ack(const struct tcp_sock *tp, struct flow *flow, u64 no
 	bool is_valid = rs->delivered >= 0 && rs->interval_us > 0;
 	u64 sampled = is_valid ? times(rs->delivered, mss) : 0;
 	struct ack ack = {};
-	struct moment sent = history_at(&flow->history, flow->sampled_at);
+	u32 lost_since = tp->lost - history_lost_at(&flow->history, flow->sampled_at);
 
 	flow->delivered_packets = tp->delivered;
 	flow->marked_packets = tp->delivered_ce;
@@ -109,8 +110,8 @@ static inline void tell_ack(const struct tcp_sock *tp, struct flow *flow, u64 no
 	ack.rate.total_lost = flow->lost;
 	ack.rate.newly_lost = flow->newly_lost;
 	ack.rate.delivered = sampled;
-	ack.rate.inflight_at_send = times(sent.inflight, mss);
-	ack.rate.lost_since_send = times(tp->lost - sent.lost, mss);
+	ack.rate.inflight_at_send = times(inflight_at_send(tp->delivered - flow->sampled_at, lost_since), mss);
+	ack.rate.lost_since_send = times(lost_since, mss);
 	ack.rate.is_app_limited = rs->is_app_limited;
 	ack.has_rtt = rs->rtt_us >= 0;
 	ack.rtt = ack.has_rtt ? rs->rtt_us * NANOS_PER_MICRO : 0;

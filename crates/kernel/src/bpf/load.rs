@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::{self, ErrorKind};
+use std::os::fd::OwnedFd;
 
 use libbpf_rs::{Link, MapCore, MapType, Object, ObjectBuilder, OpenObject};
 
@@ -42,6 +43,16 @@ pub fn load(all: &[Settings], version: &str) -> Result<Loaded, Error> {
 }
 
 impl Loaded {
+    /// The maps of what their connections keep, each of which begins with a [`Snapshot`](crate::Snapshot).
+    ///
+    /// # Errors
+    ///
+    /// If this process may not look at it (CAP_SYS_ADMIN).
+    pub fn flows(&self) -> Result<Vec<OwnedFd>, Error> {
+        let flows = self.all.iter().map(|(_, link)| registered::flows_of(link));
+        flows.collect()
+    }
+
     /// Keeps them beyond the end of this process. Each is kept or not by one file, so that nothing is ever half there.
     ///
     /// # Errors

@@ -7,6 +7,7 @@ mod log;
 mod registered;
 
 pub use load::{Loaded, load};
+pub use registered::flows;
 pub(crate) use registered::{find, unload};
 
 use libbpf_rs::Error as BpfError;

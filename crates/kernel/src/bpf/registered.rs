@@ -4,15 +4,17 @@
 //! maps, which hold what it was loaded with.
 
 use std::fs;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
 
 use libbpf_rs::query::{LinkInfo, LinkTypeInfo, ProgInfoIter, ProgInfoQueryOptions, ProgramInfo};
-use libbpf_rs::{Link, MapCore, MapFlags, MapHandle, ProgramType};
+use libbpf_rs::{Link, MapCore, MapFlags, MapHandle, MapType, ProgramType};
 use nix::time::{ClockId, clock_gettime};
 use units::Duration;
 
 use super::{CONFIG, LOAD, VERSION, bpffs, failed};
 use crate::{Algorithm, Error, Registered, Settings, users};
+
+const LOOK: &str = "cannot look at a controller in the kernel, which takes root";
 
 /// Whether there is a file that keeps it.
 pub(super) fn is_kept(algorithm: Algorithm) -> bool {
@@ -33,20 +35,7 @@ pub(crate) fn find(algorithm: Algorithm) -> Result<Option<Registered>, Error> {
         ))
     };
     let link = Link::open(&path).map_err(cannot())?;
-    let info = LinkInfo::from_fd(link.as_fd()).map_err(cannot())?;
-    let LinkTypeInfo::StructOps(operations) = info.info else {
-        return Err(Error::Lacking(format!(
-            "{} is no congestion controller; remove it",
-            path.display()
-        )));
-    };
-    let operations = MapHandle::from_map_id(operations.map_id).map_err(cannot())?;
-    let value = operations
-        .lookup(&[0; 4], MapFlags::ANY)
-        .map_err(cannot())?
-        .unwrap_or_default();
-    let program = program(&value)
-        .ok_or_else(|| Error::Lacking(format!("{} has no program", path.display())))?;
+    let program = program(&link)?;
     let constants = |name: &str| constants(&program, name).map_err(cannot());
     let words: Vec<u64> = constants(CONFIG)?
         .chunks_exact(8)
@@ -82,9 +71,52 @@ pub(crate) fn unload(registered: &Registered) -> Result<(), Error> {
     Ok(())
 }
 
+/// The map of what connections keep that have the controller, each of which begins with a [`Snapshot`](crate::Snapshot); `None`
+/// unless it was loaded and [kept](crate::Loaded::pin).
+///
+/// # Errors
+///
+/// If this process may not look at it (CAP_SYS_ADMIN).
+pub fn flows(algorithm: Algorithm) -> Result<Option<OwnedFd>, Error> {
+    if !is_kept(algorithm) {
+        return Ok(None);
+    }
+    super::log::silence();
+    let link = Link::open(bpffs::pin(algorithm)).map_err(failed(LOOK))?;
+    flows_of(&link).map(Some)
+}
+
+/// The same, of a link.
+pub(super) fn flows_of(link: &Link) -> Result<OwnedFd, Error> {
+    let maps = program(link)?.map_ids;
+    let mut maps = maps
+        .into_iter()
+        .filter_map(|id| MapHandle::from_map_id(id).ok());
+    let flows = maps.find(|map| map.map_type() == MapType::SkStorage);
+    let flows = flows.ok_or_else(|| Error::Lacking(LOOK.to_owned()))?;
+    flows
+        .as_fd()
+        .try_clone_to_owned()
+        .map_err(|source| Error::system(LOOK, source))
+}
+
+/// The program of a link.
+fn program(link: &Link) -> Result<ProgramInfo, Error> {
+    let info = LinkInfo::from_fd(link.as_fd()).map_err(failed(LOOK))?;
+    let LinkTypeInfo::StructOps(operations) = info.info else {
+        return Err(Error::Lacking(format!("{LOOK}: it is none")));
+    };
+    let operations = MapHandle::from_map_id(operations.map_id).map_err(failed(LOOK))?;
+    let value = operations
+        .lookup(&[0; 4], MapFlags::ANY)
+        .map_err(failed(LOOK))?;
+    let program = program_in(&value.unwrap_or_default());
+    program.ok_or_else(|| Error::Lacking(format!("{LOOK}: it has no program")))
+}
+
 /// One of the programs whose numbers are in the kernel's value of a map of operations. They have a word each, where the
 /// function is in the structure; what else is there, counters and the name, is no number of a `cong_control`.
-fn program(value: &[u8]) -> Option<ProgramInfo> {
+fn program_in(value: &[u8]) -> Option<ProgramInfo> {
     let ids: Vec<u64> = value
         .chunks_exact(8)
         .filter_map(|word| Some(u64::from_ne_bytes(word.try_into().ok()?)))

@@ -1,6 +1,7 @@
 //! In place of programs for the kernel, where the feature `load` is off.
 
 use std::convert::Infallible;
+use std::os::fd::OwnedFd;
 
 use crate::check::Requirement;
 use crate::{Algorithm, Error, Registered, Settings};
@@ -18,6 +19,15 @@ impl Loaded {
     pub fn pin(self) -> Result<(), Error> {
         match self.0 {}
     }
+
+    /// The maps of what its connections keep.
+    ///
+    /// # Errors
+    ///
+    /// None, as there are none.
+    pub fn flows(&self) -> Result<Vec<OwnedFd>, Error> {
+        match self.0 {}
+    }
 }
 
 /// Loads controllers; here it only says why not.
@@ -26,6 +36,15 @@ impl Loaded {
 ///
 /// [`Error::NotBuilt`].
 pub fn load(_all: &[Settings], _version: &str) -> Result<Loaded, Error> {
+    Err(Error::NotBuilt)
+}
+
+/// The map of what connections keep.
+///
+/// # Errors
+///
+/// [`Error::NotBuilt`].
+pub fn flows(_algorithm: Algorithm) -> Result<Option<OwnedFd>, Error> {
     Err(Error::NotBuilt)
 }
 

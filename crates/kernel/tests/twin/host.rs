@@ -22,15 +22,24 @@ pub struct Host {
 }
 
 impl Host {
-    /// Compiles the algorithm that `header` defines. What C leaves undefined ends the program.
-    pub fn compile(header: &str) -> Host {
+    /// Compiles the algorithm that `header` defines.
+    pub fn of(header: &str) -> Host {
+        Host::compile("host.c", &[&format!("-DCONTROLLER=\"{header}\"")])
+    }
+
+    /// Compiles a program. What C leaves undefined ends it.
+    pub fn compile(source: &str, definitions: &[&str]) -> Host {
         let directory = tempfile::tempdir().expect("a directory");
         let compiler = env::var_os("CC").unwrap_or_else(|| "cc".into());
         let status = Command::new(&compiler)
             .args("-std=gnu11 -O2 -Wall -Wextra -Werror -fwrapv".split(' '))
             .args("-fsanitize=undefined -fsanitize-undefined-trap-on-error".split(' '))
-            .arg(format!("-DCONTROLLER=\"{header}\""))
-            .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("bpf/host.c"))
+            .args(definitions)
+            .arg(
+                Path::new(env!("CARGO_MANIFEST_DIR"))
+                    .join("bpf")
+                    .join(source),
+            )
             .arg("-o")
             .arg(directory.path().join("host"))
             .status()
@@ -39,13 +48,27 @@ impl Host {
         Host { directory }
     }
 
-    /// What the algorithm with these settings shows after each event.
-    pub fn run(&self, settings: &[u64], events: &[Event], mut see: impl FnMut(usize, Seen)) {
-        let mut child = Command::new(self.directory.path().join("host"))
+    /// What the program answers to all of its input.
+    pub fn answer(&self, input: &[u8]) -> Vec<u8> {
+        let mut child = self.start();
+        let mut pipe = child.stdin.take().expect("a pipe");
+        thread::scope(|scope| {
+            scope.spawn(move || pipe.write_all(input).expect("it reads on"));
+            child.wait_with_output().expect("it ends").stdout
+        })
+    }
+
+    fn start(&self) -> Child {
+        Command::new(self.directory.path().join("host"))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
-            .expect("the program starts");
+            .expect("the program starts")
+    }
+
+    /// What the algorithm with these settings shows after each event.
+    pub fn run(&self, settings: &[u64], events: &[Event], mut see: impl FnMut(usize, Seen)) {
+        let mut child = self.start();
         let input = child.stdin.take().expect("a pipe");
         thread::scope(|scope| {
             let writer = scope.spawn(move || write(input, settings, events));

@@ -5,6 +5,7 @@
 mod event;
 mod host;
 mod random;
+mod reconstructed;
 mod recorded;
 mod script;
 mod twins;

@@ -8,6 +8,7 @@ use path::{
 use sim::{Config, FlowConfig, MakeController, Simulation, dumbbell};
 use transport::app;
 
+use crate::event::Event;
 use crate::script::{Followed, Scripts};
 use crate::twins::Twins;
 
@@ -28,6 +29,15 @@ pub fn compare(twins: &Twins, count: usize) {
             twins.compare(&events);
         }
     }
+}
+
+/// The events of each connection on each path.
+pub fn scripts(twins: &Twins) -> impl Iterator<Item = Vec<Event>> {
+    (0..effects().len()).flat_map(|number| {
+        let scripts = Scripts::default();
+        run(twins, &scripts, number, 0);
+        scripts.take_each()
+    })
 }
 
 /// Two flows, the second later, on the path of this number.

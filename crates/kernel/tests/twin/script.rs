@@ -27,8 +27,13 @@ impl Scripts {
 
     /// What has been written, all at once.
     pub fn take(&self) -> Vec<Event> {
+        self.take_each().into_iter().flatten().collect()
+    }
+
+    /// What has been written of each connection.
+    pub fn take_each(&self) -> Vec<Vec<Event>> {
         let mut scripts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        scripts.drain(..).flatten().collect()
+        scripts.drain(..).collect()
     }
 }
 

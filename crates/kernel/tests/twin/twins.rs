@@ -19,7 +19,7 @@ impl Twins {
     pub fn bbr1() -> Twins {
         let config = bbr1::Config::linux();
         Twins {
-            host: Host::compile("bbr1/snapshot.h"),
+            host: Host::of("bbr1/snapshot.h"),
             settings: Settings::Bbr1(config),
             words: vec![
                 word(config.high_gain),
@@ -69,7 +69,7 @@ impl Twins {
             config.offload_quanta.into(),
         ]);
         Twins {
-            host: Host::compile("bbr3/snapshot.h"),
+            host: Host::of("bbr3/snapshot.h"),
             settings: Settings::Bbr3(config),
             words,
         }

@@ -15,6 +15,7 @@ mod connection;
 mod ends;
 mod limits;
 mod network;
+mod ours;
 mod poller;
 mod settings;
 mod side;
@@ -47,6 +48,7 @@ use carried::News;
 use ends::{Ends, FlowPlan};
 pub(crate) use limits::LIMITS;
 use network::AddressGroups;
+use ours::Ours;
 use side::Side;
 use watch::Watch;
 
@@ -94,8 +96,9 @@ impl Engine for Linux {
         let groups = AddressGroups::of(scenario)?;
         let count = u16::try_from(groups.count()).unwrap_or(u16::MAX);
         let network = Network::create(&settings::network(scenario, count))?;
+        let ours = Ours::offer(scenario)?;
         check_controllers(scenario, &network)?;
-        let watched = Watch::new(scenario, &network)?;
+        let watched = Watch::new(scenario, &network, &ours)?;
         let tunnel = join(scenario, &network, &groups)?;
         let begin = tunnel.started();
         let (news, heard) = channel();

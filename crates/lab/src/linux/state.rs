@@ -1,13 +1,64 @@
 //! What a kernel's controller is doing, as one of the states of our own ones.
 
-use congestion::State;
 use congestion::bbr1::states::{DRAIN, PROBE_BW, PROBE_RTT, STARTUP};
 use congestion::loss_based::states::{CONGESTION_AVOIDANCE, RECOVERY, SLOW_START};
-use linux::diag::{BbrInfo, CaState, TcpInfo};
-use units::Ratio;
+use congestion::{ControllerKind, State};
+use kernel::{Algorithm, Snapshot};
+use linux::diag::{BbrInfo, CaState, SocketState, TcpInfo};
+use units::{Bytes, Duration, Rate, Ratio};
+
+/// What a controller with a model of the path makes of it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Model {
+    pub state: State,
+    pub bw: Option<Rate>,
+    pub min_rtt: Option<Duration>,
+    pub short_term_bw: Option<Rate>,
+    pub short_term_inflight: Option<Bytes>,
+    pub long_term_inflight: Option<Bytes>,
+}
+
+impl Model {
+    /// The model that a socket's controller has, if it has one: Linux's BBR, or one of Fullpipe's.
+    pub fn of(socket: &SocketState) -> Option<Model> {
+        let name = socket.controller.as_str();
+        let ours = Algorithm::ALL
+            .iter()
+            .find(|ours| ours.kernel_name() == name);
+        match ours {
+            Some(&ours) => {
+                let seen = Snapshot::parse(socket.storage?.bytes())?;
+                Some(Model {
+                    state: *states(ours).get(seen.mode)?,
+                    bw: seen.bw,
+                    min_rtt: seen.min_rtt,
+                    short_term_bw: seen.short_term_bw,
+                    short_term_inflight: seen.short_term_inflight,
+                    long_term_inflight: seen.long_term_inflight,
+                })
+            }
+            None => socket.bbr.map(|bbr| Model {
+                state: of_bbr(&bbr),
+                bw: Some(bbr.bw).filter(|bw| !bw.is_zero()),
+                min_rtt: bbr.min_rtt,
+                short_term_bw: None,
+                short_term_inflight: None,
+                long_term_inflight: None,
+            }),
+        }
+    }
+}
+
+/// The states in the order in which the program counts them, its twin's.
+fn states(ours: Algorithm) -> &'static [State] {
+    match ours {
+        Algorithm::Bbr1 => ControllerKind::Bbr1.states(),
+        Algorithm::Bbr3 => ControllerKind::Bbr3.states(),
+    }
+}
 
 /// BBR's state as its gains tell it: `bbr_update_gains` in Linux `tcp_bbr.c` has a pair for each.
-pub(super) fn of_bbr(bbr: &BbrInfo) -> State {
+fn of_bbr(bbr: &BbrInfo) -> State {
     // 2885/1000, for doubling each round; only Startup and Drain have this much room. Before the first sample of the
     // delivery rate there are none yet, and the mode is `bbr_init`'s.
     let is_high = |gain: Ratio| gain > Ratio::new(5, 2);

@@ -12,8 +12,9 @@ use transport::segment::HEADERS;
 use units::{Bytes, Duration, Rate};
 
 use super::carried::{Carried, News};
+use super::ours::Ours;
 use super::side::Side;
-use super::state;
+use super::state::{self, Model};
 use crate::error::EngineError;
 use crate::flow::{self, Flow};
 use crate::flows::{FlowId, Flows};
@@ -76,7 +77,7 @@ impl Watch {
     /// # Errors
     ///
     /// The kernel tells nothing of its sockets.
-    pub fn new(scenario: &Scenario, network: &Network) -> Result<Watch, EngineError> {
+    pub fn new(scenario: &Scenario, network: &Network, ours: &Ours) -> Result<Watch, EngineError> {
         let mut sides = Vec::new();
         for (side, host) in [(Side::Near, &network.near), (Side::Far, &network.far)] {
             if scenario
@@ -84,7 +85,7 @@ impl Watch {
                 .iter()
                 .any(|flow| Side::that_sends(flow) == side)
             {
-                sides.push((side, Diag::open(host)?));
+                sides.push((side, Diag::open(host)?.with_storage(ours.maps()?)));
             }
         }
         Ok(Watch {
@@ -217,6 +218,7 @@ impl Live {
 fn sample(at: Duration, socket: &SocketState, limits: Limits) -> FlowSample {
     let info = &socket.info;
     let packets = |count: u32| info.snd_mss * u64::from(count);
+    let model = Model::of(socket);
     FlowSample {
         at,
         rtt: Some(info.rtt),
@@ -225,20 +227,17 @@ fn sample(at: Duration, socket: &SocketState, limits: Limits) -> FlowSample {
         inflight: packets(info.inflight()),
         below_tcp: Some(socket.memory.below_tcp),
         cwnd: packets(info.snd_cwnd),
-        ssthresh: match socket.bbr {
+        ssthresh: match model {
             Some(_) => None,
             None => info.snd_ssthresh.map(packets),
         },
         pacing_rate: info.pacing_rate.unwrap_or(Rate::MAX),
-        btl_bw: socket.bbr.map(|bbr| bbr.bw).filter(|bw| !bw.is_zero()),
-        rt_prop: socket.bbr.and_then(|bbr| bbr.min_rtt),
-        short_term_bw: None,
-        short_term_inflight: None,
-        long_term_inflight: None,
-        state: Some(match &socket.bbr {
-            Some(bbr) => state::of_bbr(bbr),
-            None => state::of_window(info),
-        }),
+        btl_bw: model.and_then(|model| model.bw),
+        rt_prop: model.and_then(|model| model.min_rtt),
+        short_term_bw: model.and_then(|model| model.short_term_bw),
+        short_term_inflight: model.and_then(|model| model.short_term_inflight),
+        long_term_inflight: model.and_then(|model| model.long_term_inflight),
+        state: Some(model.map_or_else(|| state::of_window(info), |model| model.state)),
         // The SYN was the first one.
         delivered: packets(info.delivered.saturating_sub(1)),
         lost: info.snd_mss * packets_lost(socket),

@@ -1,11 +1,13 @@
 //! The question to the kernel, and the walk through its answer.
 
+use std::os::fd::OwnedFd;
+
 use netlink_packet_core::{NLM_F_DUMP, NLM_F_REQUEST, NLMSG_DONE, NLMSG_ERROR, NetlinkBuffer};
 use netlink_sys::{Socket, protocols::NETLINK_SOCK_DIAG};
 
 use super::message::{CONG, INFO, SKMEMINFO, VEGASINFO};
 use super::native::array_at;
-use super::{Filter, SocketState};
+use super::{Filter, SocketState, storage};
 use crate::error::Context;
 use crate::{Error, Host};
 
@@ -15,6 +17,8 @@ use crate::{Error, Host};
 /// the sockets do, but not free. Ten milliseconds apart is plenty.
 pub struct Diag {
     socket: Socket,
+    /// The maps of what BPF programs keep with sockets.
+    maps: Vec<OwnedFd>,
     sequence: u32,
     message: Vec<u8>,
 }
@@ -63,9 +67,17 @@ impl Diag {
             Socket::new(NETLINK_SOCK_DIAG).context("cannot open a netlink socket for sock_diag")?;
         Ok(Diag {
             socket,
+            maps: Vec::new(),
             sequence: 0,
             message: Vec::with_capacity(DATAGRAM),
         })
+    }
+
+    /// Asks for what BPF programs keep with sockets, too, in maps of the type `BPF_MAP_TYPE_SK_STORAGE`. It takes CAP_BPF.
+    #[must_use]
+    pub fn with_storage(mut self, maps: Vec<OwnedFd>) -> Diag {
+        self.maps = maps;
+        self
     }
 
     /// Tells `each` of every connection that passes `filter`, in no particular order.
@@ -84,7 +96,7 @@ impl Diag {
     ) -> Result<(), Error> {
         const ASK: &str = "cannot ask sock_diag about TCP sockets (it takes CONFIG_INET_DIAG and its module tcp_diag)";
         self.sequence = self.sequence.wrapping_add(1);
-        question(filter, self.sequence, &mut self.message);
+        question(filter, &self.maps, self.sequence, &mut self.message);
         self.socket.send(&self.message, 0).context(ASK)?;
 
         // What is not understood does not end the reading: the rest of this answer would be taken for the next one's.
@@ -112,14 +124,15 @@ impl Diag {
 }
 
 /// Writes the question of number `sequence` into `to`.
-fn question(filter: &Filter, sequence: u32, to: &mut Vec<u8>) {
+fn question(filter: &Filter, maps: &[OwnedFd], sequence: u32, to: &mut Vec<u8>) {
     let bytecode = filter.bytecode_length();
     let attribute = if bytecode == 0 {
         0
     } else {
         ATTRIBUTE as u16 + bytecode
     };
-    let length = (HEADER + REQUEST) as u32 + u32::from(attribute);
+    let attributes = u32::from(attribute) + u32::from(storage::question_length(maps));
+    let length = (HEADER + REQUEST) as u32 + attributes;
 
     to.clear();
     // struct nlmsghdr
@@ -139,6 +152,7 @@ fn question(filter: &Filter, sequence: u32, to: &mut Vec<u8>) {
         to.extend(INET_DIAG_REQ_BYTECODE.to_ne_bytes());
         filter.append_bytecode(to);
     }
+    storage::ask(maps, to);
 }
 
 /// One message of the kernel's answer.
@@ -242,7 +256,7 @@ pub(super) mod tests {
             ),
         ] {
             let mut to = Vec::new();
-            question(&filter, 7, &mut to);
+            question(&filter, &[], 7, &mut to);
             assert_eq!(to.len(), length);
             assert_eq!(array_at(&to, 0), Some((length as u32).to_ne_bytes()));
         }

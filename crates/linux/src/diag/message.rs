@@ -8,7 +8,7 @@ use nix::libc;
 use units::Bytes;
 
 use super::native::{array_at, size, two_words, u8_at};
-use super::{BbrInfo, Memory, TcpInfo, TcpState};
+use super::{BbrInfo, Memory, Storage, TcpInfo, TcpState};
 
 /// The length of `struct inet_diag_msg`; the attributes begin here.
 const MESSAGE: usize = 72;
@@ -19,6 +19,7 @@ pub(super) const VEGASINFO: u16 = 3;
 pub(super) const CONG: u16 = 4;
 pub(super) const SKMEMINFO: u16 = 7;
 const BBRINFO: u16 = 16;
+const SK_BPF_STORAGES: u16 = 20;
 
 /// What the kernel says of one TCP socket at one moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,6 +43,8 @@ pub struct SocketState {
     pub info: TcpInfo,
     /// BBR's model, if the controller is BBR (`INET_DIAG_BBRINFO`).
     pub bbr: Option<BbrInfo>,
+    /// What the BPF programs that [were asked about](super::Diag::with_storage) keep with it (`INET_DIAG_SK_BPF_STORAGES`).
+    pub storage: Option<Storage>,
     /// The buffers (`INET_DIAG_SKMEMINFO`).
     pub memory: Memory,
 }
@@ -62,10 +65,12 @@ impl SocketState {
         let mut info = None;
         let mut bbr = None;
         let mut memory = None;
+        let mut storage = None;
         for attribute in NlasIterator::new(attributes) {
             let attribute = attribute.map_err(|_| "truncated attribute")?;
             let value = attribute.value();
             match attribute.kind() {
+                SK_BPF_STORAGES => storage = Storage::parse(value),
                 INFO => {
                     info = Some(TcpInfo::at(value, 0).ok_or("tcp_info of a kernel older than 5.4")?)
                 }
@@ -92,6 +97,7 @@ impl SocketState {
                 controller,
                 info,
                 bbr,
+                storage,
                 memory,
             })
         };
@@ -277,6 +283,7 @@ pub(super) mod tests {
                 pacing_gain: Ratio::new(5, 4),
                 cwnd_gain: Ratio::new(2, 1),
             }),
+            storage: None,
             memory: Memory {
                 receive_buffer: bytes(131_072),
                 send_buffer: bytes(4_194_304),

@@ -17,6 +17,7 @@ pub mod fuzz;
 mod memory;
 mod message;
 mod native;
+mod storage;
 mod tcp_info;
 mod tcp_state;
 
@@ -26,5 +27,6 @@ pub use dump::Diag;
 pub use filter::Filter;
 pub use memory::Memory;
 pub use message::{ControllerName, SocketState};
+pub use storage::Storage;
 pub use tcp_info::{AccEcn, Negotiated, RtoCounts, TcpInfo};
 pub use tcp_state::{CaState, TcpState};
