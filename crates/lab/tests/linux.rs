@@ -37,6 +37,53 @@ fn goodput(flow: &FlowSummary) -> f64 {
     flow.goodput_bps as f64
 }
 
+/// Whether this program and this machine can give the kernel Fullpipe's controllers.
+fn has_ours() -> bool {
+    let lack = kernel::check()
+        .into_iter()
+        .find_map(|required| required.lack);
+    if let Some(lack) = &lack {
+        let _ = writeln!(stderr(), "SKIPPED linux: controllers in the kernel: {lack}");
+    }
+    lack.is_none()
+}
+
+#[test]
+fn our_controllers_are_loaded_for_a_run_and_seen_at_it() {
+    if !has_ours() {
+        return;
+    }
+    for ours in kernel::Algorithm::ALL {
+        let name = ours.kernel_name();
+        let Some(record) = run(&format!(
+            "duration = \"2s\"\n[path]\nrate = \"20mbit\"\nrtt = \"20ms\"\nbuffer = \"4bdp\"\n\
+             [[flow]]\ncontroller = \"kernel:{name}\"\n"
+        )) else {
+            return;
+        };
+        let flow = &record.summary.flows[0];
+        assert!((8e6..20e6).contains(&goodput(flow)), "{name}: {flow:?}");
+        let samples = &record.flows[0].samples;
+        let states = samples.iter().filter_map(|sample| sample.state);
+        let has = |beginning: &str| {
+            states
+                .clone()
+                .any(|state| state.name.starts_with(beginning))
+        };
+        assert!(
+            has("Startup") && has("ProbeBW"),
+            "{name}: states are missing"
+        );
+        let last = samples.last().unwrap();
+        assert!(last.btl_bw.is_some() && last.rt_prop.is_some(), "{last:?}");
+        let offered = linux::controllers_here().unwrap();
+        assert!(
+            !offered.iter().any(|offered| offered == name),
+            "{offered:?}"
+        );
+    }
+}
+
 #[test]
 fn the_kernels_bbr_fills_a_path_and_is_seen_at_it() {
     let Some(record) = run(
