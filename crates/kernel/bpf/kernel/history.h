@@ -19,13 +19,18 @@ struct history {
 	struct moment moments[MOMENTS];
 };
 
-/* With so much delivered, so much was lost until the next ACK, before which so much was in flight. */
+/*
+ * With so much delivered, so much was lost until the next ACK, before which so much was in flight. With so many losses that the
+ * moments would not do for two windows, some are left out.
+ */
 static inline void history_note(struct history *history, u32 delivered, u32 lost, u32 inflight)
 {
 	const struct moment *newest = &history->moments[(history->count - 1) % MOMENTS];
+	const struct moment *oldest = &history->moments[history->count % MOMENTS];
+	bool is_dense = history->count >= MOMENTS && delivered - oldest->delivered < 2 * inflight;
+	u32 distance = is_dense ? inflight / (MOMENTS / 2 + 1) : 0;
 
-	if (history->count && (newest->lost == lost ||
-			       delivered - newest->delivered < inflight / (MOMENTS / 2 + 1)))
+	if (history->count && (newest->lost == lost || delivered - newest->delivered < distance))
 		return;
 	history->moments[history->count++ % MOMENTS] = (struct moment){ delivered, lost };
 }
