@@ -247,7 +247,8 @@
     const hasBounds = has("short_bw", "short_inflight", "long_inflight");
     if (has("btlbw")) entry(hasBounds ? "BtlBw, bounds" : "BtlBw", "var(--text)", "stroke dotted");
     entry("reference", "var(--faint)", "stroke dashed");
-    for (const [state, color] of new Map(lanes.flatMap((lane) => lane.states.map((stay) => [stay.state, stay.color])))) {
+    // The parts of ProbeBW have one colour, and one entry.
+    for (const [state, color] of new Map(lanes.flatMap((lane) => lane.states.map((stay) => [stay.state.split("_")[0], stay.color])))) {
       entry(state, `var(--state-${color})`);
     }
     document.querySelectorAll("#flows tbody tr").forEach((row, index) =>

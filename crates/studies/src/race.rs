@@ -46,7 +46,8 @@ pub enum Payload {
 }
 
 impl Default for Race {
-    /// 8 MiB over 20 Mbit/s with an RTprop of 40 ms, a buffer of 8 BDP and 1 % of random loss, by `bbr1` and `cubic`.
+    /// 8 MiB over 20 Mbit/s with an RTprop of 40 ms, a buffer of 8 BDP and 1 % of random loss, by `bbr3`, `bbr1` and
+    /// `cubic`.
     fn default() -> Race {
         Race {
             path: PathSpec {
@@ -62,7 +63,11 @@ impl Default for Race {
                 },
                 ..PathSpec::default()
             },
-            controllers: vec![ControllerKind::Bbr1, ControllerKind::Cubic],
+            controllers: vec![
+                ControllerKind::Bbr3,
+                ControllerKind::Bbr1,
+                ControllerKind::Cubic,
+            ],
             payload: Payload::Noise(Bytes::new(8 << 20)),
             duration: None,
             warmup: Duration::ZERO,

@@ -40,7 +40,7 @@ pub struct Options {
         help = usage::one_of("The controllers that race", ControllerKind::ALL),
         value_name = "NAMES",
         value_delimiter = ',',
-        default_value = "bbr1,cubic"
+        default_value = "bbr3,bbr1,cubic"
     )]
     controllers: Vec<ControllerKind>,
     /// End after this time; without --bytes or FILE, send as much as fits into it

@@ -59,7 +59,7 @@ fn the_summary_has_its_fields() {
         .map(|lane| lane["flows"][0]["controller"].as_str());
     assert_eq!(
         controllers.collect::<Vec<_>>(),
-        [Some("bbr1"), Some("cubic")]
+        [Some("bbr3"), Some("bbr1"), Some("cubic")]
     );
     for lane in summaries {
         assert_has(
