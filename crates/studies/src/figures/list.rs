@@ -4,7 +4,7 @@ use super::figure::Figure;
 use super::{
     boundary, cdn_1, cdn_2, cdn_3, cdn_4, cdn_5, cdn_6, cdn_7, cdn_8, client_load, coexistence,
     laboratory, networks, paper_1, paper_2, paper_3, paper_4, paper_5, paper_6, paper_7, paper_8,
-    paper_9, paper_10, rtt_unfairness, time_shares,
+    paper_9, paper_10, rtt_unfairness, time_shares, versions, versions_boundary,
 };
 
 /// Every figure: those of the publications in their order, and those that they do not have.
@@ -37,4 +37,12 @@ pub static ALL: &[Figure] = &[
     boundary::OBJECT_SIZE,
     boundary::SHORT_PATHS,
     boundary::CELL,
+    versions::LOSS,
+    versions::BUFFER,
+    versions::RTT,
+    versions::FLOWS,
+    versions::HARM,
+    versions::CROWD,
+    versions_boundary::FIGURE,
+    versions::REQUESTS,
 ];

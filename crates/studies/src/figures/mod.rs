@@ -37,6 +37,8 @@ mod series;
 mod testbed;
 mod time_shares;
 mod transfers;
+mod versions;
+mod versions_boundary;
 
 pub use chosen::{UnknownFigure, chosen};
 pub use figure::{After, Figure, Made};
@@ -50,3 +52,6 @@ const PAPER: &str = "Cardwell, Cheng, Gunn, Hassas Yeganeh, Jacobson: BBR: Conge
                      Control, ACM Queue 14(5), 2016";
 
 const CDN: &str = "Shah: BBR Evaluation at a Large CDN, Verizon Media, 2019";
+
+const DRAFT: &str =
+    "Cardwell, Swett, Beshay: BBR Congestion Control, draft-ietf-ccwg-bbr, revision 06";
