@@ -11,7 +11,8 @@ use std::process::ExitCode;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use commands::{
-    advise, calibrate, claims, emulate, figures, kernel, probe, race, recv, run, send, shell, sweep,
+    advise, calibrate, claims, emulate, figures, kernel, probe, race, recv, run, send, shell,
+    sweep, trace,
 };
 use failure::Failure;
 use options::usage;
@@ -38,6 +39,7 @@ enum Command {
     Send(send::Options),
     Recv(recv::Options),
     Emulate(emulate::Options),
+    Trace(trace::Options),
     Shell(shell::Options),
     Kernel(kernel::Options),
 }
@@ -56,6 +58,7 @@ impl Command {
             Command::Send(options) => send::run(options),
             Command::Recv(options) => recv::run(options),
             Command::Emulate(options) => emulate::run(options),
+            Command::Trace(options) => trace::run(options),
             Command::Shell(options) => return shell::run(options),
             Command::Kernel(options) => kernel::run(options),
         };

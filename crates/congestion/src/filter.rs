@@ -118,7 +118,7 @@ impl<V: Copy + Ord, S: Stamp> WindowedMax<V, S> {
 
 /// The least value of a sliding window.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct WindowedMin<V, S: Stamp>(WindowedMax<Reverse<V>, S>);
+pub struct WindowedMin<V, S: Stamp>(WindowedMax<Reverse<V>, S>);
 
 impl<V: Copy + Ord, S: Stamp> WindowedMin<V, S> {
     /// A filter without samples that remembers for `window`.

@@ -56,6 +56,9 @@ pub enum EngineError {
         /// For how long nothing had arrived.
         patience: units::Duration,
     },
+    /// The packets could not be written.
+    #[error("cannot write the capture: {0}")]
+    Capture(io::Error),
     /// The system refused threads or timers.
     #[error("cannot start: {0}")]
     System(#[from] io::Error),

@@ -34,6 +34,7 @@ mod qlog;
 mod section;
 mod table;
 mod text;
+pub mod trace;
 
 pub use describe::{describe, describe_hops};
 pub use directory::{Also, FILES, check_dir, tidy, write_dir};

@@ -5,10 +5,11 @@ use path::Ecn;
 use transport::app::App;
 use transport::burst::{Burst, Kind};
 use transport::receiver::Receiver;
+use transport::segment::Segment;
 use transport::sender::{Sender, Stats};
 
 use crate::index::{HostIndex, Slot, Way};
-use crate::observer::{Id, Observer};
+use crate::observer::{End, Id, Observer, Passing};
 
 /// A connection: both its ends, and its ways through the network.
 #[derive(Debug)]
@@ -30,13 +31,7 @@ pub(crate) struct Connection<C> {
     pub(crate) receiver: Receiver,
 }
 
-/// An end of a connection; each has one timer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum End {
-    Sending,
-    Receiving,
-}
-
+/// Each end has one timer.
 impl End {
     /// The number of the timer of this end of a connection.
     pub(crate) fn timer(self, slot: Slot) -> usize {
@@ -104,6 +99,28 @@ impl<C: Controller> Connection<C> {
             self.ecn
         } else {
             Ecn::NotCapable
+        }
+    }
+
+    /// Tells the observer of a segment that leaves or reaches this end.
+    #[inline]
+    pub(crate) fn show<O: Observer<C>>(
+        &self,
+        observer: &mut O,
+        now: Time,
+        end: End,
+        segment: &Segment,
+        ecn: Ecn,
+    ) {
+        if O::WATCHES_SEGMENTS {
+            let passing = Passing {
+                id: self.id,
+                is_of_requests: !self.is_reported(),
+                end,
+                segment,
+                ecn,
+            };
+            observer.on_segment(now, &passing);
         }
     }
 

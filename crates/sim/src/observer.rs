@@ -1,9 +1,11 @@
 //! Who watches a simulation.
 
 use congestion::{Ack, AnyController, Controller, Time};
+use path::Ecn;
 use transport::app::{App, Transfer};
 use transport::burst::Burst;
 use transport::receiver::Receiver;
+use transport::segment::Segment;
 use transport::sender::Sender;
 
 /// Which connection an event is about.
@@ -15,14 +17,47 @@ pub struct Id {
     pub connection: u32,
 }
 
+/// An end of a connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// The one that sends its data.
+    Sending,
+    /// The one that acknowledges them.
+    Receiving,
+}
+
+/// A segment that leaves or reaches an end of a connection.
+#[derive(Debug, Clone, Copy)]
+pub struct Passing<'s> {
+    /// Which connection's.
+    pub id: Id,
+    /// Whether that connection carries an application's requests, and not its data.
+    pub is_of_requests: bool,
+    /// Which of its ends. What the segment says tells whether it comes or goes.
+    pub end: End,
+    /// The segment.
+    pub segment: &'s Segment,
+    /// The ECN field of its packet.
+    pub ecn: Ecn,
+}
+
 /// Is told what happens, as it happens. A method that is not implemented does nothing. The calls are resolved at compile
 /// time, so an event that nobody watches costs nothing. `()` watches nothing.
 ///
-/// Connections that carry an application's requests are not reported, only those that carry its data.
+/// Connections that carry an application's requests are not reported but to [`Observer::on_segment`], only those that carry its
+/// data.
 pub trait Observer<C: Controller = AnyController> {
     /// Whether to detect the events of [`Observer::on_losses`] and the methods below it. That takes a comparison of counters
     /// for each event of a sender.
     const WATCHES_RECOVERY: bool = true;
+
+    /// Whether to tell of every segment.
+    const WATCHES_SEGMENTS: bool = false;
+
+    /// A segment leaves an end of a connection for the network, or arrives from there; of connections that carry requests, too.
+    fn on_segment(&mut self, now: Time, passing: &Passing<'_>) {
+        let _ = (now, passing);
+    }
 
     /// A connection starts with its handshake.
     fn on_start(&mut self, now: Time, id: Id) {

@@ -14,3 +14,4 @@ pub mod run;
 pub mod send;
 pub mod shell;
 pub mod sweep;
+pub mod trace;

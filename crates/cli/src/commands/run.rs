@@ -9,6 +9,7 @@ use scenario::{Draft, Scenario};
 use units::Duration;
 
 use crate::failure::Failure;
+use crate::files::captures::Captures;
 use crate::options::awake_option::AwakeOption;
 use crate::options::command_line;
 use crate::options::input::Input;
@@ -53,6 +54,9 @@ pub struct Options {
     grid: Option<Duration>,
     #[command(flatten)]
     awake: AwakeOption,
+    /// Write what each end sent and received into this directory, as pcapng without payload (engine sim)
+    #[arg(long, value_name = "DIR")]
+    pcap: Option<PathBuf>,
     /// Print the summary on stdout as JSON, and nothing else there
     #[arg(long)]
     json: bool,
@@ -76,14 +80,23 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         report::check_dir(directory)
             .map_err(|error| Failure::usage(format_args!("--out: {error}")))?;
     }
+    let captures = options
+        .pcap
+        .as_deref()
+        .map(|directory| Captures::create(directory, options.engine));
+    let captures = captures.transpose()?;
     let _awake = options.awake.prepare(&[options.engine])?;
     let (_runtime, cancel) = interrupt::cancel()?;
     let bar = WorkBar::of_run(&scenario, options.quiet);
-    let record = options
-        .engine
-        .engine()
-        .run(&scenario, &|progress| bar.show(&progress), &cancel)
-        .map_err(Failure::failed)?;
+    let watch = |progress: lab::Progress| bar.show(&progress);
+    let record = match captures {
+        Some(captures) => captures.run(&scenario, &watch, &cancel)?,
+        None => {
+            let engine = options.engine.engine();
+            let run = engine.run(&scenario, &watch, &cancel);
+            run.map_err(Failure::failed)?
+        }
+    };
     drop(bar);
     let table = |width| report::table(std::slice::from_ref(&record), width);
     output::show(options.json, || &record.summary, table)?;

@@ -1,5 +1,6 @@
 //! Files that results go into, and what results depend on.
 
+pub mod captures;
 pub mod document;
 pub mod machine;
 pub mod own_file;

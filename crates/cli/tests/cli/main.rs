@@ -13,4 +13,5 @@ mod run;
 mod shell;
 mod support;
 mod sweep;
+mod trace;
 mod transfer;

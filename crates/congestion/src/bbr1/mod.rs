@@ -48,7 +48,7 @@ mod btl_bw;
 mod config;
 mod cwnd;
 mod drain;
-mod policer;
+pub mod policer;
 mod probe_bw;
 mod probe_rtt;
 mod recovery;

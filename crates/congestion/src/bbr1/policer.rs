@@ -27,11 +27,17 @@ const BELIEF_ROUNDS: u8 = 48;
 /// The counters of the connection at one ACK.
 #[derive(Debug, Clone, Copy)]
 pub struct Observation {
+    /// When it is.
     pub now: Time,
+    /// Bytes delivered so far.
     pub delivered: Bytes,
+    /// Bytes lost so far.
     pub lost: Bytes,
+    /// Whether something was lost since the last one.
     pub has_losses: bool,
+    /// Whether the application limits the flow.
     pub is_app_limited: bool,
+    /// Whether a round begins.
     pub is_round_start: bool,
     /// ProbeBW is going on.
     pub is_probe_bw: bool,
@@ -58,7 +64,14 @@ enum Phase {
     Policed(Rate),
 }
 
+impl Default for Policer {
+    fn default() -> Policer {
+        Policer::new()
+    }
+}
+
 impl Policer {
+    /// Nothing is known yet.
     pub fn new() -> Policer {
         Policer {
             phase: Phase::Waiting,

@@ -1,8 +1,10 @@
 //! Packets in virtual time: the same scenario and seed give the same record on any machine, but for how long it took.
 
 mod network;
+mod pcap;
 mod watch;
 
+use std::io::Write;
 use std::time::{Duration as RealTime, Instant};
 
 use ::sim::{LinkView, Simulation};
@@ -18,7 +20,8 @@ use crate::flows::{FlowId, Flows};
 use crate::hops::Hops;
 use crate::outcome::Outcome;
 use crate::ways;
-use watch::Watch;
+use pcap::Pcap;
+use watch::{Tap, Watch};
 
 /// How often queues are looked at.
 const LOOK: Duration = Duration::from_millis(1);
@@ -69,7 +72,8 @@ impl Engine for Sim {
         cancel: &Cancel,
     ) -> Result<Record, EngineError> {
         let (hops, flows) = (Hops::of(scenario), Flows::new(scenario, watch::NOTHING));
-        Course::new(scenario, hops, flows)?.record(watch, cancel)
+        let (record, ()) = Course::new(scenario, hops, flows, ())?.record(watch, cancel)?;
+        Ok(record)
     }
 
     fn run_without_samples(
@@ -80,14 +84,39 @@ impl Engine for Sim {
     ) -> Result<Record, EngineError> {
         let (hops, flows) = (Hops::of(scenario), Flows::new(scenario, watch::NOTHING));
         let (hops, flows) = (hops.without_samples(), flows.without_samples());
-        Course::new(scenario, hops, flows)?.record(watch, cancel)
+        let (record, ()) = Course::new(scenario, hops, flows, ())?.record(watch, cancel)?;
+        Ok(record)
+    }
+}
+
+impl Sim {
+    /// As [`Engine::run`], and writes what each flow's sending end and its receiving end sent and received as captures
+    /// (pcapng): headers as they would be, without payload. Gives back what they were written to.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Engine::run`]; or a capture could not be written.
+    pub fn run_captured<W: Write>(
+        &self,
+        scenario: &Scenario,
+        watch: &(dyn Fn(Progress) + Sync),
+        cancel: &Cancel,
+        to: [W; 2],
+    ) -> Result<(Record, [W; 2]), EngineError> {
+        let each = scenario.each_flow();
+        let mss = each.map(|(flow, _)| ways::mss(scenario, flow)).collect();
+        let pcap = Pcap::new(to, mss).map_err(EngineError::Capture)?;
+        let (hops, flows) = (Hops::of(scenario), Flows::new(scenario, watch::NOTHING));
+        let course = Course::new(scenario, hops, flows, pcap)?;
+        let (record, pcap) = course.record(watch, cancel)?;
+        Ok((record, pcap.finish().map_err(EngineError::Capture)?))
     }
 }
 
 /// A run under way.
-struct Course<'s> {
+struct Course<'s, T> {
     scenario: &'s Scenario,
-    simulation: Simulation<Watch>,
+    simulation: Simulation<Watch<T>>,
     hops: Hops,
     /// Whether nothing waited at any hop, or was transmitted, when that was last looked at.
     is_idle: bool,
@@ -96,13 +125,18 @@ struct Course<'s> {
     told: Instant,
 }
 
-impl<'s> Course<'s> {
-    /// Of the scenario, of which hops and flows are watched.
-    fn new(scenario: &'s Scenario, hops: Hops, flows: Flows) -> Result<Course<'s>, EngineError> {
+impl<'s, T: Tap> Course<'s, T> {
+    /// Of the scenario, of which hops and flows are watched, and packets if the tap wants them.
+    fn new(
+        scenario: &'s Scenario,
+        hops: Hops,
+        flows: Flows,
+        tap: T,
+    ) -> Result<Course<'s, T>, EngineError> {
         scenario.check()?;
         let begin = Instant::now();
         let network = network::config(scenario)?;
-        let watch = Watch::new(scenario, flows);
+        let watch = Watch::new(scenario, flows, tap);
         Ok(Course {
             scenario,
             simulation: Simulation::new(network, watch).map_err(network::refused)?,
@@ -118,7 +152,7 @@ impl<'s> Course<'s> {
         mut self,
         watch: &(dyn Fn(Progress) + Sync),
         cancel: &Cancel,
-    ) -> Result<Record, EngineError> {
+    ) -> Result<(Record, T), EngineError> {
         let is_partial = self.run(watch, cancel)?;
         let Course {
             scenario,
@@ -133,7 +167,7 @@ impl<'s> Course<'s> {
             .apps()
             .map(|(id, app)| (FlowId(id.flow), app.clone()))
             .collect();
-        let mut flows = simulation.into_observer().finish();
+        let (mut flows, tap) = simulation.into_observer().finish();
         for (id, app) in &apps {
             flows.cut_off(*id, app);
         }
@@ -147,7 +181,7 @@ impl<'s> Course<'s> {
             hops,
             flows,
         };
-        Ok(outcome.record(watch))
+        Ok((outcome.record(watch), tap))
     }
 
     /// Runs to the end, or until cancelled; whether that was it.
@@ -231,7 +265,7 @@ impl<'s> Course<'s> {
 }
 
 /// The link that carries data over the hop at this place.
-fn link(simulation: &Simulation<Watch>, hop: usize) -> LinkView<'_> {
+fn link<T: Tap>(simulation: &Simulation<Watch<T>>, hop: usize) -> LinkView<'_> {
     let link = simulation.link(network::data_link(hop));
     link.expect("every hop has a link of data")
 }

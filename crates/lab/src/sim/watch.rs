@@ -1,6 +1,6 @@
 //! What is seen of the flows.
 
-use ::sim::{Id, Observer};
+use ::sim::{Id, Observer, Passing};
 use congestion::{Ack, AnyController, Controller};
 use record::{FlowSample, FlowTotals, HandedDown, HostRecorder, Limits, Opens};
 use scenario::Scenario;
@@ -15,14 +15,32 @@ use crate::flow;
 use crate::flows::{FlowId, Flows};
 use crate::ways;
 
-/// Watches all flows.
+/// Watches all flows, and packets if there is a `T` that wants them.
 #[derive(Debug)]
-pub(super) struct Watch {
+pub(super) struct Watch<T> {
     pub flows: Flows,
     /// What else is seen of each.
     more: Vec<More>,
     /// When payload last arrived.
     pub last_arrival: Duration,
+    /// What is told of packets.
+    pub tap: T,
+}
+
+/// Is told of packets.
+pub(super) trait Tap {
+    /// Whether it wants to be.
+    const IS_THERE: bool;
+
+    /// A segment leaves an end of a connection, or reaches it.
+    fn on_segment(&mut self, now: Time, passing: &Passing<'_>);
+}
+
+/// Nobody wants them.
+impl Tap for () {
+    const IS_THERE: bool = false;
+
+    fn on_segment(&mut self, _: Time, _: &Passing<'_>) {}
 }
 
 /// What a simulation sees of a flow.
@@ -89,9 +107,9 @@ pub(super) fn totals(now: Time, sender: &Sender<AnyController>, receiver: &Recei
     }
 }
 
-impl Watch {
+impl<T> Watch<T> {
     /// Of these flows, which are the scenario's.
-    pub fn new(scenario: &Scenario, flows: Flows) -> Watch {
+    pub fn new(scenario: &Scenario, flows: Flows, tap: T) -> Watch<T> {
         let more = scenario.each_flow().map(|(spec, _)| More {
             host: (!spec.opens_many()).then(|| HostRecorder::new(scenario.warmup)),
             mss: ways::mss(scenario, spec),
@@ -102,17 +120,18 @@ impl Watch {
             more: more.collect(),
             flows,
             last_arrival: Duration::ZERO,
+            tap,
         }
     }
 
     /// The flows, at the end of the run.
-    pub fn finish(mut self) -> Flows {
+    pub fn finish(mut self) -> (Flows, T) {
         for (flow, more) in self.flows.flows.iter_mut().zip(self.more) {
             if let Some(host) = more.host.and_then(HostRecorder::finish) {
                 flow.host(host);
             }
         }
-        self.flows
+        (self.flows, self.tap)
     }
 
     /// The connection as it is now, without what only an ACK can tell.
@@ -138,7 +157,13 @@ fn span(burst: &Burst, rate: Rate) -> Duration {
     }
 }
 
-impl Observer for Watch {
+impl<T: Tap> Observer for Watch<T> {
+    const WATCHES_SEGMENTS: bool = T::IS_THERE;
+
+    fn on_segment(&mut self, now: Time, passing: &Passing<'_>) {
+        self.tap.on_segment(now, passing);
+    }
+
     fn on_sent(&mut self, now: Time, id: Id, burst: &Burst, sender: &Sender<AnyController>) {
         if let Some(host) = &mut self.more[id.flow].host
             && burst.bytes > 0

@@ -7,10 +7,9 @@ use transport::burst::Burst;
 use transport::segment::{Body, Segment};
 
 use super::{MAX_CONNECTIONS, Simulation};
-use crate::connection::End;
 use crate::index::{FlowIndex, HostIndex, LinkIndex, Slot};
 use crate::network::{Out, Packet};
-use crate::observer::Observer;
+use crate::observer::{End, Observer};
 
 impl<O: Observer<C>, C: Controller> Simulation<O, C> {
     /// Something comes out of a link.
@@ -48,6 +47,13 @@ impl<O: Observer<C>, C: Controller> Simulation<O, C> {
         let Some(connection) = self.connections.of_packet(slot, packet.serial) else {
             return;
         };
+        let (end, sent) = match &packet.segment.body {
+            Body::Data(_) => (End::Receiving, connection.ecn),
+            Body::Syn { .. } | Body::FastOpen(_) => (End::Receiving, Ecn::NotCapable),
+            Body::SynAck { .. } | Body::Ack(_) => (End::Sending, Ecn::NotCapable),
+        };
+        let ecn = if is_marked { Ecn::Marked } else { sent };
+        connection.show(&mut self.observer, self.now, end, &packet.segment, ecn);
         match &packet.segment.body {
             body @ (Body::Syn { .. } | Body::FastOpen(_) | Body::Data(_)) => {
                 let before = connection.receiver.received();
@@ -103,12 +109,24 @@ impl<O: Observer<C>, C: Controller> Simulation<O, C> {
 
     /// The receiving end of a connection sends what it has to say, and sets its timer.
     fn reply(&mut self, slot: Slot, segment: Option<Segment>) {
-        if segment.is_some() {
+        if let Some(segment) = &segment {
             let connection = &self.connections[slot];
+            connection.show(
+                &mut self.observer,
+                self.now,
+                End::Receiving,
+                segment,
+                Ecn::NotCapable,
+            );
             let way = connection.backward;
             let serial = connection.id.connection;
-            self.network
-                .send(self.now, way, serial, Ecn::NotCapable, segment.into_iter());
+            self.network.send(
+                self.now,
+                way,
+                serial,
+                Ecn::NotCapable,
+                std::iter::once(*segment),
+            );
         }
         let due = self.next_timer(slot, End::Receiving);
         // An acknowledgement that was owed and has been sent leaves a timer behind, which fires for nothing. Moving it at
@@ -158,6 +176,11 @@ impl<O: Observer<C>, C: Controller> Simulation<O, C> {
             let connection = &self.connections[Slot(burst.connection)];
             let (way, serial) = (connection.forward, connection.id.connection);
             let ecn = connection.ecn_of(&burst);
+            if O::WATCHES_SEGMENTS {
+                for segment in burst.segments() {
+                    connection.show(&mut self.observer, self.now, End::Sending, &segment, ecn);
+                }
+            }
             self.network
                 .send(self.now, way, serial, ecn, burst.segments());
             if self.hosts[host].is_immediate() {

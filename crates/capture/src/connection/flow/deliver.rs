@@ -1,0 +1,111 @@
+//! What an acknowledgement tells of the path.
+
+use congestion::bbr1::policer::Observation;
+use congestion::sampling::Sampler;
+use congestion::{Duration, Time};
+
+use super::{Flow, Totals, Vantage};
+use crate::connection::Room;
+use crate::connection::scoreboard::{Entry, Status};
+use crate::connection::series::Sample;
+
+impl Flow {
+    /// Something has arrived.
+    pub(super) fn deliver(&mut self, news: &News, vantage: Vantage, room: Room) {
+        let at = news.at;
+        if let Some(far) = news.rtt {
+            self.far = Some(self.far.map_or(far, |least| least.min(far)));
+        }
+        let rtt = match vantage {
+            Vantage::Sender => news.rtt,
+            Vantage::Elsewhere => news.rtt.zip(self.near).map(|(far, near)| far + near),
+        };
+        if let Some(rtt) = rtt {
+            self.model.on_rtt(at, rtt);
+            let round = self.rounds.present();
+            round.rtt = Some(round.rtt.map_or(rtt, |least| least.min(rtt)));
+        }
+        let least = match vantage {
+            Vantage::Sender => self.model.rt_prop(),
+            // Whoever echoes no timestamps leaves it unknown what the sender knew.
+            Vantage::Elsewhere => self.model.rt_prop().or(Some(Duration::MAX)),
+        };
+        let sample = self.sampler.sample(at, least.unwrap_or_default());
+        let begins_round = self.model.on_sample(&sample);
+        let round = self.rounds.present();
+        if !sample.is_app_limited {
+            round.rate = round.rate.max(sample.delivery_rate.unwrap_or_default());
+        }
+        self.extra.on_ack(at, news.bytes, self.model.btl_bw());
+        let is_sampled = sample.delivery_rate.is_some();
+        if is_sampled || !sample.newly_lost.is_zero() {
+            self.policer.observe(&Observation {
+                now: at,
+                delivered: sample.total_delivered,
+                lost: sample.total_lost,
+                has_losses: !sample.newly_lost.is_zero(),
+                is_app_limited: sample.is_app_limited,
+                is_round_start: begins_round,
+                is_probe_bw: true,
+            });
+            self.policed = self.policer.rate().or(self.policed);
+        }
+        if begins_round {
+            self.rounds.begin(at, room);
+            if self.model.is_full() {
+                self.extra.end_round();
+            }
+        }
+        if self.series.is_due(at) && room == Room::Plenty {
+            self.series.push(Sample {
+                at,
+                rtt,
+                delivery_rate: sample.delivery_rate,
+                inflight: self.flight(vantage),
+                btl_bw: self.model.btl_bw(),
+                rt_prop: self.model.rt_prop(),
+                delivered: sample.total_delivered,
+                retransmitted: self.retransmitted(),
+                limit: self.present_limit,
+            });
+        }
+    }
+}
+
+/// What one acknowledgement tells.
+pub(super) struct News {
+    pub at: Time,
+    pub highest_before: u64,
+    /// From the newest packet that arrived, and was sent once, until now.
+    pub rtt: Option<Duration>,
+    pub bytes: u64,
+    /// TSecr.
+    pub echo: Option<u32>,
+}
+
+impl News {
+    /// A packet has arrived that was not known to have.
+    #[inline]
+    pub fn arrived(
+        &mut self,
+        entry: &Entry,
+        sampler: &mut Sampler,
+        totals: &mut Totals,
+        repeats_out: &mut u64,
+    ) {
+        self.bytes += entry.len();
+        if entry.is_repeat_out {
+            *repeats_out = repeats_out.saturating_sub(entry.len());
+        }
+        if entry.status == Status::Missing {
+            totals.missed += entry.len();
+            return;
+        }
+        sampler.on_packet_acked(self.at, &entry.state);
+        if entry.repeats == 0 {
+            let rtt = self.at.since(entry.state.sent_time);
+            self.rtt = Some(self.rtt.map_or(rtt, |least| least.min(rtt)));
+            totals.reordered += u64::from(entry.end <= self.highest_before);
+        }
+    }
+}

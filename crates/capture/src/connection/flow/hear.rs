@@ -1,0 +1,130 @@
+//! What is acknowledged.
+
+use std::ops::Range;
+
+use congestion::Time;
+
+use super::deliver::News;
+use super::{FARTHEST, Flow, Vantage};
+use crate::connection::Room;
+use crate::connection::scoreboard::Status;
+use crate::packet::Segment;
+
+impl Flow {
+    /// An acknowledgement, with the window's scale if it is known.
+    pub fn on_ack(
+        &mut self,
+        at: Time,
+        segment: &Segment,
+        scale: Option<u8>,
+        vantage: Vantage,
+        room: Room,
+    ) {
+        if !self.positions.is_known() {
+            return;
+        }
+        let ack = self.positions.peek(segment.ack);
+        if ack.abs_diff(self.end) > FARTHEST {
+            return;
+        }
+        let edge = scale.map(|scale| ack + (u64::from(segment.window) << scale));
+        self.edge = edge.map(|edge| self.edge.map_or(edge, |old| old.max(edge)));
+        if ack > self.end {
+            self.totals.missed += ack - self.end;
+            self.end = ack;
+        }
+        let mut news = News {
+            at,
+            highest_before: self.highest(),
+            rtt: None,
+            bytes: 0,
+            echo: segment.timestamps.map(|(_, echo)| echo),
+        };
+        if segment.sack_count > 0 {
+            self.hear_sacks(ack, segment, &mut news);
+        }
+        if ack > self.una {
+            self.hear_cumulative(ack, &mut news);
+        }
+        if news.bytes > 0 {
+            self.deliver(&news, vantage, room);
+        }
+        if let Some((value, _)) = segment.timestamps {
+            let delivered = self.sampler.delivered();
+            self.echoes.on_ack(at, value, delivered, self.edge);
+        }
+        self.last_heard = at;
+    }
+
+    fn hear_sacks(&mut self, ack: u64, segment: &Segment, news: &mut News) {
+        let blocks = segment.sack_blocks();
+        let position = |(from, to): (u32, u32)| self.positions.peek(from)..self.positions.peek(to);
+        let end = self.end;
+        let is_valid = |range: &Range<u64>| range.start < range.end && range.end <= end;
+        let mut ranges = [const { 0..0 }; 4];
+        for (place, block) in ranges.iter_mut().zip(blocks) {
+            *place = position(*block);
+        }
+        let first = ranges[0].clone();
+        let within = |outer: &Range<u64>| outer.start <= first.start && first.end <= outer.end;
+        let is_duplicate =
+            first.end <= ack || blocks.len() > 1 && ranges[1] != first && within(&ranges[1]);
+        let mut from = 0;
+        if is_duplicate && first.start < first.end {
+            self.repeats.on_duplicate(&first);
+            from = 1;
+        }
+        for range in &ranges[from..blocks.len()] {
+            if is_valid(range) && range.start >= ack {
+                self.hear_sack(range.clone(), news);
+            }
+        }
+    }
+
+    fn hear_sack(&mut self, range: Range<u64>, news: &mut News) {
+        let (scoreboard, totals) = (&mut self.scoreboard, &mut self.totals);
+        let (sampler, repeats_out) = (&mut self.sampler, &mut self.repeats_out);
+        let sacked_bytes = &mut self.sacked_bytes;
+        self.sacked.add(range, |new| {
+            *sacked_bytes += new.end - new.start;
+            scoreboard.each_within(&new, |entry| {
+                if entry.status == Status::Sacked {
+                    return;
+                }
+                news.arrived(entry, sampler, totals, repeats_out);
+                entry.status = Status::Sacked;
+            });
+        });
+    }
+
+    fn hear_cumulative(&mut self, ack: u64, news: &mut News) {
+        let una = self.una;
+        while let Some(entry) = self.scoreboard.pop_before(ack) {
+            if entry.status == Status::Sacked {
+                continue;
+            }
+            // The original has arrived if the acknowledgement echoes something older than the repeat (RFC 3522).
+            if entry.repeats > 0
+                && entry.seq == una
+                && let (Some(echo), Some(value)) = (news.echo, entry.repeat_value)
+                && echo.wrapping_sub(value).cast_signed() < 0
+            {
+                self.repeats.on_needless(&(entry.seq..entry.end));
+            }
+            news.arrived(
+                &entry,
+                &mut self.sampler,
+                &mut self.totals,
+                &mut self.repeats_out,
+            );
+        }
+        self.una = ack;
+        self.totals.delivered = ack - self.base;
+        self.sacked_bytes -= self.sacked.forget_before(ack).min(self.sacked_bytes);
+        self.recoveries.on_ack(ack);
+        if ack == self.end {
+            self.repeats_out = 0;
+            self.limits.on_idle(news.at);
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! The model of the path that BBR's paper has: RTprop and BtlBw, from a capture instead of a sender.
+
+use super::peaks::Peaks;
+use congestion::filter::{WindowedMax, WindowedMin};
+use congestion::{Bytes, Duration, Rate, RateSample, Time};
+
+/// RTprop is the least RTT of so long (paper, "Estimating RTprop").
+const RT_PROP_WINDOW: Duration = Duration::from_secs(10);
+
+/// BtlBw is the greatest delivery rate of so many rounds (paper, "Estimating bottleneck bandwidth").
+const BTL_BW_WINDOW: u64 = 10;
+
+/// A round that delivers less than a quarter more than the best before it shows no growth, and after three of them the pipe
+/// is full (paper, appendix, "Startup Behavior").
+const FULL_ROUNDS: u8 = 3;
+
+/// What is known of the path.
+#[derive(Debug, Clone)]
+pub struct Model {
+    rt_prop: WindowedMin<Duration, Time>,
+    btl_bw: WindowedMax<Rate, u64>,
+    /// Rounds so far, each as long as a packet's way there and back.
+    pub round: u64,
+    round_end: Bytes,
+    full: Full,
+    peaks: Peaks,
+    /// The greatest delivery rate, whether or not it is to be believed.
+    fastest: Rate,
+    /// The least RTT ever, and the greatest.
+    pub rtt_min: Option<Duration>,
+    pub rtt_max: Option<Duration>,
+    /// Whether something was lost: that ends the first growth too.
+    has_lost: bool,
+    /// Sum and number of the RTTs, and of the differences of neighbours.
+    rtts: Mean,
+    jitter: Mean,
+    last_rtt: Option<Duration>,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Full {
+    baseline: Rate,
+    rounds: u8,
+}
+
+/// A mean of spans.
+#[derive(Debug, Clone, Copy, Default)]
+struct Mean {
+    nanos: u128,
+    count: u64,
+}
+
+impl Mean {
+    fn add(&mut self, span: Duration) {
+        self.nanos = self.nanos.saturating_add(span.as_nanos().into());
+        self.count += 1;
+    }
+
+    fn get(&self) -> Option<Duration> {
+        let mean = self.nanos.checked_div(self.count.into())?;
+        Some(Duration::from_nanos(
+            u64::try_from(mean).unwrap_or(u64::MAX),
+        ))
+    }
+}
+
+impl Model {
+    pub fn new() -> Model {
+        Model {
+            rt_prop: WindowedMin::new(RT_PROP_WINDOW),
+            btl_bw: WindowedMax::new(BTL_BW_WINDOW),
+            round: 0,
+            round_end: Bytes::ZERO,
+            full: Full::default(),
+            peaks: Peaks::default(),
+            fastest: Rate::ZERO,
+            rtt_min: None,
+            rtt_max: None,
+            has_lost: false,
+            rtts: Mean::default(),
+            jitter: Mean::default(),
+            last_rtt: None,
+        }
+    }
+
+    /// The propagation delay, if any RTT was measured.
+    pub fn rt_prop(&self) -> Option<Duration> {
+        self.rt_prop.get()
+    }
+
+    /// The bottleneck's bandwidth as far as it was shown.
+    pub fn btl_bw(&self) -> Rate {
+        self.btl_bw.get().unwrap_or(Rate::ZERO)
+    }
+
+    /// The greatest delivery rate of the connection that is to be believed.
+    pub fn btl_bw_max(&self) -> Rate {
+        self.peaks.get()
+    }
+
+    /// The greatest delivery rate of all, be it of a burst.
+    pub fn fastest(&self) -> Rate {
+        self.fastest
+    }
+
+    /// What the pipe holds, as far as it was ever seen.
+    pub fn bdp(&self) -> Option<Bytes> {
+        let bdp = self.btl_bw_max().bytes_in(self.rt_prop()?);
+        (!bdp.is_zero()).then_some(bdp)
+    }
+
+    /// Whether the delivery rate has stopped to grow.
+    pub fn is_full(&self) -> bool {
+        self.full.rounds >= FULL_ROUNDS
+    }
+
+    /// Whether the first growth is over: the delivery rate has stopped to grow, or something was lost.
+    pub fn is_grown(&self) -> bool {
+        self.is_full() || self.has_lost
+    }
+
+    /// Something was lost.
+    pub fn set_grown(&mut self) {
+        self.has_lost = true;
+    }
+
+    /// Whether the latest RTT has most of the longest queue that was seen.
+    pub fn is_queue_long(&self) -> bool {
+        let (Some(least), Some(most), Some(last)) = (self.rtt_min, self.rtt_max, self.last_rtt)
+        else {
+            return false;
+        };
+        last.saturating_sub(least) >= most.saturating_sub(least) / 4 * 3
+    }
+
+    /// The latest RTT.
+    pub fn last_rtt(&self) -> Option<Duration> {
+        self.last_rtt
+    }
+
+    /// The mean RTT.
+    pub fn rtt_mean(&self) -> Option<Duration> {
+        self.rtts.get()
+    }
+
+    /// The mean difference of two RTTs that follow each other.
+    pub fn jitter(&self) -> Option<Duration> {
+        self.jitter.get()
+    }
+
+    /// An RTT was measured.
+    pub fn on_rtt(&mut self, at: Time, rtt: Duration) {
+        self.rt_prop.update(at, rtt);
+        self.rtt_min = Some(self.rtt_min.map_or(rtt, |least| least.min(rtt)));
+        self.rtt_max = Some(self.rtt_max.map_or(rtt, |most| most.max(rtt)));
+        self.rtts.add(rtt);
+        if let Some(last) = self.last_rtt {
+            self.jitter
+                .add(rtt.saturating_sub(last).max(last.saturating_sub(rtt)));
+        }
+        self.last_rtt = Some(rtt);
+    }
+
+    /// An acknowledgement gave this sample. Returns whether it begins a round.
+    pub fn on_sample(&mut self, sample: &RateSample) -> bool {
+        let Some(rate) = sample.delivery_rate else {
+            return false;
+        };
+        let begins = sample.prior_delivered >= self.round_end;
+        if begins {
+            self.round += 1;
+            self.round_end = sample.total_delivered;
+        }
+        let before = self.btl_bw();
+        if !sample.is_app_limited || rate > before {
+            self.btl_bw.update(self.round, rate);
+            self.peaks.on_rate(self.round, rate);
+            self.fastest = self.fastest.max(rate);
+        }
+        if begins && !sample.is_app_limited && !self.is_full() {
+            self.look_for_plateau();
+        }
+        begins
+    }
+
+    fn look_for_plateau(&mut self) {
+        let rate = self.btl_bw();
+        if rate.bytes_per_sec() / 5 >= self.full.baseline.bytes_per_sec() / 4 {
+            self.full = Full {
+                baseline: rate,
+                rounds: 0,
+            };
+            return;
+        }
+        self.full.rounds += 1;
+    }
+}

@@ -1,0 +1,101 @@
+//! A set of bytes, as ranges.
+
+use std::ops::Range;
+
+/// No more ranges are kept: then the lowest are taken for one.
+const MOST: usize = 4096;
+
+/// Ranges that neither overlap nor touch, in their order.
+#[derive(Debug, Clone, Default)]
+pub struct Ranges {
+    ranges: Vec<Range<u64>>,
+}
+
+impl Ranges {
+    /// Adds a range; `new` is told what of it was not there.
+    #[inline]
+    pub fn add(&mut self, range: Range<u64>, mut new: impl FnMut(Range<u64>)) {
+        if range.is_empty() {
+            return;
+        }
+        let first = self.ranges.partition_point(|old| old.end < range.start);
+        let mut last = first;
+        let mut from = range.start;
+        let mut whole = range.clone();
+        while let Some(old) = self.ranges.get(last)
+            && old.start <= range.end
+        {
+            if from < old.start {
+                new(from..old.start.min(range.end));
+            }
+            from = from.max(old.end);
+            whole = whole.start.min(old.start)..whole.end.max(old.end);
+            last += 1;
+        }
+        if from < range.end {
+            new(from..range.end);
+        }
+        if last == first + 1 {
+            self.ranges[first] = whole;
+        } else {
+            self.ranges.splice(first..last, [whole]);
+        }
+        if self.ranges.len() > MOST {
+            let second = self.ranges.remove(1);
+            self.ranges[0].end = second.end;
+        }
+    }
+
+    /// Forgets everything before `position`; gives how many bytes that were.
+    #[inline]
+    pub fn forget_before(&mut self, position: u64) -> u64 {
+        if self
+            .ranges
+            .first()
+            .is_none_or(|first| first.start >= position)
+        {
+            return 0;
+        }
+        let gone = self.ranges.partition_point(|old| old.end <= position);
+        let mut bytes: u64 = self
+            .ranges
+            .drain(..gone)
+            .map(|old| old.end - old.start)
+            .sum();
+        if let Some(first) = self.ranges.first_mut()
+            && first.start < position
+        {
+            bytes += position - first.start;
+            first.start = position;
+        }
+        bytes
+    }
+
+    /// The end of the last range.
+    pub fn end(&self) -> Option<u64> {
+        self.ranges.last().map(|range| range.end)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Ranges;
+
+    #[test]
+    fn only_what_is_new_is_told() {
+        let mut ranges = Ranges::default();
+        let mut add = |range| {
+            let mut new = Vec::new();
+            ranges.add(range, |part| new.push((part.start, part.end)));
+            new
+        };
+        assert_eq!(add(10..20), [(10, 20)]);
+        assert_eq!(add(30..40), [(30, 40)]);
+        assert_eq!(add(12..18), []);
+        assert_eq!(add(5..35), [(5, 10), (20, 30)]);
+        assert_eq!(add(40..50), [(40, 50)]);
+        assert_eq!(add(60..70), [(60, 70)]);
+        assert_eq!(ranges.forget_before(45), 40);
+        assert_eq!(ranges.end(), Some(70));
+    }
+}

@@ -1,0 +1,87 @@
+//! A flow over time, in bounded memory: a sample at acknowledgements, no more often than a step that doubles when there are too
+//! many.
+
+use congestion::{Bytes, Duration, Rate, Time};
+
+use super::limits::Limit;
+
+/// The first step.
+const STEP: Duration = Duration::from_millis(1);
+
+/// No flow keeps more samples.
+const MOST: usize = 4096;
+
+/// A flow at one moment.
+#[derive(Debug, Clone, Copy)]
+pub struct Sample {
+    /// When.
+    pub at: Time,
+    /// The RTT that was measured, if any was.
+    pub rtt: Option<Duration>,
+    /// The delivery-rate sample, if there was one.
+    pub delivery_rate: Option<Rate>,
+    /// What is in flight.
+    pub inflight: Bytes,
+    /// The estimate of BtlBw.
+    pub btl_bw: Rate,
+    /// The estimate of RTprop.
+    pub rt_prop: Option<Duration>,
+    /// Payload delivered so far.
+    pub delivered: Bytes,
+    /// Packets sent again so far, and first seen as repeats.
+    pub retransmitted: u64,
+    /// What limits the flow.
+    pub limit: Limit,
+}
+
+/// The samples.
+#[derive(Debug, Clone)]
+pub struct Series {
+    samples: Vec<Sample>,
+    step: Duration,
+    next: Time,
+}
+
+impl Series {
+    pub fn new() -> Series {
+        Series {
+            samples: Vec::new(),
+            step: STEP,
+            next: Time::ZERO,
+        }
+    }
+
+    /// Whether a sample is due.
+    #[inline]
+    pub fn is_due(&self, at: Time) -> bool {
+        at >= self.next
+    }
+
+    /// Keeps a sample.
+    pub fn push(&mut self, sample: Sample) {
+        self.next = sample.at + self.step;
+        self.samples.push(sample);
+        if self.samples.len() >= MOST {
+            self.step = self.step * 2;
+            self.thin();
+        }
+    }
+
+    /// The samples in their order.
+    pub fn samples(&self) -> &[Sample] {
+        &self.samples
+    }
+
+    /// Keeps those that are a step apart.
+    fn thin(&mut self) {
+        let mut next = Time::ZERO;
+        let step = self.step;
+        self.samples.retain(|sample| {
+            let is_due = sample.at >= next;
+            if is_due {
+                next = sample.at + step;
+            }
+            is_due
+        });
+    }
+}

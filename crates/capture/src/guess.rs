@@ -1,0 +1,222 @@
+//! A guess at the controller of a flow.
+//!
+//! Each sign makes each controller more or less likely: how much is a natural logarithm. The probabilities are those that the sums
+//! give, with all controllers as likely before. Controllers that are not in the list are taken for the one that they are most
+//! like.
+
+use serde::Serialize;
+
+use crate::signs::Signs;
+
+units::named! {
+    /// A family of controllers.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Family, "controller" {
+        /// BBRv1.
+        Bbr1 = "bbr1",
+        /// BBRv3, and BBRv2.
+        Bbr3 = "bbr3",
+        /// CUBIC.
+        Cubic = "cubic",
+        /// Reno, and NewReno.
+        Reno = "reno",
+    }
+}
+
+/// Fewer rounds show nothing.
+const LEAST_ROUNDS: usize = 20;
+
+/// Nothing is as sure as numbers say: another controller, or another network, may look the same.
+const DOUBT: f64 = 0.03;
+
+/// What is guessed, and why.
+#[derive(Debug, Clone, Serialize)]
+pub struct Guess {
+    /// The most likely controller.
+    pub controller: &'static str,
+    /// Its probability among those that are known.
+    pub probability: f64,
+    /// The probabilities of all, in the order of [`Family::ALL`].
+    pub probabilities: Vec<(&'static str, f64)>,
+    /// What speaks for it.
+    pub signs: Vec<String>,
+}
+
+/// What a sign says: how likely it is with each family, in their order, as logarithms; and in words.
+struct Evidence {
+    weights: [f64; 4],
+    words: String,
+}
+
+impl Guess {
+    /// From the signs; none if there are too few.
+    pub fn of(signs: &Signs) -> Option<Guess> {
+        if signs.rounds < LEAST_ROUNDS {
+            return None;
+        }
+        let evidence: Vec<Evidence> = [
+            dips(signs),
+            cuts(signs),
+            growth(signs),
+            shrinks(signs),
+            boldness(signs),
+            bdp(signs),
+        ]
+        .into_iter()
+        .flatten()
+        .collect();
+        if evidence.is_empty() {
+            return None;
+        }
+        let mut sums = [0.0_f64; 4];
+        for one in &evidence {
+            for (sum, weight) in sums.iter_mut().zip(one.weights) {
+                *sum += weight;
+            }
+        }
+        let most = sums.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let likely = sums.map(|sum| (sum - most).exp());
+        let all: f64 = likely.iter().sum();
+        let doubt = DOUBT / Family::ALL.len() as f64;
+        let probabilities = likely.map(|one| one / all * (1.0 - DOUBT) + doubt);
+        let best = (0..4).max_by(|a, b| probabilities[*a].total_cmp(&probabilities[*b]))?;
+        let speaks_for = |one: &&Evidence| {
+            let others = one.weights.iter().copied().fold(f64::INFINITY, f64::min);
+            one.weights[best] > others + 0.5
+        };
+        let names = Family::ALL.iter().map(|family| family.name());
+        Some(Guess {
+            controller: Family::ALL[best].name(),
+            probability: probabilities[best],
+            probabilities: names.zip(probabilities).collect(),
+            signs: evidence
+                .iter()
+                .filter(speaks_for)
+                .map(|one| one.words.clone())
+                .collect(),
+        })
+    }
+}
+
+/// ProbeRTT: BBRv1 goes down to four packets every ten seconds (paper, "Estimating RTprop"), BBRv3 to half of the BDP every five
+/// (draft-ietf-ccwg-bbr, "ProbeRTT").
+fn dips(signs: &Signs) -> Option<Evidence> {
+    if signs.dips == 0 {
+        return None;
+    }
+    let is_regular = |period: f64| (signs.dip_period - period).abs() < period / 5.0;
+    let (packets, percent) = (signs.dip_packets, signs.dip_share * 100.0);
+    let weights = if packets <= 5.0 && signs.dip_share < 0.4 {
+        [5.0, if is_regular(5.0) { 2.0 } else { 0.0 }, 0.0, 0.0]
+    } else if signs.dip_share < 0.55 && signs.growth.abs() < 0.5 {
+        let regular = if is_regular(5.0) { 2.0 } else { 0.0 };
+        [-1.0, 2.0 + regular, 0.0, 0.0]
+    } else {
+        return None;
+    };
+    Some(Evidence {
+        weights,
+        words: format!(
+            "went down to {percent:.0} % of what was in flight, {packets:.0} packets at least, {} times without a loss",
+            signs.dips
+        ),
+    })
+}
+
+/// Reno halves its window after a loss, CUBIC leaves 0.7 of it (RFC 9438, section 4.6), BBR about all.
+fn cuts(signs: &Signs) -> Option<Evidence> {
+    if signs.cuts == 0 || signs.cut_share.is_nan() {
+        return None;
+    }
+    let normal = |mean: f64, deviation: f64| {
+        let off = (signs.cut_share - mean) / deviation;
+        (-off * off / 2.0).max(-6.0)
+    };
+    let trust = (signs.cuts as f64 / 4.0).min(1.0);
+    let weights = [
+        normal(0.97, 0.08).max(-3.5),
+        normal(0.93, 0.1).max(-3.5),
+        normal(0.69, 0.05),
+        normal(0.49, 0.06),
+    ];
+    Some(Evidence {
+        weights: weights.map(|weight| weight * trust),
+        words: format!(
+            "left {:.2} of the window after a loss, in the middle of {}",
+            signs.cut_share, signs.cuts
+        ),
+    })
+}
+
+/// Reno's window grows by a packet a round (RFC 5681, section 3.1), BBR's follows the path.
+fn growth(signs: &Signs) -> Option<Evidence> {
+    if signs.steps < 10 {
+        return None;
+    }
+    let growth = signs.growth;
+    let weights = if (growth - 1.0).abs() < 0.3 {
+        [-2.0, -2.0, -0.5, 1.5]
+    } else if growth.abs() < 0.3 {
+        [1.0, 1.0, 0.0, -2.5]
+    } else if growth > 1.0 {
+        [-1.0, -1.0, 1.0, -2.0]
+    } else {
+        [0.0, 0.0, 0.0, 0.0]
+    };
+    Some(Evidence {
+        weights,
+        words: format!("grew by {growth:.1} packets a round without losses"),
+    })
+}
+
+/// A loss-based window does not shrink without a loss; BBR's does after each probe for bandwidth.
+fn shrinks(signs: &Signs) -> Option<Evidence> {
+    if signs.steps < 20 {
+        return None;
+    }
+    let often = signs.shrinks;
+    let weights = match often {
+        0.08.. => [2.0, 2.0, -1.5, -1.5],
+        0.04.. => [1.0, 1.0, -0.5, -0.5],
+        ..0.01 => [-0.5, 0.0, 0.5, 0.5],
+        _ => return None,
+    };
+    Some(Evidence {
+        weights,
+        words: format!(
+            "had less in flight without a loss in {:.0} % of the rounds",
+            often * 100.0
+        ),
+    })
+}
+
+/// More in flight than a loss-based window allows at so many losses.
+fn boldness(signs: &Signs) -> Option<Evidence> {
+    let times = signs.mathis / 1.22;
+    let weights = match times {
+        2.5.. => [3.0, 2.5, -2.0, -3.0],
+        1.9.. => [1.5, 1.5, 0.0, -0.5],
+        _ => return None,
+    };
+    (signs.cuts >= 5).then(|| Evidence {
+        weights,
+        words: format!("had {times:.1} times as much in flight as Reno would at these losses"),
+    })
+}
+
+/// BBRv1 keeps more than a BDP in flight whatever is lost; BBRv3 leaves room, and yields to losses of more than 2 %.
+fn bdp(signs: &Signs) -> Option<Evidence> {
+    let share = signs.of_bdp;
+    let weights = match share {
+        _ if share.is_nan() => return None,
+        ..0.18 if signs.lost > 0.005 => [-4.0, -2.0, 0.5, 0.5],
+        ..0.75 if signs.lost > 0.02 => [-3.0, 1.0, 0.0, 0.0],
+        1.09.. if signs.lost < 0.3 && share < 1.6 => [1.0, -1.0, 0.0, 0.0],
+        0.85..1.015 => [-0.7, 0.7, 0.0, 0.0],
+        _ => return None,
+    };
+    Some(Evidence {
+        weights,
+        words: format!("had {share:.2} BDP in flight, in the middle"),
+    })
+}

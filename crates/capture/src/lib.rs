@@ -1,0 +1,41 @@
+//! Packets of real traffic → connections, and what limited them.
+//!
+//! A [`Trace`] takes captures ([`read`]), tells their packets ([`packet`]), and follows each TCP [`connection`] in bounded memory. A
+//! [`Summary`] says what they show; [`scenario()`] makes a path of it. [`write`] goes the other way: simulated packets become a
+//! capture.
+//!
+//! ```no_run
+//! use capture::{Summary, Trace};
+//!
+//! let mut trace = Trace::new();
+//! trace.read(std::fs::File::open("capture.pcapng")?, |_| true)?;
+//! let (summary, _) = Summary::of(trace);
+//! for connection in &summary.connections {
+//!     for flow in &connection.flows {
+//!         println!("{} → {}: RTprop {:?} ms", flow.from, flow.to, flow.rtprop_ms);
+//!     }
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+pub mod connection;
+#[cfg(any(test, fuzzing))]
+pub mod fuzz;
+mod guess;
+pub mod packet;
+pub mod read;
+mod scenario;
+mod signs;
+mod summary;
+mod table;
+#[cfg(test)]
+mod tests;
+mod trace;
+pub mod write;
+
+pub use guess::{Family, Guess};
+pub use scenario::{ranges, scenario};
+pub use signs::Signs;
+pub use summary::{ConnectionSummary, FlowSummary, LimitedBy, Place, RttSummary, Spread, Summary};
+pub use table::MOST as MOST_CONNECTIONS;
+pub use trace::{Counts, Trace};

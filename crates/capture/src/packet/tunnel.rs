@@ -1,0 +1,116 @@
+//! Packets within packets.
+
+use etherparse::IpNumber;
+
+use super::Seen;
+use super::bytes::{half, word};
+use super::link::Walk;
+
+/// No packet is in more tunnels.
+const DEEPEST: u8 = 4;
+
+units::named! {
+    /// What a packet may be carried in.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum Tunnel, "tunnel" {
+        /// IPv4 within IP (RFC 2003).
+        Ipip = "ipip",
+        /// IPv6 within IP (RFC 2473, RFC 4213).
+        Ip6 = "ip6",
+        /// Generic routing encapsulation (RFC 2784, RFC 2890).
+        Gre = "gre",
+        /// Virtual Ethernet over UDP (RFC 7348).
+        Vxlan = "vxlan",
+        /// Its successor (RFC 8926).
+        Geneve = "geneve",
+        /// The tunnel of mobile networks (3GPP TS 29.281).
+        GtpU = "gtp-u",
+        /// Ethernet over MPLS (RFC 4448).
+        Pseudowire = "pseudowire",
+        /// IPsec's encryption (RFC 4303); nobody looks into it.
+        Esp = "esp",
+        /// WireGuard; nobody looks into it.
+        WireGuard = "wireguard",
+    }
+}
+
+/// What a protocol of IP that is neither TCP nor UDP carries.
+pub fn enter<'f>(walk: Walk<'f>, protocol: IpNumber, data: &'f [u8]) -> Seen<'f> {
+    match protocol {
+        IpNumber::IPV4 => within(walk, Tunnel::Ipip, |walk| walk.ip(data)),
+        IpNumber::IPV6 => within(walk, Tunnel::Ip6, |walk| walk.ip(data)),
+        IpNumber::GRE => within(walk, Tunnel::Gre, |walk| gre(walk, data)),
+        IpNumber::ENCAPSULATING_SECURITY_PAYLOAD => Seen::Opaque(Tunnel::Esp),
+        _ => Seen::Other,
+    }
+}
+
+/// What a datagram to this port carries, if it is a tunnel's.
+pub fn of_port<'f>(walk: Walk<'f>, port: u16, data: &'f [u8]) -> Option<Seen<'f>> {
+    match port {
+        4789 if data.first()? & 0x08 != 0 => {
+            let inner = data.get(8..)?;
+            Some(within(walk, Tunnel::Vxlan, |walk| walk.ethernet(inner)))
+        }
+        6081 if data.first()? >> 6 == 0 => {
+            let options = usize::from(data.first()? & 0x3f) * 4;
+            let inner = data.get(8 + options..)?;
+            let kind = half(data, 2);
+            Some(within(walk, Tunnel::Geneve, |walk| walk.typed(kind, inner)))
+        }
+        2152 => gtp(walk, data),
+        51820 => matches!(data, [1..=4, 0, 0, 0, ..]).then_some(Seen::Opaque(Tunnel::WireGuard)),
+        _ => None,
+    }
+}
+
+fn within<'f>(
+    mut walk: Walk<'f>,
+    tunnel: Tunnel,
+    inside: impl FnOnce(Walk<'f>) -> Seen<'f>,
+) -> Seen<'f> {
+    if walk.depth >= DEEPEST {
+        return Seen::Other;
+    }
+    walk.depth += 1;
+    walk.tunnel = Some(tunnel);
+    inside(walk)
+}
+
+fn gre<'f>(walk: Walk<'f>, data: &'f [u8]) -> Seen<'f> {
+    let Some(flags) = half(data, 0) else {
+        return Seen::Short;
+    };
+    // Checksum, key and sequence number take four bytes each. Versions above zero are another format.
+    let optional = [0x8000, 0x2000, 0x1000].map(|flag| usize::from(flags & flag != 0) * 4);
+    if flags & 7 != 0 {
+        return Seen::Opaque(Tunnel::Gre);
+    }
+    let from = 4 + optional.iter().sum::<usize>();
+    walk.typed(half(data, 2), data.get(from..).unwrap_or_default())
+}
+
+/// A packet of a user ("G-PDU"); anything else is signalling.
+fn gtp<'f>(walk: Walk<'f>, data: &'f [u8]) -> Option<Seen<'f>> {
+    let (flags, kind) = (data.first()?, data.get(1)?);
+    if flags >> 5 != 1 || *kind != 0xff {
+        return None;
+    }
+    let mut from = 8;
+    if flags & 7 != 0 {
+        from += 4;
+        // Extension headers, each of which says its length and the next one's type.
+        let mut next = *data.get(11)?;
+        while next != 0 {
+            let length = usize::from(*data.get(from)?) * 4;
+            if length == 0 {
+                return None;
+            }
+            from += length;
+            next = *data.get(from - 1)?;
+        }
+    }
+    word(data, from)?;
+    let inner = &data[from..];
+    Some(within(walk, Tunnel::GtpU, |walk| walk.ip(inner)))
+}

@@ -1,0 +1,184 @@
+//! What a flow's course shows of its controller.
+
+use units::Time;
+
+use crate::connection::{Flow, Round};
+
+/// The first growth, of which all controllers make much the same, takes so many rounds.
+const FIRST_ROUNDS: usize = 8;
+
+/// A dip goes below this share of what was in flight before …
+const DIP: f64 = 0.7;
+
+/// … and is none if there was little anyway.
+const LEAST_WINDOW: f64 = 8.0;
+
+/// A window of fewer packets cannot be cut by shares that could be told.
+const LEAST_CUT: f64 = 3.5;
+
+/// Less than this is a matter of when acknowledgements come.
+const NOISE: f64 = 1.5;
+
+/// The signs by which controllers are told apart. What is not known is NaN.
+#[derive(Debug, Clone, Copy)]
+pub struct Signs {
+    /// Rounds that neither the application nor the receiver limited.
+    pub rounds: usize,
+    /// How many times the flow went down without a loss …
+    pub dips: usize,
+    /// … how far, in the middle: what was in flight then, of what was before …
+    pub dip_share: f64,
+    /// … and at least, in packets …
+    pub dip_packets: f64,
+    /// … and how long it was from one to the next, in seconds.
+    pub dip_period: f64,
+    /// Recoveries whose beginning and end were seen.
+    pub cuts: usize,
+    /// What was in flight after them, of what was before, in the middle.
+    pub cut_share: f64,
+    /// Rounds that followed each other without a loss.
+    pub steps: usize,
+    /// How much more was in flight in the second of them, in packets, in the middle.
+    pub growth: f64,
+    /// The share of them in which less was.
+    pub shrinks: f64,
+    /// What was in flight, of the path's BDP, in the middle.
+    pub of_bdp: f64,
+    /// What was in flight, in packets, times the square root of recoveries per packet: about 1.2 for Reno (Mathis et al., "The
+    /// Macroscopic Behavior of the TCP Congestion Avoidance Algorithm", 1997).
+    pub mathis: f64,
+    /// The share of packets that were lost.
+    pub lost: f64,
+}
+
+impl Signs {
+    /// Of a flow; `is_at_sender` if it was captured where it is sent.
+    pub fn of(flow: &Flow, is_at_sender: bool) -> Signs {
+        let mss = flow.mss.max(1) as f64;
+        let packets = |round: &Round| round.most.get() as f64 / mss;
+        let is_free = |round: &&Round| !round.is_held && !round.most.is_zero();
+        let rounds: Vec<Round> = flow.rounds.done().iter().filter(is_free).copied().collect();
+        let later = rounds.get(FIRST_ROUNDS..).unwrap_or_default();
+        let steps: Vec<f64> = clean(later)
+            .map(|[_, second, third]| packets(third) - packets(second))
+            .collect();
+        let shrinks = steps.iter().filter(|step| **step < -NOISE).count();
+        let dips = Dips::of(later, packets);
+        let cuts = if is_at_sender {
+            cuts_of_recoveries(flow, mss)
+        } else {
+            cuts_of_rounds(later, packets)
+        };
+        let windows: Vec<f64> = later.iter().map(packets).collect();
+        let window = median(&windows);
+        let sent = flow.totals.packets.max(1) as f64;
+        let bdp = flow
+            .model
+            .bdp()
+            .map_or(f64::NAN, |bdp| bdp.get() as f64 / mss);
+        Signs {
+            rounds: rounds.len(),
+            dips: dips.shares.len(),
+            dip_share: median(&dips.shares),
+            dip_packets: dips.least,
+            dip_period: median(&dips.periods()),
+            cuts: cuts.len(),
+            cut_share: median(&cuts),
+            steps: steps.len(),
+            growth: median(&steps),
+            shrinks: shrinks as f64 / steps.len() as f64,
+            of_bdp: window / bdp,
+            mathis: window * (flow.recoveries.count as f64 / sent).sqrt(),
+            lost: (flow.repeats.lost() + flow.totals.lost_before) as f64 / sent,
+        }
+    }
+}
+
+/// Three rounds in a row without a loss.
+fn clean(rounds: &[Round]) -> impl Iterator<Item = &[Round; 3]> {
+    let threes = rounds.windows(3).filter_map(|three| three.first_chunk());
+    threes.filter(|three| three.iter().all(|round| round.repeats == 0))
+}
+
+/// Times at which a flow goes down without a loss: when BBR measures RTprop.
+#[derive(Default)]
+struct Dips {
+    shares: Vec<f64>,
+    starts: Vec<Time>,
+    least: f64,
+}
+
+impl Dips {
+    fn of(rounds: &[Round], packets: impl Fn(&Round) -> f64) -> Dips {
+        let mut dips = Dips {
+            least: f64::NAN,
+            ..Dips::default()
+        };
+        let mut until = Time::ZERO;
+        for [first, second, third] in clean(rounds) {
+            let before = packets(first).max(packets(second));
+            let share = packets(third) / before;
+            if share >= DIP || before < LEAST_WINDOW {
+                continue;
+            }
+            dips.least = dips.least.min(packets(third));
+            // Further down is the same dip.
+            if third.at >= until {
+                dips.shares.push(share);
+                dips.starts.push(third.at);
+            }
+            until = third.at + units::Duration::from_secs(1);
+        }
+        dips
+    }
+
+    /// From one to the next, in seconds.
+    fn periods(&self) -> Vec<f64> {
+        let pairs = self.starts.windows(2);
+        pairs
+            .filter_map(|pair| Some(pair.last()?.since(*pair.first()?).as_secs_f64()))
+            .collect()
+    }
+}
+
+/// What was in flight when a recovery had ended, of what was when it began.
+fn cuts_of_recoveries(flow: &Flow, mss: f64) -> Vec<f64> {
+    let cuts = flow.recoveries.cuts().iter();
+    let shares = cuts.filter_map(|cut| {
+        let (before, after) = (cut.before.get() as f64, cut.after.get() as f64);
+        (before > LEAST_CUT * mss).then(|| after / before)
+    });
+    shares.collect()
+}
+
+/// The same by rounds, where the sender is far away.
+fn cuts_of_rounds(rounds: &[Round], packets: impl Fn(&Round) -> f64) -> Vec<f64> {
+    let mut cuts = Vec::new();
+    let mut before = None;
+    let mut has_lost = false;
+    for two in rounds.windows(2) {
+        let [first, second] = two else { continue };
+        match (first.repeats > 0, second.repeats > 0) {
+            (false, true) => {
+                before.get_or_insert(packets(first));
+                has_lost = true;
+            }
+            (false, false) if has_lost => {
+                if let Some(before) = before.take()
+                    && before > LEAST_CUT
+                {
+                    cuts.push(packets(second) / before);
+                }
+                has_lost = false;
+            }
+            _ => {}
+        }
+    }
+    cuts
+}
+
+fn median(values: &[f64]) -> f64 {
+    let mut values = values.to_vec();
+    values.sort_unstable_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
+}

@@ -1,0 +1,252 @@
+//! One direction of a connection, in numbers.
+
+use serde::Serialize;
+use units::{Duration, Rate};
+
+use super::place::Place;
+use crate::connection::{Connection, Flow, Limit, Sample, Shares};
+use crate::guess::Guess;
+use crate::signs::Signs;
+
+/// What is known of one direction's data.
+#[derive(Debug, Clone, Serialize)]
+pub struct FlowSummary {
+    /// Who sends.
+    pub from: String,
+    /// Who receives.
+    pub to: String,
+    /// Where the capture was taken, seen from these data.
+    pub place: &'static str,
+    /// The least time from here to the sender and back.
+    pub to_sender_ms: Option<f64>,
+    /// The least time from here to the receiver and back.
+    pub to_receiver_ms: Option<f64>,
+    /// Payload sent, repeats included.
+    pub sent_bytes: u64,
+    /// Packets with payload.
+    pub packets: u64,
+    /// Payload of a full packet.
+    pub mss_bytes: u64,
+    /// Payload acknowledged.
+    pub delivered_bytes: u64,
+    /// Payload acknowledged per second of the connection's life.
+    pub goodput_bps: Option<u64>,
+    /// RTprop: the least RTT.
+    pub rtprop_ms: Option<f64>,
+    /// RTTs.
+    pub rtt_ms: Option<RttSummary>,
+    /// The mean difference between an RTT and the next.
+    pub jitter_ms: Option<f64>,
+    /// BtlBw: the greatest delivery rate as BBR filters it, of payload.
+    pub btl_bw_bps: Option<u64>,
+    /// The same as a rate of IP packets.
+    pub btl_bw_ip_bps: Option<u64>,
+    /// Whether the flow filled the pipe. If not, the bottleneck may be faster than BtlBw.
+    pub is_pipe_filled: bool,
+    /// What was in flight, over the samples.
+    pub inflight_bytes: Option<Spread>,
+    /// The RTT less RTprop, over the samples.
+    pub queue_ms: Option<Spread>,
+    /// Packets that were sent again.
+    pub retransmitted: u64,
+    /// Payload sent again, of packets that passed the capture before.
+    pub retransmitted_bytes: u64,
+    /// Packets that were lost: those sent again, less those for nothing.
+    pub lost: u64,
+    /// Those of them that were lost before they passed the capture.
+    pub lost_before: u64,
+    /// Packets that were sent again for nothing.
+    pub spurious: u64,
+    /// Packets that others overtook.
+    pub reordered: u64,
+    /// Packets that arrived twice and were sent once.
+    pub duplicated: u64,
+    /// Payload that was acknowledged and not captured.
+    pub missed_bytes: u64,
+    /// Packets that were marked when they passed.
+    pub marked: u64,
+    /// Times of recovery.
+    pub recoveries: u64,
+    /// Those that a timeout began.
+    pub timeouts: u64,
+    /// Shares of the time.
+    pub limited_by: Option<LimitedBy>,
+    /// The rate of a policer, if there seems to be one.
+    pub policer_bps: Option<u64>,
+    /// What is acknowledged at once beyond BtlBw, at most in a round, on average.
+    pub ack_aggregation_bytes: Option<u64>,
+    /// A guess at its congestion control.
+    pub controller: Option<Guess>,
+}
+
+/// A distribution.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct Spread {
+    /// Half of the samples are below.
+    pub p50: f64,
+    /// Nineteen of twenty are below.
+    pub p95: f64,
+    /// The greatest.
+    pub max: f64,
+}
+
+/// A distribution of RTTs.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct RttSummary {
+    /// The least.
+    pub min: f64,
+    /// The mean of all.
+    pub mean: f64,
+    /// Half of the samples are below.
+    pub p50: f64,
+    /// Nineteen of twenty are below.
+    pub p95: f64,
+    /// The greatest sample.
+    pub max: f64,
+}
+
+/// What limited a flow, as shares of the time from the end of its handshake to its last packet.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct LimitedBy {
+    /// The application, or its send buffer.
+    pub application: f64,
+    /// The receive window.
+    pub receiver: f64,
+    /// Congestion control or the path: the sum of the rest.
+    pub congestion: f64,
+    /// Its first growth: Startup or slow start.
+    pub slow_start: f64,
+    /// Later, with less in flight than the path holds.
+    pub window: f64,
+    /// The bottleneck.
+    pub bottleneck: f64,
+    /// The bottleneck's buffer: packets are lost.
+    pub buffer: f64,
+}
+
+impl FlowSummary {
+    /// Of this side's data, if it had any.
+    pub fn of(connection: &Connection, side: usize) -> Option<FlowSummary> {
+        let flow = connection.sides[side].flow.as_deref()?;
+        let totals = &flow.totals;
+        let (near, far) = connection.halves(side);
+        let place = Place::of(connection, side);
+        let life = connection.last.since(connection.first);
+        let samples = flow.samples();
+        let rtprop = flow.model.rtt_min;
+        let btl_bw = Some(flow.model.btl_bw_max()).filter(|rate| !rate.is_zero());
+        let millis = |span: Option<Duration>| span.map(Duration::as_millis_f64);
+        let [from, to] = [side, 1 - side].map(|end| connection.ends[end].to_string());
+        let is_known = place != Place::Unknown;
+        Some(FlowSummary {
+            from,
+            to,
+            place: place.name(),
+            to_sender_ms: millis(near),
+            to_receiver_ms: millis(far),
+            sent_bytes: totals.bytes,
+            packets: totals.packets,
+            mss_bytes: flow.mss,
+            delivered_bytes: totals.delivered,
+            goodput_bps: (!life.is_zero()).then(|| rate(totals.delivered, life).bits_per_sec()),
+            rtprop_ms: millis(rtprop),
+            rtt_ms: rtts(flow),
+            jitter_ms: millis(flow.model.jitter()),
+            btl_bw_bps: btl_bw.map(Rate::bits_per_sec),
+            btl_bw_ip_bps: btl_bw.map(|rate| with_headers(rate, flow)),
+            is_pipe_filled: flow.model.is_full(),
+            inflight_bytes: spread(samples, |sample| {
+                is_known.then_some(sample.inflight.get() as f64)
+            }),
+            queue_ms: spread(samples, |sample| {
+                let queue = sample.rtt?.saturating_sub(sample.rt_prop?);
+                Some(queue.as_millis_f64())
+            }),
+            retransmitted: flow.retransmitted(),
+            retransmitted_bytes: flow.repeats.bytes,
+            lost: flow.repeats.lost() + totals.lost_before,
+            lost_before: totals.lost_before,
+            spurious: flow.repeats.spurious,
+            reordered: totals.reordered,
+            duplicated: flow.repeats.duplicated,
+            missed_bytes: totals.missed,
+            marked: totals.marked,
+            recoveries: flow.recoveries.count,
+            timeouts: flow.recoveries.timeouts,
+            limited_by: connection
+                .shares(side)
+                .and_then(|shares| LimitedBy::of(&shares)),
+            policer_bps: policer(flow).map(Rate::bits_per_sec),
+            ack_aggregation_bytes: flow.aggregation(),
+            controller: Guess::of(&Signs::of(flow, place == Place::Sender)),
+        })
+    }
+}
+
+impl LimitedBy {
+    fn of(shares: &Shares) -> Option<LimitedBy> {
+        let total = shares.total().as_secs_f64();
+        let share = |limit| shares.of(limit).as_secs_f64() / total;
+        let parts = [
+            Limit::SlowStart,
+            Limit::Window,
+            Limit::Bottleneck,
+            Limit::Buffer,
+        ]
+        .map(share);
+        let [slow_start, window, bottleneck, buffer] = parts;
+        (total > 0.0).then(|| LimitedBy {
+            application: share(Limit::Application),
+            receiver: share(Limit::Receiver),
+            congestion: parts.iter().sum(),
+            slow_start,
+            window,
+            bottleneck,
+            buffer,
+        })
+    }
+}
+
+/// A policer lets more pass until its bucket is empty: what passes always is a bottleneck, whatever is lost.
+fn policer(flow: &Flow) -> Option<Rate> {
+    let fastest = flow.model.fastest().bytes_per_sec();
+    flow.policed
+        .filter(|policed| policed.bytes_per_sec() < fastest / 5 * 4)
+}
+
+fn rate(bytes: u64, span: Duration) -> Rate {
+    Rate::from_transfer(units::Bytes::new(bytes), span)
+}
+
+/// A rate of payload as one of IP packets.
+fn with_headers(rate: Rate, flow: &Flow) -> u64 {
+    let (ip, payload) = (flow.totals.ip_bytes, flow.totals.bytes.max(1));
+    let scaled = u128::from(rate.bits_per_sec()) * u128::from(ip) / u128::from(payload);
+    u64::try_from(scaled).unwrap_or(u64::MAX)
+}
+
+fn rtts(flow: &Flow) -> Option<RttSummary> {
+    let of = |sample: &Sample| sample.rtt.map(Duration::as_millis_f64);
+    let spread = spread(flow.samples(), of);
+    let min = flow.model.rtt_min?.as_millis_f64();
+    let mean = flow.model.rtt_mean()?.as_millis_f64();
+    Some(RttSummary {
+        min,
+        mean,
+        p50: spread.map_or(mean, |spread| spread.p50),
+        p95: spread.map_or(mean, |spread| spread.p95),
+        max: spread.map_or(mean, |spread| spread.max),
+    })
+}
+
+fn spread(samples: &[Sample], of: impl Fn(&Sample) -> Option<f64>) -> Option<Spread> {
+    let mut values: Vec<f64> = samples.iter().filter_map(of).collect();
+    values.sort_unstable_by(f64::total_cmp);
+    let last = values.len().checked_sub(1)?;
+    let at = |percent: usize| values[last * percent / 100];
+    Some(Spread {
+        p50: at(50),
+        p95: at(95),
+        max: at(100),
+    })
+}

@@ -1,0 +1,92 @@
+//! What a capture shows, in numbers.
+
+mod flow;
+mod place;
+
+use serde::Serialize;
+use units::{Duration, Time};
+
+use crate::connection::Connection;
+use crate::trace::{Counts, Trace};
+
+pub use flow::{FlowSummary, LimitedBy, RttSummary, Spread};
+pub use place::Place;
+
+/// What captures show.
+#[derive(Debug, Clone, Serialize)]
+pub struct Summary {
+    /// When the first packet of a connection passed, in seconds from the Unix epoch.
+    pub start_s: Option<f64>,
+    /// What was read.
+    pub read: Counts,
+    /// Connections that were let go because there were too many: those with the least payload.
+    pub evicted: u64,
+    /// The connections, those with the most payload first.
+    pub connections: Vec<ConnectionSummary>,
+}
+
+/// What is known of a connection.
+#[derive(Debug, Clone, Serialize)]
+pub struct ConnectionSummary {
+    /// Its number, from 0.
+    pub id: usize,
+    /// The end that asked for it, as far as that is known.
+    pub client: String,
+    /// The other end.
+    pub server: String,
+    /// When its first packet passed, in seconds from the start of the capture.
+    pub start_s: f64,
+    /// From its first packet to its last.
+    pub duration_s: f64,
+    /// How long its handshake took.
+    pub handshake_ms: Option<f64>,
+    /// What it was carried in, if that was not IP alone.
+    pub tunnel: Option<&'static str>,
+    /// Whether it was reset.
+    pub is_reset: bool,
+    /// The directions that had data, the one with the most first.
+    pub flows: Vec<FlowSummary>,
+}
+
+impl Summary {
+    /// Of what was read; with it, the connections in the summary's order.
+    pub fn of(trace: Trace) -> (Summary, Vec<Connection>) {
+        let read = trace.counts().clone();
+        let (mut connections, evicted) = trace.into_connections();
+        connections.sort_by_key(|connection| (u64::MAX - connection.payload(), connection.first));
+        let start = connections.iter().map(|connection| connection.first).min();
+        let origin = start.unwrap_or(Time::ZERO);
+        let each = connections.iter().enumerate();
+        let summary = Summary {
+            start_s: start.map(|start| start.since(Time::ZERO).as_secs_f64()),
+            read,
+            evicted,
+            connections: each
+                .map(|(id, connection)| ConnectionSummary::of(id, connection, origin))
+                .collect(),
+        };
+        (summary, connections)
+    }
+}
+
+impl ConnectionSummary {
+    fn of(id: usize, connection: &Connection, origin: Time) -> ConnectionSummary {
+        let [client, server] = connection.ends.map(|end| end.to_string());
+        let mut flows: Vec<FlowSummary> = [0, 1]
+            .into_iter()
+            .filter_map(|side| FlowSummary::of(connection, side))
+            .collect();
+        flows.sort_by_key(|flow| u64::MAX - flow.sent_bytes);
+        ConnectionSummary {
+            id,
+            client,
+            server,
+            start_s: connection.first.since(origin).as_secs_f64(),
+            duration_s: connection.last.since(connection.first).as_secs_f64(),
+            handshake_ms: connection.handshake.rtt().map(Duration::as_millis_f64),
+            tunnel: connection.tunnel.map(crate::packet::Tunnel::name),
+            is_reset: connection.is_reset,
+            flows,
+        }
+    }
+}

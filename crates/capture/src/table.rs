@@ -1,0 +1,127 @@
+//! The connections of a capture: a bounded number of them, in bounded memory.
+
+use hashbrown::HashMap;
+use units::{Duration, Time};
+
+use crate::connection::{Connection, Room};
+use crate::packet::{Endpoint, Packet, Segment};
+
+/// So many connections are kept, those that are over among them.
+pub const MOST: usize = 100_000;
+
+/// When there are too many, one of so many goes: those with the least payload.
+const SHARE: usize = 10;
+
+/// All connections together hold no more packets, samples and rounds, of some hundred bytes each; beyond it, each holds few.
+const MOST_HELD: usize = 1 << 21;
+
+/// A connection from which nothing comes for so long is over: NATs forget it then (RFC 5382, section 5).
+const SILENCE: Duration = Duration::from_secs(2 * 3600 + 4 * 60);
+
+/// What names a connection: its ends, in their order.
+type Key = [Endpoint; 2];
+
+/// Connections by their ends.
+#[derive(Default)]
+pub struct Table {
+    /// The places of those that are not over.
+    places: HashMap<Key, usize>,
+    connections: Vec<Option<Connection>>,
+    free: Vec<usize>,
+    /// Packets, samples and rounds that they hold.
+    held: usize,
+    /// Connections that were let go, because there were too many.
+    evicted: u64,
+    latest: Option<(Key, usize)>,
+}
+
+fn key(ends: [Endpoint; 2]) -> Key {
+    let [one, other] = ends;
+    if one <= other { ends } else { [other, one] }
+}
+
+impl Table {
+    /// A segment of TCP.
+    #[inline]
+    pub fn on_segment(&mut self, packet: &Packet<'_>, segment: &Segment) {
+        let key = key([packet.from, packet.to]);
+        // Packets of one connection often come together.
+        let place = match self.latest {
+            Some((latest, place)) if latest == key => Some(place),
+            _ => self.places.get(&key).copied(),
+        };
+        let place = match place {
+            Some(place) if !self.is_over(place, packet.at, segment) => place,
+            _ => self.open(key, packet, segment),
+        };
+        self.latest = Some((key, place));
+        if let Some(connection) = self.connections.get_mut(place).and_then(Option::as_mut) {
+            let room = if self.held < MOST_HELD {
+                Room::Plenty
+            } else {
+                Room::Little
+            };
+            let before = connection.held();
+            connection.on_packet(packet, segment, room);
+            self.held = self.held + connection.held() - before;
+        }
+    }
+
+    /// All connections, and how many were let go.
+    pub fn into_connections(self) -> (impl Iterator<Item = Connection>, u64) {
+        (self.connections.into_iter().flatten(), self.evicted)
+    }
+
+    fn is_over(&self, place: usize, at: Time, segment: &Segment) -> bool {
+        let connection = self.connections.get(place).and_then(Option::as_ref);
+        connection.is_none_or(|connection| {
+            connection.is_over_at(segment) || at.since(connection.last) > SILENCE
+        })
+    }
+
+    /// The place of a new connection. One that had these ends is over.
+    fn open(&mut self, key: Key, packet: &Packet<'_>, segment: &Segment) -> usize {
+        if self.connections.len() - self.free.len() >= MOST {
+            self.make_room();
+        }
+        let connection = Some(Connection::new(packet, segment));
+        let place = match self.free.pop() {
+            Some(place) => {
+                self.connections[place] = connection;
+                place
+            }
+            None => {
+                self.connections.push(connection);
+                self.connections.len() - 1
+            }
+        };
+        self.places.insert(key, place);
+        place
+    }
+
+    /// Lets those go that have the least payload, the ones first from which nothing came for longest.
+    fn make_room(&mut self) {
+        let weight = |connection: &Connection| (connection.payload(), connection.last);
+        let places = self.connections.iter().enumerate();
+        let mut all: Vec<_> = places
+            .filter_map(|(place, connection)| Some((weight(connection.as_ref()?), place)))
+            .collect();
+        let gone = (all.len() / SHARE).max(1).min(all.len());
+        if gone < all.len() {
+            all.select_nth_unstable(gone);
+        }
+        for (_, place) in all.drain(..gone) {
+            let Some(connection) = self.connections[place].take() else {
+                continue;
+            };
+            let key = key(connection.ends);
+            if self.places.get(&key) == Some(&place) {
+                self.places.remove(&key);
+            }
+            self.held -= connection.held();
+            self.free.push(place);
+            self.evicted += 1;
+        }
+        self.latest = None;
+    }
+}

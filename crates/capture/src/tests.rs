@@ -1,0 +1,297 @@
+//! Small captures of each kind, and what becomes of them when they are damaged.
+
+use std::io::Write;
+use std::net::{Ipv4Addr, SocketAddrV4};
+
+use units::Time;
+
+use crate::packet::Flags;
+use crate::write::{TcpOption, TcpPacket, Writer};
+use crate::{Summary, Trace};
+
+const A: SocketAddrV4 = SocketAddrV4::new(Ipv4Addr::new(10, 0, 0, 1), 40_000);
+const B: SocketAddrV4 = SocketAddrV4::new(Ipv4Addr::new(10, 0, 0, 2), 80);
+
+/// The IP packets of a short connection, with their times in milliseconds: A sends ten segments to B, the third of which is lost and
+/// sent again; the round trip is 20 ms, and the capture is at A.
+fn packets() -> Vec<(u64, Vec<u8>, u32)> {
+    let mut packets = Vec::new();
+    let mut add = |at: u64, from_a: bool, seq: u32, ack: u32, flags, options: &[TcpOption], len| {
+        let (from, to) = if from_a { (A, B) } else { (B, A) };
+        let packet = TcpPacket {
+            from,
+            to,
+            id: 1,
+            ecn: 0,
+            seq,
+            ack,
+            flags,
+            window: 60_000,
+            options,
+            len,
+        };
+        packets.push((at, packet.headers(), len));
+    };
+    let syn = [
+        TcpOption::MaximumSegmentSize(1460),
+        TcpOption::SelectiveAcknowledgementPermitted,
+    ];
+    let start = u32::MAX - 3000;
+    add(0, true, start, 0, Flags::SYN, &syn, 0);
+    add(
+        20,
+        false,
+        99,
+        start + 1,
+        Flags::SYN.with(Flags::ACK),
+        &syn,
+        0,
+    );
+    let position = |index: u32| (start + 1).wrapping_add(index * 1460);
+    for index in 0..10 {
+        add(20, true, position(index), 100, Flags::ACK, &[], 1460);
+    }
+    add(40, false, 100, position(2), Flags::ACK, &[], 0);
+    let sack = |to| {
+        [
+            TcpOption::Noop,
+            TcpOption::Noop,
+            TcpOption::SelectiveAcknowledgement((position(3), position(to)), [None; 3]),
+        ]
+    };
+    add(41, false, 100, position(2), Flags::ACK, &sack(6), 0);
+    add(42, false, 100, position(2), Flags::ACK, &sack(10), 0);
+    add(42, true, position(2), 100, Flags::ACK, &[], 1460);
+    add(62, false, 100, position(10), Flags::ACK, &[], 0);
+    add(
+        70,
+        true,
+        position(10),
+        100,
+        Flags::ACK.with(Flags::FIN),
+        &[],
+        0,
+    );
+    packets
+}
+
+/// A pcap of these packets, with this before each of them.
+fn pcap(link: u32, before: &[u8], is_nano: bool, is_big_endian: bool) -> Vec<u8> {
+    let mut file = Vec::new();
+    let word = |file: &mut Vec<u8>, word: u32| {
+        file.extend(if is_big_endian {
+            word.to_be_bytes()
+        } else {
+            word.to_le_bytes()
+        });
+    };
+    word(&mut file, if is_nano { 0xa1b2_3c4d } else { 0xa1b2_c3d4 });
+    let version = if is_big_endian {
+        [0, 2, 0, 4]
+    } else {
+        [2, 0, 4, 0]
+    };
+    file.extend(version);
+    for field in [0, 0, 65_535, link] {
+        word(&mut file, field);
+    }
+    for (at, headers, len) in packets() {
+        let captured = (before.len() + headers.len()) as u32;
+        word(&mut file, 1_000);
+        word(
+            &mut file,
+            at as u32 * if is_nano { 1_000_000 } else { 1_000 },
+        );
+        word(&mut file, captured);
+        word(&mut file, captured + len);
+        file.extend(before);
+        file.extend(headers);
+    }
+    file
+}
+
+fn pcapng() -> Vec<u8> {
+    let mut writer = Writer::new(Vec::new(), "test").expect("a vector takes everything");
+    for (at, headers, len) in packets() {
+        writer
+            .raw(Time::from_nanos(at * 1_000_000), &headers, len)
+            .expect("a vector takes everything");
+    }
+    writer.finish().expect("a vector takes everything")
+}
+
+/// Small captures of each format and link.
+fn corpus() -> Vec<Vec<u8>> {
+    let ethernet = [&[2_u8; 12][..], &[0x08, 0x00]].concat();
+    let vlan = [
+        &[2_u8; 12][..],
+        &[0x88, 0xa8, 0, 7, 0x81, 0x00, 0, 9, 0x08, 0x00],
+    ]
+    .concat();
+    let mpls = [&[2_u8; 12][..], &[0x88, 0x47, 0, 1, 0, 64, 0, 2, 1, 64]].concat();
+    let pppoe = [
+        &[2_u8; 12][..],
+        &[0x88, 0x64, 0x11, 0, 0, 1, 0, 42, 0, 0x21],
+    ]
+    .concat();
+    let sll = [&[0_u8; 14][..], &[0x08, 0x00]].concat();
+    let sll2 = [&[0x08, 0x00][..], &[0; 18]].concat();
+    let vxlan = {
+        let udp = [0x30, 0x39, 0x12, 0xb5, 0, 0, 0, 0];
+        let ip = [
+            0x45, 0, 0, 0, 0, 0, 0, 0, 64, 17, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2,
+        ];
+        [
+            &ethernet[..],
+            &ip,
+            &udp,
+            &[8, 0, 0, 0, 0, 0, 5, 0],
+            &ethernet,
+        ]
+        .concat()
+    };
+    let gre = {
+        let ip = [
+            0x45, 0, 0, 0, 0, 0, 0, 0, 64, 47, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2,
+        ];
+        [&ip[..], &[0x20, 0, 8, 0, 0, 0, 0, 1]].concat()
+    };
+    vec![
+        pcapng(),
+        pcap(1, &ethernet, false, false),
+        pcap(1, &vlan, true, false),
+        pcap(1, &mpls, false, true),
+        pcap(1, &pppoe, true, true),
+        pcap(113, &sll, false, false),
+        pcap(276, &sll2, false, false),
+        pcap(101, &[], false, false),
+        pcap(0, &[2, 0, 0, 0], false, false),
+        pcap(1, &vxlan, false, false),
+        pcap(101, &gre, false, false),
+        pcap(9, &[0xff, 3, 0, 0x21], false, false),
+    ]
+}
+
+fn summary(capture: &[u8]) -> Summary {
+    let mut trace = Trace::new();
+    trace.read(capture, |_| true).expect("a capture");
+    Summary::of(trace).0
+}
+
+fn check(summary: &Summary) {
+    assert_eq!(summary.connections.len(), 1, "{:?}", summary.read);
+    let connection = &summary.connections[0];
+    assert_eq!(connection.handshake_ms, Some(20.0));
+    let [flow] = &connection.flows[..] else {
+        panic!("{connection:?}");
+    };
+    assert_eq!(
+        (flow.from.as_str(), flow.place),
+        ("10.0.0.1:40000", "sender")
+    );
+    assert_eq!((flow.delivered_bytes, flow.packets), (14_600, 11));
+    assert_eq!((flow.retransmitted, flow.lost, flow.spurious), (1, 1, 0));
+    assert_eq!(flow.rtprop_ms, Some(20.0));
+}
+
+#[test]
+fn each_format_and_link_says_the_same() {
+    for capture in corpus() {
+        check(&summary(&capture));
+    }
+}
+
+#[test]
+fn compressed_captures_and_pieces_of_them_are_read() {
+    let plain = pcapng();
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    gzip.write_all(&plain).expect("a vector takes everything");
+    let gzip = gzip.finish().expect("a vector takes everything");
+    check(&summary(&gzip));
+    // Two members, as `cat a.gz b.gz` makes them, with a capture that is cut anywhere.
+    let (one, other) = plain.split_at(plain.len() / 3);
+    let halves = [one, other].map(|half| {
+        let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        gzip.write_all(half).expect("a vector takes everything");
+        gzip.finish().expect("a vector takes everything")
+    });
+    check(&summary(&halves.concat()));
+    let level = ruzstd::encoding::CompressionLevel::Fastest;
+    let frames = [one, other].map(|half| ruzstd::encoding::compress_to_vec(half, level));
+    check(&summary(&frames.concat()));
+}
+
+#[test]
+fn what_is_no_capture_is_answered_in_a_line() {
+    for (bytes, says) in [
+        (&b""[..], "empty"),
+        (b"no", "no capture"),
+        (
+            b"no capture at all, but text that is long enough",
+            "no capture",
+        ),
+        (&[0xd4, 0xc3, 0xb2, 0xa1, 0, 0], "header"),
+        (&[0x1f, 0x8b, 8, 0, 0, 0], "cannot be read"),
+        (&[0x28, 0xb5, 0x2f, 0xfd, 0], "cannot be read"),
+    ] {
+        let error = Trace::new().read(bytes, |_| true).expect_err("no capture");
+        assert!(error.to_string().contains(says), "{error} for {bytes:?}");
+    }
+}
+
+#[test]
+fn every_truncation_has_an_answer() {
+    for capture in corpus() {
+        for length in 0..capture.len() {
+            crate::fuzz::files(&capture[..length]);
+        }
+    }
+}
+
+#[test]
+fn every_flipped_bit_has_an_answer() {
+    for mut capture in corpus() {
+        for place in 0..capture.len() * 8 {
+            capture[place / 8] ^= 1 << (place % 8);
+            crate::fuzz::files(&capture);
+            capture[place / 8] ^= 1 << (place % 8);
+        }
+    }
+}
+
+#[test]
+fn fuzz_any_bytes_have_an_answer() {
+    fuzzing::run("capture_files", &corpus(), crate::fuzz::files);
+}
+
+#[test]
+fn connections_are_bounded_and_the_small_ones_go() {
+    let mut writer = Writer::new(Vec::new(), "many").expect("a vector takes everything");
+    for number in 0..120_000_u32 {
+        let [_, x, y, z] = number.to_be_bytes();
+        let packet = TcpPacket {
+            from: SocketAddrV4::new(Ipv4Addr::new(10, x, y, z), 1_000),
+            to: B,
+            id: 0,
+            ecn: 0,
+            seq: 1,
+            ack: 1,
+            flags: Flags::ACK,
+            window: 1,
+            options: &[],
+            len: if number < 100 { 1_000 } else { 0 },
+        };
+        let at = Time::from_nanos(number.into());
+        writer
+            .packet(at, &packet)
+            .expect("a vector takes everything");
+    }
+    let summary = summary(&writer.finish().expect("a vector takes everything"));
+    assert!(summary.connections.len() <= crate::MOST_CONNECTIONS);
+    assert_eq!(summary.connections.len() as u64 + summary.evicted, 120_000);
+    let with_data = summary
+        .connections
+        .iter()
+        .filter(|one| !one.flows.is_empty());
+    assert_eq!(with_data.count(), 100);
+}

@@ -1,0 +1,106 @@
+//! A whole capture, or several, as connections.
+
+use std::collections::BTreeMap;
+use std::io::Read;
+
+use serde::Serialize;
+
+use crate::connection::Connection;
+use crate::packet::{self, Body, Seen, Tunnel};
+use crate::read::{End, Frames, ReadError};
+use crate::table::Table;
+
+/// What was read.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Counts {
+    /// Packets of all kinds.
+    pub packets: u64,
+    /// Segments of TCP.
+    pub tcp: u64,
+    /// Datagrams of UDP.
+    pub udp: u64,
+    /// Further fragments of IP packets.
+    pub fragments: u64,
+    /// Neither TCP nor UDP.
+    pub other: u64,
+    /// Packets of which too little was captured.
+    pub short: u64,
+    /// Packets in tunnels that cannot be looked into, by the tunnel's name.
+    pub opaque: BTreeMap<&'static str, u64>,
+    /// Packets of links that are not known, by the link's type.
+    pub unknown_links: BTreeMap<u32, u64>,
+    /// Files that end within a packet.
+    pub cut: u64,
+    /// Files that are damaged, and read as far as they are not.
+    pub damaged: u64,
+}
+
+/// Takes captures, and makes connections of them.
+#[derive(Default)]
+pub struct Trace {
+    counts: Counts,
+    table: Table,
+}
+
+impl Trace {
+    /// Nothing yet.
+    pub fn new() -> Trace {
+        Trace::default()
+    }
+
+    /// Reads a capture to its end, or until `goes_on` says no, which is asked now and then. The captures of one trace are read in
+    /// the order of their times.
+    ///
+    /// # Errors
+    /// It is no capture, or cannot be read. What it had before that is kept.
+    pub fn read(
+        &mut self,
+        source: impl Read,
+        mut goes_on: impl FnMut(&Counts) -> bool,
+    ) -> Result<(), ReadError> {
+        let mut frames = Frames::new(source)?;
+        while let Some(frame) = frames.next_frame()? {
+            self.counts.packets += 1;
+            if self.counts.packets.is_multiple_of(1 << 14) && !goes_on(&self.counts) {
+                return Ok(());
+            }
+            self.on_frame(packet::parse(&frame));
+        }
+        match frames.end() {
+            End::Whole => {}
+            End::Cut => self.counts.cut += 1,
+            End::Damaged(_) => self.counts.damaged += 1,
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn on_frame(&mut self, seen: Seen<'_>) {
+        let counts = &mut self.counts;
+        match seen {
+            Seen::Packet(packet) => match &packet.body {
+                Body::Tcp(segment) => {
+                    counts.tcp += 1;
+                    self.table.on_segment(&packet, segment);
+                }
+                Body::Udp { .. } => counts.udp += 1,
+            },
+            Seen::Fragment => counts.fragments += 1,
+            Seen::Opaque(tunnel) => *counts.opaque.entry(Tunnel::name(tunnel)).or_default() += 1,
+            Seen::Other => counts.other += 1,
+            Seen::Short => counts.short += 1,
+            Seen::UnknownLink(link) => *counts.unknown_links.entry(link).or_default() += 1,
+        }
+    }
+
+    /// What was read so far.
+    pub fn counts(&self) -> &Counts {
+        &self.counts
+    }
+
+    /// The connections, and how many were let go because there were too many.
+    pub fn into_connections(self) -> (Vec<Connection>, u64) {
+        let (connections, evicted) = self.table.into_connections();
+        (connections.collect(), evicted)
+    }
+}

@@ -1,0 +1,121 @@
+//! Packets as a capture file: pcapng, of which Wireshark, tcpdump and [`read`](crate::read) make the same.
+
+mod headers;
+
+use std::io::{self, Write};
+
+use units::Time;
+
+pub use etherparse::TcpOptionElement as TcpOption;
+pub use headers::{MAX_OPTIONS, TcpPacket};
+
+/// Raw IP: there is no link (LINKTYPE_RAW).
+const RAW: u16 = 101;
+
+const SECTION_HEADER: u32 = 0x0a0d_0d0a;
+const BYTE_ORDER: u32 = 0x1a2b_3c4d;
+const INTERFACE: u32 = 1;
+const ENHANCED_PACKET: u32 = 6;
+
+/// The options of an interface: its name, and the resolution of its clock.
+const IF_NAME: u16 = 2;
+const IF_TSRESOL: u16 = 9;
+/// The options of a section: who wrote it.
+const SHB_USERAPPL: u16 = 4;
+
+/// Writes packets without their payload.
+#[derive(Debug)]
+pub struct Writer<W> {
+    to: W,
+    block: Vec<u8>,
+}
+
+impl<W: Write> Writer<W> {
+    /// A capture of the interface with this name, at which packets are IP.
+    ///
+    /// # Errors
+    /// `to` does not take it.
+    pub fn new(to: W, interface: &str) -> io::Result<Writer<W>> {
+        let mut writer = Writer {
+            to,
+            block: Vec::new(),
+        };
+        writer.block(SECTION_HEADER, |block| {
+            block.extend(BYTE_ORDER.to_le_bytes());
+            block.extend(1_u16.to_le_bytes());
+            block.extend(0_u16.to_le_bytes());
+            block.extend(u64::MAX.to_le_bytes());
+            let program = concat!("fullpipe ", env!("CARGO_PKG_VERSION"));
+            option(block, SHB_USERAPPL, program.as_bytes());
+            option(block, 0, &[]);
+        })?;
+        writer.block(INTERFACE, |block| {
+            block.extend(RAW.to_le_bytes());
+            block.extend(0_u16.to_le_bytes());
+            block.extend(0_u32.to_le_bytes());
+            option(block, IF_NAME, interface.as_bytes());
+            option(block, IF_TSRESOL, &[9]);
+            option(block, 0, &[]);
+        })?;
+        Ok(writer)
+    }
+
+    /// A packet that passes at `at`.
+    ///
+    /// # Errors
+    /// The file does not take it.
+    pub fn packet(&mut self, at: Time, packet: &TcpPacket<'_>) -> io::Result<()> {
+        self.raw(at, &packet.headers(), packet.len)
+    }
+
+    /// An IP packet of which these headers are there, and of the rest the length.
+    ///
+    /// # Errors
+    /// The file does not take it.
+    pub fn raw(&mut self, at: Time, headers: &[u8], rest: u32) -> io::Result<()> {
+        let captured = u32::try_from(headers.len()).map_err(io::Error::other)?;
+        let ticks = at.as_nanos();
+        self.block(ENHANCED_PACKET, |block| {
+            block.extend(0_u32.to_le_bytes());
+            let [a, b, c, d, high @ ..] = ticks.to_le_bytes();
+            block.extend(high);
+            block.extend([a, b, c, d]);
+            block.extend(captured.to_le_bytes());
+            block.extend(captured.saturating_add(rest).to_le_bytes());
+            block.extend(headers);
+            pad(block);
+        })
+    }
+
+    /// Ends the file.
+    ///
+    /// # Errors
+    /// It does not take the last of it.
+    pub fn finish(mut self) -> io::Result<W> {
+        self.to.flush()?;
+        Ok(self.to)
+    }
+
+    /// A block: its type, its length, what it has, and its length once more.
+    fn block(&mut self, kind: u32, fill: impl FnOnce(&mut Vec<u8>)) -> io::Result<()> {
+        self.block.clear();
+        self.block.extend(kind.to_le_bytes());
+        self.block.extend([0; 4]);
+        fill(&mut self.block);
+        let length = u32::try_from(self.block.len() + 4).map_err(io::Error::other)?;
+        self.block.extend(length.to_le_bytes());
+        self.block[4..8].copy_from_slice(&length.to_le_bytes());
+        self.to.write_all(&self.block)
+    }
+}
+
+fn option(block: &mut Vec<u8>, code: u16, value: &[u8]) {
+    block.extend(code.to_le_bytes());
+    block.extend(u16::try_from(value.len()).unwrap_or(0).to_le_bytes());
+    block.extend(value);
+    pad(block);
+}
+
+fn pad(block: &mut Vec<u8>) {
+    block.resize(block.len().next_multiple_of(4), 0);
+}

@@ -1,0 +1,132 @@
+//! `fullpipe trace`: what captures show of connections and of their paths.
+
+use std::fs::File;
+use std::io;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+
+use capture::read::ReadError;
+use capture::{Counts, Summary, Trace};
+use clap::Args;
+use lab::Cancel;
+
+use crate::failure::Failure;
+use crate::files::whole;
+use crate::options::command_line;
+use crate::options::usage;
+use crate::terminal::interrupt;
+use crate::terminal::output;
+
+/// Show what limited the connections of a packet capture
+#[derive(Debug, Args)]
+#[command(after_help = "\
+For each TCP connection: RTprop and BtlBw as BBR measures them, losses told from reordering, what limited it and for how long, \
+and a guess at its congestion control. docs/trace.md says how they are found, and what a capture cannot show.
+
+tcpdump -s 128 -w FILE captures enough of each packet.")]
+pub struct Options {
+    /// Captures in the order of their times (pcap or pcapng, also compressed with gzip or zstd), or - for stdin
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// Show so many connections, those with the most payload
+    #[arg(long, value_name = "N", default_value = "20", value_parser = usage::at_least_one)]
+    top: NonZeroUsize,
+    /// Write summary, connections and samples as Parquet, and a page with plots into this directory
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Write the path of the connection with the most payload as a scenario, for run
+    #[arg(long, value_name = "FILE")]
+    scenario: Option<PathBuf>,
+    /// Write the same path as ranges, for advise --from
+    #[arg(long, value_name = "FILE")]
+    ranges: Option<PathBuf>,
+    /// Print the connections on stdout as JSON, and nothing else there
+    #[arg(long)]
+    json: bool,
+    /// Print only the result and what went wrong
+    #[arg(long)]
+    quiet: bool,
+}
+
+/// What is written of a path, if it is known.
+type PathText = fn(&Summary) -> Option<String>;
+
+impl Options {
+    /// The files that a path is written to: the option, the file, and what.
+    fn paths(&self) -> impl Iterator<Item = (&'static str, &Path, PathText)> {
+        let scenario: PathText = capture::scenario;
+        let ranges: PathText = capture::ranges;
+        let all = [
+            ("--scenario", &self.scenario, scenario),
+            ("--ranges", &self.ranges, ranges),
+        ];
+        all.into_iter()
+            .filter_map(|(option, file, of)| Some((option, file.as_deref()?, of)))
+    }
+}
+
+/// Reads the captures, and shows what they have.
+pub fn run(options: &Options) -> Result<(), Failure> {
+    if let Some(directory) = &options.out {
+        report::trace::check_dir(directory)
+            .map_err(|error| Failure::usage(format_args!("--out: {error}")))?;
+    }
+    for (option, file, _) in options.paths() {
+        whole::check(file).map_err(|error| {
+            Failure::usage(format_args!("{option} {}: {error}", file.display()))
+        })?;
+    }
+    let (_runtime, cancel) = interrupt::cancel()?;
+    let mut trace = Trace::new();
+    for file in &options.files {
+        read(&mut trace, file, &cancel)?;
+    }
+    let (summary, connections) = Summary::of(trace);
+    let top = options.top.get();
+    let table = |width| report::trace::table(&summary, top, width);
+    output::show(options.json, || &summary, table)?;
+    if let Some(directory) = &options.out {
+        report::trace::write_dir(directory, &summary, &connections, &command_line::origin())
+            .map_err(Failure::failed)?;
+        note(options, format_args!("report: {}", directory.display()));
+    }
+    for (option, file, of) in options.paths() {
+        let text = of(&summary).ok_or_else(|| {
+            Failure::failed(format_args!(
+                "{option}: no connection shows both RTprop and BtlBw; capture where data is sent, or with timestamps"
+            ))
+        })?;
+        whole::write(file, text.as_bytes())?;
+        note(options, format_args!("path: {}", file.display()));
+    }
+    if cancel.is_cancelled() {
+        return Err(Failure::interrupted("this is what was read until then"));
+    }
+    Ok(())
+}
+
+fn note(options: &Options, text: std::fmt::Arguments<'_>) {
+    if !options.quiet {
+        output::note(text);
+    }
+}
+
+fn read(trace: &mut Trace, file: &Path, cancel: &Cancel) -> Result<(), Failure> {
+    let goes_on = |_: &Counts| !cancel.is_cancelled();
+    let is_stdin = file == Path::new("-");
+    let read = if is_stdin {
+        trace.read(io::stdin().lock(), goes_on)
+    } else {
+        File::open(file)
+            .map_err(ReadError::from)
+            .and_then(|source| trace.read(source, goes_on))
+    };
+    read.map_err(|error| {
+        let name = if is_stdin {
+            "stdin".into()
+        } else {
+            file.display().to_string()
+        };
+        Failure::usage(format_args!("{name}: {error}"))
+    })
+}

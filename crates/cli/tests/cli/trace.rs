@@ -1,0 +1,105 @@
+//! `fullpipe trace`, on the captures that `fullpipe run` writes.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::support::{fullpipe, refused};
+
+const SCENARIO: &str = "name = \"two\"\nduration = \"8s\"\n\n[path]\nrate = \"10mbit\"\nrtt = \"20ms\"\n\
+                        buffer = \"2bdp\"\n\n[[flow]]\ncontroller = \"bbr1\"\n\n[[flow]]\n\
+                        controller = \"cubic\"\nstart = \"5s\"\n";
+
+/// Runs the command with these arguments in a directory; what it prints on stdout.
+fn told<'a>(directory: &Path, arguments: impl IntoIterator<Item = &'a str>) -> String {
+    let mut command = fullpipe(arguments);
+    let output = command.current_dir(directory).output().expect("runs");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{stderr}");
+    String::from_utf8(output.stdout).expect("text")
+}
+
+#[test]
+fn a_simulation_is_captured_and_traced() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let at = directory.path();
+    fs::write(at.join("two.toml"), SCENARIO).expect("written");
+    told(at, ["run", "two.toml", "--pcap", "captures", "--quiet"]);
+    let names = fs::read_dir(at.join("captures")).expect("captures");
+    assert_eq!(names.count(), 2, "nothing else is left");
+    for end in ["sender", "receiver"] {
+        let file = format!("captures/{end}.pcapng");
+        let table = told(at, ["trace", &file]);
+        assert_eq!(table.lines().count(), 3, "{table}");
+        assert!(
+            table.contains("10.1.0.2:32769") && table.contains(end),
+            "{table}"
+        );
+        let json = told(at, ["trace", &file, "--json", "--top", "1"]);
+        let summary: Value = serde_json::from_str(&json).expect("JSON alone");
+        let connections = summary["connections"].as_array().expect("connections");
+        assert_eq!(connections.len(), 2);
+        let rtprop = connections[0]["flows"][0]["rtprop_ms"].as_f64();
+        assert!(
+            rtprop.is_some_and(|rtprop| (20.0..23.0).contains(&rtprop)),
+            "{json}"
+        );
+    }
+    let file = "captures/sender.pcapng";
+    let wanted = ["--out", "out", "--scenario", "path.toml"];
+    let wanted = wanted
+        .into_iter()
+        .chain(["--ranges", "ranges.toml", "--quiet"]);
+    told(at, ["trace", file].into_iter().chain(wanted));
+    for name in report::trace::FILES {
+        assert!(at.join("out").join(name).is_file(), "{name}");
+    }
+    let page = fs::read_to_string(at.join("out/report.html")).expect("a page");
+    assert_eq!(page.matches("<svg").count(), 2, "a picture for each");
+    // What was seen is run again.
+    let again = told(at, ["run", "path.toml", "--json", "--quiet"]);
+    let again: Value = serde_json::from_str(&again).expect("JSON");
+    let rate = again["path"]["rate_bps"].as_f64().expect("a rate");
+    assert!((9.7e6..10.3e6).contains(&rate), "{rate}");
+    let advice = [
+        "--from",
+        "ranges.toml",
+        "--paths",
+        "2",
+        "--duration",
+        "2s",
+        "--json",
+    ];
+    let advice = told(at, ["advise"].into_iter().chain(advice));
+    assert!(advice.starts_with('{'), "{advice}");
+}
+
+#[test]
+fn what_is_no_capture_is_answered() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let file = directory.path().join("two.toml");
+    fs::write(&file, SCENARIO).expect("written");
+    let file = file.to_str().expect("a name");
+    refused(
+        ["trace", file],
+        2,
+        &["two.toml: is no capture; give pcap or pcapng"],
+    );
+    refused(["trace", "/nowhere"], 2, &["/nowhere: cannot be read"]);
+    refused(["trace"], 2, &["<FILE>"]);
+    refused(["trace", file, "--top", "0"], 2, &["--top"]);
+    refused(["trace", file, "--out", file], 2, &["--out"]);
+    refused(
+        ["trace", file, "--scenario", "/"],
+        2,
+        &["--scenario", "directory"],
+    );
+    let pcap = directory.path().join("captures");
+    let pcap = pcap.to_str().expect("a name");
+    refused(
+        ["run", file, "--pcap", pcap, "--engine", "quic"],
+        2,
+        &["--pcap", "--engine sim"],
+    );
+}

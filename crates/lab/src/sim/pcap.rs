@@ -1,0 +1,242 @@
+//! What the ends of simulated connections send and receive, as packets of TCP over IPv4.
+//!
+//! A flow's sending end is 10.1.x.y, and its receiving end 10.2.x.y, where x and y are the flow's number. Each connection of a
+//! flow has a port of its own. TCP's state is the simulated one; what that leaves open is as with Linux: timestamps count
+//! milliseconds, and window scaling is of [`WINDOW_SCALE`] bits.
+
+use std::io::{self, Write};
+use std::net::{Ipv4Addr, SocketAddrV4};
+
+use ::sim::{End, Passing};
+use capture::packet::Flags;
+use capture::write::{TcpOption, TcpPacket, Writer};
+use path::Ecn;
+use transport::segment::{Ack, Body, Data};
+use units::{Bytes, Time};
+
+use super::watch::Tap;
+
+/// Windows are in units of a kilobyte, so that 64 MB can be said.
+const WINDOW_SCALE: u8 = 10;
+
+/// The receiving end's port: iperf's.
+const PORT: u16 = 5001;
+
+/// The port of the connection that carries requests: of what serves them.
+const REQUESTS_PORT: u16 = 80;
+
+/// The first port of the end that opens connections, and how many of them are used before they are used again (Linux
+/// `ip_local_port_range`).
+const FIRST_PORT: u32 = 32_768;
+const PORTS: u32 = 28_232;
+
+/// A segment's payload without its headers and the timestamp is so much less than what the MSS option says (RFC 6691).
+const TIMESTAMP: u64 = 12;
+
+/// Writes the packets at both ends.
+#[derive(Debug)]
+pub(super) struct Pcap<W> {
+    ends: [Writer<W>; 2],
+    /// What could not be written; nothing more is.
+    failed: Option<io::Error>,
+    ids: [u16; 2],
+    /// What each flow's full packets carry.
+    mss: Vec<Bytes>,
+}
+
+impl<W: Write> Pcap<W> {
+    /// At the sending end, and at the receiving end, of flows whose full packets carry so much.
+    pub fn new([sending, receiving]: [W; 2], mss: Vec<Bytes>) -> io::Result<Pcap<W>> {
+        Ok(Pcap {
+            ends: [
+                Writer::new(sending, "sender")?,
+                Writer::new(receiving, "receiver")?,
+            ],
+            failed: None,
+            ids: [0; 2],
+            mss,
+        })
+    }
+
+    /// What they were written to.
+    pub fn finish(self) -> io::Result<[W; 2]> {
+        let [sending, receiving] = self.ends;
+        match self.failed {
+            Some(error) => Err(error),
+            None => Ok([sending.finish()?, receiving.finish()?]),
+        }
+    }
+}
+
+impl<W: Write> Tap for Pcap<W> {
+    const IS_THERE: bool = true;
+
+    fn on_segment(&mut self, now: Time, passing: &Passing<'_>) {
+        if self.failed.is_some() {
+            return;
+        }
+        // Requests go the other way: their sending end is where the data are received.
+        let is_at_data = (passing.end == End::Sending) != passing.is_of_requests;
+        let place = usize::from(!is_at_data);
+        self.ids[place] = self.ids[place].wrapping_add(1);
+        let written = write(
+            &mut self.ends[place],
+            now,
+            passing,
+            self.ids[place],
+            self.mss[passing.id.flow],
+        );
+        self.failed = written.err();
+    }
+}
+
+/// Milliseconds, as Linux's timestamps have them (`tcp_ts`).
+#[expect(clippy::cast_possible_truncation, reason = "timestamps wrap")]
+fn ticks(time: Time) -> u32 {
+    (time.as_nanos() / 1_000_000) as u32
+}
+
+/// Where a connection's sequence numbers begin, so that no two are alike and some wrap.
+fn first(serial: u32, from: End) -> u32 {
+    let mixed = serial.wrapping_add(1).wrapping_mul(0x9e37_79b9);
+    match from {
+        End::Sending => mixed,
+        End::Receiving => !mixed,
+    }
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "sequence numbers wrap, and so do addresses"
+)]
+fn write<W: Write>(
+    to: &mut Writer<W>,
+    now: Time,
+    passing: &Passing<'_>,
+    id: u16,
+    mss: Bytes,
+) -> io::Result<()> {
+    let serial = passing.id.connection;
+    let [_, _, x, y] = (passing.id.flow as u32).wrapping_add(1).to_be_bytes();
+    let port = (FIRST_PORT + serial % PORTS) as u16;
+    let server = if passing.is_of_requests {
+        REQUESTS_PORT
+    } else {
+        PORT
+    };
+    let nets = if passing.is_of_requests {
+        [2, 1]
+    } else {
+        [1, 2]
+    };
+    let [sender, receiver] = nets.map(|net| Ipv4Addr::new(10, net, x, y));
+    let ends = [
+        SocketAddrV4::new(sender, port),
+        SocketAddrV4::new(receiver, server),
+    ];
+    let sequence = |from: End, position: u64| {
+        first(serial, from)
+            .wrapping_add(1)
+            .wrapping_add(position as u32)
+    };
+    let mut packet = TcpPacket {
+        from: ends[0],
+        to: ends[1],
+        id,
+        ecn: match passing.ecn {
+            Ecn::NotCapable => 0,
+            Ecn::Capable => 2,
+            Ecn::Marked => 3,
+        },
+        seq: first(serial, End::Sending),
+        ack: 0,
+        flags: Flags::ACK,
+        window: u16::MAX,
+        options: &[],
+        len: 0,
+    };
+    let mss = TcpOption::MaximumSegmentSize((mss.get() + TIMESTAMP) as u16);
+    let open = [
+        mss,
+        TcpOption::SelectiveAcknowledgementPermitted,
+        TcpOption::Noop,
+        TcpOption::WindowScale(WINDOW_SCALE),
+    ];
+    let plain = [TcpOption::Noop, TcpOption::Noop];
+    let mut options: Vec<TcpOption> = Vec::with_capacity(8);
+    let stamp = |sent, echo| TcpOption::Timestamp(ticks(sent), echo);
+    match &passing.segment.body {
+        Body::Syn { sent } => {
+            options.extend(open);
+            options.push(stamp(*sent, 0));
+            packet.flags = Flags::SYN;
+        }
+        Body::FastOpen(data) => {
+            options.extend(open);
+            options.push(stamp(data.sent, 0));
+            packet.flags = Flags::SYN;
+            packet.len = data.len;
+        }
+        Body::SynAck {
+            sent, echo, next, ..
+        } => {
+            options.extend(open);
+            options.push(stamp(*sent, ticks(*echo)));
+            (packet.from, packet.to) = (ends[1], ends[0]);
+            packet.flags = Flags::SYN.with(Flags::ACK);
+            packet.seq = first(serial, End::Receiving);
+            packet.ack = sequence(End::Sending, *next);
+        }
+        Body::Data(data) => {
+            options.extend(plain);
+            options.push(stamp(data.sent, ticks(data.echo)));
+            packet.seq = sequence(End::Sending, data.seq);
+            packet.ack = sequence(End::Receiving, 0);
+            packet.len = data.len;
+            packet.flags = flags_of(data);
+        }
+        Body::Ack(ack) => {
+            options.extend(plain);
+            options.push(stamp(ack.sent, ticks(ack.echo)));
+            let position = |position| sequence(End::Sending, position);
+            options.extend(sacks(ack, position));
+            (packet.from, packet.to) = (ends[1], ends[0]);
+            packet.seq = sequence(End::Receiving, 0);
+            packet.ack = position(ack.next);
+            packet.window = u16::try_from(ack.window >> WINDOW_SCALE).unwrap_or(u16::MAX);
+            if ack.ecn_echo {
+                packet.flags = packet.flags.with(Flags::ECE);
+            }
+        }
+    }
+    packet.options = &options;
+    to.packet(now, &packet)
+}
+
+fn flags_of(data: &Data) -> Flags {
+    let mut flags = Flags::ACK;
+    if data.push {
+        flags = flags.with(Flags::PSH);
+    }
+    if data.cwr {
+        flags = flags.with(Flags::CWR);
+    }
+    flags
+}
+
+/// The SACK option, behind two fillers.
+fn sacks(ack: &Ack, position: impl Fn(u64) -> u32) -> Vec<TcpOption> {
+    let duplicate = ack.sacks.dsack().into_iter();
+    let mut blocks = duplicate
+        .chain(ack.sacks.ranges())
+        .map(|range| (position(range.start), position(range.end)));
+    let Some(first) = blocks.next() else {
+        return Vec::new();
+    };
+    let more = [blocks.next(), blocks.next(), blocks.next()];
+    vec![
+        TcpOption::Noop,
+        TcpOption::Noop,
+        TcpOption::SelectiveAcknowledgement(first, more),
+    ]
+}

@@ -1,0 +1,204 @@
+//! What is read from the captures of a simulation, beside what the simulation knows.
+
+use capture::{FlowSummary, Summary, Trace};
+use lab::{Cancel, Sim};
+use record::{FlowSummary as Truth, Record};
+use scenario::Scenario;
+
+/// Runs the scenario, and reads what its sending end and its receiving end captured.
+fn run(text: &str) -> (Record, [Summary; 2]) {
+    let scenario: Scenario = text.parse().expect("a scenario");
+    let to = [Vec::new(), Vec::new()];
+    let run = Sim::new().run_captured(&scenario, &|_| (), &Cancel::new(), to);
+    let (record, files) = run.expect("a run");
+    let summaries = files.map(|file| {
+        let mut trace = Trace::new();
+        trace.read(&file[..], |_| true).expect("a capture");
+        assert_eq!(trace.counts().packets, trace.counts().tcp);
+        Summary::of(trace).0
+    });
+    (record, summaries)
+}
+
+/// The flow of a capture with one connection that has data in one direction.
+fn only(summary: &Summary) -> &FlowSummary {
+    let [connection] = &summary.connections[..] else {
+        panic!("{} connections", summary.connections.len());
+    };
+    let [flow] = &connection.flows[..] else {
+        panic!("{} flows", connection.flows.len());
+    };
+    flow
+}
+
+/// What is off by more than a share of the truth, and by more than so much.
+fn off(what: &str, found: f64, truth: f64, share: f64, least: f64) -> Option<String> {
+    let off = (found - truth).abs();
+    (off > truth * share && off > least).then(|| format!("{what} {found:.4}, not {truth:.4}"))
+}
+
+/// What is off of a flow that was captured where it is sent, or where it is received.
+fn all_off(found: &FlowSummary, truth: &Truth, rate: f64, is_sender: bool) -> Vec<String> {
+    let retransmitted = truth.retransmitted_bytes.expect("bytes") as f64 / found.mss_bytes as f64;
+    let lost = truth.packets_lost.expect("packets") as f64;
+    let (limits, by) = (
+        truth.limited_by.expect("limits"),
+        found.limited_by.expect("limits"),
+    );
+    let btl_bw = found.btl_bw_ip_bps.expect("BtlBw") as f64 / rate;
+    let place = if is_sender { "sender" } else { "receiver" };
+    // A receiver does not see a repeat that is lost again, and has to tell it from the time.
+    let share = if is_sender { 0.01 } else { 0.06 };
+    let rtprop = truth.rtt_ms.min.expect("RTTs");
+    [
+        off(
+            "RTprop",
+            found.rtprop_ms.expect("RTprop"),
+            rtprop,
+            0.02,
+            0.0,
+        ),
+        // Who never fills the pipe has not seen the bottleneck's rate.
+        off("BtlBw", btl_bw.max(1.0), 1.0, 0.03, 0.0),
+        off("BtlBw", btl_bw, 1.0, 0.03, 0.0)
+            .filter(|_| found.is_pipe_filled && truth.limit_share > Some(0.9)),
+        off(
+            "retransmitted",
+            found.retransmitted as f64,
+            retransmitted,
+            share,
+            2.0,
+        ),
+        off("lost", found.lost as f64, lost, share, 2.0),
+        off("application", by.application, limits.application, 0.0, 0.05),
+        off("receiver", by.receiver, limits.receiver, 0.0, 0.05),
+        off("congestion", by.congestion, limits.congestion, 0.0, 0.05),
+        (found.place != place).then(|| format!("captured at {}", found.place)),
+        found.policer_bps.map(|rate| format!("policer of {rate}")),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+#[test]
+fn a_capture_shows_what_the_simulation_knows() {
+    let (mut wrong, mut guesses, mut right) = (Vec::new(), 0, 0);
+    for controller in ["bbr1", "bbr3", "cubic", "reno"] {
+        for loss in ["0%", "1%", "5%"] {
+            for (buffer, rate, rtt) in [("0.3bdp", 20, 40), ("1bdp", 50, 10), ("8bdp", 20, 40)] {
+                let (record, summaries) = run(&format!(
+                    r#"
+                    name = "one"
+                    duration = "25s"
+                    path = {{ rate = "{rate}mbit", rtt = "{rtt}ms", buffer = "{buffer}", loss = "{loss}" }}
+                    flow = [{{ controller = "{controller}" }}]
+                    "#
+                ));
+                let truth = &record.summary.flows[0];
+                for (summary, is_sender) in summaries.iter().zip([true, false]) {
+                    let found = only(summary);
+                    let rate = f64::from(rate) * 1e6;
+                    let all = all_off(found, truth, rate, is_sender);
+                    if !all.is_empty() {
+                        let all = all.join("; ");
+                        wrong.push(format!(
+                            "{controller} {loss} {buffer} at {}: {all}",
+                            found.place
+                        ));
+                    }
+                    let guess = found.controller.as_ref().expect("a guess");
+                    guesses += 1;
+                    right += u32::from(guess.controller == controller);
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(right * 10 >= guesses * 9, "{right} of {guesses} guesses");
+}
+
+#[test]
+fn limits_are_told_apart() {
+    for (flow, limit) in [
+        (
+            r#"app = { kind = "rate", rate = "4mbit", write = "10kb" }"#,
+            "application",
+        ),
+        (r#"host = { receive_buffer = "60kb" }"#, "receiver"),
+        (
+            r#"app = { kind = "requests", response = "500kb", think = { mean = "300ms" } }"#,
+            "application",
+        ),
+    ] {
+        let (record, summaries) = run(&format!(
+            r#"
+            name = "limits"
+            duration = "20s"
+            path = {{ rate = "50mbit", rtt = "40ms", buffer = "2bdp" }}
+            flow = [{{ controller = "cubic", {flow} }}]
+            "#
+        ));
+        let truth = record.summary.flows[0].limited_by.expect("limits");
+        for summary in &summaries {
+            let connections = summary.connections.iter();
+            let found = &connections
+                .flat_map(|connection| &connection.flows)
+                .max_by_key(|flow| flow.sent_bytes)
+                .expect("a flow");
+            let by = found.limited_by.expect("limits");
+            let found_at = found.place;
+            // What the bottleneck still sends has long left its sender.
+            let within = if found_at == "sender" { 0.05 } else { 0.1 };
+            for (what, found, truth) in [
+                ("application", by.application, truth.application),
+                ("receiver", by.receiver, truth.receiver),
+            ] {
+                assert!(
+                    (found - truth).abs() < within,
+                    "{limit} at {}: {what} {found}, not {truth}",
+                    found_at
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn reordering_is_no_loss_and_spurious_repeats_are_none() {
+    let (record, summaries) = run(r#"
+        name = "reordering"
+        duration = "20s"
+        path = { rate = "20mbit", rtt = "40ms", buffer = "4bdp", reorder = { share = "0.5%", by = "12ms" } }
+        flow = [{ controller = "bbr1" }]
+        "#);
+    let truth = &record.summary.flows[0];
+    let sent = truth.sent_bytes.expect("bytes") / 1500;
+    for summary in &summaries {
+        let found = only(summary);
+        assert!(found.reordered > sent / 400, "{found:?}");
+        assert!(found.lost <= 2 + sent / 5000, "{found:?}");
+    }
+}
+
+#[test]
+fn a_policer_is_told_from_a_bottleneck() {
+    for (policer, is_policed) in [
+        (r#", policer = { rate = "8mbit", burst = "300kb" }"#, true),
+        ("", false),
+    ] {
+        let (_, summaries) = run(&format!(
+            r#"
+            name = "policer"
+            duration = "20s"
+            path = {{ rate = "80mbit", rtt = "40ms", buffer = "1bdp"{policer} }}
+            flow = [{{ controller = "cubic" }}]
+            "#
+        ));
+        let found = only(&summaries[0]);
+        assert_eq!(found.policer_bps.is_some(), is_policed, "{found:?}");
+        if let Some(rate) = found.policer_bps {
+            assert!((7_000_000..8_500_000).contains(&rate), "{rate}");
+        }
+    }
+}

@@ -1,0 +1,251 @@
+//! Pictures of connections.
+
+use capture::connection::{Flow, Limit, Sample};
+use capture::{FlowSummary, Summary};
+use draw::{Axis, Chart, Curve, Dash, GREY, Look, Picture, Rule, Unit, cdf};
+use units::{Duration, Rate, Time};
+
+use super::table::limits;
+use crate::text::{bits_per_sec, known, percent, span};
+
+/// A time line has no more points.
+const POINTS: usize = 1200;
+
+/// The operating point is shown at so many amounts in flight.
+const BINS: usize = 40;
+
+/// Fewer samples at an amount show no distribution.
+const LEAST: usize = 3;
+
+/// How long the rates of a time line are taken together.
+const STEPS: u64 = 300;
+
+/// A flow over time (as the paper's figure 2), and its operating point: RTT and delivery rate by what is in flight (as the paper's
+/// figure 1).
+pub fn flow(flow: &Flow, summary: &FlowSummary, origin: Time) -> Option<Picture> {
+    let samples = flow.samples();
+    let (first, last) = (samples.first()?, samples.last()?);
+    if samples.len() < 8 {
+        return None;
+    }
+    let seconds = |at: Time| at.since(origin).as_secs_f64();
+    let time = || Axis::linear("time", Unit::SECONDS, seconds(first.at), seconds(last.at));
+    let every = samples.len().div_ceil(POINTS);
+    let points = |of: &dyn Fn(&Sample) -> Option<f64>| -> Vec<(f64, f64)> {
+        let shown = samples.iter().step_by(every);
+        shown
+            .filter_map(|sample| Some((seconds(sample.at), of(sample)?)))
+            .collect()
+    };
+    let line = |place| Look::of_place(place).wide(1.2);
+    let rate = throughput(samples, &seconds);
+    let btl_bw = points(&|sample| Some(megabits(sample.btl_bw)));
+    let rtt = points(&|sample| Some(sample.rtt?.as_millis_f64()));
+    let rt_prop = points(&|sample| Some(sample.rt_prop?.as_millis_f64()));
+    let inflight = points(&|sample| Some(sample.inflight.get() as f64 / 1e3));
+    let reference = Look::line(GREY, Dash::Dashed);
+    let values = |points: &[(f64, f64)]| points.iter().map(|point| point.1).collect::<Vec<_>>();
+    let chart = |name, unit, curves: Vec<Curve>| {
+        let all = curves.iter().flat_map(|curve| values(&curve.points));
+        let axis = Axis::from_zero(name, unit, all.collect::<Vec<_>>());
+        Chart::new(time(), axis).with_all(curves)
+    };
+    let over_time = [
+        chart(
+            "delivery rate",
+            Unit::MEGABITS_PER_SECOND,
+            vec![
+                Curve::new("delivered", line(0), rate),
+                Curve::new("BtlBw, RTprop", reference, btl_bw),
+            ],
+        ),
+        chart(
+            "RTT",
+            Unit::MILLISECONDS,
+            vec![
+                Curve::new("RTT", line(1), rtt),
+                Curve::new("BtlBw, RTprop", reference, rt_prop),
+            ],
+        ),
+        chart(
+            "in flight",
+            Unit::KILOBYTES,
+            vec![Curve::new("in flight", line(2), inflight)],
+        ),
+        bands(samples, time(), &seconds),
+    ];
+    let charts = over_time.into_iter().chain(operating_point(flow));
+    let title = format!("{} → {}", summary.from, summary.to);
+    let picture = Picture::of(title, 2, 240.0, charts);
+    Some(explained(picture, summary))
+}
+
+fn explained(picture: Picture, flow: &FlowSummary) -> Picture {
+    let packets = flow.packets.max(1) as f64;
+    let bound = if flow.is_pipe_filled { "" } else { "at least " };
+    let picture = picture.explained(format!(
+        "RTprop {}, BtlBw {bound}{}, lost {}, captured at {}; limited by {}.",
+        known(flow.rtprop_ms, span),
+        known(flow.btl_bw_ip_bps.map(|rate| rate as f64), bits_per_sec),
+        percent(flow.lost as f64 / packets),
+        flow.place,
+        flow.limited_by.as_ref().map_or("–".to_owned(), limits),
+    ));
+    match &flow.controller {
+        Some(guess) => picture.explained(format!(
+            "Controller: probably {} ({:.0} %), as it {}.",
+            guess.controller,
+            guess.probability * 100.0,
+            guess.signs.join("; it ")
+        )),
+        None => picture,
+    }
+}
+
+/// What was delivered per second, in steps.
+fn throughput(samples: &[Sample], seconds: &impl Fn(Time) -> f64) -> Vec<(f64, f64)> {
+    let (Some(first), Some(last)) = (samples.first(), samples.last()) else {
+        return Vec::new();
+    };
+    let step = last.at.since(first.at) / STEPS;
+    let mut points = Vec::new();
+    let mut since = first;
+    for sample in samples {
+        let span = sample.at.since(since.at);
+        if span >= step && !span.is_zero() {
+            let bytes = sample.delivered - since.delivered;
+            let middle = (seconds(since.at) + seconds(sample.at)) / 2.0;
+            points.push((middle, megabits(Rate::from_transfer(bytes, span))));
+            since = sample;
+        }
+    }
+    points
+}
+
+/// What limits the flow when, as steps.
+fn bands(samples: &[Sample], time: Axis, seconds: &impl Fn(Time) -> f64) -> Chart {
+    let names = Limit::ALL
+        .iter()
+        .map(|limit| limit.name().replace('_', " "));
+    let mut points: Vec<(f64, f64)> = Vec::new();
+    let every = samples.len().div_ceil(POINTS);
+    for sample in samples.iter().step_by(every) {
+        points.push((seconds(sample.at), sample.limit as usize as f64));
+    }
+    let look = Look::of_place(3).wide(1.2);
+    let curve = Curve::new("limited by", look, points).stepped();
+    Chart::new(time, Axis::of_kinds("limited by", names)).with(curve)
+}
+
+/// RTT and delivery rate by what is in flight: the middle, and between which nine of ten are.
+fn operating_point(flow: &Flow) -> Vec<Chart> {
+    let samples = flow.samples();
+    let Some(bdp) = flow.model.bdp().map(|bdp| bdp.get() as f64 / 1e3) else {
+        return Vec::new();
+    };
+    let kilobytes = |sample: &Sample| sample.inflight.get() as f64 / 1e3;
+    let most = samples.iter().map(kilobytes).fold(bdp, f64::max) * 1.02;
+    let chart = |name: &str, unit, place, of: &dyn Fn(&Sample) -> Option<f64>| {
+        let mut bins: Vec<Vec<f64>> = vec![Vec::new(); BINS];
+        for sample in samples {
+            let place = (kilobytes(sample) / most * BINS as f64) as usize;
+            if let (Some(bin), Some(value)) = (bins.get_mut(place), of(sample)) {
+                bin.push(value);
+            }
+        }
+        let quantile = |share: f64| {
+            let each = bins.iter_mut().enumerate();
+            let points = each.filter_map(|(place, bin)| {
+                bin.sort_unstable_by(f64::total_cmp);
+                let at = bin.get(((bin.len().max(1) - 1) as f64 * share) as usize)?;
+                (bin.len() >= LEAST).then_some(((place as f64 + 0.5) / BINS as f64 * most, *at))
+            });
+            points.collect::<Vec<_>>()
+        };
+        let curves = quantiles(quantile, place);
+        let all: Vec<f64> = curves
+            .iter()
+            .flat_map(|curve| curve.points.iter().map(|point| point.1))
+            .collect();
+        let x = Axis::linear("in flight", Unit::KILOBYTES, 0.0, most);
+        Chart::new(x, Axis::from_zero(name, unit, all))
+            .with_all(curves)
+            .with(Rule::vertical(bdp, "BDP"))
+    };
+    vec![
+        chart("RTT", Unit::MILLISECONDS, 1, &|sample| {
+            Some(sample.rtt?.as_millis_f64())
+        }),
+        chart("delivery rate", Unit::MEGABITS_PER_SECOND, 0, &|sample| {
+            Some(megabits(sample.delivery_rate?))
+        }),
+    ]
+}
+
+fn quantiles(mut of: impl FnMut(f64) -> Vec<(f64, f64)>, place: usize) -> Vec<Curve> {
+    let look = Look::of_place(place);
+    let faint = Look::line(look.colour, Dash::Dotted).wide(1.2);
+    vec![
+        Curve::new("nine of ten between", faint, of(0.05)).variant("5 %"),
+        Curve::new("nine of ten between", faint, of(0.95)).variant("95 %"),
+        Curve::new("middle", look.wide(1.6), of(0.5)),
+    ]
+}
+
+/// Distributions over connections, each one's direction with the most data.
+pub fn distributions(summary: &Summary) -> Option<Picture> {
+    let flows: Vec<&FlowSummary> = summary
+        .connections
+        .iter()
+        .filter_map(|connection| connection.flows.first())
+        .collect();
+    if flows.len() < 5 {
+        return None;
+    }
+    let chart = |name: &str, unit, scale: f64, of: &dyn Fn(&FlowSummary) -> Option<f64>| {
+        let values: Vec<f64> = flows
+            .iter()
+            .filter_map(|flow| Some(of(flow)? / scale))
+            .filter(|value| value.is_finite() && *value > 0.0)
+            .collect();
+        let least = values.iter().copied().fold(f64::INFINITY, f64::min);
+        let most = values.iter().copied().fold(0.0, f64::max);
+        (most > 0.0).then(|| {
+            let y = Axis::linear("connections", Unit::PERCENT, 0.0, 100.0);
+            let points = cdf(values).into_iter().map(|(x, y)| (x, y * 100.0));
+            Chart::new(Axis::log(name, unit, least * 0.8, most * 1.25), y).with(Curve::new(
+                "connections",
+                Look::of_place(0).wide(1.6),
+                points,
+            ))
+        })
+    };
+    let charts = [
+        chart("goodput", Unit::MEGABITS_PER_SECOND, 1e6, &|flow| {
+            Some(flow.goodput_bps? as f64)
+        }),
+        chart("RTprop", Unit::MILLISECONDS, 1.0, &|flow| flow.rtprop_ms),
+        chart("BtlBw", Unit::MEGABITS_PER_SECOND, 1e6, &|flow| {
+            Some(flow.btl_bw_ip_bps? as f64)
+        }),
+        chart("lost", Unit::PERCENT, 0.01, &|flow| {
+            Some(flow.lost as f64 / flow.packets.max(1) as f64)
+        }),
+    ];
+    let charts: Vec<Chart> = charts.into_iter().flatten().collect();
+    (!charts.is_empty()).then(|| {
+        let title = format!("{} connections", flows.len());
+        Picture::of(title, 2, 260.0, charts).explained(
+            "Which share of the connections has no more than this. Connections without a loss are not in the last chart.",
+        )
+    })
+}
+
+fn megabits(rate: Rate) -> f64 {
+    rate.bits_per_sec() as f64 / 1e6
+}
+
+/// Where the time lines begin.
+pub fn origin(firsts: impl Iterator<Item = Time>) -> Time {
+    firsts.min().unwrap_or(Time::ZERO + Duration::ZERO)
+}

@@ -1,0 +1,12 @@
+//! What captures show: a table, a page, and Parquet.
+
+mod charts;
+mod directory;
+mod page;
+mod parquet;
+mod table;
+
+pub use directory::{FILES, check_dir, write_dir};
+pub use page::html;
+pub use parquet::{connections, samples};
+pub use table::table;

@@ -1,0 +1,57 @@
+//! Connections as a page that holds everything it needs.
+
+use askama::Template;
+use capture::Summary;
+use capture::connection::Connection;
+
+use super::{charts, table};
+use crate::page::{Origin, Page};
+use crate::table::Table;
+use crate::text::count;
+
+/// So many connections have a picture, and so many are in the table.
+const PICTURES: usize = 20;
+const ROWS: usize = 200;
+
+/// What is between the page's header and footer.
+#[derive(Template)]
+#[template(path = "trace.html")]
+struct Body {
+    connections: Table,
+    notes: Vec<String>,
+    pictures: Vec<String>,
+}
+
+/// The summary's connections, in its order, as a page: a table, distributions, and the largest ones over time.
+pub fn html(summary: &Summary, connections: &[Connection], origin: &Origin) -> String {
+    let start = charts::origin(connections.iter().map(|connection| connection.first));
+    let flows = summary.connections.iter().zip(connections).take(PICTURES);
+    let pictures = flows.filter_map(|(summary, connection)| {
+        let flow = summary.flows.first()?;
+        let side = usize::from(flow.from != connection.ends[0].to_string());
+        charts::flow(connection.sides[side].flow.as_deref()?, flow, start)
+    });
+    let pictures = charts::distributions(summary).into_iter().chain(pictures);
+    let mut notes = table::notes(summary);
+    if summary.connections.len() > PICTURES {
+        notes.push(format!(
+            "The {PICTURES} connections with the most payload have a picture."
+        ));
+    }
+    let page = Page {
+        title: "Captured connections",
+        about: &count(summary.connections.len() as u64, "connection"),
+        body: Body {
+            connections: table::lines(summary, ROWS),
+            notes,
+            pictures: pictures.map(|picture| picture.svg()).collect(),
+        },
+        facts: &[count(summary.read.packets, "packet")],
+        source: None,
+        style: "figure { margin: 1.5rem 0; max-width: 860px } figure svg { width: 100%; height: auto }",
+        script: "",
+        data: &(),
+        origin,
+    };
+    page.html()
+}

@@ -1,0 +1,159 @@
+//! A line for each connection.
+
+use capture::{ConnectionSummary, FlowSummary, LimitedBy, Summary};
+use units::Bytes;
+
+use crate::table::Table;
+use crate::text::{below, bits_per_sec, count, known, percent, size, span};
+
+/// The connections with the most payload, no more than `top` of them, for a terminal of so many columns.
+pub fn table(summary: &Summary, top: usize, width: Option<usize>) -> String {
+    let mut notes = notes(summary);
+    let left_out = summary.connections.len().saturating_sub(top);
+    if left_out > 0 {
+        let less = count(left_out as u64, "connection");
+        notes.insert(
+            0,
+            format!("{less} with less payload: --top N shows more, --json all"),
+        );
+    }
+    let lines = lines(summary, top);
+    let table = if summary.connections.is_empty() {
+        "no TCP connection\n".to_owned()
+    } else {
+        lines.lines(width)
+    };
+    below(&[table], notes)
+}
+
+/// The same as a table.
+pub fn lines(summary: &Summary, top: usize) -> Table {
+    let headings = [
+        "from",
+        "to",
+        "payload",
+        "goodput",
+        "RTprop",
+        "RTT p95",
+        "BtlBw",
+        "lost",
+        "resent",
+        "limited by",
+        "controller",
+        "captured at",
+    ];
+    let shown = summary.connections.iter().take(top);
+    let rows = shown.map(|connection| match connection.flows.first() {
+        Some(flow) => row(flow),
+        None => without_data(connection),
+    });
+    let table = Table {
+        text: vec![0, 1, 9, 10, 11],
+        ..Table::new(headings, rows)
+    };
+    table.sparing(&["captured at", "resent", "RTT p95", "payload", "goodput"])
+}
+
+fn row(flow: &FlowSummary) -> Vec<String> {
+    let bound = if flow.is_pipe_filled { "" } else { "≥ " };
+    let packets = flow.packets.max(1) as f64;
+    let controller = flow.controller.as_ref();
+    vec![
+        flow.from.clone(),
+        flow.to.clone(),
+        size(Bytes::new(flow.sent_bytes)),
+        known(flow.goodput_bps.map(|rate| rate as f64), bits_per_sec),
+        known(flow.rtprop_ms, span),
+        known(flow.rtt_ms.map(|rtt| rtt.p95), span),
+        flow.btl_bw_ip_bps.map_or("–".to_owned(), |rate| {
+            format!("{bound}{}", bits_per_sec(rate as f64))
+        }),
+        percent(flow.lost as f64 / packets),
+        percent(flow.retransmitted as f64 / packets),
+        flow.limited_by.as_ref().map_or("–".to_owned(), limits),
+        controller.map_or("–".to_owned(), |guess| {
+            format!("{} {:.0} %", guess.controller, guess.probability * 100.0)
+        }),
+        flow.place.to_owned(),
+    ]
+}
+
+fn without_data(connection: &ConnectionSummary) -> Vec<String> {
+    let mut row = vec![connection.client.clone(), connection.server.clone()];
+    row.push(size(Bytes::ZERO));
+    row.push("–".to_owned());
+    row.push(known(connection.handshake_ms, span));
+    row.resize(12, "–".to_owned());
+    row
+}
+
+/// What limits most, and the share of it; a second one if it is a tenth of the time.
+pub fn limits(by: &LimitedBy) -> String {
+    let mut all = [
+        ("application", by.application),
+        ("receiver", by.receiver),
+        ("slow start", by.slow_start),
+        ("window", by.window),
+        ("bottleneck", by.bottleneck),
+        ("buffer", by.buffer),
+    ];
+    all.sort_by(|one, other| other.1.total_cmp(&one.1));
+    let shown = all.iter().enumerate();
+    let shown = shown.filter(|(place, (_, share))| *place == 0 || *place == 1 && *share >= 0.1);
+    let words = shown.map(|(_, (name, share))| format!("{name} {:.0} %", share * 100.0));
+    words.collect::<Vec<_>>().join(", ")
+}
+
+/// What is to be said of the captures.
+pub fn notes(summary: &Summary) -> Vec<String> {
+    let read = &summary.read;
+    let of = |number: u64, thing: &str, what: &str| {
+        (number > 0).then(|| format!("{} {what}", count(number, thing)))
+    };
+    let opaque = read.opaque.iter().map(|(tunnel, packets)| {
+        let packets = count(*packets, "packet");
+        Some(format!("{packets} in {tunnel}, which nobody can look into"))
+    });
+    let links = read.unknown_links.iter().map(|(link, packets)| {
+        let packets = count(*packets, "packet");
+        Some(format!(
+            "{packets} of a link that is not known (LINKTYPE {link})"
+        ))
+    });
+    let missed: u64 = summary
+        .connections
+        .iter()
+        .flat_map(|connection| &connection.flows)
+        .map(|flow| flow.missed_bytes)
+        .sum();
+    [
+        of(
+            summary.evicted,
+            "connection",
+            "with the least payload left out: there were too many at once",
+        ),
+        of(
+            read.cut,
+            "file",
+            "cut within a packet: what is before it was read",
+        ),
+        of(
+            read.damaged,
+            "file",
+            "damaged: what is before the damage was read",
+        ),
+        of(read.short, "packet", "captured too short to be told"),
+        of(read.fragments, "fragment", "of IP packets left out"),
+        (missed > 0).then(|| {
+            format!(
+                "{} were acknowledged and not captured",
+                size(Bytes::new(missed))
+            )
+        }),
+    ]
+    .into_iter()
+    .chain(opaque)
+    .chain(links)
+    .flatten()
+    .collect()
+}
