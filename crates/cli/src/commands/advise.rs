@@ -52,10 +52,10 @@ pub struct Options {
         default_value = "bbr3,bbr1,cubic,reno"
     )]
     controllers: Vec<ControllerKind>,
-    /// How many paths are sampled [default: as many as take about ten seconds, 8 to 24]
+    /// How many paths are sampled [default: as many as take some fifteen seconds, 8 to 24]
     #[arg(long, value_name = "N", value_parser = usage::at_least_one)]
     paths: Option<NonZeroUsize>,
-    /// How long each run is, in the simulator's time [default: as long as takes about ten seconds, 10s to 60s]
+    /// How long each run is, in the simulator's time [default: as long as takes some fifteen seconds, 10s to 60s]
     #[arg(long, value_name = "TIME", value_parser = usage::positive_time)]
     duration: Option<Duration>,
     /// Seed of every random choice
