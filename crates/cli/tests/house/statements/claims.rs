@@ -16,6 +16,7 @@ struct Written {
 #[derive(Deserialize)]
 struct Claim {
     id: String,
+    note: Option<String>,
     engines: Vec<String>,
     expect: Vec<Expectation>,
 }
@@ -90,6 +91,27 @@ impl Claims {
         simulated.map(move |(claim, expect, known)| {
             let what = format!("{}: {}", claim.id, expect.what);
             (what, is_sim(&known.differs_on))
+        })
+    }
+
+    /// What the table says about results in the simulator: the notes of claims, and why expectations are known not to hold.
+    pub fn texts_of_the_simulator(&self) -> impl Iterator<Item = (String, &str)> {
+        let is_sim = |engine: &String| engine == "sim";
+        let simulated = self.0.values().filter(move |claim| {
+            let mut engines = claim
+                .expect
+                .iter()
+                .map(|expect| claim.known(expect).engines);
+            engines.any(|engines| engines.iter().any(is_sim))
+        });
+        simulated.flat_map(move |claim| {
+            let differing = claim
+                .expect
+                .iter()
+                .filter(move |expect| claim.known(expect).differs_on.iter().any(is_sim));
+            let causes = differing.filter_map(|expect| expect.differs.as_deref());
+            let texts = claim.note.as_deref().into_iter().chain(causes);
+            texts.map(|text| (claim.id.clone(), text))
         })
     }
 

@@ -1,8 +1,8 @@
-//! The results in the simulator, against the table of claims that they are of.
+//! The results in the simulator, against the table of claims that they are of: rows, verdicts, causes and notes.
 
 use super::claims::Claims;
 
-/// A line for each expectation that the page does not have, or with another verdict than the table knows.
+/// A line for each expectation that the page does not have, or with another verdict or cause than the table knows.
 pub fn faults(page: &str, claims: &Claims) -> Vec<String> {
     let told = told(page);
     let wanted: Vec<(String, bool)> = claims.in_the_simulator().collect();
@@ -14,16 +14,23 @@ pub fn faults(page: &str, claims: &Claims) -> Vec<String> {
     let foreign = told.iter().filter(|row| !wanted.contains(row));
     let foreign =
         foreign.map(|(what, _)| format!("the table does not have “{what}” with this verdict"));
-    missing.chain(foreign).collect()
+    let untold = claims.texts_of_the_simulator();
+    let untold = untold.filter(|(_, text)| !simulated(page).contains(text.trim()));
+    let untold = untold.map(|(what, text)| format!("{what}: it does not say “{text}”"));
+    missing.chain(foreign).chain(untold).collect()
+}
+
+fn simulated(page: &str) -> &str {
+    let after = page.split("<!-- claims: begin -->").nth(1);
+    let within = after.and_then(|text| text.split("<!-- claims: end -->").next());
+    within.unwrap_or_default()
 }
 
 /// The rows of the page's tables as `id: what`, and whether they differ. What fails is never as the table has it.
 fn told(page: &str) -> Vec<(String, bool)> {
-    let simulated = page.split("<!-- claims: begin -->").nth(1);
-    let simulated = simulated.and_then(|text| text.split("<!-- claims: end -->").next());
     let mut id = "";
     let mut told = Vec::new();
-    for line in simulated.unwrap_or_default().lines() {
+    for line in simulated(page).lines() {
         if let Some(heading) = line.strip_prefix("### ") {
             id = heading;
         } else if let Some(row) = line.strip_prefix("| ") {
@@ -49,6 +56,7 @@ mod tests {
         [[claim]]
         id = "a"
         engines = ["sim", "quic"]
+        note = "note"
         [[claim.expect]]
         what = "good"
         [[claim.expect]]
@@ -62,10 +70,13 @@ mod tests {
     const PAGE: &str = "
 <!-- claims: begin -->
 ### a
+note
 | what | published | sim |
 | --- | --- | --- |
 | good | ≥ 1 | 2 |
 | bad | ≥ 1 | 0 **differs** |
+
+*bad*: why
 <!-- claims: end -->
 ### b
 | good | ≥ 1 | 2 |
@@ -82,6 +93,8 @@ mod tests {
             ("| good", "| goods", 2),
             ("| good", "| more | ≥ 1 | 2 |\n| good", 1),
             ("### a", "### c", 4),
+            ("why", "other", 1),
+            ("note", "other", 1),
         ] {
             let page = PAGE.replacen(from, to, 1);
             assert_eq!(
