@@ -33,7 +33,7 @@ mod hystart;
 mod list;
 pub mod loss_based;
 mod loss_window;
-mod pacing;
+pub mod pacing;
 pub mod reno;
 mod round;
 pub mod rtt;

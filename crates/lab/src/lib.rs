@@ -40,6 +40,7 @@ mod quic;
 mod sim;
 mod ways;
 
+pub use ::sim::MakeController;
 pub use advance::Advance;
 pub use emulator::Awake;
 pub use engine::{Cancel, Engine, Progress};
@@ -47,4 +48,4 @@ pub use engine_kind::EngineKind;
 pub use error::EngineError;
 pub use linux::Linux;
 pub use quic::{Limiting, Quic};
-pub use sim::Sim;
+pub use sim::{MakeControllers, Sim};

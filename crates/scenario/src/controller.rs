@@ -14,6 +14,8 @@ pub enum Controller {
     Ours(ControllerKind),
     /// `kernel:NAME`: one that only a kernel has, by the kernel's name for it.
     Kernel(KernelController),
+    /// `python:NAME`: one that is a class of the Python program that runs the scenario.
+    Python(PythonController),
 }
 
 /// What the names of the kernel's controllers follow in a scenario.
@@ -36,12 +38,33 @@ impl KernelController {
     }
 }
 
+/// What the names of Python's classes follow in a scenario.
+const PYTHON: &str = "python:";
+
+/// The longest name of a class.
+const LONGEST_CLASS: usize = 17;
+
+/// A controller by the name of its class.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct PythonController {
+    /// As scenarios have it: `python:` and the name.
+    name: ArrayString<{ PYTHON.len() + LONGEST_CLASS }>,
+}
+
+impl PythonController {
+    /// The name of the class.
+    pub fn name(&self) -> &str {
+        self.name.strip_prefix(PYTHON).unwrap_or_default()
+    }
+}
+
 impl Controller {
     /// The name that it has in scenarios and records.
     pub fn name(&self) -> &str {
         match self {
             Controller::Ours(kind) => kind.name(),
             Controller::Kernel(kernel) => kernel.name.as_str(),
+            Controller::Python(python) => python.name.as_str(),
         }
     }
 
@@ -50,6 +73,7 @@ impl Controller {
         match self {
             Controller::Ours(kind) => kind.kernel_name(),
             Controller::Kernel(kernel) => kernel.name(),
+            Controller::Python(python) => python.name(),
         }
     }
 }
@@ -70,6 +94,9 @@ impl FromStr for Controller {
     type Err = ControllerError;
 
     fn from_str(text: &str) -> Result<Controller, ControllerError> {
+        if let Some(name) = text.strip_prefix(PYTHON) {
+            return python(text, name).ok_or(ControllerError::NoClass);
+        }
         let Some(name) = text.strip_prefix(PREFIX) else {
             return Ok(Controller::Ours(text.parse()?));
         };
@@ -82,6 +109,15 @@ impl FromStr for Controller {
             _ => Err(ControllerError::NoKernelName),
         }
     }
+}
+
+/// The class `name` of Python's, as `text` has it.
+fn python(text: &str, name: &str) -> Option<Controller> {
+    let may_have = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let name = ArrayString::from(text)
+        .ok()
+        .filter(|_| !name.is_empty() && name.chars().all(may_have))?;
+    Some(Controller::Python(PythonController { name }))
 }
 
 units::as_text!(Controller);
@@ -98,6 +134,11 @@ pub enum ControllerError {
         "no name of a kernel's controller; give 1 to {LONGEST} letters, digits, _ or -, such as kernel:bbr"
     )]
     NoKernelName,
+    /// What follows `python:` cannot be a class's name.
+    #[error(
+        "no name of a class of Python's; give 1 to {LONGEST_CLASS} letters, digits or _, such as python:Gentle"
+    )]
+    NoClass,
 }
 
 #[cfg(test)]
@@ -112,6 +153,7 @@ mod tests {
             "reno",
             "kernel:bbr",
             "kernel:fifteen_letters",
+            "python:Gentle",
         ] {
             let controller: Controller = name.parse().unwrap();
             assert_eq!(
@@ -123,7 +165,7 @@ mod tests {
         assert_ne!(kernel, Controller::Ours(ControllerKind::Bbr1));
         match kernel {
             Controller::Kernel(kernel) => assert_eq!(kernel.name(), "bbr1"),
-            Controller::Ours(kind) => panic!("{kind}"),
+            other => panic!("{other}"),
         }
     }
 
@@ -137,6 +179,10 @@ mod tests {
         for name in ["", "a b", "ünïcödé", "bbr\n", "sixteen_letters_"] {
             let error = format!("kernel:{name}").parse::<Controller>().unwrap_err();
             assert_eq!(error, ControllerError::NoKernelName, "{name}");
+        }
+        for name in ["", "My Reno", "<lambda>", &"x".repeat(18)] {
+            let error = format!("python:{name}").parse::<Controller>().unwrap_err();
+            assert_eq!(error, ControllerError::NoClass, "{name}");
         }
     }
 }

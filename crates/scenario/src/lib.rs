@@ -55,7 +55,7 @@ pub use bbr1::{Bbr1Spec, Variant as Bbr1Variant};
 pub use bbr3::{Bbr3Spec, Marks};
 pub use buffer::{BufferError, BufferSpec};
 pub use change::ChangeSpec;
-pub use controller::{Controller, ControllerError, KernelController};
+pub use controller::{Controller, ControllerError, KernelController, PythonController};
 pub use cubic::{CubicSpec, HyStart, Variant as CubicVariant};
 pub use draft::Draft;
 pub use error::{Part, Reason, ScenarioError};

@@ -72,21 +72,37 @@ impl Scenario {
     ///
     /// # Errors
     ///
-    /// A group has one that only a kernel has.
+    /// A group has one that only a kernel has, or only Python.
     pub fn our_controllers(&self, engine: &str) -> Result<Vec<Settings>, ScenarioError> {
-        let ours = |(index, flow): (usize, &FlowSpec)| match flow.controller {
-            Controller::Ours(kind) => Ok(flow.settings(kind)),
-            controller @ Controller::Kernel(_) => {
+        let groups = 0..self.flows.len();
+        groups
+            .map(|group| self.our_controller(group, engine))
+            .collect()
+    }
+
+    /// The same for one of the groups.
+    ///
+    /// # Errors
+    ///
+    /// See [`Scenario::our_controllers`].
+    pub fn our_controller(&self, group: usize, engine: &str) -> Result<Settings, ScenarioError> {
+        let flow = &self.flows[group];
+        let reason = match flow.controller {
+            Controller::Ours(kind) => return Ok(flow.settings(kind)),
+            Controller::Kernel(_) => {
                 let names: Vec<_> = ControllerKind::ALL.iter().map(|kind| kind.name()).collect();
-                let reason = format!(
+                format!(
                     " is a kernel's, which engine {engine} has not; give one of {}, or use engine linux",
                     names.join(", ")
-                );
-                let reason = Reason::of(controller).words(reason);
-                Err(self.flow_error(index, "controller", reason))
+                )
+            }
+            Controller::Python(_) => {
+                " is a class of Python's; give the class itself to fullpipe.run in Python, with engine sim"
+                    .to_string()
             }
         };
-        self.flows.iter().enumerate().map(ours).collect()
+        let reason = Reason::of(flow.controller).words(reason);
+        Err(self.flow_error(group, "controller", reason))
     }
 
     /// The error that `field` of a group of flows has `reason`.

@@ -2,7 +2,7 @@
 //! TCP itself.
 
 use congestion::ControllerKind;
-use scenario::{HostSpec, Scenario, ScenarioError};
+use scenario::{Controller, HostSpec, Scenario, ScenarioError};
 use transport::scheduler::Pacing;
 use transport::sender::FastOpen;
 use units::Duration;
@@ -72,6 +72,11 @@ pub(crate) const LIMITS: Limits = Limits {
         ),
     ],
     flow: &[
+        (
+            "controller",
+            |flow| matches!(flow.controller, Controller::Python(_)),
+            "only the simulator runs a class of Python's",
+        ),
         (
             "bbr1",
             |flow| flow.has_own(ControllerKind::Bbr1),

@@ -8,6 +8,7 @@ use std::io::Write;
 use std::time::{Duration as RealTime, Instant};
 
 use ::sim::{LinkView, Simulation};
+use congestion::Controller;
 use path::{Counters, Queued};
 use record::{PathTotals, Record};
 use scenario::Scenario;
@@ -22,6 +23,8 @@ use crate::outcome::Outcome;
 use crate::ways;
 use pcap::Pcap;
 use watch::{Tap, Watch};
+
+pub use network::MakeControllers;
 
 /// How often queues are looked at.
 const LOOK: Duration = Duration::from_millis(1);
@@ -60,7 +63,7 @@ impl Engine for Sim {
 
     fn check(&self, scenario: &Scenario) -> Result<(), EngineError> {
         scenario.check()?;
-        let network = network::config(scenario)?;
+        let network = network::config(scenario, &|group| network::ours(scenario, group))?;
         Simulation::new(network, ()).map_err(network::refused)?;
         Ok(())
     }
@@ -71,9 +74,8 @@ impl Engine for Sim {
         watch: &(dyn Fn(Progress) + Sync),
         cancel: &Cancel,
     ) -> Result<Record, EngineError> {
-        let (hops, flows) = (Hops::of(scenario), Flows::new(scenario, watch::NOTHING));
-        let (record, ()) = Course::new(scenario, hops, flows, ())?.record(watch, cancel)?;
-        Ok(record)
+        let controllers = |group| network::ours(scenario, group);
+        self.run_with(scenario, &controllers, watch, cancel)
     }
 
     fn run_without_samples(
@@ -84,12 +86,32 @@ impl Engine for Sim {
     ) -> Result<Record, EngineError> {
         let (hops, flows) = (Hops::of(scenario), Flows::new(scenario, watch::NOTHING));
         let (hops, flows) = (hops.without_samples(), flows.without_samples());
-        let (record, ()) = Course::new(scenario, hops, flows, ())?.record(watch, cancel)?;
+        let controllers = |group| network::ours(scenario, group);
+        let course = Course::new(scenario, &controllers, hops, flows, ())?;
+        let (record, ()) = course.record(watch, cancel)?;
         Ok(record)
     }
 }
 
 impl Sim {
+    /// As [`Engine::run`], with controllers of any type: `controllers` makes those of a group of flows, by its place.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Engine::run`]; or `controllers` knows none for a group.
+    pub fn run_with<C: Controller>(
+        &self,
+        scenario: &Scenario,
+        controllers: MakeControllers<'_, C>,
+        watch: &(dyn Fn(Progress) + Sync),
+        cancel: &Cancel,
+    ) -> Result<Record, EngineError> {
+        let (hops, flows) = (Hops::of(scenario), Flows::new(scenario, watch::NOTHING));
+        let course = Course::new(scenario, controllers, hops, flows, ())?;
+        let (record, ()) = course.record(watch, cancel)?;
+        Ok(record)
+    }
+
     /// As [`Engine::run`], and writes what each flow's sending end and its receiving end sent and received as captures
     /// (pcapng): headers as they would be, without payload. Gives back what they were written to.
     ///
@@ -107,16 +129,17 @@ impl Sim {
         let mss = each.map(|(flow, _)| ways::mss(scenario, flow)).collect();
         let pcap = Pcap::new(to, mss).map_err(EngineError::Capture)?;
         let (hops, flows) = (Hops::of(scenario), Flows::new(scenario, watch::NOTHING));
-        let course = Course::new(scenario, hops, flows, pcap)?;
+        let controllers = |group| network::ours(scenario, group);
+        let course = Course::new(scenario, &controllers, hops, flows, pcap)?;
         let (record, pcap) = course.record(watch, cancel)?;
         Ok((record, pcap.finish().map_err(EngineError::Capture)?))
     }
 }
 
 /// A run under way.
-struct Course<'s, T> {
+struct Course<'s, T, C> {
     scenario: &'s Scenario,
-    simulation: Simulation<Watch<T>>,
+    simulation: Simulation<Watch<T>, C>,
     hops: Hops,
     /// Whether nothing waited at any hop, or was transmitted, when that was last looked at.
     is_idle: bool,
@@ -125,17 +148,18 @@ struct Course<'s, T> {
     told: Instant,
 }
 
-impl<'s, T: Tap> Course<'s, T> {
+impl<'s, T: Tap, C: Controller> Course<'s, T, C> {
     /// Of the scenario, of which hops and flows are watched, and packets if the tap wants them.
     fn new(
         scenario: &'s Scenario,
+        controllers: MakeControllers<'_, C>,
         hops: Hops,
         flows: Flows,
         tap: T,
-    ) -> Result<Course<'s, T>, EngineError> {
+    ) -> Result<Course<'s, T, C>, EngineError> {
         scenario.check()?;
         let begin = Instant::now();
-        let network = network::config(scenario)?;
+        let network = network::config(scenario, controllers)?;
         let watch = Watch::new(scenario, flows, tap);
         Ok(Course {
             scenario,
@@ -265,7 +289,7 @@ impl<'s, T: Tap> Course<'s, T> {
 }
 
 /// The link that carries data over the hop at this place.
-fn link<T: Tap>(simulation: &Simulation<Watch<T>>, hop: usize) -> LinkView<'_> {
+fn link<T: Tap, C: Controller>(simulation: &Simulation<Watch<T>, C>, hop: usize) -> LinkView<'_> {
     let link = simulation.link(network::data_link(hop));
     link.expect("every hop has a link of data")
 }

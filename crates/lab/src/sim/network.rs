@@ -1,6 +1,7 @@
 //! A scenario as hosts and links.
 
-use ::sim::{Config, FlowConfig, HostConfig, parking_lot};
+use ::sim::{Config, FlowConfig, HostConfig, MakeController, parking_lot};
+use congestion::AnyController;
 use transport::scheduler::SchedulerConfig;
 use transport::{app, receiver, sender};
 use units::{Bytes, ConfigError, Time};
@@ -14,19 +15,35 @@ pub(super) const fn data_link(hop: usize) -> usize {
     hop * 2
 }
 
+/// Makes the controllers of a group of flows, by its place.
+pub type MakeControllers<'m, C> = &'m dyn Fn(usize) -> Result<MakeController<C>, ScenarioError>;
+
+/// The controllers that a scenario names, and that are ours, as they are on a host like Linux.
+pub(super) fn ours(
+    scenario: &Scenario,
+    group: usize,
+) -> Result<MakeController<AnyController>, ScenarioError> {
+    let settings = scenario.our_controller(group, EngineKind::Sim.name())?;
+    Ok(MakeController::new(move |connection| {
+        AnyController::on_host(settings, connection)
+    }))
+}
+
 /// Everything that the scenario says. All groups that send the same way share a host, unless they have a `scheduler` or
 /// `nic` of their own.
 ///
 /// # Errors
 ///
 /// A trace cannot be read, or the scenario asks for what cannot be.
-pub(super) fn config(scenario: &Scenario) -> Result<Config, ScenarioError> {
+pub(super) fn config<C>(
+    scenario: &Scenario,
+    controllers: MakeControllers<'_, C>,
+) -> Result<Config<C>, ScenarioError> {
     let Ways { hops, groups } = Ways::of(scenario)?;
     let shared = host(&scenario.host);
     let mut hosts = vec![shared.clone(), shared];
     let mut flows = Vec::new();
-    let controllers = scenario.our_controllers(EngineKind::Sim.name())?;
-    for (index, (way, controller)) in groups.into_iter().zip(controllers).enumerate() {
+    for (index, way) in groups.into_iter().enumerate() {
         let group = &scenario.flows[index];
         let spec = group.host.over(&scenario.host);
         let place = match (group.host.scheduler, group.host.nic) {
@@ -38,20 +55,21 @@ pub(super) fn config(scenario: &Scenario) -> Result<Config, ScenarioError> {
         };
         check_time(scenario, group)?;
         check_bounded(scenario, index, group, &spec)?;
-        let mut like = FlowConfig {
-            app: group.application(),
-            sender: sender_config(&spec),
-            receiver: receiver_config(scenario, index, &spec)?,
-            host: place,
-            ..FlowConfig::new(controller)
-        }
-        .across(way.hops)
-        .with_access(way.access);
-        if group.reverse {
-            like = like.reversed();
-        }
-        let start = |start| like.clone().starting(Time::ZERO + start);
-        flows.extend(group.starts().map(start));
+        let controller = controllers(index)?;
+        let receiver = receiver_config(scenario, index, &spec)?;
+        let starting = |start| {
+            let flow = FlowConfig {
+                app: group.application(),
+                sender: sender_config(&spec),
+                receiver,
+                host: place,
+                ..FlowConfig::with_controller(controller.clone())
+            };
+            let flow = flow.across(way.hops.clone()).with_access(way.access);
+            let flow = flow.starting(Time::ZERO + start);
+            if group.reverse { flow.reversed() } else { flow }
+        };
+        flows.extend(group.starts().map(starting));
     }
     Ok(Config {
         seed: scenario.seed,

@@ -1,7 +1,7 @@
 //! What is seen of the flows.
 
 use ::sim::{Id, Observer, Passing};
-use congestion::{Ack, AnyController, Controller};
+use congestion::{Ack, Controller};
 use record::{FlowSample, FlowTotals, HandedDown, HostRecorder, Limits, Opens};
 use scenario::Scenario;
 use transport::app::{self, App};
@@ -72,7 +72,7 @@ pub(super) const NOTHING: FlowTotals = FlowTotals {
 };
 
 /// What has limited a connection.
-fn limits(now: Time, sender: &Sender<AnyController>) -> Limits {
+fn limits<C: Controller>(now: Time, sender: &Sender<C>) -> Limits {
     let limits = sender.limits(now);
     let (receiver, send_buffer) = (limits.receive_window, limits.send_buffer);
     let congestion = limits.congestion_window + limits.pacing;
@@ -87,7 +87,11 @@ fn limits(now: Time, sender: &Sender<AnyController>) -> Limits {
 }
 
 /// What a connection has done by `now`. Marks are counted by the flow.
-pub(super) fn totals(now: Time, sender: &Sender<AnyController>, receiver: &Receiver) -> FlowTotals {
+pub(super) fn totals<C: Controller>(
+    now: Time,
+    sender: &Sender<C>,
+    receiver: &Receiver,
+) -> FlowTotals {
     let stats = sender.stats();
     FlowTotals {
         payload: Bytes::new(receiver.arrived()),
@@ -135,7 +139,7 @@ impl<T> Watch<T> {
     }
 
     /// The connection as it is now, without what only an ACK can tell.
-    fn sample(&self, now: Time, id: Id, sender: &Sender<AnyController>) -> FlowSample {
+    fn sample<C: Controller>(&self, now: Time, id: Id, sender: &Sender<C>) -> FlowSample {
         let (delivered, lost) = self.more[id.flow].settled;
         FlowSample {
             srtt: sender.srtt(),
@@ -157,14 +161,14 @@ fn span(burst: &Burst, rate: Rate) -> Duration {
     }
 }
 
-impl<T: Tap> Observer for Watch<T> {
+impl<T: Tap, C: Controller> Observer<C> for Watch<T> {
     const WATCHES_SEGMENTS: bool = T::IS_THERE;
 
     fn on_segment(&mut self, now: Time, passing: &Passing<'_>) {
         self.tap.on_segment(now, passing);
     }
 
-    fn on_sent(&mut self, now: Time, id: Id, burst: &Burst, sender: &Sender<AnyController>) {
+    fn on_sent(&mut self, now: Time, id: Id, burst: &Burst, sender: &Sender<C>) {
         if let Some(host) = &mut self.more[id.flow].host
             && burst.bytes > 0
         {
@@ -187,7 +191,7 @@ impl<T: Tap> Observer for Watch<T> {
         }
     }
 
-    fn on_ack(&mut self, now: Time, id: Id, ack: &Ack, sender: &Sender<AnyController>) {
+    fn on_ack(&mut self, now: Time, id: Id, ack: &Ack, sender: &Sender<C>) {
         self.last_arrival = now.since(Time::ZERO);
         let more = &mut self.more[id.flow];
         more.settled = (ack.rate.total_delivered, ack.rate.total_lost);
@@ -207,7 +211,7 @@ impl<T: Tap> Observer for Watch<T> {
     }
 
     // Nothing is acknowledged then, but the window of that moment would never be seen: the next ACK opens it again.
-    fn on_timeout(&mut self, now: Time, id: Id, sender: &Sender<AnyController>) {
+    fn on_timeout(&mut self, now: Time, id: Id, sender: &Sender<C>) {
         let sample = self.sample(now, id, sender);
         self.flows[FlowId(id.flow)].sample(sample);
     }
@@ -220,7 +224,7 @@ impl<T: Tap> Observer for Watch<T> {
         self.flows.cut_off(FlowId(id.flow), app);
     }
 
-    fn on_end(&mut self, now: Time, id: Id, sender: &Sender<AnyController>, receiver: &Receiver) {
+    fn on_end(&mut self, now: Time, id: Id, sender: &Sender<C>, receiver: &Receiver) {
         let flow = &mut self.flows[FlowId(id.flow)];
         flow.over = flow.over + totals(now, sender, receiver);
         if !flow.opens_many() {

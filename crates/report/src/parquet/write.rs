@@ -117,6 +117,11 @@ impl<'c, R> Column<'c, R> {
         Column::new(name, Cells::List(Box::new(Structs { items, fields })))
     }
 
+    /// Whether what a row has in it is a list.
+    pub fn is_list(&self) -> bool {
+        matches!(self.cells, Cells::List(_))
+    }
+
     /// A column of texts.
     pub fn text(
         name: impl Into<Cow<'c, str>>,

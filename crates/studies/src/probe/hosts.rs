@@ -208,9 +208,7 @@ async fn connect(host: &Host, controller: Controller, seed: u64) -> Result<Conne
         Over::Quic(fingerprint) => {
             let kind: ControllerKind = match controller {
                 Controller::Ours(kind) => kind,
-                Controller::Kernel(kernel) => {
-                    return Err(wrong(format!("QUIC has no {}", kernel.name())));
-                }
+                other => return Err(wrong(format!("QUIC has no {}", other.kernel_name()))),
             };
             let watch = Watch::new();
             let controllers = quic_line::controllers(kind, seed, &watch);

@@ -293,6 +293,12 @@ fn check_controllers(controllers: &[Controller], over_quic: bool) -> Result<(), 
     {
         return wrong(&format!("has {twice} twice; once is enough"));
     }
+    let is_pythons = |one: &&Controller| matches!(one, Controller::Python(_));
+    if let Some(pythons) = controllers.iter().find(is_pythons) {
+        return wrong(&format!(
+            "{pythons} is a class of Python's, which only the simulator runs"
+        ));
+    }
     let is_kernels = |one: &&Controller| matches!(one, Controller::Kernel(_));
     match controllers.iter().find(is_kernels).filter(|_| over_quic) {
         Some(kernels) => wrong(&format!("{kernels} is a kernel's, which QUIC has not")),

@@ -138,7 +138,11 @@ impl Sweep {
     }
 
     /// As [`Sweep::parse`], from what the text says.
-    pub(crate) fn read(entries: &[Entry], directory: &Path) -> Result<Sweep, SweepError> {
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Sweep::parse`].
+    pub fn read(entries: &[Entry], directory: &Path) -> Result<Sweep, SweepError> {
         let numbered = |error: ScenarioError| error.on_line_in(entries);
         let said: Said = de::read_entries(entries).map_err(numbered)?;
         let (base, base_file) = match said.scenario {
@@ -215,7 +219,11 @@ impl Sweep {
     }
 
     /// As [`Sweep::set`], with a value.
-    pub(crate) fn replace(&mut self, field: &str, value: &Node) -> Result<(), ScenarioError> {
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Sweep::set`].
+    pub fn replace(&mut self, field: &str, value: &Node) -> Result<(), ScenarioError> {
         if let Some(axis) = self.fields().find(|axis| overlap(axis, field)) {
             let reason = format!("is varied by the axis {axis}");
             return Err(ScenarioError::new(field, reason));

@@ -1,0 +1,33 @@
+"""BBR congestion control that can be run, measured and trusted.
+
+>>> import fullpipe
+>>> record = fullpipe.run({
+...     "name": "light-loss", "duration": "5s",
+...     "path": {"rate": "10mbit", "rtt": "40ms", "buffer": "4bdp", "loss": "1%"},
+...     "flow": [{"controller": "bbr1"}, {"controller": "cubic"}],
+... })
+>>> [flow["controller"] for flow in record.summary["flows"]]
+['bbr1', 'cubic']
+"""
+
+from ._errors import EngineError, ScenarioError
+from ._native import Ack, Column, Connection, Record, Sweep, Table, __version__, run, sweep
+from ._scenario import Flow, Host, Path, Scenario
+
+__all__ = [
+    "Ack",
+    "Column",
+    "Connection",
+    "EngineError",
+    "Flow",
+    "Host",
+    "Path",
+    "Record",
+    "Scenario",
+    "ScenarioError",
+    "Sweep",
+    "Table",
+    "__version__",
+    "run",
+    "sweep",
+]

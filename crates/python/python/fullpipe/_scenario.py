@@ -1,0 +1,179 @@
+"""Scenarios as typed objects: thin, with the names and values that scenarios have in TOML.
+
+A field that is ``None`` is not given, and has the default that the documentation of scenarios states. What a value may be
+is checked when the scenario is run.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field, fields
+from typing import Any, Callable, Mapping, Sequence, Union
+
+from ._native import Connection
+
+Rate = Union[str, int]
+"""Text such as ``"20mbit"``."""
+
+Time = Union[str, int]
+"""Text such as ``"40ms"`` or ``"1.5s"``."""
+
+Size = Union[str, int]
+"""Text such as ``"250kb"`` or ``"8mib"``."""
+
+Share = Union[str, float]
+"""Text such as ``"1%"``, or a number such as 0.01."""
+
+Table = Mapping[str, Any]
+"""A table of the scenario as a dict."""
+
+
+class _Entries:
+    def _to_dict(self) -> dict[str, Any]:
+        return {entry.name: getattr(self, entry.name) for entry in fields(self)}  # type: ignore[arg-type]
+
+
+@dataclass(kw_only=True)
+class Path(_Entries):
+    """``[path]``: one bottleneck for data and a propagation delay."""
+
+    rate: Rate | None = None
+    """The bottleneck's rate; unlimited if not given."""
+    rtt: Time | None = None
+    """RTprop, the two-way propagation delay."""
+    buffer: Size | None = None
+    """The bottleneck's buffer: ``"100kb"``, ``"100p"`` (packets), ``"4bdp"`` or ``"1s"``; unlimited if not given."""
+    queue: str | Table | None = None
+    """The queue discipline: ``"droptail"``, ``"codel"``, ``"fq_codel"``, or a table."""
+    loss: Share | Table | None = None
+    """Random loss of data packets."""
+    loss_at: str | None = None
+    """Where it happens: ``"entry"`` or ``"exit"`` of the bottleneck."""
+    ack_loss: Share | None = None
+    """Random loss of ACKs."""
+    jitter: Time | Table | None = None
+    """A delay that varies from packet to packet, up to this time."""
+    reorder: Table | None = None
+    """Data packets that are held back and overtaken: ``{"share": "1%", "by": "10ms"}``."""
+    duplicate: Share | None = None
+    """Share of data packets that arrive twice."""
+    policer: Table | None = None
+    """A token bucket in front of the buffer: ``{"rate": "10mbit", "burst": "100kb"}``."""
+    demand: Table | None = None
+    """A cell whose rate follows the queue: ``{"within": "40ms", "least": "500kbit"}``."""
+    aggregation: Table | None = None
+    """ACKs that are held and released together: ``{"interval": "4ms"}``."""
+    trace: str | os.PathLike[str] | None = None
+    """A file of delivery opportunities instead of a rate, in Mahimahi's format."""
+    uplink: Table | None = None
+    """The direction of ACKs."""
+    change: Sequence[Table] | None = None
+    """Changes over time: ``{"at": "20s", "rate": "10mbit"}``."""
+    next: Sequence[Path | Table] | None = None
+    """Further bottlenecks behind this one."""
+
+
+@dataclass(kw_only=True)
+class Host(_Entries):
+    """``[host]``: the hosts at both ends. The defaults are Linux's, except for buffers, which are larger than any window."""
+
+    scheduler: str | None = None
+    """Who paces packets: ``"fq"``, ``"pacing"`` or ``"none"``."""
+    nic: Rate | None = None
+    """The rate of the sending host's network card."""
+    mss: int | None = None
+    """Payload of a full segment, in bytes."""
+    initial_cwnd: int | None = None
+    """The initial congestion window, in segments."""
+    send_buffer: Size | None = None
+    """The most payload that is written and not yet acknowledged."""
+    receive_buffer: Size | None = None
+    """The largest receive window."""
+    initial_receive_buffer: Size | None = None
+    """The initial receive window."""
+    delayed_ack: Time | None = None
+    """The longest delay of an ACK."""
+    ack_every: int | None = None
+    """The number of full segments that trigger an ACK."""
+    aggregation_delay: Time | None = None
+    """How long received segments wait for the others if ``ack_every`` is above 2."""
+    sack_blocks: int | None = None
+    """The number of SACK blocks in an ACK."""
+    compressed_acks: int | None = None
+    """How many ACKs about a hole are merged into one."""
+    min_rto: Time | None = None
+    """The smallest margin of the retransmission timeout above the smoothed RTT."""
+    max_rto: Time | None = None
+    """The longest retransmission timeout, including backoff."""
+    loss_detection: str | None = None
+    """``"rack"`` or ``"dupacks"``."""
+    ecn: bool | None = None
+    """Whether connections use ECN."""
+    fast_open: str | None = None
+    """Whether connections open with data: ``"off"``, ``"on"`` or ``"known"``."""
+    offload: bool | None = None
+    """Whether TCP hands segments down in bursts."""
+
+
+@dataclass
+class Flow(_Entries):
+    """``[[flow]]``: a group of flows that differ only in their start."""
+
+    controller: str | Callable[[Connection], Any]
+    """``"bbr1"``, ``"bbr3"``, ``"cubic"``, ``"reno"``, ``"kernel:NAME"`` with engine ``linux``, or a class of yours with
+    engine ``sim``."""
+    count: int | None = field(default=None, kw_only=True)
+    """The number of flows."""
+    start: Time | None = field(default=None, kw_only=True)
+    """When the first flow starts."""
+    stagger: Time | None = field(default=None, kw_only=True)
+    """The time from the start of one flow to the start of the next."""
+    bytes: Size | None = field(default=None, kw_only=True)
+    """What each flow transfers; without end if not given."""
+    app: str | Table | None = field(default=None, kw_only=True)
+    """What each flow sends, and when: ``{"kind": "video"}``."""
+    rtt: Time | None = field(default=None, kw_only=True)
+    """The RTprop of each flow."""
+    reverse: bool | None = field(default=None, kw_only=True)
+    """Whether the flows send in the other direction."""
+    hops: int | str | None = field(default=None, kw_only=True)
+    """The bottlenecks of a chain that the flows cross: ``"0-1"``."""
+    bbr1: str | Table | None = field(default=None, kw_only=True)
+    """How their BBR differs from the kernel's."""
+    cubic: str | Table | None = field(default=None, kw_only=True)
+    """How their CUBIC differs from the kernel's."""
+    bbr3: Table | None = field(default=None, kw_only=True)
+    """How their BBRv3 differs from the draft's."""
+    host: Host | Table | None = field(default=None, kw_only=True)
+    """How their hosts differ from the scenario's."""
+
+
+@dataclass(kw_only=True)
+class Scenario(_Entries):
+    """What the path is and who sends over it.
+
+    >>> import fullpipe
+    >>> scenario = fullpipe.Scenario(
+    ...     name="light-loss",
+    ...     duration="5s",
+    ...     path=fullpipe.Path(rate="10mbit", rtt="40ms", buffer="4bdp", loss="1%"),
+    ...     flow=[fullpipe.Flow("bbr1"), fullpipe.Flow("cubic")],
+    ... )
+    >>> fullpipe.run(scenario).summary["scenario"]
+    'light-loss'
+    """
+
+    name: str
+    """The scenario's name."""
+    duration: Time | None = None
+    """The latest end of the run; required if a flow has no end."""
+    warmup: Time | None = None
+    """The beginning of the run that the summary leaves out."""
+    seed: int | None = None
+    """The seed of every random choice."""
+    path: Path | Table
+    """The path."""
+    host: Host | Table | None = None
+    """The hosts at both ends."""
+    flow: Sequence[Flow | Table]
+    """The flows."""

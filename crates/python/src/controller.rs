@@ -1,0 +1,409 @@
+//! Controllers that are written in Python, beside those that are written in Rust.
+
+use std::fmt;
+use std::sync::{Arc, Mutex};
+
+use congestion::pacing::{NOMINAL_RTT, send_quantum};
+use congestion::{
+    Ack, AnyController, Bytes, Cause, Connection, Controller, ControllerKind, Duration, Lost, Rate,
+    Recovery, Sent, Snapshot, State, Time, loss_based,
+};
+use lab::Cancel;
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+
+use crate::events;
+
+/// Where the first exception of a run's controllers goes. The run ends then.
+#[derive(Debug, Clone)]
+pub struct Raised {
+    first: Arc<Mutex<Option<PyErr>>>,
+    cancel: Cancel,
+}
+
+impl Raised {
+    /// None so far; `cancel` is to end the run.
+    pub fn new(cancel: &Cancel) -> Raised {
+        Raised {
+            first: Arc::default(),
+            cancel: cancel.clone(),
+        }
+    }
+
+    /// The exception.
+    pub fn take(&self) -> Option<PyErr> {
+        self.first.lock().map_or(None, |mut first| first.take())
+    }
+
+    fn note(&self, error: PyErr) {
+        self.cancel.cancel();
+        if let Ok(mut first) = self.first.lock() {
+            first.get_or_insert(error);
+        }
+    }
+}
+
+/// A controller of either language.
+#[derive(Debug)]
+pub enum EitherController {
+    Rust(Box<AnyController>),
+    Python(Box<PythonController>),
+}
+
+/// A controller that is an object of Python's. What it says is kept here, so that a transport can read it at any time.
+pub struct PythonController {
+    /// Nothing once something was raised: what follows until the run ends is of no interest.
+    object: Option<Py<PyAny>>,
+    has: Handlers,
+    mss: Bytes,
+    cwnd: Bytes,
+    pacing_rate: Rate,
+    state: State,
+    ssthresh: Option<Bytes>,
+    wants_prr: bool,
+    needs_pacing: bool,
+    responds_to_ecn: bool,
+    raised: Raised,
+}
+
+/// The handlers that it may have and has: Python is not asked for the others.
+#[derive(Debug, Clone, Copy, Default)]
+struct Handlers {
+    sent: bool,
+    loss: bool,
+    recovery: bool,
+    timeout: bool,
+    idle_restart: bool,
+    handshake: bool,
+}
+
+impl fmt::Debug for PythonController {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PythonController")
+            .field("cwnd", &self.cwnd)
+            .field("pacing_rate", &self.pacing_rate)
+            .finish_non_exhaustive()
+    }
+}
+
+impl PythonController {
+    /// The controller that `class` makes for a new connection. Until it says something else, it has the initial window and,
+    /// as Linux does, paces twice that in a millisecond.
+    pub fn new(class: &Py<PyAny>, connection: Connection, raised: &Raised) -> PythonController {
+        let cwnd = connection.initial_cwnd.max(connection.mss);
+        let mut controller = PythonController {
+            object: None,
+            has: Handlers::default(),
+            mss: connection.mss,
+            cwnd,
+            pacing_rate: Rate::from_transfer(cwnd * 2, NOMINAL_RTT),
+            state: loss_based::states::CONGESTION_AVOIDANCE,
+            ssthresh: None,
+            wants_prr: false,
+            needs_pacing: false,
+            responds_to_ecn: false,
+            raised: raised.clone(),
+        };
+        let made = Python::attach(|py| {
+            let object = class
+                .bind(py)
+                .call1((events::Connection::from(connection),))?;
+            controller.begin(&object)?;
+            Ok(object.unbind())
+        });
+        match made {
+            Ok(object) => controller.object = Some(object),
+            Err(error) => raised.note(error),
+        }
+        controller
+    }
+
+    fn begin(&mut self, object: &Bound<'_, PyAny>) -> PyResult<()> {
+        object.getattr("on_ack")?;
+        let has = |name: &str| Ok::<_, PyErr>(object.getattr_opt(name)?.is_some());
+        self.has = Handlers {
+            sent: has("on_sent")?,
+            loss: has("on_loss")?,
+            recovery: has("on_recovery")?,
+            timeout: has("on_timeout")?,
+            idle_restart: has("on_idle_restart")?,
+            handshake: has("on_handshake")?,
+        };
+        let flag = |name: &str| match object.getattr_opt(name)? {
+            Some(flag) => flag.is_truthy(),
+            None => Ok(false),
+        };
+        self.wants_prr = flag("wants_prr")?;
+        self.needs_pacing = flag("needs_pacing")?;
+        self.responds_to_ecn = flag("responds_to_ecn")?;
+        self.look(object)
+    }
+
+    /// Tells Python of an event, and learns what it says.
+    fn tell<A>(&mut self, handler: &str, arguments: A)
+    where
+        A: for<'py> pyo3::call::PyCallArgs<'py>,
+    {
+        let Some(object) = self.object.take() else {
+            return;
+        };
+        let told = Python::attach(|py| {
+            let object = object.bind(py);
+            let said = object.call_method1(handler, arguments)?;
+            if !said.is_none() {
+                self.learn(handler, &said)?;
+            } else if handler == "on_ack" {
+                return Err(wrong(handler, &said));
+            }
+            self.look(object)
+        });
+        match told {
+            Ok(()) => self.object = Some(object),
+            Err(error) => self.raised.note(error),
+        }
+    }
+
+    /// Takes over a window in bytes and a pacing rate in bits per second.
+    fn learn(&mut self, handler: &str, said: &Bound<'_, PyAny>) -> PyResult<()> {
+        let pair = said.cast::<PyTuple>().map_err(|_| wrong(handler, said))?;
+        let (cwnd, rate): (Bound<'_, PyAny>, Bound<'_, PyAny>) =
+            pair.extract().map_err(|_| wrong(handler, said))?;
+        let cwnd = number(&cwnd).ok_or_else(|| wrong(handler, said))?;
+        let rate = number(&rate).ok_or_else(|| wrong(handler, said))?;
+        if cwnd < self.mss.get() {
+            return Err(PyValueError::new_err(format!(
+                "{handler}: a window of {cwnd} bytes is less than a packet; give at least {}",
+                self.mss.get()
+            )));
+        }
+        if rate < 8 {
+            return Err(PyValueError::new_err(format!(
+                "{handler}: at {rate} bit/s nothing would ever leave; give a pacing rate of 8 or more"
+            )));
+        }
+        self.cwnd = Bytes::new(cwnd);
+        self.pacing_rate = Rate::from_bits_per_sec(rate);
+        Ok(())
+    }
+
+    /// Takes over what is for records alone.
+    fn look(&mut self, object: &Bound<'_, PyAny>) -> PyResult<()> {
+        if let Some(name) = object.getattr_opt("state")? {
+            let name: &str = &name.extract::<String>()?;
+            if name != self.state.name {
+                self.state = state(name)?;
+            }
+        }
+        if let Some(ssthresh) = object.getattr_opt("ssthresh")? {
+            self.ssthresh = number(&ssthresh).map(Bytes::new);
+        }
+        Ok(())
+    }
+}
+
+/// A number that is whole, or is rounded down to be.
+fn number(said: &Bound<'_, PyAny>) -> Option<u64> {
+    let whole = said.extract::<u64>().ok();
+    whole.or_else(|| {
+        let real = said.extract::<f64>().ok()?;
+        (0.0..u64::MAX as f64)
+            .contains(&real)
+            .then_some(real as u64)
+    })
+}
+
+fn wrong(handler: &str, said: &Bound<'_, PyAny>) -> PyErr {
+    PyTypeError::new_err(format!(
+        "{handler}: {said} is no window with a pacing rate; return (cwnd in bytes, pacing rate in bit/s)"
+    ))
+}
+
+/// The state of this name, of whichever controller.
+fn state(name: &str) -> PyResult<State> {
+    let mut states = ControllerKind::ALL.iter().flat_map(|kind| kind.states());
+    states
+        .find(|state| state.name == name)
+        .copied()
+        .ok_or_else(|| {
+            let mut known: Vec<&str> = Vec::new();
+            for state in ControllerKind::ALL.iter().flat_map(|kind| kind.states()) {
+                if !known.contains(&state.name) {
+                    known.push(state.name);
+                }
+            }
+            let known = known.join(", ");
+            PyValueError::new_err(format!("state: {name} is none; give one of {known}"))
+        })
+}
+
+/// What a change of recovery is called in Python.
+fn change(recovery: Recovery) -> &'static str {
+    match recovery {
+        Recovery::Entered(Cause::Ecn) => "ecn",
+        Recovery::Entered(Cause::RepairedLoss) => "repaired",
+        Recovery::Entered(_) => "loss",
+        Recovery::Left => "left",
+        Recovery::Undone => "undone",
+    }
+}
+
+fn nanos(time: Time) -> u64 {
+    time.since(Time::ZERO).as_nanos()
+}
+
+/// Calls the same method on whichever controller it is.
+macro_rules! each {
+    ($either:expr, $each:ident => $call:expr) => {
+        match $either {
+            EitherController::Rust($each) => $call,
+            EitherController::Python($each) => $call,
+        }
+    };
+}
+
+impl Controller for EitherController {
+    fn on_idle_restart(&mut self, now: Time) {
+        each!(self, controller => controller.on_idle_restart(now));
+    }
+
+    fn on_packet_sent(&mut self, sent: &Sent) {
+        each!(self, controller => controller.on_packet_sent(sent));
+    }
+
+    fn on_packet_lost(&mut self, lost: &Lost) {
+        each!(self, controller => controller.on_packet_lost(lost));
+    }
+
+    fn on_recovery(&mut self, now: Time, recovery: Recovery, inflight: Bytes) {
+        each!(self, controller => controller.on_recovery(now, recovery, inflight));
+    }
+
+    fn on_ack(&mut self, ack: &Ack) {
+        each!(self, controller => controller.on_ack(ack));
+    }
+
+    fn on_timeout(&mut self, now: Time, inflight: Bytes) {
+        each!(self, controller => controller.on_timeout(now, inflight));
+    }
+
+    fn on_handshake(&mut self, now: Time, rtt: Duration) {
+        each!(self, controller => controller.on_handshake(now, rtt));
+    }
+
+    fn on_mtu_change(&mut self, mss: Bytes) {
+        each!(self, controller => controller.on_mtu_change(mss));
+    }
+
+    fn cwnd(&self) -> Bytes {
+        each!(self, controller => controller.cwnd())
+    }
+
+    fn pacing_rate(&self) -> Rate {
+        each!(self, controller => controller.pacing_rate())
+    }
+
+    fn send_quantum(&self) -> Bytes {
+        each!(self, controller => controller.send_quantum())
+    }
+
+    fn wants_prr(&self) -> bool {
+        each!(self, controller => controller.wants_prr())
+    }
+
+    fn needs_pacing(&self) -> bool {
+        each!(self, controller => controller.needs_pacing())
+    }
+
+    fn responds_to_ecn(&self) -> bool {
+        each!(self, controller => controller.responds_to_ecn())
+    }
+
+    fn snapshot(&self) -> Snapshot {
+        each!(self, controller => controller.snapshot())
+    }
+}
+
+impl Controller for PythonController {
+    fn on_idle_restart(&mut self, now: Time) {
+        if self.has.idle_restart {
+            self.tell("on_idle_restart", (nanos(now),));
+        }
+    }
+
+    fn on_packet_sent(&mut self, sent: &Sent) {
+        if self.has.sent {
+            let (bytes, inflight) = (sent.bytes.get(), sent.inflight.get());
+            self.tell("on_sent", (nanos(sent.now), bytes, inflight));
+        }
+    }
+
+    fn on_packet_lost(&mut self, lost: &Lost) {
+        if self.has.loss {
+            let (bytes, inflight) = (lost.packet.bytes.get(), lost.inflight.get());
+            self.tell("on_loss", (nanos(lost.now), bytes, inflight));
+        }
+    }
+
+    fn on_recovery(&mut self, now: Time, recovery: Recovery, inflight: Bytes) {
+        if self.has.recovery {
+            self.tell(
+                "on_recovery",
+                (nanos(now), change(recovery), inflight.get()),
+            );
+        }
+    }
+
+    fn on_ack(&mut self, ack: &Ack) {
+        self.tell("on_ack", (events::Ack::from(ack),));
+    }
+
+    fn on_timeout(&mut self, now: Time, inflight: Bytes) {
+        if self.has.timeout {
+            self.tell("on_timeout", (nanos(now), inflight.get()));
+        }
+    }
+
+    fn on_handshake(&mut self, now: Time, rtt: Duration) {
+        if self.has.handshake {
+            self.tell("on_handshake", (nanos(now), rtt.as_nanos()));
+        }
+    }
+
+    /// The simulator's packets keep their size.
+    fn on_mtu_change(&mut self, mss: Bytes) {
+        self.mss = mss;
+        self.cwnd = self.cwnd.max(mss);
+    }
+
+    fn cwnd(&self) -> Bytes {
+        self.cwnd
+    }
+
+    fn pacing_rate(&self) -> Rate {
+        self.pacing_rate
+    }
+
+    fn send_quantum(&self) -> Bytes {
+        send_quantum(self.pacing_rate, self.mss)
+    }
+
+    fn wants_prr(&self) -> bool {
+        self.wants_prr
+    }
+
+    fn needs_pacing(&self) -> bool {
+        self.needs_pacing
+    }
+
+    fn responds_to_ecn(&self) -> bool {
+        self.responds_to_ecn
+    }
+
+    fn snapshot(&self) -> Snapshot {
+        let mut snapshot = Snapshot::new("python", self.state, self.cwnd, self.pacing_rate);
+        snapshot.send_quantum = self.send_quantum();
+        snapshot.ssthresh = self.ssthresh;
+        snapshot
+    }
+}

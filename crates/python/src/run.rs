@@ -1,0 +1,100 @@
+//! `fullpipe.run`.
+
+use std::sync::Arc;
+
+use congestion::AnyController;
+use lab::{Cancel, EngineKind, MakeController, Sim};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use scenario::{Draft, Scenario, ScenarioError};
+
+use crate::controller::{EitherController, PythonController, Raised};
+use crate::error;
+use crate::record::Record;
+use crate::said::{Classes, Reader};
+use crate::waiting::interruptible;
+
+/// Runs a scenario, and gives its record.
+///
+/// ``scenario`` is a dict, TOML text, the path of a TOML file, or a :class:`fullpipe.Scenario`. Values are as in TOML: text
+/// with a unit, such as ``"20mbit"`` or ``"40ms"``, or a number.
+///
+/// ``engine`` is ``"sim"`` (virtual time: the same scenario and seed give the same record on any machine), ``"quic"`` or
+/// ``"linux"`` (real time). ``seed`` replaces the scenario's. ``set`` replaces fields: ``{"path.loss": "2%"}``.
+///
+/// A flow's ``controller`` may be a class of yours, with engine ``"sim"``: see :mod:`fullpipe.reno`.
+///
+/// Other threads of Python go on meanwhile. Ctrl-C ends the run.
+///
+/// :raises fullpipe.ScenarioError: the scenario makes no sense, or is nothing for this engine; ``field`` is the one to mend
+/// :raises fullpipe.EngineError: the run failed
+/// :raises OSError: a file cannot be read
+/// :raises KeyboardInterrupt: Ctrl-C
+#[pyfunction]
+#[pyo3(signature = (scenario, *, engine = "sim", seed = None, set = None))]
+pub fn run(
+    py: Python<'_>,
+    scenario: &Bound<'_, PyAny>,
+    engine: &str,
+    seed: Option<u64>,
+    set: Option<&Bound<'_, PyDict>>,
+) -> PyResult<Record> {
+    let kind: EngineKind = engine
+        .parse()
+        .map_err(|unknown| error::of_argument("engine", &unknown))?;
+    let mut reader = Reader::default();
+    let mut draft = reader.draft(scenario)?;
+    for (field, value) in reader.replacements(set)? {
+        let replaced = draft.replace(&field, &value);
+        replaced.map_err(|error| error::of_scenario(&error))?;
+    }
+    let scenario = read(&draft, seed)?;
+    let cancel = Cancel::new();
+    let raised = Raised::new(&cancel);
+    let classes = Arc::new(reader.classes);
+    let outcome = interruptible(py, &cancel, || {
+        if kind == EngineKind::Sim && !classes.is_empty() {
+            let controllers = |group| either(&scenario, group, &classes, &raised);
+            return Sim::new().run_with(&scenario, &controllers, &|_| (), &cancel);
+        }
+        kind.engine().run(&scenario, &|_| (), &cancel)
+    })?;
+    if let Some(error) = raised.take() {
+        return Err(error);
+    }
+    match outcome {
+        Ok(record) => Ok(Record::new(record)),
+        Err(lab::EngineError::Scenario(error)) => Err(error::of_scenario(&draft.located(error))),
+        Err(error) => Err(error::of_engine(&error)),
+    }
+}
+
+/// Makes the controllers of a group of flows: objects of one of the classes, or ours.
+fn either(
+    scenario: &Scenario,
+    group: usize,
+    classes: &Classes,
+    raised: &Raised,
+) -> Result<MakeController<EitherController>, ScenarioError> {
+    let controller = scenario.flows[group].controller;
+    let (classes, raised) = (Arc::clone(classes), raised.clone());
+    if classes.contains_key(controller.name()) {
+        return Ok(MakeController::new(move |connection| {
+            let class = &classes[controller.name()];
+            let made = PythonController::new(class, connection, &raised);
+            EitherController::Python(Box::new(made))
+        }));
+    }
+    let settings = scenario.our_controller(group, EngineKind::Sim.name())?;
+    Ok(MakeController::new(move |connection| {
+        EitherController::Rust(Box::new(AnyController::on_host(settings, connection)))
+    }))
+}
+
+fn read(draft: &Draft, seed: Option<u64>) -> PyResult<Scenario> {
+    let mut scenario = draft.read().map_err(|error| error::of_scenario(&error))?;
+    if let Some(seed) = seed {
+        scenario.seed = seed;
+    }
+    Ok(scenario)
+}

@@ -1,0 +1,179 @@
+//! Tables as Python has them: Arrow's, which pyarrow, polars, pandas and DuckDB take as they are.
+
+use std::sync::OnceLock;
+
+use arrow_array::cast::AsArray;
+use arrow_array::ffi_stream::FFI_ArrowArrayStream;
+use arrow_array::types::{Float64Type, Int32Type, Int64Type};
+use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchIterator};
+use arrow_schema::DataType;
+use arrow_schema::ffi::FFI_ArrowSchema;
+use pyo3::exceptions::{PyAttributeError, PyIndexError, PyKeyError, PyRuntimeError};
+use pyo3::prelude::*;
+use pyo3::types::{PyCapsule, PyDict};
+
+/// A table of a record. Its columns' names end with their units.
+///
+/// It is an Arrow table: ``pyarrow.table(t)``, ``polars.DataFrame(t)``, ``pandas.DataFrame.from_arrow(t)`` and
+/// ``duckdb.sql("from t")`` read it where it lies, without a copy of its numbers.
+///
+/// ``t["rtt_ms"]`` is a column, which NumPy and matplotlib take.
+#[pyclass(frozen, module = "fullpipe")]
+pub struct Table(RecordBatch);
+
+impl Table {
+    pub fn new(batch: RecordBatch) -> Table {
+        Table(batch)
+    }
+}
+
+#[pymethods]
+impl Table {
+    /// The names of its columns.
+    #[getter]
+    fn column_names(&self) -> Vec<String> {
+        let schema = self.0.schema();
+        let fields = schema.fields().iter();
+        fields.map(|field| field.name().clone()).collect()
+    }
+
+    fn __len__(&self) -> usize {
+        self.0.num_rows()
+    }
+
+    fn __getitem__(&self, name: &str) -> PyResult<Column> {
+        match self.0.column_by_name(name) {
+            Some(array) => Ok(Column::new(array.clone())),
+            None => Err(PyKeyError::new_err(format!(
+                "{name}; there are {}",
+                self.column_names().join(", ")
+            ))),
+        }
+    }
+
+    fn __repr__(&self) -> String {
+        format!(
+            "<fullpipe.Table of {} rows: {}>",
+            self.0.num_rows(),
+            self.column_names().join(", ")
+        )
+    }
+
+    /// The Arrow PyCapsule interface: a stream of one batch, which shares memory with this table.
+    #[pyo3(signature = (requested_schema = None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        // A producer may leave a request aside: whoever asked casts for itself.
+        drop(requested_schema);
+        let batches = RecordBatchIterator::new([Ok(self.0.clone())], self.0.schema());
+        let stream = FFI_ArrowArrayStream::new(Box::new(batches));
+        PyCapsule::new_with_value(py, stream, c"arrow_array_stream")
+    }
+
+    /// The Arrow PyCapsule interface: the names and types of the columns.
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+        let schema = FFI_ArrowSchema::try_from(self.0.schema().as_ref());
+        let schema = schema.map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
+        PyCapsule::new_with_value(py, schema, c"arrow_schema")
+    }
+}
+
+/// A column of a :class:`Table`: a sequence whose items are ``None`` where there is no value.
+///
+/// ``numpy.asarray(column)`` shares its memory; only if values are missing it is a copy, with NaN in their places.
+#[pyclass(frozen, sequence, module = "fullpipe")]
+pub struct Column {
+    array: ArrayRef,
+    /// Its numbers with NaN where there is none, once somebody wanted them; nothing if it is text.
+    filled: OnceLock<Option<Vec<f64>>>,
+}
+
+impl Column {
+    fn new(array: ArrayRef) -> Column {
+        Column {
+            array,
+            filled: OnceLock::new(),
+        }
+    }
+
+    /// The numbers, NaN where there is none; nothing if it is text.
+    fn fill(&self) -> Option<&[f64]> {
+        let fill = |value: Option<f64>| value.unwrap_or(f64::NAN);
+        let filled = || -> Option<Vec<f64>> {
+            if let Some(whole) = self.array.as_primitive_opt::<Int64Type>() {
+                let values = whole.iter().map(|value| value.map(|value| value as f64));
+                return Some(values.map(fill).collect());
+            }
+            let real = self.array.as_primitive_opt::<Float64Type>()?;
+            Some(real.iter().map(fill).collect())
+        };
+        self.filled.get_or_init(filled).as_deref()
+    }
+}
+
+#[pymethods]
+impl Column {
+    fn __len__(&self) -> usize {
+        self.array.len()
+    }
+
+    fn __getitem__<'py>(&self, py: Python<'py>, index: isize) -> PyResult<Bound<'py, PyAny>> {
+        let len = self.array.len();
+        let place = match usize::try_from(index) {
+            Ok(place) => Some(place),
+            Err(_) => len.checked_sub(index.unsigned_abs()),
+        };
+        let Some(place) = place.filter(|place| *place < len) else {
+            return Err(PyIndexError::new_err(format!(
+                "{index}: there are {len} rows"
+            )));
+        };
+        if self.array.is_null(place) {
+            return Ok(py.None().into_bound(py));
+        }
+        match self.array.data_type() {
+            DataType::Int64 => {
+                let value = self.array.as_primitive::<Int64Type>().value(place);
+                Ok(value.into_pyobject(py)?.into_any())
+            }
+            DataType::Float64 => {
+                let value = self.array.as_primitive::<Float64Type>().value(place);
+                Ok(value.into_pyobject(py)?.into_any())
+            }
+            _ => {
+                let texts = self.array.as_dictionary::<Int32Type>();
+                let key = texts.keys().value(place);
+                let text = texts.values().as_string::<i32>().value(key as usize);
+                Ok(text.into_pyobject(py)?.into_any())
+            }
+        }
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<fullpipe.Column of {} rows>", self.array.len())
+    }
+
+    /// NumPy's array interface, version 3: where the numbers lie. Text has none, and NumPy reads it item by item.
+    #[getter]
+    fn __array_interface__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let whole = self.array.as_primitive_opt::<Int64Type>();
+        let real = self.array.as_primitive_opt::<Float64Type>();
+        let (kind, data) = match (self.array.null_count(), whole, real) {
+            (0, Some(whole), _) => ("<i8", whole.values().as_ptr().addr()),
+            (0, _, Some(real)) => ("<f8", real.values().as_ptr().addr()),
+            _ => match self.fill() {
+                Some(filled) => ("<f8", filled.as_ptr().addr()),
+                None => return Err(PyAttributeError::new_err("__array_interface__")),
+            },
+        };
+        let interface = PyDict::new(py);
+        interface.set_item("version", 3)?;
+        interface.set_item("typestr", kind)?;
+        interface.set_item("shape", (self.array.len(),))?;
+        interface.set_item("data", (data, true))?;
+        Ok(interface)
+    }
+}

@@ -1,0 +1,126 @@
+"""Controllers that are written in Python."""
+
+import fullpipe
+import pytest
+from fullpipe.reno import Reno
+
+# Losses of every kind, marks, timeouts, reordering, idle times and more than one packet size: paths that take every branch.
+PATHS = {
+    "plain": {},
+    "loss": {"path.loss": "1%", "path.ack_loss": "1%"},
+    "heavy-loss": {"path.loss": "12%"},
+    "bursts": {"path.loss": {"kind": "gilbert", "p": "0.2%", "r": "10%"}},
+    "reordering": {"path.reorder": {"share": "2%", "by": "15ms"}},
+    "jitter": {"path.jitter": {"up_to": "80ms", "reorders": True}, "path.loss": "0.5%"},
+    "marks": {"host.ecn": True, "path.queue": {"kind": "codel", "ecn": True}, "path.loss": "0.2%"},
+    "fifo": {"host.scheduler": "pacing", "path.buffer": "20p"},
+    "dupacks": {"host.loss_detection": "dupacks", "path.loss": "2%"},
+    "outage": {"path.change": [{"at": "2s", "rate": "20kbit"}, {"at": "6s", "rate": "10mbit"}]},
+    "delay": {"path.change": [{"at": "3s", "rtt": "900ms"}, {"at": "6s", "rtt": "40ms"}]},
+    "pauses": {"flow.0.app": {"kind": "requests", "response": "300kb", "think": "900ms"}},
+    "objects": {"flow.0.app": {"kind": "poisson", "interval": "200ms", "sizes": "60kb"}},
+}
+
+
+@pytest.fixture
+def scenario():
+    return {
+        "name": "twins",
+        "duration": "10s",
+        "path": {"rate": "10mbit", "rtt": "40ms", "buffer": "1bdp"},
+        "flow": [{"controller": "reno"}, {"controller": "bbr1", "start": "3s", "bytes": "2mb"}],
+    }
+
+
+def rows(record):
+    """Every sample without the controller's name, which differs."""
+    names = [name for name in record.samples.column_names if name != "controller"]
+    return list(zip(*(record.samples[name] for name in names)))
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_reno_in_python_is_reno_in_rust_event_by_event(scenario, path):
+    rust = fullpipe.run(scenario, set=PATHS[path])
+    python = fullpipe.run(scenario, set=PATHS[path] | {"flow.0.controller": Reno})
+    assert len(rust.samples) > 100
+    for place, (one, other) in enumerate(zip(rows(rust), rows(python))):
+        assert one == other, f"sample {place}"
+    assert len(rust.samples) == len(python.samples)
+    assert list(rust.queue["queue_bytes"]) == list(python.queue["queue_bytes"])
+
+
+def test_its_record_has_the_name_of_its_class(scenario):
+    record = fullpipe.run(scenario | {"flow": [fullpipe.Flow(Reno)]})
+    assert record.summary["flows"][0]["controller"] == "python:Reno"
+    assert set(record.samples["controller"]) == {"python:Reno"}
+    with pytest.raises(fullpipe.ScenarioError, match="class of Python's") as raised:
+        fullpipe.run(record.scenario)
+    assert raised.value.field == "flow.controller"
+    again = fullpipe.run(record.scenario, set={"flow.controller": Reno})
+    assert again.summary["flows"] == record.summary["flows"]
+
+
+def test_a_controller_needs_no_more_than_on_ack(scenario):
+    class Fixed:
+        def __init__(self, connection):
+            self.mss = connection.mss
+
+        def on_ack(self, ack):
+            return 20.5 * self.mss, 5e6
+
+    record = fullpipe.run(scenario, set={"flow.0.controller": Fixed})
+    windows = [
+        row for row, flow in zip(record.samples["cwnd_bytes"], record.samples["flow"]) if flow == 0
+    ]
+    assert set(windows) == {int(20.5 * 1448)}
+    assert 4.0e6 < record.summary["flows"][0]["goodput_bps"] < 5.0e6
+
+
+def test_what_a_handler_raises_ends_the_run(scenario):
+    class Broken(Reno):
+        def on_recovery(self, *event):
+            raise ZeroDivisionError("mine")
+
+    with pytest.raises(ZeroDivisionError, match="mine") as raised:
+        fullpipe.run(scenario, set={"flow.0.controller": Broken})
+    assert raised.traceback[-1].name == "on_recovery"
+
+
+@pytest.mark.parametrize(
+    ("said", "kind", "words"),
+    [
+        (None, TypeError, r"on_ack: .*return \(cwnd in bytes, pacing rate in bit/s\)"),
+        (7, TypeError, "on_ack"),
+        (("wide", 1e6), TypeError, "on_ack"),
+        ((-1, 1e6), TypeError, "on_ack"),
+        ((0, 1e6), ValueError, "less than a packet; give at least 1448"),
+        ((14480, 0), ValueError, "give a pacing rate of 8 or more"),
+    ],
+)
+def test_what_makes_no_sense_is_answered(scenario, said, kind, words):
+    class Wrong:
+        def __init__(self, connection):
+            pass
+
+        def on_ack(self, ack):
+            return said
+
+    with pytest.raises(kind, match=words):
+        fullpipe.run(scenario, set={"flow.0.controller": Wrong})
+
+
+def test_wrong_classes_are_answered(scenario):
+    class Stateful(Reno):
+        state = "Sleeping"
+
+    with pytest.raises(ValueError, match="state: Sleeping is none; give one of Startup"):
+        fullpipe.run(scenario, set={"flow.0.controller": Stateful})
+    with pytest.raises(AttributeError, match="on_ack"):
+        fullpipe.run(scenario, set={"flow.0.controller": type("Empty", (), {"__init__": lambda *_: None})})
+    other = type("Reno", (Reno,), {})
+    with pytest.raises(TypeError, match="the name of another controller"):
+        fullpipe.run(scenario, set={"flow.0.controller": Reno, "flow.1.controller": other})
+    with pytest.raises(fullpipe.ScenarioError, match="use engine sim"):
+        fullpipe.run(scenario, engine="linux", set={"flow.0.controller": Reno})
+    with pytest.raises(fullpipe.ScenarioError, match="letters, digits"):
+        fullpipe.run(scenario, set={"flow.0.controller": lambda connection: Reno(connection)})

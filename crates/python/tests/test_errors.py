@@ -1,0 +1,116 @@
+"""What goes wrong is an exception that names the field and the fix."""
+
+import errno
+import os
+import pickle
+
+import fullpipe
+import pytest
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "named", "words"),
+    [
+        ("path.rate", "fast", "path.rate", "fast"),
+        ("path.loss", "200%", "path.loss", "200%"),
+        ("path.lsos", "1%", "path.lsos", "did you mean `loss`?"),
+        ("flow.0.controller", "bbr9", "flow[0].controller", "bbr1"),
+        ("flow.7.controller", "bbr1", "flow.7.controller", "the last is flow.1"),
+        ("duration", None, "duration", "duration"),
+    ],
+)
+def test_a_wrong_field_is_named(scenario, field, value, named, words):
+    if value is None:
+        del scenario[field]
+        given = {}
+    else:
+        given = {field: value}
+    with pytest.raises(fullpipe.ScenarioError) as raised:
+        fullpipe.run(scenario, set=given)
+    assert isinstance(raised.value, ValueError)
+    assert raised.value.field.endswith(named)
+    assert words in str(raised.value)
+    assert "\n" not in str(raised.value)
+
+
+def test_a_text_has_lines():
+    with pytest.raises(fullpipe.ScenarioError) as raised:
+        fullpipe.run('name = "x"\nduration = "1s"\npath = { rate = "1mbit", rtt = "0.1" }\n')
+    assert (raised.value.line, raised.value.field) == (3, "path.rtt")
+    assert str(raised.value).startswith("line 3: path.rtt: ")
+    with pytest.raises(fullpipe.ScenarioError) as raised:
+        fullpipe.run("name =\n")
+    assert raised.value.line == 1
+
+
+def test_what_an_engine_cannot_do_is_told_by_the_field(scenario):
+    scenario["flow"] = [{"controller": "kernel:vegas"}]
+    with pytest.raises(fullpipe.ScenarioError) as raised:
+        fullpipe.run(scenario)
+    assert raised.value.field == "flow.controller"
+    with pytest.raises(fullpipe.ScenarioError, match="engine: .*sim") as raised:
+        fullpipe.run(scenario, engine="ns3")
+    assert raised.value.field == "engine"
+
+
+def test_a_run_without_an_end_is_an_engines_error():
+    lost = {
+        "name": "lost",
+        "path": {"rate": "1mbit", "rtt": "10ms", "loss": "100%"},
+        "flow": [{"controller": "reno", "bytes": "1mb"}],
+    }
+    # Its connection is never opened, and the host gives up.
+    failed = fullpipe.run(lost).summary["flows"][0]["failed_opens"]
+    assert failed == 1
+
+
+@pytest.mark.parametrize("wrong", [7, None, ["x"], {1: 2}, {"name": object()}])
+def test_what_is_no_scenario_is_a_type_error(wrong):
+    with pytest.raises(TypeError, match="give a"):
+        fullpipe.run(wrong)
+
+
+def test_a_missing_file_is_told_by_its_name():
+    with pytest.raises(FileNotFoundError) as raised:
+        fullpipe.run("nowhere.toml")
+    assert (raised.value.errno, raised.value.filename) == (errno.ENOENT, "nowhere.toml")
+
+
+def test_a_directory_that_is_in_use_is_left_alone(scenario, tmp_path):
+    kept = tmp_path / "thesis.tex"
+    kept.write_text("mine")
+    record = fullpipe.run(scenario)
+    with pytest.raises(OSError, match="give another name"):
+        record.write(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
+    with pytest.raises(FileNotFoundError):
+        record.write(tmp_path / "none" / "out")
+
+
+def test_a_full_disk_is_an_os_error_and_leaves_nothing(scenario, tmp_path):
+    resource = pytest.importorskip("resource")
+    signal = pytest.importorskip("signal")
+    record = fullpipe.run(scenario)
+    # A limit on files' sizes stands in for a disk that is full: the system refuses to write on.
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, hard))
+    try:
+        with pytest.raises(OSError) as raised:
+            record.write(tmp_path / "out")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert raised.value.errno == errno.EFBIG
+    assert os.listdir(tmp_path) == []
+    record.write(tmp_path / "out")
+
+
+@pytest.mark.parametrize("argument", [{"grid": "0s"}, {"grid": "often"}, {"qlog": [2]}])
+def test_wrong_arguments_of_write_are_value_errors(scenario, tmp_path, argument):
+    with pytest.raises(ValueError, match=next(iter(argument))):
+        fullpipe.run(scenario).write(tmp_path / "out", **argument)
+
+
+def test_errors_travel_between_processes():
+    error = pickle.loads(pickle.dumps(fullpipe.ScenarioError("path.rtt: no", "path.rtt", 3)))
+    assert (str(error), error.field, error.line) == ("path.rtt: no", "path.rtt", 3)

@@ -1,0 +1,118 @@
+"""A scenario at every point of a grid."""
+
+import json
+import signal
+import threading
+import time
+
+import fullpipe
+import pytest
+from test_run import program, subprocess
+
+TOML = """\
+name = "loss"
+repeats = 2
+
+[axes]
+"path.loss" = ["0%", "1%", "5%"]
+"flow.controller" = ["bbr1", "cubic"]
+
+[scenario]
+name = "loss"
+duration = "3s"
+path = { rate = "10mbit", rtt = "40ms", buffer = "2bdp" }
+flow = [{ controller = "bbr1" }]
+"""
+
+GRID = {
+    "name": "loss",
+    "repeats": 2,
+    "axes": {"path.loss": ["0%", "1%", "5%"], "flow.controller": ["bbr1", "cubic"]},
+    "scenario": {
+        "name": "loss",
+        "duration": "3s",
+        "path": {"rate": "10mbit", "rtt": "40ms", "buffer": "2bdp"},
+        "flow": [{"controller": "bbr1"}],
+    },
+}
+
+
+def columns(swept):
+    return {name: list(swept.flows[name]) for name in swept.flows.column_names}
+
+
+def test_every_point_is_run_as_often_as_it_is_repeated():
+    swept = fullpipe.sweep(GRID)
+    assert len(swept.flows) == 12
+    found = columns(swept)
+    assert found["axis_path_loss"] == [0.0] * 4 + [0.01] * 4 + [0.05] * 4
+    assert found["flow_controller"] == ["bbr1", "bbr1", "cubic", "cubic"] * 3
+    assert len(set(found["seed"])) == 12
+    paired = fullpipe.sweep(GRID | {"paired": ["flow.controller"]})
+    assert len(set(paired.flows["seed"])) == 6
+    assert columns(fullpipe.sweep(TOML, jobs=1)) == found
+    typed = GRID | {"scenario": fullpipe.Scenario(**GRID["scenario"])}
+    assert columns(fullpipe.sweep(typed)) == found
+
+
+def test_medians_are_those_that_the_program_prints(tmp_path):
+    if program() is None:
+        pytest.skip("SKIPPED: the command fullpipe is not built; cargo build, or name it in FULLPIPE")
+    file = tmp_path / "loss.toml"
+    file.write_text(TOML)
+    command = [program(), "sweep", file, "--json", "--quiet", "--out", tmp_path / "out"]
+    printed = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
+    assert fullpipe.sweep(file).summary == printed
+    parquet = pytest.importorskip("pyarrow.parquet")
+    pa = pytest.importorskip("pyarrow")
+    written = parquet.read_table(tmp_path / "out" / "sweep.parquet")
+    flows = pa.table(fullpipe.sweep(file).flows)
+    kept = written.select(flows.column_names)
+    assert flows.cast(kept.schema).equals(kept)
+    left_out = set(written.column_names) - set(flows.column_names)
+    assert all(pa.types.is_list(written.schema.field(name).type) for name in left_out)
+
+
+def test_a_sweep_goes_on_where_it_was_interrupted(tmp_path):
+    long = {"axes": {"path.loss": [f"{n}%" for n in range(60)]}}
+    many = GRID | long | {"scenario": GRID["scenario"] | {"duration": "60s"}}
+    out = tmp_path / "out"
+    kept = out / "runs.jsonl"
+
+    def press():
+        while not kept.exists() or kept.read_text().count("\n") < 2:
+            time.sleep(0.01)
+        signal.raise_signal(signal.SIGINT)
+
+    thread = threading.Thread(target=press)
+    thread.start()
+    with pytest.raises(KeyboardInterrupt):
+        fullpipe.sweep(many, out=out)
+    thread.join()
+    before = kept.read_text().splitlines()
+    assert 2 <= len(before) < 120
+    swept = fullpipe.sweep(many, out=out, set={})
+    after = kept.read_text().splitlines()
+    assert after[: len(before)] == before and len(after) == 120
+    assert swept.summary["runs"] == 120 and swept.summary["failed"] == []
+
+
+def test_wrong_sweeps_are_answered(tmp_path):
+    for wrong, field in [
+        (GRID | {"axes": {"path.lsos": ["1%"]}}, "path.lsos"),
+        (GRID | {"axes": {"path.loss": ["1%", "300%"]}}, "path.loss"),
+        (GRID | {"repeats": 0}, "repeats"),
+        ({key: GRID[key] for key in ("axes",)}, "scenario"),
+        (GRID | {"repeats": 1_000_000}, "axes"),
+        (GRID | {"axes": {"flow.controller": ["kernel:vegas"]}}, "flow.controller"),
+    ]:
+        with pytest.raises(fullpipe.ScenarioError) as raised:
+            fullpipe.sweep(wrong)
+        assert raised.value.field.endswith(field), raised.value
+    with pytest.raises(fullpipe.ScenarioError, match="is varied by the axis"):
+        fullpipe.sweep(GRID, set={"path.loss": "1%"})
+    with pytest.raises(FileNotFoundError):
+        fullpipe.sweep("nowhere.toml")
+    (tmp_path / "thesis.tex").write_text("mine")
+    with pytest.raises(OSError, match="name another directory"):
+        fullpipe.sweep(GRID, out=tmp_path)
