@@ -181,8 +181,12 @@ fn question(options: &Options) -> Result<Question, Failure> {
             "--paths: more than {MOST_PATHS}; give less"
         )));
     }
-    let mut controllers = options.controllers.clone();
-    controllers.dedup();
+    let mut controllers = Vec::new();
+    for controller in &options.controllers {
+        if !controllers.contains(controller) {
+            controllers.push(*controller);
+        }
+    }
     Ok(Question {
         path,
         controllers,

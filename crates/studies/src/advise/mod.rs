@@ -1,7 +1,7 @@
 //! Which controller suits one path, of which not everything need be known.
 //!
 //! A [`RangedPath`] is what is known: any of its fields may be a range. A [`Question`] samples paths from it and runs every
-//! candidate over each of them, alone, beside CUBIC and beside itself: [`Question::plan`]. [`Outcomes`] are what the runs
+//! candidate over each of them, alone, beside CUBIC and beside itself: [`Sampling::plan`]. [`Outcomes`] are what the runs
 //! gave. An [`Advice`] is made of them: which candidate to choose for a [`Goal`], what that gains, whom it hurts, and how
 //! sure all of that is.
 

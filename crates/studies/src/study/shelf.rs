@@ -1,7 +1,7 @@
 //! Where files of scenarios are: in a directory, or in the program.
 
 use std::fs;
-use std::io;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use include_dir::{Dir, include_dir};
@@ -174,12 +174,18 @@ fn built_in(name: &str) -> Option<&'static Dir<'static>> {
     }
 }
 
+/// What a regular file says. Anything else might never end, or never begin.
 fn read(path: &Path) -> io::Result<String> {
-    if fs::metadata(path)?.len() > LARGEST {
+    if !fs::metadata(path)?.is_file() {
+        return Err(io::Error::other("is not a regular file"));
+    }
+    let mut text = String::new();
+    let mut file = fs::File::open(path)?.take(LARGEST + 1);
+    if file.read_to_string(&mut text)? as u64 > LARGEST {
         let reason = format!("is larger than {} MiB", LARGEST >> 20);
         return Err(io::Error::new(io::ErrorKind::FileTooLarge, reason));
     }
-    fs::read_to_string(path)
+    Ok(text)
 }
 
 #[cfg(test)]
@@ -210,5 +216,15 @@ mod tests {
         assert_eq!(said, [("a", "one"), ("b", "two")]);
         fs::write(directory.path().join("d.toml"), b"\xff").unwrap();
         assert!(matches!(shelf.all(), Err(ShelfError::File { .. })));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_never_ends_is_not_read() {
+        let directory = tempfile::tempdir().unwrap();
+        std::os::unix::fs::symlink("/dev/zero", directory.path().join("a.toml")).unwrap();
+        let shelf = Shelf::Directory(directory.path().to_owned());
+        let error = shelf.get("a").unwrap_err().to_string();
+        assert!(error.ends_with("a.toml: is not a regular file"), "{error}");
     }
 }
