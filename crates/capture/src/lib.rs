@@ -1,7 +1,7 @@
 //! Packets of real traffic → connections, and what limited them.
 //!
 //! A [`Trace`] takes captures ([`read`]), tells their packets ([`packet`]), and follows each TCP [`connection`] in bounded memory. A
-//! [`Summary`] says what they show; [`scenario()`] makes a path of it. [`write`] goes the other way: simulated packets become a
+//! [`Summary`] says what they show; [`scenario()`] makes a path of it. [`mod@write`] goes the other way: simulated packets become a
 //! capture.
 //!
 //! ```no_run
