@@ -37,6 +37,7 @@ mod limits;
 mod linux;
 mod outcome;
 mod quic;
+mod runtime;
 mod sim;
 mod ways;
 
@@ -48,4 +49,5 @@ pub use engine_kind::EngineKind;
 pub use error::EngineError;
 pub use linux::Linux;
 pub use quic::{Limiting, Quic};
+pub use runtime::runtime;
 pub use sim::{MakeControllers, Sim};

@@ -16,12 +16,32 @@ impl Marks {
     ///
     /// It has none.
     pub fn replace(self, document: &str, section: &str) -> Result<String, NoMarks> {
-        let [begin, end] = ["begin", "end"].map(|which| format!("<!-- {}: {which} -->", self.0));
+        let [begin, end] = self.lines();
+        let (before, _, after) = self.split(document)?;
+        Ok(format!("{before}{begin}\n{section}{end}{after}"))
+    }
+
+    /// The section: what is between the marks.
+    ///
+    /// # Errors
+    ///
+    /// The document has none.
+    pub fn section(self, document: &str) -> Result<&str, NoMarks> {
+        let (_, section, _) = self.split(document)?;
+        Ok(section.strip_prefix('\n').unwrap_or(section))
+    }
+
+    fn split(self, document: &str) -> Result<(&str, &str, &str), NoMarks> {
+        let [begin, end] = self.lines();
         let found = document.split_once(&begin).and_then(|(before, rest)| {
-            let (_, after) = rest.split_once(&end)?;
-            Some(format!("{before}{begin}\n{section}{end}{after}"))
+            let (section, after) = rest.split_once(&end)?;
+            Some((before, section, after))
         });
         found.ok_or(NoMarks(begin, end))
+    }
+
+    fn lines(self) -> [String; 2] {
+        ["begin", "end"].map(|which| format!("<!-- {}: {which} -->", self.0))
     }
 }
 
@@ -37,6 +57,7 @@ mod tests {
         let new = marks.replace(&document, "new\n").unwrap();
         assert_eq!(new, format!("# Title\n\n{begin}\nnew\n{end}\nBy hand.\n"));
         assert_eq!(marks.replace(&new, "new\n").unwrap(), new);
+        assert_eq!(marks.section(&new).unwrap(), "new\n");
         for wrong in ["", begin, end, &format!("{end}\n{begin}")] {
             let error = marks.replace(wrong, "new").unwrap_err().to_string();
             assert!(error.contains(begin) && error.contains(end), "{error}");

@@ -206,7 +206,7 @@ fn a_band_is_for_every_point_and_a_ratio_between_two() {
 fn verdict(study: &str, expect: &str) -> Verdict {
     let directory = tempfile::tempdir().expect("a directory");
     let shelf = Shelf::Directory(directory.path().to_owned());
-    small(directory.path(), "at_least = 1");
+    small(directory.path(), "at_least = \"1bit\"");
     let table = fs::read_to_string(directory.path().join("claims.toml")).expect("there");
     let (head, _) = table.split_once("measure").expect("a measure");
     let table = format!("{head}{expect}\n");
@@ -251,6 +251,22 @@ fn only_what_could_have_happened_never_happens() {
             "{measure} {rest}"
         );
     }
+    // CUBIC has no BtlBw that could follow, and BBR had no time to.
+    let changed = |controller: &str, at: &str| {
+        format!(
+            "name = \"s\"\nduration = \"15s\"\npath = {{ rate = \"4mbit\", rtt = \"20ms\", buffer = \"1bdp\", \
+             change = [{{ at = \"{at}\", rate = \"8mbit\" }}] }}\n[[flow]]\ncontroller = \"{controller}\"\n"
+        )
+    };
+    for (measure, band) in [
+        ("follow", "at_most = \"2s\""),
+        ("cycle_growth", "at_least = 1.2"),
+    ] {
+        for (at, wanted) in [("5s", Verdict::Differs), ("14900ms", Verdict::Fails)] {
+            let found = verdict(&changed("cubic", at), &row(measure, band));
+            assert_eq!(found, wanted, "{measure}, {at}");
+        }
+    }
     let cut = study(["bbr1", "reno"], "9s");
     let row = row("jain_converged", "at_least = 0.95");
     assert_eq!(verdict(&cut, &row), Verdict::Fails);
@@ -265,14 +281,14 @@ fn a_count_of_nothing_is_no_zero() {
              [[flow]]\ncontroller = \"bbr1\"\n"
         )
     };
-    for measure in [
-        "overflows",
-        "app_limited_rise",
-        "probe_rtt_count",
-        "queue_max",
-        "drops",
+    for (measure, most) in [
+        ("overflows", "10000"),
+        ("app_limited_rise", "10000"),
+        ("probe_rtt_count", "10000"),
+        ("queue_max", "100%"),
+        ("drops", "10000"),
     ] {
-        let row = format!("measure = \"{measure}\"\nat_most = 10000");
+        let row = format!("measure = \"{measure}\"\nat_most = \"{most}\"");
         assert_eq!(verdict(&study("0%"), &row), Verdict::Holds, "{measure}");
         assert_eq!(verdict(&study("100%"), &row), Verdict::Fails, "{measure}");
     }
@@ -280,6 +296,8 @@ fn a_count_of_nothing_is_no_zero() {
     assert_eq!(verdict(&study("0%"), part), Verdict::Fails);
     let opens = "measure = \"failed_opens\"\nat_most = 1000";
     assert_eq!(verdict(&study("0%"), opens), Verdict::Holds);
+    // In five seconds no attempt is over.
+    assert_eq!(verdict(&study("100%"), opens), Verdict::Fails);
 }
 
 #[test]
@@ -382,7 +400,10 @@ fn a_claim_about_a_field_that_does_not_vary_is_refused() {
             "expect[0].at.path.rate: the study has no 3mbit, but 2mbit, 8mbit",
         ),
     ] {
-        let table = small(directory.path(), &format!("at_least = 1\nat = {{ {at} }}"));
+        let table = small(
+            directory.path(),
+            &format!("at_least = \"1bit\"\nat = {{ {at} }}"),
+        );
         let runs = table.claims[0].runs(&shelf, Length::Whole);
         let error = table.claims[0]
             .check(&runs.expect("a study"))
@@ -398,7 +419,7 @@ fn a_claim_whose_study_is_not_there_is_named_by_its_place() {
     let claim = |id: &str, own: &str| {
         format!(
             "[[claim]]\nid = \"{id}\"\nsource = \"x\"\nsetting = \"x\"\npublished = \"x\"\nengines = [\"sim\"]\n{own}\n\
-             [[claim.expect]]\nwhat = \"goodput\"\nmeasure = \"goodput\"\nat_least = 1\n"
+             [[claim.expect]]\nwhat = \"goodput\"\nmeasure = \"goodput\"\nat_least = \"1bit\"\n"
         )
     };
     // Claims about a population have no study, but a place.
@@ -433,7 +454,7 @@ fn every_measure_is_documented() {
 fn a_measure_of_the_whole_run_has_no_value_in_a_part_of_it_and_the_others_follow_it() {
     let directory = tempfile::tempdir().expect("a directory");
     let shelf = Shelf::Directory(directory.path().to_owned());
-    let table = small(directory.path(), "at_least = 1");
+    let table = small(directory.path(), "at_least = \"1bit\"");
     let runs = table.claims[0]
         .runs(&shelf, Length::Whole)
         .expect("a study");

@@ -50,6 +50,9 @@ pub struct Options {
     /// in real time, between `<!-- real-time: begin -->` and `<!-- real-time: end -->`
     #[arg(long, value_name = "FILE")]
     document: Option<PathBuf>,
+    /// Compare the results with those in the document, and leave it as it is; the exit code is 0 if they are the same
+    #[arg(long, requires = "document")]
+    check: bool,
 }
 
 /// How long a line of the list is where no terminal says it.
@@ -65,6 +68,11 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     let claims = table.choose(&options.ids).map_err(Failure::usage)?;
     let engines = engines(options, &claims)?;
     let document = Document::asked(options.document.as_deref(), claims::marks(&engines))?;
+    if options.check && engines.iter().any(|engine| engine.is_real_time()) {
+        return Err(Failure::usage(
+            "--check: results in real time differ from run to run; leave out the engines linux and quic",
+        ));
+    }
     let items = items(options, &shelf, &claims)?;
     if options.study.list {
         return list(options, &claims, &engines, &items);
@@ -94,9 +102,15 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         return Err(Failure::interrupted("nothing is kept"));
     }
     judgements.sort_by_key(|one: &Judgement<'_>| place(&claims, &engines, one));
+    let mut checked = Ok(());
     if let Some(document) = document {
         let origin = origin(&engines, &loads, began.elapsed());
-        document.write(&claims::section(&judgements, &origin))?;
+        let section = claims::section(&judgements, &origin);
+        if options.check {
+            checked = document.compare(&section);
+        } else {
+            document.write(&section)?;
+        }
     }
     let left_out = left_out(&claims, &engines, &judgements);
     if options.study.length() == Length::Quick && left_out > 0 {
@@ -117,7 +131,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     let table = |width| claims::table(&judgements, width);
     output::show(options.json, || &json, table)?;
     match Tally::of(&judgements).fails {
-        0 => Ok(()),
+        0 => checked,
         fails => Err(Failure::failed(format_args!(
             "expectations that do not hold: {fails} of {}",
             judgements.len()

@@ -1,10 +1,11 @@
 //! Ctrl-C, and its relatives.
 
 use std::future::Future;
+use std::thread;
 use std::time::Duration;
 
 use lab::Cancel;
-use tokio::runtime::{Builder, Runtime};
+use tokio::runtime::Runtime;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::time::sleep;
 
@@ -15,10 +16,9 @@ pub const FAREWELL: Duration = Duration::from_millis(200);
 
 /// The runtime for a command's work.
 pub fn runtime() -> Result<Runtime, Failure> {
-    Builder::new_multi_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| Failure::failed(format_args!("cannot start the runtime: {error}")))
+    let threads = thread::available_parallelism().map_or(1, usize::from);
+    lab::runtime(threads)
+        .map_err(|error| Failure::failed(format_args!("cannot start {threads} threads: {error}")))
 }
 
 /// Listens for the user's wish to end the command, from now on: the token is cancelled then. The runtime must be kept
@@ -86,7 +86,6 @@ fn cannot_listen(error: std::io::Error) -> Failure {
 #[cfg(test)]
 mod tests {
     use std::sync::mpsc;
-    use std::thread;
 
     use super::*;
 

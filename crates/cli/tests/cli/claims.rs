@@ -73,6 +73,44 @@ fn what_holds_is_shown_kept_and_written_down() {
 }
 
 #[test]
+fn a_document_that_says_something_else_is_told() {
+    let directory = directory("80%");
+    let page = directory.path().join("results.md");
+    let document = ["--document", "results.md"];
+    let check = ["--document", "results.md", "--check"];
+    let (code, _, stderr) = claims(directory.path(), &check);
+    assert_eq!(code, Some(1), "{stderr}");
+    assert!(stderr.contains("It says: nothing more"), "{stderr}");
+    let (code, _, stderr) = claims(directory.path(), &document);
+    assert_eq!(code, Some(0), "{stderr}");
+    let (code, stdout, stderr) = claims(directory.path(), &check);
+    assert_eq!(code, Some(0), "{stderr}");
+    assert!(stdout.contains("1 holds"), "{stdout}");
+    let made = fs::read_to_string(&page).expect("there");
+    let (origin, results) = made.split_once("\n\n**").expect("results");
+    let elsewhere = origin.replace("Made with", "Made elsewhere with");
+    fs::write(&page, format!("{elsewhere}\n\n**{results}")).expect("written");
+    let (code, _, stderr) = claims(directory.path(), &check);
+    assert_eq!(code, Some(0), "{stderr}");
+    for (from, to) in [
+        ("| goodput |", "| goodputs |"),
+        ("\nStudy `line`", "\nStudy `other`"),
+    ] {
+        let changed = made.replacen(from, to, 1);
+        fs::write(&page, &changed).expect("written");
+        let (code, _, stderr) = claims(directory.path(), &check);
+        assert_eq!(code, Some(1), "{stderr}");
+        assert!(
+            stderr.contains("results.md is not what was found"),
+            "{stderr}"
+        );
+        assert_eq!(fs::read_to_string(&page).expect("there"), changed);
+    }
+    let (code, _, stderr) = claims(directory.path(), &["--check"]);
+    assert_eq!(code, Some(2), "{stderr}");
+}
+
+#[test]
 fn what_does_not_hold_is_told_by_the_exit_code() {
     let directory = directory("101%");
     let (code, stdout, stderr) = claims(directory.path(), &[]);
@@ -89,8 +127,7 @@ fn what_a_first_impression_leaves_out_is_told() {
     let directory = directory("80%");
     let table = directory.path().join("cases/claims.toml");
     let text = fs::read_to_string(&table).expect("there");
-    let more =
-        "[[claim.expect]]\nwhat = \"slow\"\nmeasure = \"goodput\"\nat_least = 1\nquick = false\n";
+    let more = "[[claim.expect]]\nwhat = \"slow\"\nmeasure = \"goodput\"\nat_least = \"1bit\"\nquick = false\n";
     fs::write(&table, format!("{text}{more}")).expect("written");
     let (code, _, stderr) = claims(directory.path(), &["--quick"]);
     assert_eq!(code, Some(0), "{stderr}");

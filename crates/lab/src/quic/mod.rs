@@ -46,6 +46,9 @@ use sending::{IP_HEADERS, Sending};
 /// How often the queue is looked at: often enough for the shortest that a person would care about.
 const POLL: std::time::Duration = std::time::Duration::from_millis(5);
 
+/// Sender and receiver share them.
+const THREADS: usize = 2;
+
 /// Progress is told at every tenth look: twenty times a second.
 const POLLS_PER_PROGRESS: u64 = 10;
 
@@ -89,11 +92,7 @@ impl Engine for Quic {
         cancel: &Cancel,
     ) -> Result<Record, EngineError> {
         self.check(scenario)?;
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(2)
-            .thread_name("quic")
-            .enable_all()
-            .build()?;
+        let runtime = crate::runtime(THREADS)?;
         let record = runtime.block_on(self.observe(scenario, watch, cancel));
         // Whatever a cancelled flow still computes is of no interest to anybody.
         runtime.shutdown_background();

@@ -38,29 +38,39 @@ pub struct Measure {
     of: fn(&Subject<'_>) -> Option<f64>,
 }
 
+/// What tells the measures of a subject about a whole run.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Source {
+    /// Its summary and its transfers.
+    Summary,
+    /// Its samples over time.
+    Samples,
+}
+
+/// The measures, by subject.
+const SUBJECTS: [(&[Measure], Source); 16] = [
+    (share::MEASURES, Source::Summary),
+    (delay::MEASURES, Source::Summary),
+    (queue::MEASURES, Source::Samples),
+    (host::MEASURES, Source::Summary),
+    (limits::MEASURES, Source::Summary),
+    (loss::MEASURES, Source::Summary),
+    (startup::MEASURES, Source::Samples),
+    (cycle::MEASURES, Source::Samples),
+    (steps::MEASURES, Source::Samples),
+    (rt_prop::MEASURES, Source::Samples),
+    (probe_rtt::MEASURES, Source::Samples),
+    (recovery::MEASURES, Source::Samples),
+    (together::MEASURES, Source::Samples),
+    (app::MEASURES, Source::Samples),
+    (playback::MEASURES, Source::Summary),
+    (transfers::MEASURES, Source::Summary),
+];
+
 impl Measure {
     /// All measures, by subject.
     pub fn all() -> impl Iterator<Item = &'static Measure> {
-        [
-            share::MEASURES,
-            delay::MEASURES,
-            queue::MEASURES,
-            host::MEASURES,
-            limits::MEASURES,
-            loss::MEASURES,
-            startup::MEASURES,
-            cycle::MEASURES,
-            steps::MEASURES,
-            rt_prop::MEASURES,
-            probe_rtt::MEASURES,
-            recovery::MEASURES,
-            together::MEASURES,
-            app::MEASURES,
-            playback::MEASURES,
-            transfers::MEASURES,
-        ]
-        .into_iter()
-        .flatten()
+        SUBJECTS.iter().flat_map(|(measures, _)| *measures)
     }
 
     /// The measure with this name.
@@ -83,19 +93,11 @@ impl Measure {
 
     /// Whether it needs samples over time to be had of this part of a run. If not, summary and transfers tell it.
     pub fn needs_samples(&self, select: &Select) -> bool {
-        let of_samples = [
-            queue::MEASURES,
-            startup::MEASURES,
-            cycle::MEASURES,
-            steps::MEASURES,
-            rt_prop::MEASURES,
-            probe_rtt::MEASURES,
-            recovery::MEASURES,
-            together::MEASURES,
-            app::MEASURES,
-        ];
-        let mut of_samples = of_samples.into_iter().flatten();
-        select.is_window() || of_samples.any(|measure| measure.name == self.name)
+        let of_it = SUBJECTS.iter().find(|(measures, _)| {
+            let mut measures = measures.iter();
+            measures.any(|measure| measure.name == self.name)
+        });
+        select.is_window() || of_it.is_none_or(|(_, source)| *source == Source::Samples)
     }
 
     /// The number in a run; nothing if the run does not tell, as of a part of it if the number is of the whole.

@@ -58,6 +58,16 @@ pub(super) const MEASURES: &[Measure] = &[
         },
     },
     Measure {
+        name: "since_step",
+        unit: Dimension::Time,
+        is_windowed: true,
+        about: "time from the change of the rate to the next one, or to the end",
+        of: |subject| {
+            let step = Step::of(subject)?;
+            Some(step.end.saturating_sub(step.at).as_millis_f64())
+        },
+    },
+    Measure {
         name: "inflight_peak",
         unit: Dimension::Plain,
         is_windowed: true,
@@ -86,10 +96,12 @@ pub(super) const MEASURES: &[Measure] = &[
 /// The first change of the bottleneck's rate in the window, and the first flow around it.
 struct Step<'s> {
     at: Duration,
+    /// The next change, or the end of the window.
+    end: Duration,
     /// What the new rate carries of payload, in bits per second.
     payload_bps: f64,
     before: Option<&'s FlowSample>,
-    /// Until the end of the window, or the next change.
+    /// Until then.
     after: &'s [FlowSample],
 }
 
@@ -108,6 +120,7 @@ impl<'s> Step<'s> {
         let to = samples.partition_point(|sample| sample.at < end);
         Some(Step {
             at: change.at,
+            end,
             payload_bps: rate * (limit / mean),
             before: samples.get(..from)?.last(),
             after: samples.get(from..to.max(from))?,

@@ -211,27 +211,37 @@ impl Expectation {
     }
 }
 
-/// A bound: of a ratio a number or a share, else in the measure's unit or a plain number.
+/// Shares of one are measured, and nothing is more than twice the whole.
+const LARGEST_SHARE: f64 = 2.0;
+
+/// A bound: of a ratio a number or a share, else in the measure's unit. A share, zero and what only counts need none.
 fn bound(field: &str, text: &str, unit: Option<Dimension>) -> Result<f64, Wrong> {
     let wrong = |reason: &str| Wrong::new(field, format!("{text} {reason}"));
-    let Some(amount) = Amount::parse(text) else {
+    let (value, of) = match Amount::parse(text) {
+        Some(amount) => (amount.value(), amount.unit()),
         // TOML's own spellings of a plain number: 1e12, -1.
-        let plain = text
-            .trim()
-            .parse()
-            .ok()
-            .filter(|number: &f64| number.is_finite());
-        return plain.ok_or_else(|| wrong("is no number such as 0.95, 5% or 40ms"));
+        None => {
+            let plain = text.trim().parse().ok();
+            let plain = plain.filter(|number: &f64| number.is_finite());
+            let value = plain.ok_or_else(|| wrong("is no number such as 0.95, 5% or 40ms"))?;
+            (value, Dimension::Plain)
+        }
     };
-    let is_fit = match amount.unit() {
-        Dimension::Plain => true,
-        Dimension::Share => unit.is_none_or(|unit| unit == Dimension::Share),
-        of => unit == Some(of),
-    };
-    if is_fit {
-        Ok(amount.value())
-    } else {
-        Err(wrong("is of another kind than the measure"))
+    match (of, unit) {
+        (Dimension::Plain | Dimension::Share, Some(Dimension::Share))
+            if value.abs() > LARGEST_SHARE =>
+        {
+            Err(wrong("is no share; write 90% or 0.9"))
+        }
+        (Dimension::Plain, Some(Dimension::Rate | Dimension::Time | Dimension::Size))
+            if value != 0.0 =>
+        {
+            Err(wrong("has no unit; write 4mbit, 40ms or 10kb"))
+        }
+        (Dimension::Plain, _) => Ok(value),
+        (Dimension::Share, None) => Ok(value),
+        (of, unit) if unit == Some(of) => Ok(value),
+        _ => Err(wrong("is of another kind than the measure")),
     }
 }
 

@@ -7,14 +7,16 @@ use units::Duration;
 use super::expectation::Expectation;
 use crate::runs::Finding;
 
-/// What is measured of opening a connection: it may fail without a byte.
-const OF_OPENING: [&str; 2] = ["connect", "failed_opens"];
+/// Counts attempts to open a connection: each may fail without a byte.
+const FAILED_OPENS: &str = "failed_opens";
 /// What is measured of flows that become even, and then stay so.
 const OF_EVENNESS: [&str; 3] = ["convergence", "even", "jain_converged"];
 /// What is measured of a change of the bottleneck's rate.
 const OF_STEP: [&str; 2] = ["cycle_growth", "follow"];
-/// Has a value whenever the rate changes.
-const AT_EACH_STEP: &str = "drain";
+/// The time that a change of the rate has; nothing if the rate does not change.
+const SINCE_STEP: &str = "since_step";
+/// What is looked at for growth needs two gain cycles of eight phases, each about an RTprop long.
+const TWO_CYCLES: f64 = 16.0;
 /// So long flows must be even.
 const EVEN: Duration = Duration::from_secs(10);
 
@@ -26,11 +28,10 @@ pub(super) fn is_of_event(measure: &Measure) -> bool {
 /// What is looked at, if anything was delivered there: where nothing was, nothing is measured, even if a count is zero.
 pub(super) fn subject<'r>(expectation: &Expectation, run: &'r Finding) -> Option<Subject<'r>> {
     let subject = Subject::new(&run.record, &expectation.select);
-    if OF_OPENING.contains(&expectation.measure.name) {
-        let has_flows = subject.summaries().next().is_some();
-        return has_flows.then_some(subject);
-    }
-    let of_run = subject.summaries().any(|flow| flow.delivered_bytes > 0);
+    let of_run = subject.summaries().any(|flow| {
+        let has_failed = flow.failed_opens.is_some_and(|failed| failed > 0);
+        flow.delivered_bytes > 0 || (has_failed && expectation.measure.name == FAILED_OPENS)
+    });
     let grows = |samples: &[FlowSample]| {
         let ends = samples.first().zip(samples.last());
         ends.is_some_and(|(first, last)| last.delivered > first.delivered)
@@ -52,16 +53,18 @@ pub(super) fn could_happen(expectation: &Expectation, run: &Finding) -> bool {
     if summary.is_partial {
         return false;
     }
-    if OF_STEP.contains(&expectation.measure.name) {
-        let change = Measure::named(AT_EACH_STEP);
-        return change.is_ok_and(|change| change.of(&subject).is_some());
-    }
-    let starts = summary.flows.iter().map(|flow| flow.start_s);
-    let left = summary.duration_s - starts.fold(0.0, f64::max);
     let published_ms = match expectation.unit() {
         record::Dimension::Time => expectation.band.at_most.unwrap_or_default(),
         _ => 0.0,
     };
+    if OF_STEP.contains(&expectation.measure.name) {
+        let since_step = Measure::named(SINCE_STEP).ok();
+        let left_ms = since_step.and_then(|since| since.of(&subject));
+        let wanted_ms = published_ms.max(TWO_CYCLES * summary.path.rtprop_ms);
+        return left_ms.is_some_and(|left_ms| left_ms >= wanted_ms);
+    }
+    let starts = summary.flows.iter().map(|flow| flow.start_s);
+    let left = summary.duration_s - starts.fold(0.0, f64::max);
     let wanted = EVEN.as_secs_f64().max(published_ms / 1e3);
     is_of_event(expectation.measure) && summary.flows.len() > 1 && left >= wanted
 }
@@ -72,8 +75,8 @@ mod tests {
 
     #[test]
     fn the_measures_are_there() {
-        let names = OF_OPENING.iter().chain(&OF_EVENNESS).chain(&OF_STEP);
-        for name in names.chain([&AT_EACH_STEP]) {
+        let names = OF_EVENNESS.iter().chain(&OF_STEP);
+        for name in names.chain([&FAILED_OPENS, &SINCE_STEP]) {
             Measure::named(name).expect("a measure");
         }
     }

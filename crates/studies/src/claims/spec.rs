@@ -438,6 +438,16 @@ mod tests {
                 "\"much\"",
                 "line 10: claim.expect.at_least: much is no number such as 0.95",
             ),
+            (
+                "\"90%\"",
+                "90",
+                "line 10: claim.expect.at_least: 90 is no share; write 90% or 0.9",
+            ),
+            (
+                "limit_share\"\nat_least = \"90%\"",
+                "goodput\"\nat_least = 4",
+                "line 10: claim.expect.at_least: 4 has no unit; write 4mbit",
+            ),
         ] {
             let error = Table::parse(&TEXT.replace(from, to))
                 .unwrap_err()
@@ -445,7 +455,7 @@ mod tests {
             assert!(error.starts_with(expected), "{error}");
         }
         let text = TEXT.replace("limit_share", "rtt_p50") + "from = \"5s\"\nto = \"2s\"\n";
-        let text = text.replace("\"90%\"", "1e12");
+        let text = text.replace("90%", "900ms");
         let error = Table::parse(&text).unwrap_err().to_string();
         assert_eq!(error, "line 12: claim.expect.to: is not after from");
         let twice = format!("{TEXT}{TEXT}");

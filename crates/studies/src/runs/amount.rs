@@ -43,7 +43,7 @@ pub struct Amount {
 }
 
 impl Amount {
-    /// Reads a number with a unit that scenarios know.
+    /// Reads a number with a unit that scenarios know. One that is too large to count with is none.
     pub fn parse(text: &str) -> Option<Amount> {
         let text = text.trim();
         let is_of_number = |c: char| c.is_ascii_digit() || c == '.';
@@ -51,8 +51,9 @@ impl Amount {
         let (number, unit) = text.split_at(end);
         let unit = unit.trim_start();
         let spelling = spellings().find(|spelling| spelling.text.eq_ignore_ascii_case(unit))?;
+        let parsed = number.parse::<f64>().ok();
         Some(Amount {
-            number: number.parse().ok()?,
+            number: parsed.filter(|number| (number * spelling.factor).is_finite())?,
             spelling,
             is_whole: matches!(spelling.unit, Dimension::Plain | Dimension::Packets)
                 && !number.contains('.'),
@@ -195,6 +196,17 @@ mod tests {
             "nan",
         ] {
             assert!(Amount::parse(text).is_none(), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_counted_is_no_amount() {
+        for text in [
+            "9".repeat(400),
+            format!("{}gbit", "9".repeat(305)),
+            "ms".to_owned(),
+        ] {
+            assert!(Amount::parse(&text).is_none(), "{text}");
         }
     }
 

@@ -174,6 +174,7 @@ fn definitions(tokens: TokenStream, is_in_type: bool, found: &mut BTreeSet<Strin
     let mut is_off = false;
     let mut is_of_type = false;
     let mut attributed = 0;
+    let mut generics = 0_usize;
     for (at, token) in tokens.iter().enumerate() {
         let next = tokens.get(at + 1);
         match token {
@@ -198,7 +199,15 @@ fn definitions(tokens: TokenStream, is_in_type: bool, found: &mut BTreeSet<Strin
                 is_off &= !is_body;
                 is_of_type &= !is_body;
             }
-            TokenTree::Punct(punct) if [';', ','].contains(&punct.as_char()) => is_off = false,
+            TokenTree::Punct(punct) => match punct.as_char() {
+                ';' => is_off = false,
+                ',' if is_in_type && generics == 0 => is_off = false,
+                '<' => generics += 1,
+                '>' if !is_arrow(&tokens, at) => generics = generics.saturating_sub(1),
+                _ => {}
+            },
+            // What a macro makes of its body is another file's.
+            TokenTree::Ident(word) if word == "macro_rules" => is_off = true,
             TokenTree::Ident(word) if !is_off => {
                 if KEYWORDS.iter().any(|keyword| word == keyword) {
                     is_of_type = TYPES.iter().any(|keyword| word == keyword);
@@ -215,6 +224,12 @@ fn definitions(tokens: TokenStream, is_in_type: bool, found: &mut BTreeSet<Strin
             _ => {}
         }
     }
+}
+
+/// Whether the `>` at this place ends `->`.
+fn is_arrow(tokens: &[TokenTree], at: usize) -> bool {
+    let before = at.checked_sub(1).and_then(|before| tokens.get(before));
+    matches!(before, Some(TokenTree::Punct(p)) if p.as_char() == '-' && p.spacing() == Spacing::Joint)
 }
 
 /// Whether a name between these is a field's: `name: Type`, and no part of a path.
@@ -290,6 +305,8 @@ mod tests {
             "trait a {}",
             "#[derive(Debug)] struct a;",
             "#[cfg(test)] mod tests { fn b() {} } fn a() {}",
+            "struct S { #[cfg(any())] b: Map<u8, u8>, a: u8 }",
+            "macro_rules! m { () => {} } fn a() {}",
         ] {
             assert!(definitions_of(text).contains(&"a".to_owned()), "{text}");
         }
@@ -304,6 +321,9 @@ mod tests {
             "struct T; const S: S = S { a: 1 };",
             "#[cfg(test)] mod tests { fn a() {} }",
             "#[cfg(any())] fn a() {}",
+            "#[cfg(any())] fn b<T, U>() { fn a() {} }",
+            "struct S { #[cfg(any())] b: Map<fn() -> u8, u8> }",
+            "macro_rules! m { () => { fn a() {} } }",
             "#![cfg(fuzzing)] fn a() {}",
         ] {
             assert!(!definitions_of(text).contains(&"a".to_owned()), "{text}");

@@ -106,6 +106,11 @@ fn of_state(statement: &Statement, evidence: &[(&str, Known)]) -> Vec<String> {
         State::Differs => fault(differing.is_empty(), "and none of its claims differs"),
         State::NotShown => fault(has_evidence, "but a claim or test is named"),
     }
+    let is_implemented = !statement.code.is_empty();
+    fault(
+        state != State::NotShown && !is_implemented,
+        "and names no code that implements it",
+    );
     let has_why = statement.why.as_ref().is_some_and(|why| !why.is_empty());
     if state == State::Shown {
         fault(has_why, "and needs no `why`");
@@ -135,6 +140,7 @@ mod tests {
         [[publication.section.statement]]
         id = "other"
         says = "…"
+        code = ["code.rs"]
         claims = ["a: good", "a: bad"]
         state = "shown in part"
         why = "…"
@@ -172,7 +178,12 @@ mod tests {
     /// What is wrong with a statement of these lines, beside one with which nothing is.
     fn faults_with(lines: &str) -> String {
         let head = "[[publication.section.statement]]\nid = \"this\"\nsays = \"…\"\n";
-        faults_of(&format!("{head}{lines}\n{OTHER}")).join("\n")
+        let code = if lines.contains("code = ") {
+            ""
+        } else {
+            "code = [\"code.rs\"]\n"
+        };
+        faults_of(&format!("{head}{code}{lines}\n{OTHER}")).join("\n")
     }
 
     #[test]
@@ -206,6 +217,10 @@ mod tests {
             (
                 format!("{shown}\ntests = [\"code.rs#shows\"]\ncode = [\"code.rs#\"]"),
                 "code.rs defines no “”",
+            ),
+            (
+                format!("{shown}\ntests = [\"code.rs#shows\"]\ncode = []"),
+                "names no code that implements it",
             ),
             (
                 format!("{shown}\ntests = [\"lost.rs#shows\"]"),
