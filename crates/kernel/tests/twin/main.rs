@@ -8,6 +8,7 @@ mod random;
 mod reconstructed;
 mod recorded;
 mod script;
+mod translated;
 mod twins;
 
 use kernel::{Algorithm, Settings};
