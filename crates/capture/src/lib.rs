@@ -36,6 +36,8 @@ pub mod write;
 pub use guess::{Family, Guess};
 pub use scenario::{ranges, scenario};
 pub use signs::Signs;
-pub use summary::{ConnectionSummary, FlowSummary, LimitedBy, Place, RttSummary, Spread, Summary};
+pub use summary::{
+    ConnectionSummary, FlowSummary, KnownPath, LimitedBy, Place, RttSummary, Spread, Summary,
+};
 pub use table::MOST as MOST_CONNECTIONS;
 pub use trace::{Counts, Trace};

@@ -1,7 +1,7 @@
 //! Aggregation: packets held and released together.
 
 use serde::{Deserialize, Serialize};
-use units::{ConfigError, Duration, Time};
+use units::{Duration, Time};
 
 /// Packets are held until the next whole multiple of the interval (counted from [`Time::ZERO`]) and released together,
 /// in their order: the slotted medium of a cellular or cable uplink, or the frame aggregation of Wi-Fi.
@@ -14,21 +14,11 @@ use units::{ConfigError, Duration, Time};
     expecting = "a table such as { interval = \"10ms\" }"
 )]
 pub struct Aggregation {
-    /// The time from one release to the next.
+    /// The time from one release to the next. Zero holds nothing.
     pub interval: Duration,
 }
 
 impl Aggregation {
-    pub(crate) fn validate(&self) -> Result<(), ConfigError> {
-        if self.interval.is_zero() {
-            return Err(ConfigError::new(
-                "aggregation.interval",
-                "is zero and holds nothing; give a duration such as 10ms, or leave `aggregation` out",
-            ));
-        }
-        Ok(())
-    }
-
     /// When a packet that is ready at `at` is released: never before `at`, and never after a packet that is ready later.
     pub(crate) fn release(&self, at: Time) -> Time {
         let interval = self.interval.as_nanos();
@@ -55,5 +45,9 @@ mod tests {
         assert_eq!(release(10_000_000), 10_000_000);
         assert_eq!(release(10_000_001), 20_000_000);
         assert_eq!(aggregation.release(Time::MAX), Time::MAX);
+        let none = Aggregation {
+            interval: Duration::ZERO,
+        };
+        assert_eq!(none.release(Time::from_nanos(3)), Time::from_nanos(3));
     }
 }

@@ -18,7 +18,7 @@ pub enum Capacity {
 
 impl Capacity {
     /// The mean rate, if there is a limit.
-    pub(crate) fn mean_rate(&self) -> Option<Rate> {
+    pub fn mean_rate(&self) -> Option<Rate> {
         match self {
             Capacity::Unlimited => None,
             Capacity::Rate(rate) => Some(*rate),

@@ -50,8 +50,6 @@ impl Effects {
         share("duplicate", self.duplicate)?;
         self.reorder.as_ref().map_or(Ok(()), Reorder::validate)?;
         self.policer.as_ref().map_or(Ok(()), Policer::validate)?;
-        self.demand.as_ref().map_or(Ok(()), Demand::validate)?;
-        let aggregation = self.aggregation.as_ref();
-        aggregation.map_or(Ok(()), Aggregation::validate)
+        self.demand.as_ref().map_or(Ok(()), Demand::validate)
     }
 }

@@ -1,8 +1,8 @@
 //! Impossible links are refused with the field and the fix.
 
 use path::{
-    Aggregation, Buffer, Capacity, Change, CoDel, Demand, Discipline, Effects, FqCoDel,
-    GilbertElliott, Link, LinkConfig, Loss, Path, PathConfig, Policer, Red, Reorder,
+    Buffer, Capacity, Change, CoDel, Demand, Discipline, Effects, FqCoDel, GilbertElliott, Link,
+    LinkConfig, Loss, Path, PathConfig, Policer, Red, Reorder,
 };
 use units::{Bytes, Duration, Rate, Ratio, Time};
 
@@ -199,28 +199,7 @@ fn queues() {
 }
 
 #[test]
-fn what_would_do_nothing_or_stop_everything() {
-    let text = refusal(LinkConfig {
-        effects: Effects {
-            aggregation: Some(Aggregation {
-                interval: Duration::ZERO,
-            }),
-            ..Effects::default()
-        },
-        ..none()
-    });
-    assert!(text.starts_with("aggregation.interval is zero"), "{text}");
-    let text = refusal(LinkConfig {
-        effects: Effects {
-            reorder: Some(Reorder {
-                share: Ratio::ONE,
-                by: Duration::ZERO,
-            }),
-            ..Effects::default()
-        },
-        ..none()
-    });
-    assert!(text.starts_with("reorder.by is zero"), "{text}");
+fn policers_that_let_nothing_through() {
     for (start, rate, burst) in [
         ("policer.rate is zero", Rate::ZERO, 3_000),
         ("policer.burst of 1kb", Rate::MAX, 1_000),

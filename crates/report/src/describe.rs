@@ -1,6 +1,6 @@
 //! Paths in one line for people.
 
-use path::{Discipline, Loss, LossAt};
+use path::{Aggregation, Discipline, Loss, LossAt};
 use units::{Duration, Ratio};
 
 use super::text::{bits_per_sec, bytes, millis, percent};
@@ -26,9 +26,7 @@ pub fn describe(path: &PathSpec) -> String {
     if path.ack_loss > Ratio::ZERO {
         parts.push(format!("ACK loss {}", path.ack_loss));
     }
-    if let Some(aggregation) = path.aggregation {
-        parts.push(format!("ACKs every {}", aggregation.interval));
-    }
+    parts.extend(path.aggregation.and_then(|of| every("ACKs", of)));
     let uplink: Vec<String> = capacity(&path.uplink)
         .into_iter()
         .chain(link(&path.uplink, path.rtt))
@@ -68,14 +66,15 @@ fn link(link: &LinkSpec, rtt: Duration) -> Vec<String> {
         LossAt::Exit => " behind the bottleneck",
         LossAt::Entry => "",
     };
-    let jitter = link.effects.jitter.map(|jitter| {
+    let jitter = link.effects.jitter.and_then(|jitter| {
         let overtaking = if jitter.reorders { ", overtaking" } else { "" };
-        format!("jitter up to {}{overtaking}", jitter.up_to)
+        let text = format!("jitter up to {}{overtaking}", jitter.up_to);
+        (!jitter.up_to.is_zero()).then_some(text)
     });
-    let reorder = link
-        .effects
-        .reorder
-        .map(|reorder| format!("{} held back by {}", reorder.share, reorder.by));
+    let reorder = link.effects.reorder.and_then(|reorder| {
+        let text = format!("{} held back by {}", reorder.share, reorder.by);
+        (!reorder.by.is_zero()).then_some(text)
+    });
     let duplicate = (link.effects.duplicate > Ratio::ZERO)
         .then(|| format!("{} duplicated", link.effects.duplicate));
     let policer = link
@@ -86,10 +85,8 @@ fn link(link: &LinkSpec, rtt: Duration) -> Vec<String> {
         let (within, least) = (demand.within, demand.least);
         format!("granted for what waits within {within}, at least {least}")
     });
-    let aggregation = link
-        .effects
-        .aggregation
-        .map(|aggregation| format!("packets every {}", aggregation.interval));
+    let aggregation = link.effects.aggregation;
+    let aggregation = aggregation.and_then(|of| every("packets", of));
     let parts = [
         buffer,
         queue(link.effects.queue),
@@ -103,6 +100,12 @@ fn link(link: &LinkSpec, rtt: Duration) -> Vec<String> {
     ];
     let parts = parts.into_iter().flatten();
     parts.chain(changes(&link.changes)).collect()
+}
+
+/// What is released together, and when, if anything is held.
+fn every(what: &str, aggregation: Aggregation) -> Option<String> {
+    let interval = aggregation.interval;
+    (!interval.is_zero()).then(|| format!("{what} every {interval}"))
 }
 
 /// The queue discipline, unless it is drop-tail, and which of its settings are not the usual ones.
@@ -213,6 +216,13 @@ mod tests {
             let expected = format!("20.0 Mbit/s, RTprop 40 ms, {told}");
             assert_eq!(describe(&path(&[rate, rtt, given])), expected);
         }
+        let nothing = [
+            ("jitter", "0"),
+            ("reorder", "share=1%,by=0"),
+            ("aggregation", "interval=0"),
+        ];
+        let nothing = path(&[&[rate, rtt][..], &nothing].concat());
+        assert_eq!(describe(&nothing), "20.0 Mbit/s, RTprop 40 ms");
         let exit = path(&[rate, ("loss", "1%"), ("loss_at", "exit")]);
         assert!(describe(&exit).ends_with(", loss 1% behind the bottleneck"));
         assert_eq!(describe(&PathSpec::default()), "no rate limit, RTprop 0 ms");

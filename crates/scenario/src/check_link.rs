@@ -51,11 +51,6 @@ impl LinkSpec {
         self.check_changes(name)?;
         self.check_effect(name)?;
         self.check_queue(rtt)?;
-        let jitter = self.effects.jitter;
-        if jitter.is_some_and(|jitter| jitter.up_to.is_zero()) {
-            let reason = Reason::of("0ms").words(" makes no sense; give a time such as 10ms");
-            return Err(ScenarioError::new("jitter", reason));
-        }
         self.check_buffer(rtt, name)?;
         let capacity = self.rate.map_or(Capacity::Unlimited, Capacity::Rate);
         self.settings(rtt, |rtt| rtt, capacity).map(drop)
@@ -146,8 +141,12 @@ impl LinkSpec {
                 needed.words("; give one, or a size such as 250kb")
             }
             Some(bytes) if bytes < MTU => {
-                let size = match buffer {
-                    BufferSpec::Bytes(_) => String::new(),
+                let size = match (buffer, self.rate) {
+                    (BufferSpec::Bytes(_), _) => String::new(),
+                    (BufferSpec::Bdp { .. }, Some(rate)) => {
+                        format!(" at {rate} and {rtt} is {bytes}, which")
+                    }
+                    (BufferSpec::Time(_), Some(rate)) => format!(" at {rate} is {bytes}, which"),
                     _ => format!(" is {bytes}, which"),
                 };
                 value.words(format!(

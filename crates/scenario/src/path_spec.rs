@@ -1,6 +1,6 @@
 //! What the path is: `[path]`, and the path options of commands.
 
-use path::{Aggregation, Effects, Loss};
+use path::{Aggregation, Loss};
 use serde::{Deserialize, Serialize};
 use units::bounds::lost_share;
 use units::{Bytes, Duration, Ratio};
@@ -90,12 +90,6 @@ impl PathSpec {
     /// As [`PathSpec::check`]; the error's field is relative to the path, and `name` is what the path is called.
     pub(crate) fn check_fields(&self, name: &str) -> Result<(), ScenarioError> {
         let wrong = |field: &str, reason: &str| Err(ScenarioError::new(field, reason));
-        // What is the path's of ACKs, by its own names.
-        let effects = Effects {
-            aggregation: self.aggregation,
-            ..Effects::default()
-        };
-        effects.validate()?;
         self.data.check(self.rtt, &format!("{name}.rate"))?;
         let uplink = self.uplink.check(self.rtt, &format!("{name}.uplink.rate"));
         uplink.map_err(|error| error.within("uplink"))?;
@@ -122,6 +116,26 @@ impl PathSpec {
             return wrong("aggregation", "is of ACKs; there is none of data");
         }
         Ok(())
+    }
+
+    /// Whether anything passes, in both directions.
+    ///
+    /// # Errors
+    ///
+    /// All is lost at random; the error's field is the loss.
+    pub fn check_open(&self) -> Result<(), ScenarioError> {
+        let losses = [
+            ("path.loss", self.data.effects.loss),
+            ("path.ack_loss", Loss::Independent(self.ack_loss)),
+            ("path.uplink.loss", self.uplink.effects.loss),
+        ];
+        match losses.iter().find(|(_, loss)| loss.mean() >= 1.0) {
+            Some((field, _)) => {
+                let reason = "at a share of 100% nothing arrives; give less, such as 1%";
+                Err(ScenarioError::new(*field, reason))
+            }
+            None => Ok(()),
+        }
     }
 
     /// The buffer in bytes, if it has a size that can be told: packets count as 1500 bytes, multiples of the BDP and

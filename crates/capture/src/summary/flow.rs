@@ -3,6 +3,7 @@
 use serde::Serialize;
 use units::{Duration, Rate};
 
+use super::known::{KnownPath, rounded};
 use super::place::Place;
 use crate::connection::{Connection, Flow, Limit, Sample, Shares};
 use crate::guess::Guess;
@@ -77,6 +78,8 @@ pub struct FlowSummary {
     pub ack_aggregation_bytes: Option<u64>,
     /// A guess at its congestion control.
     pub controller: Option<Guess>,
+    /// Its path, if both RTprop and BtlBw are known.
+    pub path: Option<KnownPath>,
 }
 
 /// A distribution.
@@ -138,7 +141,7 @@ impl FlowSummary {
         let millis = |span: Option<Duration>| span.map(Duration::as_millis_f64);
         let [from, to] = [side, 1 - side].map(|end| connection.ends[end].to_string());
         let is_known = place != Place::Unknown;
-        Some(FlowSummary {
+        let mut summary = FlowSummary {
             from,
             to,
             place: place.name(),
@@ -179,6 +182,25 @@ impl FlowSummary {
             policer_bps: policer(flow).map(Rate::bits_per_sec),
             ack_aggregation_bytes: flow.aggregation(),
             controller: Guess::of(&Signs::of(flow, place == Place::Sender)),
+            path: None,
+        };
+        summary.path = summary.known_path();
+        Some(summary)
+    }
+
+    fn known_path(&self) -> Option<KnownPath> {
+        let rtprop = self.rtprop_ms.filter(|rtprop| *rtprop > 0.0)?;
+        let rate = |bps: u64| Rate::from_bits_per_sec(rounded(bps));
+        let loss = self.lost as f64 / self.packets.max(1) as f64;
+        let of_queue = self.limited_by.map_or(0.0, |by| by.buffer);
+        Some(KnownPath {
+            rate: rate(self.btl_bw_ip_bps?),
+            rtt: Duration::from_micros(rounded((rtprop * 1e3) as u64)),
+            buffer: (self.queue_ms.map_or(0.0, |queue| queue.max) / rtprop).max(0.1),
+            loss,
+            random_loss: if of_queue > 0.2 { 0.0 } else { loss },
+            is_pipe_filled: self.is_pipe_filled,
+            policed: self.policer_bps.map(rate),
         })
     }
 }

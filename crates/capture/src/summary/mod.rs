@@ -1,6 +1,7 @@
 //! What a capture shows, in numbers.
 
 mod flow;
+mod known;
 mod place;
 
 use serde::Serialize;
@@ -10,6 +11,8 @@ use crate::connection::Connection;
 use crate::trace::{Counts, Trace};
 
 pub use flow::{FlowSummary, LimitedBy, RttSummary, Spread};
+pub(crate) use known::BURST;
+pub use known::KnownPath;
 pub use place::Place;
 
 /// What captures show.

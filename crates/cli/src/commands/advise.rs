@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use congestion::ControllerKind;
-use lab::EngineKind;
-use record::Summary;
+use lab::{EngineError, EngineKind};
+use scenario::ScenarioError;
 use studies::advise::{self, Advice, Gathering, Goal, Json, Outcomes, Question, RangedPath};
 use studies::runs::{self, Execution, Plan};
 use units::Duration;
@@ -22,8 +22,12 @@ use crate::terminal::interrupt;
 use crate::terminal::output;
 use crate::terminal::work_bar::WorkBar;
 
-/// What lies in the directory of a record.
+/// What lies in the directory of a record, and in that of a trace.
 const SCENARIO: &str = "scenario.toml";
+const SUMMARY: &str = "summary.json";
+
+/// A shorter run shows nothing.
+const SHORTEST: Duration = Duration::from_secs(1);
 
 /// What is sampled at most: more is a mistake.
 const MOST_PATHS: usize = 1000;
@@ -32,15 +36,15 @@ const MOST_PATHS: usize = 1000;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Every path option takes a range where the value is not known: --buffer 0.5bdp..4bdp, --loss 0..1%, --rtt 20ms..60ms. \
-Without --buffer, it is 0.5bdp..8bdp.
+Without --buffer, it is 0.5bdp..8bdp, or 10p..100p where half a BDP is less than two packets.
 
 The command samples paths from these ranges and runs every candidate over each of them in the simulator: alone, beside a \
 CUBIC flow, and beside itself with small requests. All candidates have the same paths and the same seeds. It prints which \
 one to choose, what that gains, whom it hurts, and how sure it is.")]
 pub struct Options {
-    /// What is known of the path: the directory of a record, its scenario or another, whose values may be ranges, or the
-    /// summary of a run (JSON); - for stdin. Path options replace what it says
-    #[arg(long, value_name = "RECORD|FILE")]
+    /// What is known of the path: the directory that run --out or trace --out wrote; a scenario, whose values may be ranges; or
+    /// the summary of a run or of captures (JSON); - for stdin. Path options replace what it says
+    #[arg(long, value_name = "DIR|FILE")]
     from: Option<PathBuf>,
     #[arg(long, help = usage::one_of("What the controller is chosen for", Goal::ALL), value_name = "GOAL", default_value_t = Goal::default())]
     goal: Goal,
@@ -52,11 +56,11 @@ pub struct Options {
         default_value = "bbr3,bbr1,cubic,reno"
     )]
     controllers: Vec<ControllerKind>,
-    /// How many paths are sampled [default: as many as take some fifteen seconds, 8 to 24]
+    /// How many paths are sampled [default: as many as take some fifteen seconds, 4 to 24]
     #[arg(long, value_name = "N", value_parser = usage::at_least_one)]
     paths: Option<NonZeroUsize>,
-    /// How long each run is, in the simulator's time [default: as long as takes some fifteen seconds, 10s to 60s]
-    #[arg(long, value_name = "TIME", value_parser = usage::positive_time)]
+    /// How long each run is, in the simulator's time [default: as long as takes some fifteen seconds, 1s to 60s]
+    #[arg(long, value_name = "TIME", value_parser = length)]
     duration: Option<Duration>,
     /// Seed of every random choice
     #[arg(long, value_name = "N", value_parser = usage::whole, default_value_t = 1)]
@@ -79,17 +83,20 @@ pub struct Options {
 
 /// Runs the candidates, and says which one to choose.
 pub fn run(options: &Options) -> Result<(), Failure> {
-    let question = question(options)?;
+    let (question, origin) = question(options)?;
+    let wrong = |error: ScenarioError| origin.blame(&options.path, &error);
     let report = options.report.as_deref();
     let report = report.map(|path| OwnFile::at(path, &own_file::REPORT));
     let report = report.transpose()?;
-    let sampling = question.sampling().map_err(path_options::usage)?;
+    let sampling = question.sampling().map_err(wrong)?;
     let cases = sampling.cases(&question.controllers);
     let plan = sampling.plan("advise", &cases);
     let engine = EngineKind::Sim.engine();
     for run in &plan.runs {
-        let checked = engine.check(&run.scenario);
-        checked.map_err(|error| Failure::usage(format_args!("{}: {error}", run.name)))?;
+        engine.check(&run.scenario).map_err(|error| match error {
+            EngineError::Scenario(error) => wrong(question.path.located(error)),
+            error => Failure::usage(error),
+        })?;
     }
     if !options.quiet {
         output::note(&sampling.path);
@@ -98,7 +105,11 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     let (gathering, failed) = gather(options, &plan)?;
     let outcomes = Outcomes::new(&question.controllers, &cases, &gathering);
     let Some(advice) = Advice::new(&outcomes, &sampling) else {
-        return Err(Failure::failed("there is no path on which all runs ended"));
+        return Err(Failure::failed(if outcomes.dead() > 0 {
+            "nothing arrived, whoever sent: there is nothing to advise; give less loss, or a longer --duration"
+        } else {
+            "there is no path on which all runs ended"
+        }));
     };
     let (goal, runs) = (options.goal, plan.runs.len() - failed);
     output::show(
@@ -156,10 +167,10 @@ fn gather(options: &Options, plan: &Plan) -> Result<(Gathering, usize), Failure>
     Ok((gathering, failed.len()))
 }
 
-fn question(options: &Options) -> Result<Question, Failure> {
-    let mut path = match &options.from {
-        Some(from) => known(from)?,
-        None => RangedPath::unknown(),
+fn question(options: &Options) -> Result<(Question, Origin), Failure> {
+    let (mut path, file) = match &options.from {
+        Some(from) => known(from).map(|(path, file)| (path, Some(file)))?,
+        None => (RangedPath::unknown(), None),
     };
     options.path.replace_in(&mut path)?;
     if options.from.is_none() && path.describe().is_empty() {
@@ -167,14 +178,17 @@ fn question(options: &Options) -> Result<Question, Failure> {
             "nothing is known of the path; give --rate and --rtt, as ranges such as 10mbit..50mbit if need be, or --from",
         ));
     }
-    if let Some(added) = path.complete()
-        && !options.quiet
-    {
+    let added = path.complete();
+    if let (Some(added), false) = (&added, options.quiet) {
         output::note(format_args!(
             "the buffer is not known: taken as {}..{}",
             added.from, added.to
         ));
     }
+    let origin = Origin {
+        file,
+        is_buffer_ours: added.is_some(),
+    };
     let paths = options.paths.map(NonZeroUsize::get);
     if paths.is_some_and(|paths| paths > MOST_PATHS) {
         return Err(Failure::usage(format_args!(
@@ -187,33 +201,66 @@ fn question(options: &Options) -> Result<Question, Failure> {
             controllers.push(*controller);
         }
     }
-    Ok(Question {
+    let question = Question {
         path,
         controllers,
         paths,
         duration: options.duration,
         seed: options.seed,
-    })
+    };
+    Ok((question, origin))
 }
 
-/// The path of a record's directory, of a scenario, or of a summary.
-fn known(from: &Path) -> Result<RangedPath, Failure> {
-    let in_directory = from.join(SCENARIO);
-    let file = match from.is_dir() {
-        true if !in_directory.exists() => {
-            return Err(Failure::usage(format_args!(
-                "--from {}: has no {SCENARIO}; give the directory of a record, a scenario or a summary",
-                from.display()
-            )));
+/// Who told what is known of the path, beside the path options.
+struct Origin {
+    file: Option<Input>,
+    is_buffer_ours: bool,
+}
+
+impl Origin {
+    /// The failure that a field of the path makes no sense, said of whoever gave the field.
+    fn blame(&self, given: &PathOptions, error: &ScenarioError) -> Failure {
+        match &self.file {
+            _ if self.is_buffer_ours && error.field == "path.buffer" => {
+                path_options::in_options(error, "the default of ")
+            }
+            Some(file) if !given.gave(&error.field) => file.wrong(error),
+            _ => path_options::in_options(error, ""),
         }
-        true => in_directory.as_path(),
-        false => from,
-    };
-    let input = Input::read(file)?;
-    if input.text.trim_start().starts_with('{') {
-        let summary: Summary =
-            serde_json::from_str(&input.text).map_err(|error| input.wrong(error))?;
-        return RangedPath::of_summary(&summary).map_err(|error| input.wrong(error));
     }
-    RangedPath::parse(&input.text, &input.directory).map_err(|error| input.wrong(error))
+}
+
+/// The path of a record's directory or a trace's, of a scenario, or of a summary; and the file that tells it.
+fn known(from: &Path) -> Result<(RangedPath, Input), Failure> {
+    let file = if from.is_dir() {
+        let files = [SCENARIO, SUMMARY].map(|name| from.join(name));
+        let found = files.into_iter().find(|file| file.exists());
+        found.ok_or_else(|| {
+            Failure::usage(format_args!(
+                "--from {}: has neither {SCENARIO} nor {SUMMARY}; give the directory of a record or of a trace, a scenario, or \
+                 a summary",
+                from.display()
+            ))
+        })?
+    } else {
+        from.to_owned()
+    };
+    let input = Input::read(&file)?;
+    let path = if input.text.trim_start().starts_with('{') {
+        RangedPath::of_json(&input.text)
+    } else {
+        RangedPath::parse(&input.text, &input.directory)
+    };
+    Ok((path.map_err(|error| input.wrong(error))?, input))
+}
+
+/// How long a run is: long enough for two flows to start, and to be measured.
+fn length(text: &str) -> Result<Duration, String> {
+    let span = usage::positive_time(text)?;
+    if span < SHORTEST {
+        return Err(format!(
+            "too short for flows to start and to be measured; give {SHORTEST} or more"
+        ));
+    }
+    Ok(span)
 }

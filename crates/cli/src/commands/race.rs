@@ -110,11 +110,7 @@ fn race(options: &Options) -> Result<Race, Failure> {
         (None, None, None) => default.payload.clone(),
     };
     let path = options.path.apply_to(default.path.clone())?;
-    if options.path.loses_everything() {
-        return Err(Failure::usage(
-            "--loss: at a share of 100% nothing arrives; give less, such as 1%",
-        ));
-    }
+    path.check_open().map_err(path_options::usage)?;
     Ok(Race {
         path,
         controllers: options.controllers.clone(),

@@ -11,6 +11,9 @@ use crate::failure::Failure;
 /// What is larger is no TOML that people or their programs write for us.
 const LARGEST: u64 = 16 << 20;
 
+/// What is wrong is told in so many characters at most.
+const LONGEST: usize = 500;
+
 /// The text of a file, or of stdin for `-`.
 #[derive(Debug)]
 pub struct Input {
@@ -52,9 +55,15 @@ impl Input {
         })
     }
 
-    /// The failure that what it says makes no sense.
+    /// The failure that what it says makes no sense. The reason may repeat a part of it, which is shown in part if it is
+    /// long.
     pub fn wrong(&self, reason: impl Display) -> Failure {
-        Failure::usage(format_args!("{}: {reason}", self.name))
+        let reason = reason.to_string();
+        let shown = match reason.char_indices().nth(LONGEST) {
+            Some((end, _)) => reason[..end].to_owned() + "…",
+            None => reason,
+        };
+        Failure::usage(format_args!("{}: {shown}", self.name))
     }
 }
 

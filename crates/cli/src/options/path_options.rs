@@ -4,7 +4,6 @@ use clap::Args;
 use scenario::tree::Node;
 use scenario::{LinkSpec, Part, PathSpec, ScenarioError};
 use studies::advise::RangedPath;
-use units::Ratio;
 
 use crate::failure::Failure;
 
@@ -124,10 +123,11 @@ impl PathOptions {
         Ok(())
     }
 
-    /// Whether nothing arrives: a share of 1 is 100 %.
-    pub fn loses_everything(&self) -> bool {
-        let share = self.loss.as_deref().map(str::parse::<Ratio>);
-        share == Some(Ok(Ratio::new(1, 1)))
+    /// Whether an option gave this field of a path, or the one that it is in: `path.policer.rate` is `--policer`'s.
+    pub fn gave(&self, field: &str) -> bool {
+        let of_path = field.strip_prefix("path.").unwrap_or_default();
+        let end = of_path.find(['.', '[']).unwrap_or(of_path.len());
+        self.given().any(|(key, _)| of_path.get(..end) == Some(key))
     }
 
     /// As [`apply_to`](PathOptions::apply_to) a path that does nothing, but for real packets: with a buffer at every
@@ -183,7 +183,7 @@ pub fn usage(error: ScenarioError) -> Failure {
 }
 
 /// As [`usage`], with what is to be said before the value.
-fn in_options(error: &ScenarioError, before_value: &str) -> Failure {
+pub fn in_options(error: &ScenarioError, before_value: &str) -> Failure {
     let reason = error.reason.told(|part| match part {
         Part::Value(value) => format!("{before_value}{value}"),
         Part::Field(field) => option(field).unwrap_or_else(|| field.clone()),

@@ -130,7 +130,19 @@ fn what_makes_no_sense_is_answered_in_one_line() {
             &["--loss"],
         ),
         (&["--from", "nothing.toml"], &["nothing.toml"]),
-        (&["--from", "."], &["scenario.toml"]),
+        (&["--from", "."], &["scenario.toml", "summary.json"]),
+        (
+            &["--rate", "4mbit", "--rtt", "20ms", "--loss", "100%"],
+            &["--loss: at a share of 100% nothing arrives"],
+        ),
+        (
+            &["--rtt", "20ms", "--trace", "nothing.trace"],
+            &["fullpipe: --trace: nothing.trace: "],
+        ),
+        (
+            &["--rate", "4mbit", "--rtt", "20ms", "--duration", "1us"],
+            &["--duration", "too short", "1s or more"],
+        ),
         (
             &["--rate", "4mbit", "--rtt", "2ms", "--controllers", "bbr9"],
             &["bbr9"],
@@ -147,4 +159,106 @@ fn what_makes_no_sense_is_answered_in_one_line() {
             .collect();
         refused(arguments, 2, parts);
     }
+}
+
+#[test]
+fn a_mistake_is_told_of_who_made_it() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let at = |name: &str| directory.path().join(name).display().to_string();
+    let write = |name: &str, text: &str| {
+        fs::write(at(name), text).expect("written");
+        at(name)
+    };
+    let toml = |path: &str| write("path.toml", &format!("[path]\n{path}"));
+    let json = |path: &str, flow: &str| {
+        let text = format!("{{ \"path\": {{ {path} }}, \"flows\": [{{ {flow} }}] }}");
+        write("summary.json", &text)
+    };
+    let told = |from: &str, options: &[&str], parts: &[&str]| {
+        let all = ["advise", "--quiet", "--from", from];
+        refused(all.iter().chain(options).copied(), 2, parts);
+    };
+    for (path, options, parts) in [
+        (
+            "rate = \"4mbit\"\nrtt = \"soon\"\n",
+            &["--buffer", "9kb"][..],
+            &["path.toml: line 3: path.rtt: \"soon\""][..],
+        ),
+        (
+            "rate = \"4mbit\"\nrtt = \"1us\"\nbuffer = \"1bdp\"\n",
+            &["--loss", "1%"],
+            &["path.toml: line 4: path.buffer: 1bdp at 4mbit and 1us is 0b"],
+        ),
+        (
+            "rate = \"4mbit\"\nbuffer = \"1bdp\"\n",
+            &[],
+            &["path.toml: path.rtt: is missing"],
+        ),
+        (
+            "rate = \"4mbit\"\nrtt = \"9ms\"\nbuffer = \"1bdp\"\n",
+            &["--loss", "100%"],
+            &["--loss: at a share of 100%"],
+        ),
+        (
+            "rate = \"4mbit\"\nrtt = \"9ms\"\nloss = \"0..100%\"\n",
+            &[],
+            &["path.toml: line 4: path.loss: at a share of 100%"],
+        ),
+        (
+            "rtt = \"9ms\"\ntrace = \"nothing.trace\"\n",
+            &[],
+            &["path.toml: line 3: path.trace: ", "nothing.trace"],
+        ),
+    ] {
+        told(&toml(path), options, parts);
+    }
+    let known = "\"rate_bps\": 4000000, \"rtprop_ms\": 20";
+    for (path, flow, parts) in [
+        (
+            "\"rate_bps\": 0, \"rtprop_ms\": 20",
+            "",
+            &["summary.json: path.rate"][..],
+        ),
+        (
+            known,
+            "\"rtt_ms\": { \"min\": 30, \"p50\": 25 }",
+            &["summary.json: flows[0].rtt_ms.min: 30 is above"],
+        ),
+    ] {
+        told(&json(path, flow), &[], parts);
+    }
+    told(
+        &write("else.json", "{}"),
+        &[],
+        &["else.json: is no summary"],
+    );
+}
+
+#[test]
+fn nothing_arrives_and_nothing_is_advised() {
+    let path = ["--rate", "4mbit", "--rtt", "20s", "--controllers", "reno"];
+    let options = ["advise", "--paths", "1", "--duration", "9s", "--quiet"];
+    refused(
+        options.iter().chain(&path).copied(),
+        1,
+        &["nothing arrived, whoever sent"],
+    );
+}
+
+#[test]
+fn one_candidate_and_one_path_have_no_table_and_no_interval() {
+    let path = ["--rate", "4mbit", "--rtt", "20ms", "--jitter", "0..5ms"];
+    let text = |options: &[&str]| {
+        let all = ["advise", "--duration", "10s", "--quiet"];
+        let all = all.iter().chain(&path).chain(options).copied();
+        let output = fullpipe(all).output().expect("runs");
+        assert_eq!(output.status.code(), Some(0));
+        String::from_utf8(output.stdout).expect("text")
+    };
+    let one = text(&["--paths", "2", "--controllers", "bbr1"]);
+    assert!(one.contains("there is no other candidate"), "{one}");
+    assert!(!one.contains("bbr1 over"), "{one}");
+    let two = text(&["--paths", "1", "--controllers", "bbr3,reno"]);
+    assert!(two.contains("one path says nothing of chance"), "{two}");
+    assert!(!two.contains("inf") && two.contains('–'), "{two}");
 }

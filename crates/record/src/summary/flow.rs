@@ -8,7 +8,7 @@ use crate::millionths::{millionths, optional_millionths};
 
 /// One flow in numbers.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[serde(default)]
+#[serde(default, expecting = "an object")]
 #[non_exhaustive]
 pub struct FlowSummary {
     /// Its place among the scenario's flows, from zero.

@@ -7,7 +7,7 @@ use crate::millionths::optional_millionths;
 
 /// A queue over time, in milliseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
-#[serde(default)]
+#[serde(default, expecting = "an object")]
 pub struct QueueMillis {
     /// Mean over time.
     #[serde(serialize_with = "optional_millionths")]
@@ -28,7 +28,7 @@ pub struct QueueMillis {
 
 /// Round-trip times over all ACKs that measured one, in milliseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
-#[serde(default)]
+#[serde(default, expecting = "an object")]
 pub struct RttMillis {
     /// Smallest.
     #[serde(serialize_with = "optional_millionths")]

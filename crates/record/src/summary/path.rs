@@ -7,7 +7,7 @@ use crate::millionths::{millionths, optional_millionths};
 
 /// The bottleneck in numbers.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[serde(default)]
+#[serde(default, expecting = "an object")]
 #[non_exhaustive]
 pub struct PathSummary {
     /// The bottleneck's rate at the start, in bits per second; null if it has none, or a trace.

@@ -53,8 +53,11 @@ pub struct Advice<'o> {
 const UNHURT: f64 = 0.95;
 
 impl<'o> Advice<'o> {
-    /// What these runs over these paths say; nothing if there is no path on which all runs ended.
+    /// What these runs over these paths say; nothing if no path has outcomes.
     pub fn new(outcomes: &'o Outcomes, sampling: &'o Sampling) -> Option<Advice<'o>> {
+        if outcomes.known() == 0 {
+            return None;
+        }
         let choices = Goal::ALL
             .iter()
             .map(|goal| choice(*goal, outcomes, sampling));
@@ -85,7 +88,7 @@ const AS_GOOD: f64 = 0.95;
 fn choice(goal: Goal, outcomes: &Outcomes, sampling: &Sampling) -> Option<Choice> {
     let count = outcomes.controllers().len();
     let met: Vec<usize> = (0..count).map(|one| met_on(goal, outcomes, one)).collect();
-    let is_met = |one: &usize| met[*one] * 2 > outcomes.paths();
+    let is_met = |one: &usize| met[*one] * 2 > outcomes.known();
     let mut fit: Vec<usize> = (0..count).filter(is_met).collect();
     if fit.is_empty() {
         fit = (0..count).collect();

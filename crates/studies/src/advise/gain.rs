@@ -25,10 +25,10 @@ pub struct Gain {
     /// The geometric mean of the ratios.
     pub mean: f64,
     /// An interval that has the geometric mean over all paths of the ranges with a confidence of 95 %, all rivals taken
-    /// together.
-    pub low: f64,
+    /// together; none if there is one path.
+    pub low: Option<f64>,
     /// Its upper end.
-    pub high: f64,
+    pub high: Option<f64>,
     /// The smallest ratio.
     pub min: f64,
     /// The middle one.
@@ -66,13 +66,13 @@ impl Gain {
         let logs: Vec<f64> = ratios.iter().map(|(_, ratio)| ratio.ln()).collect();
         let (count, centre) = (logs.len(), mean(&logs)?);
         let half = half_width(&logs, centre, rivals);
-        let (low, high) = ((centre - half).exp(), (centre + half).exp());
         let all = || ratios.iter().map(|(_, ratio)| *ratio);
-        let is_clear = centre.exp().max((-centre).exp()) >= NOTICED && (low > 1.0 || high < 1.0);
+        let is_noticed = centre.exp().max((-centre).exp()) >= NOTICED;
+        let is_clear = is_noticed && half.is_some_and(|half| centre.abs() > half);
         Some(Gain {
             mean: centre.exp(),
-            low,
-            high,
+            low: half.map(|half| (centre - half).exp()),
+            high: half.map(|half| (centre + half).exp()),
             min: all().fold(f64::INFINITY, f64::min),
             median: median(all())?,
             max: all().fold(0.0, f64::max),
@@ -87,25 +87,35 @@ impl Gain {
 
 /// Half of the interval of the mean, by Student's distribution. With several rivals each gets its part of the doubt
 /// (Bonferroni). The paths are spread evenly over their ranges, which makes the true interval no wider than this.
-fn half_width(logs: &[f64], centre: f64, rivals: usize) -> f64 {
+fn half_width(logs: &[f64], centre: f64, rivals: usize) -> Option<f64> {
     let count = logs.len() as f64;
     if count < 2.0 {
-        return f64::INFINITY;
+        return None;
     }
     let squares: f64 = logs.iter().map(|log| (log - centre).powi(2)).sum();
     let deviation = (squares / (count - 1.0)).sqrt();
     let doubt = (1.0 - CONFIDENCE) / rivals.max(1) as f64;
-    student(doubt, count - 1.0) * deviation / count.sqrt()
+    Some(student(doubt, count - 1.0) * deviation / count.sqrt())
 }
 
-/// What Student's t with so many degrees of freedom exceeds, either way, with this probability: the normal distribution's
-/// value and the first terms of its expansion (Abramowitz and Stegun, 26.7.5).
+/// What Student's t with so many degrees of freedom exceeds, either way, with this probability: of one and of two in
+/// closed form, else the normal distribution's value and the first terms of its expansion (Abramowitz and Stegun, 26.7.5).
 fn student(probability: f64, freedom: f64) -> f64 {
+    if freedom < 2.0 {
+        return (std::f64::consts::FRAC_PI_2 * (1.0 - probability)).tan();
+    }
+    if freedom < 3.0 {
+        return (2.0 / (probability * (2.0 - probability)) - 2.0).sqrt();
+    }
     let z = normal(probability);
     let terms = [
         (z.powi(3) + z) / 4.0,
         (5.0 * z.powi(5) + 16.0 * z.powi(3) + 3.0 * z) / 96.0,
         (3.0 * z.powi(7) + 19.0 * z.powi(5) + 17.0 * z.powi(3) - 15.0 * z) / 384.0,
+        (79.0 * z.powi(9) + 776.0 * z.powi(7) + 1482.0 * z.powi(5)
+            - 1920.0 * z.powi(3)
+            - 945.0 * z)
+            / 92160.0,
     ];
     let term = |(power, term): (i32, f64)| term / freedom.powi(power);
     z + (1..).zip(terms).map(term).sum::<f64>()
@@ -177,11 +187,16 @@ mod tests {
 
     #[test]
     fn students_t_as_in_tables() {
-        for (probability, freedom, t) in
-            [(0.05, 11.0, 2.201), (0.05, 23.0, 2.069), (0.01, 7.0, 3.499)]
-        {
+        for (probability, freedom, t) in [
+            (0.05, 1.0, 12.706),
+            (0.01, 2.0, 9.925),
+            (0.05, 3.0, 3.182),
+            (0.05, 11.0, 2.201),
+            (0.05, 23.0, 2.069),
+            (0.01, 7.0, 3.499),
+        ] {
             let found = student(probability, freedom);
-            assert!((found / t - 1.0).abs() < 3e-3, "{found} {t}");
+            assert!((found / t - 1.0).abs() < 4e-3, "{found} {t}");
         }
     }
 
@@ -189,7 +204,7 @@ mod tests {
     fn what_is_always_better_is_clear() {
         let gain = gain(&[1.9, 2.0, 2.1, 2.0, 1.95, 2.05, 2.0, 2.0]);
         assert!(gain.is_clear && (1.9..2.1).contains(&gain.mean));
-        assert!(gain.low < gain.mean && gain.mean < gain.high);
+        assert!(gain.low < Some(gain.mean) && Some(gain.mean) < gain.high);
         assert_eq!((gain.better, gain.worse), (8, 0));
     }
 
@@ -201,8 +216,14 @@ mod tests {
     }
 
     #[test]
+    fn one_path_says_nothing_of_others() {
+        let gain = gain(&[3.0]);
+        assert_eq!((gain.low, gain.high, gain.is_clear), (None, None, false));
+    }
+
+    #[test]
     fn nobody_notices_a_percent() {
         let gain = gain(&[1.010, 1.011, 1.009, 1.010]);
-        assert!(gain.low > 1.0 && !gain.is_clear);
+        assert!(gain.low > Some(1.0) && !gain.is_clear);
     }
 }

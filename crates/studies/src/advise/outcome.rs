@@ -31,6 +31,13 @@ pub struct Outcome {
     pub beside_itself: Together,
 }
 
+impl Outcome {
+    /// Whether none of its own packets arrived.
+    fn is_nothing(&self) -> bool {
+        self.alone.goodput_bps <= 0.0 && self.beside_cubic.goodput_bps <= 0.0
+    }
+}
+
 /// A flow that has the path to itself.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Alone {
@@ -74,8 +81,9 @@ pub struct Together {
 #[derive(Debug, Clone)]
 pub struct Outcomes {
     controllers: Vec<ControllerKind>,
-    /// Of each path, each candidate; nothing where a run failed.
+    /// Of each path, each candidate; nothing where a run failed, or nothing arrived whoever sent.
     paths: Vec<Vec<Option<Outcome>>>,
+    dead: usize,
 }
 
 /// What one run tells.
@@ -196,13 +204,23 @@ impl Outcomes {
                 },
             })
         };
-        let of_path = |path: usize| {
+        let of_path = |path: usize| -> Vec<Option<Outcome>> {
             let controllers = controllers.iter();
             controllers.map(|of| outcome(path, *of)).collect()
         };
+        let mut paths: Vec<_> = (0..paths).map(of_path).collect();
+        let mut dead = 0;
+        for path in &mut paths {
+            let ended = || path.iter().flatten();
+            if ended().next().is_some() && ended().all(Outcome::is_nothing) {
+                path.fill(None);
+                dead += 1;
+            }
+        }
         Outcomes {
             controllers: controllers.to_vec(),
-            paths: (0..paths).map(of_path).collect(),
+            paths,
+            dead,
         }
     }
 
@@ -214,6 +232,17 @@ impl Outcomes {
     /// How many paths there are.
     pub fn paths(&self) -> usize {
         self.paths.len()
+    }
+
+    /// Over how many of them nothing arrived, whoever sent. They have no outcomes.
+    pub fn dead(&self) -> usize {
+        self.dead
+    }
+
+    /// How many have outcomes.
+    pub fn known(&self) -> usize {
+        let has_some = |path: &&Vec<Option<Outcome>>| path.iter().any(Option::is_some);
+        self.paths.iter().filter(has_some).count()
     }
 
     /// A candidate on a path, both by their places; nothing if a run failed.

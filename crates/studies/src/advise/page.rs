@@ -27,7 +27,7 @@ struct Body {
 struct OfGoal {
     headline: String,
     sentences: Vec<String>,
-    rivals: Table,
+    rivals: Option<Table>,
 }
 
 /// The advice as one self-contained page, this goal first. `runs` are how many there were, and `facts` what else is to be

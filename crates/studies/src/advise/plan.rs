@@ -1,7 +1,7 @@
 //! What is run: every candidate over every sampled path, alone and beside others.
 
 use congestion::ControllerKind;
-use units::{Bytes, Duration};
+use units::{Bytes, Duration, Rate};
 
 use super::outcome::Company;
 use super::ranges::Range;
@@ -31,6 +31,8 @@ pub struct Sampled {
     pub values: Vec<String>,
     /// What the random choices of all its runs derive from.
     pub seed: u64,
+    /// What it carries at most, on average.
+    pub rate: Rate,
     /// The path and the hosts.
     pub scenario: Scenario,
 }
@@ -107,13 +109,13 @@ impl Sampling {
         flows.extend(other.map(|other| FlowSpec::new(other.into())));
         // Who comes first may have an advantage: on every other path that is the candidate. A part of a second apart,
         // since two that start together lose packets together.
-        let later =
-            Duration::from_millis(100 + derive_seed(sampled.seed, &[("start", "")], 0) % 900);
+        let most = (self.duration / 10).min(Duration::from_secs(1)) / 1000;
+        let later = most * (100 + derive_seed(sampled.seed, &[("start", "")], 0) % 900);
         if let Some(flow) = flows.get_mut(1 - case.path % 2) {
             flow.start = later;
         }
         if case.company == Company::Itself {
-            flows.push(requests(case.controller, of_path));
+            flows.push(self.requests(case.controller, sampled.rate));
         }
         Scenario {
             name: "advise".to_owned(),
@@ -124,16 +126,16 @@ impl Sampling {
             ..of_path.clone()
         }
     }
-}
 
-/// Small requests over a connection that stays open, a part of a second apart.
-fn requests(controller: ControllerKind, over: &Scenario) -> FlowSpec {
-    let rate = over.path.data.rate;
-    let takes = rate.map_or(Duration::ZERO, |rate| rate.time_for(RESPONSE));
-    let mean = (takes * REQUESTS_SHARE).max(Duration::from_millis(200));
-    let text = format!(
-        "{{ controller = \"{controller}\", \
-         app = {{ kind = \"requests\", response = \"{RESPONSE}\", think = {{ mean = \"{mean}\" }} }} }}"
-    );
-    de::read(&Node::from_option(&text)).expect("a flow as scenarios have it")
+    /// Small requests over a connection that stays open, a part of a second apart; of shorter runs a fiftieth.
+    fn requests(&self, controller: ControllerKind, rate: Rate) -> FlowSpec {
+        let takes = rate.time_for(RESPONSE);
+        let apart = (self.duration / 50).min(Duration::from_millis(200));
+        let mean = (takes * REQUESTS_SHARE).max(apart);
+        let text = format!(
+            "{{ controller = \"{controller}\", \
+             app = {{ kind = \"requests\", response = \"{RESPONSE}\", think = {{ mean = \"{mean}\" }} }} }}"
+        );
+        de::read(&Node::from_option(&text)).expect("a flow as scenarios have it")
+    }
 }

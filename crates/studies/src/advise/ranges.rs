@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use units::hint;
+use units::{Bytes, Duration, Rate, hint};
 
 use crate::runs::Amount;
 use scenario::tree::{Entry, Node};
@@ -14,8 +14,18 @@ const TO: &str = "..";
 /// The buffer of a bottleneck of which none is told: shallow to bloated.
 const UNKNOWN_BUFFER: &str = "0.5bdp..8bdp";
 
+/// The same where half a BDP is less than two packets.
+const UNKNOWN_SMALL_BUFFER: &str = "10p..100p";
+const TWO_PACKETS: Bytes = Bytes::new(3000);
+
 /// The same where there is no rate that a BDP could be of.
 const UNKNOWN_BUFFER_OF_TRACE: &str = "100p..1000p";
+
+/// A few paths show nothing of more ranges than this.
+const MOST_RANGES: usize = 32;
+
+/// What says more of a path has a mistake in it, and would take long to read for each of the paths.
+const MOST_VALUES: usize = 10_000;
 
 /// What a scenario may have beside its path. Who sends over the path, and how long, is the advice's own.
 const OTHERS: [&str; 6] = ["name", "duration", "warmup", "seed", "flow", "quick"];
@@ -97,11 +107,11 @@ impl RangedPath {
 
     /// Adds what no path can do without and nobody has told, as a range of what is usual. Returns what was added.
     pub fn complete(&mut self) -> Option<Range> {
-        let texts = self.draft.texts();
-        let has = |field: &str| texts.iter().any(|(of, _)| of == field);
+        let has = |field: &str| self.least_of(field).is_some();
         let is_bounded = ["path.buffer", "path.policer.rate"].into_iter().any(has);
         let buffer = match (has("path.rate"), has("path.trace")) {
             _ if is_bounded => return None,
+            (true, _) if self.is_bdp_small() => UNKNOWN_SMALL_BUFFER,
             (true, _) => UNKNOWN_BUFFER,
             (false, true) => UNKNOWN_BUFFER_OF_TRACE,
             (false, false) => return None,
@@ -110,6 +120,30 @@ impl RangedPath {
         // A path is a table: it has a rate or a trace.
         self.draft.set(field, buffer).ok()?;
         Range::read(field, buffer)
+    }
+
+    /// The value of a field, of a range the smallest.
+    fn least_of(&self, field: &str) -> Option<String> {
+        let texts = self.draft.texts();
+        let (_, text) = texts.iter().find(|(of, _)| of == field)?;
+        let range = Range::read(field, text);
+        Some(range.map_or_else(|| (*text).to_owned(), |range| range.from))
+    }
+
+    fn is_bdp_small(&self) -> bool {
+        let rate = self.least_of("path.rate").map(|text| text.parse::<Rate>());
+        let rtt = self
+            .least_of("path.rtt")
+            .map(|text| text.parse::<Duration>());
+        match (rate, rtt) {
+            (Some(Ok(rate)), Some(Ok(rtt))) => rate.bytes_in(rtt / 2) < TWO_PACKETS,
+            _ => false,
+        }
+    }
+
+    /// An error of what was read, with the line that it is about if that is one of a text.
+    pub fn located(&self, error: ScenarioError) -> ScenarioError {
+        self.draft.located(error)
     }
 
     /// The path in one line, as it was told: `rate 10mbit..50mbit, rtt 40ms, buffer 0.5bdp..8bdp`.
@@ -129,6 +163,10 @@ impl RangedPath {
     /// The rate or RTprop is missing, or the ends of a range make no sense together.
     pub fn ranges(&self) -> Result<Vec<Range>, ScenarioError> {
         let texts = self.draft.texts();
+        if texts.len() > MOST_VALUES {
+            let reason = format!("has more than {MOST_VALUES} values; leave out what is no path");
+            return Err(ScenarioError::new("path", reason));
+        }
         let has = |field: &str| texts.iter().any(|(of, _)| of.starts_with(field));
         if !["path.rate", "path.trace", "path.policer"]
             .into_iter()
@@ -147,7 +185,11 @@ impl RangedPath {
             .filter_map(|(field, text)| Range::read(field, text))
             .collect();
         for range in &ranges {
-            range.check().map_err(|error| self.draft.located(error))?;
+            range.check().map_err(|error| self.located(error))?;
+        }
+        if let Some(range) = ranges.get(MOST_RANGES) {
+            let reason = format!("is one range more than the {MOST_RANGES} that there can be");
+            return Err(self.located(ScenarioError::new(&range.field, reason)));
         }
         Ok(ranges)
     }
@@ -173,7 +215,7 @@ impl RangedPath {
         }
         // Errors name the line of the text that has the range, and not that it was replaced.
         let scenario = draft.read();
-        let scenario = scenario.map_err(|error| self.draft.located(error))?;
+        let scenario = scenario.map_err(|error| self.located(error))?;
         Ok((values, scenario))
     }
 }
@@ -193,8 +235,9 @@ impl Range {
         }
         let (from, to) = (from.trim(), to.trim());
         // `0..1%` and `20..60ms`: the unit of the second is the first one's too.
-        let is_bare = from.chars().all(|c| c.is_ascii_digit() || c == '.');
-        let unit = to.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
+        let is_of_number = |c: char| c.is_ascii_digit() || c == '.';
+        let unit = to.trim_start_matches(is_of_number);
+        let is_bare = from.chars().all(is_of_number);
         let from = format!("{from}{}", if is_bare { unit } else { "" });
         Some(Range {
             field: field.to_owned(),
@@ -207,7 +250,7 @@ impl Range {
         let wrong = |reason: String| Err(ScenarioError::new(&self.field, reason));
         let Range { from, to, .. } = self;
         match (Amount::parse(from), Amount::parse(to)) {
-            (Some(one), Some(other)) if one.unit() == other.unit() => {
+            (Some(one), Some(other)) if one.unit() == other.unit() || other.value() == 0.0 => {
                 if one.value() > other.value() {
                     return wrong(format!(
                         "{from}..{to} has its larger end first; give {to}..{from}"
@@ -274,6 +317,44 @@ mod tests {
         assert_eq!(unknown.ranges().unwrap().len(), 1);
         assert_eq!(unknown.complete(), None);
         assert_eq!(path(&[("path.rtt", "40ms")]).complete(), None);
+        let mut short = path(&[("path.rate", "10..100mbit"), ("path.rtt", "0..2ms")]);
+        assert_eq!(short.complete().unwrap().from, "10p");
+        short.at(&short.ranges().unwrap(), &[0, 0, 0], 2).unwrap();
+    }
+
+    #[test]
+    fn zero_is_no_delay_and_no_share() {
+        let zeros = [
+            ("path.jitter", "0..5ms"),
+            ("path.reorder", "share=0..1%,by=0..9ms"),
+            ("path.aggregation", "interval=0..9ms"),
+            ("path.duplicate", "0..1%"),
+            ("path.ack_loss", "0..1%"),
+            ("path.loss", "p=0..1%,r=30%,kind=gilbert"),
+        ];
+        let known = [("path.rate", "10mbit"), ("path.rtt", "40ms")];
+        let path = path(&[&known[..], &zeros].concat());
+        let ranges = path.ranges().unwrap();
+        assert_eq!(ranges.len(), 7);
+        for place in 0..3 {
+            path.at(&ranges, &[place; 7], 3).unwrap();
+        }
+    }
+
+    #[test]
+    fn a_text_of_many_values_is_answered_at_once() {
+        let mut text = "[path]\nrate = \"1mbit\"\nrtt = \"9ms\"\n".to_owned();
+        let mut reason = |more: std::ops::Range<usize>, value: &str| {
+            for place in more {
+                text += &format!("k{place} = \"{value}\"\n");
+            }
+            let path = RangedPath::parse(&text, Path::new("")).unwrap();
+            path.ranges().unwrap_err().to_string()
+        };
+        let answer = reason(0..40, "1..2");
+        assert!(answer.starts_with("line 36: path.k32: "), "{answer}");
+        let answer = reason(40..20_000, "1");
+        assert!(answer.contains("more than 10000 values"), "{answer}");
     }
 
     #[test]
@@ -283,6 +364,7 @@ mod tests {
         for (field, text, reason) in [
             ("path.rate", "50mbit..10mbit", "give 10mbit..50mbit"),
             ("path.rate", "10mbit..20ms", "the same kind of unit"),
+            ("path.jitter", "5ms..0", "give 0..5ms"),
             ("path.loss", "1%..x", "the same kind of unit"),
         ] {
             let error = refused(&[&known[..], &[(field, text)]].concat());

@@ -1,23 +1,84 @@
-//! What the summary of a run tells of its path.
+//! What the summary of a run, or of a capture, tells of its path.
+
+use std::collections::BTreeMap;
 
 use super::ranges::RangedPath;
 use record::Summary;
-use scenario::ScenarioError;
+use scenario::{Reason, ScenarioError};
+use serde::Deserialize;
+use serde_json::Value;
 
-/// About the size of a packet in bytes.
+/// About the size of a packet in bytes, and what it carries.
 const PACKET: f64 = 1500.0;
+const PAYLOAD: f64 = 1448.0;
 
 /// A share that was counted lies within so many standard deviations of it, nineteen times of twenty.
 const DEVIATIONS: f64 = 2.0;
 
+/// What of a JSON tells which summary it is.
+#[derive(Debug, Deserialize)]
+struct Kind {
+    path: Option<Value>,
+    connections: Option<Vec<Connection>>,
+}
+
+/// A connection in a capture's summary, as `fullpipe trace` writes it.
+#[derive(Debug, Deserialize)]
+#[serde(expecting = "an object")]
+struct Connection {
+    flows: Vec<Flow>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(expecting = "an object")]
+struct Flow {
+    /// Each field of the path, as a range.
+    path: Option<BTreeMap<String, String>>,
+}
+
 impl RangedPath {
-    /// The path of a run. Its loss is what was counted, as a range: some lost packets of some sent ones may come from a
-    /// higher or a lower loss.
+    /// The path of a summary in JSON: that of a run, or of the connection with the most payload of a capture.
     ///
     /// # Errors
     ///
-    /// The summary tells no rate.
-    pub fn of_summary(summary: &Summary) -> Result<RangedPath, ScenarioError> {
+    /// It is no such summary, tells of no path, or its numbers cannot be of one run.
+    pub fn of_json(text: &str) -> Result<RangedPath, ScenarioError> {
+        let wrong = |error: serde_json::Error| ScenarioError::new("", error.to_string());
+        let kind: Kind = serde_json::from_str(text).map_err(wrong)?;
+        match kind {
+            Kind {
+                connections: Some(connections),
+                ..
+            } => RangedPath::of_capture(&connections),
+            Kind {
+                path: Some(Value::Object(_)),
+                ..
+            } => RangedPath::of_run(&serde_json::from_str(text).map_err(wrong)?),
+            _ => {
+                let reason = "is no summary; give what `run --json` or `trace --json` prints";
+                Err(ScenarioError::new("", reason))
+            }
+        }
+    }
+
+    /// The path of the connection with the most payload whose path is known.
+    fn of_capture(connections: &[Connection]) -> Result<RangedPath, ScenarioError> {
+        let mut flows = connections.iter().flat_map(|connection| &connection.flows);
+        let Some(fields) = flows.find_map(|flow| flow.path.as_ref()) else {
+            let reason = "no connection has a path; capture where data is sent, or with timestamps";
+            return Err(ScenarioError::new("connections", reason));
+        };
+        let mut path = RangedPath::unknown();
+        for (field, text) in fields {
+            path.set(&format!("path.{field}"), text)?;
+        }
+        Ok(path)
+    }
+
+    /// The path of a run. Its loss is what was counted, as a range: some lost packets of some sent ones may come from a
+    /// higher or a lower loss. If the engine cannot tell random loss from drops, it is between none and all of it.
+    fn of_run(summary: &Summary) -> Result<RangedPath, ScenarioError> {
+        possible(summary)?;
         let of = &summary.path;
         let Some(rate) = of.rate_bps.or(of.limit_bps) else {
             return Err(ScenarioError::new(
@@ -31,42 +92,199 @@ impl RangedPath {
         if let Some(buffer) = of.buffer_bytes {
             path.set("path.buffer", &format!("{buffer}b"))?;
         }
-        let sent = summary.flows.iter().filter_map(|flow| flow.sent_bytes);
-        let packets = sent.sum::<u64>() as f64 / PACKET;
-        let lost = of.random_losses.unwrap_or(0) as f64;
-        if lost > 0.0 && packets >= lost {
-            let share = lost / packets;
-            let half = DEVIATIONS * (share * (1.0 - share) / packets).sqrt();
-            let [low, high] = [share - half, share + half].map(|end| end.clamp(0.0, 0.99) * 100.0);
+        if let Some((low, high)) = loss(summary)? {
+            let [low, high] = [low, high].map(|end| end.clamp(0.0, 0.99) * 100.0);
             path.set("path.loss", &format!("{low:.4}%..{high:.4}%"))?;
         }
         Ok(path)
     }
 }
 
+/// Whether the numbers can be of one run.
+fn possible(summary: &Summary) -> Result<(), ScenarioError> {
+    let rtprop = summary.path.rtprop_ms;
+    if rtprop <= 0.0 {
+        let reason = Reason::of(rtprop).words(" is no RTprop, or it is missing; give it in ms");
+        return Err(ScenarioError::new("path.rtprop_ms", reason));
+    }
+    for (place, flow) in summary.flows.iter().enumerate() {
+        let of = |field: &str| format!("flows[{place}].{field}");
+        let rtt = &flow.rtt_ms;
+        let known = [
+            ("min", rtt.min),
+            ("p50", rtt.p50),
+            ("p95", rtt.p95),
+            ("p99", rtt.p99),
+            ("max", rtt.max),
+        ];
+        let known: Vec<(&str, f64)> = known
+            .into_iter()
+            .filter_map(|(name, rtt)| Some((name, rtt?)))
+            .collect();
+        for pair in known.windows(2) {
+            if let [(less, low), (more, high)] = pair
+                && low > high
+            {
+                let reason = format!(" is above the {more} of {high}; mend the summary");
+                let reason = Reason::of(low).words(reason);
+                return Err(ScenarioError::new(of(&format!("rtt_ms.{less}")), reason));
+            }
+        }
+        if let (Some(sent), Some(again)) = (flow.sent_bytes, flow.retransmitted_bytes)
+            && again > sent
+        {
+            let reason = format!(" is more than the {sent} of sent_bytes; mend the summary");
+            let reason = Reason::of(again).words(reason);
+            return Err(ScenarioError::new(of("retransmitted_bytes"), reason));
+        }
+    }
+    Ok(())
+}
+
+/// The random loss, if there may be any: the least and the most that it probably was.
+fn loss(summary: &Summary) -> Result<Option<(f64, f64)>, ScenarioError> {
+    let declared = summary.flows.iter().filter_map(|flow| flow.packets_lost);
+    let (field, lost) = match summary.path.random_losses {
+        Some(lost) => ("path.random_losses", lost),
+        None => (
+            "flows[].packets_lost",
+            declared.fold(0, u64::saturating_add),
+        ),
+    };
+    if lost == 0 {
+        return Ok(None);
+    }
+    // What is lost is not delivered: without what was sent, it counts beside what was.
+    let flows = || summary.flows.iter();
+    let sent: Option<f64> = flows()
+        .map(|flow| flow.sent_bytes.map(|sent| sent as f64))
+        .sum();
+    let delivered: f64 = flows().map(|flow| flow.delivered_bytes as f64).sum();
+    let packets = match sent {
+        Some(sent) => sent / PACKET,
+        None if delivered > 0.0 => delivered / PAYLOAD + lost as f64,
+        None => 0.0,
+    };
+    if lost as f64 > packets {
+        let fix = "mend the summary, or give the path itself, with its loss";
+        let reason = format!(" packets are more than the {packets:.0} that the flows sent; {fix}");
+        return Err(ScenarioError::new(field, Reason::of(lost).words(reason)));
+    }
+    let share = lost as f64 / packets;
+    let half = DEVIATIONS * (share * (1.0 - share) / packets).sqrt();
+    let is_random = summary.path.random_losses.is_some();
+    let low = if is_random { share - half } else { 0.0 };
+    Ok(Some((low, share + half)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn summary(text: &str) -> Summary {
-        serde_json::from_str(text).unwrap()
+    fn path(text: &str) -> Result<RangedPath, ScenarioError> {
+        RangedPath::of_json(text)
+    }
+
+    /// The summary of a run with these of its path's numbers, and these of its flow's.
+    fn summary(of_path: &str, of_flow: &str) -> String {
+        format!(
+            r#"{{ "path": {{ "rate_bps": 20000000, "rtprop_ms": 40.5, "buffer_bytes": 100000{of_path} }},
+                  "flows": [{{ {of_flow} }}] }}"#
+        )
     }
 
     #[test]
     fn what_was_counted_is_a_range() {
-        let text = r#"{ "path": { "rate_bps": 20000000, "rtprop_ms": 40.5, "buffer_bytes": 100000,
-            "random_losses": 100 }, "flows": [{ "sent_bytes": 15000000 }] }"#;
-        let path = RangedPath::of_summary(&summary(text)).unwrap();
-        assert_eq!(
-            path.describe(),
-            "rate 20000000bit, rtt 40500us, buffer 100000b, loss 0.8010%..1.1990%"
-        );
-        assert_eq!(path.ranges().unwrap().len(), 1);
+        let start = "rate 20000000bit, rtt 40500us, buffer 100000b";
+        for (of_path, of_flow, loss) in [
+            (
+                r#", "random_losses": 100"#,
+                r#""sent_bytes": 15000000"#,
+                ", loss 0.8010%..1.1990%",
+            ),
+            (
+                r#", "random_losses": 100"#,
+                r#""delivered_bytes": 14335200"#,
+                ", loss 0.8010%..1.1990%",
+            ),
+            (
+                "",
+                r#""sent_bytes": 15000000, "packets_lost": 100"#,
+                ", loss 0.0000%..1.1990%",
+            ),
+            (
+                r#", "random_losses": 0"#,
+                r#""sent_bytes": 15000000, "packets_lost": 100"#,
+                "",
+            ),
+        ] {
+            let path = path(&summary(of_path, of_flow)).unwrap();
+            assert_eq!(path.describe(), format!("{start}{loss}"));
+            path.ranges().unwrap();
+        }
     }
 
     #[test]
-    fn a_path_without_a_rate_is_none() {
-        let error = RangedPath::of_summary(&summary("{}")).unwrap_err();
+    fn numbers_that_contradict_each_other_are_refused() {
+        for (of_path, of_flow, reason) in [
+            (
+                r#", "random_losses": 101"#,
+                r#""sent_bytes": 150000"#,
+                "path.random_losses: 101 packets are more than the 100 that the flows sent",
+            ),
+            (
+                r#", "random_losses": 1"#,
+                "",
+                "path.random_losses: 1 packets are more than the 0",
+            ),
+            (
+                "",
+                r#""rtt_ms": { "min": 80.5, "p50": 50 }"#,
+                "flows[0].rtt_ms.min: 80.5 is above the p50 of 50",
+            ),
+            (
+                "",
+                r#""rtt_ms": { "p50": 50, "max": 49 }"#,
+                "flows[0].rtt_ms.p50: 50 is above the max of 49",
+            ),
+            (
+                "",
+                r#""sent_bytes": 9, "retransmitted_bytes": 10"#,
+                "flows[0].retransmitted_bytes: 10 is more than the 9 of sent_bytes",
+            ),
+        ] {
+            let error = path(&summary(of_path, of_flow)).unwrap_err().to_string();
+            assert!(error.starts_with(reason), "{error}");
+        }
+        let error = path(r#"{ "path": { "rate_bps": 1000 } }"#).unwrap_err();
+        assert_eq!(error.field, "path.rtprop_ms");
+        let error = path(r#"{ "path": { "rtprop_ms": 40 } }"#).unwrap_err();
         assert_eq!(error.field, "path.rate_bps");
+    }
+
+    #[test]
+    fn a_capture_tells_of_the_first_path_that_it_shows() {
+        let captured = r#"{ "start_s": 1, "connections": [
+            { "id": 0, "flows": [{ "from": "a", "path": null }] },
+            { "id": 1, "flows": [{ "path": { "rate": "9mbit..10mbit", "policer.rate": "5mbit" } }] }] }"#;
+        let known = path(captured).unwrap().describe();
+        assert_eq!(known, "policer.rate 5mbit, rate 9mbit..10mbit");
+        let error = path(r#"{ "connections": [] }"#).unwrap_err();
+        assert_eq!(error.field, "connections");
+    }
+
+    #[test]
+    fn what_is_no_summary_is_answered() {
+        for (text, reason) in [
+            ("{}", "is no summary"),
+            (r#"{ "path": "rate 9mbit", "ranges": [] }"#, "is no summary"),
+            (r#"{ "path": { "rate_bps": "9mbit" } }"#, "expected u64"),
+            (r#"{ "path": {}, "flows": [7] }"#, "expected an object"),
+            (r#"{ "connections": [7] }"#, "expected an object"),
+            ("{ \"path\": ", "EOF"),
+        ] {
+            let error = path(text).unwrap_err().to_string();
+            assert!(error.contains(reason), "{error}");
+        }
     }
 }

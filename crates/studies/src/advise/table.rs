@@ -12,12 +12,13 @@ pub fn text(advice: &Advice<'_>, goal: Goal, width: Option<usize>) -> String {
     let mut lines = vec![words::headline(choice)];
     lines.extend(words::sentences(advice, choice));
     lines.push(words::others(advice, goal) + "\n");
-    let tables = [rivals(choice).lines(width), candidates(advice).lines(width)];
+    let tables = rivals(choice).into_iter().chain([candidates(advice)]);
+    let tables: Vec<String> = tables.map(|table| table.lines(width)).collect();
     lines.join("\n") + "\n" + &tables.join("\n")
 }
 
-/// The choice beside each of the others.
-pub fn rivals(choice: &Choice) -> Table {
+/// The choice beside each of the others, if there is one.
+pub fn rivals(choice: &Choice) -> Option<Table> {
     let headings = [
         format!("{} over", choice.choice),
         format!("times the {}", choice.goal.measured()),
@@ -29,10 +30,12 @@ pub fn rivals(choice: &Choice) -> Table {
     let row = |rival: &Rival| {
         let gain = &rival.gain;
         let verdict = match (gain.is_clear, gain.mean > 1.0) {
+            _ if gain.low.is_none() => "one path alone",
             (true, true) => "clearly better",
             (true, false) => "clearly worse",
             (false, _) => "no clear difference",
         };
+        let interval = gain.low.zip(gain.high);
         let unmet = if rival.is_met {
             ""
         } else {
@@ -41,16 +44,16 @@ pub fn rivals(choice: &Choice) -> Table {
         vec![
             rival.controller.to_owned(),
             format!("{:.2}", gain.mean),
-            format!("{:.2} to {:.2}", gain.low, gain.high),
+            known(interval, |(low, high)| format!("{low:.2} to {high:.2}")),
             format!("{} of {}", gain.better, gain.paths),
             gain.worse.to_string(),
             format!("{verdict}{unmet}"),
         ]
     };
-    Table {
+    (!choice.rivals.is_empty()).then(|| Table {
         text: vec![0, 5],
         ..Table::new(headings, choice.rivals.iter().map(row))
-    }
+    })
 }
 
 /// What each candidate does: medians over the paths.
@@ -70,8 +73,9 @@ pub fn candidates(advice: &Advice<'_>) -> Table {
     let names = advice.outcomes.controllers().iter();
     let row = |(place, name): (usize, &congestion::ControllerKind)| {
         let median = |of: &dyn Fn(&Outcome) -> Option<f64>| {
-            let spread = advice.spread(place, of);
-            spread.map(|spread| spread.median)
+            let spread = advice.spread(place, of)?;
+            // What never comes has no time.
+            spread.median.is_finite().then_some(spread.median)
         };
         let ratio = |value: f64| format!("{value:.2}");
         vec![

@@ -11,11 +11,12 @@ use units::Duration;
 /// What was run.
 pub fn runs(sampling: &Sampling, runs: usize) -> String {
     let paths = sampling.sampled.len();
-    let of = if sampling.ranges.is_empty() {
-        "seeds of this path"
+    let (one, of) = if sampling.ranges.is_empty() {
+        ("seed", "of this path")
     } else {
-        "paths from these ranges"
+        ("path", "from these ranges")
     };
+    let paths = count(paths as u64, one);
     let (length, warmup) = (rounded(sampling.duration), rounded(sampling.warmup));
     format!(
         "{paths} {of}, {} of {length} (the first {warmup} do not count) in the simulator",
@@ -36,6 +37,13 @@ pub fn headline(choice: &Choice) -> String {
 /// What else there is to say of it, a sentence each.
 pub fn sentences(advice: &Advice<'_>, choice: &Choice) -> Vec<String> {
     let mut sentences = vec![sure(advice, choice)];
+    let (dead, paths) = (advice.outcomes.dead(), advice.outcomes.paths());
+    if dead > 0 {
+        sentences.push(format!(
+            "nothing arrives on {dead} of {paths} paths, whoever sends: they are left out"
+        ));
+    }
+    sentences.extend(brief(advice.sampling));
     if choice.goal != Goal::Throughput {
         sentences.push(met(advice, choice));
     }
@@ -47,6 +55,19 @@ pub fn sentences(advice: &Advice<'_>, choice: &Choice) -> Vec<String> {
             .filter_map(|rival| decides(choice, rival)),
     );
     sentences
+}
+
+/// Nothing is longer than the time from one ProbeRTT to the next, and from one loss of CUBIC to the next.
+const LONG: Duration = Duration::from_secs(10);
+
+fn brief(sampling: &Sampling) -> Option<String> {
+    (sampling.duration < LONG).then(|| {
+        format!(
+            "runs of {} do not show what takes longer, such as ProbeRTT and CUBIC's return after a loss; --duration {LONG} \
+             does",
+            rounded(sampling.duration)
+        )
+    })
 }
 
 fn sure(advice: &Advice<'_>, choice: &Choice) -> String {
@@ -61,6 +82,9 @@ fn sure(advice: &Advice<'_>, choice: &Choice) -> String {
         let names = rivals.iter().map(|rival| rival.controller);
         names.collect::<Vec<_>>().join(", ")
     };
+    if advice.outcomes.known() == 1 && advice.outcomes.controllers().len() > 1 {
+        return "not sure: one path says nothing of chance; give --paths 8 or more".into();
+    }
     match (clear.len(), unclear.len()) {
         (0, 0) if advice.outcomes.controllers().len() > 1 => {
             format!("sure: no other candidate does what is asked for than {name}")
@@ -77,7 +101,7 @@ fn sure(advice: &Advice<'_>, choice: &Choice) -> String {
 }
 
 fn met(advice: &Advice<'_>, choice: &Choice) -> String {
-    let (name, on, of) = (choice.choice, choice.met_on, advice.outcomes.paths());
+    let (name, on, of) = (choice.choice, choice.met_on, advice.outcomes.known());
     let nobody = if choice.is_met {
         ""
     } else {

@@ -39,7 +39,7 @@ enum Action {
         controllers: Vec<Algorithm>,
     },
     Status(status::Options),
-    /// Make a controller the default of this network namespace: bbr1, or any other by the kernel's name for it
+    /// Make a controller the default of this network namespace: bbr1, bbr3, or any other by the kernel's name for it
     Default {
         /// Its name; without it, the present one is shown
         #[arg(value_name = "CONTROLLER")]
