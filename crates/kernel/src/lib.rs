@@ -4,14 +4,14 @@
 //! integers only and nothing of the kernel's. The tests compile it for the host and drive both with the same events: after each
 //! one, all that an observer sees is equal to the last bit. `bpf/kernel` makes a congestion controller of the kernel of it.
 //!
-//! [`check`] says what a kernel lacks, [`load`] offers controllers to every program on the machine, and [`Registered`] is one
-//! that is offered. Without the cargo feature `load`, nothing is compiled for the kernel, and what needs it returns
+//! [`check`] says what a kernel lacks, [`keep`] offers controllers to every program on the machine, [`load`] does so for as long as
+//! its caller runs, and [`Registered`] is one that is kept. Without the cargo feature `load`, nothing is compiled for the kernel, and what needs it returns
 //! [`Error::NotBuilt`].
 //!
 //! ```no_run
-//! use kernel::{Algorithm, Registered, Settings};
+//! use kernel::{Algorithm, Keeping, Registered, Settings};
 //!
-//! kernel::load(&[Settings::new(Algorithm::Bbr1)], "1.0")?.pin()?;
+//! kernel::keep(&[Settings::new(Algorithm::Bbr1)], "1.0", Keeping::of_this_kernel()?)?;
 //! // Now any connection may have it, by `TCP_CONGESTION` or `sysctl`.
 //! let registered = Registered::find(Algorithm::Bbr1)?.expect("it was loaded");
 //! println!("loaded {} s ago", registered.age.as_secs_f64());
@@ -23,6 +23,7 @@ mod algorithm;
 mod check;
 mod default;
 mod error;
+mod keeping;
 mod pacing;
 mod parameters;
 mod registered;
@@ -36,10 +37,11 @@ mod bpf;
 mod bpf;
 
 pub use algorithm::Algorithm;
-pub use bpf::{Loaded, flows, load};
+pub use bpf::{Loaded, flows, keep, load};
 pub use check::{Requirement, check};
 pub use default::{default, set_default};
 pub use error::Error;
+pub use keeping::Keeping;
 pub use pacing::pacing;
 pub use parameters::{Parameter, ParameterError, Settings, Value};
 pub use registered::Registered;

@@ -6,7 +6,7 @@ use units::Duration;
 
 use crate::{Algorithm, Error, Settings, bpf};
 
-/// A controller that was loaded and [kept](crate::Loaded::pin).
+/// A controller that was loaded and [kept](crate::keep).
 #[derive(Debug)]
 pub struct Registered {
     /// How long it has been there.

@@ -4,16 +4,17 @@ use libbpf_rs::btf::types::{FuncProto, Ptr, Struct};
 use libbpf_rs::btf::{Btf, ReferencesType};
 
 use crate::Error;
-use crate::check::Requirement;
+use crate::check::{Requirement, check};
 
 /// What differs between kernels.
 pub(super) struct Features {
+    /// Whether links hold controllers.
+    pub has_links: bool,
     /// Which argument of `cong_control` the rate sample is.
     pub rate_sample_argument: u64,
 }
 
-/// The structure that programs fill, the one in which the kernel keeps them, and what holds them while a file of the BPF
-/// file system does.
+/// The structure that programs fill, the one in which the kernel keeps them, and since Linux 6.4 what holds them.
 const OPERATIONS: &str = "tcp_congestion_ops";
 const KEPT: &str = "bpf_struct_ops_tcp_congestion_ops";
 const LINK: &str = "bpf_struct_ops_link";
@@ -39,19 +40,23 @@ pub(crate) fn requirements() -> Vec<Requirement> {
         has(
             "struct_ops for TCP",
             KEPT,
-            "take a kernel from 5.6 on with CONFIG_BPF_JIT, CONFIG_BPF_SYSCALL and BTF",
-        ),
-        has(
-            "struct_ops links",
-            LINK,
-            "take a kernel from 6.4 on with BTF: an older one cannot keep a controller in a file",
+            "take a kernel from 6.0 on with CONFIG_BPF_JIT, CONFIG_BPF_SYSCALL and BTF",
         ),
         super::bpffs::requirement(),
     ]
 }
 
 impl Features {
-    pub fn read() -> Result<Features, Error> {
+    /// Those of a kernel that lacks nothing, asked by a process that may load.
+    pub fn of_able() -> Result<Features, Error> {
+        let lacking = check().into_iter().find_map(|required| {
+            let lack = required.lack?;
+            Some(format!("{}: {lack}", required.what))
+        });
+        lacking.map_or_else(Features::read, |lack| Err(Error::Lacking(lack)))
+    }
+
+    fn read() -> Result<Features, Error> {
         let btf = btf().map_err(Error::Lacking)?;
         let lacking = || {
             Error::Lacking(format!(
@@ -66,6 +71,7 @@ impl Features {
         let pointer: Ptr<'_> = btf.type_by_id(hook.ty).ok_or_else(lacking)?;
         let function = FuncProto::try_from(pointer.referenced_type()).map_err(|_| lacking())?;
         Ok(Features {
+            has_links: btf.type_by_name::<Struct<'_>>(LINK).is_some(),
             // The socket, since 6.10 the acknowledged sequence number and flags, and the sample.
             rate_sample_argument: function.len().saturating_sub(1) as u64,
         })

@@ -4,15 +4,14 @@ use std::fs;
 use std::io::{self, ErrorKind};
 use std::os::fd::OwnedFd;
 
-use libbpf_rs::{Link, MapCore, MapType, Object, ObjectBuilder, OpenObject};
+use libbpf_rs::{Link, MapCore, MapMut, MapType, Object, ObjectBuilder, OpenObject};
 
 use super::features::Features;
 use super::log::{self, Listener};
 use super::{CONFIG, LOAD, VERSION, bpffs, registered};
-use crate::{Algorithm, Error, Settings, check};
+use crate::{Algorithm, Error, Settings};
 
-/// Controllers that the kernel offers for as long as this lives, however the process ends; or, once they are
-/// [kept](Loaded::pin), until they are unloaded or the machine restarts.
+/// Controllers that the kernel offers for as long as this lives, however the process ends.
 #[derive(Debug)]
 pub struct Loaded {
     all: Vec<(Algorithm, Link)>,
@@ -23,19 +22,17 @@ pub struct Loaded {
 ///
 /// # Errors
 ///
-/// What the machine lacks; that one is loaded already; or why the kernel refuses it.
+/// What the machine lacks, such as links (Linux 6.4); that one is loaded already; or why the kernel refuses it.
 pub fn load(all: &[Settings], version: &str) -> Result<Loaded, Error> {
-    let lacking = check().into_iter().find_map(|required| {
-        let lack = required.lack?;
-        Some(format!("{}: {lack}", required.what))
-    });
-    if let Some(lack) = lacking {
-        return Err(Error::Lacking(lack));
+    let features = Features::of_able()?;
+    if !features.has_links {
+        let lack = "this kernel, before 6.4, cannot offer a controller for a while only: `fullpipe kernel load` comes first";
+        return Err(Error::Lacking(lack.to_owned()));
     }
-    let features = Features::read()?;
     let links = all.iter().map(|settings| {
         let algorithm = settings.algorithm();
-        Ok((algorithm, register(settings, version, &features)?))
+        let attach = |loaded: &mut Object| operations(loaded)?.attach_struct_ops();
+        Ok((algorithm, register(settings, version, &features, attach)?))
     });
     Ok(Loaded {
         all: links.collect::<Result<_, Error>>()?,
@@ -49,16 +46,14 @@ impl Loaded {
     ///
     /// If this process may not look at it (CAP_SYS_ADMIN).
     pub fn flows(&self) -> Result<Vec<OwnedFd>, Error> {
-        let flows = self.all.iter().map(|(_, link)| registered::flows_of(link));
-        flows.collect()
+        let flows = self.all.iter();
+        flows
+            .map(|(_, link)| registered::flows_of(&registered::operations(link)?))
+            .collect()
     }
 
-    /// Keeps them beyond the end of this process. Each is kept or not by one file, so that nothing is ever half there.
-    ///
-    /// # Errors
-    ///
-    /// If the BPF file system cannot be used; then none is kept.
-    pub fn pin(mut self) -> Result<(), Error> {
+    /// Keeps them beyond the end of this process: all, or none.
+    pub(super) fn pin(mut self) -> Result<(), Error> {
         bpffs::prepare()?;
         let mut kept = Vec::new();
         for (algorithm, link) in &mut self.all {
@@ -78,7 +73,13 @@ impl Loaded {
     }
 }
 
-fn register(settings: &Settings, version: &str, features: &Features) -> Result<Link, Error> {
+/// Gives the kernel a controller; `attach` then has it offered.
+pub(super) fn register<T>(
+    settings: &Settings,
+    version: &str,
+    features: &Features,
+    attach: impl FnOnce(&mut Object) -> Result<T, libbpf_rs::Error>,
+) -> Result<T, Error> {
     let algorithm = settings.algorithm();
     let name = algorithm.kernel_name();
     if registered::is_kept(algorithm) || linux::controllers_here()?.iter().any(|here| here == name)
@@ -92,7 +93,7 @@ fn register(settings: &Settings, version: &str, features: &Features) -> Result<L
     let mut opened = ObjectBuilder::default()
         .open_memory(&object)
         .map_err(refused)?;
-    set(&mut opened, settings, version, features);
+    set(&mut opened, settings, version, features).map_err(refused)?;
     let mut loaded = opened.load().map_err(refused)?;
     attach(&mut loaded).map_err(|error| match error.kind() {
         libbpf_rs::ErrorKind::AlreadyExists => Error::AlreadyLoaded(name),
@@ -108,8 +109,16 @@ fn object(algorithm: Algorithm) -> &'static [u8] {
 }
 
 /// Writes what the programs take for constants.
-fn set(opened: &mut OpenObject, settings: &Settings, version: &str, features: &Features) {
+fn set(
+    opened: &mut OpenObject,
+    settings: &Settings,
+    version: &str,
+    features: &Features,
+) -> Result<(), libbpf_rs::Error> {
     for mut map in opened.maps_mut() {
+        if map.map_type() == MapType::StructOps && !features.has_links {
+            map.set_map_flags(0)?;
+        }
         let name = map.name().to_owned();
         let Some(value) = map.initial_value_mut() else {
             continue;
@@ -125,17 +134,14 @@ fn set(opened: &mut OpenObject, settings: &Settings, version: &str, features: &F
             }
         }
     }
+    Ok(())
 }
 
-/// Tells the kernel that the controller is there.
-fn attach(loaded: &mut Object) -> Result<Link, libbpf_rs::Error> {
-    let operations = loaded
-        .maps_mut()
-        .find(|map| map.map_type() == MapType::StructOps);
-    match operations {
-        Some(mut map) => map.attach_struct_ops(),
-        None => Err(io::Error::from(ErrorKind::NotFound).into()),
-    }
+/// The map of operations: the controller.
+pub(super) fn operations(loaded: &mut Object) -> Result<MapMut<'_>, libbpf_rs::Error> {
+    let mut maps = loaded.maps_mut();
+    let operations = maps.find(|map| map.map_type() == MapType::StructOps);
+    operations.ok_or_else(|| io::Error::from(ErrorKind::NotFound).into())
 }
 
 fn refused(algorithm: Algorithm, error: &libbpf_rs::Error, listener: &Listener) -> Error {

@@ -2,10 +2,12 @@
 
 mod bpffs;
 mod features;
+mod keep;
 mod load;
 mod log;
 mod registered;
 
+pub use keep::keep;
 pub use load::{Loaded, load};
 pub use registered::flows;
 pub(crate) use registered::{find, unload};
@@ -14,6 +16,7 @@ use libbpf_rs::Error as BpfError;
 
 use crate::Error;
 pub(crate) use features::requirements;
+pub(crate) use keep::keeping;
 
 /// What the loader tells a program, or knows of it later: `struct load` in `bpf/kernel/program.h`.
 const LOAD: &str = ".rodata.load";

@@ -1,10 +1,11 @@
 //! A controller that the kernel offers, found again by the file that keeps it.
 //!
-//! The file holds the link; the link names the map of operations; that has the numbers of the programs; a program those of its
+//! The file holds the map of operations, or a link that names it; the map has the numbers of the programs; a program those of its
 //! maps, which hold what it was loaded with.
 
 use std::fs;
 use std::os::fd::{AsFd, OwnedFd};
+use std::path::Path;
 
 use libbpf_rs::query::{LinkInfo, LinkTypeInfo, ProgInfoIter, ProgInfoQueryOptions, ProgramInfo};
 use libbpf_rs::{Link, MapCore, MapFlags, MapHandle, MapType, ProgramType};
@@ -34,8 +35,10 @@ pub(crate) fn find(algorithm: Algorithm) -> Result<Option<Registered>, Error> {
             path.display()
         ))
     };
-    let link = Link::open(&path).map_err(cannot())?;
-    let program = program(&link)?;
+    let kept = Kept::open(&path).map_err(cannot())?;
+    let Some(program) = program(&kept.operations()?)? else {
+        return Ok(None);
+    };
     let constants = |name: &str| constants(&program, name).map_err(cannot());
     let words: Vec<u64> = constants(CONFIG)?
         .chunks_exact(8)
@@ -61,18 +64,63 @@ pub(crate) fn unload(registered: &Registered) -> Result<(), Error> {
             whose: user.namespace,
         });
     }
-    let path = bpffs::pin(algorithm);
-    let link = Link::open(&path).map_err(failed(format!("cannot open {}", path.display())))?;
-    fs::remove_file(&path)
-        .map_err(|source| Error::system(format!("cannot remove {}", path.display()), source))?;
-    // With its last file the kernel removes it, but only in a while. Since 6.9 it does so at once if it is told to.
-    let _ = link.detach();
+    remove(algorithm)?;
     bpffs::tidy();
     Ok(())
 }
 
+/// Takes it away, and the file that keeps it.
+pub(super) fn remove(algorithm: Algorithm) -> Result<(), Error> {
+    let path = bpffs::pin(algorithm);
+    let kept = Kept::open(&path).map_err(failed(format!("cannot open {}", path.display())))?;
+    // Once the file is gone, nobody would find it to take it away.
+    if let Kept::Operations(map) = &kept {
+        // One that was never offered, as its loader was killed, is not taken away.
+        let _ = map.delete(&[0; 4]);
+    }
+    fs::remove_file(&path)
+        .map_err(|source| Error::system(format!("cannot remove {}", path.display()), source))?;
+    if let Kept::Link(link) = &kept {
+        // With its last file the kernel removes it, but only in a while. Since 6.9 it does so at once if it is told to.
+        let _ = link.detach();
+    }
+    Ok(())
+}
+
+/// Removes the file that a loader has left which was killed before its controller was offered.
+pub(super) fn tidy(algorithm: Algorithm) -> Result<(), Error> {
+    if is_kept(algorithm) && find(algorithm)?.is_none() {
+        remove(algorithm)?;
+    }
+    Ok(())
+}
+
+/// What the file holds.
+enum Kept {
+    Link(Link),
+    Operations(MapHandle),
+}
+
+impl Kept {
+    fn open(path: &Path) -> Result<Kept, libbpf_rs::Error> {
+        // Whatever the file holds, the kernel tells of it in the same place, and no kind of link has this number.
+        let map = MapHandle::from_pinned_path(path).ok();
+        match map.filter(|map| map.map_type() == MapType::StructOps) {
+            Some(map) => Ok(Kept::Operations(map)),
+            None => Link::open(path).map(Kept::Link),
+        }
+    }
+
+    fn operations(self) -> Result<MapHandle, Error> {
+        match self {
+            Kept::Link(link) => operations(&link),
+            Kept::Operations(map) => Ok(map),
+        }
+    }
+}
+
 /// The map of what connections keep that have the controller, each of which begins with a [`Snapshot`](crate::Snapshot); `None`
-/// unless it was loaded and [kept](crate::Loaded::pin).
+/// unless it was loaded and [kept](crate::keep).
 ///
 /// # Errors
 ///
@@ -82,13 +130,15 @@ pub fn flows(algorithm: Algorithm) -> Result<Option<OwnedFd>, Error> {
         return Ok(None);
     }
     super::log::silence();
-    let link = Link::open(bpffs::pin(algorithm)).map_err(failed(LOOK))?;
-    flows_of(&link).map(Some)
+    let kept = Kept::open(&bpffs::pin(algorithm)).map_err(failed(LOOK))?;
+    flows_of(&kept.operations()?).map(Some)
 }
 
-/// The same, of a link.
-pub(super) fn flows_of(link: &Link) -> Result<OwnedFd, Error> {
-    let maps = program(link)?.map_ids;
+/// The same, of a map of operations.
+pub(super) fn flows_of(operations: &MapHandle) -> Result<OwnedFd, Error> {
+    let program = program(operations)?;
+    let program = program.ok_or_else(|| Error::Lacking(format!("{LOOK}: it has no program")))?;
+    let maps = program.map_ids;
     let mut maps = maps
         .into_iter()
         .filter_map(|id| MapHandle::from_map_id(id).ok());
@@ -100,18 +150,21 @@ pub(super) fn flows_of(link: &Link) -> Result<OwnedFd, Error> {
         .map_err(|source| Error::system(LOOK, source))
 }
 
-/// The program of a link.
-fn program(link: &Link) -> Result<ProgramInfo, Error> {
+/// The map of operations of a link.
+pub(super) fn operations(link: &Link) -> Result<MapHandle, Error> {
     let info = LinkInfo::from_fd(link.as_fd()).map_err(failed(LOOK))?;
     let LinkTypeInfo::StructOps(operations) = info.info else {
         return Err(Error::Lacking(format!("{LOOK}: it is none")));
     };
-    let operations = MapHandle::from_map_id(operations.map_id).map_err(failed(LOOK))?;
+    MapHandle::from_map_id(operations.map_id).map_err(failed(LOOK))
+}
+
+/// A program of a controller; `None` if the kernel never offered it, as its loader was killed.
+fn program(operations: &MapHandle) -> Result<Option<ProgramInfo>, Error> {
     let value = operations
         .lookup(&[0; 4], MapFlags::ANY)
         .map_err(failed(LOOK))?;
-    let program = program_in(&value.unwrap_or_default());
-    program.ok_or_else(|| Error::Lacking(format!("{LOOK}: it has no program")))
+    Ok(program_in(&value.unwrap_or_default()))
 }
 
 /// One of the programs whose numbers are in the kernel's value of a map of operations. They have a word each, where the

@@ -4,22 +4,13 @@ use std::convert::Infallible;
 use std::os::fd::OwnedFd;
 
 use crate::check::Requirement;
-use crate::{Algorithm, Error, Registered, Settings};
+use crate::{Algorithm, Error, Keeping, Registered, Settings};
 
 /// What has been loaded; here nothing ever.
 #[derive(Debug)]
 pub struct Loaded(Infallible);
 
 impl Loaded {
-    /// Keeps it.
-    ///
-    /// # Errors
-    ///
-    /// None, as there is nothing to keep.
-    pub fn pin(self) -> Result<(), Error> {
-        match self.0 {}
-    }
-
     /// The maps of what its connections keep.
     ///
     /// # Errors
@@ -36,6 +27,19 @@ impl Loaded {
 ///
 /// [`Error::NotBuilt`].
 pub fn load(_all: &[Settings], _version: &str) -> Result<Loaded, Error> {
+    Err(Error::NotBuilt)
+}
+
+/// Keeps controllers; here it only says why not.
+///
+/// # Errors
+///
+/// [`Error::NotBuilt`].
+pub fn keep(_all: &[Settings], _version: &str, _keeping: Keeping) -> Result<(), Error> {
+    Err(Error::NotBuilt)
+}
+
+pub(crate) fn keeping() -> Result<Keeping, Error> {
     Err(Error::NotBuilt)
 }
 

@@ -8,7 +8,7 @@ use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::{env, thread};
 
-use kernel::{Algorithm, Error, Registered, Settings};
+use kernel::{Algorithm, Error, Keeping, Registered, Settings};
 use linux::{Network, NetworkConfig, socket};
 use nix::mount::{MsFlags, mount};
 use nix::sched::{CloneFlags, unshare};
@@ -41,9 +41,12 @@ fn a_controller_comes_and_goes() {
         .expect("an empty file system");
         for &algorithm in Algorithm::ALL {
             is_gone_with_its_owner(algorithm);
-            is_kept_until_it_is_unloaded(algorithm, &network);
-            the_default_is_not_unloaded(algorithm);
+            for keeping in Keeping::ALL {
+                is_kept_until_it_is_unloaded(algorithm, keeping, &network);
+                the_default_is_not_unloaded(algorithm, keeping);
+            }
         }
+        all_are_kept_or_none();
     };
     thread::scope(|scope| scope.spawn(test).join().expect("no panic"));
 }
@@ -61,11 +64,10 @@ fn is_gone_with_its_owner(algorithm: Algorithm) {
     assert!(!is_offered(algorithm));
 }
 
-fn load(algorithm: Algorithm) -> Settings {
+fn keep(algorithm: Algorithm, keeping: Keeping) -> Settings {
     let mut settings = Settings::new(algorithm);
     settings.set("cwnd-gain", "1.75").expect("a value");
-    let loaded = kernel::load(std::slice::from_ref(&settings), VERSION).expect("it loads");
-    loaded.pin().expect("a pin");
+    kernel::keep(std::slice::from_ref(&settings), VERSION, keeping).expect("it loads");
     settings
 }
 
@@ -73,13 +75,34 @@ fn find(algorithm: Algorithm) -> Option<Registered> {
     Registered::find(algorithm).expect("a look")
 }
 
-fn is_kept_until_it_is_unloaded(algorithm: Algorithm, network: &Network) {
-    let settings = load(algorithm);
+/// Where one is refused, those before it go again.
+fn all_are_kept_or_none() {
+    for keeping in Keeping::ALL {
+        keep(Algorithm::Bbr3, keeping);
+        let all = [Algorithm::Bbr1, Algorithm::Bbr3].map(Settings::new);
+        for again in Keeping::ALL {
+            let refused = kernel::keep(&all, VERSION, again);
+            let is_known = matches!(refused, Err(Error::AlreadyLoaded("fullpipe_bbr3")));
+            assert!(is_known, "{refused:?}");
+            assert!(!is_offered(Algorithm::Bbr1) && find(Algorithm::Bbr1).is_none());
+            assert!(is_offered(Algorithm::Bbr3));
+        }
+        find(Algorithm::Bbr3)
+            .expect("a controller")
+            .unload()
+            .expect("it goes");
+    }
+}
+
+fn is_kept_until_it_is_unloaded(algorithm: Algorithm, keeping: Keeping, network: &Network) {
+    let settings = keep(algorithm, keeping);
     let found = find(algorithm).expect("a controller");
     assert_eq!(found.settings, settings);
     assert_eq!(found.version, VERSION);
     let again = kernel::load(&[settings], VERSION);
     assert!(matches!(again, Err(Error::AlreadyLoaded(_))), "{again:?}");
+    let flows = kernel::flows(algorithm).expect("a look");
+    assert!(flows.is_some());
 
     let (mut client, mut server) = network
         .near
@@ -128,8 +151,8 @@ fn carry(client: &mut TcpStream, server: &mut TcpStream) {
 }
 
 /// The default is that of a namespace which is gone with its thread.
-fn the_default_is_not_unloaded(algorithm: Algorithm) {
-    load(algorithm);
+fn the_default_is_not_unloaded(algorithm: Algorithm, keeping: Keeping) {
+    keep(algorithm, keeping);
     let of_a_namespace = || {
         unshare(CloneFlags::CLONE_NEWNET).expect("a network namespace");
         kernel::set_default("fullpipe_nothing").expect_err("no such controller");

@@ -1,7 +1,7 @@
 //! `fullpipe kernel load`.
 
 use clap::Args;
-use kernel::{Algorithm, Error, Settings};
+use kernel::{Algorithm, Error, Keeping, Settings};
 
 use crate::failure::Failure;
 use crate::terminal::output;
@@ -32,13 +32,13 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         set(&mut all, text)
             .map_err(|reason| Failure::usage(format_args!("--set {text}: {reason}")))?;
     }
-    let loaded = kernel::load(&all, env!("CARGO_PKG_VERSION")).map_err(|error| {
+    let keeping = Keeping::of_this_kernel().map_err(Failure::failed)?;
+    kernel::keep(&all, env!("CARGO_PKG_VERSION"), keeping).map_err(|error| {
         if let (Error::Refused { log, .. }, true) = (&error, options.log) {
             output::note(log);
         }
         Failure::failed(error)
     })?;
-    loaded.pin().map_err(Failure::failed)?;
     for settings in &all {
         let name = settings.algorithm().kernel_name();
         output::note(format_args!("{name} is loaded"));

@@ -16,7 +16,7 @@ A controller is a BPF program: no kernel is rebuilt, no machine restarted. What 
 unloaded or the machine restarts. Every program can ask for it by its name, fullpipe_bbr1 or fullpipe_bbr3, with the socket option \
 TCP_CONGESTION; the default of a network namespace is what programs get that do not ask.
 
-It takes root, Linux 6.4 or newer with BTF, and a fullpipe that was built with --features kernel. docs/kernel.md says more.
+It takes root, Linux 6.0 or newer with BTF, and a fullpipe that was built with --features kernel. docs/kernel.md says more.
 
 Examples:
   fullpipe kernel check

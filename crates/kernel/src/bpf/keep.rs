@@ -1,0 +1,109 @@
+//! From nothing to a controller that stays when the process has ended.
+
+use libbpf_rs::Object;
+
+use super::features::Features;
+use super::load::{load, operations, register};
+use super::{bpffs, registered};
+use crate::{Error, Keeping, Settings};
+
+/// Offers controllers to every program on the machine, under their kernel names, until they are
+/// [unloaded](crate::Registered::unload) or the machine restarts: all of them, or none. `version` is whose they are, for
+/// [`Registered`](crate::Registered).
+///
+/// # Errors
+///
+/// What the machine lacks; that one is loaded already; why the kernel refuses it; or that the BPF file system cannot be used.
+pub fn keep(all: &[Settings], version: &str, keeping: Keeping) -> Result<(), Error> {
+    for settings in all {
+        registered::tidy(settings.algorithm())?;
+    }
+    match keeping {
+        Keeping::ByLink => load(all, version)?.pin(),
+        Keeping::ByOperations => keep_operations(all, version),
+    }
+}
+
+/// See [`Keeping::of_this_kernel`].
+pub(crate) fn keeping() -> Result<Keeping, Error> {
+    Ok(if Features::of_able()?.has_links {
+        Keeping::ByLink
+    } else {
+        Keeping::ByOperations
+    })
+}
+
+fn keep_operations(all: &[Settings], version: &str) -> Result<(), Error> {
+    let features = Features {
+        has_links: false,
+        ..Features::of_able()?
+    };
+    bpffs::prepare()?;
+    for (place, settings) in all.iter().enumerate() {
+        let path = bpffs::pin(settings.algorithm());
+        // What is offered must be found again, so its file comes first. Killed in between, it leaves a file.
+        let attach = |loaded: &mut Object| {
+            operations(loaded)?.pin(&path)?;
+            // Without a link there is nothing to hold: what is called one here would take the controller away again.
+            operations(loaded)?.attach_struct_ops()?.disconnect();
+            Ok(())
+        };
+        if let Err(error) = register(settings, version, &features, attach) {
+            let is_own = !matches!(error, Error::AlreadyLoaded(_));
+            let undone = &all[..place + usize::from(is_own)];
+            for settings in undone {
+                let _ = registered::remove(settings.algorithm());
+            }
+            bpffs::tidy();
+            return Err(error);
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use nix::mount::{MsFlags, mount};
+    use nix::sched::{CloneFlags, unshare};
+
+    use super::*;
+    use crate::{Algorithm, Registered, check};
+
+    #[test]
+    fn what_a_killed_loader_has_left_is_tidied() {
+        if let Some(lack) = check().into_iter().find_map(|required| required.lack) {
+            eprintln!("SKIPPED: what a killed loader has left: {lack}");
+            return;
+        }
+        let test = || {
+            unshare(CloneFlags::CLONE_NEWNS).expect("a mount namespace");
+            let private = MsFlags::MS_REC | MsFlags::MS_PRIVATE;
+            mount(None::<&str>, "/", None::<&str>, private, None::<&str>).expect("private mounts");
+            let (bpf, none) = (Some("bpf"), MsFlags::empty());
+            mount(bpf, "/sys/fs/bpf", bpf, none, None::<&str>).expect("an empty file system");
+            bpffs::prepare().expect("a directory");
+            let settings = Settings::new(Algorithm::Bbr1);
+            let path = bpffs::pin(Algorithm::Bbr1);
+            let features = Features {
+                has_links: false,
+                ..Features::of_able().expect("able")
+            };
+            let pinned = register(&settings, "killed", &features, |loaded| {
+                operations(loaded)?.pin(&path)
+            });
+            pinned.expect("a file");
+            assert!(registered::is_kept(Algorithm::Bbr1));
+            assert!(Registered::find(Algorithm::Bbr1).expect("a look").is_none());
+            registered::tidy(Algorithm::Bbr1).expect("it goes");
+            assert!(
+                fs::read_dir(path.parent().expect("a directory"))
+                    .expect("there")
+                    .next()
+                    .is_none()
+            );
+        };
+        std::thread::scope(|scope| scope.spawn(test).join().expect("no panic"));
+    }
+}
