@@ -205,6 +205,16 @@ pub struct RttSample {
     pub is_ack_delayed: bool,
 }
 
+impl RttSample {
+    /// A measurement in which nobody held an ACK back.
+    pub const fn exact(rtt: Duration) -> RttSample {
+        RttSample {
+            rtt,
+            is_ack_delayed: false,
+        }
+    }
+}
+
 /// Why a recovery started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]

@@ -1,10 +1,8 @@
-//! How much more than expected is acknowledged at a time.
-//!
-//! Wi-Fi, cellular and cable links, and hosts, hold ACKs (or data) back and release them together. Between two bursts
-//! of ACKs the sender goes on only as long as its window lasts: so the window must have room for what a burst brings
-//! beyond the steady stream that the bandwidth estimate predicts. (Linux, `bbr_update_ack_aggregation`.)
+//! How much more than expected is acknowledged at a time, as Linux counts and remembers it (`bbr_update_ack_aggregation`).
 
 use units::{Bytes, Duration, Rate, Ratio, Time};
+
+use crate::bbr::aggregation::Episode;
 
 /// Rounds that a maximum is kept before the older half of the window is forgotten: the window is five to ten rounds
 /// long, as long as that of the bandwidth filter (Linux `bbr_extra_acked_win_rtts`).
@@ -14,16 +12,14 @@ const HALF_WINDOW: u8 = 5;
 /// `bbr_extra_acked_max_us`).
 const MAX_SILENCE: Duration = Duration::from_millis(100);
 
-/// Packets after which an epoch ends whatever happens, so that it does not look back forever (Linux
+/// Packets after which an episode ends whatever happens, so that it does not look back forever (Linux
 /// `bbr_ack_epoch_acked_reset_thresh`).
-const MAX_EPOCH_PACKETS: u64 = 1 << 20;
+const MAX_EPISODE_PACKETS: u64 = 1 << 20;
 
 /// The windowed maximum of the excess of acknowledged over expected bytes.
 #[derive(Debug, Clone)]
 pub struct AckAggregation {
-    /// An epoch lasts while ACKs come faster than the bandwidth estimate predicts.
-    epoch_start: Time,
-    epoch_acked: Bytes,
+    episode: Episode,
     /// The greatest excess of the current and of the previous half window.
     current: Bytes,
     previous: Bytes,
@@ -33,8 +29,7 @@ pub struct AckAggregation {
 impl AckAggregation {
     pub fn new(now: Time) -> AckAggregation {
         AckAggregation {
-            epoch_start: now,
-            epoch_acked: Bytes::ZERO,
+            episode: Episode::new(now),
             current: Bytes::ZERO,
             previous: Bytes::ZERO,
             rounds: 0,
@@ -53,20 +48,17 @@ impl AckAggregation {
 
     /// An ACK has arrived, for `acked` bytes, at a bandwidth estimated as `bw` and with a window of `cwnd`.
     pub fn on_ack(&mut self, now: Time, acked: Bytes, bw: Rate, cwnd: Bytes, mss: Bytes) {
-        let mut expected = whole_packets(bw.bytes_in(now.since(self.epoch_start)), mss);
-        if self.epoch_acked <= expected || self.epoch_acked + acked >= mss * MAX_EPOCH_PACKETS {
-            self.start_epoch(now);
-            expected = Bytes::ZERO;
+        if self.episode.acked() + acked >= mss * MAX_EPISODE_PACKETS {
+            self.restart(now);
         }
-        self.epoch_acked += acked;
-        let extra = (self.epoch_acked - expected).min(cwnd);
+        let expected = |time| whole_packets(bw.bytes_in(time), mss);
+        let extra = self.episode.on_ack(now, acked, expected).min(cwnd);
         self.current = self.current.max(extra);
     }
 
     /// The silence before `now` was the sender's own.
-    pub fn start_epoch(&mut self, now: Time) {
-        self.epoch_start = now;
-        self.epoch_acked = Bytes::ZERO;
+    pub fn restart(&mut self, now: Time) {
+        self.episode = Episode::new(now);
     }
 
     /// The room to make for the next burst.

@@ -3,7 +3,6 @@
 use units::{Bytes, Rate, Ratio};
 
 use super::{Bbr1, State};
-use crate::bbr::window;
 use crate::controller::Ack;
 
 /// Send quanta to allow for beyond the path's own BDP: one being scheduled, one in the sending host's offload engine,
@@ -19,11 +18,10 @@ impl Bbr1 {
         if !self.conserve_packets(ack) {
             let target = self.target_cwnd();
             let is_full = self.full_pipe.is_reached();
-            let cwnd = window::approach(self.cwnd, target, ack, is_full, self.initial_cwnd);
-            self.cwnd = cwnd.max(self.min_cwnd());
+            self.control.approach(target, ack, is_full);
         }
         if self.is_in_probe_rtt() {
-            self.cwnd = self.cwnd.min(self.min_cwnd());
+            self.control.cwnd = self.control.cwnd.min(self.control.least_cwnd());
         }
     }
 
@@ -44,7 +42,7 @@ impl Bbr1 {
 
     /// The window with which a packet leaves as long as less than `bound` is in flight (paper, `send`).
     fn in_whole_packets(&self, bound: Bytes) -> Bytes {
-        let whole = bound.get().checked_next_multiple_of(self.mss.get());
+        let whole = bound.get().checked_next_multiple_of(self.control.mss.get());
         whole.map_or(bound, Bytes::new)
     }
 
@@ -66,16 +64,16 @@ impl Bbr1 {
             return inflight;
         }
         let delivered = self.bw().bytes_in(ack.next_departure.since(ack.now));
-        inflight - self.mss * (delivered.get() / self.mss.get())
+        inflight - self.control.mss * (delivered.get() / self.control.mss.get())
     }
 
     fn bdp(&self, bw: Rate, gain: Ratio) -> Bytes {
-        window::bdp(bw, self.rt_prop.get(), gain, self.initial_cwnd)
+        self.control.bdp(bw, self.rt_prop.get(), gain)
     }
 
     fn with_end_host_budget(&self, inflight: Bytes) -> Bytes {
-        let pair = self.mss * PACKETS_PER_ACK;
-        let inflight = (inflight + self.pacing.quantum() * END_HOST_QUANTA).get();
+        let pair = self.control.mss * PACKETS_PER_ACK;
+        let inflight = (inflight + self.control.pacing.quantum() * END_HOST_QUANTA).get();
         let even = inflight
             .checked_next_multiple_of(pair.get())
             .unwrap_or(inflight);
@@ -84,10 +82,5 @@ impl Bbr1 {
             State::ProbeBw(cycle) if cycle.is_up() => Bytes::new(even) + pair,
             _ => Bytes::new(even),
         }
-    }
-
-    /// The least window.
-    pub(super) fn min_cwnd(&self) -> Bytes {
-        window::least(self.mss)
     }
 }

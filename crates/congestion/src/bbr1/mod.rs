@@ -39,12 +39,12 @@
 //!
 //! # Where things are
 //!
-//! Each state has a file: `startup`, `drain`, `probe_bw`, `probe_rtt`. So has each part of the model: `btl_bw` and
-//! `rt_prop`, `ack_aggregation`, `policer`; and each thing that is controlled: `cwnd`, and `recovery` for it and the rate.
-//! What BBRv3 has too is in `crate::bbr`: the plateau of a full pipe, and pacing; and the round, the model's clock.
+//! Each state has a file: `startup`, `drain`, `probe_bw`, `probe_rtt`. So have the parts of the model that are its own:
+//! `ack_aggregation`, `policer`; and what bounds the window: `cwnd`, and `recovery` after losses. What BBRv3 has too is in
+//! `crate::bbr`: the estimates of BtlBw and RTprop, the plateau of a full pipe, the stay in ProbeRTT, and the window, the pacing
+//! rate and the quantum; and the round, the model's clock.
 
 mod ack_aggregation;
-mod btl_bw;
 mod config;
 mod cwnd;
 mod drain;
@@ -52,7 +52,6 @@ pub mod policer;
 mod probe_bw;
 mod probe_rtt;
 mod recovery;
-mod rt_prop;
 mod startup;
 pub mod states;
 
@@ -60,29 +59,25 @@ pub use config::{Config, RecoveryEnd};
 
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::SeedableRng;
-use units::{Bytes, Duration, Rate, Ratio, Time};
+use units::{Bytes, Rate, Ratio, Time};
 
+use crate::bbr::control::{self, Control};
 use crate::bbr::full_pipe::FullPipe;
-use crate::bbr::pacing::Pacing;
+use crate::bbr::least_rtt::LeastRtt;
+use crate::bbr::max_rate::MaxRate;
+use crate::bbr::probe_rtt::Stay;
 use crate::bbr::slow_stretch::SlowStretch;
-use crate::controller::{
-    Ack, Cause, Connection, Controller, Listed, Lost, Recovery, RttSample, Sent, Snapshot,
-};
+use crate::controller::{Ack, Cause, Connection, Controller, Listed, Lost, Recovery, Snapshot};
 use crate::round::Round;
 use ack_aggregation::AckAggregation;
-use btl_bw::BtlBw;
 use policer::Policer;
 use probe_bw::ProbeBw;
-use probe_rtt::ProbeRtt;
 use recovery::LossEpisode;
-use rt_prop::RtProp;
 
 /// The BBRv1 congestion controller.
 #[derive(Debug, Clone)]
 pub struct Bbr1 {
     config: Config,
-    mss: Bytes,
-    initial_cwnd: Bytes,
     rng: SplitMix64,
 
     state: State,
@@ -90,8 +85,8 @@ pub struct Bbr1 {
     is_restarting_from_idle: bool,
 
     round: Round,
-    btl_bw: BtlBw,
-    rt_prop: RtProp,
+    btl_bw: MaxRate,
+    rt_prop: LeastRtt,
     full_pipe: FullPipe,
     ack_aggregation: AckAggregation,
     policer: Policer,
@@ -101,8 +96,7 @@ pub struct Bbr1 {
     totals: Totals,
     latest_losses: Losses,
 
-    pacing: Pacing,
-    cwnd: Bytes,
+    control: Control,
 }
 
 #[derive(Debug, Clone)]
@@ -110,7 +104,7 @@ enum State {
     Startup,
     Drain,
     ProbeBw(ProbeBw),
-    ProbeRtt(ProbeRtt),
+    ProbeRtt(Stay),
 }
 
 #[derive(Debug, Clone)]
@@ -130,25 +124,20 @@ struct Losses {
 impl Bbr1 {
     /// A controller for a new connection.
     pub fn new(connection: Connection, config: Config) -> Bbr1 {
-        let Connection {
-            now,
-            mss,
-            initial_cwnd,
-            seed,
-            ..
-        } = connection;
-        let mss = mss.max(Bytes::new(1));
-        let initial_cwnd = initial_cwnd.max(mss);
+        let Connection { now, seed, .. } = connection;
+        let (window, does_equal_rate_renew) = (config.btl_bw_window, config.does_equal_rate_renew);
         Bbr1 {
             config,
-            mss,
-            initial_cwnd,
             rng: SplitMix64::seed_from_u64(seed),
             state: State::Startup,
             is_restarting_from_idle: false,
             round: Round::new(),
-            btl_bw: BtlBw::new(&config),
-            rt_prop: RtProp::new(now, &config),
+            btl_bw: MaxRate::new(window, does_equal_rate_renew),
+            rt_prop: if config.is_rt_prop_windowed {
+                LeastRtt::of_window(now, config.rt_prop_window)
+            } else {
+                LeastRtt::new(now, config.rt_prop_window)
+            },
             full_pipe: FullPipe::new(),
             ack_aggregation: AckAggregation::new(now),
             policer: Policer::new(),
@@ -163,8 +152,7 @@ impl Bbr1 {
                 at: now,
                 bytes: Bytes::ZERO,
             },
-            pacing: Pacing::new(config.pacing_margin, config.high_gain, initial_cwnd, mss),
-            cwnd: initial_cwnd,
+            control: Control::new(&connection, config.pacing_margin, config.high_gain),
         }
     }
 
@@ -197,8 +185,9 @@ impl Bbr1 {
                 self.full_pipe.on_round(self.btl_bw());
             }
         }
+        let (bw, cwnd, mss) = (self.bw(), self.control.cwnd, self.control.mss);
         self.ack_aggregation
-            .on_ack(ack.now, ack.newly_acked, self.bw(), self.cwnd, self.mss);
+            .on_ack(ack.now, ack.newly_acked, bw, cwnd, mss);
     }
 
     fn update_policer(&mut self, ack: &Ack, is_app_limited: bool) {
@@ -287,22 +276,21 @@ impl Listed for Bbr1 {
 }
 
 impl Controller for Bbr1 {
+    control::answers!(control, rt_prop);
+
     fn on_idle_restart(&mut self, now: Time) {
         self.is_restarting_from_idle = true;
-        self.ack_aggregation.start_epoch(now);
+        self.ack_aggregation.restart(now);
         match self.state {
             // There is no queue to drain, and no need to probe.
             State::ProbeBw(_) => {
                 let bw = self.bw();
-                self.pacing.set_bw(bw, Ratio::ONE, self.mss);
+                self.control.pacing.set_bw(bw, Ratio::ONE, self.control.mss);
             }
             State::ProbeRtt(_) => self.check_probe_rtt_done(now),
             State::Startup | State::Drain => {}
         }
     }
-
-    /// Nothing: what BBR needs to know of a packet's departure comes back with its ACK, in the rate sample.
-    fn on_packet_sent(&mut self, _sent: &Sent) {}
 
     fn on_packet_lost(&mut self, lost: &Lost) {
         self.totals.lost += lost.packet.bytes;
@@ -327,12 +315,9 @@ impl Controller for Bbr1 {
     fn on_ack(&mut self, ack: &Ack) {
         self.update_model(ack);
         self.check_transitions(ack);
-        if let Some(sample) = ack.rtt {
-            self.pacing.fit_first_round(sample.rtt, self.cwnd, self.mss);
-        }
         let (bw, gain) = (self.bw(), self.pacing_gain());
-        self.pacing
-            .follow(bw, gain, self.full_pipe.is_reached(), self.mss);
+        let is_full = self.full_pipe.is_reached();
+        self.control.update_pacing(ack, bw, gain, is_full);
         self.set_cwnd(ack);
     }
 
@@ -350,38 +335,6 @@ impl Controller for Bbr1 {
         self.collapse(&seen, inflight);
     }
 
-    /// RTprop as packets without data see it, which take less time to serialize; and the pace of the first round (Linux
-    /// `bbr_init`).
-    fn on_handshake(&mut self, now: Time, rtt: Duration) {
-        let sample = RttSample {
-            rtt,
-            is_ack_delayed: false,
-        };
-        self.rt_prop.update(now, Some(sample));
-        self.pacing.fit_first_round(rtt, self.cwnd, self.mss);
-    }
-
-    fn on_mtu_change(&mut self, mss: Bytes) {
-        self.mss = mss.max(Bytes::new(1));
-        self.pacing.fit_quantum(self.mss);
-    }
-
-    fn cwnd(&self) -> Bytes {
-        self.cwnd.max(self.mss)
-    }
-
-    fn pacing_rate(&self) -> Rate {
-        self.pacing.rate()
-    }
-
-    fn send_quantum(&self) -> Bytes {
-        self.pacing.quantum()
-    }
-
-    fn needs_pacing(&self) -> bool {
-        true
-    }
-
     fn snapshot(&self) -> Snapshot {
         let state = match self.state {
             State::Startup => states::STARTUP,
@@ -390,7 +343,7 @@ impl Controller for Bbr1 {
             State::ProbeRtt(_) => states::PROBE_RTT,
         };
         Snapshot {
-            send_quantum: self.pacing.quantum(),
+            send_quantum: self.send_quantum(),
             btl_bw: (!self.bw().is_zero()).then(|| self.bw()),
             rt_prop: self.rt_prop.get(),
             pacing_gain: Some(self.pacing_gain()),
@@ -467,6 +420,37 @@ mod tests {
         assert_eq!(bbr1.pacing_rate(), first);
         bbr1.on_ack(&ack(120, BW));
         assert!(bbr1.pacing_rate() > first);
+    }
+
+    #[test]
+    fn the_filters_are_those_of_the_settings() {
+        let short = Config {
+            btl_bw_window: 3,
+            rt_prop_window: Duration::from_secs(2),
+            ..Config::linux()
+        };
+        let cases = [
+            (Config::linux(), 100, 250),
+            (Config::paper(), 50, 120),
+            (short, 50, 250),
+        ];
+        for (config, rate_kept, rtt_kept) in cases {
+            let mut bbr1 = Bbr1::new(Connection::new(at(0), MSS, MSS * 10), config);
+            // The greatest rate is seen again, but the application limits it; later less is seen.
+            for (round, rate, is_app_limited) in [(1, 100, false), (8, 100, true), (12, 50, false)]
+            {
+                let rate = Rate::from_bytes_per_sec(rate);
+                bbr1.btl_bw.update(round, rate, is_app_limited);
+            }
+            assert_eq!(bbr1.btl_bw(), Rate::from_bytes_per_sec(rate_kept));
+            for (ms, rtt) in [(40, 40), (3_000, 120), (10_041, 250)] {
+                let sample = RttSample::exact(Duration::from_millis(rtt));
+                bbr1.rt_prop.update(at(ms), Some(sample));
+            }
+            assert!(bbr1.rt_prop.is_expired());
+            let rtt_kept = Duration::from_millis(rtt_kept);
+            assert_eq!(bbr1.rt_prop.get(), Some(rtt_kept));
+        }
     }
 
     /// A BDP is 100 packets; of 110 in flight ten are delivered before the next one leaves.

@@ -83,7 +83,7 @@ impl Bbr1 {
         if gain > Ratio::ONE {
             // On a short path a round trip may be over before the extra data is in flight, so wait for that; but do
             // not insist if packets are lost, as a shallow buffer may never hold it.
-            let with_next_burst = ack.prior_inflight + self.pacing.quantum();
+            let with_next_burst = ack.prior_inflight + self.control.pacing.quantum();
             return is_full_length
                 && (!self.lost_by(ack).is_zero()
                     || self.in_network(ack, with_next_burst) >= self.inflight_at(gain));
@@ -142,8 +142,8 @@ mod tests {
         bbr1.btl_bw
             .update(1, Rate::from_transfer(MSS * 100, RTPROP), false);
         let bw = bbr1.bw();
-        bbr1.pacing.set_bw(bw, Ratio::ONE, MSS);
-        assert_eq!(bbr1.pacing.quantum(), MSS * 2);
+        bbr1.control.pacing.set_bw(bw, Ratio::ONE, MSS);
+        assert_eq!(bbr1.control.pacing.quantum(), MSS * 2);
         bbr1.state = State::ProbeBw(ProbeBw {
             phase,
             phase_start: Time::ZERO,

@@ -7,24 +7,11 @@
 use units::{Ratio, Time};
 
 use super::{Bbr1, State};
+use crate::bbr::probe_rtt::Stay;
 use crate::controller::Ack;
 
 pub const PACING_GAIN: Ratio = Ratio::ONE;
 pub const CWND_GAIN: Ratio = Ratio::ONE;
-
-/// How far ProbeRTT has got.
-#[derive(Debug, Clone)]
-pub struct ProbeRtt {
-    stay: Stay,
-}
-
-#[derive(Debug, Clone)]
-enum Stay {
-    /// More than the least window is still in flight.
-    Draining,
-    /// It has been reached: until that time, and until a round has passed.
-    Until { end: Time, has_round_passed: bool },
-}
 
 impl Bbr1 {
     /// Enters if RTprop has not been seen for too long, and leaves when it had its chance.
@@ -39,58 +26,34 @@ impl Bbr1 {
 
     fn enter_probe_rtt(&mut self, ack: &Ack) {
         self.save_cwnd();
-        self.state = State::ProbeRtt(ProbeRtt {
-            stay: Stay::Draining,
-        });
+        self.state = State::ProbeRtt(Stay::Draining);
         self.slow_stretch.begin(ack.rate.total_delivered);
     }
 
     fn stay_in_probe_rtt(&mut self, ack: &Ack) {
-        let least = self.min_cwnd();
-        let State::ProbeRtt(probe) = &mut self.state else {
+        let State::ProbeRtt(stay) = &mut self.state else {
             return;
         };
-        self.slow_stretch
-            .extend(ack.rate.total_delivered, ack.inflight);
-        match &mut probe.stay {
-            Stay::Draining if ack.inflight <= least => {
-                probe.stay = Stay::Until {
-                    end: ack.now + self.config.probe_rtt_duration,
-                    has_round_passed: false,
-                };
-                self.round.restart(ack.rate.total_delivered);
-            }
-            Stay::Draining => {}
-            Stay::Until {
-                has_round_passed, ..
-            } => {
-                *has_round_passed |= self.round.has_just_started();
-                if *has_round_passed {
-                    self.check_probe_rtt_done(ack.now);
-                }
-            }
+        let delivered = ack.rate.total_delivered;
+        self.slow_stretch.extend(delivered, ack.inflight);
+        let is_low = ack.inflight <= self.control.least_cwnd();
+        let end = ack.now + self.config.probe_rtt_duration;
+        if stay.on_ack(is_low, end, &mut self.round, delivered) {
+            self.check_probe_rtt_done(ack.now);
         }
     }
 
-    /// Leaves if the time at the least window is over. By itself this is enough after an idle period, in which nothing
-    /// was in flight and no round could pass.
+    /// Leaves if the time at the least window is over.
     pub(super) fn check_probe_rtt_done(&mut self, now: Time) {
-        let State::ProbeRtt(ProbeRtt {
-            stay: Stay::Until { end, .. },
-        }) = self.state
-        else {
-            return;
-        };
-        if now <= end {
-            return;
+        if matches!(&self.state, State::ProbeRtt(stay) if stay.is_time_over(now)) {
+            self.rt_prop.mark_seen(now);
+            if self.full_pipe.is_reached() {
+                self.enter_probe_bw(now);
+            } else {
+                self.enter_startup();
+            }
+            self.control.restore_cwnd();
         }
-        self.rt_prop.mark_seen(now);
-        if self.full_pipe.is_reached() {
-            self.enter_probe_bw(now);
-        } else {
-            self.enter_startup();
-        }
-        self.restore_cwnd();
     }
 
     pub(super) fn is_in_probe_rtt(&self) -> bool {

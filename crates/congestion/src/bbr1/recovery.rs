@@ -15,7 +15,6 @@ use units::{Bytes, Rate};
 
 use super::config::RecoveryEnd;
 use super::{Bbr1, policer};
-use crate::bbr::window;
 use crate::controller::Ack;
 
 /// Where the flow is in a loss episode.
@@ -30,7 +29,6 @@ pub struct LossEpisode {
     is_conserving: bool,
     /// A packet was lost since the round started.
     is_round_lossy: bool,
-    saved: window::Saved,
 }
 
 impl LossEpisode {
@@ -41,7 +39,6 @@ impl LossEpisode {
             has_just_opened: false,
             is_conserving: false,
             is_round_lossy: false,
-            saved: window::Saved::default(),
         }
     }
 }
@@ -95,7 +92,7 @@ impl Bbr1 {
         self.episode.is_round_lossy = true;
         self.episode.has_just_opened = false;
         self.episode.is_conserving = false;
-        self.cwnd = self.config.loss_window.bytes(inflight, self.mss);
+        self.control.cwnd = self.config.loss_window.bytes(inflight, self.control.mss);
         self.full_pipe.forget_baseline();
         self.observe_policer(seen);
     }
@@ -118,15 +115,15 @@ impl Bbr1 {
     /// Takes losses out of the window, and keeps it at what is delivered while conserving packets. Returns whether it
     /// does the latter, so that the window must not grow.
     pub(super) fn conserve_packets(&mut self, ack: &Ack) -> bool {
-        self.cwnd = (self.cwnd - self.lost_by(ack)).max(self.mss);
+        self.control.cwnd = (self.control.cwnd - self.lost_by(ack)).max(self.control.mss);
         let conserved = ack.inflight + ack.newly_acked;
         if mem::take(&mut self.episode.has_just_opened) {
             self.episode.is_conserving = true;
             self.round.restart(ack.rate.total_delivered);
-            self.cwnd = conserved;
+            self.control.cwnd = conserved;
         }
         if self.episode.is_conserving {
-            self.cwnd = self.cwnd.max(conserved);
+            self.control.cwnd = self.control.cwnd.max(conserved);
         }
         self.episode.is_conserving
     }
@@ -134,12 +131,7 @@ impl Bbr1 {
     /// Remembers the window before something cuts it.
     pub(super) fn save_cwnd(&mut self) {
         let is_cut = self.episode.is_open || self.is_in_probe_rtt();
-        self.episode.saved.save(self.cwnd, is_cut);
-    }
-
-    /// Returns to the remembered window.
-    pub(super) fn restore_cwnd(&mut self) {
-        self.cwnd = self.episode.saved.or_saved(self.cwnd);
+        self.control.save_cwnd(is_cut);
     }
 
     fn close_episode(&mut self) {
@@ -152,7 +144,7 @@ impl Bbr1 {
         self.episode.is_conserving = false;
         // ProbeRTT wants the window small, and restores it itself.
         if !self.is_in_probe_rtt() {
-            self.restore_cwnd();
+            self.control.restore_cwnd();
         }
     }
 }

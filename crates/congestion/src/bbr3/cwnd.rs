@@ -3,7 +3,6 @@
 use units::{Bytes, Rate, Ratio};
 
 use super::{Bbr3, State, probe_rtt};
-use crate::bbr::window;
 use crate::controller::Ack;
 
 /// Packets more while probing for bandwidth, as with a small BDP a quarter more may be less than a packet.
@@ -14,12 +13,11 @@ impl Bbr3 {
     pub(super) fn set_cwnd(&mut self, ack: &Ack) {
         let most = self.max_inflight();
         let is_full = self.full_pipe.is_reached();
-        let cwnd = window::approach(self.cwnd, most, ack, is_full, self.initial_cwnd);
-        self.cwnd = cwnd.max(self.min_cwnd());
+        self.control.approach(most, ack, is_full);
         if matches!(self.state, State::ProbeRtt(_)) {
-            self.cwnd = self.cwnd.min(self.probe_rtt_cwnd());
+            self.control.cwnd = self.control.cwnd.min(self.probe_rtt_cwnd());
         }
-        self.cwnd = self.cwnd.min(self.model_bound());
+        self.control.cwnd = self.control.cwnd.min(self.model_bound());
     }
 
     /// `BoundCwndForModel` ("Bounding cwnd Based on Recent Congestion").
@@ -32,7 +30,7 @@ impl Bbr3 {
         long_term
             .unwrap_or(Bytes::MAX)
             .min(self.short_term.inflight.unwrap_or(Bytes::MAX))
-            .max(self.min_cwnd())
+            .max(self.control.least_cwnd())
     }
 
     /// `UpdateMaxInflight` ("Computing BBR.max_inflight").
@@ -48,23 +46,23 @@ impl Bbr3 {
 
     /// `QuantizationBudget`.
     fn with_budget(&self, inflight: Bytes) -> Bytes {
-        let offload = self.pacing.quantum() * u64::from(self.config.offload_quanta);
-        let inflight = inflight.max(offload).max(self.min_cwnd());
+        let offload = self.control.pacing.quantum() * u64::from(self.config.offload_quanta);
+        let inflight = inflight.max(offload).max(self.control.least_cwnd());
         match self.state {
-            State::Up => inflight + self.mss * UP_PACKETS,
+            State::Up => inflight + self.control.mss * UP_PACKETS,
             _ => inflight,
         }
     }
 
     /// `BDPMultiple`.
     pub(super) fn bdp(&self, bw: Rate, gain: Ratio) -> Bytes {
-        window::bdp(bw, self.min_rtt.get(), gain, self.initial_cwnd)
+        self.control.bdp(bw, self.min_rtt.get(), gain)
     }
 
     /// `ProbeRTTCwnd` ("Modulating cwnd in ProbeRTT").
     pub(super) fn probe_rtt_cwnd(&self) -> Bytes {
         self.bdp(self.bw(), probe_rtt::CWND_GAIN)
-            .max(self.min_cwnd())
+            .max(self.control.least_cwnd())
     }
 
     /// What will be in the network when the next packet leaves, where the host's scheduler holds packets that count as in
@@ -74,19 +72,10 @@ impl Bbr3 {
         ack.inflight - delivered
     }
 
-    pub(super) fn min_cwnd(&self) -> Bytes {
-        window::least(self.mss)
-    }
-
     /// `SaveCwnd` ("Modulating cwnd in Loss Recovery").
     pub(super) fn save_cwnd(&mut self) {
         let is_cut = self.is_recovering || matches!(self.state, State::ProbeRtt(_));
-        self.saved_cwnd.save(self.cwnd, is_cut);
-    }
-
-    /// `RestoreCwnd`.
-    pub(super) fn restore_cwnd(&mut self) {
-        self.cwnd = self.saved_cwnd.or_saved(self.cwnd);
+        self.control.save_cwnd(is_cut);
     }
 }
 

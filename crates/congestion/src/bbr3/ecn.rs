@@ -142,7 +142,7 @@ impl Bbr3 {
 
     /// At the end of a round in which the flow did not probe: the bound on what is in flight that its marks leave.
     pub(super) fn inflight_after_marks(&self) -> Option<Bytes> {
-        let bound = self.short_term.inflight.unwrap_or(self.cwnd);
+        let bound = self.short_term.inflight.unwrap_or(self.control.cwnd);
         self.ecn.is_in_round.then(|| self.ecn.cut(bound))
     }
 
@@ -159,7 +159,7 @@ impl Bbr3 {
     /// What may be in flight after that: what was, and at least 0.7 of what the flow aims at. In Linux it aims at the BDP with the
     /// offload budget (`bbr_target_inflight`), so that a flow with little keeps room for a few bursts.
     pub(super) fn bound_after_marks(&self, ack: &Ack) -> Bytes {
-        let target = self.inflight_at(self.bw()).min(self.cwnd);
+        let target = self.inflight_at(self.bw()).min(self.control.cwnd);
         ack.rate.inflight_at_send.max(BETA.of_bytes(target))
     }
 
@@ -179,7 +179,7 @@ impl Bbr3 {
             && !ecn.is_reduced
             && !self.is_recovering;
         let bound = self.inflight_long_term.unwrap_or(Bytes::ZERO);
-        let packets = bound.get() / self.mss.get() / 2;
+        let packets = bound.get() / self.control.mss.get() / 2;
         is_over.then(|| packets.checked_ilog2().unwrap_or(0))
     }
 }

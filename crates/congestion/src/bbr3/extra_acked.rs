@@ -2,6 +2,7 @@
 
 use units::{Bytes, Rate, Time};
 
+use crate::bbr::aggregation::Episode;
 use crate::filter::WindowedMax;
 
 /// Rounds that a maximum is remembered (`BBR.ExtraAckedFilterLen`).
@@ -11,8 +12,7 @@ const STARTUP_ROUNDS: u64 = 1;
 
 #[derive(Debug, Clone)]
 pub struct ExtraAcked {
-    interval_start: Time,
-    delivered: Bytes,
+    interval: Episode,
     filter: WindowedMax<Bytes, u64>,
 }
 
@@ -30,33 +30,26 @@ pub struct Acked {
 impl ExtraAcked {
     pub fn new(now: Time) -> ExtraAcked {
         ExtraAcked {
-            interval_start: now,
-            delivered: Bytes::ZERO,
+            interval: Episode::new(now),
             filter: WindowedMax::new(STARTUP_ROUNDS),
         }
     }
 
     /// The silence before `now` was the sender's own.
     pub fn restart(&mut self, now: Time) {
-        self.interval_start = now;
+        self.interval.postpone(now);
     }
 
     /// `UpdateACKAggregation`.
     pub fn update(&mut self, acked: Acked) {
-        let mut expected = acked.bw.bytes_in(acked.now.since(self.interval_start));
-        if self.delivered <= expected {
-            self.delivered = Bytes::ZERO;
-            self.interval_start = acked.now;
-            expected = Bytes::ZERO;
-        }
-        self.delivered += acked.bytes;
-        let extra = (self.delivered - expected).min(acked.cwnd);
+        let expected = |time| acked.bw.bytes_in(time);
+        let extra = self.interval.on_ack(acked.now, acked.bytes, expected);
         self.filter.set_window(if acked.is_pipe_full {
             WINDOW_ROUNDS
         } else {
             STARTUP_ROUNDS
         });
-        self.filter.update(acked.round, extra);
+        self.filter.update(acked.round, extra.min(acked.cwnd));
     }
 
     pub fn get(&self) -> Bytes {

@@ -107,8 +107,8 @@ impl Bbr3 {
     /// `InflightWithHeadroom`; `None` without a bound.
     pub(super) fn inflight_with_headroom(&self) -> Option<Bytes> {
         let bound = self.inflight_long_term?;
-        let headroom = HEADROOM.of_bytes(bound).max(self.mss);
-        Some((bound - headroom).max(self.min_cwnd()))
+        let headroom = HEADROOM.of_bytes(bound).max(self.control.mss);
+        Some((bound - headroom).max(self.control.least_cwnd()))
     }
 }
 

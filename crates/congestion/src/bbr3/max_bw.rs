@@ -2,7 +2,7 @@
 
 use units::Rate;
 
-use crate::filter::WindowedMax;
+use crate::bbr::max_rate::MaxRate;
 
 /// Cycles before the present one that are remembered: two slots in all (`BBR.MaxBwFilterLen`).
 const CYCLES_BEFORE: u64 = 1;
@@ -10,23 +10,23 @@ const CYCLES_BEFORE: u64 = 1;
 /// The estimate.
 #[derive(Debug, Clone)]
 pub struct MaxBw {
-    filter: WindowedMax<Rate, u64>,
-    /// The filter's clock (`BBR.cycle_count`).
+    max: MaxRate,
+    /// Its clock (`BBR.cycle_count`).
     cycle: u64,
 }
 
 impl MaxBw {
     pub fn new() -> MaxBw {
         MaxBw {
-            filter: WindowedMax::new(CYCLES_BEFORE),
+            max: MaxRate::new(CYCLES_BEFORE, true),
             cycle: 0,
         }
     }
 
-    /// `UpdateMaxBw`. What the application limited says nothing about the path, unless it is as much as was known.
+    /// `UpdateMaxBw`.
     pub fn update(&mut self, rate: Rate, is_app_limited: bool) {
-        if !rate.is_zero() && (rate >= self.get() || !is_app_limited) {
-            self.filter.update(self.cycle, rate);
+        if !rate.is_zero() {
+            self.max.update(self.cycle, rate, is_app_limited);
         }
     }
 
@@ -37,7 +37,7 @@ impl MaxBw {
 
     /// The estimate; zero without one.
     pub fn get(&self) -> Rate {
-        self.filter.get().unwrap_or(Rate::ZERO)
+        self.max.get()
     }
 }
 

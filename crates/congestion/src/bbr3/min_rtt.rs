@@ -3,6 +3,7 @@
 
 use units::{Duration, Time};
 
+use crate::bbr::least_rtt::LeastRtt;
 use crate::controller::RttSample;
 
 /// How long the estimate is remembered (`BBR.MinRTTFilterLen`).
@@ -15,11 +16,8 @@ pub struct MinRtt {
     /// `BBR.min_rtt`; `None` before the first RTT.
     least: Option<Duration>,
     least_at: Time,
-    /// `BBR.probe_rtt_min_delay`.
-    recent: Option<Duration>,
-    recent_at: Time,
-    /// `BBR.probe_rtt_expired`.
-    is_expired: bool,
+    /// `BBR.probe_rtt_min_delay` and `BBR.probe_rtt_expired`.
+    recent: LeastRtt,
 }
 
 impl MinRtt {
@@ -27,38 +25,30 @@ impl MinRtt {
         MinRtt {
             least: None,
             least_at: now,
-            recent: None,
-            recent_at: now,
-            is_expired: false,
+            recent: LeastRtt::new(now, PROBE_INTERVAL),
         }
     }
 
     pub fn update(&mut self, now: Time, sample: Option<RttSample>) {
-        self.is_expired = now > self.recent_at + PROBE_INTERVAL;
-        if let Some(sample) = sample {
-            let is_lower = self.recent.is_none_or(|recent| sample.rtt < recent);
-            // What the receiver held back may lower the estimate, but not replace it (Linux `bbr_update_min_rtt`).
-            if is_lower || self.is_expired && !sample.is_ack_delayed {
-                self.recent = Some(sample.rtt);
-                self.recent_at = now;
-            }
-        }
-        let Some(recent) = self.recent else { return };
+        self.recent.update(now, sample);
+        let Some(recent) = self.recent.get() else {
+            return;
+        };
         let is_too_old = now > self.least_at + WINDOW;
         if is_too_old || self.least.is_none_or(|least| recent < least) {
             self.least = Some(recent);
-            self.least_at = self.recent_at;
+            self.least_at = self.recent.last_seen();
         }
     }
 
     /// ProbeRTT has looked: the next time is an interval from now.
     pub fn mark_probed(&mut self, now: Time) {
-        self.recent_at = now;
+        self.recent.mark_seen(now);
     }
 
     /// Whether, before this ACK, no lower RTT had been seen for the interval.
     pub fn is_expired(&self) -> bool {
-        self.is_expired
+        self.recent.is_expired()
     }
 
     pub fn get(&self) -> Option<Duration> {
@@ -71,10 +61,7 @@ mod tests {
     use super::*;
 
     fn rtt(ms: u64) -> Option<RttSample> {
-        Some(RttSample {
-            rtt: Duration::from_millis(ms),
-            is_ack_delayed: false,
-        })
+        Some(RttSample::exact(Duration::from_millis(ms)))
     }
 
     fn at(ms: u64) -> Time {

@@ -33,7 +33,8 @@
 //!
 //! Each state has a file: `startup`, `drain`, `probe_bw` with its four, `probe_rtt`. So has each part of the model: `max_bw`,
 //! `min_rtt`, `long_term`, `short_term`, `extra_acked`; when to probe: `probe_timing`; the window: `cwnd`; and what is undone
-//! if nothing was lost: `undo`. Pacing, the plateau of a full pipe, and rounds are BBRv1's, too (`crate::bbr`).
+//! if nothing was lost: `undo`. What is BBRv1's, too, is in `crate::bbr`: the filters of the bandwidth and of the least RTT, the
+//! plateau of a full pipe, aggregation, the stay in ProbeRTT, and the window, the pacing rate and the quantum; and rounds.
 //!
 //! Each function names the draft's pseudocode that it follows, each file its section. Where the draft leaves something open, or
 //! this crate does otherwise, the function says so.
@@ -60,15 +61,13 @@ mod undo;
 pub use config::Config;
 pub use ecn::Config as EcnConfig;
 
-use units::{Bytes, Duration, Rate, Ratio, Time};
+use units::{Bytes, Rate, Ratio, Time};
 
+use crate::bbr::control::{self, Control};
 use crate::bbr::full_pipe::FullPipe;
-use crate::bbr::pacing::Pacing;
+use crate::bbr::probe_rtt::Stay;
 use crate::bbr::slow_stretch::SlowStretch;
-use crate::bbr::window;
-use crate::controller::{
-    Ack, Cause, Connection, Controller, Listed, Lost, Recovery, RttSample, Sent, Snapshot,
-};
+use crate::controller::{Ack, Cause, Connection, Controller, Listed, Lost, Recovery, Snapshot};
 use crate::round::Round;
 use cwnd::WindowUse;
 use ecn::Ecn;
@@ -77,7 +76,6 @@ use long_term::Caution;
 use max_bw::MaxBw;
 use min_rtt::MinRtt;
 use probe_bw::{AckPhase, Growth};
-use probe_rtt::ProbeRtt;
 use probe_timing::ProbeTiming;
 use short_term::{Latest, LossRound, ShortTerm};
 use startup::StartupLosses;
@@ -93,8 +91,6 @@ const CWND_GAIN: Ratio = Ratio::new(2, 1);
 #[derive(Debug, Clone)]
 pub struct Bbr3 {
     config: Config,
-    mss: Bytes,
-    initial_cwnd: Bytes,
 
     state: State,
     /// Data has been sent after an idle period, and none of it delivered yet (`BBR.idle_restart`).
@@ -129,9 +125,7 @@ pub struct Bbr3 {
     probe_timing: ProbeTiming,
     undo: Undo,
 
-    pacing: Pacing,
-    cwnd: Bytes,
-    saved_cwnd: window::Saved,
+    control: Control,
 }
 
 #[derive(Debug, Clone)]
@@ -142,25 +136,15 @@ enum State {
     Cruise,
     Refill,
     Up,
-    ProbeRtt(ProbeRtt),
+    ProbeRtt(Stay),
 }
 
 impl Bbr3 {
     /// A controller for a new connection (BBR draft, "Initialization").
     pub fn new(connection: Connection, config: Config) -> Bbr3 {
-        let Connection {
-            now,
-            mss,
-            initial_cwnd,
-            seed,
-            ..
-        } = connection;
-        let mss = mss.max(Bytes::new(1));
-        let initial_cwnd = initial_cwnd.max(mss);
+        let Connection { now, seed, .. } = connection;
         Bbr3 {
             config,
-            mss,
-            initial_cwnd,
             state: State::Startup,
             is_restarting_from_idle: false,
             is_recovering: false,
@@ -185,9 +169,7 @@ impl Bbr3 {
             growth: Growth::default(),
             probe_timing: ProbeTiming::new(now, seed),
             undo: Undo::default(),
-            pacing: Pacing::new(PACING_MARGIN, startup::PACING_GAIN, initial_cwnd, mss),
-            cwnd: initial_cwnd,
-            saved_cwnd: window::Saved::default(),
+            control: Control::new(&connection, PACING_MARGIN, startup::PACING_GAIN),
         }
     }
 
@@ -201,7 +183,7 @@ impl Bbr3 {
             now: ack.now,
             bytes: ack.newly_acked,
             bw: self.bw(),
-            cwnd: self.cwnd,
+            cwnd: self.control.cwnd,
             round: self.round.count(),
             is_pipe_full: self.full_pipe.is_reached(),
         });
@@ -312,20 +294,21 @@ impl Listed for Bbr3 {
 }
 
 impl Controller for Bbr3 {
+    control::answers!(control, min_rtt);
+
     /// `HandleRestartFromIdle` ("Actions when Restarting from Idle").
     fn on_idle_restart(&mut self, now: Time) {
         self.is_restarting_from_idle = true;
         self.extra_acked.restart(now);
         if self.is_in_probe_bw() {
             let (bw, is_full) = (self.bw(), self.full_pipe.is_reached());
-            self.pacing.follow(bw, Ratio::ONE, is_full, self.mss);
+            self.control
+                .pacing
+                .follow(bw, Ratio::ONE, is_full, self.control.mss);
         } else {
             self.check_probe_rtt_done(now);
         }
     }
-
-    /// Nothing: what BBR needs to know of a packet's departure comes back with its ACK or loss.
-    fn on_packet_sent(&mut self, _sent: &Sent) {}
 
     fn on_packet_lost(&mut self, lost: &Lost) {
         self.delivered = self.delivered.max(lost.total_delivered);
@@ -358,12 +341,9 @@ impl Controller for Bbr3 {
     fn on_ack(&mut self, ack: &Ack) {
         self.delivered = self.delivered.max(ack.rate.total_delivered);
         self.update_model_and_state(ack);
-        if let Some(sample) = ack.rtt {
-            self.pacing.fit_first_round(sample.rtt, self.cwnd, self.mss);
-        }
         let (bw, gain) = (self.bw(), self.pacing_gain());
-        self.pacing
-            .follow(bw, gain, self.full_pipe.is_reached(), self.mss);
+        let is_full = self.full_pipe.is_reached();
+        self.control.update_pacing(ack, bw, gain, is_full);
         self.set_cwnd(ack);
     }
 
@@ -373,37 +353,7 @@ impl Controller for Bbr3 {
         self.save_state_upon_loss(now);
         self.is_recovering = true;
         self.is_after_timeout = true;
-        self.cwnd = inflight + self.mss;
-    }
-
-    fn on_handshake(&mut self, now: Time, rtt: Duration) {
-        let sample = RttSample {
-            rtt,
-            is_ack_delayed: false,
-        };
-        self.min_rtt.update(now, Some(sample));
-        self.pacing.fit_first_round(rtt, self.cwnd, self.mss);
-    }
-
-    fn on_mtu_change(&mut self, mss: Bytes) {
-        self.mss = mss.max(Bytes::new(1));
-        self.pacing.fit_quantum(self.mss);
-    }
-
-    fn cwnd(&self) -> Bytes {
-        self.cwnd.max(self.mss)
-    }
-
-    fn pacing_rate(&self) -> Rate {
-        self.pacing.rate()
-    }
-
-    fn send_quantum(&self) -> Bytes {
-        self.pacing.quantum()
-    }
-
-    fn needs_pacing(&self) -> bool {
-        true
+        self.control.cwnd = inflight + self.control.mss;
     }
 
     fn responds_to_ecn(&self) -> bool {
@@ -421,7 +371,7 @@ impl Controller for Bbr3 {
             State::ProbeRtt(_) => states::PROBE_RTT,
         };
         Snapshot {
-            send_quantum: self.pacing.quantum(),
+            send_quantum: self.send_quantum(),
             btl_bw: (!self.max_bw().is_zero()).then(|| self.max_bw()),
             rt_prop: self.min_rtt.get(),
             pacing_gain: Some(self.pacing_gain()),
@@ -442,7 +392,7 @@ impl Bbr3 {
         if self.is_recovering {
             self.is_recovering = false;
             self.is_after_timeout = false;
-            self.restore_cwnd();
+            self.control.restore_cwnd();
         }
     }
 }

@@ -62,13 +62,14 @@ impl ProbeTiming {
 impl Bbr3 {
     /// `IsTimeToProbeBW`.
     pub(super) fn is_time_to_probe(&self, now: Time) -> bool {
-        let packets = self.target_inflight().get() / self.mss.get();
+        let packets = self.target_inflight().get() / self.control.mss.get();
         self.probe_timing.is_due(now, packets)
     }
 
     /// `TargetInflight`: the estimated BDP, unless congestion has cut the window.
     pub(super) fn target_inflight(&self) -> Bytes {
-        self.bdp(self.bw(), units::Ratio::ONE).min(self.cwnd)
+        self.bdp(self.bw(), units::Ratio::ONE)
+            .min(self.control.cwnd)
     }
 }
 

@@ -120,7 +120,7 @@ impl Bbr3 {
     /// `InitLowerBounds` and `LossLowerBounds`.
     fn lower_short_term_bounds(&mut self) {
         let bw = self.short_term.bw.unwrap_or(self.max_bw());
-        let inflight = self.short_term.inflight.unwrap_or(self.cwnd);
+        let inflight = self.short_term.inflight.unwrap_or(self.control.cwnd);
         self.short_term = ShortTerm {
             bw: Some(self.latest.bw.max(bw.scale(BETA))),
             inflight: Some(self.latest.inflight.max(BETA.of_bytes(inflight))),

@@ -42,7 +42,7 @@ impl Bbr3 {
 
     /// `HandleSpuriousLossDetection`.
     pub(super) fn handle_spurious_loss(&mut self) {
-        self.restore_cwnd();
+        self.control.restore_cwnd();
         self.loss_round.is_lossy = false;
         self.full_pipe.restart(Rate::ZERO);
         let before = self.undo;

@@ -1,12 +1,12 @@
 //! ProbeBW_DOWN and CRUISE.
 
-use congestion::{Ratio, Time};
+use congestion::{Duration, Rate, Ratio};
 use path::Aggregation;
 
 use crate::support::{Flow, MSS, connection, mbit};
 use crate::{
     Bbr3, CRUISE, Config, DOWN, LATE, PROBE_RTT, REFILL, UP, after, at_secs, bulk, changing, clean,
-    millis, paths_of_all_kinds,
+    millis, paths_of_all_kinds, rounds, state, stays,
 };
 
 #[test]
@@ -60,61 +60,89 @@ fn exiting_probe_down_on_inflight_with_headroom() {
 
 #[test]
 fn exiting_probe_down_after_max_time() {
-    let (rate, rtt) = (mbit(100), millis(50));
-    // ProbeRTT may come before.
-    let mut waits = 0;
-    for seed in 0..10 {
-        let bbr3 = || Bbr3::new(connection(seed), Config::default());
-        // 1.
-        let mut before = Flow::bulk(bbr3(), clean(rate, rtt, 8));
-        before.run_until_in(PROBE_RTT, LATE);
-        before.run_until_in(UP, LATE);
-        before.run_until_in(DOWN, LATE);
-        let from = before.now();
-        // 2.
-        let less = rate.scale(Ratio::new(9, 10));
-        let mut flow = Flow::bulk(bbr3(), changing(clean(rate, rtt, 8), from, less));
-        flow.run_until(from);
-        assert_eq!(flow.controller_state(), DOWN);
-        // 3, 4.
-        flow.run_until(from + millis(3_500));
-        let pairs = after(&flow.points, DOWN);
-        let pair = pairs.iter().find(|(_, next)| next[0].now > from);
-        let (stay, next) = pair.expect("DOWN ends");
-        if next[0].snapshot.state.name == PROBE_RTT {
-            continue;
-        }
-        waits += 1;
-        assert_eq!(next[0].snapshot.state.name, REFILL, "seed {seed}");
-        let wait = next[0].now.since(stay[0].now);
-        assert!((millis(2_000)..millis(3_200)).contains(&wait), "{wait}");
+    // A small BDP, or a short round trip, lets rounds end the wait before its time.
+    for (rate, rtt, is_in_rounds) in [
+        (mbit(1), millis(100), true),
+        (mbit(10), millis(60), false),
+        (mbit(100), millis(50), false),
+        (mbit(1_000), millis(10), true),
+    ] {
+        // ProbeRTT may come before the end of the wait.
+        let mut waits = (0..20).filter_map(|seed| wait_in_down(rate, rtt, is_in_rounds, seed));
+        assert_eq!(waits.by_ref().take(3).count(), 3, "{rate}, {rtt}");
     }
-    assert!(waits > 0);
+}
+
+/// Whether the wait in DOWN was over before ProbeRTT came; and how it ended.
+fn wait_in_down(rate: Rate, rtt: Duration, is_in_rounds: bool, seed: u64) -> Option<()> {
+    let bbr3 = || Bbr3::new(connection(seed), Config::default());
+    // 1.
+    let mut before = Flow::bulk(bbr3(), clean(rate, rtt, 8));
+    if !is_in_rounds {
+        before.run_until_in(PROBE_RTT, LATE);
+    }
+    before.run_until_in(UP, LATE);
+    before.run_until_in(DOWN, LATE);
+    let from = before.now();
+    // 2.
+    // The margin of the pacing rate is another percent, which drains the queue in fifty rounds.
+    let less = rate.scale(Ratio::new(89, 100));
+    let mut flow = Flow::bulk(bbr3(), changing(clean(rate, rtt, 8), from, less));
+    flow.run_until(from);
+    assert_eq!(flow.controller_state(), DOWN);
+    // 3, 4.
+    let end = from + millis(3_500);
+    while flow.now() < end && flow.controller_state() == DOWN {
+        flow.run_until(flow.now() + rtt);
+    }
+    let pairs = after(&flow.points, DOWN);
+    let pair = pairs.iter().find(|(_, next)| next[0].now > from);
+    let (stay, next) = pair.expect("DOWN ends");
+    if next[0].snapshot.state.name == PROBE_RTT {
+        return None;
+    }
+    let context = format!("{rate}, {rtt}, seed {seed}");
+    assert_eq!(next[0].snapshot.state.name, REFILL, "{context}");
+    let wait = next[0].now.since(stay[0].now);
+    if is_in_rounds {
+        let target = stay[0].snapshot.btl_bw?.bytes_in(stay[0].snapshot.rt_prop?);
+        let most = (target.get() / MSS.get()).min(63);
+        let rounds = rounds(stay, next);
+        assert!((most - 1..=most).contains(&rounds), "{context}: {rounds}");
+    } else {
+        assert!(
+            (millis(2_000)..millis(3_200)).contains(&wait),
+            "{context}: {wait}"
+        );
+    }
+    Some(())
 }
 
 #[test]
 fn achieving_expected_cruise_bandwidth_on_a_link_with_aggregation() {
-    let (rate, rtt, interval) = (mbit(100), millis(40), millis(20));
-    // 2.
-    let mut path = clean(rate, rtt, 8);
-    path.reverse.effects.aggregation = Some(Aggregation { interval });
-    // 1.
-    let mut flow = bulk(path);
-    flow.run_until(at_secs(10));
-    // 3, 4. Twice the BDP, and what the bottleneck delivers between two bursts of ACKs.
-    let room = rate.bytes_in(rtt) * 2 + Ratio::new(9, 10).of_bytes(rate.bytes_in(interval));
-    let cruise = after(&flow.points, CRUISE);
-    let (longest, _) = cruise
-        .iter()
-        .max_by_key(|(stay, _)| stay.len())
-        .expect("cruises");
-    let ends = longest.last().expect("points");
-    assert!(
-        ends.snapshot.cwnd >= Ratio::new(95, 100).of_bytes(room),
-        "{}, {room}",
-        ends.snapshot.cwnd
-    );
-    let goodput = flow.goodput(longest[0].now, ends.now);
-    assert!(goodput >= rate.scale(Ratio::new(95, 100)), "{goodput}");
-    assert!(longest[0].now > Time::ZERO);
+    for (rate, rtt) in paths_of_all_kinds() {
+        // 2.
+        let interval = rtt / 2;
+        let mut path = clean(rate, rtt, 8);
+        path.reverse.effects.aggregation = Some(Aggregation { interval });
+        // 1. Several times.
+        let mut flow = bulk(path);
+        flow.run_until(at_secs(0) + millis(5_000).min(rtt * 500));
+        // 3, 4. Twice the BDP, and what the bottleneck delivers between two bursts of ACKs.
+        let room = rate.bytes_in(rtt) * 2 + Ratio::new(9, 10).of_bytes(rate.bytes_in(interval));
+        let stays = stays(&flow.points);
+        let cruises = stays.iter().filter(|stay| state(stay) == CRUISE);
+        let longest = cruises.max_by_key(|stay| stay.len()).expect("cruises");
+        let ends = longest.last().expect("points");
+        assert!(
+            ends.snapshot.cwnd >= Ratio::new(95, 100).of_bytes(room),
+            "{rate}, {rtt}: {}, {room}",
+            ends.snapshot.cwnd
+        );
+        let goodput = flow.goodput(longest[0].now, ends.now);
+        assert!(
+            goodput >= rate.scale(Ratio::new(95, 100)),
+            "{rate}, {rtt}: {goodput}"
+        );
+    }
 }

@@ -176,15 +176,25 @@ fn achieving_expected_startup_bandwidth_on_a_link_with_aggregation() {
 
 #[test]
 fn entering_and_exiting_probe_rtt_during_startup() {
-    // 1. A trickle that always has something in flight.
-    let writes = trickle(Time::ZERO, millis(12_000), millis(10), 1);
-    let mut flow = Flow::with_writes(bbr3(), clean(mbit(100), millis(40), 4), writes);
-    flow.run_until(at_secs(10));
-    // 2, 3.
-    let states: Vec<_> = stays(&flow.points).iter().map(|stay| state(stay)).collect();
-    assert_eq!(states[..3], [STARTUP, PROBE_RTT, STARTUP]);
-    // It goes on to search.
-    flow.set_writes([(at_secs(11), Bytes::MAX)]);
-    let drain = flow.run_until_in(DRAIN, at_secs(14));
-    assert_within(drain.btl_bw.expect("known"), mbit(100), 2);
+    for (rate, rtt) in [
+        (mbit(1), millis(300)),
+        (mbit(10), millis(100)),
+        (mbit(100), millis(40)),
+        (mbit(1_000), millis(2)),
+    ] {
+        // 1. A trickle that always has something in flight.
+        let writes = trickle(Time::ZERO, millis(12_000), rtt / 4, 1);
+        let mut flow = Flow::with_writes(bbr3(), clean(rate, rtt, 4), writes);
+        flow.run_until(at_secs(10));
+        // 2, 3.
+        let stays = stays(&flow.points);
+        let states: Vec<_> = stays.iter().map(|stay| state(stay)).collect();
+        assert_eq!(states[..3], [STARTUP, PROBE_RTT, STARTUP], "{rate}, {rtt}");
+        let length = stays[2][0].now.since(stays[1][0].now);
+        assert!(length >= millis(200), "{rate}, {rtt}: {length}");
+        // It goes on to search.
+        flow.set_writes([(at_secs(11), Bytes::MAX)]);
+        let drain = flow.run_until_in(DRAIN, at_secs(11) + rtt * 20);
+        assert_within(drain.btl_bw.expect("known"), rate, 2);
+    }
 }

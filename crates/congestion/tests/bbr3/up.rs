@@ -1,11 +1,11 @@
 //! ProbeBW_REFILL and UP.
 
-use congestion::{Bytes, Ratio};
+use congestion::{Bytes, Duration, Rate, Ratio};
 
-use crate::support::{MSS, Mishap, mbit};
+use crate::support::{Mishap, mbit};
 use crate::{
-    CRUISE, DOWN, LATE, PROBE_RTT, REFILL, UP, after, at_secs, bulk, clean, millis,
-    paths_of_all_kinds, paths_with_many_packets, rounds, trickle,
+    CRUISE, DOWN, LATE, PROBE_RTT, REFILL, UP, after, at_secs, bulk, clean, limited, millis,
+    paths_of_all_kinds, paths_with_many_packets, rounds, state, stays, trickle,
 };
 
 #[test]
@@ -61,21 +61,28 @@ fn exiting_probe_up_on_loss_when_application_limited() {
 
 #[test]
 fn never_exiting_probe_up_when_application_limited_with_no_loss() {
-    let (rate, rtt) = (mbit(100), millis(40));
-    // 1.
-    let mut flow = bulk(clean(rate, rtt, 8));
-    flow.run_until_in(UP, LATE);
-    // 2, 3. Until the next ProbeRTT.
-    flow.set_writes(trickle(flow.now(), millis(5_500), millis(4), 20));
-    let from = flow.now();
-    flow.run_until_in(PROBE_RTT, LATE);
-    assert!(flow.now() > at_secs(5));
-    let stay = flow.between(from, flow.now());
-    let others = stay
-        .iter()
-        .filter(|point| ![UP, PROBE_RTT].contains(&point.snapshot.state.name));
-    assert_eq!(others.count(), 0);
-    assert!(stay[stay.len() - 1].snapshot.round - stay[0].snapshot.round > 20);
+    for (rate, rtt) in paths_between_probe_rtts() {
+        // 1.
+        let mut flow = bulk(clean(rate, rtt, 8));
+        flow.run_until_in(UP, LATE);
+        // 2.
+        let from = flow.now();
+        flow.set_writes(limited((rate, rtt), from, millis(5_500)));
+        // 3. At most until the next ProbeRTT.
+        let end = (from + rtt * 200).min(at_secs(6));
+        flow.run_until(end);
+        let stays = stays(flow.between(from, end));
+        let states: Vec<_> = stays.iter().map(|stay| state(stay)).collect();
+        assert!(
+            [&[UP][..], &[UP, PROBE_RTT]].contains(&&states[..])
+                || states.starts_with(&[UP, PROBE_RTT]),
+            "{rate}, {rtt}: {states:?}"
+        );
+        let up = stays[0];
+        assert!(up.iter().all(|point| point.lost == up[0].lost));
+        let rounds = up[up.len() - 1].snapshot.round - up[0].snapshot.round;
+        assert!(rounds > 10, "{rate}, {rtt}: {rounds}");
+    }
 }
 
 #[test]
@@ -107,26 +114,33 @@ fn handling_loss_during_probe_up_after_inflight_longterm_is_set() {
 
 #[test]
 fn handling_application_limited_sending_during_probe_refill() {
-    let (rate, rtt) = (mbit(100), millis(40));
-    // 1.
-    let mut flow = bulk(clean(rate, rtt, 8));
-    let refill = flow.run_until_in(REFILL, LATE);
-    // 2.
-    let from = flow.now();
-    flow.set_writes(
-        trickle(from, millis(400), millis(4), 2).chain([(from + millis(400), Bytes::MAX)]),
-    );
-    // 4.
-    flow.run_until_in(UP, from + rtt * 3);
-    // 3. So it is until the next bandwidth probe has ended.
-    flow.run_until(from + millis(400));
-    assert!(
-        flow.between(from + rtt * 2, LATE)
-            .iter()
-            .any(|point| point.is_app_limited)
-    );
-    let known = flow.points.last().expect("points").snapshot.btl_bw;
-    assert_eq!(known, refill.btl_bw);
-    flow.run_until_in(DOWN, from + millis(400) + rtt * 12);
-    assert!(flow.points.last().expect("points").delivered > MSS);
+    for (rate, rtt) in paths_between_probe_rtts() {
+        // 1.
+        let mut flow = bulk(clean(rate, rtt, 8));
+        let refill = flow.run_until_in(REFILL, LATE);
+        // 2.
+        let (from, again) = (flow.now(), flow.now() + rtt * 10);
+        flow.set_writes(trickle(from, rtt * 10, rtt / 10, 2).chain([(again, Bytes::MAX)]));
+        // 4.
+        flow.run_until_in(UP, from + rtt * 3);
+        // 3. So it is until the next bandwidth probe has ended.
+        flow.run_until(again);
+        let limited = flow.between(from + rtt * 2, again);
+        assert!(limited.iter().any(|point| point.is_app_limited));
+        let known = flow.points.last().expect("points").snapshot.btl_bw;
+        assert_eq!(known, refill.btl_bw, "{rate}, {rtt}");
+        flow.run_until_in(DOWN, again + rtt * 12);
+        let (up, down) = after(flow.between(again, LATE), UP)[0];
+        assert!(down[0].delivered > up[0].delivered);
+    }
+}
+
+/// On which more than ten rounds of a probe come before ProbeRTT.
+fn paths_between_probe_rtts() -> [(Rate, Duration); 4] {
+    [
+        (mbit(10), millis(60)),
+        (mbit(100), millis(40)),
+        (mbit(1_000), millis(10)),
+        (mbit(10_000), Duration::from_micros(800)),
+    ]
 }

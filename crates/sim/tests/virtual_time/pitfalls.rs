@@ -228,11 +228,32 @@ fn aggregation_costs_little() {
             cost_little(kind, path, &effects);
         }
     }
-    // Five round trips of it. BBRv1 has no room for that before the pipe is full (Linux `bbr_ack_aggregation_cwnd`), and takes
-    // the rate of a window in each burst for the path's.
+    // Five round trips of it.
     let short = (mbit(50), millis(10));
     cost_little(ControllerKind::Bbr3, short, &effects);
     cost_little(ControllerKind::Bbr1, short, &effects[..2]);
+}
+
+/// BBRv1 comes late to the rate where ACKs come together for five round trips, and then keeps it. It has no room for that before
+/// the pipe is full (Linux `bbr_set_cwnd`), and takes the rate of a window in each burst for the path's: Startup ends at a sixth
+/// of it. Then it grows by a quarter in a cycle, which is of eight bursts. A receive window that is as large as the receiver's
+/// shortest round trip demands holds it up once more, so it has a large one here (`docs/choose.md`).
+#[test]
+fn bbr1_comes_late_to_the_rate_where_acks_come_together() {
+    let (rate, rtt) = (mbit(50), millis(10));
+    let mut path = path(rate, rtt, rate.bytes_in(rtt) * 4);
+    let interval = millis(50);
+    path.reverse.effects.aggregation = Some(Aggregation { interval });
+    let mut flow = FlowConfig::new(ControllerKind::Bbr1);
+    flow.receiver.initial_buffer = Bytes::new(4 << 20);
+    let config = dumbbell(path, vec![flow]);
+    let share = |from, to| {
+        let (from, to) = (at_millis(from * SECOND), at_millis(to * SECOND));
+        run(config.clone(), from, to).goodput(0, to) / limit(rate, 0)
+    };
+    let (early, late) = (share(0, 4), share(5, 15));
+    assert!((0.2..0.6).contains(&early), "{early}");
+    assert!(late > 0.9, "{late}");
 }
 
 /// What was delivered until each ACK.

@@ -63,7 +63,7 @@ impl Bbr3 {
         self.full_pipe
             .restart(ack.rate.delivery_rate.unwrap_or(Rate::ZERO));
         self.state = State::Up;
-        self.growth.raise_slope(self.cwnd, self.mss);
+        self.growth.raise_slope(self.control.cwnd, self.control.mss);
     }
 
     pub(super) fn check_up(&mut self, ack: &Ack) {
@@ -81,7 +81,7 @@ impl Bbr3 {
             self.caution.is_precautionary = true;
             return true;
         }
-        if self.window_use.was_full() && self.cwnd >= bound {
+        if self.window_use.was_full() && self.control.cwnd >= bound {
             // The bound is the limit, and not the path.
             self.full_pipe
                 .restart(ack.rate.delivery_rate.unwrap_or(Rate::ZERO));
@@ -92,13 +92,13 @@ impl Bbr3 {
 
     /// `ProbeInflightLongtermUpward`.
     pub(in crate::bbr3) fn raise_long_term_bound(&mut self, ack: &Ack, bound: Bytes) {
-        if !self.window_use.was_full() || self.cwnd < bound {
+        if !self.window_use.was_full() || self.control.cwnd < bound {
             return;
         }
         let packets = self.growth.on_acked(ack.newly_acked);
-        self.inflight_long_term = Some(bound + self.mss * packets);
+        self.inflight_long_term = Some(bound + self.control.mss * packets);
         if self.round.has_just_started() {
-            self.growth.raise_slope(self.cwnd, self.mss);
+            self.growth.raise_slope(self.control.cwnd, self.control.mss);
         }
     }
 }

@@ -1,8 +1,7 @@
-//! RTprop, the round-trip propagation time: the least RTT of a window, which usually has ten seconds.
+//! The least RTT, until it has not been seen for a window: BBRv1's RTprop, and what BBRv3 knows of the time since ProbeRTT.
 
 use units::{Duration, Time};
 
-use super::Config;
 use crate::controller::RttSample;
 use crate::filter::WindowedMin;
 
@@ -26,30 +25,33 @@ impl Memory {
     }
 }
 
-/// The estimate of RTprop, and the time since it was last seen.
+/// The least RTT, and the time since it was last seen.
 #[derive(Debug, Clone)]
-pub struct RtProp {
+pub struct LeastRtt {
     window: Duration,
     memory: Memory,
-    /// When RTprop was last seen: a lesser RTT, the first after the window had passed, or the end of ProbeRTT.
+    /// When it was last seen: a lesser RTT, the first after the window had passed, or the end of ProbeRTT.
     last_seen: Time,
-    /// Whether, before this ACK, RTprop had not been seen for a whole window.
+    /// Whether, before this ACK, it had not been seen for a whole window.
     is_expired: bool,
 }
 
-impl RtProp {
-    /// Without an estimate.
-    pub fn new(now: Time, config: &Config) -> RtProp {
-        let window = config.rt_prop_window;
-        RtProp {
+impl LeastRtt {
+    /// Without an RTT. When the least has not been seen for `window`, the present one takes its place.
+    pub fn new(now: Time, window: Duration) -> LeastRtt {
+        LeastRtt {
             window,
-            memory: if config.is_rt_prop_windowed {
-                Memory::Window(WindowedMin::new(window))
-            } else {
-                Memory::Latest(None)
-            },
+            memory: Memory::Latest(None),
             last_seen: now,
             is_expired: false,
+        }
+    }
+
+    /// The same, but the least of what was seen within `window` takes its place.
+    pub fn of_window(now: Time, window: Duration) -> LeastRtt {
+        LeastRtt {
+            memory: Memory::Window(WindowedMin::new(window)),
+            ..LeastRtt::new(now, window)
         }
     }
 
@@ -88,12 +90,17 @@ impl RtProp {
         self.is_expired = false;
     }
 
-    /// Whether, before this ACK, RTprop had not been seen for a whole window.
+    /// When it was last seen, or ProbeRTT last looked for it.
+    pub fn last_seen(&self) -> Time {
+        self.last_seen
+    }
+
+    /// Whether, before this ACK, it had not been seen for a whole window.
     pub fn is_expired(&self) -> bool {
         self.is_expired
     }
 
-    /// The estimate, once there is one.
+    /// The RTT, once there is one.
     pub fn get(&self) -> Option<Duration> {
         self.memory.get()
     }
@@ -103,16 +110,18 @@ impl RtProp {
 mod tests {
     use super::*;
 
+    const WINDOW: Duration = Duration::from_secs(10);
+
     fn rtt(ms: u64) -> Option<RttSample> {
-        Some(RttSample {
-            rtt: Duration::from_millis(ms),
-            is_ack_delayed: false,
-        })
+        Some(RttSample::exact(Duration::from_millis(ms)))
     }
 
-    /// As Linux has it.
-    fn linux() -> RtProp {
-        RtProp::new(at(0), &Config::linux())
+    fn latest() -> LeastRtt {
+        LeastRtt::new(at(0), WINDOW)
+    }
+
+    fn of_window() -> LeastRtt {
+        LeastRtt::of_window(at(0), WINDOW)
     }
 
     fn at(ms: u64) -> Time {
@@ -121,32 +130,31 @@ mod tests {
 
     #[test]
     fn what_probe_rtt_found_lasts_until_the_next() {
-        for config in [Config::linux(), Config::paper()] {
-            let mut rt_prop = RtProp::new(at(0), &config);
-            rt_prop.update(at(100), rtt(40));
-            rt_prop.update(at(250), rtt(70));
-            rt_prop.mark_seen(at(300));
-            rt_prop.update(at(10_200), rtt(80));
-            assert_eq!(rt_prop.get(), Some(Duration::from_millis(40)));
-            assert!(!rt_prop.is_expired());
+        for mut least in [latest(), of_window()] {
+            least.update(at(100), rtt(40));
+            least.update(at(250), rtt(70));
+            least.mark_seen(at(300));
+            least.update(at(10_200), rtt(80));
+            assert_eq!(least.get(), Some(Duration::from_millis(40)));
+            assert!(!least.is_expired());
         }
     }
 
     #[test]
     fn the_least_rtt_until_the_window_has_passed() {
-        let mut rt_prop = linux();
-        assert_eq!(rt_prop.get(), None);
-        rt_prop.update(at(40), rtt(40));
-        rt_prop.update(at(100), rtt(60));
-        assert_eq!(rt_prop.get(), Some(Duration::from_millis(40)));
-        rt_prop.update(at(10_040), rtt(50));
-        assert!(!rt_prop.is_expired());
-        rt_prop.update(at(10_041), rtt(50));
-        assert!(rt_prop.is_expired());
-        assert_eq!(rt_prop.get(), Some(Duration::from_millis(50)));
-        rt_prop.update(at(10_042), rtt(50));
+        let mut least = latest();
+        assert_eq!(least.get(), None);
+        least.update(at(40), rtt(40));
+        least.update(at(100), rtt(60));
+        assert_eq!(least.get(), Some(Duration::from_millis(40)));
+        least.update(at(10_040), rtt(50));
+        assert!(!least.is_expired());
+        least.update(at(10_041), rtt(50));
+        assert!(least.is_expired());
+        assert_eq!(least.get(), Some(Duration::from_millis(50)));
+        least.update(at(10_042), rtt(50));
         assert!(
-            !rt_prop.is_expired(),
+            !least.is_expired(),
             "the first RTT after the window counts as seen"
         );
     }
@@ -154,39 +162,37 @@ mod tests {
     #[test]
     fn what_takes_the_place_of_an_rtt_that_is_too_old() {
         // 120 ms were seen within the window, and 250 ms are seen now.
-        for (config, next) in [(Config::paper(), 120), (Config::linux(), 250)] {
-            let mut rt_prop = RtProp::new(at(0), &config);
-            rt_prop.update(at(40), rtt(40));
-            rt_prop.update(at(3_000), rtt(120));
-            rt_prop.update(at(10_041), rtt(250));
-            assert_eq!(rt_prop.get(), Some(Duration::from_millis(next)));
+        for (mut least, next) in [(of_window(), 120), (latest(), 250)] {
+            least.update(at(40), rtt(40));
+            least.update(at(3_000), rtt(120));
+            least.update(at(10_041), rtt(250));
+            assert_eq!(least.get(), Some(Duration::from_millis(next)));
         }
     }
 
     #[test]
     fn its_window_is_as_long_as_it_is_told() {
-        for base in [Config::linux(), Config::paper()] {
-            let config = Config {
-                rt_prop_window: Duration::from_secs(2),
-                ..base
-            };
-            let mut rt_prop = RtProp::new(at(0), &config);
-            rt_prop.update(at(40), rtt(40));
-            rt_prop.update(at(2_040), rtt(60));
-            assert_eq!(rt_prop.get(), Some(Duration::from_millis(40)));
-            rt_prop.update(at(2_041), rtt(60));
-            assert!(rt_prop.is_expired());
-            assert_eq!(rt_prop.get(), Some(Duration::from_millis(60)));
+        let window = Duration::from_secs(2);
+        for mut least in [
+            LeastRtt::new(at(0), window),
+            LeastRtt::of_window(at(0), window),
+        ] {
+            least.update(at(40), rtt(40));
+            least.update(at(2_040), rtt(60));
+            assert_eq!(least.get(), Some(Duration::from_millis(40)));
+            least.update(at(2_041), rtt(60));
+            assert!(least.is_expired());
+            assert_eq!(least.get(), Some(Duration::from_millis(60)));
         }
     }
 
     #[test]
     fn an_equal_rtt_does_not_put_off_probe_rtt() {
-        let mut rt_prop = linux();
-        rt_prop.update(at(40), rtt(40));
-        rt_prop.update(at(5_000), rtt(40));
-        rt_prop.update(at(10_041), rtt(40));
-        assert!(rt_prop.is_expired());
+        let mut least = latest();
+        least.update(at(40), rtt(40));
+        least.update(at(5_000), rtt(40));
+        least.update(at(10_041), rtt(40));
+        assert!(least.is_expired());
     }
 
     #[test]
@@ -197,14 +203,14 @@ mod tests {
                 is_ack_delayed: true,
             })
         };
-        let mut rt_prop = linux();
-        rt_prop.update(at(40), rtt(40));
-        rt_prop.update(at(50), delayed(39));
-        assert_eq!(rt_prop.get(), Some(Duration::from_millis(39)));
-        rt_prop.update(at(20_000), delayed(80));
-        assert!(rt_prop.is_expired());
-        assert_eq!(rt_prop.get(), Some(Duration::from_millis(39)));
-        rt_prop.update(at(20_001), rtt(50));
-        assert!(rt_prop.is_expired(), "nor does it count as seen");
+        let mut least = latest();
+        least.update(at(40), rtt(40));
+        least.update(at(50), delayed(39));
+        assert_eq!(least.get(), Some(Duration::from_millis(39)));
+        least.update(at(20_000), delayed(80));
+        assert!(least.is_expired());
+        assert_eq!(least.get(), Some(Duration::from_millis(39)));
+        least.update(at(20_001), rtt(50));
+        assert!(least.is_expired(), "nor does it count as seen");
     }
 }

@@ -1,0 +1,89 @@
+//! What the model controls: the window, the pacing rate and the send quantum (BBR draft, "Updating Control Parameters"). What the
+//! window may do is in `window`.
+
+use units::{Bytes, Duration, Rate, Ratio};
+
+use super::pacing::Pacing;
+use crate::controller::{Ack, Connection};
+
+/// The control parameters, and what of the connection they depend on.
+#[derive(Debug, Clone)]
+pub struct Control {
+    pub mss: Bytes,
+    pub initial_cwnd: Bytes,
+    pub cwnd: Bytes,
+    /// The window to return to after a recovery, or after ProbeRTT.
+    pub(super) saved_cwnd: Bytes,
+    pub pacing: Pacing,
+}
+
+impl Control {
+    /// For a new connection. `margin` is how far below the estimated bandwidth to pace, as a share of it.
+    pub fn new(connection: &Connection, margin: Ratio, startup_gain: Ratio) -> Control {
+        let mss = connection.mss.max(Bytes::new(1));
+        let initial_cwnd = connection.initial_cwnd.max(mss);
+        Control {
+            mss,
+            initial_cwnd,
+            cwnd: initial_cwnd,
+            saved_cwnd: Bytes::ZERO,
+            pacing: Pacing::new(margin, startup_gain, initial_cwnd, mss),
+        }
+    }
+
+    /// The largest packet now has `mss` bytes.
+    pub fn set_mss(&mut self, mss: Bytes) {
+        self.mss = mss.max(Bytes::new(1));
+        self.pacing.fit_quantum(self.mss);
+    }
+
+    /// Paces the window over the first round-trip time that is measured.
+    pub fn fit_first_round(&mut self, rtt: Duration) {
+        self.pacing.fit_first_round(rtt, self.cwnd, self.mss);
+    }
+
+    /// Follows the model after an ACK.
+    pub fn update_pacing(&mut self, ack: &Ack, bw: Rate, gain: Ratio, is_full: bool) {
+        if let Some(sample) = ack.rtt {
+            self.fit_first_round(sample.rtt);
+        }
+        self.pacing.follow(bw, gain, is_full, self.mss);
+    }
+}
+
+/// The methods of [`Controller`](crate::Controller) in which every BBR is the same: by its [`Control`] and its least RTT.
+macro_rules! answers {
+    ($control:ident, $least_rtt:ident) => {
+        /// Nothing: what BBR needs to know of a packet's departure comes back with its ACK or loss.
+        fn on_packet_sent(&mut self, _sent: &$crate::Sent) {}
+
+        /// The least RTT as packets without data see it, which take less time to serialize; and the pace of the first round
+        /// (Linux `bbr_init`).
+        fn on_handshake(&mut self, now: $crate::Time, rtt: $crate::Duration) {
+            let sample = $crate::RttSample::exact(rtt);
+            self.$least_rtt.update(now, Some(sample));
+            self.$control.fit_first_round(rtt);
+        }
+
+        fn on_mtu_change(&mut self, mss: $crate::Bytes) {
+            self.$control.set_mss(mss);
+        }
+
+        fn cwnd(&self) -> $crate::Bytes {
+            self.$control.cwnd.max(self.$control.mss)
+        }
+
+        fn pacing_rate(&self) -> $crate::Rate {
+            self.$control.pacing.rate()
+        }
+
+        fn send_quantum(&self) -> $crate::Bytes {
+            self.$control.pacing.quantum()
+        }
+
+        fn needs_pacing(&self) -> bool {
+            true
+        }
+    };
+}
+pub(crate) use answers;
