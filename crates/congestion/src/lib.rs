@@ -25,6 +25,7 @@ mod ack_clock;
 mod bbr;
 pub mod bbr1;
 pub mod bbr3;
+mod by_variant;
 pub mod controller;
 pub mod cubic;
 pub mod embedding;

@@ -1,10 +1,8 @@
 //! The controllers by name, and any of them behind one type.
 
-use units::{Bytes, Duration, Rate, Time};
-
 use crate::bbr1::{self, Bbr1};
 use crate::bbr3::{self, Bbr3};
-use crate::controller::{Ack, Connection, Controller, Listed, Lost, Recovery, Sent, Snapshot};
+use crate::controller::{Connection, Listed};
 use crate::cubic::{self, Cubic};
 use crate::reno::{self, Reno};
 use crate::state::State;
@@ -88,14 +86,7 @@ macro_rules! controllers {
             }
         }
 
-        /// Calls the same method on whichever controller it is.
-        macro_rules! each {
-            ($any:expr, $each:ident => $call:expr) => {
-                match $any {
-                    $(AnyController::$controller($each) => $call,)*
-                }
-            };
-        }
+        crate::by_variant!(AnyController: $($controller),*);
     };
 }
 
@@ -113,86 +104,15 @@ controllers! {
 
 units::by_name!(ControllerKind, "controller");
 
-impl Controller for AnyController {
-    fn on_idle_restart(&mut self, now: Time) {
-        each!(self, controller => controller.on_idle_restart(now));
-    }
-
-    #[inline]
-    fn on_packet_sent(&mut self, sent: &Sent) {
-        each!(self, controller => controller.on_packet_sent(sent));
-    }
-
-    #[inline]
-    fn on_packet_lost(&mut self, lost: &Lost) {
-        each!(self, controller => controller.on_packet_lost(lost));
-    }
-
-    fn on_recovery(&mut self, now: Time, recovery: Recovery, inflight: Bytes) {
-        each!(self, controller => controller.on_recovery(now, recovery, inflight));
-    }
-
-    #[inline]
-    fn on_ack(&mut self, ack: &Ack) {
-        each!(self, controller => controller.on_ack(ack));
-    }
-
-    fn on_timeout(&mut self, now: Time, inflight: Bytes) {
-        each!(self, controller => controller.on_timeout(now, inflight));
-    }
-
-    fn on_handshake(&mut self, now: Time, rtt: Duration) {
-        each!(self, controller => controller.on_handshake(now, rtt));
-    }
-
-    fn on_mtu_change(&mut self, mss: Bytes) {
-        each!(self, controller => controller.on_mtu_change(mss));
-    }
-
-    #[inline]
-    fn cwnd(&self) -> Bytes {
-        each!(self, controller => controller.cwnd())
-    }
-
-    #[inline]
-    fn pacing_rate(&self) -> Rate {
-        each!(self, controller => controller.pacing_rate())
-    }
-
-    #[inline]
-    fn send_quantum(&self) -> Bytes {
-        each!(self, controller => controller.send_quantum())
-    }
-
-    #[inline]
-    fn wants_prr(&self) -> bool {
-        each!(self, controller => controller.wants_prr())
-    }
-
-    #[inline]
-    fn needs_pacing(&self) -> bool {
-        each!(self, controller => controller.needs_pacing())
-    }
-
-    #[inline]
-    fn responds_to_ecn(&self) -> bool {
-        each!(self, controller => controller.responds_to_ecn())
-    }
-
-    #[inline]
-    fn snapshot(&self) -> Snapshot {
-        each!(self, controller => controller.snapshot())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     extern crate std;
     use std::string::ToString;
 
-    use units::Duration;
+    use units::{Bytes, Duration, Time};
 
     use super::*;
+    use crate::Controller;
 
     #[test]
     fn every_name_parses_back_and_is_the_controllers_own() {

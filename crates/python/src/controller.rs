@@ -252,77 +252,7 @@ fn nanos(time: Time) -> u64 {
     time.since(Time::ZERO).as_nanos()
 }
 
-/// Calls the same method on whichever controller it is.
-macro_rules! each {
-    ($either:expr, $each:ident => $call:expr) => {
-        match $either {
-            EitherController::Rust($each) => $call,
-            EitherController::Python($each) => $call,
-        }
-    };
-}
-
-impl Controller for EitherController {
-    fn on_idle_restart(&mut self, now: Time) {
-        each!(self, controller => controller.on_idle_restart(now));
-    }
-
-    fn on_packet_sent(&mut self, sent: &Sent) {
-        each!(self, controller => controller.on_packet_sent(sent));
-    }
-
-    fn on_packet_lost(&mut self, lost: &Lost) {
-        each!(self, controller => controller.on_packet_lost(lost));
-    }
-
-    fn on_recovery(&mut self, now: Time, recovery: Recovery, inflight: Bytes) {
-        each!(self, controller => controller.on_recovery(now, recovery, inflight));
-    }
-
-    fn on_ack(&mut self, ack: &Ack) {
-        each!(self, controller => controller.on_ack(ack));
-    }
-
-    fn on_timeout(&mut self, now: Time, inflight: Bytes) {
-        each!(self, controller => controller.on_timeout(now, inflight));
-    }
-
-    fn on_handshake(&mut self, now: Time, rtt: Duration) {
-        each!(self, controller => controller.on_handshake(now, rtt));
-    }
-
-    fn on_mtu_change(&mut self, mss: Bytes) {
-        each!(self, controller => controller.on_mtu_change(mss));
-    }
-
-    fn cwnd(&self) -> Bytes {
-        each!(self, controller => controller.cwnd())
-    }
-
-    fn pacing_rate(&self) -> Rate {
-        each!(self, controller => controller.pacing_rate())
-    }
-
-    fn send_quantum(&self) -> Bytes {
-        each!(self, controller => controller.send_quantum())
-    }
-
-    fn wants_prr(&self) -> bool {
-        each!(self, controller => controller.wants_prr())
-    }
-
-    fn needs_pacing(&self) -> bool {
-        each!(self, controller => controller.needs_pacing())
-    }
-
-    fn responds_to_ecn(&self) -> bool {
-        each!(self, controller => controller.responds_to_ecn())
-    }
-
-    fn snapshot(&self) -> Snapshot {
-        each!(self, controller => controller.snapshot())
-    }
-}
+congestion::by_variant!(EitherController: Rust, Python);
 
 impl Controller for PythonController {
     fn on_idle_restart(&mut self, now: Time) {

@@ -38,6 +38,11 @@ pub fn of_engine(error: &EngineError) -> PyErr {
     }
 }
 
+/// Runs failed, as this message tells: `fullpipe.EngineError`.
+pub fn of_run(message: &str) -> PyErr {
+    raised::EngineError::new_err(message.to_owned())
+}
+
 /// Something about files: `OSError`, of the kind that goes with what the system said.
 pub fn of_files(error: &(dyn Error + 'static)) -> PyErr {
     let causes = iter::successors(Some(error), |cause| (*cause).source());

@@ -2,22 +2,32 @@
 //!
 //! The other half is `python/fullpipe`: what is better said in Python, and the types of all of it.
 
+mod advise;
+mod arguments;
+mod claims;
 mod columns;
 mod controller;
 mod error;
 mod events;
+mod json;
 mod looks;
+mod progress;
 mod record;
 mod run;
 mod said;
 mod sweep;
 mod table;
+mod trace;
 mod waiting;
 
 #[pyo3::pymodule]
 mod _native {
     use pyo3::prelude::*;
 
+    #[pymodule_export]
+    use crate::advise::{Advice, advise};
+    #[pymodule_export]
+    use crate::claims::{Claims, claims};
     #[pymodule_export]
     use crate::events::{Ack, Connection};
     #[pymodule_export]
@@ -27,9 +37,11 @@ mod _native {
     #[pymodule_export]
     use crate::run::run;
     #[pymodule_export]
-    use crate::sweep::{Swept, sweep};
+    use crate::sweep::{Away, Swept, sweep, work};
     #[pymodule_export]
     use crate::table::{Column, Table};
+    #[pymodule_export]
+    use crate::trace::{Trace, trace};
 
     /// The version is that of the program.
     #[pymodule_init]

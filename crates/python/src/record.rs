@@ -13,6 +13,7 @@ use units::Duration;
 
 use crate::columns::batch;
 use crate::error;
+use crate::json;
 use crate::table::Table;
 
 /// What was observed in a run. The documentation of the program's records says what is in every column.
@@ -35,6 +36,11 @@ impl Record {
             transfers: OnceLock::new(),
         }
     }
+
+    /// The scenario that was run, as TOML.
+    pub fn toml(&self) -> String {
+        self.record.scenario.to_string()
+    }
 }
 
 /// The table, which is made when it is first asked for.
@@ -54,14 +60,13 @@ impl Record {
     /// The run in numbers, as a new dict: what ``fullpipe run --json`` prints. Names end with their units.
     #[getter]
     fn summary<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let text = report::pretty(&self.record.summary);
-        py.import("json")?.call_method1("loads", (text,))
+        json::object(py, &self.record.summary)
     }
 
     /// The scenario that was run, as TOML.
     #[getter]
     fn scenario(&self) -> String {
-        self.record.scenario.to_string()
+        self.toml()
     }
 
     /// One row a sample of a flow, flow by flow: its round-trip time (ms), delivery rate (bit/s), window (bytes), state

@@ -8,6 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use scenario::{Draft, Scenario, ScenarioError};
 
+use crate::arguments::named;
 use crate::controller::{EitherController, PythonController, Raised};
 use crate::error;
 use crate::record::Record;
@@ -39,9 +40,7 @@ pub fn run(
     seed: Option<u64>,
     set: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<Record> {
-    let kind: EngineKind = engine
-        .parse()
-        .map_err(|unknown| error::of_argument("engine", &unknown))?;
+    let kind: EngineKind = named("engine", engine)?;
     let mut reader = Reader::default();
     let mut draft = reader.draft(scenario)?;
     for (field, value) in reader.replacements(set)? {

@@ -21,6 +21,20 @@ pub fn interruptible<T: Send>(
     cancel: &Cancel,
     work: impl FnOnce() -> T + Send,
 ) -> PyResult<T> {
+    watched(py, cancel, |_| Ok(()), work)
+}
+
+/// As [`interruptible`]; meanwhile, `look` is called now and then, and ends the work by what it raises.
+///
+/// # Errors
+///
+/// Those of [`interruptible`], and what `look` raised.
+pub fn watched<T: Send>(
+    py: Python<'_>,
+    cancel: &Cancel,
+    mut look: impl FnMut(Python<'_>) -> PyResult<()>,
+    work: impl FnOnce() -> T + Send,
+) -> PyResult<T> {
     let is_done = AtomicBool::new(false);
     let waiter = thread::current();
     thread::scope(|scope| {
@@ -33,7 +47,7 @@ pub fn interruptible<T: Send>(
         // Work that panics is finished without being done.
         while !is_done.load(Ordering::Acquire) && !worker.is_finished() {
             py.detach(|| thread::park_timeout(LOOK));
-            if let Err(raised) = py.check_signals() {
+            if let Err(raised) = py.check_signals().and_then(|()| look(py)) {
                 cancel.cancel();
                 // Its outcome is of no interest any more.
                 let _ = py.detach(|| worker.join());

@@ -13,7 +13,6 @@ use units::Duration;
 
 use crate::failure::Failure;
 use crate::files::own_file::{self, OwnFile};
-use crate::files::program;
 use crate::options::command_line;
 use crate::options::input::Input;
 use crate::options::path_options::{self, PathOptions};
@@ -143,7 +142,7 @@ fn gather(options: &Options, plan: &Plan) -> Result<(Gathering, usize), Failure>
     let bar = WorkBar::of_runs(&plan.name, EngineKind::Sim, &all, options.quiet);
     let execution = Execution {
         engine: engine.as_ref(),
-        jobs: program::jobs(options.jobs, EngineKind::Sim),
+        jobs: runs::jobs(options.jobs, EngineKind::Sim),
         watch: &|event| bar.show(&event),
         cancel: &cancel,
     };

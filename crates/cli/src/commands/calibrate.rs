@@ -223,7 +223,7 @@ fn execute(
     let engine = side.engine.engine();
     let execution = Execution {
         engine: engine.as_ref(),
-        jobs: program::jobs(options.jobs, side.engine),
+        jobs: runs::jobs(options.jobs, side.engine),
         watch: &|event| bar.show(&event),
         cancel,
     };

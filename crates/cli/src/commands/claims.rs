@@ -101,7 +101,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     if cancel.is_cancelled() {
         return Err(Failure::interrupted("nothing is kept"));
     }
-    judgements.sort_by_key(|one: &Judgement<'_>| place(&claims, &engines, one));
+    claims::sort(&mut judgements, &claims, &engines);
     let mut checked = Ok(());
     if let Some(document) = document {
         let origin = origin(&engines, &loads, began.elapsed());
@@ -255,37 +255,25 @@ fn engines(options: &Options, claims: &[&Claim]) -> Result<Vec<EngineKind>, Fail
     Ok(engines)
 }
 
-/// The studies of the claims, each once; on the engines that any of its claims can be seen on.
+/// The studies of the claims, for the engines that any of its claims can be seen on.
 fn items<'c>(
     options: &Options,
     shelf: &Shelf,
     claims: &[&'c Claim],
 ) -> Result<Vec<Item<&'c str>>, Failure> {
-    let mut items: Vec<Item<&str>> = Vec::new();
-    for claim in claims {
-        let whole = claim.runs(shelf, Length::Whole).map_err(Failure::usage)?;
-        claim
-            .check(&whole)
-            .and_then(|()| claim.check_windows(&whole, Length::Whole))
-            .map_err(|error| Failure::usage(format_args!("claim {}: {error}", claim.id)))?;
-        match items.iter_mut().find(|item| item.what == claim.study) {
-            Some(item) => item.engines.extend(&claim.engines),
-            None => items.push(Item {
-                what: &claim.study,
-                runs: claim
-                    .runs(shelf, options.study.length())
-                    .map_err(Failure::usage)?,
-                engines: claim.engines.clone(),
-            }),
+    let studies = claims::studies(shelf, claims, options.study.length()).map_err(Failure::usage)?;
+    let items = studies.into_iter().map(|study| {
+        let mut runs = study.runs;
+        if options.out.is_some() {
+            runs.keep_samples(true);
         }
-    }
-    for item in &mut items {
-        let mut of_study = claims.iter().filter(|claim| claim.study == item.what);
-        let needs_samples = of_study.any(|claim| claim.needs_samples());
-        item.runs
-            .keep_samples(needs_samples || options.out.is_some());
-    }
-    Ok(items)
+        Item {
+            what: study.name,
+            runs,
+            engines: study.engines,
+        }
+    });
+    Ok(items.collect())
 }
 
 /// Keeps the record of each run: `loss-0.1-sim-0`.
@@ -295,14 +283,4 @@ fn keep(records: &Records, study: &str, findings: &Findings) {
         let name = format!("{study}{point}-{}-{}", findings.engine, run.repeat);
         records.keep(&name, &run.record);
     }
-}
-
-/// Where a judgement comes: by claim, what is expected, and engine.
-fn place(claims: &[&Claim], engines: &[EngineKind], one: &Judgement<'_>) -> [Option<usize>; 3] {
-    let mut expectations = one.claim.expectations.iter();
-    [
-        claims.iter().position(|claim| claim.id == one.claim.id),
-        expectations.position(|of| std::ptr::eq(of, one.expectation)),
-        engines.iter().position(|engine| *engine == one.engine),
-    ]
 }

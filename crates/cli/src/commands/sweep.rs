@@ -85,7 +85,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     let bar = WorkBar::of_runs(&plan.name, sweep.engine, &missing, options.quiet);
     let execution = Execution {
         engine: engine.as_ref(),
-        jobs: program::jobs(options.jobs, sweep.engine),
+        jobs: runs::jobs(options.jobs, sweep.engine),
         watch: &|event| bar.show(&event),
         cancel: &cancel,
     };

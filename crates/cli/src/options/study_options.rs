@@ -5,10 +5,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 use lab::Cancel;
-use studies::runs::{Batch, Findings};
+use studies::runs::{self, Batch, Findings};
 use studies::study::{Length, Shelf};
 
-use crate::files::program;
 use crate::options::awake_option::AwakeOption;
 use crate::options::engines::Engines;
 use crate::options::usage;
@@ -76,7 +75,7 @@ impl StudyOptions {
             output::note(format_args!("engine {}: {count}", batch.engine));
         }
         let bar = WorkBar::of_runs(batch.engine.name(), batch.engine, &runs, self.quiet);
-        let jobs = program::jobs(self.jobs, batch.engine);
+        let jobs = runs::jobs(self.jobs, batch.engine);
         batch.run(jobs, &|event| bar.show(&event), cancel, done);
     }
 }

@@ -11,11 +11,29 @@
 """
 
 from ._errors import EngineError, ScenarioError
-from ._native import Ack, Column, Connection, Record, Sweep, Table, __version__, run, sweep
+from ._native import (
+    Ack,
+    Advice,
+    Claims,
+    Column,
+    Connection,
+    Record,
+    Sweep,
+    Table,
+    Trace,
+    __version__,
+    advise,
+    claims,
+    run,
+    sweep,
+    trace,
+)
 from ._scenario import Flow, Host, Path, Scenario
 
 __all__ = [
     "Ack",
+    "Advice",
+    "Claims",
     "Column",
     "Connection",
     "EngineError",
@@ -27,7 +45,11 @@ __all__ = [
     "ScenarioError",
     "Sweep",
     "Table",
+    "Trace",
     "__version__",
+    "advise",
+    "claims",
     "run",
     "sweep",
+    "trace",
 ]

@@ -1,12 +1,14 @@
 """The native half of the package; its docstrings say what everything means."""
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
-from ._scenario import Scenario
+from ._scenario import Path, Scenario
 
 __version__: str
+
+_Progress = bool | Callable[[int, int, float], object]
 
 def run(
     scenario: Scenario | Mapping[str, Any] | str | os.PathLike[str],
@@ -20,9 +22,40 @@ def sweep(
     sweep: Mapping[str, Any] | str | os.PathLike[str],
     *,
     out: str | os.PathLike[str] | None = None,
+    executor: Literal["local", "ray"] = "local",
     jobs: int | None = None,
     set: Mapping[str, Any] | None = None,
+    progress: _Progress | None = None,
 ) -> Sweep: ...
+
+def advise(
+    path: Path | Scenario | Record | Mapping[str, Any] | str | os.PathLike[str],
+    *,
+    goal: Literal["throughput", "latency", "fair"] = "throughput",
+    controllers: Sequence[str] | None = None,
+    paths: int | None = None,
+    duration: str | None = None,
+    seed: int = 1,
+    set: Mapping[str, Any] | None = None,
+    jobs: int | None = None,
+    progress: _Progress | None = None,
+) -> Advice: ...
+
+def claims(
+    ids: Sequence[str] = ...,
+    *,
+    engine: Literal["sim", "quic", "linux"] = "sim",
+    quick: bool = False,
+    scenarios: str | os.PathLike[str] | None = None,
+    jobs: int | None = None,
+    progress: _Progress | None = None,
+) -> Claims: ...
+
+def trace(
+    files: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+) -> Trace: ...
+
+def work(task: str) -> str: ...
 def looks(controllers: Sequence[str]) -> list[tuple[str, str, int]]: ...
 
 class Record:
@@ -66,6 +99,39 @@ class Sweep:
     def flows(self) -> Table: ...
     @property
     def summary(self) -> dict[str, Any]: ...
+
+class Advice:
+    @property
+    def choice(self) -> str: ...
+    @property
+    def summary(self) -> dict[str, Any]: ...
+    @property
+    def page(self) -> str: ...
+    @property
+    def failed(self) -> list[tuple[str, str]]: ...
+
+class Claims:
+    @property
+    def summary(self) -> dict[str, Any]: ...
+
+class Trace:
+    @property
+    def summary(self) -> dict[str, Any]: ...
+    @property
+    def connections(self) -> Table: ...
+    @property
+    def samples(self) -> Table: ...
+    @property
+    def scenario(self) -> str | None: ...
+    @property
+    def ranges(self) -> str | None: ...
+    def write(self, directory: str | os.PathLike[str]) -> None: ...
+
+class _Grid:
+    @property
+    def missing(self) -> int: ...
+    def task(self, most: int) -> tuple[str, int] | None: ...
+    def take(self, report: str) -> float: ...
 
 class Connection:
     @property

@@ -14,6 +14,7 @@ mod json;
 mod judge;
 mod seen;
 pub mod spec;
+mod studies;
 mod table;
 mod words;
 
@@ -22,4 +23,5 @@ pub use expectation::{Band, Expectation};
 pub use json::json;
 pub use judge::{Judgement, Tally, Value, Verdict};
 pub use spec::{Claim, ClaimsError, Table};
+pub use studies::{Studied, StudiesError, sort, studies};
 pub use table::table;

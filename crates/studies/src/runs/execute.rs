@@ -1,5 +1,6 @@
 //! Runs scenarios on all processors.
 
+use std::num::NonZeroUsize;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
@@ -12,6 +13,7 @@ use super::plan::{Plan, Run};
 use super::store::{Store, StoreError};
 use lab::Cancel;
 use lab::Engine;
+use lab::EngineKind;
 use lab::Progress;
 use record::Record;
 
@@ -55,6 +57,16 @@ impl<'e> Execution<'e> {
             watch: &|_| (),
             cancel,
         }
+    }
+}
+
+/// How many runs at a time: as many as were asked for, or else as many as the engine and the machine are good for.
+pub fn jobs(asked: Option<NonZeroUsize>, engine: EngineKind) -> usize {
+    match (asked, engine.is_real_time()) {
+        (Some(jobs), _) => jobs.get(),
+        // They would measure each other.
+        (None, true) => 1,
+        (None, false) => thread::available_parallelism().map_or(1, NonZeroUsize::get),
     }
 }
 

@@ -138,6 +138,11 @@ impl<T: Serialize + DeserializeOwned> Store<T> {
         self.done.get(key)
     }
 
+    /// Takes over what is kept elsewhere of the run with this key.
+    pub fn recall(&mut self, key: String, kept: T) {
+        self.done.insert(key, kept);
+    }
+
     /// Keeps this of the run with this key, which people know as `run`. Returns when it is on the disk.
     ///
     /// # Errors

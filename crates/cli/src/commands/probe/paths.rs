@@ -2,11 +2,10 @@
 
 use lab::EngineKind;
 use studies::probe;
-use studies::runs::{Execution, Plan};
+use studies::runs::{self, Execution, Plan};
 
 use super::Probing;
 use crate::failure::Failure;
-use crate::files::program;
 use crate::terminal::interrupt;
 use crate::terminal::work_bar::WorkBar;
 
@@ -32,7 +31,7 @@ pub fn probe(probing: &Probing<'_>, kind: EngineKind) -> Result<(), Failure> {
     let bar = WorkBar::of_runs(&plan.name, kind, &plan.all(), options.quiet);
     let execution = Execution {
         engine: engine.as_ref(),
-        jobs: program::jobs(options.jobs, kind),
+        jobs: runs::jobs(options.jobs, kind),
         watch: &|event| bar.show(&event),
         cancel: &cancel,
     };

@@ -1,0 +1,32 @@
+"""How far many runs have come, for people."""
+
+from __future__ import annotations
+
+import sys
+import time
+
+
+class Bar:
+    """One line on stderr: how many runs have ended, and how long the others will take."""
+
+    def __init__(self) -> None:
+        self._began = time.monotonic()
+        self._shown = -1
+
+    def __call__(self, ended: int, runs: int, share: float) -> None:
+        is_last = ended == runs
+        percent = int(100 * share)
+        # A file keeps every line: a few are enough there.
+        step = 1 if sys.stderr.isatty() else 10
+        if not is_last and percent // step == self._shown:
+            return
+        self._shown = percent // step
+        taken = time.monotonic() - self._began
+        left = f", {_span(taken / share - taken)} left" if 0 < share < 1 else ""
+        end = "\n" if is_last else ""
+        print(f"\r{ended} of {runs} runs, {percent} %{left}   ", end=end, file=sys.stderr, flush=True)
+
+
+def _span(seconds: float) -> str:
+    minutes, seconds = divmod(round(seconds), 60)
+    return f"{minutes}:{seconds:02}" if minutes else f"{seconds} s"

@@ -1,0 +1,251 @@
+//! `fullpipe.advise`.
+
+use std::convert::Infallible;
+use std::path::Path;
+use std::time::SystemTime;
+
+use congestion::ControllerKind;
+use lab::{Cancel, EngineKind};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use report::Origin;
+use scenario::tree::Entry;
+use studies::advise::{Gathering, Goal, Json, Outcomes, Question, RangedPath, Sampling};
+use studies::runs::{self, Execution};
+use units::Duration;
+
+use crate::arguments::{count, jobs, named};
+use crate::error;
+use crate::json;
+use crate::progress::Progress;
+use crate::record::Record;
+use crate::said::{Reader, Said};
+
+/// What a scenario may have beside its path and hosts. Who sends, and how long, is the advice's own.
+const OTHERS: [&str; 6] = ["name", "duration", "warmup", "seed", "flow", "quick"];
+
+/// What :func:`fullpipe.advise` gives.
+#[pyclass(frozen, module = "fullpipe")]
+pub struct Advice {
+    goal: Goal,
+    seed: u64,
+    sampling: Sampling,
+    outcomes: Outcomes,
+    runs: usize,
+    failed: Vec<(String, String)>,
+}
+
+impl Advice {
+    fn view<T>(&self, of: impl FnOnce(&studies::advise::Advice<'_>) -> T) -> PyResult<T> {
+        let advice = studies::advise::Advice::new(&self.outcomes, &self.sampling);
+        advice.as_ref().map(of).ok_or_else(nothing)
+    }
+}
+
+fn nothing() -> PyErr {
+    error::of_run("there is no path on which all runs ended")
+}
+
+#[pymethods]
+impl Advice {
+    /// The name of the controller to choose for the goal.
+    #[getter]
+    fn choice(&self) -> PyResult<&'static str> {
+        self.view(|advice| advice.of(self.goal).choice)
+    }
+
+    /// Everything in numbers, as a new dict: what ``fullpipe advise --json`` prints. Names end with their units.
+    #[getter]
+    fn summary<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.view(|advice| json::object(py, &Json::new(advice, self.goal, self.runs)))?
+    }
+
+    /// A page with plots as HTML, which needs no network: what ``fullpipe advise --report`` writes.
+    #[getter]
+    fn page(&self, py: Python<'_>) -> PyResult<String> {
+        let facts = [
+            format!("engine {}", EngineKind::Sim),
+            format!("seed {}", self.seed),
+        ];
+        let origin = Origin {
+            command: "fullpipe.advise".to_owned(),
+            generated: SystemTime::now(),
+        };
+        py.detach(|| {
+            self.view(|advice| studies::advise::page(advice, self.goal, self.runs, &facts, &origin))
+        })
+    }
+
+    /// The runs that failed, each with its reason: nothing is known of their paths.
+    #[getter]
+    fn failed(&self) -> Vec<(String, String)> {
+        self.failed.clone()
+    }
+
+    /// What ``fullpipe advise`` prints.
+    fn __str__(&self) -> PyResult<String> {
+        self.view(|advice| studies::advise::text(advice, self.goal, Some(120)))
+    }
+
+    fn __repr__(&self) -> PyResult<String> {
+        let (goal, runs, choice) = (self.goal, self.runs, self.choice()?);
+        Ok(format!(
+            "<fullpipe.Advice: {choice} for {goal}, from {runs} runs>"
+        ))
+    }
+}
+
+/// Says which controller suits a path, of which not everything need be known.
+///
+/// ``path`` is a :class:`fullpipe.Path` or a dict with its fields; a scenario in any form that :func:`fullpipe.run` takes,
+/// of which the path and the hosts count; or a :class:`fullpipe.Record`. Any value may be a range, such as
+/// ``"10mbit..50mbit"`` or ``"0..1%"``. Without ``buffer``, it is ``"0.5bdp..8bdp"``. ``set`` replaces fields:
+/// ``{"path.loss": "0..1%"}``.
+///
+/// Paths are sampled from these ranges, and every one of ``controllers`` is run over each of them in the simulator: alone,
+/// beside a CUBIC flow, and beside itself with small requests. ``goal`` is what is chosen for: ``"throughput"``,
+/// ``"latency"`` or ``"fair"``. ``paths`` is how many are sampled, and ``duration`` how long each run is in simulated time,
+/// such as ``"30s"``; if not given, as many and as long as take some fifteen seconds on two processors.
+///
+/// ``jobs`` is how many runs there are at a time; as many as processors if not given. ``progress`` is as for
+/// :func:`fullpipe.sweep`.
+///
+/// :raises fullpipe.ScenarioError: the path or an argument makes no sense; ``field`` is the one to mend
+/// :raises fullpipe.EngineError: there is no path on which all runs ended
+/// :raises OSError: a file cannot be read
+/// :raises KeyboardInterrupt: Ctrl-C
+#[pyfunction]
+#[pyo3(signature = (
+    path, *, goal = "throughput", controllers = None, paths = None, duration = None, seed = 1, set = None, jobs = None,
+    progress = None
+))]
+#[expect(clippy::too_many_arguments, reason = "options by keyword")]
+pub fn advise(
+    py: Python<'_>,
+    path: &Bound<'_, PyAny>,
+    goal: &str,
+    controllers: Option<Vec<String>>,
+    paths: Option<i64>,
+    duration: Option<&str>,
+    seed: u64,
+    set: Option<&Bound<'_, PyDict>>,
+    jobs: Option<i64>,
+    progress: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Advice> {
+    let goal = named("goal", goal)?;
+    let progress = Progress::asked(py, progress)?;
+    let jobs = self::jobs(jobs, EngineKind::Sim)?;
+    let question = Question {
+        path: known(path, set)?,
+        controllers: candidates(controllers)?,
+        paths: count("paths", paths)?.map(usize::from),
+        duration: duration.map(positive).transpose()?,
+        seed,
+    };
+    let sampling = question
+        .sampling()
+        .map_err(|error| error::of_scenario(&error))?;
+    let cases = sampling.cases(&question.controllers);
+    let plan = sampling.plan("advise", &cases);
+    let engine = EngineKind::Sim.engine();
+    for run in &plan.runs {
+        let checked = engine.check(&run.scenario);
+        checked.map_err(|error| error::of_engine(&error))?;
+    }
+    let (all, cancel) = (plan.all(), Cancel::new());
+    let mut gathering = Gathering::new(all.len());
+    let Ok(failed) = progress.of_runs(py, EngineKind::Sim, &all, &cancel, |watch| {
+        let execution = Execution {
+            engine: engine.as_ref(),
+            jobs,
+            watch,
+            cancel: &cancel,
+        };
+        runs::execute(&all, &execution, |place, outcome| {
+            if let Ok(record) = outcome {
+                gathering.note(place, &record);
+            }
+            Ok::<(), Infallible>(())
+        })
+    })?;
+    let advice = Advice {
+        goal,
+        seed,
+        outcomes: Outcomes::new(&question.controllers, &cases, &gathering),
+        sampling,
+        runs: all.len() - failed.len(),
+        failed: failed
+            .into_iter()
+            .map(|one| (one.run.name.clone(), one.reason))
+            .collect(),
+    };
+    advice.choice()?;
+    Ok(advice)
+}
+
+/// What is known of the path.
+fn known(said: &Bound<'_, PyAny>, set: Option<&Bound<'_, PyDict>>) -> PyResult<RangedPath> {
+    let mut reader = Reader::default();
+    let wrong = |error| error::of_scenario(&error);
+    let mut path = match said.cast::<Record>() {
+        Ok(record) => RangedPath::parse(&record.get().toml(), Path::new("")).map_err(wrong)?,
+        Err(_) => match reader.read(said, "path")? {
+            Said::Text(text, directory) => RangedPath::parse(&text, &directory).map_err(wrong)?,
+            Said::Entries(entries) => of_entries(&entries).map_err(wrong)?,
+        },
+    };
+    for (field, value) in reader.replacements(set)? {
+        path.replace(&field, &value).map_err(wrong)?;
+    }
+    path.complete();
+    Ok(path)
+}
+
+/// The path of a dict: that of a scenario, or its fields alone.
+fn of_entries(entries: &[Entry]) -> Result<RangedPath, scenario::ScenarioError> {
+    let mut path = RangedPath::unknown();
+    let is_scenario = entries
+        .iter()
+        .any(|entry| ["path", "host"].contains(&entry.key.as_str()));
+    for Entry { key, value, .. } in entries {
+        match is_scenario {
+            true if OTHERS.contains(&key.as_str()) => {}
+            true => path.replace(key, value)?,
+            false => path.replace(&format!("path.{key}"), value)?,
+        }
+    }
+    Ok(path)
+}
+
+/// The candidates, each once.
+fn candidates(names: Option<Vec<String>>) -> PyResult<Vec<ControllerKind>> {
+    let Some(names) = names else {
+        return Ok(vec![
+            ControllerKind::Bbr3,
+            ControllerKind::Bbr1,
+            ControllerKind::Cubic,
+            ControllerKind::Reno,
+        ]);
+    };
+    let mut candidates = Vec::new();
+    for name in names {
+        let candidate = named("controllers", &name)?;
+        if !candidates.contains(&candidate) {
+            candidates.push(candidate);
+        }
+    }
+    if candidates.is_empty() {
+        let message = "controllers: there are none; name one or more";
+        return Err(error::of_field(message, "controllers", None));
+    }
+    Ok(candidates)
+}
+
+fn positive(text: &str) -> PyResult<Duration> {
+    let wrong = |reason: &str| error::of_field(&format!("duration: {reason}"), "duration", None);
+    let duration: Duration = text.parse().map_err(|error| wrong(&format!("{error}")))?;
+    if duration.is_zero() {
+        return Err(wrong("nothing happens in 0s; give a time such as 30s"));
+    }
+    Ok(duration)
+}

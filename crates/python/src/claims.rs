@@ -1,0 +1,133 @@
+//! `fullpipe.claims`.
+
+use std::path::PathBuf;
+
+use lab::{Cancel, EngineKind};
+use pyo3::prelude::*;
+use studies::claims::{Claim, ClaimsError, Judgement, Table};
+use studies::runs::Batch;
+use studies::study::{Length, Shelf, ShelfError};
+
+use crate::arguments::{jobs, named};
+use crate::error;
+use crate::json;
+use crate::progress::Progress;
+
+/// What :func:`fullpipe.claims` gives.
+#[pyclass(frozen, module = "fullpipe")]
+pub struct Claims {
+    summary: serde_json::Value,
+    text: String,
+}
+
+#[pymethods]
+impl Claims {
+    /// Every judgement, as a new dict: what ``fullpipe claims --json`` prints. ``holds``, ``differs`` and ``fails`` are how
+    /// many. Shares are of one, times in milliseconds, rates in bits per second.
+    #[getter]
+    fn summary<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        json::object(py, &self.summary)
+    }
+
+    /// The table that ``fullpipe claims`` prints.
+    fn __str__(&self) -> &str {
+        &self.text
+    }
+
+    fn __repr__(&self) -> String {
+        let of = |verdict: &str| &self.summary[verdict];
+        format!(
+            "<fullpipe.Claims: {} hold, {} differ for a known reason, {} fail>",
+            of("holds"),
+            of("differs"),
+            of("fails")
+        )
+    }
+}
+
+/// Measures what was published about BBR, and judges whether it holds.
+///
+/// ``ids`` are the claims, such as ``["loss-sweep"]``; all of them if not given, which takes minutes. ``engine`` is
+/// ``"sim"`` (virtual time), ``"quic"`` or ``"linux"`` (real time). ``quick`` runs fewer points for a shorter time; do not
+/// cite the result. ``scenarios`` is a directory with a table of claims and its studies, instead of those that are built in.
+///
+/// ``jobs`` is how many runs there are at a time; as many as processors if not given, and one in real time. ``progress`` is
+/// as for :func:`fullpipe.sweep`.
+///
+/// A claim that fails is no exception: ``summary["fails"]`` counts those. A run that fails makes its claims fail.
+///
+/// :raises fullpipe.ScenarioError: there is no such claim, it cannot be shown on this engine, or a study makes no sense
+/// :raises OSError: a file cannot be read
+/// :raises KeyboardInterrupt: Ctrl-C; nothing is kept
+#[pyfunction]
+#[pyo3(signature = (
+    ids = Vec::new(), *, engine = "sim", quick = false, scenarios = None, jobs = None, progress = None
+))]
+pub fn claims(
+    py: Python<'_>,
+    ids: Vec<String>,
+    engine: &str,
+    quick: bool,
+    scenarios: Option<PathBuf>,
+    jobs: Option<i64>,
+    progress: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Claims> {
+    let engine: EngineKind = named("engine", engine)?;
+    let progress = Progress::asked(py, progress)?;
+    let jobs = self::jobs(jobs, engine)?;
+    let length = if quick { Length::Quick } else { Length::Whole };
+    let shelf = Shelf::or_built_in(scenarios.as_deref(), "claims");
+    let table = Table::open(&shelf).map_err(|error| wrong(&error))?;
+    let claims = table.choose(&ids).map_err(|error| wrong(&error))?;
+    if !claims.iter().any(|claim| claim.is_shown_on(engine)) {
+        let message = format!("engine: these claims cannot be seen on {engine}; try another one");
+        return Err(error::of_field(&message, "engine", None));
+    }
+    let (batch, studies) = py.detach(|| batch(&shelf, &claims, engine, length))?;
+    let (all, cancel) = (batch.runs(), Cancel::new());
+    let judgements = progress.of_runs(py, engine, &all, &cancel, |watch| {
+        let mut judgements = Vec::new();
+        batch.run(jobs, watch, &cancel, |place, findings| {
+            judgements.extend(Judgement::all(&claims, studies[place], &findings, length));
+        });
+        studies::claims::sort(&mut judgements, &claims, &[engine]);
+        judgements
+    })?;
+    Ok(Claims {
+        summary: studies::claims::json(&judgements),
+        text: studies::claims::table(&judgements, Some(120)),
+    })
+}
+
+/// What is run for these claims, with the names of the studies.
+fn batch<'c>(
+    shelf: &Shelf,
+    claims: &[&'c Claim],
+    engine: EngineKind,
+    length: Length,
+) -> PyResult<(Batch, Vec<&'c str>)> {
+    let wrong = |error: &dyn std::fmt::Display| error::of_field(&error.to_string(), "", None);
+    let (mut batch, mut names) = (Batch::new(engine), Vec::new());
+    for study in studies::claims::studies(shelf, claims, length).map_err(|error| wrong(&error))? {
+        if study.engines.contains(&engine) {
+            let added = study.runs.add_to(&mut batch);
+            added.map_err(|error| wrong(&error))?;
+            names.push(study.name);
+        }
+    }
+    Ok((batch, names))
+}
+
+fn wrong(error: &ClaimsError) -> PyErr {
+    match error {
+        ClaimsError::Shelf(ShelfError::File { .. }) => error::of_files(error),
+        ClaimsError::Shelf(_) => error::of_field(&error.to_string(), "scenarios", None),
+        ClaimsError::Text { error: wrong, .. } => {
+            error::of_field(&error.to_string(), &wrong.field, wrong.line)
+        }
+        ClaimsError::Unknown { id, hint } => {
+            error::of_field(&format!("ids: no claim is called {id}{hint}"), "ids", None)
+        }
+        error => error::of_field(&error.to_string(), "", None),
+    }
+}

@@ -1,0 +1,100 @@
+//! How far many runs have come, as Python is told.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use lab::{Cancel, EngineKind};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::PyBool;
+use studies::runs::{Event, Run, Work};
+
+use crate::waiting::watched;
+
+/// How often Python is told: often enough for a bar, and seldom enough to cost nothing.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// Who is told of progress: nobody, or what is called with how many runs have ended, how many there are, and the share of
+/// the work that is done.
+pub struct Progress<'py>(Option<Bound<'py, PyAny>>);
+
+impl<'py> Progress<'py> {
+    /// What the argument `progress` asks for.
+    ///
+    /// # Errors
+    ///
+    /// It is neither a bool nor callable (`TypeError`).
+    pub fn asked(py: Python<'py>, progress: Option<&Bound<'py, PyAny>>) -> PyResult<Progress<'py>> {
+        let Some(asked) = progress else {
+            return Ok(Progress(None));
+        };
+        if asked.is_instance_of::<PyBool>() {
+            let bar = || py.import("fullpipe._progress")?.getattr("Bar")?.call0();
+            return Ok(Progress(asked.is_truthy()?.then(bar).transpose()?));
+        }
+        if asked.is_callable() {
+            return Ok(Progress(Some(asked.clone())));
+        }
+        let kind = asked.get_type();
+        Err(PyTypeError::new_err(format!(
+            "progress: {kind} cannot be called; give True, or a function of (ended, runs, share)"
+        )))
+    }
+
+    /// Who is told.
+    pub fn callable(&self) -> Option<&Bound<'py, PyAny>> {
+        self.0.as_ref()
+    }
+
+    /// Tells it.
+    ///
+    /// # Errors
+    ///
+    /// What it raises.
+    pub fn tell(&self, ended: usize, runs: usize, share: f64) -> PyResult<()> {
+        let Some(told) = &self.0 else {
+            return Ok(());
+        };
+        told.call1((ended, runs, share)).map(drop)
+    }
+
+    /// Does work that consists of these runs, and notes their [events](Event); tells how far it has come.
+    ///
+    /// # Errors
+    ///
+    /// What a signal handler or whoever is told raised. The work has been cancelled then, and has ended.
+    pub fn of_runs<T: Send>(
+        &self,
+        py: Python<'py>,
+        engine: EngineKind,
+        runs: &[&Run],
+        cancel: &Cancel,
+        work: impl FnOnce(&(dyn Fn(Event) + Sync)) -> T + Send,
+    ) -> PyResult<T> {
+        let course = Mutex::new((0, Work::new(engine, runs)));
+        let lock = || course.lock().unwrap_or_else(PoisonError::into_inner);
+        let note = |event: Event| {
+            let (ended, work) = &mut *lock();
+            *ended += usize::from(matches!(event, Event::Ended(_)));
+            work.note(&event);
+        };
+        let tell = || {
+            let (ended, share) = {
+                let course = lock();
+                (course.0, course.1.share())
+            };
+            self.tell(ended, runs.len(), share)
+        };
+        let mut told = Instant::now();
+        let look = |_: Python<'_>| {
+            if self.0.is_none() || told.elapsed() < PAUSE {
+                return Ok(());
+            }
+            told = Instant::now();
+            tell()
+        };
+        let made = watched(py, cancel, look, || work(&note))?;
+        tell()?;
+        Ok(made)
+    }
+}

@@ -1,0 +1,282 @@
+//! What is to be run, and what is done of it.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use lab::{Cancel, EngineError, EngineKind};
+use pyo3::exceptions::{PyOSError, PyRuntimeError, PyRuntimeWarning, PyTypeError};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use record::Summary;
+use studies::runs::{self, Execution, Failed, Keys, Plan, Run, Store};
+use studies::sweep::{self, Flows, Results, Sweep, SweepError};
+
+use super::Swept;
+use super::parts;
+use super::place::{self, Place};
+use super::task::{Order, Report, Task};
+use crate::columns::batch;
+use crate::error;
+use crate::progress::Progress;
+use crate::said::{Reader, Said};
+
+/// The table of every flow of every run.
+const TABLE: &str = "sweep.parquet";
+
+/// What is to be run, and what is done of it.
+pub struct Grid {
+    engine: EngineKind,
+    /// The sweep's text, if it came as text.
+    text: String,
+    build: String,
+    plan: Plan,
+    place: Place,
+    store: Store<Summary>,
+    /// The runs that are to be done, by their places in the plan.
+    missing: Vec<usize>,
+    /// How many of these were given away as tasks.
+    given: usize,
+    failed: Vec<(usize, String)>,
+}
+
+impl Grid {
+    /// What Python says, and what is done of it; all of it makes sense to the engine.
+    pub fn open(
+        py: Python<'_>,
+        said: &Bound<'_, PyAny>,
+        out: Option<PathBuf>,
+        set: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Grid> {
+        let mut reader = Reader::default();
+        let (mut sweep, text) = read(&mut reader, said)?;
+        for (field, value) in reader.replacements(set)? {
+            let replaced = sweep.replace(&field, &value);
+            replaced.map_err(|error| error::of_scenario(&error))?;
+        }
+        if !reader.classes.is_empty() {
+            return Err(PyTypeError::new_err(
+                "controller: a sweep takes no class of Python's; run its points with fullpipe.run",
+            ));
+        }
+        let build = build(py)?;
+        let plan = py.detach(|| plan(&sweep, &build))?;
+        let place = Place::open(out)?;
+        let opened = py.detach(|| {
+            let mut store = Store::open(place.path()).map_err(|error| error::of_files(&error))?;
+            let directory = place.path().join(parts::DIRECTORY);
+            let parts = parts::read_all(&directory, |key, of| store.recall(key, of));
+            let parts = parts.map_err(|error| error::of_file(&directory, &error))?;
+            Ok::<_, PyErr>((store, parts))
+        });
+        let (store, parts) = opened?;
+        warn(py, store.path(), store.damaged(), "lines")?;
+        warn(py, &place.path().join(parts::DIRECTORY), parts, "files")?;
+        let missing = |(at, run): (usize, &Run)| store.get(&run.key).is_none().then_some(at);
+        Ok(Grid {
+            engine: sweep.engine,
+            missing: plan.runs.iter().enumerate().filter_map(missing).collect(),
+            text,
+            build,
+            plan,
+            place,
+            store,
+            given: 0,
+            failed: Vec::new(),
+        })
+    }
+
+    pub fn engine(&self) -> EngineKind {
+        self.engine
+    }
+
+    /// Runs what is missing on threads of this process.
+    pub fn run(&mut self, py: Python<'_>, jobs: usize, progress: &Progress<'_>) -> PyResult<()> {
+        let (engine, cancel) = (self.engine.engine(), Cancel::new());
+        let missing: Vec<&Run> = self.missing.iter().map(|at| &self.plan.runs[*at]).collect();
+        let store = &mut self.store;
+        let failed = progress.of_runs(py, self.engine, &missing, &cancel, |watch| {
+            let execution = Execution {
+                engine: engine.as_ref(),
+                jobs,
+                watch,
+                cancel: &cancel,
+            };
+            runs::resume(&missing, store, &execution, |_, record| record.summary)
+        })?;
+        let failed = failed.map_err(|error| error::of_files(&error))?;
+        for one in failed {
+            let at = missing.iter().position(|run| std::ptr::eq(*run, one.run));
+            self.failed
+                .extend(at.map(|at| (self.missing[at], one.reason)));
+        }
+        Ok(())
+    }
+
+    /// Makes ready for workers somewhere else.
+    pub fn elsewhere(self) -> PyResult<Grid> {
+        if self.engine.is_real_time() {
+            let message = format!(
+                "engine: {} is in real time, and runs on a cluster would measure each other; executor \"ray\" takes sim",
+                self.engine
+            );
+            return Err(error::of_field(&message, "engine", None));
+        }
+        if let Some(directory) = self.place.kept() {
+            let parts = directory.join(parts::DIRECTORY);
+            fs::create_dir_all(&parts).map_err(|error| error::of_file(&parts, &error))?;
+        }
+        Ok(self)
+    }
+
+    /// How many runs were missing when it was opened.
+    pub fn missing(&self) -> usize {
+        self.missing.len()
+    }
+
+    /// The next runs that were not given away yet, at most so many, as a task; nothing if there is none.
+    pub fn task(&mut self, most: usize) -> PyResult<Option<(String, usize)>> {
+        let places = self.missing.iter().skip(self.given).take(most.max(1));
+        let mut keys = Keys::new(self.engine, &self.build);
+        let orders = places.map(|at| Order::new(*at, &self.plan.runs[*at], &mut keys));
+        let runs = orders.collect::<PyResult<Vec<_>>>()?;
+        if runs.is_empty() {
+            return Ok(None);
+        }
+        let count = runs.len();
+        self.given += count;
+        let directory = self.place.kept().map(|out| out.join(parts::DIRECTORY));
+        let directory = directory.map(std::path::absolute).transpose();
+        let directory = directory.map_err(|error| error::of_file(self.place.path(), &error))?;
+        let task = serde_json::to_string(&Task { directory, runs });
+        let task = task.map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
+        Ok(Some((task, count)))
+    }
+
+    /// Takes a task's report; gives how many seconds the task took.
+    pub fn take(&mut self, report: &str) -> PyResult<f64> {
+        let report: Report = serde_json::from_str(report)
+            .map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
+        if let Some(part) = report.part.filter(|part| !part.exists()) {
+            return Err(PyOSError::new_err(format!(
+                "out: {} was written on another machine; name a directory of a file system that all machines share",
+                part.display()
+            )));
+        }
+        for (at, summary) in report.done {
+            self.store.recall(self.plan.runs[at].key.clone(), summary);
+        }
+        self.failed.extend(report.failed);
+        Ok(report.seconds)
+    }
+
+    /// What there is, when all is done.
+    pub fn finish(mut self, py: Python<'_>) -> PyResult<Swept> {
+        let made = py.detach(|| {
+            if let Some(directory) = self.place.kept() {
+                let parts = directory.join(parts::DIRECTORY);
+                let store = &mut self.store;
+                let read = parts::read_all(&parts, |key, of| store.recall(key, of));
+                read.map_err(|error| error::of_file(&parts, &error))?;
+                self.write(directory)?;
+            }
+            let flows = Flows::new(&self.plan, &self.store);
+            let mut columns = flows.columns();
+            columns.retain(|column| !column.is_list());
+            let flows = batch((columns, 0..flows.count()));
+            let flows = flows.map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
+            self.failed.sort();
+            let failed: Vec<Failed<'_>> = self
+                .failed
+                .iter()
+                .map(|(at, reason)| Failed {
+                    run: &self.plan.runs[*at],
+                    reason: reason.clone(),
+                })
+                .collect();
+            let summary = Results::new(&self.plan, self.engine, &self.store).json(&failed);
+            Ok::<_, PyErr>(Swept { flows, summary })
+        })?;
+        Ok(made)
+    }
+
+    fn write(&self, directory: &Path) -> PyResult<()> {
+        let mut table = Vec::new();
+        sweep::write_parquet(&mut table, &self.plan, &self.store, &self.text)
+            .map_err(|error| error::of_files(&error))?;
+        let path = directory.join(TABLE);
+        place::write(&path, &table).map_err(|error| error::of_file(&path, &error))
+    }
+}
+
+/// Says that results were left out, if any were.
+fn warn(py: Python<'_>, path: &Path, damaged: usize, what: &str) -> PyResult<()> {
+    if damaged == 0 {
+        return Ok(());
+    }
+    let message = format!(
+        "{}: {damaged} {what} damaged and left out; their runs are done again\0",
+        path.display()
+    );
+    let message = std::ffi::CString::from_vec_with_nul(message.into_bytes());
+    let message = message.unwrap_or_else(|_| c"damaged results are left out".to_owned());
+    PyErr::warn(py, &py.get_type::<PyRuntimeWarning>(), &message, 1)
+}
+
+fn read(reader: &mut Reader, said: &Bound<'_, PyAny>) -> PyResult<(Sweep, String)> {
+    let read = match reader.read(said, "sweep")? {
+        Said::Entries(entries) => {
+            Sweep::read(&entries, Path::new("")).map(|sweep| (sweep, String::new()))
+        }
+        Said::Text(text, directory) => Sweep::parse(&text, &directory).map(|sweep| (sweep, text)),
+    };
+    read.map_err(|error| wrong(&error))
+}
+
+/// What is to be run; all of it makes sense to the engine.
+fn plan(sweep: &Sweep, build: &str) -> PyResult<Plan> {
+    let mut plan = sweep.plan(build).map_err(|error| wrong(&error))?;
+    plan.keep_samples(false);
+    let engine = sweep.engine.engine();
+    for run in &plan.runs {
+        engine.check(&run.scenario).map_err(|error| match error {
+            EngineError::Scenario(error) => {
+                let message = format!("at {}: {error}", run.name);
+                error::of_field(&message, &error.field, None)
+            }
+            error => error::of_engine(&error),
+        })?;
+    }
+    Ok(plan)
+}
+
+fn wrong(error: &SweepError) -> PyErr {
+    match error {
+        SweepError::Trace(unreadable) => error::of_files(unreadable),
+        SweepError::Text(wrong) => error::of_scenario(wrong),
+        SweepError::Base { error: wrong, .. } | SweepError::Point { error: wrong, .. } => {
+            error::of_field(&error.to_string(), &wrong.field, wrong.line)
+        }
+        error => error::of_field(&error.to_string(), "axes", None),
+    }
+}
+
+/// What tells this package from others, older and newer ones: results of another are not this one's.
+pub fn build(py: Python<'_>) -> PyResult<String> {
+    static BUILD: OnceLock<String> = OnceLock::new();
+    if let Some(build) = BUILD.get() {
+        return Ok(build.clone());
+    }
+    let module: PathBuf = py
+        .import("fullpipe._native")?
+        .getattr("__file__")?
+        .extract()?;
+    let hash = py.detach(|| {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update_reader(File::open(&module)?)?;
+        Ok(hasher.finalize().to_hex().to_string())
+    });
+    let hash = hash.map_err(|error: io::Error| error::of_file(&module, &error))?;
+    Ok(BUILD.get_or_init(|| hash).clone())
+}

@@ -1,0 +1,138 @@
+//! `fullpipe.trace`.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use capture::connection::Connection;
+use capture::read::ReadError;
+use capture::{Counts, Summary};
+use lab::Cancel;
+use pyo3::exceptions::{PyOSError, PyRuntimeError, PyTypeError};
+use pyo3::prelude::*;
+use report::Origin;
+
+use crate::columns::batch;
+use crate::error;
+use crate::json;
+use crate::table::Table;
+use crate::waiting::interruptible;
+
+/// So many connections are shown as text.
+const SHOWN: usize = 20;
+
+/// What :func:`fullpipe.trace` gives.
+#[pyclass(frozen, module = "fullpipe")]
+pub struct Trace {
+    summary: Summary,
+    connections: Vec<Connection>,
+}
+
+#[pymethods]
+impl Trace {
+    /// The connections in numbers, as a new dict: what ``fullpipe trace --json`` prints. Names end with their units.
+    #[getter]
+    fn summary<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        json::object(py, &self.summary)
+    }
+
+    /// One row a direction of a connection that had data, as in ``connections.parquet``: its RTprop (``rt_prop_ms``), BtlBw
+    /// (``btl_bw_bps``), losses (packets), what limited it (shares of its time), and the ``controller`` that it probably uses.
+    #[getter]
+    fn connections(&self, py: Python<'_>) -> PyResult<Table> {
+        let made = py.detach(|| batch(report::trace::connections(&self.summary)));
+        made.map(Table::new)
+            .map_err(|error| PyRuntimeError::new_err(error.to_string()))
+    }
+
+    /// One row a sample of a direction, at the time ``at_s`` (s), as in ``samples.parquet``.
+    #[getter]
+    fn samples(&self, py: Python<'_>) -> PyResult<Table> {
+        let made = py.detach(|| batch(report::trace::samples(&self.connections)));
+        made.map(Table::new)
+            .map_err(|error| PyRuntimeError::new_err(error.to_string()))
+    }
+
+    /// The path of the connection with the most payload as a scenario (TOML), for :func:`fullpipe.run`; None if no connection
+    /// shows both RTprop and BtlBw.
+    #[getter]
+    fn scenario(&self) -> Option<String> {
+        capture::scenario(&self.summary)
+    }
+
+    /// The same path as ranges (TOML), for :func:`fullpipe.advise`.
+    #[getter]
+    fn ranges(&self) -> Option<String> {
+        capture::ranges(&self.summary)
+    }
+
+    /// Writes summary, tables as Parquet and a page with plots as a directory, as ``fullpipe trace --out`` does. An older
+    /// trace there is replaced; anything else is left alone, and is an ``OSError``.
+    fn write(&self, py: Python<'_>, directory: PathBuf) -> PyResult<()> {
+        let origin = Origin {
+            command: "fullpipe.trace".to_owned(),
+            generated: SystemTime::now(),
+        };
+        py.detach(|| {
+            report::trace::write_dir(&directory, &self.summary, &self.connections, &origin)
+        })
+        .map_err(|error| error::of_files(&error))
+    }
+
+    /// What ``fullpipe trace`` prints: the 20 connections with the most payload.
+    fn __str__(&self) -> String {
+        report::trace::table(&self.summary, SHOWN, Some(120))
+    }
+
+    fn __repr__(&self) -> String {
+        format!(
+            "<fullpipe.Trace of {} packets: {} connections>",
+            self.summary.read.packets,
+            self.summary.connections.len()
+        )
+    }
+}
+
+/// Reads packet captures, and shows what the TCP connections in them and their paths were like.
+///
+/// ``files`` is the path of a capture, or a list of them in the order of their times: pcap or pcapng, also compressed with
+/// gzip or zstd. ``tcpdump -s 128 -w FILE`` captures enough of each packet.
+///
+/// A file that ends within a packet, or is damaged, is read as far as it goes; ``summary["read"]`` says so.
+///
+/// :raises OSError: a file cannot be read, or is no capture; the message names it
+/// :raises KeyboardInterrupt: Ctrl-C
+#[pyfunction]
+#[pyo3(signature = (files))]
+pub fn trace(py: Python<'_>, files: &Bound<'_, PyAny>) -> PyResult<Trace> {
+    let one = files.extract::<PathBuf>().map(|file| vec![file]);
+    let files = one.or_else(|_| files.extract::<Vec<PathBuf>>());
+    let files = files.ok().filter(|files| !files.is_empty());
+    let files = files.ok_or_else(|| {
+        PyTypeError::new_err("files: give the path of a capture, or a list of one or more")
+    })?;
+    let cancel = Cancel::new();
+    let read = interruptible(py, &cancel, || {
+        let mut trace = capture::Trace::new();
+        for file in &files {
+            read(&mut trace, file, &cancel).map_err(|error| wrong(file, error))?;
+        }
+        Ok::<_, PyErr>(Summary::of(trace))
+    })?;
+    let (summary, connections) = read?;
+    Ok(Trace {
+        summary,
+        connections,
+    })
+}
+
+fn read(trace: &mut capture::Trace, file: &Path, cancel: &Cancel) -> Result<(), ReadError> {
+    trace.read(File::open(file)?, |_: &Counts| !cancel.is_cancelled())
+}
+
+fn wrong(file: &Path, error: ReadError) -> PyErr {
+    match error {
+        ReadError::Io(error) => error::of_file(file, &error),
+        error => PyOSError::new_err(format!("{}: {error}", file.display())),
+    }
+}
