@@ -6,7 +6,7 @@ pub struct Marks(pub &'static str);
 
 /// A document has no place for the section.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("has no lines `{0}` and, below it, `{1}`")]
+#[error("has no lines `{0}` and, below it, `{1}`, or has them twice")]
 pub struct NoMarks(String, String);
 
 impl Marks {
@@ -35,7 +35,8 @@ impl Marks {
         let [begin, end] = self.lines();
         let found = document.split_once(&begin).and_then(|(before, rest)| {
             let (section, after) = rest.split_once(&end)?;
-            Some((before, section, after))
+            let is_again = [section, after].iter().any(|text| text.contains(&begin));
+            (!is_again).then_some((before, section, after))
         });
         found.ok_or(NoMarks(begin, end))
     }
@@ -58,7 +59,8 @@ mod tests {
         assert_eq!(new, format!("# Title\n\n{begin}\nnew\n{end}\nBy hand.\n"));
         assert_eq!(marks.replace(&new, "new\n").unwrap(), new);
         assert_eq!(marks.section(&new).unwrap(), "new\n");
-        for wrong in ["", begin, end, &format!("{end}\n{begin}")] {
+        let twice = format!("{document}{document}");
+        for wrong in ["", begin, end, &format!("{end}\n{begin}"), &twice] {
             let error = marks.replace(wrong, "new").unwrap_err().to_string();
             assert!(error.contains(begin) && error.contains(end), "{error}");
         }

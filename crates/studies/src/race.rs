@@ -137,7 +137,7 @@ impl Race {
                 .zip(&scenarios)
                 .map(|(lane, scenario)| {
                     let (engine, cancel) = (&engine, &cancel);
-                    scope.spawn(move || {
+                    let lane = move || {
                         let place = |progress: Progress| {
                             watch(Progress {
                                 flow: lane + progress.flow,
@@ -149,10 +149,13 @@ impl Race {
                             cancel.cancel();
                         }
                         record
-                    })
+                    };
+                    let started = thread::Builder::new().spawn_scoped(scope, lane);
+                    // The system may refuse a thread.
+                    started.inspect_err(|_| cancel.cancel())
                 })
                 .collect();
-            let joined = lanes.into_iter().map(|lane| match lane.join() {
+            let joined = lanes.into_iter().map(|lane| match lane?.join() {
                 Ok(record) => record,
                 Err(panic) => std::panic::resume_unwind(panic),
             });

@@ -234,11 +234,6 @@ fn only_what_could_have_happened_never_happens() {
     for (measure, rest, wanted) in [
         ("convergence", "at_most = \"12s\"", Verdict::Differs),
         ("jain_converged", "at_least = 0.95", Verdict::Differs),
-        (
-            "convergence",
-            "at_most = \"12s\"\nflows = \"cubic\"",
-            Verdict::Fails,
-        ),
         // It had no time for what was published.
         ("convergence", "at_most = \"30s\"", Verdict::Fails),
         // The rate does not change.
@@ -270,6 +265,21 @@ fn only_what_could_have_happened_never_happens() {
     let cut = study(["bbr1", "reno"], "9s");
     let row = row("jain_converged", "at_least = 0.95");
     assert_eq!(verdict(&cut, &row), Verdict::Fails);
+}
+
+#[test]
+fn a_ratio_needs_every_base() {
+    // There is no run without loss at 8 Mbit/s.
+    let study = "name = \"s\"\n[[together]]\n\"path.rate\" = [\"2mbit\", \"2mbit\", \"8mbit\"]\n\
+                 \"path.loss\" = [\"1%\", \"0%\", \"1%\"]\n[scenario]\nname = \"s\"\nduration = \"2s\"\n\
+                 path = { rate = \"2mbit\", rtt = \"20ms\", buffer = \"2bdp\" }\n\
+                 [[scenario.flow]]\ncontroller = \"bbr1\"\n";
+    let row = "measure = \"goodput\"\nat_least = 0.1\nover = { \"path.loss\" = \"0%\" }\nby = []\n";
+    assert_eq!(verdict(study, row), Verdict::Fails);
+    let both = study
+        .replace(", \"8mbit\"]", "]")
+        .replace("\"0%\", \"1%\"]", "\"0%\"]");
+    assert_eq!(verdict(&both, row), Verdict::Holds);
 }
 
 #[test]
@@ -411,6 +421,40 @@ fn a_claim_about_a_field_that_does_not_vary_is_refused() {
             .to_string();
         assert_eq!(error, reason);
     }
+}
+
+#[test]
+fn a_value_that_the_simulator_does_not_run_is_told() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let at = "at_least = \"1bit\"\nat = { \"path.rate\" = [\"2mbit\", \"8mbit\"] }";
+    let table = small(directory.path(), at);
+    let shelf = Shelf::Directory(directory.path().to_owned());
+    let check = || {
+        let runs = table.claims[0].runs(&shelf, Length::Whole)?;
+        Ok::<_, studies::study::SourceError>(table.claims[0].check_windows(&runs, Length::Whole))
+    };
+    check().expect("a study").expect("all points");
+    let less = format!("{STUDY}[sim]\n\"path.rate\" = [\"8mbit\"]\n");
+    fs::write(directory.path().join("s.toml"), less).expect("written");
+    let error = check().expect("a study").expect_err("a point is missing");
+    assert_eq!(
+        error.to_string(),
+        "expect[0].at.path.rate: the simulator runs no 2mbit"
+    );
+    let none = format!("{STUDY}[sim]\nrepeats = 0\n");
+    fs::write(directory.path().join("s.toml"), none).expect("written");
+    let refused = table.claims[0].runs(&shelf, Length::Whole).map(|_| ());
+    let told = match refused {
+        Err(error) => error.to_string(),
+        Ok(()) => {
+            let runs = table.claims[0].runs(&shelf, Length::Whole).expect("read");
+            runs.plan(lab::EngineKind::Sim)
+                .map(|_| ())
+                .expect_err("no runs")
+                .to_string()
+        }
+    };
+    assert!(told.contains("0 repeats are no runs"), "{told}");
 }
 
 #[test]

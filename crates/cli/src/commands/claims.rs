@@ -51,7 +51,7 @@ pub struct Options {
     #[arg(long, value_name = "FILE")]
     document: Option<PathBuf>,
     /// Compare the results with those in the document, and leave it as it is; the exit code is 0 if they are the same
-    #[arg(long, requires = "document")]
+    #[arg(long, requires = "document", conflicts_with = "list")]
     check: bool,
 }
 
@@ -67,10 +67,21 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     let table = Table::open(&shelf).map_err(Failure::usage)?;
     let claims = table.choose(&options.ids).map_err(Failure::usage)?;
     let engines = engines(options, &claims)?;
-    let document = Document::asked(options.document.as_deref(), claims::marks(&engines))?;
+    let document = {
+        let marks = claims::marks(&engines);
+        match &options.document {
+            Some(path) if options.check => Some(Document::read(path, marks)?),
+            path => Document::asked(path.as_deref(), marks)?,
+        }
+    };
     if options.check && engines.iter().any(|engine| engine.is_real_time()) {
         return Err(Failure::usage(
             "--check: results in real time differ from run to run; leave out the engines linux and quic",
+        ));
+    }
+    if document.is_some() && (!options.ids.is_empty() || options.study.length() == Length::Quick) {
+        return Err(Failure::usage(
+            "--document: the section has all claims in full; leave out --quick and the names of claims",
         ));
     }
     let items = items(options, &shelf, &claims)?;
@@ -112,11 +123,11 @@ pub fn run(options: &Options) -> Result<(), Failure> {
             document.write(&section)?;
         }
     }
-    let left_out = left_out(&claims, &engines, &judgements);
-    if options.study.length() == Length::Quick && left_out > 0 {
+    let absent = left_out(&claims, &engines, judgements.len());
+    if options.study.length() == Length::Quick && absent > 0 {
         output::note(format_args!(
-            "--quick leaves out {left_out} of {}",
-            report::count((left_out + judgements.len()) as u64, "expectation")
+            "--quick leaves out {absent} of {}",
+            report::count((absent + judgements.len()) as u64, "expectation")
         ));
     }
     if judgements.is_empty() {
@@ -130,7 +141,17 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     }
     let table = |width| claims::table(&judgements, width);
     output::show(options.json, || &json, table)?;
+    let simulated = [EngineKind::Sim].map(|kind| engines.contains(&kind).then_some(kind));
+    let simulated: Vec<EngineKind> = simulated.into_iter().flatten().collect();
+    let in_sim = judgements
+        .iter()
+        .filter(|one| one.engine == EngineKind::Sim);
     match Tally::of(&judgements).fails {
+        0 if options.study.length() == Length::Whole
+            && left_out(&claims, &simulated, in_sim.count()) > 0 =>
+        {
+            Err(Failure::failed("not all expectations were judged"))
+        }
         0 => checked,
         fails => Err(Failure::failed(format_args!(
             "expectations that do not hold: {fails} of {}",
@@ -140,7 +161,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
 }
 
 /// How many of the expectations that the engines can show were not judged.
-fn left_out(claims: &[&Claim], engines: &[EngineKind], judgements: &[Judgement<'_>]) -> usize {
+fn left_out(claims: &[&Claim], engines: &[EngineKind], judged: usize) -> usize {
     let shown = engines.iter().map(|engine| {
         let expectations = claims.iter().map(|claim| {
             let all = claim.expectations.iter();
@@ -148,7 +169,7 @@ fn left_out(claims: &[&Claim], engines: &[EngineKind], judgements: &[Judgement<'
         });
         expectations.sum::<usize>()
     });
-    shown.sum::<usize>().saturating_sub(judgements.len())
+    shown.sum::<usize>().saturating_sub(judged)
 }
 
 /// Where the judgements come from.

@@ -1,9 +1,10 @@
 //! A document with a place for a result.
 
-use std::fs;
+use std::io::Read;
 use std::path::Path;
 
 use report::Marks;
+use scenario::regular;
 
 use crate::failure::Failure;
 use crate::files::whole;
@@ -18,17 +19,19 @@ pub struct Document<'d> {
 impl<'d> Document<'d> {
     /// The document, if there is one asked for.
     pub fn asked(path: Option<&'d Path>, marks: Marks) -> Result<Option<Document<'d>>, Failure> {
-        path.map(|path| Document::read(path, marks)).transpose()
+        let Some(path) = path else { return Ok(None) };
+        let document = Document::read(path, marks)?;
+        whole::check(path).map_err(|error| wrong(path, &error))?;
+        Ok(Some(document))
     }
 
     /// Checks, before the work whose result it is to have, that there is a place for it.
-    fn read(path: &'d Path, marks: Marks) -> Result<Document<'d>, Failure> {
-        let wrong = |reason: &dyn std::fmt::Display| {
-            Failure::usage(format_args!("--document {}: {reason}", path.display()))
-        };
-        let text = fs::read_to_string(path).map_err(|error| wrong(&error))?;
-        marks.replace(&text, "").map_err(|error| wrong(&error))?;
-        whole::check(path).map_err(|error| wrong(&error))?;
+    pub fn read(path: &'d Path, marks: Marks) -> Result<Document<'d>, Failure> {
+        let mut text = String::new();
+        let mut file = regular::open(path).map_err(|error| wrong(path, &error))?;
+        let read = file.read_to_string(&mut text);
+        read.map_err(|error| wrong(path, &error))?;
+        marks.section(&text).map_err(|error| wrong(path, &error))?;
         Ok(Document { path, marks, text })
     }
 
@@ -58,8 +61,12 @@ impl<'d> Document<'d> {
     }
 }
 
-/// The lines after the paragraph that says where they come from.
+fn wrong(path: &Path, reason: &dyn std::fmt::Display) -> Failure {
+    Failure::usage(format_args!("--document {}: {reason}", path.display()))
+}
+
+/// The lines after the one that says where they come from.
 fn results(section: &str) -> impl Iterator<Item = &str> {
-    let after = section.split_once("\n\n").map(|(_, results)| results);
-    after.unwrap_or_default().lines()
+    let is_origin = section.starts_with("Made with `");
+    section.lines().skip(usize::from(is_origin))
 }

@@ -88,11 +88,12 @@ fn a_document_that_says_something_else_is_told() {
     assert!(stdout.contains("1 holds"), "{stdout}");
     let made = fs::read_to_string(&page).expect("there");
     let (origin, results) = made.split_once("\n\n**").expect("results");
-    let elsewhere = origin.replace("Made with", "Made elsewhere with");
+    let elsewhere = origin.replace("Made with `", "Made with `elsewhere ");
     fs::write(&page, format!("{elsewhere}\n\n**{results}")).expect("written");
     let (code, _, stderr) = claims(directory.path(), &check);
     assert_eq!(code, Some(0), "{stderr}");
     for (from, to) in [
+        ("Made with `", "It all holds. Made with `"),
         ("| goodput |", "| goodputs |"),
         ("\nStudy `line`", "\nStudy `other`"),
     ] {

@@ -126,7 +126,15 @@ impl TryFrom<Said> for Expectation {
             (Some(least), Some(most)) if least > most => {
                 return Err(Wrong::new("at_most", "is less than at_least"));
             }
+            (Some(least), None) if least <= 0.0 => {
+                let reason = "is not above zero: everything is that large";
+                return Err(Wrong::new("at_least", reason));
+            }
             _ => {}
+        }
+        if said.flows.is_some() && seen::is_of_all_flows(measure) {
+            let reason = format!("{} is of all flows together; leave it out", measure.name);
+            return Err(Wrong::new("flows", reason));
         }
         if said
             .differs

@@ -246,7 +246,11 @@ impl Of<'_> {
             let values = run.values.iter().map(String::as_str).collect();
             wanted.contains(&(run.repeat, values))
         };
-        let base = over(&mut self.findings.runs.iter().filter(is_base))?;
+        let bases: Vec<&Finding> = self.findings.runs.iter().filter(is_base).collect();
+        if bases.len() < wanted.len() {
+            return None;
+        }
+        let base = over(&mut bases.into_iter())?;
         (base != 0.0).then_some(value / base)
     }
 

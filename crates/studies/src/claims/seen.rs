@@ -25,6 +25,11 @@ pub(super) fn is_of_event(measure: &Measure) -> bool {
     OF_EVENNESS.contains(&measure.name) || OF_STEP.contains(&measure.name)
 }
 
+/// Whether it is of all the flows of a run, and not of some.
+pub(super) fn is_of_all_flows(measure: &Measure) -> bool {
+    OF_EVENNESS.contains(&measure.name)
+}
+
 /// What is looked at, if anything was delivered there: where nothing was, nothing is measured, even if a count is zero.
 pub(super) fn subject<'r>(expectation: &Expectation, run: &'r Finding) -> Option<Subject<'r>> {
     let subject = Subject::new(&run.record, &expectation.select);

@@ -1,6 +1,7 @@
 //! The table of claims, in TOML.
 
 use super::expectation::Expectation;
+use crate::runs::Plan;
 use crate::study::{Length, Population, Shelf, ShelfError, Source, SourceError};
 use record::measure::Select;
 use scenario::{ScenarioError, de};
@@ -137,6 +138,9 @@ impl Table {
                 let error = ScenarioError::new("id", reason).item(place);
                 return Err(error.within("claim").on_line_in(&entries));
             }
+            if let Err(error) = claim.check_engines() {
+                return Err(error.item(place).within("claim").on_line_in(&entries));
+            }
             if claim.expectations.is_empty() {
                 let reason = "is empty; a claim expects something";
                 let error = ScenarioError::new("expect", reason).item(place);
@@ -147,6 +151,15 @@ impl Table {
         for claim in &mut table.claims {
             if claim.study.is_empty() {
                 claim.study.clone_from(&claim.id);
+            }
+        }
+        for (place, claim) in table.claims.iter().enumerate() {
+            let is_other =
+                |other: &Claim| other.study == claim.study && other.population != claim.population;
+            if table.claims.iter().any(is_other) {
+                let reason = format!("another claim has other runs with the name {}", claim.study);
+                let error = ScenarioError::new("study", reason).item(place);
+                return Err(error.within("claim").on_line_in(&entries));
             }
         }
         Ok(table)
@@ -190,6 +203,28 @@ impl Claim {
     pub fn shows(&self, expectation: &Expectation, engine: lab::EngineKind) -> bool {
         let engines = expectation.engines.as_ref().unwrap_or(&self.engines);
         engines.contains(&engine)
+    }
+
+    /// Each engine is that of a run, and each expectation is of engines that the claim has.
+    fn check_engines(&self) -> Result<(), ScenarioError> {
+        if self.engines.is_empty() {
+            let reason = "is empty; name the engines that can show it";
+            return Err(ScenarioError::new("engines", reason));
+        }
+        for (place, of) in self.expectations.iter().enumerate() {
+            let Some(engines) = &of.engines else { continue };
+            let foreign = engines.iter().find(|one| !self.engines.contains(one));
+            let reason = match foreign {
+                Some(engine) => format!("the claim does not have {engine} among its engines"),
+                None if engines.is_empty() => {
+                    "is empty; name the engines that can show it".to_owned()
+                }
+                None => continue,
+            };
+            let error = ScenarioError::new("engines", reason).item(place);
+            return Err(error.within("expect"));
+        }
+        Ok(())
     }
 
     /// Whether the engine can show anything that is expected.
@@ -265,10 +300,12 @@ impl Claim {
     ///
     /// # Errors
     ///
-    /// A window begins or ends after a run.
+    /// A window begins or ends after a run, or the simulator has no run with a value that is named.
     pub fn check_windows(&self, runs: &Source, length: Length) -> Result<(), ScenarioError> {
-        let is_cut = |of: &Expectation| of.select.from.is_some() || of.select.to.is_some();
-        if !self.expectations.iter().any(is_cut) {
+        let needs_plan = |of: &Expectation| {
+            of.select.from.is_some() || of.select.to.is_some() || !of.at.is_empty()
+        };
+        if !self.expectations.iter().any(needs_plan) {
             return Ok(());
         }
         for engine in lab::EngineKind::ALL {
@@ -280,6 +317,11 @@ impl Claim {
                 let is_asked = length == Length::Whole || of.is_quick;
                 if !is_asked || !self.shows(of, *engine) {
                     continue;
+                }
+                // Other engines, and first impressions, have fewer points.
+                if *engine == lab::EngineKind::Sim && length == Length::Whole {
+                    has_all(&of.at, &plan)
+                        .map_err(|error| error.within("at").item(place).within("expect"))?;
                 }
                 for point in &plan.points {
                     let value = |field: &String| {
@@ -316,6 +358,24 @@ impl Claim {
         }
         Ok(())
     }
+}
+
+/// Whether each value of these fields is that of a run.
+fn has_all(at: &[(String, Vec<String>)], plan: &Plan) -> Result<(), ScenarioError> {
+    for (field, values) in at {
+        let Some(place) = plan.fields.iter().position(|known| known == field) else {
+            continue;
+        };
+        let is_run = |value: &&String| {
+            let mut points = plan.points.iter();
+            points.any(|point| point.values.get(place) == Some(*value))
+        };
+        if let Some(value) = values.iter().find(|value| !is_run(value)) {
+            let reason = format!("the simulator runs no {value}");
+            return Err(ScenarioError::new(field, reason));
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -442,6 +502,26 @@ mod tests {
                 "\"90%\"",
                 "90",
                 "line 10: claim.expect.at_least: 90 is no share; write 90% or 0.9",
+            ),
+            (
+                "engines = [\"sim\"]",
+                "engines = []",
+                "line 6: claim[0].engines: is empty",
+            ),
+            (
+                "at_least = \"90%\"\n",
+                "at_least = \"90%\"\nengines = [\"quic\"]\n",
+                "line 11: claim[0].expect[0].engines: the claim does not have quic",
+            ),
+            (
+                "\"90%\"",
+                "0",
+                "line 10: claim.expect.at_least: is not above zero",
+            ),
+            (
+                "limit_share\"\nat_least = \"90%\"",
+                "jain_converged\"\nflows = \"bbr1\"\nat_least = 0.9",
+                "line 10: claim.expect.flows: jain_converged is of all flows",
             ),
             (
                 "limit_share\"\nat_least = \"90%\"",

@@ -54,17 +54,34 @@ pub(super) fn band(expectation: &Expectation) -> String {
 
 /// `95.2 %`, or from which to which value if there are several points.
 pub(super) fn measured(judgement: &Judgement<'_>) -> String {
-    let text = |value| text(judgement.expectation.unit(), value);
     match judgement.range() {
         None => "–".to_owned(),
         Some(Spread { min, max, .. }) => {
-            let (least, most) = (text(min), text(max));
+            let [least, most] = [min, max].map(|value| found(judgement.expectation, value));
             if least == most {
                 least
             } else {
                 format!("{least}–{most}")
             }
         }
+    }
+}
+
+/// A value that was found. One that is not in the band, and would look as if it were once it is rounded, says so.
+fn found(expectation: &Expectation, value: f64) -> String {
+    let unit = expectation.unit();
+    let told = text(unit, value);
+    let Band { at_least, at_most } = expectation.band;
+    let is_told_as = |bound: Option<f64>| bound.is_some_and(|bound| text(unit, bound) == told);
+    let is_below = at_least.is_some_and(|least| value < least);
+    let is_above = at_most.is_some_and(|most| value > most);
+    match (
+        is_below && is_told_as(at_least),
+        is_above && is_told_as(at_most),
+    ) {
+        (true, _) => format!("just below {told}"),
+        (_, true) => format!("just above {told}"),
+        _ => told,
     }
 }
 
@@ -89,8 +106,8 @@ pub(super) fn outliers(judgement: &Judgement<'_>) -> String {
         .iter()
         .filter(|value| is_outside(value.value));
     let parts = outside.map(|value| {
-        let found = value.value.map_or("–".to_owned(), |found| {
-            text(judgement.expectation.unit(), found)
+        let found = value.value.map_or("–".to_owned(), |value| {
+            found(judgement.expectation, value)
         });
         match named(judgement, &value.point) {
             point if point.is_empty() => found,

@@ -118,9 +118,9 @@ pub fn execute<'r, E>(
     let cancel = execution.cancel.child_token();
     thread::scope(|scope| {
         let (sender, results) = mpsc::channel();
-        for _ in 0..execution.jobs.clamp(1, runs.len().max(1)) {
+        let worker = || {
             let (sender, next, cancel) = (sender.clone(), &next, &cancel);
-            scope.spawn(move || {
+            move || {
                 loop {
                     let place = next.fetch_add(1, Ordering::Relaxed);
                     if place >= runs.len() || cancel.is_cancelled() {
@@ -131,7 +131,16 @@ pub fn execute<'r, E>(
                     // Nobody receives any more once a result could not be kept.
                     let _ = sender.send((place, result));
                 }
-            });
+            }
+        };
+        for number in 0..execution.jobs.clamp(1, runs.len().max(1)) {
+            let started = thread::Builder::new().spawn_scoped(scope, worker());
+            // The system may refuse threads: those that there are do the work, or else this one.
+            match (started, number) {
+                (Ok(_), _) => {}
+                (Err(_), 0) => worker()(),
+                (Err(_), _) => break,
+            }
         }
         drop(sender);
         for (place, result) in results {

@@ -1,6 +1,8 @@
 //! What is run for a figure or a claim: a study of its own, or a population.
 
 use congestion::ControllerKind;
+use serde::Deserializer;
+use units::bounds::whole;
 
 use super::{Length, Shelf, ShelfError, Study};
 use crate::population::{self, Spec};
@@ -16,9 +18,21 @@ use scenario::{Controller, ScenarioError};
 )]
 pub struct Population {
     /// As a rule.
+    #[serde(deserialize_with = "members")]
     pub members: usize,
     /// For a first impression.
+    #[serde(deserialize_with = "members")]
     pub quick: usize,
+}
+
+fn members<'de, D: Deserializer<'de>>(deserializer: D) -> Result<usize, D::Error> {
+    let most = u64::from(u32::MAX);
+    let members: u64 = whole(
+        deserializer,
+        1..=most,
+        "members cannot be drawn; give 1 or more",
+    )?;
+    Ok(usize::try_from(members).unwrap_or(usize::MAX))
 }
 
 /// The population's file: beside the studies in a directory, above them among the scenarios that are built in.

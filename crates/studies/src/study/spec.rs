@@ -171,9 +171,16 @@ fn alter(sweep: &mut Sweep, fields: &Node) -> Result<(), ScenarioError> {
     fields.iter().try_for_each(|field| {
         let altered = match &field.value {
             Node::List(kept) => sweep.keep(&field.key, kept),
-            value if field.key == "repeats" => {
-                de::read(value).map(|repeats| sweep.repeats = repeats)
-            }
+            value if field.key == "repeats" => de::read(value).and_then(|repeats| match repeats {
+                0 => Err(ScenarioError::new(
+                    "repeats",
+                    "0 repeats are no runs; give 1 or more",
+                )),
+                repeats => {
+                    sweep.repeats = repeats;
+                    Ok(())
+                }
+            }),
             value => sweep.replace(&field.key, value),
         };
         altered.map_err(|mut error| {

@@ -209,15 +209,15 @@ fn definitions(tokens: TokenStream, is_in_type: bool, found: &mut BTreeSet<Strin
             // What a macro makes of its body is another file's.
             TokenTree::Ident(word) if word == "macro_rules" => is_off = true,
             TokenTree::Ident(word) if !is_off => {
+                let before = at.checked_sub(1).and_then(|before| tokens.get(before));
+                // `&'static Name` and `*const Name` define nothing.
+                if is_punct(before, '\'') || is_punct(before, '*') {
+                    continue;
+                }
                 if KEYWORDS.iter().any(|keyword| word == keyword) {
                     is_of_type = TYPES.iter().any(|keyword| word == keyword);
                     found.extend(next.map(ToString::to_string));
-                } else if is_in_type
-                    && is_field(
-                        next,
-                        at.checked_sub(1).and_then(|before| tokens.get(before)),
-                    )
-                {
+                } else if is_in_type && is_field(next, before) {
                     found.insert(word.to_string());
                 }
             }
@@ -324,6 +324,7 @@ mod tests {
             "#[cfg(any())] fn b<T, U>() { fn a() {} }",
             "struct S { #[cfg(any())] b: Map<fn() -> u8, u8> }",
             "macro_rules! m { () => { fn a() {} } }",
+            "fn b(c: &'static a, d: *const a) {}",
             "#![cfg(fuzzing)] fn a() {}",
         ] {
             assert!(!definitions_of(text).contains(&"a".to_owned()), "{text}");

@@ -95,6 +95,12 @@ fn of_state(statement: &Statement, evidence: &[(&str, Known)]) -> Vec<String> {
     match state {
         State::Shown => {
             fault(!has_evidence, "and no claim or test shows it");
+            let mut engines = evidence.iter().flat_map(|(_, known)| &known.engines);
+            let is_in_ci = has_tests || engines.any(|engine| engine == "sim");
+            fault(
+                has_evidence && !is_in_ci,
+                "and neither a test nor the simulator shows it",
+            );
             let differ =
                 format!("but these differ: {differing:?}; name the expectation that holds");
             fault(!differing.is_empty(), &differ);

@@ -80,6 +80,18 @@ impl Claims {
         })
     }
 
+    /// The expectations of engines in real time, as `id: what, on engine`.
+    pub fn in_real_time(&self) -> impl Iterator<Item = String> {
+        let all = self.0.values().flat_map(|claim| {
+            let of_each = claim.expect.iter();
+            of_each.map(move |expect| (claim, expect, claim.known(expect).engines))
+        });
+        all.flat_map(|(claim, expect, engines)| {
+            let engines = engines.into_iter().filter(|engine| engine != "sim");
+            engines.map(|engine| format!("{}: {}, on {engine}", claim.id, expect.what))
+        })
+    }
+
     /// The expectations of the simulator as `id: what`, and whether each is known not to hold there.
     pub fn in_the_simulator(&self) -> impl Iterator<Item = (String, bool)> {
         let all = self.0.values().flat_map(|claim| {
@@ -147,13 +159,13 @@ impl Claim {
             engines,
             differs_on,
             is_full_only: !expect.quick,
-            asked: asked(&expect.asked),
+            asked: asked(&expect.asked, expect.engines.as_deref()),
         }
     }
 }
 
 /// The measure, its band, and all else that is asked, so that a change of any of it is seen.
-fn asked(expect: &BTreeMap<String, Value>) -> String {
+fn asked(expect: &BTreeMap<String, Value>, engines: Option<&[String]>) -> String {
     let mut parts = Vec::new();
     for (key, sign) in [("at_least", "≥"), ("at_most", "≤")] {
         if let Some(value) = expect.get(key) {
@@ -167,6 +179,7 @@ fn asked(expect: &BTreeMap<String, Value>) -> String {
     let others =
         others.filter(|(key, _)| !["measure", "at_least", "at_most"].contains(&key.as_str()));
     told.extend(others.map(|(key, value)| format!("{key} {}", plain(value))));
+    told.extend(engines.map(|engines| format!("on {} alone", engines.join(" and "))));
     told.join(", ")
 }
 

@@ -1,5 +1,7 @@
 //! The results in the simulator, against the table of claims that they are of: rows, verdicts, causes and notes.
 
+use std::collections::BTreeSet;
+
 use super::claims::Claims;
 
 /// A line for each expectation that the page does not have, or with another verdict or cause than the table knows.
@@ -17,13 +19,49 @@ pub fn faults(page: &str, claims: &Claims) -> Vec<String> {
     let untold = claims.texts_of_the_simulator();
     let untold = untold.filter(|(_, text)| !simulated(page).contains(text.trim()));
     let untold = untold.map(|(what, text)| format!("{what}: it does not say “{text}”"));
-    missing.chain(foreign).chain(untold).collect()
+    let in_real_time: BTreeSet<String> = claims.in_real_time().collect();
+    let measured = measured(page);
+    let unmeasured = in_real_time.difference(&measured);
+    let unmeasured = unmeasured.map(|row| format!("it does not say what {row} is"));
+    let unknown = measured.difference(&in_real_time);
+    let unknown = unknown.map(|row| format!("the table does not have {row}"));
+    let real_time = unmeasured.chain(unknown);
+    missing
+        .chain(foreign)
+        .chain(untold)
+        .chain(real_time)
+        .collect()
 }
 
 fn simulated(page: &str) -> &str {
-    let after = page.split("<!-- claims: begin -->").nth(1);
-    let within = after.and_then(|text| text.split("<!-- claims: end -->").next());
+    section(page, "claims")
+}
+
+fn section<'p>(page: &'p str, name: &str) -> &'p str {
+    let after = page.split(&format!("<!-- {name}: begin -->")).nth(1);
+    let within = after.and_then(|text| text.split(&format!("<!-- {name}: end -->")).next());
     within.unwrap_or_default()
+}
+
+/// What was measured in real time, as `id: what, on engine`. What comes of it, another run may find otherwise.
+fn measured(page: &str) -> BTreeSet<String> {
+    let mut id = "";
+    let mut engines: Vec<&str> = Vec::new();
+    let mut measured = BTreeSet::new();
+    for line in section(page, "real-time").lines() {
+        let cells = || line.trim_matches(['|', ' ']).split(" | ").map(str::trim);
+        if let Some(heading) = line.strip_prefix("### ") {
+            id = heading;
+        } else if line.starts_with("| what |") {
+            engines = cells().skip(2).collect();
+        } else if line.starts_with("| ") && !line.starts_with("| ---") {
+            let what = cells().next().unwrap_or_default();
+            let found = engines.iter().zip(cells().skip(2));
+            let found = found.filter(|(_, value)| *value != "–");
+            measured.extend(found.map(|(engine, _)| format!("{id}: {what}, on {engine}")));
+        }
+    }
+    measured
 }
 
 /// The rows of the page's tables as `id: what`, and whether they differ. What fails is never as the table has it.
@@ -80,6 +118,14 @@ note
 <!-- claims: end -->
 ### b
 | good | ≥ 1 | 2 |
+<!-- real-time: begin -->
+### a
+| what | published | quic |
+| --- | --- | --- |
+| good | ≥ 1 | 2 |
+| bad | ≥ 1 | – **FAILS** |
+| elsewhere | ≥ 1 | 2 |
+<!-- real-time: end -->
 ";
 
     #[test]
@@ -95,6 +141,9 @@ note
             ("### a", "### c", 4),
             ("why", "other", 1),
             ("note", "other", 1),
+            ("| elsewhere | ≥ 1 | 2 |", "| elsewhere | ≥ 1 | – |", 1),
+            ("| elsewhere", "| anywhere", 2),
+            ("published | quic", "published | linux", 6),
         ] {
             let page = PAGE.replacen(from, to, 1);
             assert_eq!(
