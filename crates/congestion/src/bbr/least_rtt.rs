@@ -56,6 +56,7 @@ impl LeastRtt {
     }
 
     /// Takes the RTT of an ACK, if it has one.
+    #[inline]
     pub fn update(&mut self, now: Time, sample: Option<RttSample>) {
         self.is_expired = now.since(self.last_seen) > self.window;
         let Some(sample) = sample else { return };
