@@ -12,7 +12,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use commands::{
     advise, calibrate, claims, emulate, figures, kernel, probe, race, recv, run, send, shell,
-    sweep, trace,
+    sweep, trace, watch,
 };
 use failure::Failure;
 use options::usage;
@@ -40,6 +40,7 @@ enum Command {
     Recv(recv::Options),
     Emulate(emulate::Options),
     Trace(trace::Options),
+    Watch(watch::Options),
     Shell(shell::Options),
     Kernel(kernel::Options),
 }
@@ -59,6 +60,7 @@ impl Command {
             Command::Recv(options) => recv::run(options),
             Command::Emulate(options) => emulate::run(options),
             Command::Trace(options) => trace::run(options),
+            Command::Watch(options) => watch::run(options),
             Command::Shell(options) => return shell::run(options),
             Command::Kernel(options) => kernel::run(options),
         };

@@ -15,3 +15,4 @@ pub mod send;
 pub mod shell;
 pub mod sweep;
 pub mod trace;
+pub mod watch;

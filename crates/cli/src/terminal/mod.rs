@@ -1,9 +1,11 @@
 //! What people see while they wait, and what they get.
 
 pub mod bars;
+pub mod groups;
 pub mod human;
 pub mod interrupt;
 pub mod lanes;
+pub mod live;
 pub mod output;
 pub mod progress;
 pub mod relay_report;

@@ -15,12 +15,18 @@ const NAMED: usize = 10;
 ///
 /// A reader that has closed its end (`fullpipe … | head`) is no failure; a full disk is.
 pub fn result(text: impl Display) -> Result<(), Failure> {
+    offer(text).map(drop)
+}
+
+/// Prints a result like [`result`]; whether there still is a reader, for those who would go on without end.
+pub fn offer(text: impl Display) -> Result<bool, Failure> {
     let mut stdout = io::stdout().lock();
     match writeln!(stdout, "{text}").and_then(|()| stdout.flush()) {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(Failure::failed(format_args!(
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(false),
+        Err(error) => Err(Failure::failed(format_args!(
             "cannot write to stdout: {error}"
         ))),
-        _ => Ok(()),
     }
 }
 

@@ -18,6 +18,7 @@ fn help_lists_the_commands() {
         .and(contains("run"))
         .and(contains("sweep"))
         .and(contains("shell"))
+        .and(contains("watch"))
         .and(contains("kernel"));
     fullpipe(["--help"])
         .assert()
@@ -153,6 +154,17 @@ fn each_command_explains_its_options() {
         (
             "probe",
             &["[PROBE]", "--rounds", "--duration", "--serve", "--identity"],
+        ),
+        (
+            "watch",
+            &[
+                "[FILTER]...",
+                "--sort",
+                "--group",
+                "--record",
+                "--prometheus",
+                "ratio",
+            ],
         ),
         (
             "race",

@@ -15,3 +15,4 @@ mod support;
 mod sweep;
 mod trace;
 mod transfer;
+mod watch;

@@ -46,6 +46,16 @@ impl Running {
         Running::of(spawn(directory, arguments))
     }
 
+    /// A command whose stdout is a terminal.
+    pub fn of_terminal(mut child: Child) -> Running {
+        let stderr = lines(child.stderr.take().expect("piped"));
+        Running {
+            child,
+            stdout: lines(io::empty()),
+            stderr,
+        }
+    }
+
     fn of(mut child: Child) -> Running {
         let stdout = lines(child.stdout.take().expect("piped"));
         let stderr = lines(child.stderr.take().expect("piped"));

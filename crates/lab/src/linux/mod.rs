@@ -19,7 +19,6 @@ mod ours;
 mod poller;
 mod settings;
 mod side;
-mod state;
 mod watch;
 
 use std::net::{Ipv4Addr, TcpListener};

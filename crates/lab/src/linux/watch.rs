@@ -14,7 +14,6 @@ use units::{Bytes, Duration, Rate};
 use super::carried::{Carried, News};
 use super::ours::Ours;
 use super::side::Side;
-use super::state::{self, Model};
 use crate::error::EngineError;
 use crate::flow::{self, Flow};
 use crate::flows::{FlowId, Flows};
@@ -218,7 +217,7 @@ impl Live {
 fn sample(at: Duration, socket: &SocketState, limits: Limits) -> FlowSample {
     let info = &socket.info;
     let packets = |count: u32| info.snd_mss * u64::from(count);
-    let model = Model::of(socket);
+    let model = kernel::Model::of(socket);
     FlowSample {
         at,
         rtt: Some(info.rtt),
@@ -237,7 +236,7 @@ fn sample(at: Duration, socket: &SocketState, limits: Limits) -> FlowSample {
         short_term_bw: model.and_then(|model| model.short_term_bw),
         short_term_inflight: model.and_then(|model| model.short_term_inflight),
         long_term_inflight: model.and_then(|model| model.long_term_inflight),
-        state: Some(model.map_or_else(|| state::of_window(info), |model| model.state)),
+        state: Some(model.map_or_else(|| kernel::state_of_window(info), |model| model.state)),
         // The SYN was the first one.
         delivered: packets(info.delivered.saturating_sub(1)),
         lost: info.snd_mss * packets_lost(socket),

@@ -1,6 +1,6 @@
 //! The question to the kernel, and the walk through its answer.
 
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 
 use netlink_packet_core::{NLM_F_DUMP, NLM_F_REQUEST, NLMSG_DONE, NLMSG_ERROR, NetlinkBuffer};
 use netlink_sys::{Socket, protocols::NETLINK_SOCK_DIAG};
@@ -9,6 +9,8 @@ use super::message::{CONG, INFO, SKMEMINFO, VEGASINFO};
 use super::native::array_at;
 use super::{Filter, SocketState, storage};
 use crate::error::Context;
+use crate::namespace::enter;
+use crate::network::on_a_thread;
 use crate::{Error, Host};
 
 /// A conversation with the kernel about the TCP sockets of one network namespace.
@@ -55,6 +57,18 @@ impl Diag {
     /// If the namespace cannot be entered, or the kernel has no netlink socket for it.
     pub fn open(host: &Host) -> Result<Diag, Error> {
         host.inside(Diag::open_here)?
+    }
+
+    /// Opens a conversation about this network namespace: an open file such as `/proc/PID/ns/net`.
+    ///
+    /// # Errors
+    ///
+    /// If it is no network namespace, or cannot be entered (CAP_SYS_ADMIN).
+    pub fn open_in(namespace: impl AsFd + Send) -> Result<Diag, Error> {
+        on_a_thread(|| {
+            enter(namespace)?;
+            Diag::open_here()
+        })
     }
 
     /// Opens a conversation about the calling thread's namespace. It stays with that namespace, whichever thread uses it.

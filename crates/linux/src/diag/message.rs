@@ -7,7 +7,7 @@ use netlink_packet_core::NlasIterator;
 use nix::libc;
 use units::Bytes;
 
-use super::native::{array_at, size, two_words, u8_at};
+use super::native::{array_at, size, two_words, u8_at, u32_at, u64_at};
 use super::{BbrInfo, Memory, Storage, TcpInfo, TcpState};
 
 /// The length of `struct inet_diag_msg`; the attributes begin here.
@@ -20,6 +20,7 @@ pub(super) const CONG: u16 = 4;
 pub(super) const SKMEMINFO: u16 = 7;
 const BBRINFO: u16 = 16;
 const SK_BPF_STORAGES: u16 = 20;
+const CGROUP_ID: u16 = 21;
 
 /// What the kernel says of one TCP socket at one moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,6 +38,13 @@ pub struct SocketState {
     pub unread: Bytes,
     /// Payload that the application has written and the other side has not acknowledged, sent or not (`idiag_wqueue`).
     pub unacknowledged: Bytes,
+    /// The user who made the socket (`idiag_uid`).
+    pub user: u32,
+    /// The number by which `/proc/PID/fd` names the socket; zero if no program holds it any more (`idiag_inode`).
+    pub inode: u32,
+    /// The control group of the socket: the inode of its directory in the cgroup2 file system (`INET_DIAG_CGROUP_ID`). Since
+    /// Linux 5.9.
+    pub cgroup: Option<u64>,
     /// The congestion controller's name (`INET_DIAG_CONG`).
     pub controller: ControllerName,
     /// TCP's own view (`INET_DIAG_INFO`).
@@ -50,13 +58,13 @@ pub struct SocketState {
 }
 
 impl SocketState {
-    /// Reads a netlink message's payload. None for the little that the kernel keeps of a connection that is not yet
+    /// Reads the payload of a netlink message of sock_diag. None for the little that the kernel keeps of a connection that is not yet
     /// accepted or already in TIME-WAIT: it has neither buffers nor a window.
     ///
     /// # Errors
     ///
     /// What is not as it should be.
-    pub(super) fn parse(payload: &[u8]) -> Result<Option<SocketState>, &'static str> {
+    pub fn parse(payload: &[u8]) -> Result<Option<SocketState>, &'static str> {
         const TRUNCATED: &str = "truncated inet_diag_msg";
         let message = payload.get(..MESSAGE).ok_or(TRUNCATED)?;
         let attributes = payload.get(MESSAGE..).ok_or(TRUNCATED)?;
@@ -66,10 +74,12 @@ impl SocketState {
         let mut bbr = None;
         let mut memory = None;
         let mut storage = None;
+        let mut cgroup = None;
         for attribute in NlasIterator::new(attributes) {
             let attribute = attribute.map_err(|_| "truncated attribute")?;
             let value = attribute.value();
             match attribute.kind() {
+                CGROUP_ID => cgroup = u64_at(value, 0),
                 SK_BPF_STORAGES => storage = Storage::parse(value),
                 INFO => {
                     info = Some(TcpInfo::at(value, 0).ok_or("tcp_info of a kernel older than 5.4")?)
@@ -94,6 +104,9 @@ impl SocketState {
                 state: TcpState::from(u8_at(message, 1)?),
                 unread: size(message, 56)?,
                 unacknowledged: size(message, 60)?,
+                user: u32_at(message, 64)?,
+                inode: u32_at(message, 68)?,
+                cgroup,
                 controller,
                 info,
                 bbr,
@@ -205,6 +218,9 @@ pub(super) mod tests {
             state: TcpState::Established,
             unread: bytes(0),
             unacknowledged: bytes(3_796_912),
+            user: 0,
+            inode: 0xd_d0ba,
+            cgroup: Some(1),
             controller: ControllerName::parse(b"bbr\0").unwrap(),
             info: TcpInfo {
                 ca_state: CaState::Open,
@@ -310,6 +326,17 @@ pub(super) mod tests {
             SocketState::parse(&captured()[..MESSAGE + 3]),
             Err("truncated attribute")
         );
+    }
+
+    #[test]
+    fn a_message_cut_anywhere_is_refused_or_has_what_was_left() {
+        let whole = captured();
+        for length in 0..whole.len() {
+            // Attributes end where a message does: of some cuts, nobody can tell that something is missing.
+            if let Ok(Some(state)) = SocketState::parse(&whole[..length]) {
+                assert_eq!(state.local, "[::1]:47836".parse().unwrap(), "{length}");
+            }
+        }
     }
 
     #[test]

@@ -3,18 +3,25 @@
 use congestion::bbr1::states::{DRAIN, PROBE_BW, PROBE_RTT, STARTUP};
 use congestion::loss_based::states::{CONGESTION_AVOIDANCE, RECOVERY, SLOW_START};
 use congestion::{ControllerKind, State};
-use kernel::{Algorithm, Snapshot};
 use linux::diag::{BbrInfo, CaState, SocketState, TcpInfo};
 use units::{Bytes, Duration, Rate, Ratio};
 
+use crate::{Algorithm, Snapshot};
+
 /// What a controller with a model of the path makes of it.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Model {
+pub struct Model {
+    /// What it is doing.
     pub state: State,
+    /// The bottleneck bandwidth that it assumes; none before the first sample.
     pub bw: Option<Rate>,
+    /// The least RTT that it assumes; none before the first sample.
     pub min_rtt: Option<Duration>,
+    /// BBRv3's bounds, as `congestion::Snapshot` has them.
     pub short_term_bw: Option<Rate>,
+    /// See `congestion::Snapshot`.
     pub short_term_inflight: Option<Bytes>,
+    /// See `congestion::Snapshot`.
     pub long_term_inflight: Option<Bytes>,
 }
 
@@ -72,7 +79,7 @@ fn of_bbr(bbr: &BbrInfo) -> State {
 }
 
 /// The state of a controller with a window and a slow-start threshold.
-pub(super) fn of_window(info: &TcpInfo) -> State {
+pub fn state_of_window(info: &TcpInfo) -> State {
     match (info.ca_state, info.snd_ssthresh) {
         (CaState::Recovery | CaState::Cwr, _) => RECOVERY,
         (_, Some(ssthresh)) if info.snd_cwnd >= ssthresh => CONGESTION_AVOIDANCE,

@@ -1,0 +1,181 @@
+//! `fullpipe watch`: the machine's live TCP connections.
+
+mod once;
+mod watching;
+
+use std::io::{self, IsTerminal};
+use std::net::{Ipv4Addr, SocketAddr};
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+
+use clap::Args;
+use fleet::{Column, Filter, GroupBy, Namespace, Systems};
+use scenario::regular;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+use units::{Bytes, Duration};
+
+use crate::failure::Failure;
+use crate::options::usage;
+use crate::terminal::live;
+use crate::terminal::output;
+use watching::Watching;
+
+/// Watch this machine's TCP connections: what limits them, and what BBR makes of their paths
+#[derive(Debug, Args)]
+#[command(after_help = "\
+A FILTER is KEY=VALUE or a text; all must hold, and !FILTER must not. Keys: port, local-port, remote-port, prefix, local, \
+process, controller, state, cgroup, namespace, as, limit. Several values of a key stand with commas between them: \
+port=80,443.
+
+The terminal view explains its keys with ?. Processes of other users are shown to root alone; all else to everybody. \
+docs/watch.md says what each column is.")]
+pub struct Options {
+    /// Watch only the connections that pass: port=443, prefix=192.0.2.0/24, process=nginx, controller=bbr, …
+    #[arg(value_name = "FILTER")]
+    filter: Vec<String>,
+    /// Sort by this column
+    #[arg(long, value_name = "COLUMN", default_value = "send", help = usage::one_of("Sort by", Column::ALL))]
+    sort: Column,
+    /// Show groups of connections
+    #[arg(long, value_name = "GROUP", help = usage::one_of("Show groups of connections by", GroupBy::ALL))]
+    group: Option<GroupBy>,
+    /// Look so often
+    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = interval)]
+    interval: Duration,
+    /// Look once, print a table, and end
+    #[arg(long)]
+    once: bool,
+    /// Print each connection, or group, of each look as a line of JSON
+    #[arg(long)]
+    json: bool,
+    /// Print so many connections or groups of each look, the first ones by --sort
+    #[arg(long, value_name = "N", value_parser = usage::at_least_one)]
+    top: Option<NonZeroUsize>,
+    /// Watch this network namespace: a name of `ip netns`, the number of a process, a file, or all. Can be given several times
+    #[arg(long, value_name = "NAMESPACE")]
+    namespace: Vec<String>,
+    /// Name the networks that connections lead to, from a file: .mmdb (MaxMind, IPinfo), an IPinfo CSV, or pyasn's text
+    #[arg(long = "as", value_name = "FILE")]
+    systems: Option<PathBuf>,
+    /// Write what connections do as Parquet files into this directory
+    #[arg(long, value_name = "DIR")]
+    record: Option<PathBuf>,
+    /// Keep no more than this of what is recorded: the oldest files go
+    #[arg(long, value_name = "SIZE", default_value = "1gb", requires = "record")]
+    keep: Bytes,
+    /// Serve groups as OpenMetrics at http://ADDR/metrics; a port alone is of 127.0.0.1. They are by --group, or else by prefix
+    #[arg(long, value_name = "ADDR", value_parser = address)]
+    prometheus: Option<SocketAddr>,
+    /// Give so many groups series of their own; what else there is counts as `other`
+    #[arg(long, value_name = "N", default_value = "100", value_parser = usage::at_least_one, requires = "prometheus")]
+    labels: NonZeroUsize,
+}
+
+/// The shortest time between two looks.
+const SHORTEST: Duration = Duration::from_millis(100);
+
+fn interval(text: &str) -> Result<Duration, String> {
+    let span = usage::positive_time(text)?;
+    if span < SHORTEST {
+        return Err("the shortest is 100ms; the kernel's own clocks are hardly finer".to_owned());
+    }
+    Ok(span)
+}
+
+fn address(text: &str) -> Result<SocketAddr, String> {
+    let port = text
+        .parse()
+        .map(|port| SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
+    port.or_else(|_| text.parse()).map_err(|_| {
+        "expected a port such as 9100, or an address and a port such as 127.0.0.1:9100".to_owned()
+    })
+}
+
+impl Options {
+    fn filter(&self) -> Result<Filter, Failure> {
+        self.filter.join(" ").parse().map_err(Failure::usage)
+    }
+
+    fn namespaces(&self) -> Result<Vec<Namespace>, Failure> {
+        let mut found = Vec::new();
+        for name in &self.namespace {
+            let named = Namespace::find(name);
+            found.extend(
+                named.map_err(|error| Failure::usage(format_args!("--namespace: {error}")))?,
+            );
+        }
+        if found.is_empty() {
+            found.push(Namespace::Here);
+        }
+        Ok(found)
+    }
+
+    fn systems(&self) -> Result<Option<Systems>, Failure> {
+        let Some(path) = &self.systems else {
+            return Ok(None);
+        };
+        let read = regular::open(path)
+            .map_err(Into::into)
+            .and_then(Systems::read);
+        let wrong = |error| Failure::usage(format_args!("--as {}: {error}", path.display()));
+        read.map(Some).map_err(wrong)
+    }
+}
+
+/// Looks at the machine's connections, and shows them.
+pub fn run(options: &Options) -> Result<(), Failure> {
+    let is_for_people = !options.once && !options.json;
+    let is_headless = is_for_people && !io::stdout().is_terminal();
+    if is_headless && options.record.is_none() && options.prometheus.is_none() {
+        return Err(Failure::usage(
+            "stdout is no terminal; --once prints a table, --json lines of JSON, --record and --prometheus need neither",
+        ));
+    }
+    let mut watching = Watching::new(options)?;
+    if options.once {
+        watching.look()?;
+        watching.watcher.find_all();
+        once::print(&watching, options)?;
+        return watching.finish();
+    }
+    let ended = ended()?;
+    if is_for_people && !is_headless {
+        let watching = Arc::new(Mutex::new(watching));
+        watching::keep_looking(&watching, options.interval, &ended)?;
+        let start = live::Start {
+            sort: options.sort,
+            group: options.group,
+        };
+        live::run(&watching, start, &ended).map_err(|error| {
+            Failure::failed(format_args!("cannot draw on the terminal: {error}"))
+        })?;
+        return watching::end(watching);
+    }
+    if let (true, Some(exporter)) = (is_headless, &watching.exporter) {
+        output::note(format_args!(
+            "metrics: http://{}/metrics",
+            exporter.address()
+        ));
+    }
+    watching::each(options.interval, &ended, || {
+        watching.look()?;
+        watching.tell();
+        if options.json && !once::print(&watching, options)? {
+            ended.store(true, Ordering::Relaxed);
+        }
+        Ok(())
+    })?;
+    watching.finish()
+}
+
+/// Becomes true when the user or the system wants the command to end. From now on, that does not end it by itself.
+fn ended() -> Result<Arc<AtomicBool>, Failure> {
+    let ended = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] {
+        signal_hook::flag::register(signal, Arc::clone(&ended))
+            .map_err(|error| Failure::failed(format_args!("cannot listen for signals: {error}")))?;
+    }
+    Ok(ended)
+}

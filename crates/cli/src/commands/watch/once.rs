@@ -1,0 +1,166 @@
+//! One look, printed.
+
+use fleet::column::limit;
+use fleet::{Column, Connection, Group, GroupBy, quantile};
+use report::{Table, below, count};
+use serde_json::{Map, Value, json};
+use units::{Duration, Rate};
+
+use super::Options;
+use super::watching::Watching;
+use crate::failure::Failure;
+use crate::terminal::groups::{HEADINGS, cells};
+use crate::terminal::output;
+
+/// The columns of a table: those that mean something after one look.
+const COLUMNS: [Column; 15] = [
+    Column::Local,
+    Column::Remote,
+    Column::Process,
+    Column::Controller,
+    Column::State,
+    Column::Send,
+    Column::Receive,
+    Column::Delivery,
+    Column::Rtt,
+    Column::Ratio,
+    Column::Inflight,
+    Column::Pacing,
+    Column::Resent,
+    Column::As,
+    Column::Cgroup,
+];
+
+/// Those that go first where there is no room.
+const SPARE: [Column; 7] = [
+    Column::Cgroup,
+    Column::As,
+    Column::Pacing,
+    Column::Inflight,
+    Column::Local,
+    Column::Ratio,
+    Column::State,
+];
+
+/// Prints the last look; whether somebody still reads.
+pub fn print(watching: &Watching, options: &Options) -> Result<bool, Failure> {
+    let top = options.top.map_or(usize::MAX, usize::from);
+    match options.group {
+        Some(by) => groups(watching, by, top, options.json),
+        None => connections(watching, options.sort, top, options.json),
+    }
+}
+
+fn connections(
+    watching: &Watching,
+    sort: Column,
+    top: usize,
+    is_json: bool,
+) -> Result<bool, Failure> {
+    let mut all: Vec<&Connection> = watching.passing().collect();
+    let number = all.len();
+    sort.sort(&mut all, false);
+    all.truncate(top);
+    if is_json {
+        let fields = fleet::fields();
+        return lines(all.iter().map(|one| text(&fleet::json(&fields, &one.seen))));
+    }
+    // What nothing has is not shown; rates take two looks.
+    let is_known = |column: &Column| all.iter().any(|one| column.cell(one) != "–");
+    let shown: Vec<Column> = COLUMNS.into_iter().filter(is_known).collect();
+    let headings = shown.iter().map(|column| column.heading());
+    let rows = all
+        .iter()
+        .map(|one| shown.iter().map(|column| column.cell(one)).collect());
+    let place = |(place, column): (usize, &Column)| column.is_text().then_some(place);
+    let table = Table {
+        text: shown.iter().enumerate().filter_map(place).collect(),
+        ..Table::new(headings, rows)
+    };
+    let table = table.sparing(&SPARE.map(Column::heading));
+    show(
+        table,
+        all.is_empty(),
+        count(number as u64, "connection"),
+        watching,
+    )
+}
+
+fn groups(watching: &Watching, by: GroupBy, top: usize, is_json: bool) -> Result<bool, Failure> {
+    let mut all = Group::all(by, watching.passing());
+    let number = all.len();
+    all.truncate(top);
+    if is_json {
+        return lines(all.iter().map(|group| text(&of_group(by, group))));
+    }
+    let rows = all.iter().map(cells);
+    let table = Table::new(
+        HEADINGS.map(|heading| {
+            if heading.is_empty() {
+                by.name()
+            } else {
+                heading
+            }
+        }),
+        rows,
+    );
+    let table = table.sparing(&["min RTT", "p95", "deliv/s", "limited by"]);
+    show(
+        table,
+        all.is_empty(),
+        count(number as u64, "group"),
+        watching,
+    )
+}
+
+fn of_group(by: GroupBy, group: &Group) -> Map<String, Value> {
+    let time = |span: Option<Duration>| span.map(Duration::as_millis_f64);
+    let shares = group.since.shares();
+    let value = json!({
+        by.name(): group.name,
+        "connections": group.connections,
+        "send_rate_bps": group.send_rate.bits_per_sec(),
+        "receive_rate_bps": group.receive_rate.bits_per_sec(),
+        "srtt_p50_ms": time(quantile(&group.rtts, 0.5)),
+        "srtt_p95_ms": time(quantile(&group.rtts, 0.95)),
+        "min_rtt_ms": time(group.min_rtt),
+        "delivery_rate_p50_bps": quantile(&group.delivery_rates, 0.5).map(Rate::bits_per_sec),
+        "resent": group.since.resent(),
+        "limited_application": shares.map(|shares| shares.application),
+        "limited_receiver": shares.map(|shares| shares.receiver),
+        "limited_sndbuf": shares.map(|shares| shares.send_buffer),
+        "limited_congestion": shares.map(|shares| shares.congestion),
+        "limit": shares.map(limit),
+    });
+    match value {
+        Value::Object(fields) => fields,
+        _ => Map::new(),
+    }
+}
+
+fn text(fields: &Map<String, Value>) -> String {
+    // Maps of names and values always become text.
+    serde_json::to_string(fields).unwrap_or_default()
+}
+
+/// Prints lines at once.
+fn lines(lines: impl Iterator<Item = String>) -> Result<bool, Failure> {
+    let lines: Vec<String> = lines.collect();
+    if lines.is_empty() {
+        return Ok(true);
+    }
+    output::offer(lines.join("\n"))
+}
+
+fn show(table: Table, is_empty: bool, all: String, watching: &Watching) -> Result<bool, Failure> {
+    let text = if is_empty {
+        String::new()
+    } else {
+        table.lines(output::width())
+    };
+    let left_out = watching.watcher.table().left_out();
+    let more = (left_out > 0)
+        .then(|| format!("{} too many to be followed", count(left_out, "connection")));
+    let notes = std::iter::once(all).chain(more).collect();
+    output::offer(output::printable(below(&[text], notes).trim_end()))
+}

@@ -1,0 +1,218 @@
+//! One look after the other, and what is made of each.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration as StdDuration, Instant, SystemTime, UNIX_EPOCH};
+
+use fleet::{Connection, Exporter, Filter, GroupBy, Metrics, Moment, Recorder, Watcher};
+use units::Duration;
+
+use super::Options;
+use crate::failure::Failure;
+use crate::terminal::{live, output};
+
+/// How long it may take until somebody notices that all is to end.
+const NOTICE: StdDuration = StdDuration::from_millis(50);
+
+/// The watcher and those who want to know.
+pub struct Watching {
+    /// Who looks.
+    pub watcher: Watcher,
+    /// What is watched of what the watcher sees.
+    pub filter: Filter,
+    /// Who serves metrics.
+    pub exporter: Option<Exporter>,
+    metrics: Option<Metrics>,
+    recorder: Option<Recorder>,
+    began: Instant,
+    /// How long the last look took, with all that was made of it.
+    pub took: Duration,
+    /// How many looks there have been.
+    pub looks: u64,
+    /// What went wrong in the last look, and did not in the one before.
+    pub trouble: Option<String>,
+    is_told: bool,
+}
+
+impl Watching {
+    /// Everything that the options ask for.
+    pub fn new(options: &Options) -> Result<Watching, Failure> {
+        let filter = options.filter()?;
+        let systems = options.systems()?;
+        let recorder = options.record.as_deref();
+        let recorder = recorder.map(|directory| {
+            Recorder::new(directory, options.keep).map_err(|error| match error {
+                fleet::RecordError::Little => Failure::usage(format_args!("--keep: {error}")),
+                error => Failure::usage(format_args!("--record: {error}")),
+            })
+        });
+        let exporter = options.prometheus.map(|address| {
+            Exporter::start(address).map_err(|error| {
+                Failure::failed(format_args!(
+                    "--prometheus: cannot listen on {address}: {error}"
+                ))
+            })
+        });
+        let by = options.group.unwrap_or(GroupBy::Prefix);
+        let watcher = Watcher::new(&options.namespaces()?, filter.of_kernel(), systems);
+        Ok(Watching {
+            watcher: watcher.map_err(Failure::failed)?,
+            filter,
+            exporter: exporter.transpose()?,
+            metrics: options
+                .prometheus
+                .map(|_| Metrics::new(by, options.labels.get())),
+            recorder: recorder.transpose()?,
+            began: Instant::now(),
+            took: Duration::ZERO,
+            looks: 0,
+            trouble: None,
+            is_told: false,
+        })
+    }
+
+    /// Looks, records and exports. The first look must succeed; what fails later is trouble that may pass.
+    pub fn look(&mut self) -> Result<(), Failure> {
+        let begin = Instant::now();
+        let now = SystemTime::now().duration_since(UNIX_EPOCH);
+        let when = Moment {
+            at: begin.duration_since(self.began).into(),
+            unix_s: now.unwrap_or_default().as_secs_f64(),
+        };
+        let seen = self.watcher.look(when).map_err(|error| error.to_string());
+        if self.looks == 0 {
+            seen.clone().map_err(Failure::failed)?;
+        }
+        self.looks += 1;
+        let Watching {
+            watcher,
+            filter,
+            metrics,
+            recorder,
+            exporter,
+            ..
+        } = self;
+        let table = watcher.table();
+        let passing = || table.all().iter().filter(|one| filter.passes(&one.seen));
+        let recorded = match recorder {
+            Some(recorder) => recorder
+                .look(when, passing())
+                .map_err(|error| error.to_string()),
+            None => Ok(()),
+        };
+        if let Some(metrics) = metrics {
+            let lost = recorder.as_ref().map_or(0, Recorder::lost);
+            metrics.look(
+                passing(),
+                [table.all().len() as u64, table.left_out(), lost],
+            );
+            if let Some(exporter) = exporter {
+                exporter.show(metrics.text());
+            }
+        }
+        let trouble = seen.and(recorded).err();
+        self.is_told &= trouble.is_some() && trouble == self.trouble;
+        self.trouble = trouble;
+        self.took = begin.elapsed().into();
+        Ok(())
+    }
+
+    /// Says on stderr what went wrong, once.
+    pub fn tell(&mut self) {
+        if let Some(trouble) = &self.trouble
+            && !self.is_told
+        {
+            output::note(format_args!("fullpipe: {trouble}"));
+            self.is_told = true;
+        }
+    }
+
+    /// The connections that pass.
+    pub fn passing(&self) -> impl Iterator<Item = &Connection> {
+        let all = self.watcher.connections().iter();
+        all.filter(|one| self.filter.passes(&one.seen))
+    }
+
+    /// Writes what is still to be recorded.
+    pub fn finish(self) -> Result<(), Failure> {
+        let Some(recorder) = self.recorder else {
+            return Ok(());
+        };
+        recorder.finish().map_err(Failure::failed)
+    }
+}
+
+/// Calls `look` each interval until all is to end. One that takes longer than the interval delays the next.
+pub fn each(
+    interval: Duration,
+    ended: &AtomicBool,
+    mut look: impl FnMut() -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let interval = StdDuration::from(interval);
+    let mut next = Instant::now();
+    while !ended.load(Ordering::Relaxed) {
+        let now = Instant::now();
+        if now < next {
+            thread::sleep((next - now).min(NOTICE));
+            continue;
+        }
+        next = now + interval;
+        look()?;
+    }
+    Ok(())
+}
+
+/// Looks each interval, on a thread of its own: a terminal that takes nothing holds up neither record nor metrics.
+pub fn keep_looking(
+    watching: &Arc<Mutex<Watching>>,
+    interval: Duration,
+    ended: &Arc<AtomicBool>,
+) -> Result<(), Failure> {
+    let (watching, ended) = (Arc::clone(watching), Arc::clone(ended));
+    // The first one here: if it fails, nothing is drawn.
+    lock(&watching).look()?;
+    let look = move || each(interval, &ended, || lock(&watching).look());
+    let thread = thread::Builder::new().name("looks".to_owned());
+    let started = thread.spawn(look);
+    started
+        .map(drop)
+        .map_err(|error| Failure::failed(format_args!("cannot start a thread: {error}")))
+}
+
+/// Writes what is still to be recorded. The thread that looks has ended, or is about to.
+pub fn end(watching: Arc<Mutex<Watching>>) -> Result<(), Failure> {
+    let mut shared = watching;
+    let patience = Instant::now() + StdDuration::from_secs(10);
+    loop {
+        match Arc::try_unwrap(shared) {
+            Ok(alone) => {
+                return alone
+                    .into_inner()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .finish();
+            }
+            Err(still) if Instant::now() < patience => shared = still,
+            Err(_) => return Ok(()),
+        }
+        thread::sleep(NOTICE);
+    }
+}
+
+/// What is watched, also if a thread that held it has ended badly.
+pub fn lock(watching: &Mutex<Watching>) -> std::sync::MutexGuard<'_, Watching> {
+    watching.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl live::Source for Arc<Mutex<Watching>> {
+    fn show<R>(&self, to: impl FnOnce(live::View<'_>) -> R) -> R {
+        let watching = lock(self);
+        to(live::View {
+            table: watching.watcher.table(),
+            filter: &watching.filter,
+            looks: watching.looks,
+            took: watching.took,
+            trouble: watching.trouble.as_deref(),
+        })
+    }
+}

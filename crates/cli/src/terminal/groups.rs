@@ -1,0 +1,33 @@
+//! Groups of connections as rows of text.
+
+use fleet::column::{millis, scaled};
+use fleet::{Group, quantile};
+use units::{Duration, Rate};
+
+use crate::terminal::output;
+
+/// What is shown of a group; the first heading says what it is.
+pub const HEADINGS: [&str; 9] = [
+    "", "conns", "send/s", "recv/s", "RTT ms", "p95", "min RTT", "deliv/s", "resent",
+];
+
+/// The cells of a group below the [`HEADINGS`].
+pub fn cells(group: &Group) -> Vec<String> {
+    let dash = || "–".to_owned();
+    let time = |span: Option<Duration>| span.map_or_else(dash, |span| millis(span.as_millis_f64()));
+    let rate = |rate: Rate| scaled(rate.bits_per_sec() as f64);
+    vec![
+        output::printable(&group.name),
+        group.connections.to_string(),
+        rate(group.send_rate),
+        rate(group.receive_rate),
+        time(quantile(&group.rtts, 0.5)),
+        time(quantile(&group.rtts, 0.95)),
+        time(group.min_rtt),
+        quantile(&group.delivery_rates, 0.5).map_or_else(dash, rate),
+        group
+            .since
+            .resent()
+            .map_or_else(dash, |share| format!("{:.1}%", share * 100.0)),
+    ]
+}

@@ -1,0 +1,236 @@
+//! One connection: what is known of it, and its last minute as in the paper's figure 2.
+
+use fleet::column::{limit, millis, scaled};
+use fleet::{Connection, Past};
+use ratatui::Frame;
+use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::symbols::Marker;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Axis, Block, Chart, Dataset, GraphType, Paragraph};
+use units::{Duration, Rate};
+
+use super::draw::Palette;
+use crate::terminal::output::printable;
+
+/// A chart that is lower shows nothing.
+const LOWEST: u16 = 5;
+
+/// Draws the connection.
+pub fn draw(frame: &mut Frame<'_>, area: Rect, connection: &Connection, palette: Palette) {
+    let lines = about(connection, palette);
+    let height = u16::try_from(lines.len()).unwrap_or(u16::MAX);
+    let [text, charts] =
+        Layout::vertical([Constraint::Length(height), Constraint::Min(0)]).areas(area);
+    frame.render_widget(Paragraph::new(lines), text);
+    let curves = curves(connection);
+    let room = usize::from(charts.height / LOWEST).min(curves.len());
+    let areas = Layout::vertical(vec![Constraint::Fill(1); room]).split(charts);
+    for (curves, area) in curves.iter().zip(areas.iter()) {
+        chart(frame, *area, curves, palette);
+    }
+}
+
+fn about(connection: &Connection, palette: Palette) -> Vec<Line<'static>> {
+    let seen = &connection.seen;
+    let (socket, info) = (&seen.socket, &seen.socket.info);
+    let dash = || "–".to_owned();
+    let bps = |rate: Rate| report::bits_per_sec(rate.bits_per_sec() as f64);
+    let rate = |rate: Option<Rate>| rate.map_or_else(dash, bps);
+    let time = |span: Option<Duration>| {
+        span.map_or_else(dash, |span| format!("{} ms", millis(span.as_millis_f64())))
+    };
+    let packets = |count: u32| report::size(info.snd_mss * u64::from(count));
+    let process = seen.process.as_ref();
+    let process = process.map_or_else(dash, |process| {
+        format!("{} ({})", process.name, process.pid)
+    });
+    let cgroup = seen.cgroup.as_deref().unwrap_or("–");
+    let system = seen
+        .system
+        .as_ref()
+        .map_or_else(String::new, |system| format!("  {system}"));
+    let line = |name: &'static str, text: String| {
+        Line::from(vec![
+            Span::styled(format!("{name:<11}"), palette.heading()),
+            Span::raw(printable(&text)),
+        ])
+    };
+    let mut lines = vec![
+        Line::styled(
+            format!("{} → {}{system}", socket.local, socket.remote),
+            palette.heading(),
+        ),
+        line(
+            "process",
+            format!(
+                "{process}  user {}  cgroup {cgroup}  namespace {}",
+                socket.user, seen.namespace
+            ),
+        ),
+        line(
+            "controller",
+            format!("{}  {}  {}", socket.controller, seen.state(), socket.state),
+        ),
+        line(
+            "rates",
+            format!(
+                "send {}  receive {}  pacing {}",
+                rate(seen.send_rate()),
+                rate(seen.receive_rate()),
+                rate(info.pacing_rate),
+            ),
+        ),
+        line(
+            "RTT",
+            format!(
+                "{}  min {}  var {}  rto {}  delivery {}",
+                time(seen.rtt()),
+                time(info.min_rtt),
+                time(Some(info.rttvar)),
+                time(Some(info.rto)),
+                bps(info.delivery_rate),
+            ),
+        ),
+        line(
+            "window",
+            format!(
+                "in flight {}  cwnd {}  their window {}  unsent {}",
+                report::size(seen.inflight()),
+                packets(info.snd_cwnd),
+                report::size(info.snd_wnd),
+                report::size(info.notsent_bytes),
+            ),
+        ),
+        line(
+            "limited",
+            format!(
+                "{}  so far: busy {}, rwnd {}, sndbuf {}",
+                seen.shares().map_or_else(dash, limit),
+                report::span(info.busy_time.as_millis_f64()),
+                report::span(info.rwnd_limited.as_millis_f64()),
+                report::span(info.sndbuf_limited.as_millis_f64()),
+            ),
+        ),
+        line(
+            "so far",
+            format!(
+                "sent {}  received {}  resent {} of {} packets",
+                report::size(info.bytes_acked),
+                report::size(info.bytes_received),
+                info.total_retrans,
+                info.data_segs_out,
+            ),
+        ),
+    ];
+    if let Some(model) = seen.model() {
+        let gains = socket.bbr.map(|bbr| {
+            format!(
+                "  gains {:.2}, {:.2}",
+                bbr.pacing_gain.as_f64(),
+                bbr.cwnd_gain.as_f64()
+            )
+        });
+        let gains = gains.unwrap_or_default();
+        lines.push(line(
+            "BBR",
+            format!(
+                "BtlBw {}  RTprop {}{gains}",
+                rate(model.bw),
+                time(model.min_rtt)
+            ),
+        ));
+    }
+    lines
+}
+
+/// What one chart shows.
+struct Curves {
+    title: &'static str,
+    unit: fn(f64) -> String,
+    /// Names, and values by time.
+    all: Vec<(&'static str, Vec<(f64, f64)>)>,
+}
+
+fn curves(connection: &Connection) -> Vec<Curves> {
+    let seen = &connection.seen;
+    let info = &seen.socket.info;
+    let now = seen.when.at.as_secs_f64();
+    let over_time = |of: fn(&Past) -> f32| -> Vec<(f64, f64)> {
+        let at = |past: &Past| f64::from(past.at_s) - now;
+        connection
+            .history()
+            .map(|past| (at(past), of(past).into()))
+            .collect()
+    };
+    let level = |value: Option<f64>| -> Vec<(f64, f64)> {
+        let ends = [-60.0, 0.0];
+        value.map_or(Vec::new(), |value| ends.map(|at| (at, value)).to_vec())
+    };
+    let model = seen.model();
+    let bw = model
+        .and_then(|model| model.bw)
+        .map(|bw| bw.bits_per_sec() as f64);
+    let cwnd = info.snd_mss * u64::from(info.snd_cwnd);
+    vec![
+        Curves {
+            title: "RTT ms",
+            unit: millis,
+            all: vec![
+                ("RTT", over_time(|past| past.rtt_ms)),
+                ("min", level(info.min_rtt.map(Duration::as_millis_f64))),
+            ],
+        },
+        Curves {
+            title: "delivery rate bit/s",
+            unit: scaled,
+            all: vec![
+                ("delivery rate", over_time(|past| past.delivery_rate_bps)),
+                ("send and receive", over_time(|past| past.rate_bps)),
+                ("BtlBw", level(bw)),
+            ],
+        },
+        Curves {
+            title: "in flight B",
+            unit: scaled,
+            all: vec![
+                ("in flight", over_time(|past| past.inflight)),
+                ("cwnd", level(Some(cwnd.get() as f64))),
+            ],
+        },
+    ]
+}
+
+fn chart(frame: &mut Frame<'_>, area: Rect, curves: &Curves, palette: Palette) {
+    let values = curves
+        .all
+        .iter()
+        .flat_map(|(_, points)| points)
+        .map(|(_, value)| *value);
+    let most = values.fold(0.0, f64::max).max(f64::MIN_POSITIVE);
+    let datasets = curves.all.iter().enumerate().map(|(place, (_, points))| {
+        Dataset::default()
+            .marker(Marker::Braille)
+            .graph_type(GraphType::Line)
+            .style(palette.curve(place))
+            .data(points)
+    });
+    let labels = ["0".to_owned(), (curves.unit)(most)].map(|label| format!("{label:>6}"));
+    let names = curves
+        .all
+        .iter()
+        .enumerate()
+        .filter(|(_, (_, points))| !points.is_empty());
+    let mut title = vec![Span::styled(
+        format!("{}: ", curves.title),
+        palette.heading(),
+    )];
+    title.extend(
+        names.map(|(place, (name, _))| Span::styled(format!("{name}  "), palette.curve(place))),
+    );
+    let chart = Chart::new(datasets.collect())
+        .block(Block::new().title(Line::from(title)))
+        .legend_position(None)
+        .x_axis(Axis::default().bounds([-60.0, 0.0]))
+        .y_axis(Axis::default().bounds([0.0, most * 1.05]).labels(labels));
+    frame.render_widget(chart, area);
+}

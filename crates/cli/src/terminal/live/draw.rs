@@ -1,0 +1,199 @@
+//! Drawing: the frame around every page.
+
+use ratatui::Frame;
+use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::style::{Color, Modifier, Style};
+use ratatui::text::{Line, Span};
+use ratatui::widgets::Paragraph;
+use report::count;
+use units::Rate;
+
+use super::keys::HELP;
+use super::screen::{Page, Screen};
+use super::{View, detail, list};
+use crate::terminal::output::printable;
+
+/// Styles; without colours, they differ in weight alone.
+#[derive(Debug, Clone, Copy)]
+pub struct Palette {
+    is_coloured: bool,
+}
+
+impl Palette {
+    /// Colours, unless the user wants none (<https://no-color.org>).
+    pub fn of_environment() -> Palette {
+        let is_unwanted = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+        let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+        Palette::new(!is_unwanted && !is_dumb)
+    }
+
+    /// With colours or without.
+    pub fn new(is_coloured: bool) -> Palette {
+        Palette { is_coloured }
+    }
+
+    fn with(self, colour: Color, otherwise: Modifier) -> Style {
+        if self.is_coloured {
+            Style::new().fg(colour)
+        } else {
+            Style::new().add_modifier(otherwise)
+        }
+    }
+
+    /// What names things.
+    pub fn heading(self) -> Style {
+        Style::new().add_modifier(Modifier::BOLD)
+    }
+
+    /// The column that is sorted by.
+    pub fn sorted(self) -> Style {
+        self.with(Color::Cyan, Modifier::UNDERLINED)
+            .add_modifier(Modifier::BOLD)
+    }
+
+    /// The row that is chosen.
+    pub fn chosen(self) -> Style {
+        Style::new().add_modifier(Modifier::REVERSED)
+    }
+
+    /// What is less important.
+    pub fn quiet(self) -> Style {
+        self.with(Color::DarkGray, Modifier::DIM)
+    }
+
+    /// What somebody should see.
+    pub fn alarming(self) -> Style {
+        self.with(Color::Red, Modifier::BOLD)
+    }
+
+    /// A curve: the first, the second …
+    pub fn curve(self, place: usize) -> Style {
+        let all = [Color::Cyan, Color::Yellow, Color::Magenta];
+        match all.get(place) {
+            Some(colour) if self.is_coloured => Style::new().fg(*colour),
+            _ => Style::new(),
+        }
+    }
+}
+
+/// Draws the page.
+pub fn draw(frame: &mut Frame<'_>, screen: &mut Screen, view: &View<'_>) {
+    let parts = Layout::vertical([
+        Constraint::Length(1),
+        Constraint::Length(1),
+        Constraint::Min(0),
+        Constraint::Length(1),
+    ]);
+    let [title, status, body, keys] = parts.areas(frame.area());
+    let is_gone = match screen.page {
+        Page::Detail(cookie) => view.table.by_cookie(cookie).is_none(),
+        _ => false,
+    };
+    if is_gone {
+        screen.page = Page::List;
+        screen.wrong = Some("the connection is closed".to_owned());
+    }
+    match screen.page {
+        Page::List => match screen.group {
+            None => list::connections(frame, body, screen, view),
+            Some(by) => list::groups(frame, body, screen, view, by),
+        },
+        Page::Detail(cookie) => {
+            if let Some(connection) = view.table.by_cookie(cookie) {
+                detail::draw(frame, body, connection, screen.palette);
+            }
+        }
+        Page::Help => help(frame, body, screen.palette),
+    }
+    frame.render_widget(title_line(view, screen.palette), title);
+    frame.render_widget(status_line(screen, view), status);
+    frame.render_widget(keys_line(screen), keys);
+}
+
+fn title_line(view: &View<'_>, palette: Palette) -> Line<'static> {
+    let sum = |of: fn(&fleet::Seen) -> Option<Rate>| {
+        let rates = view.table.all().iter().filter_map(|one| of(&one.seen));
+        report::bits_per_sec(rates.map(|rate| rate.bits_per_sec() as f64).sum())
+    };
+    let all = count(view.table.all().len() as u64, "connection");
+    let left_out = match view.table.left_out() {
+        0 => String::new(),
+        more => format!("  {more} not followed"),
+    };
+    let text = format!(
+        "  {all}{left_out}  send {}  receive {}",
+        sum(fleet::Seen::send_rate),
+        sum(fleet::Seen::receive_rate),
+    );
+    Line::from(vec![
+        Span::styled("fullpipe watch", palette.heading()),
+        Span::raw(text),
+    ])
+}
+
+fn status_line(screen: &Screen, view: &View<'_>) -> Line<'static> {
+    let palette = screen.palette;
+    if let Some(typed) = &screen.typed {
+        let wrong = screen.wrong.as_deref().map(|wrong| format!("  {wrong}"));
+        return Line::from(vec![
+            Span::styled("filter: ", palette.heading()),
+            Span::raw(printable(typed)),
+            Span::styled("▏", palette.heading()),
+            Span::styled(printable(&wrong.unwrap_or_default()), palette.alarming()),
+        ]);
+    }
+    if let Some(trouble) = view.trouble.or(screen.wrong.as_deref()) {
+        return Line::styled(printable(trouble), palette.alarming());
+    }
+    let order = match (screen.group, screen.is_reversed) {
+        (Some(by), false) => format!("by {by}"),
+        (Some(by), true) => format!("by {by}, reversed"),
+        (None, false) => format!("sorted by {}", screen.sort),
+        (None, true) => format!("sorted by {}, reversed", screen.sort),
+    };
+    let filters = [view.filter, &screen.filter];
+    let words = filters
+        .iter()
+        .filter(|filter| !filter.is_empty())
+        .map(ToString::to_string);
+    let filter = words.collect::<Vec<_>>().join(" ");
+    let filter = if filter.is_empty() {
+        filter
+    } else {
+        format!("  filter: {filter}")
+    };
+    let took = report::span(view.took.as_millis_f64());
+    Line::styled(
+        printable(&format!("{order}{filter}  look {took}")),
+        palette.quiet(),
+    )
+}
+
+fn keys_line(screen: &Screen) -> Line<'static> {
+    let text = match (&screen.typed, &screen.page) {
+        (Some(_), _) => "Enter apply  Esc cancel  Ctrl-U clear",
+        (None, Page::List) => {
+            "Enter details  / filter  s sort  r reverse  g groups  ? help  q quit"
+        }
+        (None, Page::Detail(_)) => "Esc back  ? help  q quit",
+        (None, Page::Help) => "any key: back",
+    };
+    Line::styled(text, screen.palette.quiet())
+}
+
+fn help(frame: &mut Frame<'_>, area: Rect, palette: Palette) {
+    let keys = HELP.iter().map(|(keys, what)| {
+        Line::from(vec![
+            Span::styled(format!("{keys:<24}"), palette.heading()),
+            Span::raw(*what),
+        ])
+    });
+    let columns = [
+        "",
+        "send/s, recv/s, deliv/s and pacing/s are bits per second: acknowledged, received,",
+        "the kernel's delivery rate, and its pacing rate. ×min is RTT over its minimum.",
+        "limited by: app (nothing to send), rwnd (receiver), sndbuf, cong (cwnd or pacing).",
+    ];
+    let lines = keys.chain(columns.map(|line| Line::styled(line, palette.quiet())));
+    frame.render_widget(Paragraph::new(lines.collect::<Vec<_>>()), area);
+}

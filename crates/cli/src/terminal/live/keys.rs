@@ -1,0 +1,166 @@
+//! What keys do.
+
+use std::ops::ControlFlow;
+
+use fleet::{Column, GroupBy};
+use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+
+use super::View;
+use super::screen::{Chosen, Page, Screen};
+
+/// Nobody types a longer filter.
+const LONGEST: usize = 500;
+
+/// The keys, for those who ask.
+pub const HELP: &[(&str, &str)] = &[
+    ("↑ ↓ PgUp PgDn Home End", "choose a row (also j and k)"),
+    (
+        "Enter",
+        "details of the connection; the connections of the group",
+    ),
+    ("Esc", "back; clear the filter"),
+    (
+        "/",
+        "type a filter: port=443 process=nginx !controller=cubic text",
+    ),
+    ("s S", "sort by the next or the previous column"),
+    ("r", "reverse the order"),
+    (
+        "g G",
+        "next or previous groups: prefix, as, port, controller, …",
+    ),
+    ("l", "connections without groups"),
+    ("? h", "this page"),
+    ("q Ctrl-C", "quit"),
+];
+
+impl Screen {
+    /// Does what the key says. Breaks if that is to quit.
+    pub fn key(&mut self, key: KeyEvent, view: &View<'_>) -> ControlFlow<()> {
+        let is_control = key.modifiers.contains(KeyModifiers::CONTROL);
+        if is_control && key.code == KeyCode::Char('c') {
+            return ControlFlow::Break(());
+        }
+        if self.typed.is_some() {
+            self.type_filter(key.code, is_control);
+            return ControlFlow::Continue(());
+        }
+        match (&self.page, key.code) {
+            (_, KeyCode::Char('q')) => return ControlFlow::Break(()),
+            (Page::Help, _) => self.page = Page::List,
+            (_, KeyCode::Char('?' | 'h')) => self.page = Page::Help,
+            (
+                Page::Detail(_),
+                KeyCode::Esc | KeyCode::Backspace | KeyCode::Enter | KeyCode::Left,
+            ) => {
+                self.page = Page::List;
+            }
+            (Page::List, code) => self.list(code, view),
+            _ => {}
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn list(&mut self, code: KeyCode, view: &View<'_>) {
+        let page = isize::try_from(self.room).unwrap_or(isize::MAX);
+        match code {
+            KeyCode::Down | KeyCode::Char('j') => self.step(1),
+            KeyCode::Up | KeyCode::Char('k') => self.step(-1),
+            KeyCode::PageDown => self.step(page),
+            KeyCode::PageUp => self.step(-page),
+            KeyCode::Home => self.first(),
+            KeyCode::End => self.step(isize::MAX),
+            KeyCode::Enter | KeyCode::Right => self.enter(view),
+            KeyCode::Esc => {
+                self.wrong = None;
+                self.filter = fleet::Filter::default();
+            }
+            KeyCode::Char('/') => self.typed = Some(self.filter.to_string()),
+            KeyCode::Char('s') => self.sort = next(Column::ALL, self.sort, 1),
+            KeyCode::Char('S') => self.sort = next(Column::ALL, self.sort, Column::ALL.len() - 1),
+            KeyCode::Char('r') => self.is_reversed = !self.is_reversed,
+            KeyCode::Char('g') => self.regroup(1),
+            KeyCode::Char('G') => self.regroup(GroupBy::ALL.len()),
+            KeyCode::Char('l') => {
+                self.group = None;
+                self.first();
+            }
+            _ => {}
+        }
+    }
+
+    /// Goes through the groups; between the last and the first there are none.
+    fn regroup(&mut self, by: usize) {
+        let all: Vec<Option<GroupBy>> = GroupBy::ALL
+            .iter()
+            .copied()
+            .map(Some)
+            .chain([None])
+            .collect();
+        self.group = next(&all, self.group, by);
+        self.first();
+    }
+
+    fn enter(&mut self, view: &View<'_>) {
+        match (&self.chosen, self.group) {
+            (Some(Chosen::Connection(cookie)), _) => self.page = Page::Detail(*cookie),
+            (Some(Chosen::Group(name)), Some(by)) => {
+                let word = word(by, name);
+                let both = format!("{} {word}", self.filter);
+                // A name that no word can hold stays a group.
+                if let Ok(filter) = both.parse::<fleet::Filter>()
+                    && view.table.all().iter().any(|one| filter.passes(&one.seen))
+                {
+                    self.filter = filter;
+                    self.group = None;
+                    self.first();
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn type_filter(&mut self, code: KeyCode, is_control: bool) {
+        let Some(typed) = &mut self.typed else { return };
+        match code {
+            KeyCode::Esc => {
+                self.typed = None;
+                self.wrong = None;
+            }
+            KeyCode::Enter => match typed.parse() {
+                Ok(filter) => {
+                    self.filter = filter;
+                    self.typed = None;
+                    self.wrong = None;
+                    self.first();
+                }
+                Err(error) => self.wrong = Some(error.to_string()),
+            },
+            KeyCode::Backspace => {
+                typed.pop();
+            }
+            KeyCode::Char('u') if is_control => typed.clear(),
+            KeyCode::Char(letter) if !is_control && typed.len() < LONGEST => typed.push(letter),
+            _ => {}
+        }
+    }
+}
+
+/// The one so many places further on.
+fn next<T: Copy + PartialEq>(all: &[T], now: T, by: usize) -> T {
+    let place = all.iter().position(|one| *one == now).unwrap_or(0);
+    all.get((place + by) % all.len().max(1))
+        .copied()
+        .unwrap_or(now)
+}
+
+/// The filter that the connections of a group pass.
+fn word(by: GroupBy, name: &str) -> String {
+    match by {
+        GroupBy::As => {
+            let number = name.split(' ').next().unwrap_or_default();
+            format!("as={number}")
+        }
+        by => format!("{}={name}", by.name()),
+    }
+}

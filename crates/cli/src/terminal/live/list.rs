@@ -1,0 +1,180 @@
+//! Connections, or groups of them, as rows.
+
+use fleet::column::BY_IMPORTANCE;
+use fleet::{Column, Connection, GroupBy};
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::Paragraph;
+
+use super::View;
+use super::screen::{Chosen, Screen};
+use crate::terminal::groups::{HEADINGS, cells};
+use crate::terminal::output::printable;
+
+/// A sparkline that is shorter says nothing.
+const SPARK: usize = 8;
+const MOST_SPARK: usize = 60;
+
+/// The columns that there is room for in their order, with their widths, and what is left for sparklines.
+fn columns(width: usize, sort: Column) -> (Vec<(Column, usize)>, usize) {
+    let mut shown: Vec<Column> = Vec::new();
+    let mut used = 0;
+    for column in [sort].iter().chain(BY_IMPORTANCE) {
+        let needed = column.width() + usize::from(!shown.is_empty());
+        if !shown.contains(column) && used + needed <= width {
+            shown.push(*column);
+            used += needed;
+        }
+    }
+    shown.sort_by_key(|column| Column::ALL.iter().position(|one| one == column));
+    let mut left = width.saturating_sub(used);
+    let spark = if left > SPARK { SPARK + 1 } else { 0 };
+    left -= spark;
+    let mut widths: Vec<(Column, usize)> = shown
+        .iter()
+        .map(|column| (*column, column.width()))
+        .collect();
+    for (column, width) in &mut widths {
+        let more = (column.most() - *width).min(left);
+        *width += more;
+        left -= more;
+    }
+    (widths, (spark + left).min(MOST_SPARK))
+}
+
+/// Draws connections.
+pub fn connections(frame: &mut Frame<'_>, area: Rect, screen: &mut Screen, view: &View<'_>) {
+    let all = screen.connections(view);
+    let rows: Vec<Chosen> = all
+        .iter()
+        .map(|one| Chosen::Connection(one.seen.socket.cookie))
+        .collect();
+    screen.settle(&rows, usize::from(area.height).saturating_sub(1));
+    let (columns, spark) = columns(area.width.into(), screen.sort);
+    let palette = screen.palette;
+    let heading = columns.iter().map(|(column, width)| {
+        let style = if *column == screen.sort {
+            palette.sorted()
+        } else {
+            palette.heading()
+        };
+        (aligned(column.heading(), *width, column.is_text()), style)
+    });
+    let mut lines = vec![joined(heading)];
+    for (place, one) in all.iter().enumerate().skip(screen.top).take(screen.room) {
+        let cells = columns.iter().map(|(column, width)| {
+            let text = printable(&column.cell(one));
+            (aligned(&text, *width, column.is_text()), Style::new())
+        });
+        let mut line = joined(cells);
+        if spark > 1 {
+            line.push_span(Span::styled(
+                format!(" {}", sparkline(one, spark - 1)),
+                palette.curve(0),
+            ));
+        }
+        lines.push(if place == screen.row {
+            line.patch_style(palette.chosen())
+        } else {
+            line
+        });
+    }
+    if all.is_empty() {
+        lines.push(Line::styled("no connection passes", palette.quiet()));
+    }
+    frame.render_widget(Paragraph::new(lines), area);
+}
+
+/// Draws groups.
+pub fn groups(
+    frame: &mut Frame<'_>,
+    area: Rect,
+    screen: &mut Screen,
+    view: &View<'_>,
+    by: GroupBy,
+) {
+    let all = screen.groups(by, view);
+    let rows: Vec<Chosen> = all
+        .iter()
+        .map(|group| Chosen::Group(group.name.clone()))
+        .collect();
+    screen.settle(&rows, usize::from(area.height).saturating_sub(1));
+    let palette = screen.palette;
+    // Numbers have eight characters; the name, what is left.
+    let others = HEADINGS.len() - 1;
+    let numbers = (usize::from(area.width).saturating_sub(12) / 9).min(others);
+    let name = usize::from(area.width).saturating_sub(numbers * 9).min(60);
+    let width = |column: usize| if column == 0 { name } else { 8 };
+    let aligned_at = |column: usize, text: &str| aligned(text, width(column), column == 0);
+    let headings = HEADINGS.iter().take(numbers + 1).enumerate();
+    let heading = headings.map(|(column, heading)| {
+        let heading = if column == 0 { by.name() } else { heading };
+        (aligned_at(column, heading), palette.heading())
+    });
+    let mut lines = vec![joined(heading)];
+    for (place, group) in all.iter().enumerate().skip(screen.top).take(screen.room) {
+        let cells = cells(group);
+        let cells = cells.iter().take(numbers + 1).enumerate();
+        let line = joined(cells.map(|(column, text)| (aligned_at(column, text), Style::new())));
+        lines.push(if place == screen.row {
+            line.patch_style(palette.chosen())
+        } else {
+            line
+        });
+    }
+    if all.is_empty() {
+        lines.push(Line::styled("no connection passes", palette.quiet()));
+    }
+    frame.render_widget(Paragraph::new(lines), area);
+}
+
+fn joined(cells: impl Iterator<Item = (String, Style)>) -> Line<'static> {
+    let mut spans = Vec::new();
+    for (text, style) in cells {
+        if !spans.is_empty() {
+            spans.push(Span::raw(" "));
+        }
+        spans.push(Span::styled(text, style));
+    }
+    Line::from(spans)
+}
+
+/// The text in so many characters: what is too long loses its end, and says so.
+fn aligned(text: &str, width: usize, is_left: bool) -> String {
+    let length = text.chars().count();
+    if length > width {
+        let kept: String = text.chars().take(width.saturating_sub(1)).collect();
+        return format!("{kept}…");
+    }
+    if is_left {
+        format!("{text:<width$}")
+    } else {
+        format!("{text:>width$}")
+    }
+}
+
+/// What the connection sent and received in the last looks, in terms of its own largest.
+fn sparkline(connection: &Connection, width: usize) -> String {
+    const LEVELS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+    let history = connection.history();
+    let skipped = history.len().saturating_sub(width);
+    let rates: Vec<f32> = history.skip(skipped).map(|past| past.rate_bps).collect();
+    let most = rates.iter().copied().fold(0.0, f32::max);
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a level from 0 to 7"
+    )]
+    let level = |rate: f32| {
+        let place = if most > 0.0 {
+            (rate / most * 7.0).round() as usize
+        } else {
+            0
+        };
+        LEVELS.get(place).copied().unwrap_or(' ')
+    };
+    let drawn: String = rates.into_iter().map(level).collect();
+    format!("{drawn:>width$}")
+}

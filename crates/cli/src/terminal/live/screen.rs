@@ -1,0 +1,127 @@
+//! What is shown, and where somebody is in it.
+
+use fleet::{Column, Connection, Filter, Group, GroupBy};
+
+use super::draw::Palette;
+use super::{Start, View};
+
+/// A page of the view.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Page {
+    /// Connections, or groups of them.
+    List,
+    /// One connection.
+    Detail(u64),
+    /// The keys.
+    Help,
+}
+
+/// Where somebody is.
+#[derive(Debug)]
+pub struct Screen {
+    /// What is shown.
+    pub page: Page,
+    /// The column that is sorted by.
+    pub sort: Column,
+    /// From the other end.
+    pub is_reversed: bool,
+    /// Groups instead of connections.
+    pub group: Option<GroupBy>,
+    /// What somebody typed to see less.
+    pub filter: Filter,
+    /// What is being typed.
+    pub typed: Option<String>,
+    /// What is wrong with it.
+    pub wrong: Option<String>,
+    /// The row that is chosen.
+    pub row: usize,
+    /// The connection or group in it, which is followed as the order changes.
+    pub chosen: Option<Chosen>,
+    /// The first row that is shown.
+    pub top: usize,
+    /// How many rows the list had room for.
+    pub room: usize,
+    /// How it looks.
+    pub palette: Palette,
+}
+
+/// What is in the chosen row.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Chosen {
+    /// A connection, by its cookie.
+    Connection(u64),
+    /// A group, by its name.
+    Group(String),
+}
+
+impl Screen {
+    /// The view as it begins.
+    pub fn new(start: Start, palette: Palette) -> Screen {
+        Screen {
+            page: Page::List,
+            sort: start.sort,
+            is_reversed: false,
+            group: start.group,
+            filter: Filter::default(),
+            typed: None,
+            wrong: None,
+            row: 0,
+            chosen: None,
+            top: 0,
+            room: 1,
+            palette,
+        }
+    }
+
+    /// The connections that pass, in order.
+    pub fn connections<'v>(&self, view: &View<'v>) -> Vec<&'v Connection> {
+        let mut all = self.passing(view);
+        self.sort.sort(&mut all, self.is_reversed);
+        all
+    }
+
+    /// The groups of those that pass, in order.
+    pub fn groups(&self, by: GroupBy, view: &View<'_>) -> Vec<Group> {
+        let mut all = Group::all(by, self.passing(view));
+        if self.is_reversed {
+            all.reverse();
+        }
+        all
+    }
+
+    fn passing<'v>(&self, view: &View<'v>) -> Vec<&'v Connection> {
+        let passes =
+            |one: &&Connection| view.filter.passes(&one.seen) && self.filter.passes(&one.seen);
+        view.table.all().iter().filter(passes).collect()
+    }
+
+    /// Keeps to what was chosen as the rows change, and the chosen row in sight: there are so many rows, and room for some.
+    pub fn settle(&mut self, rows: &[Chosen], room: usize) {
+        self.room = room.max(1);
+        let is_at_top = self.row == 0;
+        if let Some(chosen) = &self.chosen
+            && !is_at_top
+            && let Some(row) = rows.iter().position(|row| row == chosen)
+        {
+            self.row = row;
+        }
+        self.row = self.row.min(rows.len().saturating_sub(1));
+        self.chosen = rows.get(self.row).cloned();
+        self.top = self
+            .top
+            .min(self.row)
+            .min(rows.len().saturating_sub(self.room));
+        self.top = self.top.max((self.row + 1).saturating_sub(self.room));
+    }
+
+    /// Chooses a row further down or up.
+    pub fn step(&mut self, by: isize) {
+        self.row = self.row.saturating_add_signed(by);
+        self.chosen = None;
+    }
+
+    /// Goes to the first row.
+    pub fn first(&mut self) {
+        (self.row, self.top, self.chosen) = (0, 0, None);
+    }
+}

@@ -1,0 +1,305 @@
+//! Pages as they look on terminals of several sizes.
+
+use std::sync::Arc;
+
+use fleet::{Column, Filter, GroupBy, Moment, Table};
+use linux::diag::SocketState;
+use proptest::prelude::*;
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use ratatui::style::{Color, Modifier};
+use units::{Bytes, Duration, Rate};
+
+use super::draw::{Palette, draw};
+use super::screen::{Page, Screen};
+use super::{Start, View};
+
+/// What Linux 6.18 said of a BBR connection.
+const CAPTURED: &str = include_str!("../../../../fleet/src/captured.hex");
+
+fn socket(number: u8) -> SocketState {
+    let digits: Vec<u8> = CAPTURED.bytes().filter(u8::is_ascii_hexdigit).collect();
+    let byte = |pair: &[u8]| u8::from_str_radix(str::from_utf8(pair).unwrap(), 16).unwrap();
+    let payload: Vec<u8> = digits.chunks(2).map(byte).collect();
+    let mut socket = SocketState::parse(&payload).unwrap().unwrap();
+    socket.cookie = number.into();
+    socket.local = "192.0.2.1:443".parse().unwrap();
+    socket.remote = format!("198.51.100.{number}:50000").parse().unwrap();
+    socket
+}
+
+/// Ten connections over a minute; the one with number 9 is the fastest.
+fn table() -> Table {
+    let mut table = Table::default();
+    for second in 0..60 {
+        let when = Moment {
+            at: Duration::from_secs(second),
+            unix_s: 0.0,
+        };
+        table.begin(when);
+        for number in 0..10u8 {
+            let mut socket = socket(number);
+            let bytes = u64::from(number) * 125_000 * (second + second % 7);
+            socket.info.bytes_acked = Bytes::new(bytes);
+            socket.info.rtt = Duration::from_millis(40 + second % 10);
+            socket.info.min_rtt = Some(Duration::from_millis(40));
+            socket.info.delivery_rate = Rate::from_bits_per_sec(u64::from(number) * 1_000_000);
+            socket.info.busy_time = Duration::from_millis(second * 900);
+            table.see_in(&socket, &Arc::from("here"));
+        }
+        table.end();
+    }
+    table
+}
+
+fn screen(is_coloured: bool) -> Screen {
+    let start = Start {
+        sort: Column::Send,
+        group: None,
+    };
+    Screen::new(start, Palette::new(is_coloured))
+}
+
+/// What a terminal of this size shows, and in which styles.
+fn drawn(
+    screen: &mut Screen,
+    table: &Table,
+    width: u16,
+    height: u16,
+) -> (String, Vec<(Color, Modifier)>) {
+    let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
+    terminal
+        .draw(|frame| draw(frame, screen, &view(table)))
+        .unwrap();
+    let buffer = terminal.backend().buffer();
+    let styles = buffer
+        .content()
+        .iter()
+        .map(|cell| (cell.fg, cell.modifier))
+        .collect();
+    let lines = buffer.content().chunks(usize::from(width.max(1)));
+    let line = |cells: &[ratatui::buffer::Cell]| {
+        let text: String = cells.iter().map(|cell| cell.symbol()).collect();
+        text.trim_end().to_owned()
+    };
+    (lines.map(line).collect::<Vec<_>>().join("\n"), styles)
+}
+
+fn view(table: &Table) -> View<'_> {
+    static ALL: std::sync::OnceLock<Filter> = std::sync::OnceLock::new();
+    View {
+        table,
+        filter: ALL.get_or_init(Filter::default),
+        looks: 1,
+        took: Duration::from_millis(12),
+        trouble: None,
+    }
+}
+
+fn press(screen: &mut Screen, table: &Table, code: KeyCode) -> bool {
+    let key = KeyEvent::new(code, KeyModifiers::NONE);
+    screen.key(key, &view(table)).is_break()
+}
+
+fn types(screen: &mut Screen, table: &Table, text: &str) {
+    for letter in text.chars() {
+        press(screen, table, KeyCode::Char(letter));
+    }
+}
+
+#[test]
+fn the_list_on_a_small_terminal() {
+    let table = table();
+    let (text, _) = drawn(&mut screen(true), &table, 80, 24);
+    let lines: Vec<&str> = text.lines().collect();
+    assert!(
+        lines[0].starts_with("fullpipe watch  10 connections  send "),
+        "{text}"
+    );
+    assert_eq!(lines[1], "sorted by send  look 12.0 ms");
+    for heading in ["remote", "control", "send/s", "RTT ms", "limited by"] {
+        assert!(lines[2].contains(heading), "{heading}: {text}");
+    }
+    assert!(
+        lines[3].starts_with("198.51.100.9:50000") && lines[3].contains("bbr"),
+        "{text}"
+    );
+    assert!(lines[12].starts_with("198.51.100.0:50000"), "{text}");
+    assert!(lines[23].contains("q quit"));
+    assert!(lines.iter().all(|line| line.chars().count() <= 80));
+}
+
+#[test]
+fn a_wide_terminal_shows_more_and_sparklines() {
+    let table = table();
+    let (text, _) = drawn(&mut screen(true), &table, 220, 50);
+    for more in [
+        "local",
+        "pacing/s",
+        "inflight",
+        "cgroup",
+        "namespace",
+        "×min",
+        "█",
+    ] {
+        assert!(text.contains(more), "{more}: {text}");
+    }
+}
+
+#[test]
+fn without_colour_everything_is_there() {
+    let table = table();
+    for page in [Page::List, Page::Detail(9), Page::Help] {
+        let mut screens = [true, false].map(screen);
+        for screen in &mut screens {
+            screen.page = page.clone();
+        }
+        let [(with, coloured), (without, plain)] =
+            screens.each_mut().map(|one| drawn(one, &table, 100, 40));
+        assert_eq!(with, without);
+        assert!(
+            coloured.iter().any(|(colour, _)| *colour != Color::Reset),
+            "{page:?}"
+        );
+        assert!(
+            plain.iter().all(|(colour, _)| *colour == Color::Reset),
+            "{page:?}"
+        );
+    }
+    let (_, styles) = drawn(&mut screen(false), &table, 80, 24);
+    assert!(
+        styles
+            .iter()
+            .any(|(_, modifier)| modifier.contains(Modifier::REVERSED))
+    );
+}
+
+#[test]
+fn details_show_the_last_minute() {
+    let table = table();
+    let mut screen = screen(true);
+    drawn(&mut screen, &table, 80, 24);
+    press(&mut screen, &table, KeyCode::Enter);
+    assert_eq!(screen.page, Page::Detail(9));
+    for (width, height) in [(80, 24), (200, 60)] {
+        let (text, _) = drawn(&mut screen, &table, width, height);
+        for part in [
+            "198.51.100.9:50000",
+            "BBR",
+            "ProbeBW",
+            "RTT ms: RTT  min",
+            "delivery rate bit/s",
+        ] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+        let is_braille = |c: char| ('\u{2801}'..='\u{28ff}').contains(&c);
+        assert!(
+            text.chars().filter(|c| is_braille(*c)).count() > 60,
+            "{text}"
+        );
+    }
+    let empty = Table::default();
+    let (text, _) = drawn(&mut screen, &empty, 80, 24);
+    assert!(text.contains("the connection is closed"), "{text}");
+}
+
+#[test]
+fn groups_lead_to_their_connections() {
+    let table = table();
+    let mut screen = screen(true);
+    press(&mut screen, &table, KeyCode::Char('g'));
+    assert_eq!(screen.group, Some(GroupBy::Prefix));
+    let (text, _) = drawn(&mut screen, &table, 80, 24);
+    let row = text
+        .lines()
+        .find(|line| line.starts_with("198.51.100.0/24"))
+        .unwrap();
+    assert!(row.contains(" 10 "), "{text}");
+    press(&mut screen, &table, KeyCode::Enter);
+    assert_eq!(
+        (screen.group, &*screen.filter.to_string()),
+        (None, "prefix=198.51.100.0/24")
+    );
+    for _ in 0..GroupBy::ALL.len() {
+        press(&mut screen, &table, KeyCode::Char('g'));
+        drawn(&mut screen, &table, 80, 24);
+    }
+    press(&mut screen, &table, KeyCode::Char('g'));
+    assert_eq!(screen.group, None);
+}
+
+#[test]
+fn a_filter_is_typed_and_a_wrong_one_is_explained() {
+    let table = table();
+    let mut screen = screen(true);
+    types(&mut screen, &table, "/prot=1");
+    press(&mut screen, &table, KeyCode::Enter);
+    let (text, _) = drawn(&mut screen, &table, 80, 24);
+    assert!(text.contains("did you mean `port`?"), "{text}");
+    for _ in 0..20 {
+        press(&mut screen, &table, KeyCode::Backspace);
+    }
+    types(&mut screen, &table, "prefix=198.51.100.4");
+    press(&mut screen, &table, KeyCode::Enter);
+    let (text, _) = drawn(&mut screen, &table, 80, 24);
+    assert_eq!(text.matches(":50000").count(), 1, "{text}");
+    // A q that is typed is no wish to quit.
+    types(&mut screen, &table, "/q");
+    press(&mut screen, &table, KeyCode::Esc);
+    assert!(press(&mut screen, &table, KeyCode::Char('q')));
+}
+
+#[test]
+fn the_chosen_row_is_followed_and_stays_in_sight() {
+    let table = table();
+    let mut screen = screen(true);
+    drawn(&mut screen, &table, 80, 8);
+    for _ in 0..7 {
+        press(&mut screen, &table, KeyCode::Down);
+        drawn(&mut screen, &table, 80, 8);
+    }
+    let (text, styles) = drawn(&mut screen, &table, 80, 8);
+    let row = styles
+        .iter()
+        .position(|(_, modifier)| modifier.contains(Modifier::REVERSED))
+        .unwrap()
+        / 80;
+    assert!(
+        text.lines().nth(row).unwrap().starts_with("198.51.100.2:"),
+        "{text}"
+    );
+    press(&mut screen, &table, KeyCode::Char('r'));
+    drawn(&mut screen, &table, 80, 8);
+    assert_eq!(screen.row, 2, "the same connection, in the other order");
+    press(&mut screen, &table, KeyCode::End);
+    drawn(&mut screen, &table, 80, 8);
+    assert_eq!(screen.row, 9);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// Any size, any keys: nothing panics, and no row is beyond the end.
+    #[test]
+    fn any_size_and_any_keys(
+        width in 0u16..140,
+        height in 0u16..50,
+        keys in prop::collection::vec(0usize..20, 0..30),
+    ) {
+        let codes = [
+            KeyCode::Enter, KeyCode::Esc, KeyCode::Up, KeyCode::Down, KeyCode::PageDown, KeyCode::PageUp,
+            KeyCode::Home, KeyCode::End, KeyCode::Backspace, KeyCode::Left,
+        ];
+        let letters = ['/', 's', 'S', 'r', 'g', 'G', 'l', '?', '=', 'ä'];
+        let table = table();
+        let mut screen = screen(true);
+        for key in keys {
+            let code = codes.get(key).copied();
+            let code = code.or_else(|| letters.get(key - 10).map(|letter| KeyCode::Char(*letter)));
+            press(&mut screen, &table, code.unwrap_or(KeyCode::Null));
+            drawn(&mut screen, &table, width, height);
+            prop_assert!(screen.row < 10);
+        }
+    }
+}

@@ -1,0 +1,278 @@
+//! `fullpipe watch`: what it prints of connections of this test's own, and how it ends.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::os::fd::OwnedFd;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use linux::diag::{Diag, Filter};
+use rustix::process::Signal;
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize};
+use serde_json::Value;
+
+use crate::support::{Running, fullpipe, refused};
+
+/// Both ends of a connection over loopback, through which something has gone; nothing, and says so, where the kernel has no
+/// sock_diag.
+fn pair() -> Option<(TcpStream, TcpStream)> {
+    let asked = Diag::open_here().and_then(|mut diag| diag.sockets(&Filter::default(), |_| {}));
+    if let Err(error) = asked {
+        eprintln!("SKIPPED: {error}");
+        return None;
+    }
+    let listener = TcpListener::bind("127.0.0.1:0").expect("listens");
+    let mut near = TcpStream::connect(listener.local_addr().expect("bound")).expect("connects");
+    let (mut far, _) = listener.accept().expect("accepts");
+    near.write_all(&[7; 10_000]).expect("sent");
+    far.read_exact(&mut [0; 10_000]).expect("received");
+    Some((near, far))
+}
+
+fn port(stream: &TcpStream) -> String {
+    stream.local_addr().expect("bound").port().to_string()
+}
+
+fn lines(arguments: &[&str]) -> Vec<Value> {
+    let output = fullpipe(arguments.iter().copied()).output().expect("runs");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{stderr}");
+    let text = String::from_utf8(output.stdout).expect("text");
+    let line = |line: &str| serde_json::from_str(line).expect("JSON");
+    text.lines().map(line).collect()
+}
+
+#[test]
+fn one_look_as_json_has_both_ends_and_whose_they_are() {
+    let Some((near, _far)) = pair() else { return };
+    let filter = format!("port={}", port(&near));
+    let all = lines(&["watch", "--once", "--json", "--sort", "local", &filter]);
+    assert_eq!(all.len(), 2, "{all:?}");
+    let sent = all
+        .iter()
+        .find(|one| one["acknowledged_bytes"].as_u64() >= Some(10_000));
+    let sent = sent.expect("one of them sent");
+    let address = near.local_addr().expect("bound").to_string();
+    assert_eq!(sent["local"], address);
+    assert_eq!(sent["pid"], std::process::id());
+    assert_eq!(sent["tcp_state"], "established");
+    assert!(
+        sent["min_rtt_ms"].is_number() && sent["send_rate_bps"].is_null(),
+        "{sent}"
+    );
+    let groups = lines(&["watch", "--once", "--json", "--group", "process", &filter]);
+    assert_eq!(
+        (groups.len(), &groups[0]["connections"]),
+        (1, &Value::from(2))
+    );
+}
+
+#[test]
+fn one_look_as_a_table() {
+    let Some((near, _far)) = pair() else { return };
+    let filter = format!("local-port={}", port(&near));
+    let output = fullpipe(["watch", "--once", &filter])
+        .output()
+        .expect("runs");
+    let text = String::from_utf8(output.stdout).expect("text");
+    let address = near.local_addr().expect("bound").to_string();
+    assert!(
+        text.lines()
+            .nth(1)
+            .is_some_and(|line| line.starts_with(&address)),
+        "{text}"
+    );
+    assert!(text.ends_with("1 connection\n"), "{text}");
+    let none = fullpipe(["watch", "--once", &filter, "controller=none"])
+        .output()
+        .expect("runs");
+    assert_eq!(String::from_utf8_lossy(&none.stdout), "0 connections\n");
+}
+
+#[test]
+fn metrics_are_served_and_a_record_is_whole_at_the_end() {
+    let Some((mut near, mut far)) = pair() else {
+        return;
+    };
+    let directory = tempfile::tempdir().expect("a directory");
+    let filter = format!("port={}", port(&near));
+    let arguments = [
+        "watch",
+        &filter,
+        "--interval",
+        "100ms",
+        "--prometheus",
+        "0",
+        "--record",
+        "out",
+        "--group",
+        "port",
+    ];
+    let mut running = Running::start(directory.path(), arguments);
+    let line = running.stderr_line_with("metrics: http://127.0.0.1:");
+    let address = line
+        .trim_start_matches("metrics: http://")
+        .trim_end_matches("/metrics");
+    let mut text = String::new();
+    while !text.contains("fullpipe_tcp_acknowledged_bytes_total{port=") {
+        near.write_all(&[7; 1000]).expect("sent");
+        far.read_exact(&mut [0; 1000]).expect("received");
+        let mut stream = TcpStream::connect(address).expect("listens");
+        stream
+            .write_all(b"GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n")
+            .expect("asked");
+        text.clear();
+        stream.read_to_string(&mut text).expect("answered");
+    }
+    assert!(text.ends_with("# EOF\n"), "{text}");
+    running.signal(Signal::TERM);
+    let (status, _, stderr) = running.finish();
+    assert_eq!(status.code(), Some(0), "{stderr}");
+    let files: Vec<_> = fs::read_dir(directory.path().join("out"))
+        .expect("made")
+        .collect();
+    let [Ok(file)] = files.as_slice() else {
+        panic!("{files:?}")
+    };
+    let bytes = fs::read(file.path()).expect("readable");
+    assert!(bytes.starts_with(b"PAR1") && bytes.ends_with(b"PAR1"));
+}
+
+/// Starts the view on a terminal of its own, and waits until it has drawn.
+fn on_a_terminal(arguments: &[&str]) -> (Running, OwnedFd, String) {
+    let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
+    grantpt(&ours)
+        .and_then(|()| unlockpt(&ours))
+        .expect("its other end");
+    let name = ptsname(&ours, Vec::new()).expect("its name");
+    let size = Winsize {
+        ws_row: 24,
+        ws_col: 80,
+        ws_xpixel: 0,
+        ws_ypixel: 0,
+    };
+    tcsetwinsize(&ours, size).expect("a size");
+    let path = Path::new(name.to_str().expect("text"));
+    let theirs = || {
+        let file = fs::File::options().read(true).write(true).open(path);
+        Stdio::from(file.expect("the other end"))
+    };
+    let mut command = Command::new(env!("CARGO_BIN_EXE_fullpipe"));
+    command
+        .args(arguments)
+        .env("TERM", "xterm-256color")
+        .stdin(theirs())
+        .stdout(theirs())
+        .stderr(Stdio::piped());
+    let running = Running::of_terminal(command.spawn().expect("starts"));
+    let mut text = String::new();
+    while !text.contains("q quit") {
+        text += &some(&ours);
+    }
+    (running, ours, text)
+}
+
+fn some(terminal: &OwnedFd) -> String {
+    let mut bytes = [0; 4096];
+    let read = rustix::io::read(terminal, &mut bytes).expect("drawn");
+    String::from_utf8_lossy(&bytes[..read]).into_owned()
+}
+
+/// Whether the terminal is as it was before the view: lines, echo, the first screen.
+fn is_restored(terminal: &OwnedFd) -> bool {
+    let mut text = String::new();
+    while !text.contains("\u{1b}[?1049l") {
+        text += &some(terminal);
+    }
+    let modes = tcgetattr(terminal).expect("its modes").local_modes;
+    modes.contains(LocalModes::ICANON | LocalModes::ECHO)
+}
+
+#[test]
+fn the_terminal_is_as_before_however_the_view_ends() {
+    let Some((near, _far)) = pair() else { return };
+    let filter = format!("local-port={}", port(&near));
+    for end in [
+        None,
+        Some(Signal::TERM),
+        Some(Signal::INT),
+        Some(Signal::HUP),
+    ] {
+        let (running, terminal, text) = on_a_terminal(&["watch", &filter]);
+        assert!(text.contains("connection"), "{text:?}");
+        assert!(
+            !tcgetattr(&terminal)
+                .expect("its modes")
+                .local_modes
+                .contains(LocalModes::ICANON)
+        );
+        match end {
+            None => {
+                rustix::io::write(&terminal, b"q").expect("typed");
+            }
+            Some(signal) => running.signal(signal),
+        }
+        assert!(is_restored(&terminal), "{end:?}");
+        let (status, _, stderr) = running.finish();
+        assert_eq!(status.code(), Some(0), "{end:?}: {stderr}");
+    }
+}
+
+#[test]
+fn what_makes_no_sense_gets_one_line() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let odd = directory.path().join("odd");
+    fs::write(&odd, "192.0.2.0/24\t1\nnonsense\n").expect("written");
+    let odd = odd.to_str().expect("text");
+    for (arguments, parts) in [
+        (&["watch"][..], &["no terminal", "--once"][..]),
+        (
+            &["watch", "--once", "prot=1"],
+            &["prot=1", "did you mean `port`?"],
+        ),
+        (
+            &["watch", "--once", "--sort", "sent"],
+            &["--sort", "did you mean `send`?"],
+        ),
+        (&["watch", "--once", "--group", "x"], &["--group", "prefix"]),
+        (
+            &["watch", "--once", "--interval", "1ms"],
+            &["--interval", "100ms"],
+        ),
+        (&["watch", "--once", "--as", odd], &["--as", "line 2"]),
+        (
+            &["watch", "--once", "--as", "/dev/zero"],
+            &["--as", "no regular file"],
+        ),
+        (
+            &["watch", "--once", "--as", "/no/such"],
+            &["--as", "/no/such"],
+        ),
+        (
+            &["watch", "--once", "--namespace", "no-such"],
+            &["--namespace: no-such", "`ip netns`"],
+        ),
+        (&["watch", "--once", "--record", odd], &["--record", odd]),
+        (
+            &["watch", "--once", "--record", "x", "--keep", "1kb"],
+            &["--keep", "32 MB"],
+        ),
+        (&["watch", "--once", "--keep", "1gb"], &["--record"]),
+        (
+            &["watch", "--once", "--prometheus", "x"],
+            &["--prometheus", "9100"],
+        ),
+        (&["watch", "--once", "--top", "0"], &["--top"]),
+    ] {
+        refused(arguments.iter().copied(), 2, parts);
+    }
+    let taken = TcpListener::bind("127.0.0.1:0").expect("listens");
+    let address = taken.local_addr().expect("bound").to_string();
+    refused(
+        ["watch", "--once", "--prometheus", &address],
+        1,
+        &["--prometheus", &address],
+    );
+}

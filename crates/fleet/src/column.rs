@@ -1,0 +1,366 @@
+//! What is shown of a connection, in a terminal's columns: by which one can sort, too.
+
+use std::cmp::{Ordering, Reverse};
+
+use units::{Duration, Rate};
+
+use crate::connection::{Connection, Limit, Shares};
+
+units::named! {
+    /// A column.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum Column, "column" {
+        /// The other side.
+        Remote = "remote",
+        /// This side.
+        Local = "local",
+        /// The process.
+        Process = "process",
+        /// The control group.
+        Cgroup = "cgroup",
+        /// The network namespace.
+        Namespace = "namespace",
+        /// The other side's AS.
+        As = "as",
+        /// The congestion controller.
+        Controller = "controller",
+        /// The controller's state.
+        State = "state",
+        /// Payload acknowledged per second.
+        Send = "send",
+        /// Payload received per second.
+        Receive = "receive",
+        /// The kernel's delivery-rate sample.
+        Delivery = "delivery",
+        /// The smoothed RTT.
+        Rtt = "rtt",
+        /// The RTT in terms of its minimum.
+        Ratio = "ratio",
+        /// Bytes in flight.
+        Inflight = "inflight",
+        /// The pacing rate.
+        Pacing = "pacing",
+        /// The share of packets sent again.
+        Resent = "resent",
+        /// What held the sender back.
+        Limit = "limit",
+        /// How long it has been seen.
+        Age = "age",
+    }
+}
+
+/// By which columns go first where there is no room for all: the last one.
+pub const BY_IMPORTANCE: &[Column] = &[
+    Column::Remote,
+    Column::Send,
+    Column::Rtt,
+    Column::Controller,
+    Column::Process,
+    Column::Limit,
+    Column::Resent,
+    Column::Delivery,
+    Column::State,
+    Column::Ratio,
+    Column::Receive,
+    Column::Inflight,
+    Column::Pacing,
+    Column::Local,
+    Column::As,
+    Column::Age,
+    Column::Cgroup,
+    Column::Namespace,
+];
+
+impl Column {
+    /// What stands above it.
+    pub fn heading(self) -> &'static str {
+        match self {
+            Column::Send => "send/s",
+            Column::Receive => "recv/s",
+            Column::Delivery => "deliv/s",
+            Column::Rtt => "RTT ms",
+            Column::Ratio => "×min",
+            Column::Pacing => "pacing/s",
+            Column::As => "AS",
+            Column::Controller => "control",
+            Column::Resent => "resent",
+            Column::Limit => "limited by",
+            _ => self.name(),
+        }
+    }
+
+    /// How many characters it takes at least.
+    pub fn width(self) -> usize {
+        match self {
+            Column::Remote | Column::Local => 18,
+            Column::As | Column::Cgroup => 16,
+            Column::Process => 8,
+            Column::Namespace => 9,
+            Column::State => 8,
+            Column::Inflight | Column::Pacing => 8,
+            Column::Limit => 10,
+            Column::Controller | Column::Delivery => 7,
+            Column::Ratio | Column::Age => 5,
+            Column::Send | Column::Receive | Column::Rtt | Column::Resent => 6,
+        }
+    }
+
+    /// How many characters it can use.
+    pub fn most(self) -> usize {
+        match self {
+            Column::Remote | Column::Local => 47,
+            Column::As | Column::Cgroup => 32,
+            Column::Process => 16,
+            Column::Controller => 15,
+            Column::Namespace => 20,
+            Column::State => 18,
+            _ => self.width(),
+        }
+    }
+
+    /// Whether it is text, which stands on the left.
+    pub fn is_text(self) -> bool {
+        self.number_of().is_none()
+    }
+
+    /// What it shows of a connection: bits per second, milliseconds, bytes. What is not known is a dash.
+    pub fn cell(self, connection: &Connection) -> String {
+        let seen = &connection.seen;
+        let dash = || "–".to_owned();
+        match self {
+            Column::Remote => seen.socket.remote.to_string(),
+            Column::Local => seen.socket.local.to_string(),
+            Column::Process => seen
+                .process
+                .as_ref()
+                .map_or_else(dash, |process| process.name.clone()),
+            Column::Cgroup => seen.cgroup.as_deref().map_or_else(dash, short_cgroup),
+            Column::Namespace => seen.namespace.to_string(),
+            Column::As => seen.system.as_ref().map_or_else(dash, ToString::to_string),
+            Column::Controller => match seen.socket.controller.as_str() {
+                "" => dash(),
+                name => name.to_owned(),
+            },
+            Column::State => seen.state().to_owned(),
+            Column::Limit => seen.shares().map_or_else(dash, limit),
+            _ => match self.number(connection) {
+                None => dash(),
+                Some(value) => match self {
+                    Column::Rtt => millis(value),
+                    Column::Ratio => format!("{value:.1}"),
+                    Column::Resent => format!("{:.1}%", value * 100.0),
+                    Column::Age => age(value),
+                    _ => scaled(value),
+                },
+            },
+        }
+    }
+
+    /// The number by which one sorts, if it is one.
+    fn number(self, connection: &Connection) -> Option<f64> {
+        self.number_of()?(connection)
+    }
+
+    fn number_of(self) -> Option<fn(&Connection) -> Option<f64>> {
+        let of: fn(&Connection) -> Option<f64> = match self {
+            Column::Send => |of| bps(of.seen.send_rate()),
+            Column::Receive => |of| bps(of.seen.receive_rate()),
+            Column::Delivery => {
+                |of| bps(Some(of.seen.socket.info.delivery_rate).filter(|rate| !rate.is_zero()))
+            }
+            Column::Rtt => |of| of.seen.rtt().map(Duration::as_millis_f64),
+            Column::Ratio => |of| of.seen.rtt_ratio(),
+            Column::Inflight => |of| Some(of.seen.inflight().get() as f64),
+            Column::Pacing => |of| bps(of.seen.socket.info.pacing_rate),
+            Column::Resent => |of| of.seen.retransmitted(),
+            Column::Age => |of| Some(of.seen.when.at.saturating_sub(of.first).as_secs_f64()),
+            _ => return None,
+        };
+        Some(of)
+    }
+
+    /// Puts connections in the order of this column: numbers from the largest, text from A; what is not known, last.
+    pub fn sort(self, connections: &mut [&Connection], is_reversed: bool) {
+        let cookie = |one: &&Connection| one.seen.socket.cookie;
+        if self.is_text() {
+            connections.sort_by_cached_key(|one| (self.cell(one).to_lowercase(), cookie(one)));
+        } else {
+            let number =
+                |one: &&Connection| Reverse(Number(self.number(one).unwrap_or(f64::NEG_INFINITY)));
+            connections.sort_by_cached_key(|one| (number(one), cookie(one)));
+        }
+        if is_reversed {
+            connections.reverse();
+        }
+    }
+}
+
+/// A number in its order.
+#[derive(Debug, PartialEq)]
+struct Number(f64);
+
+impl Eq for Number {}
+
+impl PartialOrd for Number {
+    fn partial_cmp(&self, other: &Number) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Number {
+    fn cmp(&self, other: &Number) -> Ordering {
+        self.0.total_cmp(&other.0)
+    }
+}
+
+fn bps(rate: Option<Rate>) -> Option<f64> {
+    rate.map(|rate| rate.bits_per_sec() as f64)
+}
+
+/// The largest part of the time, in few letters: `cong 93%`.
+pub fn limit(shares: Shares) -> String {
+    let (limit, share) = shares.most();
+    let name = match limit {
+        Limit::Application => "app",
+        Limit::Receiver => "rwnd",
+        Limit::SendBuffer => "sndbuf",
+        Limit::Congestion => "cong",
+    };
+    format!("{name} {:.0}%", share * 100.0)
+}
+
+/// Three digits and a letter: `18.6M`.
+pub fn scaled(value: f64) -> String {
+    let mut value = value;
+    let mut letters = ["", "k", "M", "G", "T"].into_iter();
+    let mut letter = letters.next().unwrap_or_default();
+    while value >= 999.5
+        && let Some(next) = letters.next()
+    {
+        value /= 1000.0;
+        letter = next;
+    }
+    let decimals = match value {
+        _ if letter.is_empty() || value >= 99.95 => 0,
+        value if value >= 9.995 => 1,
+        _ => 2,
+    };
+    format!("{value:.decimals$}{letter}")
+}
+
+/// Milliseconds: `41.2`, `0.25`, `0.006`.
+pub fn millis(value: f64) -> String {
+    match value {
+        value if value >= 99.95 => format!("{value:.0}"),
+        value if value >= 9.995 => format!("{value:.1}"),
+        value if value >= 0.0995 || value == 0.0 => format!("{value:.2}"),
+        value => format!("{value:.3}"),
+    }
+}
+
+fn age(seconds: f64) -> String {
+    match seconds {
+        s if s < 99.5 => format!("{s:.0}s"),
+        s if s < 5970.0 => format!("{:.0}m", s / 60.0),
+        s if s < 356_400.0 => format!("{:.0}h", s / 3600.0),
+        s => format!("{:.0}d", s / 86_400.0),
+    }
+}
+
+/// The last part of a group's path, with a long identifier cut as containers' tools do.
+fn short_cgroup(path: &str) -> String {
+    let name = path
+        .rsplit('/')
+        .find(|part| !part.is_empty())
+        .unwrap_or("/");
+    let name = name.trim_end_matches(".scope").trim_end_matches(".service");
+    let is_hex = |part: &str| part.len() >= 32 && part.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let shown = name.split('-').map(|part| {
+        if is_hex(part) {
+            part.get(..12).unwrap_or(part)
+        } else {
+            part
+        }
+    });
+    shown.collect::<Vec<_>>().join("-")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::connection;
+
+    #[test]
+    fn cells_are_short() {
+        let one = connection(1);
+        let cells: Vec<_> = BY_IMPORTANCE
+            .iter()
+            .map(|column| column.cell(&one))
+            .collect();
+        let expected = [
+            "198.51.100.7:50000",
+            "8.00M",
+            "40.0",
+            "bbr",
+            "nginx",
+            "cong 90%",
+            "10.0%",
+            "9.60M",
+            "ProbeBW",
+            "2.0",
+            "0",
+            "14.5k",
+            "10.0M",
+            "192.0.2.1:443",
+            "AS64500 Example",
+            "1s",
+            "web",
+            "host",
+        ];
+        assert_eq!(cells, expected);
+        assert_eq!(BY_IMPORTANCE.len(), Column::ALL.len());
+        let too_long = |column: &&Column| column.heading().chars().count() > column.width();
+        assert_eq!(BY_IMPORTANCE.iter().find(too_long), None);
+    }
+
+    #[test]
+    fn three_digits_and_a_letter() {
+        for (value, text) in [
+            (0.0, "0"),
+            (999.0, "999"),
+            (999.7, "1.00k"),
+            (18_640_000.0, "18.6M"),
+            (3e15, "3000T"),
+        ] {
+            assert_eq!(scaled(value), text);
+        }
+        assert_eq!(
+            [5.0, 600.0, 7200.0, 864_000.0].map(age),
+            ["5s", "10m", "2h", "10d"]
+        );
+    }
+
+    #[test]
+    fn containers_are_cut() {
+        let id = "0123456789abcdef".repeat(4);
+        let path = format!("/system.slice/docker-{id}.scope");
+        assert_eq!(short_cgroup(&path), "docker-0123456789ab");
+        assert_eq!(short_cgroup("/"), "/");
+        assert_eq!(short_cgroup("/a.slice/ssh.service"), "ssh");
+    }
+
+    #[test]
+    fn numbers_from_the_largest_and_what_is_unknown_last() {
+        let (mut slow, fast, mut unknown) = (connection(1), connection(2), connection(3));
+        if let Some(since) = &mut slow.seen.since {
+            since.acknowledged = units::Bytes::new(1);
+        }
+        unknown.seen.since = None;
+        let mut all = [&unknown, &slow, &fast];
+        Column::Send.sort(&mut all, false);
+        let cookies = all.map(|one| one.seen.socket.cookie);
+        assert_eq!(cookies, [2, 1, 3]);
+        Column::Remote.sort(&mut all, true);
+        assert_eq!(all.map(|one| one.seen.socket.cookie), [3, 2, 1]);
+    }
+}

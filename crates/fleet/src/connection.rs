@@ -1,0 +1,328 @@
+//! One connection: what the kernel says of it now, what happened since the look before, and the last minute.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use kernel::Model;
+use linux::diag::SocketState;
+use units::{Bytes, Duration, Rate};
+
+use crate::systems::System;
+use crate::who::Process;
+
+/// So many looks are remembered of each connection that does something: a minute at one look a second.
+pub const REMEMBERED: usize = 60;
+
+/// When a look was.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Moment {
+    /// From the first look.
+    pub at: Duration,
+    /// By the calendar: seconds since 1970.
+    pub unix_s: f64,
+}
+
+/// A connection as one look has seen it.
+#[derive(Debug, Clone)]
+pub struct Seen {
+    /// When.
+    pub when: Moment,
+    /// What the kernel said.
+    pub socket: SocketState,
+    /// What happened since the look before; none at the first one.
+    pub since: Option<Since>,
+    /// Who has the socket, as far as /proc shows it to this user.
+    pub process: Option<Arc<Process>>,
+    /// The path of its control group.
+    pub cgroup: Option<Arc<str>>,
+    /// The network that the other side is in, if there is a table of networks that has it.
+    pub system: Option<Arc<System>>,
+    /// The name of the network namespace that it is in.
+    pub namespace: Arc<str>,
+}
+
+/// What happened to a connection between two looks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Since {
+    /// The time between them.
+    pub span: Duration,
+    /// Payload that the other side acknowledged.
+    pub acknowledged: Bytes,
+    /// Payload that arrived in order.
+    pub received: Bytes,
+    /// Packets with data sent, also those sent again.
+    pub packets: u64,
+    /// Packets sent again.
+    pub retransmitted: u64,
+    /// With something to send or unacknowledged.
+    pub busy: Duration,
+    /// The part of it in which the other side's window was full.
+    pub receiver: Duration,
+    /// The part of it in which the send buffer was too small.
+    pub send_buffer: Duration,
+}
+
+units::named! {
+    /// What held a sender back most of the time, as the kernel's clocks tell it (`tcpi_busy_time` and its parts).
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    pub enum Limit, "limit" {
+        /// The application had nothing to send.
+        Application = "application",
+        /// The other side's window.
+        Receiver = "receiver",
+        /// The send buffer.
+        SendBuffer = "sndbuf",
+        /// The congestion window or pacing.
+        Congestion = "congestion",
+    }
+}
+
+/// How the time between two looks was divided; the parts add up to one.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Shares {
+    /// Nothing to send.
+    pub application: f64,
+    /// The other side's window.
+    pub receiver: f64,
+    /// The send buffer.
+    pub send_buffer: f64,
+    /// The congestion window or pacing.
+    pub congestion: f64,
+}
+
+impl Since {
+    /// What happened between two views of the same socket.
+    pub fn between(earlier: &SocketState, later: &SocketState, span: Duration) -> Since {
+        let (before, now) = (&earlier.info, &later.info);
+        let bytes = |before: Bytes, now: Bytes| Bytes::new(now.get().saturating_sub(before.get()));
+        Since {
+            span,
+            acknowledged: bytes(before.bytes_acked, now.bytes_acked),
+            received: bytes(before.bytes_received, now.bytes_received),
+            packets: now.data_segs_out.wrapping_sub(before.data_segs_out).into(),
+            retransmitted: now.total_retrans.wrapping_sub(before.total_retrans).into(),
+            busy: now.busy_time.saturating_sub(before.busy_time),
+            receiver: now.rwnd_limited.saturating_sub(before.rwnd_limited),
+            send_buffer: now.sndbuf_limited.saturating_sub(before.sndbuf_limited),
+        }
+    }
+
+    /// Adds what happened to another connection.
+    pub(crate) fn add(&mut self, other: &Since) {
+        self.span = self.span + other.span;
+        self.acknowledged += other.acknowledged;
+        self.received += other.received;
+        self.packets += other.packets;
+        self.retransmitted += other.retransmitted;
+        self.busy = self.busy + other.busy;
+        self.receiver = self.receiver + other.receiver;
+        self.send_buffer = self.send_buffer + other.send_buffer;
+    }
+
+    /// The share of packets that were sent again.
+    pub fn resent(&self) -> Option<f64> {
+        (self.packets > 0).then(|| self.retransmitted as f64 / self.packets as f64)
+    }
+
+    /// Whether anything was sent or received.
+    pub fn is_active(&self) -> bool {
+        self.packets > 0 || !self.acknowledged.is_zero() || !self.received.is_zero()
+    }
+
+    /// How the time was divided; none if there was none.
+    pub fn shares(&self) -> Option<Shares> {
+        let span = self.span.as_secs_f64();
+        if span <= 0.0 {
+            return None;
+        }
+        // The kernel's clocks tick in jiffies: they may show more than the time that passed.
+        let busy = (self.busy.as_secs_f64() / span).min(1.0);
+        let receiver = (self.receiver.as_secs_f64() / span).min(busy);
+        let send_buffer = (self.send_buffer.as_secs_f64() / span).min(busy - receiver);
+        Some(Shares {
+            application: 1.0 - busy,
+            receiver,
+            send_buffer,
+            congestion: busy - receiver - send_buffer,
+        })
+    }
+}
+
+impl Shares {
+    /// The largest part, and how large it is.
+    pub fn most(&self) -> (Limit, f64) {
+        let all = [
+            (Limit::Application, self.application),
+            (Limit::Receiver, self.receiver),
+            (Limit::SendBuffer, self.send_buffer),
+            (Limit::Congestion, self.congestion),
+        ];
+        let most = all
+            .into_iter()
+            .max_by(|one, other| one.1.total_cmp(&other.1));
+        most.unwrap_or((Limit::Application, 0.0))
+    }
+}
+
+impl Seen {
+    /// Payload acknowledged per second since the look before.
+    pub fn send_rate(&self) -> Option<Rate> {
+        self.rate(|since| since.acknowledged)
+    }
+
+    /// Payload received per second since the look before.
+    pub fn receive_rate(&self) -> Option<Rate> {
+        self.rate(|since| since.received)
+    }
+
+    fn rate(&self, bytes: fn(&Since) -> Bytes) -> Option<Rate> {
+        let since = self.since.as_ref().filter(|since| !since.span.is_zero())?;
+        Some(Rate::from_transfer(bytes(since), since.span))
+    }
+
+    /// Bytes in flight, packets counted as full ones.
+    pub fn inflight(&self) -> Bytes {
+        self.socket.info.snd_mss * u64::from(self.socket.info.inflight())
+    }
+
+    /// The smoothed RTT; none before the first sample.
+    pub fn rtt(&self) -> Option<Duration> {
+        Some(self.socket.info.rtt).filter(|rtt| !rtt.is_zero())
+    }
+
+    /// How many times its minimum the RTT is.
+    pub fn rtt_ratio(&self) -> Option<f64> {
+        let min = self.socket.info.min_rtt.filter(|min| !min.is_zero())?;
+        Some(self.rtt()?.as_secs_f64() / min.as_secs_f64())
+    }
+
+    /// The share of packets that were sent again: of those since the look before; of all, at the first.
+    pub fn retransmitted(&self) -> Option<f64> {
+        let info = &self.socket.info;
+        let so_far = Since {
+            retransmitted: info.total_retrans.into(),
+            packets: info.data_segs_out.into(),
+            ..Since::default()
+        };
+        self.since.unwrap_or(so_far).resent()
+    }
+
+    /// What a controller with a model of the path makes of it.
+    pub fn model(&self) -> Option<Model> {
+        Model::of(&self.socket)
+    }
+
+    /// The controller's state.
+    pub fn state(&self) -> &'static str {
+        let state = self.model().map(|model| model.state);
+        state
+            .unwrap_or_else(|| kernel::state_of_window(&self.socket.info))
+            .name
+    }
+
+    /// What held the sender back since the look before.
+    pub fn shares(&self) -> Option<Shares> {
+        self.since.as_ref()?.shares()
+    }
+
+    /// The service's port, as far as that can be seen: the lower one.
+    pub fn service(&self) -> u16 {
+        self.socket.local.port().min(self.socket.remote.port())
+    }
+}
+
+/// A connection that was seen in the last look.
+#[derive(Debug)]
+pub struct Connection {
+    /// What was seen.
+    pub seen: Seen,
+    /// When it was first seen.
+    pub first: Duration,
+    /// The last looks, the oldest first; none as long as it does nothing.
+    history: VecDeque<Past>,
+    /// The look that saw it last.
+    pub(crate) look: u64,
+}
+
+/// Whether nothing has come, gone or waited since then; clocks that go on by themselves aside.
+fn is_idle(earlier: &SocketState, later: &SocketState) -> bool {
+    let key = |socket: &SocketState| {
+        let info = &socket.info;
+        let packets = [info.segs_in, info.segs_out, info.snd_cwnd, socket.inode];
+        let times = [info.busy_time, info.rwnd_limited, info.sndbuf_limited];
+        let queues = [socket.unread, socket.unacknowledged];
+        (packets, times, queues, socket.state, socket.controller)
+    };
+    key(earlier) == key(later)
+}
+
+/// A connection in one of the last looks.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Past {
+    /// When, in seconds from the first look.
+    pub at_s: f32,
+    /// Payload sent and received, in bits per second.
+    pub rate_bps: f32,
+    /// The kernel's delivery-rate sample, in bits per second.
+    pub delivery_rate_bps: f32,
+    /// The smoothed RTT, in milliseconds.
+    pub rtt_ms: f32,
+    /// Bytes in flight.
+    pub inflight: f32,
+}
+
+impl Connection {
+    pub(crate) fn new(seen: Seen, look: u64) -> Connection {
+        Connection {
+            first: seen.when.at,
+            seen,
+            history: VecDeque::new(),
+            look,
+        }
+    }
+
+    /// Takes in a further look.
+    pub(crate) fn update(&mut self, when: Moment, socket: &SocketState, look: u64) {
+        let span = when.at.saturating_sub(self.seen.when.at);
+        let since = Since::between(&self.seen.socket, socket, span);
+        self.seen.when = when;
+        // Of thousands of connections, most are idle: what has not changed is not copied.
+        if !is_idle(&self.seen.socket, socket) {
+            self.seen.socket = *socket;
+        }
+        self.seen.since = Some(since);
+        self.look = look;
+        if since.is_active() || !self.history.is_empty() {
+            self.remember();
+        }
+    }
+
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "seven digits are enough to draw"
+    )]
+    fn remember(&mut self) {
+        let info = &self.seen.socket.info;
+        let bps = |rate: Option<Rate>| rate.unwrap_or(Rate::ZERO).bits_per_sec() as f32;
+        let past = Past {
+            at_s: self.seen.when.at.as_secs_f64() as f32,
+            rate_bps: bps(self.seen.send_rate()) + bps(self.seen.receive_rate()),
+            delivery_rate_bps: bps(Some(info.delivery_rate)),
+            rtt_ms: info.rtt.as_millis_f64() as f32,
+            inflight: self.seen.inflight().get() as f32,
+        };
+        if self.history.len() == REMEMBERED {
+            self.history.pop_front();
+        }
+        self.history.push_back(past);
+        let is_silent = self.history.iter().all(|past| past.rate_bps == 0.0);
+        if self.history.len() == REMEMBERED && is_silent {
+            self.history = VecDeque::new();
+        }
+    }
+
+    /// The last looks, the oldest first.
+    pub fn history(&self) -> impl DoubleEndedIterator<Item = &Past> + ExactSizeIterator {
+        self.history.iter()
+    }
+}

@@ -1,0 +1,229 @@
+//! Connections that have something in common, together.
+
+use std::fmt;
+
+use hashbrown::HashMap;
+use units::{Duration, Rate};
+
+use crate::connection::{Connection, Seen, Since};
+use crate::prefix::Prefix;
+use crate::systems::System;
+
+units::named! {
+    /// What connections are grouped by.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum GroupBy, "group" {
+        /// The other side's network: 24 bits of IPv4, 48 of IPv6.
+        Prefix = "prefix",
+        /// The network's operator, from a file that names them.
+        As = "as",
+        /// The lower of the two ports, which mostly is the service's.
+        Port = "port",
+        /// The congestion controller.
+        Controller = "controller",
+        /// The process's name.
+        Process = "process",
+        /// The control group.
+        Cgroup = "cgroup",
+        /// The network namespace.
+        Namespace = "namespace",
+    }
+}
+
+/// What a connection belongs to that has no process, control group or AS that is known.
+const UNKNOWN: &str = "unknown";
+
+/// What connections of a group have in common.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Common<'s> {
+    Prefix(Prefix),
+    System(&'s System),
+    Port(u16),
+    Name(&'s str),
+    Unknown,
+}
+
+impl GroupBy {
+    /// What the connection has in common with others.
+    fn of(self, seen: &Seen) -> Common<'_> {
+        let known = match self {
+            GroupBy::Prefix => {
+                let address = seen.socket.remote.ip().to_canonical();
+                let length = if address.is_ipv4() { 24 } else { 48 };
+                Some(Common::Prefix(Prefix::around(address, length)))
+            }
+            GroupBy::As => seen.system.as_deref().map(Common::System),
+            GroupBy::Port => Some(Common::Port(seen.service())),
+            GroupBy::Controller => {
+                let controller = seen.socket.controller.as_str();
+                Some(Common::Name(controller)).filter(|_| !controller.is_empty())
+            }
+            GroupBy::Process => seen
+                .process
+                .as_ref()
+                .map(|process| Common::Name(&process.name)),
+            GroupBy::Cgroup => seen.cgroup.as_deref().map(Common::Name),
+            GroupBy::Namespace => Some(Common::Name(&seen.namespace)),
+        };
+        known.unwrap_or(Common::Unknown)
+    }
+}
+
+impl fmt::Display for Common<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Common::Prefix(prefix) => prefix.fmt(f),
+            Common::System(system) => system.fmt(f),
+            Common::Port(port) => port.fmt(f),
+            Common::Name(name) => f.write_str(name),
+            Common::Unknown => f.write_str(UNKNOWN),
+        }
+    }
+}
+
+/// Several connections together.
+#[derive(Debug, Default)]
+pub struct Group {
+    /// What they have in common.
+    pub name: String,
+    /// How many they are.
+    pub connections: u64,
+    /// What all of them send.
+    pub send_rate: Rate,
+    /// What all of them receive.
+    pub receive_rate: Rate,
+    /// The least RTT that one of them has had.
+    pub min_rtt: Option<Duration>,
+    /// Their smoothed RTTs, in order.
+    pub rtts: Vec<Duration>,
+    /// Their delivery rates, in order.
+    pub delivery_rates: Vec<Rate>,
+    /// What happened to all of them since the look before, added up; the times, too.
+    pub since: Since,
+}
+
+impl Group {
+    /// The connections that pass, by what they have in common; those that send and receive most come first.
+    pub fn all<'c>(
+        by: GroupBy,
+        connections: impl IntoIterator<Item = &'c Connection>,
+    ) -> Vec<Group> {
+        let mut groups: HashMap<Common<'_>, Group> = HashMap::new();
+        for connection in connections {
+            let common = by.of(&connection.seen);
+            groups.entry(common).or_default().add(&connection.seen);
+        }
+        let groups = groups.into_iter();
+        let mut groups: Vec<Group> = groups
+            .map(|(common, group)| group.finish(common.to_string()))
+            .collect();
+        let traffic = |group: &Group| {
+            let both = group
+                .send_rate
+                .bytes_per_sec()
+                .saturating_add(group.receive_rate.bytes_per_sec());
+            (both, group.connections)
+        };
+        groups.sort_by(|one, other| {
+            traffic(other)
+                .cmp(&traffic(one))
+                .then_with(|| one.name.cmp(&other.name))
+        });
+        groups
+    }
+
+    fn add(&mut self, seen: &Seen) {
+        let info = &seen.socket.info;
+        self.connections += 1;
+        self.send_rate = plus(self.send_rate, seen.send_rate());
+        self.receive_rate = plus(self.receive_rate, seen.receive_rate());
+        self.min_rtt = self.min_rtt.into_iter().chain(info.min_rtt).min();
+        self.rtts.extend(seen.rtt());
+        let rate = Some(info.delivery_rate).filter(|rate| !rate.is_zero());
+        self.delivery_rates.extend(rate);
+        if let Some(since) = &seen.since {
+            self.since.add(since);
+        }
+    }
+
+    /// Takes in another group.
+    pub(crate) fn merge(&mut self, other: Group) {
+        self.connections += other.connections;
+        self.send_rate = plus(self.send_rate, Some(other.send_rate));
+        self.receive_rate = plus(self.receive_rate, Some(other.receive_rate));
+        self.min_rtt = self.min_rtt.into_iter().chain(other.min_rtt).min();
+        self.rtts.extend(other.rtts);
+        self.delivery_rates.extend(other.delivery_rates);
+        self.since.add(&other.since);
+    }
+
+    /// Puts what was added in order.
+    pub(crate) fn finish(mut self, name: String) -> Group {
+        self.rtts.sort_unstable();
+        self.delivery_rates.sort_unstable();
+        Group { name, ..self }
+    }
+}
+
+fn plus(sum: Rate, rate: Option<Rate>) -> Rate {
+    let rate = rate.unwrap_or(Rate::ZERO).bytes_per_sec();
+    Rate::from_bytes_per_sec(sum.bytes_per_sec().saturating_add(rate))
+}
+
+/// The value that this share of all is not above; `values` are in order.
+pub fn quantile<T: Copy>(values: &[T], share: f64) -> Option<T> {
+    let last = values.len().checked_sub(1)?;
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a place in the list"
+    )]
+    let place = (last as f64 * share).round() as usize;
+    values.get(place).copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::{connection, seen};
+
+    #[test]
+    fn connections_are_added_up() {
+        let mut other = connection(2);
+        other.seen.socket.remote = "203.0.113.9:4444".parse().unwrap();
+        let all = [connection(1), connection(3), other];
+        let groups = Group::all(GroupBy::Prefix, &all);
+        let names: Vec<_> = groups
+            .iter()
+            .map(|group| (&*group.name, group.connections))
+            .collect();
+        assert_eq!(names, [("198.51.100.0/24", 2), ("203.0.113.0/24", 1)]);
+        let one = seen().send_rate().unwrap().bytes_per_sec();
+        assert_eq!(groups[0].send_rate.bytes_per_sec(), 2 * one);
+        assert_eq!(groups[0].rtts.len(), 2);
+        assert_eq!(groups[0].since.shares(), seen().shares());
+    }
+
+    #[test]
+    fn every_dimension_has_a_name() {
+        let names = [
+            "198.51.100.0/24",
+            "AS64500 Example",
+            "443",
+            "bbr",
+            "nginx",
+            "/web",
+            "host",
+        ];
+        let seen = seen();
+        let of = |by: &GroupBy| by.of(&seen).to_string();
+        assert_eq!(GroupBy::ALL.iter().map(of).collect::<Vec<_>>(), names);
+    }
+
+    #[test]
+    fn quantiles_are_of_the_list() {
+        assert_eq!(quantile(&[1, 2, 3], 0.5), Some(2));
+        assert_eq!(quantile(&[1, 2, 3], 1.0), Some(3));
+        assert_eq!(quantile::<u8>(&[], 0.5), None);
+    }
+}

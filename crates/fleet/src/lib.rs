@@ -1,0 +1,52 @@
+//! A machine's live TCP connections: looked at, named, filtered, grouped, recorded and exported.
+//!
+//! A [`Watcher`] asks the kernel for all connections of some network namespaces, which costs a microsecond or two for each,
+//! and keeps a [`Connection`] for each: what the kernel says of it now, what happened since the look before, and the last
+//! minute. [`Filter`] and [`Group`] say which ones somebody wants to see, and how; [`Recorder`] writes them to files that are
+//! bounded on disk, and [`Exporter`] serves groups of them as OpenMetrics.
+//!
+//! ```no_run
+//! use fleet::{Filter, Moment, Namespace, Watcher};
+//!
+//! let mut watcher = Watcher::new(&[Namespace::Here], Default::default(), None)?;
+//! watcher.look(Moment::default())?;
+//! let filter: Filter = "port=443 controller=bbr".parse()?;
+//! for connection in watcher.connections() {
+//!     if filter.passes(&connection.seen) {
+//!         println!("{}: {:?}", connection.seen.socket.remote, connection.seen.rtt());
+//!     }
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+pub mod column;
+pub mod connection;
+mod fields;
+mod filter;
+mod group;
+mod metrics;
+mod namespace;
+mod prefix;
+mod recorder;
+mod serve;
+pub mod systems;
+mod table;
+mod watcher;
+pub mod who;
+
+pub use column::Column;
+pub use connection::{Connection, Limit, Moment, Past, REMEMBERED, Seen, Shares, Since};
+pub use fields::{fields, json};
+pub use filter::{Filter, FilterError, Key};
+pub use group::{Group, GroupBy, quantile};
+pub use metrics::Metrics;
+pub use namespace::{Namespace, NamespaceError};
+pub use prefix::Prefix;
+pub use recorder::{RecordError, Recorder};
+pub use serve::Exporter;
+pub use systems::{Systems, SystemsError};
+pub use table::{MOST, Table};
+pub use watcher::Watcher;
+
+#[cfg(test)]
+mod tests;

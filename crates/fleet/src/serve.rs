@@ -1,0 +1,201 @@
+//! The metrics over HTTP. Whoever reads gets the text of the last look; nobody who reads slowly, or sends nonsense, holds up
+//! the next one.
+
+use std::convert::Infallible;
+use std::io;
+use std::net::{SocketAddr, TcpListener as StdListener};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use http_body_util::Full;
+use hyper::body::{Bytes, Incoming};
+use hyper::header::{ALLOW, CONTENT_TYPE};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Method, Request, Response, StatusCode};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::runtime::Builder;
+use tokio::sync::Semaphore;
+use tokio::time::{sleep, timeout};
+
+/// So many connections are served at once; further ones are closed.
+const MOST: usize = 256;
+
+/// So long a request may take to come, and a connection to be served.
+const REQUEST: Duration = Duration::from_secs(5);
+const CONNECTION: Duration = Duration::from_secs(30);
+
+/// OpenMetrics 1.0.
+const TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+/// Serves the metrics, on a thread of its own.
+#[derive(Debug)]
+pub struct Exporter {
+    text: Shown,
+    address: SocketAddr,
+}
+
+type Shown = Arc<Mutex<Bytes>>;
+
+impl Exporter {
+    /// Serves at this address from now on, until the process ends.
+    ///
+    /// # Errors
+    ///
+    /// The address is taken or not this machine's.
+    pub fn start(address: SocketAddr) -> io::Result<Exporter> {
+        let listener = StdListener::bind(address)?;
+        listener.set_nonblocking(true)?;
+        let address = listener.local_addr()?;
+        let text = Shown::new(Mutex::new(Bytes::from_static(b"# EOF\n")));
+        let shown = Arc::clone(&text);
+        let runtime = Builder::new_current_thread().enable_all().build()?;
+        thread::Builder::new()
+            .name("metrics".to_owned())
+            .spawn(move || runtime.block_on(serve(listener, shown)))?;
+        Ok(Exporter { text, address })
+    }
+
+    /// Where it serves.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Serves this text from now on.
+    pub fn show(&self, text: String) {
+        *self.text.lock().unwrap_or_else(PoisonError::into_inner) = Bytes::from(text);
+    }
+}
+
+async fn serve(listener: StdListener, text: Shown) {
+    let Ok(listener) = TcpListener::from_std(listener) else {
+        return;
+    };
+    let places = Arc::new(Semaphore::new(MOST));
+    loop {
+        let Ok((stream, _)) = listener.accept().await else {
+            // Too many open files, mostly: others end sooner or later.
+            sleep(Duration::from_millis(100)).await;
+            continue;
+        };
+        let Ok(place) = Arc::clone(&places).try_acquire_owned() else {
+            continue;
+        };
+        let text = Arc::clone(&text);
+        tokio::spawn(async move {
+            // Whoever is too slow, or speaks no HTTP, is not told why.
+            let _ = timeout(CONNECTION, speak(stream, text)).await;
+            drop(place);
+        });
+    }
+}
+
+async fn speak(stream: TcpStream, text: Shown) -> hyper::Result<()> {
+    let service = service_fn(|request| {
+        let text = text.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        async move { Ok::<_, Infallible>(answer(&request, text)) }
+    });
+    http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(REQUEST)
+        .keep_alive(false)
+        .half_close(true)
+        .serve_connection(TokioIo::new(stream), service)
+        .await
+}
+
+fn answer(request: &Request<Incoming>, text: Bytes) -> Response<Full<Bytes>> {
+    let mut response = Response::new(Full::new(text));
+    let mut refuse = |status, why: &'static str| {
+        *response.status_mut() = status;
+        *response.body_mut() = Full::new(Bytes::from_static(why.as_bytes()));
+    };
+    if request.uri().path() != "/metrics" {
+        refuse(StatusCode::NOT_FOUND, "metrics are at /metrics\n");
+    } else if !matches!(*request.method(), Method::GET | Method::HEAD) {
+        refuse(StatusCode::METHOD_NOT_ALLOWED, "only GET and HEAD\n");
+        response
+            .headers_mut()
+            .insert(ALLOW, "GET, HEAD".parse().expect("a header"));
+    } else {
+        response
+            .headers_mut()
+            .insert(CONTENT_TYPE, TYPE.parse().expect("a header"));
+    }
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read, Write};
+    use std::net::{Shutdown, TcpStream};
+
+    use super::*;
+
+    fn ask(exporter: &Exporter, request: &[u8]) -> String {
+        let mut stream = TcpStream::connect(exporter.address()).expect("listens");
+        // Nonsense may be answered with the end of the connection at any time.
+        let _ = stream.write_all(request);
+        let _ = stream.shutdown(Shutdown::Write);
+        let mut answer = Vec::new();
+        let _ = stream.read_to_end(&mut answer);
+        String::from_utf8_lossy(&answer).into_owned()
+    }
+
+    fn get(exporter: &Exporter) -> String {
+        ask(exporter, b"GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n")
+    }
+
+    #[test]
+    fn the_last_text_is_served_whatever_others_do() {
+        let exporter = Exporter::start("127.0.0.1:0".parse().unwrap()).unwrap();
+        exporter.show("a 1\n# EOF\n".to_owned());
+        let text = get(&exporter);
+        assert!(
+            text.starts_with("HTTP/1.1 200") && text.ends_with("a 1\n# EOF\n"),
+            "{text}"
+        );
+        assert!(
+            text.to_lowercase()
+                .contains("content-type: application/openmetrics-text")
+        );
+        assert!(ask(&exporter, b"GET / HTTP/1.1\r\nHost: a\r\n\r\n").starts_with("HTTP/1.1 404"));
+        assert!(
+            ask(
+                &exporter,
+                b"POST /metrics HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n"
+            )
+            .starts_with("HTTP/1.1 405")
+        );
+        for garbage in [
+            &b"\x16\x03\x01\x02\x00\x01"[..],
+            b"\r\n\r\n\0\0",
+            &[b'a'; 1 << 20],
+            b"",
+        ] {
+            let answer = ask(&exporter, garbage);
+            assert!(!answer.contains("# EOF"), "{answer}");
+        }
+        // Some that say nothing, and some that do not read.
+        let silent: Vec<_> = (0..100)
+            .map(|_| TcpStream::connect(exporter.address()).expect("listens"))
+            .collect();
+        let big = "b 1\n".repeat(1 << 20);
+        exporter.show(big.clone());
+        let unread: Vec<_> = (0..20)
+            .map(|_| {
+                let mut stream = TcpStream::connect(exporter.address()).expect("listens");
+                stream
+                    .write_all(b"GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n")
+                    .expect("sent");
+                stream
+            })
+            .collect();
+        assert!(get(&exporter).ends_with(&big));
+        exporter.show("c 1\n# EOF\n".to_owned());
+        assert!(get(&exporter).ends_with("c 1\n# EOF\n"));
+        drop((silent, unread));
+    }
+}

@@ -1,0 +1,175 @@
+//! Ranges of addresses, and which one an address lies in.
+
+use std::net::IpAddr;
+use std::ops::RangeInclusive;
+
+/// A range and whose it is; within it there may be others, whose addresses are theirs.
+pub type Owned = (RangeInclusive<u128>, u32);
+
+/// Disjoint ranges, in order, of both versions of IP.
+#[derive(Debug, Default)]
+pub struct Ranges {
+    v4: Vec<(u32, u32, u32)>,
+    v6: Vec<(u128, u128, u32)>,
+}
+
+/// The ranges as they are read, in any order.
+#[derive(Debug, Default)]
+pub struct Collected {
+    v4: Vec<Owned>,
+    v6: Vec<Owned>,
+}
+
+impl Collected {
+    /// Adds a range from one address to another of the same version.
+    pub fn add(&mut self, first: IpAddr, last: IpAddr, owner: u32) -> Result<(), &'static str> {
+        match (first, last) {
+            _ if first > last => Err("the range ends before it begins"),
+            (IpAddr::V4(first), IpAddr::V4(last)) => {
+                let range = u128::from(first.to_bits())..=u128::from(last.to_bits());
+                self.v4.push((range, owner));
+                Ok(())
+            }
+            (IpAddr::V6(first), IpAddr::V6(last)) => {
+                self.v6.push((first.to_bits()..=last.to_bits(), owner));
+                Ok(())
+            }
+            _ => Err("the range is of two versions of IP"),
+        }
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.v4.is_empty() && self.v6.is_empty()
+    }
+
+    /// Each address belongs to the shortest range that has it.
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "these are of IPv4, and have 32 bits"
+    )]
+    pub fn finish(self) -> Ranges {
+        let v4 = disjoint(self.v4).into_iter();
+        Ranges {
+            v4: v4
+                .map(|(first, last, owner)| (first as u32, last as u32, owner))
+                .collect(),
+            v6: disjoint(self.v6),
+        }
+    }
+}
+
+impl Ranges {
+    /// Who has the address.
+    pub fn of(&self, address: IpAddr) -> Option<u32> {
+        match address {
+            IpAddr::V4(address) => find(&self.v4, address.to_bits()),
+            IpAddr::V6(address) => find(&self.v6, address.to_bits()),
+        }
+    }
+}
+
+fn find<A: Ord + Copy>(ranges: &[(A, A, u32)], address: A) -> Option<u32> {
+    let after = ranges.partition_point(|(first, _, _)| *first <= address);
+    let (_, last, owner) = ranges.get(after.checked_sub(1)?)?;
+    (address <= *last).then_some(*owner)
+}
+
+/// Cuts ranges where others begin within them. Of two that overlap without one being in the other, the later one has what
+/// both have.
+fn disjoint(mut all: Vec<Owned>) -> Vec<(u128, u128, u32)> {
+    // Of ranges with the same start, the longest comes first: the others lie within it.
+    all.sort_by_key(|(range, _)| (*range.start(), u128::MAX - range.end()));
+    let mut cut = Cut {
+        open: Vec::new(),
+        next: Some(0),
+        done: Vec::new(),
+    };
+    for (range, owner) in all {
+        cut.until(range.start().checked_sub(1));
+        cut.next = Some(*range.start());
+        cut.open.push((*range.end(), owner));
+    }
+    cut.until(Some(u128::MAX));
+    cut.done
+}
+
+struct Cut {
+    /// The ends of the ranges that `next` may lie in, and whose they are; the innermost last.
+    open: Vec<(u128, u32)>,
+    /// The first address that has not been given to anybody yet; none behind the last of all.
+    next: Option<u128>,
+    done: Vec<(u128, u128, u32)>,
+}
+
+impl Cut {
+    /// Gives all addresses up to this one to the ranges that are open; none, before the first of all.
+    fn until(&mut self, end: Option<u128>) {
+        let Some(end) = end else { return };
+        while let Some(&(last, owner)) = self.open.last() {
+            let to = last.min(end);
+            if let Some(next) = self.next.filter(|next| *next <= to) {
+                match self.done.last_mut() {
+                    Some(before) if before.2 == owner && before.1.checked_add(1) == Some(next) => {
+                        before.1 = to;
+                    }
+                    _ => self.done.push((next, to, owner)),
+                }
+                self.next = to.checked_add(1);
+            }
+            if last > end {
+                break;
+            }
+            self.open.pop();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::Ipv4Addr;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        /// Prefixes lie in each other or apart; the longest that has an address owns it.
+        #[test]
+        fn an_address_is_of_the_longest_prefix(
+            prefixes in prop::collection::vec((any::<u8>(), 24u32..=32), 0..40),
+        ) {
+            let mut collected = Collected::default();
+            let mut plain: Vec<(u8, u8, u32)> = Vec::new();
+            for (owner, (address, length)) in (0..).zip(prefixes) {
+                let size = 1u16 << (32 - length);
+                let first = address & (256 - size) as u8;
+                let last = first + (size - 1) as u8;
+                if plain.iter().any(|(from, to, _)| (*from, *to) == (first, last)) {
+                    continue;
+                }
+                plain.push((first, last, owner));
+                let at = |low: u8| IpAddr::from(Ipv4Addr::new(255, 255, 255, low));
+                collected.add(at(first), at(last), owner).unwrap();
+            }
+            let ranges = collected.finish();
+            for low in 0..=255u8 {
+                let having = plain.iter().filter(|(first, last, _)| (*first..=*last).contains(&low));
+                let owner = having.min_by_key(|(first, last, _)| last - first).map(|one| one.2);
+                let address = Ipv4Addr::new(255, 255, 255, low).into();
+                prop_assert_eq!(ranges.of(address), owner, "{}", low);
+            }
+        }
+    }
+
+    #[test]
+    fn the_last_address_of_all_belongs_to_somebody() {
+        let mut collected = Collected::default();
+        let all: IpAddr = "::".parse().unwrap();
+        let last: IpAddr = "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff".parse().unwrap();
+        collected.add(all, last, 1).unwrap();
+        collected.add(last, last, 2).unwrap();
+        let ranges = collected.finish();
+        assert_eq!((ranges.of(all), ranges.of(last)), (Some(1), Some(2)));
+    }
+}

@@ -1,0 +1,147 @@
+//! A connection as tests need one.
+
+use std::sync::Arc;
+
+use linux::diag::SocketState;
+use units::{Bytes, Duration, Rate};
+
+use crate::connection::{Connection, Moment, Seen, Since};
+use crate::systems::System;
+use crate::table::{Table, nameless};
+use crate::who::Process;
+
+/// What Linux 6.18 said of a BBR connection, as `crates/linux` has it.
+const CAPTURED: &str = include_str!("captured.hex");
+
+fn captured() -> SocketState {
+    let digits: Vec<u8> = CAPTURED
+        .bytes()
+        .filter(|byte| !byte.is_ascii_whitespace())
+        .collect();
+    let byte = |pair: &[u8]| u8::from_str_radix(str::from_utf8(pair).unwrap(), 16).unwrap();
+    let payload: Vec<u8> = digits.chunks(2).map(byte).collect();
+    SocketState::parse(&payload).unwrap().unwrap()
+}
+
+fn moment(second: u64) -> Moment {
+    Moment {
+        at: Duration::from_secs(second),
+        unix_s: 0.0,
+    }
+}
+
+/// nginx's connection from 192.0.2.1:443 to 198.51.100.7:50000, with BBR: 8 Mbit/s over an RTT of 40 ms, where 20 ms are the
+/// least, limited by congestion control for nine tenths of a second.
+pub fn seen() -> Seen {
+    let mut socket = captured();
+    socket.local = "192.0.2.1:443".parse().unwrap();
+    socket.remote = "198.51.100.7:50000".parse().unwrap();
+    socket.info.rtt = Duration::from_millis(40);
+    socket.info.min_rtt = Some(Duration::from_millis(20));
+    socket.info.snd_mss = Bytes::new(1448);
+    socket.info.unacked = 10;
+    socket.info.delivery_rate = Rate::from_bits_per_sec(9_600_000);
+    socket.info.pacing_rate = Some(Rate::from_bits_per_sec(10_000_000));
+    let second = Duration::from_secs(1);
+    let since = Since {
+        span: second,
+        acknowledged: Bytes::new(1_000_000),
+        received: Bytes::ZERO,
+        packets: 700,
+        retransmitted: 70,
+        busy: Duration::from_millis(900),
+        ..Since::default()
+    };
+    Seen {
+        since: Some(since),
+        process: Some(Arc::new(Process {
+            pid: 17,
+            name: "nginx".to_owned(),
+        })),
+        cgroup: Some("/web".into()),
+        system: Some(Arc::new(System {
+            number: 64500,
+            name: "Example".to_owned(),
+        })),
+        ..nameless(moment(1), &socket, "host".into())
+    }
+}
+
+/// The same, with this cookie, first seen a second ago.
+pub fn connection(cookie: u64) -> Connection {
+    let mut seen = seen();
+    seen.socket.cookie = cookie;
+    let mut connection = Connection::new(seen, 1);
+    connection.first = Duration::ZERO;
+    connection
+}
+
+#[test]
+fn what_a_look_does_not_show_is_gone_and_the_rest_goes_on() {
+    let mut table = Table::default();
+    let look = |table: &mut Table, second: u64, cookies: &[u64]| {
+        let when = moment(second);
+        table.begin(when);
+        for &cookie in cookies {
+            let mut socket = seen().socket;
+            socket.cookie = cookie;
+            socket.info.bytes_acked = Bytes::new(second * 1000);
+            table.see(&socket, |socket| nameless(when, socket, "host".into()));
+        }
+        table.end();
+        let mut all: Vec<u64> = table
+            .all()
+            .iter()
+            .map(|one| one.seen.socket.cookie)
+            .collect();
+        all.sort_unstable();
+        all
+    };
+    assert_eq!(look(&mut table, 1, &[1, 2, 3]), [1, 2, 3]);
+    assert_eq!(table.by_cookie(2).unwrap().seen.since, None);
+    // In another order, without one, and with a new one.
+    assert_eq!(look(&mut table, 2, &[4, 3, 1]), [1, 3, 4]);
+    assert!(table.by_cookie(2).is_none());
+    for cookie in [1, 3] {
+        let one = table.by_cookie(cookie).unwrap();
+        assert_eq!(one.seen.send_rate(), Some(Rate::from_bytes_per_sec(1000)));
+        assert_eq!(one.history().len(), 1);
+        assert_eq!(one.first, Duration::from_secs(1));
+    }
+    for second in 3..200 {
+        look(&mut table, second, &[3, 1]);
+    }
+    assert_eq!(
+        table.by_cookie(1).unwrap().history().len(),
+        crate::REMEMBERED
+    );
+}
+
+#[test]
+fn parts_of_the_time_add_up_whatever_the_clocks_say() {
+    let millis = Duration::from_millis;
+    for [span, busy, receiver, send_buffer] in [
+        [1000, 900, 0, 0],
+        [100, 104, 50, 104],
+        [100, 4, 50, 50],
+        [7, 0, 0, 0],
+    ] {
+        let since = Since {
+            span: millis(span),
+            busy: millis(busy),
+            receiver: millis(receiver),
+            send_buffer: millis(send_buffer),
+            ..Since::default()
+        };
+        let shares = since.shares().unwrap();
+        let parts = [
+            shares.application,
+            shares.receiver,
+            shares.send_buffer,
+            shares.congestion,
+        ];
+        assert!((parts.iter().sum::<f64>() - 1.0).abs() < 1e-9, "{shares:?}");
+        assert!(parts.iter().all(|part| *part >= 0.0), "{shares:?}");
+    }
+    assert_eq!(Since::default().shares(), None);
+}

@@ -1,0 +1,7 @@
+//! Whose a socket is: the process, and the control group.
+
+mod cgroups;
+mod processes;
+
+pub use cgroups::Cgroups;
+pub use processes::{Process, Processes};
