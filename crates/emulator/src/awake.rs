@@ -161,6 +161,9 @@ mod tests {
             thread::yield_now();
         }
         drop(awake);
-        assert_eq!(spinning(), []);
+        // The system lists a thread for a moment after it was joined.
+        while !spinning().is_empty() {
+            thread::yield_now();
+        }
     }
 }

@@ -500,7 +500,7 @@ fn sweeps_that_make_no_sense_say_where_and_why() {
         ),
         (
             "[axes]\n\"path.rate\" = [\"8mbit\", \"1kbit\"]",
-            "at path.rate=1kbit: line 9: path.buffer: 4bdp is 20b",
+            "at path.rate=1kbit: line 9: path.buffer: 4bdp at 1kbit and 40ms is 20b",
         ),
         (
             &format!("{one}\n[plot]\ny = \"speed\""),
