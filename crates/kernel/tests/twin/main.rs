@@ -3,6 +3,7 @@
 //! Both compute with the same integers, so no rounding is granted.
 
 mod event;
+mod forward;
 mod host;
 mod random;
 mod reconstructed;

@@ -3,11 +3,11 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use congestion::{
-    Ack, AnyController, Bytes, Connection, Controller, Duration, Lost, Rate, Recovery, Sent,
-    Snapshot, Time,
+    Ack, AnyController, Bytes, Connection, Controller, Duration, Lost, Recovery, Sent, Time,
 };
 
 use crate::event::Event;
+use crate::forward::as_the_controller_says;
 
 /// The events of one connection after the other.
 #[derive(Debug, Clone, Default)]
@@ -90,31 +90,5 @@ impl Controller for Followed {
         self.tell(Event::MtuChange(mss));
     }
 
-    fn cwnd(&self) -> Bytes {
-        self.controller.cwnd()
-    }
-
-    fn pacing_rate(&self) -> Rate {
-        self.controller.pacing_rate()
-    }
-
-    fn send_quantum(&self) -> Bytes {
-        self.controller.send_quantum()
-    }
-
-    fn wants_prr(&self) -> bool {
-        self.controller.wants_prr()
-    }
-
-    fn needs_pacing(&self) -> bool {
-        self.controller.needs_pacing()
-    }
-
-    fn responds_to_ecn(&self) -> bool {
-        self.controller.responds_to_ecn()
-    }
-
-    fn snapshot(&self) -> Snapshot {
-        self.controller.snapshot()
-    }
+    as_the_controller_says!();
 }

@@ -5,10 +5,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use congestion::{
     Ack, AnyController, Bytes, Controller, ControllerKind, Duration, Lost, Rate, Ratio, Recovery,
-    Sent, Settings, Snapshot, Time,
+    Sent, Settings, Time,
 };
 use path::{Buffer, Capacity, Effects, LinkConfig, Loss, PathConfig};
 use sim::{Config, FlowConfig, MakeController, Simulation, dumbbell};
+
+use crate::forward::as_the_controller_says;
 
 /// BBRv3, told all, or no more than `bpf/kernel/translate.h` makes of the kernel's counters.
 ///
@@ -134,25 +136,7 @@ impl Controller for Translated {
         self.controller.on_mtu_change(mss);
     }
 
-    fn cwnd(&self) -> Bytes {
-        self.controller.cwnd()
-    }
-
-    fn pacing_rate(&self) -> Rate {
-        self.controller.pacing_rate()
-    }
-
-    fn send_quantum(&self) -> Bytes {
-        self.controller.send_quantum()
-    }
-
-    fn needs_pacing(&self) -> bool {
-        self.controller.needs_pacing()
-    }
-
-    fn snapshot(&self) -> Snapshot {
-        self.controller.snapshot()
-    }
+    as_the_controller_says!();
 }
 
 /// The share of a link of so many Mbit/s that is delivered in 30 s, with an RTprop of so many milliseconds: of five seeds the
