@@ -49,5 +49,5 @@ pub use engine_kind::EngineKind;
 pub use error::EngineError;
 pub use linux::Linux;
 pub use quic::{Limiting, Quic};
-pub use runtime::runtime;
+pub use runtime::{are_granted, runtime};
 pub use sim::{MakeControllers, Sim};

@@ -3,6 +3,7 @@
 use std::io;
 use std::sync::Mutex;
 use std::thread;
+use std::time::Duration;
 
 use tokio::runtime::{Builder, Runtime};
 
@@ -14,15 +15,23 @@ use tokio::runtime::{Builder, Runtime};
 pub fn runtime(threads: usize) -> io::Result<Runtime> {
     // One more than its workers: for what blocks.
     are_granted(threads + 1)?;
-    Builder::new_multi_thread()
+    let runtime = Builder::new_multi_thread()
         .worker_threads(threads)
         .thread_name("fullpipe")
+        .thread_keep_alive(Duration::MAX)
         .enable_all()
-        .build()
+        .build()?;
+    // tokio panics where it has no thread yet for what blocks and gets none. With one, it waits for that.
+    runtime.spawn_blocking(|| ());
+    Ok(runtime)
 }
 
-/// Whether the process may have so many more threads at once.
-fn are_granted(threads: usize) -> io::Result<()> {
+/// Asks whether the process may have so many more threads at once.
+///
+/// # Errors
+///
+/// It may not.
+pub fn are_granted(threads: usize) -> io::Result<()> {
     let gate = Mutex::new(());
     thread::scope(|scope| {
         let _closed = gate.lock();
