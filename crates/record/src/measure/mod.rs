@@ -12,6 +12,7 @@ mod queue;
 mod recovery;
 mod rounds;
 mod rt_prop;
+mod settling;
 mod share;
 mod startup;
 mod steps;
@@ -48,7 +49,7 @@ enum Source {
 }
 
 /// The measures, by subject.
-const SUBJECTS: [(&[Measure], Source); 16] = [
+const SUBJECTS: [(&[Measure], Source); 17] = [
     (share::MEASURES, Source::Summary),
     (delay::MEASURES, Source::Summary),
     (queue::MEASURES, Source::Samples),
@@ -59,6 +60,7 @@ const SUBJECTS: [(&[Measure], Source); 16] = [
     (cycle::MEASURES, Source::Samples),
     (steps::MEASURES, Source::Samples),
     (rt_prop::MEASURES, Source::Samples),
+    (settling::MEASURES, Source::Samples),
     (probe_rtt::MEASURES, Source::Samples),
     (recovery::MEASURES, Source::Samples),
     (together::MEASURES, Source::Samples),
