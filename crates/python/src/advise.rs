@@ -38,12 +38,11 @@ pub struct Advice {
 impl Advice {
     fn view<T>(&self, of: impl FnOnce(&studies::advise::Advice<'_>) -> T) -> PyResult<T> {
         let advice = studies::advise::Advice::new(&self.outcomes, &self.sampling);
-        advice.as_ref().map(of).ok_or_else(nothing)
+        advice.as_ref().map(of).ok_or_else(|| {
+            let why = studies::advise::nothing(&self.outcomes, &self.sampling);
+            error::of_run(&why)
+        })
     }
-}
-
-fn nothing() -> PyErr {
-    error::of_run("there is no path on which all runs ended")
 }
 
 #[pymethods]

@@ -5,7 +5,11 @@ use serde::{Deserialize, Serialize};
 
 /// How the group's BBRv3 is different from that of the draft.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(
+    default,
+    deny_unknown_fields,
+    expecting = "a table such as { ecn = \"linux\" }"
+)]
 pub struct Bbr3Spec {
     /// `ecn`: whose answer to marks it has, or none.
     pub ecn: Marks,
@@ -56,7 +60,15 @@ mod tests {
             assert_eq!(read.flows[0].bbr3.unwrap().config().ecn, ecn);
             assert_eq!(read.to_string().parse(), Ok(read));
         }
-        let error = scenario("{ ecn = \"on\" }").unwrap_err().to_string();
-        assert!(error.contains("flow.bbr3.ecn: on is no known"), "{error}");
+        let table = "flow.bbr3: expected a table such as { ecn = \"linux\" }";
+        for (text, reason) in [
+            ("{ ecn = \"on\" }", "flow.bbr3.ecn: on is no known"),
+            ("1", table),
+            ("\"linux\"", table),
+            ("[1]", table),
+        ] {
+            let error = scenario(text).unwrap_err().to_string();
+            assert!(error.contains(reason), "{error}");
+        }
     }
 }

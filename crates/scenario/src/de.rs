@@ -232,7 +232,13 @@ impl serde::de::Error for Fault {
     }
 
     fn invalid_type(found: Unexpected<'_>, expected: &dyn serde::de::Expected) -> Fault {
-        let expected = format!("expected {expected}");
+        let expected = expected.to_string();
+        // What serde says of a type without words of its own.
+        let expected = if expected.starts_with("struct ") {
+            "expected a table".to_owned()
+        } else {
+            format!("expected {expected}")
+        };
         let reason = match expected.split_once(TABLE) {
             Some((words, table)) if table.starts_with('{') => Reason::from(words).table(table),
             _ => expected.into(),

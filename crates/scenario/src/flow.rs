@@ -115,6 +115,21 @@ impl FlowSpec {
         self.settings(kind) != kind.into()
     }
 
+    /// The settings that this group has of controllers that are not its own: they have no effect. A sweep over controllers
+    /// leaves them where they are.
+    pub fn idle_settings(&self) -> impl Iterator<Item = ControllerKind> {
+        let given = [
+            (ControllerKind::Bbr1, self.bbr1.is_some()),
+            (ControllerKind::Cubic, self.cubic.is_some()),
+            (ControllerKind::Bbr3, self.bbr3.is_some()),
+        ];
+        let own = self.controller;
+        given
+            .into_iter()
+            .filter(move |(kind, is_given)| *is_given && own != Controller::Ours(*kind))
+            .map(|(kind, _)| kind)
+    }
+
     /// Whether each of them sends until the end of the run.
     pub fn is_endless(&self) -> bool {
         self.bytes.is_none() && super::app::is_endless(&self.app)

@@ -105,6 +105,19 @@ impl Scenario {
         Err(self.flow_error(group, "controller", reason))
     }
 
+    /// What the scenario says without effect, a line each: settings of controllers that nobody has.
+    pub fn idle(&self) -> impl Iterator<Item = ScenarioError> {
+        self.flows.iter().enumerate().flat_map(move |(index, flow)| {
+            let own = flow.controller;
+            flow.idle_settings().map(move |kind| {
+                let reason = format!(
+                    "has no effect on flows with controller {own}; leave it out, or give controller = \"{kind}\""
+                );
+                self.flow_error(index, kind.name(), reason)
+            })
+        })
+    }
+
     /// The error that `field` of a group of flows has `reason`.
     pub fn flow_error(
         &self,

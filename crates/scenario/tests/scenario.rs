@@ -274,7 +274,11 @@ fn nonsense_names_line_field_and_fix() {
     for (line, answer) in [
         (
             "rate = 0",
-            "line 5: path.rate: 0 makes no sense; give a rate such as 20mbit",
+            "line 5: path.rate: 0 is less than 8bit, the least rate; give a rate such as 20mbit",
+        ),
+        (
+            "rate = \"7bit\"",
+            "line 5: path.rate: 7bit is less than 8bit, the least rate; give a rate such as 20mbit",
         ),
         (
             "rate = \"20\"",
@@ -433,7 +437,7 @@ fn nonsense_names_line_field_and_fix() {
         ),
         (
             "name = 'x'\nduration = 0",
-            "line 2: duration: 0 makes no sense; give a time such as 10ms",
+            "line 2: duration: 0 is less than 1ns, the least time; give a time such as 10ms",
         ),
         (
             "name = 'x'\nduration = '5s'\nwarmup = '5s'\n[[flow]]\ncontroller = 'cubic'",

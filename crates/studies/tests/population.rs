@@ -186,7 +186,7 @@ fn what_makes_no_sense_is_answered_with_its_place() {
         (
             "every = \"500ms\"",
             "every = \"0s\"",
-            "line 16: access[1].swing.every: 0s makes no sense",
+            "line 16: access[1].swing.every: 0s is less than 1ns",
         ),
         (
             "[\"2mbit\", \"4mbit\"]",

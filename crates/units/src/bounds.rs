@@ -27,14 +27,18 @@ pub trait Amount {
     /// What would be one.
     const EXAMPLE: &str;
 
+    /// The least of it: less in a text is none at all.
+    const LEAST: &str;
+
     /// Whether there is none.
     fn is_none_at_all(&self) -> bool;
 }
 
 macro_rules! amounts {
-    ($($type:ty: $example:literal)+) => {$(
+    ($($type:ty: $example:literal, $least:literal)+) => {$(
         impl Amount for $type {
             const EXAMPLE: &str = $example;
+            const LEAST: &str = $least;
 
             fn is_none_at_all(&self) -> bool {
                 self.is_zero()
@@ -44,13 +48,14 @@ macro_rules! amounts {
 }
 
 amounts! {
-    Rate: "a rate such as 20mbit"
-    Duration: "a time such as 10ms"
-    Bytes: "a size such as 100kb"
+    Rate: "a rate such as 20mbit", "8bit, the least rate"
+    Duration: "a time such as 10ms", "1ns, the least time"
+    Bytes: "a size such as 100kb", "1b, the least size"
 }
 
 impl<T: Amount> Amount for Option<T> {
     const EXAMPLE: &str = T::EXAMPLE;
+    const LEAST: &str = T::LEAST;
 
     fn is_none_at_all(&self) -> bool {
         self.as_ref().is_some_and(T::is_none_at_all)
@@ -63,7 +68,8 @@ pub fn positive<'de, D: Deserializer<'de>, T: Deserialize<'de> + Amount>(
 ) -> Result<T, D::Error> {
     let amount = T::deserialize(deserializer)?;
     if amount.is_none_at_all() {
-        Err(refused(format!("makes no sense; give {}", T::EXAMPLE)))
+        let (least, example) = (T::LEAST, T::EXAMPLE);
+        Err(refused(format!("is less than {least}; give {example}")))
     } else {
         Ok(amount)
     }

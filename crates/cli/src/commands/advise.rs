@@ -7,7 +7,7 @@ use clap::Args;
 use congestion::ControllerKind;
 use lab::{EngineError, EngineKind};
 use scenario::ScenarioError;
-use studies::advise::{self, Advice, Gathering, Goal, Json, Outcomes, Question, RangedPath};
+use studies::advise::{self, Advice, Gathering, Goal, Json, Outcomes, Question, Range, RangedPath};
 use studies::runs::{self, Execution, Plan};
 use units::Duration;
 
@@ -98,17 +98,18 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         })?;
     }
     if !options.quiet {
+        if let Some(Range { from, to, .. }) = &origin.own_buffer {
+            output::note(format_args!(
+                "the buffer is not known: taken as {from}..{to}"
+            ));
+        }
         output::note(&sampling.path);
         output::note(advise::describe_runs(&sampling, plan.runs.len()));
     }
     let (gathering, failed) = gather(options, &plan)?;
     let outcomes = Outcomes::new(&question.controllers, &cases, &gathering);
     let Some(advice) = Advice::new(&outcomes, &sampling) else {
-        return Err(Failure::failed(if outcomes.dead() > 0 {
-            "nothing arrived, whoever sent: there is nothing to advise; give less loss, or a longer --duration"
-        } else {
-            "there is no path on which all runs ended"
-        }));
+        return Err(Failure::failed(advise::nothing(&outcomes, &sampling)));
     };
     let (goal, runs) = (options.goal, plan.runs.len() - failed);
     output::show(
@@ -178,15 +179,9 @@ fn question(options: &Options) -> Result<(Question, Origin), Failure> {
         ));
     }
     let added = path.complete();
-    if let (Some(added), false) = (&added, options.quiet) {
-        output::note(format_args!(
-            "the buffer is not known: taken as {}..{}",
-            added.from, added.to
-        ));
-    }
     let origin = Origin {
         file,
-        is_buffer_ours: added.is_some(),
+        own_buffer: added,
     };
     let paths = options.paths.map(NonZeroUsize::get);
     if paths.is_some_and(|paths| paths > MOST_PATHS) {
@@ -213,14 +208,15 @@ fn question(options: &Options) -> Result<(Question, Origin), Failure> {
 /// Who told what is known of the path, beside the path options.
 struct Origin {
     file: Option<Input>,
-    is_buffer_ours: bool,
+    /// The buffer that nobody told.
+    own_buffer: Option<Range>,
 }
 
 impl Origin {
     /// The failure that a field of the path makes no sense, said of whoever gave the field.
     fn blame(&self, given: &PathOptions, error: &ScenarioError) -> Failure {
         match &self.file {
-            _ if self.is_buffer_ours && error.field == "path.buffer" => {
+            _ if self.own_buffer.is_some() && error.field == "path.buffer" => {
                 path_options::in_options(error, "the default of ")
             }
             Some(file) if !given.gave(&error.field) => file.wrong(error),

@@ -68,6 +68,9 @@ pub struct Options {
 /// Runs the scenario, shows it, and reports.
 pub fn run(options: &Options) -> Result<(), Failure> {
     let scenario = scenario(options)?;
+    if !options.quiet {
+        scenario.idle().for_each(output::note);
+    }
     let flows = scenario.each_flow().count();
     if let Some(flow) = options.qlog.iter().find(|flow| **flow >= flows) {
         let last = flows.saturating_sub(1);

@@ -3,10 +3,12 @@
 use std::fmt::Display;
 use std::fs::File;
 use std::io::{self, Read};
+use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 use std::str;
 
 use crate::failure::Failure;
+use crate::terminal::output;
 
 /// What is larger is no TOML that people or their programs write for us.
 const LARGEST: u64 = 16 << 20;
@@ -35,6 +37,12 @@ impl Input {
         let (name, bytes) = if is_stdin {
             ("stdin".to_owned(), bounded(io::stdin().lock()))
         } else {
+            if is_fifo(file) {
+                let name = file.display();
+                output::note(format_args!(
+                    "{name} is a pipe: waiting for what is written into it"
+                ));
+            }
             let bytes = File::open(file).and_then(bounded);
             (file.display().to_string(), bytes)
         };
@@ -65,6 +73,12 @@ impl Input {
         };
         Failure::usage(format_args!("{}: {shown}", self.name))
     }
+}
+
+/// Whether it is a pipe with a name, which may wait for a writer for ever. One of a shell's `<(…)` has its writer.
+fn is_fifo(file: &Path) -> bool {
+    let is_shells = file.starts_with("/dev/fd") || file.starts_with("/proc/self/fd");
+    !is_shells && file.metadata().is_ok_and(|it| it.file_type().is_fifo())
 }
 
 /// What there is, and of what is too large a byte more than the limit.

@@ -1,10 +1,11 @@
 //! `fullpipe advise`, on slow paths.
 
 use std::fs;
+use std::process::Command;
 
 use serde_json::Value;
 
-use crate::support::{fullpipe, refused};
+use crate::support::{Running, fullpipe, refused};
 
 /// What takes little time.
 const SHORT: [&str; 6] = ["advise", "--paths", "4", "--duration", "20s", "--quiet"];
@@ -64,6 +65,102 @@ fn what_is_the_same_has_no_clear_difference() {
     let candidate = &one["paths"][0]["candidates"]["cubic"];
     assert_eq!(candidate["beside_cubic"]["neighbour_goodput"], 1.0);
     assert_eq!(candidate["beside_cubic"]["neighbour_rtt_p95"], 1.0);
+    // CUBIC does what `fair` asks for: it is what others are measured by.
+    let itself = &candidate["beside_itself"];
+    assert_eq!(itself["jain"], itself["cubic_jain"]);
+    let fair = &one["goals"][2];
+    assert_eq!(
+        (&fair["goal"], &fair["is_met"]),
+        (&"fair".into(), &true.into())
+    );
+    assert_eq!(fair["met_on"], 4);
+}
+
+/// What people read of an advice for a path of 4 Mbit/s and 20 ms.
+fn told(options: &[&str]) -> String {
+    let path = ["advise", "--quiet", "--rate", "4mbit", "--rtt", "20ms"];
+    let output = fullpipe(path.iter().chain(options).copied())
+        .output()
+        .expect("runs");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{stderr}");
+    String::from_utf8(output.stdout).expect("text")
+}
+
+#[test]
+fn the_headline_says_whom_it_costs_and_short_runs_are_not_sure() {
+    let shallow = [
+        "--buffer",
+        "0.5bdp..1bdp",
+        "--controllers",
+        "bbr1,cubic",
+        "--paths",
+        "8",
+    ];
+    let long = told(&[&shallow[..], &["--duration", "20s"]].concat());
+    let headline = long.lines().next().unwrap_or_default();
+    assert!(headline.starts_with("choose bbr1 for throughput"), "{long}");
+    assert!(headline.contains("a CUBIC neighbour is left 0."), "{long}");
+    let brief = told(&[&shallow[..], &["--duration", "5s"]].concat());
+    assert!(
+        brief.contains("\nnot sure: runs of 5.00 s do not show")
+            && brief.contains("those of 10s do"),
+        "{brief}"
+    );
+    let cubic = told(&["--buffer", "1bdp", "--controllers", "cubic", "--paths", "2"]);
+    let headline = cubic.lines().next().unwrap_or_default();
+    assert!(!headline.contains("neighbour"), "{cubic}");
+}
+
+#[test]
+fn the_scenario_on_the_page_runs_again() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let at = |name: &str| directory.path().join(name).display().to_string();
+    let path = [
+        "--rate",
+        "4mbit..8mbit",
+        "--rtt",
+        "20ms",
+        "--jitter",
+        "0..2ms",
+    ];
+    let candidates = ["--controllers", "bbr3"];
+    let page = at("advice.html");
+    let told = advice(&[&path[..], &candidates, &["--report", &page]].concat());
+    let text = fs::read_to_string(&page).expect("written");
+    let (_, after) = text.split_once("The first of the paths").expect("named");
+    let (_, toml) = after.split_once("<pre>").expect("there");
+    let (toml, _) = toml.split_once("</pre>").expect("there");
+    let toml = toml.replace("&#34;", "\"").replace("&quot;", "\"");
+    fs::write(at("path.toml"), toml).expect("written");
+    let run = ["run", &at("path.toml"), "--json", "--quiet"];
+    let output = fullpipe(run).output().expect("runs");
+    let summary: Value = serde_json::from_slice(&output.stdout).expect("JSON alone");
+    assert_eq!(summary["flows"][1]["controller"], "cubic");
+    let beside = &told["paths"][0]["candidates"]["bbr3"]["beside_cubic"];
+    assert_eq!(
+        summary["flows"][0]["goodput_bps"].as_f64(),
+        beside["goodput_bps"].as_f64()
+    );
+}
+
+#[test]
+fn a_pipe_that_nobody_writes_is_named() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let pipe = directory.path().join("path.pipe");
+    let made = Command::new("mkfifo").arg(&pipe).status().expect("runs");
+    assert!(made.success());
+    let options = ["--paths", "1", "--duration", "2s", "--from", "path.pipe"];
+    let command = ["advise", "--quiet"].into_iter().chain(options);
+    let mut running = Running::start(directory.path(), command);
+    running.stderr_line_with("path.pipe is a pipe: waiting");
+    let path = "[path]\nrate = \"4mbit\"\nrtt = \"20ms\"\nbuffer = \"1bdp\"\n";
+    fs::write(&pipe, path).expect("written");
+    let (status, stdout, stderr) = running.finish();
+    assert!(
+        status.success() && stdout.starts_with("choose "),
+        "{stderr}"
+    );
 }
 
 #[test]
@@ -124,6 +221,18 @@ fn what_makes_no_sense_is_answered_in_one_line() {
         (
             &["--rate", "4mbit", "--rtt", "20ms..3%"],
             &["--rtt", "same kind of unit"],
+        ),
+        (
+            &["--rate", "4mbit", "--rtt", "20ms..3parsecs"],
+            &["--rtt: \"3parsecs\" is no end of a range"],
+        ),
+        (
+            &["--rate", "1bit", "--rtt", "20ms"],
+            &["--rate: 1bit is less than 8bit, the least rate"],
+        ),
+        (
+            &["--rate", "400gbit", "--rtt", "100ms"],
+            &["--rate: runs of 2.5s would have", "give a lower rate"],
         ),
         (
             &["--rate", "4mbit", "--rtt", "20ms", "--loss", "1%..200%"],
@@ -241,8 +350,13 @@ fn nothing_arrives_and_nothing_is_advised() {
     refused(
         options.iter().chain(&path).copied(),
         1,
-        &["nothing arrived, whoever sent"],
+        &[
+            "nothing arrived, whoever sent",
+            "a longer duration than 9s\n",
+        ],
     );
+    let lossy = options.iter().chain(&path).chain(&["--loss", "1%"]);
+    refused(lossy.copied(), 1, &["than 9s, or less loss"]);
 }
 
 #[test]

@@ -22,6 +22,10 @@ pub struct Choice {
     pub is_met: bool,
     /// On how many of the sampled paths it does.
     pub met_on: usize,
+    /// What a CUBIC neighbour keeps of its goodput, and has of its round-trip time, on the median path.
+    pub neighbour_goodput: Option<f64>,
+    /// See [`Choice::neighbour_goodput`].
+    pub neighbour_rtt_p95: Option<f64>,
     /// The other candidates.
     pub rivals: Vec<Rival>,
 }
@@ -50,7 +54,7 @@ pub struct Advice<'o> {
 }
 
 /// A CUBIC flow that keeps so much is not hurt.
-const UNHURT: f64 = 0.95;
+pub(super) const UNHURT: f64 = 0.95;
 
 impl<'o> Advice<'o> {
     /// What these runs over these paths say; nothing if no path has outcomes.
@@ -128,6 +132,8 @@ fn choice(goal: Goal, outcomes: &Outcomes, sampling: &Sampling) -> Option<Choice
             gain: gain(place, one)?,
         })
     };
+    let usual =
+        |of: &dyn Fn(&Outcome) -> Option<f64>| median(outcomes.all_of(place).filter_map(of));
     let rivals = (0..count).filter(|one| *one != place);
     Some(Choice {
         goal,
@@ -135,6 +141,8 @@ fn choice(goal: Goal, outcomes: &Outcomes, sampling: &Sampling) -> Option<Choice
         choice: outcomes.controllers()[place].name(),
         is_met: is_met(&place),
         met_on: met[place],
+        neighbour_goodput: usual(&|of| of.beside_cubic.neighbour_goodput),
+        neighbour_rtt_p95: usual(&|of| of.beside_cubic.neighbour_rtt_p95),
         rivals: rivals.map(rival).collect::<Option<_>>()?,
     })
 }

@@ -20,6 +20,8 @@ pub struct Json<'a> {
     duration_s: f64,
     /// How much of its beginning does not count.
     warmup_s: f64,
+    /// How long a run must be to show what takes longest: the advice is not sure if `duration_s` is less.
+    horizon_s: f64,
     /// How many runs ended.
     runs: usize,
     /// The goal that was asked for.
@@ -65,6 +67,7 @@ impl<'a> Json<'a> {
             ranges: &sampling.ranges,
             duration_s: sampling.duration.as_secs_f64(),
             warmup_s: sampling.warmup.as_secs_f64(),
+            horizon_s: sampling.horizon().as_secs_f64(),
             runs,
             goal,
             choice: advice.of(goal).choice,

@@ -8,6 +8,7 @@
 mod advice;
 mod gain;
 mod goal;
+mod horizon;
 mod json;
 mod outcome;
 mod page;
@@ -28,4 +29,4 @@ pub use plan::{Case, Sampled, Sampling};
 pub use question::Question;
 pub use ranges::{Range, RangedPath};
 pub use table::text;
-pub use words::runs as describe_runs;
+pub use words::{nothing, runs as describe_runs};

@@ -71,7 +71,7 @@ pub struct Together {
     pub limit_share: Option<f64>,
     /// Jain's index of the two.
     pub jain: f64,
-    /// That of two CUBIC flows.
+    /// That of two CUBIC flows, with requests of CUBIC's.
     pub cubic_jain: f64,
     /// How long requests for 30 kB take, 95th percentile.
     pub request_p95_ms: f64,
@@ -179,6 +179,7 @@ impl Outcomes {
             let beside = told(path, controller, Company::Cubic)?;
             let itself = told(path, controller, Company::Itself)?;
             let usual = told(path, ControllerKind::Cubic, Company::Cubic)?;
+            let usual_itself = told(path, ControllerKind::Cubic, Company::Itself)?;
             let ratio = |of: f64, usual: f64| {
                 let ratio = of / usual;
                 ratio.is_finite().then_some(ratio)
@@ -199,7 +200,7 @@ impl Outcomes {
                 beside_itself: Together {
                     limit_share: itself.together,
                     jain: jain(&itself),
-                    cubic_jain: jain(&usual),
+                    cubic_jain: jain(&usual_itself),
                     request_p95_ms: itself.request_p95,
                 },
             })

@@ -5,7 +5,8 @@ use draw::{Axis, Chart, Curve, Dash, Look, Mark, Picture, Rule, Unit, cdf};
 
 use super::advice::Advice;
 use super::goal::Goal;
-use super::outcome::Outcome;
+use super::outcome::{Company, Outcome};
+use super::plan::Case;
 use super::ranges::{Range, short};
 use super::table;
 use super::words;
@@ -42,12 +43,16 @@ pub fn page(
     let mut choices: Vec<_> = advice.choices.iter().collect();
     choices.sort_by_key(|choice| choice.goal != goal);
     let of_goal = |choice: &super::advice::Choice| OfGoal {
-        headline: words::headline(choice),
+        headline: words::headline(advice, choice),
         sentences: words::sentences(advice, choice),
         rivals: table::rivals(choice),
     };
-    let first = advice.sampling.sampled.first();
-    let source = first.map_or(String::new(), |of| of.scenario.to_string());
+    let choice = advice.of(goal);
+    let source = first_run(advice, choice.place);
+    let named = format!(
+        "The first of the paths, {} beside CUBIC: saved as path.toml, it runs again by fullpipe run path.toml",
+        choice.choice
+    );
     let about = format!(
         "{}; {}",
         advice.sampling.path,
@@ -62,13 +67,25 @@ pub fn page(
             pictures: pictures(advice).iter().map(Picture::svg).collect(),
         },
         facts,
-        source: Some(("The first of the paths", &source)),
+        source: Some((&named, &source)),
         style: include_str!("../../assets/advise.css"),
         script: "paintWith(() => {});",
         data: &(),
         origin,
     };
     page.html()
+}
+
+/// The candidate beside CUBIC on the first path with outcomes, as a scenario.
+fn first_run(advice: &Advice<'_>, candidate: usize) -> String {
+    let paths = 0..advice.outcomes.paths();
+    let mut known = paths.filter(|path| advice.outcomes.of(*path, candidate).is_some());
+    let case = Case {
+        path: known.next().unwrap_or_default(),
+        controller: advice.outcomes.controllers()[candidate],
+        company: Company::Cubic,
+    };
+    advice.sampling.scenario(&case).to_string()
 }
 
 /// What is drawn of a candidate's outcome.

@@ -22,6 +22,8 @@ pub struct Sampling {
     pub ranges: Vec<Range>,
     /// The paths.
     pub sampled: Vec<Sampled>,
+    /// The most data packets that all runs together can have.
+    pub packets: f64,
 }
 
 /// A path from the ranges.
@@ -56,8 +58,8 @@ const RESPONSE: Bytes = Bytes::new(30_000);
 const REQUESTS_SHARE: u64 = 20;
 
 impl Sampling {
-    /// All runs, path by path. CUBIC beside CUBIC, which harm is measured against, is one of them, whoever the candidates
-    /// are.
+    /// All runs, path by path. CUBIC beside CUBIC, which harm is measured against, and CUBIC beside itself with requests, which
+    /// fairness is, are among them, whoever the candidates are.
     pub fn cases(&self, controllers: &[ControllerKind]) -> Vec<Case> {
         let of_path = |path: usize| {
             let case = move |controller, company| Case {
@@ -71,8 +73,9 @@ impl Sampling {
                     .map(move |company| case(*controller, *company))
             });
             let is_missing = !controllers.contains(&NEIGHBOUR);
-            let reference = is_missing.then(|| case(NEIGHBOUR, Company::Cubic));
-            each.chain(reference)
+            let references = [Company::Cubic, Company::Itself].into_iter();
+            let references = references.filter(move |_| is_missing);
+            each.chain(references.map(move |company| case(NEIGHBOUR, company)))
         };
         (0..self.sampled.len()).flat_map(of_path).collect()
     }
@@ -97,7 +100,7 @@ impl Sampling {
     }
 
     /// The same path and the same seed for all candidates, so that they differ in nothing else.
-    fn scenario(&self, case: &Case) -> Scenario {
+    pub(super) fn scenario(&self, case: &Case) -> Scenario {
         let sampled = &self.sampled[case.path];
         let of_path = &sampled.scenario;
         let mut flows = vec![FlowSpec::new(case.controller.into())];

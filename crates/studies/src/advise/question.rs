@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use congestion::ControllerKind;
 use units::{Duration, Rate};
 
+use super::horizon::horizon;
 use super::plan::{Sampled, Sampling};
 use super::ranges::{Range, RangedPath};
 use crate::runs::derive_seed;
@@ -27,7 +28,7 @@ pub struct Question {
 }
 
 /// Seconds of a run, and sampled paths: the first that stay within the budget are taken. CUBIC needs some ten seconds from
-/// one loss to the next on a path of 100 Mbit/s and 100 ms, and a mean of fewer than eight paths says little.
+/// one loss to the next on a path of 100 Mbit/s and 100 ms.
 const LENGTHS: [(u64, usize); 10] = [
     (60, 24),
     (30, 24),
@@ -44,6 +45,14 @@ const LENGTHS: [(u64, usize); 10] = [
 /// So many packets at most, unless even the shortest runs have more: some fifteen seconds on two processors.
 const BUDGET: f64 = 81e6;
 
+/// So many at most where nobody asked for more: two minutes. And where somebody did, by the number of paths or the length of
+/// runs: two days.
+const MOST: f64 = 8.0 * BUDGET;
+const MOST_ASKED: f64 = 1e12;
+
+/// A mean of fewer paths says little.
+const FEW: usize = 8;
+
 /// A run has so many round trips at least: what is over before Startup or slow start is says nothing.
 const ROUND_TRIPS: u64 = 25;
 
@@ -55,33 +64,68 @@ impl Question {
     /// Each range is cut into as many values as there are paths, and each path has one of them, in an order of its own for
     /// each range (Latin hypercube sampling; McKay, Beckman, Conover 1979). So few paths see all of every range.
     ///
+    /// Runs that show CUBIC's return on fewer paths are better than shorter runs on more.
+    ///
     /// # Errors
     ///
-    /// The path makes no sense at one of its values, or nothing passes there.
+    /// The path makes no sense at one of its values, nothing passes there, or so much does that nobody could wait for it.
     pub fn sampling(&self) -> Result<Sampling, ScenarioError> {
         let ranges = self.path.ranges()?;
         let mut traces = Traces::default();
         let mut least = None;
-        for (seconds, paths) in LENGTHS {
-            let sampled = self.sampled(&ranges, self.paths.unwrap_or(paths), &mut traces)?;
-            let longest = sampled.iter().map(|of| of.scenario.path.rtt).max();
-            let shortest = longest.unwrap_or_default() * ROUND_TRIPS;
-            let duration = self
-                .duration
-                .unwrap_or(Duration::from_secs(seconds).max(shortest));
-            let sampling = Sampling {
-                path: self.path.describe(),
-                warmup: duration / 6,
-                duration,
-                ranges: ranges.clone(),
-                sampled,
-            };
-            if self.packets(&sampling) <= BUDGET {
-                return Ok(sampling);
+        for is_long in [true, false] {
+            for (seconds, paths) in LENGTHS {
+                let sampled = self.sampled(&ranges, self.paths.unwrap_or(paths), &mut traces)?;
+                let longest = sampled.iter().map(|of| of.scenario.path.rtt).max();
+                let mut shortest = longest.unwrap_or_default() * ROUND_TRIPS;
+                if is_long {
+                    shortest = shortest.max(horizon(&sampled));
+                }
+                let duration = self
+                    .duration
+                    .unwrap_or(Duration::from_secs(seconds).max(shortest));
+                let sampling = Sampling {
+                    path: self.path.describe(),
+                    warmup: duration / 6,
+                    duration,
+                    ranges: ranges.clone(),
+                    sampled,
+                    packets: 0.0,
+                };
+                let sampling = self.counted(sampling);
+                if sampling.packets <= BUDGET && (!is_long || paths >= FEW) {
+                    return Ok(sampling);
+                }
+                least = Some(sampling);
             }
-            least = Some(sampling);
         }
-        Ok(least.unwrap_or_default())
+        let least = least.unwrap_or_default();
+        self.bounded(&least)?;
+        Ok(least)
+    }
+
+    /// # Errors
+    ///
+    /// The runs have more packets than anybody wants to wait for.
+    fn bounded(&self, sampling: &Sampling) -> Result<(), ScenarioError> {
+        let is_asked = self.paths.is_some() || self.duration.is_some();
+        let most = if is_asked { MOST_ASKED } else { MOST };
+        if sampling.packets <= most {
+            return Ok(());
+        }
+        let Sampling {
+            duration, packets, ..
+        } = sampling;
+        let field = self.path.capacity();
+        let why = format!(
+            "runs of {duration} would have {packets:.1e} packets in all, more than {most:.1e}"
+        );
+        let fix = if is_asked {
+            "ask for fewer paths or shorter runs, or give a lower rate"
+        } else {
+            "give a lower rate or a shorter RTprop, or ask for a number of paths and a duration"
+        };
+        Err(ScenarioError::new(field, format!("{why}; {fix}")))
     }
 
     fn sampled(
@@ -116,13 +160,22 @@ impl Question {
         order
     }
 
-    /// The most data packets that all runs can have.
-    fn packets(&self, sampling: &Sampling) -> f64 {
+    /// With the most data packets that all runs can have.
+    fn counted(&self, mut sampling: Sampling) -> Sampling {
         let rates = sampling.sampled.iter();
-        let rates = rates.map(|of| of.rate.bytes_per_sec() as f64);
+        let rates: f64 = rates.map(|of| of.rate.bytes_per_sec() as f64).sum();
         let seconds = sampling.duration.as_secs_f64();
         let runs = sampling.cases(&self.controllers).len() as f64;
-        rates.sum::<f64>() * seconds * runs / sampling.sampled.len().max(1) as f64 / PACKET
+        let paths = sampling.sampled.len().max(1) as f64;
+        sampling.packets = rates * seconds * runs / paths / PACKET;
+        sampling
+    }
+}
+
+impl Sampling {
+    /// Whether it takes longer than is usual.
+    pub(super) fn is_much(&self) -> bool {
+        self.packets > BUDGET
     }
 }
 
@@ -160,19 +213,19 @@ impl Traces {
 mod tests {
     use super::*;
 
-    fn sampling(rate: &str, rtt: &str) -> Sampling {
+    fn question(options: &[(&str, &str)]) -> Question {
         let mut path = RangedPath::unknown();
-        path.set("path.rate", rate).unwrap();
-        path.set("path.rtt", rtt).unwrap();
+        for (field, text) in options {
+            path.set(field, text).unwrap();
+        }
         path.complete();
-        let question = Question {
+        Question {
             path,
             controllers: ControllerKind::ALL.to_vec(),
             paths: None,
             duration: None,
             seed: 1,
-        };
-        question.sampling().unwrap()
+        }
     }
 
     #[test]
@@ -180,14 +233,63 @@ mod tests {
         for (rate, rtt, seconds, paths) in [
             ("20mbit", "40ms", 60.0, 24),
             ("100mbit", "40ms", 30.0, 24),
+            ("100mbit", "100ms", 36.0, 16),
             ("1mbit..500mbit", "10ms", 30.0, 24),
             ("1gbit", "10ms", 10.0, 8),
             ("10gbit", "100us", 1.0, 8),
             ("10gbit", "100ms", 2.5, 4),
         ] {
-            let sampling = sampling(rate, rtt);
+            let question = question(&[("path.rate", rate), ("path.rtt", rtt)]);
+            let sampling = question.sampling().unwrap();
             let found = (sampling.duration.as_secs_f64(), sampling.sampled.len());
             assert_eq!(found, (seconds, paths), "{rate} {rtt}");
+        }
+    }
+
+    #[test]
+    fn runs_that_nobody_could_wait_for_are_refused() {
+        for (rate, rtt) in [
+            ("400gbit", "100ms"),
+            ("10gbit", "20s"),
+            ("1mbit", "1000h"),
+            ("99999tbit", "1us"),
+        ] {
+            let mut question = question(&[("path.rate", rate), ("path.rtt", rtt)]);
+            let error = question.sampling().unwrap_err();
+            assert_eq!(error.field, "path.rate");
+            assert!(
+                error.to_string().contains("give a lower rate or a shorter"),
+                "{error}"
+            );
+            question.duration = Some(Duration::from_millis(1));
+            question.paths = Some(1);
+            let asked = question.sampling();
+            assert!(asked.is_ok_and(|it| it.packets <= MOST_ASKED), "{rate}");
+        }
+        let mut endless = question(&[("path.rate", "100gbit"), ("path.rtt", "10ms")]);
+        (endless.duration, endless.paths) = (Some(Duration::MAX), Some(1000));
+        let error = endless.sampling().unwrap_err().to_string();
+        assert!(error.contains("ask for fewer paths"), "{error}");
+    }
+
+    #[test]
+    fn long_is_what_cubic_needs_to_come_back_twice() {
+        for (options, seconds) in [
+            // K of 10.8 s: 1667 packets, of which 30 % are lost.
+            (&["100mbit", "100ms", "1bdp"][..], 22),
+            (&["10mbit", "40ms", "1bdp"], 10),
+            // One loss in a hundred leaves CUBIC no window that takes longer.
+            (&["1gbit", "100ms", "1bdp", "1%"], 10),
+            (&["1gbit", "100ms", "1bdp"], 47),
+        ] {
+            let fields = ["path.rate", "path.rtt", "path.buffer", "path.loss"];
+            let options: Vec<_> = fields.into_iter().zip(options.iter().copied()).collect();
+            let sampling = question(&options).sampling().unwrap();
+            assert_eq!(
+                sampling.horizon(),
+                Duration::from_secs(seconds),
+                "{options:?}"
+            );
         }
     }
 

@@ -146,6 +146,13 @@ impl RangedPath {
         self.draft.located(error)
     }
 
+    /// The field that says how fast the path is.
+    pub(super) fn capacity(&self) -> &'static str {
+        let fields = ["path.rate", "path.trace", "path.policer.rate"];
+        let told = |field: &&str| self.least_of(field).is_some();
+        fields.into_iter().find(told).unwrap_or("path.rate")
+    }
+
     /// The path in one line, as it was told: `rate 10mbit..50mbit, rtt 40ms, buffer 0.5bdp..8bdp`.
     pub fn describe(&self) -> String {
         let texts = self.draft.texts();
@@ -249,19 +256,28 @@ impl Range {
     fn check(&self) -> Result<(), ScenarioError> {
         let wrong = |reason: String| Err(ScenarioError::new(&self.field, reason));
         let Range { from, to, .. } = self;
-        match (Amount::parse(from), Amount::parse(to)) {
-            (Some(one), Some(other)) if one.unit() == other.unit() || other.value() == 0.0 => {
-                if one.value() > other.value() {
-                    return wrong(format!(
-                        "{from}..{to} has its larger end first; give {to}..{from}"
-                    ));
-                }
-                Ok(())
-            }
-            _ => wrong(format!(
-                "{from}..{to} is no range such as 10mbit..50mbit; both ends need the same kind of unit"
-            )),
+        let end = |text: &str| {
+            // Of three points, the third would be a decimal one.
+            let amount = Amount::parse(text).filter(|_| !text.starts_with('.'));
+            amount.ok_or_else(|| {
+                let reason = format!(
+                    "\"{text}\" is no end of a range; give a number with a unit, as in 10mbit..50mbit"
+                );
+                ScenarioError::new(&self.field, reason)
+            })
+        };
+        let (one, other) = (end(from)?, end(to)?);
+        if one.unit() != other.unit() && other.value() != 0.0 {
+            return wrong(format!(
+                "{from} and {to} are not of a kind; both ends need the same kind of unit, as in 10mbit..50mbit"
+            ));
         }
+        if one.value() > other.value() {
+            return wrong(format!(
+                "{from}..{to} has its larger end first; give {to}..{from}"
+            ));
+        }
+        Ok(())
     }
 
     /// So many values from one end to the other: with even ratios, or evenly spaced if it begins at zero.
@@ -365,7 +381,10 @@ mod tests {
             ("path.rate", "50mbit..10mbit", "give 10mbit..50mbit"),
             ("path.rate", "10mbit..20ms", "the same kind of unit"),
             ("path.jitter", "5ms..0", "give 0..5ms"),
-            ("path.loss", "1%..x", "the same kind of unit"),
+            ("path.loss", "1%..x", "\"x\" is no end of a range"),
+            ("path.rate", "10mbitt..20mbit", "\"10mbitt\" is no end"),
+            ("path.rate", "10mbit...20mbit", "\".20mbit\" is no end"),
+            ("path.rtt", "1ms..", "\"\" is no end of a range"),
         ] {
             let error = refused(&[&known[..], &[(field, text)]].concat());
             assert!(error.to_string().contains(reason), "{error}");

@@ -9,7 +9,7 @@ use report::{Table, bits_per_sec, known, percent, span};
 /// The advice for this goal, for a terminal of so many columns. Ends with a newline.
 pub fn text(advice: &Advice<'_>, goal: Goal, width: Option<usize>) -> String {
     let choice = advice.of(goal);
-    let mut lines = vec![words::headline(choice)];
+    let mut lines = vec![words::headline(advice, choice)];
     lines.extend(words::sentences(advice, choice));
     lines.push(words::others(advice, goal) + "\n");
     let tables = rivals(choice).into_iter().chain([candidates(advice)]);

@@ -1,9 +1,11 @@
 //! An advice in sentences.
 
-use super::advice::{Advice, Choice, Rival};
+use super::advice::{Advice, Choice, Rival, UNHURT};
 use super::goal::Goal;
+use super::outcome::Outcomes;
 use super::plan::Sampling;
 use super::ranges::short;
+use path::Loss;
 use record::statistics::Spread;
 use report::count;
 use units::Duration;
@@ -18,8 +20,16 @@ pub fn runs(sampling: &Sampling, runs: usize) -> String {
     };
     let paths = count(paths as u64, one);
     let (length, warmup) = (rounded(sampling.duration), rounded(sampling.warmup));
+    let long = if sampling.is_much() {
+        format!(
+            "; about {:.0} million packets take longer than usual",
+            sampling.packets / 1e6
+        )
+    } else {
+        String::new()
+    };
     format!(
-        "{paths} {of}, {} of {length} (the first {warmup} do not count) in the simulator",
+        "{paths} {of}, {} of {length} (the first {warmup} do not count) in the simulator{long}",
         count(runs as u64, "run"),
     )
 }
@@ -28,10 +38,42 @@ fn rounded(span: Duration) -> String {
     report::span(span.as_millis_f64())
 }
 
-/// `choose bbr1 for throughput: …`.
-pub fn headline(choice: &Choice) -> String {
-    let Choice { goal, choice, .. } = choice;
-    format!("choose {choice} for {goal}: {}", goal.meaning())
+/// `choose bbr1 for throughput: …`, and whom that costs something.
+pub fn headline(advice: &Advice<'_>, of: &Choice) -> String {
+    let Choice { goal, choice, .. } = of;
+    let unmet = if of.is_met {
+        ""
+    } else {
+        "nobody does what it asks for: "
+    };
+    let cost = cost(advice, of).map_or(String::new(), |cost| format!("; {cost}"));
+    format!(
+        "choose {choice} for {goal}: {unmet}{}{cost}",
+        goal.meaning()
+    )
+}
+
+/// One with so much of its round-trip time is not hurt either, and one with so little goodput is, on whichever path.
+const UNDELAYED: f64 = 1.05;
+const HURT: f64 = 0.7;
+
+/// What a CUBIC neighbour pays; nothing if it is not hurt.
+fn cost(advice: &Advice<'_>, choice: &Choice) -> Option<String> {
+    let (goodput, delay) = harmed(advice, choice);
+    let is_hurt = |kept: &Spread| kept.median < UNHURT || kept.min < HURT;
+    let less = goodput.filter(is_hurt);
+    let less = less.map(|of| format!("is left {} of its goodput", spread(Some(of))));
+    let later = delay.filter(|of| of.median > UNDELAYED);
+    let later = later.map(|of| format!("has {} times its round-trip time", spread(Some(of))));
+    let parts: Vec<String> = less.into_iter().chain(later).collect();
+    (!parts.is_empty()).then(|| format!("a CUBIC neighbour {}", parts.join(" and ")))
+}
+
+/// What a CUBIC neighbour has of its goodput, and of its round-trip time.
+fn harmed(advice: &Advice<'_>, choice: &Choice) -> (Option<Spread>, Option<Spread>) {
+    let goodput = advice.spread(choice.place, |of| of.beside_cubic.neighbour_goodput);
+    let delay = advice.spread(choice.place, |of| of.beside_cubic.neighbour_rtt_p95);
+    (goodput, delay)
 }
 
 /// What else there is to say of it, a sentence each.
@@ -43,7 +85,6 @@ pub fn sentences(advice: &Advice<'_>, choice: &Choice) -> Vec<String> {
             "nothing arrives on {dead} of {paths} paths, whoever sends: they are left out"
         ));
     }
-    sentences.extend(brief(advice.sampling));
     if choice.goal != Goal::Throughput {
         sentences.push(met(advice, choice));
     }
@@ -57,20 +98,23 @@ pub fn sentences(advice: &Advice<'_>, choice: &Choice) -> Vec<String> {
     sentences
 }
 
-/// Nothing is longer than the time from one ProbeRTT to the next, and from one loss of CUBIC to the next.
-const LONG: Duration = Duration::from_secs(10);
-
-fn brief(sampling: &Sampling) -> Option<String> {
-    (sampling.duration < LONG).then(|| {
-        format!(
-            "runs of {} do not show what takes longer, such as ProbeRTT and CUBIC's return after a loss; --duration {LONG} \
-             does",
-            rounded(sampling.duration)
-        )
-    })
+/// How sure the choice is. Nobody is sure of what takes longer than the runs.
+fn sure(advice: &Advice<'_>, choice: &Choice) -> String {
+    let (how, why) = compared(advice, choice);
+    let sampling = advice.sampling;
+    if !sampling.is_brief() {
+        return format!("{how}{why}");
+    }
+    format!(
+        "not sure: runs of {} do not show what takes longer, such as ProbeRTT and CUBIC's return after a loss; those of \
+         {} do. In these, {why}",
+        rounded(sampling.duration),
+        sampling.horizon(),
+    )
 }
 
-fn sure(advice: &Advice<'_>, choice: &Choice) -> String {
+/// How sure the choice is by what was run, and why.
+fn compared(advice: &Advice<'_>, choice: &Choice) -> (&'static str, String) {
     let name = choice.choice;
     let rivals = choice
         .rivals
@@ -83,21 +127,42 @@ fn sure(advice: &Advice<'_>, choice: &Choice) -> String {
         names.collect::<Vec<_>>().join(", ")
     };
     if advice.outcomes.known() == 1 && advice.outcomes.controllers().len() > 1 {
-        return "not sure: one path says nothing of chance; give --paths 8 or more".into();
+        let why = "one path says nothing of chance; give --paths 8 or more";
+        return ("not sure: ", why.into());
     }
+    let better = format!("{name} is clearly better than {}", names(&clear));
+    let equal = format!("no clear difference from {}", names(&unclear));
     match (clear.len(), unclear.len()) {
         (0, 0) if advice.outcomes.controllers().len() > 1 => {
-            format!("sure: no other candidate does what is asked for than {name}")
+            let why = format!("no other candidate does what is asked for than {name}");
+            ("sure: ", why)
         }
-        (0, 0) => format!("there is no other candidate than {name}"),
-        (_, 0) => format!("sure: {name} is clearly better than {}", names(&clear)),
-        (0, _) => format!("not sure: no clear difference from {}", names(&unclear)),
-        _ => format!(
-            "partly sure: {name} is clearly better than {}; no clear difference from {}",
-            names(&clear),
-            names(&unclear)
-        ),
+        (0, 0) => ("", format!("there is no other candidate than {name}")),
+        (_, 0) => ("sure: ", better),
+        (0, _) => ("not sure: ", equal),
+        _ => ("partly sure: ", format!("{better}; {equal}")),
     }
+}
+
+/// Why there is no advice.
+pub fn nothing(outcomes: &Outcomes, sampling: &Sampling) -> String {
+    if outcomes.dead() == 0 {
+        return "there is no path on which all runs ended".into();
+    }
+    let links = sampling.sampled.iter();
+    let mut links = links.flat_map(|of| {
+        let path = &of.scenario.path;
+        [&path.data.effects.loss, &path.uplink.effects.loss]
+    });
+    let less = if links.any(|loss| *loss != Loss::NONE) {
+        ", or less loss"
+    } else {
+        ""
+    };
+    format!(
+        "nothing arrived, whoever sent: there is nothing to advise; give a longer duration than {}{less}",
+        sampling.duration
+    )
 }
 
 fn met(advice: &Advice<'_>, choice: &Choice) -> String {
@@ -116,9 +181,7 @@ fn harm(advice: &Advice<'_>, choice: &Choice) -> String {
         return "harm: none, as harm is what a CUBIC flow has less than beside another CUBIC flow"
             .into();
     }
-    let place = choice.place;
-    let goodput = advice.spread(place, |of| of.beside_cubic.neighbour_goodput);
-    let delay = advice.spread(place, |of| of.beside_cubic.neighbour_rtt_p95);
+    let (goodput, delay) = harmed(advice, choice);
     format!(
         "harm: beside {name}, a CUBIC flow has {} times the goodput, and {} times the round-trip time (95th percentile), \
          that it has beside another CUBIC flow",

@@ -208,6 +208,9 @@ fn beside_cubic(findings: &[Findings], x: &str, axis: &Axis) -> Picture {
     Picture::of("", 2, 300.0, charts)
 }
 
+/// So wide is a curve that is to be seen beside another one on top of it.
+const HALO: f64 = 7.0;
+
 /// A row for each loss: the median, and what one request in a hundred exceeds.
 fn requests(findings: &[Findings]) -> Picture {
     const LOSS: &str = "path.loss";
@@ -235,7 +238,11 @@ fn requests(findings: &[Findings]) -> Picture {
                 let look = curves::look_of(controller).marked(curves::mark_of(controller));
                 Curve::new(controller, look, points)
             });
-            let curves: Vec<Curve> = curves.collect();
+            let mut curves: Vec<Curve> = curves.collect();
+            // From 2 BDP on, the first lies under the second.
+            if let Some(lowest) = curves.first_mut() {
+                lowest.look = lowest.look.wide(HALO);
+            }
             let y = Axis::log("Time of a request", Unit::MILLISECONDS, 40.0, 5000.0);
             charts.push(chart(&format!("{name}, {loss} loss"), &buffer(), y, curves));
         }

@@ -75,16 +75,9 @@ pub fn connections(frame: &mut Frame<'_>, area: Rect, screen: &mut Screen, view:
                 palette.curve(0),
             ));
         }
-        lines.push(if place == screen.row {
-            line.patch_style(palette.chosen())
-        } else {
-            line
-        });
+        lines.push(chosen(line, place, screen));
     }
-    if all.is_empty() {
-        lines.push(Line::styled("no connection passes", palette.quiet()));
-    }
-    frame.render_widget(Paragraph::new(lines), area);
+    show(frame, area, lines, screen);
 }
 
 /// Draws groups.
@@ -118,14 +111,24 @@ pub fn groups(
         let cells = cells(group);
         let cells = cells.iter().take(numbers + 1).enumerate();
         let line = joined(cells.map(|(column, text)| (aligned_at(column, text), Style::new())));
-        lines.push(if place == screen.row {
-            line.patch_style(palette.chosen())
-        } else {
-            line
-        });
+        lines.push(chosen(line, place, screen));
     }
-    if all.is_empty() {
-        lines.push(Line::styled("no connection passes", palette.quiet()));
+    show(frame, area, lines, screen);
+}
+
+/// The row of this place, marked if it is the chosen one.
+fn chosen(line: Line<'static>, place: usize, screen: &Screen) -> Line<'static> {
+    if place == screen.row {
+        line.patch_style(screen.palette.chosen())
+    } else {
+        line
+    }
+}
+
+/// Draws the heading and the rows below it.
+fn show(frame: &mut Frame<'_>, area: Rect, mut lines: Vec<Line<'static>>, screen: &Screen) {
+    if lines.len() == 1 {
+        lines.push(Line::styled("no connection passes", screen.palette.quiet()));
     }
     frame.render_widget(Paragraph::new(lines), area);
 }
