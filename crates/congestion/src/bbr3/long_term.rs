@@ -56,7 +56,7 @@ impl Bbr3 {
             self.inflight_long_term = Some(bound);
         }
         if matches!(self.state, State::Up) {
-            self.undo.state = Some(Return::Up);
+            self.undo.note_end_of(Return::Up);
             self.start_down(now);
         }
     }

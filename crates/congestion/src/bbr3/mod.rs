@@ -235,8 +235,8 @@ impl Bbr3 {
     fn note_loss(&mut self, now: Time) {
         if !self.loss_round.is_lossy {
             self.loss_round.restart(self.delivered);
-            self.save_state_upon_loss(now);
         }
+        self.save_state_upon_loss(now);
         self.loss_round.is_lossy = true;
         self.ecn.note_loss();
     }
@@ -321,9 +321,7 @@ impl Controller for Bbr3 {
     fn on_recovery(&mut self, now: Time, recovery: Recovery, _inflight: Bytes) {
         match recovery {
             Recovery::Entered(Cause::Loss) => {
-                self.save_cwnd();
-                self.save_state_upon_loss(now);
-                self.is_recovering = true;
+                self.begin_recovery(now);
                 self.is_after_timeout = false;
             }
             // A probe of the tail has repaired the loss, but it was one ("When not Probing for Bandwidth").
@@ -349,9 +347,7 @@ impl Controller for Bbr3 {
 
     /// `OnEnterRTO`.
     fn on_timeout(&mut self, now: Time, inflight: Bytes) {
-        self.save_cwnd();
-        self.save_state_upon_loss(now);
-        self.is_recovering = true;
+        self.begin_recovery(now);
         self.is_after_timeout = true;
         self.control.cwnd = inflight + self.control.mss;
     }

@@ -64,7 +64,7 @@ impl Bbr3 {
         {
             return;
         }
-        self.undo.state = Some(Return::Startup);
+        self.undo.note_end_of(Return::Startup);
         self.set_pipe_full();
     }
 

@@ -12,32 +12,60 @@ pub enum Return {
     Up,
 }
 
-/// The model before a recovery.
+/// The model before losses.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Undo {
-    pub state: Option<Return>,
+struct Before {
+    state: Option<Return>,
     short_term: ShortTerm,
     inflight_long_term: Option<Bytes>,
-    saved_at: Option<Time>,
+}
+
+/// What a recovery may have changed for nothing.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Undo {
+    /// Before the first loss of the latest recovery.
+    recovery: Before,
+    /// Before the first of the latest losses, and when those were. The transport tells of a recovery after the losses that
+    /// begin it, which may come while the one before still goes on.
+    losses: Before,
+    losses_at: Option<Time>,
+}
+
+impl Undo {
+    /// The losses in progress end `state`.
+    pub fn note_end_of(&mut self, state: Return) {
+        self.losses.state = Some(state);
+        self.recovery.state = Some(state);
+    }
 }
 
 impl Bbr3 {
-    /// `SaveStateUponLoss`, once a recovery: when its first loss is noted, or when the transport tells of it.
+    /// `SaveStateUponLoss`, in two steps: here at the first loss of an ACK or a timer.
     ///
     /// In the draft's pseudocode it is saved again at the first loss of each round, and when the transport enters recovery,
     /// after those losses. What these losses did would then be taken for the state before them, and no probe that they ended
     /// could go on. The draft's words are "when a loss recovery episode starts".
     pub(super) fn save_state_upon_loss(&mut self, now: Time) {
-        if self.is_recovering || self.undo.saved_at == Some(now) {
+        if self.undo.losses_at == Some(now) {
             return;
         }
-        self.save_cwnd();
-        self.undo = Undo {
+        self.undo.losses_at = Some(now);
+        self.undo.losses = Before {
             state: None,
             short_term: self.short_term,
             inflight_long_term: self.inflight_long_term,
-            saved_at: Some(now),
         };
+    }
+
+    /// The second step: a recovery begins, or a timeout has come, with the losses that were noted `now`. What goes on already
+    /// keeps the state before it.
+    pub(super) fn begin_recovery(&mut self, now: Time) {
+        self.save_cwnd();
+        self.save_state_upon_loss(now);
+        if !self.is_recovering {
+            self.is_recovering = true;
+            self.undo.recovery = self.undo.losses;
+        }
     }
 
     /// `HandleSpuriousLossDetection`.
@@ -45,7 +73,7 @@ impl Bbr3 {
         self.control.restore_cwnd();
         self.loss_round.is_lossy = false;
         self.full_pipe.restart(Rate::ZERO);
-        let before = self.undo;
+        let before = self.undo.recovery;
         self.short_term = ShortTerm {
             bw: greater(self.short_term.bw, before.short_term.bw),
             inflight: greater(self.short_term.inflight, before.short_term.inflight),
@@ -64,7 +92,7 @@ impl Bbr3 {
             }
             _ => {}
         }
-        self.undo.state = None;
+        self.undo.recovery.state = None;
     }
 }
 

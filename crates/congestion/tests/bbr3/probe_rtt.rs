@@ -2,9 +2,10 @@
 
 use congestion::{Bytes, Ratio};
 
-use crate::support::mbit;
+use crate::support::{Mishap, mbit};
 use crate::{
-    CRUISE, LATE, MSS, PROBE_RTT, after, at_secs, bulk, clean, millis, paths_of_all_kinds, state,
+    CRUISE, LATE, MSS, PROBE_RTT, after, at_secs, bulk, clean, millis, paths_of_all_kinds,
+    paths_with_many_packets, state,
 };
 
 #[test]
@@ -62,5 +63,40 @@ fn skipping_probe_rtt_due_to_application_limited_sending() {
                 .iter()
                 .all(|point| point.snapshot.state.name != PROBE_RTT)
         );
+    }
+}
+
+/// ProbeRTT returns to the latest window that neither it nor a recovery has cut (draft, "Modulating cwnd in Loss Recovery"): here
+/// one that losses between probes have lowered, and not the greater one of before them.
+#[test]
+fn after_probe_rtt_the_window_is_the_one_before_it() {
+    for (rate, rtt) in paths_with_many_packets() {
+        let mut flow = bulk(clean(rate, rtt, 8));
+        // Few enough that no probe goes too far.
+        let losses = (0..60).map(|half_seconds| Mishap {
+            from: at_secs(0) + millis(500) * half_seconds,
+            to: at_secs(0) + millis(500) * half_seconds + rtt / 2,
+            every: 30,
+            late_by: None,
+        });
+        flow.mishaps = losses.collect();
+        flow.run_until(at_secs(30));
+        let mut seen = 0;
+        for (stay, next) in after(&flow.points, PROBE_RTT) {
+            let entry = flow.points.partition_point(|point| point.now < stay[0].now);
+            let before = flow.points[entry - 1];
+            // A recovery that goes on keeps the window of before it.
+            let round = flow.between(before.now - rtt * 2, before.now);
+            let is_calm = round.iter().all(|point| point.lost == stay[0].lost);
+            if !is_calm || before.snapshot.short_term_inflight.is_none() {
+                continue;
+            }
+            seen += 1;
+            let acked = next[0].delivered - stay[stay.len() - 1].delivered;
+            let (window, first) = (before.snapshot.cwnd, next[0].snapshot.cwnd);
+            assert_eq!(first, window + acked, "{rate}, {rtt}");
+            assert!(window < rate.bytes_in(rtt) * 2);
+        }
+        assert!(seen >= 1, "{rate}, {rtt}");
     }
 }

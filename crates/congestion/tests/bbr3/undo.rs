@@ -1,6 +1,7 @@
 //! Losses that were none.
 
 use congestion::{Bytes, Ratio};
+use path::Aggregation;
 
 use crate::support::Mishap;
 use crate::{DOWN, DRAIN, LATE, REFILL, STARTUP, UP, bulk, clean};
@@ -35,6 +36,36 @@ fn handling_spurious_fast_recovery() {
         let least = Ratio::new(9, 10).of_bytes(before.cwnd.min(rate.bytes_in(rtt) * 2));
         assert!(undone.cwnd >= least, "{rate}, {rtt}: {}", undone.cwnd);
         flow.run_until_in(UP, flow.now() + rtt * 3);
+    }
+}
+
+/// With ACKs that come together, the losses that begin a recovery are found by the ACK that ends the one before.
+#[test]
+fn handling_a_spurious_fast_recovery_right_after_another() {
+    for (rate, rtt) in crate::paths_with_many_packets() {
+        let mut path = clean(rate, rtt, 8);
+        path.reverse.effects.aggregation = Some(Aggregation { interval: rtt / 4 });
+        let mut flow = bulk(path);
+        flow.suspects = Some(Default::default());
+        flow.run_until_in(UP, LATE);
+        // A packet or two are lost indeed, less than the threshold.
+        flow.mishaps = vec![Mishap {
+            from: flow.now(),
+            to: flow.now() + rtt / 4,
+            every: 50,
+            late_by: None,
+        }];
+        while flow.points.last().expect("points").lost == Bytes::ZERO {
+            assert_eq!(flow.controller_state(), UP);
+            flow.run_until(flow.now() + rtt / 100);
+        }
+        flow.mishaps = late(&flow, rtt);
+        flow.mishaps[0].every = 5;
+        let cut = flow.run_until_in(DOWN, flow.now() + rtt * 3);
+        assert!(cut.long_term_inflight.is_some());
+        let undone = flow.run_until_in(REFILL, flow.now() + rtt * 4);
+        assert_eq!(undone.long_term_inflight, None, "{rate}, {rtt}");
+        assert_eq!(undone.short_term_bw, None);
     }
 }
 

@@ -385,21 +385,21 @@ impl<C: Controller> Flow<C> {
         let Some(largest) = self.largest_acked else {
             return;
         };
-        let mut largest_lost = None;
+        let mut lost = Vec::new();
         while let Some((&number, packet)) = self.outstanding.first_key_value() {
             let is_late = self.loss_delay(packet).is_some_and(|at| at <= self.now);
             if number >= largest || !(is_late || number + PACKET_THRESHOLD <= largest) {
                 break;
             }
             self.declare_lost(number);
-            largest_lost = Some(number);
+            lost.push(number);
         }
-        let Some(largest_lost) = largest_lost else {
-            return;
-        };
         // RFC 9002, `InCongestionRecovery`: also when that recovery is over.
-        if largest_lost < self.recovery_start {
+        if lost.last().is_none_or(|last| *last < self.recovery_start) {
             return;
+        }
+        if let Some(suspects) = &mut self.suspects {
+            suspects.retain(|number, _| lost.contains(number));
         }
         if self.is_recovering {
             self.controller

@@ -18,8 +18,8 @@ static inline void controller_init(struct controller *bbr, const struct connecti
 	bbr->slow_stretch.from = U64_MAX;
 	short_term_reset(&bbr->short_term);
 	bbr->inflight_long_term = INFINITE;
-	bbr->undo.short_term = bbr->short_term;
-	bbr->undo.inflight_long_term = INFINITE;
+	bbr->undo.recovery.short_term = bbr->short_term;
+	bbr->undo.recovery.inflight_long_term = INFINITE;
 	bbr->probe_timing.random.state = connection->seed;
 	bbr->probe_timing.cycle_start = connection->now;
 	pacing_init(&bbr->pacing, config.pacing_margin, config.startup_pacing_gain, bbr->initial_cwnd, bbr->mss);
@@ -54,10 +54,9 @@ static inline void on_idle_restart(struct controller *bbr, u64 now)
 
 static inline void note_loss(struct controller *bbr, u64 now)
 {
-	if (!bbr->loss_round.is_lossy) {
+	if (!bbr->loss_round.is_lossy)
 		bbr->loss_round.end = bbr->delivered;
-		save_state_upon_loss(bbr, now);
-	}
+	save_state_upon_loss(bbr, now);
 	bbr->loss_round.is_lossy = true;
 }
 
@@ -74,9 +73,7 @@ SEPARATE int on_packet_lost(struct controller *bbr, const struct lost *lost)
 
 static inline void on_recovery_entered(struct controller *bbr, u64 now)
 {
-	save_cwnd(bbr);
-	save_state_upon_loss(bbr, now);
-	bbr->is_recovering = true;
+	begin_recovery(bbr, now);
 	bbr->is_after_timeout = false;
 }
 
@@ -102,9 +99,7 @@ static inline void on_recovery_undone(struct controller *bbr)
 
 static inline void on_timeout(struct controller *bbr, u64 now, u64 inflight)
 {
-	save_cwnd(bbr);
-	save_state_upon_loss(bbr, now);
-	bbr->is_recovering = true;
+	begin_recovery(bbr, now);
 	bbr->is_after_timeout = true;
 	bbr->cwnd = add(inflight, bbr->mss);
 }

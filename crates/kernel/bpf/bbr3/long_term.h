@@ -33,7 +33,7 @@ static inline void handle_inflight_too_high(struct controller *bbr, u64 now, u64
 	if (!is_app_limited)
 		bbr->inflight_long_term = max(inflight, scale(target_inflight(bbr), config.beta));
 	if (bbr->mode == UP) {
-		bbr->undo.to = TO_UP;
+		note_end_of(&bbr->undo, TO_UP);
 		start_down(bbr, now);
 	}
 }

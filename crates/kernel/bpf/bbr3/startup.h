@@ -24,7 +24,7 @@ static inline void check_startup_high_loss(struct controller *bbr, const struct 
 	    bbr->startup_losses.stretches < config.full_losses ||
 	    !is_inflight_too_high(ack->rate.lost_since_send, ack->rate.inflight_at_send))
 		return;
-	bbr->undo.to = TO_STARTUP;
+	note_end_of(&bbr->undo, TO_STARTUP);
 	set_pipe_full(bbr);
 }
 

@@ -97,13 +97,24 @@ enum undo_to {
 	TO_UP,
 };
 
-struct undo {
+struct before {
 	enum undo_to to;
-	bool has_saved;
-	u64 saved_at;
 	struct short_term short_term;
 	u64 inflight_long_term;
 };
+
+struct undo {
+	struct before recovery;
+	struct before losses;
+	bool has_losses;
+	u64 losses_at;
+};
+
+static inline void note_end_of(struct undo *undo, enum undo_to to)
+{
+	undo->losses.to = to;
+	undo->recovery.to = to;
+}
 
 struct controller {
 	u64 mss;
