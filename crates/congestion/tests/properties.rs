@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use congestion::bbr1::{self, Bbr1};
+use congestion::bbr3::{self, Bbr3};
 use congestion::sampling::{Outstanding, Sampler};
 use congestion::{
     Ack, AnyController, Bytes, Cause, Connection, Controller, ControllerKind, Duration, Lost,
@@ -34,6 +35,8 @@ enum Event {
     Mtu(Bytes),
     Idle,
     AppLimited,
+    /// From now on the network marks each packet, or none.
+    Marking(bool),
     /// An ACK that no sampler would give.
     Nonsense(Box<Ack>),
 }
@@ -83,7 +86,7 @@ fn recovery() -> impl Strategy<Value = Recovery> {
 prop_compose! {
     fn nonsense()(
         rate in prop::option::of(number()),
-        counts in prop::array::uniform11(number()),
+        counts in prop::array::uniform13(number()),
         rtt in prop::option::of(number()),
         flags in prop::array::uniform3(any::<bool>()),
     ) -> Ack {
@@ -99,6 +102,8 @@ prop_compose! {
         sample.newly_lost = bytes[9];
         sample.inflight_at_send = bytes[10];
         sample.lost_since_send = bytes[9];
+        sample.delivered_ce = bytes[11];
+        sample.total_delivered_ce = bytes[12];
         sample.is_app_limited = is_app_limited;
         let mut ack = Ack::new(Time::ZERO, bytes[0], bytes[1], bytes[2], sample); ack.ce_marked = bytes[3]; ack.rtt = rtt.map(|nanos| RttSample {
                 rtt: Duration::from_nanos(nanos),
@@ -123,6 +128,7 @@ fn event() -> impl Strategy<Value = Event> {
         1 => mss().prop_map(Event::Mtu),
         1 => Just(Event::Idle),
         1 => Just(Event::AppLimited),
+        1 => any::<bool>().prop_map(Event::Marking),
         2 => nonsense().prop_map(|ack| Event::Nonsense(Box::new(ack))),
     ]
 }
@@ -142,6 +148,7 @@ struct Transport<C> {
     sampler: Sampler,
     outstanding: VecDeque<PacketState>,
     sent: Bytes,
+    is_marking: bool,
 }
 
 impl<C: Controller> Transport<C> {
@@ -153,6 +160,7 @@ impl<C: Controller> Transport<C> {
             sampler: Sampler::new(connection.now),
             outstanding: VecDeque::new(),
             sent: Bytes::ZERO,
+            is_marking: false,
         }
     }
 
@@ -183,6 +191,7 @@ impl<C: Controller> Transport<C> {
             }
             Event::Idle => self.controller.on_idle_restart(self.now),
             Event::AppLimited => self.sampler.mark_app_limited(self.inflight()),
+            Event::Marking(is_marking) => self.is_marking = *is_marking,
             Event::Nonsense(ack) => {
                 let mut ack = **ack;
                 ack.now = self.now;
@@ -231,6 +240,12 @@ impl<C: Controller> Transport<C> {
         }
         let Some(newest) = newest else { return };
         let rtt = self.now.since(newest.sent_time);
+        let ce_marked = if self.is_marking {
+            newly_acked
+        } else {
+            Bytes::ZERO
+        };
+        self.sampler.on_ce_marked(ce_marked);
         let rate = self.sampler.sample(self.now, rtt / 2);
         assert!(rate.total_delivered <= self.sent);
         let mut ack = Ack::new(self.now, newly_acked, prior_inflight, self.inflight(), rate);
@@ -238,6 +253,7 @@ impl<C: Controller> Transport<C> {
             rtt,
             is_ack_delayed: count == 1,
         });
+        ack.ce_marked = ce_marked;
         ack.is_cwnd_limited = oldest_first;
         ack.is_window_full = oldest_first;
         ack.is_progress = oldest_first;
@@ -323,6 +339,22 @@ proptest! {
             ..bbr1::Config::paper()
         };
         drive(connection, Bbr1::new(connection, config), &events);
+    }
+
+    #[test]
+    fn bbr3_does_with_any_settings(
+        connection in connection(),
+        events in prop::collection::vec(event(), 0..120),
+        offload_quanta in any::<u32>(),
+        max_rtt in prop::option::of(number()),
+    ) {
+        let config = bbr3::Config {
+            offload_quanta,
+            ecn: max_rtt.map(|nanos| bbr3::EcnConfig {
+                max_rtt: Duration::from_nanos(nanos),
+            }),
+        };
+        drive(connection, Bbr3::new(connection, config), &events);
     }
 
     #[test]

@@ -1,20 +1,20 @@
 //! ProbeBW_DOWN and CRUISE.
 
-use congestion::{Duration, Rate, Ratio};
+use congestion::{Bytes, Duration, Rate, Ratio};
 use path::Aggregation;
 
-use crate::support::{Flow, MSS, connection, mbit};
+use crate::support::{Flow, MSS, Point, connection, mbit};
 use crate::{
-    Bbr3, CRUISE, Config, DOWN, LATE, PROBE_RTT, REFILL, UP, after, at_secs, bulk, changing, clean,
-    millis, paths_of_all_kinds, rounds, state, stays,
+    Bbr3, CRUISE, Case, Config, DOWN, LATE, PROBE_RTT, REFILL, UP, after, at_secs, bulk,
+    cases_of_all_kinds, changing, clean, millis, rounds, state, stays,
 };
 
 #[test]
 fn exiting_probe_down_on_inflight() {
     let mut seen = 0;
-    for (rate, rtt) in paths_of_all_kinds() {
+    for case in cases_of_all_kinds() {
         // 1.
-        let mut flow = bulk(clean(rate, rtt, 8));
+        let mut flow = case.bulk();
         flow.run_until_in(UP, LATE);
         let down = flow.run_until_in(DOWN, LATE);
         // 2.
@@ -22,39 +22,52 @@ fn exiting_probe_down_on_inflight() {
         flow.run_until_in(CRUISE, LATE);
         // 3, 4, 5. Without a loss there is no bound to leave room below.
         let pairs = after(&flow.points, DOWN);
-        let (_, cruise) = pairs[pairs.len() - 1];
+        let (stay, cruise) = pairs[pairs.len() - 1];
         if cruise[0].snapshot.state.name == PROBE_RTT {
             continue; // it was due
         }
         seen += 1;
-        let snapshot = cruise[0].snapshot;
-        let bdp = snapshot.btl_bw.unwrap().bytes_in(snapshot.rt_prop.unwrap());
-        let bdp = bdp.max(snapshot.send_quantum).max(MSS * 4);
-        assert!(cruise[0].inflight <= bdp, "{rate}, {rtt}");
+        let is_full = |point: &Point| point.inflight > case.full(&point.snapshot);
+        assert!(!is_full(&cruise[0]), "{case:?}");
+        assert!(stay[1..].iter().all(is_full), "{case:?}");
     }
-    assert!(seen >= 4, "{seen}");
+    assert!(seen >= 6, "{seen}");
 }
 
 #[test]
 fn exiting_probe_down_on_inflight_with_headroom() {
+    // In so small a buffer, the bound less its headroom is less than a BDP.
     for (rate, rtt) in [
         (mbit(10), millis(100)),
         (mbit(100), millis(40)),
-        (mbit(500), millis(10)),
+        (mbit(200), millis(20)),
     ] {
-        let mut flow = bulk(crate::path(rate, rtt, Ratio::new(1, 2), Ratio::ZERO));
+        let mut flow = bulk(crate::path(rate, rtt, Ratio::new(1, 10), Ratio::ZERO));
         flow.run_until(at_secs(10));
+        let case = Case {
+            rate,
+            rtt,
+            quanta: 1,
+        };
+        let headroom = |point: &Point| {
+            let bound = point.snapshot.long_term_inflight?;
+            Some(bound - Ratio::new(15, 100).of_bytes(bound))
+        };
+        let is_above = |point: &Point| {
+            let most = headroom(point).unwrap_or(Bytes::MAX);
+            point.inflight > most.min(case.full(&point.snapshot))
+        };
+        let pairs = after(&flow.points, DOWN);
+        let ends = pairs.iter().filter(|(_, next)| state(next) == CRUISE);
         let mut seen = 0;
-        for (_, next) in after(&flow.points, DOWN) {
-            let Some(bound) = next[0].snapshot.long_term_inflight else {
-                continue;
-            };
-            if next[0].snapshot.state.name == CRUISE {
-                seen += 1;
-                assert!(next[0].inflight <= Ratio::new(86, 100).of_bytes(bound));
-            }
+        for (stay, next) in ends {
+            assert!(!is_above(&next[0]), "{case:?}");
+            assert!(stay[1..].iter().all(is_above), "{case:?}");
+            // It is the room for others that DOWN waits for.
+            let waits = |point: &Point| point.inflight <= case.full(&point.snapshot);
+            seen += usize::from(headroom(&next[0]).is_some() && stay.iter().any(waits));
         }
-        assert!(seen > 0);
+        assert!(seen > 0, "{case:?}");
     }
 }
 
@@ -120,13 +133,14 @@ fn wait_in_down(rate: Rate, rtt: Duration, is_in_rounds: bool, seed: u64) -> Opt
 
 #[test]
 fn achieving_expected_cruise_bandwidth_on_a_link_with_aggregation() {
-    for (rate, rtt) in paths_of_all_kinds() {
+    for case in cases_of_all_kinds() {
+        let Case { rate, rtt, .. } = case;
         // 2.
         let interval = rtt / 2;
         let mut path = clean(rate, rtt, 8);
         path.reverse.effects.aggregation = Some(Aggregation { interval });
         // 1. Several times.
-        let mut flow = bulk(path);
+        let mut flow = Flow::bulk(case.bbr3(), path);
         flow.run_until(at_secs(0) + millis(5_000).min(rtt * 500));
         // 3, 4. Twice the BDP, and what the bottleneck delivers between two bursts of ACKs.
         let room = rate.bytes_in(rtt) * 2 + Ratio::new(9, 10).of_bytes(rate.bytes_in(interval));
@@ -136,13 +150,15 @@ fn achieving_expected_cruise_bandwidth_on_a_link_with_aggregation() {
         let ends = longest.last().expect("points");
         assert!(
             ends.snapshot.cwnd >= Ratio::new(95, 100).of_bytes(room),
-            "{rate}, {rtt}: {}, {room}",
+            "{case:?}: {}, {room}",
             ends.snapshot.cwnd
         );
+        let most = rate.bytes_in(rtt * 2 + interval * 3 / 2);
+        assert!(ends.snapshot.cwnd <= most + MSS * 10, "{case:?}");
         let goodput = flow.goodput(longest[0].now, ends.now);
         assert!(
             goodput >= rate.scale(Ratio::new(95, 100)),
-            "{rate}, {rtt}: {goodput}"
+            "{case:?}: {goodput}"
         );
     }
 }

@@ -3,6 +3,8 @@
 
 mod down;
 mod losses;
+mod offload;
+mod packets;
 mod paths;
 mod probe_rtt;
 mod startup;
@@ -12,7 +14,7 @@ mod undo;
 mod up;
 
 use congestion::bbr3::{Bbr3, Config};
-use congestion::{Bytes, Duration, Rate, Ratio, Time};
+use congestion::{Bytes, Duration, Rate, Ratio, Snapshot, Time};
 use path::{Change, PathConfig};
 use support::{Flow, MSS, Point, connection, mbit, path};
 
@@ -25,7 +27,7 @@ const PROBE_RTT: &str = "ProbeRTT";
 const STARTUP: &str = "Startup";
 
 /// Longer than any of these tests takes to get anywhere.
-const LATE: Time = at_secs(20);
+const LATE: Time = at_secs(100);
 
 const fn at_secs(secs: u64) -> Time {
     Time::from_nanos(1 + secs * 1_000_000_000)
@@ -114,6 +116,31 @@ fn rounds(stay: &[Point], next: &[Point]) -> u64 {
     next[0].snapshot.round - stay[0].snapshot.round
 }
 
+/// The delivery rates at the starts of the rounds in a stretch, but for what the application limited.
+fn rates_of_rounds(points: &[Point]) -> impl Iterator<Item = Rate> {
+    let starts = points
+        .windows(2)
+        .filter(|pair| pair[1].snapshot.round > pair[0].snapshot.round);
+    starts
+        .map(|pair| pair[1])
+        .filter(|start| !start.is_app_limited)
+        .filter_map(|start| start.delivery_rate)
+}
+
+/// How many of these rates until three in a row have not grown by a quarter over the latest that has, or over `baseline`
+/// (draft, "Exiting Acceleration Based on Bandwidth Plateau").
+fn until_plateau(mut baseline: Rate, mut rates: impl Iterator<Item = Rate>) -> Option<usize> {
+    let mut flat = 0;
+    let last = rates.position(|rate| {
+        flat += 1;
+        if rate >= baseline.scale(Ratio::new(5, 4)) {
+            (baseline, flat) = (rate, 0);
+        }
+        flat == 3
+    });
+    last.map(|index| index + 1)
+}
+
 #[track_caller]
 fn assert_within(actual: Rate, expected: Rate, percent: u32) {
     let (least, most) = (
@@ -126,14 +153,65 @@ fn assert_within(actual: Rate, expected: Rate, percent: u32) {
     );
 }
 
-/// From 1 Mbit/s to 10 Gbit/s, from less than a millisecond to 0.1 s. (With a longer round trip, ProbeRTT comes between; 64 kbit/s is among the paths with less than a packet of BDP.)
-fn paths_of_all_kinds() -> [(Rate, Duration); 6] {
-    [
+/// A path, and the quanta that the window has room for.
+#[derive(Debug, Clone, Copy)]
+struct Case {
+    rate: Rate,
+    rtt: Duration,
+    quanta: u32,
+}
+
+impl Case {
+    fn bbr3(self) -> Bbr3 {
+        let offload_quanta = self.quanta;
+        let config = Config {
+            offload_quanta,
+            ..Config::default()
+        };
+        Bbr3::new(connection(1), config)
+    }
+
+    /// A flow with all the data in the world on a clean path.
+    fn bulk(self) -> Flow<Bbr3> {
+        Flow::bulk(self.bbr3(), clean(self.rate, self.rtt, 8))
+    }
+
+    /// `Inflight(1.0)`, for a state other than UP.
+    fn full(self, snapshot: &Snapshot) -> Bytes {
+        let bw = snapshot.btl_bw.expect("known");
+        let bdp = bw.bytes_in(snapshot.rt_prop.expect("known"));
+        let budget = snapshot.send_quantum * u64::from(self.quanta);
+        bdp.max(budget).max(MSS * 4)
+    }
+}
+
+/// From 1 Mbit/s to 10 Gbit/s, from less than a millisecond to 0.1 s; with QUIC's budget for offload and, where it is more than a
+/// BDP, TCP's too. (With a longer round trip, ProbeRTT comes between; 64 kbit/s is among the paths with less than a packet of BDP.)
+fn cases_of_all_kinds() -> Vec<Case> {
+    let paths = [
         (mbit(1), millis(100)),
         (mbit(10), millis(40)),
         (mbit(10), millis(100)),
         (mbit(100), millis(100)),
         (mbit(1_000), millis(10)),
         (mbit(10_000), Duration::from_micros(800)),
-    ]
+    ];
+    let quic = paths.map(|(rate, rtt)| Case {
+        rate,
+        rtt,
+        quanta: Config::quic().offload_quanta,
+    });
+    quic.into_iter().chain(cases_of_offload()).collect()
+}
+
+/// In which a quantum is a BDP.
+fn cases_of_offload() -> impl Iterator<Item = Case> {
+    let budgets = [Config::quic(), Config::tcp()].map(|config| config.offload_quanta);
+    budgets.into_iter().flat_map(|quanta| {
+        [mbit(100), mbit(400)].map(|rate| Case {
+            rate,
+            rtt: millis(1),
+            quanta,
+        })
+    })
 }

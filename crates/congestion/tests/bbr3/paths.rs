@@ -71,7 +71,7 @@ fn increasing_bandwidth_10x_and_ensuring_full_bandwidth_is_reached() {
             .collect();
         let doublings = steps
             .windows(2)
-            .filter(|pair| pair[0] > 0 && pair[1] + 1 >= pair[0] * 2);
+            .filter(|pair| pair[0] > 1 && pair[1] + 1 >= pair[0] * 2);
         assert!(doublings.count() >= 3, "{rate}, {rtt}: {steps:?}");
         // 4. Of the rounds those count in which it probed.
         let probes = stays.iter().filter(|stay| state(stay) == UP);
@@ -141,11 +141,26 @@ fn handling_token_bucket_policers() {
         // 2.
         let mut flow = bulk(path);
         flow.run_until(at_secs(30));
-        // 3.
-        let has_bounds = |point: &Point| {
-            point.snapshot.short_term_bw.is_some() && point.snapshot.short_term_inflight.is_some()
-        };
-        assert!(flow.points.iter().any(has_bounds));
+        // 3. In each CRUISE with losses, two rounds later.
+        let mut seen = 0;
+        for stay in stays(flow.between(at_secs(5), at_secs(30))) {
+            let first = stay.iter().find(|point| point.lost > stay[0].lost);
+            let Some(first) = first.filter(|_| state(stay) == CRUISE) else {
+                continue;
+            };
+            let mut later = stay
+                .iter()
+                .filter(|point| point.snapshot.round > first.snapshot.round + 2);
+            let Some(end) = later.next_back() else {
+                continue;
+            };
+            seen += 1;
+            let bound = end.snapshot.short_term_bw.expect("a bound");
+            let most = policed.scale(Ratio::new(5, 3));
+            assert!(bound <= most, "{policed}, {rtt}: {bound}");
+            assert!(end.snapshot.short_term_inflight.is_some());
+        }
+        assert!(seen >= 3, "{policed}, {rtt}: {seen}");
         // 4.
         let late = flow.between(at_secs(15), at_secs(30));
         let (first, last) = (late[0], late[late.len() - 1]);

@@ -4,38 +4,52 @@ use congestion::{Bytes, Ratio};
 
 use crate::support::{Mishap, mbit};
 use crate::{
-    CRUISE, LATE, MSS, PROBE_RTT, after, at_secs, bulk, clean, millis, paths_of_all_kinds,
+    CRUISE, Case, LATE, MSS, PROBE_RTT, after, at_secs, bulk, cases_of_all_kinds, clean, millis,
     paths_with_many_packets, state,
 };
 
 #[test]
 fn entering_and_exiting_probe_rtt() {
-    for (rate, rtt) in paths_of_all_kinds() {
+    for case in cases_of_all_kinds() {
+        let Case { rate, rtt, .. } = case;
         if rate > mbit(1_000) {
             continue; // millions of packets, and nothing new
         }
         // 1, 2.
-        let mut flow = bulk(clean(rate, rtt, 8));
+        let mut flow = case.bulk();
         let during = flow.run_until_in(PROBE_RTT, LATE);
         let from = flow.now();
-        assert!(from > at_secs(5), "{from:?}");
+        let seen = flow.points.partition_point(|point| point.now < from);
+        let lowest = flow.points[..seen]
+            .windows(2)
+            .rfind(|pair| pair[1].snapshot.rt_prop != pair[0].snapshot.rt_prop);
+        let waited = from.since(lowest.map_or(flow.points[0].now, |pair| pair[1].now));
+        let interval = millis(5_000);
+        assert!(
+            waited > interval && waited < interval + rtt * 10,
+            "{case:?}: {waited}"
+        );
         // 3.
         assert_eq!(during.cwnd_gain, Some(Ratio::new(1, 2)));
         flow.run_until_in(CRUISE, LATE);
         // 4, 5.
         let (stay, next) = after(&flow.points, PROBE_RTT)[0];
-        let least = Ratio::new(1, 2).of_bytes(rate.bytes_in(rtt)).max(MSS * 4);
+        let entry = stay[0].snapshot;
+        let bdp = entry.btl_bw.unwrap().bytes_in(entry.rt_prop.unwrap());
+        let least = Ratio::new(1, 2).of_bytes(bdp).max(MSS * 4);
         let low: Vec<_> = stay
             .iter()
             .filter(|point| point.inflight <= least)
             .collect();
         let length = next[0].now.since(low[0].now);
-        assert!(length >= millis(200), "{rate}, {rtt}: {length}");
-        assert!(length <= millis(200) + rtt * 2, "{rate}, {rtt}: {length}");
+        assert!(length >= millis(200), "{case:?}: {length}");
+        assert!(length <= millis(200) + rtt * 2, "{case:?}: {length}");
         assert_eq!(state(next), CRUISE);
-        let delivered = next[0].delivered;
-        flow.run_until(flow.now() + rtt * 4);
-        assert!(flow.points.last().expect("points").delivered > delivered);
+        let (from, to) = (flow.now() + rtt * 2, flow.now() + rtt * 12);
+        flow.run_until(to);
+        let goodput = flow.goodput(from, to);
+        let least = rate.scale(Ratio::new(9, 10));
+        assert!(goodput >= least, "{case:?}: {goodput}");
     }
 }
 

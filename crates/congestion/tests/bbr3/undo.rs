@@ -4,7 +4,7 @@ use congestion::{Bytes, Ratio};
 use path::Aggregation;
 
 use crate::support::Mishap;
-use crate::{DOWN, DRAIN, LATE, REFILL, STARTUP, UP, bulk, clean};
+use crate::{CRUISE, DOWN, DRAIN, LATE, REFILL, STARTUP, UP, bulk, clean};
 
 /// 1. Every tenth packet of half a round trip is late by two.
 fn late(flow: &crate::Flow<crate::Bbr3>, rtt: congestion::Duration) -> Vec<Mishap> {
@@ -36,6 +36,37 @@ fn handling_spurious_fast_recovery() {
         let least = Ratio::new(9, 10).of_bytes(before.cwnd.min(rate.bytes_in(rtt) * 2));
         assert!(undone.cwnd >= least, "{rate}, {rtt}: {}", undone.cwnd);
         flow.run_until_in(UP, flow.now() + rtt * 3);
+    }
+}
+
+/// 2, 3, where there is something to restore: bounds that losses have set before.
+#[test]
+fn handling_spurious_fast_recovery_in_cruise() {
+    for (rate, rtt) in crate::paths_with_many_packets() {
+        let mut flow = bulk(crate::path(rate, rtt, Ratio::new(1, 2), Ratio::ZERO));
+        flow.suspects = Some(Default::default());
+        flow.run_until_in(CRUISE, LATE);
+        flow.mishaps = late(&flow, rtt);
+        flow.mishaps[0].late_by = None;
+        flow.run_until(flow.now() + rtt * 5);
+        let before = flow.snapshot();
+        assert!(before.short_term_bw.is_some() && before.long_term_inflight.is_some());
+        flow.mishaps = late(&flow, rtt);
+        flow.mishaps[0].every = 3;
+        flow.mishaps[0].late_by = Some(rtt * 4);
+        flow.run_until(flow.now() + rtt * 3);
+        let cut = flow.snapshot();
+        assert!(cut.short_term_bw < before.short_term_bw, "{rate}, {rtt}");
+        assert!(cut.short_term_inflight < before.short_term_inflight);
+        flow.run_until(flow.now() + rtt * 4);
+        let undone = flow.snapshot();
+        // 4.
+        assert_eq!(undone.state.name, CRUISE, "{rate}, {rtt}");
+        assert_eq!(undone.short_term_bw, before.short_term_bw);
+        assert_eq!(undone.short_term_inflight, before.short_term_inflight);
+        assert_eq!(undone.long_term_inflight, before.long_term_inflight);
+        let window = before.short_term_inflight.expect("set");
+        assert!(undone.cwnd >= Ratio::new(9, 10).of_bytes(window.min(before.cwnd)));
     }
 }
 

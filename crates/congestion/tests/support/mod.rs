@@ -67,6 +67,7 @@ pub struct Point {
     pub lost: Bytes,
     pub sent: Bytes,
     pub inflight: Bytes,
+    pub delivery_rate: Option<Rate>,
     /// Whether the sample is of a packet that the application held back.
     pub is_app_limited: bool,
     /// What waits in the bottleneck's buffer.
@@ -119,6 +120,10 @@ pub struct Flow<C> {
     pub mishaps: Vec<Mishap>,
     /// Packets that enter the path late.
     held: VecDeque<(Time, u64)>,
+    /// The size of its packets.
+    mss: Bytes,
+    /// Whether the network marks each packet (ECN).
+    pub is_marked: bool,
     /// What the present recovery has declared lost, if the flow is to notice when all of that arrives after all.
     pub suspects: Option<BTreeMap<u64, PacketState>>,
 }
@@ -159,8 +164,15 @@ impl<C: Controller> Flow<C> {
             writes: writes.into_iter().collect(),
             mishaps: Vec::new(),
             held: VecDeque::new(),
+            mss: MSS,
+            is_marked: false,
             suspects: None,
         }
+    }
+
+    /// The same with packets of another size.
+    pub fn with_mss(self, mss: Bytes) -> Flow<C> {
+        Flow { mss, ..self }
     }
 
     /// Lets everything happen that happens until `end`.
@@ -178,7 +190,7 @@ impl<C: Controller> Flow<C> {
             }
             while self.held.front().is_some_and(|(at, _)| *at <= self.now) {
                 let (_, number) = self.held.pop_front().expect("just seen");
-                self.path.forward.send(self.now, MSS, number);
+                self.path.forward.send(self.now, self.mss, number);
             }
             while let Some(arrival) = self.path.forward.receive(self.now) {
                 self.path.reverse.send(arrival.at, ACK_SIZE, arrival.packet);
@@ -207,7 +219,7 @@ impl<C: Controller> Flow<C> {
     }
 
     fn has_window(&self) -> bool {
-        self.inflight + MSS <= self.controller.cwnd()
+        self.inflight + self.mss <= self.controller.cwnd()
     }
 
     /// Sends a burst, if the pacer and the window let one go.
@@ -228,22 +240,27 @@ impl<C: Controller> Flow<C> {
         }
         let mut burst = Bytes::ZERO;
         let quantum = self.controller.send_quantum();
-        while burst + MSS <= quantum.max(MSS) && self.has_window() && !self.backlog.is_zero() {
+        while burst + self.mss <= quantum.max(self.mss)
+            && self.has_window()
+            && !self.backlog.is_zero()
+        {
             self.send_packet();
-            burst += MSS;
+            burst += self.mss;
         }
         self.next_burst = self.now + self.controller.pacing_rate().time_for(burst);
     }
 
     fn send_packet(&mut self) {
         if self.backlog != Bytes::MAX {
-            self.backlog -= MSS;
+            self.backlog -= self.mss;
         }
-        let state =
-            self.sampler
-                .on_packet_sent(self.now, MSS, Outstanding::without_lost(self.inflight));
-        self.inflight += MSS;
-        self.sent += MSS;
+        let state = self.sampler.on_packet_sent(
+            self.now,
+            self.mss,
+            Outstanding::without_lost(self.inflight),
+        );
+        self.inflight += self.mss;
+        self.sent += self.mss;
         self.outstanding
             .insert(self.next_number, InFlight { state });
         let mishap = self.mishaps.iter().find(|mishap| {
@@ -251,7 +268,7 @@ impl<C: Controller> Flow<C> {
                 && self.next_number.is_multiple_of(mishap.every)
         });
         match mishap {
-            None => self.path.forward.send(self.now, MSS, self.next_number),
+            None => self.path.forward.send(self.now, self.mss, self.next_number),
             Some(mishap) => self.held.extend(
                 mishap
                     .late_by
@@ -261,7 +278,7 @@ impl<C: Controller> Flow<C> {
         self.next_number += 1;
         self.last_send = self.now;
         self.controller
-            .on_packet_sent(&Sent::new(self.now, MSS, self.inflight));
+            .on_packet_sent(&Sent::new(self.now, self.mss, self.inflight));
     }
 
     /// Processes what has arrived by now as one ACK.
@@ -276,6 +293,9 @@ impl<C: Controller> Flow<C> {
                 continue;
             };
             self.sampler.on_packet_acked(self.now, &packet.state);
+            if self.is_marked {
+                self.sampler.on_ce_marked(packet.state.bytes);
+            }
             newly_acked += packet.state.bytes;
             self.inflight -= packet.state.bytes;
             if newest.is_none_or(|newest| number > newest) {
@@ -303,13 +323,16 @@ impl<C: Controller> Flow<C> {
             rtt: self.last_rtt,
             is_ack_delayed: false,
         });
+        if self.is_marked {
+            ack.ce_marked = newly_acked;
+        }
         // With data, it is but the window and its pacer that it waits for.
         ack.is_cwnd_limited = !self.sampler.is_app_limited();
         ack.is_window_full = std::mem::take(&mut self.is_window_full);
         self.controller.on_ack(&ack);
         assert_eq!(
             self.inflight,
-            MSS * self.outstanding.len() as u64,
+            self.mss * self.outstanding.len() as u64,
             "inflight = sent − delivered − lost"
         );
         self.points.push(Point {
@@ -319,6 +342,7 @@ impl<C: Controller> Flow<C> {
             lost: self.sampler.lost(),
             sent: self.sent,
             inflight: self.inflight,
+            delivery_rate: rate.delivery_rate,
             is_app_limited: rate.is_app_limited,
             queued: self.path.forward.queued().bytes,
             snapshot: self.controller.snapshot(),
