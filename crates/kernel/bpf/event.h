@@ -38,6 +38,8 @@ struct rate_of_ack {
 	u64 inflight_at_send;
 	u64 lost_since_send;
 	u64 is_app_limited;
+	u64 delivered_ce;
+	u64 total_delivered_ce;
 };
 
 struct ack {
@@ -51,4 +53,5 @@ struct ack {
 	u64 is_ack_delayed;
 	u64 next_departure;
 	u64 is_window_full;
+	u64 ce_marked;
 };

@@ -22,6 +22,7 @@ enum kind {
 	MTU_CHANGE,
 	ACK,
 	REPAIRED_LOSS,
+	MARKED,
 };
 
 /* What an event does not have is zero. */
@@ -71,6 +72,9 @@ static void happen(struct controller *controller, const struct event *event)
 		break;
 	case REPAIRED_LOSS:
 		on_repaired_loss(controller, event->ack.now);
+		break;
+	case MARKED:
+		on_marked(controller);
 		break;
 	default:
 		exit(2);

@@ -88,4 +88,6 @@ const BBR3: &[Parameter] = &[
     Parameter::new("most-probe-rounds", Value::Count(63)),
     Parameter::new("full-losses", Value::Count(6)),
     Parameter::new("offload-quanta", Value::Count(3)),
+    Parameter::new("ecn", Value::Switch(false)),
+    Parameter::new("ecn-max-rtt", Value::Duration(Duration::from_millis(5))),
 ];

@@ -89,6 +89,7 @@ static inline void tell_ack(const struct tcp_sock *tp, struct flow *flow, u64 no
 {
 	u64 mss = flow->controller.mss;
 	u32 delivered = tp->delivered - flow->delivered_packets;
+	u64 marked = times(tp->delivered_ce - flow->marked_packets, mss);
 	bool is_valid = rs->delivered >= 0 && rs->interval_us > 0;
 	u64 sampled = is_valid ? times(rs->delivered, mss) : 0;
 	struct ack ack = {};
@@ -97,6 +98,7 @@ static inline void tell_ack(const struct tcp_sock *tp, struct flow *flow, u64 no
 	flow->delivered_packets = tp->delivered;
 	flow->marked_packets = tp->delivered_ce;
 	flow->delivered = add(flow->delivered, times(delivered, mss));
+	flow->delivered_ce = add(flow->delivered_ce, marked);
 
 	ack.now = now;
 	ack.newly_acked = times(rs->acked_sacked, mss);
@@ -113,6 +115,9 @@ static inline void tell_ack(const struct tcp_sock *tp, struct flow *flow, u64 no
 	ack.rate.inflight_at_send = times(inflight_at_send(tp->delivered - flow->sampled_at, lost_since), mss);
 	ack.rate.lost_since_send = times(lost_since, mss);
 	ack.rate.is_app_limited = rs->is_app_limited;
+	ack.rate.delivered_ce = is_valid && rs->delivered_ce > 0 ? times(rs->delivered_ce, mss) : 0;
+	ack.rate.total_delivered_ce = flow->delivered_ce;
+	ack.ce_marked = marked;
 	ack.has_rtt = rs->rtt_us >= 0;
 	ack.rtt = ack.has_rtt ? rs->rtt_us * NANOS_PER_MICRO : 0;
 	ack.is_ack_delayed = rs->is_ack_delayed;
@@ -121,7 +126,7 @@ static inline void tell_ack(const struct tcp_sock *tp, struct flow *flow, u64 no
 	on_ack(&flow->controller, &ack);
 }
 
-/* The state CWR is a mark's, which is not answered, or a loss's that a probe of the tail has repaired. */
+/* The state CWR is a mark's, or a loss's that a probe of the tail has repaired. */
 static inline void tell_state(const struct tcp_sock *tp, struct flow *flow, u64 now, u32 state)
 {
 	u32 before = flow->ca_state;
@@ -131,7 +136,9 @@ static inline void tell_state(const struct tcp_sock *tp, struct flow *flow, u64 
 		on_timeout(&flow->controller, now, inflight(tp, flow));
 	else if (state == TCP_CA_Recovery && before != TCP_CA_Recovery)
 		on_recovery_entered(&flow->controller, now);
-	else if (state == TCP_CA_CWR && tp->delivered_ce == flow->marked_packets)
+	else if (state == TCP_CA_CWR && tp->delivered_ce != flow->marked_packets)
+		on_marked(&flow->controller);
+	else if (state == TCP_CA_CWR)
 		on_repaired_loss(&flow->controller, now);
 	else if (state < TCP_CA_CWR && before >= TCP_CA_CWR)
 		on_recovery_left(&flow->controller);

@@ -41,6 +41,16 @@ fn bbr3_equals_its_twin_at_random() {
 }
 
 #[test]
+fn bbr3_with_ecn_equals_its_twin_in_the_simulator() {
+    recorded::compare(&Twins::bbr3_with_ecn(), SOME);
+}
+
+#[test]
+fn bbr3_with_ecn_equals_its_twin_at_random() {
+    random::compare(&Twins::bbr3_with_ecn(), SOME);
+}
+
+#[test]
 #[ignore = "takes minutes: cargo test --release -p fullpipe-kernel -- --ignored"]
 fn bbr1_equals_its_twin_ten_million_times() {
     recorded::compare(&Twins::bbr1(), MANY);
@@ -52,6 +62,13 @@ fn bbr1_equals_its_twin_ten_million_times() {
 fn bbr3_equals_its_twin_ten_million_times() {
     recorded::compare(&Twins::bbr3(), MANY);
     random::compare(&Twins::bbr3(), MANY);
+}
+
+#[test]
+#[ignore = "takes minutes: cargo test --release -p fullpipe-kernel -- --ignored"]
+fn bbr3_with_ecn_equals_its_twin_ten_million_times() {
+    recorded::compare(&Twins::bbr3_with_ecn(), MANY);
+    random::compare(&Twins::bbr3_with_ecn(), MANY);
 }
 
 #[test]
@@ -71,5 +88,15 @@ fn another_setting_shows() {
     let mut twins = Twins::bbr1();
     let peak_gain = 2;
     twins.words[peak_gain] = 3 << 32 | 4;
+    recorded::compare(&twins, SOME);
+}
+
+/// Marks that only one of the two answers must show.
+#[test]
+#[should_panic(expected = "event")]
+fn unanswered_marks_show() {
+    let mut twins = Twins::bbr3_with_ecn();
+    let ecn = twins.words.len() - 2;
+    assert_eq!(std::mem::take(&mut twins.words[ecn]), 1);
     recorded::compare(&twins, SOME);
 }
