@@ -55,3 +55,28 @@ struct ack {
 	u64 is_window_full;
 	u64 ce_marked;
 };
+
+/* An event as a value: what tests replay, and record. */
+enum kind {
+	NEW,
+	IDLE_RESTART,
+	LOST,
+	ENTERED,
+	LEFT,
+	UNDONE,
+	TIMEOUT,
+	HANDSHAKE,
+	MTU_CHANGE,
+	ACK,
+	REPAIRED_LOSS,
+	MARKED,
+};
+
+/* What an event does not have is zero. */
+struct event {
+	u64 kind;
+	u64 mss;
+	struct connection connection;
+	struct lost lost;
+	struct ack ack; /* of other events: its `now`, `inflight` and `rtt` */
+};

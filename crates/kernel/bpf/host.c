@@ -10,30 +10,6 @@
 #define SETTING
 #include CONTROLLER
 
-enum kind {
-	NEW,
-	IDLE_RESTART,
-	LOST,
-	ENTERED,
-	LEFT,
-	UNDONE,
-	TIMEOUT,
-	HANDSHAKE,
-	MTU_CHANGE,
-	ACK,
-	REPAIRED_LOSS,
-	MARKED,
-};
-
-/* What an event does not have is zero. */
-struct event {
-	u64 kind;
-	u64 mss;
-	struct connection connection;
-	struct lost lost;
-	struct ack ack; /* of other events: its `now`, `inflight` and `rtt` */
-};
-
 struct config config;
 
 static void happen(struct controller *controller, const struct event *event)

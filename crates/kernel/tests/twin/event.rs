@@ -109,6 +109,12 @@ struct AckWords {
 }
 
 impl Words {
+    /// Which event it is.
+    #[cfg(feature = "load")]
+    pub fn kind(&self) -> u64 {
+        self.kind
+    }
+
     fn at(&mut self, kind: u64, now: Time) {
         self.kind = kind;
         self.ack.now = now.as_nanos();

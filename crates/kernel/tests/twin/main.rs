@@ -4,6 +4,10 @@
 
 mod event;
 mod forward;
+#[cfg(feature = "load")]
+mod from_kernel;
+#[cfg(feature = "load")]
+mod heard;
 mod host;
 mod random;
 mod reconstructed;
@@ -79,6 +83,15 @@ fn the_settings_are_the_twins_unless_set() {
     ] {
         assert_eq!(Settings::new(algorithm).words(), twins.words);
     }
+}
+
+/// The events of real connections, of both controllers in the kernel that runs.
+#[cfg(feature = "load")]
+#[test]
+fn the_twins_are_equal_in_a_kernel() {
+    from_kernel::compare("bbr1", &Twins::bbr1());
+    from_kernel::compare("bbr3", &Twins::bbr3());
+    from_kernel::compare("bbr3", &Twins::bbr3_with_ecn());
 }
 
 /// A test that compares must see a difference.

@@ -125,7 +125,7 @@ fn word(ratio: Ratio) -> u64 {
 }
 
 /// `struct snapshot`.
-fn seen(controller: &AnyController) -> Seen {
+pub fn seen(controller: &AnyController) -> Seen {
     let snapshot = controller.snapshot();
     let states = match controller {
         AnyController::Bbr1(_) => bbr1::states::ALL,
