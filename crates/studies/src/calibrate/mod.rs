@@ -8,9 +8,9 @@
 //! # What is compared
 //!
 //! - **Goodput** of all flows together, after the warmup: within 5 % of the first engine's, or what a [`Pair`] says.
-//! - **RTT**: the median of the smoothed round-trip time, sampled every 10 ms: within 10 % of RTprop, or what a [`Pair`] says. The kernel
-//!   reports only the smoothed one, and only when asked. The simulator's is sampled in the same way, although it knows the
-//!   sample of every ACK.
+//! - **RTT**: the median of the smoothed round-trip time, sampled every 10 ms: within 10 % of RTprop, or what a [`Pair`]
+//!   says. The kernel reports only the smoothed one, and only when asked. The simulator's is sampled in the same way,
+//!   although it knows the sample of every ACK.
 //! - Everything else of [`Quantity`], for people to judge.
 //!
 //! All are medians over the repeats. Both engines have the same seeds, but their runs diverge as soon as their packets do.
