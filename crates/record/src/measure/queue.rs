@@ -19,13 +19,6 @@ pub(super) const MEASURES: &[Measure] = &[
         about: "longest queue, as a share of the buffer",
         of: |subject| queue_share(subject, 1.0),
     },
-    Measure {
-        name: "queue_swing",
-        unit: Dimension::Share,
-        is_windowed: true,
-        about: "95th percentile of the queue less its 5th, as a share of the buffer",
-        of: |subject| Some(queue_share(subject, 0.95)? - queue_share(subject, 0.05)?),
-    },
 ];
 
 fn queue_share(subject: &Subject<'_>, share: f64) -> Option<f64> {
