@@ -53,10 +53,10 @@ impl Controller for Careless {
 }
 
 /// Packets that a flow loses in twenty seconds from its start, with the conservation and without it.
-fn lost(policer: Option<Policer>, buffer: u64) -> (u64, u64) {
+fn lost(policer: Option<Policer>, bdps: u64) -> (u64, u64) {
     let (rate, rtt) = (mbit(20), millis(40));
     let bbr = |connection| Bbr1::new(connection, bbr1::Config::linux_4_19());
-    let mut path = path(rate, rtt, rate.bytes_in(rtt) * buffer / 4);
+    let mut path = path(rate, rtt, rate.bytes_in(rtt) * bdps);
     path.forward.effects.policer = policer;
     let careful = FlowConfig::with_controller(MakeController::new(bbr));
     let careless = FlowConfig::with_controller(MakeController::new(move |connection| {
@@ -77,8 +77,8 @@ fn less_is_lost_at_a_policer_and_in_a_buffer_of_a_bdp() {
         rate: mbit(5),
         burst: Bytes::new(100_000),
     };
-    for (policer, buffer) in [(Some(policer), 16), (None, 4)] {
-        let (with, without) = lost(policer, buffer);
+    for (policer, bdps) in [(Some(policer), 4), (None, 1)] {
+        let (with, without) = lost(policer, bdps);
         assert!(with > 0 && with < without, "{with} and {without}");
     }
 }
