@@ -348,12 +348,14 @@ proptest! {
         events in prop::collection::vec(event(), 0..120),
         offload_quanta in any::<u32>(),
         max_rtt in prop::option::of(number()),
+        ignore_self_limited in any::<bool>(),
     ) {
         let config = bbr3::Config {
             offload_quanta,
             ecn: max_rtt.map(|nanos| bbr3::EcnConfig {
                 max_rtt: Duration::from_nanos(nanos),
             }),
+            ignore_self_limited,
         };
         drive(connection, Bbr3::new(connection, config), &events);
     }
