@@ -79,9 +79,15 @@ impl<C: Controller> Flow<C> {
 
     /// Whether a packet of `bytes`, whose data waits, may leave now: window and pacer allow it.
     pub fn may_send(&mut self, now: Time, bytes: Bytes) -> bool {
-        let fits = self.inflight + bytes <= self.controller.cwnd();
+        let fits = self.fits(bytes);
         self.is_window_full |= !fits;
         fits && self.pacer.may_send(now, self.controller.send_quantum())
+    }
+
+    /// Whether the window has room for a packet of `bytes`. Without, only an ACK or a loss lets the next one leave, and no timer
+    /// is needed for the pacer.
+    pub fn fits(&self, bytes: Bytes) -> bool {
+        self.inflight + bytes <= self.controller.cwnd()
     }
 
     /// The earliest time at which the pacer lets a packet leave; the transport wakes up then if data waits and the window
@@ -235,8 +241,7 @@ impl<C: Controller> Flow<C> {
 
     /// Without data, the application is the limit from when the pacer would have let the next packet leave.
     fn look_for_gap(&mut self, now: Time) {
-        let has_room = self.inflight + self.mss <= self.controller.cwnd();
-        if self.is_dry && has_room && self.pacer.is_idle(now) {
+        if self.is_dry && self.fits(self.mss) && self.pacer.is_idle(now) {
             self.was_app_limited = true;
             self.sampler.mark_app_limited(self.inflight);
         }
