@@ -26,8 +26,7 @@ fn init(memory: &mut [u128], config: &Config) -> (Status, *mut Flow) {
     let mut flow = null_mut();
     let size = size_of_val(memory);
     // SAFETY: all of these are what the function asks for.
-    let status =
-        unsafe { fullpipe_flow_init(memory.as_mut_ptr().cast(), size, config, &mut flow) };
+    let status = unsafe { fullpipe_flow_init(memory.as_mut_ptr().cast(), size, config, &mut flow) };
     (status, flow)
 }
 
@@ -42,10 +41,7 @@ fn a_flow_carries_packets() {
     unsafe {
         while fullpipe_may_send(flow, now, 1_200) == 1 {
             let mut packet = Packet { words: [0; 9] };
-            assert_eq!(
-                fullpipe_on_sent(flow, now, 1_200, &mut packet),
-                Status::Ok
-            );
+            assert_eq!(fullpipe_on_sent(flow, now, 1_200, &mut packet), Status::Ok);
             packets.push(packet);
             now = fullpipe_next_departure(flow, now, 1_200).min(now + 1_000_000);
         }
@@ -112,4 +108,3 @@ fn nonsense_is_answered() {
         assert_eq!(fullpipe_on_timeout(flow, u64::MAX), Status::Ok);
     }
 }
-

@@ -85,8 +85,17 @@ impl PacketState {
 
     /// What [`PacketState::to_words`] gave. Any other numbers are a packet that never was, and do no harm beyond a wrong sample.
     pub fn from_words(words: [u64; 9]) -> PacketState {
-        let [bytes, sent, sequence, delivered, delivered_time, first_sent, lost, inflight, rest] =
-            words;
+        let [
+            bytes,
+            sent,
+            sequence,
+            delivered,
+            delivered_time,
+            first_sent,
+            lost,
+            inflight,
+            rest,
+        ] = words;
         PacketState {
             bytes: Bytes::new(bytes),
             sent_time: Time::from_nanos(sent),
