@@ -28,6 +28,28 @@ typedef enum fullpipe_status {
 } fullpipe_status;
 
 /**
+ * The controllers.
+ */
+typedef enum fullpipe_controller {
+  /**
+   * BBRv1.
+   */
+  FULLPIPE_CONTROLLER_BBR1 = 1,
+  /**
+   * BBRv3.
+   */
+  FULLPIPE_CONTROLLER_BBR3 = 3,
+  /**
+   * CUBIC.
+   */
+  FULLPIPE_CONTROLLER_CUBIC = 10,
+  /**
+   * Reno.
+   */
+  FULLPIPE_CONTROLLER_RENO = 11,
+} fullpipe_controller;
+
+/**
  * A connection's congestion control, in memory of the caller's.
  */
 typedef struct fullpipe_flow fullpipe_flow;
