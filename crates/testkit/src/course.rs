@@ -159,7 +159,8 @@ pub fn check<T: Transport>(knows: &Knows, mut connect: impl FnMut(Probe) -> T) -
         |judge| {
             judge.pauses();
             judge.inflight();
-            judge.idle_restarts(4, 6);
+            // The handshake may have had pauses of its own.
+            judge.idle_restarts(4, 8);
             judge.no_losses();
         },
     );
