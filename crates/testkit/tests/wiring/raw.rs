@@ -136,7 +136,7 @@ impl Raw {
         let out = Outstanding::without_lost(self.inflight);
         let mut state = self.sampler.on_packet_sent(now, MSS, out);
         if self.has(Fault::RoundsTooLong)
-            && number % 1_000 != 0
+            && !number.is_multiple_of(1_000)
             && let Some(old) = self.last_state
         {
             state.delivered = old.delivered;
@@ -145,7 +145,7 @@ impl Raw {
         }
         state.is_app_limited |= self.has(Fault::AppLimitNotCleared);
         self.inflight += MSS;
-        if !self.has(Fault::SentNotTold) || number % 2 == 0 {
+        if !self.has(Fault::SentNotTold) || number.is_multiple_of(2) {
             self.controller
                 .on_packet_sent(&Sent::new(now, MSS, self.inflight));
         }
@@ -195,7 +195,7 @@ impl Raw {
             self.end_recovery(now, number);
         }
         let told_at = match self.fault {
-            Some(Fault::TimeBackwards) if number % 100 == 0 => {
+            Some(Fault::TimeBackwards) if number.is_multiple_of(100) => {
                 Time::from_nanos(now.as_nanos().saturating_sub(30_000_000))
             }
             Some(Fault::TimeWrong) => Time::from_nanos(now.as_nanos() + 1_000_000_000),
