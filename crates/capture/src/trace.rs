@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use crate::connection::Connection;
 use crate::packet::{self, Body, Seen, Tunnel};
+use crate::quic::{self, KeyLogError, QuicConnection};
 use crate::read::{End, Frames, ReadError};
 use crate::table::Table;
 
@@ -19,6 +20,8 @@ pub struct Counts {
     pub tcp: u64,
     /// Datagrams of UDP.
     pub udp: u64,
+    /// Those of them that are of QUIC.
+    pub quic: u64,
     /// Further fragments of IP packets.
     pub fragments: u64,
     /// Neither TCP nor UDP.
@@ -40,6 +43,7 @@ pub struct Counts {
 pub struct Trace {
     counts: Counts,
     table: Table,
+    quic: quic::Table,
 }
 
 impl Trace {
@@ -83,7 +87,10 @@ impl Trace {
                     counts.tcp += 1;
                     self.table.on_segment(&packet, segment);
                 }
-                Body::Udp { .. } => counts.udp += 1,
+                Body::Udp { len, payload } => {
+                    counts.udp += 1;
+                    counts.quic += u64::from(self.quic.on_datagram(&packet, *len, payload));
+                }
             },
             Seen::Fragment => counts.fragments += 1,
             Seen::Opaque(tunnel) => *counts.opaque.entry(Tunnel::name(tunnel)).or_default() += 1,
@@ -93,14 +100,23 @@ impl Trace {
         }
     }
 
+    /// Takes the secrets of a key log, as SSLKEYLOGFILE names it: before the captures, whose QUIC connections they open.
+    ///
+    /// # Errors
+    /// It cannot be read, or has none.
+    pub fn read_keys(&mut self, source: impl Read) -> Result<(), KeyLogError> {
+        self.quic.keys.read(source)
+    }
+
     /// What was read so far.
     pub fn counts(&self) -> &Counts {
         &self.counts
     }
 
-    /// The connections, and how many were let go because there were too many.
-    pub fn into_connections(self) -> (Vec<Connection>, u64) {
+    /// The connections of TCP, those of QUIC, and how many were let go because there were too many.
+    pub fn into_connections(self) -> (Vec<Connection>, Vec<QuicConnection>, u64) {
         let (connections, evicted) = self.table.into_connections();
-        (connections.collect(), evicted)
+        let evicted = evicted + self.quic.left_out;
+        (connections.collect(), self.quic.into_connections(), evicted)
     }
 }
