@@ -7,8 +7,9 @@ use serde::Serialize;
 
 use crate::connection::Connection;
 use crate::packet::{self, Body, Seen, Tunnel};
+use crate::quic::qlog;
 use crate::quic::{self, KeyLogError, QuicConnection};
-use crate::read::{End, Frames, ReadError};
+use crate::read::{End, Frames, ReadError, compression};
 use crate::table::Table;
 
 /// What was read.
@@ -44,6 +45,8 @@ pub struct Trace {
     counts: Counts,
     table: Table,
     quic: quic::Table,
+    /// Connections that qlogs have told of.
+    logged: Vec<Connection>,
 }
 
 impl Trace {
@@ -52,7 +55,7 @@ impl Trace {
         Trace::default()
     }
 
-    /// Reads a capture to its end, or until `goes_on` says no, which is asked now and then. The captures of one trace are read in
+    /// Reads a capture or a qlog to its end, or until `goes_on` says no, which is asked now and then. The captures of one trace are read in
     /// the order of their times.
     ///
     /// # Errors
@@ -62,6 +65,14 @@ impl Trace {
         source: impl Read,
         mut goes_on: impl FnMut(&Counts) -> bool,
     ) -> Result<(), ReadError> {
+        let mut plain = compression::plain(source)?;
+        let mut first = [0];
+        let read = plain.read(&mut first)?;
+        let source = first[..read].chain(plain);
+        if read > 0 && qlog::is_one(first[0]) {
+            self.logged.extend(qlog::read(source)?);
+            return Ok(());
+        }
         let mut frames = Frames::new(source)?;
         while let Some(frame) = frames.next_frame()? {
             self.counts.packets += 1;
@@ -117,6 +128,7 @@ impl Trace {
     pub fn into_connections(self) -> (Vec<Connection>, Vec<QuicConnection>, u64) {
         let (connections, evicted) = self.table.into_connections();
         let evicted = evicted + self.quic.left_out;
-        (connections.collect(), self.quic.into_connections(), evicted)
+        let connections = connections.chain(self.logged).collect();
+        (connections, self.quic.into_connections(), evicted)
     }
 }

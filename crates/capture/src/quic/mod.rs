@@ -7,9 +7,12 @@ mod hello;
 mod key_log;
 mod loss_bits;
 mod protection;
+pub(crate) mod qlog;
 mod spin;
 mod summary;
 mod table;
+#[cfg(test)]
+mod tests;
 mod wire;
 
 pub use connection::QuicConnection;
