@@ -217,6 +217,9 @@ impl Course {
         delay_us: u64,
         room: Room,
     ) {
+        if let Some(flow) = self.tcp.sides[1 - side].flow.as_deref_mut() {
+            flow.ack_delay = Duration::from_micros(delay_us);
+        }
         let [own, other] = pair(&mut self.sides, side);
         let Some(&(_, largest)) = ranges.first() else {
             return;

@@ -1,4 +1,4 @@
-//! A connection of another implementation (aioquic 1.7: 160 kB from the client through a relay of 4 Mbit/s, 40 ms and 3 % loss), captured
+//! A connection of another implementation (aioquic 1.7: 160 kB from the client through a relay of 4 Mbit/s, 40 ms and 4 % loss), captured
 //! at its client, with its key log and its client's own log.
 
 use crate::{FlowSummary, Summary, Trace};
@@ -28,8 +28,9 @@ fn what_needs_no_keys_is_seen() {
     assert_eq!(one.server_name.as_deref(), Some("test.example"));
     assert_eq!(one.protocols, ["t"]);
     assert!(one.connection.is_none());
+    // What Python computes on a busy machine takes its time too.
     let handshake = one.handshake_ms.expect("a handshake");
-    assert!((40.0..120.0).contains(&handshake), "{handshake}");
+    assert!((40.0..400.0).contains(&handshake), "{handshake}");
     let spin = one.spin.as_ref().expect("it spins");
     assert!((40.0..70.0).contains(&spin.rtt_ms.min), "{spin:?}");
     let [up, down] = &one.flows[..] else {
@@ -52,13 +53,17 @@ fn only(summary: &Summary) -> &FlowSummary {
 fn with_keys_or_a_log_it_is_as_tcp() {
     let opened = summary(CAPTURE, Some(KEYS));
     assert_eq!(opened.quic[0].connection, Some(0));
-    for (flow, what) in [(only(&opened), "keys"), (only(&summary(QLOG, None)), "log")] {
+    let logged = summary(QLOG, None);
+    // The program that logs sees its packets later than the wire, by what else the machine does.
+    for (flow, what, rtprops) in [
+        (only(&opened), "keys", 40.0..48.0),
+        (only(&logged), "log", LOGGED * 0.98..LOGGED * 1.02),
+    ] {
         assert_eq!(flow.delivered_bytes, 160_000, "{what}: {flow:?}");
         assert_eq!(flow.place, "sender", "{what}: {flow:?}");
-        // What the client's own log says.
         assert_eq!(flow.lost, LOST, "{what}: {flow:?}");
         let rtprop = flow.rtprop_ms.expect("RTprop");
-        assert!((rtprop - RTPROP).abs() < RTPROP * 0.02, "{what}: {rtprop}");
+        assert!(rtprops.contains(&rtprop), "{what}: {rtprop}");
         let rate = flow.btl_bw_ip_bps.expect("BtlBw") as f64 / 1e6;
         assert!(rate < 4.2, "{what}: {rate}");
     }
@@ -85,9 +90,10 @@ fn other_keys_open_nothing() {
     assert_eq!(summary.quic.len(), 1);
 }
 
-/// Losses and the least RTT in milliseconds, by the client's own log.
-const LOST: u64 = 0;
-const RTPROP: f64 = 0.0;
+/// By the client's own log: packets with data that nothing acknowledged, and the least RTT of data less the acknowledgement's delay, in
+/// milliseconds.
+const LOST: u64 = 19;
+const LOGGED: f64 = 54.25;
 
 #[test]
 fn a_log_that_is_none_is_answered_in_a_line() {

@@ -26,7 +26,7 @@ and a guess at its congestion control. For other QUIC connections: what can be s
 
 tcpdump -s 128 -w FILE captures enough of each packet.")]
 pub struct Options {
-    /// Captures in the order of their times (pcap or pcapng, also compressed with gzip or zstd), or - for stdin
+    /// Captures in the order of their times (pcap or pcapng), or QUIC logs (qlog), also compressed with gzip or zstd; - for stdin
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     /// A key log, as programs write with SSLKEYLOGFILE: QUIC connections whose secrets it has are analysed as TCP's are
