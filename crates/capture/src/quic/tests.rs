@@ -54,12 +54,13 @@ fn with_keys_or_a_log_it_is_as_tcp() {
     let opened = summary(CAPTURE, Some(KEYS));
     assert_eq!(opened.quic[0].connection, Some(0));
     let logged = summary(QLOG, None);
-    // The program that logs sees its packets later than the wire, by what else the machine does.
-    for (flow, what, rtprops) in [
-        (only(&opened), "keys", 40.0..48.0),
-        (only(&logged), "log", LOGGED * 0.98..LOGGED * 1.02),
+    // The program that logs sees its packets later than the wire, by what else the machine does: the wire is between the path's 40 ms
+    // and that.
+    for (flow, what, delivered, rtprops) in [
+        (only(&opened), "keys", 160_000, 40.0..LOGGED),
+        (only(&logged), "log", LAST, LOGGED * 0.98..LOGGED * 1.02),
     ] {
-        assert_eq!(flow.delivered_bytes, 160_000, "{what}: {flow:?}");
+        assert_eq!(flow.delivered_bytes, delivered, "{what}: {flow:?}");
         assert_eq!(flow.place, "sender", "{what}: {flow:?}");
         assert_eq!(flow.lost, LOST, "{what}: {flow:?}");
         let rtprop = flow.rtprop_ms.expect("RTprop");
@@ -93,6 +94,10 @@ fn other_keys_open_nothing() {
 /// By the client's own log: packets with data that nothing acknowledged, and the least RTT of data less the acknowledgement's delay, in
 /// milliseconds.
 const LOST: u64 = 19;
+
+/// The client closes before it hears that the last hole is filled: the log has no acknowledgement of what is behind this.
+const LAST: u64 = 94_392;
+
 const LOGGED: f64 = 54.25;
 
 #[test]
