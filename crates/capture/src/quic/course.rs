@@ -109,7 +109,7 @@ impl Course {
 
     /// A packet of the handshake, as TCP's.
     pub fn shake(&mut self, packet: &Packet<'_>, side: usize, flags: Flags) {
-        let packet = self.from_side(packet, side);
+        let packet = self.seen_from(packet, side);
         let segment = Segment {
             seq: low(START),
             flags,
@@ -127,7 +127,7 @@ impl Course {
     }
 
     /// The packet, as if its ends were those of the connection, wherever they have gone to.
-    fn from_side<'p>(&self, packet: &Packet<'p>, side: usize) -> Packet<'p> {
+    fn seen_from<'p>(&self, packet: &Packet<'p>, side: usize) -> Packet<'p> {
         let ends = self.tcp.ends;
         Packet {
             from: ends[side],
@@ -138,7 +138,7 @@ impl Course {
 
     /// A packet that was opened.
     pub fn on_packet(&mut self, packet: &Packet<'_>, opened: &Opened<'_>, room: Room) {
-        let packet = self.from_side(packet, opened.side);
+        let packet = self.seen_from(packet, opened.side);
         let mut sent = Sent {
             at: Some(packet.at),
             ..Sent::default()
