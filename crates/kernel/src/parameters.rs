@@ -230,7 +230,7 @@ mod tests {
             (
                 "rt-prop-window",
                 "0s",
-                "rt-prop-window: expected a time from 1ms to 1h",
+                "rt-prop-window: expected a time from 1ms to 3600s",
             ),
             ("cwnd-gain", "0", "cwnd-gain: expected a gain from 0.01"),
             (

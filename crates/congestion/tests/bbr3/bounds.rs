@@ -1,12 +1,12 @@
-//! What the bounds do in ProbeBW's states, and the rate after an idle time.
+//! What the bounds do in ProbeBW's states.
 
-use congestion::{Bytes, Controller, Ratio};
+use congestion::{Bytes, Ratio};
 
 use crate::losses::lossy;
 use crate::support::{MSS, Mishap, Point};
 use crate::{
-    CRUISE, DOWN, LATE, PROBE_RTT, REFILL, UP, at_secs, bbr3, bulk, clean, millis,
-    paths_with_many_packets, state, stays,
+    CRUISE, DOWN, LATE, PROBE_RTT, REFILL, UP, at_secs, bbr3, bulk, clean, paths_with_many_packets,
+    state, stays,
 };
 
 /// `StartProbeBW_REFILL`: "ResetShortTermModel".
@@ -78,23 +78,5 @@ fn the_short_term_bound_caps_the_window_in_cruise() {
         assert!(!bounded.is_empty(), "{rate}, {rtt}");
         assert!(bounded.iter().all(|(bound, cwnd)| cwnd <= bound));
         assert!(bounded.iter().any(|(bound, cwnd)| cwnd == bound));
-    }
-}
-
-/// `HandleRestartFromIdle`: in ProbeBW with a gain of one, whatever the state's gain is; the pacing margin stays.
-#[test]
-fn after_idle_probe_bw_paces_at_the_bandwidth() {
-    for (rate, rtt) in paths_with_many_packets() {
-        let mut flow = bulk(clean(rate, rtt, 8));
-        flow.run_until_in(UP, LATE);
-        let again = flow.now() + millis(500);
-        flow.set_writes([(again, Bytes::MAX)]);
-        flow.run_until(again + rtt / 2);
-        let snapshot = flow.snapshot();
-        assert_eq!(snapshot.state.name, UP, "{rate}, {rtt}");
-        assert_eq!(snapshot.pacing_gain, Some(Ratio::new(5, 4)));
-        let bw = snapshot.btl_bw.expect("known");
-        let expected = bw.scale(Ratio::new(99, 100));
-        crate::assert_within(flow.controller.pacing_rate(), expected, 0);
     }
 }

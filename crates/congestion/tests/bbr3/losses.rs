@@ -23,8 +23,8 @@ pub fn lossy(bbr3: Bbr3, every: u64) -> Flow<Bbr3> {
 
 /// `LossLowerBounds` follows the greatest delivery rate of the latest round, and nothing raises it until the next probe. What is
 /// delivered is the bound itself, less the pacing margin and the losses: 2 % less at 1 % loss. The greatest sample of a round
-/// covers packets that were paced by the bound of three updates before, so this much goes in three rounds. What happens before
-/// this slow fall, after DOWN and after ProbeRTT, is in `self_limited`.
+/// covers packets that were paced by the bound of three updates before, so this much, or half as much again, goes in three
+/// rounds. What happens before this slow fall, after DOWN and after ProbeRTT, is in `self_limited`.
 #[test]
 fn between_probes_the_rate_falls_by_the_margin_and_the_losses() {
     const ROUNDS: u64 = 16;
@@ -45,7 +45,7 @@ fn between_probes_the_rate_falls_by_the_margin_and_the_losses() {
         falls += 1;
         let fall =
             (after.bits_per_sec() as f64 / before.bits_per_sec() as f64).powf(3.0 / ROUNDS as f64);
-        assert!((0.975..0.985).contains(&fall), "{fall}");
+        assert!((0.97..0.985).contains(&fall), "{fall}");
     }
     assert!(falls >= 5, "{falls}");
     // 1 % is no reason to lower the other bound.
