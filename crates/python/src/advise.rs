@@ -157,6 +157,7 @@ pub fn advise(
         let execution = Execution {
             engine: engine.as_ref(),
             jobs,
+            repeats: None,
             watch,
             cancel: &cancel,
         };

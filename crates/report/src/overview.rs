@@ -187,7 +187,8 @@ pub(super) fn notes(records: &[Record], lanes: &[Lane<'_>]) -> Vec<String> {
             Some(lane) if records.len() > 1 => format!("{}: {late}", lane.name),
             _ => late,
         };
-        notes.extend(paths.filter_map(lateness).map(named));
+        let said = summary.validity.warning().into_iter();
+        notes.extend(said.chain(paths.filter_map(lateness)).map(named));
     }
     notes
 }

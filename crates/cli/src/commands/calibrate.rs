@@ -224,6 +224,7 @@ fn execute(
     let execution = Execution {
         engine: engine.as_ref(),
         jobs: runs::jobs(options.jobs, side.engine),
+        repeats: Some(runs::REPEATS),
         watch: &|event| bar.show(&event),
         cancel,
     };

@@ -6,7 +6,7 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 use path::Ecn;
-use units::Time;
+use units::Duration;
 
 use super::counters::TunCounters;
 use super::frame::Frame;
@@ -36,27 +36,26 @@ impl Outbox {
         Outbox { device, run: None }
     }
 
-    /// Writes what arrived. It may wait for what arrives next, until [`flush`](Outbox::flush).
+    /// Writes what arrived, so much too late. It may wait for what arrives next, until [`flush`](Outbox::flush).
     ///
     /// # Errors
     /// The device is gone.
     pub(crate) fn put(
         &mut self,
         departure: Departure,
-        now: Time,
+        late: Duration,
         network: &mut Network,
         counters: &mut TunCounters,
     ) -> io::Result<()> {
         let Departure {
-            packet,
-            at,
-            ecn,
-            from,
+            packet, ecn, from, ..
         } = departure;
-        let late = now.since(at);
+        let packets = packet.segments.len() as u64;
         if late > LATE {
-            counters.late_packets += packet.segments.len() as u64;
+            counters.late_packets += packets;
         }
+        let total = late.as_nanos().saturating_mul(packets);
+        counters.lateness_total_ns = counters.lateness_total_ns.saturating_add(total);
         counters.lateness_max_ns = counters.lateness_max_ns.max(late.as_nanos());
         match &mut self.run {
             // What was marked and what was not cannot have the same header.

@@ -13,6 +13,7 @@ use super::frame::{Inbox, Received};
 use super::network::{Departure, Network};
 use super::outbox::{Outbox, is_gone};
 use crate::clock::Clock;
+use crate::path_clock::PathClock;
 use crate::shown::Shown;
 use crate::wakeup::{FRESHNESS, ask_for_precise_wakeups, timespec};
 
@@ -33,7 +34,7 @@ pub(crate) struct ObservedWay {
 
 /// The state of the thread.
 pub(crate) struct Worker {
-    clock: Clock,
+    clock: PathClock,
     device: Arc<OwnedFd>,
     inbox: Inbox,
     network: Network,
@@ -65,7 +66,7 @@ impl Worker {
         stop: PipeReader,
     ) -> Worker {
         let mut worker = Worker {
-            clock,
+            clock: PathClock::new(clock),
             device: from,
             inbox: Inbox::new(),
             network,
@@ -86,7 +87,8 @@ impl Worker {
     pub(crate) fn run(mut self) {
         ask_for_precise_wakeups();
         while self.turn().is_ok() {}
-        self.show(self.clock.now());
+        let now = self.clock.look(None);
+        self.show(now);
     }
 
     /// Takes in a frame if there is one, writes what is due, and waits if nothing came.
@@ -100,7 +102,7 @@ impl Worker {
             Err(_) => None,
         };
         let came = received.is_some();
-        let now = self.clock.now();
+        let now = self.clock.look(self.network.next_due());
         self.pass(now, received).map_err(|_| End)?;
         if !came {
             return self.wait();
@@ -123,7 +125,8 @@ impl Worker {
                 self.counters.read_packets += u64::from(segments.end);
                 self.counters.read_bytes += layout.wire_size(&segments) as u64;
                 self.changed = true;
-                if let Some(departure) = self.network.enter(now, frame) {
+                let behind = self.clock.behind_at(now);
+                if let Some(departure) = self.network.enter(now, behind, frame) {
                     self.put(departure, now)?;
                 }
                 self.deliver(now)?;
@@ -135,7 +138,8 @@ impl Worker {
     }
 
     fn deliver(&mut self, now: Time) -> io::Result<()> {
-        while let Some(departure) = self.network.next(now) {
+        let behind = self.clock.behind_at(now);
+        while let Some(departure) = self.network.next(now, behind) {
             self.put(departure, now)?;
         }
         Ok(())
@@ -143,13 +147,18 @@ impl Worker {
 
     fn put(&mut self, departure: Departure, now: Time) -> io::Result<()> {
         self.changed = true;
+        let stood = self
+            .clock
+            .behind_at(now)
+            .saturating_sub(departure.packet.behind);
+        let late = now.since(departure.at) + stood;
         self.outbox
-            .put(departure, now, &mut self.network, &mut self.counters)
+            .put(departure, late, &mut self.network, &mut self.counters)
     }
 
     /// Waits until there is something to read, something is due, or observers are to be shown what has changed.
     fn wait(&mut self) -> Result<(), End> {
-        let now = self.clock.now();
+        let now = self.clock.at(self.clock.machine().now());
         let look = match (self.changed, self.queueing) {
             (true, _) => self.shown_at + BREATH,
             (false, true) => self.shown_at + FRESHNESS,
@@ -160,7 +169,7 @@ impl Worker {
             return self.poll(Duration::ZERO);
         }
         let next = self.network.next_at();
-        let due = next.since(now);
+        let due = self.clock.until(next);
         let until_look = look.since(now);
         if due > EARLY {
             self.dozed_for = next;

@@ -100,6 +100,7 @@ impl Grid {
             let execution = Execution {
                 engine: engine.as_ref(),
                 jobs,
+                repeats: None,
                 watch,
                 cancel: &cancel,
             };

@@ -4,7 +4,7 @@ use std::convert::Infallible;
 
 use units::Duration;
 
-use super::execute::{Event, Execution, execute};
+use super::execute::{Event, Execution, REPEATS, execute};
 use super::plan::{Plan, Run};
 use lab::Cancel;
 use lab::EngineError;
@@ -112,6 +112,7 @@ impl Batch {
         let execution = Execution {
             engine: engine.as_ref(),
             jobs,
+            repeats: Some(REPEATS),
             watch,
             cancel,
         };

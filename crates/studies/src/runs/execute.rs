@@ -26,6 +26,9 @@ pub enum Event {
     Ended(usize),
 }
 
+/// How often a run in real time is repeated before it is given up, where what is judged by it must be to be trusted.
+pub const REPEATS: u32 = 2;
+
 /// A run that failed.
 #[derive(Debug, Clone)]
 pub struct Failed<'r> {
@@ -42,6 +45,9 @@ pub struct Execution<'e> {
     pub engine: &'e (dyn Engine + Sync),
     /// So many at a time. Engines in real time measure the machine unless that is one.
     pub jobs: usize,
+    /// So often, a run in real time that is [not to be trusted](record::Validity) is repeated. If it never is, it has failed.
+    /// Without this, records are kept as they are.
+    pub repeats: Option<u32>,
     /// Is told how it goes, from several threads.
     pub watch: &'e (dyn Fn(Event) + Sync),
     /// Ends it: runs that have begun are given up then, and none is begun.
@@ -54,6 +60,7 @@ impl<'e> Execution<'e> {
         Execution {
             engine,
             jobs,
+            repeats: None,
             watch: &|_| (),
             cancel,
         }
@@ -127,7 +134,7 @@ pub fn execute<'r, E>(
                         return;
                     }
                     let watch = |progress| (execution.watch)(Event::Progress(place, progress));
-                    let result = attempt(execution.engine, runs[place], &watch, cancel);
+                    let result = trusted(execution, runs[place], &watch, cancel);
                     // Nobody receives any more once a result could not be kept.
                     let _ = sender.send((place, result));
                 }
@@ -166,6 +173,29 @@ pub fn execute<'r, E>(
             })
         })
         .collect())
+}
+
+/// The record of one run, repeated as long as it is not to be trusted and that may be, or why there is none.
+fn trusted(
+    execution: &Execution<'_>,
+    run: &Run,
+    watch: &(dyn Fn(Progress) + Sync),
+    cancel: &Cancel,
+) -> Result<Record, String> {
+    let Some(repeats) = execution.repeats else {
+        return attempt(execution.engine, run, watch, cancel);
+    };
+    let mut left = repeats;
+    loop {
+        let record = attempt(execution.engine, run, watch, cancel)?;
+        match record.summary.validity.warning() {
+            Some(warning) if !record.summary.is_partial => match left.checked_sub(1) {
+                Some(fewer) => left = fewer,
+                None => return Err(format!("{warning}, in each of {} runs", repeats + 1)),
+            },
+            _ => return Ok(record),
+        }
+    }
 }
 
 /// The record of one run, or why there is none.

@@ -18,7 +18,7 @@ mod work;
 pub use amount::{Amount, amounts};
 pub use batch::{Batch, BatchError, Finding, Findings};
 pub(crate) use distinct::distinct;
-pub use execute::{Event, Execution, Failed, execute, jobs, missing, resume};
+pub use execute::{Event, Execution, Failed, REPEATS, execute, jobs, missing, resume};
 pub(crate) use plan::MAX_RUNS;
 pub use plan::{Keys, Plan, Point, Run, UnreadableTrace};
 pub use seed::derive as derive_seed;
