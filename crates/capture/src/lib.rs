@@ -23,6 +23,7 @@ pub mod connection;
 pub mod fuzz;
 mod guess;
 pub mod packet;
+pub mod quic;
 pub mod read;
 mod scenario;
 mod signs;

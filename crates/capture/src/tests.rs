@@ -295,3 +295,28 @@ fn connections_are_bounded_and_the_small_ones_go() {
         .filter(|one| !one.flows.is_empty());
     assert_eq!(with_data.count(), 100);
 }
+
+/// Takes about a minute: `cargo test -p fullpipe-capture -- --ignored million`.
+#[test]
+#[ignore = "takes a minute"]
+fn a_million_damaged_captures_have_an_answer() {
+    let corpus = corpus();
+    let mut random = 1_u64;
+    let mut draw = |below: usize| {
+        random = random
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (random >> 33) as usize % below.max(1)
+    };
+    for _ in 0..1_000_000 {
+        let mut capture = corpus[draw(corpus.len())].clone();
+        for _ in 0..=draw(4) {
+            let place = draw(capture.len());
+            capture[place] ^= 1 << draw(8);
+        }
+        if draw(2) == 0 {
+            capture.truncate(draw(capture.len()));
+        }
+        crate::fuzz::files(&capture);
+    }
+}

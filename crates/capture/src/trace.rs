@@ -7,7 +7,9 @@ use serde::Serialize;
 
 use crate::connection::Connection;
 use crate::packet::{self, Body, Seen, Tunnel};
-use crate::read::{End, Frames, ReadError};
+use crate::quic::qlog;
+use crate::quic::{self, KeyLogError, QuicConnection};
+use crate::read::{End, Frames, ReadError, compression};
 use crate::table::Table;
 
 /// What was read.
@@ -19,6 +21,8 @@ pub struct Counts {
     pub tcp: u64,
     /// Datagrams of UDP.
     pub udp: u64,
+    /// Those of them that are of QUIC.
+    pub quic: u64,
     /// Further fragments of IP packets.
     pub fragments: u64,
     /// Neither TCP nor UDP.
@@ -40,6 +44,9 @@ pub struct Counts {
 pub struct Trace {
     counts: Counts,
     table: Table,
+    quic: quic::Table,
+    /// Connections that qlogs have told of.
+    logged: Vec<Connection>,
 }
 
 impl Trace {
@@ -48,7 +55,7 @@ impl Trace {
         Trace::default()
     }
 
-    /// Reads a capture to its end, or until `goes_on` says no, which is asked now and then. The captures of one trace are read in
+    /// Reads a capture or a qlog to its end, or until `goes_on` says no, which is asked now and then. The captures of one trace are read in
     /// the order of their times.
     ///
     /// # Errors
@@ -58,6 +65,14 @@ impl Trace {
         source: impl Read,
         mut goes_on: impl FnMut(&Counts) -> bool,
     ) -> Result<(), ReadError> {
+        let mut plain = compression::plain(source)?;
+        let mut first = [0];
+        let read = plain.read(&mut first)?;
+        let source = first[..read].chain(plain);
+        if read > 0 && qlog::is_one(first[0]) {
+            self.logged.extend(qlog::read(source)?);
+            return Ok(());
+        }
         let mut frames = Frames::new(source)?;
         while let Some(frame) = frames.next_frame()? {
             self.counts.packets += 1;
@@ -83,7 +98,10 @@ impl Trace {
                     counts.tcp += 1;
                     self.table.on_segment(&packet, segment);
                 }
-                Body::Udp { .. } => counts.udp += 1,
+                Body::Udp { len, payload } => {
+                    counts.udp += 1;
+                    counts.quic += u64::from(self.quic.on_datagram(&packet, *len, payload));
+                }
             },
             Seen::Fragment => counts.fragments += 1,
             Seen::Opaque(tunnel) => *counts.opaque.entry(Tunnel::name(tunnel)).or_default() += 1,
@@ -93,14 +111,24 @@ impl Trace {
         }
     }
 
+    /// Takes the secrets of a key log, as SSLKEYLOGFILE names it: before the captures, whose QUIC connections they open.
+    ///
+    /// # Errors
+    /// It cannot be read, or has none.
+    pub fn read_keys(&mut self, source: impl Read) -> Result<(), KeyLogError> {
+        self.quic.keys.read(source)
+    }
+
     /// What was read so far.
     pub fn counts(&self) -> &Counts {
         &self.counts
     }
 
-    /// The connections, and how many were let go because there were too many.
-    pub fn into_connections(self) -> (Vec<Connection>, u64) {
+    /// The connections of TCP, those of QUIC, and how many were let go because there were too many.
+    pub fn into_connections(self) -> (Vec<Connection>, Vec<QuicConnection>, u64) {
         let (connections, evicted) = self.table.into_connections();
-        (connections.collect(), evicted)
+        let evicted = evicted + self.quic.left_out;
+        let connections = connections.chain(self.logged).collect();
+        (connections, self.quic.into_connections(), evicted)
     }
 }

@@ -1,22 +1,35 @@
-//! Congestion control as pure state machines: no clock, no I/O, no allocation, integers only.
+//! Congestion control that can be put into any transport: BBRv1, BBRv3, CUBIC and Reno as pure state machines. No clock, no
+//! I/O, no allocation, integers only, `no_std`.
+//!
+//! | you have | you take |
+//! | --- | --- |
+//! | packets that are each sent once, and ACKs of them (QUIC, or your own protocol) | [`flow::Flow`], which does all the bookkeeping |
+//! | a stack with its own books: TCP's, or one that measures delivery rates | [`Controller`], driven by its [events](controller) |
+//! | a rate, and no pacer | [`pacer::Pacer`] |
+//! | a pacer, and no measure of the path's rate | [`sampling::Sampler`] |
+//!
+//! [`embedding`] is the guide: which event when, and what to do where a stack does not know something. The crate
+//! `fullpipe-congestion-testkit` drives a transport over an emulated path and says what is wrong in its wiring.
+//!
+//! # A sender
+//!
+//! All of it. Reliability, packet numbers and the wire are the transport's:
+//!
+//! ```
+#![doc = include_str!("../examples/sender.rs")]
+//! ```
+//!
+//! # What there is
 //!
 //! - [`bbr1`], [`bbr3`], [`cubic`] and [`reno`] are the controllers; [`ControllerKind`] names them, [`Settings`] has their
 //!   settings, and [`AnyController`] is any of them.
-//! - [`controller`] has the one trait through which a transport drives a controller, and the order of events.
-//! - [`sampling`] measures the delivery rate at each ACK.
-//! - [`embedding`] is a short guide for transports, with a complete sender.
+//! - [`Controller::snapshot`] tells observers what a controller is doing.
 //!
-//! ```
-//! use congestion::{AnyController, Bytes, Connection, Controller, ControllerKind, Sent, Time};
+//! What there is not: loss detection, retransmission, PRR and the wire. Which packets are lost is the transport's question.
 //!
-//! let mut controller = AnyController::new(
-//!     "bbr1".parse::<ControllerKind>()?,
-//!     Connection::new(Time::ZERO, Bytes::new(1_200), Bytes::new(12_000)),
-//! );
-//! controller.on_packet_sent(&Sent::new(Time::ZERO, Bytes::new(1_200), Bytes::new(1_200)));
-//! assert_eq!(controller.cwnd(), Bytes::new(12_000));
-//! # Ok::<(), units::UnknownName>(())
-//! ```
+//! # Size
+//!
+//! `docs/embedding.md` has the size of code and state on a Cortex-M.
 
 #![no_std]
 
@@ -30,11 +43,14 @@ pub mod controller;
 pub mod cubic;
 pub mod embedding;
 pub mod filter;
+pub mod flow;
 mod hystart;
 mod list;
 pub mod loss_based;
 mod loss_window;
+pub mod pacer;
 pub mod pacing;
+mod recoveries;
 pub mod reno;
 mod round;
 pub mod rtt;
@@ -45,8 +61,10 @@ mod usage;
 pub use controller::{
     Ack, Cause, Connection, Controller, Lost, Recovery, RttSample, Sent, Snapshot,
 };
+pub use flow::Flow;
 pub use list::{AnyController, ControllerKind, Settings};
 pub use loss_window::LossWindow;
+pub use pacer::Pacer;
 pub use sampling::{PacketState, RateSample};
 pub use state::{Phase, State};
 pub use units::{Bytes, Duration, Rate, Ratio, Time};

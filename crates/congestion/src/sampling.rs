@@ -67,6 +67,50 @@ pub struct PacketState {
     pub is_app_limited: bool,
 }
 
+impl PacketState {
+    /// The same as numbers, for a transport that keeps it outside Rust.
+    pub fn to_words(&self) -> [u64; 9] {
+        [
+            self.bytes.get(),
+            self.sent_time.as_nanos(),
+            self.sequence,
+            self.delivered.get(),
+            self.delivered_time.as_nanos(),
+            self.first_sent_time.as_nanos(),
+            self.lost.get(),
+            self.inflight.get(),
+            u64::from(self.delivered_ce) << 1 | u64::from(self.is_app_limited),
+        ]
+    }
+
+    /// What [`PacketState::to_words`] gave. Any other numbers are a packet that never was, and do no harm beyond a wrong sample.
+    pub fn from_words(words: [u64; 9]) -> PacketState {
+        let [
+            bytes,
+            sent,
+            sequence,
+            delivered,
+            delivered_time,
+            first_sent,
+            lost,
+            inflight,
+            rest,
+        ] = words;
+        PacketState {
+            bytes: Bytes::new(bytes),
+            sent_time: Time::from_nanos(sent),
+            sequence,
+            delivered: Bytes::new(delivered),
+            delivered_time: Time::from_nanos(delivered_time),
+            first_sent_time: Time::from_nanos(first_sent),
+            lost: Bytes::new(lost),
+            delivered_ce: low_half(Bytes::new(rest >> 1)),
+            inflight: Bytes::new(inflight),
+            is_app_limited: rest & 1 == 1,
+        }
+    }
+}
+
 /// What is out when a packet is sent: packets sent before it that an ACK may still report as delivered.
 ///
 /// The sampler's intervals begin anew when nothing is out, as any ACK from then on tells of what is sent from now on. What

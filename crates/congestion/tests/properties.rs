@@ -316,7 +316,7 @@ proptest! {
     fn bbr1_does_with_any_settings(
         connection in connection(),
         events in prop::collection::vec(event(), 0..120),
-        flags in prop::array::uniform6(any::<bool>()),
+        flags in prop::array::uniform7(any::<bool>()),
         gains in prop::array::uniform4((0..9_u32, 0..9_u32)),
         windows in (any::<u8>(), 0..40_u64, 0..20_000_u64, 0..2_000_u64),
     ) {
@@ -336,6 +336,7 @@ proptest! {
             is_rt_prop_windowed: flags[3],
             does_equal_rate_renew: flags[4],
             is_phase_a_burst: flags[5],
+            does_equal_rtt_renew: flags[6],
             ..bbr1::Config::paper()
         };
         drive(connection, Bbr1::new(connection, config), &events);
@@ -347,12 +348,14 @@ proptest! {
         events in prop::collection::vec(event(), 0..120),
         offload_quanta in any::<u32>(),
         max_rtt in prop::option::of(number()),
+        ignore_self_limited in any::<bool>(),
     ) {
         let config = bbr3::Config {
             offload_quanta,
             ecn: max_rtt.map(|nanos| bbr3::EcnConfig {
                 max_rtt: Duration::from_nanos(nanos),
             }),
+            ignore_self_limited,
         };
         drive(connection, Bbr3::new(connection, config), &events);
     }

@@ -3,4 +3,4 @@
 #define MOMENTS 1
 #include "kernel/program.h"
 
-SECTION(".struct_ops.link") struct tcp_congestion_ops fullpipe_bbr1 = { HOOKS, .name = "fullpipe_bbr1" };
+SECTION(".struct_ops.link") struct tcp_congestion_ops fullpipe_bbr1 = { HOOKS, .name = NAME("bbr1") };

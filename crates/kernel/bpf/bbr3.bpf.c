@@ -3,4 +3,4 @@
 #define MOMENTS 64
 #include "kernel/program.h"
 
-SECTION(".struct_ops.link") struct tcp_congestion_ops fullpipe_bbr3 = { HOOKS, .name = "fullpipe_bbr3" };
+SECTION(".struct_ops.link") struct tcp_congestion_ops fullpipe_bbr3 = { HOOKS, .name = NAME("bbr3") };

@@ -38,6 +38,8 @@ struct rate_of_ack {
 	u64 inflight_at_send;
 	u64 lost_since_send;
 	u64 is_app_limited;
+	u64 delivered_ce;
+	u64 total_delivered_ce;
 };
 
 struct ack {
@@ -51,4 +53,30 @@ struct ack {
 	u64 is_ack_delayed;
 	u64 next_departure;
 	u64 is_window_full;
+	u64 ce_marked;
+};
+
+/* An event as a value: what tests replay, and record. */
+enum kind {
+	NEW,
+	IDLE_RESTART,
+	LOST,
+	ENTERED,
+	LEFT,
+	UNDONE,
+	TIMEOUT,
+	HANDSHAKE,
+	MTU_CHANGE,
+	ACK,
+	REPAIRED_LOSS,
+	MARKED,
+};
+
+/* What an event does not have is zero. */
+struct event {
+	u64 kind;
+	u64 mss;
+	struct connection connection;
+	struct lost lost;
+	struct ack ack; /* of other events: its `now`, `inflight` and `rtt` */
 };

@@ -10,29 +10,6 @@
 #define SETTING
 #include CONTROLLER
 
-enum kind {
-	NEW,
-	IDLE_RESTART,
-	LOST,
-	ENTERED,
-	LEFT,
-	UNDONE,
-	TIMEOUT,
-	HANDSHAKE,
-	MTU_CHANGE,
-	ACK,
-	REPAIRED_LOSS,
-};
-
-/* What an event does not have is zero. */
-struct event {
-	u64 kind;
-	u64 mss;
-	struct connection connection;
-	struct lost lost;
-	struct ack ack; /* of other events: its `now`, `inflight` and `rtt` */
-};
-
 struct config config;
 
 static void happen(struct controller *controller, const struct event *event)
@@ -71,6 +48,9 @@ static void happen(struct controller *controller, const struct event *event)
 		break;
 	case REPAIRED_LOSS:
 		on_repaired_loss(controller, event->ack.now);
+		break;
+	case MARKED:
+		on_marked(controller);
 		break;
 	default:
 		exit(2);

@@ -45,13 +45,13 @@ impl Algorithm {
 units::by_name!(Algorithm, "controller");
 
 const BBR1: &[Parameter] = &[
-    Parameter::new("high-gain", Value::Ratio(Ratio::new(2885, 1000))),
-    Parameter::new("drain-gain", Value::Ratio(Ratio::new(1000, 2885))),
-    Parameter::new("peak-gain", Value::Ratio(Ratio::new(5, 4))),
-    Parameter::new("trough-gain", Value::Ratio(Ratio::new(3, 4))),
-    Parameter::new("cwnd-gain", Value::Ratio(Ratio::new(2, 1))),
-    Parameter::new("pacing-margin", Value::Ratio(Ratio::new(1, 100))),
-    Parameter::new("extra-acked-gain", Value::Ratio(Ratio::ONE)),
+    Parameter::new("high-gain", Value::Gain(Ratio::new(2885, 1000))),
+    Parameter::new("drain-gain", Value::Gain(Ratio::new(1000, 2885))),
+    Parameter::new("peak-gain", Value::Gain(Ratio::new(5, 4))),
+    Parameter::new("trough-gain", Value::Gain(Ratio::new(3, 4))),
+    Parameter::new("cwnd-gain", Value::Gain(Ratio::new(2, 1))),
+    Parameter::new("pacing-margin", Value::Share(Ratio::new(1, 100))),
+    Parameter::new("extra-acked-gain", Value::Share(Ratio::ONE)),
     Parameter::new("cycle-phases", Value::Count(8)),
     Parameter::new("btl-bw-window", Value::Count(10)),
     Parameter::new("rt-prop-window", Value::Duration(Duration::from_secs(10))),
@@ -63,17 +63,17 @@ const BBR1: &[Parameter] = &[
 ];
 
 const BBR3: &[Parameter] = &[
-    Parameter::new("startup-pacing-gain", Value::Ratio(Ratio::new(277, 100))),
-    Parameter::new("drain-pacing-gain", Value::Ratio(Ratio::new(1, 2))),
-    Parameter::new("down-pacing-gain", Value::Ratio(Ratio::new(9, 10))),
-    Parameter::new("up-pacing-gain", Value::Ratio(Ratio::new(5, 4))),
-    Parameter::new("cwnd-gain", Value::Ratio(Ratio::new(2, 1))),
-    Parameter::new("up-cwnd-gain", Value::Ratio(Ratio::new(9, 4))),
-    Parameter::new("probe-rtt-cwnd-gain", Value::Ratio(Ratio::new(1, 2))),
-    Parameter::new("pacing-margin", Value::Ratio(Ratio::new(1, 100))),
-    Parameter::new("loss-threshold", Value::Ratio(Ratio::new(2, 100))),
-    Parameter::new("beta", Value::Ratio(Ratio::new(7, 10))),
-    Parameter::new("headroom", Value::Ratio(Ratio::new(15, 100))),
+    Parameter::new("startup-pacing-gain", Value::Gain(Ratio::new(277, 100))),
+    Parameter::new("drain-pacing-gain", Value::Gain(Ratio::new(1, 2))),
+    Parameter::new("down-pacing-gain", Value::Gain(Ratio::new(9, 10))),
+    Parameter::new("up-pacing-gain", Value::Gain(Ratio::new(5, 4))),
+    Parameter::new("cwnd-gain", Value::Gain(Ratio::new(2, 1))),
+    Parameter::new("up-cwnd-gain", Value::Gain(Ratio::new(9, 4))),
+    Parameter::new("probe-rtt-cwnd-gain", Value::Gain(Ratio::new(1, 2))),
+    Parameter::new("pacing-margin", Value::Share(Ratio::new(1, 100))),
+    Parameter::new("loss-threshold", Value::Share(Ratio::new(2, 100))),
+    Parameter::new("beta", Value::Share(Ratio::new(7, 10))),
+    Parameter::new("headroom", Value::Share(Ratio::new(15, 100))),
     Parameter::new("min-rtt-window", Value::Duration(Duration::from_secs(10))),
     Parameter::new(
         "probe-rtt-interval",
@@ -88,4 +88,6 @@ const BBR3: &[Parameter] = &[
     Parameter::new("most-probe-rounds", Value::Count(63)),
     Parameter::new("full-losses", Value::Count(6)),
     Parameter::new("offload-quanta", Value::Count(3)),
+    Parameter::new("ecn", Value::Switch(false)),
+    Parameter::new("ecn-max-rtt", Value::Duration(Duration::from_millis(5))),
 ];

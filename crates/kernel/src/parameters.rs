@@ -1,6 +1,7 @@
 //! What can be set of a controller before a kernel gets it.
 
 use std::fmt;
+use std::str::FromStr;
 
 use units::{Duration, Ratio};
 
@@ -25,8 +26,10 @@ impl Parameter {
 /// What a parameter is set to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Value {
-    /// A gain or a share.
-    Ratio(Ratio),
+    /// A gain: more than nothing.
+    Gain(Ratio),
+    /// A share, from nothing to all.
+    Share(Ratio),
     /// A number of rounds or phases.
     Count(u64),
     /// A span of time.
@@ -39,7 +42,7 @@ impl Value {
     /// As the BPF program has it: a word.
     fn word(self) -> u64 {
         match self {
-            Value::Ratio(ratio) => {
+            Value::Gain(ratio) | Value::Share(ratio) => {
                 u64::from(ratio.denominator()) << 32 | u64::from(ratio.numerator())
             }
             Value::Count(count) => count,
@@ -51,7 +54,8 @@ impl Value {
     /// The value of the same kind that a word has.
     fn of_word(self, word: u64) -> Value {
         match self {
-            Value::Ratio(_) => Value::Ratio(ratio(word)),
+            Value::Gain(_) => Value::Gain(ratio(word)),
+            Value::Share(_) => Value::Share(ratio(word)),
             Value::Count(_) => Value::Count(word),
             Value::Duration(_) => Value::Duration(Duration::from_nanos(word)),
             Value::Switch(_) => Value::Switch(word != 0),
@@ -61,14 +65,18 @@ impl Value {
     /// The value of the same kind that a text has.
     fn parse(self, text: &str) -> Result<Value, String> {
         match self {
-            Value::Ratio(_) => text
-                .parse()
-                .map(Value::Ratio)
-                .map_err(|error| error.to_string()),
-            Value::Duration(_) => text
-                .parse()
-                .map(Value::Duration)
-                .map_err(|error| error.to_string()),
+            Value::Gain(_) => match parsed::<Ratio>(text)? {
+                gain if (0.01..=100.0).contains(&gain.as_f64()) => Ok(Value::Gain(gain)),
+                _ => Err("expected a gain from 0.01 to 100".to_owned()),
+            },
+            Value::Share(_) => match parsed::<Ratio>(text)? {
+                share if share.as_f64() <= 1.0 => Ok(Value::Share(share)),
+                _ => Err("expected a share from 0% to 100%".to_owned()),
+            },
+            Value::Duration(_) => match parsed::<Duration>(text)? {
+                span if (LEAST..=MOST).contains(&span) => Ok(Value::Duration(span)),
+                _ => Err(format!("expected a time from {LEAST} to {MOST}")),
+            },
             Value::Count(_) => match text.parse() {
                 Ok(count) if (1..=1_000_000).contains(&count) => Ok(Value::Count(count)),
                 _ => Err("expected a number from 1 to 1000000".to_owned()),
@@ -85,13 +93,21 @@ impl Value {
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Value::Ratio(ratio) => write!(f, "{:.4}", ratio.as_f64()),
+            Value::Gain(ratio) | Value::Share(ratio) => write!(f, "{:.4}", ratio.as_f64()),
             Value::Count(count) => count.fmt(f),
             Value::Duration(duration) => duration.fmt(f),
             Value::Switch(true) => f.write_str("on"),
             Value::Switch(false) => f.write_str("off"),
         }
     }
+}
+
+/// The bounds of times: below, a flow would do nothing but look for its RTT; above, it never would.
+const LEAST: Duration = Duration::from_millis(1);
+const MOST: Duration = Duration::from_secs(3_600);
+
+fn parsed<T: FromStr<Err: fmt::Display>>(text: &str) -> Result<T, String> {
+    text.parse().map_err(|error: T::Err| error.to_string())
 }
 
 /// A controller and what its parameters are set to.
@@ -211,6 +227,17 @@ mod tests {
             ("cycle-phases", "0", "cycle-phases: expected a number"),
             ("policer-model", "yes", "policer-model: expected on or off"),
             ("rt-prop-window", "10", "rt-prop-window: "),
+            (
+                "rt-prop-window",
+                "0s",
+                "rt-prop-window: expected a time from 1ms to 1h",
+            ),
+            ("cwnd-gain", "0", "cwnd-gain: expected a gain from 0.01"),
+            (
+                "pacing-margin",
+                "101%",
+                "pacing-margin: expected a share from 0%",
+            ),
         ];
         for (name, text, part) in wrong {
             let error = settings.set(name, text).unwrap_err().to_string();

@@ -7,6 +7,7 @@ use lab::Cancel;
 use lab::{Engine, EngineError, Quic, Sim};
 use record::Record;
 use scenario::Scenario;
+use units::Duration;
 
 fn scenario(text: &str) -> Scenario {
     format!("name = \"test\"\n{text}").parse().unwrap()
@@ -304,6 +305,26 @@ fn each_hop_is_a_bottleneck_of_its_own() {
     assert!(shares[1] > 0.97 && shares[1] < 1.01, "{shares:?}");
     assert!(shares[0] > 0.5 && shares[0] < 1.0, "{shares:?}");
     assert!(shares[2] > 0.5 && shares[2] < 1.0, "{shares:?}");
+}
+
+#[test]
+fn the_queue_moves_to_the_link_that_becomes_the_slowest() {
+    // The first link has 20 Mbit/s and the second 10, until the first is left with 5.
+    let record = run("duration = \"20s\"\n\
+         [path]\nrate = \"20mbit\"\nrtt = \"20ms\"\nbuffer = \"40p\"\nchange = [{ at = \"10s\", rate = \"5mbit\" }]\n\
+         [[path.next]]\nrate = \"10mbit\"\nrtt = \"20ms\"\nbuffer = \"40p\"\n\
+         [[flow]]\ncontroller = \"cubic\"\n");
+    let median_queue = |link: usize, from: u64, to: u64| {
+        let window = Duration::from_secs(from)..Duration::from_secs(to);
+        let samples = record.paths[link].samples.iter();
+        let waits = samples.filter(|sample| window.contains(&sample.at));
+        record::statistics::median(waits.map(|sample| sample.queue.get() as f64)).unwrap()
+    };
+    let packet = 1_514.0;
+    assert!(median_queue(0, 3, 10) <= packet);
+    assert!(median_queue(1, 3, 10) > 15.0 * packet);
+    assert!(median_queue(0, 13, 20) > 15.0 * packet);
+    assert!(median_queue(1, 13, 20) <= packet);
 }
 
 #[test]

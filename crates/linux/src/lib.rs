@@ -25,5 +25,6 @@ pub mod visible;
 
 pub use error::Error;
 pub use network::{
-    DEVICE, Family, Host, Network, NetworkConfig, Settings, controllers, controllers_here,
+    DEVICE, Family, Host, Network, NetworkConfig, Settings, Tap, Tapped, controllers,
+    controllers_here,
 };

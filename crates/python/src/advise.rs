@@ -7,19 +7,19 @@ use std::time::SystemTime;
 use congestion::ControllerKind;
 use lab::{Cancel, EngineKind};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
 use report::Origin;
 use scenario::tree::Entry;
 use studies::advise::{Gathering, Goal, Json, Outcomes, Question, RangedPath, Sampling};
 use studies::runs::{self, Execution};
 use units::Duration;
 
-use crate::arguments::{count, jobs, named};
+use crate::arguments::{self, Asked, count, jobs, named, names, one_of, text};
 use crate::error;
 use crate::json;
 use crate::progress::Progress;
 use crate::record::Record;
 use crate::said::{Reader, Said};
+use crate::waiting::interruptible;
 
 /// What a scenario may have beside its path and hosts. Who sends, and how long, is the advice's own.
 const OTHERS: [&str; 6] = ["name", "duration", "warmup", "seed", "flow", "quick"];
@@ -114,26 +114,31 @@ impl Advice {
 /// :raises OSError: a file cannot be read
 /// :raises KeyboardInterrupt: Ctrl-C
 #[pyfunction]
-#[pyo3(signature = (
-    path, *, goal = "throughput", controllers = None, paths = None, duration = None, seed = 1, set = None, jobs = None,
-    progress = None
-))]
+#[pyo3(
+    signature = (
+        path, *, goal = None, controllers = None, paths = None, duration = None, seed = None, set = None, jobs = None,
+        progress = None
+    ),
+    text_signature = "(path, *, goal='throughput', controllers=None, paths=None, duration=None, seed=1, set=None, \
+        jobs=None, progress=None)"
+)]
 #[expect(clippy::too_many_arguments, reason = "options by keyword")]
 pub fn advise(
     py: Python<'_>,
     path: &Bound<'_, PyAny>,
-    goal: &str,
-    controllers: Option<Vec<String>>,
-    paths: Option<i64>,
-    duration: Option<&str>,
-    seed: u64,
-    set: Option<&Bound<'_, PyDict>>,
-    jobs: Option<i64>,
-    progress: Option<&Bound<'_, PyAny>>,
+    goal: Asked<'_, '_>,
+    controllers: Asked<'_, '_>,
+    paths: Asked<'_, '_>,
+    duration: Asked<'_, '_>,
+    seed: Asked<'_, '_>,
+    set: Asked<'_, '_>,
+    jobs: Asked<'_, '_>,
+    progress: Asked<'_, '_>,
 ) -> PyResult<Advice> {
-    let goal = named("goal", goal)?;
+    let goal = named("goal", goal, Goal::Throughput)?;
     let progress = Progress::asked(py, progress)?;
     let jobs = self::jobs(jobs, EngineKind::Sim)?;
+    let seed = arguments::seed(seed)?.unwrap_or(1);
     let question = Question {
         path: known(path, set)?,
         controllers: candidates(controllers)?,
@@ -141,17 +146,22 @@ pub fn advise(
         duration: duration.map(positive).transpose()?,
         seed,
     };
-    let sampling = question
-        .sampling()
-        .map_err(|error| error::of_scenario(&error))?;
-    let cases = sampling.cases(&question.controllers);
-    let plan = sampling.plan("advise", &cases);
+    let cancel = Cancel::new();
+    let planned = interruptible(py, &cancel, || {
+        let sampling = question.sampling();
+        let sampling = sampling.map_err(|error| error::of_scenario(&error))?;
+        let cases = sampling.cases(&question.controllers);
+        let plan = sampling.plan("advise", &cases);
+        let engine = EngineKind::Sim.engine();
+        for run in plan.runs.iter().take_while(|_| !cancel.is_cancelled()) {
+            let checked = engine.check(&run.scenario);
+            checked.map_err(|error| error::of_engine(&error))?;
+        }
+        Ok::<_, PyErr>((sampling, cases, plan))
+    })?;
+    let (sampling, cases, plan) = planned?;
     let engine = EngineKind::Sim.engine();
-    for run in &plan.runs {
-        let checked = engine.check(&run.scenario);
-        checked.map_err(|error| error::of_engine(&error))?;
-    }
-    let (all, cancel) = (plan.all(), Cancel::new());
+    let all = plan.all();
     let mut gathering = Gathering::new(all.len());
     let Ok(failed) = progress.of_runs(py, EngineKind::Sim, &all, &cancel, |watch| {
         let execution = Execution {
@@ -184,7 +194,7 @@ pub fn advise(
 }
 
 /// What is known of the path.
-fn known(said: &Bound<'_, PyAny>, set: Option<&Bound<'_, PyDict>>) -> PyResult<RangedPath> {
+fn known(said: &Bound<'_, PyAny>, set: Asked<'_, '_>) -> PyResult<RangedPath> {
     let mut reader = Reader::default();
     let wrong = |error| error::of_scenario(&error);
     let mut path = match said.cast::<Record>() {
@@ -218,8 +228,9 @@ fn of_entries(entries: &[Entry]) -> Result<RangedPath, scenario::ScenarioError> 
 }
 
 /// The candidates, each once.
-fn candidates(names: Option<Vec<String>>) -> PyResult<Vec<ControllerKind>> {
-    let Some(names) = names else {
+fn candidates(asked: Asked<'_, '_>) -> PyResult<Vec<ControllerKind>> {
+    let fix = "give a list of names such as [\"bbr3\", \"cubic\"]";
+    let Some(names) = names("controllers", asked, fix)? else {
         return Ok(vec![
             ControllerKind::Bbr3,
             ControllerKind::Bbr1,
@@ -229,7 +240,7 @@ fn candidates(names: Option<Vec<String>>) -> PyResult<Vec<ControllerKind>> {
     };
     let mut candidates = Vec::new();
     for name in names {
-        let candidate = named("controllers", &name)?;
+        let candidate = one_of("controllers", &name)?;
         if !candidates.contains(&candidate) {
             candidates.push(candidate);
         }
@@ -241,7 +252,8 @@ fn candidates(names: Option<Vec<String>>) -> PyResult<Vec<ControllerKind>> {
     Ok(candidates)
 }
 
-fn positive(text: &str) -> PyResult<Duration> {
+fn positive(said: &Bound<'_, PyAny>) -> PyResult<Duration> {
+    let text = text("duration", said, "give a str such as \"30s\"")?;
     let wrong = |reason: &str| error::of_field(&format!("duration: {reason}"), "duration", None);
     let duration: Duration = text.parse().map_err(|error| wrong(&format!("{error}")))?;
     if duration.is_zero() {

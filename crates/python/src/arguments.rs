@@ -1,32 +1,129 @@
-//! Arguments that several functions have.
+//! Arguments that several functions have, read by hand: what is wrong with one is told with its name and the fix.
 
 use std::num::NonZeroUsize;
+use std::path::PathBuf;
 
 use lab::EngineKind;
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
+use pyo3::types::{PyFloat, PyMapping, PyString};
 use studies::runs;
 
 use crate::error;
 
-/// What the argument `name` says, one of a closed set of names.
+/// An argument as Python gives it; nothing if it is not given, or is `None`.
+pub type Asked<'a, 'py> = Option<&'a Bound<'py, PyAny>>;
+
+/// The argument `name` is of no type that says something; `fix` is what to give (`TypeError`).
+pub fn wrong_type(name: &str, said: &Bound<'_, PyAny>, fix: &str) -> PyErr {
+    let kind = said.get_type();
+    PyTypeError::new_err(format!("{name}: {kind} is none; {fix}"))
+}
+
+/// What the argument `name` says, as text.
+///
+/// # Errors
+///
+/// It is no `str` (`TypeError`).
+pub fn text(name: &str, said: &Bound<'_, PyAny>, fix: &str) -> PyResult<String> {
+    let text = said.cast::<PyString>();
+    let text = text.map_err(|_| wrong_type(name, said, fix))?;
+    Ok(text.to_str()?.to_owned())
+}
+
+/// What the argument `name` says, one of a closed set of names; without it, `default`.
+///
+/// # Errors
+///
+/// There is no such name (`ScenarioError`), or it is no `str` (`TypeError`).
+pub fn named<T>(name: &str, asked: Asked<'_, '_>, default: T) -> PyResult<T>
+where
+    T: std::str::FromStr<Err = units::UnknownName> + std::fmt::Display,
+{
+    let Some(said) = asked else {
+        return Ok(default);
+    };
+    let fix = format!("give a str such as \"{default}\"");
+    one_of(name, &text(name, said, &fix)?)
+}
+
+/// What the text of the argument `name` is, one of a closed set of names.
 ///
 /// # Errors
 ///
 /// There is no such name (`ScenarioError`).
-pub fn named<T: std::str::FromStr<Err = units::UnknownName>>(
-    name: &str,
-    text: &str,
-) -> PyResult<T> {
+pub fn one_of<T>(name: &str, text: &str) -> PyResult<T>
+where
+    T: std::str::FromStr<Err = units::UnknownName>,
+{
     text.parse()
         .map_err(|unknown| error::of_argument(name, &unknown))
+}
+
+/// The names that the argument `name` lists.
+///
+/// # Errors
+///
+/// It is no list of `str`s; one alone is none either (`TypeError`).
+pub fn names(name: &str, asked: Asked<'_, '_>, fix: &str) -> PyResult<Option<Vec<String>>> {
+    let Some(said) = asked else {
+        return Ok(None);
+    };
+    let items = items(name, said, fix)?;
+    let names = items.iter().map(|item| text(name, item, fix));
+    names.collect::<PyResult<Vec<_>>>().map(Some)
+}
+
+/// The items of the list that the argument `name` is.
+///
+/// # Errors
+///
+/// It is none (`TypeError`).
+pub fn items<'py>(
+    name: &str,
+    said: &Bound<'py, PyAny>,
+    fix: &str,
+) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    let is_one = said.is_instance_of::<PyString>() || said.is_instance_of::<PyMapping>();
+    // What has no length might have no end.
+    let items = said
+        .try_iter()
+        .ok()
+        .filter(|_| !is_one && said.len().is_ok());
+    items.ok_or_else(|| wrong_type(name, said, fix))?.collect()
+}
+
+/// The whole number, from zero on, that the argument `name` is.
+///
+/// # Errors
+///
+/// It is none (`TypeError`), negative, or larger than 64 bits (`ScenarioError`).
+pub fn whole(name: &str, said: &Bound<'_, PyAny>, fix: &str) -> PyResult<u64> {
+    if said.is_instance_of::<PyFloat>() || !said.hasattr("__index__")? {
+        return Err(wrong_type(name, said, fix));
+    }
+    said.extract().map_err(|_| {
+        let said = shortened(said);
+        error::of_field(&format!("{name}: {said} is none; {fix}"), name, None)
+    })
+}
+
+/// What the seed is.
+///
+/// # Errors
+///
+/// Those of [`whole`].
+pub fn seed(asked: Asked<'_, '_>) -> PyResult<Option<u64>> {
+    let fix = "give a whole number of 0 or more, below 2^64";
+    asked.map(|said| whole("seed", said, fix)).transpose()
 }
 
 /// How many runs there are at a time.
 ///
 /// # Errors
 ///
-/// None were asked for (`ScenarioError`).
-pub fn jobs(asked: Option<i64>, engine: EngineKind) -> PyResult<usize> {
+/// Those of [`count`].
+pub fn jobs(asked: Asked<'_, '_>, engine: EngineKind) -> PyResult<usize> {
     Ok(runs::jobs(count("jobs", asked)?, engine))
 }
 
@@ -34,17 +131,38 @@ pub fn jobs(asked: Option<i64>, engine: EngineKind) -> PyResult<usize> {
 ///
 /// # Errors
 ///
-/// It is less than one (`ScenarioError`).
-pub fn count(name: &str, asked: Option<i64>) -> PyResult<Option<NonZeroUsize>> {
-    let Some(asked) = asked else {
+/// It is none (`TypeError`), less than one, or larger than 64 bits (`ScenarioError`).
+pub fn count(name: &str, asked: Asked<'_, '_>) -> PyResult<Option<NonZeroUsize>> {
+    let Some(said) = asked else {
         return Ok(None);
     };
-    let count = usize::try_from(asked).ok().and_then(NonZeroUsize::new);
-    count.map(Some).ok_or_else(|| {
-        error::of_field(
-            &format!("{name}: {asked} is none; give 1 or more"),
-            name,
-            None,
-        )
+    let fix = "give a whole number of 1 or more, below 2^64";
+    let count = usize::try_from(whole(name, said, fix)?).ok();
+    count.and_then(NonZeroUsize::new).map(Some).ok_or_else(|| {
+        let said = shortened(said);
+        error::of_field(&format!("{name}: {said} is none; {fix}"), name, None)
     })
+}
+
+/// The path of a file or directory that the argument `name` is.
+///
+/// # Errors
+///
+/// It is none (`TypeError`).
+pub fn path(name: &str, said: &Bound<'_, PyAny>) -> PyResult<PathBuf> {
+    let path = said.extract();
+    path.map_err(|_| wrong_type(name, said, "give a str or a pathlib.Path"))
+}
+
+/// A number as people are shown it: as much of it as fits into a line.
+fn shortened(said: &Bound<'_, PyAny>) -> String {
+    const MOST: usize = 30;
+    // Python refuses to write out very long ones.
+    let said = said
+        .str()
+        .map_or_else(|_| "this".to_owned(), |text| text.to_string());
+    match said.char_indices().nth(MOST) {
+        Some((end, _)) => format!("{}…", &said[..end]),
+        None => said,
+    }
 }

@@ -1,14 +1,12 @@
 //! `fullpipe.claims`.
 
-use std::path::PathBuf;
-
 use lab::{Cancel, EngineKind};
 use pyo3::prelude::*;
 use studies::claims::{Claim, ClaimsError, Judgement, Table};
 use studies::runs::Batch;
 use studies::study::{Length, Shelf, ShelfError};
 
-use crate::arguments::{jobs, named};
+use crate::arguments::{Asked, jobs, named, names, path};
 use crate::error;
 use crate::json;
 use crate::progress::Progress;
@@ -60,19 +58,25 @@ impl Claims {
 /// :raises OSError: a file cannot be read
 /// :raises KeyboardInterrupt: Ctrl-C; nothing is kept
 #[pyfunction]
-#[pyo3(signature = (
-    ids = Vec::new(), *, engine = "sim", quick = false, scenarios = None, jobs = None, progress = None
-))]
+#[pyo3(
+    signature = (
+        ids = None, *, engine = None, quick = false, scenarios = None, jobs = None, progress = None
+    ),
+    text_signature = "(ids=(), *, engine='sim', quick=False, scenarios=None, jobs=None, progress=None)"
+)]
 pub fn claims(
     py: Python<'_>,
-    ids: Vec<String>,
-    engine: &str,
+    ids: Asked<'_, '_>,
+    engine: Asked<'_, '_>,
     quick: bool,
-    scenarios: Option<PathBuf>,
-    jobs: Option<i64>,
-    progress: Option<&Bound<'_, PyAny>>,
+    scenarios: Asked<'_, '_>,
+    jobs: Asked<'_, '_>,
+    progress: Asked<'_, '_>,
 ) -> PyResult<Claims> {
-    let engine: EngineKind = named("engine", engine)?;
+    let ids = names("ids", ids, "give a list of names such as [\"loss-sweep\"]")?;
+    let ids = ids.unwrap_or_default();
+    let engine = named("engine", engine, EngineKind::Sim)?;
+    let scenarios = scenarios.map(|at| path("scenarios", at)).transpose()?;
     let progress = Progress::asked(py, progress)?;
     let jobs = self::jobs(jobs, engine)?;
     let length = if quick { Length::Quick } else { Length::Whole };

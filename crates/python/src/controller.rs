@@ -11,9 +11,11 @@ use congestion::{
 use lab::Cancel;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
+use pyo3::types::{PyInt, PyString};
 
+use crate::arguments::wrong_type;
 use crate::events;
+use crate::scalar::length;
 
 /// Where the first exception of a run's controllers goes. The run ends then.
 #[derive(Debug, Clone)]
@@ -36,7 +38,8 @@ impl Raised {
         self.first.lock().map_or(None, |mut first| first.take())
     }
 
-    fn note(&self, error: PyErr) {
+    /// Notes an exception, if it is the first, and ends the run.
+    pub fn note(&self, error: PyErr) {
         self.cancel.cancel();
         if let Ok(mut first) = self.first.lock() {
             first.get_or_insert(error);
@@ -120,8 +123,18 @@ impl PythonController {
     }
 
     fn begin(&mut self, object: &Bound<'_, PyAny>) -> PyResult<()> {
-        object.getattr("on_ack")?;
-        let has = |name: &str| Ok::<_, PyErr>(object.getattr_opt(name)?.is_some());
+        let is_method = |name: &str, handler: &Bound<'_, PyAny>| {
+            if handler.is_callable() {
+                return Ok(true);
+            }
+            let fix = "make it a method";
+            Err(wrong_type(name, handler, fix))
+        };
+        is_method("on_ack", &object.getattr("on_ack")?)?;
+        let has = |name: &str| match object.getattr_opt(name)? {
+            Some(handler) if !handler.is_none() => is_method(name, &handler),
+            _ => Ok(false),
+        };
         self.has = Handlers {
             sent: has("on_sent")?,
             loss: has("on_loss")?,
@@ -148,7 +161,13 @@ impl PythonController {
         let Some(object) = self.object.take() else {
             return;
         };
+        // The simulator ends a little later; nothing of Python's is to hold it up.
+        if self.raised.cancel.is_cancelled() {
+            return;
+        }
         let told = Python::attach(|py| {
+            // A handler that is not of Python's own code looks at no signals.
+            py.check_signals()?;
             let object = object.bind(py);
             let said = object.call_method1(handler, arguments)?;
             if !said.is_none() {
@@ -166,11 +185,20 @@ impl PythonController {
 
     /// Takes over a window in bytes and a pacing rate in bits per second.
     fn learn(&mut self, handler: &str, said: &Bound<'_, PyAny>) -> PyResult<()> {
-        let pair = said.cast::<PyTuple>().map_err(|_| wrong(handler, said))?;
-        let (cwnd, rate): (Bound<'_, PyAny>, Bound<'_, PyAny>) =
-            pair.extract().map_err(|_| wrong(handler, said))?;
-        let cwnd = number(&cwnd).ok_or_else(|| wrong(handler, said))?;
-        let rate = number(&rate).ok_or_else(|| wrong(handler, said))?;
+        if length(said) != Some(2) {
+            return Err(wrong(handler, said));
+        }
+        let [cwnd, rate] = [0, 1].map(|place| {
+            let item = said.get_item(place).map_err(|_| wrong(handler, said))?;
+            match number(&item) {
+                Number::Is(number) => Ok(number),
+                Number::OutOfRange => Err(PyValueError::new_err(format!(
+                    "{handler}: {said} is out of range; return numbers from 0 to 2^64"
+                ))),
+                Number::None => Err(wrong(handler, said)),
+            }
+        });
+        let (cwnd, rate) = (cwnd?, rate?);
         if cwnd < self.mss.get() {
             return Err(PyValueError::new_err(format!(
                 "{handler}: a window of {cwnd} bytes is less than a packet; give at least {}",
@@ -189,28 +217,49 @@ impl PythonController {
 
     /// Takes over what is for records alone.
     fn look(&mut self, object: &Bound<'_, PyAny>) -> PyResult<()> {
-        if let Some(name) = object.getattr_opt("state")? {
-            let name: &str = &name.extract::<String>()?;
+        if let Some(said) = object.getattr_opt("state")? {
+            let name = said.cast::<PyString>();
+            let name = name.map_err(|_| wrong_type("state", &said, "give a str"))?;
+            let name = name.to_str()?;
             if name != self.state.name {
                 self.state = state(name)?;
             }
         }
-        if let Some(ssthresh) = object.getattr_opt("ssthresh")? {
-            self.ssthresh = number(&ssthresh).map(Bytes::new);
+        if let Some(said) = object.getattr_opt("ssthresh")?.filter(|it| !it.is_none()) {
+            self.ssthresh = match number(&said) {
+                Number::Is(bytes) => Some(Bytes::new(bytes)),
+                Number::OutOfRange => {
+                    return Err(PyValueError::new_err(format!(
+                        "ssthresh: {said} is out of range; give bytes from 0 to 2^64, or None"
+                    )));
+                }
+                Number::None => return Err(wrong_type("ssthresh", &said, "give bytes, or None")),
+            };
+        } else {
+            self.ssthresh = None;
         }
         Ok(())
     }
 }
 
-/// A number that is whole, or is rounded down to be.
-fn number(said: &Bound<'_, PyAny>) -> Option<u64> {
-    let whole = said.extract::<u64>().ok();
-    whole.or_else(|| {
-        let real = said.extract::<f64>().ok()?;
-        (0.0..u64::MAX as f64)
-            .contains(&real)
-            .then_some(real as u64)
-    })
+/// What Python says where a number is wanted.
+enum Number {
+    /// One that is whole, or was rounded down to be.
+    Is(u64),
+    /// A negative one, one that is too large, or none of the real ones.
+    OutOfRange,
+    None,
+}
+
+fn number(said: &Bound<'_, PyAny>) -> Number {
+    if let Ok(whole) = said.extract() {
+        return Number::Is(whole);
+    }
+    match said.extract::<f64>() {
+        Ok(real) if (0.0..u64::MAX as f64).contains(&real) => Number::Is(real as u64),
+        Err(_) if !said.is_instance_of::<PyInt>() => Number::None,
+        _ => Number::OutOfRange,
+    }
 }
 
 fn wrong(handler: &str, said: &Bound<'_, PyAny>) -> PyErr {

@@ -1,7 +1,9 @@
 //! What controllers in Python are told: plain numbers, with their units in their names.
 
-use congestion::Time;
+use congestion::{Bytes, Duration, Time};
 use pyo3::prelude::*;
+
+use crate::error;
 
 /// What a controller is told of a new connection.
 #[pyclass(frozen, get_all, module = "fullpipe")]
@@ -14,6 +16,58 @@ pub struct Connection {
     initial_cwnd: u64,
     /// Seeds whatever the controller randomizes.
     seed: u64,
+}
+
+#[pymethods]
+impl Connection {
+    /// For tests of a controller alone; the defaults are those of Linux over Ethernet.
+    #[new]
+    #[pyo3(signature = (*, now_ns = 0, mss = 1448, initial_cwnd = 14480, seed = 1))]
+    fn new(now_ns: u64, mss: u64, initial_cwnd: u64, seed: u64) -> Connection {
+        Connection {
+            now_ns,
+            mss,
+            initial_cwnd,
+            seed,
+        }
+    }
+
+    fn __repr__(of: &Bound<'_, Connection>) -> PyResult<String> {
+        code(of.as_any(), &["now_ns", "mss", "initial_cwnd", "seed"])
+    }
+}
+
+impl Default for Connection {
+    /// Linux over Ethernet.
+    fn default() -> Connection {
+        Connection::new(0, 1448, 14480, 1)
+    }
+}
+
+impl Connection {
+    /// The same for a controller of Rust's.
+    ///
+    /// # Errors
+    ///
+    /// There is no such packet or window (`ScenarioError`).
+    pub fn to_rust(&self) -> PyResult<congestion::Connection> {
+        let wrong =
+            |field: &str, fix: &str| Err(error::of_field(&format!("{field}: {fix}"), field, None));
+        if !(1..=65_535).contains(&self.mss) {
+            return wrong("mss", "no packet has that size; give 1 to 65535 bytes");
+        }
+        if !(self.mss..=1 << 32).contains(&self.initial_cwnd) {
+            return wrong(
+                "initial_cwnd",
+                "give at least a packet, and at most 2^32 bytes",
+            );
+        }
+        let now = Time::ZERO + Duration::from_nanos(self.now_ns);
+        let (mss, cwnd) = (Bytes::new(self.mss), Bytes::new(self.initial_cwnd));
+        let mut connection = congestion::Connection::new(now, mss, cwnd);
+        connection.seed = self.seed;
+        Ok(connection)
+    }
 }
 
 impl From<congestion::Connection> for Connection {
@@ -80,4 +134,80 @@ impl From<&congestion::Ack> for Ack {
             is_progress: ack.is_progress,
         }
     }
+}
+
+#[pymethods]
+impl Ack {
+    /// For tests of a controller alone.
+    #[new]
+    #[pyo3(signature = (
+        *, now_ns = 0, newly_acked = 1448, prior_inflight = 1448, inflight = 0, rtt_ns = None,
+        delivery_rate_bps = None, delivered = 1448, prior_delivered = 0, lost = 0, ce_marked = 0,
+        is_app_limited = false, is_cwnd_limited = true, is_window_full = false, is_progress = true
+    ))]
+    #[expect(clippy::too_many_arguments, reason = "one by keyword for each field")]
+    fn new(
+        now_ns: u64,
+        newly_acked: u64,
+        prior_inflight: u64,
+        inflight: u64,
+        rtt_ns: Option<u64>,
+        delivery_rate_bps: Option<u64>,
+        delivered: u64,
+        prior_delivered: u64,
+        lost: u64,
+        ce_marked: u64,
+        is_app_limited: bool,
+        is_cwnd_limited: bool,
+        is_window_full: bool,
+        is_progress: bool,
+    ) -> Ack {
+        Ack {
+            now_ns,
+            newly_acked,
+            prior_inflight,
+            inflight,
+            rtt_ns,
+            delivery_rate_bps,
+            delivered,
+            prior_delivered,
+            lost,
+            ce_marked,
+            is_app_limited,
+            is_cwnd_limited,
+            is_window_full,
+            is_progress,
+        }
+    }
+
+    fn __repr__(of: &Bound<'_, Ack>) -> PyResult<String> {
+        let fields = [
+            "now_ns",
+            "newly_acked",
+            "prior_inflight",
+            "inflight",
+            "rtt_ns",
+            "delivery_rate_bps",
+            "delivered",
+            "prior_delivered",
+            "lost",
+            "ce_marked",
+            "is_app_limited",
+            "is_cwnd_limited",
+            "is_window_full",
+            "is_progress",
+        ];
+        code(of.as_any(), &fields)
+    }
+}
+
+/// The object as the code that makes one like it.
+fn code(of: &Bound<'_, PyAny>, fields: &[&str]) -> PyResult<String> {
+    let field = |name: &&str| Ok(format!("{name}={}", of.getattr(*name)?.repr()?));
+    let fields: PyResult<Vec<String>> = fields.iter().map(field).collect();
+    Ok(format!(
+        "fullpipe.{}({})",
+        of.get_type().name()?,
+        fields?.join(", ")
+    ))
 }

@@ -15,6 +15,8 @@ mod progress;
 mod record;
 mod run;
 mod said;
+mod scalar;
+mod sender;
 mod sweep;
 mod table;
 mod trace;
@@ -36,6 +38,8 @@ mod _native {
     use crate::record::Record;
     #[pymodule_export]
     use crate::run::run;
+    #[pymodule_export]
+    use crate::sender::Sender;
     #[pymodule_export]
     use crate::sweep::{Away, Swept, sweep, work};
     #[pymodule_export]

@@ -1,20 +1,23 @@
 //! What a run gives.
 
-use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::time::SystemTime;
 
 use arrow_array::RecordBatch;
 use arrow_schema::ArrowError;
-use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use lab::Cancel;
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use report::{Also, Origin, parquet};
+use scenario::Scenario;
 use units::Duration;
 
+use crate::arguments::{self, Asked};
 use crate::columns::batch;
 use crate::error;
 use crate::json;
 use crate::table::Table;
+use crate::waiting::interruptible;
 
 /// What was observed in a run. The documentation of the program's records says what is in every column.
 #[pyclass(frozen, module = "fullpipe")]
@@ -40,6 +43,49 @@ impl Record {
     /// The scenario that was run, as TOML.
     pub fn toml(&self) -> String {
         self.record.scenario.to_string()
+    }
+}
+
+impl Record {
+    /// The flows that `qlog` names.
+    fn flows(&self, qlog: Asked<'_, '_>) -> PyResult<Vec<usize>> {
+        let Some(qlog) = qlog else {
+            return Ok(Vec::new());
+        };
+        let flows = self.record.flows.len();
+        let fix = format!("give numbers of flows, 0 to {}", flows.saturating_sub(1));
+        let mut asked = Vec::new();
+        for flow in arguments::items("qlog", qlog, &format!("{fix}, in a list"))? {
+            let flow = usize::try_from(arguments::whole("qlog", &flow, &fix)?).ok();
+            let flow = flow.filter(|flow| *flow < flows);
+            let wrong =
+                || error::of_field(&format!("qlog: there is no such flow; {fix}"), "qlog", None);
+            asked.push(flow.ok_or_else(wrong)?);
+        }
+        Ok(asked)
+    }
+
+    /// The distance in time that `grid` says.
+    fn step(&self, grid: &Bound<'_, PyAny>) -> PyResult<Duration> {
+        let wrong = |reason: String| error::of_field(&format!("grid: {reason}"), "grid", None);
+        let step = arguments::text("grid", grid, "give a str such as \"10ms\"")?;
+        let step: Duration = step.parse().map_err(|error| wrong(format!("{error}")))?;
+        if step.is_zero() {
+            return Err(wrong(
+                "times cannot be so close; give a step such as 10ms".to_owned(),
+            ));
+        }
+        let ended = Scenario {
+            duration: Some(self.record.summary.end()),
+            ..self.record.scenario.clone()
+        };
+        match parquet::grid_rows(&ended, step) {
+            Some(rows) if rows > parquet::MAX_GRID_ROWS => Err(wrong(format!(
+                "{step} are {rows} rows, more than {}; give a longer step",
+                parquet::MAX_GRID_ROWS
+            ))),
+            _ => Ok(step),
+        }
     }
 }
 
@@ -103,29 +149,26 @@ impl Record {
     ///
     /// ``qlog`` are the flows to write as qlog too, by number. ``grid`` is the distance in time, such as ``"10ms"``, at
     /// which to write every flow at common times (``grid.parquet``).
-    #[pyo3(signature = (directory, *, qlog = Vec::new(), grid = None))]
+    ///
+    /// :raises fullpipe.ScenarioError: ``qlog`` or ``grid`` makes no sense
+    /// :raises OSError: the directory is in use, or cannot be written; nothing has changed then
+    /// :raises KeyboardInterrupt: Ctrl-C; nothing has changed then
+    #[pyo3(
+        signature = (directory, *, qlog = None, grid = None),
+        text_signature = "($self, directory, *, qlog=(), grid=None)"
+    )]
     fn write(
         &self,
         py: Python<'_>,
-        directory: PathBuf,
-        qlog: Vec<usize>,
-        grid: Option<&str>,
+        directory: &Bound<'_, PyAny>,
+        qlog: Asked<'_, '_>,
+        grid: Asked<'_, '_>,
     ) -> PyResult<()> {
-        let flows = self.record.flows.len();
-        if let Some(flow) = qlog.iter().find(|flow| **flow >= flows) {
-            let last = flows.saturating_sub(1);
-            return Err(PyValueError::new_err(format!(
-                "qlog: {flow} is no flow; there are 0 to {last}"
-            )));
-        }
-        let step = grid.map(str::parse::<Duration>).transpose();
-        let grid = step.map_err(|error| PyValueError::new_err(format!("grid: {error}")))?;
-        if grid.is_some_and(Duration::is_zero) {
-            return Err(PyValueError::new_err(
-                "grid: times cannot be so close; give a step such as 10ms",
-            ));
-        }
-        let also = Also { qlog, grid };
+        let directory = arguments::path("directory", directory)?;
+        let also = Also {
+            qlog: self.flows(qlog)?,
+            grid: grid.map(|step| self.step(step)).transpose()?,
+        };
         let origin = Origin {
             // The directory has the scenario, with everything that was set.
             command: format!(
@@ -134,11 +177,13 @@ impl Record {
             ),
             generated: SystemTime::now(),
         };
-        py.detach(|| {
+        let cancel = Cancel::new();
+        let written = interruptible(py, &cancel, || {
             report::check_dir(&directory)?;
-            report::write_dir(&directory, &self.record, &also, &origin)
-        })
-        .map_err(|error| error::of_files(&error))
+            let goes_on = || !cancel.is_cancelled();
+            report::write_dir_while(&directory, &self.record, &also, &origin, &goes_on)
+        })?;
+        written.map_err(|error| error::of_files(&error))
     }
 
     /// The table that ``fullpipe run`` prints.

@@ -5,10 +5,9 @@ use std::sync::Arc;
 use congestion::AnyController;
 use lab::{Cancel, EngineKind, MakeController, Sim};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
 use scenario::{Draft, Scenario, ScenarioError};
 
-use crate::arguments::named;
+use crate::arguments::{self, Asked, named};
 use crate::controller::{EitherController, PythonController, Raised};
 use crate::error;
 use crate::record::Record;
@@ -25,22 +24,26 @@ use crate::waiting::interruptible;
 ///
 /// A flow's ``controller`` may be a class of yours, with engine ``"sim"``: see :mod:`fullpipe.reno`.
 ///
-/// Other threads of Python go on meanwhile. Ctrl-C ends the run.
+/// Other threads of Python go on meanwhile. Ctrl-C ends the run, also within a controller of yours.
 ///
 /// :raises fullpipe.ScenarioError: the scenario makes no sense, or is nothing for this engine; ``field`` is the one to mend
 /// :raises fullpipe.EngineError: the run failed
 /// :raises OSError: a file cannot be read
 /// :raises KeyboardInterrupt: Ctrl-C
 #[pyfunction]
-#[pyo3(signature = (scenario, *, engine = "sim", seed = None, set = None))]
+#[pyo3(
+    signature = (scenario, *, engine = None, seed = None, set = None),
+    text_signature = "(scenario, *, engine='sim', seed=None, set=None)"
+)]
 pub fn run(
     py: Python<'_>,
     scenario: &Bound<'_, PyAny>,
-    engine: &str,
-    seed: Option<u64>,
-    set: Option<&Bound<'_, PyDict>>,
+    engine: Asked<'_, '_>,
+    seed: Asked<'_, '_>,
+    set: Asked<'_, '_>,
 ) -> PyResult<Record> {
-    let kind: EngineKind = named("engine", engine)?;
+    let kind = named("engine", engine, EngineKind::Sim)?;
+    let seed = arguments::seed(seed)?;
     let mut reader = Reader::default();
     let mut draft = reader.draft(scenario)?;
     for (field, value) in reader.replacements(set)? {
@@ -51,13 +54,22 @@ pub fn run(
     let cancel = Cancel::new();
     let raised = Raised::new(&cancel);
     let classes = Arc::new(reader.classes);
-    let outcome = interruptible(py, &cancel, || {
-        if kind == EngineKind::Sim && !classes.is_empty() {
+    let outcome = if kind == EngineKind::Sim && !classes.is_empty() {
+        // On this thread: signals reach a controller that waits or loops, as they do any other code of Python's.
+        py.detach(|| {
             let controllers = |group| either(&scenario, group, &classes, &raised);
-            return Sim::new().run_with(&scenario, &controllers, &|_| (), &cancel);
-        }
-        kind.engine().run(&scenario, &|_| (), &cancel)
-    })?;
+            // While no controller is asked, somebody else has to look at them.
+            let look = |_| {
+                let signals = Python::attach(|py| py.check_signals());
+                signals.unwrap_or_else(|error| raised.note(error));
+            };
+            Sim::new().run_with(&scenario, &controllers, &look, &cancel)
+        })
+    } else {
+        interruptible(py, &cancel, || {
+            kind.engine().run(&scenario, &|_| (), &cancel)
+        })?
+    };
     if let Some(error) = raised.take() {
         return Err(error);
     }

@@ -1,17 +1,25 @@
 //! A scenario as Python says it: a dict, TOML, a file, or an object of `fullpipe.Scenario`.
 
 use std::collections::HashMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
+use pyo3::types::{PyMapping, PyString, PyType};
 use scenario::Draft;
 use scenario::tree::{Entry, Node};
+use studies::study;
 
+use crate::arguments::{Asked, text, wrong_type};
 use crate::error;
+use crate::scalar::{length, scalar};
+
+/// No scenario has values inside more tables and lists. What is inside itself has no end.
+const DEEPEST: usize = 64;
+
+/// So many values in a list at most: what is longer is a mistake, and would fill the memory.
+const MOST_ITEMS: usize = 1_000_000;
 
 /// What Python says, before it is known what it should mean.
 pub enum Said {
@@ -38,7 +46,7 @@ impl Reader {
     ///
     /// It is of no type that says something (`TypeError`), or a file that cannot be read (`OSError`).
     pub fn read(&mut self, said: &Bound<'_, PyAny>, name: &str) -> PyResult<Said> {
-        if let Some(entries) = self.table(said)? {
+        if let Some(entries) = self.table(said, 0)? {
             return Ok(Said::Entries(entries));
         }
         if let Ok(text) = said.cast::<PyString>() {
@@ -48,13 +56,10 @@ impl Reader {
                 return Ok(Said::Text(text.to_owned(), PathBuf::new()));
             }
         }
-        let file: PathBuf = said.extract().map_err(|_| {
-            let kind = said.get_type();
-            PyTypeError::new_err(format!(
-                "{name}: {kind} is none; give a dict, TOML, or the path of a file"
-            ))
-        })?;
-        let text = fs::read_to_string(&file).map_err(|error| error::of_file(&file, &error))?;
+        let fix = "give a dict, TOML, or the path of a file";
+        let file: PathBuf = said.extract().map_err(|_| wrong_type(name, said, fix))?;
+        let text = said.py().detach(|| study::read(&file));
+        let text = text.map_err(|error| error::of_file(&file, &error))?;
         let directory = file.parent().unwrap_or(Path::new("")).to_owned();
         Ok(Said::Text(text, directory))
     }
@@ -77,81 +82,96 @@ impl Reader {
     ///
     /// # Errors
     ///
-    /// A value is of a type that no field has (`TypeError`).
-    pub fn replacements(
-        &mut self,
-        fields: Option<&Bound<'_, PyDict>>,
-    ) -> PyResult<Vec<(String, Node)>> {
+    /// It is no mapping, or a value is of a type that no field has (`TypeError`); or tables never end (`ScenarioError`).
+    pub fn replacements(&mut self, set: Asked<'_, '_>) -> PyResult<Vec<(String, Node)>> {
+        let Some(set) = set else {
+            return Ok(Vec::new());
+        };
+        let fix = "give a dict such as {\"path.loss\": \"2%\"}";
+        let fields = set.cast::<PyMapping>();
+        let fields = fields.map_err(|_| wrong_type("set", set, fix))?;
         let mut replacements = Vec::new();
-        for (field, value) in fields.into_iter().flatten() {
-            let field: String = field.extract()?;
+        for (field, value) in pairs(fields)? {
+            let field = text(
+                "set",
+                &field,
+                "give a str such as \"path.loss\" for each field",
+            )?;
             let value = match value.cast::<PyString>() {
                 Ok(text) => Some(Node::from_option(text.to_str()?)),
-                Err(_) => self.node(&field, &value)?,
+                Err(_) => self.node(&field, &value, 0)?,
             };
             replacements.extend(value.map(|value| (field, value)));
         }
         Ok(replacements)
     }
 
-    /// The entries of a dict, or of an object of a class in `_scenario.py`; nothing if it is neither.
-    fn table(&mut self, said: &Bound<'_, PyAny>) -> PyResult<Option<Vec<Entry>>> {
-        if let Ok(dict) = said.cast::<PyDict>() {
-            return self.entries(dict).map(Some);
+    /// The entries of a mapping, or of an object of a class in `_scenario.py`; nothing if it is neither.
+    fn table(&mut self, said: &Bound<'_, PyAny>, depth: usize) -> PyResult<Option<Vec<Entry>>> {
+        if let Ok(mapping) = said.cast::<PyMapping>() {
+            return self.entries(mapping, depth).map(Some);
+        }
+        if said.is_instance_of::<PyType>() {
+            return Ok(None);
         }
         match said.getattr_opt("_to_dict")? {
-            Some(to_dict) => self.entries(to_dict.call0()?.cast::<PyDict>()?).map(Some),
+            Some(to_dict) => self.entries(to_dict.call0()?.cast()?, depth).map(Some),
             None => Ok(None),
         }
     }
 
-    fn entries(&mut self, dict: &Bound<'_, PyDict>) -> PyResult<Vec<Entry>> {
+    fn entries(&mut self, of: &Bound<'_, PyMapping>, depth: usize) -> PyResult<Vec<Entry>> {
         let mut entries = Vec::new();
-        for (key, value) in dict {
-            let key: String = key
-                .extract()
-                .map_err(|_| PyTypeError::new_err(format!("{key}: is no key; give a str")))?;
-            if let Some(value) = self.node(&key, &value)? {
+        for (key, value) in pairs(of)? {
+            let key = text("key", &key, "give a str for each key")?;
+            if let Some(value) = self.node(&key, &value, depth)? {
                 entries.push(Entry::new(&key, value));
             }
         }
         Ok(entries)
     }
 
-    /// The value; nothing if it is `None`, as if it were not given.
-    fn node(&mut self, key: &str, value: &Bound<'_, PyAny>) -> PyResult<Option<Node>> {
+    /// The value, inside so many others; nothing if it is `None`, as if it were not given.
+    fn node(
+        &mut self,
+        key: &str,
+        value: &Bound<'_, PyAny>,
+        depth: usize,
+    ) -> PyResult<Option<Node>> {
         if value.is_none() {
             return Ok(None);
         }
-        if let Some(entries) = self.table(value)? {
-            return Ok(Some(Node::Table(entries)));
-        }
-        if value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>() {
-            let mut items = Vec::new();
-            for item in value.try_iter()? {
-                items.extend(self.node(key, &item?)?);
-            }
-            return Ok(Some(Node::List(items)));
+        let depth = depth + 1;
+        if depth > DEEPEST {
+            let message = format!(
+                "{key}: is inside {DEEPEST} tables and lists, and maybe inside itself; no scenario is so deep"
+            );
+            return Err(error::of_field(&message, key, None));
         }
         if key.rsplit('.').next() == Some("controller") && value.is_callable() {
             return self.class(value).map(|name| Some(Node::Scalar(name)));
         }
-        let text = if value.is_instance_of::<PyBool>() {
-            value.extract::<bool>()?.to_string()
-        } else if value.is_instance_of::<PyString>()
-            || value.is_instance_of::<PyInt>()
-            || value.is_instance_of::<PyFloat>()
-        {
-            value.str()?.to_str()?.to_owned()
-        } else if let Ok(path) = value.extract::<PathBuf>() {
-            path.display().to_string()
-        } else {
+        if let Some(text) = scalar(value)? {
+            return Ok(Some(Node::Scalar(text)));
+        }
+        if let Some(entries) = self.table(value, depth)? {
+            return Ok(Some(Node::Table(entries)));
+        }
+        let Some(count) = length(value) else {
             let kind = value.get_type();
             return Err(PyTypeError::new_err(format!(
                 "{key}: {kind} is no value of a scenario; give a str such as \"40ms\", a number, a dict or a list"
             )));
         };
-        Ok(Some(Node::Scalar(text)))
+        if count > MOST_ITEMS {
+            let message = format!("{key}: {count} values are more than {MOST_ITEMS}; give less");
+            return Err(error::of_field(&message, key, None));
+        }
+        let mut items = Vec::new();
+        for item in value.try_iter()?.take(MOST_ITEMS) {
+            items.extend(self.node(key, &item?, depth)?);
+        }
+        Ok(Some(Node::List(items)))
     }
 
     /// Keeps a class that makes controllers; gives the name that scenarios have for it.
@@ -170,4 +190,9 @@ impl Reader {
         }
         Ok(name)
     }
+}
+
+/// What a mapping has, as it is now: reading its values may run Python's code, which may change it.
+fn pairs<'py>(of: &Bound<'py, PyMapping>) -> PyResult<Vec<(Bound<'py, PyAny>, Bound<'py, PyAny>)>> {
+    of.items()?.iter().map(|pair| pair.extract()).collect()
 }

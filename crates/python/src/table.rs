@@ -1,21 +1,25 @@
 //! Tables as Python has them: Arrow's, which pyarrow, polars, pandas and DuckDB take as they are.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use arrow_array::cast::AsArray;
+use arrow_array::ffi::FFI_ArrowArray;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
-use arrow_array::types::{Float64Type, Int32Type, Int64Type};
-use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchIterator};
+use arrow_array::types::{ArrowPrimitiveType, Float64Type, Int32Type, Int64Type};
+use arrow_array::{
+    Array, ArrayRef, DictionaryArray, PrimitiveArray, RecordBatch, RecordBatchIterator,
+};
 use arrow_schema::DataType;
 use arrow_schema::ffi::FFI_ArrowSchema;
-use pyo3::exceptions::{PyAttributeError, PyIndexError, PyKeyError, PyRuntimeError};
+use pyo3::exceptions::{PyAttributeError, PyIndexError, PyKeyError, PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyCapsule, PyDict};
+use pyo3::types::{PyCapsule, PyDict, PySlice};
 
 /// A table of a record. Its columns' names end with their units.
 ///
-/// It is an Arrow table: ``pyarrow.table(t)``, ``polars.DataFrame(t)``, ``pandas.DataFrame.from_arrow(t)`` and
-/// ``duckdb.sql("from t")`` read it where it lies, without a copy of its numbers.
+/// It is an Arrow table: ``pyarrow.table(t)``, ``polars.DataFrame(t)`` and ``duckdb.sql("from t")`` read it where it
+/// lies, without a copy of its numbers. pandas does with ``pyarrow.table(t).to_pandas(types_mapper=pandas.ArrowDtype)``;
+/// ``pandas.DataFrame.from_arrow(t)`` copies.
 ///
 /// ``t["rtt_ms"]`` is a column, which NumPy and matplotlib take.
 #[pyclass(frozen, module = "fullpipe")]
@@ -99,6 +103,27 @@ impl Column {
         }
     }
 
+    /// The rows of a slice.
+    fn slice(&self, slice: &Bound<'_, PySlice>) -> PyResult<Column> {
+        let of = slice.indices(self.array.len() as isize)?;
+        let start = usize::try_from(of.start).unwrap_or_default();
+        if of.step == 1 {
+            return Ok(Column::new(self.array.slice(start, of.slicelength)));
+        }
+        let places =
+            (0..of.slicelength as isize).map(|place| (of.start + place * of.step) as usize);
+        let array: ArrayRef = match self.array.data_type() {
+            DataType::Int64 => Arc::new(picked(self.array.as_primitive::<Int64Type>(), places)),
+            DataType::Float64 => Arc::new(picked(self.array.as_primitive::<Float64Type>(), places)),
+            _ => {
+                let texts = self.array.as_dictionary::<Int32Type>();
+                let keys = picked(texts.keys(), places);
+                Arc::new(DictionaryArray::new(keys, Arc::clone(texts.values())))
+            }
+        };
+        Ok(Column::new(array))
+    }
+
     /// The numbers, NaN where there is none; nothing if it is text.
     fn fill(&self) -> Option<&[f64]> {
         let fill = |value: Option<f64>| value.unwrap_or(f64::NAN);
@@ -114,13 +139,34 @@ impl Column {
     }
 }
 
+/// The values at these places.
+fn picked<T: ArrowPrimitiveType>(
+    of: &PrimitiveArray<T>,
+    places: impl Iterator<Item = usize>,
+) -> PrimitiveArray<T> {
+    places
+        .map(|place| of.is_valid(place).then(|| of.value(place)))
+        .collect()
+}
+
 #[pymethods]
 impl Column {
     fn __len__(&self) -> usize {
         self.array.len()
     }
 
-    fn __getitem__<'py>(&self, py: Python<'py>, index: isize) -> PyResult<Bound<'py, PyAny>> {
+    /// The row at this place; for a slice, a column of its rows, which shares memory with this one if its step is 1.
+    fn __getitem__<'py>(
+        &self,
+        py: Python<'py>,
+        at: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        if let Ok(slice) = at.cast::<PySlice>() {
+            return Ok(Bound::new(py, self.slice(slice)?)?.into_any());
+        }
+        let index = at.extract::<isize>().map_err(|_| {
+            PyTypeError::new_err(format!("{at}: give the number of a row, or a slice"))
+        })?;
         let len = self.array.len();
         let place = match usize::try_from(index) {
             Ok(place) => Some(place),
@@ -154,6 +200,27 @@ impl Column {
 
     fn __repr__(&self) -> String {
         format!("<fullpipe.Column of {} rows>", self.array.len())
+    }
+
+    /// The Arrow PyCapsule interface: type and values, which share memory with this column.
+    #[pyo3(signature = (requested_schema = None))]
+    fn __arrow_c_array__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<(Bound<'py, PyCapsule>, Bound<'py, PyCapsule>)> {
+        // A producer may leave a request aside: whoever asked casts for itself.
+        drop(requested_schema);
+        let array = FFI_ArrowArray::new(&self.array.to_data());
+        let array = PyCapsule::new_with_value(py, array, c"arrow_array")?;
+        Ok((self.__arrow_c_schema__(py)?, array))
+    }
+
+    /// The Arrow PyCapsule interface: the type of its values.
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+        let schema = FFI_ArrowSchema::try_from(self.array.data_type());
+        let schema = schema.map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
+        PyCapsule::new_with_value(py, schema, c"arrow_schema")
     }
 
     /// NumPy's array interface, version 3: where the numbers lie. Text has none, and NumPy reads it item by item.

@@ -1,6 +1,5 @@
 //! `fullpipe.trace`.
 
-use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -11,7 +10,9 @@ use lab::Cancel;
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
 use report::Origin;
+use scenario::regular;
 
+use crate::arguments::{items, path};
 use crate::columns::batch;
 use crate::error;
 use crate::json;
@@ -68,7 +69,8 @@ impl Trace {
 
     /// Writes summary, tables as Parquet and a page with plots as a directory, as ``fullpipe trace --out`` does. An older
     /// trace there is replaced; anything else is left alone, and is an ``OSError``.
-    fn write(&self, py: Python<'_>, directory: PathBuf) -> PyResult<()> {
+    fn write(&self, py: Python<'_>, directory: &Bound<'_, PyAny>) -> PyResult<()> {
+        let directory = path("directory", directory)?;
         let origin = Origin {
             command: "fullpipe.trace".to_owned(),
             generated: SystemTime::now(),
@@ -106,11 +108,17 @@ impl Trace {
 #[pyo3(signature = (files))]
 pub fn trace(py: Python<'_>, files: &Bound<'_, PyAny>) -> PyResult<Trace> {
     let one = files.extract::<PathBuf>().map(|file| vec![file]);
-    let files = one.or_else(|_| files.extract::<Vec<PathBuf>>());
-    let files = files.ok().filter(|files| !files.is_empty());
-    let files = files.ok_or_else(|| {
-        PyTypeError::new_err("files: give the path of a capture, or a list of one or more")
+    let fix = "give the path of a capture, or a list of one or more";
+    let files = one.or_else(|_| {
+        let files = items("files", files, fix)?;
+        let files = files.iter().map(|file| path("files", file));
+        files.collect::<PyResult<Vec<_>>>()
     })?;
+    if files.is_empty() {
+        return Err(PyTypeError::new_err(format!(
+            "files: there are none; {fix}"
+        )));
+    }
     let cancel = Cancel::new();
     let read = interruptible(py, &cancel, || {
         let mut trace = capture::Trace::new();
@@ -127,7 +135,7 @@ pub fn trace(py: Python<'_>, files: &Bound<'_, PyAny>) -> PyResult<Trace> {
 }
 
 fn read(trace: &mut capture::Trace, file: &Path, cancel: &Cancel) -> Result<(), ReadError> {
-    trace.read(File::open(file)?, |_: &Counts| !cancel.is_cancelled())
+    trace.read(regular::open(file)?, |_: &Counts| !cancel.is_cancelled())
 }
 
 fn wrong(file: &Path, error: ReadError) -> PyErr {

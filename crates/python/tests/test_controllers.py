@@ -92,7 +92,13 @@ def test_what_a_handler_raises_ends_the_run(scenario):
         (None, TypeError, r"on_ack: .*return \(cwnd in bytes, pacing rate in bit/s\)"),
         (7, TypeError, "on_ack"),
         (("wide", 1e6), TypeError, "on_ack"),
-        ((-1, 1e6), TypeError, "on_ack"),
+        ("ab", TypeError, "on_ack"),
+        ((14480, 1e6, 1), TypeError, "on_ack"),
+        ({14480: 1e6, 1: 2}, TypeError, "on_ack"),
+        ((-1, 1e6), ValueError, "on_ack: .*out of range"),
+        ((2**64, 1e6), ValueError, "on_ack: .*out of range"),
+        ((2**2000, 1e6), ValueError, "on_ack: .*out of range"),
+        ((14480, float("nan")), ValueError, "on_ack: .*out of range"),
         ((0, 1e6), ValueError, "less than a packet; give at least 1448"),
         ((14480, 0), ValueError, "give a pacing rate of 8 or more"),
     ],
@@ -124,3 +130,50 @@ def test_wrong_classes_are_answered(scenario):
         fullpipe.run(scenario, engine="linux", set={"flow.0.controller": Reno})
     with pytest.raises(fullpipe.ScenarioError, match="letters, digits"):
         fullpipe.run(scenario, set={"flow.0.controller": lambda connection: Reno(connection)})
+
+
+def of_class(**attributes):
+    """A controller with these attributes beside what it needs."""
+    needed = {"__init__": lambda self, connection: None, "on_ack": lambda self, ack: (14480, 1e6)}
+    return type("Made", (), needed | attributes)
+
+
+@pytest.mark.parametrize("said", ["abc", -1, float("nan"), 2**80, [1]])
+def test_a_threshold_that_makes_no_sense_is_answered(scenario, said):
+    with pytest.raises((TypeError, ValueError), match="^ssthresh: .*give bytes"):
+        fullpipe.run(scenario, set={"flow.0.controller": of_class(ssthresh=said)})
+
+
+def test_a_threshold_may_be_none_or_a_number_of_numpys(scenario):
+    np = pytest.importorskip("numpy")
+    for said, shown in [(None, None), (np.int64(3000), 3000), (3000.5, 3000)]:
+        record = fullpipe.run(scenario, set={"flow.0.controller": of_class(ssthresh=said)})
+        assert record.samples["ssthresh_bytes"][0] == shown
+
+
+@pytest.mark.parametrize("attribute", [{"on_ack": 5}, {"on_loss": "x"}, {"state": 5}])
+def test_attributes_of_the_wrong_type_are_answered(scenario, attribute):
+    (name, _), = attribute.items()
+    with pytest.raises(TypeError, match=f"^{name}: "):
+        fullpipe.run(scenario, set={"flow.0.controller": of_class(**attribute)})
+
+
+def test_any_sequence_of_two_is_an_answer(scenario):
+    np = pytest.importorskip("numpy")
+    answers = [(28960, 4e6), [28960, 4e6], np.array([28960, 4e6]), (np.int64(28960), np.float32(4e6))]
+    records = [
+        fullpipe.run(scenario, set={"flow.0.controller": of_class(on_ack=lambda self, ack, said=said: said)})
+        for said in answers
+    ]
+    assert all(rows(record) == rows(records[0]) for record in records)
+
+
+def test_a_controller_is_tested_alone():
+    reno = Reno(fullpipe.Connection(mss=1000, initial_cwnd=10_000))
+    cwnd, _ = reno.on_ack(fullpipe.Ack(now_ns=40_000_000, newly_acked=2000, rtt_ns=40_000_000))
+    assert cwnd == 12_000
+    assert reno.on_recovery(50_000_000, "loss", 9000)[0] == 6000
+    ack = fullpipe.Ack(newly_acked=2000, is_progress=False)
+    assert eval(repr(ack)).newly_acked == 2000 and not eval(repr(ack)).is_progress
+    connection = fullpipe.Connection(seed=7)
+    assert repr(eval(repr(connection))) == repr(connection)

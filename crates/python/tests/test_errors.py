@@ -70,6 +70,92 @@ def test_what_is_no_scenario_is_a_type_error(wrong):
         fullpipe.run(wrong)
 
 
+def endless():
+    said = {"name": "x"}
+    said["path"] = said
+    return said
+
+
+def listed():
+    said = []
+    said.append(said)
+    return {"name": "x", "flow": said}
+
+
+def deep():
+    said = {}
+    for _ in range(200_000):
+        said = {"path": said}
+    return said
+
+
+def typed():
+    path = fullpipe.Path(rate="1mbit")
+    path.next = [path]
+    return fullpipe.Scenario(name="x", path=path, flow=[fullpipe.Flow("reno")])
+
+
+@pytest.mark.parametrize("said", [endless, listed, deep, typed])
+def test_what_is_inside_itself_has_no_end_and_is_told(scenario, said):
+    wrong = said()
+    for read in (
+        lambda: fullpipe.run(wrong),
+        lambda: fullpipe.sweep({"scenario": wrong}),
+        lambda: fullpipe.run(scenario, set={"path": wrong}),
+    ):
+        with pytest.raises(fullpipe.ScenarioError, match="inside 64") as raised:
+            read()
+        assert raised.value.field
+
+
+@pytest.mark.parametrize(
+    ("call", "argument", "kind"),
+    [
+        ("run", {"seed": -1}, fullpipe.ScenarioError),
+        ("run", {"seed": 2**64}, fullpipe.ScenarioError),
+        ("run", {"seed": 2**100_000}, fullpipe.ScenarioError),
+        ("run", {"seed": 1.5}, TypeError),
+        ("run", {"seed": "1"}, TypeError),
+        ("run", {"engine": 5}, TypeError),
+        ("run", {"set": ["path.loss=1%"]}, TypeError),
+        ("run", {"set": {1: 2}}, TypeError),
+        ("sweep", {"executor": 5}, TypeError),
+        ("sweep", {"out": 5}, TypeError),
+        ("sweep", {"jobs": 2**70}, fullpipe.ScenarioError),
+        ("sweep", {"jobs": "2"}, TypeError),
+        ("advise", {"duration": 5}, TypeError),
+        ("advise", {"controllers": "bbr1"}, TypeError),
+        ("advise", {"controllers": [1]}, TypeError),
+        ("advise", {"seed": -1}, fullpipe.ScenarioError),
+        ("advise", {"paths": 1001}, fullpipe.ScenarioError),
+        ("advise", {"paths": 10**12}, fullpipe.ScenarioError),
+        ("advise", {"paths": 2**62}, fullpipe.ScenarioError),
+        ("advise", {"paths": 2**70}, fullpipe.ScenarioError),
+        ("claims", {"ids": "median-rtt"}, TypeError),
+        ("claims", {"scenarios": 5}, TypeError),
+    ],
+)
+def test_wrong_arguments_are_named_with_the_fix(scenario, call, argument, kind):
+    grid = {"axes": {"path.loss": ["1%"]}, "scenario": scenario}
+    of = {"sweep": grid, "claims": None}.get(call, scenario)
+    (name, _), = argument.items()
+    with pytest.raises(kind, match=f"^{name}: .*give ") as raised:
+        getattr(fullpipe, call)(*([of] if of else []), **argument)
+    assert len(str(raised.value)) < 200
+    if kind is not TypeError:
+        assert raised.value.field == name
+
+
+def test_none_is_as_if_it_were_not_given(scenario):
+    same = fullpipe.run(scenario, engine=None, seed=None, set=None)
+    assert same.summary["flows"] == fullpipe.run(scenario).summary["flows"]
+
+
+def test_a_class_is_no_scenario():
+    with pytest.raises(TypeError, match="^scenario: .*give a dict"):
+        fullpipe.run(fullpipe.Scenario)
+
+
 def test_a_missing_file_is_told_by_its_name():
     with pytest.raises(FileNotFoundError) as raised:
         fullpipe.run("nowhere.toml")
@@ -105,10 +191,18 @@ def test_a_full_disk_is_an_os_error_and_leaves_nothing(scenario, tmp_path):
     record.write(tmp_path / "out")
 
 
-@pytest.mark.parametrize("argument", [{"grid": "0s"}, {"grid": "often"}, {"qlog": [2]}])
-def test_wrong_arguments_of_write_are_value_errors(scenario, tmp_path, argument):
-    with pytest.raises(ValueError, match=next(iter(argument))):
+@pytest.mark.parametrize(
+    "argument", [{"grid": "0s"}, {"grid": "often"}, {"grid": "1ns"}, {"qlog": [2]}, {"qlog": [-1]}]
+)
+def test_wrong_arguments_of_write_are_told_by_their_name(scenario, tmp_path, argument):
+    (name, _), = argument.items()
+    with pytest.raises(fullpipe.ScenarioError, match=f"^{name}: ") as raised:
         fullpipe.run(scenario).write(tmp_path / "out", **argument)
+    assert raised.value.field == name
+    for wrong in ({name: 5}, {name: [None]}):
+        with pytest.raises(TypeError, match=f"^{name}: .*give"):
+            fullpipe.run(scenario).write(tmp_path / "out", **wrong)
+    assert not (tmp_path / "out").exists()
 
 
 def test_errors_travel_between_processes():

@@ -6,6 +6,7 @@ import signal
 import sys
 import threading
 import time
+import warnings
 
 import fullpipe
 import pytest
@@ -164,6 +165,67 @@ def test_a_damaged_part_is_told_and_done_again(cluster, alone, tmp_path):
     with pytest.warns(RuntimeWarning, match="1 files damaged and left out"):
         fullpipe.sweep(MANY, out=out, executor="ray")
     assert (out / "sweep.parquet").read_bytes() == alone[1]
+
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fullpipe.sweep(MANY, out=out, executor="ray")
+
+
+def test_results_that_get_lost_on_the_way_are_told(cluster, alone, tmp_path):
+    out = tmp_path / "out"
+
+    def damage(ended, runs, share):
+        if not spoilt and (parts := sorted((out / "parts").glob("*.parquet"))):
+            spoilt.append(parts[0])
+            parts[0].write_bytes(parts[0].read_bytes()[:100])
+
+    spoilt = []
+    with pytest.raises(OSError, match="the results of [0-9]+ runs are damaged or gone.*call again") as raised:
+        fullpipe.sweep(MANY, out=out, executor="ray", progress=damage)
+    assert str(out / "parts") in str(raised.value)
+    assert not (out / "sweep.parquet").exists()
+    again = fullpipe.sweep(MANY, out=out, executor="ray")
+    assert again.summary == alone[0].summary
+    assert (out / "sweep.parquet").read_bytes() == alone[1]
+
+
+def test_a_pipe_among_the_parts_is_damaged_and_nobody_waits(cluster, alone, tmp_path):
+    out = tmp_path / "out"
+    fullpipe.sweep(MANY, out=out, executor="ray")
+    os.mkfifo(out / "parts" / "x.parquet")
+    (out / "parts" / "y.parquet").symlink_to(tmp_path / "nowhere")
+    with pytest.warns(RuntimeWarning, match="2 files damaged"):
+        fullpipe.sweep(MANY, out=out, executor="ray")
+    assert (out / "sweep.parquet").read_bytes() == alone[1]
+
+
+def test_a_worker_without_the_package_is_told_in_one_line(cluster, monkeypatch, tmp_path):
+    # The driver has this module and workers have not, as if it were the package.
+    (tmp_path / "elsewhere.py").write_text("def work(task):\n    return task\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    import elsewhere
+    from fullpipe import _ray
+
+    monkeypatch.setattr(_ray, "_work", elsewhere.work)
+    with pytest.raises(fullpipe.EngineError, match="install the same wheel") as raised:
+        fullpipe.sweep(GRID, executor="ray")
+    assert "\n" not in str(raised.value)
+
+
+def test_a_cluster_that_grows_is_used_and_one_without_processors_is_told(cluster, monkeypatch):
+    from fullpipe import _ray
+
+    counts = iter([{}, {}, {"CPU": 1.0}, {"CPU": 8.0}])
+    monkeypatch.setattr(_ray, "LOOK_S", 0)
+    monkeypatch.setattr(_ray, "EMPTY_S", 0)
+    monkeypatch.setattr(_ray.ray, "cluster_resources", lambda: next(counts))
+    of = _ray._Cluster()
+    with pytest.warns(RuntimeWarning, match="no processors"):
+        assert of.processors() == 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert [of.processors() for _ in range(3)] == [0, 1, 8]
 
 
 def test_ctrl_c_ends_it(notes, tmp_path):

@@ -1,6 +1,7 @@
 """A scenario at every point of a grid."""
 
 import json
+import os
 import signal
 import threading
 import time
@@ -116,3 +117,35 @@ def test_wrong_sweeps_are_answered(tmp_path):
     (tmp_path / "thesis.tex").write_text("mine")
     with pytest.raises(OSError, match="name another directory"):
         fullpipe.sweep(GRID, out=tmp_path)
+
+
+def test_a_link_that_somebody_laid_is_not_followed(tmp_path):
+    out = tmp_path / "out"
+    fullpipe.sweep(GRID, out=out)
+    theirs = tmp_path / "theirs"
+    theirs.write_text("mine")
+    (out / f"sweep.parquet.{os.getpid()}.part").symlink_to(theirs)
+    fullpipe.sweep(GRID, out=out)
+    assert theirs.read_text() == "mine"
+    assert not (out / "sweep.parquet").is_symlink()
+
+
+def test_a_file_of_something_else_is_left_alone(tmp_path):
+    notes = tmp_path / "runs.jsonl"
+    notes.write_text("my notes\nmore")
+    with pytest.raises(OSError, match="is of something else; name another directory"):
+        fullpipe.sweep(GRID, out=tmp_path)
+    assert notes.read_text() == "my notes\nmore"
+
+
+def test_a_sweep_that_is_done_says_so(tmp_path, capsys):
+    fullpipe.sweep(GRID, out=tmp_path / "out")
+    fullpipe.sweep(GRID, out=tmp_path / "out", progress=True)
+    assert capsys.readouterr().err == "nothing to run: all runs are done\n"
+
+
+def test_its_tables_are_a_dataset(tmp_path):
+    dataset = pytest.importorskip("pyarrow.dataset")
+    out = tmp_path / "out"
+    swept = fullpipe.sweep(GRID, out=out)
+    assert dataset.dataset(out / "sweep.parquet").count_rows() == len(swept.flows)

@@ -99,3 +99,35 @@ def test_duckdb_takes_them(record):
     samples = record.samples
     found = duckdb.sql("select count(*), max(cwnd_bytes) from samples").fetchall()
     assert found[0] == (len(samples), max(samples["cwnd_bytes"]))
+
+
+def test_slices_are_columns(record):
+    for name in ("cwnd_bytes", "rtt_ms", "ssthresh_bytes", "controller"):
+        column = record.samples[name]
+        values = list(column)
+        for of in (slice(5, 20), slice(None, None, -1), slice(0, None, 7), slice(-3, None), slice(9, 3)):
+            assert list(column[of]) == values[of], (name, of)
+    column = record.samples["cwnd_bytes"]
+    assert address(column[3:]) == address(column) + 3 * 8
+    assert np.asarray(column[3:9]).tolist() == list(column[3:9])
+    with pytest.raises(TypeError, match="a slice"):
+        column["x"]
+    with pytest.raises(ValueError):
+        column[::0]
+
+
+def test_a_column_alone_is_arrows_too(record):
+    pa = pytest.importorskip("pyarrow")
+    for name in ("cwnd_bytes", "ssthresh_bytes", "state"):
+        taken = pa.array(record.samples[name])
+        assert taken.to_pylist() == list(record.samples[name])
+    assert pa.array(record.samples["cwnd_bytes"]).buffers()[1].address == address(record.samples["cwnd_bytes"])
+    assert pa.array(record.samples["state"][4:8]).to_pylist() == list(record.samples["state"])[4:8]
+
+
+def test_pandas_takes_them_without_a_copy(record):
+    pd = pytest.importorskip("pandas")
+    pa = pytest.importorskip("pyarrow")
+    frame = pa.table(record.samples).to_pandas(types_mapper=pd.ArrowDtype)
+    chunk, = pa.chunked_array(frame["cwnd_bytes"].array.__arrow_array__()).chunks
+    assert chunk.buffers()[1].address == address(record.samples["cwnd_bytes"])

@@ -62,5 +62,5 @@ def test_what_is_no_capture_is_answered(tmp_path):
     with pytest.raises(OSError, match="thesis.tex: is no capture; give pcap"):
         fullpipe.trace(other)
     for wrong in (7, [], None, [7]):
-        with pytest.raises(TypeError, match="files: give the path"):
+        with pytest.raises(TypeError, match="files: .*give "):
             fullpipe.trace(wrong)

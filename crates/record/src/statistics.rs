@@ -63,6 +63,13 @@ pub fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
+/// The standard deviation of what they are a sample of; not of fewer than two.
+pub fn deviation(values: &[f64]) -> Option<f64> {
+    let mean = mean(values).filter(|_| values.len() > 1)?;
+    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    Some((squares / (values.len() - 1) as f64).sqrt())
+}
+
 /// The median of some values, and how far they are apart.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Spread {
@@ -102,6 +109,12 @@ mod tests {
         };
         assert_eq!(Spread::of([9.0, 1.0, 2.0]), Some(spread));
         assert_eq!(Spread::of([]), None);
+    }
+
+    #[test]
+    fn deviations() {
+        assert_eq!(deviation(&[1.0]), None);
+        assert_eq!(deviation(&[1.0, 3.0]), Some(2_f64.sqrt()));
     }
 
     #[test]

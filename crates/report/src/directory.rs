@@ -8,7 +8,7 @@ use units::Duration;
 use super::html::html;
 use super::json::pretty;
 use super::page::Origin;
-use super::parquet;
+use super::parquet::{self, Column};
 use super::place::{self, DirectoryError, REPORT, write_table, write_text};
 use super::qlog::qlog;
 use record::Record;
@@ -80,8 +80,23 @@ pub fn write_dir(
     also: &Also,
     origin: &Origin,
 ) -> Result<(), DirectoryError> {
+    write_dir_while(directory, record, also, origin, &|| true)
+}
+
+/// As [`write_dir`], as long as `goes_on` says so, which is asked for every row.
+///
+/// # Errors
+///
+/// Those of [`write_dir`]; or it does not go on, and then nothing has changed.
+pub fn write_dir_while(
+    directory: &Path,
+    record: &Record,
+    also: &Also,
+    origin: &Origin,
+    goes_on: &dyn Fn() -> bool,
+) -> Result<(), DirectoryError> {
     place::write(directory, is_ours, |part| {
-        write_files(part, record, also, origin)
+        write_files(part, record, also, origin, goes_on)
     })
 }
 
@@ -90,6 +105,7 @@ fn write_files(
     record: &Record,
     also: &Also,
     origin: &Origin,
+    goes_on: &dyn Fn() -> bool,
 ) -> Result<(), DirectoryError> {
     let about = [
         ("fullpipe.version", env!("CARGO_PKG_VERSION").to_string()),
@@ -104,33 +120,54 @@ fn write_files(
     ];
     write_text(directory, "summary.json", &(pretty(&record.summary) + "\n"))?;
     write_text(directory, "scenario.toml", &record.scenario.to_string())?;
-    write_table(
+    let table = Tables {
         directory,
-        "samples.parquet",
-        parquet::samples(record),
-        &about,
-    )?;
-    write_table(
-        directory,
-        "throughput.parquet",
-        parquet::throughput(record),
-        &about,
-    )?;
-    write_table(directory, "queue.parquet", parquet::queue(record), &about)?;
-    write_table(
-        directory,
-        "transfers.parquet",
-        parquet::transfers(record),
-        &about,
-    )?;
+        about: &about,
+        goes_on,
+    };
+    table.write("samples.parquet", parquet::samples(record))?;
+    table.write("throughput.parquet", parquet::throughput(record))?;
+    table.write("queue.parquet", parquet::queue(record))?;
+    table.write("transfers.parquet", parquet::transfers(record))?;
     if let Some(step) = also.grid {
-        write_table(directory, GRID, parquet::grid(record, step), &about)?;
+        table.write(GRID, parquet::grid(record, step))?;
     }
     for flow in &also.qlog {
         if let Some(log) = qlog(record, *flow) {
             write_text(directory, &qlog_file(*flow), &log)?;
+            table.check()?;
         }
     }
     let page = html(std::slice::from_ref(record), origin);
-    write_text(directory, REPORT, &page)
+    write_text(directory, REPORT, &page)?;
+    table.check()
+}
+
+/// Where tables go, and as long as what.
+struct Tables<'a> {
+    directory: &'a Path,
+    about: &'a [(&'a str, String)],
+    goes_on: &'a dyn Fn() -> bool,
+}
+
+impl Tables<'_> {
+    fn write<'c, R>(
+        &self,
+        name: &str,
+        (columns, rows): (Vec<Column<'c, R>>, impl Iterator<Item = R>),
+    ) -> Result<(), DirectoryError> {
+        let rows = rows.take_while(|_| (self.goes_on)());
+        write_table(self.directory, name, (columns, rows), self.about)?;
+        self.check()
+    }
+
+    /// Whether it still goes on.
+    fn check(&self) -> Result<(), DirectoryError> {
+        if (self.goes_on)() {
+            return Ok(());
+        }
+        Err(DirectoryError::Cancelled {
+            path: self.directory.to_owned(),
+        })
+    }
 }

@@ -43,6 +43,12 @@ pub enum DirectoryError {
         /// Why.
         source: WriteError,
     },
+    /// Whoever wanted it does not want it any more.
+    #[error("writing {} was cancelled", .path.display())]
+    Cancelled {
+        /// The place.
+        path: PathBuf,
+    },
 }
 
 /// Checks that [`write()`] may write to `directory`: it does not exist yet, is empty, or holds files that `is_ours` and

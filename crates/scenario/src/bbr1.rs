@@ -45,6 +45,12 @@ pub struct Bbr1Spec {
     /// `departure_model`: whether phases end by what will be in the network at the next departure.
     #[serde(rename = "departure_model")]
     pub has_departure_model: Option<bool>,
+    /// `equal_rtt_renews`: whether an RTT equal to RTprop puts off ProbeRTT.
+    #[serde(rename = "equal_rtt_renews")]
+    pub does_equal_rtt_renew: Option<bool>,
+    /// `window_room`: whether the window has room for bursts and for what waits in the end hosts.
+    #[serde(rename = "window_room")]
+    pub is_end_host_budgeted: Option<bool>,
 }
 
 /// Whose BBR it is.
@@ -199,6 +205,8 @@ impl Bbr1Spec {
             cwnd_gain: self.cwnd_gain.unwrap_or(base.cwnd_gain),
             has_policer_model: self.has_policer_model.unwrap_or(base.has_policer_model),
             has_departure_model: self.has_departure_model.unwrap_or(base.has_departure_model),
+            does_equal_rtt_renew: (self.does_equal_rtt_renew).unwrap_or(base.does_equal_rtt_renew),
+            is_end_host_budgeted: (self.is_end_host_budgeted).unwrap_or(base.is_end_host_budgeted),
             ..base
         }
     }
@@ -216,14 +224,16 @@ mod tests {
 
     #[test]
     fn a_variant_and_what_is_different_about_it() {
-        let text =
-            "{ variant = \"paper\", cwnd_gain = 1, policer_model = false, departure_model = true }";
+        let text = "{ variant = \"paper\", cwnd_gain = 1, policer_model = false, departure_model = true, \
+                    equal_rtt_renews = true, window_room = true }";
         let read = scenario("bbr1", text).unwrap();
         let config = read.flows[0].bbr1.unwrap().config();
         let expected = Config {
             cwnd_gain: config.cwnd_gain,
             has_policer_model: false,
             has_departure_model: true,
+            does_equal_rtt_renew: true,
+            is_end_host_budgeted: true,
             ..Config::paper()
         };
         assert_eq!(config, expected);

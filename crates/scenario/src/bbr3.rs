@@ -13,6 +13,8 @@ use serde::{Deserialize, Serialize};
 pub struct Bbr3Spec {
     /// `ecn`: whose answer to marks it has, or none.
     pub ecn: Marks,
+    /// `ignore_self_limited`: whether losses leave the short-term bounds as they are while the flow measures its own slower sending.
+    pub ignore_self_limited: bool,
 }
 
 /// Whose answer to ECN marks a BBRv3 has.
@@ -34,6 +36,7 @@ impl Bbr3Spec {
                 Marks::Off => None,
                 Marks::Linux => Some(EcnConfig::linux()),
             },
+            ignore_self_limited: self.ignore_self_limited,
             ..Config::tcp()
         }
     }
@@ -50,6 +53,21 @@ mod tests {
     }
 
     #[test]
+    fn losses_while_the_flow_is_slow_on_purpose() {
+        for (text, expected) in [
+            ("{}", false),
+            ("{ ignore_self_limited = false }", false),
+            ("{ ignore_self_limited = true }", true),
+        ] {
+            let read = scenario(text).unwrap();
+            let config = read.flows[0].bbr3.unwrap().config();
+            assert_eq!(config.ignore_self_limited, expected);
+            assert_eq!(config.ecn, None);
+            assert_eq!(read.to_string().parse(), Ok(read));
+        }
+    }
+
+    #[test]
     fn an_answer_to_marks() {
         for (text, ecn) in [
             ("{}", None),
@@ -63,6 +81,10 @@ mod tests {
         let table = "flow.bbr3: expected a table such as { ecn = \"linux\" }";
         for (text, reason) in [
             ("{ ecn = \"on\" }", "flow.bbr3.ecn: on is no known"),
+            (
+                "{ ignore_self_limited = \"yes\" }",
+                "flow.bbr3.ignore_self_limited: ",
+            ),
             ("1", table),
             ("\"linux\"", table),
             ("[1]", table),

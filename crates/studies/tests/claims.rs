@@ -78,9 +78,20 @@ fn every_claim_has_its_study_on_each_of_its_engines() {
     for id in IDS {
         assert!(table.claims.iter().any(|claim| claim.id == id), "no {id}");
     }
+    all_can_be_run(&shelf, &table);
+}
+
+#[test]
+fn the_series_on_which_causes_rest_can_be_run() {
+    let causes = Path::new(env!("CARGO_MANIFEST_DIR")).join("scenarios/causes");
+    let shelf = Shelf::Directory(causes);
+    all_can_be_run(&shelf, &Table::open(&shelf).expect("a table"));
+}
+
+fn all_can_be_run(shelf: &Shelf, table: &Table) {
     for claim in &table.claims {
         for length in [Length::Whole, Length::Quick] {
-            let runs = claim.runs(&shelf, length);
+            let runs = claim.runs(shelf, length);
             let runs = runs.unwrap_or_else(|error| panic!("{}: {error}", claim.id));
             claim
                 .check(&runs)

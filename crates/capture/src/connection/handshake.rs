@@ -46,6 +46,11 @@ impl Handshake {
         }
     }
 
+    /// Whether there was an answer.
+    pub fn is_answered(&self) -> bool {
+        self.syn_ack.is_some()
+    }
+
     /// Whether it is over.
     pub fn is_done(&self) -> bool {
         self.done.is_some()

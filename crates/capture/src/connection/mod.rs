@@ -21,6 +21,7 @@ use crate::packet::{Endpoint, Flags, Packet, Segment, Tunnel};
 pub use flow::{Flow, Totals};
 pub use handshake::Handshake;
 pub use limits::{Limit, Limits, Shares};
+pub(crate) use ranges::Ranges;
 pub use recoveries::Cut;
 pub use rounds::Round;
 pub use series::Sample;
@@ -77,6 +78,10 @@ pub struct Connection {
     fins: u8,
     /// Whether it was reset.
     pub is_reset: bool,
+    /// Whether it is of QUIC, and its packets could be opened.
+    pub is_quic: bool,
+    /// The least time to each side and back, as far as its protocol tells that beyond what TCP does.
+    pub measured: [Option<Duration>; 2],
 }
 
 impl Connection {
@@ -97,6 +102,8 @@ impl Connection {
             tunnel: packet.tunnel,
             fins: 0,
             is_reset: false,
+            is_quic: false,
+            measured: [None; 2],
         }
     }
 
@@ -174,6 +181,9 @@ impl Connection {
     /// How far the windows of this side are to be shifted; `None` if that is not known.
     fn scale_of(&self, side: usize) -> Option<u8> {
         let [one, other] = &self.sides;
+        if self.is_quic {
+            return None;
+        }
         if !one.has_sent_syn || !other.has_sent_syn {
             return None;
         }
@@ -216,8 +226,8 @@ impl Connection {
             (one, other) => one.or(other),
         };
         (
-            least(handshake[side], near),
-            least(handshake[1 - side], far),
+            least(least(handshake[side], self.measured[side]), near),
+            least(least(handshake[1 - side], self.measured[1 - side]), far),
         )
     }
 

@@ -71,6 +71,12 @@ impl Ranges {
         bytes
     }
 
+    /// Where the range ends that begins at `position`, if that is the first.
+    pub fn first_from(&self, position: u64) -> Option<u64> {
+        let first = self.ranges.first()?;
+        (first.start <= position).then_some(first.end)
+    }
+
     /// The end of the last range.
     pub fn end(&self) -> Option<u64> {
         self.ranges.last().map(|range| range.end)

@@ -15,6 +15,7 @@ use units::Time;
 
 use crate::read::Frame;
 
+pub(crate) use bytes::word;
 pub use segment::{Flags, Segment};
 pub use tunnel::Tunnel;
 

@@ -2,7 +2,7 @@
 //!
 //! What a damaged or truncated file has before the damage is read; [`Frames::end`] says how it ended.
 
-mod compression;
+pub(crate) mod compression;
 mod input;
 mod pcap;
 mod pcapng;
@@ -38,6 +38,9 @@ pub enum ReadError {
     /// It is something else.
     #[error("is no capture; give pcap or pcapng, also compressed with gzip or zstd")]
     Unknown,
+    /// It seems to be a qlog, and is none that can be used.
+    #[error("is no qlog that can be used: {0}")]
+    Qlog(String),
     /// Its header makes no sense.
     #[error("is no capture that can be read: {0}")]
     Header(&'static str),

@@ -136,7 +136,13 @@ impl FlowSummary {
         let place = Place::of(connection, side);
         let life = connection.last.since(connection.first);
         let samples = flow.samples();
-        let rtprop = flow.model.rtt_min;
+        let rtprop = match (flow.model.rtt_min, flow.far) {
+            // Where QUIC was captured is known late: what the ends compute in the handshake hides it at first.
+            (Some(least), Some(far)) if connection.is_quic && place == Place::Sender => {
+                Some(least.min(far))
+            }
+            (least, _) => least,
+        };
         let btl_bw = Some(flow.model.btl_bw_max()).filter(|rate| !rate.is_zero());
         let millis = |span: Option<Duration>| span.map(Duration::as_millis_f64);
         let [from, to] = [side, 1 - side].map(|end| connection.ends[end].to_string());

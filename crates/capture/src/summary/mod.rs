@@ -8,6 +8,7 @@ use serde::Serialize;
 use units::{Duration, Time};
 
 use crate::connection::Connection;
+use crate::quic::{QuicConnection, QuicSummary};
 use crate::trace::{Counts, Trace};
 
 pub use flow::{FlowSummary, LimitedBy, RttSummary, Spread};
@@ -26,6 +27,8 @@ pub struct Summary {
     pub evicted: u64,
     /// The connections, those with the most payload first.
     pub connections: Vec<ConnectionSummary>,
+    /// The connections of QUIC without their keys, those with the most payload first.
+    pub quic: Vec<QuicSummary>,
 }
 
 /// What is known of a connection.
@@ -33,6 +36,8 @@ pub struct Summary {
 pub struct ConnectionSummary {
     /// Its number, from 0.
     pub id: usize,
+    /// `tcp`; or `quic`, if its packets could be opened.
+    pub protocol: &'static str,
     /// The end that asked for it, as far as that is known.
     pub client: String,
     /// The other end.
@@ -55,10 +60,29 @@ impl Summary {
     /// Of what was read; with it, the connections in the summary's order.
     pub fn of(trace: Trace) -> (Summary, Vec<Connection>) {
         let read = trace.counts().clone();
-        let (mut connections, evicted) = trace.into_connections();
+        let (mut connections, quic, evicted) = trace.into_connections();
+        let mut all = Vec::new();
+        for one in quic {
+            let (one, opened) = one.into_opened();
+            all.push((one, opened.is_some()));
+            connections.extend(opened);
+        }
         connections.sort_by_key(|connection| (u64::MAX - connection.payload(), connection.first));
-        let start = connections.iter().map(|connection| connection.first).min();
+        all.sort_by_key(|(one, _)| (u64::MAX - one.payload(), one.first));
+        let firsts = connections.iter().map(|connection| connection.first);
+        let start = firsts.chain(all.iter().map(|(one, _)| one.first)).min();
         let origin = start.unwrap_or(Time::ZERO);
+        let number = |one: &QuicConnection| {
+            let is_it = |opened: &Connection| {
+                opened.is_quic && opened.ends == one.ends && opened.first == one.first
+            };
+            connections.iter().position(is_it)
+        };
+        let quic = all.iter().map(|(one, is_opened)| {
+            let opened = is_opened.then(|| number(one)).flatten();
+            QuicSummary::of(one, opened, origin)
+        });
+        let quic = quic.collect();
         let each = connections.iter().enumerate();
         let summary = Summary {
             start_s: start.map(|start| start.since(Time::ZERO).as_secs_f64()),
@@ -67,6 +91,7 @@ impl Summary {
             connections: each
                 .map(|(id, connection)| ConnectionSummary::of(id, connection, origin))
                 .collect(),
+            quic,
         };
         (summary, connections)
     }
@@ -82,6 +107,7 @@ impl ConnectionSummary {
         flows.sort_by_key(|flow| u64::MAX - flow.sent_bytes);
         ConnectionSummary {
             id,
+            protocol: if connection.is_quic { "quic" } else { "tcp" },
             client,
             server,
             start_s: connection.first.since(origin).as_secs_f64(),

@@ -7,7 +7,9 @@ use clap::Args;
 use congestion::ControllerKind;
 use lab::{EngineError, EngineKind};
 use scenario::ScenarioError;
-use studies::advise::{self, Advice, Gathering, Goal, Json, Outcomes, Question, Range, RangedPath};
+use studies::advise::{
+    self, Advice, Gathering, Goal, Json, MOST_PATHS, Outcomes, Question, Range, RangedPath,
+};
 use studies::runs::{self, Execution, Plan};
 use units::Duration;
 
@@ -27,9 +29,6 @@ const SUMMARY: &str = "summary.json";
 
 /// A shorter run shows nothing.
 const SHORTEST: Duration = Duration::from_secs(1);
-
-/// What is sampled at most: more is a mistake.
-const MOST_PATHS: usize = 1000;
 
 /// Say which controller suits a path
 #[derive(Debug, Args)]

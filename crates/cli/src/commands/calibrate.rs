@@ -7,7 +7,7 @@ use clap::Args;
 use lab::{Cancel, EngineKind};
 use record::Record;
 use studies::calibrate::{
-    self, Calibration, Choice, Comparison, Kept, Made, Observation, Side, WildMatch,
+    self, Calibration, Choice, Comparison, Kept, Made, Observation, Pair, Side, WildMatch,
 };
 use studies::runs::{self, Execution, Run, Store};
 use studies::study::Shelf;
@@ -25,9 +25,6 @@ use crate::options::usage;
 use crate::terminal::interrupt;
 use crate::terminal::output;
 use crate::terminal::work_bar::WorkBar;
-
-/// Where the cases are in Fullpipe's scenarios.
-const SHELF: &str = "calibration";
 
 /// Runs of each case, if nothing is said.
 const REPEATS: u64 = 3;
@@ -53,6 +50,10 @@ pub struct Options {
         default_value = "linux,sim"
     )]
     engines: Vec<EngineKind>,
+    /// Judge Fullpipe's controller in the kernel instead: bbr1 by Linux's own bbr, in cases of its own; bbr3 by the simulator's, in
+    /// the cases that bbr1 has
+    #[arg(long, value_name = "CONTROLLER", conflicts_with = "engines")]
+    kernel: Option<InKernel>,
     /// The directory with the cases' files [default: those that are built in]
     #[arg(long, value_name = "DIR")]
     scenarios: Option<PathBuf>,
@@ -90,20 +91,44 @@ pub struct Options {
     quiet: bool,
 }
 
+/// Which of Fullpipe's controllers in the kernel is judged.
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum InKernel {
+    Bbr1,
+    Bbr3,
+}
+
+impl InKernel {
+    fn pair(self) -> Pair {
+        match self {
+            InKernel::Bbr1 => Pair::bbr1_in_kernel(),
+            InKernel::Bbr3 => Pair::bbr3_in_kernel(),
+        }
+    }
+
+    /// Where its result stands in a document: one document may have both.
+    const fn marks(self) -> report::Marks {
+        match self {
+            InKernel::Bbr1 => report::Marks("calibrate kernel bbr1"),
+            InKernel::Bbr3 => report::Marks("calibrate kernel bbr3"),
+        }
+    }
+}
+
 /// Runs what is not done yet, and compares everything that is.
 pub fn run(options: &Options) -> Result<(), Failure> {
     let calibration = calibration(options)?;
     if options.list {
         return list(&calibration);
     }
-    let document = Document::asked(options.document.as_deref(), calibrate::MARKS)?;
+    let marks = options.kernel.map_or(calibrate::MARKS, InKernel::marks);
+    let document = Document::asked(options.document.as_deref(), marks)?;
     let mut store = results_directory::open(&options.out)?;
     let records = options.records.then(|| Records::within(&options.out));
-    let _awake = options.awake.prepare(&options.engines)?;
-    if let [first, second] = options.engines[..]
-        && first == second
-        && !options.quiet
-    {
+    let sides = calibration.sides.each_ref();
+    let _awake = (options.awake).prepare(&sides.map(|side| side.contender.engine))?;
+    let [first, second] = sides.map(|side| &side.contender.name);
+    if first == second && !options.quiet {
         output::note(format_args!(
             "engine {first} beside itself: everything runs twice, with other seeds; what differs is chance"
         ));
@@ -111,10 +136,10 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     let build = program::build()?;
     let (_runtime, cancel) = interrupt::cancel()?;
     let mut failed = Vec::new();
-    for side in calibration.in_order() {
+    for sides in calibration.in_order() {
         let records = records.as_ref();
         failed.extend(execute(
-            options, side, &build, &mut store, records, &cancel,
+            options, &sides, &build, &mut store, records, &cancel,
         )?);
     }
     output::failed(&failed);
@@ -131,20 +156,30 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     show(options, &calibration, &store, document, &failed)
 }
 
-/// The chosen cases on the chosen engines.
-fn calibration(options: &Options) -> Result<Calibration, Failure> {
+/// What is compared.
+fn pair(options: &Options) -> Result<Pair, Failure> {
+    if let Some(kernel) = options.kernel {
+        return Ok(kernel.pair());
+    }
     let engines: [EngineKind; 2] = options.engines.as_slice().try_into().map_err(|_| {
         let (first, second) = (EngineKind::Linux, EngineKind::Sim);
         Failure::usage(format_args!(
             "--engines: it takes two, such as {first},{second}"
         ))
     })?;
+    Ok(Pair::of_engines(engines))
+}
+
+/// The chosen cases on the chosen engines.
+fn calibration(options: &Options) -> Result<Calibration, Failure> {
+    let pair = pair(options)?;
+    let engines = pair.contenders.each_ref().map(|one| one.engine);
     if let Some(reused) = options.reuse.iter().find(|one| !engines.contains(one)) {
         return Err(Failure::usage(format_args!(
             "--reuse {reused}: it is none of the two engines"
         )));
     }
-    let shelf = Shelf::or_built_in(options.scenarios.as_deref(), SHELF);
+    let shelf = Shelf::or_built_in(options.scenarios.as_deref(), pair.shelf);
     let patterns = options.cases.iter().map(|one| WildMatch::new(one));
     let choice = Choice {
         patterns: patterns.collect(),
@@ -152,8 +187,7 @@ fn calibration(options: &Options) -> Result<Calibration, Failure> {
     };
     let usual = if options.quick { 1 } else { REPEATS };
     let repeats = options.repeats.unwrap_or(usual);
-    let calibration =
-        Calibration::open(&shelf, &choice, engines, repeats).map_err(Failure::usage)?;
+    let calibration = Calibration::open(&shelf, &choice, &pair, repeats).map_err(Failure::usage)?;
     for case in &calibration.cases {
         if let Some(reason) = &case.skipped {
             output::note(format_args!("skipped: {}: {reason}", case.name));
@@ -186,52 +220,72 @@ fn missing<'s>(
     build: &str,
     store: &Store<Kept>,
 ) -> Vec<&'s Run> {
-    let now = made(side.engine, build);
-    side.missing(store, &now, options.reuse.contains(&side.engine))
+    let engine = side.contender.engine;
+    let now = made(engine, build);
+    side.missing(store, &now, options.reuse.contains(&engine))
 }
 
-/// Runs what is missing of the side; says what failed.
+/// Runs what is missing of the sides, which are of one engine and take turns; says what failed.
 fn execute(
     options: &Options,
-    side: &Side,
+    sides: &[&Side],
     build: &str,
     store: &mut Store<Kept>,
     records: Option<&Records>,
     cancel: &Cancel,
 ) -> Result<Vec<String>, Failure> {
-    let missing = missing(options, side, build, store);
-    if !options.quiet {
-        let (all, left) = (side.plan.runs.len(), missing.len());
-        output::note(format_args!(
-            "engine {}: {left} of {} to do; results in {}",
-            side.engine,
-            report::count(all as u64, "run"),
-            options.out.display()
-        ));
+    let mut runs: Vec<(&Run, &Side)> = Vec::new();
+    for side in sides {
+        let missing = missing(options, side, build, store);
+        let (name, all) = (&side.contender.name, side.plan.runs.len());
+        if !options.quiet {
+            output::note(format_args!(
+                "engine {name}: {} of {} to do; results in {}",
+                missing.len(),
+                report::count(all as u64, "run"),
+                options.out.display()
+            ));
+        }
+        runs.extend(missing.into_iter().map(|run| (run, *side)));
     }
-    let bar = WorkBar::of_runs(&side.plan.name, side.engine, &missing, options.quiet);
+    runs.sort_by_key(|(run, _)| (run.repeat, run.point));
+    let missing: Vec<&Run> = runs.iter().map(|(run, _)| *run).collect();
+    let side_of = |run: &Run| {
+        let found = runs.iter().find(|(one, _)| one.key == run.key);
+        found.expect("a run is of a side").1.contender.name.as_str()
+    };
+    let Some(engine) = sides.first().map(|side| side.contender.engine) else {
+        return Ok(Vec::new());
+    };
+    let names: Vec<&str> = sides.iter().map(|side| side.plan.name.as_str()).collect();
+    let bar = WorkBar::of_runs(&names.join(", "), engine, &missing, options.quiet);
     let kept = |run: &Run, record: Record| {
         if let Some(records) = records {
-            let case = &record.scenario.name;
-            records.keep(&format!("{case}-{}-{}", side.engine, run.repeat), &record);
+            let (case, side) = (&record.scenario.name, in_file_names(side_of(run)));
+            records.keep(&format!("{case}-{side}-{}", run.repeat), &record);
         }
         Kept {
-            made: made(side.engine, build),
+            made: made(engine, build),
             observation: Observation::of(&record),
         }
     };
-    let engine = side.engine.engine();
+    let made_by = engine.engine();
     let execution = Execution {
-        engine: engine.as_ref(),
-        jobs: runs::jobs(options.jobs, side.engine),
+        engine: made_by.as_ref(),
+        jobs: runs::jobs(options.jobs, engine),
         repeats: Some(runs::REPEATS),
         watch: &|event| bar.show(&event),
         cancel,
     };
     let failed = runs::resume(&missing, store, &execution, kept).map_err(Failure::failed)?;
-    let failed = failed.iter();
-    let told = failed.map(|one| format!("{} on {}: {}", one.run.name, side.engine, one.reason));
-    Ok(told.collect())
+    let told = |one: &runs::Failed<'_>| {
+        format!("{} on {}: {}", one.run.name, side_of(one.run), one.reason)
+    };
+    Ok(failed.iter().map(told).collect())
+}
+
+fn in_file_names(side: &str) -> String {
+    side.replace(' ', "-")
 }
 
 fn made(engine: EngineKind, build: &str) -> Made {
@@ -253,8 +307,9 @@ fn show(
 ) -> Result<(), Failure> {
     let compared = calibration.compared(store);
     let comparisons: Vec<Comparison<'_>> = compared.iter().map(|(one, _)| one.clone()).collect();
-    let kinds = calibration.sides.each_ref().map(|side| side.engine);
-    let (engines, versions) = (kinds.map(|kind| kind.name()), kinds.map(machine::version));
+    let contenders = calibration.sides.each_ref().map(|side| &side.contender);
+    let engines = contenders.map(|one| one.name.as_str());
+    let versions = contenders.map(|one| machine::version(one.engine));
     let origin = command_line::origin();
     let notes = calibration.notes(store, &origin.command);
     let page = calibrate::page(engines, &compared, &notes, &origin);
@@ -262,7 +317,7 @@ fn show(
     calibrate::write_parquet(&mut table, calibration, store).map_err(Failure::failed)?;
     // The names have the engines, so that a comparison of others does not replace these files.
     let file = |kind: &str| {
-        let name = format!("calibration-{}.{kind}", engines.join("-"));
+        let name = format!("calibration-{}.{kind}", in_file_names(&engines.join("-")));
         options.out.join(name)
     };
     let (page_file, table_file) = (file("html"), file("parquet"));

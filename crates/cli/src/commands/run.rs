@@ -54,7 +54,7 @@ pub struct Options {
     grid: Option<Duration>,
     #[command(flatten)]
     awake: AwakeOption,
-    /// Write what each end sent and received into this directory, as pcapng without payload (engine sim)
+    /// Write what each end sent and received into this directory, as pcapng without payload (engines sim and linux)
     #[arg(long, value_name = "DIR")]
     pcap: Option<PathBuf>,
     /// Print the summary on stdout as JSON, and nothing else there

@@ -5,6 +5,7 @@ use std::io;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
+use capture::quic::KeyLogError;
 use capture::read::ReadError;
 use capture::{Counts, Summary, Trace};
 use clap::Args;
@@ -20,14 +21,17 @@ use crate::terminal::output;
 /// Show what limited the connections of a packet capture
 #[derive(Debug, Args)]
 #[command(after_help = "\
-For each TCP connection: RTprop and BtlBw as BBR measures them, losses told from reordering, what limited it and for how long, \
-and a guess at its congestion control. docs/trace.md says how they are found, and what a capture cannot show.
+For each TCP connection, and each QUIC connection whose keys are given: RTprop and BtlBw as BBR measures them, losses told from reordering, what limited it and for how long, \
+and a guess at its congestion control. For other QUIC connections: what can be seen without keys. docs/trace.md says how they are found, and what a capture cannot show.
 
 tcpdump -s 128 -w FILE captures enough of each packet.")]
 pub struct Options {
-    /// Captures in the order of their times (pcap or pcapng, also compressed with gzip or zstd), or - for stdin
+    /// Captures in the order of their times (pcap or pcapng), or QUIC logs (qlog), also compressed with gzip or zstd; - for stdin
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
+    /// A key log, as programs write with SSLKEYLOGFILE: QUIC connections whose secrets it has are analysed as TCP's are
+    #[arg(long, value_name = "FILE")]
+    keys: Option<PathBuf>,
     /// Show so many connections, those with the most payload
     #[arg(long, value_name = "N", default_value = "20", value_parser = usage::at_least_one)]
     top: NonZeroUsize,
@@ -78,6 +82,11 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     }
     let (_runtime, cancel) = interrupt::cancel()?;
     let mut trace = Trace::new();
+    if let Some(keys) = &options.keys {
+        let read = File::open(keys).map_err(KeyLogError::from);
+        let read = read.and_then(|source| trace.read_keys(source));
+        read.map_err(|error| Failure::usage(format_args!("--keys {}: {error}", keys.display())))?;
+    }
     for file in &options.files {
         read(&mut trace, file, &cancel)?;
     }

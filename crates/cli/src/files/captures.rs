@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
-use lab::{Cancel, EngineKind, Progress, Sim};
+use lab::{Cancel, EngineKind, Linux, Progress, Sim};
 use record::Record;
 use report::{PART, beside};
 use scenario::Scenario;
@@ -17,6 +17,7 @@ const NAMES: [&str; 2] = ["sender.pcapng", "receiver.pcapng"];
 
 /// Two captures that are being written, under other names until they are complete.
 pub struct Captures {
+    engine: EngineKind,
     paths: [PathBuf; 2],
     parts: [PathBuf; 2],
     files: [File; 2],
@@ -29,9 +30,9 @@ impl Captures {
     ///
     /// The engine has none, or files cannot be made there.
     pub fn create(directory: &Path, engine: EngineKind) -> Result<Captures, Failure> {
-        if engine != EngineKind::Sim {
+        if engine == EngineKind::Quic {
             return Err(Failure::usage(format_args!(
-                "--pcap: engine {engine} cannot; use --engine sim"
+                "--pcap: engine {engine} cannot; use --engine sim or linux"
             )));
         }
         whole::make_directory("--pcap", directory)?;
@@ -44,13 +45,14 @@ impl Captures {
         };
         let files = [create(&parts[0])?, create(&parts[1])?];
         Ok(Captures {
+            engine,
             paths,
             parts,
             files,
         })
     }
 
-    /// Runs the scenario in the simulator and completes them.
+    /// Runs the scenario and completes them.
     ///
     /// # Errors
     ///
@@ -62,8 +64,14 @@ impl Captures {
         cancel: &Cancel,
     ) -> Result<Record, Failure> {
         let to = [0, 1].map(|end| BufWriter::new(&self.files[end]));
-        let run = Sim::new().run_captured(scenario, watch, cancel, to);
-        let (record, _) = run.map_err(Failure::failed)?;
+        let record = if self.engine == EngineKind::Linux {
+            let run = Linux::new().run_captured(scenario, watch, cancel, to);
+            run.map(|(record, _)| record)
+        } else {
+            let run = Sim::new().run_captured(scenario, watch, cancel, to);
+            run.map(|(record, _)| record)
+        };
+        let record = record.map_err(Failure::failed)?;
         for (part, path) in self.parts.iter().zip(&self.paths) {
             fs::rename(part, path).map_err(|error| {
                 Failure::failed(format_args!("cannot write {}: {error}", path.display()))

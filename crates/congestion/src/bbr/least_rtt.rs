@@ -8,8 +8,11 @@ use crate::filter::WindowedMin;
 /// What is remembered of RTTs.
 #[derive(Debug, Clone)]
 enum Memory {
-    /// The least of the window (paper, "Characterizing the Bottleneck").
-    Window(WindowedMin<Duration, Time>),
+    /// The least of the window (paper, "Characterizing the Bottleneck"), and the least since ProbeRTT began.
+    Window {
+        filter: WindowedMin<Duration, Time>,
+        found: Option<Duration>,
+    },
     /// The least, and when it has not been seen for a window the present one in its place (Linux `bbr_update_min_rtt`; BBR
     /// draft 00, "BBRUpdateRTprop"). Where others fill the queue that makes a difference: the estimate is as long as
     /// what ProbeRTT finds, and the window that follows from it large enough to keep a share.
@@ -19,7 +22,7 @@ enum Memory {
 impl Memory {
     fn get(&self) -> Option<Duration> {
         match self {
-            Memory::Window(filter) => filter.get(),
+            Memory::Window { filter, .. } => filter.get(),
             Memory::Latest(least) => *least,
         }
     }
@@ -30,6 +33,8 @@ impl Memory {
 pub struct LeastRtt {
     window: Duration,
     memory: Memory,
+    /// Whether an RTT of the same microsecond counts as seen.
+    does_equal_renew: bool,
     /// When it was last seen: a lesser RTT, the first after the window had passed, or the end of ProbeRTT.
     last_seen: Time,
     /// Whether, before this ACK, it had not been seen for a whole window.
@@ -42,6 +47,7 @@ impl LeastRtt {
         LeastRtt {
             window,
             memory: Memory::Latest(None),
+            does_equal_renew: false,
             last_seen: now,
             is_expired: false,
         }
@@ -50,8 +56,20 @@ impl LeastRtt {
     /// The same, but the least of what was seen within `window` takes its place.
     pub fn of_window(now: Time, window: Duration) -> LeastRtt {
         LeastRtt {
-            memory: Memory::Window(WindowedMin::new(window)),
+            memory: Memory::Window {
+                filter: WindowedMin::new(window),
+                found: None,
+            },
             ..LeastRtt::new(now, window)
+        }
+    }
+
+    /// The same, and an equal RTT counts as seen too if `does_equal_renew`. Linux counts in microseconds.
+    #[must_use]
+    pub fn renewed_by_equal(self, does_equal_renew: bool) -> LeastRtt {
+        LeastRtt {
+            does_equal_renew,
+            ..self
         }
     }
 
@@ -63,27 +81,38 @@ impl LeastRtt {
         // An equal RTT does not count: flows that share a bottleneck can find its queue empty only together, so each
         // must look for it when it is time, whatever it has seen of a queue that is always there. (The paper speaks of
         // a lower RTT in "Behavior of Multiple BBR Flows Sharing a Bottleneck"; Linux has followed it since the change
-        // "tcp: only postpone PROBE_RTT if RTT is < current min_rtt estimate".)
-        let is_seen = self.get().is_none_or(|least| sample.rtt < least);
+        // "tcp: only postpone PROBE_RTT if RTT is < current min_rtt estimate" of November 2020.)
+        let is_seen = self.get().is_none_or(|least| {
+            let is_equal = || sample.rtt.as_nanos() / 1_000 == least.as_nanos() / 1_000;
+            sample.rtt < least || (self.does_equal_renew && is_equal())
+        });
         // An ACK that was held back may lower the estimate, but must not replace it by its own delay.
         let is_renewal = self.is_expired && !sample.is_ack_delayed;
         if is_seen || is_renewal {
             self.last_seen = now;
         }
         match &mut self.memory {
-            Memory::Window(filter) if is_seen || !sample.is_ack_delayed => {
+            Memory::Window { filter, found } if is_seen || !sample.is_ack_delayed => {
                 filter.update(now, sample.rtt);
+                *found = Some(found.map_or(sample.rtt, |least| least.min(sample.rtt)));
             }
             Memory::Latest(least) if is_seen || is_renewal => *least = Some(sample.rtt),
             _ => {}
         }
     }
 
+    /// ProbeRTT begins to look for it.
+    pub fn start_search(&mut self) {
+        if let Memory::Window { found, .. } = &mut self.memory {
+            *found = None;
+        }
+    }
+
     /// ProbeRTT has looked for it: the window begins again, so that what was found lasts until the next one (Linux
-    /// `bbr_check_probe_rtt_done`).
+    /// `bbr_check_probe_rtt_done`). An RTT of before ProbeRTT keeps its date: the path may have become longer since.
     pub fn mark_seen(&mut self, now: Time) {
-        if let Memory::Window(filter) = &mut self.memory
-            && let Some(least) = filter.get()
+        if let Memory::Window { filter, found } = &mut self.memory
+            && let Some(least) = *found
         {
             filter.update(now, least);
         }
@@ -132,6 +161,7 @@ mod tests {
     #[test]
     fn what_probe_rtt_found_lasts_until_the_next() {
         for mut least in [latest(), of_window()] {
+            least.start_search();
             least.update(at(100), rtt(40));
             least.update(at(250), rtt(70));
             least.mark_seen(at(300));
@@ -139,6 +169,21 @@ mod tests {
             assert_eq!(least.get(), Some(Duration::from_millis(40)));
             assert!(!least.is_expired());
         }
+    }
+
+    #[test]
+    fn what_probe_rtt_did_not_find_again_keeps_its_date() {
+        let mut least = of_window();
+        least.update(at(100), rtt(40));
+        least.start_search();
+        least.update(at(8_000), rtt(120));
+        least.mark_seen(at(8_200));
+        least.update(at(10_000), rtt(130));
+        assert_eq!(least.get(), Some(Duration::from_millis(40)));
+        least.update(at(10_200), rtt(130));
+        assert_eq!(least.get(), Some(Duration::from_millis(120)));
+        least.update(at(18_100), rtt(130));
+        assert_eq!(least.get(), Some(Duration::from_millis(120)));
     }
 
     #[test]
@@ -193,6 +238,20 @@ mod tests {
         least.update(at(40), rtt(40));
         least.update(at(5_000), rtt(40));
         least.update(at(10_041), rtt(40));
+        assert!(least.is_expired());
+    }
+
+    #[test]
+    fn before_november_2020_an_equal_rtt_did() {
+        let mut least = latest().renewed_by_equal(true);
+        let micros = |us: u64| Some(RttSample::exact(Duration::from_nanos(us * 1_000 + 7)));
+        least.update(at(40), rtt(40));
+        least.update(at(5_000), micros(40_000));
+        least.update(at(9_000), micros(40_001));
+        least.update(at(15_000), rtt(50));
+        assert!(!least.is_expired());
+        assert_eq!(least.last_seen(), at(5_000));
+        least.update(at(15_001), rtt(50));
         assert!(least.is_expired());
     }
 

@@ -55,6 +55,10 @@ pub struct Config {
     /// Whether RTprop is the least RTT of the last ten seconds at all times. Paper: yes. Linux: no; when the least has not been
     /// seen for ten seconds, it is the RTT of that moment (`bbr_update_min_rtt`; BBR draft 00, "BBRUpdateRTprop").
     pub is_rt_prop_windowed: bool,
+    /// Whether an RTT equal to RTprop, in microseconds, renews it as a lesser one does, and so puts off ProbeRTT. Linux: until
+    /// November 2020 (`bbr_update_min_rtt`, `<=`), and not since ("tcp: only postpone PROBE_RTT if RTT is < current
+    /// min_rtt estimate"). Paper: no; the RTT must be lower ("Behavior of Multiple BBR Flows Sharing a Bottleneck").
+    pub does_equal_rtt_renew: bool,
     /// Whether a delivery rate that the application limited renews the estimate of BtlBw when it is only equal to it.
     /// Linux: yes (`bbr_update_bw`, `>=`). Paper: no; it must be greater (`onAck`, `>`).
     pub does_equal_rate_renew: bool,
@@ -134,6 +138,7 @@ impl Config {
             pacing_margin: Ratio::new(1, 100),
             extra_acked_gain: Ratio::ONE,
             is_rt_prop_windowed: false,
+            does_equal_rtt_renew: false,
             does_equal_rate_renew: true,
             is_phase_a_burst: true,
             is_end_host_budgeted: true,
@@ -145,8 +150,15 @@ impl Config {
         }
     }
 
-    /// BBRv1 as Linux ran it from 4.9 to 4.19: without the departure model, which came with 4.20, and without the room
-    /// for aggregated ACKs, which came with 5.1.
+    /// BBRv1 as Linux 4.19 ran it: without the departure model, which came with 4.20, and without the room for aggregated
+    /// ACKs, which came with 5.1.
+    ///
+    /// In two things it is as later Linux is. There, an equal RTT no longer renews RTprop
+    /// ([`does_equal_rtt_renew`](Config::does_equal_rtt_renew)); on a simulated path without noise every empty queue gives
+    /// the same RTT, which on a real one is rare. And the window has two packets more in the phase with gain 5/4 alone, while
+    /// 4.18 to 5.3 had them in all of ProbeBW ("tcp_bbr: fix quantization code to not raise cwnd if not probing
+    /// bandwidth"). Linux 4.9 to 4.17 had neither these packets nor anything in their place ("tcp_bbr: fix bw probing to
+    /// raise in-flight data for very small BDPs").
     ///
     /// The pacing margin came with 4.20, too. Before, FQ counted the link's header, and BBR's rate did not include it. That made
     /// about the same 1 %, as the comment beside `bbr_pacing_margin_percent` says.

@@ -137,7 +137,8 @@ impl Bbr1 {
                 LeastRtt::of_window(now, config.rt_prop_window)
             } else {
                 LeastRtt::new(now, config.rt_prop_window)
-            },
+            }
+            .renewed_by_equal(config.does_equal_rtt_renew),
             full_pipe: FullPipe::new(),
             ack_aggregation: AckAggregation::new(now),
             policer: Policer::new(),

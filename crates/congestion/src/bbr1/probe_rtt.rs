@@ -26,6 +26,7 @@ impl Bbr1 {
 
     fn enter_probe_rtt(&mut self, ack: &Ack) {
         self.save_cwnd();
+        self.rt_prop.start_search();
         self.state = State::ProbeRtt(Stay::Draining);
         self.slow_stretch.begin(ack.rate.total_delivered);
     }

@@ -12,6 +12,9 @@ pub struct Config {
     /// The answer to ECN marks that Linux's BBRv3 has; none, as in the draft, if not given. It needs marks that are counted, as TCP
     /// does here; a QUIC stack tells of their presence only.
     pub ecn: Option<ecn::Config>,
+    /// Whether losses leave the short-term bounds as they are while delivery rates are those of the flow's own slower sending, in
+    /// Drain, DOWN and ProbeRTT. The draft answers them all.
+    pub ignore_self_limited: bool,
 }
 
 impl Config {
@@ -20,6 +23,7 @@ impl Config {
         Config {
             offload_quanta: 3,
             ecn: None,
+            ignore_self_limited: false,
         }
     }
 
@@ -28,6 +32,7 @@ impl Config {
         Config {
             offload_quanta: 1,
             ecn: None,
+            ignore_self_limited: false,
         }
     }
 }

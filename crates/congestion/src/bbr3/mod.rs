@@ -106,11 +106,15 @@ pub struct Bbr3 {
     min_rtt: MinRtt,
     full_pipe: FullPipe,
     extra_acked: ExtraAcked,
+    /// What ProbeRTT held back.
     slow_stretch: SlowStretch,
+    /// What any state held back on purpose.
+    self_limited: SlowStretch,
     window_use: WindowUse,
 
     short_term: ShortTerm,
-    latest: Latest,
+    /// Of this round; `None` if all was self-limited.
+    latest: Option<Latest>,
     loss_round: LossRound,
     startup_losses: StartupLosses,
     ecn: Ecn,
@@ -156,9 +160,10 @@ impl Bbr3 {
             full_pipe: FullPipe::new(),
             extra_acked: ExtraAcked::new(now),
             slow_stretch: SlowStretch::none(),
+            self_limited: SlowStretch::none(),
             window_use: WindowUse::default(),
             short_term: ShortTerm::default(),
-            latest: Latest::default(),
+            latest: None,
             loss_round: LossRound::default(),
             startup_losses: StartupLosses::default(),
             ecn: Ecn::new(),
@@ -285,6 +290,7 @@ impl Listed for Bbr3 {
         Config {
             offload_quanta: config.offload_quanta.min(Config::quic().offload_quanta),
             ecn: None,
+            ..config
         }
     }
 
@@ -343,6 +349,9 @@ impl Controller for Bbr3 {
         let is_full = self.full_pipe.is_reached();
         self.control.update_pacing(ack, bw, gain, is_full);
         self.set_cwnd(ack);
+        let is_slow = self.is_slow_on_purpose();
+        self.self_limited
+            .follow(is_slow, self.delivered, ack.inflight);
     }
 
     /// `OnEnterRTO`.

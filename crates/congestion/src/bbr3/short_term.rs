@@ -3,11 +3,14 @@
 //!
 //! A flow that does not probe did not cause the losses that it sees. So the path has changed, or others have come. It slows
 //! down towards what was delivered in the latest round, at most to 0.7 of its bounds each round, until it next probes.
+//!
+//! What was delivered also tells how fast the flow itself has sent. Drain, DOWN and ProbeRTT send slower than the path delivers,
+//! and a loss then makes this the bound. The [setting](super::Config::ignore_self_limited) leaves such samples out.
 
 use units::{Bytes, Rate};
 
-use super::Bbr3;
 use super::long_term::BETA;
+use super::{Bbr3, State};
 use crate::controller::Ack;
 use crate::sampling::RateSample;
 
@@ -26,7 +29,7 @@ impl ShortTerm {
 }
 
 /// The most that was delivered in the latest round (BBR draft, "State for Responding to Congestion").
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 pub struct Latest {
     pub bw: Rate,
     pub inflight: Bytes,
@@ -77,7 +80,10 @@ impl Bbr3 {
         if ack.rate.delivery_rate.is_none() {
             return;
         }
-        self.latest = self.latest.max(Latest::of(&ack.rate));
+        self.latest = match (self.latest, self.of_the_path(ack)) {
+            (Some(latest), Some(sample)) => Some(latest.max(sample)),
+            (latest, sample) => latest.or(sample),
+        };
         if ack.rate.prior_delivered >= self.loss_round.end {
             self.loss_round.end = ack.rate.total_delivered;
             self.loss_round.has_just_started = true;
@@ -87,14 +93,34 @@ impl Bbr3 {
     /// `AdvanceLatestDeliverySignals`.
     pub(super) fn advance_latest(&mut self, ack: &Ack) {
         if self.loss_round.has_just_started {
-            self.latest = Latest::of(&ack.rate);
+            self.latest = self.of_the_path(ack);
         }
+    }
+
+    /// What the ACK tells of the path, if it may be told from what the flow has done.
+    fn of_the_path(&self, ack: &Ack) -> Option<Latest> {
+        let is_self_limited =
+            self.config.ignore_self_limited && self.self_limited.contains(ack.rate.prior_delivered);
+        (!is_self_limited).then(|| Latest::of(&ack.rate))
+    }
+
+    /// Whether the state sends slower than the path delivers.
+    pub(super) fn is_slow_on_purpose(&self) -> bool {
+        matches!(
+            self.state,
+            State::Drain { .. } | State::Down | State::ProbeRtt(_)
+        )
+    }
+
+    /// `BBR.inflight_latest`.
+    pub(super) fn latest_inflight(&self) -> Bytes {
+        self.latest.map_or(Bytes::ZERO, |latest| latest.inflight)
     }
 
     /// `ResetCongestionSignals`.
     pub(super) fn reset_congestion_signals(&mut self) {
         self.loss_round.is_lossy = false;
-        self.latest = Latest::default();
+        self.latest = None;
         self.ecn.start_cycle();
     }
 
@@ -105,8 +131,8 @@ impl Bbr3 {
         }
         if !self.is_probing_bw() {
             let after_marks = self.inflight_after_marks();
-            if self.loss_round.is_lossy {
-                self.lower_short_term_bounds();
+            if let (true, Some(latest)) = (self.loss_round.is_lossy, self.latest) {
+                self.lower_short_term_bounds(latest);
             }
             if let Some(most) = after_marks {
                 let bound = self.short_term.inflight.unwrap_or(Bytes::MAX);
@@ -118,12 +144,12 @@ impl Bbr3 {
     }
 
     /// `InitLowerBounds` and `LossLowerBounds`.
-    fn lower_short_term_bounds(&mut self) {
+    fn lower_short_term_bounds(&mut self, latest: Latest) {
         let bw = self.short_term.bw.unwrap_or(self.max_bw());
         let inflight = self.short_term.inflight.unwrap_or(self.control.cwnd);
         self.short_term = ShortTerm {
-            bw: Some(self.latest.bw.max(bw.scale(BETA))),
-            inflight: Some(self.latest.inflight.max(BETA.of_bytes(inflight))),
+            bw: Some(latest.bw.max(bw.scale(BETA))),
+            inflight: Some(latest.inflight.max(BETA.of_bytes(inflight))),
         };
     }
 }

@@ -72,6 +72,6 @@ impl Bbr3 {
     pub(super) fn set_pipe_full(&mut self) {
         self.full_pipe.set_reached();
         let bdp: Bytes = self.bdp(self.bw(), Ratio::ONE);
-        self.inflight_long_term = Some(bdp.max(self.latest.inflight));
+        self.inflight_long_term = Some(bdp.max(self.latest_inflight()));
     }
 }

@@ -1,12 +1,14 @@
 //! BBRv3 in virtual time: the example test cases of draft-ietf-ccwg-bbr's appendix, each by its title, with its numbered
 //! points as comments.
 
+mod bounds;
 mod down;
 mod losses;
 mod offload;
 mod packets;
 mod paths;
 mod probe_rtt;
+mod self_limited;
 mod startup;
 #[path = "../support/mod.rs"]
 mod support;
@@ -83,11 +85,12 @@ fn limited(
 }
 
 /// For cases in which something happens to some packets of a round trip.
-fn paths_with_many_packets() -> [(Rate, Duration); 3] {
+fn paths_with_many_packets() -> [(Rate, Duration); 4] {
     [
         (mbit(10), millis(100)),
         (mbit(100), millis(40)),
         (mbit(1_000), millis(10)),
+        (mbit(10), millis(1_000)),
     ]
 }
 

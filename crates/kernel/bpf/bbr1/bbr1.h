@@ -73,6 +73,11 @@ static inline void on_repaired_loss(struct controller *bbr UNUSED, u64 now UNUSE
 {
 }
 
+/* Marks are not answered. */
+static inline void on_marked(struct controller *bbr UNUSED)
+{
+}
+
 static inline void on_recovery_left(struct controller *bbr)
 {
 	leave_recovery(bbr);

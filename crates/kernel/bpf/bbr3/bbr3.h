@@ -2,8 +2,8 @@
 /* BBRv3: the events. The twin of `congestion::bbr3`, which has the model, the states and why they are as they are. */
 #pragma once
 
+#include "marks.h"
 #include "probe_rtt.h"
-#include "startup.h"
 #include "undo.h"
 
 /* Begins with a state of zeros. */
@@ -17,6 +17,7 @@ static inline void controller_init(struct controller *bbr, const struct connecti
 	bbr->extra_acked.interval_start = connection->now;
 	bbr->slow_stretch.from = U64_MAX;
 	short_term_reset(&bbr->short_term);
+	bbr->ecn.alpha = ECN_UNIT;
 	bbr->inflight_long_term = INFINITE;
 	bbr->undo.recovery.short_term = bbr->short_term;
 	bbr->undo.recovery.inflight_long_term = INFINITE;
@@ -58,6 +59,7 @@ static inline void note_loss(struct controller *bbr, u64 now)
 		bbr->loss_round.end = bbr->delivered;
 	save_state_upon_loss(bbr, now);
 	bbr->loss_round.is_lossy = true;
+	bbr->ecn.is_loss_in_cycle = true;
 }
 
 SEPARATE int on_packet_lost(struct controller *bbr, const struct lost *lost)
@@ -82,8 +84,15 @@ static inline void on_repaired_loss(struct controller *bbr, u64 now)
 	note_loss(bbr, now);
 }
 
+/* A round trip with marks begins, which may end in one with losses. */
+static inline void on_marked(struct controller *bbr)
+{
+	bbr->ecn.is_reduced = true;
+}
+
 static inline void on_recovery_left(struct controller *bbr)
 {
+	bbr->ecn.is_reduced = false;
 	if (!bbr->is_recovering)
 		return;
 	bbr->is_recovering = false;
@@ -126,6 +135,7 @@ static inline void update_model_and_state(struct controller *bbr, const struct a
 {
 	update_latest(bbr, ack);
 	update_max_bw(bbr, ack);
+	update_ecn(bbr, ack);
 	respond_to_congestion(bbr);
 	extra_acked_update(&bbr->extra_acked, ack->now, ack->newly_acked, bw(bbr), bbr->cwnd, bbr->round.count,
 			   bbr->full_pipe.is_reached);
@@ -137,6 +147,7 @@ static inline void update_model_and_state(struct controller *bbr, const struct a
 	min_rtt_update(&bbr->min_rtt, ack->now, ack->has_rtt, ack->rtt, ack->is_ack_delayed);
 	check_probe_rtt(bbr, ack);
 	advance_latest(bbr, ack);
+	ecn_note_marks(&bbr->ecn, &ack->rate);
 }
 
 SEPARATE int on_ack(struct controller *bbr, const struct ack *ack)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause */
-/* The settings. The twin of `congestion::bbr3::Config` and of the constants beside it. ECN is not answered. */
+/* The settings. The twin of `congestion::bbr3::Config` and of the constants beside it. */
 #pragma once
 
 #include "../number.h"
@@ -25,6 +25,8 @@ struct config {
 	u64 most_probe_rounds;
 	u64 full_losses;
 	u64 offload_quanta;
+	u64 has_ecn;
+	u64 ecn_max_rtt;
 };
 
 extern SETTING struct config config;

@@ -23,14 +23,11 @@ static inline bool is_time_to_cruise(const struct controller *bbr, const struct 
 
 static inline void check_down(struct controller *bbr, const struct ack *ack)
 {
-	if (is_time_to_probe(bbr, ack->now))
-		start_refill(bbr);
-	else if (is_time_to_cruise(bbr, ack))
+	if (!probe_if_it_is_time(bbr, ack->now) && is_time_to_cruise(bbr, ack))
 		bbr->mode = CRUISE;
 }
 
 static inline void check_cruise(struct controller *bbr, const struct ack *ack)
 {
-	if (is_time_to_probe(bbr, ack->now))
-		start_refill(bbr);
+	probe_if_it_is_time(bbr, ack->now);
 }

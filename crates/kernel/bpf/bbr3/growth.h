@@ -6,9 +6,9 @@
 
 #define GROWTH_MOST_DOUBLINGS 30
 
-static inline void growth_restart(struct growth *growth)
+static inline void growth_restart(struct growth *growth, u64 doublings)
 {
-	growth->rounds = 0;
+	growth->rounds = min(doublings, GROWTH_MOST_DOUBLINGS);
 	growth->acked = 0;
 }
 

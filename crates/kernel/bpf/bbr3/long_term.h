@@ -26,12 +26,12 @@ static inline u64 inflight_at_loss(u64 size, u64 inflight, u64 lost)
 	return add(before, scale(sub(allowed, sub(lost, size)), per_kept()));
 }
 
-static inline void handle_inflight_too_high(struct controller *bbr, u64 now, u64 inflight, bool is_app_limited)
+static inline void handle_inflight_too_high(struct controller *bbr, u64 now, u64 bound, bool is_app_limited)
 {
 	bbr->caution.was_too_high = true;
 	bbr->is_probe_sample = false;
 	if (!is_app_limited)
-		bbr->inflight_long_term = max(inflight, scale(target_inflight(bbr), config.beta));
+		bbr->inflight_long_term = bound;
 	if (bbr->mode == UP) {
 		note_end_of(&bbr->undo, TO_UP);
 		start_down(bbr, now);
@@ -41,12 +41,22 @@ static inline void handle_inflight_too_high(struct controller *bbr, u64 now, u64
 static inline void handle_lost_packet(struct controller *bbr, const struct lost *lost)
 {
 	u64 lost_since_send = sub(lost->total_lost, lost->prior_lost);
+	u64 bound;
 
 	if (!bbr->is_probe_sample || !is_inflight_too_high(lost_since_send, lost->inflight_at_send))
 		return;
-	handle_inflight_too_high(bbr, lost->now,
-				 inflight_at_loss(lost->bytes, lost->inflight_at_send, lost_since_send),
+	bound = max(inflight_at_loss(lost->bytes, lost->inflight_at_send, lost_since_send),
+		    scale(target_inflight(bbr), config.beta));
+	handle_inflight_too_high(bbr, lost->now, bound,
 				 is_held_back(bbr, lost->is_app_limited, lost->prior_delivered));
+}
+
+/* What may be in flight after too many marks: what was, and at least a share of what the flow aims at with its budget. */
+static inline u64 bound_after_marks(const struct controller *bbr, const struct ack *ack)
+{
+	u64 target = min(inflight_at(bbr, bw(bbr)), bbr->cwnd);
+
+	return max(ack->rate.inflight_at_send, scale(target, config.beta));
 }
 
 /* Returns whether it has changed the state. */
@@ -69,8 +79,15 @@ static inline bool adapt_long_term_model(struct controller *bbr, const struct ac
 			}
 		}
 	}
-	if (is_inflight_too_high(ack->rate.lost_since_send, ack->rate.inflight_at_send) ||
-	    bbr->inflight_long_term == INFINITE)
+	if (is_inflight_too_high(ack->rate.lost_since_send, ack->rate.inflight_at_send))
+		return false;
+	if (ecn_is_marked_too_much(&bbr->ecn, &ack->rate)) {
+		if (bbr->is_probe_sample)
+			handle_inflight_too_high(bbr, ack->now, bound_after_marks(bbr, ack),
+						 is_sample_held_back(bbr, ack));
+		return false;
+	}
+	if (bbr->inflight_long_term == INFINITE)
 		return false;
 	bound = max(bbr->inflight_long_term, ack->rate.inflight_at_send);
 	bbr->inflight_long_term = bound;

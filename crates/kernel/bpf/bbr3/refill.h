@@ -6,14 +6,55 @@
 #include "probe_timing.h"
 #include "short_term.h"
 
-static inline void start_refill(struct controller *bbr)
+/* For a probe that begins to grow as one does after so many doublings. */
+static inline void refill_and_grow_from(struct controller *bbr, u64 doublings)
 {
 	short_term_reset(&bbr->short_term);
-	growth_restart(&bbr->growth);
+	growth_restart(&bbr->growth, doublings);
 	bbr->caution.is_precautionary = false;
 	bbr->ack_phase = ACKS_REFILLING;
 	bbr->round.end = bbr->delivered;
 	bbr->mode = REFILL;
+}
+
+static inline void start_refill(struct controller *bbr)
+{
+	refill_and_grow_from(bbr, 0);
+}
+
+/* Whether marks alone have held this cycle back and are gone, so that the next probe begins at once. */
+static inline bool are_marks_over(const struct controller *bbr)
+{
+	const struct ecn *ecn = &bbr->ecn;
+
+	return ecn->is_eligible && ecn->is_in_cycle && !ecn->is_loss_in_cycle && !ecn->is_reduced && !bbr->is_recovering;
+}
+
+/* Enough to grow by about half of the bound in the first round. */
+static inline u64 doublings_after_marks(const struct controller *bbr)
+{
+	u64 bound = bbr->inflight_long_term == INFINITE ? 0 : bbr->inflight_long_term;
+	u64 packets = bound / bbr->mss / 2;
+	u64 doublings = 0;
+
+	/* More are not made use of. */
+	for (int i = 0; i < GROWTH_MOST_DOUBLINGS && packets > 1; i++) {
+		packets /= 2;
+		doublings++;
+	}
+	return doublings;
+}
+
+/* Returns whether a probe begins. */
+static inline bool probe_if_it_is_time(struct controller *bbr, u64 now)
+{
+	if (are_marks_over(bbr))
+		refill_and_grow_from(bbr, doublings_after_marks(bbr));
+	else if (is_time_to_probe(bbr, now))
+		start_refill(bbr);
+	else
+		return false;
+	return true;
 }
 
 static inline void start_up(struct controller *bbr, const struct ack *ack)

@@ -41,6 +41,7 @@ static inline void reset_congestion_signals(struct controller *bbr)
 	bbr->loss_round.is_lossy = false;
 	bbr->latest.bw = 0;
 	bbr->latest.inflight = 0;
+	ecn_start_cycle(&bbr->ecn);
 }
 
 static inline void lower_short_term_bounds(struct controller *bbr)
@@ -57,7 +58,14 @@ static inline void respond_to_congestion(struct controller *bbr)
 {
 	if (!bbr->loss_round.has_just_started)
 		return;
-	if (!is_probing_bw(bbr) && bbr->loss_round.is_lossy)
-		lower_short_term_bounds(bbr);
+	if (!is_probing_bw(bbr)) {
+		u64 bound = bbr->short_term.inflight == INFINITE ? bbr->cwnd : bbr->short_term.inflight;
+
+		if (bbr->loss_round.is_lossy)
+			lower_short_term_bounds(bbr);
+		if (bbr->ecn.is_in_round)
+			bbr->short_term.inflight = min(bbr->short_term.inflight, ecn_cut(&bbr->ecn, bound));
+	}
 	bbr->loss_round.is_lossy = false;
+	bbr->ecn.is_in_round = false;
 }

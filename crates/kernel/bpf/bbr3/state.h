@@ -10,6 +10,7 @@
 #include "../bbr/slow_stretch.h"
 #include "../bbr/window.h"
 #include "config.h"
+#include "ecn.h"
 #include "extra_acked.h"
 #include "min_rtt.h"
 
@@ -142,6 +143,7 @@ struct controller {
 	struct latest latest;
 	struct loss_round loss_round;
 	struct startup_losses startup_losses;
+	struct ecn ecn;
 
 	u64 inflight_long_term;
 	enum ack_phase ack_phase;

@@ -13,6 +13,7 @@ struct flow {
 	u64 delivered;
 	u64 lost;
 	u64 newly_lost;
+	u64 delivered_ce;
 	/* The kernel's counters at the latest look. */
 	u32 delivered_packets;
 	u32 lost_packets;

@@ -55,12 +55,15 @@ static inline void ask_for_pacing(struct tcp_sock *tp)
 /* The handshake's round trip, or what is known of a connection that had another controller. */
 static inline void tell_rtt(const struct tcp_sock *tp, struct flow *flow, u64 now)
 {
-	u64 least = tp->rtt_min.s[0].v;
+	u64 smoothed = (tp->srtt_us >> 3) * NANOS_PER_MICRO;
+	u64 least = tp->rtt_min.s[0].v * NANOS_PER_MICRO;
 
 	if (!tp->srtt_us)
 		return;
-	on_handshake(&flow->controller, now, (tp->srtt_us >> 3) * NANOS_PER_MICRO);
-	on_handshake(&flow->controller, now, least * NANOS_PER_MICRO);
+	on_handshake(&flow->controller, now, smoothed);
+	RECORD(flow, HANDSHAKE, event->ack.now = now; event->ack.rtt = smoothed);
+	on_handshake(&flow->controller, now, least);
+	RECORD(flow, HANDSHAKE, event->ack.now = now; event->ack.rtt = least);
 }
 
 static inline void begin(struct tcp_sock *tp)
@@ -85,6 +88,7 @@ static inline void begin(struct tcp_sock *tp)
 	flow->sampled_at = tp->delivered;
 	history_note(&flow->history, tp->delivered, tp->lost, 0);
 	controller_init(&flow->controller, &connection);
+	RECORD(flow, NEW, event->connection = connection);
 	tell_rtt(tp, flow, now);
 	obey(tp, flow);
 }
@@ -145,6 +149,7 @@ SECTION("struct_ops") u32 undo_cwnd(u64 *arguments)
 	if (!flow)
 		return tp->snd_cwnd;
 	on_recovery_undone(&flow->controller);
+	RECORD(flow, UNDONE, event->ack.now = tp->tcp_clock_cache);
 	obey(tp, flow);
 	return tp->snd_cwnd;
 }
@@ -161,6 +166,7 @@ SECTION("struct_ops") void cwnd_event(u64 *arguments)
 	if (!flow)
 		return;
 	on_idle_restart(&flow->controller, tp->tcp_clock_cache);
+	RECORD(flow, IDLE_RESTART, event->ack.now = tp->tcp_clock_cache);
 	obey(tp, flow);
 }
 

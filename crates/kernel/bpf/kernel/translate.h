@@ -3,6 +3,7 @@
 #pragma once
 
 #include "flow.h"
+#include "record.h"
 
 static inline u32 packets_in_flight(const struct tcp_sock *tp)
 {
@@ -53,6 +54,7 @@ static inline void tell_lost(const struct tcp_sock *tp, struct flow *flow, u64 n
 	lost.total_delivered = add(flow->delivered, times(tp->delivered - flow->delivered_packets, mss));
 	lost.total_lost = flow->lost;
 	on_packet_lost(&flow->controller, &lost);
+	RECORD(flow, LOST, event->lost = lost);
 }
 
 /*
@@ -81,14 +83,17 @@ static inline void note_sample(const struct tcp_sock *tp, struct flow *flow, con
 
 static inline void tell_mss(const struct tcp_sock *tp, struct flow *flow)
 {
-	if (tp->mss_cache != flow->controller.mss)
-		on_mtu_change(&flow->controller, tp->mss_cache);
+	if (tp->mss_cache == flow->controller.mss)
+		return;
+	on_mtu_change(&flow->controller, tp->mss_cache);
+	RECORD(flow, MTU_CHANGE, event->mss = tp->mss_cache);
 }
 
 static inline void tell_ack(const struct tcp_sock *tp, struct flow *flow, u64 now, const struct rate_sample *rs)
 {
 	u64 mss = flow->controller.mss;
 	u32 delivered = tp->delivered - flow->delivered_packets;
+	u64 marked = times(tp->delivered_ce - flow->marked_packets, mss);
 	bool is_valid = rs->delivered >= 0 && rs->interval_us > 0;
 	u64 sampled = is_valid ? times(rs->delivered, mss) : 0;
 	struct ack ack = {};
@@ -97,6 +102,7 @@ static inline void tell_ack(const struct tcp_sock *tp, struct flow *flow, u64 no
 	flow->delivered_packets = tp->delivered;
 	flow->marked_packets = tp->delivered_ce;
 	flow->delivered = add(flow->delivered, times(delivered, mss));
+	flow->delivered_ce = add(flow->delivered_ce, marked);
 
 	ack.now = now;
 	ack.newly_acked = times(rs->acked_sacked, mss);
@@ -113,26 +119,38 @@ static inline void tell_ack(const struct tcp_sock *tp, struct flow *flow, u64 no
 	ack.rate.inflight_at_send = times(inflight_at_send(tp->delivered - flow->sampled_at, lost_since), mss);
 	ack.rate.lost_since_send = times(lost_since, mss);
 	ack.rate.is_app_limited = rs->is_app_limited;
+	ack.rate.delivered_ce = is_valid && rs->delivered_ce > 0 ? times(rs->delivered_ce, mss) : 0;
+	ack.rate.total_delivered_ce = flow->delivered_ce;
+	ack.ce_marked = marked;
 	ack.has_rtt = rs->rtt_us >= 0;
 	ack.rtt = ack.has_rtt ? rs->rtt_us * NANOS_PER_MICRO : 0;
 	ack.is_ack_delayed = rs->is_ack_delayed;
 	ack.is_window_full = rs->prior_in_flight >= tp->snd_cwnd;
 	flow->newly_lost = 0;
 	on_ack(&flow->controller, &ack);
+	RECORD(flow, ACK, event->ack = ack);
 }
 
-/* The state CWR is a mark's, which is not answered, or a loss's that a probe of the tail has repaired. */
+/* The state CWR is a mark's, or a loss's that a probe of the tail has repaired. */
 static inline void tell_state(const struct tcp_sock *tp, struct flow *flow, u64 now, u32 state)
 {
 	u32 before = flow->ca_state;
 
 	flow->ca_state = state;
-	if (state == TCP_CA_Loss)
+	if (state == TCP_CA_Loss) {
 		on_timeout(&flow->controller, now, inflight(tp, flow));
-	else if (state == TCP_CA_Recovery && before != TCP_CA_Recovery)
+		RECORD(flow, TIMEOUT, event->ack.now = now; event->ack.inflight = inflight(tp, flow));
+	} else if (state == TCP_CA_Recovery && before != TCP_CA_Recovery) {
 		on_recovery_entered(&flow->controller, now);
-	else if (state == TCP_CA_CWR && tp->delivered_ce == flow->marked_packets)
+		RECORD(flow, ENTERED, event->ack.now = now);
+	} else if (state == TCP_CA_CWR && tp->delivered_ce != flow->marked_packets) {
+		on_marked(&flow->controller);
+		RECORD(flow, MARKED, event->ack.now = now);
+	} else if (state == TCP_CA_CWR) {
 		on_repaired_loss(&flow->controller, now);
-	else if (state < TCP_CA_CWR && before >= TCP_CA_CWR)
+		RECORD(flow, REPAIRED_LOSS, event->ack.now = now);
+	} else if (state < TCP_CA_CWR && before >= TCP_CA_CWR) {
 		on_recovery_left(&flow->controller);
+		RECORD(flow, LEFT, event->ack.now = now);
+	}
 }

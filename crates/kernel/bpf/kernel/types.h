@@ -77,6 +77,7 @@ struct rate_sample {
 	long interval_us;
 	long rtt_us;
 	int losses;
+	s32 delivered_ce;
 	u32 acked_sacked;
 	u32 prior_in_flight;
 	bool is_app_limited;

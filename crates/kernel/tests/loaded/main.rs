@@ -3,6 +3,8 @@
 //! What is offered is so to the whole machine, by one name: a lock lets one test program at a time. Pins and traffic stay in
 //! namespaces of the test's own.
 
+mod soak;
+
 use std::fs::File;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -17,6 +19,20 @@ const VERSION: &str = "of a test";
 
 #[test]
 fn a_controller_comes_and_goes() {
+    alone(|network| {
+        for &algorithm in Algorithm::ALL {
+            is_gone_with_its_owner(algorithm);
+            for keeping in Keeping::ALL {
+                is_kept_until_it_is_unloaded(algorithm, keeping, network);
+                the_default_is_not_unloaded(algorithm, keeping);
+            }
+        }
+        all_are_kept_or_none();
+    });
+}
+
+/// Runs a test alone on the machine, with a network and a BPF file system of its own.
+fn alone(test: impl FnOnce(&Network) + Send) {
     if let Some(lack) = kernel::check()
         .into_iter()
         .find_map(|required| required.lack)
@@ -39,14 +55,7 @@ fn a_controller_comes_and_goes() {
             None::<&str>,
         )
         .expect("an empty file system");
-        for &algorithm in Algorithm::ALL {
-            is_gone_with_its_owner(algorithm);
-            for keeping in Keeping::ALL {
-                is_kept_until_it_is_unloaded(algorithm, keeping, &network);
-                the_default_is_not_unloaded(algorithm, keeping);
-            }
-        }
-        all_are_kept_or_none();
+        test(&network);
     };
     thread::scope(|scope| scope.spawn(test).join().expect("no panic"));
 }
@@ -108,11 +117,11 @@ fn is_kept_until_it_is_unloaded(algorithm: Algorithm, keeping: Keeping, network:
         .near
         .inside(|| connection(algorithm.kernel_name()))
         .expect("inside");
-    carry(&mut client, &mut server);
+    carry(&mut client, &mut server, 3_000_000);
     found.unload().expect("it goes");
     assert!(!is_offered(algorithm) && find(algorithm).is_none());
     // Whoever has it keeps it.
-    carry(&mut client, &mut server);
+    carry(&mut client, &mut server, 3_000_000);
     let users = network
         .near
         .inside(|| kernel::users(algorithm.kernel_name()))
@@ -140,8 +149,8 @@ fn connection(name: &str) -> (TcpStream, TcpStream) {
     (client, server)
 }
 
-fn carry(client: &mut TcpStream, server: &mut TcpStream) {
-    let sent = vec![7; 3_000_000];
+fn carry(client: &mut TcpStream, server: &mut TcpStream, bytes: usize) {
+    let sent = vec![7; bytes];
     thread::scope(|scope| {
         scope.spawn(|| client.write_all(&sent).expect("it is sent"));
         let mut received = vec![0; sent.len()];

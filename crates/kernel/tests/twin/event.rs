@@ -34,8 +34,8 @@ impl Event {
         }
     }
 
-    /// `struct event` of `host.c`; nothing for what the algorithm in C has no event for, as it changes nothing.
-    pub fn words(&self) -> Option<Words> {
+    /// `struct event` of `host.c`.
+    pub fn words(&self) -> Words {
         let mut words = Words::default();
         match *self {
             Event::New(connection) => {
@@ -56,7 +56,8 @@ impl Event {
                 let kind = match recovery {
                     Recovery::Entered(Cause::Loss) => 3,
                     Recovery::Entered(Cause::RepairedLoss) => 10,
-                    Recovery::Entered(_) => return None,
+                    Recovery::Entered(Cause::Ecn) => 11,
+                    Recovery::Entered(other) => panic!("C has no event for {other:?}"),
                     Recovery::Left => 4,
                     Recovery::Undone => 5,
                 };
@@ -80,7 +81,7 @@ impl Event {
                 words.ack(ack);
             }
         }
-        Some(words)
+        words
     }
 }
 
@@ -100,13 +101,20 @@ struct AckWords {
     newly_acked: u64,
     prior_inflight: u64,
     inflight: u64,
-    rate: [u64; 10],
+    rate: [u64; 12],
     rtt: [u64; 3],
     next_departure: u64,
     is_window_full: u64,
+    ce_marked: u64,
 }
 
 impl Words {
+    /// Which event it is.
+    #[cfg(feature = "load")]
+    pub fn kind(&self) -> u64 {
+        self.kind
+    }
+
     fn at(&mut self, kind: u64, now: Time) {
         self.kind = kind;
         self.ack.now = now.as_nanos();
@@ -122,6 +130,7 @@ impl Words {
         }
         self.ack.next_departure = ack.next_departure.as_nanos();
         self.ack.is_window_full = ack.is_window_full.into();
+        self.ack.ce_marked = ack.ce_marked.get();
     }
 
     /// One after the other.
@@ -139,7 +148,7 @@ impl Words {
         words.extend([ack.now, ack.newly_acked, ack.prior_inflight, ack.inflight]);
         words.extend(ack.rate);
         words.extend(ack.rtt);
-        words.extend([ack.next_departure, ack.is_window_full]);
+        words.extend([ack.next_departure, ack.is_window_full, ack.ce_marked]);
         words.iter().flat_map(|word| word.to_ne_bytes()).collect()
     }
 }
@@ -158,7 +167,7 @@ fn lost_words(lost: &Lost) -> [u64; 9] {
     ]
 }
 
-fn rate(rate: &RateSample) -> [u64; 10] {
+fn rate(rate: &RateSample) -> [u64; 12] {
     [
         rate.delivery_rate.is_some().into(),
         rate.delivery_rate.unwrap_or_default().bytes_per_sec(),
@@ -170,5 +179,7 @@ fn rate(rate: &RateSample) -> [u64; 10] {
         rate.inflight_at_send.get(),
         rate.lost_since_send.get(),
         rate.is_app_limited.into(),
+        rate.delivered_ce.get(),
+        rate.total_delivered_ce.get(),
     ]
 }

@@ -85,23 +85,20 @@ fn write(input: ChildStdin, settings: &[u64], events: &[Event]) -> io::Result<()
     for word in settings {
         input.write_all(&word.to_ne_bytes())?;
     }
-    for words in events.iter().filter_map(Event::words) {
-        input.write_all(&words.bytes())?;
+    for event in events {
+        input.write_all(&event.words().bytes())?;
     }
     input.flush()
 }
 
-/// An event that C is not told of changes nothing.
 fn read(child: &mut Child, events: &[Event], see: &mut impl FnMut(usize, Seen)) {
     let mut output = BufReader::new(child.stdout.take().expect("a pipe"));
     let mut seen = Seen::default();
-    for (index, event) in events.iter().enumerate() {
-        if event.words().is_some() {
-            for word in &mut seen {
-                let mut bytes = [0; 8];
-                output.read_exact(&mut bytes).expect("a snapshot");
-                *word = u64::from_ne_bytes(bytes);
-            }
+    for index in 0..events.len() {
+        for word in &mut seen {
+            let mut bytes = [0; 8];
+            output.read_exact(&mut bytes).expect("a snapshot");
+            *word = u64::from_ne_bytes(bytes);
         }
         see(index, seen);
     }

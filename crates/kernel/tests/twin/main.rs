@@ -4,6 +4,10 @@
 
 mod event;
 mod forward;
+#[cfg(feature = "load")]
+mod from_kernel;
+#[cfg(feature = "load")]
+mod heard;
 mod host;
 mod random;
 mod reconstructed;
@@ -41,6 +45,16 @@ fn bbr3_equals_its_twin_at_random() {
 }
 
 #[test]
+fn bbr3_with_ecn_equals_its_twin_in_the_simulator() {
+    recorded::compare(&Twins::bbr3_with_ecn(), SOME);
+}
+
+#[test]
+fn bbr3_with_ecn_equals_its_twin_at_random() {
+    random::compare(&Twins::bbr3_with_ecn(), SOME);
+}
+
+#[test]
 #[ignore = "takes minutes: cargo test --release -p fullpipe-kernel -- --ignored"]
 fn bbr1_equals_its_twin_ten_million_times() {
     recorded::compare(&Twins::bbr1(), MANY);
@@ -55,6 +69,13 @@ fn bbr3_equals_its_twin_ten_million_times() {
 }
 
 #[test]
+#[ignore = "takes minutes: cargo test --release -p fullpipe-kernel -- --ignored"]
+fn bbr3_with_ecn_equals_its_twin_ten_million_times() {
+    recorded::compare(&Twins::bbr3_with_ecn(), MANY);
+    random::compare(&Twins::bbr3_with_ecn(), MANY);
+}
+
+#[test]
 fn the_settings_are_the_twins_unless_set() {
     for (algorithm, twins) in [
         (Algorithm::Bbr1, Twins::bbr1()),
@@ -64,6 +85,15 @@ fn the_settings_are_the_twins_unless_set() {
     }
 }
 
+/// The events of real connections, of both controllers in the kernel that runs.
+#[cfg(feature = "load")]
+#[test]
+fn the_twins_are_equal_in_a_kernel() {
+    from_kernel::compare("bbr1", &Twins::bbr1());
+    from_kernel::compare("bbr3", &Twins::bbr3());
+    from_kernel::compare("bbr3", &Twins::bbr3_with_ecn());
+}
+
 /// A test that compares must see a difference.
 #[test]
 #[should_panic(expected = "event")]
@@ -71,5 +101,15 @@ fn another_setting_shows() {
     let mut twins = Twins::bbr1();
     let peak_gain = 2;
     twins.words[peak_gain] = 3 << 32 | 4;
+    recorded::compare(&twins, SOME);
+}
+
+/// Marks that only one of the two answers must show.
+#[test]
+#[should_panic(expected = "event")]
+fn unanswered_marks_show() {
+    let mut twins = Twins::bbr3_with_ecn();
+    let ecn = twins.words.len() - 2;
+    assert_eq!(std::mem::take(&mut twins.words[ecn]), 1);
     recorded::compare(&twins, SOME);
 }

@@ -55,6 +55,7 @@ struct Stream {
     delivered: u64,
     lost: u64,
     newly_lost: u64,
+    marked: u64,
     sequence: u64,
 }
 
@@ -67,6 +68,7 @@ fn connection(twins: &Twins, random: &mut Random, is_wild: bool, events: &mut Ve
         delivered: 0,
         lost: 0,
         newly_lost: 0,
+        marked: 0,
         sequence: 0,
     };
     let mut connection = Connection::new(
@@ -199,6 +201,14 @@ impl Stream {
         rate.lost_since_send = Bytes::new(random.below(self.mss * 2));
         rate.newly_lost = Bytes::new(std::mem::take(&mut self.newly_lost));
         rate.is_app_limited = self.is_limited || random.one_in(20);
+        let marked = if random.one_in(3) {
+            random.below(acked.saturating_add(1))
+        } else {
+            0
+        };
+        self.marked = self.marked.saturating_add(marked);
+        rate.total_delivered_ce = Bytes::new(self.marked);
+        rate.delivered_ce = Bytes::new(random.below(self.mss * 40) * u64::from(marked > 0));
         let newly_acked = Bytes::new(acked);
         let prior_inflight = inflight + newly_acked;
         let mut ack = Ack::new(self.now, newly_acked, prior_inflight, inflight, rate);
@@ -208,6 +218,7 @@ impl Stream {
                 is_ack_delayed: random.one_in(5),
             });
         }
+        ack.ce_marked = Bytes::new(marked);
         ack.is_window_full = random.one_in(2);
         if random.one_in(2) {
             ack.next_departure = self.now + Duration::from_nanos(random.below(3_000_000));

@@ -1,9 +1,9 @@
 //! What the simulator tells a controller, on paths of every kind.
 
-use congestion::{Bytes, Duration, Rate, Ratio, Time};
+use congestion::{Bytes, Duration, Rate, Ratio, Settings, Time};
 use path::{
-    Aggregation, Buffer, Capacity, Change, Effects, GilbertElliott, Jitter, LinkConfig, Loss,
-    PathConfig, Policer, Reorder,
+    Aggregation, Buffer, Capacity, Change, CoDel, Discipline, Effects, GilbertElliott, Jitter,
+    LinkConfig, Loss, PathConfig, Policer, Reorder,
 };
 use sim::{Config, FlowConfig, MakeController, Simulation, dumbbell};
 use transport::app;
@@ -43,12 +43,16 @@ pub fn scripts(twins: &Twins) -> impl Iterator<Item = Vec<Event>> {
 /// Two flows, the second later, on the path of this number.
 fn run(twins: &Twins, scripts: &Scripts, number: usize, seed: u64) {
     let settings = twins.settings;
+    let answers_marks = matches!(settings, Settings::Bbr3(config) if config.ecn.is_some());
     let flow = || {
         let scripts = scripts.clone();
-        FlowConfig::<Followed>::with_controller(MakeController::new(move |connection| {
+        let make = MakeController::new(move |connection| {
             let controller = congestion::AnyController::on_host(settings, connection);
             scripts.follow(connection, controller)
-        }))
+        });
+        let mut flow = FlowConfig::<Followed>::with_controller(make);
+        flow.sender.ecn = answers_marks;
+        flow
     };
     let mut second = flow().starting(Time::ZERO + LENGTH / 3);
     if number.is_multiple_of(3) {
@@ -59,10 +63,18 @@ fn run(twins: &Twins, scripts: &Scripts, number: usize, seed: u64) {
             deadline: None,
         });
     }
+    let mut path = path(number, seed);
+    if answers_marks {
+        path.forward.effects.queue = Discipline::CoDel(CoDel {
+            target: Duration::from_millis(1),
+            interval: Duration::from_millis(20),
+            ecn: true,
+        });
+    }
     let config = Config {
         seed,
         end: Some(Time::ZERO + LENGTH),
-        ..dumbbell(path(number, seed), vec![flow(), second])
+        ..dumbbell(path, vec![flow(), second])
     };
     Simulation::new(config, ()).expect("a simulation").run();
 }

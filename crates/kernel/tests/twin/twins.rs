@@ -40,8 +40,20 @@ impl Twins {
 
     /// What the draft fixes is constant in Rust, and so its words are here.
     pub fn bbr3() -> Twins {
-        let config = bbr3::Config::tcp();
-        assert_eq!(config.ecn, None);
+        Twins::of_bbr3(bbr3::Config::tcp())
+    }
+
+    /// BBRv3 that answers ECN marks, on longer paths too, so that more of them are eligible.
+    pub fn bbr3_with_ecn() -> Twins {
+        Twins::of_bbr3(bbr3::Config {
+            ecn: Some(bbr3::EcnConfig {
+                max_rtt: Duration::from_millis(50),
+            }),
+            ..bbr3::Config::tcp()
+        })
+    }
+
+    fn of_bbr3(config: bbr3::Config) -> Twins {
         let seconds = |seconds| Duration::from_secs(seconds).as_nanos();
         let gains = [
             (277, 100),
@@ -67,6 +79,12 @@ impl Twins {
             63,
             6,
             config.offload_quanta.into(),
+            config.ecn.is_some().into(),
+            config
+                .ecn
+                .unwrap_or(bbr3::EcnConfig::linux())
+                .max_rtt
+                .as_nanos(),
         ]);
         Twins {
             host: Host::of("bbr3/snapshot.h"),
@@ -107,7 +125,7 @@ fn word(ratio: Ratio) -> u64 {
 }
 
 /// `struct snapshot`.
-fn seen(controller: &AnyController) -> Seen {
+pub fn seen(controller: &AnyController) -> Seen {
     let snapshot = controller.snapshot();
     let states = match controller {
         AnyController::Bbr1(_) => bbr1::states::ALL,

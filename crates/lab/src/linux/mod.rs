@@ -10,6 +10,7 @@
 //! asked for five hundred times a second. What a run says of rates and times is what happened in real time: a busy machine
 //! shows in it.
 
+mod captured;
 mod carried;
 mod connection;
 mod ends;
@@ -21,6 +22,7 @@ mod settings;
 mod side;
 mod watch;
 
+use std::io::Write;
 use std::net::{Ipv4Addr, TcpListener};
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -43,6 +45,7 @@ use crate::flows::FlowId;
 use crate::hops::Hops;
 use crate::outcome::Outcome;
 use crate::ways;
+use captured::Captured;
 use carried::News;
 use ends::{Ends, FlowPlan};
 pub(crate) use limits::LIMITS;
@@ -90,6 +93,35 @@ impl Engine for Linux {
         watch: &(dyn Fn(Progress) + Sync),
         cancel: &Cancel,
     ) -> Result<Record, EngineError> {
+        let (record, _) = self.run_with(scenario, watch, cancel, None::<[std::io::Sink; 2]>)?;
+        Ok(record)
+    }
+}
+
+impl Linux {
+    /// As [`Engine::run`], and writes what each end sent and received as captures (pcapng): the headers, without payload. Gives
+    /// back what they were written to.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Engine::run`]; or packets cannot be captured, or a capture not be written.
+    pub fn run_captured<W: Write + Send>(
+        &self,
+        scenario: &Scenario,
+        watch: &(dyn Fn(Progress) + Sync),
+        cancel: &Cancel,
+        to: [W; 2],
+    ) -> Result<(Record, Vec<W>), EngineError> {
+        self.run_with(scenario, watch, cancel, Some(to))
+    }
+
+    fn run_with<W: Write + Send>(
+        &self,
+        scenario: &Scenario,
+        watch: &(dyn Fn(Progress) + Sync),
+        cancel: &Cancel,
+        to: Option<[W; 2]>,
+    ) -> Result<(Record, Vec<W>), EngineError> {
         self.check(scenario)?;
         allow_descriptors()?;
         let groups = AddressGroups::of(scenario)?;
@@ -98,6 +130,11 @@ impl Engine for Linux {
         let ours = Ours::offer(scenario)?;
         check_controllers(scenario, &network)?;
         let watched = Watch::new(scenario, &network, &ours)?;
+        let mut captures = Vec::new();
+        if let Some([near, far]) = to {
+            captures.push(Captured::new(&network.near, "sender", near)?);
+            captures.push(Captured::new(&network.far, "receiver", far)?);
+        }
         let tunnel = join(scenario, &network, &groups)?;
         let begin = tunnel.started();
         let (news, heard) = channel();
@@ -111,8 +148,11 @@ impl Engine for Linux {
         };
         let plans = plans(scenario, &groups);
         let until = Time::ZERO + scenario.duration.unwrap_or(Duration::MAX);
-        let stop = AtomicBool::new(false);
-        let (ended, cut_off) = thread::scope(|scope| {
+        let (stop, is_over) = (AtomicBool::new(false), AtomicBool::new(false));
+        let (ended, cut_off, captured) = thread::scope(|scope| {
+            let capture = |captured: Captured<W>| scope.spawn(|| captured.run(&is_over));
+            let captures: Vec<_> = captures.into_iter().map(capture).collect();
+            let _over = Stop(&is_over);
             let carry = || Ends::new(&network, begin, until, plans, news)?.run(&stop);
             let ends = scope.spawn(|| network.near.inside(carry));
             let ended = {
@@ -120,13 +160,18 @@ impl Engine for Linux {
                 course.run(watch, cancel)
             };
             let cut_off = ends.join().unwrap_or_else(|panic| resume_unwind(panic));
-            (ended, cut_off)
+            is_over.store(true, Ordering::Release);
+            let captured = captures.into_iter().map(|capture| {
+                let captured = capture.join();
+                captured.unwrap_or_else(|panic| resume_unwind(panic))
+            });
+            (ended, cut_off, captured.collect::<Result<Vec<_>, _>>())
         });
         let cut_off = cut_off??;
         let ended = ended?;
         let overflows = network.near.overflows()? + network.far.overflows()?;
         course.hops.overflows(overflows);
-        Ok(course.finish(ended, &cut_off, watch))
+        Ok((course.finish(ended, &cut_off, watch), captured?))
     }
 }
 

@@ -11,6 +11,7 @@ mod address;
 mod host;
 mod netlink;
 mod settings;
+mod tap;
 mod tun;
 
 use std::ops::RangeInclusive;
@@ -20,6 +21,7 @@ pub use address::Family;
 pub use host::Host;
 pub(crate) use host::on_a_thread;
 pub use settings::Settings;
+pub use tap::{Tap, Tapped};
 pub use tun::DEVICE;
 
 use crate::Error;

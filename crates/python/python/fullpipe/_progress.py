@@ -14,6 +14,9 @@ class Bar:
         self._shown = -1
 
     def __call__(self, ended: int, runs: int, share: float) -> None:
+        if runs == 0:
+            print("nothing to run: all runs are done", file=sys.stderr, flush=True)
+            return
         is_last = ended == runs
         percent = int(100 * share)
         # A file keeps every line: a few are enough there.

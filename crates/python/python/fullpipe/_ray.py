@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Callable
+import logging
+import time
+import warnings
+from typing import Any, Callable
 
 import ray
+import ray.exceptions
 
 from . import _native
 from ._errors import EngineError
@@ -18,6 +22,12 @@ MOST = 100
 # So often a task is given to another worker if its worker is lost.
 RETRIES = 5
 
+# How often it is asked how many processors the cluster has, in seconds: it may grow while the sweep runs.
+LOOK_S = 1.0
+
+# How long a cluster may be without processors until that is told, in seconds.
+EMPTY_S = 5.0
+
 # How long workers have to give up what they do when a sweep is ended, in seconds.
 PATIENCE_S = 10.0
 
@@ -27,15 +37,15 @@ def drive(grid: _native._Grid, jobs: int | None, tell: Callable[[int, int, float
     if not grid.missing:
         return
     if not ray.is_initialized():
-        ray.init(logging_level="warning")
-    processors = max(1, int(ray.cluster_resources().get("CPU", 1)))
-    # Each worker has a task that waits, so that none waits for a task.
-    most = jobs or 2 * processors
-    work = ray.remote(num_cpus=1, max_retries=RETRIES)(_work)
-    flying: dict[ray.ObjectRef, int] = {}
+        ray.init(logging_level=logging.WARNING)
+    cluster = _Cluster()
+    work: Any = ray.remote(num_cpus=1, max_retries=RETRIES)(_work)
+    flying: dict[Any, int] = {}
     ended, size = 0, 1
     try:
         while True:
+            # Each worker has a task that waits, so that none waits for a task.
+            most = jobs or 2 * max(1, cluster.processors())
             while len(flying) < most and (task := grid.task(size)) is not None:
                 text, count = task
                 flying[work.remote(text)] = count
@@ -58,14 +68,44 @@ def drive(grid: _native._Grid, jobs: int | None, tell: Callable[[int, int, float
             ray.wait(list(flying), num_returns=len(flying), timeout=PATIENCE_S)
 
 
+class _Cluster:
+    """How many processors there are; says so if there are none."""
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._looked = float("-inf")
+        self._seen = time.monotonic()
+        self._told = False
+
+    def processors(self) -> int:
+        now = time.monotonic()
+        if now - self._looked >= LOOK_S:
+            self._looked = now
+            # Ray gives it no type.
+            resources: Any = ray.cluster_resources
+            self._count = int(resources().get("CPU", 0))
+            if self._count > 0:
+                self._seen = now
+            elif now - self._seen >= EMPTY_S and not self._told:
+                self._told = True
+                message = "executor: the cluster of Ray has no processors; the sweep waits until it has some"
+                warnings.warn(message, RuntimeWarning, stacklevel=3)
+        return self._count
+
+
 def _work(task: str) -> str:
     return _native.work(task)
 
 
-def _report(task: ray.ObjectRef) -> str:
+def _report(task: Any) -> str:
     try:
-        return ray.get(task)
+        report: str = ray.get(task)
+        return report
     except ray.exceptions.RayTaskError as error:
+        # Ray's own words, when a worker cannot load the function that it is to run.
+        if "failed to import on the worker" in str(error.cause):
+            message = "executor: a worker cannot import fullpipe; install the same wheel on all machines"
+            raise EngineError(message) from None
         raise error.cause from None
     except ray.exceptions.RayError as error:
         reason = str(error).splitlines()[0]

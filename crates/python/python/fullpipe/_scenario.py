@@ -44,7 +44,7 @@ class Path(_Entries):
     buffer: Size | None = None
     """The bottleneck's buffer: ``"100kb"``, ``"100p"`` (packets), ``"4bdp"`` or ``"1s"``; unlimited if not given."""
     queue: str | Table | None = None
-    """The queue discipline: ``"droptail"``, ``"codel"``, ``"fq_codel"``, or a table."""
+    """The queue discipline: ``"droptail"``, ``"codel"``, ``"fq_codel"``, ``"red"``, ``"threshold"``, or a table."""
     loss: Share | Table | None = None
     """Random loss of data packets."""
     loss_at: str | None = None
@@ -171,8 +171,8 @@ class Scenario(_Entries):
     """The beginning of the run that the summary leaves out."""
     seed: int | None = None
     """The seed of every random choice."""
-    path: Path | Table
-    """The path."""
+    path: Path | Table | None = None
+    """The path; unlimited and without delay if not given."""
     host: Host | Table | None = None
     """The hosts at both ends."""
     flow: Sequence[Flow | Table]

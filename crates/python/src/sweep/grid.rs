@@ -1,5 +1,6 @@
 //! What is to be run, and what is done of it.
 
+use std::collections::HashSet;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -8,7 +9,6 @@ use std::sync::OnceLock;
 use lab::{Cancel, EngineError, EngineKind};
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyRuntimeWarning, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
 use record::Summary;
 use studies::runs::{self, Execution, Failed, Keys, Plan, Run, Store};
 use studies::sweep::{self, Flows, Results, Sweep, SweepError};
@@ -17,6 +17,7 @@ use super::Swept;
 use super::parts;
 use super::place::{self, Place};
 use super::task::{Order, Report, Task};
+use crate::arguments::Asked;
 use crate::columns::batch;
 use crate::error;
 use crate::progress::Progress;
@@ -47,7 +48,7 @@ impl Grid {
         py: Python<'_>,
         said: &Bound<'_, PyAny>,
         out: Option<PathBuf>,
-        set: Option<&Bound<'_, PyDict>>,
+        set: Asked<'_, '_>,
     ) -> PyResult<Grid> {
         let mut reader = Reader::default();
         let (mut sweep, text) = read(&mut reader, said)?;
@@ -180,6 +181,7 @@ impl Grid {
                 let store = &mut self.store;
                 let read = parts::read_all(&parts, |key, of| store.recall(key, of));
                 read.map_err(|error| error::of_file(&parts, &error))?;
+                self.check(&parts)?;
                 self.write(directory)?;
             }
             let flows = Flows::new(&self.plan, &self.store);
@@ -200,6 +202,24 @@ impl Grid {
             Ok::<_, PyErr>(Swept { flows, summary })
         })?;
         Ok(made)
+    }
+
+    /// Checks that nothing of what was run got lost on its way through `parts`: a worker has said that it is there.
+    fn check(&self, parts: &Path) -> PyResult<()> {
+        let has_failed: HashSet<usize> = self.failed.iter().map(|(at, _)| *at).collect();
+        let has = |at: usize| self.store.get(&self.plan.runs[at].key).is_some();
+        let lost = self
+            .missing
+            .iter()
+            .filter(|at| !has_failed.contains(at) && !has(**at));
+        let lost = lost.count();
+        if lost == 0 {
+            return Ok(());
+        }
+        Err(PyOSError::new_err(format!(
+            "{}: the results of {lost} runs are damaged or gone since they were written; call again, they are done again",
+            parts.display()
+        )))
     }
 
     fn write(&self, directory: &Path) -> PyResult<()> {

@@ -12,14 +12,12 @@ mod task;
 use arrow_array::RecordBatch;
 use pyo3::exceptions::PyModuleNotFoundError;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
-use std::path::PathBuf;
 
 pub use away::Away;
 use grid::Grid;
 pub use task::work;
 
-use crate::arguments::{count, jobs, named};
+use crate::arguments::{Asked, count, jobs, named, path};
 use crate::json;
 use crate::progress::Progress;
 use crate::table::Table;
@@ -95,19 +93,23 @@ impl Swept {
 /// :raises ModuleNotFoundError: ``executor="ray"``, and Ray is not installed
 /// :raises KeyboardInterrupt: Ctrl-C; with ``out``, what is done is kept
 #[pyfunction]
-#[pyo3(signature = (
-    sweep, *, out = None, executor = "local", jobs = None, set = None, progress = None
-))]
+#[pyo3(
+    signature = (
+        sweep, *, out = None, executor = None, jobs = None, set = None, progress = None
+    ),
+    text_signature = "(sweep, *, out=None, executor='local', jobs=None, set=None, progress=None)"
+)]
 pub fn sweep(
     py: Python<'_>,
     sweep: &Bound<'_, PyAny>,
-    out: Option<PathBuf>,
-    executor: &str,
-    jobs: Option<i64>,
-    set: Option<&Bound<'_, PyDict>>,
-    progress: Option<&Bound<'_, PyAny>>,
+    out: Asked<'_, '_>,
+    executor: Asked<'_, '_>,
+    jobs: Asked<'_, '_>,
+    set: Asked<'_, '_>,
+    progress: Asked<'_, '_>,
 ) -> PyResult<Swept> {
-    let executor: Executor = named("executor", executor)?;
+    let executor = named("executor", executor, Executor::Local)?;
+    let out = out.map(|out| path("out", out)).transpose()?;
     let progress = Progress::asked(py, progress)?;
     match executor {
         Executor::Local => {

@@ -11,11 +11,16 @@ use parquet::record::RowAccessor;
 use record::Summary;
 use report::left_behind;
 use report::parquet::Column;
+use scenario::regular;
 
 use super::place::write;
 
 /// The directory of the files, among a sweep's results.
 pub const DIRECTORY: &str = "parts";
+
+/// The ending of a file's name, and what is added to it if it is damaged: it is told once, and kept for whoever asks why.
+const ENDING: &str = "parquet";
+const DAMAGED: &str = "parquet.damaged";
 
 /// What came of a run.
 pub struct Row {
@@ -44,7 +49,7 @@ impl Row {
 /// There are none, or the system refuses.
 pub fn write_part(directory: &Path, rows: &[Row]) -> io::Result<PathBuf> {
     let first = rows.first().ok_or(io::ErrorKind::InvalidInput)?;
-    let path = directory.join(format!("{}.parquet", first.key));
+    let path = directory.join(format!("{}.{ENDING}", first.key));
     let text = |name, of: fn(&Row) -> Cow<'_, str>| {
         Column::text(name, move |place: &usize| Some(of(&rows[*place])))
     };
@@ -62,7 +67,7 @@ pub fn write_part(directory: &Path, rows: &[Row]) -> io::Result<PathBuf> {
 }
 
 /// Reads the files in `directory`, if there is one; removes what workers left that are gone. `note` gets what came of each
-/// run. Returns how many files are damaged.
+/// run. Returns how many files are damaged; those of our names get another one.
 ///
 /// # Errors
 ///
@@ -79,15 +84,32 @@ pub fn read_all(directory: &Path, mut note: impl FnMut(String, Summary)) -> io::
     let mut damaged = 0;
     for entry in entries {
         let path = entry?.path();
-        if path.extension().is_none_or(|is| is != "parquet") {
+        if path.extension().is_none_or(|is| is != ENDING) {
             continue;
         }
-        match read(File::open(&path)?) {
-            Some(rows) => rows.into_iter().for_each(|(key, of)| note(key, of)),
-            None => damaged += 1,
+        let file = match regular::open(&path) {
+            // A pipe, a device or a link that leads nowhere has no results.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(error) if error.raw_os_error().is_none() => None,
+            file => Some(file?),
+        };
+        if let Some(rows) = file.and_then(read) {
+            rows.into_iter().for_each(|(key, of)| note(key, of));
+            continue;
+        }
+        damaged += 1;
+        if is_ours(&path) {
+            // One that keeps its name is told again.
+            let _ = fs::rename(&path, path.with_extension(DAMAGED));
         }
     }
     Ok(damaged)
+}
+
+/// Whether the file is called like a run's key, as [`write_part`] calls it.
+fn is_ours(path: &Path) -> bool {
+    let stem = path.file_stem().unwrap_or_default().as_encoded_bytes();
+    stem.len() >= 16 && stem.iter().all(u8::is_ascii_hexdigit)
 }
 
 /// The rows of a file; nothing if it is not what [`write_part`] wrote.

@@ -59,7 +59,10 @@ impl Place {
 /// The system refuses.
 pub fn write(path: &Path, contents: &[u8]) -> io::Result<()> {
     let part = beside(path, PART);
-    let written = File::create(&part).and_then(|mut file| {
+    // What has its name, such as a link that somebody laid there, is removed and not followed. If there is nothing to
+    // remove, the name is free.
+    let _ = fs::remove_file(&part);
+    let written = File::create_new(&part).and_then(|mut file| {
         // So that nobody takes it for what a writer left that is gone.
         file.lock()?;
         file.write_all(contents)?;

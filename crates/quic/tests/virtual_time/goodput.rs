@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use congestion::bbr3::{self, Bbr3};
 use congestion::{ControllerKind, Duration};
 use path::Jitter;
-use quic::controller::factory;
+use quic::controller::{factory, factory_with};
 
 use crate::world::{Samples, World, limit_bps, simple_path};
 
@@ -68,12 +69,40 @@ fn bbr1_fills_a_long_path_whatever_the_loss() {
     }
 }
 
-/// `docs/bbr3.md` says what a loss of 1 % takes.
+/// The shares of BBRv3 flows of so many seeds, from the worst to the best.
+fn bbr3_shares(config: bbr3::Config, loss: &str, seeds: u64) -> Vec<f64> {
+    const SECS: u64 = 30;
+    let share = |seed| {
+        let bbr3 = move |connection| Bbr3::new(connection, config);
+        let path = simple_path("100mbit", 100, 4, loss);
+        let mut world = World::new(path, seed, factory_with(bbr3, seed, None));
+        world.write(u64::MAX);
+        world.run(Duration::from_secs(SECS));
+        world.received as f64 * 8.0 / SECS as f64 / limit_bps(&mut world, "100mbit", loss)
+    };
+    let mut shares: Vec<f64> = (1..=seeds).map(share).collect();
+    shares.sort_by(f64::total_cmp);
+    println!("{config:?} {loss}: {shares:.3?}");
+    shares
+}
+
+/// `docs/bbr3.md` says what a loss of 1 % takes, and why less if the flow does not answer losses while it is slow on purpose.
 #[test]
 fn bbr3_fills_a_long_path_and_bears_a_little_loss() {
-    for (loss, least) in [("0%", 0.92), ("1%", 0.75)] {
-        let (share, _) = bulk(ControllerKind::Bbr3, ("100mbit", 100, 4, loss), 20);
-        assert!((least..=1.0).contains(&share), "{loss}: {share}");
+    let draft = bbr3::Config::quic();
+    let own = bbr3::Config {
+        ignore_self_limited: true,
+        ..draft
+    };
+    for (config, loss, seeds, least) in [
+        (draft, "0%", 1, 0.92),
+        (draft, "1%", 9, 0.84),
+        (own, "0%", 1, 0.92),
+        (own, "1%", 9, 0.88),
+    ] {
+        let shares = bbr3_shares(config, loss, seeds);
+        let median = shares[shares.len() / 2];
+        assert!((least..=1.0).contains(&median), "{loss}: {shares:?}");
     }
 }
 

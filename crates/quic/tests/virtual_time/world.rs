@@ -4,6 +4,8 @@
 //! controllers and noq's own choices are seeded. TLS draws its keys from the system, which changes the handshake's
 //! packets by a few bytes (the length of a signature): runs agree closely, but not to the bit.
 
+mod kit;
+
 use std::net::{Ipv4Addr, SocketAddr};
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex};

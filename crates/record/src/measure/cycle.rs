@@ -50,6 +50,22 @@ pub(super) const MEASURES: &[Measure] = &[
         },
     },
     Measure {
+        name: "probe_bw_share",
+        unit: Dimension::Share,
+        is_windowed: true,
+        about: "time in ProbeBW, as a share of the time, of the first flow",
+        of: |subject| {
+            let samples = subject.samples(subject.flows().next()?);
+            let (first, last) = (samples.first()?, samples.last()?);
+            let inside = samples.windows(2).filter_map(|pair| {
+                let is_inside = pair[0].phase() == Some(Phase::ProbeBw);
+                is_inside.then(|| pair[1].at.saturating_sub(pair[0].at).as_millis_f64())
+            });
+            let whole = last.at.saturating_sub(first.at).as_millis_f64();
+            Some(inside.sum::<f64>() / whole)
+        },
+    },
+    Measure {
         name: "btl_bw_spread",
         unit: Dimension::Share,
         is_windowed: true,

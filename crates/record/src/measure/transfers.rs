@@ -2,7 +2,7 @@
 
 use super::{Measure, Subject};
 use crate::dimension::Dimension;
-use crate::statistics::{median, quantile};
+use crate::statistics::{deviation, mean, median, quantile};
 use crate::transfer::{SIZE_CLASSES, Transfer};
 
 pub(super) const MEASURES: &[Measure] = &[
@@ -64,6 +64,20 @@ pub(super) const MEASURES: &[Measure] = &[
         is_windowed: true,
         about: "median time of objects of more than 3 MB",
         of: |subject| median(took(subject, LARGE, u64::MAX)),
+    },
+    Measure {
+        name: "object_mean",
+        unit: Dimension::Time,
+        is_windowed: true,
+        about: "mean time of objects",
+        of: |subject| mean(&took(subject, 0, u64::MAX).collect::<Vec<_>>()),
+    },
+    Measure {
+        name: "object_deviation",
+        unit: Dimension::Time,
+        is_windowed: true,
+        about: "standard deviation of the times of objects",
+        of: |subject| deviation(&took(subject, 0, u64::MAX).collect::<Vec<_>>()),
     },
     Measure {
         name: "transfer_goodput",

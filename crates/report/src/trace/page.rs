@@ -18,6 +18,7 @@ const ROWS: usize = 200;
 #[template(path = "trace.html")]
 struct Body {
     connections: Table,
+    quic: Option<Table>,
     notes: Vec<String>,
     pictures: Vec<String>,
 }
@@ -43,6 +44,7 @@ pub fn html(summary: &Summary, connections: &[Connection], origin: &Origin) -> S
         about: &count(summary.connections.len() as u64, "connection"),
         body: Body {
             connections: table::lines(summary, ROWS),
+            quic: (!summary.quic.is_empty()).then(|| table::quic(summary, ROWS)),
             notes,
             pictures: pictures.map(|picture| picture.svg()).collect(),
         },

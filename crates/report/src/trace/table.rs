@@ -1,5 +1,6 @@
 //! A line for each connection.
 
+use capture::quic::{QuicFlow, QuicSummary};
 use capture::{ConnectionSummary, FlowSummary, LimitedBy, Summary};
 use units::Bytes;
 
@@ -18,12 +19,17 @@ pub fn table(summary: &Summary, top: usize, width: Option<usize>) -> String {
         );
     }
     let lines = lines(summary, top);
-    let table = if summary.connections.is_empty() {
-        "no TCP connection\n".to_owned()
-    } else {
-        lines.lines(width)
-    };
-    below(&[table], notes)
+    let mut tables = Vec::new();
+    if !summary.connections.is_empty() {
+        tables.push(lines.lines(width));
+    }
+    if !summary.quic.is_empty() {
+        tables.push(quic(summary, top).lines(width));
+    }
+    if tables.is_empty() {
+        tables.push("no connection of TCP or QUIC\n".to_owned());
+    }
+    below(&tables, notes)
 }
 
 /// The same as a table.
@@ -52,6 +58,62 @@ pub fn lines(summary: &Summary, top: usize) -> Table {
         ..Table::new(headings, rows)
     };
     table.sparing(&["captured at", "resent", "RTT p95", "payload", "goodput"])
+}
+
+/// The QUIC connections, as they are without their keys.
+pub fn quic(summary: &Summary, top: usize) -> Table {
+    let headings = [
+        "QUIC client",
+        "server",
+        "name",
+        "version",
+        "sent",
+        "received",
+        "received/s",
+        "handshake",
+        "spin RTT",
+        "largest",
+        "moved",
+        "lost before",
+    ];
+    let rows = summary.quic.iter().take(top).map(quic_row);
+    let table = Table {
+        text: vec![0, 1, 2, 3],
+        ..Table::new(headings, rows)
+    };
+    table.sparing(&["lost before", "largest", "moved", "version", "received/s"])
+}
+
+fn quic_row(one: &QuicSummary) -> Vec<String> {
+    let of = |from: &str| one.flows.iter().find(|flow| flow.from == from);
+    let (sent, received) = (of(&one.client), of(&one.server));
+    let bytes = |flow: Option<&QuicFlow>| size(Bytes::new(flow.map_or(0, |flow| flow.bytes)));
+    let largest = one.flows.iter().map(|flow| flow.largest_bytes).max();
+    let losses = one.flows.iter().filter_map(|flow| flow.losses);
+    let losses: Vec<_> = losses.map(|losses| percent(losses.before)).collect();
+    vec![
+        one.client.clone(),
+        one.server.clone(),
+        one.server_name.clone().unwrap_or_else(|| "–".to_owned()),
+        one.version.clone().unwrap_or_else(|| "–".to_owned()),
+        bytes(sent),
+        bytes(received),
+        known(
+            received
+                .and_then(|flow| flow.rate_bps)
+                .map(|rate| rate as f64),
+            bits_per_sec,
+        ),
+        known(one.handshake_ms, span),
+        known(one.spin.as_ref().map(|spin| spin.rtt_ms.p50), span),
+        size(Bytes::new(largest.unwrap_or(0).into())),
+        one.migrations.to_string(),
+        if losses.is_empty() {
+            "–".to_owned()
+        } else {
+            losses.join(", ")
+        },
+    ]
 }
 
 fn row(flow: &FlowSummary) -> Vec<String> {

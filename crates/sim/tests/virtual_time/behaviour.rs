@@ -150,12 +150,13 @@ fn five_flows_of_the_papers_bbr_come_to_share_fairly() {
     }
 }
 
-/// What five flows that start two seconds apart have in the second half of a minute, if RTprop is remembered for so long.
+/// What five flows of the BBR of the paper's time that start two seconds apart have in the second half of a minute, if
+/// RTprop is remembered for so long.
 fn shares_with_rt_prop_window(window: Duration, seed: u64) -> Vec<f64> {
     let (rate, rtt) = (mbit(100), millis(10));
     let bbr1 = bbr1::Config {
         rt_prop_window: window,
-        ..bbr1::Config::linux()
+        ..bbr1::Config::linux_4_19()
     };
     let flow = |index: u64| {
         let make = move |connection| Bbr1::new(connection, bbr1);

@@ -3,6 +3,7 @@
 mod behaviour;
 mod closed_forms;
 mod config;
+mod conservation;
 mod determinism;
 mod fast_open;
 mod hostile_paths;

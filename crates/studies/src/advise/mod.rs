@@ -26,7 +26,7 @@ pub use json::Json;
 pub use outcome::{Alone, Beside, Company, Gathering, Outcome, Outcomes, Together};
 pub use page::page;
 pub use plan::{Case, Sampled, Sampling};
-pub use question::Question;
+pub use question::{MOST_PATHS, Question};
 pub use ranges::{Range, RangedPath};
 pub use table::text;
 pub use words::{nothing, runs as describe_runs};

@@ -50,6 +50,9 @@ const BUDGET: f64 = 81e6;
 const MOST: f64 = 8.0 * BUDGET;
 const MOST_ASKED: f64 = 1e12;
 
+/// So many paths at most: more say no more of a path, and their plan alone would fill the memory.
+pub const MOST_PATHS: usize = 1000;
+
 /// A mean of fewer paths says little.
 const FEW: usize = 8;
 
@@ -68,8 +71,13 @@ impl Question {
     ///
     /// # Errors
     ///
-    /// The path makes no sense at one of its values, nothing passes there, or so much does that nobody could wait for it.
+    /// More paths are asked for than say anything, the path makes no sense at one of its values, nothing passes there, or so
+    /// much does that nobody could wait for it.
     pub fn sampling(&self) -> Result<Sampling, ScenarioError> {
+        if let Some(paths) = self.paths.filter(|paths| *paths > MOST_PATHS) {
+            let reason = format!("{paths} are more than {MOST_PATHS}; give less");
+            return Err(ScenarioError::new("paths", reason));
+        }
         let ranges = self.path.ranges()?;
         let mut traces = Traces::default();
         let mut least = None;
@@ -270,6 +278,12 @@ mod tests {
         (endless.duration, endless.paths) = (Some(Duration::MAX), Some(1000));
         let error = endless.sampling().unwrap_err().to_string();
         assert!(error.contains("ask for fewer paths"), "{error}");
+        for paths in [MOST_PATHS + 1, 1 << 62, usize::MAX] {
+            endless.paths = Some(paths);
+            let error = endless.sampling().unwrap_err();
+            assert_eq!(error.field, "paths");
+            assert!(error.to_string().contains("give less"), "{error}");
+        }
     }
 
     #[test]

@@ -222,8 +222,22 @@ impl RangedPath {
         }
         // Errors name the line of the text that has the range, and not that it was replaced.
         let scenario = draft.read();
-        let scenario = scenario.map_err(|error| self.located(error))?;
+        let scenario = scenario.map_err(|error| self.located(of_range(error, ranges)))?;
         Ok((values, scenario))
+    }
+}
+
+/// The value that is wrong is one between the ends, which nobody has told: the error names the range.
+fn of_range(error: ScenarioError, ranges: &[Range]) -> ScenarioError {
+    match ranges.iter().find(|range| range.field == error.field) {
+        Some(Range { from, to, .. }) => {
+            let reason = format!("in {from}..{to}, {}", error.reason);
+            ScenarioError {
+                reason: reason.into(),
+                ..error
+            }
+        }
+        None => error,
     }
 }
 
@@ -324,6 +338,14 @@ mod tests {
         assert_eq!(path.describe(), "rate 10mbit..40mbit, rtt 40ms");
         let rate = scenario.path.data.rate.unwrap();
         assert_eq!(rate.bits_per_sec(), 20_000_000);
+    }
+
+    #[test]
+    fn an_error_names_the_range_that_its_value_is_of() {
+        let path = path(&[("path.rate", "10mbit"), ("path.rtt", "5..10")]);
+        let ranges = path.ranges().unwrap();
+        let error = path.at(&ranges, &[1], 3).unwrap_err().to_string();
+        assert!(error.contains("path.rtt: in 5..10, "), "{error}");
     }
 
     #[test]

@@ -21,14 +21,14 @@ struct Row<'r> {
 impl Row<'_> {
     /// What depends on the clock and the machine, if the run does: the same run in virtual time gives the same row.
     fn real_time<T>(&self, value: T) -> Option<T> {
-        self.side.engine.is_real_time().then_some(value)
+        self.side.contender.engine.is_real_time().then_some(value)
     }
 
     fn summary(&self) -> String {
         let summary = &self.kept.observation.summary;
         let mut object = serde_json::to_value(summary).expect("a summary is plain data");
         if let Value::Object(fields) = &mut object
-            && !self.side.engine.is_real_time()
+            && !self.side.contender.engine.is_real_time()
         {
             fields.shift_remove("wall_s");
         }
@@ -61,7 +61,7 @@ pub fn write_parquet<W: Write + Send>(
         Column::text("case", |row: &Row<'_>| Some(owned(&row.case.name))),
         Column::text("set", |row: &Row<'_>| Some(owned(&row.case.set))),
         Column::text("engine", |row: &Row<'_>| {
-            Some(owned(row.side.engine.name()))
+            Some(owned(&row.side.contender.name))
         }),
         Column::text("version", |row: &Row<'_>| {
             Some(owned(&row.kept.made.version))

@@ -9,13 +9,6 @@ use super::plan::Case;
 use super::quantity::{Quantity, Scale};
 use record::statistics::Spread;
 
-/// How far the second engine's goodput, or that of the first group of flows, may be from the first one's, as a share of
-/// that.
-const GOODPUT_TOLERANCE: f64 = 0.05;
-
-/// How far the second engine's median RTT may be from the first one's, as a share of RTprop.
-const RTT_TOLERANCE: f64 = 0.1;
-
 /// A case on two engines.
 #[derive(Debug, Clone)]
 pub struct Comparison<'c> {
@@ -57,16 +50,29 @@ pub enum Verdict {
 }
 
 /// How many cases have which verdict.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Tally {
-    /// Of each quantity that is judged, how many cases are within the tolerance, and how many were judged.
-    pub within: Vec<(Quantity, usize, usize)>,
+    /// Of each quantity that is judged.
+    pub within: Vec<Within>,
     /// Cases with differences that all are explained.
     pub explained: usize,
     /// Cases with a difference that is not.
     pub differs: usize,
     /// Cases without runs on one of the engines.
     pub missing: usize,
+}
+
+/// In how many cases a quantity is within its tolerance.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Within {
+    /// The quantity.
+    pub quantity: Quantity,
+    /// How far apart the medians may be.
+    pub tolerance: f64,
+    /// In how many cases they are not farther.
+    pub within: usize,
+    /// In how many there are both.
+    pub cases: usize,
 }
 
 /// Compares the runs of the case on the two engines.
@@ -88,7 +94,7 @@ pub fn compare<'c, O: Borrow<Observation>>(case: &'c Case, runs: [&[O]; 2]) -> C
             quantity,
             sides,
             difference,
-            tolerance: tolerance(quantity),
+            tolerance: case.tolerance.of(quantity),
             explanation: case.explanation(quantity),
         })
     };
@@ -96,14 +102,6 @@ pub fn compare<'c, O: Borrow<Observation>>(case: &'c Case, runs: [&[O]; 2]) -> C
         case,
         runs: runs.map(<[O]>::len),
         differences: Quantity::ALL.into_iter().filter_map(of_quantity).collect(),
-    }
-}
-
-fn tolerance(quantity: Quantity) -> Option<f64> {
-    match quantity {
-        Quantity::GOODPUT | Quantity::FIRST_GROUP => Some(GOODPUT_TOLERANCE),
-        Quantity::RTT => Some(RTT_TOLERANCE),
-        _ => None,
     }
 }
 
@@ -202,8 +200,13 @@ pub fn tally(comparisons: &[Comparison<'_>]) -> Tally {
     let complete = || comparisons.iter().filter(|one| !one.runs.contains(&0));
     let of_quantity = |quantity: Quantity| {
         let judged: Vec<_> = complete().filter_map(|one| one.get(quantity)).collect();
-        let within = judged.iter().filter(|one| !one.is_outlier()).count();
-        (quantity, within, judged.len())
+        // All cases have the same tolerance. Without several groups of flows there is no first one among them.
+        Some(Within {
+            quantity,
+            tolerance: judged.first()?.tolerance?,
+            within: judged.iter().filter(|one| !one.is_outlier()).count(),
+            cases: judged.len(),
+        })
     };
     let count = |verdict: Verdict| {
         comparisons
@@ -212,7 +215,9 @@ pub fn tally(comparisons: &[Comparison<'_>]) -> Tally {
             .count()
     };
     Tally {
-        within: Quantity::JUDGED.map(of_quantity).to_vec(),
+        within: (Quantity::JUDGED.into_iter())
+            .filter_map(of_quantity)
+            .collect(),
         explained: count(Verdict::Explained),
         differs: count(Verdict::Differs),
         missing: count(Verdict::Missing),
@@ -222,16 +227,14 @@ pub fn tally(comparisons: &[Comparison<'_>]) -> Tally {
 impl Tally {
     /// One line: `goodput within 5 %: 60 of 67; RTT p50 within 10 % of RTprop: 61 of 67; 8 explained, 0 not`.
     pub fn text(&self) -> String {
-        // Without several groups of flows there is no first one among them.
-        let judged = self.within.iter().filter(|(_, _, all)| *all > 0);
-        let within = judged.map(|(quantity, within, all)| {
-            let of = match quantity.scale {
+        let within = self.within.iter().map(|one| {
+            let of = match one.quantity.scale {
                 Scale::Delay => " of RTprop",
                 _ => "",
             };
-            let tolerance = tolerance(*quantity).unwrap_or(0.0) * 100.0;
-            let title = quantity.title;
-            format!("{title} within {tolerance:.0} %{of}: {within} of {all} cases")
+            let (title, percent) = (one.quantity.title, one.tolerance * 100.0);
+            let (within, all) = (one.within, one.cases);
+            format!("{title} within {percent:.0} %{of}: {within} of {all} cases")
         });
         let mut parts: Vec<String> = within.collect();
         let outliers = format!(

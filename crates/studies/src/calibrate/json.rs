@@ -15,16 +15,16 @@ pub fn json(
     failed: &[String],
 ) -> Value {
     let tally = tally(comparisons);
-    let within = tally.within.iter().map(|(quantity, within, all)| {
-        let counts = json!({ "within": within, "cases": all });
-        (quantity.name.to_string(), counts)
+    let within = tally.within.iter().map(|one| {
+        let counts = json!({ "within": one.within, "cases": one.cases });
+        (one.quantity.name.to_string(), counts)
     });
     let skipped = calibration.cases.iter().filter_map(|case| {
         let reason = case.skipped.as_ref()?;
         Some(json!({ "case": case.name, "reason": reason }))
     });
     json!({
-        "engines": calibration.sides.each_ref().map(|side| side.engine.name()),
+        "engines": calibration.sides.each_ref().map(|side| side.contender.name.clone()),
         "versions": versions,
         "repeats": calibration.repeats,
         "within": within.collect::<Map<_, _>>(),

@@ -7,10 +7,10 @@
 //!
 //! # What is compared
 //!
-//! - **Goodput** of all flows together, after the warmup: within 5 % of the first engine's.
-//! - **RTT**: the median of the smoothed round-trip time, sampled every 10 ms: within 10 % of RTprop. The kernel
-//!   reports only the smoothed one, and only when asked. The simulator's is sampled in the same way, although it knows the
-//!   sample of every ACK.
+//! - **Goodput** of all flows together, after the warmup: within 5 % of the first engine's, or what a [`Pair`] says.
+//! - **RTT**: the median of the smoothed round-trip time, sampled every 10 ms: within 10 % of RTprop, or what a [`Pair`]
+//!   says. The kernel reports only the smoothed one, and only when asked. The simulator's is sampled in the same way,
+//!   although it knows the sample of every ACK.
 //! - Everything else of [`Quantity`], for people to judge.
 //!
 //! All are medians over the repeats. Both engines have the same seeds, but their runs diverge as soon as their packets do.
@@ -18,6 +18,7 @@
 
 mod columns;
 mod comparison;
+mod contender;
 mod document;
 mod json;
 mod observation;
@@ -30,7 +31,8 @@ mod table;
 mod words;
 
 pub use columns::write_parquet;
-pub use comparison::{Comparison, Difference, Tally, Verdict, compare, tally};
+pub use comparison::{Comparison, Difference, Tally, Verdict, Within, compare, tally};
+pub use contender::{Contender, Pair, Tolerance};
 pub use document::{MARKS, section};
 pub use json::json;
 pub use observation::{Curves, Observation, TransferTimes};

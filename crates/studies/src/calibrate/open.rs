@@ -1,6 +1,7 @@
 //! A calibration from the files of its cases, and what there is to tell when its runs are done.
 
 use super::comparison::compare;
+use super::contender::Pair;
 use super::page::Compared;
 use super::plan::{Calibration, Choice, Kept, Side};
 use super::set::Set;
@@ -27,12 +28,12 @@ pub enum CalibrationError {
     #[error("no case is called {0}; --list shows those that there are")]
     Unknown(String),
     /// No case is left.
-    #[error("there is no case that both engines can run")]
+    #[error("there is no case that both sides can run")]
     Nothing,
 }
 
 impl Calibration {
-    /// The chosen cases of the shelf's sets on these engines. There is at least one that both can run.
+    /// The chosen cases of the shelf's sets for these contenders. There is at least one that both can run.
     ///
     /// # Errors
     ///
@@ -40,7 +41,7 @@ impl Calibration {
     pub fn open(
         shelf: &Shelf,
         choice: &Choice,
-        engines: [lab::EngineKind; 2],
+        pair: &Pair,
         repeats: u64,
     ) -> Result<Calibration, CalibrationError> {
         let texts = shelf.all()?;
@@ -55,7 +56,7 @@ impl Calibration {
             Set::parse(&text.text, &text.directory).map_err(|error| wrong(place, error))
         });
         let sets: Vec<Set> = sets.collect::<Result<_, _>>()?;
-        let calibration = Calibration::new(&sets, choice, engines, repeats)
+        let calibration = Calibration::new(&sets, choice, pair, repeats)
             .map_err(|(place, error)| wrong(place, error))?;
         let cases = &calibration.cases;
         let mut patterns = choice.patterns.iter();
@@ -70,17 +71,29 @@ impl Calibration {
     }
 
     /// The sides in the order in which they are run: virtual time first, so that a mistake in the simulator shows before an
-    /// hour has gone by.
-    pub fn in_order(&self) -> Vec<&Side> {
-        let mut sides: Vec<&Side> = self.sides.iter().collect();
-        sides.sort_by_key(|side| side.engine.is_real_time());
+    /// hour has gone by. Two of the same engine in real time are one group: they take turns, as the machine is not the same
+    /// all the time.
+    pub fn in_order(&self) -> Vec<Vec<&Side>> {
+        let [first, second] = &self.sides;
+        let engines = [first, second].map(|side| side.contender.engine);
+        if engines[0] == engines[1] && engines[0].is_real_time() {
+            return vec![vec![first, second]];
+        }
+        let mut sides = vec![vec![first], vec![second]];
+        sides.sort_by_key(|group| {
+            group
+                .iter()
+                .any(|side| side.contender.engine.is_real_time())
+        });
         sides
     }
 
-    /// How long the runs of all cases take on an engine in real time.
+    /// How long the runs of all cases take, one after the other, on the engines in real time; or on one, if none is.
     pub fn real_time_s(&self) -> f64 {
         let durations = self.cases.iter().filter_map(|case| case.scenario.duration);
-        durations.map(|one| one.as_secs_f64()).sum::<f64>() * self.repeats as f64
+        let real = (self.sides.iter()).filter(|side| side.contender.engine.is_real_time());
+        let runs = self.repeats * (real.count().max(1) as u64);
+        durations.map(|one| one.as_secs_f64()).sum::<f64>() * runs as f64
     }
 
     /// The cases that both engines can run, compared, with what the store has of both.
@@ -98,8 +111,9 @@ impl Calibration {
     /// Where the results come from: one line each.
     pub fn notes(&self, store: &Store<Kept>, command: &str) -> Vec<String> {
         let runs = report::count(self.repeats, "run");
+        let version = env!("CARGO_PKG_VERSION");
         let made = format!(
-            "Made with `{command}`; {runs} of each case on each engine, seeds derived from 1 as in a sweep."
+            "Made with `{command}` by fullpipe {version}; {runs} of each case on each side, seeds derived from 1 as in a sweep."
         );
         let origins = self.sides.iter().filter_map(|side| side.origin(store));
         std::iter::once(made).chain(origins).collect()

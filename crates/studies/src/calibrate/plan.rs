@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 use wildmatch::WildMatch;
 
+use super::contender::{Contender, Pair, Tolerance};
 use super::observation::Observation;
 use super::quantity::Quantity;
 use super::set::{Explanation, Set};
@@ -25,6 +26,8 @@ pub struct Case {
     pub scenario: Scenario,
     /// Why the engines may differ in it.
     pub explained: Vec<Explanation>,
+    /// How far they may.
+    pub tolerance: Tolerance,
     /// Why it is not run, if one of the engines cannot.
     pub skipped: Option<String>,
 }
@@ -52,8 +55,8 @@ pub struct Calibration {
 /// One of the engines, and its runs.
 #[derive(Debug, Clone)]
 pub struct Side {
-    /// The engine.
-    pub engine: lab::EngineKind,
+    /// What runs them.
+    pub contender: Contender,
     /// The runs: each case once, then each case again. A run's point is the place of its case.
     pub plan: Plan,
 }
@@ -81,8 +84,8 @@ pub struct Made {
 }
 
 impl Case {
-    fn new(set: &Set, plan: &Plan, point: &Point, engines: [lab::EngineKind; 2]) -> Case {
-        let name = set.name_of(&plan.fields, &point.values);
+    fn new(set: &Set, plan: &Plan, point: &Point, pair: &Pair) -> Case {
+        let name = pair.name(set.name_of(&plan.fields, &point.values));
         Case {
             set: set.name.clone(),
             scenario: Scenario {
@@ -90,7 +93,8 @@ impl Case {
                 ..point.scenario.clone()
             },
             explained: explanations(set, &name),
-            skipped: refusal(engines, &point.scenario),
+            tolerance: pair.tolerance,
+            skipped: refusal(pair, &point.scenario),
             name,
         }
     }
@@ -112,7 +116,8 @@ impl Choice {
 }
 
 impl Calibration {
-    /// The chosen cases of the sets on these engines. Cases that an engine cannot run are [skipped](Case::skipped).
+    /// The chosen cases of the sets for these contenders, of which a controller that they replace is part. Cases that an
+    /// engine cannot run are [skipped](Case::skipped).
     ///
     /// # Errors
     ///
@@ -120,24 +125,27 @@ impl Calibration {
     pub fn new(
         sets: &[Set],
         choice: &Choice,
-        engines: [lab::EngineKind; 2],
+        pair: &Pair,
         repeats: u64,
     ) -> Result<Calibration, (usize, SweepError)> {
         let mut cases: Vec<Case> = Vec::new();
-        let mut sides = engines.map(|engine| Side {
-            engine,
-            plan: Plan::new(engine.to_string(), ["case"]),
+        let mut sides = pair.contenders.clone().map(|contender| Side {
+            plan: Plan::new(contender.name.clone(), ["case"]),
+            contender,
         });
         for (place, set) in sets.iter().enumerate() {
             let blame = |error| (place, error);
-            let [first, second] = of_engines(engines).map(|(engine, tag)| {
+            let [first, second] = tagged(&pair.contenders).map(|(engine, tag)| {
                 let mut sweep = set.sweep.clone();
                 (sweep.engine, sweep.repeats) = (engine, repeats);
-                sweep.plan(tag)
+                sweep.plan(&tag)
             });
             let plans = [first.map_err(blame)?, second.map_err(blame)?];
             for (point, each) in plans[0].points.iter().enumerate() {
-                let case = Case::new(set, &plans[0], each, engines);
+                if !pair.contenders.iter().all(|one| one.takes(&each.scenario)) {
+                    continue;
+                }
+                let case = Case::new(set, &plans[0], each, pair);
                 if cases.iter().any(|other| other.name == case.name) {
                     let reason = format!("there are two cases {}", case.name);
                     return Err(blame(ScenarioError::new("case", reason).into()));
@@ -178,10 +186,18 @@ impl Calibration {
 }
 
 /// The engines, each with a label for its runs. An engine that is compared with itself runs everything twice.
-fn of_engines(engines: [lab::EngineKind; 2]) -> [(lab::EngineKind, &'static str); 2] {
-    let [first, second] = engines;
-    let tag = if first == second { "second" } else { "" };
-    [(first, ""), (second, tag)]
+fn tagged(contenders: &[Contender; 2]) -> [(lab::EngineKind, String); 2] {
+    let [first, second] = contenders.each_ref().map(|one| (one.engine, one.tag()));
+    let is_same = first == second;
+    let second = (
+        second.0,
+        if is_same {
+            "second".to_owned()
+        } else {
+            second.1
+        },
+    );
+    [first, second]
 }
 
 fn explanations(set: &Set, name: &str) -> Vec<Explanation> {
@@ -193,9 +209,9 @@ fn explanations(set: &Set, name: &str) -> Vec<Explanation> {
 }
 
 /// Why one of the engines cannot run it.
-fn refusal(engines: [lab::EngineKind; 2], scenario: &Scenario) -> Option<String> {
-    let refused = |engine: lab::EngineKind| engine.engine().check(scenario).err();
-    let error: EngineError = engines.into_iter().find_map(refused)?;
+fn refusal(pair: &Pair, scenario: &Scenario) -> Option<String> {
+    let refused = |one: &Contender| one.engine.engine().check(&one.of(scenario)).err();
+    let error: EngineError = pair.contenders.iter().find_map(refused)?;
     Some(error.to_string())
 }
 
@@ -204,7 +220,7 @@ impl Side {
     fn add<'r>(&mut self, case: &Case, runs: impl Iterator<Item = &'r Run>) {
         let named = |scenario: &Scenario| Scenario {
             name: case.name.clone(),
-            ..scenario.clone()
+            ..self.contender.of(scenario)
         };
         self.plan
             .add_point(vec![case.name.clone()], case.scenario.clone());
@@ -240,7 +256,7 @@ impl Side {
             let Spread { median, min, max } = load;
             format!(", load average {median:.1} ({min:.1}–{max:.1})")
         });
-        let (engine, versions) = (self.engine, versions.join(", "));
-        Some(format!("{engine}: {versions}, {first} to {last}{load}."))
+        let (name, versions) = (&self.contender.name, versions.join(", "));
+        Some(format!("{name}: {versions}, {first} to {last}{load}."))
     }
 }

@@ -3,7 +3,7 @@
 use super::seen::{self, Seen};
 use draw::{Axis, Cell, Unit};
 use record::Transfer;
-use record::statistics::mean;
+use record::statistics::{self, mean};
 
 /// Objects of more bytes are large to the CDN: it measures their throughput, and the time of smaller ones.
 pub const LARGE: f64 = 3e6;
@@ -64,11 +64,7 @@ pub fn mean_time(objects: impl IntoIterator<Item = Arrived>) -> f64 {
 /// The standard deviation of their times, in seconds; not of fewer than two.
 pub fn deviation(objects: impl IntoIterator<Item = Arrived>) -> f64 {
     let times: Vec<f64> = objects.into_iter().map(|object| object.took).collect();
-    let squares = mean(&times).map(|mean| times.iter().map(move |time| (time - mean).powi(2)));
-    let squares = squares.filter(|_| times.len() > 1);
-    squares.map_or(f64::NAN, |squares| {
-        (squares.sum::<f64>() / (times.len() - 1) as f64).sqrt()
-    })
+    statistics::deviation(&times).unwrap_or(f64::NAN)
 }
 
 /// For each size and time the cell that `cell` makes of several groups of objects, if it does. It is told, group by group,

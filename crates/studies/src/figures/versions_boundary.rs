@@ -16,8 +16,9 @@ const BUFFER: &str = "path.buffer";
 const RATE: &str = "path.rate";
 const RTT: &str = "path.rtt";
 
-/// From here to there, a share of the fair share is about fair.
-const ABOUT_FAIR: (f64, f64) = (0.7, 1.4);
+/// About fair is what leaves each side at least this of its fair share. As both shares come to two, the other has 1.3 then.
+const ABOUT_FAIR: f64 = 0.7;
+const ABOUT_FAIR_TO_CUBIC: f64 = 2.0 - ABOUT_FAIR;
 
 /// Half of the factor from one rate or RTT of the study to the next.
 const HALF_STEP: f64 = 1.334;
@@ -72,7 +73,7 @@ fn map(findings: &[Findings], buffer: &str) -> Chart {
         y: around(seen::mega(path.rate())),
         amount: share,
         // All colour from where it is not about fair any more.
-        shade: share.ln() / ABOUT_FAIR.1.ln() * -0.6,
+        shade: share.ln() / ABOUT_FAIR_TO_CUBIC.ln() * -0.6,
         label: format!("{share:.2}"),
     };
     let ticks = [10.0, 18.0, 32.0, 56.0, 100.0];
@@ -98,9 +99,9 @@ fn cause(findings: &[Findings], buffer: &str) -> Chart {
         Axis::linear("Share of the fair share", Unit::NONE, 0.0, 2.0),
     )
     .titled(format!("Buffer of {buffer}"))
-    .with(Rule::horizontal(ABOUT_FAIR.0, "0.7"))
+    .with(Rule::horizontal(ABOUT_FAIR, "bbr3 has 0.7"))
     .with(Rule::horizontal(1.0, "fair"))
-    .with(Rule::horizontal(ABOUT_FAIR.1, "1.4"))
+    .with(Rule::horizontal(ABOUT_FAIR_TO_CUBIC, "CUBIC has 0.7"))
     .with(Curve::new("a path", look, points))
 }
 

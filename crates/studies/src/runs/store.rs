@@ -39,6 +39,9 @@ pub enum StoreError {
     /// Another sweep writes to the same file.
     #[error("{} is in use by another sweep", .0.display())]
     Locked(PathBuf),
+    /// The file has no line of ours.
+    #[error("{} is of something else; name another directory", .0.display())]
+    Foreign(PathBuf),
     /// The file cannot be read or written.
     #[error("cannot keep results in {}: {source}", .file.display())]
     File {
@@ -55,11 +58,12 @@ pub const FILE: &str = "runs.jsonl";
 impl<T: Serialize + DeserializeOwned> Store<T> {
     /// Opens the file in `directory`, or makes one, and reads what is done. Lines that are [damaged](Store::damaged) count
     /// as not there. Those of ours are taken out of the file: one that was torn when an earlier sweep was killed is cut
-    /// off, others are blanked where they stand. Results of runs that the sweep no longer has are left alone.
+    /// off, others are blanked where they stand. What somebody else wrote, and results of runs that the sweep no longer has,
+    /// are left alone.
     ///
     /// # Errors
     ///
-    /// The file cannot be used, or another sweep uses it.
+    /// The file cannot be used, none of its lines is ours, or another sweep uses it.
     pub fn open(directory: &Path) -> Result<Store<T>, StoreError> {
         let path = directory.join(FILE);
         let failed = |source| StoreError::File {
@@ -74,26 +78,33 @@ impl<T: Serialize + DeserializeOwned> Store<T> {
         }
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).map_err(failed)?;
-        let whole = bytes
-            .iter()
-            .rposition(|byte| *byte == b'\n')
-            .map_or(0, |last| last + 1);
-        if whole < bytes.len() {
-            file.set_len(whole as u64).map_err(failed)?;
+        let mut lines = bytes.split_inclusive(|byte| *byte == b'\n');
+        let is_blank = bytes.trim_ascii().is_empty();
+        if !is_blank && !lines.clone().any(|line| is_ours(line.trim_ascii_end())) {
+            return Err(StoreError::Foreign(path));
         }
-        file.seek(SeekFrom::Start(whole as u64)).map_err(failed)?;
+        let torn = lines
+            .clone()
+            .next_back()
+            .filter(|line| !line.ends_with(b"\n"));
+        if let Some(torn) = torn {
+            lines.next_back();
+            if is_ours(torn) {
+                let whole = bytes.len() - torn.len();
+                file.set_len(whole as u64).map_err(failed)?;
+            } else {
+                file.write_all(b"\n").map_err(failed)?;
+            }
+        }
+        file.seek(SeekFrom::End(0)).map_err(failed)?;
         let mut store = Store {
             path: path.clone(),
             file,
             done: HashMap::new(),
-            damaged: usize::from(whole < bytes.len()),
+            damaged: usize::from(torn.is_some()),
         };
         let mut at = 0;
-        for line in bytes
-            .get(..whole)
-            .unwrap_or_default()
-            .split_inclusive(|byte| *byte == b'\n')
-        {
+        for line in lines {
             store.note(at, line.trim_ascii_end()).map_err(failed)?;
             at += line.len() as u64;
         }
@@ -115,7 +126,7 @@ impl<T: Serialize + DeserializeOwned> Store<T> {
             None => {
                 self.damaged += 1;
                 // Told once; and in place, so that a kill at this moment costs no other line.
-                if line.starts_with(BEGIN) {
+                if is_ours(line) {
                     self.file.write_all_at(&vec![b' '; line.len()], at)?;
                 }
             }
@@ -173,6 +184,11 @@ impl<T: Serialize + DeserializeOwned> Store<T> {
 
 /// How every line of ours begins.
 const BEGIN: &[u8] = b"{\"key\":";
+
+/// Whether it begins as lines of ours do, as far as it goes.
+fn is_ours(line: &[u8]) -> bool {
+    !line.is_empty() && (line.starts_with(BEGIN) || BEGIN.starts_with(line))
+}
 
 /// What stands between a line and its checksum.
 const CHECK: &str = ",\"check\":\"";
@@ -278,8 +294,7 @@ mod tests {
             let store = Store::<Value>::open(directory.path()).unwrap();
             assert_eq!(store.get("a"), Some(&json!({ "n": 15 })));
             // A line of ours is told once. One whose beginning was changed might be somebody else's and stays.
-            let is_ours = changed.starts_with(BEGIN);
-            assert_eq!(store.damaged(), usize::from(!is_ours));
+            assert_eq!(store.damaged(), usize::from(!changed.starts_with(BEGIN)));
         }
     }
 
@@ -297,16 +312,37 @@ mod tests {
     }
 
     #[test]
-    fn foreign_lines_are_no_results() {
+    fn foreign_lines_are_no_results_and_stay() {
         let directory = tempfile::tempdir().unwrap();
         let file = directory.path().join(FILE);
-        fs::write(&file, b"\xff\xfe\n{}\n\nnull\n[1]\n").unwrap();
         let mut store = Store::<Value>::open(directory.path()).unwrap();
         store.put("a", "one", &json!(1)).unwrap();
         drop(store);
-        assert!(fs::read(&file).unwrap().starts_with(b"\xff\xfe\n{}\n"));
+        let ours = fs::read(&file).unwrap();
+        let foreign = b"\xff\xfe\n{}\n\nnull\n[1]\n";
+        let before = [foreign, &ours[..], b"my notes\nmore"].concat();
+        fs::write(&file, &before).unwrap();
+        let mut store = Store::<Value>::open(directory.path()).unwrap();
+        assert_eq!((store.get("a"), store.damaged()), (Some(&json!(1)), 6));
+        store.put("b", "two", &json!(2)).unwrap();
+        drop(store);
+        let after = fs::read(&file).unwrap();
+        assert!(after.starts_with(&[&before[..], b"\n"].concat()));
         let store = Store::<Value>::open(directory.path()).unwrap();
-        assert!(store.get("a").is_some());
-        assert_eq!(store.damaged(), 4);
+        assert!(store.get("a").is_some() && store.get("b").is_some());
+    }
+
+    #[test]
+    fn a_file_without_a_line_of_ours_is_refused_and_stays() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join(FILE);
+        for foreign in ["my notes\nmore", "{}\n", "[\n{\"run\": 1}\n]", "null"] {
+            fs::write(&file, foreign).unwrap();
+            let error = Store::<Value>::open(directory.path()).unwrap_err();
+            assert!(matches!(error, StoreError::Foreign(_)), "{error}");
+            assert_eq!(fs::read_to_string(&file).unwrap(), foreign);
+        }
+        fs::write(&file, "   \n\n").unwrap();
+        Store::<Value>::open(directory.path()).unwrap();
     }
 }

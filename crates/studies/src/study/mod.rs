@@ -30,6 +30,6 @@ mod shelf;
 mod source;
 mod spec;
 
-pub use shelf::{Shelf, ShelfError, Text};
+pub use shelf::{Shelf, ShelfError, Text, read};
 pub use source::{Population, Source, SourceError};
 pub use spec::{Length, Study};

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use include_dir::{Dir, include_dir};
 
+use scenario::regular;
 use units::hint;
 
 /// Fullpipe's own scenarios, so that a program that was installed needs no checkout. A link within
@@ -175,12 +176,13 @@ fn built_in(name: &str) -> Option<&'static Dir<'static>> {
 }
 
 /// What a regular file says. Anything else might never end, or never begin.
-fn read(path: &Path) -> io::Result<String> {
-    if !fs::metadata(path)?.is_file() {
-        return Err(io::Error::other("is not a regular file"));
-    }
+///
+/// # Errors
+///
+/// It cannot be read, is no regular file, no text, or larger than any scenario.
+pub fn read(path: &Path) -> io::Result<String> {
     let mut text = String::new();
-    let mut file = fs::File::open(path)?.take(LARGEST + 1);
+    let mut file = regular::open(path)?.take(LARGEST + 1);
     if file.read_to_string(&mut text)? as u64 > LARGEST {
         let reason = format!("is larger than {} MiB", LARGEST >> 20);
         return Err(io::Error::new(io::ErrorKind::FileTooLarge, reason));
@@ -225,6 +227,6 @@ mod tests {
         std::os::unix::fs::symlink("/dev/zero", directory.path().join("a.toml")).unwrap();
         let shelf = Shelf::Directory(directory.path().to_owned());
         let error = shelf.get("a").unwrap_err().to_string();
-        assert!(error.ends_with("a.toml: is not a regular file"), "{error}");
+        assert!(error.ends_with("a.toml: is no regular file"), "{error}");
     }
 }

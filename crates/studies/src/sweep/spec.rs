@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use super::axis::{Axis, on_line};
 use super::metric::Metric;
 use crate::runs::{MAX_RUNS, Point, UnreadableTrace};
+use crate::study;
 use scenario::tree::{Entry, Node};
 use scenario::{Draft, ScenarioError, de};
 use serde::{Deserialize, Deserializer};
@@ -155,13 +156,14 @@ impl Sweep {
                 let name: String =
                     de::read(&name).map_err(|error| numbered(error.within("scenario")))?;
                 let file = directory.join(name);
-                let base = Draft::load(&file).map_err(|error| match error.line {
-                    // What cannot be read is a wrong name.
-                    None => SweepError::Text(numbered(error.within("scenario"))),
-                    Some(_) => SweepError::Base {
-                        file: file.clone(),
-                        error,
-                    },
+                let text = study::read(&file).map_err(|error| {
+                    let reason = format!("cannot read {}: {error}", file.display());
+                    SweepError::Text(numbered(ScenarioError::new("scenario", reason)))
+                })?;
+                let beside = file.parent().unwrap_or(Path::new(""));
+                let base = Draft::parse(&text, beside).map_err(|error| SweepError::Base {
+                    file: file.clone(),
+                    error,
                 })?;
                 (base, Some(file))
             }

@@ -8,7 +8,7 @@ use lab::{Engine, EngineKind, Sim};
 use record::Record;
 use scenario::Scenario;
 use studies::calibrate::{
-    Calibration, Choice, Kept, Made, Observation, Quantity, compare, write_parquet,
+    Calibration, Choice, Kept, Made, Observation, Pair, Quantity, compare, write_parquet,
 };
 use studies::runs::{Execution, Run, Store, resume};
 
@@ -33,7 +33,7 @@ fn run(
     let done = RefCell::new(Vec::new());
     for side in &calibration.sides {
         let missing = side.missing(store, now, false);
-        let engine = side.engine.engine();
+        let engine = side.contender.engine.engine();
         let kept = |run: &Run, record: Record| {
             assert_eq!(run.scenario, record.scenario);
             done.borrow_mut().push(run.name.clone());
@@ -55,8 +55,13 @@ fn the_quick_cases_agree_with_themselves_exactly() {
         is_quick: true,
         ..Choice::default()
     };
-    let calibration =
-        Calibration::new(&sets(), &choice, [EngineKind::Sim, EngineKind::Sim], 1).unwrap();
+    let calibration = Calibration::new(
+        &sets(),
+        &choice,
+        &Pair::of_engines([EngineKind::Sim, EngineKind::Sim]),
+        1,
+    )
+    .unwrap();
     let directory = tempfile::tempdir().unwrap();
     let mut store = Store::open(directory.path()).unwrap();
     let done = run(&calibration, &mut store, &made("a", "1"), &Cancel::new());

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use lab::EngineKind;
 use scenario::Scenario;
-use studies::calibrate::{Calibration, Choice, Set};
+use studies::calibrate::{Calibration, Choice, Pair, Set};
 
 use crate::support::{of_sim, scenarios, sets, small};
 
@@ -101,7 +101,13 @@ fn runs_are_long_enough_to_settle_and_short_enough_to_wait_for() {
         is_quick: true,
         ..Choice::default()
     };
-    let quick = Calibration::new(&sets(), &choice, [EngineKind::Sim, EngineKind::Quic], 1).unwrap();
+    let quick = Calibration::new(
+        &sets(),
+        &choice,
+        &Pair::of_engines([EngineKind::Sim, EngineKind::Quic]),
+        1,
+    )
+    .unwrap();
     let total: f64 = scenarios(&quick)
         .map(|(_, scenario)| seconds(scenario))
         .sum();
@@ -111,7 +117,7 @@ fn runs_are_long_enough_to_settle_and_short_enough_to_wait_for() {
 #[test]
 fn cases_that_an_engine_cannot_run_are_skipped_with_a_reason() {
     let engines = [EngineKind::Quic, EngineKind::Sim];
-    let all = Calibration::new(&sets(), &Choice::default(), engines, 1).unwrap();
+    let all = Calibration::new(&sets(), &Choice::default(), &Pair::of_engines(engines), 1).unwrap();
     for case in &all.cases {
         let is_special = case.name.contains("send-buffer") || case.name.contains("transfers");
         assert_eq!(case.skipped.is_some(), is_special, "{}", case.name);
@@ -218,7 +224,7 @@ fn sets_that_make_no_sense_are_refused_in_one_line() {
     let error = Calibration::new(
         &same,
         &Choice::default(),
-        [EngineKind::Sim, EngineKind::Quic],
+        &Pair::of_engines([EngineKind::Sim, EngineKind::Quic]),
         1,
     );
     let (place, error) = error.unwrap_err();
@@ -229,7 +235,7 @@ fn sets_that_make_no_sense_are_refused_in_one_line() {
     Calibration::new(
         &twice,
         &Choice::default(),
-        [EngineKind::Sim, EngineKind::Quic],
+        &Pair::of_engines([EngineKind::Sim, EngineKind::Quic]),
         1,
     )
     .unwrap();

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use lab::EngineKind;
 use scenario::Scenario;
 use serde_json::json;
-use studies::calibrate::{Calibration, Choice, Curves, Observation, Set, WildMatch};
+use studies::calibrate::{Calibration, Choice, Curves, Observation, Pair, Set, WildMatch};
 
 /// Where the set of the repository is.
 pub fn directory() -> PathBuf {
@@ -31,7 +31,13 @@ pub fn of_sim(sets: &[Set], patterns: &[&str], repeats: u64) -> Calibration {
         patterns: patterns.iter().map(|one| WildMatch::new(one)).collect(),
         is_quick: false,
     };
-    Calibration::new(sets, &choice, [EngineKind::Sim, EngineKind::Sim], repeats).unwrap()
+    Calibration::new(
+        sets,
+        &choice,
+        &Pair::of_engines([EngineKind::Sim, EngineKind::Sim]),
+        repeats,
+    )
+    .unwrap()
 }
 
 /// A set with one short case for each of `bbr1` and `cubic`, and what `more` says.

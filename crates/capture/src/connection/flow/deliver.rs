@@ -13,12 +13,13 @@ impl Flow {
     /// Something has arrived.
     pub(super) fn deliver(&mut self, news: &News, vantage: Vantage, room: Room) {
         let at = news.at;
-        if let Some(far) = news.rtt {
+        let far = news.rtt.map(|far| far.saturating_sub(self.ack_delay));
+        if let Some(far) = far {
             self.far = Some(self.far.map_or(far, |least| least.min(far)));
         }
         let rtt = match vantage {
-            Vantage::Sender => news.rtt,
-            Vantage::Elsewhere => news.rtt.zip(self.near).map(|(far, near)| far + near),
+            Vantage::Sender => far,
+            Vantage::Elsewhere => far.zip(self.near).map(|(far, near)| far + near),
         };
         if let Some(rtt) = rtt {
             self.model.on_rtt(at, rtt);

@@ -56,6 +56,12 @@ impl Flow {
         self.last_heard = at;
     }
 
+    /// The receiver takes data up to this sequence number.
+    pub fn offer(&mut self, edge: u32) {
+        let edge = self.positions.peek(edge);
+        self.edge = Some(self.edge.map_or(edge, |old| old.max(edge)));
+    }
+
     fn hear_sacks(&mut self, ack: u64, segment: &Segment, news: &mut News) {
         let blocks = segment.sack_blocks();
         let position = |(from, to): (u32, u32)| self.positions.peek(from)..self.positions.peek(to);

@@ -88,6 +88,8 @@ pub struct Flow {
     /// The least of them.
     pub near_min: Option<Duration>,
     near_count: u64,
+    /// For how long the receiver says that it held the present acknowledgement back. TCP's do not say.
+    pub ack_delay: Duration,
     /// What was counted.
     pub totals: Totals,
 }
@@ -152,6 +154,7 @@ impl Flow {
             near: None,
             near_min: None,
             near_count: 0,
+            ack_delay: Duration::ZERO,
             totals: Totals::default(),
         }
     }

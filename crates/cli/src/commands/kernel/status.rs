@@ -32,6 +32,8 @@ pub fn run(options: &Options) -> Result<(), Failure> {
 struct Status {
     name: &'static str,
     registered: Option<Registered>,
+    /// The kernel offers it all the same: somebody has loaded it for himself, or keeps it where this process does not see it.
+    is_elsewhere: bool,
     /// Also of one that is not loaded any more.
     users: Vec<Users>,
 }
@@ -39,15 +41,23 @@ struct Status {
 impl Status {
     fn of(algorithm: Algorithm) -> Result<Status, kernel::Error> {
         let name = algorithm.kernel_name();
+        let registered = Registered::find(algorithm)?;
+        let offered = linux::controllers_here()?;
         Ok(Status {
             name,
-            registered: Registered::find(algorithm)?,
+            is_elsewhere: registered.is_none() && offered.iter().any(|here| here == name),
+            registered,
             users: kernel::users(name)?,
         })
     }
 
     fn text(&self) -> String {
         let mut lines = match &self.registered {
+            None if self.is_elsewhere => vec![format!(
+                "{}: offered by the kernel, but not kept here: a process has it loaded for as long as it runs, or it was loaded \
+                 in another mount namespace",
+                self.name
+            )],
             None => vec![format!("{}: not loaded", self.name)],
             Some(registered) => {
                 let age = Duration::from_secs(registered.age.as_secs_f64() as u64);
@@ -101,6 +111,7 @@ impl Status {
         json!({
             "controller": self.name,
             "loaded": registered,
+            "is_elsewhere": self.is_elsewhere,
             "users": users.collect::<Vec<_>>(),
         })
     }

@@ -1,0 +1,296 @@
+//! Fullpipe's congestion controllers inside quinn 0.11.
+//!
+//! ```no_run
+//! # use std::sync::Arc;
+//! let mut transport = quinn_proto::TransportConfig::default();
+//! transport.congestion_controller_factory(fullpipe_quinn::factory(congestion::ControllerKind::Bbr3, 1));
+//! ```
+//!
+//! # What quinn's hooks lose
+//!
+//! - **The pacing rate.** quinn paces at 5/4 of the window over the smoothed round-trip time, whatever a controller says. So the
+//!   window that it is given is the pacing rate times the smoothed round-trip time, or the controller's own window if that is
+//!   less. On average that is the pacing rate; within a round trip, packets leave up to a quarter faster.
+//! - **The send quantum**: bursts are quinn's own, 10 to 256 packets.
+//! - **Which packets are lost**: a loss has a number of bytes and the time of departure of its newest packet. The oldest packets in
+//!   flight count as the lost ones, which without reordering they are.
+//! - **Packets that were lost and arrive**: quinn says nothing, and no recovery is undone.
+//! - **Whether the window was full**: that is seen at ACKs only.
+//! - **How many packets were marked (ECN)**: a report counts as one packet.
+//! - **Packets within one call**: quinn tells of a batch as one. A batch is one packet to the sampler, acknowledged in parts.
+
+use std::any::Any;
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use congestion::{
+    AnyController, Bytes, Connection, Controller as _, ControllerKind, Duration, Flow, PacketState,
+    Time,
+};
+use quinn_proto::RttEstimator;
+use quinn_proto::congestion::{Controller, ControllerFactory, ControllerMetrics};
+
+/// RFC 9002, "Initial and Minimum Congestion Window".
+const INITIAL_PACKETS: u64 = 10;
+/// Less than this makes no ACK clock.
+const LEAST_PACKETS: u64 = 4;
+
+/// What makes quinn's connections use controllers of this kind. Each connection has a seed of its own, from `seed` up.
+pub fn factory(kind: ControllerKind, seed: u64) -> Arc<dyn ControllerFactory + Send + Sync> {
+    Arc::new(Factory {
+        kind,
+        seed: AtomicU64::new(seed),
+    })
+}
+
+struct Factory {
+    kind: ControllerKind,
+    seed: AtomicU64,
+}
+
+impl ControllerFactory for Factory {
+    fn build(self: Arc<Self>, now: Instant, mtu: u16) -> Box<dyn Controller> {
+        let seed = self.seed.fetch_add(1, Ordering::Relaxed);
+        Box::new(Hooks(Mutex::new(Adapter::new(self.kind, seed, now, mtu))))
+    }
+}
+
+/// A batch of packets in flight, and how much of it is.
+#[derive(Clone)]
+struct Batch {
+    state: PacketState,
+    left: u64,
+}
+
+#[derive(Clone)]
+struct Adapter {
+    kind: ControllerKind,
+    seed: u64,
+    epoch: Instant,
+    now: Time,
+    mtu: u16,
+    flow: Flow<AnyController>,
+    batches: VecDeque<Batch>,
+    srtt: Option<Duration>,
+    /// An ACK whose losses may follow.
+    unsettled: Option<Time>,
+}
+
+impl Adapter {
+    fn new(kind: ControllerKind, seed: u64, epoch: Instant, mtu: u16) -> Adapter {
+        let mss = Bytes::new(mtu.into());
+        let mut connection = Connection::new(Time::ZERO, mss, mss * INITIAL_PACKETS);
+        connection.seed = seed;
+        let controller = AnyController::new(kind, connection);
+        Adapter {
+            kind,
+            seed,
+            epoch,
+            now: Time::ZERO,
+            mtu,
+            flow: Flow::new(controller, Time::ZERO, mss, Duration::from_millis(2)),
+            batches: VecDeque::new(),
+            srtt: None,
+            unsettled: None,
+        }
+    }
+
+    fn time(&self, instant: Instant) -> Time {
+        Time::ZERO + instant.saturating_duration_since(self.epoch).into()
+    }
+
+    fn at(&mut self, now: Instant) -> Time {
+        self.now = self.now.max(self.time(now));
+        self.now
+    }
+
+    /// quinn is through with the last ACK: its losses have been told.
+    fn settle(&mut self) {
+        if let Some(now) = self.unsettled.take() {
+            self.flow.settle(now);
+        }
+    }
+
+    fn on_sent(&mut self, now: Instant, bytes: u64) {
+        self.settle();
+        let now = self.at(now);
+        let state = self.flow.on_sent(now, Bytes::new(bytes));
+        self.batches.push_back(Batch { state, left: bytes });
+    }
+
+    fn on_ack(&mut self, now: Instant, sent: Instant, bytes: u64, rtt: &RttEstimator) {
+        self.settle();
+        let now = self.at(now);
+        // Whether the window is full is known before the ACK makes room.
+        self.flow.may_send(now, Bytes::new(self.mtu.into()));
+        self.srtt = Some(rtt.get().into());
+        let sent = self.time(sent);
+        let found = self
+            .batches
+            .iter_mut()
+            .find(|batch| batch.state.sent_time == sent && batch.left > 0);
+        if let Some(batch) = found {
+            let mut part = batch.state;
+            part.bytes = Bytes::new(bytes.min(batch.left));
+            batch.left -= part.bytes.get();
+            self.flow.on_acked(now, &part);
+        }
+        self.drop_empty();
+    }
+
+    fn on_end_acks(&mut self, now: Instant, in_flight: u64, app_limited: bool) {
+        self.settle();
+        let now = self.at(now);
+        // Packets leave quinn's count without a word when their number space is discarded, and probes for a larger MTU when lost.
+        let excess = self.flow.inflight().get().saturating_sub(in_flight);
+        self.take_oldest(excess, Time::MAX, |flow, part| flow.on_forgotten(part));
+        if app_limited {
+            self.flow.on_no_data(now);
+        }
+        self.unsettled = Some(now);
+    }
+
+    fn on_congestion_event(&mut self, now: Instant, sent: Instant, is_persistent: bool, lost: u64) {
+        let (now, sent) = (self.at(now), self.time(sent));
+        if lost == 0 {
+            self.flow.on_marked(Bytes::new(self.mtu.into()));
+            self.unsettled.get_or_insert(now);
+            return;
+        }
+        self.take_oldest(lost, sent, |flow, part| flow.on_lost(now, part));
+        if is_persistent {
+            self.settle();
+            self.flow.on_timeout(now);
+        } else {
+            self.unsettled.get_or_insert(now);
+        }
+    }
+
+    /// Takes so many bytes of the oldest packets that left no later than `until`.
+    fn take_oldest(
+        &mut self,
+        mut bytes: u64,
+        until: Time,
+        mut tell: impl FnMut(&mut Flow<AnyController>, &PacketState),
+    ) {
+        for batch in &mut self.batches {
+            if bytes == 0 || batch.state.sent_time > until {
+                break;
+            }
+            // As packets, for a batch may be many.
+            while bytes > 0 && batch.left > 0 {
+                let mut part = batch.state;
+                let size = bytes.min(batch.left).min(self.mtu.into());
+                part.bytes = Bytes::new(size);
+                batch.left -= size;
+                bytes -= size;
+                tell(&mut self.flow, &part);
+            }
+        }
+        self.drop_empty();
+    }
+
+    fn drop_empty(&mut self) {
+        while self.batches.front().is_some_and(|batch| batch.left == 0) {
+            self.batches.pop_front();
+        }
+    }
+
+    /// The window that has quinn's pacer keep the pacing rate.
+    fn window(&self) -> u64 {
+        let controller = self.flow.controller();
+        let own = controller.cwnd().get();
+        let paced = self
+            .srtt
+            .map_or(own, |srtt| controller.pacing_rate().bytes_in(srtt).get());
+        own.min(paced.max(LEAST_PACKETS * u64::from(self.mtu)))
+    }
+}
+
+/// An adapter as quinn knows it. What it asks for the window may have to settle an ACK first: hence the lock, which is never
+/// waited for.
+struct Hooks(Mutex<Adapter>);
+
+impl Hooks {
+    fn ask(&self) -> MutexGuard<'_, Adapter> {
+        let mut adapter = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        adapter.settle();
+        adapter
+    }
+
+    fn tell(&mut self) -> &mut Adapter {
+        self.0.get_mut().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Controller for Hooks {
+    fn on_sent(&mut self, now: Instant, bytes: u64, _last_packet_number: u64) {
+        self.tell().on_sent(now, bytes);
+    }
+
+    fn on_ack(
+        &mut self,
+        now: Instant,
+        sent: Instant,
+        bytes: u64,
+        _app_limited: bool,
+        rtt: &RttEstimator,
+    ) {
+        self.tell().on_ack(now, sent, bytes, rtt);
+    }
+
+    fn on_end_acks(
+        &mut self,
+        now: Instant,
+        in_flight: u64,
+        app_limited: bool,
+        _largest_packet_num_acked: Option<u64>,
+    ) {
+        self.tell().on_end_acks(now, in_flight, app_limited);
+    }
+
+    fn on_congestion_event(
+        &mut self,
+        now: Instant,
+        sent: Instant,
+        is_persistent_congestion: bool,
+        lost_bytes: u64,
+    ) {
+        self.tell()
+            .on_congestion_event(now, sent, is_persistent_congestion, lost_bytes);
+    }
+
+    fn on_mtu_update(&mut self, new_mtu: u16) {
+        let adapter = self.tell();
+        adapter.mtu = new_mtu;
+        adapter.flow.on_mtu_change(Bytes::new(new_mtu.into()));
+    }
+
+    fn window(&self) -> u64 {
+        self.ask().window()
+    }
+
+    fn metrics(&self) -> ControllerMetrics {
+        let adapter = self.ask();
+        let mut metrics = ControllerMetrics::default();
+        metrics.congestion_window = adapter.window();
+        metrics.pacing_rate = Some(adapter.flow.controller().pacing_rate().bits_per_sec());
+        metrics
+    }
+
+    fn clone_box(&self) -> Box<dyn Controller> {
+        let old = self.ask();
+        let fresh = Adapter::new(old.kind, old.seed, old.epoch, old.mtu);
+        Box::new(Hooks(Mutex::new(fresh)))
+    }
+
+    fn initial_window(&self) -> u64 {
+        INITIAL_PACKETS * u64::from(self.ask().mtu)
+    }
+
+    fn into_any(self: Box<Self>) -> Box<dyn Any> {
+        self
+    }
+}

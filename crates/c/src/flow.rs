@@ -1,0 +1,302 @@
+//! A flow, event by event.
+
+use congestion::{AnyController, Bytes, Duration, PacketState, RttSample, Time};
+
+use crate::border::{Invalid, Status, guarded, read, write};
+use crate::config::Config;
+
+/// A connection's congestion control, in memory of the caller's.
+pub struct Flow {
+    /// Whether this is one.
+    mark: u64,
+    flow: congestion::Flow<AnyController>,
+}
+
+/// What memory begins with that is a flow.
+const MARK: u64 = u64::from_be_bytes(*b"fullpipe");
+
+const _: () = assert!(
+    !std::mem::needs_drop::<Flow>(),
+    "there is no function that frees a flow"
+);
+
+/// What belongs to a packet in flight. The caller keeps it with the packet, and does not look inside.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct Packet {
+    /// The library's own.
+    pub words: [u64; 9],
+}
+
+/// The flow that a pointer points to.
+///
+/// # Safety
+/// The pointer is null, or to so much memory of the caller's that nobody else uses.
+unsafe fn open<'p>(flow: *mut Flow) -> Result<&'p mut congestion::Flow<AnyController>, Invalid> {
+    if flow.is_null() || !flow.is_aligned() {
+        return Err(Invalid);
+    }
+    // SAFETY: the mark is a number, so that whatever stands there is one.
+    if unsafe { (&raw const (*flow).mark).read() } != MARK {
+        return Err(Invalid);
+    }
+    // SAFETY: `fullpipe_flow_init` has written it.
+    Ok(unsafe { &mut (*flow).flow })
+}
+
+/// The same, to be looked at.
+///
+/// # Safety
+/// As for [`open`].
+pub(crate) unsafe fn look<'p>(
+    flow: *const Flow,
+) -> Result<&'p congestion::Flow<AnyController>, Invalid> {
+    // SAFETY: the caller vouches for it, and only a shared reference leaves.
+    unsafe { open(flow.cast_mut()) }.map(|flow| &*flow)
+}
+
+/// How much memory a flow takes, in bytes.
+#[unsafe(no_mangle)]
+pub extern "C" fn fullpipe_flow_size() -> usize {
+    size_of::<Flow>()
+}
+
+/// How that memory has to be aligned, in bytes. What malloc gives is.
+#[unsafe(no_mangle)]
+pub extern "C" fn fullpipe_flow_align() -> usize {
+    align_of::<Flow>()
+}
+
+/// Makes a flow in `memory`, which has `size` bytes, and writes the pointer to it to `flow`. The memory may be freed or used
+/// for something else whenever the flow is no longer wanted.
+///
+/// # Safety
+/// The pointers are null, or to what is said here.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fullpipe_flow_init(
+    memory: *mut std::ffi::c_void,
+    size: usize,
+    config: *const Config,
+    flow: *mut *mut Flow,
+) -> Status {
+    guarded(|| {
+        if size < size_of::<Flow>() {
+            return Err(Invalid);
+        }
+        // SAFETY: the caller vouches for it.
+        let config = unsafe { read(config) }?;
+        let place = memory.cast::<Flow>();
+        let made = Flow {
+            mark: MARK,
+            flow: config.connect()?,
+        };
+        // SAFETY: the caller vouches for the size of it; the alignment is looked at.
+        unsafe { write(place, made) }?;
+        // SAFETY: the caller vouches for it.
+        unsafe { write(flow, place) }
+    })
+}
+
+/// Whether a packet of `bytes`, whose data waits, may leave now: 1 or 0. Window and pacer decide. 0 too if the flow is none.
+///
+/// # Safety
+/// `flow` is null, or from `fullpipe_flow_init`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fullpipe_may_send(flow: *mut Flow, now_ns: u64, bytes: u32) -> i32 {
+    let mut may = false;
+    let status = guarded(|| {
+        // SAFETY: the caller vouches for it.
+        let flow = unsafe { open(flow) }?;
+        may = flow.may_send(Time::from_nanos(now_ns), Bytes::new(bytes.into()));
+        Ok(())
+    });
+    i32::from(may && status == Status::Ok)
+}
+
+/// When to ask `fullpipe_may_send` again, in nanoseconds of the caller's clock: `now_ns` if a packet of `bytes` may leave at once,
+/// later if the pacer holds it back, and `UINT64_MAX` if only an ACK or a loss makes room in the window.
+///
+/// # Safety
+/// `flow` is null, or from `fullpipe_flow_init`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fullpipe_next_departure(
+    flow: *const Flow,
+    now_ns: u64,
+    bytes: u32,
+) -> u64 {
+    let mut at = u64::MAX;
+    guarded(|| {
+        // SAFETY: the caller vouches for it.
+        let flow = unsafe { look(flow) }?;
+        if flow.fits(Bytes::new(bytes.into())) {
+            at = flow.next_departure(Time::from_nanos(now_ns)).as_nanos();
+        }
+        Ok(())
+    });
+    at
+}
+
+/// A packet of `bytes` leaves. Writes to `packet` what is kept with it.
+///
+/// # Safety
+/// `flow` is null, or from `fullpipe_flow_init`; `packet` is null or writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fullpipe_on_sent(
+    flow: *mut Flow,
+    now_ns: u64,
+    bytes: u32,
+    packet: *mut Packet,
+) -> Status {
+    guarded(|| {
+        if packet.is_null() {
+            return Err(Invalid);
+        }
+        // SAFETY: the caller vouches for it.
+        let flow = unsafe { open(flow) }?;
+        let state = flow.on_sent(Time::from_nanos(now_ns), Bytes::new(bytes.into()));
+        let words = state.to_words();
+        // SAFETY: the caller vouches for it.
+        unsafe { write(packet, Packet { words }) }
+    })
+}
+
+/// No data waits. Called whenever there is none to send.
+///
+/// # Safety
+/// `flow` is null, or from `fullpipe_flow_init`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fullpipe_on_no_data(flow: *mut Flow, now_ns: u64) -> Status {
+    guarded(|| {
+        // SAFETY: the caller vouches for it.
+        unsafe { open(flow) }?.on_no_data(Time::from_nanos(now_ns));
+        Ok(())
+    })
+}
+
+/// A packet was acknowledged. `fullpipe_settle` ends the ACK.
+///
+/// # Safety
+/// `flow` is null, or from `fullpipe_flow_init`; `packet` is null, or from `fullpipe_on_sent`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fullpipe_on_acked(
+    flow: *mut Flow,
+    now_ns: u64,
+    packet: *const Packet,
+) -> Status {
+    // SAFETY: the caller vouches for it.
+    unsafe { with_packet(flow, now_ns, packet, congestion::Flow::on_acked) }
+}
+
+/// A packet was acknowledged that had been declared lost.
+///
+/// # Safety
+/// As for `fullpipe_on_acked`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fullpipe_on_acked_late(
+    flow: *mut Flow,
+    now_ns: u64,
+    packet: *const Packet,
+) -> Status {
+    // SAFETY: the caller vouches for it.
+    unsafe { with_packet(flow, now_ns, packet, congestion::Flow::on_acked_late) }
+}
+
+/// A packet was declared lost, by an ACK or a timer; once. `fullpipe_settle` or `fullpipe_on_timeout` follows.
+///
+/// # Safety
+/// As for `fullpipe_on_acked`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fullpipe_on_lost(
+    flow: *mut Flow,
+    now_ns: u64,
+    packet: *const Packet,
+) -> Status {
+    // SAFETY: the caller vouches for it.
+    unsafe { with_packet(flow, now_ns, packet, congestion::Flow::on_lost) }
+}
+
+/// # Safety
+/// As for `fullpipe_on_acked`.
+unsafe fn with_packet(
+    flow: *mut Flow,
+    now_ns: u64,
+    packet: *const Packet,
+    tell: impl FnOnce(&mut congestion::Flow<AnyController>, Time, &PacketState),
+) -> Status {
+    guarded(|| {
+        // SAFETY: the caller vouches for both.
+        let (flow, packet) = unsafe { (open(flow)?, read(packet)?) };
+        let state = PacketState::from_words(packet.words);
+        tell(flow, Time::from_nanos(now_ns), &state);
+        Ok(())
+    })
+}
+
+/// The caller has measured the round-trip time of the ACK in progress itself. Without this, the newest packet's counts.
+///
+/// # Safety
+/// `flow` is null, or from `fullpipe_flow_init`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fullpipe_on_rtt(flow: *mut Flow, rtt_ns: u64) -> Status {
+    guarded(|| {
+        let rtt = RttSample::exact(Duration::from_nanos(rtt_ns));
+        // SAFETY: the caller vouches for it.
+        unsafe { open(flow) }?.on_rtt(rtt);
+        Ok(())
+    })
+}
+
+/// The ACK in progress reports `bytes` more as marked "congestion experienced" (ECN).
+///
+/// # Safety
+/// `flow` is null, or from `fullpipe_flow_init`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fullpipe_on_marked(flow: *mut Flow, bytes: u64) -> Status {
+    guarded(|| {
+        // SAFETY: the caller vouches for it.
+        unsafe { open(flow) }?.on_marked(Bytes::new(bytes));
+        Ok(())
+    })
+}
+
+/// An ACK or the loss timer has been processed: all that it acknowledged, marked and lost has been told.
+///
+/// # Safety
+/// `flow` is null, or from `fullpipe_flow_init`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fullpipe_settle(flow: *mut Flow, now_ns: u64) -> Status {
+    guarded(|| {
+        // SAFETY: the caller vouches for it.
+        unsafe { open(flow) }?.settle(Time::from_nanos(now_ns));
+        Ok(())
+    })
+}
+
+/// A retransmission timeout, or persistent congestion in QUIC, after the losses that it declared. A probe timeout is none.
+///
+/// # Safety
+/// `flow` is null, or from `fullpipe_flow_init`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fullpipe_on_timeout(flow: *mut Flow, now_ns: u64) -> Status {
+    guarded(|| {
+        // SAFETY: the caller vouches for it.
+        unsafe { open(flow) }?.on_timeout(Time::from_nanos(now_ns));
+        Ok(())
+    })
+}
+
+/// The largest packet now has `mss` bytes.
+///
+/// # Safety
+/// `flow` is null, or from `fullpipe_flow_init`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fullpipe_on_mtu_change(flow: *mut Flow, mss: u32) -> Status {
+    guarded(|| {
+        if mss == 0 {
+            return Err(Invalid);
+        }
+        // SAFETY: the caller vouches for it.
+        unsafe { open(flow) }?.on_mtu_change(Bytes::new(mss.into()));
+        Ok(())
+    })
+}

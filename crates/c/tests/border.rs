@@ -1,0 +1,110 @@
+//! Bad input from C is answered, and a flow works through the border.
+#![expect(unsafe_code, reason = "calls what C calls")]
+
+use std::ptr::{null, null_mut};
+
+use fullpipe_c::*;
+
+fn config() -> Config {
+    Config {
+        size: size_of::<Config>() as u32,
+        controller: Kind::Bbr3 as u32,
+        now_ns: 1,
+        seed: 1,
+        timer_slack_ns: 1_000_000,
+        mss: 1_200,
+        initial_cwnd: 0,
+    }
+}
+
+/// Memory as malloc would give it.
+fn memory() -> Vec<u128> {
+    vec![0; fullpipe_flow_size().div_ceil(16)]
+}
+
+fn init(memory: &mut [u128], config: &Config) -> (Status, *mut Flow) {
+    let mut flow = null_mut();
+    let size = size_of_val(memory);
+    // SAFETY: all of these are what the function asks for.
+    let status = unsafe { fullpipe_flow_init(memory.as_mut_ptr().cast(), size, config, &mut flow) };
+    (status, flow)
+}
+
+#[test]
+fn a_flow_carries_packets() {
+    let mut memory = memory();
+    let (status, flow) = init(&mut memory, &config());
+    assert_eq!(status, Status::Ok);
+    let mut packets = Vec::new();
+    let mut now = 1;
+    // SAFETY: the flow is one, and so are the packets.
+    unsafe {
+        while fullpipe_may_send(flow, now, 1_200) == 1 {
+            let mut packet = Packet { words: [0; 9] };
+            assert_eq!(fullpipe_on_sent(flow, now, 1_200, &mut packet), Status::Ok);
+            packets.push(packet);
+            now = fullpipe_next_departure(flow, now, 1_200).min(now + 1_000_000);
+        }
+        assert_eq!(packets.len(), 10);
+        assert_eq!(fullpipe_next_departure(flow, now, 1_200), u64::MAX);
+        now += 40_000_000;
+        assert_eq!(fullpipe_on_lost(flow, now, &packets[0]), Status::Ok);
+        for packet in &packets[1..] {
+            assert_eq!(fullpipe_on_acked(flow, now, packet), Status::Ok);
+        }
+        assert_eq!(fullpipe_settle(flow, now), Status::Ok);
+        let mut snapshot: Snapshot = std::mem::zeroed();
+        assert_eq!(fullpipe_snapshot_of(flow, &mut snapshot), Status::Invalid);
+        snapshot.size = size_of::<Snapshot>() as u32;
+        assert_eq!(fullpipe_snapshot_of(flow, &mut snapshot), Status::Ok);
+        assert_eq!((snapshot.delivered, snapshot.lost), (9 * 1_200, 1_200));
+        assert_eq!((snapshot.inflight, snapshot.is_recovering), (0, 1));
+        assert!(snapshot.state.starts_with(b"Startup\0"));
+    }
+}
+
+#[test]
+fn nonsense_is_answered() {
+    let mut memory = memory();
+    let mut wrong = config();
+    for change in [
+        |config: &mut Config| config.size = 4,
+        |config: &mut Config| config.mss = 0,
+        |config: &mut Config| config.controller = 2,
+    ] {
+        wrong = config();
+        change(&mut wrong);
+        assert_eq!(init(&mut memory, &wrong).0, Status::Invalid);
+    }
+    assert_eq!(init(&mut memory[..2], &config()).0, Status::Invalid);
+    let place = memory.as_mut_ptr();
+    let size = size_of_val(&memory[..]);
+    let mut flow = null_mut();
+    // SAFETY: null and misaligned pointers are what is tested, and zeroes are no flow.
+    unsafe {
+        let make = fullpipe_flow_init;
+        assert_eq!(make(null_mut(), size, &wrong, &mut flow), Status::Invalid);
+        assert_eq!(make(place.cast(), size, null(), &mut flow), Status::Invalid);
+        let off = place.cast::<u8>().add(1);
+        let short = size - 1;
+        assert_eq!(
+            make(off.cast(), short, &config(), &mut flow),
+            Status::Invalid
+        );
+        assert_eq!(fullpipe_may_send(null_mut(), 0, 1), 0);
+        assert_eq!(fullpipe_settle(null_mut(), 0), Status::Invalid);
+        assert_eq!(fullpipe_settle(place.cast(), 0), Status::Invalid);
+        let garbage = Packet {
+            words: [u64::MAX; 9],
+        };
+        let (status, flow) = init(&mut memory, &config());
+        assert_eq!(status, Status::Ok);
+        assert_eq!(fullpipe_on_acked(flow, 5, null()), Status::Invalid);
+        assert_eq!(fullpipe_on_mtu_change(flow, 0), Status::Invalid);
+        // A packet that never was, and time that runs backwards: wrong, and harmless.
+        assert_eq!(fullpipe_on_acked(flow, 5, &garbage), Status::Ok);
+        assert_eq!(fullpipe_on_lost(flow, 0, &garbage), Status::Ok);
+        assert_eq!(fullpipe_settle(flow, 3), Status::Ok);
+        assert_eq!(fullpipe_on_timeout(flow, u64::MAX), Status::Ok);
+    }
+}

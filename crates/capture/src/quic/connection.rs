@@ -1,0 +1,353 @@
+//! A QUIC connection, as far as a capture shows it.
+
+use units::{Duration, Time};
+
+use super::course::{Course, Opened};
+use super::frames::{self, Frame};
+use super::hello::{ClientHello, Pieces};
+use super::key_log::KeyLog;
+use super::loss_bits::LossBits;
+use super::protection::Keys;
+use super::spin::Spin;
+use super::wire::{Header, Id, Kind, Long, Short, Version};
+use crate::connection::{Handshake, Room};
+use crate::packet::{Endpoint, Flags, Packet, Segment};
+
+/// So long a peak is measured.
+const PEAK: Duration = Duration::from_millis(100);
+
+/// No more of a client's first packets are opened.
+const MOST_INITIALS: u8 = 16;
+
+/// A client that sends another first packet so much later has lost patience with the one before.
+const PATIENCE: Duration = Duration::from_millis(100);
+
+/// The units of acknowledgements' delays, if nobody says otherwise (RFC 9000, section 18.2).
+const DELAY_EXPONENT: u8 = 3;
+
+/// One direction.
+#[derive(Debug, Clone, Default)]
+pub struct Way {
+    /// Datagrams.
+    pub datagrams: u64,
+    /// Their payload.
+    pub bytes: u64,
+    /// The longest.
+    pub largest: u32,
+    /// Those that were marked when they passed.
+    pub marked: u64,
+    /// The most payload of a tenth of a second.
+    pub peak: u64,
+    since: Time,
+    present: u64,
+    /// The loss bits.
+    pub losses: LossBits,
+    largest_number: Option<u64>,
+}
+
+impl Way {
+    fn on_datagram(&mut self, packet: &Packet<'_>, len: u32) {
+        if packet.at.since(self.since) >= PEAK {
+            self.since = packet.at;
+            self.present = 0;
+        }
+        self.present += u64::from(len);
+        self.peak = self.peak.max(self.present);
+        self.datagrams += 1;
+        self.bytes += u64::from(len);
+        self.largest = self.largest.max(len);
+        self.marked += u64::from(packet.is_marked);
+    }
+
+    /// The greatest rate of a tenth of a second, in bit/s.
+    pub fn peak_bps(&self) -> u64 {
+        self.peak.saturating_mul(8 * 10)
+    }
+}
+
+/// What can be read of it.
+#[derive(Debug)]
+enum Opening {
+    /// The client's first packets, until they say who it is.
+    Hello(Option<Box<(Keys, Pieces)>>),
+    /// It is known who it is, and there are no keys.
+    Closed,
+    /// There are keys: those that may be the client's, and the server's.
+    Open(Box<([Vec<Keys>; 2], Course)>),
+}
+
+/// A connection.
+#[derive(Debug)]
+pub struct QuicConnection {
+    /// Its ends: the client first, as far as that is known.
+    pub ends: [Endpoint; 2],
+    /// The latest ends.
+    pub present: [Endpoint; 2],
+    /// How often the client's address has changed.
+    pub migrations: u64,
+    /// Its version, if its handshake was seen.
+    pub version: Option<Version>,
+    /// The connection IDs that client and server chose for themselves at first.
+    pub ids: [Option<Id>; 2],
+    /// When its first packet passed.
+    pub first: Time,
+    /// When its last packet passed.
+    pub last: Time,
+    /// Its handshake.
+    pub handshake: Handshake,
+    /// Whether the server wanted the client's address proved.
+    pub is_retried: bool,
+    /// Packets with data before the handshake was over.
+    pub zero_rtt: u64,
+    /// What the client says first.
+    pub hello: Option<ClientHello>,
+    /// The spin bit.
+    pub spin: Spin,
+    /// The directions.
+    pub ways: [Way; 2],
+    initials: u8,
+    opening: Opening,
+}
+
+impl QuicConnection {
+    /// A connection whose first packet that was captured is this one.
+    pub fn new(packet: &Packet<'_>, header: &Header<'_>) -> QuicConnection {
+        let is_client = match header {
+            // Only a client begins a connection.
+            Header::Long(..) => true,
+            Header::Short(_) => packet.to.port <= packet.from.port,
+        };
+        let ends = if is_client {
+            [packet.from, packet.to]
+        } else {
+            [packet.to, packet.from]
+        };
+        QuicConnection {
+            ends,
+            present: ends,
+            migrations: 0,
+            version: None,
+            ids: [None; 2],
+            first: packet.at,
+            last: packet.at,
+            handshake: Handshake::default(),
+            is_retried: false,
+            zero_rtt: 0,
+            hello: None,
+            spin: Spin::default(),
+            ways: Default::default(),
+            initials: 0,
+            opening: Opening::Hello(None),
+        }
+    }
+
+    /// All payload.
+    pub fn payload(&self) -> u64 {
+        self.ways.iter().map(|way| way.bytes).sum()
+    }
+
+    /// How many packets and samples it holds.
+    pub fn held(&self) -> usize {
+        let course = match &self.opening {
+            Opening::Open(open) => open.1.tcp.held(),
+            _ => 0,
+        };
+        self.spin.held() + course
+    }
+
+    /// A datagram of this connection, whose first packet has this header. Gives connection IDs that it tells of, each with the side
+    /// that has chosen it.
+    pub fn on_datagram(
+        &mut self,
+        packet: &Packet<'_>,
+        len: u32,
+        data: &[u8],
+        header: Header<'_>,
+        keys: &KeyLog,
+        room: Room,
+    ) -> Vec<(Id, usize)> {
+        let side = usize::from(packet.from != self.present[0]);
+        let packet = &Packet {
+            at: packet.at.max(self.last),
+            ..*packet
+        };
+        self.last = packet.at;
+        self.ways[side].on_datagram(packet, len);
+        let mut told = Vec::new();
+        let (mut data, mut next) = (data, Some(header));
+        while let Some(header) = next {
+            match header {
+                Header::Long(long, rest) => {
+                    if self.ids[side].is_none() && long.from.len() > 0 {
+                        told.push((long.from, side));
+                    }
+                    self.on_long(packet, side, &long, keys);
+                    data = rest;
+                    next = Header::parse(rest);
+                }
+                Header::Short(short) => {
+                    self.on_short(packet, side, short, data, len, room, &mut told);
+                    next = None;
+                }
+            }
+        }
+        told
+    }
+
+    fn on_long(&mut self, packet: &Packet<'_>, side: usize, long: &Long<'_>, keys: &KeyLog) {
+        if long.kind == Kind::ZeroRtt {
+            self.zero_rtt += 1;
+            return;
+        }
+        if long.kind != Kind::VersionNegotiation {
+            self.version = Some(long.version);
+        }
+        let is_first = self.ids[side].is_none();
+        self.ids[side] = Some(long.from);
+        if long.kind == Kind::Retry {
+            self.is_retried = true;
+            self.opening = Opening::Hello(None);
+        }
+        let is_before = packet.at.since(self.first) < PATIENCE;
+        let flags = match (side, long.kind) {
+            (0, Kind::Initial) if is_first => Some(Flags::SYN),
+            // A second part of the first message, or a repeat.
+            (0, Kind::Initial) if self.ids[1].is_none() => (!is_before).then_some(Flags::SYN),
+            (0, _) => Some(Flags::ACK),
+            (_, _) if is_first => Some(Flags::SYN.with(Flags::ACK)),
+            (_, _) => None,
+        };
+        if let Some(flags) = flags {
+            self.shake(packet, side, flags);
+        }
+        if side == 0 && long.kind == Kind::Initial {
+            self.hear_hello(packet, long, keys);
+        }
+    }
+
+    fn shake(&mut self, packet: &Packet<'_>, side: usize, flags: Flags) {
+        if self.handshake.is_done() {
+            return;
+        }
+        let segment = Segment {
+            flags,
+            ..Segment::default()
+        };
+        self.handshake.on_segment(packet.at, &segment, side == 0);
+        if let Opening::Open(open) = &mut self.opening {
+            open.1.shake(packet, side, flags);
+        }
+    }
+
+    /// A client's Initial packet: it may say who it is.
+    fn hear_hello(&mut self, packet: &Packet<'_>, long: &Long<'_>, log: &KeyLog) {
+        let Opening::Hello(reading) = &mut self.opening else {
+            return;
+        };
+        self.initials += 1;
+        if self.initials > MOST_INITIALS || !long.is_whole {
+            self.opening = Opening::Closed;
+            return;
+        }
+        if reading.is_none() {
+            let keys = Keys::of_client_initial(long.version, &long.to);
+            *reading = keys.map(|keys| Box::new((keys, Pieces::default())));
+        }
+        let Some((keys, pieces)) = reading.as_deref_mut() else {
+            self.opening = Opening::Closed;
+            return;
+        };
+        let mut buffer = Vec::new();
+        let opened = keys.open(long.packet, long.number_at, None, &mut buffer);
+        let Some(hello) = opened.and_then(|(_, payload)| pieces.add(payload)) else {
+            return;
+        };
+        self.opening = match log.of(&hello.random) {
+            Some(secrets) => {
+                let keys = secrets.map(|secret| Keys::of_secret(long.version, secret));
+                let mut course = Course::new(&Packet {
+                    at: self.first,
+                    from: packet.from,
+                    to: packet.to,
+                    ..*packet
+                });
+                course.tcp.first = self.first;
+                Opening::Open(Box::new((keys, course)))
+            }
+            None => Opening::Closed,
+        };
+        self.hello = Some(hello);
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "a packet's parts")]
+    fn on_short(
+        &mut self,
+        packet: &Packet<'_>,
+        side: usize,
+        short: Short,
+        data: &[u8],
+        len: u32,
+        room: Room,
+        told: &mut Vec<(Id, usize)>,
+    ) {
+        if side == 0 {
+            self.shake(packet, side, Flags::ACK);
+        }
+        let handshake = self.handshake.rtt();
+        self.spin
+            .on_packet(packet.at, side, short.spin(), handshake);
+        let way = &mut self.ways[side];
+        way.losses.on_packet(short.square(), short.loss());
+        let Opening::Open(open) = &mut self.opening else {
+            return;
+        };
+        let (keys, course) = &mut **open;
+        let to = self.ids[1 - side].map_or(0, |id| id.len());
+        let mut buffer = Vec::new();
+        let largest = way.largest_number;
+        let mut which = None;
+        let mut payload = None;
+        for (place, keys) in keys[side].iter_mut().enumerate() {
+            if let Some((number, opened)) = keys.open(data, 1 + to, largest, &mut buffer) {
+                which = Some(place);
+                payload = Some((number, opened.to_vec()));
+                break;
+            }
+        }
+        let (Some(which), Some((number, payload))) = (which, payload) else {
+            return;
+        };
+        if keys[side].len() > 1 {
+            keys[side].swap(0, which);
+            keys[side].truncate(1);
+        }
+        way.largest_number = way.largest_number.max(Some(number));
+        let mut frames = Vec::new();
+        frames::read(&payload, DELAY_EXPONENT, &mut frames);
+        for frame in &frames {
+            if let Frame::NewId(id) = frame {
+                told.push((*id, side));
+            }
+        }
+        let opened = Opened {
+            side,
+            number,
+            len,
+            frames: &frames,
+        };
+        course.on_packet(packet, &opened, room);
+    }
+
+    /// The connection as one whose packets were opened, if they were.
+    pub fn into_opened(self) -> (QuicConnection, Option<crate::connection::Connection>) {
+        let mut closed = self;
+        let opening = std::mem::replace(&mut closed.opening, Opening::Closed);
+        let opened = match opening {
+            Opening::Open(open) => Some(open.1.tcp),
+            _ => None,
+        };
+        let has_data =
+            |one: &crate::connection::Connection| one.sides.iter().any(|side| side.flow.is_some());
+        (closed, opened.filter(has_data))
+    }
+}

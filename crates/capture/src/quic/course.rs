@@ -1,0 +1,423 @@
+//! A connection whose packets can be opened, told as TCP would have it: so that everything that is known of TCP's connections is
+//! known of it too.
+//!
+//! Data get a place in one row of bytes when they are first sent, whatever their stream. What is sent again has the place that it
+//! had. An acknowledgement of packets is one of the bytes that they carried: a cumulative one as far as there is no gap, and SACK
+//! blocks beyond. Packet numbers stand for timestamps: they tell which packet an acknowledgement is of.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+
+use hashbrown::HashMap;
+use units::{Duration, Time};
+
+use super::frames::Frame;
+use crate::connection::{Connection, Ranges, Room};
+use crate::packet::{Flags, Packet, Segment};
+
+/// No more packets of a side are waited for, and no more pieces of streams.
+const MOST: usize = 1 << 14;
+
+/// Behind the SYN.
+const START: u64 = 1;
+
+/// A packet that is shorter than the longest by more than this is not full.
+const SLACK: u32 = 64;
+
+/// What a side sends.
+#[derive(Debug, Default)]
+struct Side {
+    /// Packets that may be acknowledged; the first has this number.
+    sent: VecDeque<Sent>,
+    first: u64,
+    /// Where each stream's data are, in their order.
+    streams: HashMap<u64, Vec<Piece>>,
+    pieces: usize,
+    end: u64,
+    arrived: Ranges,
+    una: u64,
+    longest: u32,
+    /// How far the other side's MAX_DATA reaches.
+    edge: Option<u64>,
+    /// The acknowledgements that it has sent, in their order: when, and the how manieth.
+    acks: VecDeque<(Time, u32)>,
+    ack_count: u32,
+    heard: u32,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Sent {
+    at: Option<Time>,
+    places: Vec<Range<u64>>,
+    is_acked: bool,
+    is_eliciting: bool,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Piece {
+    offset: u64,
+    place: u64,
+    len: u64,
+}
+
+/// A connection's course.
+#[derive(Debug)]
+pub struct Course {
+    /// What is known of it.
+    pub tcp: Connection,
+    sides: [Side; 2],
+}
+
+/// A packet that was opened.
+#[derive(Debug, Clone, Copy)]
+pub struct Opened<'f> {
+    /// 0: the client.
+    pub side: usize,
+    /// Its number.
+    pub number: u64,
+    /// The length of the datagram that it is in.
+    pub len: u32,
+    /// What it has.
+    pub frames: &'f [Frame],
+}
+
+fn low(place: u64) -> u32 {
+    u32::try_from(place & u64::from(u32::MAX)).unwrap_or_default()
+}
+
+impl Course {
+    /// Of a connection whose client's first packet was this.
+    pub fn new(packet: &Packet<'_>) -> Course {
+        let syn = Segment {
+            flags: Flags::SYN,
+            ..Segment::default()
+        };
+        let mut tcp = Connection::new(packet, &syn);
+        tcp.is_quic = true;
+        let side = || Side {
+            end: START,
+            una: START,
+            ..Side::default()
+        };
+        let mut course = Course {
+            tcp,
+            sides: [side(), side()],
+        };
+        course.shake(packet, 0, Flags::SYN);
+        course
+    }
+
+    /// A packet of the handshake, as TCP's.
+    pub fn shake(&mut self, packet: &Packet<'_>, side: usize, flags: Flags) {
+        let packet = self.seen_from(packet, side);
+        let segment = Segment {
+            seq: low(START),
+            flags,
+            ..Segment::default()
+        };
+        let segment = Segment {
+            seq: if flags.has(Flags::SYN) {
+                0
+            } else {
+                segment.seq
+            },
+            ..segment
+        };
+        self.tcp.on_packet(&packet, &segment, Room::Plenty);
+    }
+
+    /// The packet, as if its ends were those of the connection, wherever they have gone to.
+    fn seen_from<'p>(&self, packet: &Packet<'p>, side: usize) -> Packet<'p> {
+        let ends = self.tcp.ends;
+        Packet {
+            from: ends[side],
+            to: ends[1 - side],
+            ..*packet
+        }
+    }
+
+    /// A packet that was opened.
+    pub fn on_packet(&mut self, packet: &Packet<'_>, opened: &Opened<'_>, room: Room) {
+        let packet = self.seen_from(packet, opened.side);
+        let mut sent = Sent {
+            at: Some(packet.at),
+            ..Sent::default()
+        };
+        for frame in opened.frames {
+            match frame {
+                Frame::Ack { ranges, delay_us } => {
+                    self.on_ack(&packet, opened.side, ranges, *delay_us, room);
+                    continue;
+                }
+                Frame::Stream { id, offset, len } => {
+                    self.sides[opened.side].place(*id, *offset, *len, &mut sent.places);
+                }
+                Frame::MaxData(most) => {
+                    let other = &mut self.sides[1 - opened.side];
+                    let edge = most.saturating_add(START);
+                    other.edge = Some(other.edge.map_or(edge, |old| old.max(edge)));
+                }
+                Frame::Reset(id) => {
+                    self.sides[opened.side].streams.remove(id);
+                }
+                Frame::MaxStreamData(..) | Frame::NewId(_) | Frame::Other => {}
+            }
+            sent.is_eliciting = true;
+        }
+        self.send(&packet, opened, &sent.places, room);
+        self.sides[opened.side].keep(opened.number, sent);
+    }
+
+    fn send(
+        &mut self,
+        packet: &Packet<'_>,
+        opened: &Opened<'_>,
+        places: &[Range<u64>],
+        room: Room,
+    ) {
+        let near = self.tcp.halves(opened.side).0.unwrap_or_default();
+        let [side, other] = pair(&mut self.sides, opened.side);
+        side.longest = side.longest.max(opened.len);
+        let is_short = opened.len + SLACK < side.longest;
+        // What it has heard of when it sent this: acknowledgements that passed as long before as it takes to it and back.
+        while let Some((at, count)) = other.acks.front()
+            && *at + near <= packet.at
+        {
+            side.heard = *count;
+            other.acks.pop_front();
+        }
+        let (heard, edge) = (side.heard, side.edge);
+        for (index, place) in places.iter().enumerate() {
+            let segment = Segment {
+                seq: low(place.start),
+                flags: if is_short {
+                    Flags::PSH
+                } else {
+                    Flags::default()
+                },
+                len: u32::try_from(place.end - place.start).unwrap_or(0),
+                timestamps: Some((low(opened.number), heard)),
+                ..Segment::default()
+            };
+            let ip_len = if index == 0 { packet.ip_len } else { 0 };
+            let packet = Packet { ip_len, ..*packet };
+            self.tcp.on_packet(&packet, &segment, room);
+        }
+        if let Some((edge, flow)) = edge.zip(self.tcp.sides[opened.side].flow.as_deref_mut()) {
+            flow.offer(low(edge));
+        }
+    }
+
+    /// `side` acknowledges packets of the other.
+    fn on_ack(
+        &mut self,
+        packet: &Packet<'_>,
+        side: usize,
+        ranges: &[(u64, u64)],
+        delay_us: u64,
+        room: Room,
+    ) {
+        if let Some(flow) = self.tcp.sides[1 - side].flow.as_deref_mut() {
+            flow.ack_delay = Duration::from_micros(delay_us);
+        }
+        let [own, other] = pair(&mut self.sides, side);
+        let Some(&(_, largest)) = ranges.first() else {
+            return;
+        };
+        if let Some(sent) = other.of(largest)
+            && sent.is_eliciting
+            && !sent.is_acked
+            && let Some(at) = sent.at
+        {
+            let span = packet
+                .at
+                .since(at)
+                .saturating_sub(Duration::from_micros(delay_us));
+            let half = &mut self.tcp.measured[side];
+            *half = Some(half.map_or(span, |least| least.min(span)));
+        }
+        let (mut new, mut again) = (Vec::new(), Vec::new());
+        other.hear(ranges, &mut new, &mut again);
+        if new.is_empty() && again.is_empty() {
+            return;
+        }
+        own.ack_count = own.ack_count.wrapping_add(1);
+        if own.acks.len() >= MOST {
+            own.acks.pop_front();
+        }
+        own.acks.push_back((packet.at, own.ack_count));
+        let una = other.una;
+        new.retain(|range: &Range<u64>| range.end > una);
+        let base = Segment {
+            ack: low(una),
+            flags: Flags::ACK,
+            timestamps: Some((own.ack_count, low(largest))),
+            ..Segment::default()
+        };
+        let block = |range: &Range<u64>| (low(range.start), low(range.end));
+        let mut tell = |blocks: &[(u32, u32)]| {
+            let mut segment = base;
+            segment.sacks[..blocks.len()].copy_from_slice(blocks);
+            segment.sack_count = u8::try_from(blocks.len()).unwrap_or(0);
+            self.tcp.on_packet(packet, &segment, room);
+        };
+        // What arrived twice is told as D-SACK does: first, and again within another block or below the acknowledgement.
+        for range in again.iter().filter(|range| range.end <= una) {
+            tell(&[block(range)]);
+        }
+        let blocks: Vec<_> = new.iter().map(block).collect();
+        if blocks.is_empty() {
+            tell(&[]);
+        }
+        for blocks in blocks.chunks(4) {
+            tell(blocks);
+        }
+    }
+}
+
+impl Side {
+    /// The places of a stream's data: new ones for what was not sent before.
+    fn place(&mut self, id: u64, offset: u64, len: u64, places: &mut Vec<Range<u64>>) {
+        let Some(to) = offset.checked_add(len).filter(|_| len > 0) else {
+            return;
+        };
+        if self.pieces > MOST {
+            let una = self.una;
+            self.streams.retain(|_, pieces| {
+                pieces.retain(|piece| piece.place + piece.len > una);
+                !pieces.is_empty()
+            });
+            self.pieces = self.streams.values().map(Vec::len).sum();
+            if self.pieces > MOST / 2 {
+                self.streams.clear();
+                self.pieces = 0;
+            }
+        }
+        let pieces = self.streams.entry(id).or_default();
+        let known = pieces.last().map_or(offset, |last| last.offset + last.len);
+        for piece in pieces.iter() {
+            let (from, to) = (offset.max(piece.offset), to.min(piece.offset + piece.len));
+            if from < to {
+                let place = piece.place + (from - piece.offset);
+                push(places, place..place + (to - from));
+            }
+        }
+        // What lies between has not passed.
+        if to <= known || to - known > 1 << 29 {
+            return;
+        }
+        let grown = to - known;
+        match pieces.last_mut() {
+            Some(last) if last.place + last.len == self.end => last.len += grown,
+            _ => {
+                pieces.push(Piece {
+                    offset: known,
+                    place: self.end,
+                    len: grown,
+                });
+                self.pieces += 1;
+            }
+        }
+        let skipped = offset.saturating_sub(known);
+        push(places, self.end + skipped..self.end + grown);
+        self.end += grown;
+    }
+
+    fn of(&self, number: u64) -> Option<&Sent> {
+        let index = number.checked_sub(self.first)?;
+        self.sent.get(usize::try_from(index).ok()?)
+    }
+
+    /// Keeps what a packet has, until it is acknowledged.
+    fn keep(&mut self, number: u64, sent: Sent) {
+        if self.sent.is_empty() {
+            self.first = number;
+        }
+        let Some(index) = number.checked_sub(self.first) else {
+            return;
+        };
+        let index = usize::try_from(index).unwrap_or(usize::MAX);
+        if index > self.sent.len() + MOST {
+            // Numbers were left out, more than anybody would.
+            self.sent.clear();
+            self.first = number;
+            self.sent.push_back(sent);
+            return;
+        }
+        while self.sent.len() < index {
+            self.sent.push_back(Sent::default());
+        }
+        match self.sent.get_mut(index) {
+            Some(known) if known.at.is_none() => *known = sent,
+            Some(_) => {}
+            None => self.sent.push_back(sent),
+        }
+        while self.sent.len() > MOST {
+            self.sent.pop_front();
+            self.first += 1;
+        }
+    }
+
+    /// Packets have arrived: which of their data are new, and which had arrived before.
+    fn hear(
+        &mut self,
+        ranges: &[(u64, u64)],
+        new: &mut Vec<Range<u64>>,
+        again: &mut Vec<Range<u64>>,
+    ) {
+        let last = self.first + self.sent.len() as u64;
+        for (from, to) in ranges {
+            for number in *from.max(&self.first)..to.saturating_add(1).min(last) {
+                let index = usize::try_from(number - self.first).unwrap_or(usize::MAX);
+                let Some(sent) = self.sent.get_mut(index).filter(|sent| !sent.is_acked) else {
+                    continue;
+                };
+                sent.is_acked = true;
+                for place in std::mem::take(&mut sent.places) {
+                    let mut fresh = 0;
+                    self.arrived.add(place.clone(), |part| {
+                        fresh += part.end - part.start;
+                        new.push(part);
+                    });
+                    if fresh == 0 {
+                        again.push(place);
+                    }
+                }
+            }
+        }
+        while self.sent.front().is_some_and(|sent| sent.is_acked) {
+            self.sent.pop_front();
+            self.first += 1;
+        }
+        self.una = self
+            .arrived
+            .first_from(START)
+            .unwrap_or(self.una)
+            .max(self.una);
+        new.sort_unstable_by_key(|range| range.start);
+        new.dedup_by(|next, before| {
+            let is_one = before.end == next.start;
+            if is_one {
+                before.end = next.end;
+            }
+            is_one
+        });
+    }
+}
+
+fn push(places: &mut Vec<Range<u64>>, place: Range<u64>) {
+    match places.last_mut() {
+        Some(last) if last.end == place.start => last.end = place.end,
+        _ => places.push(place),
+    }
+}
+
+/// This side, and the other.
+fn pair(sides: &mut [Side; 2], side: usize) -> [&mut Side; 2] {
+    let [client, server] = sides;
+    if side == 0 {
+        [client, server]
+    } else {
+        [server, client]
+    }
+}

@@ -1,0 +1,113 @@
+//! Key logs: the secrets of connections, as programs write them with SSLKEYLOGFILE (RFC 9850).
+
+use std::io::{BufRead, BufReader, Read};
+
+use hashbrown::HashMap;
+
+/// No more connections' secrets are kept.
+const MOST: usize = 1 << 20;
+
+/// A line is not longer.
+const LONGEST: u64 = 1024;
+
+/// Why a file is no key log.
+#[derive(Debug, thiserror::Error)]
+pub enum KeyLogError {
+    /// The system does not give it.
+    #[error("cannot be read: {0}")]
+    Io(#[from] std::io::Error),
+    /// It has no secret of a client's or a server's data.
+    #[error(
+        "has no traffic secret; give the file that SSLKEYLOGFILE named when the connection was made"
+    )]
+    Nothing,
+}
+
+/// The secrets of connections, by their client's random.
+#[derive(Default)]
+pub struct KeyLog {
+    secrets: HashMap<[u8; 32], [Option<Vec<u8>>; 2]>,
+}
+
+/// Secrets are told nobody.
+impl std::fmt::Debug for KeyLog {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "KeyLog of {} connections", self.secrets.len())
+    }
+}
+
+impl KeyLog {
+    /// Reads a log. Lines of other kinds are left alone.
+    ///
+    /// # Errors
+    /// It cannot be read, or has no secret that is of use.
+    pub fn read(&mut self, source: impl Read) -> Result<(), KeyLogError> {
+        let mut source = BufReader::new(source);
+        let mut line = Vec::new();
+        let mut found = false;
+        loop {
+            line.clear();
+            if (&mut source).take(LONGEST).read_until(b'\n', &mut line)? == 0 {
+                break;
+            }
+            found |= self.line(&line).is_some();
+        }
+        if found {
+            Ok(())
+        } else {
+            Err(KeyLogError::Nothing)
+        }
+    }
+
+    fn line(&mut self, line: &[u8]) -> Option<()> {
+        let mut words = line.trim_ascii().split(|byte| *byte == b' ');
+        let side = match words.next()? {
+            b"CLIENT_TRAFFIC_SECRET_0" => 0,
+            b"SERVER_TRAFFIC_SECRET_0" => 1,
+            _ => return None,
+        };
+        let random = hexadecimal(words.next()?)?.try_into().ok()?;
+        let secret = hexadecimal(words.next()?)?;
+        if self.secrets.len() < MOST || self.secrets.contains_key(&random) {
+            self.secrets.entry(random).or_default()[side] = Some(secret);
+        }
+        Some(())
+    }
+
+    /// The secrets of client and server of a connection.
+    pub(super) fn of(&self, random: &[u8; 32]) -> Option<[&[u8]; 2]> {
+        let [client, server] = self.secrets.get(random)?;
+        Some([client.as_deref()?, server.as_deref()?])
+    }
+}
+
+fn hexadecimal(text: &[u8]) -> Option<Vec<u8>> {
+    let digit = |byte: u8| char::from(byte).to_digit(16);
+    let pairs = text.chunks(2).map(|pair| match pair {
+        [high, low] => u8::try_from(digit(*high)? << 4 | digit(*low)?).ok(),
+        _ => None,
+    });
+    pairs.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_go_with_the_clients_random() {
+        let random = "0a".repeat(32);
+        let text = format!(
+            "# a comment\nCLIENT_RANDOM {random} 00\nCLIENT_TRAFFIC_SECRET_0 {random} 0102\r\n\
+             SERVER_TRAFFIC_SECRET_0 {random} 0304"
+        );
+        let mut log = KeyLog::default();
+        log.read(text.as_bytes()).expect("secrets");
+        assert_eq!(log.of(&[10; 32]), Some([&[1, 2][..], &[3, 4]]));
+        assert_eq!(log.of(&[11; 32]), None);
+        assert!(!format!("{log:?}").contains("0102"));
+        for nothing in ["", "CLIENT_TRAFFIC_SECRET_0 zz 01\n", "\u{0}\u{1}"] {
+            assert!(KeyLog::default().read(nothing.as_bytes()).is_err());
+        }
+    }
+}

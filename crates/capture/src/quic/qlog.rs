@@ -1,0 +1,246 @@
+//! Connections as QUIC's programs log them themselves: qlog (draft-ietf-quic-qlog-main-schema and -quic-events, also the older
+//! versions that most programs write), as one JSON text or as a sequence of them.
+
+use std::io::Read;
+use std::net::{IpAddr, Ipv4Addr};
+
+use serde_json::Value;
+use units::{Bytes, Duration, Time};
+
+use super::course::{Course, Opened};
+use super::frames::Frame;
+use crate::connection::{Connection, Room};
+use crate::packet::{Body, Endpoint, Flags, Packet};
+use crate::read::ReadError;
+
+/// No text is longer: a log in one piece is in memory as a whole.
+const LONGEST: u64 = 256 << 20;
+
+/// What begins each text of a sequence (RFC 7464).
+const SEPARATOR: u8 = 0x1e;
+
+/// The headers of UDP and IPv4.
+const HEADERS: u32 = 28;
+
+/// Whether a file that begins so may be a log.
+pub fn is_one(first: u8) -> bool {
+    matches!(first, b'{' | SEPARATOR)
+}
+
+/// A log that is being read.
+#[derive(Default)]
+struct Log {
+    is_server: bool,
+    is_delta: bool,
+    origin_ms: f64,
+    now_ms: f64,
+    course: Option<Course>,
+    ends: Option<[Endpoint; 2]>,
+    packets: u64,
+}
+
+/// Reads a log: the connections that it has packets of.
+///
+/// # Errors
+/// It cannot be read, or is no log of packets.
+pub fn read(source: impl Read) -> Result<Vec<Connection>, ReadError> {
+    let mut text = Vec::new();
+    source.take(LONGEST).read_to_end(&mut text)?;
+    if text.len() as u64 >= LONGEST {
+        let most = Bytes::new(LONGEST);
+        return Err(ReadError::Qlog(format!("it is longer than {most}; cut it")));
+    }
+    let mut logs = Vec::new();
+    if text.first() == Some(&SEPARATOR) || serde_json::from_slice::<Value>(&text).is_err() {
+        sequence(&text, &mut logs)?;
+    } else {
+        let whole: Value = serde_json::from_slice(&text).unwrap_or_default();
+        let traces = whole["traces"].as_array().map_or(&[][..], Vec::as_slice);
+        for trace in traces {
+            let mut log = Log::default();
+            log.begin(trace);
+            let events = trace["events"].as_array().map_or(&[][..], Vec::as_slice);
+            events.iter().for_each(|event| log.event(event));
+            logs.push(log);
+        }
+    }
+    let connections: Vec<Connection> = logs.into_iter().filter_map(Log::finish).collect();
+    if connections.is_empty() {
+        return Err(ReadError::Qlog(
+            "it has no packets with their frames: packet_sent and packet_received events"
+                .to_owned(),
+        ));
+    }
+    Ok(connections)
+}
+
+/// Texts one after the other: the first is the header. What is behind a damaged one is read all the same.
+fn sequence(text: &[u8], logs: &mut Vec<Log>) -> Result<(), ReadError> {
+    let is_end = |byte: &u8| matches!(*byte, SEPARATOR | b'\n');
+    let mut log = Log::default();
+    let mut has_header = false;
+    for text in text.split(is_end).filter(|text| !text.is_empty()) {
+        let Ok(value) = serde_json::from_slice::<Value>(text) else {
+            continue;
+        };
+        if has_header {
+            log.event(&value);
+        } else if value.get("qlog_version").is_some() || value.get("trace").is_some() {
+            log.begin(&value["trace"]);
+            has_header = true;
+        }
+    }
+    if !has_header {
+        return Err(ReadError::Qlog("it has no header".to_owned()));
+    }
+    logs.push(log);
+    Ok(())
+}
+
+impl Log {
+    fn begin(&mut self, trace: &Value) {
+        let point = &trace["vantage_point"];
+        let kind = |name: &str| point[name].as_str();
+        self.is_server = kind("type").or(kind("flow")) == Some("server");
+        let common = &trace["common_fields"];
+        let of = |name: &str| common.get(name).or(trace.get(name));
+        self.is_delta = of("time_format")
+            .and_then(Value::as_str)
+            .is_some_and(|format| matches!(format, "delta" | "relative_to_previous_event"));
+        self.origin_ms = of("reference_time").and_then(Value::as_f64).unwrap_or(0.0);
+    }
+
+    fn event(&mut self, event: &Value) {
+        let (Some(name), Some(time)) = (event["name"].as_str(), event["time"].as_f64()) else {
+            return;
+        };
+        if self.is_delta {
+            self.now_ms += time;
+        } else {
+            self.now_ms = time;
+        }
+        let data = &event["data"];
+        let own = usize::from(self.is_server);
+        match name.rsplit(':').next() {
+            Some("packet_sent") => self.packet(own, data),
+            Some("packet_received") => self.packet(1 - own, data),
+            Some("connection_started") => self.ends = self.ends.or(ends(data, self.is_server)),
+            _ => {}
+        }
+    }
+
+    fn packet(&mut self, side: usize, data: &Value) {
+        let (header, Some(listed)) = (&data["header"], data["frames"].as_array()) else {
+            return;
+        };
+        let Some(number) = header["packet_number"].as_u64() else {
+            return;
+        };
+        let len = data["raw"]["length"]
+            .as_u64()
+            .or(header["packet_size"].as_u64());
+        let len = u32::try_from(len.unwrap_or(0)).unwrap_or(u32::MAX);
+        let frames: Vec<Frame> = listed.iter().filter_map(frame).collect();
+        let ends = self.ends.unwrap_or_else(nobody);
+        let nanos = ((self.origin_ms + self.now_ms).max(0.0) * 1e6) as u64;
+        let packet = Packet {
+            at: Time::ZERO + Duration::from_nanos(nanos),
+            from: ends[side],
+            to: ends[1 - side],
+            ip_len: len.saturating_add(HEADERS),
+            is_marked: false,
+            tunnel: None,
+            body: Body::Udp { len, payload: &[] },
+        };
+        if self.course.is_none() && side == 0 {
+            self.course = Some(Course::new(&packet));
+        }
+        let Some(course) = &mut self.course else {
+            return;
+        };
+        if !course.tcp.handshake.is_done() {
+            let is_answer = side == 1;
+            let flags = if is_answer {
+                Flags::SYN.with(Flags::ACK)
+            } else {
+                Flags::ACK
+            };
+            let is_known = course.tcp.handshake.is_answered();
+            if is_answer != is_known {
+                course.shake(&packet, side, flags);
+            }
+        }
+        let kind = header["packet_type"].as_str().unwrap_or("1RTT");
+        if !matches!(kind, "1RTT" | "1rtt" | "onertt") {
+            return;
+        }
+        self.packets += 1;
+        let opened = Opened {
+            side,
+            number,
+            len,
+            frames: &frames,
+        };
+        course.on_packet(&packet, &opened, Room::Plenty);
+    }
+
+    fn finish(self) -> Option<Connection> {
+        let packets = self.packets;
+        self.course.filter(|_| packets > 0).map(|course| course.tcp)
+    }
+}
+
+/// Who they are, if the log has no addresses.
+fn nobody() -> [Endpoint; 2] {
+    [1, 2].map(|port| Endpoint {
+        address: IpAddr::V4(Ipv4Addr::UNSPECIFIED),
+        port,
+    })
+}
+
+fn ends(data: &Value, is_server: bool) -> Option<[Endpoint; 2]> {
+    let end = |ip: &str, port: &str| {
+        Some(Endpoint {
+            address: data[ip].as_str()?.parse().ok()?,
+            port: u16::try_from(data[port].as_u64()?).ok()?,
+        })
+    };
+    let (own, other) = (end("src_ip", "src_port")?, end("dst_ip", "dst_port")?);
+    Some(if is_server {
+        [other, own]
+    } else {
+        [own, other]
+    })
+}
+
+/// A frame; `None` of those that are not acknowledged.
+fn frame(value: &Value) -> Option<Frame> {
+    let number = |name: &str| value[name].as_u64();
+    let frame = match value["frame_type"].as_str()? {
+        "padding" | "connection_close" => return None,
+        "ack" => {
+            let listed = value["acked_ranges"].as_array()?.iter();
+            let range = |range: &Value| {
+                let first = range.get(0)?.as_u64()?;
+                let last = range.get(1).and_then(Value::as_u64).unwrap_or(first);
+                (first <= last).then_some((first, last))
+            };
+            let mut ranges: Vec<_> = listed.filter_map(range).collect();
+            ranges.sort_unstable_by_key(|range| u64::MAX - range.1);
+            let delay_ms = value["ack_delay"].as_f64().unwrap_or(0.0).max(0.0);
+            Frame::Ack {
+                ranges,
+                delay_us: (delay_ms * 1e3) as u64,
+            }
+        }
+        "stream" => Frame::Stream {
+            id: number("stream_id")?,
+            offset: number("offset")?,
+            len: number("length").or(value["raw"]["length"].as_u64())?,
+        },
+        "max_data" => number("maximum").map_or(Frame::Other, Frame::MaxData),
+        "reset_stream" => number("stream_id").map_or(Frame::Other, Frame::Reset),
+        _ => Frame::Other,
+    };
+    Some(frame)
+}

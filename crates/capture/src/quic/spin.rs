@@ -1,0 +1,183 @@
+//! The round trip as the latency spin bit shows it (RFC 9000, section 17.4; RFC 9312, section 3.8.2).
+//!
+//! The server sends the bit as it came; the client turns it round. So each direction has an edge a round trip, as long as there is
+//! something to send.
+
+use units::{Duration, Time};
+
+/// So many samples are kept; then every second goes, and from then on every second one is kept.
+const MOST: usize = 512;
+
+/// An edge that comes sooner after the one before than this share of the round trip was overtaken by it.
+const SOONEST: u64 = 4;
+
+/// Fewer samples show no round trip.
+const ENOUGH: u64 = 2;
+
+/// One direction's bit.
+#[derive(Debug, Clone, Copy, Default)]
+struct Way {
+    value: Option<bool>,
+    /// When it last had an edge.
+    edge: Option<Time>,
+    packets: u64,
+    flips: u64,
+}
+
+/// The bits of a connection.
+#[derive(Debug, Clone, Default)]
+pub struct Spin {
+    ways: [Way; 2],
+    /// Round trips, as their directions show them.
+    samples: Vec<Duration>,
+    every: u64,
+    accepted: u64,
+    rejected: u64,
+    /// From an edge of the one direction to the edge of the other that it makes: to the server and back, to the client and back.
+    halves: [Option<Duration>; 2],
+    mean: Option<Duration>,
+}
+
+/// What the bits show.
+#[derive(Debug, Clone)]
+pub struct Shown {
+    /// Round trips in their order of length.
+    pub sorted: Vec<Duration>,
+    /// So many there were.
+    pub count: u64,
+    /// The least time to the server and back, to the client and back.
+    pub halves: [Option<Duration>; 2],
+}
+
+impl Spin {
+    /// A packet of this side (0: the client), whose bit is this. `handshake` is the handshake's round trip.
+    #[inline]
+    pub fn on_packet(&mut self, at: Time, side: usize, value: bool, handshake: Option<Duration>) {
+        let way = &mut self.ways[side];
+        way.packets += 1;
+        let before = way.value.replace(value);
+        if before.is_some_and(|before| before != value) {
+            way.flips += 1;
+            self.on_edge(at, side, handshake);
+        }
+    }
+
+    fn on_edge(&mut self, at: Time, side: usize, handshake: Option<Duration>) {
+        let edge = self.ways[side].edge;
+        if let Some(edge) = edge {
+            let span = at.since(edge);
+            let least = handshake.or(self.mean).unwrap_or_default() / SOONEST;
+            if span < least {
+                self.rejected += 1;
+                return;
+            }
+            self.accept(span);
+        }
+        self.ways[side].edge = Some(at);
+        let made_by = self.ways[1 - side].edge;
+        if let Some(half) = made_by.map(|made_by| at.since(made_by))
+            && edge.is_none_or(|edge| made_by >= Some(edge))
+        {
+            let least = &mut self.halves[side];
+            *least = Some(least.map_or(half, |least| least.min(half)));
+        }
+    }
+
+    fn accept(&mut self, span: Duration) {
+        self.accepted += 1;
+        let mean = self.mean.unwrap_or(span);
+        self.mean = Some(mean * 7 / 8 + span / 8);
+        self.every = self.every.max(1);
+        if self.accepted.is_multiple_of(self.every) {
+            self.samples.push(span);
+        }
+        if self.samples.len() >= MOST {
+            let mut place = 0_usize;
+            self.samples.retain(|_| {
+                place += 1;
+                place.is_multiple_of(2)
+            });
+            self.every *= 2;
+        }
+    }
+
+    /// How many samples are held.
+    pub fn held(&self) -> usize {
+        self.samples.len()
+    }
+
+    /// What it shows, if the ends use it: a bit that is always the same shows nothing, and one that is random flips at every second
+    /// packet (RFC 9000 allows both).
+    pub fn shown(&self) -> Option<Shown> {
+        let flips: u64 = self.ways.iter().map(|way| way.flips).sum();
+        let packets: u64 = self.ways.iter().map(|way| way.packets).sum();
+        let is_random = self.rejected > self.accepted * 2 || packets > 64 && flips * 3 > packets;
+        if self.accepted < ENOUGH || is_random {
+            return None;
+        }
+        let mut sorted = self.samples.clone();
+        sorted.sort_unstable();
+        // The client makes its edges out of the server's, and the other way round.
+        let [to_client, to_server] = self.halves;
+        Some(Shown {
+            sorted,
+            count: self.accepted,
+            halves: [to_server, to_client],
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: u64 = 1_000_000;
+
+    /// Both directions send each millisecond; the server is 10 ms there and back from the capture, the client 30.
+    fn spinning(late_each: u64) -> Spin {
+        let mut spin = Spin::default();
+        let value = |at: u64| (at / 40).is_multiple_of(2);
+        for at in 0..2000 {
+            let late = late_each > 0 && at % late_each == 0;
+            let of_client = value(if late { at.saturating_sub(3) } else { at });
+            spin.on_packet(Time::from_nanos(at * MS), 0, of_client, None);
+            if at >= 10 {
+                let time = Time::from_nanos(at * MS + 1);
+                spin.on_packet(time, 1, value(at - 10), None);
+            }
+        }
+        spin
+    }
+
+    #[test]
+    fn edges_are_a_round_trip_apart() {
+        for late_each in [0, 41] {
+            let shown = spinning(late_each).shown().expect("it spins");
+            assert_eq!(
+                shown.sorted[shown.sorted.len() / 2],
+                Duration::from_millis(40)
+            );
+            let [to_server, to_client] =
+                shown.halves.map(|half| half.expect("both").as_millis_f64());
+            assert!(to_server <= 11.0 && to_client >= 27.0, "{:?}", shown.halves);
+        }
+    }
+
+    #[test]
+    fn a_bit_that_stands_or_is_random_shows_nothing() {
+        let mut random = 1_u64;
+        let (mut stands, mut falls) = (Spin::default(), Spin::default());
+        for at in 0..2000 {
+            random = random
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            let time = Time::from_nanos(at * MS);
+            for side in 0..2 {
+                stands.on_packet(time, side, true, None);
+                falls.on_packet(time, side, random >> (60 + side) & 1 != 0, None);
+            }
+        }
+        assert!(stands.shown().is_none());
+        assert!(falls.shown().is_none());
+    }
+}

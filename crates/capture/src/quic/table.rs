@@ -1,0 +1,133 @@
+//! The QUIC connections of a capture, in bounded memory: by their ends, and by their connection IDs if their ends change.
+
+use hashbrown::HashMap;
+
+use super::connection::QuicConnection;
+use super::key_log::KeyLog;
+use super::wire::{Header, Id, Kind};
+use crate::connection::Room;
+use crate::packet::{Endpoint, Packet};
+
+/// So many connections are kept.
+const MOST: usize = 100_000;
+
+/// So many packets and samples they hold together before each holds few.
+const MOST_HELD: usize = 1 << 21;
+
+/// So many connection IDs are known.
+const MOST_IDS: usize = 4 * MOST;
+
+/// Where QUIC is, if only its short headers were captured (HTTP/3's port).
+const PORT: u16 = 443;
+
+/// The connections.
+#[derive(Default)]
+pub struct Table {
+    places: HashMap<[Endpoint; 2], usize>,
+    /// Whose a connection ID is, and which side it leads to.
+    ids: HashMap<Id, (usize, usize)>,
+    /// Which lengths they have.
+    lengths: u32,
+    connections: Vec<QuicConnection>,
+    held: usize,
+    /// Connections that were left out because there were too many.
+    pub left_out: u64,
+    /// The keys that are known.
+    pub keys: KeyLog,
+    latest: Option<([Endpoint; 2], usize)>,
+}
+
+fn key(packet: &Packet<'_>) -> [Endpoint; 2] {
+    let (one, other) = (packet.from, packet.to);
+    if one <= other {
+        [one, other]
+    } else {
+        [other, one]
+    }
+}
+
+impl Table {
+    /// A datagram. Says whether it is of QUIC.
+    #[inline]
+    pub fn on_datagram(&mut self, packet: &Packet<'_>, len: u32, data: &[u8]) -> bool {
+        let Some(header) = Header::parse(data) else {
+            return false;
+        };
+        let key = key(packet);
+        let place = match self.latest {
+            Some((latest, place)) if latest == key => Some(place),
+            _ => self.places.get(&key).copied(),
+        };
+        let Some(place) = place.or_else(|| self.find(packet, key, data, &header)) else {
+            return false;
+        };
+        self.latest = Some((key, place));
+        let Some(connection) = self.connections.get_mut(place) else {
+            return false;
+        };
+        let room = if self.held < MOST_HELD {
+            Room::Plenty
+        } else {
+            Room::Little
+        };
+        let before = connection.held();
+        let ids = connection.on_datagram(packet, len, data, header, &self.keys, room);
+        self.held = self.held + connection.held() - before;
+        for (id, side) in ids {
+            if self.ids.len() < MOST_IDS {
+                self.lengths |= 1 << id.len();
+                self.ids.insert(id, (place, side));
+            }
+        }
+        true
+    }
+
+    /// The connection of a packet between ends that have none yet: one whose client has another address now, or a new one.
+    fn find(
+        &mut self,
+        packet: &Packet<'_>,
+        key: [Endpoint; 2],
+        data: &[u8],
+        header: &Header<'_>,
+    ) -> Option<usize> {
+        if let Header::Short(_) = header {
+            // Short ones are as likely something else's first bytes.
+            let lengths = (4..=20).filter(|length| self.lengths >> length & 1 != 0);
+            let mut known = lengths.filter_map(|length| {
+                let id = Id::new(data.get(1..=length)?)?;
+                self.ids.get(&id).copied()
+            });
+            if let Some((place, to)) = known.next() {
+                let connection = self.connections.get_mut(place)?;
+                connection.present = if to == 1 {
+                    [packet.from, packet.to]
+                } else {
+                    [packet.to, packet.from]
+                };
+                connection.migrations += 1;
+                self.places.insert(key, place);
+                return Some(place);
+            }
+        }
+        let is_new = match header {
+            Header::Long(long, _) => long.kind == Kind::Initial,
+            Header::Short(_) => packet.from.port == PORT || packet.to.port == PORT,
+        };
+        if !is_new {
+            return None;
+        }
+        if self.connections.len() >= MOST {
+            self.left_out += 1;
+            return None;
+        }
+        let place = self.connections.len();
+        self.connections.push(QuicConnection::new(packet, header));
+        self.places.insert(key, place);
+        Some(place)
+    }
+
+    /// All connections.
+    pub fn into_connections(self) -> Vec<QuicConnection> {
+        self.connections
+    }
+}

@@ -1,0 +1,138 @@
+//! A connection of another implementation (aioquic 1.7: 160 kB from the client through a relay of 4 Mbit/s, 40 ms and 4 % loss), captured
+//! at its client, with its key log and its client's own log.
+
+use crate::{FlowSummary, Summary, Trace};
+
+const CAPTURE: &[u8] = include_bytes!("../../data/quic.pcap");
+const KEYS: &[u8] = include_bytes!("../../data/quic.keys");
+const QLOG: &[u8] = include_bytes!("../../data/quic.qlog.gz");
+
+fn summary(file: &[u8], keys: Option<&[u8]>) -> Summary {
+    let mut trace = Trace::new();
+    if let Some(keys) = keys {
+        trace.read_keys(keys).expect("secrets");
+    }
+    trace.read(file, |_| true).expect("a capture");
+    Summary::of(trace).0
+}
+
+#[test]
+fn what_needs_no_keys_is_seen() {
+    let summary = summary(CAPTURE, None);
+    assert!(summary.connections.is_empty());
+    let [one] = &summary.quic[..] else {
+        panic!("{:?}", summary.quic);
+    };
+    assert_eq!(summary.read.quic, summary.read.udp);
+    assert_eq!(one.version.as_deref(), Some("1"));
+    assert_eq!(one.server_name.as_deref(), Some("test.example"));
+    assert_eq!(one.protocols, ["t"]);
+    assert!(one.connection.is_none());
+    // What Python computes on a busy machine takes its time too.
+    let handshake = one.handshake_ms.expect("a handshake");
+    assert!((40.0..400.0).contains(&handshake), "{handshake}");
+    let spin = one.spin.as_ref().expect("it spins");
+    assert!((40.0..70.0).contains(&spin.rtt_ms.min), "{spin:?}");
+    let [up, down] = &one.flows[..] else {
+        panic!("{one:?}");
+    };
+    assert!(up.bytes > 160_000 && up.bytes < 190_000, "{up:?}");
+    assert!(down.bytes < 40_000, "{down:?}");
+    assert!(up.losses.is_none(), "aioquic has no loss bits");
+}
+
+fn only(summary: &Summary) -> &FlowSummary {
+    let [one] = &summary.connections[..] else {
+        panic!("{} connections", summary.connections.len());
+    };
+    assert_eq!(one.protocol, "quic");
+    &one.flows[0]
+}
+
+#[test]
+fn with_keys_or_a_log_it_is_as_tcp() {
+    let opened = summary(CAPTURE, Some(KEYS));
+    assert_eq!(opened.quic[0].connection, Some(0));
+    let logged = summary(QLOG, None);
+    // The program that logs sees its packets later than the wire, by what else the machine does: the wire is between the path's 40 ms
+    // and that.
+    for (flow, what, delivered, rtprops) in [
+        (only(&opened), "keys", 160_000, 40.0..LOGGED),
+        (only(&logged), "log", LAST, LOGGED * 0.98..LOGGED * 1.02),
+    ] {
+        assert_eq!(flow.delivered_bytes, delivered, "{what}: {flow:?}");
+        assert_eq!(flow.place, "sender", "{what}: {flow:?}");
+        assert_eq!(flow.lost, LOST, "{what}: {flow:?}");
+        let rtprop = flow.rtprop_ms.expect("RTprop");
+        assert!(rtprops.contains(&rtprop), "{what}: {rtprop}");
+        let rate = flow.btl_bw_ip_bps.expect("BtlBw") as f64 / 1e6;
+        assert!(rate < 4.2, "{what}: {rate}");
+    }
+}
+
+#[test]
+fn other_keys_open_nothing() {
+    let keys = String::from_utf8_lossy(KEYS).replace("SECRET_0 ", "SECRET_0 00");
+    let mut trace = Trace::new();
+    assert!(
+        trace.read_keys(keys.as_bytes()).is_err(),
+        "their randoms are too long"
+    );
+    let text = String::from_utf8_lossy(KEYS);
+    let wrong: Vec<String> = text
+        .lines()
+        .map(|line| match line.rsplit_once(' ') {
+            Some((before, secret)) => format!("{before} {}", "0".repeat(secret.len())),
+            None => line.to_owned(),
+        })
+        .collect();
+    let summary = summary(CAPTURE, Some(wrong.join("\n").as_bytes()));
+    assert!(summary.connections.is_empty());
+    assert_eq!(summary.quic.len(), 1);
+}
+
+/// By the client's own log: packets with data that nothing acknowledged, and the least RTT of data less the acknowledgement's delay, in
+/// milliseconds.
+const LOST: u64 = 19;
+
+/// The client closes before it hears that the last hole is filled: the log has no acknowledgement of what is behind this.
+const LAST: u64 = 94_392;
+
+const LOGGED: f64 = 54.25;
+
+#[test]
+fn a_log_that_is_none_is_answered_in_a_line() {
+    for text in [
+        "{}",
+        "{\"traces\": 3}",
+        "{\"traces\": [{\"events\": [{\"name\": \"transport:packet_sent\", \"time\": 1, \"data\": 1}]}]}",
+        "{",
+        "\u{1e}{\"qlog_version\":\"0.3\"}\n\u{1e}{\"name\"",
+        "\u{1e}",
+    ] {
+        let error = Trace::new().read(text.as_bytes(), |_| true);
+        let error = error.expect_err(text).to_string();
+        assert!(!error.contains('\n'), "{error}");
+    }
+}
+
+#[test]
+fn damaged_connections_have_an_answer() {
+    let mut random = 1_u64;
+    for _ in 0..300 {
+        let mut file = CAPTURE.to_vec();
+        for _ in 0..40 {
+            random = random
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            // Behind the file's header, so that it stays a capture.
+            let place = 24 + (random >> 33) as usize % (file.len() / 8);
+            file[place] ^= 1 << (random >> 61);
+        }
+        let mut trace = Trace::new();
+        trace.read_keys(KEYS).expect("secrets");
+        if trace.read(&file[..], |_| true).is_ok() {
+            let _ = Summary::of(trace);
+        }
+    }
+}

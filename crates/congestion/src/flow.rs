@@ -1,0 +1,274 @@
+//! A controller with all the books that it needs: sampler, pacer, what is in flight, recoveries, application limits.
+//!
+//! A transport that counts packets itself drives a [`Controller`] by its events. For one that does not, a [`Flow`] is
+//! between: it is told of packets that leave, arrive and are lost, and says when the next may leave. It has the rules of
+//! QUIC (RFC 9002): a packet is sent once, and what is lost is sent again as a new one.
+//!
+//! ```
+#![doc = include_str!("../examples/sender.rs")]
+//! ```
+
+use units::{Bytes, Duration, Time};
+
+use crate::controller::{Ack, Controller, Lost, RttSample, Sent};
+use crate::pacer::Pacer;
+use crate::recoveries::Recoveries;
+use crate::sampling::{Outstanding, PacketState, Sampler};
+
+/// One direction of a connection under a controller.
+///
+/// Every method is a thing that happened. [`Flow::settle`] ends each ACK and each look at the loss timer: only then is the
+/// controller told, losses first, as [its trait](crate::controller) demands.
+#[derive(Debug, Clone)]
+pub struct Flow<C> {
+    controller: C,
+    sampler: Sampler,
+    pacer: Pacer,
+    mss: Bytes,
+    inflight: Bytes,
+    min_rtt: Option<Duration>,
+    recoveries: Recoveries,
+    /// The newest packet sent.
+    last_sequence: u64,
+    /// The newest packet acknowledged so far.
+    newest_acked: Option<u64>,
+    /// The newest packet declared lost so far.
+    newest_lost: Option<u64>,
+    ack: PendingAck,
+    /// Data has run out, and none has left since.
+    is_dry: bool,
+    /// The window has held data back since the last ACK.
+    is_window_full: bool,
+    /// Data has run out since the last ACK, with window and pacer willing.
+    was_app_limited: bool,
+}
+
+/// What is known of the ACK that is being processed.
+#[derive(Debug, Clone, Copy, Default)]
+struct PendingAck {
+    bytes: Bytes,
+    packets: u32,
+    /// In flight before it.
+    prior_inflight: Bytes,
+    newest: Option<PacketState>,
+    rtt: Option<RttSample>,
+    ce_marked: Bytes,
+}
+
+impl<C: Controller> Flow<C> {
+    /// A flow that begins `now` with packets of up to `mss` bytes. `timer_slack` is how late the transport's timers may
+    /// fire ([`Pacer`]).
+    pub fn new(controller: C, now: Time, mss: Bytes, timer_slack: Duration) -> Flow<C> {
+        Flow {
+            controller,
+            sampler: Sampler::new(now),
+            pacer: Pacer::new(now, timer_slack),
+            mss,
+            inflight: Bytes::ZERO,
+            min_rtt: None,
+            recoveries: Recoveries::default(),
+            last_sequence: 0,
+            newest_acked: None,
+            newest_lost: None,
+            ack: PendingAck::default(),
+            is_dry: false,
+            is_window_full: false,
+            was_app_limited: false,
+        }
+    }
+
+    /// Whether a packet of `bytes`, whose data waits, may leave now: window and pacer allow it.
+    pub fn may_send(&mut self, now: Time, bytes: Bytes) -> bool {
+        let fits = self.fits(bytes);
+        self.is_window_full |= !fits;
+        fits && self.pacer.may_send(now, self.controller.send_quantum())
+    }
+
+    /// Whether the window has room for a packet of `bytes`. Without, only an ACK or a loss lets the next one leave, and no timer
+    /// is needed for the pacer.
+    pub fn fits(&self, bytes: Bytes) -> bool {
+        self.inflight + bytes <= self.controller.cwnd()
+    }
+
+    /// The earliest time at which the pacer lets a packet leave; the transport wakes up then if data waits and the window
+    /// has room.
+    pub fn next_departure(&self, now: Time) -> Time {
+        self.pacer.next_departure(now)
+    }
+
+    /// A packet of `bytes` leaves. What is returned is kept with the packet, until it is acknowledged, lost or forgotten.
+    pub fn on_sent(&mut self, now: Time, bytes: Bytes) -> PacketState {
+        self.look_for_gap(now);
+        if self.inflight.is_zero() && self.sampler.is_app_limited() {
+            self.controller.on_idle_restart(now);
+        }
+        self.is_dry = false;
+        // Lost with nothing acknowledged that left later: it may still arrive, and the interval does not begin anew.
+        let out = if self.inflight.is_zero() && self.newest_lost > self.newest_acked {
+            Outstanding::Inflight(Bytes::ZERO)
+        } else {
+            Outstanding::without_lost(self.inflight)
+        };
+        let packet = self.sampler.on_packet_sent(now, bytes, out);
+        self.last_sequence = packet.sequence;
+        self.inflight += bytes;
+        self.controller
+            .on_packet_sent(&Sent::new(now, bytes, self.inflight));
+        self.pacer
+            .on_sent(now, bytes, self.controller.pacing_rate());
+        packet
+    }
+
+    /// No data waits. Told whenever the transport finds none to send; from then on until the next packet, the application is
+    /// the limit as far as window and pacer are not.
+    pub fn on_no_data(&mut self, now: Time) {
+        self.is_dry = true;
+        self.look_for_gap(now);
+    }
+
+    /// A packet has been acknowledged, by the ACK that [`Flow::settle`] ends.
+    pub fn on_acked(&mut self, now: Time, packet: &PacketState) {
+        self.count_acked(now, packet);
+        self.inflight -= packet.bytes;
+    }
+
+    /// A packet that had been declared lost has been acknowledged after all. If that is true of all packets whose loss
+    /// started a recovery, it is undone.
+    pub fn on_acked_late(&mut self, now: Time, packet: &PacketState) {
+        self.count_acked(now, packet);
+        self.recoveries.on_arrived(packet.sequence);
+    }
+
+    fn count_acked(&mut self, now: Time, packet: &PacketState) {
+        if self.ack.packets == 0 {
+            self.ack.prior_inflight = self.inflight;
+        }
+        self.sampler.on_packet_acked(now, packet);
+        self.ack.bytes += packet.bytes;
+        self.ack.packets = self.ack.packets.saturating_add(1);
+        if self
+            .ack
+            .newest
+            .is_none_or(|newest| packet.sequence > newest.sequence)
+        {
+            self.ack.newest = Some(*packet);
+        }
+    }
+
+    /// The transport has measured the round-trip time of this ACK itself, or knows that it cannot be told from the packets'
+    /// times. Without it, the newest packet's time of departure counts.
+    pub fn on_rtt(&mut self, rtt: RttSample) {
+        self.ack.rtt = Some(rtt);
+    }
+
+    /// The ACK in progress reports `bytes` more as marked "congestion experienced" (ECN).
+    pub fn on_marked(&mut self, bytes: Bytes) {
+        self.ack.ce_marked += bytes;
+        self.sampler.on_ce_marked(bytes);
+    }
+
+    /// A packet has been declared lost, by an ACK or by a timer, once.
+    pub fn on_lost(&mut self, now: Time, packet: &PacketState) {
+        if self.ack.packets == 0 {
+            self.ack.prior_inflight = self.ack.prior_inflight.max(self.inflight);
+        }
+        self.sampler.on_packet_lost(packet);
+        self.inflight -= packet.bytes;
+        self.newest_lost = self.newest_lost.max(Some(packet.sequence));
+        self.recoveries.on_lost(packet.sequence);
+        let lost = Lost::new(now, *packet, self.inflight, &self.sampler);
+        self.controller.on_packet_lost(&lost);
+    }
+
+    /// A packet is neither acknowledged nor lost, and not waited for any more (in QUIC, of a number space that is discarded).
+    pub fn on_forgotten(&mut self, packet: &PacketState) {
+        self.inflight -= packet.bytes;
+    }
+
+    /// The ACK, or the loss timer, has been processed: all that it acknowledged, marked and lost has been told.
+    pub fn settle(&mut self, now: Time) {
+        let ack = core::mem::take(&mut self.ack);
+        let newest = ack.newest.map(|packet| packet.sequence);
+        let is_marked = !ack.ce_marked.is_zero();
+        let changes = self
+            .recoveries
+            .settle(newest, is_marked, self.last_sequence);
+        for change in changes.into_iter().flatten() {
+            self.controller.on_recovery(now, change, self.inflight);
+        }
+        let Some(packet) = ack.newest else { return };
+        let rtt = ack.rtt.or_else(|| self.measure_rtt(now, &ack, &packet));
+        if let Some(RttSample { rtt, .. }) = rtt {
+            self.min_rtt = Some(self.min_rtt.map_or(rtt, |min| min.min(rtt)));
+        }
+        self.newest_acked = self.newest_acked.max(newest);
+        let rate = self
+            .sampler
+            .sample(now, self.min_rtt.unwrap_or(Duration::ZERO));
+        self.look_for_gap(now);
+        let mut told = Ack::new(now, ack.bytes, ack.prior_inflight, self.inflight, rate);
+        told.rtt = rtt;
+        told.ce_marked = ack.ce_marked;
+        told.is_window_full = core::mem::take(&mut self.is_window_full);
+        told.is_cwnd_limited = told.is_window_full || !core::mem::take(&mut self.was_app_limited);
+        self.controller.on_ack(&told);
+    }
+
+    /// Of the newest packet, unless a later one had been acknowledged before: then the receiver had reported since (RFC 9002,
+    /// "Generating RTT Samples"). A packet that is not full and travelled alone may have waited at the receiver for a second.
+    fn measure_rtt(&self, now: Time, ack: &PendingAck, newest: &PacketState) -> Option<RttSample> {
+        let is_alone = ack.packets == 1
+            && newest.bytes < self.mss
+            && self.sampler.delivered() == newest.delivered + newest.bytes;
+        (self.newest_acked < Some(newest.sequence)).then(|| RttSample {
+            rtt: now.since(newest.sent_time),
+            is_ack_delayed: is_alone,
+        })
+    }
+
+    /// A retransmission timeout (TCP) or persistent congestion (QUIC), after the losses that it declared. A probe timeout is
+    /// none.
+    pub fn on_timeout(&mut self, now: Time) {
+        self.recoveries.on_timeout(self.last_sequence);
+        self.controller.on_timeout(now, self.inflight);
+    }
+
+    /// The largest packet now has `mss` bytes.
+    pub fn on_mtu_change(&mut self, mss: Bytes) {
+        self.mss = mss;
+        self.controller.on_mtu_change(mss);
+    }
+
+    /// Without data, the application is the limit from when the pacer would have let the next packet leave.
+    fn look_for_gap(&mut self, now: Time) {
+        if self.is_dry && self.fits(self.mss) && self.pacer.is_idle(now) {
+            self.was_app_limited = true;
+            self.sampler.mark_app_limited(self.inflight);
+        }
+    }
+
+    /// Bytes in flight.
+    pub fn inflight(&self) -> Bytes {
+        self.inflight
+    }
+
+    /// The controller, to be read.
+    pub fn controller(&self) -> &C {
+        &self.controller
+    }
+
+    /// The sampler, to be read.
+    pub fn sampler(&self) -> &Sampler {
+        &self.sampler
+    }
+
+    /// The least round-trip time so far.
+    pub fn min_rtt(&self) -> Option<Duration> {
+        self.min_rtt
+    }
+
+    /// Whether losses, marks or a timeout are being recovered from.
+    pub fn is_recovering(&self) -> bool {
+        self.recoveries.is_on()
+    }
+}

@@ -1,0 +1,98 @@
+//! Single values of Python's as the text that scenarios have for them.
+
+use std::path::PathBuf;
+
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyByteArray, PyBytes, PyFloat, PyInt, PyString, PyType};
+
+/// The text of a str, a bool, a number or a path, NumPy's included; nothing if it is something else.
+///
+/// # Errors
+///
+/// Python raises something.
+pub fn scalar(value: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
+    if let Ok(text) = value.cast::<PyString>() {
+        return Ok(Some(text.to_str()?.to_owned()));
+    }
+    if let Ok(is) = value.cast::<PyBool>() {
+        return Ok(Some(is.is_true().to_string()));
+    }
+    if value.is_instance_of::<PyType>() {
+        return Ok(None);
+    }
+    if value.is_instance_of::<PyInt>() {
+        return value.str().map(|text| Some(text.to_string()));
+    }
+    if !value.is_instance_of::<PyFloat>() {
+        // NumPy's bools are none of Python's, but their items are.
+        if value.hasattr("dtype")? && length(value).is_none() {
+            let item = value.call_method0("item")?;
+            if let Ok(is) = item.cast::<PyBool>() {
+                return Ok(Some(is.is_true().to_string()));
+            }
+        }
+        if length(value).is_some() {
+            return Ok(None);
+        }
+        // Arrays of NumPy's without a dimension have it, and refuse if they are of floats.
+        if let Ok(whole) = value.call_method0("__index__") {
+            return Ok(Some(whole.str()?.to_string()));
+        }
+        if !value.hasattr("__float__")? {
+            let path = value.extract::<PathBuf>();
+            return Ok(path.ok().map(|path| path.display().to_string()));
+        }
+    }
+    // As it shows itself, in its own precision: 0.1 of NumPy's float32 is not 0.10000000149.
+    let text = value.str()?.to_string();
+    if text.parse::<f64>().is_ok() {
+        return Ok(Some(plain(&text)));
+    }
+    let real: f64 = value.extract()?;
+    Ok(Some(plain(&real.to_string())))
+}
+
+/// How many items a sequence has; nothing if it is none.
+pub fn length(value: &Bound<'_, PyAny>) -> Option<usize> {
+    let has = |name: &str| value.hasattr(name).unwrap_or(false);
+    let is_text = value.is_instance_of::<PyString>()
+        || value.is_instance_of::<PyBytes>()
+        || value.is_instance_of::<PyByteArray>();
+    let is_one = is_text || value.is_instance_of::<PyType>();
+    (!is_one && has("__getitem__"))
+        .then(|| value.len().ok())
+        .flatten()
+}
+
+/// A number without an exponent, as scenarios have it: `1e-07` is `0.0000001`.
+fn plain(text: &str) -> String {
+    // Floats of 64 bits have no larger ones.
+    const LARGEST: i32 = 400;
+    let Some((number, exponent)) = text.split_once(['e', 'E']) else {
+        return text.to_owned();
+    };
+    let Some(exponent) = exponent.parse().ok().filter(|of: &i32| of.abs() <= LARGEST) else {
+        return text.to_owned();
+    };
+    let (sign, number) = match number.strip_prefix('-') {
+        Some(number) => ("-", number),
+        None => ("", number),
+    };
+    let (whole, part) = number.split_once('.').unwrap_or((number, ""));
+    let digits = format!("{whole}{part}");
+    let point = i32::try_from(whole.len()).unwrap_or(LARGEST) + exponent;
+    match usize::try_from(point) {
+        Ok(0) | Err(_) => {
+            let zeros = "0".repeat(point.unsigned_abs() as usize);
+            format!("{sign}0.{zeros}{digits}")
+        }
+        Ok(point) if point >= digits.len() => {
+            let zeros = "0".repeat(point - digits.len());
+            format!("{sign}{digits}{zeros}")
+        }
+        Ok(point) => {
+            let (whole, part) = digits.split_at(point);
+            format!("{sign}{whole}.{part}")
+        }
+    }
+}

@@ -1,0 +1,95 @@
+"""Controllers that are driven event by event."""
+
+import random
+
+import fullpipe
+import pytest
+from fullpipe.reno import Reno
+
+MS = 1_000_000
+
+
+def driven(controller, seconds=3, loss=0.0, rate=10e6, rtt=40 * MS):
+    """A bottleneck of this rate; what can be seen of the controller after every event."""
+    sender = fullpipe.Sender(controller)
+    chance = random.Random(3)
+    seen, arrivals, now, free, next_send = [], [], 0, 0, 0
+    while now < seconds * 1000 * MS:
+        now += MS // 10
+        while arrivals and arrivals[0][0] <= now:
+            _, packet, is_lost = arrivals.pop(0)
+            if is_lost:
+                sender.lose(now, [packet])
+            else:
+                sender.ack(now, [packet])
+            seen.append((sender.cwnd, sender.pacing_rate_bps, sender.state, sender.ssthresh))
+        while now >= next_send and sender.inflight + 1448 <= sender.cwnd:
+            packet = sender.send(now)
+            free = max(free, now) + int(1448 * 8 / rate * 1e9)
+            arrivals.append((free + rtt, packet, chance.random() < loss))
+            next_send = now + 1448 * 8 * 1000 * MS // sender.pacing_rate_bps
+    return sender, seen
+
+
+@pytest.mark.parametrize("loss", [0.0, 0.02])
+def test_reno_in_python_says_what_reno_in_rust_says(loss):
+    _, rust = driven("reno", loss=loss)
+    _, python = driven(Reno, loss=loss)
+    assert len(rust) > 500
+    assert python == rust
+
+
+def test_bbr_finds_the_rate_and_goes_through_its_states():
+    sender, seen = driven("bbr1")
+    states = list(dict.fromkeys(state for _, _, state, _ in seen))
+    assert states == ["Startup", "Drain", "ProbeBW"]
+    rates = [rate for _, rate, _, _ in seen[-500:]]
+    assert 7e6 < min(rates) and max(rates) < 13e6
+    assert "in ProbeBW" in repr(sender)
+
+
+def test_a_timeout_takes_everything_for_lost():
+    sender = fullpipe.Sender("cubic")
+    packets = [sender.send(MS) for _ in range(5)]
+    assert sender.packets == packets and sender.inflight == 5 * 1448
+    sender.timeout(1000 * MS)
+    assert (sender.packets, sender.inflight) == ([], 0)
+    assert sender.cwnd == 1448
+
+
+def test_what_makes_no_sense_is_answered():
+    with pytest.raises(fullpipe.ScenarioError, match="bbr1") as raised:
+        fullpipe.Sender("bbr9")
+    assert raised.value.field == "controller"
+    with pytest.raises(TypeError, match="^controller: .*give a name"):
+        fullpipe.Sender(5)
+    for field, size in [("mss", 0), ("mss", 2**40), ("initial_cwnd", 2**63)]:
+        with pytest.raises(fullpipe.ScenarioError) as raised:
+            fullpipe.Sender("reno", fullpipe.Connection(**{field: size}))
+        assert raised.value.field == field
+    sender = fullpipe.Sender("bbr3")
+    first = sender.send(MS)
+    for packets in ([], [7], [first, -1]):
+        with pytest.raises(fullpipe.ScenarioError) as raised:
+            sender.ack(2 * MS, packets)
+        assert raised.value.field == "packets"
+    with pytest.raises(TypeError, match="^packets: "):
+        sender.lose(2 * MS, 7)
+    for size in (0, 2**60):
+        with pytest.raises(fullpipe.ScenarioError, match="size"):
+            sender.send(2 * MS, size)
+    sender.ack(2 * MS, [first, first])
+    with pytest.raises(ValueError, match="does not run backwards; give 2000000"):
+        sender.send(MS)
+
+
+def test_what_a_controller_raises_is_raised():
+    class Broken(Reno):
+        def on_sent(self, *event):
+            raise ZeroDivisionError("mine")
+
+    sender = fullpipe.Sender(Broken)
+    with pytest.raises(ZeroDivisionError, match="mine"):
+        sender.send(0)
+    with pytest.raises(fullpipe.EngineError, match="make another"):
+        sender.send(0)

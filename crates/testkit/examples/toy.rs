@@ -1,0 +1,159 @@
+//! A toy transport, wired as docs/embedding.md says, and checked: `cargo run -p fullpipe-congestion-testkit --example toy`
+//!
+//! Packets are numbered and carry one chunk each; the receiver acknowledges each packet by its number. What is lost is sent
+//! again in a new packet.
+
+use std::collections::{BTreeMap, HashSet, VecDeque};
+
+use congestion::{Bytes, Connection, Duration, Flow, PacketState, Time};
+use testkit::{End, Knows, Probe, Transport, Witness};
+
+const CHUNK: u64 = 1_200;
+const HEADERS: u64 = 40;
+const MSS: Bytes = Bytes::new(CHUNK);
+const THRESHOLD: u64 = 3;
+/// As long as this nothing is heard before all is taken for lost.
+const TIMEOUT: Duration = Duration::from_secs(1);
+
+#[derive(Clone)]
+pub(crate) enum Packet {
+    Data { number: u64, chunk: u64 },
+    Ack { number: u64 },
+}
+
+pub(crate) struct Toy {
+    flow: Flow<Witness>,
+    in_flight: BTreeMap<u64, (PacketState, u64)>,
+    /// Declared lost; may still arrive.
+    lost: BTreeMap<u64, PacketState>,
+    again: VecDeque<u64>,
+    next_number: u64,
+    next_chunk: u64,
+    chunks: u64,
+    last_heard: Time,
+    now: Time,
+    acks: VecDeque<u64>,
+    arrived: HashSet<u64>,
+}
+
+impl Toy {
+    pub(crate) fn new(probe: &Probe) -> Toy {
+        let controller = probe.controller(Connection::new(Time::ZERO, MSS, MSS * 10));
+        Toy {
+            flow: Flow::new(controller, Time::ZERO, MSS, Duration::ZERO),
+            in_flight: BTreeMap::new(),
+            lost: BTreeMap::new(),
+            again: VecDeque::new(),
+            next_number: 0,
+            next_chunk: 0,
+            chunks: 0,
+            last_heard: Time::ZERO,
+            now: Time::ZERO,
+            acks: VecDeque::new(),
+            arrived: HashSet::new(),
+        }
+    }
+
+    fn has_data(&self) -> bool {
+        !self.again.is_empty() || self.next_chunk < self.chunks
+    }
+
+    fn next_data(&mut self, now: Time) -> Option<Packet> {
+        if !self.has_data() {
+            self.flow.on_no_data(now);
+            return None;
+        }
+        if !self.flow.may_send(now, MSS) {
+            return None;
+        }
+        let chunk = self.again.pop_front().unwrap_or_else(|| {
+            self.next_chunk += 1;
+            self.next_chunk
+        });
+        if self.in_flight.is_empty() {
+            self.last_heard = now;
+        }
+        let number = self.next_number;
+        self.next_number += 1;
+        let state = self.flow.on_sent(now, MSS);
+        self.in_flight.insert(number, (state, chunk));
+        Some(Packet::Data { number, chunk })
+    }
+
+    fn on_ack(&mut self, now: Time, number: u64) {
+        self.last_heard = now;
+        if let Some((state, _)) = self.in_flight.remove(&number) {
+            self.flow.on_acked(now, &state);
+        } else if let Some(state) = self.lost.remove(&number) {
+            self.flow.on_acked_late(now, &state);
+        }
+        self.declare_lost(now, (number + 1).saturating_sub(THRESHOLD));
+        self.flow.settle(now);
+        // What has been gone for a thousand packets does not come any more.
+        self.lost = self.lost.split_off(&number.saturating_sub(1_000));
+    }
+
+    fn declare_lost(&mut self, now: Time, end: u64) {
+        let alive = self.in_flight.split_off(&end);
+        for (number, (state, chunk)) in std::mem::replace(&mut self.in_flight, alive) {
+            self.flow.on_lost(now, &state);
+            self.lost.insert(number, state);
+            self.again.push_back(chunk);
+        }
+    }
+}
+
+impl Transport for Toy {
+    type Packet = Packet;
+
+    fn write(&mut self, now: Time, bytes: u64) {
+        self.now = now;
+        self.chunks = self.chunks.saturating_add(bytes.div_ceil(CHUNK));
+    }
+
+    fn poll_transmit(&mut self, now: Time, end: End) -> Option<(Bytes, Packet)> {
+        self.now = now;
+        match end {
+            End::Sender => Some((Bytes::new(CHUNK + HEADERS), self.next_data(now)?)),
+            End::Receiver => {
+                let number = self.acks.pop_front()?;
+                Some((Bytes::new(HEADERS), Packet::Ack { number }))
+            }
+        }
+    }
+
+    fn receive(&mut self, now: Time, _: End, packet: Packet) {
+        match packet {
+            Packet::Data { number, chunk } => {
+                self.arrived.insert(chunk);
+                self.acks.push_back(number);
+            }
+            Packet::Ack { number } => self.on_ack(now, number),
+        }
+    }
+
+    fn next_timer(&self) -> Option<Time> {
+        let silence = (!self.in_flight.is_empty()).then_some(self.last_heard + TIMEOUT);
+        let fits = self.flow.fits(MSS);
+        let pacer = (self.has_data() && fits).then(|| self.flow.next_departure(self.now));
+        silence.into_iter().chain(pacer).min()
+    }
+
+    fn on_timer(&mut self, now: Time) {
+        if !self.in_flight.is_empty() && now >= self.last_heard + TIMEOUT {
+            self.last_heard = now;
+            self.declare_lost(now, self.next_number);
+            self.flow.on_timeout(now);
+        }
+    }
+
+    fn received(&self) -> u64 {
+        self.arrived.len() as u64 * CHUNK
+    }
+}
+
+pub(crate) fn main() {
+    let report = testkit::check(&Knows::everything(), |probe| Toy::new(&probe));
+    print!("{report}");
+    assert!(report.findings.is_empty());
+}

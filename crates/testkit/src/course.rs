@@ -1,0 +1,258 @@
+//! The courses: paths, what the application does, and which rules are looked at.
+
+use congestion::{ControllerKind, Duration, Rate, Ratio, Time};
+use path::{Buffer, Capacity, Effects, LinkConfig, Loss, PathConfig, Reorder};
+
+use crate::report::{Fault, Report};
+use crate::rules::Judge;
+use crate::transport::{Knows, Transport};
+use crate::witness::{Conduct, Probe};
+use crate::world::World;
+
+/// The path of every course.
+const RATE: Rate = Rate::from_bits_per_sec(20_000_000);
+pub(crate) const RTPROP: Duration = Duration::from_millis(40);
+/// The pacing rate of the fixed controller: half of the path's.
+pub(crate) const PACE: Rate = Rate::from_bits_per_sec(10_000_000);
+const SECOND: Duration = Duration::from_secs(1);
+/// Bursts of the fixed controller, in packets.
+pub(crate) const QUANTUM: u64 = 2;
+/// A window of which pacing never needs all.
+const WIDE: u64 = 400;
+/// A window that pacing would exceed at once.
+pub(crate) const NARROW: u64 = 20;
+
+const PACED: Conduct = Conduct::Fixed {
+    cwnd_packets: WIDE,
+    rate: PACE,
+    quantum_packets: QUANTUM,
+};
+
+fn path(effects: Effects) -> PathConfig {
+    let way = LinkConfig {
+        delay: RTPROP / 2,
+        ..LinkConfig::default()
+    };
+    PathConfig {
+        forward: LinkConfig {
+            capacity: Capacity::Rate(RATE),
+            buffer: Buffer::Bytes(RATE.bytes_in(RTPROP) * 4),
+            effects,
+            ..way.clone()
+        },
+        reverse: way,
+    }
+}
+
+fn lossy() -> Effects {
+    Effects {
+        loss: Loss::Independent(Ratio::new(1, 100)),
+        ..Effects::default()
+    }
+}
+
+/// One run of the transport, and what is judged of it.
+struct Course<'r, T: Transport> {
+    world: Option<World<T>>,
+    name: &'static str,
+    report: &'r mut Report,
+}
+
+impl<'r, T: Transport> Course<'r, T> {
+    fn new(
+        report: &'r mut Report,
+        name: &'static str,
+        conduct: Conduct,
+        effects: Effects,
+        connect: &mut impl FnMut(Probe) -> T,
+    ) -> Course<'r, T> {
+        let probe = Probe::new(conduct);
+        let world = World::new(probe.clone(), connect(probe), path(effects));
+        Course {
+            world,
+            name,
+            report,
+        }
+    }
+
+    /// Lets `act` happen, and judges what is seen from `from` on.
+    fn judge(
+        self,
+        from: Duration,
+        act: impl FnOnce(&mut World<T>),
+        look: impl FnOnce(&mut Judge<'_>),
+    ) {
+        let Some(mut world) = self.world else { return };
+        act(&mut world);
+        let told = world.told();
+        let mut judge = Judge {
+            course: self.name,
+            report: self.report,
+            from: Time::ZERO + from,
+            until: world.now,
+            departures: &world.departures,
+            arrivals: world.arrivals,
+            received: world.transport.received(),
+            told: &told,
+        };
+        if world.never_stops {
+            let at = world.now.since(Time::ZERO);
+            judge.find(Fault::NeverStops, format!("at {at}"));
+            return;
+        }
+        judge.times();
+        judge.accounts();
+        look(&mut judge);
+    }
+}
+
+/// Connects a transport for each course, sends over it, and says what is wrong. `connect` makes both ends; the sending
+/// end's controller is the probe's.
+pub fn check<T: Transport>(knows: &Knows, mut connect: impl FnMut(Probe) -> T) -> Report {
+    let mut report = Report::default();
+    let connect = &mut connect;
+
+    Course::new(&mut report, "paced", PACED, Effects::default(), connect).judge(
+        SECOND,
+        |world| {
+            world.write(u64::MAX);
+            world.run(SECOND * 6);
+        },
+        |judge| {
+            judge.pacing();
+            judge.inflight();
+            judge.round_trips();
+            judge.delivery_rates();
+            judge.full_use(false);
+            judge.no_losses();
+            judge.idle_restarts(0, 1);
+        },
+    );
+
+    let narrow = Conduct::Fixed {
+        cwnd_packets: NARROW,
+        rate: Rate::from_bits_per_sec(1_000_000_000),
+        quantum_packets: NARROW,
+    };
+    Course::new(&mut report, "window", narrow, Effects::default(), connect).judge(
+        SECOND,
+        |world| {
+            world.write(u64::MAX);
+            world.run(SECOND * 4);
+        },
+        |judge| {
+            judge.window();
+            judge.inflight();
+            judge.full_use(true);
+        },
+    );
+
+    Course::new(&mut report, "requests", PACED, Effects::default(), connect).judge(
+        SECOND,
+        |world| {
+            world.run(SECOND);
+            for _ in 0..5 {
+                world.write(100_000);
+                world.run(SECOND);
+            }
+        },
+        |judge| {
+            judge.pauses();
+            judge.inflight();
+            // The handshake may have had pauses of its own.
+            judge.idle_restarts(4, 8);
+            judge.no_losses();
+        },
+    );
+
+    Course::new(
+        &mut report,
+        "after requests",
+        PACED,
+        Effects::default(),
+        connect,
+    )
+    .judge(
+        SECOND * 2 + RTPROP * 4,
+        |world| {
+            world.run(SECOND);
+            world.write(100_000);
+            world.run(SECOND);
+            world.write(u64::MAX);
+            world.run(SECOND * 3);
+        },
+        |judge| {
+            judge.full_use(false);
+            judge.delivery_rates();
+        },
+    );
+
+    Course::new(&mut report, "losses", PACED, lossy(), connect).judge(
+        SECOND,
+        |world| {
+            world.write(u64::MAX);
+            world.run(SECOND * 10);
+        },
+        |judge| {
+            judge.losses();
+            judge.inflight();
+            judge.recoveries();
+            judge.shortest_round_trip();
+        },
+    );
+
+    let reordering = Effects {
+        reorder: Some(Reorder {
+            share: Ratio::new(1, 1_000),
+            by: Duration::from_millis(15),
+        }),
+        ..Effects::default()
+    };
+    let knows_spurious = knows.spurious_losses;
+    Course::new(&mut report, "reordering", PACED, reordering, connect).judge(
+        SECOND,
+        |world| {
+            world.write(u64::MAX);
+            world.run(SECOND * 8);
+        },
+        |judge| {
+            if knows_spurious {
+                judge.undone();
+            } else {
+                judge.note("spurious losses are not judged: the transport cannot tell them");
+            }
+        },
+    );
+
+    let knows_timeouts = knows.timeouts;
+    Course::new(&mut report, "silence", PACED, Effects::default(), connect).judge(
+        SECOND * 8,
+        |world| {
+            world.write(u64::MAX);
+            world.run(SECOND * 2);
+            world.is_cut = true;
+            world.run(SECOND * 4);
+            world.is_cut = false;
+            world.run(SECOND * 10);
+        },
+        |judge| {
+            judge.resumed();
+            if knows_timeouts {
+                judge.timeouts();
+            } else {
+                judge.note("timeouts are not judged: the transport has none");
+            }
+        },
+    );
+
+    let whole = Conduct::Of(ControllerKind::Bbr3);
+    Course::new(&mut report, "bbr3", whole, lossy(), connect).judge(
+        SECOND * 2,
+        |world| {
+            world.write(u64::MAX);
+            world.run(SECOND * 12);
+        },
+        |judge| judge.whole(RATE),
+    );
+    report
+}

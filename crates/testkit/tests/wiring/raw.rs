@@ -1,0 +1,327 @@
+//! A sender that drives the controller's events itself, rightly or with one deliberate fault.
+
+use std::collections::{BTreeMap, HashSet, VecDeque};
+
+use congestion::sampling::{Outstanding, Sampler};
+use congestion::{
+    Ack, Bytes, Cause, Connection, Controller, Duration, Lost, PacketState, Recovery, RttSample,
+    Sent, Time,
+};
+use testkit::{End, Fault, Probe, Transport, Witness};
+
+const CHUNK: u64 = 1_200;
+const HEADERS: u64 = 40;
+const MSS: Bytes = Bytes::new(CHUNK);
+const THRESHOLD: u64 = 3;
+const TIMEOUT: Duration = Duration::from_secs(1);
+
+#[derive(Clone)]
+pub enum Packet {
+    Data { number: u64, chunk: u64 },
+    Ack { number: u64 },
+}
+
+pub struct Raw {
+    fault: Option<Fault>,
+    controller: Witness,
+    sampler: Sampler,
+    in_flight: BTreeMap<u64, (PacketState, u64)>,
+    lost: HashSet<u64>,
+    inflight: Bytes,
+    again: VecDeque<u64>,
+    next_number: u64,
+    next_chunk: u64,
+    chunks: u64,
+    /// When the pacer lets the next burst leave, and what may leave until then.
+    next_burst: Time,
+    burst: Bytes,
+    min_rtt: Duration,
+    recovery_start: u64,
+    /// Losses of the recovery that have not arrived.
+    missing: u64,
+    is_recovering: bool,
+    is_app_limited: bool,
+    is_window_full: bool,
+    last_heard: Time,
+    last_state: Option<PacketState>,
+    now: Time,
+    acks: VecDeque<u64>,
+    arrived: HashSet<u64>,
+}
+
+impl Raw {
+    pub fn new(probe: &Probe, fault: Option<Fault>) -> Raw {
+        Raw {
+            fault,
+            controller: probe.controller(Connection::new(Time::ZERO, MSS, MSS * 10)),
+            sampler: Sampler::new(Time::ZERO),
+            in_flight: BTreeMap::new(),
+            lost: HashSet::new(),
+            inflight: Bytes::ZERO,
+            again: VecDeque::new(),
+            next_number: 0,
+            next_chunk: 0,
+            chunks: 0,
+            next_burst: Time::ZERO,
+            burst: Bytes::ZERO,
+            min_rtt: Duration::MAX,
+            recovery_start: 0,
+            missing: 0,
+            is_recovering: false,
+            is_app_limited: false,
+            is_window_full: false,
+            last_heard: Time::ZERO,
+            last_state: None,
+            now: Time::ZERO,
+            acks: VecDeque::new(),
+            arrived: HashSet::new(),
+        }
+    }
+
+    fn has(&self, fault: Fault) -> bool {
+        self.fault == Some(fault)
+    }
+
+    fn has_data(&self) -> bool {
+        !self.again.is_empty() || self.next_chunk < self.chunks
+    }
+
+    fn fits(&self) -> bool {
+        self.has(Fault::WindowExceeded) || self.inflight + MSS <= self.controller.cwnd()
+    }
+
+    fn next_data(&mut self, now: Time) -> Option<Packet> {
+        if !self.has_data() {
+            if self.fits() && self.next_burst <= now && !self.has(Fault::AppLimitNotMarked) {
+                self.is_app_limited = true;
+                self.sampler.mark_app_limited(self.inflight);
+            }
+            return None;
+        }
+        if !self.fits() {
+            self.is_window_full = true;
+            return None;
+        }
+        if self.next_burst <= now {
+            let quantum = self.controller.send_quantum();
+            self.burst = match self.fault {
+                Some(Fault::BurstsTooLarge) => quantum * 20,
+                _ => quantum,
+            };
+            self.next_burst = now;
+        }
+        let is_unpaced = self.has(Fault::PacingNotEngaged);
+        if self.burst.is_zero() && !is_unpaced {
+            return None;
+        }
+        let pace = match self.fault {
+            Some(Fault::PacingTooSlow) => MSS * 2,
+            _ => MSS,
+        };
+        self.burst -= MSS;
+        self.next_burst += self.controller.pacing_rate().time_for(pace);
+        let is_restart = self.inflight.is_zero() && self.sampler.is_app_limited();
+        if is_restart && !self.has(Fault::IdleRestartMissing) {
+            self.controller.on_idle_restart(now);
+        }
+        let chunk = self.again.pop_front().unwrap_or_else(|| {
+            self.next_chunk += 1;
+            self.next_chunk
+        });
+        if self.in_flight.is_empty() {
+            self.last_heard = now;
+        }
+        let number = self.next_number;
+        self.next_number += 1;
+        let out = Outstanding::without_lost(self.inflight);
+        let mut state = self.sampler.on_packet_sent(now, MSS, out);
+        if self.has(Fault::RoundsTooLong)
+            && !number.is_multiple_of(1_000)
+            && let Some(old) = self.last_state
+        {
+            state.delivered = old.delivered;
+        } else {
+            self.last_state = Some(state);
+        }
+        state.is_app_limited |= self.has(Fault::AppLimitNotCleared);
+        self.inflight += MSS;
+        if !self.has(Fault::SentNotTold) || number.is_multiple_of(2) {
+            self.controller
+                .on_packet_sent(&Sent::new(now, MSS, self.inflight));
+        }
+        self.in_flight.insert(number, (state, chunk));
+        Some(Packet::Data { number, chunk })
+    }
+
+    fn on_ack(&mut self, now: Time, number: u64) {
+        self.last_heard = now;
+        let prior_inflight = self.inflight;
+        let mut rtt = None;
+        if let Some((mut state, _)) = self.in_flight.remove(&number) {
+            if self.has(Fault::RoundsTooShort) {
+                state.delivered = self.sampler.delivered();
+            }
+            let forgets = self.has(Fault::DeliveredNotCounted) && number % 2 == 1;
+            if !forgets {
+                self.sampler.on_packet_acked(now, &state);
+            }
+            self.inflight -= MSS;
+            let measured = now.since(state.sent_time);
+            rtt = Some(match self.fault {
+                Some(Fault::RttTooShort) => measured / 2,
+                Some(Fault::RttTooLong) => measured * 2,
+                _ => measured,
+            });
+            self.min_rtt = rtt.map_or(self.min_rtt, |rtt| self.min_rtt.min(rtt));
+            if forgets {
+                return;
+            }
+        } else if self.lost.remove(&number) {
+            self.sampler.on_packet_acked(now, &self.last_state.unwrap());
+            if number < self.recovery_start && self.missing > 0 {
+                self.missing -= 1;
+                if self.missing == 0 && !self.has(Fault::UndoMissing) {
+                    self.is_recovering = false;
+                    let inflight = self.inflight;
+                    self.controller.on_recovery(now, Recovery::Undone, inflight);
+                }
+            }
+        } else {
+            return;
+        }
+        let is_late = self.has(Fault::LossAfterAck);
+        if !is_late {
+            self.lose(now, (number + 1).saturating_sub(THRESHOLD));
+            self.end_recovery(now, number);
+        }
+        let told_at = match self.fault {
+            Some(Fault::TimeBackwards) if number.is_multiple_of(100) => {
+                Time::from_nanos(now.as_nanos().saturating_sub(30_000_000))
+            }
+            Some(Fault::TimeWrong) => Time::from_nanos(now.as_nanos() + 1_000_000_000),
+            _ => now,
+        };
+        let rate = self.sampler.sample(now, self.min_rtt);
+        let mut ack = Ack::new(told_at, MSS, prior_inflight, self.inflight, rate);
+        ack.rtt = rtt.map(RttSample::exact);
+        ack.is_window_full = std::mem::take(&mut self.is_window_full)
+            && !self.has(Fault::WindowFullNotTold)
+            || self.has(Fault::WindowFullFalse);
+        ack.is_cwnd_limited =
+            !std::mem::take(&mut self.is_app_limited) || self.has(Fault::WindowUseFalse);
+        if self.has(Fault::RttMissing) {
+            ack.rtt = None;
+        }
+        self.controller.on_ack(&ack);
+        if is_late {
+            self.lose(now, (number + 1).saturating_sub(THRESHOLD));
+            self.end_recovery(now, number);
+        }
+    }
+
+    fn lose(&mut self, now: Time, end: u64) {
+        let alive = self.in_flight.split_off(&end);
+        let mut newest = None;
+        for (number, (state, chunk)) in std::mem::replace(&mut self.in_flight, alive) {
+            if !self.has(Fault::InflightWrong) {
+                self.inflight -= MSS;
+            }
+            self.lost.insert(number);
+            self.again.push_back(chunk);
+            newest = Some(number);
+            if number >= self.recovery_start {
+                self.missing = if self.is_recovering { self.missing } else { 0 } + 1;
+            }
+            if self.has(Fault::LossNotTold) {
+                continue;
+            }
+            if !self.has(Fault::LossNotSampled) {
+                self.sampler.on_packet_lost(&state);
+            }
+            let lost = Lost::new(now, state, self.inflight, &self.sampler);
+            self.controller.on_packet_lost(&lost);
+            if self.has(Fault::LossToldTwice) {
+                self.controller.on_packet_lost(&lost);
+            }
+        }
+        let starts = newest.is_some_and(|number| number >= self.recovery_start);
+        let each = self.has(Fault::RecoveryTwice) && newest.is_some();
+        if (starts || each) && !self.has(Fault::LossNotTold) && !self.has(Fault::RecoveryNotTold) {
+            let inflight = self.inflight;
+            let is_told = !self.has(Fault::RecoveryTwice) && !self.has(Fault::RecoveryNeverEnds);
+            if self.is_recovering && is_told {
+                self.controller.on_recovery(now, Recovery::Left, inflight);
+            }
+            self.is_recovering = true;
+            self.recovery_start = self.next_number;
+            let entered = Recovery::Entered(Cause::Loss);
+            self.controller.on_recovery(now, entered, inflight);
+        }
+    }
+
+    fn end_recovery(&mut self, now: Time, number: u64) {
+        let ends = !self.has(Fault::RecoveryNeverEnds) && !self.has(Fault::RecoveryTwice);
+        if self.is_recovering && number >= self.recovery_start && ends {
+            self.is_recovering = false;
+            let inflight = self.inflight;
+            self.controller.on_recovery(now, Recovery::Left, inflight);
+        }
+    }
+}
+
+impl Transport for Raw {
+    type Packet = Packet;
+
+    fn write(&mut self, now: Time, bytes: u64) {
+        self.now = now;
+        self.chunks = self.chunks.saturating_add(bytes.div_ceil(CHUNK));
+    }
+
+    fn poll_transmit(&mut self, now: Time, end: End) -> Option<(Bytes, Packet)> {
+        self.now = now;
+        match end {
+            End::Sender => Some((Bytes::new(CHUNK + HEADERS), self.next_data(now)?)),
+            End::Receiver => {
+                let number = self.acks.pop_front()?;
+                Some((Bytes::new(HEADERS), Packet::Ack { number }))
+            }
+        }
+    }
+
+    fn receive(&mut self, now: Time, _: End, packet: Packet) {
+        match packet {
+            Packet::Data { number, chunk } => {
+                self.arrived.insert(chunk);
+                self.acks.push_back(number);
+            }
+            Packet::Ack { number } => self.on_ack(now, number),
+        }
+    }
+
+    fn next_timer(&self) -> Option<Time> {
+        let silence = (!self.in_flight.is_empty()).then_some(self.last_heard + TIMEOUT);
+        let waits = self.has_data() && self.fits();
+        let pacer = waits.then(|| self.next_burst.max(self.now));
+        silence.into_iter().chain(pacer).min()
+    }
+
+    fn on_timer(&mut self, now: Time) {
+        if !self.in_flight.is_empty() && now >= self.last_heard + TIMEOUT {
+            self.last_heard = now;
+            let before = self.recovery_start;
+            self.recovery_start = u64::MAX;
+            self.lose(now, self.next_number);
+            self.recovery_start = before;
+            if !self.has(Fault::TimeoutNotTold) {
+                self.recovery_start = self.next_number;
+                self.is_recovering = true;
+                self.missing = 0;
+                self.controller.on_timeout(now, self.inflight);
+            }
+        }
+    }
+
+    fn received(&self) -> u64 {
+        self.arrived.len() as u64 * CHUNK
+    }
+}
