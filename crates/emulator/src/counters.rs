@@ -2,7 +2,7 @@
 
 use path::{Arrival, Queued};
 use serde::Serialize;
-use units::Duration;
+use units::{Duration, Time};
 
 /// What happened to the packets of one direction. Bytes include IP and UDP headers, as on a link.
 ///
@@ -45,8 +45,7 @@ pub struct DirectionCounters {
     pub queueing_total_ns: u64,
     /// How long the one of them waited that waited longest, in nanoseconds.
     pub queueing_max_ns: u64,
-    /// Delivered packets that this machine released more than a millisecond after the path's time, or that were on the path
-    /// while its clock stood still for longer than that. If it is not a small
+    /// Delivered packets that this machine released more than a millisecond after the path's time. If it is not a small
     /// share of `delivered_packets`, then the machine was too busy to be the path that was asked for.
     pub late_packets: u64,
     /// How much too late the latest release was, in nanoseconds.
@@ -59,11 +58,12 @@ pub struct DirectionCounters {
 pub(crate) const LATE: Duration = Duration::from_millis(1);
 
 impl DirectionCounters {
-    /// A packet that arrived was released, so much too late.
-    pub(crate) fn count_release<P>(&mut self, arrival: &Arrival<P>, late: Duration) {
+    /// A packet that arrived was released at `now`.
+    pub(crate) fn count_release<P>(&mut self, arrival: &Arrival<P>, now: Time) {
         let waited = arrival.queued.as_nanos();
         self.queueing_total_ns = self.queueing_total_ns.saturating_add(waited);
         self.queueing_max_ns = self.queueing_max_ns.max(waited);
+        let late = now.since(arrival.at);
         self.late_packets += u64::from(late > LATE);
         self.lateness_max_ns = self.lateness_max_ns.max(late.as_nanos());
         self.lateness_total_ns = self.lateness_total_ns.saturating_add(late.as_nanos());

@@ -27,13 +27,9 @@
 //! # Time
 //! One thread waits for datagrams and for the next release time, whichever comes first. A datagram enters the path
 //! when the kernel received it (`SO_TIMESTAMPNS`; elsewhere than on Linux with glibc, and from sockets for both IPv6 and
-//! IPv4, when the relay reads it), and leaves at the path's own time or as soon after as the system wakes the thread. The
-//! path computes all times from each other, not from when the thread woke, so lateness does not add up.
-//!
-//! The path has a clock of its own. If the thread comes more than 0.2 ms late to what is due, the clock has stood still
-//! since then; afterwards it runs 0.8 % faster than the machine's until it has caught up. So a late thread lets go of no
-//! burst that a sender would take for bandwidth, and takes no capacity in the long run. The clock is never more than 50 ms
-//! behind: what is owed beyond that leaves at once. [`DirectionCounters::late_packets`] tells whether it mattered. Changes of a path come at their times since the relay's
+//! IPv4, when the relay reads it), and leaves at the path's own time or as soon after as the system wakes the thread: never
+//! before. Whatever became due while the thread was late leaves at once. The path computes all times from each other, not from when the thread woke, so lateness does not add up;
+//! [`DirectionCounters::late_packets`] tells whether it mattered. Changes of a path come at their times since the relay's
 //! start, also for the own paths of clients that came later.
 //!
 //! The relay asks that its thread runs before all normal ones (`SCHED_FIFO`, or else a nice value of −20), which helps on
@@ -61,7 +57,6 @@ mod config;
 mod counters;
 mod error;
 mod kernel;
-mod path_clock;
 mod relay;
 mod routes;
 mod running;

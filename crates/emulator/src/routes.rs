@@ -7,7 +7,7 @@ use std::sync::Arc;
 use noq_udp::EcnCodepoint;
 use path::{Path, PathConfig};
 use units::ConfigError;
-use units::{Duration, Time};
+use units::Time;
 
 use crate::config::Sharing;
 
@@ -16,8 +16,6 @@ use crate::config::Sharing;
 pub(crate) struct Datagram {
     /// The client that sent it or that it is for.
     pub(crate) client: SocketAddr,
-    /// By how much the path's clock was behind the machine's when it entered.
-    pub(crate) behind: Duration,
     /// The ECN codepoint that it came with.
     pub(crate) ecn: Option<EcnCodepoint>,
     /// The UDP payload.

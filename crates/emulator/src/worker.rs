@@ -5,7 +5,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::os::fd::AsFd;
 
 use noq_udp::EcnCodepoint;
-use path::{Arrival, Ecn, Link, Parcel, Queued};
+use path::{Ecn, Link, Parcel, Queued};
 use rustix::event::{PollFd, PollFlags};
 use units::{Bytes, Duration, Time};
 
@@ -13,7 +13,6 @@ use crate::clients::Clients;
 use crate::clock::Clock;
 use crate::counters::{Observed, RelayCounters};
 use crate::kernel::overflows;
-use crate::path_clock::PathClock;
 use crate::routes::{Datagram, Routes};
 use crate::shown::Shown;
 use crate::socket::{Inbox, Received, Socket};
@@ -31,7 +30,7 @@ const PACKET_MEMORY: Bytes = Bytes::new(512);
 
 /// The state of the relay's thread.
 pub(crate) struct Worker {
-    clock: PathClock,
+    clock: Clock,
     listen: Socket,
     to: SocketAddr,
     overhead: Bytes,
@@ -68,7 +67,7 @@ impl Worker {
         stop: PipeReader,
     ) -> Worker {
         Worker {
-            clock: PathClock::new(Clock::start()),
+            clock: Clock::start(),
             listen,
             to,
             overhead: header_bytes(to),
@@ -89,19 +88,18 @@ impl Worker {
     pub(crate) fn run(mut self) {
         ask_for_precise_wakeups();
         loop {
+            let now = self.clock.now();
+            self.release(now);
+            self.expire_clients(now);
+            self.publish();
             let woken = self.wait();
             if woken.stopped {
                 break;
             }
-            let now = self.clock.look(self.routes.next_event());
-            // First what came, since it may be due by now.
             if woken.clients_wrote {
                 self.read_clients();
             }
             self.read_upstreams();
-            self.release(now);
-            self.expire_clients(now);
-            self.publish();
         }
         let upstreams = self.clients.iter().map(|(_, client)| &client.upstream);
         let sockets = upstreams.chain([&self.listen]).map(AsFd::as_fd);
@@ -120,14 +118,10 @@ impl Worker {
             counters,
             ..
         } = self;
-        let lateness = |arrival: &Arrival<Datagram>| {
-            let machine = clock.machine().now();
-            machine.since(arrival.at + arrival.packet.behind)
-        };
         for path in routes.iter_mut() {
             while let Some(arrival) = path.forward.receive(now) {
                 let counters = &mut counters.forward;
-                counters.count_release(&arrival, lateness(&arrival));
+                counters.count_release(&arrival, clock.now());
                 let Some(client) = clients.active(arrival.packet.client, now) else {
                     counters.orphaned_packets += 1;
                     continue;
@@ -139,12 +133,11 @@ impl Worker {
             }
             while let Some(arrival) = path.reverse.receive(now) {
                 let counters = &mut counters.reverse;
-                counters.count_release(&arrival, lateness(&arrival));
+                counters.count_release(&arrival, clock.now());
                 let Datagram {
                     client: address,
                     ecn,
                     payload,
-                    ..
                 } = arrival.packet;
                 let Some(client) = clients.active(address, now) else {
                     counters.orphaned_packets += 1;
@@ -178,8 +171,7 @@ impl Worker {
                 return;
             }
         };
-        let machine = clock.machine().now();
-        let now = clock.at(machine);
+        let now = clock.now();
         for datagram in batch {
             let from = datagram.from;
             let flow = if let Some(client) = clients.active(from, now) {
@@ -204,7 +196,11 @@ impl Worker {
             };
             if let Some(path) = routes.of(from) {
                 let parcel = parcel(flow, *overhead, &datagram);
-                let entry = Entry::new(clock, machine, &datagram, parcel, from);
+                let entry = Entry {
+                    at: came_at(&datagram, now),
+                    parcel,
+                    client: from,
+                };
                 let is_in = enter(&mut path.forward, entry, &datagram, memory);
                 counters.overload_drops += u64::from(!is_in);
             }
@@ -214,8 +210,7 @@ impl Worker {
     /// Takes one batch of each answering server socket onto the path back.
     fn read_upstreams(&mut self) {
         for address in self.ready.drain(..) {
-            let machine = self.clock.machine().now();
-            let Some(client) = self.clients.active(address, self.clock.at(machine)) else {
+            let Some(client) = self.clients.active(address, self.clock.now()) else {
                 continue;
             };
             let batch = match self.inbox.read(&client.upstream) {
@@ -225,14 +220,18 @@ impl Worker {
                     continue;
                 }
             };
-            let machine = self.clock.machine().now();
+            let now = self.clock.now();
             let flow = client.number;
             let Some(path) = self.routes.of(address) else {
                 continue;
             };
             for datagram in batch {
                 let parcel = parcel(flow, self.overhead, &datagram);
-                let entry = Entry::new(&self.clock, machine, &datagram, parcel, address);
+                let entry = Entry {
+                    at: came_at(&datagram, now),
+                    parcel,
+                    client: address,
+                };
                 let is_in = enter(&mut path.reverse, entry, &datagram, &mut self.memory);
                 self.counters.overload_drops += u64::from(!is_in);
             }
@@ -279,10 +278,11 @@ impl Worker {
 
     /// Waits until a socket can be read, the next packet is due, or the relay is told to stop.
     fn wait(&mut self) -> Woken {
+        let now = self.clock.now();
         let due = self.routes.next_event();
-        let due = due.map(|due| self.clock.until(due));
-        let look = self.queueing.then_some(FRESHNESS);
-        let timeout = due.into_iter().chain(look).min().map(timespec);
+        let look = self.queueing.then(|| now + FRESHNESS);
+        let wake = due.into_iter().chain(look).min();
+        let timeout = wake.map(|wake| timespec(wake.since(now)));
         let mut sockets = Vec::with_capacity(2 + self.clients.len());
         sockets.push(PollFd::new(&self.stop, PollFlags::IN));
         sockets.push(PollFd::new(&self.listen, PollFlags::IN));
@@ -331,33 +331,15 @@ fn ecn_after(after: Ecn, before: Option<EcnCodepoint>) -> Option<EcnCodepoint> {
 
 /// A packet that is about to enter a link.
 struct Entry {
-    /// By the path's clock.
     at: Time,
-    /// By how much that is behind.
-    behind: Duration,
     parcel: Parcel,
     /// Who it is from or for.
     client: SocketAddr,
 }
 
-impl Entry {
-    /// Of a datagram that was read at this time of the machine.
-    fn new(
-        clock: &PathClock,
-        machine: Time,
-        received: &Received<'_>,
-        parcel: Parcel,
-        client: SocketAddr,
-    ) -> Entry {
-        let came = machine - received.age.unwrap_or(Duration::ZERO);
-        let at = clock.at(came);
-        Entry {
-            at,
-            behind: came.since(at),
-            parcel,
-            client,
-        }
-    }
+/// When the kernel received a datagram that was read at `now`, or if it does not tell, when it was read.
+fn came_at(received: &Received<'_>, now: Time) -> Time {
+    now - received.age.unwrap_or(Duration::ZERO)
 }
 
 /// Puts a datagram onto a link, if there is memory left for it.
@@ -374,7 +356,6 @@ fn enter(
     *memory = taken;
     let datagram = Datagram {
         client: entry.client,
-        behind: entry.behind,
         ecn: received.ecn,
         payload: received.payload.into(),
     };

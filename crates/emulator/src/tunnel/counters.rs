@@ -42,8 +42,7 @@ pub struct TunCounters {
     pub written_bytes: u64,
     /// Packets that the device refused, and that are lost.
     pub write_errors: u64,
-    /// Packets that this machine wrote more than a millisecond after the path's time, or that were on the path while its clock
-    /// stood still for longer than that.
+    /// Packets that this machine wrote more than a millisecond after the path's time.
     pub late_packets: u64,
     /// How much too late the latest was, in nanoseconds.
     pub lateness_max_ns: u64,

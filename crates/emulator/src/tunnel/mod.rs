@@ -19,10 +19,9 @@
 //! the two devices, no checksum over it is computed.
 //!
 //! # Time
-//! A packet enters its first link when it is read: a TUN device does not tell when it got a packet. From there on, all times
-//! are the links' own: links hand over to each other at their exact times, in the order of these times, however late the
-//! thread is; and it writes nothing before its time. Each way has a clock of its own, which stands still while the thread is
-//! late and then catches up, as a relay's does (the crate's documentation, "Time"). [`TunCounters::late_packets`] tells whether it was on time. As in a [`Relay`](crate::Relay), the threads ask for
+//! A packet enters its first link when it is read: a TUN device does not tell when it got a packet. From there on, all
+//! times are the links' own: links hand over to each other at their exact times, in the order of these times, however late
+//! the thread is; and it writes nothing before its time. [`TunCounters::late_packets`] tells whether it was on time. As in a [`Relay`](crate::Relay), the threads ask for
 //! precise timers, and to run before all normal threads.
 //!
 //! # Limits

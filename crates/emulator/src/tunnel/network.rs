@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use std::ops::Range;
 
 use path::{Agenda, Capacity, Ecn, Link, LinkConfig, Parcel, Queued};
-use units::{Bytes, Duration, Time};
+use units::{Bytes, Time};
 
 use super::config::{Direction, Way};
 use super::error::TunnelError;
@@ -20,8 +20,6 @@ pub(crate) struct Packet {
     route: u32,
     /// How many links of the route it has entered.
     hop: u32,
-    /// By how much the path's clock was behind the machine's when it set out.
-    pub(crate) behind: Duration,
 }
 
 impl Packet {
@@ -136,15 +134,13 @@ impl Network {
         })
     }
 
-    /// A frame sets out, while the path's clock is behind the machine's by so much. If its route has no links, it is there at
-    /// once.
-    pub(crate) fn enter(&mut self, now: Time, behind: Duration, frame: Frame) -> Option<Departure> {
+    /// A frame sets out. If its route has no links, it is there at once.
+    pub(crate) fn enter(&mut self, now: Time, frame: Frame) -> Option<Departure> {
         let layout = frame.layout();
         let route = self.by_destination.get(&layout.destination);
         let packet = Packet {
             route: route.copied().unwrap_or(0),
             hop: 0,
-            behind,
             segments: 0..layout.segments(),
             frame,
         };
@@ -157,14 +153,9 @@ impl Network {
         self.agenda.next_at()
     }
 
-    /// The same, if there is one.
-    pub(crate) fn next_due(&self) -> Option<Time> {
-        Some(self.next_at()).filter(|at| *at < Time::MAX)
-    }
-
     /// The next packet that has got to the end of its route by `now`; to be called until there is none. Links hand over
-    /// to each other at their own exact times, in their order. The path's clock is now behind the machine's by `behind`.
-    pub(crate) fn next(&mut self, now: Time, behind: Duration) -> Option<Departure> {
+    /// to each other at their own exact times, in their order.
+    pub(crate) fn next(&mut self, now: Time) -> Option<Departure> {
         loop {
             let at = self.agenda.next_at();
             if at > now {
@@ -176,9 +167,7 @@ impl Network {
             self.agenda.set(from, next_event(link));
             if let Some(arrival) = arrival {
                 debug_assert_eq!(arrival.at, at, "a link was looked at too late");
-                let stood = behind.saturating_sub(arrival.packet.behind);
-                let late = now.since(arrival.at) + stood;
-                self.counters.get_mut(from)?.count_release(&arrival, late);
+                self.counters.get_mut(from)?.count_release(&arrival, now);
                 let departure = self.forward(at, arrival.packet, arrival.ecn, Some(from));
                 if departure.is_some() {
                     return departure;

@@ -6,7 +6,7 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 use path::Ecn;
-use units::Duration;
+use units::Time;
 
 use super::counters::TunCounters;
 use super::frame::Frame;
@@ -36,20 +36,24 @@ impl Outbox {
         Outbox { device, run: None }
     }
 
-    /// Writes what arrived, so much too late. It may wait for what arrives next, until [`flush`](Outbox::flush).
+    /// Writes what arrived. It may wait for what arrives next, until [`flush`](Outbox::flush).
     ///
     /// # Errors
     /// The device is gone.
     pub(crate) fn put(
         &mut self,
         departure: Departure,
-        late: Duration,
+        now: Time,
         network: &mut Network,
         counters: &mut TunCounters,
     ) -> io::Result<()> {
         let Departure {
-            packet, ecn, from, ..
+            packet,
+            at,
+            ecn,
+            from,
         } = departure;
+        let late = now.since(at);
         let packets = packet.segments.len() as u64;
         if late > LATE {
             counters.late_packets += packets;

@@ -13,7 +13,6 @@ use super::frame::{Inbox, Received};
 use super::network::{Departure, Network};
 use super::outbox::{Outbox, is_gone};
 use crate::clock::Clock;
-use crate::path_clock::PathClock;
 use crate::shown::Shown;
 use crate::wakeup::{FRESHNESS, ask_for_precise_wakeups, timespec};
 
@@ -34,7 +33,7 @@ pub(crate) struct ObservedWay {
 
 /// The state of the thread.
 pub(crate) struct Worker {
-    clock: PathClock,
+    clock: Clock,
     device: Arc<OwnedFd>,
     inbox: Inbox,
     network: Network,
@@ -66,7 +65,7 @@ impl Worker {
         stop: PipeReader,
     ) -> Worker {
         let mut worker = Worker {
-            clock: PathClock::new(clock),
+            clock,
             device: from,
             inbox: Inbox::new(),
             network,
@@ -87,8 +86,7 @@ impl Worker {
     pub(crate) fn run(mut self) {
         ask_for_precise_wakeups();
         while self.turn().is_ok() {}
-        let now = self.clock.look(None);
-        self.show(now);
+        self.show(self.clock.now());
     }
 
     /// Takes in a frame if there is one, writes what is due, and waits if nothing came.
@@ -102,7 +100,7 @@ impl Worker {
             Err(_) => None,
         };
         let came = received.is_some();
-        let now = self.clock.look(self.network.next_due());
+        let now = self.clock.now();
         self.pass(now, received).map_err(|_| End)?;
         if !came {
             return self.wait();
@@ -125,8 +123,7 @@ impl Worker {
                 self.counters.read_packets += u64::from(segments.end);
                 self.counters.read_bytes += layout.wire_size(&segments) as u64;
                 self.changed = true;
-                let behind = self.clock.behind_at(now);
-                if let Some(departure) = self.network.enter(now, behind, frame) {
+                if let Some(departure) = self.network.enter(now, frame) {
                     self.put(departure, now)?;
                 }
                 self.deliver(now)?;
@@ -138,8 +135,7 @@ impl Worker {
     }
 
     fn deliver(&mut self, now: Time) -> io::Result<()> {
-        let behind = self.clock.behind_at(now);
-        while let Some(departure) = self.network.next(now, behind) {
+        while let Some(departure) = self.network.next(now) {
             self.put(departure, now)?;
         }
         Ok(())
@@ -147,18 +143,13 @@ impl Worker {
 
     fn put(&mut self, departure: Departure, now: Time) -> io::Result<()> {
         self.changed = true;
-        let stood = self
-            .clock
-            .behind_at(now)
-            .saturating_sub(departure.packet.behind);
-        let late = now.since(departure.at) + stood;
         self.outbox
-            .put(departure, late, &mut self.network, &mut self.counters)
+            .put(departure, now, &mut self.network, &mut self.counters)
     }
 
     /// Waits until there is something to read, something is due, or observers are to be shown what has changed.
     fn wait(&mut self) -> Result<(), End> {
-        let now = self.clock.at(self.clock.machine().now());
+        let now = self.clock.now();
         let look = match (self.changed, self.queueing) {
             (true, _) => self.shown_at + BREATH,
             (false, true) => self.shown_at + FRESHNESS,
@@ -169,7 +160,7 @@ impl Worker {
             return self.poll(Duration::ZERO);
         }
         let next = self.network.next_at();
-        let due = self.clock.until(next);
+        let due = next.since(now);
         let until_look = look.since(now);
         if due > EARLY {
             self.dozed_for = next;
