@@ -6,6 +6,7 @@
 
 pub mod bulk;
 pub mod controller;
+pub mod driver;
 pub mod endpoint;
 pub mod observer;
 pub mod probe;

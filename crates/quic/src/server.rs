@@ -3,21 +3,24 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use noq::{Endpoint, Incoming, TransportConfig};
+use noq::TransportConfig;
+use noq::congestion::CubicConfig;
 
-use crate::endpoint::{self, EndpointError, Fingerprint, Identity, Udp};
+use crate::controller::Controllers;
+use crate::driver::{Accepts, Endpoint, Incoming};
+use crate::endpoint::{self, EndpointError, Fingerprint, Identity};
 
 /// A running receiver. Dropped, it closes its connections.
 #[derive(Debug)]
 pub struct Server {
     endpoint: Endpoint,
-    address: SocketAddr,
     fingerprint: Fingerprint,
 }
 
 impl Server {
     /// Listens at `address` (port 0: any free one) as `identity`, for peers that speak `alpn`, and hands whoever comes to
-    /// `serve`, in a task of its own. Must be called within a tokio runtime.
+    /// `serve`, in a task of its own. An IPv6 wildcard address serves IPv4 too where the system can. Must be called within
+    /// a tokio runtime.
     ///
     /// # Errors
     /// The address is taken, or the identity is unusable.
@@ -31,10 +34,15 @@ impl Server {
     where
         Served: Future<Output = ()> + Send + 'static,
     {
-        let config = endpoint::server_config(identity, alpn, Arc::new(transport))?;
-        let endpoint = endpoint::bind(&Udp, address, Some((config, identity)))?;
-        let address = endpoint
-            .local_addr()
+        let controllers = controllers();
+        let ecn = controllers.responds_to_ecn();
+        let accepts = Accepts {
+            config: endpoint::server_config(identity, alpn, Arc::new(transport))?,
+            controllers,
+        };
+        let config = identity.endpoint_config();
+        let endpoint = endpoint::open(address)
+            .and_then(|socket| Endpoint::new(socket, config, Some(accepts), ecn))
             .map_err(|source| EndpointError::Bind { address, source })?;
         let acceptor = endpoint.clone();
         tokio::spawn(async move {
@@ -46,14 +54,13 @@ impl Server {
         });
         Ok(Server {
             endpoint,
-            address,
             fingerprint: identity.fingerprint(),
         })
     }
 
     /// Where it listens.
     pub fn address(&self) -> SocketAddr {
-        self.address
+        self.endpoint.local_addr()
     }
 
     /// What a sender must know to recognize it.
@@ -68,7 +75,12 @@ impl Drop for Server {
     }
 }
 
-/// The settings of one that receives: it sends little more than ACKs, which no controller holds back.
+/// A receiver sends little more than ACKs, which no controller holds back.
+fn controllers() -> Arc<dyn Controllers> {
+    Arc::new(CubicConfig::default())
+}
+
+/// The settings of a receiver.
 pub(crate) fn transport() -> TransportConfig {
-    endpoint::transport(Arc::new(noq::congestion::CubicConfig::default()))
+    endpoint::transport(controllers())
 }

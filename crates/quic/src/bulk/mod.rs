@@ -17,13 +17,13 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::controller::Controllers;
 use futures_util::future::try_join_all;
-use noq::{Connection, PathId, RecvStream, SendStream};
 use payload::Stripe;
 use tokio::time::timeout_at;
 
-use crate::endpoint::{self, Client, EndpointError, Fingerprint, Udp};
+use crate::controller::Controllers;
+use crate::driver::{Client, Connection, RecvStream, SendStream};
+use crate::endpoint::{self, EndpointError, Fingerprint};
 
 const ALPN: &[u8] = b"fullpipe-bulk/1";
 
@@ -90,7 +90,7 @@ pub struct Stats {
 impl Stats {
     fn of(connection: &Connection) -> Stats {
         let all = connection.stats();
-        let path = connection.path_stats(PathId::ZERO).unwrap_or_default();
+        let path = connection.path_stats().unwrap_or_default();
         Stats {
             udp_datagrams: all.udp_tx.datagrams,
             udp_bytes: all.udp_tx.bytes,
@@ -149,23 +149,16 @@ pub enum BulkError {
     Changed,
 }
 
-/// Carries one flow through. Dropping the future closes its connection.
+/// Carries one flow through. Dropping the future closes its connection. Must be called within a tokio runtime.
 pub async fn send(flow: Flow) -> Result<Outcome, BulkError> {
     if flow.payload.len().is_none() && flow.deadline.is_none() {
         return Err(BulkError::Endless);
     }
     let start = Instant::now();
     let deadline = flow.deadline.and_then(|limit| start.checked_add(limit));
-    let (sockets, controllers) = (Arc::new(Udp), flow.controllers);
-    let client = Client::new(
-        sockets,
-        flow.fingerprint,
-        ALPN,
-        controllers,
-        endpoint::transport,
-    )?;
+    let client = Client::new(flow.fingerprint, ALPN, flow.controllers, endpoint::transport)?;
     let (_endpoint, connecting) = client.connect(flow.server)?;
-    let connection = before(deadline, connecting)
+    let connection = before(deadline, connecting.into_future())
         .await
         .ok_or(BulkError::NoHandshake)??;
     let handshake = start.elapsed();

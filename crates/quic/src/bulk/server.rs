@@ -2,14 +2,15 @@
 
 use std::net::SocketAddr;
 
-use noq::{Connection, Incoming, ReadError, RecvStream, SendStream};
+use noq::ReadError;
 
 use super::{ALPN, BulkError, Report};
+use crate::driver::{Connection, Incoming, RecvStream, SendStream};
 use crate::endpoint::{EndpointError, Identity};
 use crate::server::{self, Server};
 
-/// What is taken from a stream at a time.
-const READ: usize = 256 << 10;
+/// What is hashed at a time. BLAKE3 is fast where it has many of its chunks at once, and a packet holds one.
+const HASHED: usize = 64 << 10;
 
 /// Receives any number of bulk flows at once until dropped, and tells each sender what has arrived. Listens at `address`
 /// (port 0: any free one), under a certificate of its own. Must be called within a tokio runtime.
@@ -42,18 +43,24 @@ async fn receive(connection: Connection, to: SendStream, from: RecvStream) {
 
 async fn take_and_report(mut to: SendStream, mut from: RecvStream) -> Result<(), BulkError> {
     let mut hasher = blake3::Hasher::new();
+    let mut gathered = Vec::with_capacity(HASHED);
     let mut bytes = 0;
     let is_complete = loop {
-        match from.read_chunk(READ).await {
+        match from.read_chunk(HASHED).await {
             Ok(Some(chunk)) => {
                 bytes += chunk.len() as u64;
-                hasher.update(&chunk);
+                if gathered.len() + chunk.len() > HASHED {
+                    hasher.update(&gathered);
+                    gathered.clear();
+                }
+                gathered.extend_from_slice(&chunk);
             }
             Ok(None) => break true,
             Err(ReadError::Reset(_)) => break false,
             Err(error) => return Err(error.into()),
         }
     };
+    hasher.update(&gathered);
     let report = Report {
         bytes,
         is_complete,

@@ -12,6 +12,7 @@ use noq::congestion::ControllerMetrics;
 use noq_proto::RttEstimator;
 
 use super::episode::{Episode, Start};
+use super::pace::{MAX_BURST, NEVER_LIMITS, Pace};
 use super::packets::Packets;
 use crate::observer::{Limit, Observer, Sample};
 
@@ -25,6 +26,8 @@ pub(super) const INITIAL_WINDOW_PACKETS: u64 = 10;
 pub(super) struct Adapter<C: Controller> {
     controller: C,
     observer: Option<Arc<dyn Observer>>,
+    /// Who paces, if not noq.
+    pace: Option<Arc<Pace>>,
     /// [`Time::ZERO`] of the controller.
     epoch: Instant,
     /// When the last hook that says was called.
@@ -101,6 +104,7 @@ impl<C: Controller> Adapter<C> {
         make: impl FnOnce(Connection) -> C,
         seed: u64,
         observer: Option<Arc<dyn Observer>>,
+        pace: Option<Arc<Pace>>,
         now: Instant,
         mtu: u16,
     ) -> Adapter<C> {
@@ -115,6 +119,7 @@ impl<C: Controller> Adapter<C> {
         Adapter {
             controller,
             observer,
+            pace,
             epoch: now,
             sampler: Sampler::new(Time::ZERO),
             packets: Packets::default(),
@@ -173,12 +178,12 @@ impl<C: Controller> Adapter<C> {
     /// The round-trip time of the newest packet of this ACK. Taken only if no later packet has been acknowledged before:
     /// otherwise the receiver had reported since the packet's arrival or loss, and the time would not be the path's
     /// (RFC 9002, "Generating RTT Samples").
-    fn rtt_sample(&self, now: Time, newest: Newest) -> Option<RttSample> {
+    fn rtt_sample(&self, arrival: Time, newest: Newest) -> Option<RttSample> {
         if self.newest_acked > Some(newest.sequence) {
             return None;
         }
         Some(RttSample {
-            rtt: now.since(newest.sent),
+            rtt: arrival.since(newest.sent),
             // A receiver acknowledges every second packet at once and waits for the second when there is only one
             // (RFC 9000, "Sending ACK Frames"). That there was only one is certain of a packet that travelled alone. An
             // ACK of one packet out of many says nothing: on a slow path every ACK is one of those, and what waits in it
@@ -242,6 +247,10 @@ impl<C: Controller> Adapter<C> {
         if std::mem::take(&mut self.is_idle) {
             self.controller.on_idle_restart(now);
         }
+        if self.pace.as_ref().is_some_and(|pace| pace.take_dry()) {
+            // As good as at once: ACKs since then have moved bytes from one side of the sum to the other.
+            self.sampler.mark_app_limited(self.inflight());
+        }
         // noq does not report a packet as acknowledged that it has declared lost.
         let out = Outstanding::without_lost(self.inflight());
         let state = self.sampler.on_packet_sent(now, size, out);
@@ -257,6 +266,12 @@ impl<C: Controller> Adapter<C> {
 
     pub(super) fn on_cwnd_limited(&mut self) {
         self.settle();
+        if let Some(pace) = &self.pace {
+            pace.hold();
+            if !pace.is_open() {
+                return;
+            }
+        }
         self.is_cwnd_blocked = true;
     }
 
@@ -298,10 +313,12 @@ impl<C: Controller> Adapter<C> {
         let prior_inflight = self.inflight();
         self.inflight = in_flight;
         self.packets.prune(in_flight);
+        // Packets may have left since the kernel took the ACK in: the controller's time has gone on, the ACK's has not.
+        let arrival = self.time(instant);
         let rtt = self
             .ack
             .newest
-            .and_then(|newest| self.rtt_sample(now, newest));
+            .and_then(|newest| self.rtt_sample(arrival, newest));
         let ack = std::mem::take(&mut self.ack);
         if ack.bytes == 0 {
             return;
@@ -389,7 +406,14 @@ impl<C: Controller> Adapter<C> {
         self.controller.on_mtu_change(Bytes::new(new_mtu.into()));
     }
 
+    /// The window, as noq is to obey it.
     pub(super) fn window(&mut self) -> u64 {
+        let window = self.cwnd();
+        let is_shut = self.pace.as_ref().is_some_and(|pace| !pace.is_open());
+        if is_shut { 0 } else { window }
+    }
+
+    fn cwnd(&mut self) -> u64 {
         self.settle();
         // noq sends only if a whole datagram fits, so a smaller window would never open again.
         self.controller.cwnd().get().max(self.mtu.into())
@@ -397,9 +421,17 @@ impl<C: Controller> Adapter<C> {
 
     pub(super) fn metrics(&mut self) -> ControllerMetrics {
         let mut metrics = ControllerMetrics::default();
-        metrics.congestion_window = self.window();
-        metrics.pacing_rate = Some(self.controller.pacing_rate().bytes_per_sec());
-        metrics.send_quantum = Some(self.controller.send_quantum().get());
+        metrics.congestion_window = self.cwnd();
+        let rate = self.controller.pacing_rate().bytes_per_sec();
+        let quantum = self.controller.send_quantum().get();
+        metrics.pacing_rate = Some(match &self.pace {
+            Some(pace) => {
+                pace.set_rate(rate);
+                NEVER_LIMITS
+            }
+            None => rate,
+        });
+        metrics.send_quantum = Some(quantum.min(MAX_BURST));
         metrics
     }
 

@@ -44,6 +44,7 @@
 mod adapter;
 mod episode;
 mod hooks;
+mod pace;
 mod packets;
 
 use std::sync::Arc;
@@ -56,12 +57,21 @@ use noq::congestion::{ControllerFactory, CubicConfig};
 use crate::observer::Observer;
 use adapter::{Adapter, INITIAL_WINDOW_PACKETS};
 use hooks::Hooks;
+pub use pace::{MAX_BURST, Pace};
 
 /// What makes the controllers of an endpoint's connections.
 pub trait Controllers: ControllerFactory + Send + Sync {
     /// Whether they answer marks ([`Controller::responds_to_ecn`]). If not, an endpoint must not send its packets as
     /// capable of ECN.
     fn responds_to_ecn(&self) -> bool;
+
+    /// What makes the controllers of one connection that is paced by `pace`; nothing if these can only be paced by noq.
+    fn for_pace(
+        self: Arc<Self>,
+        _pace: Arc<Pace>,
+    ) -> Option<Arc<dyn ControllerFactory + Send + Sync>> {
+        None
+    }
 }
 
 /// noq's own CUBIC, for endpoints that send little more than ACKs.
@@ -104,8 +114,8 @@ where
     connection.seed = seed;
     let example = make(connection);
     let responds_to_ecn = example.responds_to_ecn();
-    let build = move |seed, now, mtu| -> Box<dyn noq::congestion::Controller> {
-        let adapter = Adapter::new(&make, seed, observer.clone(), now, mtu);
+    let build = move |seed, pace, now, mtu| -> Box<dyn noq::congestion::Controller> {
+        let adapter = Adapter::new(&make, seed, observer.clone(), pace, now, mtu);
         Box::new(Hooks::new(adapter))
     };
     Arc::new(Factory {
@@ -118,8 +128,11 @@ where
 /// The datagram size with which every connection starts (RFC 9000, "Datagram Size").
 const INITIAL_MTU: u64 = 1200;
 
-/// Makes a controller with this seed, for a connection that begins at this time with datagrams of this size.
-type Build = dyn Fn(u64, Instant, u16) -> Box<dyn noq::congestion::Controller> + Send + Sync;
+/// Makes a controller with this seed, for a connection paced by this or by noq, which begins at this time with datagrams
+/// of this size.
+type Build = dyn Fn(u64, Option<Arc<Pace>>, Instant, u16) -> Box<dyn noq::congestion::Controller>
+    + Send
+    + Sync;
 
 struct Factory {
     build: Box<Build>,
@@ -132,6 +145,28 @@ impl Controllers for Factory {
     fn responds_to_ecn(&self) -> bool {
         self.responds_to_ecn
     }
+
+    fn for_pace(
+        self: Arc<Self>,
+        pace: Arc<Pace>,
+    ) -> Option<Arc<dyn ControllerFactory + Send + Sync>> {
+        Some(Arc::new(PacedFactory {
+            factory: self,
+            pace,
+        }))
+    }
+}
+
+impl Factory {
+    fn make(
+        &self,
+        pace: Option<Arc<Pace>>,
+        now: Instant,
+        mtu: u16,
+    ) -> Box<dyn noq::congestion::Controller> {
+        let seed = self.seed.fetch_add(1, Ordering::Relaxed);
+        (self.build)(seed, pace, now, mtu)
+    }
 }
 
 impl ControllerFactory for Factory {
@@ -140,7 +175,23 @@ impl ControllerFactory for Factory {
         now: Instant,
         current_mtu: u16,
     ) -> Box<dyn noq::congestion::Controller> {
-        let seed = self.seed.fetch_add(1, Ordering::Relaxed);
-        (self.build)(seed, now, current_mtu)
+        self.make(None, now, current_mtu)
+    }
+}
+
+/// Of one connection, which its driver paces.
+struct PacedFactory {
+    factory: Arc<Factory>,
+    pace: Arc<Pace>,
+}
+
+impl ControllerFactory for PacedFactory {
+    fn build(
+        self: Arc<Self>,
+        now: Instant,
+        current_mtu: u16,
+    ) -> Box<dyn noq::congestion::Controller> {
+        let pace = Some(self.pace.clone());
+        self.factory.make(pace, now, current_mtu)
     }
 }

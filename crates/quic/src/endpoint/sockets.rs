@@ -54,7 +54,7 @@ pub fn bind(
         .map_err(|source| EndpointError::Bind { address, source })
 }
 
-fn open(address: SocketAddr) -> io::Result<std::net::UdpSocket> {
+pub(crate) fn open(address: SocketAddr) -> io::Result<std::net::UdpSocket> {
     let socket = Socket::new(
         Domain::for_address(address),
         Type::DGRAM,

@@ -22,12 +22,12 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::controller::Controllers;
 use bytes::Bytes;
 use futures_util::future::try_join_all;
-use noq::{Connection, Endpoint};
 
-use crate::endpoint::{self, Client, EndpointError, Fingerprint, STREAMS, Udp};
+use crate::controller::Controllers;
+use crate::driver::{Client, Connection, Endpoint};
+use crate::endpoint::{self, EndpointError, Fingerprint, STREAMS};
 
 const ALPN: &[u8] = b"fullpipe-probe/2";
 
@@ -143,8 +143,7 @@ impl Prober {
         token: &Token,
         controllers: Arc<dyn Controllers>,
     ) -> Result<Prober, ProbeError> {
-        let sockets = Arc::new(Udp);
-        let client = Client::new(sockets, fingerprint, ALPN, controllers, endpoint::transport)?;
+        let client = Client::new(fingerprint, ALPN, controllers, endpoint::transport)?;
         let (endpoint, connecting) = client.connect(server)?;
         let prober = Prober {
             connection: connecting.await?,

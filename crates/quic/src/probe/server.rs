@@ -4,13 +4,14 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
-use noq::{Connection, Incoming, RecvStream, SendStream, VarInt};
+use noq::VarInt;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 use super::door::{Door, Seat};
 use super::token::{PROOF_LEN, Token};
 use super::{ALPN, Answer, challenge_of};
+use crate::driver::{Connection, Incoming, RecvStream, SendStream};
 use crate::endpoint::{EndpointError, Identity, STREAMS};
 use crate::server::{self, Server};
 
@@ -71,8 +72,7 @@ pub fn serve(
     });
     Server::start(address, identity, ALPN, transport, move |incoming| {
         if hall.guests.taken() >= CROWDED && incoming.may_retry() {
-            // It may retry, so this does not fail.
-            let _ = incoming.retry();
+            incoming.retry();
             return None;
         }
         let from = incoming.remote_address().ip();
@@ -126,7 +126,7 @@ async fn greet(incoming: Incoming, from: IpAddr, hall: &Hall) -> Option<(Connect
     to.finish().ok()?;
     if sender.is_none() {
         // Until the answer is there.
-        let _ = to.stopped().await;
+        to.stopped().await;
     }
     Some((connection, sender?))
 }

@@ -8,7 +8,7 @@ use super::Adapter;
 
 fn adapter(now: Instant) -> Adapter<AnyController> {
     let make = |connection| AnyController::new(ControllerKind::Bbr1, connection);
-    Adapter::new(make, 1, None, now, 1200)
+    Adapter::new(make, 1, None, None, now, 1200)
 }
 
 #[test]
