@@ -156,7 +156,12 @@ pub async fn send(flow: Flow) -> Result<Outcome, BulkError> {
     }
     let start = Instant::now();
     let deadline = flow.deadline.and_then(|limit| start.checked_add(limit));
-    let client = Client::new(flow.fingerprint, ALPN, flow.controllers, endpoint::transport)?;
+    let client = Client::new(
+        flow.fingerprint,
+        ALPN,
+        flow.controllers,
+        endpoint::transport,
+    )?;
     let (_endpoint, connecting) = client.connect(flow.server)?;
     let connection = before(deadline, connecting.into_future())
         .await

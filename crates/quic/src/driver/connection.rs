@@ -206,11 +206,13 @@ impl IntoFuture for Connecting {
 
     fn into_future(self) -> Self::IntoFuture {
         Box::pin(async move {
-            let connected = self.0.wait(|state| match (&state.error, state.is_connected) {
-                (Some(error), _) => Some(Err(error.clone())),
-                (None, true) => Some(Ok(())),
-                (None, false) => None,
-            });
+            let connected = self
+                .0
+                .wait(|state| match (&state.error, state.is_connected) {
+                    (Some(error), _) => Some(Err(error.clone())),
+                    (None, true) => Some(Ok(())),
+                    (None, false) => None,
+                });
             connected.await?;
             Ok(Connection(self.0))
         })

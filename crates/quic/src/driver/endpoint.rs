@@ -70,8 +70,7 @@ impl Endpoint {
         let address = socket.local_addr()?;
         let socket = Socket::new(socket, ecn)?;
         let server = accepts.as_ref().map(|it| Arc::new(it.config.clone()));
-        let inner =
-            noq_proto::Endpoint::new(Arc::new(config), server, socket.may_discover_mtu());
+        let inner = noq_proto::Endpoint::new(Arc::new(config), server, socket.may_discover_mtu());
         let shared = thread::start(socket, inner)?;
         Ok(Endpoint {
             shared,
@@ -273,10 +272,12 @@ impl Incoming {
     /// Asks them to prove their address, and come again (RFC 9000, "Address Validation Using Retry Packets"). Refuses them
     /// if they [may not be asked](Self::may_retry).
     pub fn retry(mut self) {
-        self.answer(|core, inner, buffer| match core.endpoint.retry(inner, buffer) {
-            Ok(transmit) => transmit,
-            Err(error) => core.endpoint.refuse(error.into_incoming(), buffer),
-        });
+        self.answer(
+            |core, inner, buffer| match core.endpoint.retry(inner, buffer) {
+                Ok(transmit) => transmit,
+                Err(error) => core.endpoint.refuse(error.into_incoming(), buffer),
+            },
+        );
     }
 
     /// Does not answer. They will try again.

@@ -166,11 +166,17 @@ impl Engine {
             // What was accepted in the meantime may be meant.
             self.take_fresh(&mut core, now);
             memory.extend_from_slice(content);
-            route(&mut core, arrival, meta, memory.split(), |event| match event {
-                Routed::To(handle, event) => events.push((handle, event)),
-                Routed::Answer(transmit, contents) => answers.push((transmit, contents)),
-                Routed::Arrival => has_arrivals = true,
-            });
+            route(
+                &mut core,
+                arrival,
+                meta,
+                memory.split(),
+                |event| match event {
+                    Routed::To(handle, event) => events.push((handle, event)),
+                    Routed::Answer(transmit, contents) => answers.push((transmit, contents)),
+                    Routed::Arrival => has_arrivals = true,
+                },
+            );
         });
         if has_arrivals {
             shared.arrival.notify_waiters();

@@ -161,7 +161,10 @@ impl Clock {
             .filter(|_| self.is_steady)
             .and_then(|timestamp| self.system.checked_sub(timestamp))
             .unwrap_or_default();
-        self.now.checked_sub(age).unwrap_or(self.now).max(self.epoch)
+        self.now
+            .checked_sub(age)
+            .unwrap_or(self.now)
+            .max(self.epoch)
     }
 }
 
@@ -184,7 +187,10 @@ mod tests {
         assert_eq!(clock.arrival(stamp), now + after(7));
         assert_eq!(clock.arrival(None), now + after(10));
         // From the future: read at once.
-        assert_eq!(clock.arrival(Some(clock.system + after(1))), now + after(10));
+        assert_eq!(
+            clock.arrival(Some(clock.system + after(1))),
+            now + after(10)
+        );
         // Set forward by a second, and back again.
         clock.look(now + after(20), system + after(1020));
         assert_eq!(clock.arrival(stamp), now + after(20));

@@ -84,13 +84,8 @@ impl<K: Copy> Wheel<K> {
         let slot = self.occupied_from(self.present)?;
         let entries = self.slots.get((slot % SLOTS) as usize)?;
         let first = entries.iter().map(|(at, _)| *at).min()?;
-        // What waits in the last slot may be due after what comes in later, but not before the slot is.
-        let last = self.present + SLOTS - 1;
-        let at = if slot == last {
-            first.min(last << SLOT_BITS)
-        } else {
-            first
-        };
+        // What was too far ahead may have been put here: nothing in a later slot is due before that slot begins.
+        let at = first.min((slot + 1) << SLOT_BITS);
         self.epoch.checked_add(Duration::from_nanos(at))
     }
 

@@ -1,10 +1,11 @@
 //! The first window, a new path, and hooks that make no sense.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use congestion::{AnyController, Bytes, Controller, ControllerKind};
 
-use super::Adapter;
+use super::{Adapter, Pace};
 
 fn adapter(now: Instant) -> Adapter<AnyController> {
     let make = |connection| AnyController::new(ControllerKind::Bbr1, connection);
@@ -20,6 +21,50 @@ fn starts_with_ten_packets() {
     let (rate, quantum) = (metrics.pacing_rate, metrics.send_quantum);
     assert!(rate.is_some_and(|rate| rate > 0));
     assert!(quantum.is_some_and(|quantum| quantum >= 1200));
+}
+
+/// noq's pacer is told a rate that never limits; the gate holds data back, and is not taken for the congestion window.
+#[test]
+fn a_driver_paces_in_place_of_noq() {
+    let now = Instant::now();
+    let pace = Arc::new(Pace::default());
+    let make = |connection| AnyController::new(ControllerKind::Bbr1, connection);
+    let mut adapter = Adapter::new(make, 1, None, Some(pace.clone()), now, 1200);
+    let metrics = adapter.metrics();
+    assert_eq!(metrics.pacing_rate, Some(u64::MAX));
+    assert_eq!(metrics.congestion_window, 12_000);
+    let rate = adapter.controller.pacing_rate().bytes_per_sec();
+    assert_eq!(pace.bytes_per_sec(), rate);
+    pace.set_open(false);
+    assert_eq!(adapter.window(), 0);
+    adapter.on_cwnd_limited();
+    assert!(pace.is_held() && !adapter.is_cwnd_blocked);
+    pace.set_open(true);
+    assert_eq!(adapter.window(), 12_000);
+    assert!(!pace.is_held());
+    adapter.on_cwnd_limited();
+    assert!(pace.is_held() && adapter.is_cwnd_blocked);
+}
+
+/// A pause is marked when it begins: what is sent after it is limited by the application until what was in flight then, and
+/// what the pause left out, has been delivered.
+#[test]
+fn a_pause_marks_what_follows_it() {
+    let now = Instant::now();
+    let pace = Arc::new(Pace::default());
+    let make = |connection| AnyController::new(ControllerKind::Bbr1, connection);
+    let mut adapter = Adapter::new(make, 1, None, Some(pace.clone()), now, 1200);
+    adapter.on_packet_sent(now, 1200, 0);
+    pace.mark_dry();
+    adapter.on_packet_sent(now, 1200, 1);
+    let (first, second) = (
+        adapter.packets.take_lost(0, 1200),
+        adapter.packets.take_lost(1, 1200),
+    );
+    assert!(!first.unwrap().is_app_limited);
+    assert!(second.unwrap().is_app_limited);
+    // Once.
+    assert!(!pace.take_dry());
 }
 
 #[test]
