@@ -32,9 +32,9 @@
 //!   lost packets after two probe timeouts, so where reordering and true loss mix, it may take back too much.
 //! - **Application limits are known at ACKs only**: whether the last attempt to send found nothing to send, neither the
 //!   window nor pacing being in the way. The mark is set there. A pause that starts and ends between two ACKs is not
-//!   seen: the packets sent right after it are not marked. A sender that was interrupted by its own scheduler (noq sends
+//!   seen: the packets sent right after it are not marked. Our own [`driver`](crate::driver) marks it when it begins. A sender that was interrupted by its own scheduler (noq sends
 //!   at most 20 datagrams at a go) is not taken for a limited one.
-//! - **The pacer's burst is noq's own**: two milliseconds of the pacing rate, 10 to 256 packets, ten milliseconds at
+//! - **The pacer's burst is noq's own**, unless [`Pace`] takes pacing out of its hands, as our driver does: two milliseconds of the pacing rate, 10 to 256 packets, ten milliseconds at
 //!   most. The send quantum bounds what one call hands to the kernel as one batch, not what several calls in a row
 //!   do. Credit beyond the burst is lost. tokio's timers are a millisecond coarse, which costs nothing up to about
 //!   3 Gbit/s (256 packets a millisecond; above, the ACKs that wake the sender in between have to do the rest); a process

@@ -21,10 +21,36 @@ use crate::controller::{Controllers, Pace};
 /// One socket, with a thread of its own that drives all of its connections.
 ///
 /// Clones are the same endpoint. When the last of them has been dropped, and the last connection is over, the thread ends.
+#[derive(Clone)]
 pub struct Endpoint {
-    shared: Arc<Shared>,
+    shared: Handle,
     address: SocketAddr,
     accepts: Option<Arc<Accepts>>,
+}
+
+/// Keeps the driver going.
+struct Handle(Arc<Shared>);
+
+impl Clone for Handle {
+    fn clone(&self) -> Handle {
+        self.core().handles += 1;
+        Handle(self.0.clone())
+    }
+}
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        self.core().handles -= 1;
+        self.wake();
+    }
+}
+
+impl std::ops::Deref for Handle {
+    type Target = Arc<Shared>;
+
+    fn deref(&self) -> &Arc<Shared> {
+        &self.0
+    }
 }
 
 /// How an endpoint accepts connections.
@@ -73,7 +99,7 @@ impl Endpoint {
         let inner = noq_proto::Endpoint::new(Arc::new(config), server, socket.may_discover_mtu());
         let shared = thread::start(socket, inner)?;
         Ok(Endpoint {
-            shared,
+            shared: Handle(shared),
             address,
             accepts: accepts.map(Arc::new),
         })
@@ -167,24 +193,6 @@ impl Endpoint {
     }
 }
 
-impl Clone for Endpoint {
-    fn clone(&self) -> Endpoint {
-        self.shared.core().handles += 1;
-        Endpoint {
-            shared: self.shared.clone(),
-            address: self.address,
-            accepts: self.accepts.clone(),
-        }
-    }
-}
-
-impl Drop for Endpoint {
-    fn drop(&mut self) {
-        self.shared.core().handles -= 1;
-        self.shared.wake();
-    }
-}
-
 impl fmt::Debug for Endpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Endpoint").field(&self.address).finish()
@@ -213,7 +221,7 @@ pub struct Incoming(Option<Arrival>);
 
 struct Arrival {
     inner: noq_proto::Incoming,
-    shared: Arc<Shared>,
+    shared: Handle,
     accepts: Arc<Accepts>,
 }
 
