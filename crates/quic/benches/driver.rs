@@ -1,9 +1,9 @@
 //! Our driver against noq's endpoint, in one process and in turns, so that whatever else the machine does meets both.
 //!
-//! `cargo bench -p fullpipe-quic --bench driver [-- bulk|paced [RUNS]]`
+//! `cargo bench -p fullpipe-quic --bench driver [-- bulk|paced [RUNS [KBIT]]]`
 //!
 //! - `bulk`: one connection over loopback, as fast as it goes: goodput, and processor time for each gigabyte, both sides together.
-//! - `paced`: a thousand connections over one socket, 1 Mbit/s each: the rate of each, how late packets leave, processor time.
+//! - `paced`: a thousand connections over one socket, 1 Mbit/s each or what is given: the rate of each, how late packets leave, processor time.
 
 #[path = "driver/bulk.rs"]
 mod bulk;
@@ -20,7 +20,10 @@ type Failure = Box<dyn Error + Send + Sync>;
 fn main() -> Result<(), Failure> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let has = |name| arguments.iter().any(|argument| argument == name);
-    let runs = arguments.iter().find_map(|argument| argument.parse().ok());
+    let mut numbers = arguments
+        .iter()
+        .filter_map(|argument| argument.parse().ok());
+    let (runs, kbit) = (numbers.next(), numbers.next());
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()?;
@@ -28,7 +31,7 @@ fn main() -> Result<(), Failure> {
         runtime.block_on(bulk::race(runs.unwrap_or(7)))?;
     }
     if !has("bulk") {
-        runtime.block_on(paced::race(runs.unwrap_or(3)))?;
+        runtime.block_on(paced::race(runs.unwrap_or(3), kbit.unwrap_or(1000)))?;
     }
     Ok(())
 }

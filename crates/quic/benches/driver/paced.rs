@@ -1,4 +1,4 @@
-//! A thousand connections over one socket, each paced at 1 Mbit/s by its controller.
+//! A thousand connections over one socket, each paced by its controller.
 
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::sync::{Arc, Mutex};
@@ -18,7 +18,6 @@ use super::{Failure, processor_time, spread};
 
 const ALPN: &[u8] = b"bench";
 const CONNECTIONS: usize = 1000;
-const RATE: Rate = Rate::from_bits_per_sec(1_000_000);
 const LASTS: Duration = Duration::from_secs(8);
 static PIECE: [u8; 16 << 10] = [0; 16 << 10];
 
@@ -28,6 +27,7 @@ type Log = Arc<Mutex<Vec<(Time, u64)>>>;
 /// A window and a rate that nothing changes.
 #[derive(Debug, Clone)]
 struct Fixed {
+    rate: Rate,
     mss: congestion::Bytes,
     log: Log,
 }
@@ -38,6 +38,8 @@ impl Controller for Fixed {
             log.push((sent.now, sent.bytes.get()));
         }
     }
+
+    fn on_idle_restart(&mut self, _: Time) {}
 
     fn on_packet_lost(&mut self, _: &Lost) {}
 
@@ -56,7 +58,7 @@ impl Controller for Fixed {
     }
 
     fn pacing_rate(&self) -> Rate {
-        RATE
+        self.rate
     }
 
     fn send_quantum(&self) -> congestion::Bytes {
@@ -68,11 +70,11 @@ impl Controller for Fixed {
             name: "Fixed",
             phase: Phase::Avoidance,
         };
-        Snapshot::new("fixed", state, self.cwnd(), RATE)
+        Snapshot::new("fixed", state, self.cwnd(), self.rate)
     }
 }
 
-fn fixed(logs: &Arc<Mutex<Vec<Log>>>) -> Arc<dyn Controllers> {
+fn fixed(rate: Rate, logs: &Arc<Mutex<Vec<Log>>>) -> Arc<dyn Controllers> {
     let logs = logs.clone();
     let make = move |connection: Connection| {
         let log = Log::default();
@@ -80,6 +82,7 @@ fn fixed(logs: &Arc<Mutex<Vec<Log>>>) -> Arc<dyn Controllers> {
             logs.push(log.clone());
         }
         Fixed {
+            rate,
             mss: connection.mss,
             log,
         }
@@ -94,18 +97,20 @@ fn transport(controllers: Arc<dyn Controllers>) -> TransportConfig {
     transport
 }
 
-pub async fn race(runs: usize) -> Result<(), Failure> {
+/// `kbit` is what each sends in a second.
+pub async fn race(runs: usize, kbit: usize) -> Result<(), Failure> {
+    let rate = Rate::from_bits_per_sec(kbit as u64 * 1000);
     println!(
-        "paced: {CONNECTIONS} connections at {RATE} over one socket, {runs} runs of {LASTS:?}"
+        "paced: {CONNECTIONS} connections at {rate} over one socket, {runs} runs of {LASTS:?}"
     );
     for _ in 0..runs {
         for name in ["noq", "ours"] {
             let logs = Arc::default();
             let used = match name {
-                "noq" => noq(&logs).await?,
-                _ => ours(&logs).await?,
+                "noq" => noq(rate, &logs).await?,
+                _ => ours(rate, &logs).await?,
             };
-            report(name, &logs, used);
+            report(name, rate, &logs, used);
         }
     }
     Ok(())
@@ -136,10 +141,10 @@ fn receiver(identity: &Identity) -> Result<driver::Endpoint, Failure> {
     Ok(endpoint)
 }
 
-async fn ours(logs: &Arc<Mutex<Vec<Log>>>) -> Result<Duration, Failure> {
+async fn ours(rate: Rate, logs: &Arc<Mutex<Vec<Log>>>) -> Result<Duration, Failure> {
     let identity = Identity::generate()?;
     let receiver = receiver(&identity)?;
-    let client = driver::Client::new(identity.fingerprint(), ALPN, fixed(logs), transport)?;
+    let client = driver::Client::new(identity.fingerprint(), ALPN, fixed(rate, logs), transport)?;
     let endpoint = client.endpoint(receiver.local_addr())?;
     let mut connections = Vec::new();
     for _ in 0..CONNECTIONS {
@@ -168,13 +173,13 @@ async fn ours(logs: &Arc<Mutex<Vec<Log>>>) -> Result<Duration, Failure> {
     Ok(used)
 }
 
-async fn noq(logs: &Arc<Mutex<Vec<Log>>>) -> Result<Duration, Failure> {
+async fn noq(rate: Rate, logs: &Arc<Mutex<Vec<Log>>>) -> Result<Duration, Failure> {
     let identity = Identity::generate()?;
     let receiver = receiver(&identity)?;
     let config = endpoint::client_config(
         identity.fingerprint(),
         ALPN,
-        Arc::new(transport(fixed(logs))),
+        Arc::new(transport(fixed(rate, logs))),
     )?;
     let any: SocketAddr = (Ipv4Addr::UNSPECIFIED, 0).into();
     let endpoint = endpoint::bind(&Udp, any, None)?;
@@ -213,7 +218,7 @@ fn forget(logs: &Mutex<Vec<Log>>) {
 
 /// How much a connection was off its rate, and how late each packet left: after the time at which it was due by the packet
 /// before it, where no more than half a packet's time is made up.
-fn report(name: &str, logs: &Mutex<Vec<Log>>, used: Duration) {
+fn report(name: &str, rate: Rate, logs: &Mutex<Vec<Log>>, used: Duration) {
     let (mut errors, mut late) = (Vec::new(), Vec::new());
     for log in logs.lock().iter().flat_map(|logs| logs.iter()) {
         let Ok(log) = log.lock() else { continue };
@@ -227,12 +232,12 @@ fn report(name: &str, logs: &Mutex<Vec<Log>>, used: Duration) {
             continue;
         };
         let bytes: u64 = steady.iter().map(|(_, bytes)| bytes).sum::<u64>() - last.1;
-        let due = bytes as f64 / RATE.bytes_per_sec() as f64 * 1e9;
+        let due = bytes as f64 / rate.bytes_per_sec() as f64 * 1e9;
         errors.push((due / (last.0 - first.0).max(1) as f64 - 1.0).abs() * 100.0);
         let mut next = first.0;
         for (at, bytes) in steady {
             late.push(at.saturating_sub(next) as f64 / 1e6);
-            let takes = bytes * 1_000_000_000 / RATE.bytes_per_sec();
+            let takes = bytes * 1_000_000_000 / rate.bytes_per_sec();
             next = next.max(at.saturating_sub(takes / 2)) + takes;
         }
     }

@@ -154,18 +154,19 @@ impl Endpoint {
         loop {
             let mut arrival = pin!(self.shared.arrival.notified());
             arrival.as_mut().enable();
-            {
+            let (next, is_closing) = {
                 let mut core = self.shared.core();
-                if let Some(inner) = core.arrivals.pop_front() {
-                    return Some(Incoming(Some(Arrival {
-                        inner,
-                        shared: self.shared.clone(),
-                        accepts,
-                    })));
-                }
-                if core.closing.is_some() {
-                    return None;
-                }
+                (core.arrivals.pop_front(), core.closing.is_some())
+            };
+            if let Some(inner) = next {
+                return Some(Incoming(Some(Arrival {
+                    inner,
+                    shared: self.shared.clone(),
+                    accepts,
+                })));
+            }
+            if is_closing {
+                return None;
             }
             arrival.await;
         }
