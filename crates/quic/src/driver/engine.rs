@@ -219,11 +219,11 @@ impl Engine {
         });
         let (mut bytes, mut bursts) = (0, 0);
         while bytes < TURN_BYTES && bursts < TURN_BURSTS {
-            if let Some(transmit) = self.unsent.take() {
-                if socket.send(&transmit, &self.buffer) == Sent::Blocked {
-                    self.unsent = Some(transmit);
-                    return;
-                }
+            if let Some(transmit) = self.unsent.take()
+                && socket.send(&transmit, &self.buffer) == Sent::Blocked
+            {
+                self.unsent = Some(transmit);
+                return;
             }
             let Some(handle) = self.ready.pop_front() else {
                 return;
