@@ -54,9 +54,10 @@ pub async fn race(runs: usize) -> Result<(), Failure> {
     // The first round warms up and is not counted.
     for run in 0..=runs {
         for (place, name) in names.iter().enumerate() {
-            let controllers: Arc<dyn Controllers> = match name.ends_with("bbr1") {
-                true => factory(ControllerKind::Bbr1, run as u64, None),
-                false => Arc::new(CubicConfig::default()),
+            let controllers: Arc<dyn Controllers> = if name.ends_with("bbr1") {
+                factory(ControllerKind::Bbr1, run as u64, None)
+            } else {
+                Arc::new(CubicConfig::default())
             };
             let (start, used) = (Instant::now(), processor_time());
             if name.starts_with("noq") {
