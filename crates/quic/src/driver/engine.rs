@@ -321,7 +321,8 @@ impl Flow {
         let transmit = state.inner.poll_transmit(now, segments, buffer);
         let is_drained = self.exchange(state, shared);
         if let Some(transmit) = transmit {
-            if let (Some(pace), true) = (&self.pace, is_due) {
+            // Loss probes leave before their time, and count.
+            if let Some(pace) = &self.pace {
                 let bytes = transmit.size as u64;
                 self.departures.leave(now, bytes, pace.bytes_per_sec());
             }
