@@ -268,7 +268,9 @@ impl<C: Controller> Adapter<C> {
         self.settle();
         if let Some(pace) = &self.pace {
             pace.hold();
-            if !pace.is_open() {
+            // The gate may be shut in front of a window that is full, too: the last burst has filled it (Linux
+            // `tcp_write_xmit`).
+            if !pace.is_open() && self.inflight + u64::from(self.mtu) <= self.cwnd() {
                 return;
             }
         }

@@ -46,6 +46,25 @@ fn a_driver_paces_in_place_of_noq() {
     assert!(pace.is_held() && adapter.is_cwnd_blocked);
 }
 
+/// While the gate is shut, the window can be full all the same: BBRv3 has to hear of that.
+#[test]
+fn a_window_that_a_burst_has_filled_is_full_behind_a_shut_gate() {
+    let now = Instant::now();
+    let pace = Arc::new(Pace::default());
+    let make = |connection| AnyController::new(ControllerKind::Bbr1, connection);
+    let mut adapter = Adapter::new(make, 1, None, Some(pace.clone()), now, 1200);
+    for number in 0..10 {
+        pace.set_open(false);
+        adapter.on_cwnd_limited();
+        assert!(!adapter.is_cwnd_blocked, "{number} packets are not ten");
+        pace.set_open(true);
+        adapter.on_packet_sent(now, 1200, number);
+    }
+    pace.set_open(false);
+    adapter.on_cwnd_limited();
+    assert!(adapter.is_cwnd_blocked);
+}
+
 /// A pause is marked when it begins: what is sent after it is limited by the application until what was in flight then, and
 /// what the pause left out, has been delivered.
 #[test]
