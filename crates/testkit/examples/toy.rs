@@ -1,4 +1,4 @@
-//! A toy transport, wired as docs/embedding.md says, and checked: `cargo run -p fullpipe-congestion-testkit --example toy`
+//! A toy transport over `Flow`, and its check: `cargo run -p fullpipe-congestion-testkit --example toy`
 //!
 //! Packets are numbered and carry one chunk each; the receiver acknowledges each packet by its number. What is lost is sent
 //! again in a new packet.

@@ -62,7 +62,7 @@ fn a_right_wiring_of_events_has_no_finding() {
 }
 
 #[test]
-fn the_toy_of_the_guide_has_no_finding() {
+fn the_toy_has_no_finding() {
     toy::main();
 }
 
