@@ -20,9 +20,10 @@ try:
     import numpy as np
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-except ModuleNotFoundError as missing:
-    message = f"fullpipe.plot: {missing.name} is not installed; pip install 'fullpipe[plot]'"
-    raise ModuleNotFoundError(message, name=missing.name) from None
+except ModuleNotFoundError as _missing:
+    raise ModuleNotFoundError(
+        f"fullpipe.plot: {_missing.name} is not installed; pip install 'fullpipe[plot]'", name=_missing.name
+    ) from None
 
 # Names of units in columns: what they are called, and what the numbers are divided by.
 _UNITS = {
