@@ -50,10 +50,7 @@ pub struct Sender {
 impl Sender {
     #[new]
     #[pyo3(signature = (controller, connection = None))]
-    fn new(
-        controller: &Bound<'_, PyAny>,
-        connection: Asked<'_, '_>,
-    ) -> PyResult<Sender> {
+    fn new(controller: &Bound<'_, PyAny>, connection: Asked<'_, '_>) -> PyResult<Sender> {
         let connection = match connection {
             Some(said) => {
                 let connection = said.cast::<events::Connection>();
