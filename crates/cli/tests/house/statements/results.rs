@@ -16,6 +16,9 @@ pub fn faults(page: &str, claims: &Claims) -> Vec<String> {
     let foreign = told.iter().filter(|row| !wanted.contains(row));
     let foreign =
         foreign.map(|(what, _)| format!("the table does not have “{what}” with this verdict"));
+    let mut seen = BTreeSet::new();
+    let twice = told.iter().filter(|row| !seen.insert(*row));
+    let twice = twice.map(|(what, _)| format!("it says “{what}” twice"));
     let untold = claims.texts_of_the_simulator();
     let untold = untold.filter(|(_, text)| !simulated(page).contains(text.trim()));
     let untold = untold.map(|(what, text)| format!("{what}: it does not say “{text}”"));
@@ -28,6 +31,7 @@ pub fn faults(page: &str, claims: &Claims) -> Vec<String> {
     let real_time = unmeasured.chain(unknown);
     missing
         .chain(foreign)
+        .chain(twice)
         .chain(untold)
         .chain(real_time)
         .collect()
@@ -170,6 +174,7 @@ note
             ("0 **differs**", "2", 2),
             ("0 **differs**", "0 **FAILS**", 2),
             ("| good", "| goods", 2),
+            ("| bad", "| good | ≥ 1 | 2 |\n| bad", 1),
             ("| good", "| more | ≥ 1 | 2 |\n| good", 1),
             ("### a", "### c", 4),
             ("why", "other", 1),
