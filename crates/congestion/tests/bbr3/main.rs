@@ -2,6 +2,7 @@
 //! points as comments.
 
 mod bounds;
+mod control;
 mod down;
 mod losses;
 mod offload;
