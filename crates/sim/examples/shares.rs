@@ -78,9 +78,8 @@ struct Question {
 
 impl Question {
     fn answer(&self, seed: u64) -> Result<Answer, Failure> {
-        let flow = |index| {
-            FlowConfig::new(ControllerKind::Bbr3).starting(Time::ZERO + self.apart * index)
-        };
+        let flow =
+            |index| FlowConfig::new(ControllerKind::Bbr3).starting(Time::ZERO + self.apart * index);
         let flows: Vec<_> = (0..self.flows).map(flow).collect();
         let watch = Watch {
             started: Time::ZERO + self.apart * self.flows.saturating_sub(1),

@@ -2,7 +2,9 @@
 
 use congestion::{Bytes, Ratio};
 
-use crate::{DOWN, LATE, STARTUP, UP, assert_within, at_secs, bulk, clean, millis, paths_with_many_packets};
+use crate::{
+    DOWN, LATE, STARTUP, UP, assert_within, at_secs, bulk, clean, millis, paths_with_many_packets,
+};
 
 /// In ProbeBW it is the bandwidth, less the pacing margin, whatever the gain of the state.
 #[test]
@@ -14,7 +16,11 @@ fn after_idle_probe_bw_paces_at_the_bandwidth() {
             flow.run_until_in(state, LATE);
             let paced = |gain: Ratio, snapshot: &congestion::Snapshot| {
                 let bw = snapshot.btl_bw.expect("known");
-                assert_within(snapshot.pacing_rate, bw.scale(Ratio::new(99, 100)).scale(gain), 1);
+                assert_within(
+                    snapshot.pacing_rate,
+                    bw.scale(Ratio::new(99, 100)).scale(gain),
+                    1,
+                );
             };
             let again = flow.now() + rtt * 12;
             flow.set_writes([(again, Bytes::MAX)]);

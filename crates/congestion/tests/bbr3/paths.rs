@@ -11,10 +11,7 @@ use crate::{
 #[test]
 fn correctly_managing_sub_packet_bdps() {
     // 1.
-    for (rate, rtt) in [
-        (kbit(64), millis(10)),
-        (mbit(1), millis(1)),
-    ] {
+    for (rate, rtt) in [(kbit(64), millis(10)), (mbit(1), millis(1))] {
         // 2.
         let mut flow = bulk(clean(rate, rtt, 1_000));
         flow.run_until_in(CRUISE, at_secs(100));
