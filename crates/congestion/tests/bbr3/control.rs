@@ -1,11 +1,10 @@
-//! The control parameters (draft, "Updating Control Parameters"): bursts, the rate after an idle time, the window in recovery.
+//! The control parameters (draft, "Updating Control Parameters"): bursts, and the window in recovery.
 
-use congestion::{Bytes, Controller, Duration, Ratio, Time};
+use congestion::{Bytes, Ratio};
 
-use crate::support::{Flow, MSS, Mishap};
+use crate::support::{MSS, Mishap};
 use crate::{
-    DOWN, LATE, REFILL, UP, assert_within, at_secs, bbr3, bulk, cases_of_all_kinds, clean, millis,
-    paths_with_many_packets,
+    LATE, REFILL, at_secs, bulk, cases_of_all_kinds, clean, millis, paths_with_many_packets,
 };
 
 /// "Send Quantum": whole packets, as many as a millisecond at the pacing rate has, but 64 kB at most, and two at least. Below
@@ -26,34 +25,6 @@ fn a_burst_is_what_the_pacing_rate_sends_in_a_millisecond() {
             assert!(is_slow || quantum >= MSS * 2, "{case:?}: {quantum}");
         }
     }
-}
-
-/// "Pacing Rate When Restarting From Idle": whatever the state's gain was.
-#[test]
-fn after_an_idle_time_it_sends_at_the_bandwidth_that_it_had_found() {
-    let mut of_other_gains = 0;
-    for (rate, rtt) in paths_with_many_packets() {
-        for tenths in (40..60).step_by(2) {
-            // As much as the path takes until then.
-            let idle_from = Duration::from_millis(100 * tenths);
-            let back = at_secs(8);
-            let first = Ratio::new(9, 10).of_bytes(rate.bytes_in(idle_from));
-            let writes = [(Time::ZERO, first), (back, MSS * 1_000)];
-            let mut flow = Flow::with_writes(bbr3(), clean(rate, rtt, 8), writes);
-            flow.run_until(back - Duration::from_nanos(1));
-            let before = flow.snapshot();
-            if !before.state.name.starts_with("ProbeBW") {
-                continue;
-            }
-            flow.run_until(back);
-            let found = before.btl_bw.expect("known");
-            let bandwidth = found.min(before.short_term_bw.unwrap_or(found));
-            let paced = flow.controller.pacing_rate();
-            assert_within(paced, bandwidth.scale(Ratio::new(99, 100)), 1);
-            of_other_gains += usize::from([UP, DOWN].contains(&before.state.name));
-        }
-    }
-    assert!(of_other_gains > 0);
 }
 
 /// "Modulating cwnd in Loss Recovery": in a recovery that was needed, too, the window is what it was, and so it is at its end.
