@@ -50,6 +50,8 @@ pub struct DirectionCounters {
     pub late_packets: u64,
     /// How much too late the latest release was, in nanoseconds.
     pub lateness_max_ns: u64,
+    /// How much too late the delivered packets were, in nanoseconds, all together.
+    pub lateness_total_ns: u64,
 }
 
 /// Lateness that counts as such.
@@ -64,6 +66,7 @@ impl DirectionCounters {
         let late = now.since(arrival.at);
         self.late_packets += u64::from(late > LATE);
         self.lateness_max_ns = self.lateness_max_ns.max(late.as_nanos());
+        self.lateness_total_ns = self.lateness_total_ns.saturating_add(late.as_nanos());
     }
 
     /// Adds what one path's link has counted.
