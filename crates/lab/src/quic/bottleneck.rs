@@ -2,7 +2,7 @@
 
 use std::net::{Ipv4Addr, SocketAddr};
 
-use emulator::{Relay, RelayConfig, RelayCounters, Sharing};
+use emulator::{DirectionCounters, Relay, RelayConfig, RelayCounters, Sharing};
 use record::PathTotals;
 use scenario::Scenario;
 use units::{Bytes, Duration};
@@ -68,12 +68,15 @@ impl Bottleneck {
 
 fn totals(counters: &RelayCounters) -> PathTotals {
     let forward = &counters.forward;
+    let sum = |of: fn(&DirectionCounters) -> u64| of(forward) + of(&counters.reverse);
     PathTotals {
         transmitted: Bytes::new(forward.transmitted_bytes),
         drops: Some(forward.buffer_drops + forward.policer_drops),
         marks: Some(forward.marked_packets),
         random_losses: Some(forward.random_losses),
-        late_packets: Some(forward.late_packets + counters.reverse.late_packets),
+        late_packets: Some(sum(|way| way.late_packets)),
+        released_packets: Some(sum(|way| way.delivered_packets)),
+        lateness: Some(Duration::from_nanos(sum(|way| way.lateness_total_ns))),
         overflows: Some(counters.socket_overflows),
     }
 }
