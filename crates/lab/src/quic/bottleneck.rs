@@ -80,3 +80,32 @@ fn totals(counters: &RelayCounters) -> PathTotals {
         overflows: Some(counters.socket_overflows),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use record::{PathRecorder, Validity};
+    use scenario::PathSpec;
+
+    use super::*;
+
+    /// What a late relay counts, in both directions, makes the record say that it is not to be trusted.
+    #[test]
+    fn a_late_relay_makes_a_record_that_is_not_to_be_trusted() {
+        for (late, mean, is_trusted) in [(0, 50, true), (300, 50, false), (0, 250, false)] {
+            let mut counters = RelayCounters::default();
+            counters.forward.delivered_packets = 4_000;
+            counters.forward.late_packets = late;
+            counters.reverse.delivered_packets = 1_000;
+            counters.reverse.lateness_total_ns = 5_000 * mean * 1_000;
+            let mut spec = PathSpec::default();
+            spec.set("rtt", "40ms").unwrap();
+            let mut recorder = PathRecorder::new(spec, Duration::ZERO);
+            let end = Duration::from_secs(1);
+            recorder.totals(end, totals(&counters));
+            let (summary, _) = recorder.finish(end, 1.0);
+            let validity = Validity::of(std::iter::once(&summary));
+            assert_eq!(validity.is_trusted, Some(is_trusted), "{validity:?}");
+            assert_eq!(validity.warning().is_some(), !is_trusted);
+        }
+    }
+}
