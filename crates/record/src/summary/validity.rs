@@ -7,14 +7,14 @@ use crate::millionths::optional_millionths;
 
 /// The most packets, as a share of all, that may be more than a millisecond late. What waited for a late machine arrives
 /// together, and BBR takes that for bandwidth. `docs/records.md` has what was measured.
-pub const MOST_LATE: f64 = 0.05;
+pub const MOST_LATE: f64 = 0.02;
 
 /// On longer paths than this, a millisecond is less than 1 % of RTprop. BBR paces 1 % below its estimate of the bandwidth,
 /// which makes up for it.
 pub const LONGEST_FOR_LATE_MS: f64 = 100.0;
 
 /// The most that packets may be late on average, as a share of RTprop; measured together with [`MOST_LATE`].
-pub const MOST_LATENESS: f64 = 0.005;
+pub const MOST_LATENESS: f64 = 0.0025;
 
 /// Lateness on average that every machine has, in milliseconds, however short RTprop is.
 pub const LEAST_LATENESS_MS: f64 = 0.1;
@@ -127,9 +127,9 @@ mod tests {
         for (seen, word) in [
             (
                 path(1_100, 0.1, 0),
-                "late for 11.0 % of the packets (at most 5.0 %)",
+                "late for 11.0 % of the packets (at most 2.0 %)",
             ),
-            (path(0, 0.5, 0), "0.50 ms late on average (at most 0.20 ms)"),
+            (path(0, 0.5, 0), "0.50 ms late on average (at most 0.10 ms)"),
             (
                 path(0, 0.1, 20),
                 "lost 0.2 % of the packets before the path (at most 0.1 %)",
