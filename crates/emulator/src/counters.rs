@@ -50,6 +50,8 @@ pub struct DirectionCounters {
     pub late_packets: u64,
     /// How much too late the latest release was, in nanoseconds.
     pub lateness_max_ns: u64,
+    /// How much too late the delivered packets were, in nanoseconds, all together.
+    pub lateness_total_ns: u64,
 }
 
 /// Lateness that counts as such.
@@ -64,6 +66,7 @@ impl DirectionCounters {
         let late = now.since(arrival.at);
         self.late_packets += u64::from(late > LATE);
         self.lateness_max_ns = self.lateness_max_ns.max(late.as_nanos());
+        self.lateness_total_ns = self.lateness_total_ns.saturating_add(late.as_nanos());
     }
 
     /// Adds what one path's link has counted.
@@ -115,4 +118,38 @@ pub struct RelayCounters {
 pub(crate) struct Observed {
     pub(crate) counters: RelayCounters,
     pub(crate) queued: Queued,
+}
+
+#[cfg(test)]
+mod tests {
+    use path::{Capacity, Link, LinkConfig};
+    use units::{Bytes, Rate};
+
+    use super::*;
+
+    /// A packet arrives each millisecond, and the machine looks ten times in that; but from 10 to 16 ms it stands still.
+    #[test]
+    fn a_stall_makes_late_what_came_due_in_it() {
+        let config = LinkConfig {
+            capacity: Capacity::Rate(Rate::from_bits_per_sec(12_000_000)),
+            ..LinkConfig::default()
+        };
+        let mut link = Link::new(config, 1).unwrap();
+        for _ in 0..20 {
+            link.send(Time::ZERO, Bytes::new(1_500), ());
+        }
+        let mut counters = DirectionCounters::default();
+        let looks = (0..300).map(|look| Time::from_nanos(look * 100_000 + 50_000));
+        for now in looks.filter(|now| !(10..16).contains(&(now.as_nanos() / 1_000_000))) {
+            while let Some(arrival) = link.receive(now) {
+                counters.count_release(&arrival, now);
+            }
+        }
+        counters.add(&link.counters());
+        assert_eq!(counters.delivered_packets, 20);
+        // Those of 10 to 15 ms leave at 16.05 ms, 1.05 to 6.05 ms late; the others wait 50 µs for a look.
+        assert_eq!(counters.late_packets, 6);
+        assert_eq!(counters.lateness_max_ns, 6_050_000);
+        assert_eq!(counters.lateness_total_ns, 14 * 50_000 + 6 * 3_550_000);
+    }
 }

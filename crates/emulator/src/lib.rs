@@ -26,9 +26,11 @@
 //!
 //! # Time
 //! One thread waits for datagrams and for the next release time, whichever comes first. A datagram enters the path
-//! when the relay reads it, and leaves at the path's own time or as soon after as the system wakes the thread: never
-//! before. The path computes all times from each other, not from when the thread woke, so lateness does not add up;
-//! [`DirectionCounters::late_packets`] tells whether it mattered. Changes of a path come at their times since the relay's
+//! when the kernel received it (`SO_TIMESTAMPNS`; elsewhere than on Linux with glibc, and from sockets for both IPv6 and
+//! IPv4, when the relay reads it), and leaves at the path's own time or as soon after as the system wakes the thread: never
+//! before. Whatever became due while the thread was late leaves at once. The path computes all times from each other, not
+//! from when the thread woke, so lateness does not add up; [`DirectionCounters::late_packets`] tells whether it mattered.
+//! Changes of a path come at their times since the relay's
 //! start, also for the own paths of clients that came later.
 //!
 //! The relay asks that its thread runs before all normal ones (`SCHED_FIFO`, or else a nice value of −20), which helps on

@@ -3,9 +3,11 @@
 use std::io::{self, IoSliceMut};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::os::fd::{AsFd, BorrowedFd};
+use std::time::SystemTime;
 
 use noq_udp::{EcnCodepoint, RecvMeta, Transmit, UdpSockRef, UdpSocketState};
 use socket2::SockRef;
+use units::Duration;
 
 /// The kernel's buffer on either side of a socket. The path's queue is in the path, this one only holds what arrives
 /// while the relay is not scheduled: at 10 Gbit/s, 3 ms.
@@ -17,6 +19,9 @@ const BATCH: usize = 8;
 
 /// The largest UDP payload, with room to spare.
 const LARGEST: usize = 1 << 16;
+
+/// A datagram that waited for longer than that was not left unread: the time of day was set.
+const OLDEST: Duration = Duration::from_secs(1);
 
 /// A non-blocking UDP socket.
 pub(crate) struct Socket {
@@ -32,6 +37,8 @@ pub(crate) struct Received<'a> {
     pub(crate) to: Option<IpAddr>,
     /// Its ECN codepoint.
     pub(crate) ecn: Option<EcnCodepoint>,
+    /// How long ago the kernel received it, if it tells.
+    pub(crate) age: Option<Duration>,
     /// The UDP payload.
     pub(crate) payload: &'a [u8],
 }
@@ -62,6 +69,7 @@ impl Socket {
         #[cfg(target_os = "linux")]
         let _ = rustix::net::sockopt::set_socket_recv_buffer_size_force(&socket, SOCKET_BUFFER);
         let state = UdpSocketState::new((&socket).into())?;
+        ask_for_times(&socket);
         Ok(Socket { socket, state })
     }
 
@@ -136,17 +144,48 @@ impl Inbox {
             let socket_ref = UdpSockRef::from(&socket.socket);
             socket.state.recv(socket_ref, &mut slices, &mut self.meta)?
         };
+        let now = SystemTime::now();
         let messages = self.meta.iter().zip(&self.buffers).take(count);
-        Ok(messages.flat_map(|(meta, buffer)| {
+        Ok(messages.flat_map(move |(meta, buffer)| {
+            let age = meta.timestamp.and_then(|received| age(now, received));
             let message = buffer.get(..meta.len).unwrap_or_default();
-            segments(message, meta.stride).map(|payload| Received {
+            segments(message, meta.stride).map(move |payload| Received {
                 from: meta.addr,
                 to: meta.dst_ip,
                 ecn: meta.ecn,
+                age,
                 payload,
             })
         }))
     }
+}
+
+/// Asks the kernel to tell when it received each datagram. Not where a socket has both IPv6 and IPv4: `noq-udp` reads 96
+/// bytes of control messages, and with times, those of such a socket are more. Nor together with datagrams that the kernel
+/// joins (GRO), which would take the room of the ECN codepoint.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+fn ask_for_times(socket: &UdpSocket) {
+    use nix::sys::socket::{setsockopt, sockopt};
+
+    let any = IpAddr::from(Ipv6Addr::UNSPECIFIED);
+    let is_connected = socket.peer_addr().is_ok();
+    if !is_connected && socket.local_addr().is_ok_and(|local| local.ip() == any) {
+        return;
+    }
+    if setsockopt(socket, sockopt::UdpGroSegment, &false).is_ok() {
+        // Without, datagrams enter when they are read.
+        let _ = setsockopt(socket, sockopt::ReceiveTimestampns, &true);
+    }
+}
+
+/// `noq-udp` reads times only as glibc has them.
+#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+fn ask_for_times(_: &UdpSocket) {}
+
+/// The kernel tells the time of day, which may have been set since: an age that cannot be is none.
+fn age(now: SystemTime, received: std::time::Duration) -> Option<Duration> {
+    let age = now.duration_since(SystemTime::UNIX_EPOCH + received).ok()?;
+    Some(Duration::from(age)).filter(|age| *age < OLDEST)
 }
 
 /// The datagrams of a message that the kernel joined from datagrams of `stride` bytes, the last of which may be
@@ -158,7 +197,43 @@ fn segments(message: &[u8], stride: usize) -> impl Iterator<Item = &[u8]> {
 
 #[cfg(test)]
 mod tests {
-    use super::segments;
+    use super::*;
+
+    /// The kernel's time, and beside it the codepoint and the address, which share the room for control messages.
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    #[test]
+    fn a_datagram_has_the_time_at_which_it_came() {
+        for ip in ["127.0.0.1", "::1"] {
+            let listening = Socket::listening(SocketAddr::new(ip.parse().unwrap(), 0)).unwrap();
+            let to = listening.local_addr().unwrap();
+            let sender = Socket::connected(to).unwrap();
+            for _ in 0..3 {
+                sender
+                    .send(to, None, Some(EcnCodepoint::Ce), b"abc")
+                    .unwrap();
+            }
+            let waited = std::time::Duration::from_millis(20);
+            std::thread::sleep(waited);
+            let mut inbox = Inbox::new();
+            let received: Vec<_> = inbox.read(&listening).unwrap().collect();
+            assert_eq!(received.len(), 3);
+            for one in received {
+                assert!(one.age.unwrap() >= waited.into(), "{ip}: {:?}", one.age);
+                assert_eq!(one.ecn, Some(EcnCodepoint::Ce));
+                assert_eq!(one.to, Some(to.ip()));
+            }
+        }
+    }
+
+    #[test]
+    fn a_time_that_cannot_be_is_none() {
+        let now = SystemTime::now();
+        let received = now.duration_since(SystemTime::UNIX_EPOCH).unwrap();
+        let second = std::time::Duration::from_secs(1);
+        assert_eq!(age(now, received), Some(Duration::ZERO));
+        assert_eq!(age(now, received + second), None);
+        assert_eq!(age(now, received - second * 3600), None);
+    }
 
     #[test]
     fn joined_datagrams_come_apart() {

@@ -197,7 +197,7 @@ impl Worker {
             if let Some(path) = routes.of(from) {
                 let parcel = parcel(flow, *overhead, &datagram);
                 let entry = Entry {
-                    now,
+                    at: came_at(&datagram, now),
                     parcel,
                     client: from,
                 };
@@ -228,7 +228,7 @@ impl Worker {
             for datagram in batch {
                 let parcel = parcel(flow, self.overhead, &datagram);
                 let entry = Entry {
-                    now,
+                    at: came_at(&datagram, now),
                     parcel,
                     client: address,
                 };
@@ -331,10 +331,15 @@ fn ecn_after(after: Ecn, before: Option<EcnCodepoint>) -> Option<EcnCodepoint> {
 
 /// A packet that is about to enter a link.
 struct Entry {
-    now: Time,
+    at: Time,
     parcel: Parcel,
     /// Who it is from or for.
     client: SocketAddr,
+}
+
+/// When the kernel received a datagram that was read at `now`, or if it does not tell, when it was read.
+fn came_at(received: &Received<'_>, now: Time) -> Time {
+    now - received.age.unwrap_or(Duration::ZERO)
 }
 
 /// Puts a datagram onto a link, if there is memory left for it.
@@ -354,7 +359,7 @@ fn enter(
         ecn: received.ecn,
         payload: received.payload.into(),
     };
-    link.send(entry.now, entry.parcel, datagram);
+    link.send(entry.at, entry.parcel, datagram);
     true
 }
 

@@ -160,6 +160,7 @@ fn frames_pass_unchanged_both_ways_and_are_counted() {
             written_bytes: bytes,
             late_packets: way.tun.late_packets,
             lateness_max_ns: way.tun.lateness_max_ns,
+            lateness_total_ns: way.tun.lateness_total_ns,
             ..TunCounters::default()
         };
         assert_eq!(way.tun, expected);

@@ -167,6 +167,7 @@ pub fn advise(
         let execution = Execution {
             engine: engine.as_ref(),
             jobs,
+            repeats: None,
             watch,
             cancel: &cancel,
         };
@@ -185,7 +186,7 @@ pub fn advise(
         runs: all.len() - failed.len(),
         failed: failed
             .into_iter()
-            .map(|one| (one.run.name.clone(), one.reason))
+            .map(|one| (one.run.name.clone(), one.reason.to_string()))
             .collect(),
     };
     advice.choice()?;

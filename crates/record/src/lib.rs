@@ -51,7 +51,7 @@ pub use record::{Record, Recorded, RunFacts};
 pub use series::{Point, Series};
 pub use summary::{
     AppSummary, FlowSummary, LimitShares, PathSummary, PlaybackSummary, QueueMillis, RttMillis,
-    Summary,
+    Summary, Validity,
 };
 pub use throughput::Throughput;
 pub use together::{OfController, Together};

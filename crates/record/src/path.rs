@@ -45,6 +45,10 @@ pub struct PathTotals {
     pub random_losses: Option<u64>,
     /// Packets that the machine delivered noticeably after the path's time, where real time is involved.
     pub late_packets: Option<u64>,
+    /// All packets that it delivered in both directions, and how late they were, all together.
+    pub released_packets: Option<u64>,
+    /// See `released_packets`.
+    pub lateness: Option<Duration>,
     /// Packets that never entered the path since the machine was too slow to take them.
     pub overflows: Option<u64>,
 }
@@ -123,6 +127,9 @@ impl PathRecorder {
             let (_, now) = self.now.as_ref()?;
             Some(count(now)?.saturating_sub(count(&self.before.1).unwrap_or(0)))
         };
+        let released = seen(|totals| totals.released_packets);
+        let lateness = seen(|totals| totals.lateness.map(Duration::as_nanos));
+        let mean_ns = lateness.zip(released.filter(|all| *all > 0));
         let transmitted = seen(|totals| Some(totals.transmitted.get()));
         let admitted = self.spec.data.admitted(self.warmup, end);
         let limit = admitted.filter(|_| span > 0.0).map(|admitted| {
@@ -149,6 +156,8 @@ impl PathRecorder {
             marks: seen(|totals| totals.marks),
             random_losses: seen(|totals| totals.random_losses),
             late_packets: seen(|totals| totals.late_packets),
+            lateness_mean_ms: mean_ns.map(|(late, all)| late as f64 / all as f64 / 1e6),
+            released_packets: released,
             overflows: seen(|totals| totals.overflows),
         };
         let record = PathRecord {

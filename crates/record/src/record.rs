@@ -6,7 +6,7 @@ use units::Duration;
 use super::fairness::{Fairness, WhileAllLive};
 use super::flow::FlowRecord;
 use super::path::PathRecord;
-use super::summary::{FlowSummary, PathSummary, Summary};
+use super::summary::{FlowSummary, PathSummary, Summary, Validity};
 use super::together::{OfController, Together, Window};
 use super::transfer::{Completions, Transfers};
 
@@ -83,6 +83,7 @@ impl Record {
         let controllers = OfController::each(&summaries, scenario, window, payload_share);
         let goodputs = summaries.iter().map(|flow| flow.goodput_bps as f64);
         let fairness = Fairness::of(goodputs, &flows, scenario.warmup, end);
+        let validity = Validity::of(std::iter::once(&path).chain(&next));
         Record {
             summary: Summary {
                 scenario: scenario.name.clone(),
@@ -91,6 +92,7 @@ impl Record {
                 duration_s: end.as_secs_f64(),
                 wall_s: run.wall.as_secs_f64(),
                 is_partial: run.is_partial,
+                validity,
                 path,
                 next,
                 flows: summaries,

@@ -191,6 +191,8 @@ fn a_path_in_numbers() {
             random_losses: Some(2 * second),
             marks: None,
             late_packets: Some(3 * second),
+            released_packets: Some(30 * second),
+            lateness: Some(Duration::from_millis(6 * second)),
             overflows: None,
         };
         recorder.sample(seen);
@@ -207,6 +209,8 @@ fn a_path_in_numbers() {
     assert_eq!(summary.utilization, Some(0.5));
     assert_eq!((summary.drops, summary.random_losses), (Some(5), Some(10)));
     assert_eq!((summary.marks, summary.late_packets), (None, Some(15)));
+    assert_eq!(summary.released_packets, Some(150));
+    assert_eq!(summary.lateness_mean_ms, Some(0.2));
     assert_eq!(summary.queue_ms.mean, Some(75.0));
     let median = summary.queue_ms.p50.unwrap();
     assert!((median - 70.0).abs() < 0.07, "{median}");

@@ -3,6 +3,7 @@
 use std::ffi::OsStr;
 use std::path::Path;
 
+use serde_json::json;
 use units::Duration;
 
 use super::html::html;
@@ -113,6 +114,10 @@ fn write_files(
         ("fullpipe.seed", record.summary.seed.to_string()),
         ("fullpipe.scenario", record.scenario.to_string()),
         ("fullpipe.is_partial", record.summary.is_partial.to_string()),
+        (
+            "fullpipe.validity",
+            json!(record.summary.validity).to_string(),
+        ),
         (
             "fullpipe.transfers_every",
             record.transfers.every.to_string(),

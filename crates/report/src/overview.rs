@@ -187,7 +187,10 @@ pub(super) fn notes(records: &[Record], lanes: &[Lane<'_>]) -> Vec<String> {
             Some(lane) if records.len() > 1 => format!("{}: {late}", lane.name),
             _ => late,
         };
-        notes.extend(paths.filter_map(lateness).map(named));
+        match summary.validity.warning() {
+            Some(warning) => notes.push(named(warning)),
+            None => notes.extend(paths.filter_map(lateness).map(named)),
+        }
     }
     notes
 }

@@ -17,6 +17,8 @@
 //!   `raw.length` is what the flow delivered, lost and has in flight more than then. A record keeps no packets, and
 //!   qvis takes its axes from them. `is_aggregate` marks them.
 //!
+//! The header has the run's `validity`, a field of our own.
+//!
 //! Losses are no `packet_lost` events, since those are of single packets.
 
 use serde_json::{Map, Value, json};
@@ -85,9 +87,11 @@ fn header(record: &Record, flow: &FlowRecord) -> Value {
         "qlog_format": "JSON-SEQ",
         "title": format!("{} · flow {} · {}", summary.scenario, flow.id, flow.controller),
         "description": format!(
-            "Fullpipe {} · engine {} · seed {}; each packet_sent stands for all that was sent since the one before",
+            "Fullpipe {} · engine {} · seed {}; each packet_sent stands for all that was sent since the one before{}",
             env!("CARGO_PKG_VERSION"), summary.engine, summary.seed,
+            summary.validity.warning().map_or(String::new(), |warning| format!("; {warning}")),
         ),
+        "validity": summary.validity,
         "trace": {
             "title": format!("flow {} · {}", flow.id, flow.controller),
             "vantage_point": { "name": "sender", "type": "client" },

@@ -75,6 +75,7 @@ pub use watch::WaySample;
 
 use flows::FlowWatch;
 use listening::is_listening;
+use record::Validity;
 use report::describe;
 use scenario::{Controller, PathSpec, ScenarioError};
 use watch::{Seen, Watch};
@@ -290,6 +291,7 @@ impl Shell {
                 direction: self.direction.name(),
                 seed: self.seed,
                 duration_s: duration.as_secs_f64(),
+                validity: Validity::of([&up.summary.path, &down.summary.path].into_iter()),
                 addresses,
                 down: down.summary,
                 up: up.summary,

@@ -7,7 +7,7 @@ use emulator::tunnel::TunCounters;
 use serde::Serialize;
 
 use super::addresses::Addresses;
-use record::{PathSummary, RttMillis};
+use record::{PathSummary, RttMillis, Validity};
 
 /// What a command met on the path, from its start to its end.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -24,6 +24,8 @@ pub struct CommandSummary {
     pub seed: u64,
     /// How long the command ran.
     pub duration_s: f64,
+    /// Whether the machine was the path that was asked for.
+    pub validity: Validity,
     /// The addresses of both ends.
     pub addresses: Addresses,
     /// The way to the command.

@@ -94,15 +94,6 @@ pub(super) fn notes(summary: &CommandSummary) -> Vec<String> {
     if let Some(more) = summary.flows.len().checked_sub(MOST_FLOWS + 1) {
         notes.push(format!("and {} more TCP connections", more + 1));
     }
-    for (name, way) in [("down", &summary.down), ("up", &summary.up)] {
-        let (late, delivered) = (way.tun.late_packets, way.tun.written_packets);
-        // Less is not seen in any percentile that people look at.
-        if late.saturating_mul(100) > delivered {
-            notes.push(format!(
-                "warning: this machine was too slow for this path: {late} of {delivered} packets left more than \
-                 1 ms late ({name})"
-            ));
-        }
-    }
+    notes.extend(summary.validity.warning());
     notes
 }

@@ -208,6 +208,8 @@ fn totals(counters: &WayCounters) -> PathTotals {
         marks: Some(link.marked_packets),
         random_losses: Some(link.random_losses),
         late_packets: Some(counters.tun.late_packets),
+        released_packets: Some(counters.tun.written_packets),
+        lateness: Some(Duration::from_nanos(counters.tun.lateness_total_ns)),
         // A full TUN device is no different from a full queue of the sending host: nothing is lost of TCP.
         overflows: None,
     }

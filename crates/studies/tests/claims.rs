@@ -7,7 +7,7 @@ use lab::Cancel;
 use record::measure::{Measure, Select, Subject};
 use record::statistics::Spread;
 use studies::claims::{self, Claim, Judgement, Table, Tally, Verdict};
-use studies::runs::Batch;
+use studies::runs::{Batch, Findings, Reason};
 use studies::study::{Length, Shelf};
 
 /// What must be there: the claims of the publications that define the system.
@@ -165,6 +165,56 @@ fn what_holds_still_holds_at_a_first_impression() {
 const STUDY: &str = "name = \"s\"\n[axes]\n\"path.rate\" = [\"2mbit\", \"8mbit\"]\n[scenario]\nname = \"s\"\n\
                      duration = \"2s\"\npath = { rate = \"2mbit\", rtt = \"20ms\", buffer = \"2bdp\" }\n\
                      [[scenario.flow]]\ncontroller = \"bbr1\"\n";
+
+#[test]
+fn a_machine_that_was_too_late_says_nothing_of_a_claim() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let table = small(directory.path(), "at_least = \"1mbit\"");
+    let claims = table.choose(&[]).expect("all claims");
+    let late = Reason::Untrusted {
+        warning: "not to be trusted".to_owned(),
+        runs: 3,
+    };
+    let broken = Reason::Failed("no luck".to_owned());
+    for (reasons, verdict, said) in [
+        (
+            vec![late.clone()],
+            Verdict::Untrusted,
+            "0 fail, 1 not judged",
+        ),
+        (vec![late, broken], Verdict::Fails, "1 fails"),
+    ] {
+        let findings = Findings {
+            engine: lab::EngineKind::Sim,
+            fields: Vec::new(),
+            runs: Vec::new(),
+            failed: reasons
+                .into_iter()
+                .map(|why| ("s".to_owned(), why))
+                .collect(),
+        };
+        let judgements = Judgement::all(&claims, "s", &findings, Length::Whole);
+        assert_eq!(judgements[0].verdict, verdict);
+        let text = claims::table(&judgements, None);
+        assert!(text.contains(said), "{text}");
+        let json = claims::json(&judgements);
+        assert_eq!(json["untrusted"], u64::from(verdict == Verdict::Untrusted));
+        let section = claims::section(&judgements, &origin());
+        let is_blamed = section.contains("the cause is not found");
+        assert_eq!(is_blamed, verdict == Verdict::Fails, "{section}");
+    }
+}
+
+fn origin() -> claims::Origin {
+    claims::Origin {
+        command: "fullpipe claims".to_owned(),
+        at: "2026-01-01T00:00:00Z".to_owned(),
+        versions: vec![(lab::EngineKind::Sim, "fullpipe".to_owned())],
+        machine: "1 × processor".to_owned(),
+        load: Spread::of([2.0, 0.5]),
+        wall: std::time::Duration::from_secs(2),
+    }
+}
 
 /// A table whose one claim expects `expect` of the study.
 fn small(directory: &Path, expect: &str) -> Table {
@@ -410,14 +460,7 @@ fn a_document_and_json_tell_what_was_found() {
     );
     let claims = table.choose(&[]).expect("all claims");
     let judgements = judged(&shelf, &claims, Length::Whole);
-    let origin = claims::Origin {
-        command: "fullpipe claims".to_owned(),
-        at: "2026-01-01T00:00:00Z".to_owned(),
-        versions: vec![(lab::EngineKind::Sim, "fullpipe".to_owned())],
-        machine: "1 × processor".to_owned(),
-        load: Spread::of([2.0, 0.5]),
-        wall: std::time::Duration::from_secs(2),
-    };
+    let origin = origin();
     let section = claims::section(&judgements, &origin);
     for said in [
         "### s",

@@ -11,13 +11,13 @@ use lab::{Engine, EngineError, EngineKind, Progress};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use proptest::prelude::*;
 use record::{
-    FlowRecorder, FlowSpan, FlowTotals, PathRecorder, Record, Recorded, RunFacts, Summary,
-    TransferRecorder,
+    FlowRecorder, FlowSpan, FlowTotals, PathRecorder, PathTotals, Record, Recorded, RunFacts,
+    Summary, TransferRecorder,
 };
 use report::parquet::{Cells, Column};
 use scenario::Scenario;
 use studies::runs::{
-    Event, Execution, FILE, Failed, Plan, Store, Work, derive_seed, missing, resume,
+    Event, Execution, FILE, Failed, Plan, Store, Work, derive_seed, execute, missing, resume,
 };
 use studies::sweep::{Flows, Metric, ROWS, Results, Sweep, table, write_parquet};
 use units::Duration;
@@ -49,6 +49,8 @@ struct Fake {
     runs: AtomicUsize,
     /// It cancels the sweep during this run.
     last: Option<(usize, Cancel)>,
+    /// In so many runs, the first ones, the machine is late.
+    late: usize,
 }
 
 impl Engine for Fake {
@@ -80,6 +82,14 @@ impl Engine for Fake {
         let end = Duration::from_secs(1);
         let mut path = PathRecorder::new(scenario.path.clone(), Duration::ZERO);
         path.overflows(scenario.seed % 7);
+        if self.late > 0 {
+            let totals = PathTotals {
+                released_packets: Some(100),
+                late_packets: Some(if before < self.late { 50 } else { 0 }),
+                ..PathTotals::default()
+            };
+            path.totals(end, totals);
+        }
         let flow = |(id, (spec, start)): (usize, (&scenario::FlowSpec, Duration))| {
             let mut recorder = FlowRecorder::new(Duration::ZERO, 1);
             let payload = units::Bytes::new(scenario.seed % 1_000_000);
@@ -129,11 +139,58 @@ fn run<'p>(
     let execution = Execution {
         engine: fake,
         jobs,
+        repeats: None,
         watch,
         cancel,
     };
     let missing = missing(plan, store);
     resume(&missing, store, &execution, |_, record| record.summary).unwrap()
+}
+
+#[test]
+fn a_run_that_is_not_to_be_trusted_is_repeated_and_then_given_up() {
+    let plan = plan("[axes]\n\"path.loss\" = [\"0%\"]");
+    let runs: Vec<_> = plan.runs.iter().collect();
+    assert_eq!(runs.len(), 1);
+    // In so many runs, the machine is late; so many are done; and whether one of them counts.
+    for (late, repeats, done, counts) in [
+        (2, Some(2), 3, true),
+        (9, Some(2), 3, false),
+        (9, None, 1, true),
+    ] {
+        let fake = Fake {
+            late,
+            ..Fake::default()
+        };
+        let (cancel, again) = (Cancel::new(), AtomicUsize::new(0));
+        let execution = Execution {
+            repeats,
+            watch: &|event| {
+                let is_again = matches!(event, Event::Repeated(0));
+                again.fetch_add(usize::from(is_again), Ordering::SeqCst);
+            },
+            ..Execution::unwatched(&fake, 1, &cancel)
+        };
+        let mut trusted = Vec::new();
+        let failed = execute(&runs, &execution, |_, outcome| {
+            trusted.extend(outcome.map(|record| record.summary.validity.is_trusted));
+            Ok::<(), ()>(())
+        })
+        .unwrap();
+        assert_eq!(fake.runs.into_inner(), done);
+        assert_eq!(again.into_inner(), done - 1);
+        assert_eq!(trusted.len(), usize::from(counts));
+        assert_eq!(failed.len(), usize::from(!counts));
+        if let Some(one) = failed.first() {
+            assert!(one.reason.is_untrusted());
+            let said = one.reason.to_string();
+            assert!(
+                said.starts_with("not to be trusted, because ")
+                    && said.ends_with(", as in each of 3 runs"),
+                "{said}"
+            );
+        }
+    }
 }
 
 /// The table of the sweep, run by so many threads, as often as it takes if each time ends after `each` runs.
@@ -146,6 +203,7 @@ fn outcome(plan: &Plan, jobs: usize, each: usize) -> (Vec<u8>, usize) {
         let fake = Fake {
             runs: AtomicUsize::new(0),
             last: Some((each, cancel.clone())),
+            late: 0,
         };
         let failed = run(plan, &mut store, &fake, jobs, &|_| {}, &cancel);
         assert!(failed.is_empty(), "{failed:?}");
@@ -242,15 +300,16 @@ fn a_failure_costs_its_own_run_alone() {
     };
     let fake = Fake::default();
     let failed = run(&plan, &mut store, &fake, 2, &watch, &Cancel::new());
-    let reasons: Vec<(usize, &str)> = failed
+    let reasons: Vec<(usize, String)> = failed
         .iter()
-        .map(|failed| (failed.run.point, failed.reason.as_str()))
+        .map(|failed| (failed.run.point, failed.reason.to_string()))
         .collect();
+    let because = |at, why: &str| (at, why.to_owned());
     assert_eq!(
         reasons,
         [
-            (1, "cannot start: no luck"),
-            (2, "the engine panicked, which is a mistake in Fullpipe")
+            because(1, "cannot start: no luck"),
+            because(2, "the engine panicked, which is a mistake in Fullpipe")
         ]
     );
     let left = missing(&plan, &store);

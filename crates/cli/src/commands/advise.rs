@@ -143,6 +143,7 @@ fn gather(options: &Options, plan: &Plan) -> Result<(Gathering, usize), Failure>
     let execution = Execution {
         engine: engine.as_ref(),
         jobs: runs::jobs(options.jobs, EngineKind::Sim),
+        repeats: None,
         watch: &|event| bar.show(&event),
         cancel: &cancel,
     };

@@ -273,10 +273,12 @@ fn execute(
     let execution = Execution {
         engine: made_by.as_ref(),
         jobs: runs::jobs(options.jobs, engine),
+        repeats: Some(runs::REPEATS),
         watch: &|event| bar.show(&event),
         cancel,
     };
     let failed = runs::resume(&missing, store, &execution, kept).map_err(Failure::failed)?;
+    bar.finish();
     let told = |one: &runs::Failed<'_>| {
         format!("{} on {}: {}", one.run.name, side_of(one.run), one.reason)
     };

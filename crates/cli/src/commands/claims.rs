@@ -146,10 +146,16 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     let is_missing = options.study.length() == Length::Whole
         && engines.contains(&EngineKind::Sim)
         && left_out(&claims, &[EngineKind::Sim], in_sim) > 0;
-    match Tally::of(&judgements).fails {
-        0 if is_missing => Err(Failure::failed("not all expectations were judged")),
-        0 => checked,
-        fails => Err(Failure::failed(format_args!(
+    let tally = Tally::of(&judgements);
+    match (tally.fails, tally.untrusted) {
+        (0, 0) if is_missing => Err(Failure::failed("not all expectations were judged")),
+        (0, 0) => checked,
+        (0, untrusted) => Err(Failure::failed(format_args!(
+            "expectations that are not judged, since no run was to be trusted: {untrusted} of {}; run them again while \
+             the machine has nothing else to do",
+            judgements.len()
+        ))),
+        (fails, _) => Err(Failure::failed(format_args!(
             "expectations that do not hold: {fails} of {}",
             judgements.len()
         ))),

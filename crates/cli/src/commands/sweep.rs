@@ -86,6 +86,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     let execution = Execution {
         engine: engine.as_ref(),
         jobs: runs::jobs(options.jobs, sweep.engine),
+        repeats: None,
         watch: &|event| bar.show(&event),
         cancel: &cancel,
     };

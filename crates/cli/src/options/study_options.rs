@@ -77,5 +77,6 @@ impl StudyOptions {
         let bar = WorkBar::of_runs(batch.engine.name(), batch.engine, &runs, self.quiet);
         let jobs = runs::jobs(self.jobs, batch.engine);
         batch.run(jobs, &|event| bar.show(&event), cancel, done);
+        bar.finish();
     }
 }

@@ -10,7 +10,7 @@ use studies::runs::{Event, Run, Work};
 use units::Duration;
 
 use crate::terminal::bars::{Bars, FULL};
-use crate::terminal::{human, lock};
+use crate::terminal::{human, lock, output};
 
 /// Work that knows its share of the whole while it goes on.
 pub trait Course: Send + 'static {
@@ -108,6 +108,7 @@ impl Course for OneRun {
 pub struct ManyRuns {
     work: Work,
     ended: usize,
+    repeated: usize,
     all: usize,
 }
 
@@ -122,12 +123,25 @@ impl WorkBar<ManyRuns> {
         let mut bar = WorkBar::new(ManyRuns {
             work: Work::new(engine, runs),
             ended: 0,
+            repeated: 0,
             all: runs.len(),
         });
         if !quiet && !runs.is_empty() {
             bar.draw(name);
         }
         bar
+    }
+
+    /// Takes the bar away, and says how often a run was repeated, if one was.
+    pub fn finish(self) {
+        let repeated = lock(&self.course).repeated;
+        drop(self);
+        if repeated > 0 {
+            let runs = report::count(repeated as u64, "run");
+            output::note(format_args!(
+                "{runs} not to be trusted, since the machine was late: not judged, and run again"
+            ));
+        }
     }
 }
 
@@ -137,16 +151,19 @@ impl Course for ManyRuns {
     fn note(&mut self, event: &Event) {
         self.work.note(event);
         self.ended += usize::from(matches!(event, Event::Ended(_)));
+        self.repeated += usize::from(matches!(event, Event::Repeated(_)));
     }
 
     fn share(&self) -> f64 {
         self.work.share()
     }
 
-    /// `12 of 60 runs`, `1:05 left`.
+    /// `12 of 60 runs`, `2 repeated since the machine was late`, `1:05 left`.
     fn parts(&self, _seconds: f64, left: Option<String>) -> Vec<String> {
         let runs = report::count(self.all as u64, "run");
         let done = format!("{} of {runs}", self.ended);
-        std::iter::once(done).chain(left).collect()
+        let repeated = (self.repeated > 0)
+            .then(|| format!("{} repeated since the machine was late", self.repeated));
+        std::iter::once(done).chain(repeated).chain(left).collect()
     }
 }

@@ -46,4 +46,6 @@ pub struct TunCounters {
     pub late_packets: u64,
     /// How much too late the latest was, in nanoseconds.
     pub lateness_max_ns: u64,
+    /// How much too late the packets were, in nanoseconds, all together.
+    pub lateness_total_ns: u64,
 }

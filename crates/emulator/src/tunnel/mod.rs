@@ -19,10 +19,10 @@
 //! the two devices, no checksum over it is computed.
 //!
 //! # Time
-//! A packet enters its first link when it is read. From there on, all times are the links' own: links hand over to each
-//! other at their exact times, in the order of these times, however late the thread is; and it writes nothing before its
-//! time. [`TunCounters::late_packets`] tells whether it was on time. As in a [`Relay`](crate::Relay), the threads ask for
-//! precise timers, and to run before all normal threads.
+//! A packet enters its first link when it is read: a TUN device does not tell when it got a packet. From there on, all
+//! times are the links' own: links hand over to each other at their exact times, in the order of these times, however late
+//! the thread is; and it writes nothing before its time. [`TunCounters::late_packets`] tells whether it was on time. As in a
+//! [`Relay`](crate::Relay), the threads ask for precise timers, and to run before all normal threads.
 //!
 //! # Limits
 //! - What the device drops before it can be read (its queue is full) is not seen here, but in the device's statistics.

@@ -54,9 +54,12 @@ impl Outbox {
             from,
         } = departure;
         let late = now.since(at);
+        let packets = packet.segments.len() as u64;
         if late > LATE {
-            counters.late_packets += packet.segments.len() as u64;
+            counters.late_packets += packets;
         }
+        let total = late.as_nanos().saturating_mul(packets);
+        counters.lateness_total_ns = counters.lateness_total_ns.saturating_add(total);
         counters.lateness_max_ns = counters.lateness_max_ns.max(late.as_nanos());
         match &mut self.run {
             // What was marked and what was not cannot have the same header.

@@ -31,7 +31,7 @@ use std::thread;
 use std::time::Instant;
 
 use ::linux::{Family, Network, socket};
-use emulator::tunnel::{Direction, Tunnel, TunnelConfig, TunnelCounters};
+use emulator::tunnel::{Direction, TunCounters, Tunnel, TunnelConfig, TunnelCounters};
 use record::{PathTotals, Record};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use scenario::{FlowSpec, Scenario};
@@ -349,13 +349,16 @@ impl Course<'_> {
 fn totals(counters: &TunnelCounters, hop: usize) -> PathTotals {
     let link = &counters.forward.links[hop];
     // Packets are late at the end of their way, wherever on it they were held up.
-    let late = counters.forward.tun.late_packets + counters.reverse.tun.late_packets;
+    let ways = [&counters.forward.tun, &counters.reverse.tun];
+    let sum = |of: fn(&TunCounters) -> u64| (hop == 0).then(|| ways.map(of).iter().sum::<u64>());
     PathTotals {
         transmitted: Bytes::new(link.transmitted_bytes),
         drops: Some(link.buffer_drops + link.policer_drops),
         marks: Some(link.marked_packets),
         random_losses: Some(link.random_losses),
-        late_packets: (hop == 0).then_some(late),
+        late_packets: sum(|tun| tun.late_packets),
+        released_packets: sum(|tun| tun.written_packets),
+        lateness: sum(|tun| tun.lateness_total_ns).map(Duration::from_nanos),
         overflows: None,
     }
 }

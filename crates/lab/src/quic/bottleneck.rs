@@ -2,7 +2,7 @@
 
 use std::net::{Ipv4Addr, SocketAddr};
 
-use emulator::{Relay, RelayConfig, RelayCounters, Sharing};
+use emulator::{DirectionCounters, Relay, RelayConfig, RelayCounters, Sharing};
 use record::PathTotals;
 use scenario::Scenario;
 use units::{Bytes, Duration};
@@ -68,12 +68,44 @@ impl Bottleneck {
 
 fn totals(counters: &RelayCounters) -> PathTotals {
     let forward = &counters.forward;
+    let sum = |of: fn(&DirectionCounters) -> u64| of(forward) + of(&counters.reverse);
     PathTotals {
         transmitted: Bytes::new(forward.transmitted_bytes),
         drops: Some(forward.buffer_drops + forward.policer_drops),
         marks: Some(forward.marked_packets),
         random_losses: Some(forward.random_losses),
-        late_packets: Some(forward.late_packets + counters.reverse.late_packets),
+        late_packets: Some(sum(|way| way.late_packets)),
+        released_packets: Some(sum(|way| way.delivered_packets)),
+        lateness: Some(Duration::from_nanos(sum(|way| way.lateness_total_ns))),
         overflows: Some(counters.socket_overflows),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use record::{PathRecorder, Validity};
+    use scenario::PathSpec;
+
+    use super::*;
+
+    /// What a late relay counts, in both directions, makes the record say that it is not to be trusted.
+    #[test]
+    fn a_late_relay_makes_a_record_that_is_not_to_be_trusted() {
+        for (late, mean, is_trusted) in [(0, 50, true), (300, 50, false), (0, 250, false)] {
+            let mut counters = RelayCounters::default();
+            counters.forward.delivered_packets = 4_000;
+            counters.forward.late_packets = late;
+            counters.reverse.delivered_packets = 1_000;
+            counters.reverse.lateness_total_ns = 5_000 * mean * 1_000;
+            let mut spec = PathSpec::default();
+            spec.set("rtt", "40ms").unwrap();
+            let mut recorder = PathRecorder::new(spec, Duration::ZERO);
+            let end = Duration::from_secs(1);
+            recorder.totals(end, totals(&counters));
+            let (summary, _) = recorder.finish(end, 1.0);
+            let validity = Validity::of(std::iter::once(&summary));
+            assert_eq!(validity.is_trusted, Some(is_trusted), "{validity:?}");
+            assert_eq!(validity.warning().is_some(), !is_trusted);
+        }
     }
 }

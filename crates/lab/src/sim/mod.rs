@@ -301,6 +301,8 @@ fn totals(counters: &Counters) -> PathTotals {
         marks: Some(counters.marks.packets),
         random_losses: Some(counters.random_losses.packets),
         late_packets: None,
+        released_packets: None,
+        lateness: None,
         overflows: None,
     }
 }

@@ -10,7 +10,7 @@ use lab::{Cancel, EngineError, EngineKind};
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyRuntimeWarning, PyTypeError};
 use pyo3::prelude::*;
 use record::Summary;
-use studies::runs::{self, Execution, Failed, Keys, Plan, Run, Store};
+use studies::runs::{self, Execution, Failed, Keys, Plan, Reason, Run, Store};
 use studies::sweep::{self, Flows, Results, Sweep, SweepError};
 
 use super::Swept;
@@ -101,6 +101,7 @@ impl Grid {
             let execution = Execution {
                 engine: engine.as_ref(),
                 jobs,
+                repeats: None,
                 watch,
                 cancel: &cancel,
             };
@@ -110,7 +111,7 @@ impl Grid {
         for one in failed {
             let at = missing.iter().position(|run| std::ptr::eq(*run, one.run));
             self.failed
-                .extend(at.map(|at| (self.missing[at], one.reason)));
+                .extend(at.map(|at| (self.missing[at], one.reason.to_string())));
         }
         Ok(())
     }
@@ -194,7 +195,7 @@ impl Grid {
                 .iter()
                 .map(|(at, reason)| Failed {
                     run: &self.plan.runs[*at],
-                    reason: reason.clone(),
+                    reason: Reason::Failed(reason.clone()),
                 })
                 .collect();
             let summary = Results::new(&self.plan, self.engine, &self.store).json(&failed);

@@ -117,7 +117,7 @@ pub fn work(py: Python<'_>, task: &str) -> PyResult<String> {
         runs::execute(&all, &execution, |at, outcome| {
             let order = &task.runs[at];
             match outcome {
-                Err(reason) => failed.push((order.place, reason.to_owned())),
+                Err(reason) => failed.push((order.place, reason.to_string())),
                 Ok(record) if task.directory.is_some() => rows.push(Row {
                     key: order.key.clone(),
                     run: order.name.clone(),

@@ -3,10 +3,12 @@
 mod flow;
 mod millis;
 mod path;
+mod validity;
 
 pub use flow::{AppSummary, FlowSummary, LimitShares, PlaybackSummary};
 pub use millis::{QueueMillis, RttMillis};
 pub use path::PathSummary;
+pub use validity::Validity;
 
 use serde::{Deserialize, Serialize};
 use units::Duration;
@@ -36,6 +38,8 @@ pub struct Summary {
     /// Whether it was ended before its time: the record is then of what happened until then.
     #[serde(rename = "partial")]
     pub is_partial: bool,
+    /// Whether the machine was the path that was asked for.
+    pub validity: Validity,
     /// The bottleneck.
     pub path: PathSummary,
     /// Further bottlenecks behind the first, in the order of the path.

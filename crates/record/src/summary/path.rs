@@ -35,6 +35,11 @@ pub struct PathSummary {
     /// Packets that the machine delivered more than a millisecond after the path's time. Null in virtual time, where
     /// none is.
     pub late_packets: Option<u64>,
+    /// How late packets were on average. Null in virtual time.
+    #[serde(serialize_with = "optional_millionths")]
+    pub lateness_mean_ms: Option<f64>,
+    /// Packets that the machine delivered, in both directions. Null in virtual time.
+    pub released_packets: Option<u64>,
     /// Packets that never entered the path since the machine was too slow to take them. Null in virtual time.
     pub overflows: Option<u64>,
 }

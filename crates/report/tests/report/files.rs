@@ -88,6 +88,11 @@ fn every_file_is_there_and_says_what_the_record_says() {
     assert_eq!(about("fullpipe.seed"), "3");
     assert_eq!(about("fullpipe.version"), env!("CARGO_PKG_VERSION"));
     assert_eq!(about("fullpipe.scenario"), record.scenario.to_string());
+    let validity: Value = serde_json::from_str(&about("fullpipe.validity")).unwrap();
+    assert_eq!(
+        validity,
+        serde_json::to_value(&record.summary.validity).unwrap()
+    );
 
     let text = |name: &str| fs::read_to_string(directory.join(name)).unwrap();
     let summary: Value = serde_json::from_str(&text("summary.json")).unwrap();

@@ -1,6 +1,7 @@
 //! The table and the JSON.
 
-use report::{describe, json, table};
+use record::Validity;
+use report::{Origin, describe, json, table};
 
 use crate::records::{crowd, record};
 
@@ -49,11 +50,12 @@ fn json_has_the_fields_of_every_engine() {
     assert_eq!(run["partial"], false);
     assert_eq!(
         keys(run),
-        "completions controllers duration_s engine fairness flows next partial path scenario seed together wall_s"
+        "completions controllers duration_s engine fairness flows next partial path scenario seed together validity wall_s"
     );
     assert_eq!(
         keys(&run["path"]),
-        "buffer_bytes drops late_packets limit_bps marks overflows queue_ms random_losses rate_bps rtprop_ms \
+        "buffer_bytes drops late_packets lateness_mean_ms limit_bps marks overflows queue_ms random_losses rate_bps released_packets \
+         rtprop_ms \
          utilization"
     );
     assert_eq!(keys(&run["path"]["queue_ms"]), "max mean p50 p95 p99");
@@ -132,6 +134,31 @@ fn completion_times_by_size() {
     assert_eq!(large[4..6], ["10", "10"], "{text}");
     // A transfer a flow is what the table of the flows tells already.
     assert!(!table(&[record("race", "bbr1", false)], None).contains("transfers"));
+}
+
+#[test]
+fn a_run_that_is_not_to_be_trusted_says_so() {
+    let mut late = record("race", "bbr1", false);
+    late.summary.path.rtprop_ms = 40.0;
+    late.summary.path.released_packets = Some(1_000);
+    late.summary.path.late_packets = Some(300);
+    late.summary.path.lateness_mean_ms = Some(2.0);
+    late.summary.validity = Validity::of(std::iter::once(&late.summary.path));
+    let line = late.summary.validity.warning().unwrap();
+    assert!(line.starts_with("not to be trusted, because "), "{line}");
+    let text = table(std::slice::from_ref(&late), None);
+    assert!(text.contains(&format!("\n{line}\n")), "{text}");
+    assert!(!text.contains("the machine was late for"), "{text}");
+    assert!(report::qlog(&late, 0).unwrap().contains(&line));
+    let origin = Origin {
+        command: "fullpipe race".to_owned(),
+        generated: std::time::UNIX_EPOCH,
+    };
+    assert!(report::html(std::slice::from_ref(&late), &origin).contains(&line));
+    let json: serde_json::Value = serde_json::to_value(&late.summary).unwrap();
+    assert_eq!(json["validity"]["trusted"], false);
+    assert_eq!(json["validity"]["lateness_share"], 0.05);
+    assert_eq!(json["validity"]["late_share"], 0.3);
 }
 
 #[test]

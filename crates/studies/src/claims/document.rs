@@ -81,9 +81,13 @@ fn claim(judgements: &[Judgement<'_>]) -> String {
     text += &table(judgements);
     for one in judgements {
         if one.verdict != Verdict::Holds {
-            let why = one.why().unwrap_or("the cause is not found");
-            let (what, outliers) = (&one.expectation.what, words::outliers(one));
-            text += &format!("\n*{what}*, on {}: {outliers}. {why}\n", one.engine);
+            let why = words::why(one).unwrap_or("the cause is not found");
+            let outliers = match words::outliers(one) {
+                none if none.is_empty() => none,
+                some => format!("{some}. "),
+            };
+            let what = &one.expectation.what;
+            text += &format!("\n*{what}*, on {}: {outliers}{why}\n", one.engine);
         }
     }
     let seeds = seeds(judgements);

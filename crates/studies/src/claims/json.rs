@@ -5,8 +5,8 @@ use serde_json::{Value, json as object};
 use super::judge::{Judgement, Tally};
 use super::spec::Claim;
 
-/// The judgements as one JSON object: `version`, `holds`, `differs` and `fails` (how many), and `claims` with everything
-/// that the table says and the value at each point. Shares are of one, times in milliseconds, rates in bits per second.
+/// The judgements as one JSON object: `version`, `holds`, `differs`, `fails` and `untrusted` (how many), and `claims`
+/// with everything that the table says and the value at each point. Shares are of one, times in milliseconds, rates in bits per second.
 pub fn json(judgements: &[Judgement<'_>]) -> Value {
     let tally = Tally::of(judgements);
     let mut claims: Vec<(&Claim, Vec<Value>)> = Vec::new();
@@ -30,6 +30,7 @@ pub fn json(judgements: &[Judgement<'_>]) -> Value {
         "holds": tally.holds,
         "differs": tally.differs,
         "fails": tally.fails,
+        "untrusted": tally.untrusted,
         "claims": claims.collect::<Vec<_>>(),
     })
 }

@@ -49,6 +49,8 @@ pub enum Verdict {
     Differs,
     /// It is not.
     Fails,
+    /// Whenever a part of it was run, the machine was too late: that says nothing of the claim.
+    Untrusted,
 }
 
 /// How many judgements come to what.
@@ -60,6 +62,8 @@ pub struct Tally {
     pub differs: usize,
     /// Those that do not hold.
     pub fails: usize,
+    /// Those of which too little is to be trusted.
+    pub untrusted: usize,
 }
 
 impl<'c> Judgement<'c> {
@@ -110,7 +114,10 @@ impl<'c> Judgement<'c> {
         // A known cause explains what was measured, and not that nothing was.
         let is_measured =
             findings.failed.is_empty() && !values.is_empty() && values.iter().all(is_told);
+        let mut failed = findings.failed.iter();
+        let is_untrusted = !findings.failed.is_empty() && failed.all(|(_, why)| why.is_untrusted());
         let verdict = match expectation.why_differs(findings.engine) {
+            _ if is_untrusted => Verdict::Untrusted,
             _ if is_measured && values.iter().all(holds) => Verdict::Holds,
             Some(_) if is_measured => Verdict::Differs,
             _ => Verdict::Fails,
@@ -155,6 +162,7 @@ impl Tally {
             holds: count(Verdict::Holds),
             differs: count(Verdict::Differs),
             fails: count(Verdict::Fails),
+            untrusted: count(Verdict::Untrusted),
         }
     }
 }

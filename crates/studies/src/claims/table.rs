@@ -52,7 +52,7 @@ pub fn table(judgements: &[Judgement<'_>], width: Option<usize>) -> String {
         let verdict = words::verdict(one.verdict);
         let room = width.unwrap_or(PAGE).min(PAGE);
         let heading = format!("{verdict}: {id}, {what}, on {}", one.engine);
-        let below = [outliers.as_str(), one.why().unwrap_or_default()];
+        let below = [outliers.as_str(), words::why(one).unwrap_or_default()];
         let below = below.into_iter().filter(|text| !text.is_empty());
         let below = below.map(|text| words::wrapped(text, "    ", room));
         words::wrapped(&heading, "", room) + &below.collect::<String>()
@@ -66,7 +66,7 @@ pub fn table(judgements: &[Judgement<'_>], width: Option<usize>) -> String {
 }
 
 impl Tally {
-    /// `80 hold, 2 differ for a known reason, 0 fail`.
+    /// `80 hold, 2 differ for a known reason, 0 fail`, and how many are not judged if there are any.
     pub fn text(&self) -> String {
         let each = |count: usize, verb: &str| {
             let s = if count == 1 { "s" } else { "" };
@@ -74,6 +74,10 @@ impl Tally {
         };
         let (holds, differs) = (each(self.holds, "hold"), each(self.differs, "differ"));
         let fails = each(self.fails, "fail");
-        format!("{holds}, {differs} for a known reason, {fails}")
+        let untrusted = match self.untrusted {
+            0 => String::new(),
+            untrusted => format!(", {untrusted} not judged, since no run was to be trusted"),
+        };
+        format!("{holds}, {differs} for a known reason, {fails}{untrusted}")
     }
 }

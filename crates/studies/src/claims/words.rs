@@ -90,12 +90,26 @@ pub(super) const fn verdict(verdict: Verdict) -> &'static str {
         Verdict::Holds => "holds",
         Verdict::Differs => "differs",
         Verdict::Fails => "FAILS",
+        Verdict::Untrusted => "not judged",
     }
 }
 
-/// The points at which it fails or differs, with their values: `path.loss 1%: 0.9`; nothing if it holds. A point is told
+/// Why it does not hold, if that is known.
+pub(super) fn why<'c>(judgement: &Judgement<'c>) -> Option<&'c str> {
+    if judgement.verdict == Verdict::Untrusted {
+        return Some(
+            "The machine was too late in each run of a part of it, and a late machine says nothing of the claim.",
+        );
+    }
+    judgement.why()
+}
+
+/// The points at which it fails or differs, with their values: `path.loss 1%: 0.9`; nothing if it holds or is not judged. A point is told
 /// by the fields in which the judgement's points differ; one with a name, by those in which others of that name do.
 pub(super) fn outliers(judgement: &Judgement<'_>) -> String {
+    if judgement.verdict == Verdict::Untrusted {
+        return String::new();
+    }
     let is_outside =
         |value: Option<f64>| value.is_none_or(|value| !judgement.expectation.band.holds(value));
     if judgement.values.is_empty() {

@@ -67,7 +67,7 @@ pub fn run_paths<'p>(
                     }
                 }
                 Err(reason) => Row {
-                    failure: Some((*reason).to_owned()),
+                    failure: Some(reason.to_string()),
                     ..blank
                 },
             }

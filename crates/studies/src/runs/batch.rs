@@ -4,6 +4,7 @@ use std::convert::Infallible;
 
 use units::Duration;
 
+use super::attempt::{REPEATS, Reason};
 use super::execute::{Event, Execution, execute};
 use super::plan::{Plan, Run};
 use lab::Cancel;
@@ -28,7 +29,7 @@ pub struct Findings {
     /// The runs that gave a record, in the order of the plan.
     pub runs: Vec<Finding>,
     /// Why others gave none: the run, and the reason.
-    pub failed: Vec<(String, String)>,
+    pub failed: Vec<(String, Reason)>,
 }
 
 /// What was found in a run.
@@ -112,12 +113,13 @@ impl Batch {
         let execution = Execution {
             engine: engine.as_ref(),
             jobs,
+            repeats: Some(REPEATS),
             watch,
             cancel,
         };
         let Ok(_) = execute(&self.runs(), &execution, |place, outcome| {
             let (at, place) = places[place];
-            open[at].outcomes[place] = Some(outcome.map_err(str::to_owned));
+            open[at].outcomes[place] = Some(outcome.map_err(Reason::clone));
             open[at].left -= 1;
             if open[at].left == 0 {
                 done(at, open[at].findings(self.engine));
@@ -131,7 +133,7 @@ impl Batch {
 struct Open<'p> {
     plan: &'p Plan,
     left: usize,
-    outcomes: Vec<Option<Result<Record, String>>>,
+    outcomes: Vec<Option<Result<Record, Reason>>>,
 }
 
 impl Open<'_> {

@@ -1,7 +1,6 @@
 //! Runs scenarios on all processors.
 
 use std::num::NonZeroUsize;
-use std::panic::{self, AssertUnwindSafe};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::thread;
@@ -9,6 +8,7 @@ use std::thread;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use super::attempt::{Reason, attempt};
 use super::plan::{Plan, Run};
 use super::store::{Store, StoreError};
 use lab::Cancel;
@@ -22,6 +22,8 @@ use record::Record;
 pub enum Event {
     /// A flow of the run has come so far.
     Progress(usize, Progress),
+    /// The run was not to be trusted, and is run again.
+    Repeated(usize),
     /// The run has ended.
     Ended(usize),
 }
@@ -31,8 +33,8 @@ pub enum Event {
 pub struct Failed<'r> {
     /// The run.
     pub run: &'r Run,
-    /// Why, in one line.
-    pub reason: String,
+    /// Why.
+    pub reason: Reason,
 }
 
 /// How runs are done.
@@ -42,6 +44,9 @@ pub struct Execution<'e> {
     pub engine: &'e (dyn Engine + Sync),
     /// So many at a time. Engines in real time measure the machine unless that is one.
     pub jobs: usize,
+    /// So often, a run in real time that is [not to be trusted](record::Validity) is repeated; then there is no record of it.
+    /// Without this, records are given as they are.
+    pub repeats: Option<u32>,
     /// Is told how it goes, from several threads.
     pub watch: &'e (dyn Fn(Event) + Sync),
     /// Ends it: runs that have begun are given up then, and none is begun.
@@ -54,6 +59,7 @@ impl<'e> Execution<'e> {
         Execution {
             engine,
             jobs,
+            repeats: None,
             watch: &|_| (),
             cancel,
         }
@@ -110,7 +116,7 @@ pub fn resume<'r, T: Serialize + DeserializeOwned>(
 pub fn execute<'r, E>(
     runs: &[&'r Run],
     execution: &Execution<'_>,
-    mut note: impl FnMut(usize, Result<Record, &str>) -> Result<(), E>,
+    mut note: impl FnMut(usize, Result<Record, &Reason>) -> Result<(), E>,
 ) -> Result<Vec<Failed<'r>>, E> {
     let next = AtomicUsize::new(0);
     let mut reasons = vec![None; runs.len()];
@@ -127,7 +133,8 @@ pub fn execute<'r, E>(
                         return;
                     }
                     let watch = |progress| (execution.watch)(Event::Progress(place, progress));
-                    let result = attempt(execution.engine, runs[place], &watch, cancel);
+                    let repeated = || (execution.watch)(Event::Repeated(place));
+                    let result = attempt(execution, runs[place], &watch, &repeated, cancel);
                     // Nobody receives any more once a result could not be kept.
                     let _ = sender.send((place, result));
                 }
@@ -166,26 +173,4 @@ pub fn execute<'r, E>(
             })
         })
         .collect())
-}
-
-/// The record of one run, or why there is none.
-fn attempt(
-    engine: &(dyn Engine + Sync),
-    run: &Run,
-    watch: &(dyn Fn(Progress) + Sync),
-    cancel: &Cancel,
-) -> Result<Record, String> {
-    // A mistake of ours that one corner of a grid brings to light must not cost the night's work on the others.
-    let outcome = panic::catch_unwind(AssertUnwindSafe(|| {
-        if run.keeps_samples {
-            engine.run(&run.scenario, watch, cancel)
-        } else {
-            engine.run_without_samples(&run.scenario, watch, cancel)
-        }
-    }));
-    match outcome {
-        Ok(Ok(record)) => Ok(record),
-        Ok(Err(error)) => Err(error.to_string()),
-        Err(_) => Err("the engine panicked, which is a mistake in Fullpipe".to_string()),
-    }
 }

@@ -7,6 +7,7 @@
 //! several plans on one engine and gives all records of a plan at once.
 
 mod amount;
+mod attempt;
 mod batch;
 mod distinct;
 mod execute;
@@ -16,6 +17,7 @@ mod store;
 mod work;
 
 pub use amount::{Amount, amounts};
+pub use attempt::{REPEATS, Reason};
 pub use batch::{Batch, BatchError, Finding, Findings};
 pub(crate) use distinct::distinct;
 pub use execute::{Event, Execution, Failed, execute, jobs, missing, resume};

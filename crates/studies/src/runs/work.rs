@@ -46,6 +46,7 @@ impl Work {
                 run.advance.note(progress);
                 run.done = run.done.max(run.advance.share());
             }
+            Event::Repeated(_) => {}
             Event::Ended(place) => self.runs[*place].done = 1.0,
         }
     }

@@ -106,7 +106,8 @@ impl<'p> Results<'p> {
     pub fn json(&self, failed: &[Failed<'_>]) -> Value {
         let points: Vec<Value> = self.groups.iter().map(|group| self.group(group)).collect();
         let failed = failed.iter();
-        let failed = failed.map(|one| json!({ "run": one.run.name, "reason": one.reason }));
+        let failed =
+            failed.map(|one| json!({ "run": one.run.name, "reason": one.reason.to_string() }));
         json!({
             "sweep": self.plan.name,
             "engine": self.engine.name(),

@@ -32,6 +32,7 @@ pub fn probe(probing: &Probing<'_>, kind: EngineKind) -> Result<(), Failure> {
     let execution = Execution {
         engine: engine.as_ref(),
         jobs: runs::jobs(options.jobs, kind),
+        repeats: None,
         watch: &|event| bar.show(&event),
         cancel: &cancel,
     };

@@ -1,0 +1,184 @@
+//! How far a run in real time is to be believed.
+
+use serde::{Deserialize, Serialize};
+
+use super::path::PathSummary;
+use crate::millionths::optional_millionths;
+
+/// The most packets, as a share of all, that may be more than a millisecond late. What waited for a late machine arrives
+/// together, and BBR takes that for bandwidth. `docs/records.md` has what was measured.
+pub const MOST_LATE: f64 = 0.02;
+
+/// On longer paths than this, a millisecond is less than 1 % of RTprop. BBR paces 1 % below its estimate of the bandwidth,
+/// which makes up for it.
+pub const LONGEST_FOR_LATE_MS: f64 = 100.0;
+
+/// The most that packets may be late on average, as a share of RTprop; measured together with [`MOST_LATE`].
+pub const MOST_LATENESS: f64 = 0.0025;
+
+/// Lateness on average that every machine has, in milliseconds, however short RTprop is.
+pub const LEAST_LATENESS_MS: f64 = 0.1;
+
+/// The most packets, as a share of all, that may be lost before the path.
+pub const MOST_OVERFLOWS: f64 = 0.001;
+
+/// Whether the machine was the path that was asked for. All is null in virtual time, where nothing is ever late, and where
+/// there was no path.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default, expecting = "an object")]
+#[non_exhaustive]
+pub struct Validity {
+    /// Packets that the machine delivered more than a millisecond late, as a share of all that it delivered.
+    #[serde(serialize_with = "optional_millionths")]
+    pub late_share: Option<f64>,
+    /// How late packets were on average, as a share of RTprop; null if that is zero.
+    #[serde(serialize_with = "optional_millionths")]
+    pub lateness_share: Option<f64>,
+    /// Packets that never entered the path since the machine was too slow to take them, as a share of all.
+    #[serde(serialize_with = "optional_millionths")]
+    pub overflow_share: Option<f64>,
+    /// Whether all of this is within its bounds.
+    #[serde(rename = "trusted")]
+    pub is_trusted: Option<bool>,
+    /// If not, what is beyond them.
+    pub reason: Option<String>,
+}
+
+impl Validity {
+    /// By what was seen of the bottlenecks, all of which are on the way of the same packets.
+    pub fn of<'p>(paths: impl Iterator<Item = &'p PathSummary> + Clone) -> Validity {
+        let sum = |of: fn(&PathSummary) -> Option<f64>| paths.clone().filter_map(of).sum::<f64>();
+        let all = sum(|path| Some(path.released_packets? as f64));
+        // In virtual time nothing is released, and so nothing late.
+        if all == 0.0 {
+            return Validity::default();
+        }
+        let late = sum(|path| Some(path.late_packets? as f64)) / all;
+        let lost = sum(|path| Some(path.overflows? as f64)) / all;
+        let mean_ms =
+            sum(|path| Some(path.lateness_mean_ms? * path.released_packets? as f64)) / all;
+        let rtprop_ms = paths.clone().map(|path| path.rtprop_ms).fold(0.0, f64::max);
+        let most_ms = (rtprop_ms * MOST_LATENESS).max(LEAST_LATENESS_MS);
+        let percent = |share: f64| format!("{:.1} %", share * 100.0);
+        let reasons = [
+            (late > MOST_LATE && rtprop_ms <= LONGEST_FOR_LATE_MS).then(|| {
+                format!(
+                    "the machine was more than 1 ms late for {} of the packets (at most {})",
+                    percent(late),
+                    percent(MOST_LATE)
+                )
+            }),
+            (mean_ms > most_ms).then(|| {
+                format!("packets were {mean_ms:.2} ms late on average (at most {most_ms:.2} ms)")
+            }),
+            (lost > MOST_OVERFLOWS).then(|| {
+                format!(
+                    "the machine lost {} of the packets before the path (at most {})",
+                    percent(lost),
+                    percent(MOST_OVERFLOWS)
+                )
+            }),
+        ];
+        let reasons: Vec<String> = reasons.into_iter().flatten().collect();
+        Validity {
+            late_share: Some(late),
+            lateness_share: (rtprop_ms > 0.0).then(|| mean_ms / rtprop_ms),
+            overflow_share: Some(lost),
+            is_trusted: Some(reasons.is_empty()),
+            reason: (!reasons.is_empty()).then(|| reasons.join(", and ")),
+        }
+    }
+
+    /// One line for people if the run is not to be trusted.
+    pub fn warning(&self) -> Option<String> {
+        let reason = self.reason.as_ref()?;
+        Some(format!("not to be trusted, because {reason}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn path(late: u64, mean_ms: f64, overflows: u64) -> PathSummary {
+        PathSummary {
+            rtprop_ms: 40.0,
+            released_packets: Some(10_000),
+            late_packets: Some(late),
+            lateness_mean_ms: Some(mean_ms),
+            overflows: Some(overflows),
+            ..PathSummary::default()
+        }
+    }
+
+    #[test]
+    fn a_machine_on_time_is_trusted() {
+        let validity = Validity::of([path(50, 0.06, 0)].iter());
+        assert_eq!(
+            (validity.late_share, validity.is_trusted),
+            (Some(0.005), Some(true))
+        );
+        assert_eq!(validity.lateness_share, Some(0.0015));
+        assert_eq!((validity.reason.clone(), validity.warning()), (None, None));
+    }
+
+    #[test]
+    fn each_bound_has_its_reason() {
+        for (seen, word) in [
+            (
+                path(1_100, 0.1, 0),
+                "late for 11.0 % of the packets (at most 2.0 %)",
+            ),
+            (path(0, 0.5, 0), "0.50 ms late on average (at most 0.10 ms)"),
+            (
+                path(0, 0.1, 20),
+                "lost 0.2 % of the packets before the path (at most 0.1 %)",
+            ),
+        ] {
+            let validity = Validity::of([seen].iter());
+            assert_eq!(validity.is_trusted, Some(false));
+            let line = validity.warning().unwrap();
+            assert!(
+                line.starts_with("not to be trusted, because ") && line.contains(word),
+                "{line}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_short_path_is_not_blamed_for_what_every_machine_does() {
+        let short = |mean| PathSummary {
+            rtprop_ms: 1.0,
+            ..path(0, mean, 0)
+        };
+        assert_eq!(Validity::of([short(0.09)].iter()).is_trusted, Some(true));
+        assert_eq!(Validity::of([short(0.2)].iter()).is_trusted, Some(false));
+    }
+
+    #[test]
+    fn a_millisecond_is_little_on_a_long_path() {
+        let long = |mean| PathSummary {
+            rtprop_ms: 200.0,
+            ..path(1_100, mean, 0)
+        };
+        assert_eq!(Validity::of([long(0.5)].iter()).is_trusted, Some(true));
+        assert_eq!(Validity::of([long(1.5)].iter()).is_trusted, Some(false));
+    }
+
+    #[test]
+    fn both_ways_of_a_path_count() {
+        let validity = Validity::of([path(900, 0.1, 0), path(300, 0.3, 0)].iter());
+        assert_eq!(validity.late_share, Some(0.06));
+        assert_eq!(validity.lateness_share, Some(0.005));
+        assert_eq!(validity.is_trusted, Some(false));
+    }
+
+    #[test]
+    fn nothing_is_said_of_virtual_time() {
+        let silent = PathSummary {
+            rtprop_ms: 40.0,
+            ..PathSummary::default()
+        };
+        assert_eq!(Validity::of([silent].iter()), Validity::default());
+    }
+}
