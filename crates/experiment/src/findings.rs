@@ -9,7 +9,7 @@ use crate::effect::{Effect, Interval, holm};
 use crate::measure::Measure;
 use crate::observation::Observation;
 use crate::percentile::percentile;
-use crate::tally::Tally;
+use crate::tally::{Level, Tally};
 use crate::verdict::{self, Decision};
 
 /// The slow end that a large CDN looked at.
@@ -21,12 +21,50 @@ const SEED: u64 = 19;
 /// The classes of connections by their share of packets sent again: up to so much, and more.
 const CLASSES: [f64; 3] = [0.0, 0.01, 0.05];
 
-/// Connections, as they come.
+/// Connections as they come, added up in bounded memory: enough to watch a study.
+#[derive(Debug, Clone)]
+pub struct Measured {
+    tallies: Vec<Tally>,
+}
+
+impl Measured {
+    /// Nothing yet, for so many arms.
+    pub fn new(arms: usize) -> Measured {
+        Measured {
+            tallies: vec![Tally::new(arms); Measure::ALL.len()],
+        }
+    }
+
+    /// Takes a connection in.
+    pub fn add(&mut self, of: &Observation) {
+        for (measure, tally) in Measure::ALL.iter().zip(&mut self.tallies) {
+            if let Some(sample) = measure.sample(of) {
+                tally.add(of.arm, of.unit, sample);
+            }
+        }
+    }
+
+    fn level(&self, arm: usize, measure: Measure) -> Option<Level> {
+        self.tally(measure)?.level(arm)
+    }
+
+    fn tally(&self, measure: Measure) -> Option<&Tally> {
+        let place = Measure::ALL.iter().position(|&one| one == measure)?;
+        self.tallies.get(place)
+    }
+
+    /// The effect of an arm in a measure.
+    pub fn effect(&self, arm: usize, measure: Measure) -> Option<Effect> {
+        Effect::of(self.tally(measure)?, arm, measure.kind())
+    }
+}
+
+/// Connections as they come, with all that a report needs.
 #[derive(Debug)]
 pub struct Gathered {
     names: Vec<String>,
     shares: Vec<f64>,
-    tallies: Vec<Tally>,
+    measured: Measured,
     units: Vec<HashSet<u64>>,
     /// Units and logarithms of throughput, of large connections.
     large: Vec<Vec<(u64, f64)>>,
@@ -121,7 +159,7 @@ impl Gathered {
         Gathered {
             names: names.iter().map(|name| (*name).to_owned()).collect(),
             shares: shares.to_vec(),
-            tallies: vec![Tally::new(arms); Measure::ALL.len()],
+            measured: Measured::new(arms),
             units: vec![HashSet::new(); arms],
             large: vec![Vec::new(); arms],
             groups: BTreeMap::new(),
@@ -136,11 +174,7 @@ impl Gathered {
             return;
         };
         units.insert(of.unit);
-        for (measure, tally) in Measure::ALL.iter().zip(&mut self.tallies) {
-            if let Some(sample) = measure.sample(of) {
-                tally.add(arm, of.unit, sample);
-            }
-        }
+        self.measured.add(of);
         if let Some(sample) = Measure::Throughput.sample(of) {
             large.push((of.unit, sample.value));
             for group in &of.groups {
@@ -158,14 +192,9 @@ impl Gathered {
         }
     }
 
-    fn tally(&self, measure: Measure) -> &Tally {
-        let place = Measure::ALL.iter().position(|&one| one == measure);
-        &self.tallies[place.unwrap_or(0)]
-    }
-
     /// The effect of an arm in a measure.
     pub fn effect(&self, arm: usize, measure: Measure) -> Option<Effect> {
-        Effect::of(self.tally(measure), arm, measure.kind())
+        self.measured.effect(arm, measure)
     }
 
     /// What has been found.
@@ -230,7 +259,7 @@ impl Gathered {
     }
 
     fn levels(&self, arm: usize) -> ArmLevels {
-        let level = |measure| self.tally(measure).level(arm);
+        let level = |measure| self.measured.level(arm, measure);
         let logs = self.large[arm].iter().map(|(_, log)| *log);
         let slow = record::statistics::quantile(logs, SLOW);
         let classes = self.classes[arm];

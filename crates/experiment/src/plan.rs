@@ -93,6 +93,15 @@ pub struct Guard {
     pub worse: Ratio,
 }
 
+impl Arm {
+    /// The kernel's name for its controller, which scenarios call `kernel:NAME`.
+    pub fn name(&self) -> &str {
+        self.controller
+            .strip_prefix("kernel:")
+            .unwrap_or(&self.controller)
+    }
+}
+
 units::named! {
     /// How much of clients' addresses is kept in the data.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -254,7 +263,7 @@ impl Said {
             let wrong = |field: &str, reason: String| {
                 Err(Wrong::new(format!("arm[{index}].{field}"), reason))
             };
-            let name = &arm.controller;
+            let name = arm.name();
             if name.is_empty()
                 || name.len() >= NAME
                 || name.contains(|c: char| !c.is_ascii_graphic())
@@ -264,10 +273,7 @@ impl Said {
                     format!("\"{}\" is no controller of a kernel's", name.escape_debug()),
                 );
             }
-            if self.arm[..index]
-                .iter()
-                .any(|other| other.controller == *name)
-            {
+            if self.arm[..index].iter().any(|other| other.name() == name) {
                 return wrong(
                     "controller",
                     format!("{name} has an arm already; add its shares"),
@@ -282,6 +288,10 @@ impl Said {
             if guard.worse.numerator() == 0 {
                 let reason = "nothing worse would stop every study; give a share such as 20%";
                 return Err(Wrong::new(format!("guard[{index}].worse"), reason));
+            }
+            if guard.measure.is_more_better().is_none() {
+                let reason = format!("{} has no worse; give another one", guard.measure);
+                return Err(Wrong::new(format!("guard[{index}].measure"), reason));
             }
         }
         Ok(())
@@ -319,12 +329,9 @@ impl Plan {
         }
     }
 
-    /// The names of the arms.
+    /// The names of the arms, as the kernel has them.
     pub fn names(&self) -> Vec<&str> {
-        self.arms
-            .iter()
-            .map(|arm| arm.controller.as_str())
-            .collect()
+        self.arms.iter().map(Arm::name).collect()
     }
 }
 

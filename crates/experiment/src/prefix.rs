@@ -33,6 +33,11 @@ impl Prefix {
         address.is_ipv4() == self.address.is_ipv4() && Prefix::around(address, self.length) == *self
     }
 
+    /// How many bits count.
+    pub fn length(&self) -> u8 {
+        self.length
+    }
+
     /// The first address.
     pub fn first(&self) -> IpAddr {
         self.address

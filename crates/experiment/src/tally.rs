@@ -6,7 +6,7 @@ use crate::measure::Sample;
 
 /// Units are told apart by so many bits of their draw, the lower ones: arms are told by the upper ones. Units that share them
 /// are taken for one larger unit of their arm, which leaves intervals as true as they were.
-const BITS: u32 = 20;
+const BITS: u32 = 16;
 
 /// The sums of one unit.
 #[derive(Debug, Clone, Copy, Default)]

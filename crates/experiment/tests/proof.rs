@@ -11,7 +11,7 @@ const ALL: [Units; 3] = [
     Units::Slots(250),
 ];
 
-/// Of 200 studies without an effect, 5 % ± 3 % show one.
+/// Of 200 studies without an effect, 5 % ± 3 % show one. The bootstrap of a percentile errs on the safe side: it has no lower bound.
 #[test]
 fn without_an_effect_one_study_in_twenty_shows_one() {
     for units in ALL {
@@ -22,10 +22,10 @@ fn without_an_effect_one_study_in_twenty_shows_one() {
         };
         let found = coverage(&model, 0..200);
         assert_eq!(found.throughput.studies, 200);
-        for count in [found.throughput, found.throughput_p5] {
-            let alarms = 1.0 - count.share();
-            assert!((0.02..=0.08).contains(&alarms), "{units:?}: {found:?}");
-        }
+        let alarms = |count: experiment::proof::Count| 1.0 - count.share();
+        let throughput = alarms(found.throughput);
+        assert!((0.02..=0.08).contains(&throughput), "{units:?}: {found:?}");
+        assert!(alarms(found.throughput_p5) <= 0.08, "{units:?}: {found:?}");
     }
 }
 

@@ -94,21 +94,31 @@ static inline void assign(struct bpf_sock_ops *context, u64 now)
 	struct steered *steered;
 	struct subject subject;
 	struct unit unit;
+	u64 ends[ARMS];
 	char name[CONTROLLER];
+	void *sk = context->sk;
 	u64 drawn;
 
-	if (place >= RULES || !context->sk)
+	if (place >= RULES || !sk)
 		return;
 	candidate.cookie = bpf_get_socket_cookie(context);
 	candidate.set_up = now;
 	client_of(context, candidate.client);
-	unit = *(const struct unit *)&steering.unit;
+	/* Read as what it is, volatile: the compiler takes a constant for the zero that it was compiled with. */
+	unit.kind = steering.unit.kind;
+	unit.v4_mask[0] = steering.unit.v4_mask[0];
+	unit.v4_mask[1] = steering.unit.v4_mask[1];
+	unit.v6_mask[0] = steering.unit.v6_mask[0];
+	unit.v6_mask[1] = steering.unit.v6_mask[1];
+	unit.slot = steering.unit.slot;
+	for (u32 at = 0; at < ARMS; at++)
+		ends[at] = steering.rules[place].ends[at];
 	subject_of(&subject, &unit, &candidate);
 	drawn = draw(steering.key[0], steering.key[1], &subject);
-	arm = arm_of(drawn, (const u64 *)steering.rules[place].ends);
+	arm = arm_of(drawn, ends);
 	for (u32 at = 0; at < CONTROLLER; at++)
 		name[at] = steering.rules[place].controllers[arm & (ARMS - 1)][at];
-	steered = bpf_sk_storage_get(&connections, context->sk, 0, BPF_SK_STORAGE_GET_F_CREATE);
+	steered = bpf_sk_storage_get(&connections, sk, 0, BPF_SK_STORAGE_GET_F_CREATE);
 	if (!steered) {
 		/* Who cannot be remembered stays as he is. */
 		count(UNREMEMBERED);
@@ -132,11 +142,12 @@ static inline void tell_end(struct bpf_sock_ops *context, u64 now)
 	struct steered *steered;
 	struct tcp_sock *tp;
 	struct ended *ended;
+	void *sk = context->sk;
 
-	if (!context->sk)
+	if (!sk)
 		return;
-	steered = bpf_sk_storage_get(&connections, context->sk, 0, 0);
-	tp = bpf_skc_to_tcp_sock(context->sk);
+	steered = bpf_sk_storage_get(&connections, sk, 0, 0);
+	tp = bpf_skc_to_tcp_sock(sk);
 	if (!steered || !tp)
 		return;
 	ended = bpf_ringbuf_reserve(&events, sizeof(*ended), 0);

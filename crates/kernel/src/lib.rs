@@ -24,6 +24,7 @@
 
 mod algorithm;
 mod check;
+mod clock;
 mod default;
 mod error;
 mod keeping;
@@ -42,8 +43,9 @@ mod bpf;
 mod bpf;
 
 pub use algorithm::Algorithm;
-pub use bpf::{Attached, Loaded, attach, flows, keep, load};
+pub use bpf::{Attached, Loaded, attach, flows, keep, load, release};
 pub use check::{Requirement, check, check_steering};
+pub use clock::since_boot;
 pub use default::{default, set_default};
 pub use error::Error;
 pub use keeping::Keeping;

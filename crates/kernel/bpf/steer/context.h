@@ -79,6 +79,15 @@ static struct tcp_sock *(*bpf_skc_to_tcp_sock)(void *sk) = (void *)137;
 #define BPF_F_NO_PREALLOC 1
 #define BPF_SK_STORAGE_GET_F_CREATE 1
 
+/* Its own load: the compiler would choose between two places first, and load from that, which the verifier does not want. */
+#define FIELD(CONTEXT, NAME)                                                                                          \
+	({                                                                                                            \
+		u32 field = (CONTEXT)->NAME;                                                                          \
+                                                                                                                      \
+		asm volatile("" : "+r"(field));                                                                       \
+		field;                                                                                                \
+	})
+
 static inline u32 from_network(u32 word)
 {
 	return __builtin_bswap32(word);
@@ -89,9 +98,9 @@ static inline void client_of(const struct bpf_sock_ops *context, u64 *client)
 {
 	if (context->family == AF_INET) {
 		client[0] = 0;
-		client[1] = 0xffffULL << 32 | from_network(context->remote_ip4);
+		client[1] = 0xffffULL << 32 | from_network(FIELD(context, remote_ip4));
 	} else {
-		client[0] = (u64)from_network(context->remote_ip6[0]) << 32 | from_network(context->remote_ip6[1]);
-		client[1] = (u64)from_network(context->remote_ip6[2]) << 32 | from_network(context->remote_ip6[3]);
+		client[0] = (u64)from_network(FIELD(context, remote_ip6[0])) << 32 | from_network(FIELD(context, remote_ip6[1]));
+		client[1] = (u64)from_network(FIELD(context, remote_ip6[2])) << 32 | from_network(FIELD(context, remote_ip6[3]));
 	}
 }

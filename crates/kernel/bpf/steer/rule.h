@@ -54,12 +54,12 @@ static inline u64 rules_of_network(const struct bpf_sock_ops *context)
 
 	if (context->family == AF_INET) {
 		network.address[2] = from_network(0xffff);
-		network.address[3] = context->remote_ip4;
+		network.address[3] = FIELD(context, remote_ip4);
 	} else {
-		network.address[0] = context->remote_ip6[0];
-		network.address[1] = context->remote_ip6[1];
-		network.address[2] = context->remote_ip6[2];
-		network.address[3] = context->remote_ip6[3];
+		network.address[0] = FIELD(context, remote_ip6[0]);
+		network.address[1] = FIELD(context, remote_ip6[1]);
+		network.address[2] = FIELD(context, remote_ip6[2]);
+		network.address[3] = FIELD(context, remote_ip6[3]);
 	}
 	rules = bpf_map_lookup_elem(&networks, &network);
 	return rules ? *rules : 0;
@@ -77,7 +77,7 @@ static inline bool has_port(const volatile struct ports *ports, u32 port)
 static inline u32 rule_of(const struct bpf_sock_ops *context)
 {
 	bool is_server = context->op == BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB;
-	u32 port = is_server ? context->local_port : from_network(context->remote_port);
+	u32 port = is_server ? FIELD(context, local_port) : from_network(FIELD(context, remote_port));
 	u64 rtt = (context->srtt_us >> 3) * NANOS_PER_MICRO;
 	u64 candidates = rules_of_network(context);
 

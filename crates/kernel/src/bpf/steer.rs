@@ -1,19 +1,19 @@
 //! The program that gives connections of a control group their controllers.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::sync::mpsc::{Receiver, channel};
 
+use libbpf_rs::query::{LinkInfo, LinkTypeInfo};
 use libbpf_rs::{
     Link, MapCore, MapFlags, MapHandle, Object, ObjectBuilder, RingBuffer, RingBufferBuilder,
 };
-use nix::time::{ClockId, clock_getres, clock_gettime};
+use nix::time::{ClockId, clock_getres};
 use units::Duration;
 
-use super::failed;
-use super::log;
+use super::{bpffs, failed, log};
 use crate::check::{Requirement, check_steering};
-use crate::{EndedConnection, Error, Steering, SteeringCounts};
+use crate::{EndedConnection, Error, Steering, SteeringCounts, since_boot};
 
 const OBJECT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/steer.bpf.o"));
 
@@ -115,7 +115,6 @@ fn load(
         prepare(&name, &mut map).map_err(refused)?;
     }
     let object = opened.load().map_err(refused)?;
-    drop(refused);
     let networks = map(&object, "networks")?;
     for (address, length, rules) in &steering.networks {
         let mut key = u32::from(*length).to_ne_bytes().to_vec();
@@ -150,10 +149,7 @@ impl Attached {
     ///
     /// The kernel refuses.
     pub fn renew(&self, span: Duration) -> Result<(), Error> {
-        let now = clock_gettime(ClockId::CLOCK_BOOTTIME)
-            .map_err(|source| Error::system("cannot read CLOCK_BOOTTIME", source))?;
-        let until = Duration::from(std::time::Duration::from(now)) + span;
-        let until = until.as_nanos().to_ne_bytes();
+        let until = (since_boot()? + span).as_nanos().to_ne_bytes();
         map(&self.object, "lease")?
             .update(&[0; 4], &until, MapFlags::ANY)
             .map_err(failed("cannot renew the lease"))
@@ -188,6 +184,27 @@ impl Attached {
         drop(programs);
         self.object = object;
         Ok(())
+    }
+
+    /// Keeps the program when this process is gone: until it is [released](release) by this name, or, if nobody does that, doing
+    /// nothing from the end of its lease on. One that an earlier process has left under the name goes.
+    ///
+    /// # Errors
+    ///
+    /// The BPF file system cannot be used.
+    pub fn keep(&mut self, name: &str) -> Result<(), Error> {
+        bpffs::prepare()?;
+        release(name)?;
+        bpffs::prepare()?;
+        let path = bpffs::file(name);
+        let cannot = failed(format!("cannot make {}", path.display()));
+        self.link.pin(&path).map_err(cannot)
+    }
+
+    /// Whether the kernel still runs it: not if its control group is gone, or somebody has taken it away.
+    pub fn is_attached(&self) -> bool {
+        let info = LinkInfo::from_fd(self.link.as_fd()).map(|info| info.info);
+        matches!(info, Ok(LinkTypeInfo::Cgroup(of)) if of.cgroup_id != 0)
     }
 
     /// The connections that have ended since the last time.
@@ -235,6 +252,26 @@ impl Attached {
             untold: count(3)?,
         })
     }
+}
+
+/// Takes away a program that is kept under this name. Whether there was one.
+///
+/// # Errors
+///
+/// It cannot be removed.
+pub fn release(name: &str) -> Result<bool, Error> {
+    let path = bpffs::file(name);
+    if !bpffs::is_mounted() || !path.exists() {
+        return Ok(false);
+    }
+    log::silence();
+    let link = Link::open(&path).map_err(failed(format!("cannot open {}", path.display())))?;
+    fs::remove_file(&path)
+        .map_err(|source| Error::system(format!("cannot remove {}", path.display()), source))?;
+    // With its last file the kernel removes it, but only in a while.
+    let _ = link.detach();
+    bpffs::tidy();
+    Ok(true)
 }
 
 /// What the kernel must have.

@@ -89,7 +89,25 @@ pub fn attach(_cgroup: &File, _steering: &Steering) -> Result<Attached, Error> {
     Err(Error::NotBuilt)
 }
 
+/// Takes away what is kept under this name; here it only says why not.
+///
+/// # Errors
+///
+/// [`Error::NotBuilt`].
+pub fn release(_name: &str) -> Result<bool, Error> {
+    Err(Error::NotBuilt)
+}
+
 impl Attached {
+    /// It would be kept.
+    ///
+    /// # Errors
+    ///
+    /// None, as there is none.
+    pub fn keep(&mut self, _name: &str) -> Result<(), Error> {
+        match self.0 {}
+    }
+
     /// The program would work for this long.
     ///
     /// # Errors
@@ -105,6 +123,11 @@ impl Attached {
     ///
     /// None, as there is none.
     pub fn replace(&mut self, _steering: &Steering) -> Result<(), Error> {
+        match self.0 {}
+    }
+
+    /// Whether the kernel still runs it.
+    pub fn is_attached(&self) -> bool {
         match self.0 {}
     }
 
