@@ -23,6 +23,7 @@ const STEP: Duration = Duration::from_secs(1);
 const SHORTEST: Duration = Duration::from_secs(10);
 
 #[derive(Debug, Args)]
+#[group(skip)]
 pub struct Options {
     /// The policy
     #[arg(value_name = "POLICY.toml", required = true)]

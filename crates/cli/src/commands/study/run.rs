@@ -19,6 +19,7 @@ use crate::terminal::output;
 const STEP: Duration = Duration::from_millis(500);
 
 #[derive(Debug, Args)]
+#[group(skip)]
 pub struct Options {
     /// The plan of the study
     #[arg(value_name = "PLAN.toml", required = true)]
