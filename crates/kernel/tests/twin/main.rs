@@ -2,6 +2,7 @@
 //!
 //! Both compute with the same integers, so no rounding is granted.
 
+mod assignment;
 mod event;
 mod forward;
 #[cfg(feature = "load")]
