@@ -110,7 +110,7 @@ impl Measure {
             Measure::Time10k | Measure::Time100k | Measure::Time1m | Measure::Time3m => {
                 Some(logarithm(busy))
             }
-            Measure::Resent => (of.packets > 0).then(|| Sample {
+            Measure::Resent => (of.packets > 0).then_some(Sample {
                 value: of.resent as f64,
                 weight: of.packets as f64,
             }),

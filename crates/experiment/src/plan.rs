@@ -180,13 +180,12 @@ impl TryFrom<Said> for Plan {
 
 impl Said {
     fn unit(&self) -> Result<Unit, Wrong> {
-        let only = |field: &str, is_given: bool, kind: UnitKind| match is_given && self.unit != kind
-        {
-            true => Err(Wrong::new(
-                field,
-                format!("belongs to unit = \"{kind}\"; leave it out"),
-            )),
-            false => Ok(()),
+        let only = |field: &str, is_given: bool, kind: UnitKind| {
+            if is_given && self.unit != kind {
+                let reason = format!("belongs to unit = \"{kind}\"; leave it out");
+                return Err(Wrong::new(field, reason));
+            }
+            Ok(())
         };
         only("prefix_v4", self.prefix_v4.is_some(), UnitKind::Prefix)?;
         only("prefix_v6", self.prefix_v6.is_some(), UnitKind::Prefix)?;

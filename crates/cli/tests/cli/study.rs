@@ -105,7 +105,10 @@ fn a_policy_explains_itself() {
         let arguments = ["steer", "why", address, name, "--rtt", rtt];
         fullpipe(arguments).assert().success().stdout(answer);
     }
-    refused(["steer", name, "--dry-run"], 2, &[name, "cgroup"]);
+    let dry_run = fullpipe(["steer", name, "--dry-run"]).assert().code(2);
+    dry_run
+        .stdout(contains("far: 1 network: reno 100.0 %"))
+        .stderr(contains(name).and(contains("cgroup")));
     refused(["steer", name, "--lease", "1s"], 2, &["--lease", "10s"]);
     fs::write(&file, POLICY.replace("rtt_from", "rtt_form")).expect("a policy");
     refused(
