@@ -71,6 +71,7 @@ mod tests {
     use super::*;
     use crate::files::ROWS;
     use crate::tests::connection;
+    use units::Duration;
 
     const KEEP: Bytes = Bytes::new(100_000_000);
 

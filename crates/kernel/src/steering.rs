@@ -85,7 +85,10 @@ impl DrawnUnit {
 
 impl Steering {
     /// `struct steering` of `bpf/steer/rule.h`. What is too much is left out: whoever makes rules counts them.
-    #[cfg_attr(not(feature = "load"), expect(dead_code, reason = "for the loader"))]
+    #[cfg_attr(
+        not(any(test, feature = "load")),
+        expect(dead_code, reason = "for the loader")
+    )]
     pub(crate) fn bytes(&self) -> Vec<u8> {
         let mut words = self.key.to_vec();
         words.extend(self.unit.words());

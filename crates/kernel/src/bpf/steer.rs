@@ -6,7 +6,8 @@ use std::sync::mpsc::{Receiver, channel};
 
 use libbpf_rs::query::{LinkInfo, LinkTypeInfo};
 use libbpf_rs::{
-    Link, MapCore, MapFlags, MapHandle, Object, ObjectBuilder, RingBuffer, RingBufferBuilder,
+    Link, MapCore, MapFlags, MapHandle, Object, ObjectBuilder, ProgramMut, RingBuffer,
+    RingBufferBuilder,
 };
 use nix::time::{ClockId, clock_getres};
 use units::Duration;
@@ -49,16 +50,12 @@ pub fn attach(cgroup: &File, steering: &Steering) -> Result<Attached, Error> {
         return Err(Error::Lacking(lack));
     }
     let object = load(steering, |_, _| Ok(()))?;
-    let mut programs = object.progs_mut();
-    let program = programs
-        .find(|program| program.name() == PROGRAM)
-        .ok_or_else(|| Error::Lacking("the program has no entry".to_owned()))?;
     // A link beside those of others: the kernel runs all of them.
-    let link = program.attach_cgroup(cgroup.as_raw_fd()).map_err(failed(
-        "cannot attach to the control group; it must be one of version 2",
-    ))?;
-    drop(program);
-    drop(programs);
+    let link = entry(&object)?
+        .attach_cgroup(cgroup.as_raw_fd())
+        .map_err(failed(
+            "cannot attach to the control group; it must be one of version 2",
+        ))?;
     let (tell, told) = channel();
     let tick = tick()?;
     let events = map(&object, "events")?;
@@ -128,6 +125,13 @@ fn load(
     Ok(object)
 }
 
+/// The program, of which the object has one.
+fn entry(object: &Object) -> Result<ProgramMut<'_>, Error> {
+    let mut programs = object.progs_mut();
+    let entry = programs.find(|program| program.name() == PROGRAM);
+    entry.ok_or_else(|| Error::Lacking("the program has no entry".to_owned()))
+}
+
 fn map(object: &Object, name: &str) -> Result<MapHandle, Error> {
     let mut maps = object.maps();
     let found = maps.find(|map| map.name().to_string_lossy() == name);
@@ -173,15 +177,9 @@ impl Attached {
                 None => Ok(()),
             }
         })?;
-        let mut programs = object.progs_mut();
-        let program = programs
-            .find(|program| program.name() == PROGRAM)
-            .ok_or_else(|| Error::Lacking("the program has no entry".to_owned()))?;
         self.link
-            .update_prog(&program)
+            .update_prog(&*entry(&object)?)
             .map_err(failed("cannot take other rules"))?;
-        drop(program);
-        drop(programs);
         self.object = object;
         Ok(())
     }
