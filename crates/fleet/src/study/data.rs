@@ -239,16 +239,21 @@ mod tests {
         assert_eq!(read.arms, gathered.arms);
         let (read, gathered) = (&read.comparisons[0], &gathered.comparisons[0]);
         assert_eq!(read.groups.len(), 1);
+        let mut compared = 0;
         for (read, gathered) in read.measures.iter().zip(&gathered.measures) {
+            assert_eq!(read.effect.is_some(), gathered.effect.is_some());
+            // The model has no connections of some classes of size.
             let (Some(read), Some(gathered)) = (read.effect, gathered.effect) else {
-                panic!("{read:?}, {gathered:?}");
+                continue;
             };
+            compared += 1;
             // Times are written in seconds and milliseconds.
             assert!(
                 (read.change - gathered.change).abs() < 1e-6,
                 "{read:?}, {gathered:?}"
             );
         }
+        assert!(compared >= 3, "{compared}");
     }
 
     #[test]
