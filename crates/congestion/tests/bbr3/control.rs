@@ -8,7 +8,7 @@ use crate::{
 };
 
 /// "Send Quantum": whole packets, as many as a millisecond at the pacing rate has, but 64 kB at most, and two at least. Below
-/// 1.2 Mbit/s one, as in Linux.
+/// 1.2 Mbit/s one, as in Linux's BBRv1; Linux's BBRv3 takes `sysctl_tcp_min_tso_segs` there, which is two.
 #[test]
 fn a_burst_is_what_the_pacing_rate_sends_in_a_millisecond() {
     for case in cases_of_all_kinds() {
