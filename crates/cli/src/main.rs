@@ -12,7 +12,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use commands::{
     advise, calibrate, claims, emulate, figures, kernel, probe, race, recv, run, send, shell,
-    sweep, trace, watch,
+    steer, study, sweep, trace, watch,
 };
 use failure::Failure;
 use options::usage;
@@ -41,6 +41,8 @@ enum Command {
     Emulate(emulate::Options),
     Trace(trace::Options),
     Watch(watch::Options),
+    Study(study::Options),
+    Steer(steer::Options),
     Shell(shell::Options),
     Kernel(kernel::Options),
 }
@@ -61,6 +63,8 @@ impl Command {
             Command::Emulate(options) => emulate::run(options),
             Command::Trace(options) => trace::run(options),
             Command::Watch(options) => watch::run(options),
+            Command::Study(options) => study::run(options),
+            Command::Steer(options) => steer::run(options),
             Command::Shell(options) => return shell::run(options),
             Command::Kernel(options) => kernel::run(options),
         };

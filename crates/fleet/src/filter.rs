@@ -7,7 +7,7 @@ use std::str::FromStr;
 use linux::diag::{ControllerName, Filter as KernelFilter};
 
 use crate::connection::{Limit, Seen};
-use crate::prefix::Prefix;
+use experiment::Prefix;
 
 units::named! {
     /// What a word of a filter is about.

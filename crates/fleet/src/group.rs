@@ -6,8 +6,8 @@ use hashbrown::HashMap;
 use units::{Duration, Rate};
 
 use crate::connection::{Connection, Seen, Since};
-use crate::prefix::Prefix;
 use crate::systems::System;
+use experiment::Prefix;
 
 units::named! {
     /// What connections are grouped by.

@@ -5,6 +5,9 @@
 //! minute. [`Filter`] and [`Group`] say which ones somebody wants to see, and how; [`Recorder`] writes them to files that are
 //! bounded on disk, and [`Exporter`] serves groups of them as OpenMetrics.
 //!
+//! [`study`] runs randomised experiments on the connections of a control group, and reads what they have recorded;
+//! [`steer`] has a policy in force.
+//!
 //! ```no_run
 //! use fleet::{Filter, Moment, Namespace, Watcher};
 //!
@@ -22,13 +25,15 @@
 pub mod column;
 pub mod connection;
 mod fields;
+mod files;
 mod filter;
 mod group;
 mod metrics;
 mod namespace;
-mod prefix;
 mod recorder;
 mod serve;
+pub mod steer;
+pub mod study;
 pub mod systems;
 mod table;
 mod watcher;
@@ -36,13 +41,14 @@ pub mod who;
 
 pub use column::Column;
 pub use connection::{Connection, Limit, Moment, Past, REMEMBERED, Seen, Shares, Since};
+pub use experiment::Prefix;
 pub use fields::{fields, json};
+pub use files::RecordError;
 pub use filter::{Filter, FilterError, Key};
 pub use group::{Group, GroupBy, quantile};
 pub use metrics::Metrics;
 pub use namespace::{Namespace, NamespaceError};
-pub use prefix::Prefix;
-pub use recorder::{RecordError, Recorder};
+pub use recorder::Recorder;
 pub use serve::Exporter;
 pub use systems::{Systems, SystemsError};
 pub use table::{MOST, Table};

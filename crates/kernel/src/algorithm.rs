@@ -90,4 +90,5 @@ const BBR3: &[Parameter] = &[
     Parameter::new("offload-quanta", Value::Count(3)),
     Parameter::new("ecn", Value::Switch(false)),
     Parameter::new("ecn-max-rtt", Value::Duration(Duration::from_millis(5))),
+    Parameter::new("ignore-self-limited", Value::Switch(false)),
 ];

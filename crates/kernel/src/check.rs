@@ -1,4 +1,4 @@
-//! What it takes to run a controller in the kernel, one by one.
+//! What it takes to run programs in the kernel, one by one.
 
 use rustix::thread::{CapabilitySet, capabilities};
 
@@ -25,6 +25,13 @@ impl Requirement {
 /// What loading takes, and whether this machine and this process have it. Changes nothing.
 pub fn check() -> Vec<Requirement> {
     let mut all = bpf::requirements();
+    all.push(permission());
+    all
+}
+
+/// What [attaching](crate::attach) takes, and whether this machine and this process have it. Changes nothing.
+pub fn check_steering() -> Vec<Requirement> {
+    let mut all = bpf::steering_requirements();
     all.push(permission());
     all
 }

@@ -1,8 +1,6 @@
-//! Why a kernel does not run a controller.
+//! Why a kernel does not run a controller, or another program.
 
 use std::io;
-
-use crate::Algorithm;
 
 /// What went wrong; each is a line that says what would mend it.
 #[derive(Debug, thiserror::Error)]
@@ -34,10 +32,10 @@ pub enum Error {
         whose: String,
     },
     /// The kernel does not accept the program.
-    #[error("the kernel refuses {algorithm}: {reason}")]
+    #[error("the kernel refuses {program}: {reason}")]
     Refused {
-        /// The controller.
-        algorithm: Algorithm,
+        /// What it is.
+        program: &'static str,
         /// The verifier's last word.
         reason: String,
         /// All that was said.

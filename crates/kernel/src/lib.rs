@@ -8,6 +8,9 @@
 //! its caller runs, and [`Registered`] is one that is kept. Without the cargo feature `load`, nothing is compiled for the kernel, and what needs it returns
 //! [`Error::NotBuilt`].
 //!
+//! [`attach`] gives the connections of a control group controllers by rules, a share of them each, for as long as its caller renews
+//! its lease; the program is in `bpf/steer`.
+//!
 //! ```no_run
 //! use kernel::{Algorithm, Keeping, Registered, Settings};
 //!
@@ -21,6 +24,7 @@
 
 mod algorithm;
 mod check;
+mod clock;
 mod default;
 mod error;
 mod keeping;
@@ -29,6 +33,7 @@ mod pacing;
 mod parameters;
 mod registered;
 mod snapshot;
+mod steering;
 mod users;
 
 #[cfg(feature = "load")]
@@ -38,8 +43,9 @@ mod bpf;
 mod bpf;
 
 pub use algorithm::Algorithm;
-pub use bpf::{Loaded, flows, keep, load};
-pub use check::{Requirement, check};
+pub use bpf::{Attached, Loaded, attach, flows, keep, load, release};
+pub use check::{Requirement, check, check_steering};
+pub use clock::since_boot;
 pub use default::{default, set_default};
 pub use error::Error;
 pub use keeping::Keeping;
@@ -48,4 +54,8 @@ pub use pacing::pacing;
 pub use parameters::{Parameter, ParameterError, Settings, Value};
 pub use registered::Registered;
 pub use snapshot::Snapshot;
+pub use steering::{
+    DrawnUnit, EndedConnection, MOST_ARMS, MOST_PORTS, MOST_RULES, SteeredConnection, Steering,
+    SteeringCounts, SteeringRule, mapped,
+};
 pub use users::{Users, users};

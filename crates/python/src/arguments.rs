@@ -108,6 +108,16 @@ pub fn whole(name: &str, said: &Bound<'_, PyAny>, fix: &str) -> PyResult<u64> {
     })
 }
 
+/// Whether the argument `name` is true.
+///
+/// # Errors
+///
+/// It is neither a bool nor one of NumPy's (`TypeError`).
+pub fn flag(name: &str, said: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let flag = said.extract();
+    flag.map_err(|_| wrong_type(name, said, "give True or False"))
+}
+
 /// What the seed is.
 ///
 /// # Errors

@@ -6,7 +6,7 @@ use studies::claims::{Claim, ClaimsError, Judgement, Table};
 use studies::runs::Batch;
 use studies::study::{Length, Shelf, ShelfError};
 
-use crate::arguments::{Asked, jobs, named, names, path};
+use crate::arguments::{Asked, flag, jobs, named, names, path};
 use crate::error;
 use crate::json;
 use crate::progress::Progress;
@@ -60,7 +60,7 @@ impl Claims {
 #[pyfunction]
 #[pyo3(
     signature = (
-        ids = None, *, engine = None, quick = false, scenarios = None, jobs = None, progress = None
+        ids = None, *, engine = None, quick = None, scenarios = None, jobs = None, progress = None
     ),
     text_signature = "(ids=(), *, engine='sim', quick=False, scenarios=None, jobs=None, progress=None)"
 )]
@@ -68,7 +68,7 @@ pub fn claims(
     py: Python<'_>,
     ids: Asked<'_, '_>,
     engine: Asked<'_, '_>,
-    quick: bool,
+    quick: Asked<'_, '_>,
     scenarios: Asked<'_, '_>,
     jobs: Asked<'_, '_>,
     progress: Asked<'_, '_>,
@@ -79,7 +79,10 @@ pub fn claims(
     let scenarios = scenarios.map(|at| path("scenarios", at)).transpose()?;
     let progress = Progress::asked(py, progress)?;
     let jobs = self::jobs(jobs, engine)?;
-    let length = if quick { Length::Quick } else { Length::Whole };
+    let length = match quick.map(|quick| flag("quick", quick)).transpose()? {
+        Some(true) => Length::Quick,
+        Some(false) | None => Length::Whole,
+    };
     let shelf = Shelf::or_built_in(scenarios.as_deref(), "claims");
     let table = Table::open(&shelf).map_err(|error| wrong(&error))?;
     let claims = table.choose(&ids).map_err(|error| wrong(&error))?;

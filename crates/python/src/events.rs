@@ -1,46 +1,109 @@
 //! What controllers in Python are told: plain numbers, with their units in their names.
 
 use congestion::{Bytes, Duration, Time};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 
+use crate::arguments::{flag, whole};
 use crate::error;
 
-/// What a controller is told of a new connection.
-#[pyclass(frozen, get_all, module = "fullpipe")]
-pub struct Connection {
-    /// The present, in ns.
-    now_ns: u64,
-    /// The payload of a full packet, in bytes.
-    mss: u64,
-    /// The initial window, in bytes.
-    initial_cwnd: u64,
-    /// Seeds whatever the controller randomizes.
-    seed: u64,
+/// A class of plain fields with defaults, which Python can make and read.
+macro_rules! told {
+    (
+        $(#[$class:meta])*
+        $name:ident { $($(#[$about:meta])* $field:ident: $kind:ty = $default:expr,)* }
+    ) => {
+        $(#[$class])*
+        #[pyclass(frozen, get_all, module = "fullpipe")]
+        pub struct $name {
+            $($(#[$about])* $field: $kind,)*
+        }
+
+        impl Default for $name {
+            fn default() -> $name {
+                $name { $($field: $default,)* }
+            }
+        }
+
+        impl $name {
+            const FIELDS: &'static [&'static str] = &[$(stringify!($field)),*];
+
+            /// The defaults, but for what is given by keyword.
+            fn read(given: Option<&Bound<'_, PyDict>>) -> PyResult<$name> {
+                let mut read = $name::default();
+                for (field, said) in given.into_iter().flatten() {
+                    match field.extract()? {
+                        $(stringify!($field) => read.$field = Field::read(stringify!($field), &said)?,)*
+                        other => return Err(unknown(other, $name::FIELDS)),
+                    }
+                }
+                Ok(read)
+            }
+        }
+    };
+}
+
+/// What a field can be.
+trait Field: Sized {
+    /// # Errors
+    ///
+    /// It is not (`TypeError`), or is out of range (`ScenarioError`).
+    fn read(name: &str, said: &Bound<'_, PyAny>) -> PyResult<Self>;
+}
+
+impl Field for u64 {
+    fn read(name: &str, said: &Bound<'_, PyAny>) -> PyResult<u64> {
+        whole(name, said, "give a whole number of 0 or more, below 2^64")
+    }
+}
+
+impl Field for Option<u64> {
+    fn read(name: &str, said: &Bound<'_, PyAny>) -> PyResult<Option<u64>> {
+        let given = Some(said).filter(|said| !said.is_none());
+        given.map(|said| u64::read(name, said)).transpose()
+    }
+}
+
+impl Field for bool {
+    fn read(name: &str, said: &Bound<'_, PyAny>) -> PyResult<bool> {
+        flag(name, said)
+    }
+}
+
+fn unknown(field: &str, fields: &[&str]) -> PyErr {
+    let fields = fields.join(", ");
+    PyTypeError::new_err(format!("{field}: there is no such field; give {fields}"))
+}
+
+told! {
+    /// What a controller is told of a new connection.
+    Connection {
+        /// The present, in ns.
+        now_ns: u64 = 0,
+        /// The payload of a full packet, in bytes.
+        mss: u64 = 1448,
+        /// The initial window, in bytes.
+        initial_cwnd: u64 = 14480,
+        /// Seeds whatever the controller randomizes.
+        seed: u64 = 1,
+    }
 }
 
 #[pymethods]
 impl Connection {
     /// For tests of a controller alone; the defaults are those of Linux over Ethernet.
     #[new]
-    #[pyo3(signature = (*, now_ns = 0, mss = 1448, initial_cwnd = 14480, seed = 1))]
-    fn new(now_ns: u64, mss: u64, initial_cwnd: u64, seed: u64) -> Connection {
-        Connection {
-            now_ns,
-            mss,
-            initial_cwnd,
-            seed,
-        }
+    #[pyo3(
+        signature = (**fields),
+        text_signature = "(*, now_ns=0, mss=1448, initial_cwnd=14480, seed=1)"
+    )]
+    fn new(fields: Option<&Bound<'_, PyDict>>) -> PyResult<Connection> {
+        Connection::read(fields)
     }
 
     fn __repr__(of: &Bound<'_, Connection>) -> PyResult<String> {
-        code(of.as_any(), &["now_ns", "mss", "initial_cwnd", "seed"])
-    }
-}
-
-impl Default for Connection {
-    /// Linux over Ethernet.
-    fn default() -> Connection {
-        Connection::new(0, 1448, 14480, 1)
+        code(of.as_any(), Connection::FIELDS)
     }
 }
 
@@ -81,38 +144,39 @@ impl From<congestion::Connection> for Connection {
     }
 }
 
-/// Everything that one ACK delivered.
-#[pyclass(frozen, get_all, module = "fullpipe")]
-pub struct Ack {
-    /// When it was processed, in ns from the start of the run.
-    now_ns: u64,
-    /// Bytes that it newly acknowledged.
-    newly_acked: u64,
-    /// Bytes in flight before it and the losses that it showed.
-    prior_inflight: u64,
-    /// Bytes in flight now.
-    inflight: u64,
-    /// The round-trip time of the newest packet that it acknowledged, in ns; None if that was sent more than once.
-    rtt_ns: Option<u64>,
-    /// The rate at which the network delivered, in bit/s; None if the ACK gives no sample.
-    delivery_rate_bps: Option<u64>,
-    /// Bytes delivered on the connection until now.
-    delivered: u64,
-    /// Bytes that had been delivered when the newest acknowledged packet was sent: a round trip ends when this reaches what
-    /// had been delivered at its start.
-    prior_delivered: u64,
-    /// Bytes lost on the connection until now.
-    lost: u64,
-    /// Bytes that it newly reports as marked (ECN).
-    ce_marked: u64,
-    /// Whether the application had too little to send when the newest acknowledged packet left.
-    is_app_limited: bool,
-    /// Whether the whole window has been used since the ACK before. Without it, a window must not grow.
-    is_cwnd_limited: bool,
-    /// Whether the window itself has held the sender back since the ACK before.
-    is_window_full: bool,
-    /// Whether it advanced the cumulative acknowledgement.
-    is_progress: bool,
+told! {
+    /// Everything that one ACK delivered.
+    Ack {
+        /// When it was processed, in ns from the start of the run.
+        now_ns: u64 = 0,
+        /// Bytes that it newly acknowledged.
+        newly_acked: u64 = 1448,
+        /// Bytes in flight before it and the losses that it showed.
+        prior_inflight: u64 = 1448,
+        /// Bytes in flight now.
+        inflight: u64 = 0,
+        /// The round-trip time of the newest packet that it acknowledged, in ns; None if that was sent more than once.
+        rtt_ns: Option<u64> = None,
+        /// The rate at which the network delivered, in bit/s; None if the ACK gives no sample.
+        delivery_rate_bps: Option<u64> = None,
+        /// Bytes delivered on the connection until now.
+        delivered: u64 = 1448,
+        /// Bytes that had been delivered when the newest acknowledged packet was sent: a round trip ends when this reaches what
+        /// had been delivered at its start.
+        prior_delivered: u64 = 0,
+        /// Bytes lost on the connection until now.
+        lost: u64 = 0,
+        /// Bytes that it newly reports as marked (ECN).
+        ce_marked: u64 = 0,
+        /// Whether the application had too little to send when the newest acknowledged packet left.
+        is_app_limited: bool = false,
+        /// Whether the whole window has been used since the ACK before. Without it, a window must not grow.
+        is_cwnd_limited: bool = true,
+        /// Whether the window itself has held the sender back since the ACK before.
+        is_window_full: bool = false,
+        /// Whether it advanced the cumulative acknowledgement.
+        is_progress: bool = true,
+    }
 }
 
 impl From<&congestion::Ack> for Ack {
@@ -140,64 +204,18 @@ impl From<&congestion::Ack> for Ack {
 impl Ack {
     /// For tests of a controller alone.
     #[new]
-    #[pyo3(signature = (
-        *, now_ns = 0, newly_acked = 1448, prior_inflight = 1448, inflight = 0, rtt_ns = None,
-        delivery_rate_bps = None, delivered = 1448, prior_delivered = 0, lost = 0, ce_marked = 0,
-        is_app_limited = false, is_cwnd_limited = true, is_window_full = false, is_progress = true
-    ))]
-    #[expect(clippy::too_many_arguments, reason = "one by keyword for each field")]
-    fn new(
-        now_ns: u64,
-        newly_acked: u64,
-        prior_inflight: u64,
-        inflight: u64,
-        rtt_ns: Option<u64>,
-        delivery_rate_bps: Option<u64>,
-        delivered: u64,
-        prior_delivered: u64,
-        lost: u64,
-        ce_marked: u64,
-        is_app_limited: bool,
-        is_cwnd_limited: bool,
-        is_window_full: bool,
-        is_progress: bool,
-    ) -> Ack {
-        Ack {
-            now_ns,
-            newly_acked,
-            prior_inflight,
-            inflight,
-            rtt_ns,
-            delivery_rate_bps,
-            delivered,
-            prior_delivered,
-            lost,
-            ce_marked,
-            is_app_limited,
-            is_cwnd_limited,
-            is_window_full,
-            is_progress,
-        }
+    #[pyo3(
+        signature = (**fields),
+        text_signature = "(*, now_ns=0, newly_acked=1448, prior_inflight=1448, inflight=0, rtt_ns=None, \
+            delivery_rate_bps=None, delivered=1448, prior_delivered=0, lost=0, ce_marked=0, \
+            is_app_limited=False, is_cwnd_limited=True, is_window_full=False, is_progress=True)"
+    )]
+    fn new(fields: Option<&Bound<'_, PyDict>>) -> PyResult<Ack> {
+        Ack::read(fields)
     }
 
     fn __repr__(of: &Bound<'_, Ack>) -> PyResult<String> {
-        let fields = [
-            "now_ns",
-            "newly_acked",
-            "prior_inflight",
-            "inflight",
-            "rtt_ns",
-            "delivery_rate_bps",
-            "delivered",
-            "prior_delivered",
-            "lost",
-            "ce_marked",
-            "is_app_limited",
-            "is_cwnd_limited",
-            "is_window_full",
-            "is_progress",
-        ];
-        code(of.as_any(), &fields)
+        code(of.as_any(), Ack::FIELDS)
     }
 }
 

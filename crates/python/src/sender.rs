@@ -12,7 +12,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
-use crate::arguments::{items, one_of, whole, wrong_type};
+use crate::arguments::{Asked, flag, items, one_of, whole, wrong_type};
 use crate::controller::{EitherController, PythonController, Raised};
 use crate::{error, events};
 
@@ -50,12 +50,14 @@ pub struct Sender {
 impl Sender {
     #[new]
     #[pyo3(signature = (controller, connection = None))]
-    fn new(
-        controller: &Bound<'_, PyAny>,
-        connection: Option<&Bound<'_, events::Connection>>,
-    ) -> PyResult<Sender> {
+    fn new(controller: &Bound<'_, PyAny>, connection: Asked<'_, '_>) -> PyResult<Sender> {
         let connection = match connection {
-            Some(connection) => connection.get().to_rust()?,
+            Some(said) => {
+                let connection = said.cast::<events::Connection>();
+                let fix = "give a fullpipe.Connection";
+                let connection = connection.map_err(|_| wrong_type("connection", said, fix))?;
+                connection.get().to_rust()?
+            }
             None => events::Connection::default().to_rust()?,
         };
         let cancel = Cancel::new();
@@ -133,13 +135,18 @@ impl Sender {
 
     /// A packet leaves; gives its number. ``size`` is a full packet if not given. With ``is_last``, the application has
     /// nothing more to send for now.
-    #[pyo3(signature = (now_ns, size = None, *, is_last = false))]
+    #[pyo3(
+        signature = (now_ns, size = None, *, is_last = None),
+        text_signature = "($self, now_ns, size=None, *, is_last=False)"
+    )]
     fn send(
         &mut self,
         now_ns: &Bound<'_, PyAny>,
-        size: Option<&Bound<'_, PyAny>>,
-        is_last: bool,
+        size: Asked<'_, '_>,
+        is_last: Asked<'_, '_>,
     ) -> PyResult<u64> {
+        let is_last = is_last.map(|said| flag("is_last", said)).transpose()?;
+        let is_last = is_last.unwrap_or_default();
         let fix = "give bytes, 1 or more and at most 2^32";
         let size = match size {
             Some(said) => match whole("size", said, fix)? {

@@ -13,7 +13,9 @@ use arrow_schema::DataType;
 use arrow_schema::ffi::FFI_ArrowSchema;
 use pyo3::exceptions::{PyAttributeError, PyIndexError, PyKeyError, PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyCapsule, PyDict, PySlice};
+use pyo3::types::{PyCapsule, PyDict, PyRange, PySlice};
+
+use crate::arguments::text;
 
 /// A table of a record. Its columns' names end with their units.
 ///
@@ -45,8 +47,9 @@ impl Table {
         self.0.num_rows()
     }
 
-    fn __getitem__(&self, name: &str) -> PyResult<Column> {
-        match self.0.column_by_name(name) {
+    fn __getitem__(&self, name: &Bound<'_, PyAny>) -> PyResult<Column> {
+        let name = text("column", name, "give its name, a str")?;
+        match self.0.column_by_name(&name) {
             Some(array) => Ok(Column::new(array.clone())),
             None => Err(PyKeyError::new_err(format!(
                 "{name}; there are {}",
@@ -196,6 +199,12 @@ impl Column {
                 Ok(text.into_pyobject(py)?.into_any())
             }
         }
+    }
+
+    fn __iter__<'py>(of: &Bound<'py, Column>) -> PyResult<Bound<'py, PyAny>> {
+        let places = PyRange::new(of.py(), 0, of.get().array.len() as isize)?;
+        let map = of.py().import("builtins")?.getattr("map")?;
+        map.call1((of.getattr("__getitem__")?, places))
     }
 
     fn __repr__(&self) -> String {

@@ -133,6 +133,7 @@ def test_what_is_inside_itself_has_no_end_and_is_told(scenario, said):
         ("advise", {"paths": 2**70}, fullpipe.ScenarioError),
         ("claims", {"ids": "median-rtt"}, TypeError),
         ("claims", {"scenarios": 5}, TypeError),
+        ("claims", {"quick": "yes"}, TypeError),
     ],
 )
 def test_wrong_arguments_are_named_with_the_fix(scenario, call, argument, kind):

@@ -1,7 +1,11 @@
 """Plots have the project's colours."""
 
+import subprocess
+import sys
+
 import fullpipe
 import pytest
+from test_sweep import GRID
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
@@ -30,3 +34,60 @@ def test_what_is_drawn_as_delivered_adds_up(scenario):
         by_rate = sum(steps.values) * 0.5 * 1e6 / 8
         # The last packets' ACKs are still on their way.
         assert by_rate == pytest.approx(flow["delivered_bytes"], rel=0.03)
+
+
+def test_a_sweep_has_a_curve_for_each_controller_over_its_axis():
+    sweep = fullpipe.sweep(GRID)
+    figure = fullpipe.plot.over_axis(sweep, "axis_path_loss", ("flow_goodput_bps", "flow_rtt_p50_ms"))
+    goodput, rtt = figure.axes
+    curves = {line.get_label(): line for line in goodput.get_lines()}
+    assert {name: line.get_color() for name, line in curves.items()} == {"bbr1": "#009E73", "cubic": "#D55E00"}
+    assert (goodput.get_ylabel(), rtt.get_ylabel(), rtt.get_xlabel()) == ("goodput in Mbit/s", "rtt p50 in ms", "path loss")
+    assert list(curves["bbr1"].get_xdata()) == [0, 0.01, 0.05]
+    both = [
+        bps / 1e6
+        for bps, loss, name in zip(
+            sweep.flows["flow_goodput_bps"], sweep.flows["axis_path_loss"], sweep.flows["flow_controller"]
+        )
+        if name == "cubic" and loss == 0.05
+    ]
+    assert len(both) == 2 and curves["cubic"].get_ydata()[-1] == pytest.approx(sum(both) / 2)
+    area = goodput.collections[1].get_paths()[0].vertices
+    assert {min(both), max(both)} <= {y for x, y in area.tolist() if x == 0.05}
+
+
+def test_what_else_a_sweep_varies_has_curves_of_its_own():
+    axes = {"path.rtt": ["20ms", "80ms"], "path.buffer": ["1bdp", "2bdp"]}
+    sweep = fullpipe.sweep(GRID | {"axes": axes, "repeats": 1})
+    figure = fullpipe.plot.over_axis(sweep, "axis_path_rtt_ms")
+    lines = figure.axes[0].get_lines()
+    assert [line.get_label() for line in lines] == ["bbr1, path buffer bdp 1.0", "bbr1, path buffer bdp 2.0"]
+    assert [list(line.get_xdata()) for line in lines] == [[20, 80]] * 2
+    assert len({(line.get_color(), line.get_marker()) for line in lines}) == 2
+    texts = fullpipe.sweep(GRID | {"axes": {"path.queue": ["droptail", "codel"]}})
+    axis = fullpipe.plot.over_axis(texts, "axis_path_queue").axes[0]
+    assert [label.get_text() for label in axis.get_xticklabels()] == ["droptail", "codel"]
+
+
+def test_wrong_columns_are_answered(scenario):
+    record, sweep = fullpipe.run(scenario), fullpipe.sweep(GRID)
+    assert len(fullpipe.plot.over_time(record, "rtt_ms").axes) == 1
+    for draw in (
+        lambda: fullpipe.plot.over_time(record, ["rtt"]),
+        lambda: fullpipe.plot.over_axis(sweep, "path.loss"),
+        lambda: fullpipe.plot.over_axis(sweep, "axis_path_loss", "goodput"),
+    ):
+        with pytest.raises(KeyError, match="there are .*_ms"):
+            draw()
+    with pytest.raises(ValueError, match="^columns: .*give one"):
+        fullpipe.plot.over_time(record, ())
+    for step in (-1, 0, 1e9, float("nan")):
+        with pytest.raises(ValueError, match="^step: .*give seconds"):
+            fullpipe.plot.over_time(record, step=step)
+    matplotlib.pyplot.close("all")
+
+
+def test_where_matplotlib_is_missing_one_line_says_what_to_install():
+    code = "import sys; sys.modules['matplotlib'] = None; import fullpipe.plot"
+    failed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert failed.stderr.splitlines()[-1].endswith("is not installed; pip install 'fullpipe[plot]'")

@@ -83,6 +83,32 @@ def test_what_makes_no_sense_is_answered():
         sender.send(MS)
 
 
+@pytest.mark.parametrize(
+    ("make", "field", "kind"),
+    [
+        (lambda: fullpipe.Ack(now_ns=-1), "now_ns", fullpipe.ScenarioError),
+        (lambda: fullpipe.Ack(rtt_ns=2**64), "rtt_ns", fullpipe.ScenarioError),
+        (lambda: fullpipe.Ack(delivered="x"), "delivered", TypeError),
+        (lambda: fullpipe.Ack(is_progress="x"), "is_progress", TypeError),
+        (lambda: fullpipe.Ack(rtt=1), "rtt", TypeError),
+        (lambda: fullpipe.Connection(mss=1.5), "mss", TypeError),
+        (lambda: fullpipe.Sender("bbr1", "x"), "connection", TypeError),
+        (lambda: fullpipe.Sender("bbr1").send(0, is_last="x"), "is_last", TypeError),
+        (lambda: fullpipe.Sender("bbr1").send(-1), "now_ns", fullpipe.ScenarioError),
+    ],
+)
+def test_wrong_fields_are_named_with_the_fix(make, field, kind):
+    with pytest.raises(kind, match=f"^{field}: .*give ") as raised:
+        make()
+    assert kind is TypeError or raised.value.field == field
+
+
+def test_numbers_of_numpys_are_fields():
+    np = pytest.importorskip("numpy")
+    ack = fullpipe.Ack(now_ns=np.int64(5), rtt_ns=None, is_progress=np.bool_(False))
+    assert (ack.now_ns, ack.rtt_ns, ack.is_progress, ack.newly_acked) == (5, None, False, 1448)
+
+
 def test_what_a_controller_raises_is_raised():
     class Broken(Reno):
         def on_sent(self, *event):

@@ -45,6 +45,8 @@ def test_texts_are_read_item_by_item(record):
 def test_wrong_names_and_places_are_answered(record):
     with pytest.raises(KeyError, match="cwnd_bytes"):
         record.samples["cwnd"]
+    with pytest.raises(TypeError, match="^column: .*give its name"):
+        record.samples[0]
     for place in (len(record.samples), -1 - len(record.samples)):
         with pytest.raises(IndexError, match="rows"):
             record.samples["at_s"][place]
@@ -80,6 +82,8 @@ def test_polars_takes_them(record):
     frame = pl.DataFrame(record.samples)
     assert frame.shape == (len(record.samples), len(record.samples.column_names))
     assert frame["cwnd_bytes"].to_list() == list(record.samples["cwnd_bytes"])
+    shared = frame["cwnd_bytes"].to_numpy(allow_copy=False)
+    assert shared.__array_interface__["data"][0] == address(record.samples["cwnd_bytes"])
     shares = frame.group_by("controller").agg(pl.col("delivered_bytes").max())
     assert set(shares["controller"]) == {"bbr1", "cubic"}
 

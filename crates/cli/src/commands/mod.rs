@@ -13,6 +13,8 @@ pub mod recv;
 pub mod run;
 pub mod send;
 pub mod shell;
+pub mod steer;
+pub mod study;
 pub mod sweep;
 pub mod trace;
 pub mod watch;

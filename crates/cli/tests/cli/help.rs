@@ -19,6 +19,8 @@ fn help_lists_the_commands() {
         .and(contains("sweep"))
         .and(contains("shell"))
         .and(contains("watch"))
+        .and(contains("study"))
+        .and(contains("steer"))
         .and(contains("kernel"));
     fullpipe(["--help"])
         .assert()

@@ -11,6 +11,7 @@ mod probe;
 mod race;
 mod run;
 mod shell;
+mod study;
 mod support;
 mod sweep;
 mod trace;

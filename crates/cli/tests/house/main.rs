@@ -1,5 +1,6 @@
 //! What documents say about the house is true: its rooms and arrows, the paths that they name, and what publications state.
 
+mod parts;
 mod paths;
 mod rooms;
 mod sources;

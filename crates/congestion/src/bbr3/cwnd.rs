@@ -65,11 +65,11 @@ impl Bbr3 {
             .max(self.control.least_cwnd())
     }
 
-    /// What will be in the network when the next packet leaves, where the host's scheduler holds packets that count as in
-    /// flight (Linux `bbr_packets_in_net_at_edt`; the draft has no word on it). Elsewhere it is what is in flight.
-    pub(super) fn in_network(&self, ack: &Ack) -> Bytes {
+    /// What of `inflight` will be in the network when the next packet leaves, where the host's scheduler holds packets that
+    /// count as in flight (Linux `bbr_packets_in_net_at_edt`; the draft has no word on it). Elsewhere it is all.
+    pub(super) fn in_network(&self, ack: &Ack, inflight: Bytes) -> Bytes {
         let delivered = self.bw().bytes_in(ack.next_departure.since(ack.now));
-        ack.inflight - delivered
+        inflight - delivered
     }
 
     /// `SaveCwnd` ("Modulating cwnd in Loss Recovery").

@@ -2,7 +2,9 @@
 //! points as comments.
 
 mod bounds;
+mod control;
 mod down;
+mod idle;
 mod losses;
 mod offload;
 mod packets;
@@ -188,7 +190,7 @@ impl Case {
 }
 
 /// From 1 Mbit/s to 10 Gbit/s, from less than a millisecond to 0.1 s; with QUIC's budget for offload and, where it is more than a
-/// BDP, TCP's too. (With a longer round trip, ProbeRTT comes between; 64 kbit/s is among the paths with less than a packet of BDP.)
+/// BDP, TCP's too. (With a longer round trip, or four packets that take as long, ProbeRTT comes between.)
 fn cases_of_all_kinds() -> Vec<Case> {
     let paths = [
         (mbit(1), millis(100)),

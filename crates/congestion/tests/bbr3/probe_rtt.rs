@@ -2,7 +2,7 @@
 
 use congestion::{Bytes, Ratio};
 
-use crate::support::{Mishap, mbit};
+use crate::support::{Mishap, kbit, mbit};
 use crate::{
     CRUISE, Case, LATE, MSS, PROBE_RTT, after, at_secs, bulk, cases_of_all_kinds, clean, millis,
     paths_with_many_packets, state,
@@ -56,7 +56,9 @@ fn entering_and_exiting_probe_rtt() {
 #[test]
 fn skipping_probe_rtt_due_to_application_limited_sending() {
     for (rate, rtt) in [
+        (kbit(64), millis(100)),
         (mbit(10), millis(100)),
+        (mbit(10), millis(1_000)),
         (mbit(100), millis(40)),
         (mbit(100), millis(4)),
     ] {

@@ -3,7 +3,7 @@
 use congestion::{Bytes, Duration, Rate, Ratio, Time};
 use path::Aggregation;
 
-use crate::support::{Flow, MSS, Mishap, Point, at_ms, mbit};
+use crate::support::{Flow, MSS, Mishap, Point, at_ms, kbit, mbit};
 use crate::{
     Bbr3, CRUISE, Case, DOWN, DRAIN, LATE, PROBE_RTT, STARTUP, after, assert_within, at_secs, bbr3,
     bulk, cases_of_all_kinds, changing, clean, limited, millis, paths_with_many_packets,
@@ -227,8 +227,10 @@ fn achieving_expected_startup_bandwidth_on_a_link_with_aggregation() {
 #[test]
 fn entering_and_exiting_probe_rtt_during_startup() {
     for (rate, rtt) in [
+        (kbit(64), millis(1_000)),
         (mbit(1), millis(300)),
         (mbit(10), millis(100)),
+        (mbit(10), millis(1_000)),
         (mbit(100), millis(40)),
         (mbit(1_000), millis(2)),
     ] {
@@ -244,7 +246,7 @@ fn entering_and_exiting_probe_rtt_during_startup() {
         assert!(length >= millis(200), "{rate}, {rtt}: {length}");
         // It goes on to search.
         flow.set_writes([(at_secs(11), Bytes::MAX)]);
-        let drain = flow.run_until_in(DRAIN, at_secs(11) + rtt * 20);
+        let drain = flow.run_until_in(DRAIN, at_secs(11) + rtt * 40);
         assert_within(drain.btl_bw.expect("known"), rate, 2);
     }
 }

@@ -120,6 +120,40 @@ fn handling_loss_during_probe_up_after_inflight_longterm_is_set() {
     }
 }
 
+/// "Precautionary Bandwidth Probing": after a probe with too many losses, the next one ends as soon as so much is in flight
+/// again. Without losses, another begins at once, and goes on from there.
+#[test]
+fn a_probe_after_one_with_losses_is_precautionary() {
+    for (rate, rtt) in paths_with_many_packets() {
+        let mut flow = bulk(clean(rate, rtt, 8));
+        flow.run_until_in(UP, LATE);
+        flow.mishaps = vec![Mishap {
+            from: flow.now(),
+            to: LATE,
+            every: 10,
+            late_by: None,
+        }];
+        let down = flow.run_until_in(DOWN, flow.now() + rtt * 4);
+        let bound = down.long_term_inflight.expect("set");
+        flow.mishaps = Vec::new();
+        // Deceleration.
+        flow.run_until_in(UP, LATE);
+        let (from, before) = (flow.now(), flow.snapshot().round);
+        let down = flow.run_until_in(DOWN, from + rtt * 4);
+        assert!(down.round <= before + 2, "{rate}, {rtt}");
+        assert_eq!(down.long_term_inflight, Some(bound), "{rate}, {rtt}");
+        let most = flow.between(from, flow.now()).iter();
+        let most = most.map(|point| point.inflight).max().expect("points");
+        assert!(most < bound && most > Ratio::new(95, 100).of_bytes(bound));
+        // Acceleration.
+        flow.run_until_in(REFILL, flow.now() + rtt * 4);
+        let up = flow.run_until_in(UP, flow.now() + rtt * 3);
+        let down = flow.run_until_in(DOWN, LATE);
+        assert!(down.round > up.round + 2, "{rate}, {rtt}");
+        assert!(down.long_term_inflight > Some(bound), "{rate}, {rtt}");
+    }
+}
+
 /// 4, where so little was in flight as losses cannot show to be too much: the bound keeps `BBR.Beta` of what the flow aims at.
 #[test]
 fn a_probe_lowers_inflight_longterm_by_beta_at_most() {

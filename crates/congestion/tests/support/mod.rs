@@ -26,6 +26,10 @@ pub fn at_ms(ms: u64) -> Time {
     Time::ZERO + Duration::from_millis(ms)
 }
 
+pub fn kbit(rate: u64) -> Rate {
+    Rate::from_bits_per_sec(rate * 1_000)
+}
+
 pub fn mbit(rate: u64) -> Rate {
     Rate::from_bits_per_sec(rate * 1_000_000)
 }

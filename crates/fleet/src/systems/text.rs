@@ -8,7 +8,7 @@ use hashbrown::HashMap;
 
 use super::ranges::{Collected, Ranges};
 use super::{System, SystemsError};
-use crate::prefix::Prefix;
+use experiment::Prefix;
 
 /// No line of these files is longer.
 const LONGEST: u64 = 64 << 10;

@@ -16,6 +16,12 @@ const MARK: &str = "cgroup.controllers";
 /// So many groups are known at most.
 const MOST: usize = 1 << 17;
 
+/// The root of all control groups of version 2, if there are any.
+pub fn root() -> Option<&'static Path> {
+    let mut places = PLACES.iter().map(Path::new);
+    places.find(|place| place.join(MARK).exists())
+}
+
 /// The control groups of this machine.
 #[derive(Debug, Default)]
 pub struct Cgroups {
@@ -26,8 +32,7 @@ pub struct Cgroups {
 impl Cgroups {
     /// Those that there are; without version 2, none.
     pub fn new() -> Cgroups {
-        let mut places = PLACES.iter().map(Path::new);
-        Cgroups::at(places.find(|place| place.join(MARK).exists()))
+        Cgroups::at(root())
     }
 
     /// Those below a directory.

@@ -3,5 +3,5 @@
 mod cgroups;
 mod processes;
 
-pub use cgroups::Cgroups;
+pub use cgroups::{Cgroups, root};
 pub use processes::{Process, Processes};

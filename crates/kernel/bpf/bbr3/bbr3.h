@@ -16,6 +16,7 @@ static inline void controller_init(struct controller *bbr, const struct connecti
 	bbr->min_rtt.recent_at = connection->now;
 	bbr->extra_acked.interval_start = connection->now;
 	bbr->slow_stretch.from = U64_MAX;
+	bbr->self_limited.from = U64_MAX;
 	short_term_reset(&bbr->short_term);
 	bbr->ecn.alpha = ECN_UNIT;
 	bbr->inflight_long_term = INFINITE;
@@ -160,5 +161,6 @@ SEPARATE int on_ack(struct controller *bbr, const struct ack *ack)
 		pacing_fit_first_round(&bbr->pacing, ack->rtt, bbr->cwnd, bbr->mss);
 	pacing_follow(&bbr->pacing, bw(bbr), pacing_gain(bbr), bbr->full_pipe.is_reached, bbr->mss);
 	set_cwnd(bbr, ack);
+	slow_stretch_follow(&bbr->self_limited, is_slow_on_purpose(bbr), bbr->delivered, ack->inflight);
 	return 0;
 }

@@ -27,6 +27,7 @@ struct config {
 	u64 offload_quanta;
 	u64 has_ecn;
 	u64 ecn_max_rtt;
+	u64 ignores_self_limited;
 };
 
 extern SETTING struct config config;

@@ -53,9 +53,9 @@ static inline u64 model_bound(const struct controller *bbr)
 }
 
 /* What will be in the network when the next packet leaves. */
-static inline u64 in_network(const struct controller *bbr, const struct ack *ack)
+static inline u64 in_network(const struct controller *bbr, const struct ack *ack, u64 inflight)
 {
-	return sub(ack->inflight, bytes_in(bw(bbr), since(ack->next_departure, ack->now)));
+	return sub(inflight, bytes_in(bw(bbr), since(ack->next_departure, ack->now)));
 }
 
 static inline void set_cwnd(struct controller *bbr, const struct ack *ack)

@@ -59,6 +59,7 @@ struct short_term {
 };
 
 struct latest {
+	bool is_known; /* if not, the others are zero */
 	u64 bw;
 	u64 inflight;
 };
@@ -137,6 +138,7 @@ struct controller {
 	struct full_pipe full_pipe;
 	struct extra_acked extra_acked;
 	struct slow_stretch slow_stretch;
+	struct slow_stretch self_limited;
 	struct window_use window_use;
 
 	struct short_term short_term;

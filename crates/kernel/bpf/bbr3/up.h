@@ -7,8 +7,9 @@
 static inline bool is_time_to_go_down(struct controller *bbr, const struct ack *ack)
 {
 	u64 bound = bbr->inflight_long_term;
+	u64 with_next_burst = add(ack->prior_inflight, bbr->pacing.quantum);
 
-	if (bbr->caution.was_too_high && ack->inflight >= bound) {
+	if (bbr->caution.was_too_high && in_network(bbr, ack, with_next_burst) >= bound) {
 		bbr->caution.is_precautionary = true;
 		return true;
 	}

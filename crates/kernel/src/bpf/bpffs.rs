@@ -20,9 +20,12 @@ pub(super) fn is_mounted() -> bool {
 
 /// The file that keeps a controller.
 pub(super) fn pin(algorithm: Algorithm) -> PathBuf {
-    Path::new(MOUNT)
-        .join("fullpipe")
-        .join(algorithm.kernel_name())
+    file(algorithm.kernel_name())
+}
+
+/// The file of this name.
+pub(super) fn file(name: &str) -> PathBuf {
+    Path::new(MOUNT).join("fullpipe").join(name)
 }
 
 /// Mounts it if it is not, and makes the directory of pins.

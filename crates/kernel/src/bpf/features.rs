@@ -26,6 +26,11 @@ fn btf() -> Result<Btf<'static>, String> {
     })
 }
 
+/// Its description of itself, by which programs adapt themselves.
+pub(super) fn has_btf() -> Requirement {
+    Requirement::new("BTF", btf().err())
+}
+
 /// What the kernel must have.
 pub(crate) fn requirements() -> Vec<Requirement> {
     let kernel = btf();
@@ -36,7 +41,7 @@ pub(crate) fn requirements() -> Vec<Requirement> {
         Requirement::new(what, (!is_there).then_some(lack))
     };
     vec![
-        Requirement::new("BTF", kernel.as_ref().err().map(String::as_str)),
+        has_btf(),
         has(
             "struct_ops for TCP",
             KEPT,

@@ -147,7 +147,7 @@ pub(super) fn operations(loaded: &mut Object) -> Result<MapMut<'_>, libbpf_rs::E
 fn refused(algorithm: Algorithm, error: &libbpf_rs::Error, listener: &Listener) -> Error {
     let log = listener.said();
     Error::Refused {
-        algorithm,
+        program: algorithm.name(),
         reason: log::reason(&log).map_or_else(|| error.to_string(), str::to_owned),
         log,
     }

@@ -6,17 +6,20 @@ mod keep;
 mod load;
 mod log;
 mod registered;
+mod steer;
 
 pub use keep::keep;
 pub use load::{Loaded, load};
 pub use registered::flows;
 pub(crate) use registered::{find, unload};
+pub use steer::{Attached, attach, release};
 
 use libbpf_rs::Error as BpfError;
 
 use crate::Error;
 pub(crate) use features::requirements;
 pub(crate) use keep::keeping;
+pub(crate) use steer::requirements as steering_requirements;
 
 /// What the loader tells a program, or knows of it later: `struct load` in `bpf/kernel/program.h`.
 const LOAD: &str = ".rodata.load";

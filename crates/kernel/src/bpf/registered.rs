@@ -9,11 +9,9 @@ use std::path::Path;
 
 use libbpf_rs::query::{LinkInfo, LinkTypeInfo, ProgInfoIter, ProgInfoQueryOptions, ProgramInfo};
 use libbpf_rs::{Link, MapCore, MapFlags, MapHandle, MapType, ProgramType};
-use nix::time::{ClockId, clock_gettime};
-use units::Duration;
 
 use super::{CONFIG, LOAD, VERSION, bpffs, failed};
-use crate::{Algorithm, Error, Registered, Settings, users};
+use crate::{Algorithm, Error, Registered, Settings, since_boot, users};
 
 const LOOK: &str = "cannot look at a controller in the kernel, which takes root";
 
@@ -192,10 +190,4 @@ fn constants(program: &ProgramInfo, name: &str) -> Result<Vec<u8>, libbpf_rs::Er
         }
     }
     Ok(Vec::new())
-}
-
-fn since_boot() -> Result<Duration, Error> {
-    let now = clock_gettime(ClockId::CLOCK_BOOTTIME)
-        .map_err(|source| Error::system("cannot read CLOCK_BOOTTIME", source))?;
-    Ok(std::time::Duration::from(now).into())
 }

@@ -1,10 +1,15 @@
 //! In place of programs for the kernel, where the feature `load` is off.
 
 use std::convert::Infallible;
+use std::fs::File;
 use std::os::fd::OwnedFd;
 
+use units::Duration;
+
 use crate::check::Requirement;
-use crate::{Algorithm, Error, Keeping, Registered, Settings};
+use crate::{
+    Algorithm, EndedConnection, Error, Keeping, Registered, Settings, Steering, SteeringCounts,
+};
 
 /// What has been loaded; here nothing ever.
 #[derive(Debug)]
@@ -60,9 +65,96 @@ pub(crate) fn unload(_registered: &Registered) -> Result<(), Error> {
     Err(Error::NotBuilt)
 }
 
+pub(crate) fn steering_requirements() -> Vec<Requirement> {
+    requirements()
+}
+
 pub(crate) fn requirements() -> Vec<Requirement> {
     vec![Requirement::new(
         "program",
         Some(Error::NotBuilt.to_string()),
     )]
+}
+
+/// What steers connections; here nothing ever.
+#[derive(Debug)]
+pub struct Attached(Infallible);
+
+/// Attaches the program to a control group; here it only says why not.
+///
+/// # Errors
+///
+/// [`Error::NotBuilt`].
+pub fn attach(_cgroup: &File, _steering: &Steering) -> Result<Attached, Error> {
+    Err(Error::NotBuilt)
+}
+
+/// Takes away what is kept under this name; here it only says why not.
+///
+/// # Errors
+///
+/// [`Error::NotBuilt`].
+pub fn release(_name: &str) -> Result<bool, Error> {
+    Err(Error::NotBuilt)
+}
+
+impl Attached {
+    /// It would be kept.
+    ///
+    /// # Errors
+    ///
+    /// None, as there is none.
+    pub fn keep(&mut self, _name: &str) -> Result<(), Error> {
+        match self.0 {}
+    }
+
+    /// The program would work for this long.
+    ///
+    /// # Errors
+    ///
+    /// None, as there is none.
+    pub fn renew(&self, _span: Duration) -> Result<(), Error> {
+        match self.0 {}
+    }
+
+    /// It would take other rules.
+    ///
+    /// # Errors
+    ///
+    /// None, as there is none.
+    pub fn replace(&mut self, _steering: &Steering) -> Result<(), Error> {
+        match self.0 {}
+    }
+
+    /// Whether the kernel still runs it.
+    pub fn is_attached(&self) -> bool {
+        match self.0 {}
+    }
+
+    /// The connections that have ended.
+    ///
+    /// # Errors
+    ///
+    /// None, as there is none.
+    pub fn ended(&self) -> Result<Vec<EndedConnection>, Error> {
+        match self.0 {}
+    }
+
+    /// The map of what it would keep with connections.
+    ///
+    /// # Errors
+    ///
+    /// None, as there is none.
+    pub fn connections(&self) -> Result<OwnedFd, Error> {
+        match self.0 {}
+    }
+
+    /// How often it did what.
+    ///
+    /// # Errors
+    ///
+    /// None, as there is none.
+    pub fn counts(&self) -> Result<SteeringCounts, Error> {
+        match self.0 {}
+    }
 }

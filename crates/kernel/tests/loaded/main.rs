@@ -4,6 +4,7 @@
 //! namespaces of the test's own.
 
 mod soak;
+mod steered;
 
 use std::fs::File;
 use std::io::{Read, Write};

@@ -2,6 +2,7 @@
 //!
 //! Both compute with the same integers, so no rounding is granted.
 
+mod assignment;
 mod event;
 mod forward;
 #[cfg(feature = "load")]
@@ -52,6 +53,16 @@ fn bbr3_with_ecn_equals_its_twin_in_the_simulator() {
 #[test]
 fn bbr3_with_ecn_equals_its_twin_at_random() {
     random::compare(&Twins::bbr3_with_ecn(), SOME);
+}
+
+#[test]
+fn bbr3_without_self_limited_equals_its_twin_in_the_simulator() {
+    recorded::compare(&Twins::bbr3_without_self_limited(), SOME);
+}
+
+#[test]
+fn bbr3_without_self_limited_equals_its_twin_at_random() {
+    random::compare(&Twins::bbr3_without_self_limited(), SOME);
 }
 
 #[test]
@@ -109,7 +120,17 @@ fn another_setting_shows() {
 #[should_panic(expected = "event")]
 fn unanswered_marks_show() {
     let mut twins = Twins::bbr3_with_ecn();
-    let ecn = twins.words.len() - 2;
+    let ecn = twins.words.len() - 3;
     assert_eq!(std::mem::take(&mut twins.words[ecn]), 1);
+    recorded::compare(&twins, SOME);
+}
+
+/// So must a bound that only one of the two takes from its own slower sending.
+#[test]
+#[should_panic(expected = "event")]
+fn self_limited_samples_that_one_answers_show() {
+    let mut twins = Twins::bbr3_without_self_limited();
+    assert_eq!(twins.words.pop(), Some(1));
+    twins.words.push(0);
     recorded::compare(&twins, SOME);
 }

@@ -53,6 +53,14 @@ impl Twins {
         })
     }
 
+    /// BBRv3 that leaves out what it has sent slowly on purpose.
+    pub fn bbr3_without_self_limited() -> Twins {
+        Twins::of_bbr3(bbr3::Config {
+            ignore_self_limited: true,
+            ..bbr3::Config::tcp()
+        })
+    }
+
     fn of_bbr3(config: bbr3::Config) -> Twins {
         let seconds = |seconds| Duration::from_secs(seconds).as_nanos();
         let gains = [
@@ -85,6 +93,7 @@ impl Twins {
                 .unwrap_or(bbr3::EcnConfig::linux())
                 .max_rtt
                 .as_nanos(),
+            config.ignore_self_limited.into(),
         ]);
         Twins {
             host: Host::of("bbr3/snapshot.h"),

@@ -2,9 +2,31 @@
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Literal, overload
+from typing import Any, Literal, final, overload
 
 from ._scenario import Path, Scenario
+
+__all__ = [
+    "Ack",
+    "Advice",
+    "Claims",
+    "Column",
+    "Connection",
+    "Record",
+    "Sender",
+    "Sweep",
+    "Table",
+    "Trace",
+    "_Grid",
+    "__version__",
+    "advise",
+    "claims",
+    "looks",
+    "run",
+    "sweep",
+    "trace",
+    "work",
+]
 
 __version__: str
 
@@ -58,6 +80,7 @@ def trace(
 def work(task: str) -> str: ...
 def looks(controllers: Sequence[str]) -> list[tuple[str, str, int]]: ...
 
+@final
 class Record:
     @property
     def summary(self) -> dict[str, Any]: ...
@@ -79,32 +102,36 @@ class Record:
         grid: str | None = None,
     ) -> None: ...
 
+@final
 class Table:
     @property
     def column_names(self) -> list[str]: ...
     def __len__(self) -> int: ...
-    def __getitem__(self, name: str) -> Column: ...
+    def __getitem__(self, name: str, /) -> Column: ...
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
     def __arrow_c_schema__(self) -> object: ...
 
+@final
 class Column:
     def __len__(self) -> int: ...
     @overload
-    def __getitem__(self, at: int) -> int | float | str | None: ...
+    def __getitem__(self, at: int, /) -> int | float | str | None: ...
     @overload
-    def __getitem__(self, at: slice) -> Column: ...
+    def __getitem__(self, at: slice, /) -> Column: ...
     def __arrow_c_array__(self, requested_schema: object | None = None) -> tuple[object, object]: ...
     def __arrow_c_schema__(self) -> object: ...
     def __iter__(self) -> Iterator[int | float | str | None]: ...
     @property
     def __array_interface__(self) -> dict[str, Any]: ...
 
+@final
 class Sweep:
     @property
     def flows(self) -> Table: ...
     @property
     def summary(self) -> dict[str, Any]: ...
 
+@final
 class Advice:
     @property
     def choice(self) -> str: ...
@@ -115,10 +142,12 @@ class Advice:
     @property
     def failed(self) -> list[tuple[str, str]]: ...
 
+@final
 class Claims:
     @property
     def summary(self) -> dict[str, Any]: ...
 
+@final
 class Trace:
     @property
     def summary(self) -> dict[str, Any]: ...
@@ -132,18 +161,20 @@ class Trace:
     def ranges(self) -> str | None: ...
     def write(self, directory: str | os.PathLike[str]) -> None: ...
 
+@final
 class _Grid:
     @property
     def missing(self) -> int: ...
     def task(self, most: int) -> tuple[str, int] | None: ...
     def take(self, report: str) -> float: ...
 
+@final
 class Sender:
-    def __init__(
-        self,
+    def __new__(
+        cls,
         controller: Literal["bbr1", "bbr3", "cubic", "reno"] | Callable[[Connection], Any],
         connection: Connection | None = None,
-    ) -> None: ...
+    ) -> Sender: ...
     @property
     def cwnd(self) -> int: ...
     @property
@@ -163,10 +194,11 @@ class Sender:
     def lose(self, now_ns: int, packets: Sequence[int]) -> None: ...
     def timeout(self, now_ns: int) -> None: ...
 
+@final
 class Connection:
-    def __init__(
-        self, *, now_ns: int = 0, mss: int = 1448, initial_cwnd: int = 14480, seed: int = 1
-    ) -> None: ...
+    def __new__(
+        cls, *, now_ns: int = 0, mss: int = 1448, initial_cwnd: int = 14480, seed: int = 1
+    ) -> Connection: ...
     @property
     def now_ns(self) -> int: ...
     @property
@@ -176,9 +208,10 @@ class Connection:
     @property
     def seed(self) -> int: ...
 
+@final
 class Ack:
-    def __init__(
-        self,
+    def __new__(
+        cls,
         *,
         now_ns: int = 0,
         newly_acked: int = 1448,
@@ -194,7 +227,7 @@ class Ack:
         is_cwnd_limited: bool = True,
         is_window_full: bool = False,
         is_progress: bool = True,
-    ) -> None: ...
+    ) -> Ack: ...
     @property
     def now_ns(self) -> int: ...
     @property

@@ -3,20 +3,27 @@
 >>> import fullpipe, fullpipe.plot
 >>> figure = fullpipe.plot.over_time(fullpipe.run("scenarios/loss-1pct.toml"))
 >>> figure.savefig("loss-1pct.png")
+
+:func:`over_time` draws a run, and :func:`over_axis` a sweep.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from statistics import median
+from typing import Any
 
-import numpy as np
+from ._native import Column, Record, Sweep, Table, looks
 
-from ._native import Column, Record, Table, looks
-
-if TYPE_CHECKING:
+try:
+    import matplotlib.pyplot as plt
+    import numpy as np
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+except ModuleNotFoundError as _missing:
+    raise ModuleNotFoundError(
+        f"fullpipe.plot: {_missing.name} is not installed; pip install 'fullpipe[plot]'", name=_missing.name
+    ) from None
 
 # Names of units in columns: what they are called, and what the numbers are divided by.
 _UNITS = {
@@ -31,7 +38,7 @@ _MARKS = ("", "o", "s", "^", "D")
 
 def over_time(
     record: Record,
-    columns: Sequence[str] = ("delivered", "rtt_ms", "queue_bytes"),
+    columns: str | Sequence[str] = ("delivered", "rtt_ms", "queue_bytes"),
     *,
     step: float | None = None,
 ) -> Figure:
@@ -41,17 +48,58 @@ def over_time(
     ``"queue_bytes"`` and ``"delay_ms"``, with a curve for each bottleneck; and ``"delivered"``, the rate at which payload
     arrived. That is a mean over each ``step`` seconds; a hundredth of the run if not given.
     """
-    import matplotlib.pyplot as plt
-
-    figure, axes = plt.subplots(
-        len(columns), 1, sharex=True, squeeze=False, figsize=(8, 1 + 2 * len(columns)), layout="constrained"
-    )
-    for axis, column in zip(axes[:, 0], columns):
+    figure, plots = _stacked(columns)
+    for axis, column in plots:
         draw(axis, record, column, step=step)
-    axes[0, 0].legend(loc="upper right", fontsize="small")
-    axes[-1, 0].set_xlabel("time in s")
+    plots[0][0].legend(loc="upper right", fontsize="small")
+    plots[-1][0].set_xlabel("time in s")
     figure.suptitle(f"{record.summary['scenario']}, engine {record.summary['engine']}")
     return figure
+
+
+def over_axis(sweep: Sweep, x: str, columns: str | Sequence[str] = ("flow_goodput_bps",)) -> Figure:
+    """One plot below the other, over what a sweep varies, with a curve for each controller.
+
+    ``x`` and ``columns`` are columns of ``sweep.flows``, such as ``"axis_path_loss"`` and ``"flow_rtt_p50_ms"``. A curve is
+    the median over repeats and over flows of the controller, and the area around it goes from the least to the most. If
+    the sweep varies something else too, there is a curve for each of its values.
+    """
+    figure, plots = _stacked(columns)
+    for axis, column in plots:
+        draw_over(axis, sweep, x, column)
+    plots[0][0].legend(loc="best", fontsize="small")
+    plots[-1][0].set_xlabel(_named(x))
+    figure.suptitle(f"{sweep.summary['sweep']}, engine {sweep.summary['engine']}")
+    return figure
+
+
+def draw_over(axis: Axes, sweep: Sweep, x: str, column: str) -> None:
+    """Draws a column of :func:`over_axis` on axes of your own."""
+    flows = sweep.flows
+    others = [
+        name
+        for name in flows.column_names
+        if name.startswith("axis_") and name not in (x, "axis_flow_controller") and len(set(flows[name])) > 1
+    ]
+    curves: dict[tuple[Any, ...], dict[Any, list[float]]] = {}
+    for at, value, *key in zip(flows[x], flows[column], flows["flow_controller"], *(flows[name] for name in others)):
+        if at is not None and value is not None:
+            curves.setdefault(tuple(key), {}).setdefault(at, []).append(value)
+    styles = looks([controller for controller, *_ in curves])
+    for (controller, *of), (name, colour, place), points in zip(curves, styles, curves.values()):
+        if of:
+            name = ", ".join([controller, *(f"{_label(other)} {value}" for other, value in zip(others, of))])
+        xs = list(points)
+        if not isinstance(xs[0], str):
+            xs.sort()
+        style = _style(name, colour, place) | {"marker": _MARKS[1 + place // 3 % (len(_MARKS) - 1)], "markersize": 3}
+        scaled = [[value / _unit(column)[1] for value in points[at]] for at in xs]
+        xs = [at if isinstance(at, str) else at / _unit(x)[1] for at in xs]
+        axis.plot(xs, [median(values) for values in scaled], linewidth=1, **style)  # type: ignore[arg-type]
+        if any(len(values) > 1 for values in scaled):
+            least, most = [min(values) for values in scaled], [max(values) for values in scaled]
+            axis.fill_between(xs, least, most, color=colour, alpha=0.15, linewidth=0)
+    _frame(axis, column)
 
 
 def draw(axis: Axes, record: Record, column: str, *, step: float | None = None) -> None:
@@ -64,22 +112,40 @@ def draw(axis: Axes, record: Record, column: str, *, step: float | None = None) 
         styles = looks([flow["controller"] for flow in flows])
         for flow, rows in _groups(record.samples["flow"]):
             name, colour, place = styles[flow]
-            style = {
-                "label": name,
-                "color": colour,
-                "linestyle": _DASHES[place % 3],
-                "marker": _MARKS[place // 3 % len(_MARKS)],
-                "markevery": 0.1,
-            }
+            style = _style(name, colour, place) | {"markevery": 0.1}
             if column == "delivered":
                 _delivered(axis, record, rows, step, style)
             else:
                 _curve(axis, record.samples, column, rows, **style)
-    unit, _ = _unit(column)
-    axis.set_ylabel(_label(column) + (f" in {unit}" if unit else ""))
+    _frame(axis, column)
+
+
+def _stacked(columns: str | Sequence[str]) -> tuple[Figure, list[tuple[Axes, str]]]:
+    """A plot for each of these columns."""
+    columns = [columns] if isinstance(columns, str) else columns
+    if not columns:
+        raise ValueError("columns: there are none; give one or more, such as [\"rtt_ms\"]")
+    count = len(columns)
+    figure, axes = plt.subplots(
+        count, 1, sharex=True, squeeze=False, figsize=(8, 1 + 2 * count), layout="constrained"
+    )
+    return figure, list(zip(axes[:, 0], columns))
+
+
+def _frame(axis: Axes, column: str) -> None:
+    axis.set_ylabel(_named(column))
     axis.set_ylim(bottom=0)
     axis.grid(color="#dee0e4", linewidth=0.6)
     axis.spines[["top", "right"]].set_visible(False)
+
+
+def _style(name: str, colour: str, place: int) -> dict[str, object]:
+    return {
+        "label": name,
+        "color": colour,
+        "linestyle": _DASHES[place % 3],
+        "marker": _MARKS[place // 3 % len(_MARKS)],
+    }
 
 
 def _curve(axis: Axes, table: Table, column: str, rows: slice, **style: object) -> None:
@@ -91,6 +157,8 @@ def _curve(axis: Axes, table: Table, column: str, rows: slice, **style: object) 
 
 def _delivered(axis: Axes, record: Record, rows: slice, step: float | None, style: dict[str, object]) -> None:
     end = record.summary["duration_s"]
+    if step is not None and not 0 < step <= end:
+        raise ValueError(f"step: {step} is none; give seconds, more than 0 and at most {end:g}")
     edges = np.arange(0, end + 1e-9, step or end / 100)
     times = np.asarray(record.samples["at_s"])[rows]
     delivered = np.asarray(record.samples["delivered_bytes"])[rows]
@@ -118,4 +186,10 @@ def _unit(column: str) -> tuple[str, float]:
 def _label(column: str) -> str:
     for ending in _UNITS:
         column = column.removesuffix(ending)
-    return column.replace("_", " ")
+    return column.removeprefix("axis_").removeprefix("flow_").replace("_", " ")
+
+
+def _named(column: str) -> str:
+    """What an axis is called."""
+    unit, _ = _unit(column)
+    return _label(column) + (f" in {unit}" if unit else "")

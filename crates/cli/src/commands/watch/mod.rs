@@ -21,6 +21,7 @@ use crate::options::usage;
 use crate::terminal::live;
 use crate::terminal::output;
 use watching::Watching;
+pub use watching::each;
 
 /// Watch this machine's TCP connections: what limits them, and what BBR makes of their paths
 #[derive(Debug, Args)]
@@ -171,10 +172,15 @@ pub fn run(options: &Options) -> Result<(), Failure> {
 }
 
 /// Becomes true when the user or the system wants the command to end. From now on, that does not end it by itself.
-fn ended() -> Result<Arc<AtomicBool>, Failure> {
+pub fn ended() -> Result<Arc<AtomicBool>, Failure> {
+    ended_by(&[SIGINT, SIGTERM, SIGHUP, SIGQUIT])
+}
+
+/// The same, by these signals.
+pub fn ended_by(signals: &[i32]) -> Result<Arc<AtomicBool>, Failure> {
     let ended = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] {
-        signal_hook::flag::register(signal, Arc::clone(&ended))
+    for signal in signals {
+        signal_hook::flag::register(*signal, Arc::clone(&ended))
             .map_err(|error| Failure::failed(format_args!("cannot listen for signals: {error}")))?;
     }
     Ok(ended)

@@ -50,6 +50,11 @@ impl Sources {
         sources
     }
 
+    /// Whether the compiler reads the file.
+    pub fn has(&self, path: &str) -> bool {
+        self.0.contains_key(Path::new(path))
+    }
+
     /// Whether a function, a type, a constant or a field `name` is defined in the file, outside of tests.
     pub fn defines(&self, path: &str, name: &str) -> bool {
         let file = self.0.get(Path::new(path));
@@ -66,15 +71,18 @@ impl Sources {
 /// Where the file of a module may be, and whether its own modules are beside it.
 fn files_of(file: &Path, is_root: bool, module: &scan::Module) -> Vec<(PathBuf, bool)> {
     let beside = file.parent().expect("a directory");
-    if let Some(path) = &module.path {
-        return vec![(plain(&beside.join(path)), true)];
-    }
     let mut directory = if is_root {
         beside.to_owned()
     } else {
         file.with_extension("")
     };
     directory.extend(&module.within);
+    if let Some(path) = &module.path {
+        // Beside the file, but within an inline module where that module's files are.
+        let is_inline = !module.within.is_empty();
+        let from = if is_inline { &directory } else { beside };
+        return vec![(plain(&from.join(path)), true)];
+    }
     vec![
         (directory.join(format!("{}.rs", module.name)), false),
         (directory.join(&module.name).join("mod.rs"), true),
@@ -191,10 +199,10 @@ fn are_tests_run(target: &toml::Value) -> bool {
 mod tests {
     use super::*;
 
-    const FILES: [(&str, &str); 6] = [
+    const FILES: [(&str, &str); 7] = [
         (
             "a/src/lib.rs",
-            "mod b; mod inner { mod d; } #[cfg(fuzzing)] mod off;",
+            "mod b; mod inner { mod d; #[path = \"other.rs\"] mod e; } #[cfg(fuzzing)] mod off;",
         ),
         (
             "a/src/b.rs",
@@ -202,6 +210,7 @@ mod tests {
         ),
         ("a/tests/c.rs", "#[test] fn shows() {}"),
         ("a/src/inner/d.rs", "struct Deep;"),
+        ("a/src/inner/other.rs", "fn within() {}"),
         ("a/src/off.rs", "fn off() {}"),
         ("a/src/nobody.rs", "fn nobody() {}"),
     ];
@@ -221,6 +230,8 @@ mod tests {
         assert!(sources.defines("a/src/b.rs", "item"));
         assert!(sources.defines("a/src/inner/d.rs", "Deep"));
         assert!(sources.tests("a/tests/c.rs", "shows"));
+        assert!(sources.defines("a/src/inner/other.rs", "within"));
+        assert!(sources.has("a/src/b.rs") && !sources.has("a/src/nobody.rs"));
         assert!(!sources.defines("a/src/off.rs", "off"));
         assert!(!sources.defines("a/src/nobody.rs", "nobody"));
     }

@@ -7,6 +7,7 @@ use super::table::{State, Statement, Table};
 
 /// What there is to refer to.
 pub trait Workspace {
+    /// Whether the file is there, and compiled if it is source code.
     fn has_file(&self, path: &str) -> bool;
     /// Whether the file defines the item, outside of tests.
     fn defines(&self, path: &str, item: &str) -> bool;

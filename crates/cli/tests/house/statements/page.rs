@@ -1,16 +1,21 @@
 //! docs/statements.md.
 
+use std::collections::BTreeMap;
+
 use super::claims::{Claims, Known};
 use super::table::{State, Statement, Table};
 
+/// The expectations that fail in the results, as `id: what`, each with the engines on which it does.
+type Failed = BTreeMap<String, Vec<String>>;
+
 /// The whole page.
-pub fn page(table: &Table, claims: &Claims) -> String {
-    let mut page = format!("{HEAD}\n{}", counts(table));
+pub fn page(table: &Table, claims: &Claims, failed: &Failed) -> String {
+    let mut page = format!("{HEAD}\n{}", counts(table, failed));
     for publication in &table.publication {
         page += &format!("\n## {}\n\n{}\n", publication.name, publication.about);
         for section in &publication.section {
             page += &format!("\n### {}\n\n{TABLE}", section.name);
-            page.extend(section.statement.iter().map(|of| row(of, claims)));
+            page.extend(section.statement.iter().map(|of| row(of, claims, failed)));
         }
     }
     page
@@ -29,6 +34,9 @@ measure, the band and at which points, as the [table of claims](../scenarios/cla
 | differs | it was measured and is not so; the cause is beside it, and with its numbers in the claim |
 | not shown | nothing here shows it; why is beside it |
 
+Beside what a claim expects stands whether that *differs*, with a known cause, or **FAILS**, with none; on some engines, or on
+all that can show it.
+
 Where engines differ, the simulator counts, and the claim names the engines on which it differs. Most publications are of
 2016: a statement is shown if BBR of that time shows it. A row in *italics* asks the same of something that the publication
 does not speak of, such as today's BBR; it is counted apart.
@@ -45,7 +53,7 @@ const TABLE: &str = "| statement | code | shown by | state |\n| --- | --- | --- 
 const FULL_ONLY: &str = "Only a full run of the claims shows it, which the test suite does not do.";
 
 /// How many statements are in each state.
-fn counts(table: &Table) -> String {
+fn counts(table: &Table, failed: &Failed) -> String {
     let mut text = String::from("| publication |");
     for state in State::ALL {
         text += &format!(" {state} |");
@@ -63,7 +71,10 @@ fn counts(table: &Table) -> String {
     }
     let (beyond, theirs) = table.statements().partition(|statement| statement.beyond);
     text += &count_row("all", &states(theirs));
-    text + &count_row("*asked beyond them*", &states(beyond))
+    text += &count_row("*asked beyond them*", &states(beyond));
+    let rests_on_a_failure = |of: &&Statement| of.claims.iter().any(|it| failed.contains_key(it));
+    let failing = table.statements().filter(rests_on_a_failure).count();
+    text + &format!("\nStatements of which a claim fails in the last results: {failing}.\n")
 }
 
 fn count_row(name: &str, states: &[State]) -> String {
@@ -72,7 +83,7 @@ fn count_row(name: &str, states: &[State]) -> String {
     format!("| {name} | {} | {} |\n", counts.join(" | "), states.len())
 }
 
-fn row(statement: &Statement, claims: &Claims) -> String {
+fn row(statement: &Statement, claims: &Claims, failed: &Failed) -> String {
     let code: Vec<String> = statement.code.iter().map(|place| link(place)).collect();
     // A reference to nothing is told by the check.
     let known = statement.claims.iter().filter_map(|reference| {
@@ -84,7 +95,7 @@ fn row(statement: &Statement, claims: &Claims) -> String {
         .tests
         .iter()
         .map(|place| format!("test {}", link(place)));
-    let shown: Vec<String> = of_claims(&known).into_iter().chain(tests).collect();
+    let shown: Vec<String> = of_claims(&known, failed).into_iter().chain(tests).collect();
     let is_full_only = known.iter().all(|(.., known)| known.is_full_only);
     let has_claims_alone = !known.is_empty() && statement.tests.is_empty();
     let more = if has_claims_alone && is_full_only {
@@ -110,8 +121,8 @@ fn row(statement: &Statement, claims: &Claims) -> String {
     )
 }
 
-/// Each claim once, with what is expected of it and where that is known not to hold.
-fn of_claims(known: &[(&str, &str, Known)]) -> Vec<String> {
+/// Each claim once, with what is expected of it, and where that is known not to hold or fails.
+fn of_claims(known: &[(&str, &str, Known)], failed: &Failed) -> Vec<String> {
     let of_one = known.chunk_by(|one, next| one.0 == next.0);
     let told = of_one.map(|expectations| {
         let id = expectations[0].0;
@@ -123,7 +134,11 @@ fn of_claims(known: &[(&str, &str, Known)]) -> Vec<String> {
                     on if on.len() == known.engines.len() => " (differs)".to_owned(),
                     on => format!(" (differs on {})", on.join(", ")),
                 };
-                format!("{what} `{}`{differs}", known.asked)
+                let fails = match failed.get(&format!("{id}: {what}")) {
+                    Some(on) => format!(" (**FAILS** on {})", on.join(", ")),
+                    None => String::new(),
+                };
+                format!("{what} `{}`{differs}{fails}", known.asked)
             })
             .collect();
         format!("claim [{id}](results/claims.md#{id}): {}", whats.join("; "))
@@ -184,7 +199,11 @@ mod tests {
     }
 
     fn row_of(statement: &Statement) -> String {
-        row(statement, &Claims::parse(CLAIMS).expect("claims"))
+        row_with(statement, &Failed::new())
+    }
+
+    fn row_with(statement: &Statement, failed: &Failed) -> String {
+        row(statement, &Claims::parse(CLAIMS).expect("claims"), failed)
     }
 
     #[test]
@@ -198,6 +217,16 @@ mod tests {
         assert_eq!(
             row_of(&statement(&["one: what", "one: more", "one: bad"])),
             wanted
+        );
+    }
+
+    #[test]
+    fn what_fails_says_so() {
+        let failed = Failed::from([("one: what".to_owned(), vec!["linux".to_owned()])]);
+        let told = row_with(&statement(&["one: what", "one: bad"]), &failed);
+        assert!(
+            told.contains("what `jain ≥ 0.9` (**FAILS** on linux); bad"),
+            "{told}"
         );
     }
 

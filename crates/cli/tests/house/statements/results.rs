@@ -1,6 +1,6 @@
 //! The results in the simulator, against the table of claims that they are of: rows, verdicts, causes and notes.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::claims::Claims;
 
@@ -16,6 +16,9 @@ pub fn faults(page: &str, claims: &Claims) -> Vec<String> {
     let foreign = told.iter().filter(|row| !wanted.contains(row));
     let foreign =
         foreign.map(|(what, _)| format!("the table does not have “{what}” with this verdict"));
+    let mut seen = BTreeSet::new();
+    let twice = told.iter().filter(|row| !seen.insert(*row));
+    let twice = twice.map(|(what, _)| format!("it says “{what}” twice"));
     let untold = claims.texts_of_the_simulator();
     let untold = untold.filter(|(_, text)| !simulated(page).contains(text.trim()));
     let untold = untold.map(|(what, text)| format!("{what}: it does not say “{text}”"));
@@ -28,6 +31,7 @@ pub fn faults(page: &str, claims: &Claims) -> Vec<String> {
     let real_time = unmeasured.chain(unknown);
     missing
         .chain(foreign)
+        .chain(twice)
         .chain(untold)
         .chain(real_time)
         .collect()
@@ -45,10 +49,58 @@ fn section<'p>(page: &'p str, name: &str) -> &'p str {
 
 /// What was measured in real time, as `id: what, on engine`. What comes of it, another run may find otherwise.
 fn measured(page: &str) -> BTreeSet<String> {
+    let cells = cells(section(page, "real-time"));
+    let there = cells.iter().filter(|cell| cell.value != "–");
+    there
+        .map(|cell| format!("{}, on {}", cell.row, cell.engine))
+        .collect()
+}
+
+/// The rows of the page's tables as `id: what`, and whether they differ. What fails is never as the table has it.
+fn told(page: &str) -> Vec<(String, bool)> {
+    let cells = cells(simulated(page));
+    let told = cells.iter().map(|cell| {
+        let failed = if cell.fails() { " (fails)" } else { "" };
+        (
+            format!("{}{failed}", cell.row),
+            cell.value.contains("**differs**"),
+        )
+    });
+    told.collect()
+}
+
+/// The expectations that fail on the page, as `id: what`, each with the engines on which it does.
+pub fn failed(page: &str) -> BTreeMap<String, Vec<String>> {
+    let mut failed: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for name in ["claims", "real-time"] {
+        let cells = cells(section(page, name));
+        for cell in cells.into_iter().filter(Cell::fails) {
+            failed.entry(cell.row).or_default().push(cell.engine);
+        }
+    }
+    failed
+}
+
+/// What a table of the page says of one row on one engine.
+struct Cell {
+    /// `id: what`.
+    row: String,
+    engine: String,
+    value: String,
+}
+
+impl Cell {
+    fn fails(&self) -> bool {
+        self.value.contains("**FAILS**")
+    }
+}
+
+/// All cells of a section's tables.
+fn cells(section: &str) -> Vec<Cell> {
     let mut id = "";
     let mut engines: Vec<&str> = Vec::new();
-    let mut measured = BTreeSet::new();
-    for line in section(page, "real-time").lines() {
+    let mut all = Vec::new();
+    for line in section.lines() {
         let cells = || line.trim_matches(['|', ' ']).split(" | ").map(str::trim);
         if let Some(heading) = line.strip_prefix("### ") {
             id = heading;
@@ -56,34 +108,19 @@ fn measured(page: &str) -> BTreeSet<String> {
             engines = cells().skip(2).collect();
         } else if line.starts_with("| ") && !line.starts_with("| ---") {
             let what = cells().next().unwrap_or_default();
-            let found = engines.iter().zip(cells().skip(2));
-            let found = found.filter(|(_, value)| *value != "–");
-            measured.extend(found.map(|(engine, _)| format!("{id}: {what}, on {engine}")));
+            all.extend(
+                engines
+                    .iter()
+                    .zip(cells().skip(2))
+                    .map(|(engine, value)| Cell {
+                        row: format!("{id}: {what}"),
+                        engine: (*engine).to_owned(),
+                        value: value.to_owned(),
+                    }),
+            );
         }
     }
-    measured
-}
-
-/// The rows of the page's tables as `id: what`, and whether they differ. What fails is never as the table has it.
-fn told(page: &str) -> Vec<(String, bool)> {
-    let mut id = "";
-    let mut told = Vec::new();
-    for line in simulated(page).lines() {
-        if let Some(heading) = line.strip_prefix("### ") {
-            id = heading;
-        } else if let Some(row) = line.strip_prefix("| ") {
-            let what = row.split(" | ").next().unwrap_or_default();
-            if !["what", "---"].contains(&what) {
-                let failed = if row.contains("**FAILS**") {
-                    " (fails)"
-                } else {
-                    ""
-                };
-                told.push((format!("{id}: {what}{failed}"), row.contains("**differs**")));
-            }
-        }
-    }
-    told
+    all
 }
 
 #[cfg(test)]
@@ -137,6 +174,7 @@ note
             ("0 **differs**", "2", 2),
             ("0 **differs**", "0 **FAILS**", 2),
             ("| good", "| goods", 2),
+            ("| bad", "| good | ≥ 1 | 2 |\n| bad", 1),
             ("| good", "| more | ≥ 1 | 2 |\n| good", 1),
             ("### a", "### c", 4),
             ("why", "other", 1),
@@ -153,5 +191,14 @@ note
                 faults(&page)
             );
         }
+    }
+    #[test]
+    fn what_fails_is_told_with_its_engines() {
+        let page = PAGE.replace("0 **differs**", "0 **FAILS**");
+        let on = ["sim".to_owned(), "quic".to_owned()];
+        assert_eq!(
+            failed(&page),
+            BTreeMap::from([("a: bad".to_owned(), on.to_vec())])
+        );
     }
 }

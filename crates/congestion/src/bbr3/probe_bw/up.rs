@@ -76,8 +76,10 @@ impl Bbr3 {
     /// `IsTimeToGoDown`.
     fn is_time_to_go_down(&mut self, ack: &Ack) -> bool {
         let bound = self.inflight_long_term.unwrap_or(Bytes::MAX);
-        // "Precautionary Bandwidth Probing: Deceleration".
-        if self.caution.was_too_high && ack.inflight >= bound {
+        // "Precautionary Bandwidth Probing: Deceleration". What an ACK leaves in flight is always less than the window, and
+        // the window at most the bound. So what counts is what was in flight before it, and the burst that leaves next (Linux).
+        let with_next_burst = ack.prior_inflight + self.control.pacing.quantum();
+        if self.caution.was_too_high && self.in_network(ack, with_next_burst) >= bound {
             self.caution.is_precautionary = true;
             return true;
         }

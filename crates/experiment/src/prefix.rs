@@ -33,6 +33,11 @@ impl Prefix {
         address.is_ipv4() == self.address.is_ipv4() && Prefix::around(address, self.length) == *self
     }
 
+    /// How many bits count.
+    pub fn length(&self) -> u8 {
+        self.length
+    }
+
     /// The first address.
     pub fn first(&self) -> IpAddr {
         self.address
@@ -56,6 +61,8 @@ impl Prefix {
 fn bits(address: IpAddr) -> u8 {
     if address.is_ipv4() { 32 } else { 128 }
 }
+
+units::as_text!(Prefix);
 
 impl fmt::Display for Prefix {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,0 +1,139 @@
+//! `fullpipe steer POLICY.toml`.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use clap::Args;
+use experiment::policy::{Policy, Rule};
+use fleet::steer::{Steer, SteerError};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+use units::Duration;
+
+use super::super::{study, watch};
+use super::read;
+use crate::failure::Failure;
+use crate::options::usage;
+use crate::terminal::output;
+
+/// So often the lease is renewed.
+const STEP: Duration = Duration::from_secs(1);
+
+/// The shortest lease: some steps.
+const SHORTEST: Duration = Duration::from_secs(10);
+
+#[derive(Debug, Args)]
+#[group(skip)]
+pub struct Options {
+    /// The policy
+    #[arg(value_name = "POLICY.toml", required = true)]
+    policy: Option<PathBuf>,
+    /// How long the policy stays in force when this command is killed or hangs
+    #[arg(long, value_name = "TIME", default_value = "10min", value_parser = lease)]
+    lease: Duration,
+    /// Append to this file, as lines of JSON, what happens to the policy
+    #[arg(long, value_name = "FILE")]
+    journal: Option<PathBuf>,
+    /// Say what the policy would do and what the machine lacks for it, and change nothing
+    #[arg(long)]
+    dry_run: bool,
+}
+
+fn lease(text: &str) -> Result<Duration, String> {
+    let span = usage::positive_time(text)?;
+    if span < SHORTEST {
+        return Err(format!(
+            "the shortest is {SHORTEST}: the command must be able to renew it"
+        ));
+    }
+    Ok(span)
+}
+
+/// Has a policy in force until somebody ends it.
+pub fn run(options: &Options) -> Result<(), Failure> {
+    let Some(file) = &options.policy else {
+        return Err(Failure::usage(
+            "give the policy's file: fullpipe steer POLICY.toml",
+        ));
+    };
+    let policy = read(file)?;
+    if options.dry_run {
+        for rule in &policy.rules {
+            output::result(words(&policy, rule))?;
+        }
+        Steer::check(&policy).map_err(|error| told(file, error))?;
+        study::kernel_is_able()?;
+        return output::result("this machine can have it in force");
+    }
+    study::kernel_is_able()?;
+    let count = policy.rules.len() as u64;
+    let journal = options.journal.as_deref();
+    let mut steer = Steer::begin(policy, options.lease, journal, study::unix_s())
+        .map_err(|error| told(file, error))?;
+    let ended = watch::ended_by(&[SIGINT, SIGTERM, SIGQUIT])?;
+    let again = Arc::new(AtomicBool::new(false));
+    signal_hook::flag::register(SIGHUP, Arc::clone(&again))
+        .map_err(|error| Failure::failed(format_args!("cannot listen for signals: {error}")))?;
+    output::note(format_args!("in force: {}", report::count(count, "rule")));
+    watch::each(STEP, &ended, || {
+        steer.step(study::unix_s(), |trouble| {
+            output::note(format_args!("fullpipe: {trouble}"))
+        });
+        if again.swap(false, Ordering::Relaxed) {
+            reload(&mut steer, file);
+        }
+        Ok(())
+    })?;
+    let assigned = steer.counts().assigned;
+    steer.finish(study::unix_s());
+    output::note(format_args!(
+        "{assigned} connections were steered; new ones have the default"
+    ));
+    Ok(())
+}
+
+fn reload(steer: &mut Steer, file: &Path) {
+    let next = read(file);
+    let outcome = next.and_then(|next| {
+        let count = next.rules.len() as u64;
+        let reloaded = steer.reload(next, study::unix_s());
+        reloaded.map(|()| count).map_err(|error| told(file, error))
+    });
+    match outcome {
+        Ok(count) => output::note(format_args!(
+            "reloaded, and in force: {}",
+            report::count(count, "rule")
+        )),
+        Err(error) => {
+            steer.refused(&error.to_string(), study::unix_s());
+            output::note(format_args!(
+                "fullpipe: {error}; the policy that was in force stays so"
+            ));
+        }
+    }
+}
+
+fn told(file: &Path, error: SteerError) -> Failure {
+    match error {
+        SteerError::Controller { .. } | SteerError::Group(_) | SteerError::OtherGroup => {
+            Failure::usage(format_args!("{}: {error}", file.display()))
+        }
+        SteerError::Journal(_) => Failure::usage(error),
+        SteerError::Hold(_) => Failure::failed(error),
+    }
+}
+
+/// A rule in a line.
+fn words(policy: &Policy, rule: &Rule) -> String {
+    let (names, shares) = policy.arms(rule);
+    let arms: Vec<String> = names
+        .into_iter()
+        .zip(shares.shares())
+        .map(|(name, share)| format!("{name} {}", report::percent(share)))
+        .collect();
+    let networks = match rule.prefix.len() {
+        0 => "any network".to_owned(),
+        many => report::count(many as u64, "network"),
+    };
+    format!("{}: {networks}: {}", rule.name, arms.join(", "))
+}

@@ -1,0 +1,59 @@
+//! `fullpipe steer why`.
+
+use std::net::IpAddr;
+use std::path::PathBuf;
+
+use clap::Args;
+use experiment::policy::Connection;
+use units::Duration;
+
+use super::read;
+use crate::failure::Failure;
+use crate::terminal::output;
+
+/// Say which controller a policy gives a connection, and by which rule
+#[derive(Debug, Args)]
+pub struct Options {
+    /// The other side's address
+    #[arg(value_name = "ADDR")]
+    address: IpAddr,
+    /// The policy
+    #[arg(value_name = "POLICY.toml")]
+    policy: PathBuf,
+    /// The port: this side's, or with --outgoing the other side's
+    #[arg(long, value_name = "PORT", default_value = "443")]
+    port: u16,
+    /// The round-trip time of its handshake
+    #[arg(long, value_name = "TIME", default_value = "0s")]
+    rtt: Duration,
+    /// It goes out
+    #[arg(long)]
+    outgoing: bool,
+}
+
+/// Says it.
+pub fn run(options: &Options) -> Result<(), Failure> {
+    let policy = read(&options.policy)?;
+    let of = Connection {
+        client: options.address,
+        is_incoming: !options.outgoing,
+        port: options.port,
+        rtt: options.rtt,
+    };
+    let Some(decision) = policy.decide(&of) else {
+        return output::result("no rule holds: it has the default");
+    };
+    let rule = decision.rule;
+    let mut text = format!("{}: rule \"{}\"", decision.controller, rule.name);
+    if decision.is_exploring {
+        text += &format!(
+            " says {}, and this client network is among the {} that explore",
+            rule.controller(),
+            policy.explore
+        );
+    }
+    if !rule.evidence.is_empty() {
+        text += &format!("; {}", rule.evidence);
+    }
+    output::result(text)
+}

@@ -1,0 +1,50 @@
+//! `fullpipe study`: randomised experiments on live connections.
+
+mod report;
+mod run;
+mod simulate;
+
+use clap::{Args, Subcommand};
+
+pub use run::{kernel_is_able, unix_s};
+
+use crate::failure::Failure;
+
+/// Find out by a randomised experiment which controller suits the connections of a server
+#[derive(Debug, Args)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    subcommand_negates_reqs = true,
+    after_help = "\
+A plan says which connections take part (the control group of a service, its ports, networks of clients), which controllers \
+they get and in which shares, what is randomised, for how long, and what to stop at. The service is not touched. New connections \
+have the default again when the command ends, however it ends.
+
+It takes root and a fullpipe that was built with --features kernel; `report` and `simulate` take neither. docs/study.md leads from \
+a server to a decision.
+
+Examples:
+  fullpipe study plan.toml --out clients
+  fullpipe study report clients"
+)]
+pub struct Options {
+    #[command(subcommand)]
+    action: Option<Action>,
+    #[command(flatten)]
+    run: run::Options,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    Report(report::Options),
+    Simulate(simulate::Options),
+}
+
+/// Does it.
+pub fn run(options: &Options) -> Result<(), Failure> {
+    match &options.action {
+        None => run::run(&options.run),
+        Some(Action::Report(options)) => report::run(options),
+        Some(Action::Simulate(options)) => simulate::run(options),
+    }
+}

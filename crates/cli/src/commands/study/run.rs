@@ -1,0 +1,153 @@
+//! `fullpipe study PLAN.toml`.
+
+use std::io;
+use std::path::PathBuf;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use clap::Args;
+use experiment::Plan;
+use fleet::study::{Place, Step, Study, StudyError};
+use fleet::{RecordError, Systems};
+use scenario::regular;
+use units::{Bytes, Duration};
+
+use super::super::watch;
+use crate::failure::Failure;
+use crate::terminal::output;
+
+/// So often what has ended is taken in.
+const STEP: Duration = Duration::from_millis(500);
+
+#[derive(Debug, Args)]
+#[group(skip)]
+pub struct Options {
+    /// The plan of the study
+    #[arg(value_name = "PLAN.toml", required = true)]
+    plan: Option<PathBuf>,
+    /// Where its data goes; the same command goes on with it
+    #[arg(long, value_name = "DIR", required = true)]
+    out: Option<PathBuf>,
+    /// Keep no more than this of data: the oldest files go
+    #[arg(long, value_name = "SIZE", default_value = "1gb")]
+    keep: Bytes,
+    /// Name the networks of clients, from a file: .mmdb (MaxMind, IPinfo), an IPinfo CSV, or pyasn's text
+    #[arg(long = "as", value_name = "FILE")]
+    systems: Option<PathBuf>,
+    /// Say what the study would do and what the machine lacks for it, and change nothing
+    #[arg(long)]
+    dry_run: bool,
+}
+
+/// By the calendar: seconds since 1970.
+pub fn unix_s() -> f64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    now.unwrap_or_default().as_secs_f64()
+}
+
+/// Runs a study until its time is over, a guard breaks, or somebody ends it.
+pub fn run(options: &Options) -> Result<(), Failure> {
+    let (Some(file), Some(out)) = (&options.plan, &options.out) else {
+        return Err(Failure::usage("a study takes PLAN.toml and --out DIR"));
+    };
+    let text = regular::open(file)
+        .and_then(io::read_to_string)
+        .map_err(|error| Failure::usage(format_args!("{}: {error}", file.display())))?;
+    let plan = Plan::parse(&text)
+        .map_err(|error| Failure::usage(format_args!("{}: {error}", file.display())))?;
+    if options.dry_run {
+        return dry_run(&plan);
+    }
+    let systems = options.systems.as_ref().map(|path| {
+        let read = regular::open(path)
+            .map_err(Into::into)
+            .and_then(Systems::read);
+        read.map_err(|error| Failure::usage(format_args!("--as {}: {error}", path.display())))
+    });
+    let systems = systems.transpose()?;
+    // Asked before anything is made.
+    kernel_is_able()?;
+    let place = Place::make(out, &text, &plan, unix_s()).map_err(Failure::failed)?;
+    if let Some(ended) = &place.about.ended {
+        return Err(Failure::usage(format_args!(
+            "the study in {} is over ({ended}); `fullpipe study report` shows what it has found",
+            out.display()
+        )));
+    }
+    let mut study = Study::begin(place, options.keep, systems).map_err(|error| match error {
+        StudyError::Record(RecordError::Little) => Failure::usage(format_args!("--keep: {error}")),
+        StudyError::Controller { .. } | StudyError::Group(_) => {
+            Failure::usage(format_args!("{}: {error}", file.display()))
+        }
+        error => Failure::failed(error),
+    })?;
+    let ended = watch::ended()?;
+    output::note(format_args!("the study runs: {}", words(&plan)));
+    let mut over = None;
+    watch::each(STEP, &ended, || {
+        let step = study.step(unix_s(), |trouble| {
+            output::note(format_args!("fullpipe: {trouble}"))
+        });
+        if let Step::Over(why) = step {
+            over = Some(why);
+            ended.store(true, std::sync::atomic::Ordering::Relaxed);
+        }
+        Ok(())
+    })?;
+    let counts = study.counts();
+    study
+        .finish(unix_s(), over.clone())
+        .map_err(Failure::failed)?;
+    match over {
+        Some(why) => output::note(format_args!("the study is over: {why}")),
+        None => output::note("the study is interrupted; the same command goes on with it"),
+    }
+    output::note(format_args!(
+        "{} connections got an arm; new ones have the default. `fullpipe study report {}` shows what was found",
+        counts.assigned,
+        out.display()
+    ));
+    Ok(())
+}
+
+/// Whether this machine and this process can attach the program.
+pub fn kernel_is_able() -> Result<(), Failure> {
+    let lacking = kernel::check_steering().into_iter().find_map(|required| {
+        let lack = required.lack?;
+        Some(Failure::failed(format_args!("{}: {lack}", required.what)))
+    });
+    lacking.map_or(Ok(()), Err)
+}
+
+fn dry_run(plan: &Plan) -> Result<(), Failure> {
+    output::result(words(plan))?;
+    Study::check(plan).map_err(Failure::usage)?;
+    kernel_is_able()?;
+    output::result("this machine can run it")
+}
+
+/// What a plan does, in a line.
+fn words(plan: &Plan) -> String {
+    let arms = plan.names().into_iter().zip(plan.shares().shares());
+    let arms: Vec<String> = arms
+        .map(|(name, share)| format!("{name} {:.4} %", share * 100.0).replace(".0000", ""))
+        .collect();
+    let ports = |ports: &[experiment::Ports]| {
+        let ports: Vec<String> = ports.iter().map(ToString::to_string).collect();
+        ports.join(", ")
+    };
+    let mut which = Vec::new();
+    if !plan.connections.listen.is_empty() {
+        which.push(format!("in at {}", ports(&plan.connections.listen)));
+    }
+    if !plan.connections.connect.is_empty() {
+        which.push(format!("out to {}", ports(&plan.connections.connect)));
+    }
+    format!(
+        "{} for connections {} of {}, by {}, for {}",
+        arms.join(", "),
+        which.join(" and "),
+        plan.cgroup.display(),
+        plan.unit,
+        plan.duration
+    )
+}

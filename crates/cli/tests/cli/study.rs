@@ -1,0 +1,120 @@
+//! `fullpipe study`, as far as it needs no root.
+
+use std::fs;
+
+use predicates::prelude::PredicateBooleanExt;
+use predicates::str::contains;
+use serde_json::Value;
+
+use crate::support::{fullpipe, refused};
+
+const PLAN: &str = "name = \"a\"\ncgroup = \"no/such/group\"\nunit = \"prefix\"\nduration = \"1h\"\n\
+    connections = { listen = [80] }\n\
+    arm = [{ controller = \"cubic\", share = \"50%\" }, { controller = \"reno\", share = \"50%\" }]\n";
+
+#[test]
+fn a_plan_that_makes_no_sense_is_named_with_its_line() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let file = directory.path().join("plan.toml");
+    let name = file.to_str().expect("a name");
+    for (from, to, parts) in [
+        (
+            "unit = \"prefix\"",
+            "unit = \"host\"",
+            &["line 3", "unit", "prefix"][..],
+        ),
+        (
+            "listen = [80]",
+            "listen = [0]",
+            &["connections.listen", "65535"],
+        ),
+        ("duration", "durations", &["durations"]),
+    ] {
+        fs::write(&file, PLAN.replacen(from, to, 1)).expect("a plan");
+        let parts: Vec<&str> = parts.iter().copied().chain([name]).collect();
+        refused(["study", name, "--out", "never"], 2, &parts);
+    }
+    refused(
+        ["study", "no-such-plan.toml", "--out", "never"],
+        2,
+        &["no-such-plan.toml"],
+    );
+    refused(["study"], 2, &["PLAN.toml", "--out"]);
+    assert!(!directory.path().join("never").exists());
+}
+
+#[test]
+fn a_dry_run_says_what_it_would_do_and_what_is_lacking() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let file = directory.path().join("plan.toml");
+    fs::write(&file, PLAN).expect("a plan");
+    let out = directory.path().join("out");
+    let arguments = [
+        "study",
+        file.to_str().expect("a name"),
+        "--dry-run",
+        "--out",
+    ];
+    let arguments = arguments.into_iter().chain([out.to_str().expect("a name")]);
+    let words = contains("cubic 50 %, reno 50 %").and(contains("client prefix (/24, /48)"));
+    let assert = fullpipe(arguments).assert().code(2).stdout(words);
+    assert.stderr(contains("cgroup"));
+    assert!(!out.exists());
+}
+
+#[test]
+fn what_is_no_study_has_no_report() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let name = directory.path().to_str().expect("a name");
+    refused(
+        ["study", "report", name],
+        2,
+        &["no study here", "study.json"],
+    );
+    refused(["study", "report"], 2, &["DIR"]);
+}
+
+#[test]
+fn simulated_studies_are_counted() {
+    let output = fullpipe(["study", "simulate", "--studies", "3", "--json"]).output();
+    let output = output.expect("runs");
+    let kinds: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(kinds.as_array().map(Vec::len), Some(3));
+    assert_eq!(kinds[1]["without_effect"]["throughput"]["studies"], 3);
+    refused(
+        ["study", "simulate", "--studies", "0"],
+        2,
+        &["--studies", "1"],
+    );
+}
+
+const POLICY: &str = "cgroup = \"no/such/group\"\n[[rule]]\nname = \"far\"\nlisten = [443]\nrtt_from = \"50ms\"\n\
+    prefix = [\"192.0.2.0/24\"]\ncontroller = \"reno\"\nevidence = \"a study\"\n";
+
+#[test]
+fn a_policy_explains_itself() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let file = directory.path().join("policy.toml");
+    let name = file.to_str().expect("a name");
+    fs::write(&file, POLICY).expect("a policy");
+    for (address, rtt, answer) in [
+        ("192.0.2.7", "50ms", "reno: rule \"far\"; a study\n"),
+        ("192.0.2.7", "49ms", "no rule holds: it has the default\n"),
+        ("192.0.3.7", "50ms", "no rule holds: it has the default\n"),
+    ] {
+        let arguments = ["steer", "why", address, name, "--rtt", rtt];
+        fullpipe(arguments).assert().success().stdout(answer);
+    }
+    let dry_run = fullpipe(["steer", name, "--dry-run"]).assert().code(2);
+    dry_run
+        .stdout(contains("far: 1 network: reno 100.0 %"))
+        .stderr(contains(name).and(contains("cgroup")));
+    refused(["steer", name, "--lease", "1s"], 2, &["--lease", "10s"]);
+    fs::write(&file, POLICY.replace("rtt_from", "rtt_form")).expect("a policy");
+    refused(
+        ["steer", name, "--dry-run"],
+        2,
+        &[name, "rtt_form", "rtt_from"],
+    );
+    refused(["steer"], 2, &["POLICY.toml"]);
+}

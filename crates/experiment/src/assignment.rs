@@ -1,0 +1,247 @@
+//! Who gets which arm: a keyed hash of the unit of randomisation.
+//!
+//! Whoever knows neither key nor plan cannot foresee an arm, and nothing has to be remembered: the same unit always has the
+//! same arm. The program in the kernel computes the same (`crates/kernel/bpf/steer/assign.h`).
+
+use std::fmt;
+use std::hash::Hasher;
+use std::net::IpAddr;
+
+use siphasher::sip::SipHasher24;
+use units::Duration;
+
+/// What is drawn as a whole, and so what an interval must take for one observation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unit {
+    /// Each connection by itself.
+    Connection,
+    /// All connections of a client network: neighbours who share a line share an arm.
+    Prefix {
+        /// So many bits of an IPv4 address.
+        v4: u8,
+        /// So many bits of an IPv6 address.
+        v6: u8,
+    },
+    /// All connections that begin in a stretch of time: for congestion that the arms would share.
+    Slot(Duration),
+}
+
+/// What is drawn for: four words, as the kernel's program has them.
+pub type Subject = [u64; 4];
+
+const CONNECTION: u64 = 0;
+const PREFIX: u64 = 1;
+const SLOT: u64 = 2;
+const ADDRESS: u64 = 3;
+
+/// The 128 bits of an address; IPv4 as `::ffff:a.b.c.d`.
+fn bits(address: IpAddr) -> u128 {
+    match address {
+        IpAddr::V4(address) => address.to_ipv6_mapped().to_bits(),
+        IpAddr::V6(address) => address.to_bits(),
+    }
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "the halves of a word")]
+fn halves(bits: u128) -> [u64; 2] {
+    [(bits >> 64) as u64, bits as u64]
+}
+
+impl Unit {
+    /// The unit that a connection belongs to: its socket's number (`SO_COOKIE`), the client's address, and the time since
+    /// boot at which it was set up.
+    pub fn subject(self, cookie: u64, client: IpAddr, set_up: Duration) -> Subject {
+        match self {
+            Unit::Connection => [CONNECTION, cookie, 0, 0],
+            Unit::Prefix { v4, v6 } => {
+                let bits = bits(client);
+                let is_v4 = bits >> 32 == 0xffff;
+                let length = if is_v4 { 96 + v4.min(32) } else { v6.min(128) };
+                let mask = u128::MAX.checked_shl(128 - u32::from(length)).unwrap_or(0);
+                let [high, low] = halves(bits & mask);
+                [PREFIX, high, low, 0]
+            }
+            Unit::Slot(length) => {
+                let slot = set_up.as_nanos() / length.as_nanos().max(1);
+                [SLOT, slot, 0, 0]
+            }
+        }
+    }
+}
+
+impl fmt::Display for Unit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Unit::Connection => f.write_str("connection"),
+            Unit::Prefix { v4, v6 } => write!(f, "client prefix (/{v4}, /{v6})"),
+            Unit::Slot(length) => write!(f, "slot of {length}"),
+        }
+    }
+}
+
+/// What makes the draws of a study its own.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Key([u8; 16]);
+
+/// The key is a secret: with it, clients could choose their arm.
+impl fmt::Debug for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Key(…)")
+    }
+}
+
+impl Key {
+    /// The key of a seed in words.
+    pub fn of_seed(seed: &str) -> Key {
+        let long = blake3::derive_key(
+            "fullpipe 2026 randomisation of connections",
+            seed.as_bytes(),
+        );
+        let mut key = [0; 16];
+        key.copy_from_slice(&long[..16]);
+        Key(key)
+    }
+
+    /// As the kernel's program has it.
+    pub fn words(&self) -> [u64; 2] {
+        let word = |at: usize| {
+            let mut bytes = [0; 8];
+            bytes.copy_from_slice(&self.0[at..at + 8]);
+            u64::from_le_bytes(bytes)
+        };
+        [word(0), word(8)]
+    }
+
+    /// A unit's draw: its number in the data, and what decides its arm. SipHash-2-4 of the four words, little-endian.
+    pub fn draw(&self, subject: Subject) -> u64 {
+        let mut hasher = SipHasher24::new_with_key(&self.0);
+        for word in subject {
+            hasher.write(&word.to_le_bytes());
+        }
+        hasher.finish()
+    }
+
+    /// A pseudonym of an address.
+    pub fn pseudonym(&self, address: IpAddr) -> u64 {
+        let [high, low] = halves(bits(address));
+        self.draw([ADDRESS, high, low, 0])
+    }
+}
+
+/// Where each arm ends among the draws' upper halves: 2³² times the shares added up.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shares(Vec<u64>);
+
+impl Shares {
+    /// Of parts in proportion to each other; there must be some.
+    pub fn of(parts: &[f64]) -> Shares {
+        let all: f64 = parts.iter().sum();
+        let mut sum = 0.0;
+        let ends = parts.iter().map(|part| {
+            sum += part;
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "from 0 to 2³²"
+            )]
+            let end = (sum / all * (1_u64 << 32) as f64).round() as u64;
+            end
+        });
+        let mut ends: Vec<u64> = ends.collect();
+        // Whatever rounding did: nobody is left out.
+        if let Some(last) = ends.last_mut() {
+            *last = 1 << 32;
+        }
+        Shares(ends)
+    }
+
+    /// Where each ends.
+    pub fn ends(&self) -> &[u64] {
+        &self.0
+    }
+
+    /// The arm of a draw.
+    pub fn arm(&self, draw: u64) -> usize {
+        let upper = draw >> 32;
+        self.0.iter().position(|&end| upper < end).unwrap_or(0)
+    }
+
+    /// Each arm's share.
+    pub fn shares(&self) -> Vec<f64> {
+        let starts = std::iter::once(&0).chain(&self.0);
+        let share = |(start, end): (&u64, &u64)| (end - start) as f64 / (1_u64 << 32) as f64;
+        starts.zip(&self.0).map(share).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const UNIT: Unit = Unit::Prefix { v4: 24, v6: 48 };
+
+    fn subject(unit: Unit, client: &str, second: u64) -> Subject {
+        unit.subject(7, client.parse().unwrap(), Duration::from_secs(second))
+    }
+
+    #[test]
+    fn neighbours_are_one_unit() {
+        let of = |client| subject(UNIT, client, 0);
+        assert_eq!(of("192.0.2.1"), of("192.0.2.255"));
+        assert_eq!(of("192.0.2.1"), of("::ffff:192.0.2.7"));
+        assert_ne!(of("192.0.2.1"), of("192.0.3.1"));
+        assert_eq!(of("2001:db8:0:1::"), of("2001:db8:0:ffff::9"));
+        assert_ne!(of("2001:db8::"), of("2001:db8:1::"));
+        assert_eq!(
+            subject(Unit::Prefix { v4: 0, v6: 0 }, "::1", 0)[1..],
+            [0; 3]
+        );
+    }
+
+    #[test]
+    fn a_slot_is_a_unit() {
+        let slot = Unit::Slot(Duration::from_secs(10));
+        let of = |second| subject(slot, "192.0.2.1", second);
+        assert_eq!(of(10), of(19));
+        assert_ne!(of(19), of(20));
+        let none = Unit::Slot(Duration::ZERO);
+        assert_eq!(subject(none, "::1", 1)[1], 1_000_000_000);
+    }
+
+    #[test]
+    fn arms_get_their_shares_and_another_key_draws_anew() {
+        let shares = Shares::of(&[50.0, 45.0, 5.0]);
+        let count = |seed: &str| {
+            let key = Key::of_seed(seed);
+            let mut counts = [0.0; 3];
+            let arms: Vec<usize> = (0..100_000)
+                .map(|cookie| shares.arm(key.draw([CONNECTION, cookie, 0, 0])))
+                .collect();
+            arms.iter().for_each(|&arm| counts[arm] += 1.0);
+            (counts, arms)
+        };
+        let (counts, arms) = count("one");
+        for (count, share) in counts.iter().zip(shares.shares()) {
+            let deviation = (100_000.0 * share * (1.0 - share)).sqrt();
+            assert!(
+                (count - 100_000.0 * share).abs() < 4.0 * deviation,
+                "{counts:?}"
+            );
+        }
+        let (_, others) = count("two");
+        let same = arms.iter().zip(&others).filter(|(one, other)| one == other);
+        // Half of the draws, and 45 % and 5 % of them, meet by chance.
+        let share = same.count() as f64 / 100_000.0;
+        assert!((share - 0.455).abs() < 0.01, "{share}");
+    }
+
+    #[test]
+    fn nobody_is_left_out() {
+        for parts in [&[1.0, 1.0, 1.0][..], &[0.1; 7], &[1e-12, 1.0]] {
+            let shares = Shares::of(parts);
+            assert!(shares.arm(u64::MAX) < parts.len() && shares.arm(0) < parts.len());
+            assert_eq!(shares.ends().last(), Some(&(1 << 32)));
+        }
+        assert_eq!(Shares::of(&[0.0, 1.0]).arm(0), 1);
+    }
+}

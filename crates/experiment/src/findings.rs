@@ -1,0 +1,278 @@
+//! What a study has found.
+
+use std::collections::{BTreeMap, HashSet};
+
+use serde::Serialize;
+
+use crate::balance::Balance;
+use crate::effect::{Effect, Interval, holm};
+use crate::measure::Measure;
+use crate::observation::Observation;
+use crate::percentile::percentile;
+use crate::tally::{Level, Tally};
+use crate::verdict::{self, Decision};
+
+/// The slow end that a large CDN looked at.
+const SLOW: f64 = 0.05;
+
+/// Each drawing again of the same data gives the same interval.
+const SEED: u64 = 19;
+
+/// The classes of connections by their share of packets sent again: up to so much, and more.
+const CLASSES: [f64; 3] = [0.0, 0.01, 0.05];
+
+/// Connections as they come, added up in bounded memory: enough to watch a study.
+#[derive(Debug, Clone)]
+pub struct Measured {
+    tallies: Vec<Tally>,
+}
+
+impl Measured {
+    /// Nothing yet, for so many arms.
+    pub fn new(arms: usize) -> Measured {
+        Measured {
+            tallies: vec![Tally::new(arms); Measure::ALL.len()],
+        }
+    }
+
+    /// Takes a connection in.
+    pub fn add(&mut self, of: &Observation) {
+        for (measure, tally) in Measure::ALL.iter().zip(&mut self.tallies) {
+            if let Some(sample) = measure.sample(of) {
+                tally.add(of.arm, of.unit, sample);
+            }
+        }
+    }
+
+    fn level(&self, arm: usize, measure: Measure) -> Option<Level> {
+        self.tally(measure)?.level(arm)
+    }
+
+    fn tally(&self, measure: Measure) -> Option<&Tally> {
+        let place = Measure::ALL.iter().position(|&one| one == measure)?;
+        self.tallies.get(place)
+    }
+
+    /// The effect of an arm in a measure.
+    pub fn effect(&self, arm: usize, measure: Measure) -> Option<Effect> {
+        Effect::of(self.tally(measure)?, arm, measure.kind())
+    }
+}
+
+/// Connections as they come, with all that a report needs.
+#[derive(Debug)]
+pub struct Gathered {
+    names: Vec<String>,
+    shares: Vec<f64>,
+    measured: Measured,
+    units: Vec<HashSet<u64>>,
+    /// Units and logarithms of throughput, of large connections.
+    large: Vec<Vec<(u64, f64)>>,
+    groups: BTreeMap<String, Tally>,
+    classes: Vec<[u64; CLASSES.len() + 1]>,
+}
+
+/// What a study has found.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Findings {
+    /// What all of it means, in words.
+    pub verdict: String,
+    /// The same as one word.
+    pub decision: Decision,
+    /// Whether the arms got what they should; nothing without connections.
+    pub balance: Option<Balance>,
+    /// What each arm had.
+    pub arms: Vec<ArmLevels>,
+    /// What each arm but the first one changed.
+    pub comparisons: Vec<Comparison>,
+}
+
+/// What an arm had.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ArmLevels {
+    /// Its controller.
+    pub controller: String,
+    /// How many units it has.
+    pub units: u64,
+    /// How many connections with data.
+    pub connections: u64,
+    /// The geometric mean of the throughput of its connections over 3 MB, in bit/s.
+    pub throughput_bps: Option<f64>,
+    /// Their 5th percentile.
+    pub throughput_p5_bps: Option<f64>,
+    /// The share of packets that it sent again.
+    pub resent: Option<f64>,
+    /// The shares of its connections that sent nothing again, up to 1 % of packets, up to 5 %, and more.
+    pub resent_classes: Vec<f64>,
+}
+
+/// What an arm changed, against the first one.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Comparison {
+    /// The arm's controller.
+    pub controller: String,
+    /// The first arm's.
+    pub over: String,
+    /// In each measure.
+    pub measures: Vec<Row>,
+    /// The 5th percentile of throughput over 3 MB.
+    pub throughput_p5: Option<Percentile>,
+    /// Throughput over 3 MB in each group that has enough of both arms, the surest first.
+    pub groups: Vec<GroupRow>,
+}
+
+/// What an arm changed in a measure.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Row {
+    /// In what.
+    pub measure: Measure,
+    /// How much; nothing where there is too little to tell it by.
+    pub effect: Option<Effect>,
+    /// Its probability, corrected for so many measures (Holm).
+    pub p_corrected: Option<f64>,
+}
+
+/// How much a percentile changed.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Percentile {
+    /// Over the first arm's, less one.
+    pub change: f64,
+    /// Its 95 % interval, if it is looked at once.
+    pub once: Interval,
+}
+
+/// What an arm changed in a group.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct GroupRow {
+    /// The group's name.
+    pub group: String,
+    /// How much.
+    pub effect: Effect,
+    /// Its probability, corrected for so many groups (Holm).
+    pub p_corrected: f64,
+}
+
+impl Gathered {
+    /// Nothing yet, for arms of these names and shares.
+    pub fn new(names: &[&str], shares: &[f64]) -> Gathered {
+        let arms = names.len();
+        Gathered {
+            names: names.iter().map(|name| (*name).to_owned()).collect(),
+            shares: shares.to_vec(),
+            measured: Measured::new(arms),
+            units: vec![HashSet::new(); arms],
+            large: vec![Vec::new(); arms],
+            groups: BTreeMap::new(),
+            classes: vec![Default::default(); arms],
+        }
+    }
+
+    /// Takes a connection in.
+    pub fn add(&mut self, of: &Observation) {
+        let arm = of.arm;
+        let (Some(units), Some(large)) = (self.units.get_mut(arm), self.large.get_mut(arm)) else {
+            return;
+        };
+        units.insert(of.unit);
+        self.measured.add(of);
+        if let Some(sample) = Measure::Throughput.sample(of) {
+            large.push((of.unit, sample.value));
+            for group in &of.groups {
+                let arms = self.names.len();
+                let tally = self.groups.entry(group.clone());
+                tally
+                    .or_insert_with(|| Tally::new(arms))
+                    .add(arm, of.unit, sample);
+            }
+        }
+        if of.packets > 0 {
+            let share = of.resent as f64 / of.packets as f64;
+            let class = CLASSES.iter().position(|&most| share <= most);
+            self.classes[arm][class.unwrap_or(CLASSES.len())] += 1;
+        }
+    }
+
+    /// The effect of an arm in a measure.
+    pub fn effect(&self, arm: usize, measure: Measure) -> Option<Effect> {
+        self.measured.effect(arm, measure)
+    }
+
+    /// What has been found.
+    pub fn findings(&self) -> Findings {
+        let counts: Vec<u64> = self.units.iter().map(|units| units.len() as u64).collect();
+        let balance = Balance::of(&counts, &self.shares);
+        let comparisons: Vec<Comparison> =
+            (1..self.names.len()).map(|arm| self.compare(arm)).collect();
+        let (decision, verdict) = verdict::of(balance.as_ref(), &comparisons);
+        Findings {
+            verdict,
+            decision,
+            balance,
+            arms: (0..self.names.len()).map(|arm| self.levels(arm)).collect(),
+            comparisons,
+        }
+    }
+
+    fn compare(&self, arm: usize) -> Comparison {
+        let effects = Measure::ALL
+            .iter()
+            .map(|&measure| self.effect(arm, measure));
+        let effects: Vec<Option<Effect>> = effects.collect();
+        let known: Vec<f64> = effects.iter().flatten().map(|effect| effect.p).collect();
+        let mut corrected = holm(&known).into_iter();
+        let rows = Measure::ALL
+            .iter()
+            .zip(effects)
+            .map(|(&measure, effect)| Row {
+                measure,
+                p_corrected: effect.and_then(|_| corrected.next()),
+                effect,
+            });
+        let slow = percentile(&self.large[0], &self.large[arm], SLOW, SEED);
+        Comparison {
+            controller: self.names[arm].clone(),
+            over: self.names[0].clone(),
+            measures: rows.collect(),
+            throughput_p5: slow.map(|(change, once)| Percentile { change, once }),
+            groups: self.groups(arm),
+        }
+    }
+
+    fn groups(&self, arm: usize) -> Vec<GroupRow> {
+        let kind = Measure::Throughput.kind();
+        let known: Vec<(&String, Effect)> = self
+            .groups
+            .iter()
+            .filter_map(|(group, tally)| Some((group, Effect::of(tally, arm, kind)?)))
+            .collect();
+        let values: Vec<f64> = known.iter().map(|(_, effect)| effect.p).collect();
+        let rows = known.into_iter().zip(holm(&values));
+        let mut rows: Vec<GroupRow> = rows
+            .map(|((group, effect), p_corrected)| GroupRow {
+                group: group.clone(),
+                effect,
+                p_corrected,
+            })
+            .collect();
+        rows.sort_by(|one, other| one.effect.p.total_cmp(&other.effect.p));
+        rows
+    }
+
+    fn levels(&self, arm: usize) -> ArmLevels {
+        let level = |measure| self.measured.level(arm, measure);
+        let logs = self.large[arm].iter().map(|(_, log)| *log);
+        let slow = record::statistics::quantile(logs, SLOW);
+        let classes = self.classes[arm];
+        let all: u64 = classes.iter().sum();
+        let share = |count: &u64| *count as f64 / all.max(1) as f64;
+        ArmLevels {
+            controller: self.names[arm].clone(),
+            units: self.units[arm].len() as u64,
+            connections: all,
+            throughput_bps: level(Measure::Throughput).map(|level| level.mean.exp()),
+            throughput_p5_bps: slow.map(f64::exp),
+            resent: level(Measure::Resent).map(|level| level.mean),
+            resent_classes: classes.iter().map(share).collect(),
+        }
+    }
+}

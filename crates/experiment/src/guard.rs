@@ -1,0 +1,76 @@
+//! When a study stops itself.
+
+use crate::effect::Effect;
+use crate::findings::Measured;
+use crate::plan::{Guard, Plan};
+use crate::verdict::{change, range};
+
+impl Guard {
+    /// Whether an effect is beyond it for certain, however often one looks.
+    pub fn is_broken(&self, effect: &Effect) -> bool {
+        let worse = self.worse.as_f64();
+        match self.measure.is_more_better() {
+            // So much worse in what more of is better: the first arm has more than this one by so much.
+            Some(true) => effect.always.high < 1.0 / (1.0 + worse) - 1.0,
+            Some(false) => effect.always.low > worse,
+            None => false,
+        }
+    }
+}
+
+/// Which guard is broken, in words; the first, if there are several.
+pub fn broken(plan: &Plan, measured: &Measured) -> Option<String> {
+    let names = plan.names();
+    (1..names.len()).find_map(|arm| {
+        plan.guards.iter().find_map(|guard| {
+            let effect = measured.effect(arm, guard.measure)?;
+            guard.is_broken(&effect).then(|| {
+                format!(
+                    "guard: {} of {} against {}: {} (95 % interval at any time {}), and {} worse is too much",
+                    guard.measure.title(),
+                    names[arm],
+                    names[0],
+                    change(effect.change),
+                    range(effect.always),
+                    guard.worse
+                )
+            })
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::effect::Interval;
+    use crate::measure::Measure;
+
+    fn effect(low: f64, high: f64) -> Effect {
+        let interval = Interval { low, high };
+        Effect {
+            change: f64::midpoint(low, high),
+            once: interval,
+            always: interval,
+            p: 0.0,
+            units: [100; 2],
+            connections: [100; 2],
+        }
+    }
+
+    #[test]
+    fn a_guard_breaks_when_worse_is_certain() {
+        let guard = |measure| Guard {
+            measure,
+            worse: "25%".parse().unwrap(),
+        };
+        let resent = guard(Measure::Resent);
+        assert!(resent.is_broken(&effect(0.26, 0.9)) && !resent.is_broken(&effect(0.24, 0.9)));
+        assert!(!resent.is_broken(&effect(-0.9, -0.3)));
+        // A quarter more than this arm's: a fifth less than the first arm's.
+        let throughput = guard(Measure::Throughput);
+        assert!(throughput.is_broken(&effect(-0.5, -0.21)));
+        assert!(
+            !throughput.is_broken(&effect(-0.5, -0.19)) && !throughput.is_broken(&effect(0.3, 0.9))
+        );
+    }
+}

@@ -1,0 +1,463 @@
+//! PLAN.toml: which connections, which arms, how they are randomised, for how long, and what to stop at.
+
+use std::path::PathBuf;
+
+use scenario::ScenarioError;
+use scenario::de::{self, Wrong};
+use serde::Deserialize;
+use units::bounds::{positive, share};
+use units::{Duration, Ratio};
+
+use crate::assignment::{Key, Shares, Unit};
+use crate::measure::Measure;
+use crate::ports::Ports;
+use crate::prefix::Prefix;
+
+/// So many arms: as many as the kernel's program looks through.
+pub const MOST_ARMS: usize = 8;
+
+/// So many ranges of ports of each side.
+pub const MOST_PORTS: usize = 8;
+
+/// The kernel's names of controllers are shorter than this.
+pub const NAME: usize = 16;
+
+/// A randomised experiment.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(try_from = "Said")]
+pub struct Plan {
+    /// `name`: what people call it.
+    pub name: String,
+    /// `cgroup`: whose connections, by the directory of a control group. A relative one is in the file system of control groups.
+    pub cgroup: PathBuf,
+    /// `[connections]`: which of them.
+    pub connections: Connections,
+    /// `unit`, `prefix_v4`, `prefix_v6`, `slot`: what is drawn as a whole.
+    pub unit: Unit,
+    /// `washout`: so much at the beginning of each slot is not evaluated, as the other arm's queues are still there.
+    pub washout: Duration,
+    /// `duration`: how long.
+    pub duration: Duration,
+    /// `seed`: makes the draws; none: by chance.
+    pub seed: Option<String>,
+    /// `address`: how much of clients' addresses is kept.
+    pub address: Kept,
+    /// `[[arm]]`: the first is what the others are compared with.
+    pub arms: Vec<Arm>,
+    /// `[[guard]]`: what to stop at.
+    pub guards: Vec<Guard>,
+}
+
+/// Which connections of the control group.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(
+    default,
+    deny_unknown_fields,
+    expecting = "a table such as { listen = [443] }"
+)]
+pub struct Connections {
+    /// `listen`: those that came in at these ports.
+    pub listen: Vec<Ports>,
+    /// `connect`: those that went out to these ports.
+    pub connect: Vec<Ports>,
+    /// `prefix`: of clients in these networks; none: in all.
+    pub prefix: Vec<Prefix>,
+    /// `except`: but not of those in these. The most specific network counts.
+    pub except: Vec<Prefix>,
+}
+
+/// A controller, and how many get it.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(
+    deny_unknown_fields,
+    expecting = "a table such as { controller = \"bbr\", share = \"50%\" }"
+)]
+pub struct Arm {
+    /// `controller`: by the kernel's name for it.
+    pub controller: String,
+    /// `share`: of the units, in proportion to the other arms' shares.
+    #[serde(deserialize_with = "share")]
+    pub share: Ratio,
+}
+
+/// What to stop at: an arm that is so much worse than the first, with 95 % confidence whenever one looks.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(
+    deny_unknown_fields,
+    expecting = "a table such as { measure = \"resent\", worse = \"50%\" }"
+)]
+pub struct Guard {
+    /// `measure`: in what.
+    pub measure: Measure,
+    /// `worse`: by how much of the first arm's.
+    pub worse: Ratio,
+}
+
+impl Arm {
+    /// The kernel's name for its controller, which scenarios call `kernel:NAME`.
+    pub fn name(&self) -> &str {
+        self.controller
+            .strip_prefix("kernel:")
+            .unwrap_or(&self.controller)
+    }
+}
+
+units::named! {
+    /// How much of clients' addresses is kept in the data.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    pub enum Kept, "kind of address" {
+        /// All of it.
+        Full = "full",
+        /// Its network: 24 bits of IPv4, 48 of IPv6.
+        #[default]
+        Prefix = "prefix",
+        /// A number in its place, which only the key tells.
+        Hashed = "hashed",
+        /// Nothing.
+        None = "none",
+    }
+}
+
+units::as_text!(Kept);
+
+units::named! {
+    /// The kinds of units.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    enum UnitKind, "unit" {
+        /// A connection.
+        Connection = "connection",
+        /// A client network.
+        Prefix = "prefix",
+        /// A stretch of time.
+        Slot = "slot",
+    }
+}
+
+units::as_text!(UnitKind);
+
+/// What a plan's text says.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Said {
+    name: String,
+    cgroup: PathBuf,
+    connections: Connections,
+    unit: UnitKind,
+    prefix_v4: Option<u8>,
+    prefix_v6: Option<u8>,
+    slot: Option<Duration>,
+    washout: Option<Duration>,
+    #[serde(deserialize_with = "positive")]
+    duration: Duration,
+    seed: Option<String>,
+    #[serde(default)]
+    address: Kept,
+    arm: Vec<Arm>,
+    #[serde(default)]
+    guard: Vec<Guard>,
+}
+
+impl TryFrom<Said> for Plan {
+    type Error = Wrong;
+
+    fn try_from(said: Said) -> Result<Plan, Wrong> {
+        let unit = said.unit()?;
+        said.check()?;
+        Ok(Plan {
+            name: said.name,
+            cgroup: said.cgroup,
+            connections: said.connections,
+            unit,
+            washout: said.washout.unwrap_or(Duration::ZERO),
+            duration: said.duration,
+            seed: said.seed,
+            address: said.address,
+            arms: said.arm,
+            guards: said.guard,
+        })
+    }
+}
+
+impl Said {
+    fn unit(&self) -> Result<Unit, Wrong> {
+        let only = |field: &str, is_given: bool, kind: UnitKind| {
+            if is_given && self.unit != kind {
+                let reason = format!("belongs to unit = \"{kind}\"; leave it out");
+                return Err(Wrong::new(field, reason));
+            }
+            Ok(())
+        };
+        only("prefix_v4", self.prefix_v4.is_some(), UnitKind::Prefix)?;
+        only("prefix_v6", self.prefix_v6.is_some(), UnitKind::Prefix)?;
+        only("slot", self.slot.is_some(), UnitKind::Slot)?;
+        only("washout", self.washout.is_some(), UnitKind::Slot)?;
+        match self.unit {
+            UnitKind::Connection => Ok(Unit::Connection),
+            UnitKind::Prefix => self.prefix(),
+            UnitKind::Slot => self.slot(),
+        }
+    }
+
+    fn prefix(&self) -> Result<Unit, Wrong> {
+        let (v4, v6) = (self.prefix_v4.unwrap_or(24), self.prefix_v6.unwrap_or(48));
+        if v4 == 0 || v4 > 32 {
+            return Err(Wrong::new("prefix_v4", format!("{v4} bits; give 1 to 32")));
+        }
+        if v6 == 0 || v6 > 128 {
+            return Err(Wrong::new("prefix_v6", format!("{v6} bits; give 1 to 128")));
+        }
+        Ok(Unit::Prefix { v4, v6 })
+    }
+
+    fn slot(&self) -> Result<Unit, Wrong> {
+        let Some(slot) = self.slot else {
+            return Err(Wrong::new("slot", "is missing; give a time such as 10min"));
+        };
+        if slot < Duration::from_secs(1) {
+            return Err(Wrong::new(
+                "slot",
+                format!("{slot} is too short; give 1s or more"),
+            ));
+        }
+        if self.washout.is_some_and(|washout| washout >= slot) {
+            let reason = format!("leaves nothing of a slot of {slot}; give less");
+            return Err(Wrong::new("washout", reason));
+        }
+        if self.duration.as_nanos() / slot.as_nanos() < 2 {
+            let reason = format!("{slot} is too long: give a duration of many slots");
+            return Err(Wrong::new("slot", reason));
+        }
+        Ok(Unit::Slot(slot))
+    }
+
+    fn check(&self) -> Result<(), Wrong> {
+        if self.cgroup.as_os_str().is_empty() {
+            return Err(Wrong::new("cgroup", "is empty; give its directory"));
+        }
+        let Connections {
+            listen, connect, ..
+        } = &self.connections;
+        if listen.is_empty() && connect.is_empty() {
+            let reason = "names no port; give listen, connect, or both, such as listen = [443]";
+            return Err(Wrong::new("connections", reason));
+        }
+        for (field, ports) in [("listen", listen), ("connect", connect)] {
+            if ports.len() > MOST_PORTS {
+                let reason = format!(
+                    "{} ranges are too many; give {MOST_PORTS} or fewer",
+                    ports.len()
+                );
+                return Err(Wrong::new(format!("connections.{field}"), reason));
+            }
+        }
+        self.check_arms()
+    }
+
+    fn check_arms(&self) -> Result<(), Wrong> {
+        if !(2..=MOST_ARMS).contains(&self.arm.len()) {
+            let reason = format!("{} arms; give 2 to {MOST_ARMS}", self.arm.len());
+            return Err(Wrong::new("arm", reason));
+        }
+        for (index, arm) in self.arm.iter().enumerate() {
+            let wrong = |field: &str, reason: String| {
+                Err(Wrong::new(format!("arm[{index}].{field}"), reason))
+            };
+            let name = arm.name();
+            if name.is_empty()
+                || name.len() >= NAME
+                || name.contains(|c: char| !c.is_ascii_graphic())
+            {
+                return wrong(
+                    "controller",
+                    format!("\"{}\" is no controller of a kernel's", name.escape_debug()),
+                );
+            }
+            if self.arm[..index].iter().any(|other| other.name() == name) {
+                return wrong(
+                    "controller",
+                    format!("{name} has an arm already; add its shares"),
+                );
+            }
+            if arm.share.numerator() == 0 {
+                return wrong("share", "of nothing is no arm; leave it out".to_owned());
+            }
+        }
+        let guards = self.guard.iter().enumerate();
+        for (index, guard) in guards {
+            if guard.worse.numerator() == 0 {
+                let reason = "nothing worse would stop every study; give a share such as 20%";
+                return Err(Wrong::new(format!("guard[{index}].worse"), reason));
+            }
+            if guard.measure.is_more_better().is_none() {
+                let reason = format!("{} has no worse; give another one", guard.measure);
+                return Err(Wrong::new(format!("guard[{index}].measure"), reason));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Plan {
+    /// Reads a plan's text.
+    ///
+    /// # Errors
+    ///
+    /// It makes no sense.
+    pub fn parse(text: &str) -> Result<Plan, ScenarioError> {
+        de::read_toml(text).map(|(plan, _)| plan)
+    }
+
+    /// How draws are divided among the arms.
+    pub fn shares(&self) -> Shares {
+        let parts: Vec<f64> = self.arms.iter().map(|arm| arm.share.as_f64()).collect();
+        Shares::of(&parts)
+    }
+
+    /// The key of its seed; `chance` if it has none.
+    pub fn key(&self, chance: &str) -> Key {
+        Key::of_seed(self.seed.as_deref().unwrap_or(chance))
+    }
+
+    /// Whether a connection that was set up then is evaluated, or belongs to the washout of its slot.
+    pub fn is_evaluated(&self, set_up: Duration) -> bool {
+        match self.unit {
+            Unit::Slot(slot) => {
+                set_up.as_nanos() % slot.as_nanos().max(1) >= self.washout.as_nanos()
+            }
+            Unit::Connection | Unit::Prefix { .. } => true,
+        }
+    }
+
+    /// The names of the arms, as the kernel has them.
+    pub fn names(&self) -> Vec<&str> {
+        self.arms.iter().map(Arm::name).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    pub(crate) const TEXT: &str = r#"
+name = "clients"
+cgroup = "system.slice/nginx.service"
+unit = "prefix"
+duration = "168h"
+
+[connections]
+listen = [443, "8000-8010"]
+except = ["10.0.0.0/8"]
+
+[[arm]]
+controller = "cubic"
+share = "50%"
+
+[[arm]]
+controller = "bbr"
+share = "50%"
+
+[[guard]]
+measure = "resent"
+worse = "100%"
+"#;
+
+    #[test]
+    fn a_plan_says_what_it_says() {
+        let plan = Plan::parse(TEXT).unwrap();
+        assert_eq!(plan.unit, Unit::Prefix { v4: 24, v6: 48 });
+        assert_eq!(plan.names(), ["cubic", "bbr"]);
+        assert_eq!(plan.shares().shares(), [0.5, 0.5]);
+        assert_eq!(plan.connections.listen[1].ends(), (8000, 8010));
+        assert_eq!(plan.address, Kept::Prefix);
+        assert_eq!(plan.guards[0].measure, Measure::Resent);
+        assert_ne!(plan.key("one"), plan.key("two"));
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_named_with_its_line() {
+        for (from, to, parts) in [
+            (
+                "unit = \"prefix\"",
+                "unit = \"slot\"",
+                &["slot", "is missing"][..],
+            ),
+            (
+                "unit = \"prefix\"",
+                "unit = \"host\"",
+                &["line 4", "unit", "host", "connection"],
+            ),
+            (
+                "unit = \"prefix\"",
+                "unit = \"prefix\"\nprefix_v4 = 33",
+                &["prefix_v4", "33"],
+            ),
+            (
+                "unit = \"prefix\"",
+                "unit = \"prefix\"\nslot = \"1s\"",
+                &["slot", "leave it out"],
+            ),
+            (
+                "unit = \"prefix\"",
+                "unit = \"slot\"\nslot = \"10s\"\nwashout = \"10s\"",
+                &["washout", "less"],
+            ),
+            ("duration = \"168h\"", "duration = \"0s\"", &["duration"]),
+            (
+                "duration = \"168h\"",
+                "durations = \"1h\"",
+                &["durations", "duration"],
+            ),
+            (
+                "[443, \"8000-8010\"]",
+                "[0]",
+                &["connections.listen", "65535"],
+            ),
+            (
+                "[443, \"8000-8010\"]",
+                "[]",
+                &["connections", "names no port"],
+            ),
+            (
+                "10.0.0.0/8",
+                "10.0.0.0/40",
+                &["connections.except", "0 to 32"],
+            ),
+            (
+                "controller = \"bbr\"",
+                "controller = \"cubic\"",
+                &["arm[1].controller", "already"],
+            ),
+            (
+                "controller = \"bbr\"",
+                "controller = \"a name of 16 b\"",
+                &["arm[1].controller"],
+            ),
+            ("share = \"50%\"", "share = \"0%\"", &["arm[0].share"]),
+            ("worse = \"100%\"", "worse = \"0%\"", &["guard", "worse"]),
+            (
+                "measure = \"resent\"",
+                "measure = \"resend\"",
+                &["guard", "resent"],
+            ),
+        ] {
+            assert!(TEXT.contains(from), "{from}");
+            let error = Plan::parse(&TEXT.replacen(from, to, 1))
+                .unwrap_err()
+                .to_string();
+            for part in parts {
+                assert!(error.contains(part), "{to}: {error}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_washout_of_a_slot_is_not_evaluated() {
+        let text = TEXT.replace(
+            "unit = \"prefix\"",
+            "unit = \"slot\"\nslot = \"10s\"\nwashout = \"2s\"",
+        );
+        let plan = Plan::parse(&text).unwrap();
+        let is_evaluated = |second| plan.is_evaluated(Duration::from_secs(second));
+        assert!(!is_evaluated(20) && !is_evaluated(21) && is_evaluated(22) && is_evaluated(29));
+    }
+}

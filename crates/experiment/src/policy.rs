@@ -1,0 +1,406 @@
+//! POLICY.toml: which connections get which controller, by rules in order.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::IpAddr;
+use std::path::PathBuf;
+
+use scenario::ScenarioError;
+use scenario::de::{self, Wrong};
+use serde::Deserialize;
+use units::bounds::share;
+use units::{Duration, Ratio};
+
+use crate::assignment::{Key, Shares, Unit};
+use crate::plan::{MOST_ARMS, MOST_PORTS, NAME};
+use crate::ports::Ports;
+use crate::prefix::Prefix;
+
+/// So many rules: as many as the kernel's program looks through.
+pub const MOST_RULES: usize = 32;
+
+/// Neighbours explore together.
+const UNIT: Unit = Unit::Prefix { v4: 24, v6: 48 };
+
+/// Which connections of a control group get which controller.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(try_from = "Said")]
+pub struct Policy {
+    /// `cgroup`: whose connections.
+    pub cgroup: PathBuf,
+    /// `explore`: the share of client networks that get another of the policy's controllers.
+    pub explore: Ratio,
+    /// `seed`: makes the draws of who explores.
+    pub seed: String,
+    /// `[[rule]]`: the first that holds counts. What none holds for is left alone.
+    pub rules: Vec<Rule>,
+}
+
+/// A rule.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(
+    deny_unknown_fields,
+    expecting = "a table such as { name = \"inside\", prefix = [\"10.0.0.0/8\"], listen = [443], controller = \"cubic\" }"
+)]
+pub struct Rule {
+    /// `name`: what people call it.
+    pub name: String,
+    /// `listen`: connections that came in at these ports.
+    #[serde(default)]
+    pub listen: Vec<Ports>,
+    /// `connect`: connections that went out to these ports.
+    #[serde(default)]
+    pub connect: Vec<Ports>,
+    /// `prefix`: with the other side in these networks; none: in any.
+    #[serde(default)]
+    pub prefix: Vec<Prefix>,
+    /// `rtt_from`: with at least this RTT of the handshake.
+    #[serde(default)]
+    pub rtt_from: Duration,
+    /// `rtt_below`: with less than this.
+    pub rtt_below: Option<Duration>,
+    /// `controller`: by the kernel's name for it.
+    pub controller: String,
+    /// `evidence`: why, for people: a report, a date.
+    #[serde(default)]
+    pub evidence: String,
+}
+
+/// What a policy's text says.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Said {
+    cgroup: PathBuf,
+    #[serde(default = "nothing", deserialize_with = "share")]
+    explore: Ratio,
+    #[serde(default)]
+    seed: String,
+    rule: Vec<Rule>,
+}
+
+const fn nothing() -> Ratio {
+    Ratio::new(0, 1)
+}
+
+impl TryFrom<Said> for Policy {
+    type Error = Wrong;
+
+    fn try_from(said: Said) -> Result<Policy, Wrong> {
+        if said.cgroup.as_os_str().is_empty() {
+            return Err(Wrong::new("cgroup", "is empty; give its directory"));
+        }
+        if said.rule.is_empty() || said.rule.len() > MOST_RULES {
+            let reason = format!("{} rules; give 1 to {MOST_RULES}", said.rule.len());
+            return Err(Wrong::new("rule", reason));
+        }
+        for (index, rule) in said.rule.iter().enumerate() {
+            let known = &said.rule[..index];
+            rule.check(known)
+                .map_err(|(field, reason)| Wrong::new(format!("rule[{index}].{field}"), reason))?;
+        }
+        if said.explore.as_f64() >= 0.5 {
+            let reason = format!(
+                "{} is a study and no policy; give less than 50%",
+                said.explore
+            );
+            return Err(Wrong::new("explore", reason));
+        }
+        let policy = Policy {
+            cgroup: said.cgroup,
+            explore: said.explore,
+            seed: said.seed,
+            rules: said.rule,
+        };
+        if policy.controllers().len() > MOST_ARMS {
+            let reason = format!("name more than {MOST_ARMS} controllers; give fewer");
+            return Err(Wrong::new("rule", reason));
+        }
+        Ok(policy)
+    }
+}
+
+impl Rule {
+    /// The field that makes no sense, and why.
+    fn check(&self, earlier: &[Rule]) -> Result<(), (&'static str, String)> {
+        if self.name.is_empty() || earlier.iter().any(|other| other.name == self.name) {
+            return Err((
+                "name",
+                format!("\"{}\" must be there, and once only", self.name),
+            ));
+        }
+        if self.listen.is_empty() && self.connect.is_empty() {
+            let reason = "names no port; give listen, connect, or both, such as listen = [443]";
+            return Err(("listen", reason.to_owned()));
+        }
+        for (field, ports) in [("listen", &self.listen), ("connect", &self.connect)] {
+            if ports.len() > MOST_PORTS {
+                return Err((
+                    field,
+                    format!("{} ranges; give {MOST_PORTS} or fewer", ports.len()),
+                ));
+            }
+        }
+        if self.rtt_below.is_some_and(|below| below <= self.rtt_from) {
+            let reason = format!("nothing is from {} on and below that", self.rtt_from);
+            return Err(("rtt_below", reason));
+        }
+        let name = self.controller();
+        if name.is_empty() || name.len() >= NAME || name.contains(|c: char| !c.is_ascii_graphic()) {
+            let reason = format!("\"{}\" is no controller of a kernel's", name.escape_debug());
+            return Err(("controller", reason));
+        }
+        Ok(())
+    }
+
+    /// The kernel's name for its controller, which scenarios call `kernel:NAME`.
+    pub fn controller(&self) -> &str {
+        self.controller
+            .strip_prefix("kernel:")
+            .unwrap_or(&self.controller)
+    }
+
+    fn has_port(&self, of: &Connection) -> bool {
+        let ports = if of.is_incoming {
+            &self.listen
+        } else {
+            &self.connect
+        };
+        ports.iter().any(|ports| ports.has(of.port))
+    }
+
+    fn has_rtt(&self, rtt: Duration) -> bool {
+        rtt >= self.rtt_from && self.rtt_below.is_none_or(|below| rtt < below)
+    }
+}
+
+/// What a policy looks at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Connection {
+    /// The other side.
+    pub client: IpAddr,
+    /// Whether it came in.
+    pub is_incoming: bool,
+    /// This side's port if it came in, else the other side's.
+    pub port: u16,
+    /// The RTT of the handshake.
+    pub rtt: Duration,
+}
+
+/// What a policy decides.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Decision<'p> {
+    /// By which rule.
+    pub rule: &'p Rule,
+    /// The controller.
+    pub controller: &'p str,
+    /// Whether it is another one than the rule's, to explore.
+    pub is_exploring: bool,
+}
+
+impl Policy {
+    /// Reads a policy's text.
+    ///
+    /// # Errors
+    ///
+    /// It makes no sense.
+    pub fn parse(text: &str) -> Result<Policy, ScenarioError> {
+        de::read_toml(text).map(|(policy, _)| policy)
+    }
+
+    /// All of its controllers.
+    pub fn controllers(&self) -> BTreeSet<&str> {
+        self.rules.iter().map(Rule::controller).collect()
+    }
+
+    /// What draws who explores.
+    pub fn key(&self) -> Key {
+        Key::of_seed(&self.seed)
+    }
+
+    /// What draws are of.
+    pub fn unit(&self) -> Unit {
+        UNIT
+    }
+
+    /// A rule's controllers and their shares: its own first, and those to explore.
+    pub fn arms<'p>(&'p self, rule: &'p Rule) -> (Vec<&'p str>, Shares) {
+        let own = rule.controller();
+        let explore = self.explore.as_f64();
+        let mut names = vec![own];
+        if explore > 0.0 {
+            names.extend(self.controllers().into_iter().filter(|name| *name != own));
+        }
+        let others = names.len() - 1;
+        let mut parts = vec![if others > 0 { 1.0 - explore } else { 1.0 }];
+        parts.extend(std::iter::repeat_n(explore / others.max(1) as f64, others));
+        (names, Shares::of(&parts))
+    }
+
+    /// Each network that a rule names, with a bit for each rule that holds there; and the bits of rules that hold everywhere. The
+    /// most specific network counts, so it has the bits of those around it.
+    pub fn networks(&self) -> (BTreeMap<Prefix, u64>, u64) {
+        let mut everywhere = 0;
+        let mut own: BTreeMap<Prefix, u64> = BTreeMap::new();
+        for (place, rule) in self.rules.iter().enumerate() {
+            if rule.prefix.is_empty() {
+                everywhere |= 1 << place;
+            }
+            for prefix in &rule.prefix {
+                *own.entry(*prefix).or_default() |= 1 << place;
+            }
+        }
+        let lengths: BTreeSet<u8> = own.keys().map(Prefix::length).collect();
+        let around = |prefix: &Prefix| {
+            let shorter = lengths.range(..=prefix.length());
+            let bits =
+                shorter.filter_map(|&length| own.get(&Prefix::around(prefix.first(), length)));
+            bits.fold(everywhere, |all, bits| all | bits)
+        };
+        let networks = own.keys().map(|prefix| (*prefix, around(prefix))).collect();
+        (networks, everywhere)
+    }
+
+    /// What it decides, as the kernel's program does; nothing if it leaves the connection alone.
+    pub fn decide(&self, of: &Connection) -> Option<Decision<'_>> {
+        let client = of.client.to_canonical();
+        let holds = |rule: &&Rule| {
+            let is_there =
+                rule.prefix.is_empty() || rule.prefix.iter().any(|prefix| prefix.has(client));
+            is_there && rule.has_rtt(of.rtt) && rule.has_port(of)
+        };
+        let rule = self.rules.iter().find(holds)?;
+        let (names, shares) = self.arms(rule);
+        let draw = self.key().draw(UNIT.subject(0, client, Duration::ZERO));
+        let arm = shares.arm(draw);
+        Some(Decision {
+            rule,
+            controller: names.get(arm).copied()?,
+            is_exploring: arm > 0,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = r#"
+cgroup = "system.slice/nginx.service"
+
+[[rule]]
+name = "inside"
+prefix = ["10.0.0.0/8", "2001:db8::/32"]
+listen = [443]
+controller = "cubic"
+
+[[rule]]
+name = "lossy"
+prefix = ["10.9.0.0/16", "192.0.2.0/24"]
+listen = [443]
+controller = "bbr"
+evidence = "study of November: +12 %"
+
+[[rule]]
+name = "far"
+listen = [443]
+rtt_from = "100ms"
+controller = "kernel:fullpipe_bbr3"
+"#;
+
+    fn of(client: &str, port: u16, millis: u64) -> Connection {
+        Connection {
+            client: client.parse().unwrap(),
+            is_incoming: true,
+            port,
+            rtt: Duration::from_millis(millis),
+        }
+    }
+
+    #[test]
+    fn the_first_rule_that_holds_counts() {
+        let policy = Policy::parse(TEXT).unwrap();
+        let rule = |client, port, millis| {
+            let decided = policy.decide(&of(client, port, millis));
+            decided.map(|decided| (decided.rule.name.clone(), decided.controller.to_owned()))
+        };
+        let is = |name: &str, controller: &str| Some((name.to_owned(), controller.to_owned()));
+        assert_eq!(rule("10.9.1.1", 443, 1), is("inside", "cubic"));
+        assert_eq!(rule("::ffff:192.0.2.1", 443, 200), is("lossy", "bbr"));
+        assert_eq!(rule("198.51.100.1", 443, 100), is("far", "fullpipe_bbr3"));
+        assert_eq!(rule("198.51.100.1", 443, 99), None);
+        assert_eq!(rule("192.0.2.1", 80, 1), None);
+    }
+
+    #[test]
+    fn a_network_has_the_rules_of_those_around_it() {
+        let (networks, everywhere) = Policy::parse(TEXT).unwrap().networks();
+        let bits = |prefix: &str| networks[&prefix.parse::<Prefix>().unwrap()];
+        assert_eq!(everywhere, 0b100);
+        assert_eq!(bits("10.0.0.0/8"), 0b101);
+        assert_eq!(bits("10.9.0.0/16"), 0b111);
+        assert_eq!(bits("192.0.2.0/24"), 0b110);
+        assert_eq!(networks.len(), 4);
+    }
+
+    #[test]
+    fn some_explore() {
+        let policy = Policy::parse(&format!("explore = \"10%\"\n{TEXT}")).unwrap();
+        let (mut exploring, mut others) = (0, BTreeSet::new());
+        for number in 0..4000_u32 {
+            let client = std::net::Ipv4Addr::from_bits(10 << 24 | number << 8).into();
+            let decided = policy
+                .decide(&Connection {
+                    client,
+                    ..of("::1", 443, 1)
+                })
+                .unwrap();
+            assert_eq!(decided.is_exploring, decided.controller != "cubic");
+            if decided.is_exploring {
+                exploring += 1;
+                others.insert(decided.controller.to_owned());
+            }
+        }
+        // 400, and five times the deviation of 19.
+        assert!((300..500).contains(&exploring), "{exploring}");
+        assert_eq!(others.len(), 2);
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_named() {
+        for (from, to, parts) in [
+            (
+                "name = \"lossy\"",
+                "name = \"inside\"",
+                &["rule[1].name", "once"][..],
+            ),
+            (
+                "rtt_from = \"100ms\"",
+                "rtt_from = \"9ms\"\nrtt_below = \"9ms\"",
+                &["rule[2].rtt_below"],
+            ),
+            (
+                "listen = [443]\ncontroller = \"cubic\"",
+                "controller = \"cubic\"",
+                &["rule[0].listen"],
+            ),
+            (
+                "controller = \"bbr\"",
+                "controller = \"\"",
+                &["rule[1].controller"],
+            ),
+            ("evidence", "evidense", &["evidense", "evidence"]),
+            (
+                "cgroup = ",
+                "explore = \"60%\"\ncgroup = ",
+                &["explore", "50%"],
+            ),
+        ] {
+            assert!(TEXT.contains(from), "{from}");
+            let error = Policy::parse(&TEXT.replacen(from, to, 1))
+                .unwrap_err()
+                .to_string();
+            for part in parts {
+                assert!(error.contains(part), "{to}: {error}");
+            }
+        }
+    }
+}

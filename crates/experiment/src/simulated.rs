@@ -1,0 +1,178 @@
+//! Studies of which the truth is known: connections drawn from a model, for the proof of the statistics.
+//!
+//! The model has what makes intervals wrong where they are careless: units with a few connections and units with hundreds
+//! (Pareto), networks that differ more than controllers do, neighbours who are alike, sizes and stalls with heavy tails, and
+//! congestion that goes on from one slot to the next. No number of it was fitted to anything.
+
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+use units::Duration;
+
+use crate::assignment::{Key, Shares};
+use crate::observation::Observation;
+
+/// The least round trip of a median network, in seconds.
+const RTT: f64 = 0.04;
+
+/// The median throughput, in bytes per second.
+const RATE: f64 = 2.5e6;
+
+/// What a packet carries.
+const PACKET: f64 = 1448.0;
+
+/// So many packets leave in the first round trip.
+const INITIAL: f64 = 10.0 * PACKET;
+
+/// What is randomised, and how many of them there are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Units {
+    /// Connections, each from a network of its own.
+    Connections(usize),
+    /// Client networks with 1 to 300 connections.
+    Prefixes(usize),
+    /// Slots with 1 to some tens of connections each, and congestion that lasts.
+    Slots(usize),
+}
+
+/// Studies of one kind.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Model {
+    /// What is randomised.
+    pub units: Units,
+    /// How much faster the second arm is: 0.08 is 8 %.
+    pub effect: f64,
+    /// How much the effect differs from unit to unit: the standard deviation of its logarithm.
+    pub spread: f64,
+}
+
+struct Draws(Xoshiro256PlusPlus);
+
+impl Draws {
+    /// Between 0 and 1, neither of them.
+    fn uniform(&mut self) -> f64 {
+        ((self.0.next_u64() >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
+    }
+
+    /// Of the standard normal distribution (Box and Muller).
+    fn normal(&mut self) -> f64 {
+        let radius = (-2.0 * self.uniform().ln()).sqrt();
+        radius * (std::f64::consts::TAU * self.uniform()).cos()
+    }
+
+    /// At least one, with a heavy tail of this exponent.
+    fn pareto(&mut self, exponent: f64) -> f64 {
+        self.uniform().powf(-1.0 / exponent)
+    }
+
+    /// Bytes: pages and images, and one in three a video or a download.
+    fn size(&mut self) -> f64 {
+        if self.uniform() < 0.35 {
+            (1e6 * self.pareto(0.8)).min(5e8)
+        } else {
+            (6e4 * (1.5 * self.normal()).exp()).clamp(200.0, 1e8)
+        }
+    }
+}
+
+/// What a unit's connections have in common.
+struct Network {
+    unit: u64,
+    arm: usize,
+    rate: f64,
+    rtt: f64,
+    loss: f64,
+}
+
+impl Model {
+    /// One study: its connections in the order of their time.
+    pub fn study(&self, seed: u64) -> Vec<Observation> {
+        let mut draws = Draws(Xoshiro256PlusPlus::seed_from_u64(seed));
+        let key = Key::of_seed(&format!("simulated {seed}"));
+        let shares = Shares::of(&[0.5, 0.5]);
+        let (count, most, kind) = match self.units {
+            Units::Connections(count) => (count, 1.0, 0),
+            Units::Prefixes(count) => (count, 300.0, 1),
+            Units::Slots(count) => (count, 60.0, 2),
+        };
+        let mut congestion = 0.0;
+        let mut all: Vec<(f64, Observation)> = Vec::new();
+        for number in 0..count as u64 {
+            let unit = key.draw([kind, number, 0, 0]);
+            congestion = 0.8 * congestion + 0.2 * draws.normal();
+            let network = self.network(unit, shares.arm(unit), congestion, &mut draws);
+            let connections = match self.units {
+                Units::Connections(_) => 1.0,
+                Units::Prefixes(_) => draws.pareto(1.2).min(most),
+                Units::Slots(_) => (12.0 * draws.pareto(3.0)).min(most),
+            };
+            // A client network comes and goes all the time, a slot once.
+            for _ in 0..connections as usize {
+                let at = match self.units {
+                    Units::Prefixes(_) => draws.uniform(),
+                    _ => number as f64,
+                };
+                all.push((at, self.connection(&network, &mut draws)));
+            }
+        }
+        all.sort_by(|one, other| one.0.total_cmp(&other.0));
+        all.into_iter().map(|(_, of)| of).collect()
+    }
+
+    fn network(&self, unit: u64, arm: usize, congestion: f64, draws: &mut Draws) -> Network {
+        let helped = if arm == 1 {
+            self.effect.ln_1p() + self.spread * draws.normal()
+        } else {
+            0.0
+        };
+        let (between, shared) = match self.units {
+            Units::Slots(_) => (0.1, congestion),
+            _ => (0.8, 0.0),
+        };
+        Network {
+            unit,
+            arm,
+            rate: RATE * (between * draws.normal() - shared + helped).exp(),
+            rtt: RTT * (0.6 * draws.normal()).exp(),
+            loss: (0.002 * (1.2 * draws.normal()).exp()).min(0.3),
+        }
+    }
+
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "sizes and times of sane networks"
+    )]
+    fn connection(&self, network: &Network, draws: &mut Draws) -> Observation {
+        // In a slot, each connection is from another network.
+        let own = match self.units {
+            Units::Slots(_) => 0.8,
+            _ => 0.4,
+        };
+        let mut rate = network.rate * (own * draws.normal()).exp();
+        if draws.uniform() < 0.03 {
+            rate /= draws.pareto(1.5).min(50.0);
+        }
+        let size = draws.size();
+        // Slow start takes rounds, and the rest the rate. Large connections are of the rate alone: that is their truth.
+        let rounds = (1.0 + size / INITIAL).log2().ceil();
+        let busy = if size < 3e6 {
+            rounds * network.rtt + size / rate
+        } else {
+            size / rate
+        };
+        let packets = (size / PACKET).ceil();
+        let resent = (packets * network.loss * (0.5 * draws.normal()).exp()).min(packets);
+        Observation {
+            unit: network.unit,
+            arm: network.arm,
+            acknowledged: size as u64,
+            busy: Duration::from_nanos((busy * 1e9) as u64),
+            packets: packets as u64,
+            resent: resent as u64,
+            rtt: Some(Duration::from_nanos(
+                (network.rtt * (0.3 * draws.normal().abs()).exp() * 1e9) as u64,
+            )),
+            groups: Vec::new(),
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! What connections contribute to a measure, added up by arm and unit of randomisation, in bounded memory.
+
+use std::collections::BTreeMap;
+
+use crate::measure::Sample;
+
+/// Units are told apart by so many bits of their draw, the lower ones: arms are told by the upper ones. Units that share them
+/// are taken for one larger unit of their arm, which leaves intervals as true as they were.
+const BITS: u32 = 16;
+
+/// The sums of one unit.
+#[derive(Debug, Clone, Copy, Default)]
+struct Sum {
+    value: f64,
+    weight: f64,
+    connections: u64,
+}
+
+/// Sums by arm and unit.
+#[derive(Debug, Clone)]
+pub struct Tally {
+    arms: Vec<BTreeMap<u32, Sum>>,
+}
+
+/// What one arm's sums tell.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Level {
+    /// The sum of values over the sum of weights.
+    pub mean: f64,
+    /// The standard error of it, between units.
+    pub error: f64,
+    /// How many units there are.
+    pub units: usize,
+    /// How many units of equal weight would be as good: fewer, if some are much larger than others.
+    pub effective: f64,
+    /// How many connections there are.
+    pub connections: u64,
+}
+
+impl Tally {
+    /// For so many arms.
+    pub fn new(arms: usize) -> Tally {
+        Tally {
+            arms: vec![BTreeMap::new(); arms],
+        }
+    }
+
+    /// Adds what a connection contributes.
+    #[expect(clippy::cast_possible_truncation, reason = "the lower bits")]
+    pub fn add(&mut self, arm: usize, unit: u64, sample: Sample) {
+        let Some(units) = self.arms.get_mut(arm) else {
+            return;
+        };
+        let sum = units.entry(unit as u32 & ((1 << BITS) - 1)).or_default();
+        sum.value += sample.value;
+        sum.weight += sample.weight;
+        sum.connections += 1;
+    }
+
+    /// What an arm's sums tell; nothing of fewer than two units.
+    ///
+    /// The error is that of a ratio of sums over independent clusters, by linearisation: each unit's residual, made larger by
+    /// what the unit itself has drawn the mean to it (the "CR2" of Bell and McCaffrey, 2002, for a mean).
+    pub fn level(&self, arm: usize) -> Option<Level> {
+        let units = self.arms.get(arm)?;
+        let weight: f64 = units.values().map(|sum| sum.weight).sum();
+        if units.len() < 2 || weight <= 0.0 {
+            return None;
+        }
+        let mean = units.values().map(|sum| sum.value).sum::<f64>() / weight;
+        let (mut variance, mut squares) = (0.0, 0.0);
+        for sum in units.values() {
+            let share = sum.weight / weight;
+            let residual = (sum.value - mean * sum.weight) / weight;
+            variance += residual * residual / (1.0 - share).max(f64::MIN_POSITIVE);
+            squares += share * share;
+        }
+        Some(Level {
+            mean,
+            error: variance.sqrt(),
+            units: units.len(),
+            effective: 1.0 / squares,
+            connections: units.values().map(|sum| sum.connections).sum(),
+        })
+    }
+
+    /// How many units an arm has.
+    pub fn units(&self, arm: usize) -> usize {
+        self.arms.get(arm).map_or(0, BTreeMap::len)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn one(value: f64) -> Sample {
+        Sample { value, weight: 1.0 }
+    }
+
+    #[test]
+    fn of_units_of_one_it_is_the_mean_and_its_standard_error() {
+        let mut tally = Tally::new(1);
+        for (unit, value) in [1.0, 2.0, 3.0, 6.0].into_iter().enumerate() {
+            tally.add(0, unit as u64, one(value));
+        }
+        let level = tally.level(0).unwrap();
+        // Deviation √(14/3), of four.
+        assert!((level.error - (14.0_f64 / 3.0).sqrt() / 2.0).abs() < 1e-12);
+        assert_eq!((level.mean, level.units, level.effective), (3.0, 4, 4.0));
+    }
+
+    #[test]
+    fn connections_of_one_unit_are_one_observation() {
+        let (mut apart, mut together) = (Tally::new(1), Tally::new(1));
+        for (unit, value) in [1.0, 2.0, 3.0, 6.0].into_iter().enumerate() {
+            apart.add(0, unit as u64, one(value));
+            for _ in 0..100 {
+                together.add(0, unit as u64, one(value));
+            }
+        }
+        let (apart, together) = (apart.level(0).unwrap(), together.level(0).unwrap());
+        assert!((apart.error - together.error).abs() < 1e-12);
+        assert_eq!(together.connections, 400);
+    }
+
+    #[test]
+    fn one_huge_unit_counts_for_little_more_than_one() {
+        let mut tally = Tally::new(1);
+        for unit in 0..1000 {
+            let (value, weight) = if unit == 0 { (1e6, 1e6) } else { (1.0, 1.0) };
+            tally.add(0, unit, Sample { value, weight });
+        }
+        assert!(tally.level(0).unwrap().effective < 1.01);
+    }
+
+    #[test]
+    fn one_unit_tells_nothing() {
+        let mut tally = Tally::new(2);
+        tally.add(0, 1, one(1.0));
+        tally.add(0, 1, one(2.0));
+        tally.add(7, 1, one(2.0));
+        assert_eq!(tally.level(0), None);
+        assert_eq!(tally.level(7), None);
+        assert_eq!((tally.units(0), tally.units(1)), (1, 0));
+    }
+}

@@ -1,0 +1,223 @@
+//! What findings mean, in words.
+
+use std::fmt::Write;
+
+use serde::Serialize;
+
+use crate::balance::Balance;
+use crate::effect::{DOUBT, Effect, Interval};
+use crate::findings::{Comparison, Row};
+use crate::measure::Measure;
+
+/// What findings mean, as a word.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case", tag = "what", content = "controller")]
+pub enum Decision {
+    /// The data cannot be believed.
+    Distrust,
+    /// There is too little of it.
+    TooLittle,
+    /// No difference can be told.
+    Open,
+    /// Stay with the first arm.
+    Stay,
+    /// This arm is better in throughput, and clearly worse in nothing.
+    Take(String),
+    /// This arm is better in throughput, and clearly worse in something: it depends on what one wants.
+    Weigh(String),
+}
+
+/// What it means, as a word and as a paragraph.
+pub fn of(balance: Option<&Balance>, comparisons: &[Comparison]) -> (Decision, String) {
+    let Some(balance) = balance else {
+        let text = "There is no connection with data yet.".to_owned();
+        return (Decision::TooLittle, text);
+    };
+    if !balance.is_fine() {
+        let text = format!(
+            "Do not believe this data: the arms have {} units, which is not as the plan divides them (p = {}). Something decides \
+             who is seen: an arm that is not there on some machines, connections that are lost in one arm, or another plan.",
+            joined(balance.units.iter().map(u64::to_string)),
+            probability(balance.p)
+        );
+        return (Decision::Distrust, text);
+    }
+    let mut decision = Decision::TooLittle;
+    let mut parts = Vec::new();
+    for comparison in comparisons {
+        let (one, text) = compare(comparison);
+        // A choice beats none, one without harm beats one with it; of several, the first.
+        if rank(&one) > rank(&decision) {
+            decision = one;
+        }
+        parts.push(text);
+    }
+    parts.push(format!(
+        "The arms got the units that they should (p = {}).",
+        probability(balance.p)
+    ));
+    (decision, parts.join(" "))
+}
+
+fn rank(decision: &Decision) -> u8 {
+    match decision {
+        Decision::Distrust | Decision::TooLittle => 0,
+        Decision::Open => 1,
+        Decision::Stay => 2,
+        Decision::Weigh(_) => 3,
+        Decision::Take(_) => 4,
+    }
+}
+
+fn compare(comparison: &Comparison) -> (Decision, String) {
+    let (this, first) = (&comparison.controller, &comparison.over);
+    let main = comparison
+        .measures
+        .iter()
+        .find(|row| row.measure == Measure::Throughput);
+    let Some(effect) = main.and_then(|row| row.effect) else {
+        let text = format!(
+            "Of {this} against {first} nothing can be said: there are too few units with connections over 3 MB."
+        );
+        return (Decision::TooLittle, text);
+    };
+    let mut text = match (effect.once.low > 0.0, effect.once.high < 0.0) {
+        (true, _) => format!("{this} carries connections over 3 MB faster than {first}"),
+        (_, true) => format!("{this} carries connections over 3 MB slower than {first}"),
+        _ => format!(
+            "{this} and {first} do not differ in the throughput of connections over 3 MB, as far as can be told"
+        ),
+    };
+    let _ = write!(text, ": {}", interval(&effect));
+    if let Some(slow) = comparison.throughput_p5 {
+        let _ = write!(
+            text,
+            ", and {} in the slowest twentieth ({})",
+            change(slow.change),
+            range(slow.once)
+        );
+    }
+    text.push('.');
+    let worse = told(&comparison.measures, false);
+    let better = told(&comparison.measures, true);
+    if !worse.is_empty() {
+        let _ = write!(text, " It is worse in {}.", joined(worse.iter().cloned()));
+    }
+    if !better.is_empty() {
+        let _ = write!(
+            text,
+            " It is also better in {}.",
+            joined(better.into_iter())
+        );
+    }
+    if let Some(selected) = selected(&comparison.measures) {
+        let _ = write!(
+            text,
+            " Beware: the share of connections over 3 MB differs ({selected}), so the arms' connections may not be alike."
+        );
+    }
+    let decision = if effect.once.high < 0.0 {
+        Decision::Stay
+    } else if effect.once.low <= 0.0 {
+        Decision::Open
+    } else if worse.is_empty() {
+        Decision::Take(this.clone())
+    } else {
+        Decision::Weigh(this.clone())
+    };
+    (decision, text)
+}
+
+/// In what else it is better, or worse, beyond doubt.
+fn told(rows: &[Row], better: bool) -> Vec<String> {
+    let others = rows.iter().filter(|row| row.measure != Measure::Throughput);
+    let sure = others.filter(|row| row.p_corrected.is_some_and(|p| p < DOUBT));
+    sure.filter_map(|row| {
+        let effect = row.effect?;
+        let is_better = row.measure.is_more_better()? == (effect.change > 0.0);
+        let told = format!("{} ({})", row.measure.title(), change(effect.change));
+        (is_better == better).then_some(told)
+    })
+    .collect()
+}
+
+/// How the share of large connections differs, if it does beyond doubt.
+fn selected(rows: &[Row]) -> Option<String> {
+    let row = rows.iter().find(|row| row.measure == Measure::Large)?;
+    let is_sure = row.p_corrected.is_some_and(|p| p < DOUBT);
+    is_sure.then(|| row.effect.map(|effect| change(effect.change)))?
+}
+
+fn interval(effect: &Effect) -> String {
+    format!(
+        "{} (95 % interval {}; at any time {})",
+        change(effect.change),
+        range(effect.once),
+        range(effect.always)
+    )
+}
+
+/// `+7.9 %`
+pub fn change(share: f64) -> String {
+    let percent = share * 100.0;
+    // The sign of nothing would mislead.
+    let percent = if percent.abs() < 0.05 { 0.0 } else { percent };
+    let sign = if percent > 0.0 { "+" } else { "" };
+    format!("{sign}{percent:.1} %").replace('-', "−")
+}
+
+/// `+5.1 % to +10.8 %`
+pub fn range(interval: Interval) -> String {
+    format!("{} to {}", change(interval.low), change(interval.high))
+}
+
+/// `0.043`, or `below 0.001`.
+pub fn probability(p: f64) -> String {
+    if p < 0.001 {
+        "below 0.001".to_owned()
+    } else {
+        format!("{p:.3}")
+    }
+}
+
+/// `a, b and c`
+fn joined(parts: impl Iterator<Item = String>) -> String {
+    let parts: Vec<String> = parts.collect();
+    match parts.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
+        _ => parts.concat(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_as_people_read_them() {
+        assert_eq!(change(0.0793), "+7.9 %");
+        assert_eq!(change(-0.5), "−50.0 %");
+        assert_eq!(change(-0.0001), "0.0 %");
+        assert_eq!(probability(0.0432), "0.043");
+        assert_eq!(
+            joined(["a", "b", "c"].map(str::to_owned).into_iter()),
+            "a, b and c"
+        );
+    }
+
+    #[test]
+    fn without_data_there_is_no_verdict() {
+        assert_eq!(of(None, &[]).0, Decision::TooLittle);
+    }
+
+    #[test]
+    fn shares_that_are_not_as_planned_end_the_story() {
+        let balance = Balance::of(&[5000, 4000], &[0.5, 0.5]);
+        let (decision, text) = of(balance.as_ref(), &[]);
+        assert_eq!(decision, Decision::Distrust);
+        assert!(
+            text.contains("5000 and 4000") && text.contains("below 0.001"),
+            "{text}"
+        );
+    }
+}

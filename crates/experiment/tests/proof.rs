@@ -1,0 +1,72 @@
+//! The intervals are as right as they say, in studies of which the truth is known. The seeds are part of the tests: a single
+//! study more or less is a change of the statistics.
+
+use experiment::proof::{coverage, peeking};
+use experiment::simulated::{Model, Units};
+
+/// What is randomised, with the number of them.
+const ALL: [Units; 3] = [
+    Units::Connections(3000),
+    Units::Prefixes(500),
+    Units::Slots(250),
+];
+
+/// Of 200 studies without an effect, 5 % ± 3 % show one. The bootstrap of a percentile errs on the safe side: it has no lower bound.
+#[test]
+fn without_an_effect_one_study_in_twenty_shows_one() {
+    for units in ALL {
+        let model = Model {
+            units,
+            effect: 0.0,
+            spread: 0.0,
+        };
+        let found = coverage(&model, 0..200);
+        assert_eq!(found.throughput.studies, 200);
+        let alarms = |count: experiment::proof::Count| 1.0 - count.share();
+        let throughput = alarms(found.throughput);
+        assert!((0.02..=0.08).contains(&throughput), "{units:?}: {found:?}");
+        assert!(alarms(found.throughput_p5) <= 0.08, "{units:?}: {found:?}");
+    }
+}
+
+/// An effect of 8 % is in 93 to 97 of 100 intervals, also where it differs from unit to unit.
+#[test]
+fn an_effect_is_in_the_intervals() {
+    for units in ALL {
+        let model = Model {
+            units,
+            effect: 0.08,
+            spread: 0.1,
+        };
+        let found = coverage(&model, 1000..1400);
+        let share = found.throughput.share();
+        assert!((0.93..=0.97).contains(&share), "{units:?}: {found:?}");
+    }
+}
+
+/// The model has what makes careless intervals wrong; otherwise the tests above would show nothing.
+#[test]
+fn who_takes_neighbours_for_independent_is_wrong_much_more_often() {
+    let model = Model {
+        units: Units::Prefixes(500),
+        effect: 0.0,
+        spread: 0.0,
+    };
+    let found = coverage(&model, 0..200);
+    assert!(found.careless.share() < 0.6, "{found:?}");
+}
+
+/// Who looks fifty times, and stops at the first effect that shows.
+#[test]
+fn looking_often_is_harmless_with_the_interval_for_that_and_only_with_it() {
+    for units in ALL {
+        let model = Model {
+            units,
+            effect: 0.0,
+            spread: 0.0,
+        };
+        let found = peeking(&model, 50, 0..200);
+        assert!(found.always.share() <= 0.05, "{units:?}: {found:?}");
+        assert!(found.once.share() > 0.12, "{units:?}: {found:?}");
+    }
+}

@@ -1,0 +1,259 @@
+//! Rows in Parquet files: bounded on disk and in memory, and readable whatever happens.
+//!
+//! A Parquet file can be read only when it is whole. So the newest file is written anew every few seconds, beside its old
+//! state, and put in its place: a crash costs no more than these seconds. When it has enough rows, the next one begins.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter};
+use std::path::{Path, PathBuf};
+
+use report::parquet::WriteError;
+use report::{PART, beside, left_behind};
+use units::{Bytes, Duration};
+
+use crate::connection::Moment;
+
+/// So many rows are held: some tens of megabytes.
+pub(crate) const ROWS: usize = 1 << 15;
+
+/// So long a file at most.
+const FILE: Duration = Duration::from_secs(3600);
+
+/// So long rows are held before they are on the disk.
+const HELD: Duration = Duration::from_secs(5);
+
+/// The least to keep: a few full files.
+const LEAST: Bytes = Bytes::new(32_000_000);
+
+/// What the names of files end with.
+const END: &str = ".parquet";
+
+/// Why nothing is recorded.
+#[derive(Debug, thiserror::Error)]
+pub enum RecordError {
+    /// The directory cannot be used.
+    #[error("{}: {error}", path.display())]
+    Place {
+        /// Which one.
+        path: PathBuf,
+        /// Why.
+        error: io::Error,
+    },
+    /// It is too little.
+    #[error("expected at least {} MB", LEAST.get() / 1_000_000)]
+    Little,
+    /// A file cannot be written.
+    #[error("cannot write {}: {why}", path.display())]
+    Write {
+        /// Which one.
+        path: PathBuf,
+        /// Why.
+        why: String,
+    },
+}
+
+/// Writes rows as a Parquet file.
+pub(crate) type Write<R> = fn(&mut BufWriter<File>, &[R]) -> Result<(), WriteError>;
+
+/// Files of rows of one kind.
+#[derive(Debug)]
+pub(crate) struct Files<R> {
+    directory: PathBuf,
+    /// What their names begin with.
+    start: &'static str,
+    write: Write<R>,
+    keep: Bytes,
+    rows: Vec<R>,
+    /// The file that they go to.
+    file: PathBuf,
+    began: Duration,
+    written: Duration,
+    /// How many of the rows are on the disk.
+    safe: usize,
+    lost: u64,
+}
+
+impl<R> Files<R> {
+    /// Files in the directory, which is made if it is not there, no more than `keep` of it: the oldest ones go. Nothing else in it
+    /// is touched.
+    pub fn new(
+        directory: &Path,
+        start: &'static str,
+        keep: Bytes,
+        write: Write<R>,
+    ) -> Result<Files<R>, RecordError> {
+        if keep < LEAST {
+            return Err(RecordError::Little);
+        }
+        let place = |error: io::Error| RecordError::Place {
+            path: directory.to_owned(),
+            error,
+        };
+        fs::create_dir_all(directory).map_err(place)?;
+        let probe = beside(&directory.join(start), PART);
+        File::create(&probe)
+            .and_then(|_| fs::remove_file(&probe))
+            .map_err(place)?;
+        for left in left_behind(directory) {
+            if is_ours(start, &left.name.to_string_lossy()) {
+                // One that cannot be removed does no harm.
+                let _ = fs::remove_file(&left.path);
+            }
+        }
+        Ok(Files {
+            directory: directory.to_owned(),
+            start,
+            write,
+            keep,
+            rows: Vec::new(),
+            file: PathBuf::new(),
+            began: Duration::ZERO,
+            written: Duration::ZERO,
+            safe: 0,
+            lost: 0,
+        })
+    }
+
+    /// Takes rows in.
+    ///
+    /// # Errors
+    ///
+    /// A file cannot be written. What is held stays held, as far as there is room, and is tried again.
+    pub fn add(
+        &mut self,
+        when: Moment,
+        rows: impl IntoIterator<Item = R>,
+    ) -> Result<(), RecordError> {
+        let at = when.at;
+        let mut outcome = Ok(());
+        for row in rows {
+            if self.rows.len() >= ROWS && outcome.is_ok() {
+                outcome = self.next_file();
+            }
+            if self.rows.len() >= ROWS {
+                self.lost += 1;
+                continue;
+            }
+            if self.rows.is_empty() {
+                self.name(when);
+                self.began = at;
+            }
+            self.rows.push(row);
+        }
+        if at.saturating_sub(self.began) >= FILE {
+            outcome = outcome.and(self.next_file());
+        } else if at.saturating_sub(self.written) >= HELD {
+            self.written = at;
+            outcome = outcome.and(self.save());
+        }
+        outcome
+    }
+
+    /// How many rows there was no room for, as files could not be written.
+    pub fn lost(&self) -> u64 {
+        self.lost
+    }
+
+    /// How many rows are held.
+    #[cfg(test)]
+    pub fn held(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// A name that sorts by time, and that no file has.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "it saturates"
+    )]
+    fn name(&mut self, when: Moment) {
+        let mut millis = (when.unix_s * 1000.0) as u64;
+        loop {
+            let name = format!("{}{millis:013}{END}", self.start);
+            self.file = self.directory.join(name);
+            if !self.file.exists() {
+                break;
+            }
+            millis += 1;
+        }
+    }
+
+    fn next_file(&mut self) -> Result<(), RecordError> {
+        self.save()?;
+        self.rows.clear();
+        self.safe = 0;
+        Ok(())
+    }
+
+    /// Writes what is held.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be written.
+    pub fn save(&mut self) -> Result<(), RecordError> {
+        if self.rows.len() == self.safe {
+            return Ok(());
+        }
+        let part = beside(&self.file, PART);
+        let written = self
+            .write(&part)
+            .and_then(|()| fs::rename(&part, &self.file).map_err(|error| error.to_string()));
+        written.map_err(|why| {
+            // If there is nothing to remove, nothing was left behind.
+            let _ = fs::remove_file(&part);
+            RecordError::Write {
+                path: self.file.clone(),
+                why,
+            }
+        })?;
+        self.safe = self.rows.len();
+        self.tidy();
+        Ok(())
+    }
+
+    fn write(&self, part: &Path) -> Result<(), String> {
+        let text = |error: io::Error| error.to_string();
+        let mut to = BufWriter::new(File::create(part).map_err(text)?);
+        (self.write)(&mut to, &self.rows).map_err(|error: WriteError| error.to_string())?;
+        let file = to.into_inner().map_err(|error| text(error.into_error()))?;
+        file.sync_data().map_err(text)
+    }
+
+    /// Removes the oldest files until the rest is no more than is to be kept.
+    fn tidy(&self) {
+        let files = files(&self.directory, self.start);
+        let mut all: u64 = files.iter().map(|(_, size)| size).sum();
+        for (path, size) in files {
+            if all <= self.keep.get() || path == self.file {
+                break;
+            }
+            if fs::remove_file(path).is_ok() {
+                all -= size;
+            }
+        }
+    }
+}
+
+/// The files of this kind in a directory, the oldest first, with their sizes.
+pub(crate) fn files(directory: &Path, start: &str) -> Vec<(PathBuf, u64)> {
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+    let mut files: Vec<(PathBuf, u64)> = entries
+        .filter_map(|entry| {
+            let name = entry.file_name().into_string().ok()?;
+            let size = entry.metadata().ok()?.len();
+            is_ours(start, &name).then(|| (entry.path(), size))
+        })
+        .collect();
+    files.sort();
+    files
+}
+
+/// `watch-1700000000000.parquet`
+fn is_ours(start: &str, name: &str) -> bool {
+    let inner = name
+        .strip_prefix(start)
+        .and_then(|rest| rest.strip_suffix(END));
+    inner.is_some_and(|digits| {
+        digits.len() >= 13 && digits.bytes().all(|byte| byte.is_ascii_digit())
+    })
+}

@@ -1,0 +1,210 @@
+//! A policy in force: each new connection of a control group gets the controller that its rules say.
+
+use std::fs::{File, OpenOptions};
+use std::io::Write;
+use std::net::{Ipv4Addr, Ipv6Addr, TcpListener};
+use std::path::Path;
+use std::time::Instant;
+
+use experiment::Prefix;
+use experiment::policy::{Policy, Rule};
+use kernel::{DrawnUnit, Steering, SteeringCounts, SteeringRule, mapped};
+use serde_json::{Value, json};
+use units::Duration;
+
+use crate::study::{ControlGroup, GroupError, Hold, HoldError, Told};
+
+/// Why a policy is not in force.
+#[derive(Debug, thiserror::Error)]
+pub enum SteerError {
+    /// The program, or its control group.
+    #[error(transparent)]
+    Hold(#[from] HoldError),
+    /// The control group.
+    #[error(transparent)]
+    Group(#[from] GroupError),
+    /// A rule's controller.
+    #[error("rule {rule}: controller: {why}")]
+    Controller {
+        /// Which rule.
+        rule: String,
+        /// Why it will not do.
+        why: String,
+    },
+    /// The policy is for another control group.
+    #[error("cgroup: a reload cannot change it; end the command and start it again")]
+    OtherGroup,
+    /// The journal.
+    #[error("--journal: {0}")]
+    Journal(std::io::Error),
+}
+
+/// A policy in force.
+#[derive(Debug)]
+pub struct Steer {
+    hold: Hold,
+    policy: Policy,
+    journal: Option<File>,
+    /// Troubles of the journal, which are told at the next step.
+    troubles: Vec<String>,
+    told: Told,
+}
+
+/// A prefix as the kernel's program has it.
+pub(crate) fn network(prefix: &Prefix, rules: u64) -> (Ipv6Addr, u8, u64) {
+    let before = if prefix.first().is_ipv4() { 96 } else { 0 };
+    (mapped(prefix.first()), before + prefix.length(), rules)
+}
+
+/// Whether the kernel offers a controller. Of one that is a module, this also has the kernel load it: the program may not.
+pub(crate) fn offered(controller: &str) -> Result<(), String> {
+    let socket = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(|error| error.to_string())?;
+    linux::socket::set_controller(&socket, controller).map_err(|error| error.to_string())
+}
+
+/// What the program in the kernel is told.
+fn steering(policy: &Policy) -> Steering {
+    let (networks, everywhere) = policy.networks();
+    let networks = networks
+        .iter()
+        .map(|(prefix, rules)| network(prefix, *rules));
+    let anywhere = (Ipv6Addr::UNSPECIFIED, 0, everywhere);
+    let rule = |rule: &Rule| {
+        let (names, shares) = policy.arms(rule);
+        let names = names.into_iter().map(str::to_owned);
+        SteeringRule {
+            listen: rule.listen.iter().map(experiment::Ports::ends).collect(),
+            connect: rule.connect.iter().map(experiment::Ports::ends).collect(),
+            rtt: rule.rtt_from..rule.rtt_below.unwrap_or(Duration::MAX),
+            arms: shares.ends().iter().copied().zip(names).collect(),
+        }
+    };
+    Steering {
+        key: policy.key().words(),
+        unit: match policy.unit() {
+            experiment::Unit::Connection => DrawnUnit::Connection,
+            experiment::Unit::Prefix { v4, v6 } => DrawnUnit::Prefix(v4, v6),
+            experiment::Unit::Slot(length) => DrawnUnit::Slot(length),
+        },
+        rules: policy.rules.iter().map(rule).collect(),
+        networks: networks.chain([anywhere]).collect(),
+    }
+}
+
+impl Steer {
+    /// Whether this machine can have the policy in force. Changes nothing but that the kernel may load modules of controllers.
+    ///
+    /// # Errors
+    ///
+    /// What is lacking.
+    pub fn check(policy: &Policy) -> Result<ControlGroup, SteerError> {
+        for rule in &policy.rules {
+            offered(rule.controller()).map_err(|why| SteerError::Controller {
+                rule: rule.name.clone(),
+                why,
+            })?;
+        }
+        let group = ControlGroup::at(&policy.cgroup)?;
+        group.open()?;
+        Ok(group)
+    }
+
+    /// Puts a policy in force. When this process is gone without an end, it stays in force until the lease is over. `journal` is
+    /// appended to.
+    ///
+    /// # Errors
+    ///
+    /// What the machine lacks.
+    pub fn begin(
+        policy: Policy,
+        lease: Duration,
+        journal: Option<&Path>,
+        unix_s: f64,
+    ) -> Result<Steer, SteerError> {
+        let group = Steer::check(&policy)?;
+        let open = |path: &Path| OpenOptions::new().create(true).append(true).open(path);
+        let journal = journal.map(open).transpose().map_err(SteerError::Journal)?;
+        let mut steer = Steer {
+            hold: Hold::begin(group, steering(&policy), lease, true)?,
+            policy,
+            journal,
+            troubles: Vec::new(),
+            told: Told::default(),
+        };
+        let rules = rules(&steer.policy);
+        steer.note(unix_s, "began", &rules);
+        Ok(steer)
+    }
+
+    /// To be called about once a second. `trouble` is told what is wrong, once each.
+    pub fn step(&mut self, unix_s: f64, mut trouble: impl FnMut(&str)) {
+        let mut troubles = self.hold.tend().troubles;
+        troubles.append(&mut self.troubles);
+        for text in self.told.news(troubles, Instant::now()) {
+            trouble(&text);
+            self.note(unix_s, "trouble", &Value::from(text.as_str()));
+        }
+    }
+
+    /// Puts another policy in force, all of it at once.
+    ///
+    /// # Errors
+    ///
+    /// Why it cannot: then the old one holds.
+    pub fn reload(&mut self, policy: Policy, unix_s: f64) -> Result<(), SteerError> {
+        if policy.cgroup != self.policy.cgroup {
+            return Err(SteerError::OtherGroup);
+        }
+        Steer::check(&policy)?;
+        self.hold.replace(steering(&policy))?;
+        self.policy = policy;
+        let rules = rules(&self.policy);
+        self.note(unix_s, "reloaded", &rules);
+        Ok(())
+    }
+
+    /// Notes in the journal that a policy was refused, and why.
+    pub fn refused(&mut self, why: &str, unix_s: f64) {
+        self.note(unix_s, "refused", &Value::from(why));
+    }
+
+    /// How many connections got a controller.
+    pub fn counts(&self) -> SteeringCounts {
+        self.hold.counts()
+    }
+
+    /// Ends it: from now on, new connections have the default.
+    pub fn finish(mut self, unix_s: f64) {
+        self.hold.release();
+        let counts =
+            json!({ "assigned": self.counts().assigned, "refused": self.counts().refused });
+        self.note(unix_s, "ended", &counts);
+    }
+
+    /// A journal that cannot be written does not hold up connections.
+    fn note(&mut self, unix_s: f64, what: &str, about: &Value) {
+        if let Some(journal) = &mut self.journal {
+            let line = json!({ "unix_s": unix_s, "what": what, "about": about });
+            if let Err(error) = writeln!(journal, "{line}") {
+                self.troubles.push(format!("--journal: {error}"));
+            }
+        }
+    }
+}
+
+/// A policy's rules, for the journal.
+fn rules(policy: &Policy) -> Value {
+    let rule = |rule: &Rule| json!({ "name": rule.name, "controller": rule.controller(), "networks": rule.prefix.len(), "evidence": rule.evidence });
+    policy.rules.iter().map(rule).collect()
+}
+
+/// Takes away what a process has left that was killed while a policy was in force. Whether there was something.
+///
+/// # Errors
+///
+/// There is no such control group, or it cannot be removed.
+pub fn stop(policy: &Policy) -> Result<bool, SteerError> {
+    let group = ControlGroup::at(&policy.cgroup)?;
+    let name = group.open()?.name();
+    Ok(kernel::release(&name).map_err(HoldError::from)?)
+}

@@ -1,0 +1,21 @@
+//! Randomised experiments on the connections of a control group.
+//!
+//! [`Study`] runs one: a program in the kernel gives each connection its arm when it is set up, and tells what became of it; rows of
+//! that go to Parquet files in the study's [`Place`]. [`read`] gives what is there back, to be evaluated.
+
+mod data;
+mod group;
+mod hold;
+mod place;
+mod row;
+mod running;
+mod told;
+
+pub use data::{DataError, read};
+pub use group::{ControlGroup, GroupError};
+pub(crate) use hold::Hold;
+pub use hold::HoldError;
+pub use place::{Place, PlaceError};
+pub use row::Row;
+pub use running::{Step, Study, StudyError};
+pub(crate) use told::Told;

@@ -1,0 +1,260 @@
+//! Where a study keeps its plan and its data.
+
+use std::fs;
+use std::io::{self, Read};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use experiment::Plan;
+use report::{PART, beside};
+use serde::{Deserialize, Serialize};
+
+/// The file that says what the directory is.
+const FILE: &str = "study.json";
+
+/// Why a directory is no place for, or of, a study.
+#[derive(Debug, thiserror::Error)]
+pub enum PlaceError {
+    /// It cannot be read or written.
+    #[error("{}: {error}", path.display())]
+    System {
+        /// Which file.
+        path: PathBuf,
+        /// What the system said.
+        error: io::Error,
+    },
+    /// It is none.
+    #[error("{}: there is no study here: {why}", path.display())]
+    None {
+        /// Which directory.
+        path: PathBuf,
+        /// Why.
+        why: String,
+    },
+    /// A study runs there.
+    #[error("{}: another process runs this study", path.display())]
+    InUse {
+        /// Which directory.
+        path: PathBuf,
+    },
+    /// It has another study's data.
+    #[error(
+        "{} has the data of another plan; give another directory, or the plan that it had: {}/plan.toml",
+        path.display(), path.display()
+    )]
+    Other {
+        /// Which directory.
+        path: PathBuf,
+    },
+}
+
+/// What is known of a study beside its data.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct About {
+    /// Whose it is.
+    pub version: String,
+    /// What makes its draws: with it, clients could choose their arm.
+    pub seed: String,
+    /// When it began, in seconds since 1970.
+    pub began_unix_s: f64,
+    /// How often it was begun: the kernel's numbers of sockets are another's after a restart of the machine.
+    pub sittings: u64,
+    /// For how long it ran, in all sittings, in seconds.
+    pub ran_s: f64,
+    /// Why it has ended; nothing as long as it has not.
+    pub ended: Option<String>,
+}
+
+/// A study's directory.
+#[derive(Debug, Clone)]
+pub struct Place {
+    directory: PathBuf,
+    /// What is known of it.
+    pub about: About,
+    /// Its plan.
+    pub plan: Plan,
+    /// The plan's text.
+    pub(super) text: String,
+}
+
+impl Place {
+    /// A directory for a plan, with that text: made anew, or the one of an earlier sitting.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be written, or has another study's data.
+    pub fn make(
+        directory: &Path,
+        text: &str,
+        plan: &Plan,
+        unix_s: f64,
+    ) -> Result<Place, PlaceError> {
+        fs::create_dir_all(directory).map_err(|error| system(directory, error))?;
+        if directory.join(FILE).exists() {
+            let earlier = Place::find(directory)?;
+            if earlier.text == text {
+                return Ok(earlier);
+            }
+            return Err(PlaceError::Other {
+                path: directory.to_owned(),
+            });
+        }
+        let seed = match &plan.seed {
+            Some(seed) => seed.clone(),
+            None => chance().map_err(|error| system(Path::new("/dev/urandom"), error))?,
+        };
+        let about = About {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            seed,
+            began_unix_s: unix_s,
+            sittings: 0,
+            ran_s: 0.0,
+            ended: None,
+        };
+        let place = Place {
+            directory: directory.to_owned(),
+            about,
+            plan: plan.clone(),
+            text: text.to_owned(),
+        };
+        write(&directory.join("plan.toml"), text.as_bytes())?;
+        // Without this one the directory is nobody's.
+        place.save()?;
+        Ok(place)
+    }
+
+    /// The study that is in a directory.
+    ///
+    /// # Errors
+    ///
+    /// There is none.
+    pub fn find(directory: &Path) -> Result<Place, PlaceError> {
+        let none = |why: String| PlaceError::None {
+            path: directory.to_owned(),
+            why,
+        };
+        let text = |name: &str| {
+            let read = scenario::regular::open(&directory.join(name)).and_then(io::read_to_string);
+            read.map_err(|error| none(format!("{name}: {error}")))
+        };
+        let about =
+            serde_json::from_str(&text(FILE)?).map_err(|error| none(format!("{FILE}: {error}")))?;
+        let text = text("plan.toml")?;
+        let plan = Plan::parse(&text).map_err(|error| none(format!("plan.toml: {error}")))?;
+        Ok(Place {
+            directory: directory.to_owned(),
+            about,
+            plan,
+            text,
+        })
+    }
+
+    /// The directory.
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// Holds it for as long as the result lives, however the process ends.
+    ///
+    /// # Errors
+    ///
+    /// Another process holds it.
+    pub(super) fn hold(&self) -> Result<fs::File, PlaceError> {
+        let path = self.directory.clone();
+        let directory = fs::File::open(&path).map_err(|error| system(&path, error))?;
+        match directory.try_lock() {
+            Ok(()) => Ok(directory),
+            Err(fs::TryLockError::WouldBlock) => Err(PlaceError::InUse { path }),
+            Err(fs::TryLockError::Error(error)) => Err(system(&path, error)),
+        }
+    }
+
+    /// Its key.
+    pub fn key(&self) -> experiment::Key {
+        experiment::Key::of_seed(&self.about.seed)
+    }
+
+    /// Writes what is known of it.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be written.
+    pub fn save(&self) -> Result<(), PlaceError> {
+        let text = serde_json::to_vec_pretty(&self.about).unwrap_or_default();
+        write(&self.directory.join(FILE), &text)
+    }
+}
+
+fn system(path: &Path, error: io::Error) -> PlaceError {
+    PlaceError::System {
+        path: path.to_owned(),
+        error,
+    }
+}
+
+/// A file that is whole, or not there; for its owner alone.
+fn write(path: &Path, contents: &[u8]) -> Result<(), PlaceError> {
+    let part = beside(path, PART);
+    let written = || {
+        let mut options = fs::OpenOptions::new();
+        let mut file = options
+            .write(true)
+            .create(true)
+            .truncate(true)
+            .mode(0o600)
+            .open(&part)?;
+        io::Write::write_all(&mut file, contents)?;
+        file.sync_data()?;
+        fs::rename(&part, path)
+    };
+    written().map_err(|error| {
+        // If there is nothing to remove, nothing was left behind.
+        let _ = fs::remove_file(&part);
+        system(path, error)
+    })
+}
+
+/// A seed that nobody can guess.
+fn chance() -> io::Result<String> {
+    let mut bytes = [0; 16];
+    fs::File::open("/dev/urandom")?.read_exact(&mut bytes)?;
+    Ok(format!("{:032x}", u128::from_ne_bytes(bytes)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PLAN: &str = "name = \"a\"\ncgroup = \"a\"\nunit = \"connection\"\nduration = \"1h\"\nconnections = { listen = [80] }\n\
+        arm = [{ controller = \"cubic\", share = \"50%\" }, { controller = \"reno\", share = \"50%\" }]\n";
+
+    #[test]
+    fn a_place_is_found_again_and_is_of_one_plan() {
+        let directory = tempfile::tempdir().unwrap();
+        let plan = Plan::parse(PLAN).unwrap();
+        let make = |text: &str| Place::make(&directory.path().join("a/b"), text, &plan, 7.0);
+        let place = make(PLAN).unwrap();
+        assert_eq!(place.about.seed.len(), 32);
+        assert_eq!(make(PLAN).unwrap().about, place.about);
+        assert_eq!(Place::find(place.directory()).unwrap().about, place.about);
+        let held = place.hold().unwrap();
+        assert!(matches!(place.hold(), Err(PlaceError::InUse { .. })));
+        drop(held);
+        place.hold().unwrap();
+        let other = PLAN.replace("1h", "2h");
+        assert!(matches!(make(&other), Err(PlaceError::Other { .. })));
+    }
+
+    #[test]
+    fn what_is_no_study_is_told() {
+        let directory = tempfile::tempdir().unwrap();
+        let error = Place::find(directory.path()).unwrap_err().to_string();
+        assert!(
+            error.contains("no study here") && error.contains(FILE),
+            "{error}"
+        );
+        fs::write(directory.path().join(FILE), "{").unwrap();
+        let error = Place::find(directory.path()).unwrap_err().to_string();
+        assert!(error.contains(FILE), "{error}");
+    }
+}

@@ -1,0 +1,226 @@
+//! What is recorded of one connection, at its end or at a look at it.
+
+use std::borrow::Cow;
+use std::fs::File;
+use std::io::BufWriter;
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use experiment::plan::Kept;
+use experiment::{Key, Prefix};
+use kernel::{EndedConnection, SteeredConnection};
+use linux::diag::SocketState;
+use report::parquet::{Column, WriteError, write};
+use units::Duration;
+
+use crate::systems::System;
+
+/// A connection of a study.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Row {
+    /// Which sitting of the study it is of.
+    pub sitting: u64,
+    /// The kernel's number of the socket, which no other one has in the sitting.
+    pub connection: u64,
+    /// The draw of its unit of randomisation.
+    pub unit: u64,
+    /// The place of its arm in the plan, and the controller that it was to get.
+    pub arm: usize,
+    /// See `arm`.
+    pub assigned: Arc<str>,
+    /// Whether it counts, or began in the washout of a slot.
+    pub is_evaluated: bool,
+    /// Whether it has ended.
+    pub has_ended: bool,
+    /// When it was set up, in seconds since 1970.
+    pub set_up_unix_s: f64,
+    /// When this was seen.
+    pub unix_s: f64,
+    /// This side's port.
+    pub port: u16,
+    /// The other side, as far as the plan keeps it.
+    pub client: Option<String>,
+    /// The other side's network.
+    pub system: Option<Arc<System>>,
+    /// The controller that it has; not known at its end.
+    pub controller: Option<String>,
+    /// Payload acknowledged, in bytes.
+    pub acknowledged: u64,
+    /// Packets with data sent.
+    pub packets: u64,
+    /// Packets of these that were sent again.
+    pub resent: u64,
+    /// Packets taken for lost; known at the end only.
+    pub lost: Option<u64>,
+    /// The smoothed RTT.
+    pub rtt: Option<Duration>,
+    /// The least RTT.
+    pub min_rtt: Option<Duration>,
+    /// The best recent sample of the delivery rate, in bytes per second.
+    pub delivery_rate: Option<u64>,
+    /// How long there was something to send or unacknowledged.
+    pub busy: Duration,
+    /// The part of it in which the other side's window was full.
+    pub rwnd_limited: Duration,
+    /// The part of it in which the send buffer was too small.
+    pub sndbuf_limited: Duration,
+}
+
+/// What rows need to know beside the connection.
+#[derive(Debug)]
+pub(super) struct Maker {
+    pub sitting: u64,
+    pub arms: Vec<Arc<str>>,
+    pub kept: Kept,
+    pub key: Key,
+}
+
+/// When something was by the calendar, if `now` is now.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Now {
+    pub boot: Duration,
+    pub unix_s: f64,
+}
+
+impl Now {
+    fn unix_s(&self, boot: Duration) -> f64 {
+        self.unix_s - self.boot.as_secs_f64() + boot.as_secs_f64()
+    }
+}
+
+impl Maker {
+    fn client(&self, address: IpAddr) -> Option<String> {
+        match self.kept {
+            Kept::Full => Some(address.to_string()),
+            Kept::Prefix => Some(network(address).to_string()),
+            Kept::Hashed => Some(format!("{:016x}", self.key.pseudonym(address))),
+            Kept::None => None,
+        }
+    }
+
+    fn row(&self, of: &SteeredConnection, connection: u64, now: Now) -> Row {
+        Row {
+            sitting: self.sitting,
+            connection,
+            unit: of.unit,
+            arm: of.arm,
+            assigned: self.arms.get(of.arm).cloned().unwrap_or_default(),
+            is_evaluated: true,
+            has_ended: false,
+            set_up_unix_s: now.unix_s(of.set_up),
+            unix_s: now.unix_s,
+            port: of.ports[0],
+            client: self.client(of.client),
+            system: None,
+            controller: None,
+            acknowledged: 0,
+            packets: 0,
+            resent: 0,
+            lost: None,
+            rtt: None,
+            min_rtt: None,
+            delivery_rate: None,
+            busy: Duration::ZERO,
+            rwnd_limited: Duration::ZERO,
+            sndbuf_limited: Duration::ZERO,
+        }
+    }
+
+    /// Of one that has ended.
+    pub fn ended(&self, of: &EndedConnection, now: Now) -> Row {
+        Row {
+            has_ended: true,
+            unix_s: now.unix_s(of.ended),
+            acknowledged: of.acknowledged,
+            packets: of.packets,
+            resent: of.resent,
+            lost: Some(of.lost),
+            rtt: of.rtt,
+            min_rtt: of.min_rtt,
+            delivery_rate: of.delivery_rate,
+            busy: of.busy,
+            rwnd_limited: of.rwnd_limited,
+            sndbuf_limited: of.sndbuf_limited,
+            ..self.row(&of.steered, of.cookie, now)
+        }
+    }
+
+    /// Of one that goes on; nothing if it is none of the study's.
+    pub fn open(&self, socket: &SocketState, now: Now) -> Option<(SteeredConnection, Row)> {
+        let steered = SteeredConnection::parse(socket.storage?.bytes())?;
+        let info = &socket.info;
+        let rate = info.delivery_rate.bytes_per_sec();
+        let row = Row {
+            controller: Some(socket.controller.as_str().to_owned()),
+            acknowledged: info.bytes_acked.get(),
+            packets: info.data_segs_out.into(),
+            resent: info.total_retrans.into(),
+            rtt: Some(info.rtt).filter(|rtt| !rtt.is_zero()),
+            min_rtt: info.min_rtt,
+            delivery_rate: Some(rate).filter(|&rate| rate > 0),
+            busy: info.busy_time,
+            rwnd_limited: info.rwnd_limited,
+            sndbuf_limited: info.sndbuf_limited,
+            ..self.row(&steered, socket.cookie, now)
+        };
+        Some((steered, row))
+    }
+}
+
+/// The network of an address, as groups have it.
+pub(super) fn network(address: IpAddr) -> Prefix {
+    Prefix::around(address, if address.is_ipv4() { 24 } else { 48 })
+}
+
+/// Draws use all bits of a word, and Parquet's numbers have a sign.
+fn word(draw: u64) -> Cow<'static, str> {
+    Cow::Owned(format!("{draw:016x}"))
+}
+
+fn columns<'r>() -> Vec<Column<'r, &'r Row>> {
+    let millis = |span: Option<Duration>| span.map(Duration::as_millis_f64);
+    vec![
+        Column::whole("sitting", |row: &&Row| Some(row.sitting)),
+        Column::whole("connection", |row: &&Row| Some(row.connection)),
+        Column::text("unit", |row: &&Row| Some(word(row.unit))),
+        Column::whole("arm", |row: &&Row| Some(row.arm as u64)),
+        Column::text("assigned", |row: &&'r Row| {
+            Some(Cow::Borrowed(&*row.assigned))
+        }),
+        Column::whole("evaluated", |row: &&Row| Some(row.is_evaluated.into())),
+        Column::whole("ended", |row: &&Row| Some(row.has_ended.into())),
+        Column::real("set_up_unix_s", |row: &&Row| Some(row.set_up_unix_s)),
+        Column::real("unix_s", |row: &&Row| Some(row.unix_s)),
+        Column::whole("port", |row: &&Row| Some(row.port.into())),
+        Column::text("client", |row: &&'r Row| {
+            Some(Cow::Borrowed(row.client.as_deref()?))
+        }),
+        Column::whole("as_number", |row: &&Row| {
+            Some(row.system.as_ref()?.number.into())
+        }),
+        Column::text("controller", |row: &&'r Row| {
+            Some(Cow::Borrowed(row.controller.as_deref()?))
+        }),
+        Column::whole("acknowledged_bytes", |row: &&Row| Some(row.acknowledged)),
+        Column::whole("sent_packets", |row: &&Row| Some(row.packets)),
+        Column::whole("retransmitted_packets", |row: &&Row| Some(row.resent)),
+        Column::whole("lost_packets", |row: &&Row| row.lost),
+        Column::real("srtt_ms", move |row: &&Row| millis(row.rtt)),
+        Column::real("min_rtt_ms", move |row: &&Row| millis(row.min_rtt)),
+        Column::whole("delivery_rate_bps", |row: &&Row| {
+            Some(row.delivery_rate?.saturating_mul(8))
+        }),
+        Column::real("busy_s", |row: &&Row| Some(row.busy.as_secs_f64())),
+        Column::real("rwnd_limited_s", |row: &&Row| {
+            Some(row.rwnd_limited.as_secs_f64())
+        }),
+        Column::real("sndbuf_limited_s", |row: &&Row| {
+            Some(row.sndbuf_limited.as_secs_f64())
+        }),
+    ]
+}
+
+pub(super) fn write_rows(to: &mut BufWriter<File>, rows: &[Row]) -> Result<(), WriteError> {
+    let about = [("fullpipe.version", env!("CARGO_PKG_VERSION").to_owned())];
+    write(to, &columns(), rows, &about)
+}

@@ -1,0 +1,364 @@
+//! A study while it runs.
+
+use std::fs::File;
+use std::sync::Arc;
+use std::time::Instant;
+
+use experiment::plan::Connections;
+use experiment::{Measured, Observation, Plan, Unit, guard};
+use kernel::{Attached, DrawnUnit, Steering, SteeringCounts, SteeringRule, since_boot};
+use linux::diag::{Diag, Filter};
+use units::{Bytes, Duration};
+
+use super::group::{ControlGroup, GroupError};
+use super::hold::{Hold, HoldError};
+use super::place::{Place, PlaceError};
+use super::row::{self, Maker, Now, Row, write_rows};
+use super::told::Told;
+use crate::connection::Moment;
+use crate::files::{Files, RecordError};
+use crate::steer::{network, offered};
+use crate::systems::Systems;
+
+/// So long the program works on without being told to. Everything is as before this long after the study's process was
+/// stopped; when it is killed, at once.
+const LEASE: Duration = Duration::from_secs(10);
+
+/// So often connections that go on are looked at.
+const LOOK: Duration = Duration::from_secs(30);
+
+/// So often guards are.
+const GUARD: Duration = Duration::from_secs(10);
+
+/// What names of files of rows begin with.
+pub(super) const START: &str = "study-";
+
+/// Why a study does not run.
+#[derive(Debug, thiserror::Error)]
+pub enum StudyError {
+    /// The kernel.
+    #[error(transparent)]
+    Kernel(#[from] kernel::Error),
+    /// The program on the control group.
+    #[error(transparent)]
+    Hold(#[from] HoldError),
+    /// Its sockets.
+    #[error(transparent)]
+    Linux(#[from] linux::Error),
+    /// The control group.
+    #[error(transparent)]
+    Group(#[from] GroupError),
+    /// The directory.
+    #[error(transparent)]
+    Place(#[from] PlaceError),
+    /// The files.
+    #[error(transparent)]
+    Record(#[from] RecordError),
+    /// An arm's controller.
+    #[error("arm[{place}].controller: {why}")]
+    Controller {
+        /// Which arm.
+        place: usize,
+        /// Why it will not do.
+        why: String,
+    },
+}
+
+/// What a step came to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Step {
+    /// The study goes on.
+    On,
+    /// It is over, and why.
+    Over(String),
+}
+
+/// A study that runs. Its connections have arms as long as this lives and takes its steps.
+pub struct Study {
+    place: Place,
+    /// That nobody else runs it.
+    _held: File,
+    hold: Hold,
+    diag: Option<Diag>,
+    files: Files<Row>,
+    maker: Maker,
+    systems: Option<Systems>,
+    measured: Measured,
+    last: Duration,
+    looked: Duration,
+    guarded: Duration,
+    saved: Duration,
+    told: Told,
+}
+
+impl std::fmt::Debug for Study {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Study")
+            .field("place", &self.place)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What the program in the kernel is told.
+fn steering(place: &Place) -> Steering {
+    let plan = &place.plan;
+    let Connections {
+        listen,
+        connect,
+        prefix,
+        except,
+    } = &plan.connections;
+    let ends = plan.shares().ends().to_vec();
+    let names = plan.names().into_iter().map(str::to_owned);
+    let mut networks: Vec<_> = [(prefix, 1), (except, 0)]
+        .into_iter()
+        .flat_map(|(prefixes, rules)| prefixes.iter().map(move |prefix| (prefix, rules)))
+        .map(|(prefix, rules)| network(prefix, rules))
+        .collect();
+    if prefix.is_empty() {
+        networks.push((std::net::Ipv6Addr::UNSPECIFIED, 0, 1));
+    }
+    Steering {
+        key: place.key().words(),
+        unit: match plan.unit {
+            Unit::Connection => DrawnUnit::Connection,
+            Unit::Prefix { v4, v6 } => DrawnUnit::Prefix(v4, v6),
+            Unit::Slot(length) => DrawnUnit::Slot(length),
+        },
+        rules: vec![SteeringRule {
+            listen: listen.iter().map(experiment::Ports::ends).collect(),
+            connect: connect.iter().map(experiment::Ports::ends).collect(),
+            rtt: Duration::ZERO..Duration::MAX,
+            arms: ends.into_iter().zip(names).collect(),
+        }],
+        networks,
+    }
+}
+
+impl Study {
+    /// Whether this machine and this process can run the plan. Changes nothing but that the kernel may load modules of controllers.
+    ///
+    /// # Errors
+    ///
+    /// What is lacking.
+    pub fn check(plan: &Plan) -> Result<ControlGroup, StudyError> {
+        for (place, arm) in plan.names().into_iter().enumerate() {
+            offered(arm).map_err(|why| StudyError::Controller { place, why })?;
+        }
+        let group = ControlGroup::at(&plan.cgroup)?;
+        group.open()?;
+        Ok(group)
+    }
+
+    /// Begins the study of a place, or goes on with it; no more than `keep` of rows is kept.
+    ///
+    /// # Errors
+    ///
+    /// What the machine lacks.
+    pub fn begin(
+        mut place: Place,
+        keep: Bytes,
+        systems: Option<Systems>,
+    ) -> Result<Study, StudyError> {
+        let group = Study::check(&place.plan)?;
+        let held = place.hold()?;
+        let files = Files::new(place.directory(), START, keep, write_rows)?;
+        place.about.sittings += 1;
+        place.save()?;
+        let plan = &place.plan;
+        let names = plan.names();
+        let maker = Maker {
+            sitting: place.about.sittings,
+            arms: names.iter().map(|&name| Arc::from(name)).collect(),
+            kept: plan.address,
+            key: place.key(),
+        };
+        let now = since_boot()?;
+        let mut study = Study {
+            _held: held,
+            measured: Measured::new(names.len()),
+            hold: Hold::begin(group, steering(&place), LEASE, false)?,
+            diag: None,
+            files,
+            maker,
+            systems,
+            last: now,
+            looked: now,
+            guarded: now,
+            saved: now,
+            told: Told::default(),
+            place,
+        };
+        study.follow()?;
+        Ok(study)
+    }
+
+    /// What is known of it.
+    pub fn place(&self) -> &Place {
+        &self.place
+    }
+
+    /// How many connections got what.
+    pub fn counts(&self) -> SteeringCounts {
+        self.hold.counts()
+    }
+
+    /// Has sock_diag tell of the connections that the program keeps something with.
+    fn follow(&mut self) -> Result<(), StudyError> {
+        let attached = self.hold.attached();
+        let maps = attached.map(Attached::connections).transpose()?;
+        self.diag = match maps {
+            Some(map) => Some(Diag::open_here()?.with_storage(vec![map])),
+            None => None,
+        };
+        Ok(())
+    }
+
+    /// To be called about once a second: renews the lease, takes in what has ended, looks at what goes on, and says when all is
+    /// over. `trouble` is told what is wrong, once each; the study goes on.
+    pub fn step(&mut self, unix_s: f64, mut trouble: impl FnMut(&str)) -> Step {
+        let mut troubles = Vec::new();
+        let step = self.try_step(unix_s, &mut troubles);
+        for text in self.told.news(troubles, Instant::now()) {
+            trouble(&text);
+        }
+        step
+    }
+
+    fn try_step(&mut self, unix_s: f64, troubles: &mut Vec<String>) -> Step {
+        let boot = match since_boot() {
+            Ok(boot) => boot,
+            Err(error) => return Step::Over(error.to_string()),
+        };
+        let now = Now { boot, unix_s };
+        self.place.about.ran_s += boot.saturating_sub(self.last).as_secs_f64();
+        self.last = boot;
+        let mut rows = Vec::new();
+        self.tend(now, &mut rows, troubles);
+        if boot.saturating_sub(self.looked) >= LOOK {
+            self.looked = boot;
+            self.look(now, &mut rows, troubles);
+        }
+        let when = Moment { at: boot, unix_s };
+        if let Err(error) = self.files.add(when, rows) {
+            troubles.push(format!("{error}; the study goes on, and it is tried again"));
+        }
+        if boot.saturating_sub(self.saved) >= LOOK {
+            self.saved = boot;
+            if let Err(error) = self.place.save() {
+                troubles.push(error.to_string());
+            }
+        }
+        if self.place.about.ran_s >= self.place.plan.duration.as_secs_f64() {
+            return Step::Over("its time is over".to_owned());
+        }
+        if boot.saturating_sub(self.guarded) >= GUARD {
+            self.guarded = boot;
+            if let Some(broken) = guard::broken(&self.place.plan, &self.measured) {
+                return Step::Over(broken);
+            }
+        }
+        Step::On
+    }
+
+    /// Renews the lease and takes in what has ended.
+    fn tend(&mut self, now: Now, rows: &mut Vec<Row>, troubles: &mut Vec<String>) {
+        let tended = self.hold.tend();
+        troubles.extend(tended.troubles);
+        if tended.is_anew
+            && let Err(error) = self.follow()
+        {
+            troubles.push(error.to_string());
+        }
+        for of in tended.ended {
+            let mut row = self.maker.ended(&of, now);
+            self.complete(&mut row, of.steered.client, of.steered.set_up);
+            if row.is_evaluated {
+                self.measured.add(&observation(&row, Vec::new()));
+            }
+            rows.push(row);
+        }
+    }
+
+    /// Looks at the connections that go on.
+    fn look(&mut self, now: Now, rows: &mut Vec<Row>, troubles: &mut Vec<String>) {
+        let Some(mut diag) = self.diag.take() else {
+            return;
+        };
+        let mut found = Vec::new();
+        let looked = diag.sockets(&Filter::default(), |socket| {
+            found.extend(self.maker.open(socket, now));
+        });
+        if let Err(error) = looked {
+            troubles.push(error.to_string());
+        }
+        self.diag = Some(diag);
+        for (steered, mut row) in found {
+            self.complete(&mut row, steered.client, steered.set_up);
+            rows.push(row);
+        }
+    }
+
+    fn complete(&mut self, row: &mut Row, client: std::net::IpAddr, set_up: Duration) {
+        row.is_evaluated = self.place.plan.is_evaluated(set_up);
+        let systems = self.systems.as_mut();
+        row.system = systems.and_then(|systems| systems.of_address(client));
+    }
+
+    /// Ends it: from now on, new connections have the default. Writes what is held, and why it ended if it is over.
+    ///
+    /// # Errors
+    ///
+    /// The last rows cannot be written.
+    pub fn finish(mut self, unix_s: f64, over: Option<String>) -> Result<(), StudyError> {
+        let now = Now {
+            boot: since_boot()?,
+            unix_s,
+        };
+        let (mut rows, mut troubles) = (Vec::new(), Vec::new());
+        self.look(now, &mut rows, &mut troubles);
+        if self.hold.attached().is_some() {
+            self.tend(now, &mut rows, &mut troubles);
+        }
+        self.hold.release();
+        self.place.about.ended = over;
+        let when = Moment {
+            at: now.boot,
+            unix_s,
+        };
+        let added = self.files.add(when, rows);
+        let written = self.files.save();
+        // Why it ended is known also where its data has no room.
+        self.place.save()?;
+        Ok(added.and(written)?)
+    }
+}
+
+/// A row as it is evaluated.
+pub(super) fn observation(row: &Row, groups: Vec<String>) -> Observation {
+    Observation {
+        unit: row.unit,
+        arm: row.arm,
+        acknowledged: row.acknowledged,
+        busy: row.busy,
+        packets: row.packets,
+        resent: row.resent,
+        rtt: row.rtt,
+        groups,
+    }
+}
+
+/// The groups of a row that names its client.
+pub(super) fn groups(client: Option<&str>, system: Option<u64>) -> Vec<String> {
+    let mut groups = Vec::new();
+    if let Some(client) = client {
+        match client.parse() {
+            Ok(address) => groups.push(row::network(address).to_string()),
+            // A prefix already; a pseudonym is nobody's network.
+            Err(_) if client.contains('/') => groups.push(client.to_owned()),
+            Err(_) => {}
+        }
+    }
+    groups.extend(system.map(|number| format!("AS{number}")));
+    groups
+}

@@ -1,0 +1,321 @@
+//! A study of an ordinary HTTP server in a control group and a network of the test's own: arms are those that are drawn, everything
+//! is as before when the study is stopped or killed, and what it recorded can be read.
+//!
+//! The study is another process, so that it can be killed: this program, which runs the test `runs_a_study`.
+
+mod group;
+mod policy;
+mod server;
+
+use std::fs::{self, File};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use experiment::{Plan, Unit};
+use fleet::study::{Place, Step, Study};
+use linux::diag::{Diag, Filter};
+use linux::{Network, NetworkConfig};
+use rustix::process::{Pid, Signal, kill_process};
+use socket2::{Domain, Socket, Type};
+use units::Bytes;
+
+use group::Group;
+use server::{PORT, Server};
+
+/// Where the other process finds its study.
+const PLACE: &str = "FULLPIPE_TEST_STUDY";
+
+/// So many client networks.
+const CLIENTS: u8 = 40;
+
+/// For as long something may take that takes a moment, or a lease.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+#[test]
+#[ignore = "the process that the test below starts"]
+fn runs_a_study() {
+    let Some(directory) = std::env::var_os(PLACE) else {
+        return;
+    };
+    let directory = PathBuf::from(directory);
+    let text = fs::read_to_string(directory.join("given.toml")).expect("a plan");
+    let plan = Plan::parse(&text).expect("a plan that makes sense");
+    let place = Place::make(&directory.join("data"), &text, &plan, now()).expect("a place");
+    let mut study = Study::begin(place, Bytes::new(100_000_000), None).expect("a study");
+    loop {
+        let step = study.step(now(), |trouble| eprintln!("trouble: {trouble}"));
+        if step != Step::On || directory.join("stop").exists() {
+            break;
+        }
+        thread::sleep(Duration::from_millis(200));
+    }
+    study.finish(now(), None).expect("it ends");
+}
+
+fn now() -> f64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    now.expect("after 1970").as_secs_f64()
+}
+
+fn plan(group: &Path) -> String {
+    format!(
+        "name = \"test\"\ncgroup = {group:?}\nunit = \"prefix\"\nduration = \"1h\"\naddress = \"full\"\n\
+         [connections]\nlisten = [{PORT}]\nexcept = [\"127.9.0.0/16\"]\n\
+         [[arm]]\ncontroller = \"cubic\"\nshare = \"50%\"\n[[arm]]\ncontroller = \"reno\"\nshare = \"50%\"\n"
+    )
+}
+
+struct Running(Child);
+
+impl Running {
+    /// The study that is in the directory.
+    fn start(directory: &Path) -> Running {
+        Running::start_test("runs_a_study", directory)
+    }
+
+    /// One of the ignored tests, which work in the directory.
+    fn start_test(test: &str, directory: &Path) -> Running {
+        let log = File::options()
+            .create(true)
+            .append(true)
+            .open(directory.join("log"));
+        let child = Command::new(std::env::current_exe().expect("this program"))
+            .args(["--ignored", "--exact", test, "--nocapture"])
+            .env(PLACE, directory)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(log.expect("a log"))
+            .spawn();
+        Running(child.expect("it starts"))
+    }
+
+    fn send(&self, signal: Signal) {
+        let pid = Pid::from_child(&self.0);
+        kill_process(pid, signal).expect("it runs");
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn client(number: u8) -> IpAddr {
+    Ipv4Addr::new(127, 1, number, 1).into()
+}
+
+/// A connection from this address to the server.
+fn connect(from: IpAddr) -> TcpStream {
+    let socket = Socket::new(Domain::IPV4, Type::STREAM, None).expect("a socket");
+    socket
+        .bind(&SocketAddr::new(from, 0).into())
+        .expect("its address");
+    let to = SocketAddr::from((Ipv4Addr::LOCALHOST, PORT));
+    socket.connect(&to.into()).expect("the server listens");
+    socket.into()
+}
+
+/// The controllers that the server's ends of new connections have, one from each of these addresses.
+fn controllers(from: &[IpAddr]) -> Vec<String> {
+    let streams: Vec<TcpStream> = from.iter().map(|&address| connect(address)).collect();
+    let mut found = vec![String::new(); from.len()];
+    let mut diag = Diag::open_here().expect("sock_diag");
+    let addresses: Vec<SocketAddr> = streams
+        .iter()
+        .map(|stream| stream.local_addr().expect("bound"))
+        .collect();
+    diag.sockets(&Filter::default(), |socket| {
+        let is_of_server = socket.local.port() == PORT;
+        let remote = SocketAddr::new(socket.remote.ip().to_canonical(), socket.remote.port());
+        if let (true, Some(place)) = (
+            is_of_server,
+            addresses.iter().position(|one| *one == remote),
+        ) {
+            socket.controller.as_str().clone_into(&mut found[place]);
+        }
+    })
+    .expect("a look");
+    found
+}
+
+/// Waits until new connections have these controllers.
+fn wait_until(what: &str, from: &[IpAddr], wanted: &[String]) {
+    let begin = Instant::now();
+    loop {
+        let found = controllers(from);
+        if found == wanted {
+            return;
+        }
+        assert!(
+            begin.elapsed() < PATIENCE,
+            "{what}: {found:?}, and not {wanted:?}"
+        );
+        thread::sleep(Duration::from_millis(300));
+    }
+}
+
+fn drawn(place: &Place, from: &[IpAddr]) -> Vec<usize> {
+    let (key, shares) = (place.key(), place.plan.shares());
+    assert_eq!(place.plan.unit, Unit::Prefix { v4: 24, v6: 48 });
+    from.iter()
+        .map(|&address| {
+            shares.arm(key.draw(place.plan.unit.subject(0, address, units::Duration::ZERO)))
+        })
+        .collect()
+}
+
+/// Downloads from each of these addresses, by curl.
+fn download(from: &[IpAddr]) {
+    for address in from {
+        let status = Command::new("curl")
+            .args([
+                "-s",
+                "-S",
+                "-o",
+                "/dev/null",
+                "--interface",
+                &address.to_string(),
+            ])
+            .arg(format!("http://127.0.0.1:{PORT}/4mb"))
+            .status()
+            .expect("curl runs");
+        assert!(status.success(), "{status}");
+    }
+}
+
+/// Runs a test with a control group and a network of its own; not, and says so, where there is no such thing. One at a time: both
+/// groups would go by the same name.
+fn alone(what: &str, test: impl FnOnce(&Group) + Send) {
+    static ALONE: Mutex<()> = Mutex::new(());
+    let lack = kernel::check_steering()
+        .into_iter()
+        .find_map(|required| required.lack);
+    if let Some(lack) = lack {
+        eprintln!("SKIPPED: {what}: {lack}");
+        return;
+    }
+    let has = |program: &str| Command::new(program).arg("--version").output().is_ok();
+    if !has("curl") || !(has("nginx") || has("python3")) {
+        eprintln!("SKIPPED: {what}: there is no curl, or neither nginx nor python3");
+        return;
+    }
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some(group) = Group::make() else {
+        eprintln!("SKIPPED: {what}: no control group of version 2 can be made");
+        return;
+    };
+    let network = Network::create(&NetworkConfig::default()).expect("a network");
+    network.near.inside(|| test(&group)).expect("inside");
+}
+
+#[test]
+fn a_study_of_a_server_begins_holds_and_leaves_nothing() {
+    alone("a study of a server", study);
+}
+
+fn study(group: &Group) {
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = directory.path();
+    fs::write(path.join("given.toml"), plan(&group.0)).expect("a plan");
+    let server = Server::start(path, &group.0);
+    let clients: Vec<IpAddr> = (0..CLIENTS).map(client).collect();
+    let default = kernel::default().expect("a default");
+    let before = vec![default; clients.len()];
+    wait_until("before the study", &clients, &before);
+
+    let running = Running::start(path);
+    let data = path.join("data");
+    let begin = Instant::now();
+    let place = loop {
+        match Place::find(&data) {
+            Ok(place) => break place,
+            Err(error) => assert!(begin.elapsed() < PATIENCE, "{error}"),
+        }
+        thread::sleep(Duration::from_millis(50));
+    };
+    let arms = drawn(&place, &clients);
+    let names = ["cubic", "reno"];
+    let wanted: Vec<String> = arms.iter().map(|&arm| names[arm].to_owned()).collect();
+    let count = arms.iter().filter(|&&arm| arm == 1).count();
+    // Of 40 draws, fewer than 7 or more than 33 come once in 40,000 seeds.
+    assert!((7..=33).contains(&count), "{wanted:?}");
+    wait_until("arms", &clients, &wanted);
+    // Who is excepted is left alone.
+    let excepted: Vec<IpAddr> = (0..10)
+        .map(|n| Ipv4Addr::new(127, 9, n, 1).into())
+        .collect();
+    assert_eq!(controllers(&excepted), before[..10]);
+
+    download(&clients);
+    let begin = Instant::now();
+    while arms_in_data(&data) < u64::from(CLIENTS) {
+        assert!(
+            begin.elapsed() < PATIENCE,
+            "{} of the downloads are in the data",
+            arms_in_data(&data)
+        );
+        thread::sleep(Duration::from_millis(500));
+    }
+    let (_, gathered) = fleet::study::read(&[&data]).expect("data");
+    let findings = gathered.findings();
+    let units: Vec<u64> = findings.arms.iter().map(|arm| arm.units).collect();
+    assert_eq!(units, [u64::from(CLIENTS) - count as u64, count as u64]);
+    assert!(
+        findings
+            .arms
+            .iter()
+            .all(|arm| arm.throughput_bps > Some(1e6)),
+        "{findings:?}"
+    );
+
+    // A process that hangs: the lease runs out.
+    running.send(Signal::STOP);
+    wait_until("the lease has run out", &clients, &before);
+    running.send(Signal::CONT);
+    wait_until("the lease is renewed", &clients, &wanted);
+    // A process that is killed.
+    running.send(Signal::KILL);
+    drop(running);
+    wait_until("killed", &clients, &before);
+
+    // The same draws again, and the data goes on.
+    let running = Running::start(path);
+    wait_until("begun again", &clients, &wanted);
+    // The service is started anew, and its control group with it.
+    drop(server);
+    group.make_anew();
+    let server = Server::start(path, &group.0);
+    wait_until("in a new control group", &clients, &wanted);
+    fs::write(path.join("stop"), "").expect("a file");
+    wait_until("ended", &clients, &before);
+    drop(running);
+    drop(server);
+    let log = fs::read_to_string(path.join("log")).expect("a log");
+    assert!(log.contains("control group is there again"), "{log}");
+    assert!(arms_in_data(&data) >= u64::from(CLIENTS));
+}
+
+/// How many large connections are in the data.
+fn arms_in_data(directory: &Path) -> u64 {
+    match fleet::study::read(&[directory]) {
+        Ok((_, gathered)) => {
+            let arms = gathered.findings().arms;
+            arms.iter()
+                .map(|arm| {
+                    if arm.throughput_bps.is_some() {
+                        arm.connections
+                    } else {
+                        0
+                    }
+                })
+                .sum()
+        }
+        Err(error) => panic!("{error}"),
+    }
+}

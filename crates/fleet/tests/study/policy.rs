@@ -1,0 +1,125 @@
+//! A policy is in force, stays so for its lease when its process is killed, and is replaced as a whole or not at all.
+
+use std::fs;
+use std::net::IpAddr;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::thread;
+use std::time::Duration;
+
+use experiment::policy::Policy;
+use fleet::steer::Steer;
+use nix::sched::{CloneFlags, unshare};
+use rustix::process::Signal;
+
+use crate::group::Group;
+use crate::server::{PORT, Server};
+use crate::{CLIENTS, PLACE, Running, alone, client, controllers, now, wait_until};
+
+#[test]
+#[ignore = "the process that the test below starts"]
+fn runs_a_policy() {
+    let Some(directory) = std::env::var_os(PLACE) else {
+        return;
+    };
+    let directory = PathBuf::from(directory);
+    let read = |name: &str| fs::read_to_string(directory.join(name));
+    let policy =
+        Policy::parse(&read("policy.toml").expect("a policy")).expect("one that makes sense");
+    let journal = directory.join("journal");
+    let lease = units::Duration::from_secs(30);
+    let mut steer = Steer::begin(policy, lease, Some(&journal), now()).expect("in force");
+    while !directory.join("stop").exists() {
+        steer.step(now(), |trouble| eprintln!("trouble: {trouble}"));
+        if let Ok(text) = read("next.toml") {
+            let _ = fs::remove_file(directory.join("next.toml"));
+            let next = Policy::parse(&text).map_err(|error| error.to_string());
+            let outcome =
+                next.and_then(|next| steer.reload(next, now()).map_err(|error| error.to_string()));
+            if let Err(why) = outcome {
+                steer.refused(&why, now());
+            }
+        }
+        thread::sleep(Duration::from_millis(200));
+    }
+    steer.finish(now());
+}
+
+fn policy(group: &Path, prefix: &str, controller: &str) -> String {
+    format!(
+        "cgroup = {group:?}\n[[rule]]\nname = \"some\"\nprefix = [\"{prefix}\"]\nlisten = [{PORT}]\ncontroller = \"{controller}\"\n"
+    )
+}
+
+#[test]
+fn a_policy_is_in_force_for_its_lease_and_replaced_as_a_whole() {
+    alone("a policy for a server", |group| {
+        // A BPF file system of this thread's and its processes' own.
+        unshare(CloneFlags::CLONE_NEWNS).expect("a mount namespace");
+        mount(&["--make-rprivate", "/"]);
+        mount(&["-t", "bpf", "bpf", "/sys/fs/bpf"]);
+        in_force(group);
+    });
+}
+
+fn mount(arguments: &[&str]) {
+    let status = Command::new("mount").args(arguments).status();
+    assert!(status.expect("mount runs").success(), "{arguments:?}");
+}
+
+/// What clients are to have: those of 127.1.0.0/20 the one, the others the other.
+fn wanted(some: &str, others: &str) -> Vec<String> {
+    let each = |number| if number < 16 { some } else { others };
+    (0..CLIENTS).map(|number| each(number).to_owned()).collect()
+}
+
+fn in_force(group: &Group) {
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = directory.path();
+    let clients: Vec<IpAddr> = (0..CLIENTS).map(client).collect();
+    let default = kernel::default().expect("a default");
+    let server = Server::start(path, &group.0);
+    let text = |prefix, controller| policy(&group.0, prefix, controller);
+    fs::write(path.join("policy.toml"), text("127.1.0.0/20", "reno")).expect("a policy");
+    let start = || Running::start_test("policy::runs_a_policy", path);
+
+    let running = start();
+    let some = wanted("reno", &default);
+    wait_until("in force", &clients, &some);
+    running.send(Signal::KILL);
+    drop(running);
+    assert_eq!(controllers(&clients), some, "its lease holds");
+    wait_until(
+        "the lease has run out",
+        &clients,
+        &wanted(&default, &default),
+    );
+
+    let running = start();
+    wait_until("in force again", &clients, &some);
+    let next = |text: String| {
+        fs::write(path.join("next.part"), text).expect("a policy");
+        fs::rename(path.join("next.part"), path.join("next.toml")).expect("a policy");
+        while path.join("next.toml").exists() {
+            thread::sleep(Duration::from_millis(50));
+        }
+    };
+    next(text("127.1.0.0/20", "no_such"));
+    next("rule = 7".to_owned());
+    assert_eq!(controllers(&clients), some, "the old policy holds");
+    next(text("127.1.0.0/16", "reno"));
+    wait_until("reloaded", &clients, &wanted("reno", "reno"));
+    fs::write(path.join("stop"), "").expect("a file");
+    wait_until("ended", &clients, &wanted(&default, &default));
+    drop(running);
+    drop(server);
+    let journal = fs::read_to_string(path.join("journal")).expect("a journal");
+    let what: Vec<String> = journal
+        .lines()
+        .map(|line| {
+            serde_json::from_str::<serde_json::Value>(line).expect("JSON")["what"].to_string()
+        })
+        .collect();
+    let all = ["began", "began", "refused", "refused", "reloaded", "ended"];
+    assert_eq!(what, all.map(|what| format!("\"{what}\"")));
+}

@@ -1,0 +1,72 @@
+//! An ordinary HTTP server in a control group.
+
+use std::fs;
+use std::net::{Ipv4Addr, TcpStream};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Where it listens, in a network of the test's own.
+pub const PORT: u16 = 8000;
+
+/// The server, which goes with this.
+pub struct Server(Child);
+
+impl Server {
+    /// nginx, or else Python's; it serves a file `4mb`.
+    pub fn start(directory: &Path, group: &Path) -> Server {
+        let files = directory.join("files");
+        fs::create_dir_all(&files).expect("a directory");
+        fs::write(files.join("4mb"), vec![7; 4_000_000]).expect("a file");
+        let is_nginx = Command::new("nginx").arg("-v").output().is_ok();
+        let command = if is_nginx {
+            let file = directory.join("nginx.conf");
+            fs::write(&file, configuration(directory, &files)).expect("its configuration");
+            format!("nginx -e stderr -c '{}'", file.display())
+        } else {
+            format!(
+                "python3 -m http.server {PORT} --bind 127.0.0.1 --directory '{}'",
+                files.display()
+            )
+        };
+        let enter = format!(
+            "echo $$ > '{}/cgroup.procs' && exec {command}",
+            group.display()
+        );
+        let child = Command::new("sh")
+            .args(["-c", &enter])
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("a shell");
+        let server = Server(child);
+        let begin = Instant::now();
+        while TcpStream::connect((Ipv4Addr::LOCALHOST, PORT)).is_err() {
+            assert!(
+                begin.elapsed() < Duration::from_secs(60),
+                "the server does not listen"
+            );
+            thread::sleep(Duration::from_millis(50));
+        }
+        server
+    }
+}
+
+fn configuration(directory: &Path, files: &Path) -> String {
+    let (at, files) = (directory.display(), files.display());
+    format!(
+        "daemon off;\nmaster_process off;\npid {at}/nginx.pid;\nerror_log stderr;\nevents {{}}\n\
+         http {{\n  access_log off;\n  client_body_temp_path {at}/body;\n  proxy_temp_path {at}/proxy;\n  fastcgi_temp_path {at}/fast;\n  \
+         uwsgi_temp_path {at}/uwsgi;\n  scgi_temp_path {at}/scgi;\n  \
+         server {{ listen 127.0.0.1:{PORT}; root {files}; }}\n}}\n"
+    )
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}

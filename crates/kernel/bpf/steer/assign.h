@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause */
+/*
+ * Which arm a connection gets: the twin of `crates/experiment/src/assignment.rs`. A keyed hash of the unit that the connection
+ * belongs to decides, so nothing has to be remembered, and nobody without the key can choose his arm.
+ */
+#pragma once
+
+#include "../number.h"
+
+#define ARMS 8
+
+/* The kinds of units. */
+enum unit_kind {
+	UNIT_CONNECTION,
+	UNIT_PREFIX,
+	UNIT_SLOT,
+};
+
+/* What is drawn as a whole. */
+struct unit {
+	u64 kind;
+	u64 v4_mask[2]; /* of an IPv4 address in an IPv6 one */
+	u64 v6_mask[2];
+	u64 slot; /* nanoseconds */
+};
+
+/* What is known of a connection; addresses are of IPv6, the upper half first, and IPv4 is ::ffff:a.b.c.d. */
+struct candidate {
+	u64 cookie;
+	u64 client[2];
+	u64 set_up;
+};
+
+struct subject {
+	u64 words[4];
+};
+
+static inline bool is_v4(const u64 *address)
+{
+	return !address[0] && address[1] >> 32 == 0xffff;
+}
+
+static inline void subject_of(struct subject *subject, const struct unit *unit, const struct candidate *of)
+{
+	subject->words[0] = unit->kind;
+	subject->words[1] = 0;
+	subject->words[2] = 0;
+	subject->words[3] = 0;
+	if (unit->kind == UNIT_PREFIX) {
+		bool v4 = is_v4(of->client);
+
+		subject->words[1] = of->client[0] & (v4 ? unit->v4_mask[0] : unit->v6_mask[0]);
+		subject->words[2] = of->client[1] & (v4 ? unit->v4_mask[1] : unit->v6_mask[1]);
+	} else if (unit->kind == UNIT_SLOT) {
+		subject->words[1] = unit->slot ? of->set_up / unit->slot : of->set_up;
+	} else {
+		subject->words[1] = of->cookie;
+	}
+}
+
+static inline u64 rotate(u64 word, u32 by)
+{
+	return word << by | word >> (64 - by);
+}
+
+#define SIP_ROUND                                                                                                     \
+	do {                                                                                                          \
+		v0 += v1;                                                                                             \
+		v1 = rotate(v1, 13) ^ v0;                                                                             \
+		v0 = rotate(v0, 32);                                                                                  \
+		v2 += v3;                                                                                             \
+		v3 = rotate(v3, 16) ^ v2;                                                                             \
+		v0 += v3;                                                                                             \
+		v3 = rotate(v3, 21) ^ v0;                                                                             \
+		v2 += v1;                                                                                             \
+		v1 = rotate(v1, 17) ^ v2;                                                                             \
+		v2 = rotate(v2, 32);                                                                                  \
+	} while (0)
+
+/* SipHash-2-4 (Aumasson and Bernstein, 2012) of four words. */
+static inline u64 draw(u64 key0, u64 key1, const struct subject *of)
+{
+	u64 v0 = key0 ^ 0x736f6d6570736575ULL, v1 = key1 ^ 0x646f72616e646f6dULL;
+	u64 v2 = key0 ^ 0x6c7967656e657261ULL, v3 = key1 ^ 0x7465646279746573ULL;
+
+	for (int word = 0; word < 5; word++) {
+		/* The last block is the length. */
+		u64 block = word < 4 ? of->words[word & 3] : (u64)sizeof(*of) << 56;
+
+		v3 ^= block;
+		SIP_ROUND;
+		SIP_ROUND;
+		v0 ^= block;
+	}
+	v2 ^= 0xff;
+	SIP_ROUND;
+	SIP_ROUND;
+	SIP_ROUND;
+	SIP_ROUND;
+	return v0 ^ v1 ^ v2 ^ v3;
+}
+
+/* The first arm that ends behind the draw's upper half. */
+static inline u32 arm_of(u64 drawn, const u64 *ends)
+{
+	for (u32 arm = 0; arm < ARMS; arm++)
+		if (drawn >> 32 < ends[arm])
+			return arm;
+	return 0;
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause */
+/* What a program of a control group is told of a connection (<uapi/linux/bpf.h>, `struct bpf_sock_ops`), and what it may do. */
+#pragma once
+
+#include "../number.h"
+
+#define SECTION(name) __attribute__((section(name), used))
+
+/* Its layout is the kernel's promise. Reads are of one field each, as the verifier wants them. */
+struct bpf_sock_ops {
+	volatile u32 op;
+	volatile u32 args[4];
+	volatile u32 family;
+	volatile u32 remote_ip4;
+	volatile u32 local_ip4;
+	volatile u32 remote_ip6[4];
+	volatile u32 local_ip6[4];
+	volatile u32 remote_port; /* in network order */
+	volatile u32 local_port; /* in the host's */
+	volatile u32 is_fullsock;
+	volatile u32 snd_cwnd;
+	volatile u32 srtt_us; /* eight times */
+	volatile u32 bpf_sock_ops_cb_flags;
+	volatile u32 unused[24];
+	void *sk;
+};
+
+#define BPF_SOCK_OPS_ACTIVE_ESTABLISHED_CB 4
+#define BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB 5
+#define BPF_SOCK_OPS_STATE_CB 10
+#define BPF_SOCK_OPS_STATE_CB_FLAG (1 << 2)
+
+#define TCP_CLOSE 7
+#define AF_INET 2
+#define SOL_TCP 6
+#define TCP_CONGESTION 13
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+struct minmax_sample {
+	u32 t;
+	u32 v;
+};
+
+struct minmax {
+	struct minmax_sample s[3];
+};
+
+struct tcp_sock {
+	u64 bytes_acked;
+	u32 srtt_us; /* eight times */
+	struct minmax rtt_min;
+	u32 mss_cache;
+	u32 data_segs_out;
+	u32 total_retrans;
+	u32 delivered;
+	u32 lost;
+	u32 rate_delivered;
+	u32 rate_interval_us;
+	u32 chrono_stat[3];
+};
+
+#pragma clang attribute pop
+
+static void *(*bpf_map_lookup_elem)(void *map, const void *key) = (void *)1;
+static u64 (*bpf_get_socket_cookie)(void *context) = (void *)46;
+static long (*bpf_setsockopt)(void *context, int level, int name, void *value, int length) = (void *)49;
+static long (*bpf_sock_ops_cb_flags_set)(void *context, int flags) = (void *)59;
+static void *(*bpf_sk_storage_get)(void *map, void *sk, void *value, u64 flags) = (void *)107;
+static u64 (*bpf_ktime_get_boot_ns)(void) = (void *)125;
+static void *(*bpf_ringbuf_reserve)(void *map, u64 size, u64 flags) = (void *)131;
+static void (*bpf_ringbuf_submit)(void *record, u64 flags) = (void *)132;
+static struct tcp_sock *(*bpf_skc_to_tcp_sock)(void *sk) = (void *)137;
+
+#define BPF_MAP_TYPE_ARRAY 2
+#define BPF_MAP_TYPE_LPM_TRIE 11
+#define BPF_MAP_TYPE_SK_STORAGE 24
+#define BPF_MAP_TYPE_RINGBUF 27
+#define BPF_F_NO_PREALLOC 1
+#define BPF_SK_STORAGE_GET_F_CREATE 1
+
+/* Its own load: the compiler would choose between two places first, and load from that, which the verifier does not want. */
+#define FIELD(CONTEXT, NAME)                                                                                          \
+	({                                                                                                            \
+		u32 field = (CONTEXT)->NAME;                                                                          \
+                                                                                                                      \
+		asm volatile("" : "+r"(field));                                                                       \
+		field;                                                                                                \
+	})
+
+static inline u32 from_network(u32 word)
+{
+	return __builtin_bswap32(word);
+}
+
+/* The other side's address, as one of IPv6. */
+static inline void client_of(const struct bpf_sock_ops *context, u64 *client)
+{
+	if (context->family == AF_INET) {
+		client[0] = 0;
+		client[1] = 0xffffULL << 32 | from_network(FIELD(context, remote_ip4));
+	} else {
+		client[0] = (u64)from_network(FIELD(context, remote_ip6[0])) << 32 | from_network(FIELD(context, remote_ip6[1]));
+		client[1] = (u64)from_network(FIELD(context, remote_ip6[2])) << 32 | from_network(FIELD(context, remote_ip6[3]));
+	}
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause */
+/* What the loader tells: rules in order, the first that holds counts. All of it is constant for the verifier. */
+#pragma once
+
+#include "assign.h"
+#include "context.h"
+
+#define RULES 32
+#define PORTS 8
+#define CONTROLLER 16
+
+struct ports {
+	u64 first;
+	u64 last;
+};
+
+/* Empty ranges, with the first behind the last, stand for none. */
+struct rule {
+	struct ports listen[PORTS];
+	struct ports connect[PORTS];
+	u64 rtt_from; /* of the handshake, in nanoseconds */
+	u64 rtt_below;
+	u64 ends[ARMS];
+	char controllers[ARMS][CONTROLLER];
+};
+
+struct steering {
+	u64 key[2];
+	struct unit unit;
+	u64 count;
+	struct rule rules[RULES];
+};
+
+const volatile struct steering steering SECTION(".rodata.steering");
+
+/* Which rules hold for a network, a bit each. The most specific network counts. */
+struct network {
+	u32 length;
+	u32 address[4]; /* in network order */
+};
+
+struct {
+	int (*type)[BPF_MAP_TYPE_LPM_TRIE];
+	int (*map_flags)[BPF_F_NO_PREALLOC];
+	int (*max_entries)[1]; /* the loader's */
+	struct network *key;
+	u64 *value;
+} networks SECTION(".maps");
+
+static inline u64 rules_of_network(const struct bpf_sock_ops *context)
+{
+	struct network network = { .length = 128 };
+	u64 *rules;
+
+	if (context->family == AF_INET) {
+		network.address[2] = from_network(0xffff);
+		network.address[3] = FIELD(context, remote_ip4);
+	} else {
+		network.address[0] = FIELD(context, remote_ip6[0]);
+		network.address[1] = FIELD(context, remote_ip6[1]);
+		network.address[2] = FIELD(context, remote_ip6[2]);
+		network.address[3] = FIELD(context, remote_ip6[3]);
+	}
+	rules = bpf_map_lookup_elem(&networks, &network);
+	return rules ? *rules : 0;
+}
+
+static inline bool has_port(const volatile struct ports *ports, u32 port)
+{
+	for (u32 range = 0; range < PORTS; range++)
+		if (ports[range].first <= port && port <= ports[range].last)
+			return true;
+	return false;
+}
+
+/* The first rule that holds for a new connection; RULES if none does. */
+static inline u32 rule_of(const struct bpf_sock_ops *context)
+{
+	bool is_server = context->op == BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB;
+	u32 port = is_server ? FIELD(context, local_port) : from_network(FIELD(context, remote_port));
+	u64 rtt = (context->srtt_us >> 3) * NANOS_PER_MICRO;
+	u64 candidates = rules_of_network(context);
+
+	for (u32 place = 0; place < RULES; place++) {
+		const volatile struct rule *rule = &steering.rules[place];
+
+		if (place >= steering.count)
+			break;
+		if (!(candidates >> place & 1) || rtt < rule->rtt_from || rtt >= rule->rtt_below)
+			continue;
+		if (has_port(is_server ? rule->listen : rule->connect, port))
+			return place;
+	}
+	return RULES;
+}

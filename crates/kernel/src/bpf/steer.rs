@@ -1,0 +1,280 @@
+//! The program that gives connections of a control group their controllers.
+
+use std::fs::{self, File};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::sync::mpsc::{Receiver, channel};
+
+use libbpf_rs::query::{LinkInfo, LinkTypeInfo};
+use libbpf_rs::{
+    Link, MapCore, MapFlags, MapHandle, Object, ObjectBuilder, RingBuffer, RingBufferBuilder,
+};
+use nix::time::{ClockId, clock_getres};
+use units::Duration;
+
+use super::{bpffs, failed, log};
+use crate::check::{Requirement, check_steering};
+use crate::{EndedConnection, Error, Steering, SteeringCounts, since_boot};
+
+const OBJECT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/steer.bpf.o"));
+
+/// The name of the program.
+const PROGRAM: &str = "steer";
+
+/// A program that gives connections of a control group their controllers, for as long as this lives and its lease lasts.
+pub struct Attached {
+    /// Of the program that runs. It goes with this process, however that ends.
+    link: Link,
+    object: Object,
+    ring: RingBuffer<'static>,
+    told: Receiver<EndedConnection>,
+}
+
+impl std::fmt::Debug for Attached {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Attached").finish_non_exhaustive()
+    }
+}
+
+/// Attaches the program to a control group: its open directory. It does nothing until its lease is [renewed](Attached::renew).
+///
+/// # Errors
+///
+/// What the machine lacks, or why the kernel refuses it.
+pub fn attach(cgroup: &File, steering: &Steering) -> Result<Attached, Error> {
+    let lack = check_steering().into_iter().find_map(|required| {
+        let lack = required.lack?;
+        Some(format!("{}: {lack}", required.what))
+    });
+    if let Some(lack) = lack {
+        return Err(Error::Lacking(lack));
+    }
+    let object = load(steering, |_, _| Ok(()))?;
+    let mut programs = object.progs_mut();
+    let program = programs
+        .find(|program| program.name() == PROGRAM)
+        .ok_or_else(|| Error::Lacking("the program has no entry".to_owned()))?;
+    // A link beside those of others: the kernel runs all of them.
+    let link = program.attach_cgroup(cgroup.as_raw_fd()).map_err(failed(
+        "cannot attach to the control group; it must be one of version 2",
+    ))?;
+    drop(program);
+    drop(programs);
+    let (tell, told) = channel();
+    let tick = tick()?;
+    let events = map(&object, "events")?;
+    let mut builder = RingBufferBuilder::new();
+    let heard = move |bytes: &[u8]| {
+        if let Some(ended) = EndedConnection::parse(bytes, tick) {
+            // Whoever tells holds the other end.
+            let _ = tell.send(ended);
+        }
+        0
+    };
+    let cannot = || failed("cannot read what the program tells");
+    builder.add(&events, heard).map_err(cannot())?;
+    let ring = builder.build().map_err(cannot())?;
+    Ok(Attached {
+        link,
+        object,
+        ring,
+        told,
+    })
+}
+
+/// Gives the kernel the program. `prepare` sees each map before that.
+fn load(
+    steering: &Steering,
+    prepare: impl Fn(&str, &mut libbpf_rs::OpenMapMut<'_>) -> Result<(), libbpf_rs::Error>,
+) -> Result<Object, Error> {
+    let listener = log::listen();
+    let refused = |error: libbpf_rs::Error| {
+        let log = listener.said();
+        Error::Refused {
+            program: "the program that steers connections",
+            reason: log::reason(&log).map_or_else(|| error.to_string(), str::to_owned),
+            log,
+        }
+    };
+    // The parser of object files wants them aligned, as what is allocated is.
+    let bytes = OBJECT.to_vec();
+    let mut opened = ObjectBuilder::default()
+        .open_memory(&bytes)
+        .map_err(refused)?;
+    for mut map in opened.maps_mut() {
+        let name = map.name().to_string_lossy().into_owned();
+        if name == "networks" {
+            let networks = u32::try_from(steering.networks.len()).unwrap_or(u32::MAX);
+            map.set_max_entries(networks.max(1)).map_err(refused)?;
+        } else if name == ".rodata.steering"
+            && let Some(value) = map.initial_value_mut()
+        {
+            for (place, byte) in value.iter_mut().zip(steering.bytes()) {
+                *place = byte;
+            }
+        }
+        prepare(&name, &mut map).map_err(refused)?;
+    }
+    let object = opened.load().map_err(refused)?;
+    let networks = map(&object, "networks")?;
+    for (address, length, rules) in &steering.networks {
+        let mut key = u32::from(*length).to_ne_bytes().to_vec();
+        key.extend(address.octets());
+        networks
+            .update(&key, &rules.to_ne_bytes(), MapFlags::ANY)
+            .map_err(failed(format!(
+                "cannot note the network {address}/{length}"
+            )))?;
+    }
+    Ok(object)
+}
+
+fn map(object: &Object, name: &str) -> Result<MapHandle, Error> {
+    let mut maps = object.maps();
+    let found = maps.find(|map| map.name().to_string_lossy() == name);
+    let found = found.ok_or_else(|| Error::Lacking(format!("the program has no map {name}")))?;
+    MapHandle::try_from(&found).map_err(failed(format!("cannot hold the map {name}")))
+}
+
+/// How long one of the kernel's ticks is: what its coarse clock tells apart.
+fn tick() -> Result<Duration, Error> {
+    let tick = clock_getres(ClockId::CLOCK_MONOTONIC_COARSE)
+        .map_err(|source| Error::system("cannot ask for the kernel's tick", source))?;
+    Ok(std::time::Duration::from(tick).into())
+}
+
+impl Attached {
+    /// From now on, the program works for this long, unless it is renewed again.
+    ///
+    /// # Errors
+    ///
+    /// The kernel refuses.
+    pub fn renew(&self, span: Duration) -> Result<(), Error> {
+        let until = (since_boot()? + span).as_nanos().to_ne_bytes();
+        map(&self.object, "lease")?
+            .update(&[0; 4], &until, MapFlags::ANY)
+            .map_err(failed("cannot renew the lease"))
+    }
+
+    /// Takes other rules, all at once. Connections that are there keep what they have.
+    ///
+    /// # Errors
+    ///
+    /// The kernel refuses: then the old rules hold.
+    pub fn replace(&mut self, steering: &Steering) -> Result<(), Error> {
+        let kept = ["connections", "events", "lease", "counts"];
+        let maps: Result<Vec<(&str, MapHandle)>, Error> = kept
+            .iter()
+            .map(|name| Ok((*name, map(&self.object, name)?)))
+            .collect();
+        let maps = maps?;
+        let object = load(steering, |name, open| {
+            match maps.iter().find(|(kept, _)| *kept == name) {
+                Some((_, map)) => open.reuse_fd(map.as_fd()),
+                None => Ok(()),
+            }
+        })?;
+        let mut programs = object.progs_mut();
+        let program = programs
+            .find(|program| program.name() == PROGRAM)
+            .ok_or_else(|| Error::Lacking("the program has no entry".to_owned()))?;
+        self.link
+            .update_prog(&program)
+            .map_err(failed("cannot take other rules"))?;
+        drop(program);
+        drop(programs);
+        self.object = object;
+        Ok(())
+    }
+
+    /// Keeps the program when this process is gone: until it is [released](release) by this name, or, if nobody does that, doing
+    /// nothing from the end of its lease on. One that an earlier process has left under the name goes.
+    ///
+    /// # Errors
+    ///
+    /// The BPF file system cannot be used.
+    pub fn keep(&mut self, name: &str) -> Result<(), Error> {
+        bpffs::prepare()?;
+        release(name)?;
+        bpffs::prepare()?;
+        let path = bpffs::file(name);
+        let cannot = failed(format!("cannot make {}", path.display()));
+        self.link.pin(&path).map_err(cannot)
+    }
+
+    /// Whether the kernel still runs it: not if its control group is gone, or somebody has taken it away.
+    pub fn is_attached(&self) -> bool {
+        let info = LinkInfo::from_fd(self.link.as_fd()).map(|info| info.info);
+        matches!(info, Ok(LinkTypeInfo::Cgroup(of)) if of.cgroup_id != 0)
+    }
+
+    /// The connections that have ended since the last time.
+    ///
+    /// # Errors
+    ///
+    /// The kernel refuses.
+    pub fn ended(&self) -> Result<Vec<EndedConnection>, Error> {
+        self.ring
+            .consume()
+            .map_err(failed("cannot read what the program tells"))?;
+        Ok(self.told.try_iter().collect())
+    }
+
+    /// The map of what it keeps with connections, for sock_diag.
+    ///
+    /// # Errors
+    ///
+    /// The process may have no further file.
+    pub fn connections(&self) -> Result<OwnedFd, Error> {
+        let map = map(&self.object, "connections")?;
+        map.as_fd()
+            .try_clone_to_owned()
+            .map_err(|source| Error::system("cannot hold the map of connections", source))
+    }
+
+    /// How often it did what.
+    ///
+    /// # Errors
+    ///
+    /// The kernel refuses.
+    pub fn counts(&self) -> Result<SteeringCounts, Error> {
+        let counts = map(&self.object, "counts")?;
+        let count = |place: u32| {
+            let value = counts
+                .lookup(&place.to_ne_bytes(), MapFlags::ANY)
+                .map_err(failed("cannot read the program's counters"))?;
+            let bytes = value.unwrap_or_default().try_into();
+            Ok::<u64, Error>(bytes.map_or(0, u64::from_ne_bytes))
+        };
+        Ok(SteeringCounts {
+            assigned: count(0)?,
+            refused: count(1)?,
+            unremembered: count(2)?,
+            untold: count(3)?,
+        })
+    }
+}
+
+/// Takes away a program that is kept under this name. Whether there was one.
+///
+/// # Errors
+///
+/// It cannot be removed.
+pub fn release(name: &str) -> Result<bool, Error> {
+    let path = bpffs::file(name);
+    if !bpffs::is_mounted() || !path.exists() {
+        return Ok(false);
+    }
+    log::silence();
+    let link = Link::open(&path).map_err(failed(format!("cannot open {}", path.display())))?;
+    fs::remove_file(&path)
+        .map_err(|source| Error::system(format!("cannot remove {}", path.display()), source))?;
+    // With its last file the kernel removes it, but only in a while.
+    let _ = link.detach();
+    bpffs::tidy();
+    Ok(true)
+}
+
+/// What the kernel must have.
+pub(crate) fn requirements() -> Vec<Requirement> {
+    vec![super::features::has_btf()]
+}

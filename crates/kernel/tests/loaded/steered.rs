@@ -1,0 +1,80 @@
+//! The program that steers connections, on a control group of the test's own.
+
+use std::fs::{self, File};
+use std::path::PathBuf;
+
+use kernel::{DrawnUnit, Steering, SteeringCounts, SteeringRule, mapped};
+use nix::sys::statfs::{CGROUP2_SUPER_MAGIC, statfs};
+use units::Duration;
+
+/// A control group, which goes with this.
+struct Group(PathBuf);
+
+impl Group {
+    /// Nothing where there are none of version 2, or none may be made.
+    fn make() -> Option<Group> {
+        let places = ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"];
+        let is_v2 = |place: &&str| {
+            statfs(*place).is_ok_and(|found| found.filesystem_type() == CGROUP2_SUPER_MAGIC)
+        };
+        let place = places.into_iter().find(is_v2)?;
+        let group = PathBuf::from(place).join(format!("fullpipe-test-{}", std::process::id()));
+        fs::create_dir(&group).ok()?;
+        Some(Group(group))
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir(&self.0);
+    }
+}
+
+fn steering(networks: u32) -> Steering {
+    let rule = SteeringRule {
+        listen: vec![(443, 443), (8000, 8010)],
+        connect: vec![(80, 80)],
+        rtt: Duration::ZERO..Duration::MAX,
+        arms: vec![(1 << 31, "reno".to_owned()), (1 << 32, "cubic".to_owned())],
+    };
+    let network = |number: u32| {
+        let address = std::net::Ipv4Addr::from_bits(number << 8);
+        (mapped(address.into()), 96 + 24, 1)
+    };
+    Steering {
+        key: [1, 2],
+        unit: DrawnUnit::Prefix(24, 48),
+        rules: vec![rule; kernel::MOST_RULES],
+        networks: (0..networks).map(network).collect(),
+    }
+}
+
+#[test]
+fn the_kernel_takes_the_program_and_other_rules() {
+    let lack = kernel::check_steering()
+        .into_iter()
+        .find_map(|required| required.lack);
+    if let Some(lack) = lack {
+        eprintln!("SKIPPED: steering of connections: {lack}");
+        return;
+    }
+    let Some(group) = Group::make() else {
+        eprintln!("SKIPPED: steering of connections: no control group of version 2 can be made");
+        return;
+    };
+    let open = File::open(&group.0).expect("a directory");
+    let mut attached = kernel::attach(&open, &steering(1)).expect("the kernel takes it");
+    attached.renew(Duration::from_secs(1)).expect("a lease");
+    attached.replace(&steering(1000)).expect("other rules");
+    assert_eq!(
+        attached.counts().expect("counters"),
+        SteeringCounts::default()
+    );
+    assert!(attached.ended().expect("a ring").is_empty());
+    attached.connections().expect("a map");
+    // Beside another one, as others may steer, too.
+    drop(kernel::attach(&open, &steering(1)).expect("a second one"));
+    let file = File::open("/").expect("a directory");
+    let refused = kernel::attach(&file, &steering(1)).expect_err("no control group");
+    assert!(refused.to_string().contains("control group"), "{refused}");
+}
