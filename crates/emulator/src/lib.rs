@@ -27,7 +27,7 @@
 //! # Time
 //! One thread waits for datagrams and for the next release time, whichever comes first. A datagram enters the path
 //! when the kernel received it (`SO_TIMESTAMPNS`; elsewhere than on Linux with glibc, and from sockets for both IPv6 and
-//! IPv4, when the relay reads it), and leaves at the path's own time or as soon after as the system wakes the thread: never
+//! IPv4 or for a mapped address, when the relay reads it), and leaves at the path's own time or as soon after as the system wakes the thread: never
 //! before. Whatever became due while the thread was late leaves at once. The path computes all times from each other, not
 //! from when the thread woke, so lateness does not add up; [`DirectionCounters::late_packets`] tells whether it mattered.
 //! Changes of a path come at their times since the relay's
