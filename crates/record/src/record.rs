@@ -178,7 +178,9 @@ mod tests {
     #[test]
     fn the_least_rtprop_is_of_any_flow_at_any_time() {
         let least = |text: &str| {
-            let scenario: Scenario = format!("duration = \"9s\"\n{text}").parse().unwrap();
+            let scenario: Scenario = format!("name = \"n\"\nduration = \"9s\"\n{text}")
+                .parse()
+                .unwrap();
             least_rtprop(&scenario)
         };
         let path = "path = { rate = \"9mbit\", rtt = \"40ms\" }\n";
