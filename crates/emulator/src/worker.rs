@@ -22,9 +22,9 @@ use crate::wakeup::{FRESHNESS, ask_for_precise_wakeups, timespec};
 /// How often idle clients are looked for.
 const EXPIRY_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Batches of up to 8 messages that all sockets together may be read for before packets are let go: 1024 messages, which take
-/// a millisecond or two to read, and are about what a socket's buffer holds of full packets. Beyond it, they enter late.
-const MOST_BATCHES: usize = 128;
+/// Datagrams that all sockets together are read for before packets are let go, in shares that end with a whole batch: they
+/// take a millisecond or two, and are about what one socket's buffer holds of full packets. What is beyond enters late.
+const MOST_READ: usize = 1024;
 
 /// What all packets on the path may take of memory, over both directions and all clients.
 const MEMORY: Bytes = Bytes::new(256 << 20);
@@ -159,16 +159,16 @@ impl Worker {
     /// present, and what is read afterwards can no longer enter when the kernel received it.
     fn read(&mut self, clients_wrote: bool) {
         // A share each, so that neither one socket nor one direction takes the time of the others.
-        let batches = (MOST_BATCHES / (self.ready.len() + 1)).max(1);
+        let share = (MOST_READ / (self.ready.len() + 1)).max(1);
         if clients_wrote {
-            self.read_clients(batches);
+            self.read_clients(share);
         }
-        self.read_upstreams(batches);
+        self.read_upstreams(share);
         self.counters.refused_packets += enter(&mut self.entries, &mut self.routes);
     }
 
-    /// Reads up to so many batches of the clients' datagrams.
-    fn read_clients(&mut self, batches: usize) {
+    /// Reads so many of the clients' datagrams, and the rest of the last one's batch.
+    fn read_clients(&mut self, share: usize) {
         let Worker {
             clock,
             listen,
@@ -182,18 +182,20 @@ impl Worker {
             memory,
             ..
         } = self;
-        let mut last = Time::ZERO;
-        for _ in 0..batches {
+        let (mut last, mut left) = (Time::ZERO, share);
+        while left > 0 {
             let batch = match inbox.read(listen) {
                 Ok(batch) => batch,
                 Err(error) if is_report(&error) => {
                     counters.unreachable_reports += 1;
+                    left -= 1;
                     continue;
                 }
                 Err(_) => break,
             };
             let now = clock.now();
             for datagram in batch {
+                left = left.saturating_sub(1);
                 let from = datagram.from;
                 let flow = if let Some(client) = clients.active(from, now) {
                     // A socket may speak to several of our addresses, and is answered by the one that it spoke to last.
@@ -224,24 +226,26 @@ impl Worker {
         }
     }
 
-    /// Reads up to so many batches of each answering server socket.
-    fn read_upstreams(&mut self, batches: usize) {
+    /// The same of each answering server socket.
+    fn read_upstreams(&mut self, share: usize) {
         for address in self.ready.drain(..) {
             let Some(client) = self.clients.active(address, self.clock.now()) else {
                 continue;
             };
-            let mut last = Time::ZERO;
-            for _ in 0..batches {
+            let (mut last, mut left) = (Time::ZERO, share);
+            while left > 0 {
                 let batch = match self.inbox.read(&client.upstream) {
                     Ok(batch) => batch,
                     Err(error) if is_report(&error) => {
                         self.counters.unreachable_reports += 1;
+                        left -= 1;
                         continue;
                     }
                     Err(_) => break,
                 };
                 let now = self.clock.now();
                 for datagram in batch {
+                    left = left.saturating_sub(1);
                     last = last.max(came_at(&datagram, now));
                     let parcel = parcel(client.number, self.overhead, &datagram);
                     let (memory, way) = (&mut self.memory, Way::Reverse);
