@@ -96,15 +96,16 @@ impl Worker {
     pub(crate) fn run(mut self) {
         ask_for_precise_wakeups();
         loop {
-            let now = self.clock.now();
-            self.release(now);
-            self.expire_clients(now);
-            self.publish();
             let woken = self.wait();
             if woken.stopped {
                 break;
             }
+            // The paths come to a time before the reading: however long that takes, nothing unread is older.
+            let now = self.clock.now();
             self.read(woken.clients_wrote);
+            self.release(now);
+            self.expire_clients(now);
+            self.publish();
         }
         let upstreams = self.clients.iter().map(|(_, client)| &client.upstream);
         let sockets = upstreams.chain([&self.listen]).map(AsFd::as_fd);
