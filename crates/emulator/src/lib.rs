@@ -27,8 +27,10 @@
 //! # Time
 //! One thread waits for datagrams and for the next release time, whichever comes first. A datagram enters the path
 //! when the kernel received it (`SO_TIMESTAMPNS`; elsewhere than on Linux with glibc, and from sockets for both IPv6 and
-//! IPv4, when the relay reads it), and leaves at the path's own time or as soon after as the system wakes the thread: never
-//! before. Whatever became due while the thread was late leaves at once. The path computes all times from each other, not
+//! IPv4 or at a mapped address, when the relay reads it), and leaves at the path's own time or as soon after as the system
+//! wakes the thread: never before. Whatever became due while the thread was late leaves at once. Before that, the relay
+//! reads what waits in its sockets, up to 1024 datagrams shared evenly among them, and lets it enter in the order of the
+//! kernel's times. If more waits after a stall, the rest may enter late. The path computes all times from each other, not
 //! from when the thread woke, so lateness does not add up; [`DirectionCounters::late_packets`] tells whether it mattered.
 //! Changes of a path come at their times since the relay's
 //! start, also for the own paths of clients that came later.
@@ -56,6 +58,7 @@ mod clients;
 mod clock;
 mod config;
 mod counters;
+mod entry;
 mod error;
 mod kernel;
 mod relay;

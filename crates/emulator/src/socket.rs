@@ -160,6 +160,16 @@ impl Inbox {
     }
 }
 
+/// Whether the control messages of a socket at `local` are IPv6's and IPv4's: of `::`, to which both come, unless it is
+/// connected, and of an IPv4 address that is written as one of IPv6.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+fn has_both_families(local: IpAddr, is_connected: bool) -> bool {
+    match local {
+        IpAddr::V4(_) => false,
+        IpAddr::V6(ip) => ip.to_ipv4_mapped().is_some() || (ip.is_unspecified() && !is_connected),
+    }
+}
+
 /// Asks the kernel to tell when it received each datagram. Not where a socket has both IPv6 and IPv4: `noq-udp` reads 96
 /// bytes of control messages, and with times, those of such a socket are more. Nor together with datagrams that the kernel
 /// joins (GRO), which would take the room of the ECN codepoint.
@@ -167,9 +177,9 @@ impl Inbox {
 fn ask_for_times(socket: &UdpSocket) {
     use nix::sys::socket::{setsockopt, sockopt};
 
-    let any = IpAddr::from(Ipv6Addr::UNSPECIFIED);
     let is_connected = socket.peer_addr().is_ok();
-    if !is_connected && socket.local_addr().is_ok_and(|local| local.ip() == any) {
+    let local = socket.local_addr().map(|local| local.ip());
+    if local.is_ok_and(|local| has_both_families(local, is_connected)) {
         return;
     }
     if setsockopt(socket, sockopt::UdpGroSegment, &false).is_ok() {
@@ -207,14 +217,27 @@ mod tests {
             let listening = Socket::listening(SocketAddr::new(ip.parse().unwrap(), 0)).unwrap();
             let to = listening.local_addr().unwrap();
             let sender = Socket::connected(to).unwrap();
+            let waited = std::time::Duration::from_millis(20);
+            let mut inbox = Inbox::new();
+            // The kernel begins to note times a moment after the first socket asks for them (`net_enable_timestamp`), and
+            // until then tells the time of the reading.
+            let mut notes_times = false;
+            for _ in 0..500 {
+                sender.send(to, None, None, b"abc").unwrap();
+                std::thread::sleep(waited);
+                let age = inbox.read(&listening).unwrap().find_map(|one| one.age);
+                notes_times = age.is_some_and(|age| age >= waited.into());
+                if notes_times {
+                    break;
+                }
+            }
+            assert!(notes_times, "{ip}");
             for _ in 0..3 {
                 sender
                     .send(to, None, Some(EcnCodepoint::Ce), b"abc")
                     .unwrap();
             }
-            let waited = std::time::Duration::from_millis(20);
             std::thread::sleep(waited);
-            let mut inbox = Inbox::new();
             let received: Vec<_> = inbox.read(&listening).unwrap().collect();
             assert_eq!(received.len(), 3);
             for one in received {
@@ -223,6 +246,34 @@ mod tests {
                 assert_eq!(one.to, Some(to.ip()));
             }
         }
+    }
+
+    /// Without times, there is room for the codepoint and the address.
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    #[test]
+    fn a_mapped_address_keeps_codepoint_and_address() {
+        let ip: IpAddr = "::ffff:127.0.0.1".parse().unwrap();
+        let listening = match Socket::listening(SocketAddr::new(ip, 0)) {
+            Ok(listening) => listening,
+            Err(error) => {
+                eprintln!("SKIPPED: no IPv6 sockets here: {error}");
+                return;
+            }
+        };
+        let to = listening.local_addr().unwrap();
+        let sender = Socket::connected(to).unwrap();
+        sender
+            .send(to, None, Some(EcnCodepoint::Ce), b"abc")
+            .unwrap();
+        let mut inbox = Inbox::new();
+        let received: Vec<_> = inbox.read(&listening).unwrap().collect();
+        assert_eq!(received.len(), 1);
+        assert_eq!(received[0].age, None);
+        assert_eq!(received[0].ecn, Some(EcnCodepoint::Ce));
+        assert_eq!(
+            received[0].to.map(|to| to.to_canonical()),
+            Some(ip.to_canonical())
+        );
     }
 
     #[test]

@@ -5,13 +5,14 @@ use std::net::{IpAddr, SocketAddr};
 use std::os::fd::AsFd;
 
 use noq_udp::EcnCodepoint;
-use path::{Ecn, Link, Parcel, Queued};
+use path::{Ecn, Parcel, Queued};
 use rustix::event::{PollFd, PollFlags};
 use units::{Bytes, Duration, Time};
 
 use crate::clients::Clients;
 use crate::clock::Clock;
 use crate::counters::{Observed, RelayCounters};
+use crate::entry::{Entry, Way, enter};
 use crate::kernel::overflows;
 use crate::routes::{Datagram, Routes};
 use crate::shown::Shown;
@@ -20,6 +21,10 @@ use crate::wakeup::{FRESHNESS, ask_for_precise_wakeups, timespec};
 
 /// How often idle clients are looked for.
 const EXPIRY_INTERVAL: Duration = Duration::from_secs(1);
+
+/// Datagrams that all sockets together are read for before packets are let go, in shares that end with a whole batch: they
+/// take a millisecond or two, and are about what one socket's buffer holds of full packets. What is beyond enters late.
+const MOST_READ: usize = 1024;
 
 /// What all packets on the path may take of memory, over both directions and all clients.
 const MEMORY: Bytes = Bytes::new(256 << 20);
@@ -39,6 +44,8 @@ pub(crate) struct Worker {
     inbox: Inbox,
     /// Clients whose upstream sockets have something to read.
     ready: Vec<SocketAddr>,
+    /// What was read and has not entered the path yet.
+    entries: Vec<Entry>,
     next_expiry: Time,
     /// What is counted outside the paths, and by paths that are gone.
     counters: RelayCounters,
@@ -75,6 +82,7 @@ impl Worker {
             clients: Clients::new(),
             inbox: Inbox::new(),
             ready: Vec::new(),
+            entries: Vec::new(),
             next_expiry: Time::ZERO + EXPIRY_INTERVAL,
             counters: RelayCounters::default(),
             observed,
@@ -88,18 +96,16 @@ impl Worker {
     pub(crate) fn run(mut self) {
         ask_for_precise_wakeups();
         loop {
-            let now = self.clock.now();
-            self.release(now);
-            self.expire_clients(now);
-            self.publish();
             let woken = self.wait();
             if woken.stopped {
                 break;
             }
-            if woken.clients_wrote {
-                self.read_clients();
-            }
-            self.read_upstreams();
+            // The paths come to a time before the reading: however long that takes, nothing unread is older.
+            let now = self.clock.now();
+            self.read(woken.clients_wrote);
+            self.release(now);
+            self.expire_clients(now);
+            self.publish();
         }
         let upstreams = self.clients.iter().map(|(_, client)| &client.upstream);
         let sockets = upstreams.chain([&self.listen]).map(AsFd::as_fd);
@@ -150,8 +156,20 @@ impl Worker {
         }
     }
 
-    /// Takes one batch of the clients' datagrams onto their paths.
-    fn read_clients(&mut self) {
+    /// Takes what the sockets hold onto the paths. All of it, before any packet is let go: that brings the paths to the
+    /// present, and what is read afterwards can no longer enter when the kernel received it.
+    fn read(&mut self, clients_wrote: bool) {
+        // A share each, so that neither one socket nor one direction takes the time of the others.
+        let share = (MOST_READ / (self.ready.len() + 1)).max(1);
+        if clients_wrote {
+            self.read_clients(share);
+        }
+        self.read_upstreams(share);
+        self.counters.refused_packets += enter(&mut self.entries, &mut self.routes);
+    }
+
+    /// Reads so many of the clients' datagrams, and the rest of the last one's batch.
+    fn read_clients(&mut self, share: usize) {
         let Worker {
             clock,
             listen,
@@ -160,80 +178,82 @@ impl Worker {
             routes,
             clients,
             inbox,
+            entries,
             counters,
             memory,
             ..
         } = self;
-        let batch = match inbox.read(listen) {
-            Ok(batch) => batch,
-            Err(error) => {
-                counters.unreachable_reports += u64::from(is_report(&error));
-                return;
-            }
-        };
-        let now = clock.now();
-        for datagram in batch {
-            let from = datagram.from;
-            let flow = if let Some(client) = clients.active(from, now) {
-                // A socket may speak to several of our addresses, and is answered by the one that it spoke to last.
-                client.our_address = datagram.to;
-                client.number
-            } else {
-                let Ok((number, evicted)) = clients.admit(from, datagram.to, *to, now) else {
-                    counters.refused_packets += 1;
-                    continue;
-                };
-                // What its socket has lost is not asked for: anybody can bring this about, and the answer is long.
-                if let Some((evicted, _)) = evicted {
-                    counters.clients_evicted += 1;
-                    close(evicted, routes, counters);
-                }
-                if routes.open(from).is_err() {
-                    counters.refused_packets += 1;
+        let (mut last, mut left) = (Time::ZERO, share);
+        while left > 0 {
+            let batch = match inbox.read(listen) {
+                Ok(batch) => batch,
+                Err(error) if is_report(&error) => {
+                    counters.unreachable_reports += 1;
+                    left -= 1;
                     continue;
                 }
-                number
+                Err(_) => break,
             };
-            if let Some(path) = routes.of(from) {
-                let parcel = parcel(flow, *overhead, &datagram);
-                let entry = Entry {
-                    at: came_at(&datagram, now),
-                    parcel,
-                    client: from,
+            let now = clock.now();
+            for datagram in batch {
+                left = left.saturating_sub(1);
+                let from = datagram.from;
+                let flow = if let Some(client) = clients.active(from, now) {
+                    // A socket may speak to several of our addresses, and is answered by the one that it spoke to last.
+                    client.our_address = datagram.to;
+                    client.number
+                } else {
+                    let Ok((number, evicted)) = clients.admit(from, datagram.to, *to, now) else {
+                        counters.refused_packets += 1;
+                        continue;
+                    };
+                    // What its socket has lost is not asked for: anybody can bring this about, and the answer is long.
+                    if let Some((evicted, _)) = evicted {
+                        counters.clients_evicted += 1;
+                        close(evicted, routes, counters);
+                    }
+                    if routes.open(from).is_err() {
+                        counters.refused_packets += 1;
+                        continue;
+                    }
+                    number
                 };
-                let is_in = enter(&mut path.forward, entry, &datagram, memory);
-                counters.overload_drops += u64::from(!is_in);
+                last = last.max(came_at(&datagram, now));
+                let parcel = parcel(flow, *overhead, &datagram);
+                let entry = take(memory, last, Way::Forward, from, parcel, &datagram);
+                counters.overload_drops += u64::from(entry.is_none());
+                entries.extend(entry);
             }
         }
     }
 
-    /// Takes one batch of each answering server socket onto the path back.
-    fn read_upstreams(&mut self) {
+    /// The same of each answering server socket.
+    fn read_upstreams(&mut self, share: usize) {
         for address in self.ready.drain(..) {
             let Some(client) = self.clients.active(address, self.clock.now()) else {
                 continue;
             };
-            let batch = match self.inbox.read(&client.upstream) {
-                Ok(batch) => batch,
-                Err(error) => {
-                    self.counters.unreachable_reports += u64::from(is_report(&error));
-                    continue;
-                }
-            };
-            let now = self.clock.now();
-            let flow = client.number;
-            let Some(path) = self.routes.of(address) else {
-                continue;
-            };
-            for datagram in batch {
-                let parcel = parcel(flow, self.overhead, &datagram);
-                let entry = Entry {
-                    at: came_at(&datagram, now),
-                    parcel,
-                    client: address,
+            let (mut last, mut left) = (Time::ZERO, share);
+            while left > 0 {
+                let batch = match self.inbox.read(&client.upstream) {
+                    Ok(batch) => batch,
+                    Err(error) if is_report(&error) => {
+                        self.counters.unreachable_reports += 1;
+                        left -= 1;
+                        continue;
+                    }
+                    Err(_) => break,
                 };
-                let is_in = enter(&mut path.reverse, entry, &datagram, &mut self.memory);
-                self.counters.overload_drops += u64::from(!is_in);
+                let now = self.clock.now();
+                for datagram in batch {
+                    left = left.saturating_sub(1);
+                    last = last.max(came_at(&datagram, now));
+                    let parcel = parcel(client.number, self.overhead, &datagram);
+                    let (memory, way) = (&mut self.memory, Way::Reverse);
+                    let entry = take(memory, last, way, address, parcel, &datagram);
+                    self.counters.overload_drops += u64::from(entry.is_none());
+                    self.entries.extend(entry);
+                }
             }
         }
     }
@@ -329,38 +349,35 @@ fn ecn_after(after: Ecn, before: Option<EcnCodepoint>) -> Option<EcnCodepoint> {
     }
 }
 
-/// A packet that is about to enter a link.
-struct Entry {
-    at: Time,
-    parcel: Parcel,
-    /// Who it is from or for.
-    client: SocketAddr,
-}
-
 /// When the kernel received a datagram that was read at `now`, or if it does not tell, when it was read.
 fn came_at(received: &Received<'_>, now: Time) -> Time {
     now - received.age.unwrap_or(Duration::ZERO)
 }
 
-/// Puts a datagram onto a link, if there is memory left for it.
-fn enter(
-    link: &mut Link<Datagram>,
-    entry: Entry,
-    received: &Received<'_>,
+/// A datagram that is to enter the path, if there is memory left for it.
+fn take(
     memory: &mut Bytes,
-) -> bool {
-    let taken = *memory + entry.parcel.size + PACKET_MEMORY;
+    at: Time,
+    way: Way,
+    client: SocketAddr,
+    parcel: Parcel,
+    received: &Received<'_>,
+) -> Option<Entry> {
+    let taken = *memory + parcel.size + PACKET_MEMORY;
     if taken > MEMORY {
-        return false;
+        return None;
     }
     *memory = taken;
-    let datagram = Datagram {
-        client: entry.client,
-        ecn: received.ecn,
-        payload: received.payload.into(),
-    };
-    link.send(entry.at, entry.parcel, datagram);
-    true
+    Some(Entry {
+        at,
+        way,
+        parcel,
+        datagram: Datagram {
+            client,
+            ecn: received.ecn,
+            payload: received.payload.into(),
+        },
+    })
 }
 
 /// Takes a client's path away, but not what it has counted.
@@ -382,4 +399,50 @@ fn header_bytes(peer: SocketAddr) -> Bytes {
 /// Whether a failed read says something about the peer, rather than that nothing was there to read.
 fn is_report(error: &io::Error) -> bool {
     error.kind() != io::ErrorKind::WouldBlock
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::UdpSocket;
+
+    use path::PathConfig;
+
+    use super::*;
+    use crate::config::Sharing;
+
+    /// Far more than a batch, from several sockets and in both directions, enters the path in one go.
+    #[test]
+    fn all_that_waits_enters_before_anything_leaves() {
+        let server = UdpSocket::bind("127.0.0.1:0").unwrap();
+        let listen = Socket::listening("127.0.0.1:0".parse().unwrap()).unwrap();
+        let address = listen.local_addr().unwrap();
+        let routes = Routes::new(PathConfig::default(), 1, Sharing::OneBottleneck).unwrap();
+        let (stop, _open) = io::pipe().unwrap();
+        let to = server.local_addr().unwrap();
+        let mut worker = Worker::new(listen, to, routes, Shown::default(), stop);
+        let client = UdpSocket::bind("127.0.0.1:0").unwrap();
+        let other = UdpSocket::bind("127.0.0.1:0").unwrap();
+        for number in 0..60_u8 {
+            client.send_to(&[number], address).unwrap();
+            other.send_to(&[number], address).unwrap();
+        }
+        let woken = worker.wait();
+        assert!(woken.clients_wrote);
+        worker.read(woken.clients_wrote);
+        let upstreams = worker.clients.iter().map(|(_, client)| &client.upstream);
+        for upstream in upstreams.map(|socket| socket.local_addr().unwrap()) {
+            for number in 0..60_u8 {
+                server
+                    .send_to(&[number], (to.ip(), upstream.port()))
+                    .unwrap();
+            }
+        }
+        let woken = worker.wait();
+        worker.read(woken.clients_wrote);
+        worker.publish();
+        let counters = worker.observed.lock().counters;
+        assert_eq!(counters.forward.entered_packets, 120);
+        assert_eq!(counters.reverse.entered_packets, 120);
+        assert_eq!(counters.refused_packets + counters.overload_drops, 0);
+    }
 }

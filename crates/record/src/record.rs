@@ -83,7 +83,8 @@ impl Record {
         let controllers = OfController::each(&summaries, scenario, window, payload_share);
         let goodputs = summaries.iter().map(|flow| flow.goodput_bps as f64);
         let fairness = Fairness::of(goodputs, &flows, scenario.warmup, end);
-        let validity = Validity::of(std::iter::once(&path).chain(&next));
+        let rtprop_ms = least_rtprop(scenario).as_millis_f64();
+        let validity = Validity::at(rtprop_ms, std::iter::once(&path).chain(&next));
         Record {
             summary: Summary {
                 scenario: scenario.name.clone(),
@@ -147,4 +148,55 @@ fn group_of(scenario: &Scenario, id: usize) -> Option<usize> {
         after = after.saturating_add(group.count);
         (id as u64) < after
     })
+}
+
+/// An RTprop that no flow's is ever less than: the changes of different hops need not come together.
+fn least_rtprop(scenario: &Scenario) -> Duration {
+    let delays = scenario.link_delays();
+    let hops = scenario.hops().zip(&delays);
+    let least: Vec<Duration> = hops
+        .map(|(hop, delay)| {
+            let changed = hop.data.changes.iter().filter_map(|change| change.rtt);
+            changed
+                .map(|rtt| (*delay + rtt).saturating_sub(hop.rtt))
+                .fold(*delay, Duration::min)
+        })
+        .collect();
+    let flows = scenario.flows.iter().map(|flow| {
+        let crossed = scenario.crossed(flow);
+        crossed
+            .filter_map(|(place, _)| least.get(place))
+            .fold(scenario.access_delay(flow, &delays), |sum, hop| sum + *hop)
+    });
+    flows.min().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_least_rtprop_is_of_any_flow_at_any_time() {
+        let least = |text: &str| {
+            let scenario: Scenario = format!("name = \"n\"\nduration = \"9s\"\n{text}")
+                .parse()
+                .unwrap();
+            least_rtprop(&scenario)
+        };
+        let path = "path = { rate = \"9mbit\", rtt = \"40ms\" }\n";
+        let flow = "[[flow]]\ncontroller = \"bbr1\"\n";
+        let own = |rtt: &str| format!("{flow}rtt = \"{rtt}\"\n");
+        let ms = Duration::from_millis;
+        assert_eq!(least(&format!("{path}{flow}")), ms(40));
+        assert_eq!(least(&format!("{path}{flow}{}", own("200ms"))), ms(40));
+        assert_eq!(least(&format!("{path}{flow}{}", own("10ms"))), ms(10));
+        let change = |rtt: &str| {
+            format!(
+                "[path]\nrate = \"9mbit\"\nrtt = \"40ms\"\n[[path.change]]\nat = \"3s\"\nrtt = \"{rtt}\"\n"
+            )
+        };
+        assert_eq!(least(&format!("{}{flow}", change("15ms"))), ms(15));
+        assert_eq!(least(&format!("{}{flow}", change("90ms"))), ms(40));
+        assert_eq!(least(&format!("{}{}", change("15ms"), own("60ms"))), ms(35));
+    }
 }

@@ -9,8 +9,8 @@ use crate::millionths::optional_millionths;
 /// together, and BBR takes that for bandwidth. `docs/records.md` has what was measured.
 pub const MOST_LATE: f64 = 0.02;
 
-/// On longer paths than this, a millisecond is less than 1 % of RTprop. BBR paces 1 % below its estimate of the bandwidth,
-/// which makes up for it.
+/// On longer paths than this, a millisecond is less than 1 % of RTprop, and so of the window that a round trip's packets fill:
+/// what waited for it makes a delivery rate over a round trip at most that much too high, whatever the controller.
 pub const LONGEST_FOR_LATE_MS: f64 = 100.0;
 
 /// The most that packets may be late on average, as a share of RTprop; measured together with [`MOST_LATE`].
@@ -23,7 +23,7 @@ pub const LEAST_LATENESS_MS: f64 = 0.1;
 pub const MOST_OVERFLOWS: f64 = 0.001;
 
 /// Whether the machine was the path that was asked for. All is null in virtual time, where nothing is ever late, and where
-/// there was no path.
+/// there was no path. It tells of the path only: senders and receivers that a busy machine lets run late are not seen.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default, expecting = "an object")]
 #[non_exhaustive]
@@ -31,13 +31,14 @@ pub struct Validity {
     /// Packets that the machine delivered more than a millisecond late, as a share of all that it delivered.
     #[serde(serialize_with = "optional_millionths")]
     pub late_share: Option<f64>,
-    /// How late packets were on average, as a share of RTprop; null if that is zero.
+    /// How late packets were on average, as a share of the least RTprop that a flow had; null if that is zero.
     #[serde(serialize_with = "optional_millionths")]
     pub lateness_share: Option<f64>,
-    /// Packets that never entered the path since the machine was too slow to take them, as a share of all.
+    /// Packets that never entered the path since the machine was too slow to take them, as a share of these and of those
+    /// that left it; null if they are not counted.
     #[serde(serialize_with = "optional_millionths")]
     pub overflow_share: Option<f64>,
-    /// Whether all of this is within its bounds.
+    /// Whether all of this is within its bounds: the path was on time. Not whether the senders and receivers were.
     #[serde(rename = "trusted")]
     pub is_trusted: Option<bool>,
     /// If not, what is beyond them.
@@ -45,19 +46,33 @@ pub struct Validity {
 }
 
 impl Validity {
-    /// By what was seen of the bottlenecks, all of which are on the way of the same packets.
+    /// By what was seen of the bottlenecks, all of which are on the way of the same packets, where no flow has an RTprop
+    /// other than the path's.
     pub fn of<'p>(paths: impl Iterator<Item = &'p PathSummary> + Clone) -> Validity {
+        let rtprop_ms = paths.clone().map(|path| path.rtprop_ms).fold(0.0, f64::max);
+        Validity::at(rtprop_ms, paths)
+    }
+
+    /// The same where the least RTprop that any flow had at any time is `rtprop_ms`.
+    pub fn at<'p>(
+        rtprop_ms: f64,
+        paths: impl Iterator<Item = &'p PathSummary> + Clone,
+    ) -> Validity {
         let sum = |of: fn(&PathSummary) -> Option<f64>| paths.clone().filter_map(of).sum::<f64>();
         let all = sum(|path| Some(path.released_packets? as f64));
+        let counted = paths.clone().any(|path| path.overflows.is_some());
+        let overflows = sum(|path| Some(path.overflows? as f64));
         // In virtual time nothing is released, and so nothing late.
-        if all == 0.0 {
+        if all + overflows == 0.0 {
             return Validity::default();
         }
-        let late = sum(|path| Some(path.late_packets? as f64)) / all;
-        let lost = sum(|path| Some(path.overflows? as f64)) / all;
-        let mean_ms =
-            sum(|path| Some(path.lateness_mean_ms? * path.released_packets? as f64)) / all;
-        let rtprop_ms = paths.clone().map(|path| path.rtprop_ms).fold(0.0, f64::max);
+        let lost = overflows / (all + overflows);
+        // Of nothing, nothing is late.
+        let mean = |sum: f64| if all > 0.0 { sum / all } else { 0.0 };
+        let late = mean(sum(|path| Some(path.late_packets? as f64)));
+        let mean_ms = mean(sum(|path| {
+            Some(path.lateness_mean_ms? * path.released_packets? as f64)
+        }));
         let most_ms = (rtprop_ms * MOST_LATENESS).max(LEAST_LATENESS_MS);
         let percent = |share: f64| format!("{:.1} %", share * 100.0);
         let reasons = [
@@ -81,9 +96,9 @@ impl Validity {
         ];
         let reasons: Vec<String> = reasons.into_iter().flatten().collect();
         Validity {
-            late_share: Some(late),
-            lateness_share: (rtprop_ms > 0.0).then(|| mean_ms / rtprop_ms),
-            overflow_share: Some(lost),
+            late_share: (all > 0.0).then_some(late),
+            lateness_share: (all > 0.0 && rtprop_ms > 0.0).then(|| mean_ms / rtprop_ms),
+            overflow_share: counted.then_some(lost),
             is_trusted: Some(reasons.is_empty()),
             reason: (!reasons.is_empty()).then(|| reasons.join(", and ")),
         }
@@ -163,6 +178,47 @@ mod tests {
         };
         assert_eq!(Validity::of([long(0.5)].iter()).is_trusted, Some(true));
         assert_eq!(Validity::of([long(1.5)].iter()).is_trusted, Some(false));
+    }
+
+    #[test]
+    fn what_is_not_counted_is_not_said_to_be_nothing() {
+        let uncounted = PathSummary {
+            overflows: None,
+            ..path(0, 0.05, 0)
+        };
+        let validity = Validity::of([uncounted].iter());
+        assert_eq!(validity.overflow_share, None);
+        assert_eq!(validity.is_trusted, Some(true));
+        let none = Validity::of([path(0, 0.05, 0)].iter());
+        assert_eq!(none.overflow_share, Some(0.0));
+    }
+
+    #[test]
+    fn a_path_that_lost_all_is_not_trusted() {
+        let half = Validity::of([path(0, 0.05, 10_000)].iter());
+        assert_eq!(half.overflow_share, Some(0.5));
+        let nothing_left = PathSummary {
+            released_packets: Some(0),
+            lateness_mean_ms: None,
+            ..path(0, 0.0, 5)
+        };
+        let validity = Validity::of([nothing_left].iter());
+        assert_eq!((validity.late_share, validity.lateness_share), (None, None));
+        assert_eq!(validity.overflow_share, Some(1.0));
+        assert_eq!(validity.is_trusted, Some(false));
+        assert!(validity.warning().unwrap().contains("lost 100.0 %"));
+    }
+
+    #[test]
+    fn a_flow_with_a_shorter_way_has_closer_bounds() {
+        let seen = PathSummary {
+            rtprop_ms: 400.0,
+            ..path(1_100, 0.5, 0)
+        };
+        assert_eq!(Validity::of([&seen].into_iter()).is_trusted, Some(true));
+        let short = Validity::at(40.0, [&seen].into_iter());
+        assert_eq!(short.is_trusted, Some(false));
+        assert_eq!(short.lateness_share, Some(0.0125));
     }
 
     #[test]
