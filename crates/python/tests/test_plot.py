@@ -79,6 +79,8 @@ def test_wrong_columns_are_answered(scenario):
     ):
         with pytest.raises(KeyError, match="there are .*_ms"):
             draw()
+    with pytest.raises(KeyError, match="did you mean axis_path_loss[?]"):
+        fullpipe.plot.over_axis(sweep, "path.loss")
     with pytest.raises(ValueError, match="^columns: .*give one"):
         fullpipe.plot.over_time(record, ())
     for step in (-1, 0, 1e9, float("nan")):
