@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use lab::EngineKind;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyFloat, PyMapping, PyString};
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyDict, PyFloat, PyString, PyType};
 use studies::runs;
 
 use crate::error;
@@ -17,7 +18,20 @@ pub type Asked<'a, 'py> = Option<&'a Bound<'py, PyAny>>;
 /// The argument `name` is of no type that says something; `fix` is what to give (`TypeError`).
 pub fn wrong_type(name: &str, said: &Bound<'_, PyAny>, fix: &str) -> PyErr {
     let kind = said.get_type();
-    PyTypeError::new_err(format!("{name}: {kind} is none; {fix}"))
+    PyTypeError::new_err(format!("{name}: {kind} is the wrong type; {fix}"))
+}
+
+/// Whether it is a mapping. A cast to one would drop what Python raises meanwhile, such as `KeyboardInterrupt`.
+///
+/// # Errors
+///
+/// Python raises something.
+pub fn is_mapping(said: &Bound<'_, PyAny>) -> PyResult<bool> {
+    static MAPPING: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    if said.is_instance_of::<PyDict>() {
+        return Ok(true);
+    }
+    said.is_instance(MAPPING.import(said.py(), "collections.abc", "Mapping")?)
 }
 
 /// What the argument `name` says, as text.
@@ -84,7 +98,7 @@ pub fn items<'py>(
     said: &Bound<'py, PyAny>,
     fix: &str,
 ) -> PyResult<Vec<Bound<'py, PyAny>>> {
-    let is_one = said.is_instance_of::<PyString>() || said.is_instance_of::<PyMapping>();
+    let is_one = said.is_instance_of::<PyString>() || is_mapping(said)?;
     // What has no length might have no end.
     let items = said
         .try_iter()
@@ -104,7 +118,11 @@ pub fn whole(name: &str, said: &Bound<'_, PyAny>, fix: &str) -> PyResult<u64> {
     }
     said.extract().map_err(|_| {
         let said = shortened(said);
-        error::of_field(&format!("{name}: {said} is none; {fix}"), name, None)
+        error::of_field(
+            &format!("{name}: {said} is out of range; {fix}"),
+            name,
+            None,
+        )
     })
 }
 
@@ -150,7 +168,11 @@ pub fn count(name: &str, asked: Asked<'_, '_>) -> PyResult<Option<NonZeroUsize>>
     let count = usize::try_from(whole(name, said, fix)?).ok();
     count.and_then(NonZeroUsize::new).map(Some).ok_or_else(|| {
         let said = shortened(said);
-        error::of_field(&format!("{name}: {said} is none; {fix}"), name, None)
+        error::of_field(
+            &format!("{name}: {said} is out of range; {fix}"),
+            name,
+            None,
+        )
     })
 }
 

@@ -1,5 +1,6 @@
 //! Controllers that are written in Python, beside those that are written in Rust.
 
+use std::cell::Cell;
 use std::fmt;
 use std::sync::{Arc, Mutex};
 
@@ -9,7 +10,7 @@ use congestion::{
     Recovery, Sent, Snapshot, State, Time, loss_based,
 };
 use lab::Cancel;
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::{PyAttributeError, PyRecursionError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyString};
 
@@ -45,6 +46,29 @@ impl Raised {
             first.get_or_insert(error);
         }
     }
+}
+
+/// So many runs inside each other's controllers at most. Python counts its own calls alone, and a stack of 1 MiB has to hold
+/// these and the simulators between them.
+const DEEPEST: usize = 16;
+
+thread_local! {
+    /// How many controllers of this thread are being asked: one that runs a scenario waits for that one's controllers.
+    static DEPTH: Cell<usize> = const { Cell::new(0) };
+}
+
+/// Asks Python, unless too many controllers of this thread wait for an answer already.
+fn ask<T>(work: impl FnOnce(Python<'_>) -> PyResult<T>) -> PyResult<T> {
+    let depth = DEPTH.get();
+    if depth == DEEPEST {
+        return Err(PyRecursionError::new_err(format!(
+            "controller: {DEEPEST} runs are inside each other's controllers, and maybe without an end; run no scenario in one"
+        )));
+    }
+    DEPTH.set(depth + 1);
+    let answer = Python::attach(work);
+    DEPTH.set(depth);
+    answer
 }
 
 /// A controller of either language.
@@ -108,7 +132,7 @@ impl PythonController {
             responds_to_ecn: false,
             raised: raised.clone(),
         };
-        let made = Python::attach(|py| {
+        let made = ask(|py| {
             let object = class
                 .bind(py)
                 .call1((events::Connection::from(connection),))?;
@@ -130,7 +154,13 @@ impl PythonController {
             let fix = "make it a method";
             Err(wrong_type(name, handler, fix))
         };
-        is_method("on_ack", &object.getattr("on_ack")?)?;
+        let Some(on_ack) = object.getattr_opt("on_ack")? else {
+            let kind = object.get_type();
+            return Err(PyAttributeError::new_err(format!(
+                "on_ack: {kind} has none; add on_ack(self, ack), which returns (cwnd in bytes, pacing rate in bit/s)"
+            )));
+        };
+        is_method("on_ack", &on_ack)?;
         let has = |name: &str| match object.getattr_opt(name)? {
             Some(handler) if !handler.is_none() => is_method(name, &handler),
             _ => Ok(false),
@@ -165,7 +195,7 @@ impl PythonController {
         if self.raised.cancel.is_cancelled() {
             return;
         }
-        let told = Python::attach(|py| {
+        let told = ask(|py| {
             // A handler that is not of Python's own code looks at no signals.
             py.check_signals()?;
             let object = object.bind(py);
@@ -282,7 +312,9 @@ fn state(name: &str) -> PyResult<State> {
                 }
             }
             let known = known.join(", ");
-            PyValueError::new_err(format!("state: {name} is none; give one of {known}"))
+            PyValueError::new_err(format!(
+                "state: {name} is no state of a controller; give one of {known}"
+            ))
         })
 }
 

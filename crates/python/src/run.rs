@@ -5,7 +5,7 @@ use std::sync::Arc;
 use congestion::AnyController;
 use lab::{Cancel, EngineKind, MakeController, Sim};
 use pyo3::prelude::*;
-use scenario::{Draft, Scenario, ScenarioError};
+use scenario::{Scenario, ScenarioError};
 
 use crate::arguments::{self, Asked, named};
 use crate::controller::{EitherController, PythonController, Raised};
@@ -50,10 +50,23 @@ pub fn run(
         let replaced = draft.replace(&field, &value);
         replaced.map_err(|error| error::of_scenario(&error))?;
     }
-    let scenario = read(&draft, seed)?;
+    let classes = Arc::new(std::mem::take(&mut reader.classes));
+    // A field that `set` replaced is no longer the file's.
+    let wrong = |error: &ScenarioError| match draft.culprit(error) {
+        Some(_) => error::of_scenario(error),
+        None => reader.wrong(error),
+    };
+    let mut scenario = draft.read().map_err(|error| wrong(&error))?;
+    scenario.seed = seed.unwrap_or(scenario.seed);
+    let mut used = scenario.flows.iter().map(|flow| flow.controller.name());
+    if kind != EngineKind::Sim && used.any(|name| classes.contains_key(name)) {
+        let message = format!(
+            "flow.controller: engine {kind} runs no class of Python's; give engine=\"sim\""
+        );
+        return Err(error::of_field(&message, "flow.controller", None));
+    }
     let cancel = Cancel::new();
     let raised = Raised::new(&cancel);
-    let classes = Arc::new(reader.classes);
     let outcome = if kind == EngineKind::Sim && !classes.is_empty() {
         // On this thread: signals reach a controller that waits or loops, as they do any other code of Python's.
         py.detach(|| {
@@ -75,7 +88,7 @@ pub fn run(
     }
     match outcome {
         Ok(record) => Ok(Record::new(record)),
-        Err(lab::EngineError::Scenario(error)) => Err(error::of_scenario(&draft.located(error))),
+        Err(lab::EngineError::Scenario(error)) => Err(wrong(&draft.located(error))),
         Err(error) => Err(error::of_engine(&error)),
     }
 }
@@ -100,12 +113,4 @@ fn either(
     Ok(MakeController::new(move |connection| {
         EitherController::Rust(Box::new(AnyController::on_host(settings, connection)))
     }))
-}
-
-fn read(draft: &Draft, seed: Option<u64>) -> PyResult<Scenario> {
-    let mut scenario = draft.read().map_err(|error| error::of_scenario(&error))?;
-    if let Some(seed) = seed {
-        scenario.seed = seed;
-    }
-    Ok(scenario)
 }

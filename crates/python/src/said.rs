@@ -6,20 +6,20 @@ use std::sync::Arc;
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyMapping, PyString, PyType};
-use scenario::Draft;
+use pyo3::types::{PyString, PyType};
 use scenario::tree::{Entry, Node};
+use scenario::{Draft, ScenarioError};
 use studies::study;
 
-use crate::arguments::{Asked, text, wrong_type};
+use crate::arguments::{Asked, is_mapping, text, wrong_type};
 use crate::error;
 use crate::scalar::{length, scalar};
 
 /// No scenario has values inside more tables and lists. What is inside itself has no end.
 const DEEPEST: usize = 64;
 
-/// So many values in a list at most: what is longer is a mistake, and would fill the memory.
-const MOST_ITEMS: usize = 1_000_000;
+/// So many values at most: more are a mistake, and would fill the memory. A list that is in two places counts twice.
+const MOST_VALUES: usize = 1_000_000;
 
 /// What Python says, before it is known what it should mean.
 pub enum Said {
@@ -37,6 +37,10 @@ pub type Classes = Arc<HashMap<String, Py<PyAny>>>;
 pub struct Reader {
     /// Controllers by the names that scenarios have for them.
     pub classes: HashMap<String, Py<PyAny>>,
+    /// The file that was read, if one was.
+    file: Option<PathBuf>,
+    /// How many values were read.
+    values: usize,
 }
 
 impl Reader {
@@ -61,6 +65,7 @@ impl Reader {
         let text = said.py().detach(|| study::read(&file));
         let text = text.map_err(|error| error::of_file(&file, &error))?;
         let directory = file.parent().unwrap_or(Path::new("")).to_owned();
+        self.file = Some(file);
         Ok(Said::Text(text, directory))
     }
 
@@ -73,8 +78,19 @@ impl Reader {
         match self.read(said, "scenario")? {
             Said::Entries(entries) => Ok(Draft::new(entries, Path::new(""))),
             Said::Text(text, directory) => {
-                Draft::parse(&text, &directory).map_err(|error| error::of_scenario(&error))
+                Draft::parse(&text, &directory).map_err(|error| self.wrong(&error))
             }
+        }
+    }
+
+    /// What was read makes no sense: `ScenarioError`, with the name of the file if it is one.
+    pub fn wrong(&self, error: &ScenarioError) -> PyErr {
+        match &self.file {
+            Some(file) => {
+                let message = format!("{}: {error}", file.display());
+                error::of_field(&message, &error.field, error.line)
+            }
+            None => error::of_scenario(error),
         }
     }
 
@@ -88,10 +104,11 @@ impl Reader {
             return Ok(Vec::new());
         };
         let fix = "give a dict such as {\"path.loss\": \"2%\"}";
-        let fields = set.cast::<PyMapping>();
-        let fields = fields.map_err(|_| wrong_type("set", set, fix))?;
+        if !is_mapping(set)? {
+            return Err(wrong_type("set", set, fix));
+        }
         let mut replacements = Vec::new();
-        for (field, value) in pairs(fields)? {
+        for (field, value) in pairs(set)? {
             let field = text(
                 "set",
                 &field,
@@ -108,19 +125,19 @@ impl Reader {
 
     /// The entries of a mapping, or of an object of a class in `_scenario.py`; nothing if it is neither.
     fn table(&mut self, said: &Bound<'_, PyAny>, depth: usize) -> PyResult<Option<Vec<Entry>>> {
-        if let Ok(mapping) = said.cast::<PyMapping>() {
-            return self.entries(mapping, depth).map(Some);
+        if is_mapping(said)? {
+            return self.entries(said, depth).map(Some);
         }
         if said.is_instance_of::<PyType>() {
             return Ok(None);
         }
         match said.getattr_opt("_to_dict")? {
-            Some(to_dict) => self.entries(to_dict.call0()?.cast()?, depth).map(Some),
+            Some(to_dict) => self.entries(&to_dict.call0()?, depth).map(Some),
             None => Ok(None),
         }
     }
 
-    fn entries(&mut self, of: &Bound<'_, PyMapping>, depth: usize) -> PyResult<Vec<Entry>> {
+    fn entries(&mut self, of: &Bound<'_, PyAny>, depth: usize) -> PyResult<Vec<Entry>> {
         let mut entries = Vec::new();
         for (key, value) in pairs(of)? {
             let key = text("key", &key, "give a str for each key")?;
@@ -138,6 +155,13 @@ impl Reader {
         value: &Bound<'_, PyAny>,
         depth: usize,
     ) -> PyResult<Option<Node>> {
+        // Long lists take a while, and none of Python's code is run for them.
+        value.py().check_signals()?;
+        self.values += 1;
+        if self.values > MOST_VALUES {
+            let message = format!("{key}: these are more than {MOST_VALUES} values; give fewer");
+            return Err(error::of_field(&message, key, None));
+        }
         if value.is_none() {
             return Ok(None);
         }
@@ -148,8 +172,16 @@ impl Reader {
             );
             return Err(error::of_field(&message, key, None));
         }
-        if key.rsplit('.').next() == Some("controller") && value.is_callable() {
-            return self.class(value).map(|name| Some(Node::Scalar(name)));
+        if key.rsplit('.').next() == Some("controller") {
+            if value.is_callable() {
+                return self.class(value).map(|name| Some(Node::Scalar(name)));
+            }
+            if value.hasattr("on_ack")? {
+                let kind = value.get_type();
+                return Err(PyTypeError::new_err(format!(
+                    "controller: this is an object of {kind}; give the class itself, of which each connection gets an object"
+                )));
+            }
         }
         if let Some(text) = scalar(value)? {
             return Ok(Some(Node::Scalar(text)));
@@ -163,12 +195,12 @@ impl Reader {
                 "{key}: {kind} is no value of a scenario; give a str such as \"40ms\", a number, a dict or a list"
             )));
         };
-        if count > MOST_ITEMS {
-            let message = format!("{key}: {count} values are more than {MOST_ITEMS}; give less");
+        if count > MOST_VALUES {
+            let message = format!("{key}: {count} values are more than {MOST_VALUES}; give fewer");
             return Err(error::of_field(&message, key, None));
         }
         let mut items = Vec::new();
-        for item in value.try_iter()?.take(MOST_ITEMS) {
+        for item in value.try_iter()?.take(MOST_VALUES) {
             items.extend(self.node(key, &item?, depth)?);
         }
         Ok(Some(Node::List(items)))
@@ -193,6 +225,7 @@ impl Reader {
 }
 
 /// What a mapping has, as it is now: reading its values may run Python's code, which may change it.
-fn pairs<'py>(of: &Bound<'py, PyMapping>) -> PyResult<Vec<(Bound<'py, PyAny>, Bound<'py, PyAny>)>> {
-    of.items()?.iter().map(|pair| pair.extract()).collect()
+fn pairs<'py>(of: &Bound<'py, PyAny>) -> PyResult<Vec<(Bound<'py, PyAny>, Bound<'py, PyAny>)>> {
+    let items = of.call_method0("items")?;
+    items.try_iter()?.map(|pair| pair?.extract()).collect()
 }

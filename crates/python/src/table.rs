@@ -51,10 +51,19 @@ impl Table {
         let name = text("column", name, "give its name, a str")?;
         match self.0.column_by_name(&name) {
             Some(array) => Ok(Column::new(array.clone())),
-            None => Err(PyKeyError::new_err(format!(
-                "{name}; there are {}",
-                self.column_names().join(", ")
-            ))),
+            None => {
+                let known = self.column_names();
+                // A sweep's axis has its field's name, with `_` for each dot.
+                let axis = format!("axis_{}", name.replace('.', "_"));
+                let known: Vec<&str> = known.iter().map(String::as_str).collect();
+                let near = known.iter().find(|of| **of == axis).copied();
+                let hint = near.or_else(|| units::nearest(&name, &known));
+                let hint = hint.map_or_else(String::new, |near| format!("did you mean {near}? "));
+                let known = known.join(", ");
+                Err(PyKeyError::new_err(format!(
+                    "{name}; {hint}there are {known}"
+                )))
+            }
         }
     }
 

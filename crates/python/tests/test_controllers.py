@@ -119,17 +119,43 @@ def test_wrong_classes_are_answered(scenario):
     class Stateful(Reno):
         state = "Sleeping"
 
-    with pytest.raises(ValueError, match="state: Sleeping is none; give one of Startup"):
+    with pytest.raises(ValueError, match="state: Sleeping is no state of a controller; give one of Startup"):
         fullpipe.run(scenario, set={"flow.0.controller": Stateful})
-    with pytest.raises(AttributeError, match="on_ack"):
+    with pytest.raises(AttributeError, match="^on_ack: .*add on_ack"):
         fullpipe.run(scenario, set={"flow.0.controller": type("Empty", (), {"__init__": lambda *_: None})})
     other = type("Reno", (Reno,), {})
     with pytest.raises(TypeError, match="the name of another controller"):
         fullpipe.run(scenario, set={"flow.0.controller": Reno, "flow.1.controller": other})
-    with pytest.raises(fullpipe.ScenarioError, match="use engine sim"):
-        fullpipe.run(scenario, engine="linux", set={"flow.0.controller": Reno})
+    for engine in ("quic", "linux"):
+        with pytest.raises(fullpipe.ScenarioError, match='give engine="sim"') as raised:
+            fullpipe.run(scenario, engine=engine, set={"flow.0.controller": Reno})
+        assert raised.value.field == "flow.controller"
+    made = Reno(fullpipe.Connection(mss=1000))
+    with pytest.raises(TypeError, match="^controller: .*give the class itself"):
+        fullpipe.run(scenario, set={"flow.0.controller": made})
     with pytest.raises(fullpipe.ScenarioError, match="letters, digits"):
         fullpipe.run(scenario, set={"flow.0.controller": lambda connection: Reno(connection)})
+
+
+def test_runs_inside_their_own_controllers_end(scenario):
+    made = []
+
+    class Nested(Reno):
+        def __init__(self, connection):
+            super().__init__(connection)
+            made.append(self)
+
+        def on_ack(self, ack):
+            if len(made) < 1000:
+                fullpipe.run(scenario, set={"flow.0.controller": Nested})
+            return super().on_ack(ack)
+
+    with pytest.raises(RecursionError, match="^controller: 16 runs are inside each other"):
+        fullpipe.run(scenario, set={"flow.0.controller": Nested})
+    assert len(made) == 16
+    # One run in another is not too many, and runs that have ended do not count.
+    made[:] = [None] * 998
+    fullpipe.run(scenario, set={"flow.0.controller": Nested})
 
 
 def of_class(**attributes):

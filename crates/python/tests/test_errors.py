@@ -43,6 +43,17 @@ def test_a_text_has_lines():
     assert raised.value.line == 1
 
 
+def test_a_file_is_named_with_its_line(tmp_path):
+    file = tmp_path / "slow.toml"
+    file.write_text('name = "x"\nduration = "1s"\npath = { rate = "fast", rtt = "1ms" }\nflow = [{ controller = "bbr1" }]\n')
+    with pytest.raises(fullpipe.ScenarioError) as raised:
+        fullpipe.run(file)
+    assert str(raised.value).startswith(f"{file}: line 3: path.rate: ")
+    # What replaces a field is not the file's.
+    with pytest.raises(fullpipe.ScenarioError, match="^path.rate: ") as raised:
+        fullpipe.run(file, set={"path.rate": "faster"})
+
+
 def test_what_an_engine_cannot_do_is_told_by_the_field(scenario):
     scenario["flow"] = [{"controller": "kernel:vegas"}]
     with pytest.raises(fullpipe.ScenarioError) as raised:
@@ -106,6 +117,15 @@ def test_what_is_inside_itself_has_no_end_and_is_told(scenario, said):
         with pytest.raises(fullpipe.ScenarioError, match="inside 64") as raised:
             read()
         assert raised.value.field
+
+
+def test_a_list_that_doubles_is_told_before_it_fills_the_memory():
+    doubled = 1
+    for _ in range(40):
+        doubled = [doubled, doubled]
+    with pytest.raises(fullpipe.ScenarioError, match="^name: .*more than 1000000 values; give fewer") as raised:
+        fullpipe.run({"name": doubled})
+    assert raised.value.field == "name"
 
 
 @pytest.mark.parametrize(

@@ -79,6 +79,8 @@ def test_wrong_columns_are_answered(scenario):
     ):
         with pytest.raises(KeyError, match="there are .*_ms"):
             draw()
+    with pytest.raises(KeyError, match="did you mean axis_path_loss[?]"):
+        fullpipe.plot.over_axis(sweep, "path.loss")
     with pytest.raises(ValueError, match="^columns: .*give one"):
         fullpipe.plot.over_time(record, ())
     for step in (-1, 0, 1e9, float("nan")):
@@ -90,4 +92,4 @@ def test_wrong_columns_are_answered(scenario):
 def test_where_matplotlib_is_missing_one_line_says_what_to_install():
     code = "import sys; sys.modules['matplotlib'] = None; import fullpipe.plot"
     failed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert failed.stderr.splitlines()[-1].endswith("is not installed; pip install 'fullpipe[plot]'")
+    assert failed.stderr.splitlines()[-1].endswith("is not installed; in a clone, pip install '.[plot]'")

@@ -14,7 +14,7 @@ from test_full_disk import small_disk  # noqa: F401
 from test_sweep import GRID, columns
 from test_waiting import pressed
 
-ray = pytest.importorskip("ray", reason="SKIPPED: Ray is not installed; pip install 'fullpipe[ray]'")
+ray = pytest.importorskip("ray", reason="SKIPPED: Ray is not installed; in a clone, pip install '.[ray]'")
 
 # What every worker does when it starts: it writes down which tasks it begins and ends.
 NOTES = """\
@@ -291,4 +291,4 @@ def test_where_ray_is_missing_one_line_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(ModuleNotFoundError) as raised:
         fullpipe.sweep(GRID, executor="ray")
-    assert str(raised.value) == "executor: Ray is not installed; pip install 'fullpipe[ray]'"
+    assert str(raised.value) == "executor: Ray is not installed; in a clone, pip install '.[ray]'"

@@ -45,6 +45,8 @@ def test_texts_are_read_item_by_item(record):
 def test_wrong_names_and_places_are_answered(record):
     with pytest.raises(KeyError, match="cwnd_bytes"):
         record.samples["cwnd"]
+    with pytest.raises(KeyError, match="did you mean cwnd_bytes[?] there are "):
+        record.samples["cwnd_byte"]
     with pytest.raises(TypeError, match="^column: .*give its name"):
         record.samples[0]
     for place in (len(record.samples), -1 - len(record.samples)):

@@ -41,6 +41,24 @@ def test_ctrl_c_ends_a_run(endless):
     assert fullpipe.run(endless | {"duration": "2s"}).summary["partial"] is False
 
 
+def test_what_is_raised_while_a_scenario_is_read_is_not_dropped(scenario):
+    class Interrupted:
+        # What asks whether it is a mapping asks for this.
+        @property
+        def __class__(self):
+            raise KeyboardInterrupt
+
+    for read in (
+        lambda: fullpipe.run(Interrupted()),
+        lambda: fullpipe.run(scenario, set=Interrupted()),
+        lambda: fullpipe.run(scenario | {"flow": [Interrupted()]}),
+        lambda: fullpipe.sweep({"scenario": scenario, "axes": {"path.loss": [Interrupted()]}}),
+        lambda: fullpipe.advise(scenario, controllers=Interrupted()),
+    ):
+        with pytest.raises(KeyboardInterrupt):
+            read()
+
+
 def test_what_a_signals_handler_raises_ends_a_run(endless):
     class Enough(Exception):
         pass

@@ -1,4 +1,4 @@
-"""Plots with matplotlib, in the colours of the project's figures. They need ``pip install fullpipe[plot]``.
+"""Plots with matplotlib, in the colours of the project's figures. In a clone, ``pip install '.[plot]'`` installs them.
 
 >>> import fullpipe, fullpipe.plot
 >>> figure = fullpipe.plot.over_time(fullpipe.run("scenarios/loss-1pct.toml"))
@@ -22,7 +22,7 @@ try:
     from matplotlib.figure import Figure
 except ModuleNotFoundError as _missing:
     raise ModuleNotFoundError(
-        f"fullpipe.plot: {_missing.name} is not installed; pip install 'fullpipe[plot]'", name=_missing.name
+        f"fullpipe.plot: {_missing.name} is not installed; in a clone, pip install '.[plot]'", name=_missing.name
     ) from None
 
 # Names of units in columns: what they are called, and what the numbers are divided by.
@@ -51,7 +51,7 @@ def over_time(
     figure, plots = _stacked(columns)
     for axis, column in plots:
         draw(axis, record, column, step=step)
-    plots[0][0].legend(loc="upper right", fontsize="small")
+    _legend(plots[0][0])
     plots[-1][0].set_xlabel("time in s")
     figure.suptitle(f"{record.summary['scenario']}, engine {record.summary['engine']}")
     return figure
@@ -67,7 +67,7 @@ def over_axis(sweep: Sweep, x: str, columns: str | Sequence[str] = ("flow_goodpu
     figure, plots = _stacked(columns)
     for axis, column in plots:
         draw_over(axis, sweep, x, column)
-    plots[0][0].legend(loc="best", fontsize="small")
+    _legend(plots[0][0])
     plots[-1][0].set_xlabel(_named(x))
     figure.suptitle(f"{sweep.summary['sweep']}, engine {sweep.summary['engine']}")
     return figure
@@ -132,6 +132,11 @@ def _stacked(columns: str | Sequence[str]) -> tuple[Figure, list[tuple[Axes, str
     return figure, list(zip(axes[:, 0], columns))
 
 
+def _legend(axis: Axes) -> None:
+    """Above the plot, so that it covers no curve."""
+    axis.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=4, fontsize="small", frameon=False)
+
+
 def _frame(axis: Axes, column: str) -> None:
     axis.set_ylabel(_named(column))
     axis.set_ylim(bottom=0)
@@ -158,7 +163,7 @@ def _curve(axis: Axes, table: Table, column: str, rows: slice, **style: object) 
 def _delivered(axis: Axes, record: Record, rows: slice, step: float | None, style: dict[str, object]) -> None:
     end = record.summary["duration_s"]
     if step is not None and not 0 < step <= end:
-        raise ValueError(f"step: {step} is none; give seconds, more than 0 and at most {end:g}")
+        raise ValueError(f"step: {step} is out of range; give seconds, more than 0 and at most {end:g}")
     edges = np.arange(0, end + 1e-9, step or end / 100)
     times = np.asarray(record.samples["at_s"])[rows]
     delivered = np.asarray(record.samples["delivered_bytes"])[rows]

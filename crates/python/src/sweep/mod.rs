@@ -121,7 +121,7 @@ pub fn sweep(
         Executor::Ray => {
             if py.import("ray").is_err() {
                 return Err(PyModuleNotFoundError::new_err(
-                    "executor: Ray is not installed; pip install 'fullpipe[ray]'",
+                    "executor: Ray is not installed; in a clone, pip install '.[ray]'",
                 ));
             }
             let jobs = count("jobs", jobs)?.map(usize::from);
