@@ -84,7 +84,7 @@ def test_what_is_no_value_is_a_type_error(scenario, wrong):
 
 
 def test_a_list_that_would_fill_the_memory_is_refused(scenario):
-    with pytest.raises(fullpipe.ScenarioError, match="give less"):
+    with pytest.raises(fullpipe.ScenarioError, match="give fewer"):
         fullpipe.sweep({"axes": {"path.loss": range(10**12)}, "scenario": scenario})
 
 
