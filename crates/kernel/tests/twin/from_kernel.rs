@@ -140,6 +140,15 @@ fn paths() -> [LinkConfig; 3] {
     ]
 }
 
+/// Says that something is over when it goes out of scope.
+struct Ending<'a>(&'a AtomicBool);
+
+impl Drop for Ending<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
 /// Two connections with the recorded controller, the second later.
 fn traffic(network: &Network, controller: &str) {
     let address = SocketAddr::new(network.far.address(0, Family::V4), 5_000);
@@ -211,8 +220,9 @@ pub fn compare(name: &str, twins: &Twins) {
         let started = Instant::now();
         let heard = thread::scope(|scope| {
             scope.spawn(|| {
+                // Over also where the traffic panics: who listens would wait for ever.
+                let _over = Ending(&is_over);
                 traffic(&network, &controller);
-                is_over.store(true, Ordering::Relaxed);
             });
             recorder.listen(&is_over)
         });
