@@ -4,10 +4,10 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use lab::EngineKind;
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyArithmeticError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyDict, PyFloat, PyString, PyType};
+use pyo3::types::{PyBool, PyDict, PyFloat, PyString, PyType};
 use studies::runs;
 
 use crate::error;
@@ -42,7 +42,23 @@ pub fn is_mapping(said: &Bound<'_, PyAny>) -> PyResult<bool> {
 pub fn text(name: &str, said: &Bound<'_, PyAny>, fix: &str) -> PyResult<String> {
     let text = said.cast::<PyString>();
     let text = text.map_err(|_| wrong_type(name, said, fix))?;
-    Ok(text.to_str()?.to_owned())
+    let text = text.to_str().map_err(|raised| no_value(name, said, raised));
+    Ok(text?.to_owned())
+}
+
+/// What is raised if Python cannot tell what the argument or field `name` says, such as half a character, or a number of
+/// thousands of digits: `ScenarioError` in place of Python's `ValueError`, `OverflowError` and so on, which name no field.
+pub fn no_value(name: &str, said: &Bound<'_, PyAny>, raised: PyErr) -> PyErr {
+    let py = said.py();
+    if !(raised.is_instance_of::<PyValueError>(py)
+        || raised.is_instance_of::<PyArithmeticError>(py))
+    {
+        return raised;
+    }
+    let message = format!("{name}: {}; give another value", raised.value(py));
+    let error = error::of_field(&message, name, None);
+    error.set_cause(py, Some(raised));
+    error
 }
 
 /// What the argument `name` says, one of a closed set of names; without it, `default`.
@@ -113,7 +129,9 @@ pub fn items<'py>(
 ///
 /// It is none (`TypeError`), negative, or larger than 64 bits (`ScenarioError`).
 pub fn whole(name: &str, said: &Bound<'_, PyAny>, fix: &str) -> PyResult<u64> {
-    if said.is_instance_of::<PyFloat>() || !said.hasattr("__index__")? {
+    // To Python, `True` is 1.
+    let is_other = said.is_instance_of::<PyFloat>() || said.is_instance_of::<PyBool>();
+    if is_other || !said.hasattr("__index__")? {
         return Err(wrong_type(name, said, fix));
     }
     said.extract().map_err(|_| {

@@ -1,6 +1,5 @@
 //! Controllers that are written in Python, beside those that are written in Rust.
 
-use std::cell::Cell;
 use std::fmt;
 use std::sync::{Arc, Mutex};
 
@@ -10,12 +9,13 @@ use congestion::{
     Recovery, Sent, Snapshot, State, Time, loss_based,
 };
 use lab::Cancel;
-use pyo3::exceptions::{PyAttributeError, PyRecursionError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyAttributeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyString};
 
-use crate::arguments::wrong_type;
+use crate::arguments::{no_value, wrong_type};
 use crate::events;
+use crate::nesting;
 use crate::scalar::length;
 
 /// Where the first exception of a run's controllers goes. The run ends then.
@@ -48,27 +48,9 @@ impl Raised {
     }
 }
 
-/// So many runs inside each other's controllers at most. Python counts its own calls alone, and a stack of 1 MiB has to hold
-/// these and the simulators between them.
-const DEEPEST: usize = 16;
-
-thread_local! {
-    /// How many controllers of this thread are being asked: one that runs a scenario waits for that one's controllers.
-    static DEPTH: Cell<usize> = const { Cell::new(0) };
-}
-
-/// Asks Python, unless too many controllers of this thread wait for an answer already.
-fn ask<T>(work: impl FnOnce(Python<'_>) -> PyResult<T>) -> PyResult<T> {
-    let depth = DEPTH.get();
-    if depth == DEEPEST {
-        return Err(PyRecursionError::new_err(format!(
-            "controller: {DEEPEST} runs are inside each other's controllers, and maybe without an end; run no scenario in one"
-        )));
-    }
-    DEPTH.set(depth + 1);
-    let answer = Python::attach(work);
-    DEPTH.set(depth);
-    answer
+/// Asks Python, in whatever thread the run is.
+fn attached<T>(work: impl FnOnce(Python<'_>) -> PyResult<T>) -> PyResult<T> {
+    Python::attach(|py| nesting::ask(py, "controller", work))
 }
 
 /// A controller of either language.
@@ -132,7 +114,7 @@ impl PythonController {
             responds_to_ecn: false,
             raised: raised.clone(),
         };
-        let made = ask(|py| {
+        let made = attached(|py| {
             let object = class
                 .bind(py)
                 .call1((events::Connection::from(connection),))?;
@@ -195,7 +177,7 @@ impl PythonController {
         if self.raised.cancel.is_cancelled() {
             return;
         }
-        let told = ask(|py| {
+        let told = attached(|py| {
             // A handler that is not of Python's own code looks at no signals.
             py.check_signals()?;
             let object = object.bind(py);
@@ -250,7 +232,9 @@ impl PythonController {
         if let Some(said) = object.getattr_opt("state")? {
             let name = said.cast::<PyString>();
             let name = name.map_err(|_| wrong_type("state", &said, "give a str"))?;
-            let name = name.to_str()?;
+            let name = name
+                .to_str()
+                .map_err(|raised| no_value("state", &said, raised))?;
             if name != self.state.name {
                 self.state = state(name)?;
             }

@@ -3,7 +3,7 @@
 use congestion::{Bytes, Duration, Time};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyTuple};
 
 use crate::arguments::{flag, whole};
 use crate::error;
@@ -104,6 +104,11 @@ impl Connection {
 
     fn __repr__(of: &Bound<'_, Connection>) -> PyResult<String> {
         code(of.as_any(), Connection::FIELDS)
+    }
+
+    /// For pickle and copy.
+    fn __getnewargs_ex__<'py>(of: &Bound<'py, Connection>) -> PyResult<NewArguments<'py>> {
+        new_arguments(of.as_any(), Connection::FIELDS)
     }
 }
 
@@ -217,6 +222,23 @@ impl Ack {
     fn __repr__(of: &Bound<'_, Ack>) -> PyResult<String> {
         code(of.as_any(), Ack::FIELDS)
     }
+
+    /// For pickle and copy.
+    fn __getnewargs_ex__<'py>(of: &Bound<'py, Ack>) -> PyResult<NewArguments<'py>> {
+        new_arguments(of.as_any(), Ack::FIELDS)
+    }
+}
+
+/// Arguments of a class, by place and by keyword.
+type NewArguments<'py> = (Bound<'py, PyTuple>, Bound<'py, PyDict>);
+
+/// What makes an object like this one.
+fn new_arguments<'py>(of: &Bound<'py, PyAny>, fields: &[&str]) -> PyResult<NewArguments<'py>> {
+    let given = PyDict::new(of.py());
+    for field in fields {
+        given.set_item(field, of.getattr(*field)?)?;
+    }
+    Ok((PyTuple::empty(of.py()), given))
 }
 
 /// The object as the code that makes one like it.

@@ -11,6 +11,7 @@ mod error;
 mod events;
 mod json;
 mod looks;
+mod nesting;
 mod progress;
 mod record;
 mod run;

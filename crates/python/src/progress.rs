@@ -9,6 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBool;
 use studies::runs::{Event, Run, Work};
 
+use crate::nesting;
 use crate::waiting::watched;
 
 /// How often Python is told: often enough for a bar, and seldom enough to cost nothing.
@@ -55,7 +56,9 @@ impl<'py> Progress<'py> {
         let Some(told) = &self.0 else {
             return Ok(());
         };
-        told.call1((ended, runs, share)).map(drop)
+        nesting::ask(told.py(), "progress", |_| {
+            told.call1((ended, runs, share)).map(drop)
+        })
     }
 
     /// Does work that consists of these runs, and notes their [events](Event); tells how far it has come.

@@ -11,7 +11,7 @@ use scenario::tree::{Entry, Node};
 use scenario::{Draft, ScenarioError};
 use studies::study;
 
-use crate::arguments::{Asked, is_mapping, text, wrong_type};
+use crate::arguments::{Asked, is_mapping, no_value, text, wrong_type};
 use crate::error;
 use crate::scalar::{length, scalar};
 
@@ -54,7 +54,9 @@ impl Reader {
             return Ok(Said::Entries(entries));
         }
         if let Ok(text) = said.cast::<PyString>() {
-            let text = text.to_str()?;
+            let text = text
+                .to_str()
+                .map_err(|raised| no_value(name, said, raised))?;
             // No scenario fits into one line.
             if text.contains('\n') {
                 return Ok(Said::Text(text.to_owned(), PathBuf::new()));
@@ -115,7 +117,7 @@ impl Reader {
                 "give a str such as \"path.loss\" for each field",
             )?;
             let value = match value.cast::<PyString>() {
-                Ok(text) => Some(Node::from_option(text.to_str()?)),
+                Ok(_) => Some(Node::from_option(&text(&field, &value, "")?)),
                 Err(_) => self.node(&field, &value, 0)?,
             };
             replacements.extend(value.map(|value| (field, value)));
@@ -183,7 +185,7 @@ impl Reader {
                 )));
             }
         }
-        if let Some(text) = scalar(value)? {
+        if let Some(text) = scalar(value).map_err(|raised| no_value(key, value, raised))? {
             return Ok(Some(Node::Scalar(text)));
         }
         if let Some(entries) = self.table(value, depth)? {

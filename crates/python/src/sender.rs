@@ -12,7 +12,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
-use crate::arguments::{Asked, flag, items, one_of, whole, wrong_type};
+use crate::arguments::{Asked, flag, items, one_of, text, whole, wrong_type};
 use crate::controller::{EitherController, PythonController, Raised};
 use crate::{error, events};
 
@@ -63,7 +63,7 @@ impl Sender {
         let cancel = Cancel::new();
         let raised = Raised::new(&cancel);
         let controller = if let Ok(name) = controller.cast::<PyString>() {
-            let kind: ControllerKind = one_of("controller", name.to_str()?)?;
+            let kind: ControllerKind = one_of("controller", &text("controller", name, "")?)?;
             EitherController::Rust(Box::new(AnyController::new(kind, connection)))
         } else if controller.is_callable() {
             let class = controller.clone().unbind();

@@ -42,3 +42,12 @@ def test_true_is_a_line_on_stderr(capsys):
 def test_anything_else_is_a_type_error():
     with pytest.raises(TypeError, match="progress: .* give True"):
         fullpipe.sweep(GRID, progress="yes")
+
+
+def test_runs_that_progress_runs_have_an_end():
+    def again(ended, runs, share):
+        fullpipe.sweep(GRID, progress=again)
+
+    with pytest.raises(RecursionError, match="^progress: 16 runs are inside each other"):
+        fullpipe.sweep(GRID, progress=again)
+    fullpipe.sweep(GRID, progress=lambda *news: None)

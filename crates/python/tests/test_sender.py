@@ -1,5 +1,7 @@
 """Controllers that are driven event by event."""
 
+import copy
+import pickle
 import random
 
 import fullpipe
@@ -119,3 +121,10 @@ def test_what_a_controller_raises_is_raised():
         sender.send(0)
     with pytest.raises(fullpipe.EngineError, match="make another"):
         sender.send(0)
+
+
+def test_what_a_controller_is_told_can_be_kept():
+    for told in (fullpipe.Ack(rtt_ns=40_000_000, is_progress=False), fullpipe.Connection(mss=1200, seed=3)):
+        kept = pickle.loads(pickle.dumps(told))
+        assert type(kept) is type(told) and repr(kept) == repr(told)
+        assert repr(copy.deepcopy(told)) == repr(told)

@@ -47,6 +47,19 @@ def test_small_and_large_floats_have_no_exponent(scenario):
         assert raised.value.field == "path.loss"
 
 
+@pytest.mark.parametrize("wrong", ["\ud800", 10**5000, decimal.Decimal("sNaN")])
+def test_what_python_cannot_tell_is_told_with_its_field(scenario, wrong):
+    for said in (scenario | {"path": scenario["path"] | {"loss": wrong}}, scenario):
+        with pytest.raises(fullpipe.ScenarioError, match="loss: .*; give another value$") as raised:
+            fullpipe.run(said, set={} if said is not scenario else {"path.loss": wrong})
+        assert raised.value.field.endswith("loss")
+
+
+def test_a_seed_is_no_bool(scenario):
+    with pytest.raises(TypeError, match="^seed: .*bool"):
+        fullpipe.run(scenario, seed=True)
+
+
 def test_mappings_are_dicts(scenario):
     same = fullpipe.run(scenario).summary["flows"]
     for kind in (types.MappingProxyType, UserDict):

@@ -149,7 +149,8 @@ impl Drop for Ending<'_> {
     }
 }
 
-/// Two connections with the recorded controller, the second later.
+/// Two connections with the recorded controller; the second sends later. Both are open before: a queue that marks every packet
+/// of the first, which does not heed it, would drop each SYN of the second, since SYNs cannot be marked (RFC 3168).
 fn traffic(network: &Network, controller: &str) {
     let address = SocketAddr::new(network.far.address(0, Family::V4), 5_000);
     let listener = network
@@ -158,8 +159,8 @@ fn traffic(network: &Network, controller: &str) {
     let listener = listener.expect("inside");
     let mut ends = Vec::new();
     let mut senders = Vec::new();
-    for _ in 0..2 {
-        let (sender, receiver) = connection(network, &listener, controller, address.ip());
+    let pairs = [(); 2].map(|()| connection(network, &listener, controller, address.ip()));
+    for (sender, receiver) in pairs {
         ends.extend([&sender, &receiver].map(|end| end.try_clone().expect("a socket")));
         thread::spawn(move || while matches!(socket::discard(&receiver, 1 << 20), Ok(1..)) {});
         senders.push(thread::spawn(move || {
