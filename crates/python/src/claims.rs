@@ -10,6 +10,7 @@ use crate::arguments::{Asked, flag, jobs, named, names, path};
 use crate::error;
 use crate::json;
 use crate::progress::Progress;
+use crate::waiting::interruptible;
 
 /// What :func:`fullpipe.claims` gives.
 #[pyclass(frozen, module = "fullpipe")]
@@ -90,8 +91,12 @@ pub fn claims(
         let message = format!("engine: these claims cannot be seen on {engine}; try another one");
         return Err(error::of_field(&message, "engine", None));
     }
-    let (batch, studies) = py.detach(|| batch(&shelf, &claims, engine, length))?;
-    let (all, cancel) = (batch.runs(), Cancel::new());
+    let cancel = Cancel::new();
+    let planned = interruptible(py, &cancel, || {
+        batch(&shelf, &claims, engine, length, &cancel)
+    });
+    let (batch, studies) = planned??;
+    let all = batch.runs();
     let judgements = progress.of_runs(py, engine, &all, &cancel, |watch| {
         let mut judgements = Vec::new();
         batch.run(jobs, watch, &cancel, |place, findings| {
@@ -106,17 +111,18 @@ pub fn claims(
     })
 }
 
-/// What is run for these claims, with the names of the studies.
+/// What is run for these claims, with the names of the studies; not all of it once that is cancelled.
 fn batch<'c>(
     shelf: &Shelf,
     claims: &[&'c Claim],
     engine: EngineKind,
     length: Length,
+    cancel: &Cancel,
 ) -> PyResult<(Batch, Vec<&'c str>)> {
     let wrong = |error: &dyn std::fmt::Display| error::of_field(&error.to_string(), "", None);
     let (mut batch, mut names) = (Batch::new(engine), Vec::new());
     for study in studies::claims::studies(shelf, claims, length).map_err(|error| wrong(&error))? {
-        if study.engines.contains(&engine) {
+        if study.engines.contains(&engine) && !cancel.is_cancelled() {
             let added = study.runs.add_to(&mut batch);
             added.map_err(|error| wrong(&error))?;
             names.push(study.name);

@@ -22,6 +22,7 @@ use crate::columns::batch;
 use crate::error;
 use crate::progress::Progress;
 use crate::said::{Reader, Said};
+use crate::waiting::interruptible;
 
 /// The table of every flow of every run.
 const TABLE: &str = "sweep.parquet";
@@ -62,7 +63,8 @@ impl Grid {
             ));
         }
         let build = build(py)?;
-        let plan = py.detach(|| plan(&sweep, &build))?;
+        let cancel = Cancel::new();
+        let plan = interruptible(py, &cancel, || plan(&sweep, &build, &cancel))??;
         let place = Place::open(out)?;
         let opened = py.detach(|| {
             let mut store = Store::open(place.path()).map_err(|error| error::of_files(&error))?;
@@ -256,11 +258,12 @@ fn read(reader: &mut Reader, said: &Bound<'_, PyAny>) -> PyResult<(Sweep, String
 }
 
 /// What is to be run; all of it makes sense to the engine.
-fn plan(sweep: &Sweep, build: &str) -> PyResult<Plan> {
-    let mut plan = sweep.plan(build).map_err(|error| wrong(&error))?;
+fn plan(sweep: &Sweep, build: &str, cancel: &Cancel) -> PyResult<Plan> {
+    let plan = sweep.plan_until(build, cancel);
+    let mut plan = plan.map_err(|error| wrong(&error))?;
     plan.keep_samples(false);
     let engine = sweep.engine.engine();
-    for run in &plan.runs {
+    for run in plan.runs.iter().take_while(|_| !cancel.is_cancelled()) {
         engine.check(&run.scenario).map_err(|error| match error {
             EngineError::Scenario(error) => {
                 let message = format!("at {}: {error}", run.name);

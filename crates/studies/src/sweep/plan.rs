@@ -1,5 +1,7 @@
 //! What a sweep will run: every point of its grid, as often as it repeats them.
 
+use lab::Cancel;
+
 use super::spec::{Sweep, SweepError};
 use crate::runs::{Keys, MAX_RUNS, Plan};
 
@@ -11,15 +13,30 @@ impl Sweep {
     ///
     /// A point's scenario makes no sense, or there are too many runs.
     pub fn plan(&self, build: &str) -> Result<Plan, SweepError> {
+        self.plan_until(build, &Cancel::new())
+    }
+
+    /// As [`plan`](Sweep::plan), with only the points before it was cancelled.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`plan`](Sweep::plan).
+    pub fn plan_until(&self, build: &str, cancel: &Cancel) -> Result<Plan, SweepError> {
         if self.count().is_none_or(|count| count > MAX_RUNS) {
             return Err(SweepError::TooMany);
         }
-        let points = self.points()?;
-        let first = points.first().map(|point| point.scenario.name.clone());
+        let points = self.points().take_while(|_| !cancel.is_cancelled());
+        let mut points = points.peekable();
+        let first = match points.peek() {
+            Some(Ok(point)) => Some(point.scenario.name.clone()),
+            // Told by the loop below.
+            Some(Err(_)) | None => None,
+        };
         let name = self.name.clone().or(first).unwrap_or_default();
         let mut plan = Plan::new(name, self.fields());
         let mut keys = Keys::new(self.engine, build);
         for point in points {
+            let point = point?;
             plan.add_point(point.values, point.scenario);
             plan.add_repeats(self.repeats, &self.paired, &mut keys)?;
         }

@@ -271,20 +271,18 @@ impl Sweep {
     /// # Errors
     ///
     /// The scenario of one of them makes no sense.
-    pub(super) fn points(&self) -> Result<Vec<Point>, SweepError> {
-        let mut rows = vec![0; self.axes.len()];
-        let mut points = Vec::new();
-        loop {
-            points.push(self.point(&rows)?);
+    pub(super) fn points(&self) -> impl Iterator<Item = Result<Point, SweepError>> {
+        let first = vec![0; self.axes.len()];
+        let rows = std::iter::successors(Some(first), |rows| {
+            let mut rows = rows.clone();
             let mut turning = self.axes.iter().zip(&mut rows).rev();
             let turned = turning.any(|(axis, row)| {
                 *row = (*row + 1) % axis.len();
                 *row != 0
             });
-            if !turned {
-                return Ok(points);
-            }
-        }
+            turned.then_some(rows)
+        });
+        rows.map(|rows| self.point(&rows))
     }
 
     /// The point with these rows of the axes.
