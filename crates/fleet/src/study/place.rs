@@ -1,8 +1,8 @@
 //! Where a study keeps its plan and its data.
 
-use std::fs;
+use std::fs::{self, DirBuilder};
 use std::io::{self, Read};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use experiment::Plan;
@@ -89,7 +89,12 @@ impl Place {
         plan: &Plan,
         unix_s: f64,
     ) -> Result<Place, PlaceError> {
-        fs::create_dir_all(directory).map_err(|error| system(directory, error))?;
+        // What is recorded of clients is nobody else's; a directory that is there keeps its mode.
+        let made = DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(directory);
+        made.map_err(|error| system(directory, error))?;
         if directory.join(FILE).exists() {
             let earlier = Place::find(directory)?;
             if earlier.text == text {
@@ -223,6 +228,8 @@ fn chance() -> io::Result<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
     use super::*;
 
     const PLAN: &str = "name = \"a\"\ncgroup = \"a\"\nunit = \"connection\"\nduration = \"1h\"\nconnections = { listen = [80] }\n\
@@ -235,6 +242,11 @@ mod tests {
         let make = |text: &str| Place::make(&directory.path().join("a/b"), text, &plan, 7.0);
         let place = make(PLAN).unwrap();
         assert_eq!(place.about.seed.len(), 32);
+        let mode = fs::metadata(place.directory())
+            .unwrap()
+            .permissions()
+            .mode();
+        assert_eq!(mode & 0o777, 0o700);
         assert_eq!(make(PLAN).unwrap().about, place.about);
         assert_eq!(Place::find(place.directory()).unwrap().about, place.about);
         let held = place.hold().unwrap();

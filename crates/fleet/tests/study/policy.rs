@@ -8,7 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use experiment::policy::Policy;
-use fleet::steer::Steer;
+use fleet::steer::{self, Steer};
 use nix::sched::{CloneFlags, unshare};
 use rustix::process::Signal;
 
@@ -109,6 +109,15 @@ fn in_force(group: &Group) {
     assert_eq!(controllers(&clients), some, "the old policy holds");
     next(text("127.1.0.0/16", "reno"));
     wait_until("reloaded", &clients, &wanted("reno", "reno"));
+    running.send(Signal::KILL);
+    drop(running);
+    let stopped = Policy::parse(&text("127.1.0.0/16", "reno")).expect("a policy");
+    assert!(steer::stop(&stopped).expect("taken away"));
+    assert_eq!(controllers(&clients), wanted(&default, &default));
+    assert!(!steer::stop(&stopped).expect("nothing is there"));
+
+    let running = start();
+    wait_until("in force once more", &clients, &some);
     fs::write(path.join("stop"), "").expect("a file");
     wait_until("ended", &clients, &wanted(&default, &default));
     drop(running);
@@ -120,6 +129,8 @@ fn in_force(group: &Group) {
             serde_json::from_str::<serde_json::Value>(line).expect("JSON")["what"].to_string()
         })
         .collect();
-    let all = ["began", "began", "refused", "refused", "reloaded", "ended"];
+    let all = [
+        "began", "began", "refused", "refused", "reloaded", "began", "ended",
+    ];
     assert_eq!(what, all.map(|what| format!("\"{what}\"")));
 }

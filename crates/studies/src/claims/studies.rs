@@ -1,5 +1,8 @@
 //! What is run for claims.
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
 use super::judge::Judgement;
 use super::spec::Claim;
 use crate::study::{Length, Shelf, Source, SourceError};
@@ -45,11 +48,16 @@ pub fn studies<'c>(
     length: Length,
 ) -> Result<Vec<Studied<'c>>, StudiesError> {
     let mut studies: Vec<Studied<'c>> = Vec::new();
+    // A population takes a while to read, and many claims are about it.
+    let mut wholes = HashMap::<&str, Source>::new();
     for claim in claims {
-        let whole = claim.runs(shelf, Length::Whole)?;
+        let whole = match wholes.entry(&claim.study) {
+            Entry::Occupied(whole) => whole.into_mut(),
+            Entry::Vacant(none) => none.insert(claim.runs(shelf, Length::Whole)?),
+        };
         claim
-            .check(&whole)
-            .and_then(|()| claim.check_windows(&whole, Length::Whole))
+            .check(whole)
+            .and_then(|()| claim.check_windows(whole, Length::Whole))
             .map_err(|error| StudiesError::Claim {
                 id: claim.id.clone(),
                 error,
@@ -58,7 +66,10 @@ pub fn studies<'c>(
             Some(study) => study.engines.extend(&claim.engines),
             None => studies.push(Studied {
                 name: &claim.study,
-                runs: claim.runs(shelf, length)?,
+                runs: match length {
+                    Length::Whole => whole.clone(),
+                    Length::Quick => claim.runs(shelf, length)?,
+                },
                 engines: claim.engines.clone(),
             }),
         }

@@ -68,12 +68,13 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     study::kernel_is_able()?;
     let count = policy.rules.len() as u64;
     let journal = options.journal.as_deref();
-    let mut steer = Steer::begin(policy, options.lease, journal, study::unix_s())
-        .map_err(|error| told(file, error))?;
+    // Before the policy is in force: no signal may leave it there with nobody to look after it.
     let ended = watch::ended_by(&[SIGINT, SIGTERM, SIGQUIT])?;
     let again = Arc::new(AtomicBool::new(false));
     signal_hook::flag::register(SIGHUP, Arc::clone(&again))
         .map_err(|error| Failure::failed(format_args!("cannot listen for signals: {error}")))?;
+    let mut steer = Steer::begin(policy, options.lease, journal, study::unix_s())
+        .map_err(|error| told(file, error))?;
     output::note(format_args!("in force: {}", report::count(count, "rule")));
     watch::each(STEP, &ended, || {
         steer.step(study::unix_s(), |trouble| {
