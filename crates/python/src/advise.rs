@@ -151,7 +151,7 @@ pub fn advise(
         let sampling = question.sampling();
         let sampling = sampling.map_err(|error| error::of_scenario(&error))?;
         let cases = sampling.cases(&question.controllers);
-        let plan = sampling.plan("advise", &cases);
+        let plan = sampling.plan("advise", &cases, &cancel);
         let engine = EngineKind::Sim.engine();
         for run in plan.runs.iter().take_while(|_| !cancel.is_cancelled()) {
             let checked = engine.check(&run.scenario);

@@ -11,6 +11,7 @@ use pyo3::types::{PyBool, PyDict, PyFloat, PyString, PyType};
 use studies::runs;
 
 use crate::error;
+use crate::scalar::answer;
 
 /// An argument as Python gives it; nothing if it is not given, or is `None`.
 pub type Asked<'a, 'py> = Option<&'a Bound<'py, PyAny>>;
@@ -50,6 +51,12 @@ pub fn text(name: &str, said: &Bound<'_, PyAny>, fix: &str) -> PyResult<String> 
 /// thousands of digits: `ScenarioError` in place of Python's `ValueError`, `OverflowError` and so on, which name no field.
 pub fn no_value(name: &str, said: &Bound<'_, PyAny>, raised: PyErr) -> PyErr {
     let py = said.py();
+    if raised.is_instance_of::<PyTypeError>(py) {
+        let error =
+            PyTypeError::new_err(format!("{name}: {}; give another value", raised.value(py)));
+        error.set_cause(py, Some(raised));
+        return error;
+    }
     if !(raised.is_instance_of::<PyValueError>(py)
         || raised.is_instance_of::<PyArithmeticError>(py))
     {
@@ -104,6 +111,9 @@ pub fn names(name: &str, asked: Asked<'_, '_>, fix: &str) -> PyResult<Option<Vec
     names.collect::<PyResult<Vec<_>>>().map(Some)
 }
 
+/// No list of names, flows or packets has more.
+const MOST_ITEMS: usize = 1_000_000;
+
 /// The items of the list that the argument `name` is.
 ///
 /// # Errors
@@ -116,11 +126,22 @@ pub fn items<'py>(
 ) -> PyResult<Vec<Bound<'py, PyAny>>> {
     let is_one = said.is_instance_of::<PyString>() || is_mapping(said)?;
     // What has no length might have no end.
-    let items = said
-        .try_iter()
-        .ok()
-        .filter(|_| !is_one && said.len().is_ok());
-    items.ok_or_else(|| wrong_type(name, said, fix))?.collect()
+    let count = if is_one {
+        None
+    } else {
+        answer(said.py(), said.len())?
+    };
+    let items = answer(said.py(), said.try_iter())?.filter(|_| count.is_some());
+    let items = items.ok_or_else(|| wrong_type(name, said, fix))?;
+    if let Some(count) = count.filter(|count| *count > MOST_ITEMS) {
+        let message = format!("{name}: {count} are more than {MOST_ITEMS}; give fewer");
+        return Err(error::of_field(&message, name, None));
+    }
+    let items = items.map(|item| {
+        said.py().check_signals()?;
+        item
+    });
+    items.take(MOST_ITEMS).collect()
 }
 
 /// The whole number, from zero on, that the argument `name` is.

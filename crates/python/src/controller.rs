@@ -10,13 +10,14 @@ use congestion::{
 };
 use lab::Cancel;
 use pyo3::exceptions::{PyAttributeError, PyTypeError, PyValueError};
+use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyString};
 
 use crate::arguments::{no_value, wrong_type};
 use crate::events;
 use crate::nesting;
-use crate::scalar::length;
+use crate::scalar::{answer, length};
 
 /// Where the first exception of a run's controllers goes. The run ends then.
 #[derive(Debug, Clone)]
@@ -128,6 +129,16 @@ impl PythonController {
         controller
     }
 
+    /// For the garbage collector.
+    pub fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
+        visit.call(&self.object)
+    }
+
+    /// For the garbage collector: asks Python no more.
+    pub fn clear(&mut self) {
+        self.object = None;
+    }
+
     fn begin(&mut self, object: &Bound<'_, PyAny>) -> PyResult<()> {
         let is_method = |name: &str, handler: &Bound<'_, PyAny>| {
             if handler.is_callable() {
@@ -197,12 +208,13 @@ impl PythonController {
 
     /// Takes over a window in bytes and a pacing rate in bits per second.
     fn learn(&mut self, handler: &str, said: &Bound<'_, PyAny>) -> PyResult<()> {
-        if length(said) != Some(2) {
+        if length(said)? != Some(2) {
             return Err(wrong(handler, said));
         }
         let [cwnd, rate] = [0, 1].map(|place| {
-            let item = said.get_item(place).map_err(|_| wrong(handler, said))?;
-            match number(&item) {
+            let item = answer(said.py(), said.get_item(place))?;
+            let item = item.ok_or_else(|| wrong(handler, said))?;
+            match number(&item)? {
                 Number::Is(number) => Ok(number),
                 Number::OutOfRange => Err(PyValueError::new_err(format!(
                     "{handler}: {said} is out of range; return numbers from 0 to 2^64"
@@ -240,7 +252,7 @@ impl PythonController {
             }
         }
         if let Some(said) = object.getattr_opt("ssthresh")?.filter(|it| !it.is_none()) {
-            self.ssthresh = match number(&said) {
+            self.ssthresh = match number(&said)? {
                 Number::Is(bytes) => Some(Bytes::new(bytes)),
                 Number::OutOfRange => {
                     return Err(PyValueError::new_err(format!(
@@ -265,15 +277,15 @@ enum Number {
     None,
 }
 
-fn number(said: &Bound<'_, PyAny>) -> Number {
-    if let Ok(whole) = said.extract() {
-        return Number::Is(whole);
+fn number(said: &Bound<'_, PyAny>) -> PyResult<Number> {
+    if let Some(whole) = answer(said.py(), said.extract())? {
+        return Ok(Number::Is(whole));
     }
-    match said.extract::<f64>() {
-        Ok(real) if (0.0..u64::MAX as f64).contains(&real) => Number::Is(real as u64),
-        Err(_) if !said.is_instance_of::<PyInt>() => Number::None,
+    Ok(match answer(said.py(), said.extract::<f64>())? {
+        Some(real) if (0.0..u64::MAX as f64).contains(&real) => Number::Is(real as u64),
+        None if !said.is_instance_of::<PyInt>() => Number::None,
         _ => Number::OutOfRange,
-    }
+    })
 }
 
 fn wrong(handler: &str, said: &Bound<'_, PyAny>) -> PyErr {

@@ -5,6 +5,7 @@ use pyo3::prelude::*;
 /// For each flow of these controllers its name, which is numbered if another has the same, its colour (``#009E73``), and
 /// its place among the looks.
 #[pyfunction]
+#[pyo3(name = "_looks")]
 pub fn looks(controllers: Vec<String>) -> Vec<(String, String, usize)> {
     let controllers: Vec<&str> = controllers.iter().map(String::as_str).collect();
     let colours: Vec<String> = draw::palette().map(|(light, _)| light).collect();

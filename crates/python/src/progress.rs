@@ -6,7 +6,6 @@ use std::time::{Duration, Instant};
 use lab::{Cancel, EngineKind};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::PyBool;
 use studies::runs::{Event, Run, Work};
 
 use crate::nesting;
@@ -29,9 +28,9 @@ impl<'py> Progress<'py> {
         let Some(asked) = progress else {
             return Ok(Progress(None));
         };
-        if asked.is_instance_of::<PyBool>() {
+        if let Ok(wanted) = asked.extract::<bool>() {
             let bar = || py.import("fullpipe._progress")?.getattr("Bar")?.call0();
-            return Ok(Progress(asked.is_truthy()?.then(bar).transpose()?));
+            return Ok(Progress(wanted.then(bar).transpose()?));
         }
         if asked.is_callable() {
             return Ok(Progress(Some(asked.clone())));

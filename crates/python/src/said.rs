@@ -191,7 +191,7 @@ impl Reader {
         if let Some(entries) = self.table(value, depth)? {
             return Ok(Some(Node::Table(entries)));
         }
-        let Some(count) = length(value) else {
+        let Some(count) = length(value)? else {
             let kind = value.get_type();
             return Err(PyTypeError::new_err(format!(
                 "{key}: {kind} is no value of a scenario; give a str such as \"40ms\", a number, a dict or a list"
@@ -212,9 +212,8 @@ impl Reader {
     fn class(&mut self, class: &Bound<'_, PyAny>) -> PyResult<String> {
         let wrong = |reason: &str| PyTypeError::new_err(format!("controller: {class} {reason}"));
         let name = class.getattr_opt("__name__")?;
-        let name: String = name
-            .ok_or_else(|| wrong("has no __name__; give a class"))?
-            .extract()?;
+        let name = name.ok_or_else(|| wrong("has no __name__; give a class"))?;
+        let name = text("controller.__name__", &name, "give a class")?;
         let name = format!("python:{name}");
         let other = self.classes.insert(name.clone(), class.clone().unbind());
         if other.is_some_and(|other| !other.is(class)) {
@@ -229,5 +228,11 @@ impl Reader {
 /// What a mapping has, as it is now: reading its values may run Python's code, which may change it.
 fn pairs<'py>(of: &Bound<'py, PyAny>) -> PyResult<Vec<(Bound<'py, PyAny>, Bound<'py, PyAny>)>> {
     let items = of.call_method0("items")?;
-    items.try_iter()?.map(|pair| pair?.extract()).collect()
+    let pairs = items.try_iter()?.take(MOST_VALUES);
+    pairs
+        .map(|pair| {
+            of.py().check_signals()?;
+            pair?.extract()
+        })
+        .collect()
 }

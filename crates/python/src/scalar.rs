@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use pyo3::exceptions::{PyException, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyByteArray, PyBytes, PyFloat, PyInt, PyString, PyType};
 
@@ -25,13 +26,13 @@ pub fn scalar(value: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
     }
     if !value.is_instance_of::<PyFloat>() {
         // NumPy's bools are none of Python's, but their items are.
-        if value.hasattr("dtype")? && length(value).is_none() {
+        if value.hasattr("dtype")? && length(value)?.is_none() {
             let item = value.call_method0("item")?;
             if let Ok(is) = item.cast::<PyBool>() {
                 return Ok(Some(is.is_true().to_string()));
             }
         }
-        if length(value).is_some() {
+        if length(value)?.is_some() {
             return Ok(None);
         }
         // Arrays of NumPy's without a dimension have it, and refuse if they are of floats.
@@ -39,8 +40,12 @@ pub fn scalar(value: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
             return Ok(Some(whole.str()?.to_string()));
         }
         if !value.hasattr("__float__")? {
-            let path = value.extract::<PathBuf>();
-            return Ok(path.ok().map(|path| path.display().to_string()));
+            let Some(path) = answer(value.py(), value.extract::<PathBuf>())? else {
+                return Ok(None);
+            };
+            let text = path.into_os_string().into_string();
+            let wrong = |_| PyValueError::new_err("the path is not UTF-8");
+            return text.map(Some).map_err(wrong);
         }
     }
     // As it shows itself, in its own precision: 0.1 of NumPy's float32 is not 0.10000000149.
@@ -52,16 +57,34 @@ pub fn scalar(value: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
     Ok(Some(plain(&real.to_string())))
 }
 
+/// What Python answers; nothing if it cannot. What ends everything, such as `KeyboardInterrupt`, is no answer.
+///
+/// # Errors
+///
+/// Python raises something that is no `Exception`.
+pub fn answer<T>(py: Python<'_>, asked: PyResult<T>) -> PyResult<Option<T>> {
+    match asked {
+        Ok(answer) => Ok(Some(answer)),
+        Err(raised) if raised.is_instance_of::<PyException>(py) => Ok(None),
+        Err(raised) => Err(raised),
+    }
+}
+
 /// How many items a sequence has; nothing if it is none.
-pub fn length(value: &Bound<'_, PyAny>) -> Option<usize> {
-    let has = |name: &str| value.hasattr(name).unwrap_or(false);
+///
+/// # Errors
+///
+/// Those of [`answer`].
+pub fn length(value: &Bound<'_, PyAny>) -> PyResult<Option<usize>> {
     let is_text = value.is_instance_of::<PyString>()
         || value.is_instance_of::<PyBytes>()
         || value.is_instance_of::<PyByteArray>();
     let is_one = is_text || value.is_instance_of::<PyType>();
-    (!is_one && has("__getitem__"))
-        .then(|| value.len().ok())
-        .flatten()
+    let is_sequence = !is_one && answer(value.py(), value.hasattr("__getitem__"))?.unwrap_or(false);
+    if !is_sequence {
+        return Ok(None);
+    }
+    answer(value.py(), value.len())
 }
 
 /// A number without an exponent, as scenarios have it: `1e-07` is `0.0000001`.

@@ -9,6 +9,7 @@ use congestion::{
 };
 use lab::Cancel;
 use pyo3::exceptions::PyValueError;
+use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
@@ -26,6 +27,8 @@ use crate::{error, events};
 /// >>> first = sender.send(0)
 /// >>> sender.ack(40_000_000, [first]).rtt_ns
 /// 40000000
+///
+/// A sender is one thread's at a time, and its controller must not use it.
 ///
 /// A recovery begins with the first loss, and ends when a packet that was sent after that arrives (RFC 9002, "Recovery").
 #[pyclass(module = "fullpipe")]
@@ -234,12 +237,26 @@ impl Sender {
         self.check()
     }
 
+    /// For the garbage collector: a controller may have its sender.
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        match &self.controller {
+            EitherController::Python(controller) => controller.traverse(&visit),
+            EitherController::Rust(_) => Ok(()),
+        }
+    }
+
+    fn __clear__(&mut self) {
+        if let EitherController::Python(controller) = &mut self.controller {
+            controller.clear();
+        }
+    }
+
     fn __repr__(&self) -> String {
         format!(
-            "<fullpipe.Sender in {}: window {} bytes, {} in flight, {} bit/s>",
+            "<fullpipe.Sender in {}: window {} bytes, {} bytes in flight, {} bit/s>",
             self.state(),
             self.cwnd(),
-            self.inflight,
+            self.inflight.get(),
             self.pacing_rate_bps()
         )
     }

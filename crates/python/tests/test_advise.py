@@ -1,6 +1,7 @@
 """Which controller suits a path."""
 
 import json
+import time
 
 import fullpipe
 import pytest
@@ -77,7 +78,7 @@ def test_wrong_types_and_missing_files_are_answered():
 
 def test_ctrl_c_ends_it():
     began = []
-    thread = pressed(lambda: [None for _ in iter(lambda: bool(began), True)])
+    thread = pressed(lambda: [time.sleep(0.01) for _ in iter(lambda: bool(began), True)])
     with pytest.raises(KeyboardInterrupt):
         fullpipe.advise(PATH, paths=500, duration="1000s", progress=lambda *news: began.append(news))
     thread.join()

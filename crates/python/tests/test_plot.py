@@ -83,7 +83,22 @@ def test_wrong_columns_are_answered(scenario):
         fullpipe.plot.over_axis(sweep, "path.loss")
     with pytest.raises(ValueError, match="^columns: .*give one"):
         fullpipe.plot.over_time(record, ())
-    for step in (-1, 0, 1e9, float("nan")):
+    for columns in (5, [5], None):
+        with pytest.raises(TypeError, match="^columns: .*give a list of names"):
+            fullpipe.plot.over_time(record, columns)
+    for draw in (
+        lambda: fullpipe.plot.over_time(record, "state"),
+        lambda: fullpipe.plot.over_axis(sweep, "axis_path_loss", "flow_controller"),
+    ):
+        with pytest.raises(ValueError, match="^columns: .* has no numbers"):
+            draw()
+    with pytest.raises(TypeError, match="^record: .*fullpipe.run"):
+        fullpipe.plot.over_time(sweep)
+    with pytest.raises(TypeError, match="^sweep: .*fullpipe.sweep"):
+        fullpipe.plot.over_axis(record, "axis_path_loss")
+    with pytest.raises(TypeError, match="^step: "):
+        fullpipe.plot.over_time(record, step="a")
+    for step in (-1, 0, 1e-9, 1e9, float("nan")):
         with pytest.raises(ValueError, match="^step: .*give seconds"):
             fullpipe.plot.over_time(record, step=step)
     matplotlib.pyplot.close("all")

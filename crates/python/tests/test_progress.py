@@ -51,3 +51,8 @@ def test_runs_that_progress_runs_have_an_end():
     with pytest.raises(RecursionError, match="^progress: 16 runs are inside each other"):
         fullpipe.sweep(GRID, progress=again)
     fullpipe.sweep(GRID, progress=lambda *news: None)
+
+
+def test_without_a_stderr_there_is_no_line(monkeypatch):
+    monkeypatch.setattr("sys.stderr", None)
+    assert fullpipe.sweep(GRID, progress=True).summary["runs"] == 12

@@ -21,7 +21,7 @@ NOTES = """\
 import json, os, time
 from fullpipe import _native
 
-def noted(task, work=_native.work):
+def noted(task, work=_native._work):
     def note(what):
         keys = [run["key"] for run in json.loads(task)["runs"]]
         with open(os.environ["FULLPIPE_NOTES"], "a") as file:
@@ -33,7 +33,7 @@ def noted(task, work=_native.work):
     note("end")
     return report
 
-_native.work = noted
+_native._work = noted
 """
 
 MANY = GRID | {"repeats": 20}

@@ -1,8 +1,10 @@
 """Controllers that are driven event by event."""
 
 import copy
+import gc
 import pickle
 import random
+import weakref
 
 import fullpipe
 import pytest
@@ -128,3 +130,46 @@ def test_what_a_controller_is_told_can_be_kept():
         kept = pickle.loads(pickle.dumps(told))
         assert type(kept) is type(told) and repr(kept) == repr(told)
         assert repr(copy.deepcopy(told)) == repr(told)
+
+
+def test_a_controller_that_has_its_sender_goes_with_it():
+    class Kept:
+        def __init__(self, connection):
+            made.append(self)
+
+        def on_ack(self, ack):
+            return 20_000, 1e6
+
+    made = []
+    sender = fullpipe.Sender(Kept)
+    made[0].sender = sender
+    gone = weakref.ref(made.pop())
+    del sender
+    gc.collect()
+    assert gone() is None
+
+
+def test_what_interrupts_an_answer_is_raised():
+    class Pressed:
+        def __len__(self):
+            raise KeyboardInterrupt
+
+        def __getitem__(self, place):
+            raise KeyboardInterrupt
+
+    class Interrupted:
+        def __init__(self, connection):
+            pass
+
+        def on_ack(self, ack):
+            return Pressed()
+
+    sender = fullpipe.Sender(Interrupted)
+    packet = sender.send(0)
+    with pytest.raises(KeyboardInterrupt):
+        sender.ack(1, [packet])
+
+
+def test_more_packets_than_there_can_be_are_refused_at_once():
+    with pytest.raises(fullpipe.ScenarioError, match="^packets: 1000000000000 are more than"):
+        fullpipe.Sender("bbr1").ack(1, range(10**12))

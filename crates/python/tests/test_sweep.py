@@ -149,3 +149,25 @@ def test_its_tables_are_a_dataset(tmp_path):
     out = tmp_path / "out"
     swept = fullpipe.sweep(GRID, out=out)
     assert dataset.dataset(out / "sweep.parquet").count_rows() == len(swept.flows)
+
+
+def test_the_scenario_of_a_sweep_may_be_text(scenario):
+    text = fullpipe.run(scenario).scenario
+    axes = {"path.loss": ["0%", "1%"]}
+    of_text = fullpipe.sweep({"axes": axes, "scenario": text})
+    assert list(of_text.flows["flow_goodput_bps"]) == list(
+        fullpipe.sweep({"axes": axes, "scenario": scenario}).flows["flow_goodput_bps"]
+    )
+    with pytest.raises(fullpipe.ScenarioError, match="^line 2"):
+        fullpipe.sweep({"axes": axes, "scenario": "name = \"a\"\n]"})
+
+
+def test_links_are_not_followed(scenario, tmp_path):
+    (tmp_path / "mine").mkdir()
+    fullpipe.sweep(GRID, out=tmp_path / "out")
+    (tmp_path / "out" / "parts").symlink_to(tmp_path / "mine")
+    with pytest.raises(OSError, match="symbolic link"):
+        fullpipe.sweep(GRID, out=tmp_path / "out")
+    (tmp_path / "link").symlink_to(tmp_path / "mine")
+    with pytest.raises(OSError, match="symbolic link"):
+        fullpipe.run(scenario).write(tmp_path / "link")

@@ -47,12 +47,25 @@ def test_small_and_large_floats_have_no_exponent(scenario):
         assert raised.value.field == "path.loss"
 
 
-@pytest.mark.parametrize("wrong", ["\ud800", 10**5000, decimal.Decimal("sNaN")])
+# pytest cannot tell them either.
+@pytest.mark.parametrize("wrong", ["\ud800", 10**5000, decimal.Decimal("sNaN")], ids=["half", "digits", "sNaN"])
 def test_what_python_cannot_tell_is_told_with_its_field(scenario, wrong):
     for said in (scenario | {"path": scenario["path"] | {"loss": wrong}}, scenario):
         with pytest.raises(fullpipe.ScenarioError, match="loss: .*; give another value$") as raised:
             fullpipe.run(said, set={} if said is not scenario else {"path.loss": wrong})
         assert raised.value.field.endswith("loss")
+
+
+def test_a_field_of_many_parts_is_refused(scenario):
+    deep = "a." * 50_000 + "a"
+    for ask in (
+        lambda: fullpipe.run(scenario, set={deep: 1}),
+        lambda: fullpipe.sweep({"axes": {deep: [1]}, "scenario": scenario}),
+        lambda: fullpipe.advise({"rate": "5mbit"}, set={deep: 1}, paths=1, duration="1s"),
+    ):
+        with pytest.raises(fullpipe.ScenarioError, match="a field of 50001 parts") as raised:
+            ask()
+        assert len(str(raised.value)) < 200
 
 
 def test_a_seed_is_no_bool(scenario):

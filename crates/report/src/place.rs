@@ -72,6 +72,9 @@ pub fn check(directory: &Path, is_ours: impl Fn(&OsStr) -> bool) -> Result<(), D
     if directory.file_name().is_none() {
         return taken("is no name of a directory of its own".to_string());
     }
+    if directory.is_symlink() {
+        return taken("is a symbolic link, which would be replaced".to_string());
+    }
     let parent = parent(directory);
     if !parent.is_dir() {
         return Err(system(io::Error::new(

@@ -10,6 +10,9 @@ use super::link_spec::LinkSpec;
 use super::scenario::Scenario;
 use super::tree::{self, Entry, Node};
 
+/// No field has so many parts; each is a call on the stack.
+const DEEPEST: usize = 64;
+
 /// A scenario's text, with overrides. Nothing is checked before [`Draft::read`], so that fields which make sense only
 /// together can be replaced one by one, in any order.
 #[derive(Debug, Clone)]
@@ -66,6 +69,12 @@ impl Draft {
     /// As [`Draft::set`], with a value.
     pub fn replace(&mut self, field: &str, value: &Node) -> Result<(), ScenarioError> {
         let wrong = |reason: String| ScenarioError::new(field, reason);
+        let parts = field.split('.').count();
+        if parts > DEEPEST {
+            // Its name would fill the screen.
+            let reason = format!("a field of {parts} parts: no field has more than a few");
+            return Err(ScenarioError::new("", reason));
+        }
         if field.split('.').any(|key| key.trim().is_empty()) {
             return Err(wrong(
                 "is no field such as path.loss or flow.0.controller".into(),

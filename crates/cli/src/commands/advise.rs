@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use congestion::ControllerKind;
-use lab::{EngineError, EngineKind};
+use lab::{Cancel, EngineError, EngineKind};
 use scenario::ScenarioError;
 use studies::advise::{
     self, Advice, Gathering, Goal, Json, MOST_PATHS, Outcomes, Question, Range, RangedPath,
@@ -88,7 +88,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     let report = report.transpose()?;
     let sampling = question.sampling().map_err(wrong)?;
     let cases = sampling.cases(&question.controllers);
-    let plan = sampling.plan("advise", &cases);
+    let plan = sampling.plan("advise", &cases, &Cancel::new());
     let engine = EngineKind::Sim.engine();
     for run in &plan.runs {
         engine.check(&run.scenario).map_err(|error| match error {

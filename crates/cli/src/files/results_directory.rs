@@ -25,14 +25,15 @@ pub fn named(out: Option<&Path>, file: &Path, usual: &str) -> PathBuf {
 pub fn open<T: Serialize + DeserializeOwned>(directory: &Path) -> Result<Store<T>, Failure> {
     make(directory)?;
     let store = Store::open(directory).map_err(Failure::failed)?;
-    let (path, damaged) = (store.path().display(), store.damaged());
+    let (path, damaged) = (directory.join(FILE), store.damaged());
     let (lines, runs) = match damaged {
         0 => return Ok(store),
         1 => ("line is", "its run is"),
         _ => ("lines are", "their runs are"),
     };
     output::note(format_args!(
-        "{path}: {damaged} {lines} damaged and left out; {runs} done again"
+        "{}: {damaged} {lines} damaged and left out; {runs} done again",
+        path.display()
     ));
     Ok(store)
 }

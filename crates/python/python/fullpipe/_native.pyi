@@ -19,13 +19,13 @@ __all__ = [
     "Trace",
     "_Grid",
     "__version__",
+    "_looks",
+    "_work",
     "advise",
     "claims",
-    "looks",
     "run",
     "sweep",
     "trace",
-    "work",
 ]
 
 __version__: str
@@ -77,8 +77,8 @@ def trace(
     files: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
 ) -> Trace: ...
 
-def work(task: str) -> str: ...
-def looks(controllers: Sequence[str]) -> list[tuple[str, str, int]]: ...
+def _work(task: str) -> str: ...
+def _looks(controllers: Sequence[str]) -> list[tuple[str, str, int]]: ...
 
 @final
 class Record:

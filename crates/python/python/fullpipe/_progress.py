@@ -14,6 +14,9 @@ class Bar:
         self._shown = -1
 
     def __call__(self, ended: int, runs: int, share: float) -> None:
+        # A program without a terminal may have no stderr.
+        if sys.stderr is None:
+            return
         if runs == 0:
             print("nothing to run: all runs are done", file=sys.stderr, flush=True)
             return

@@ -35,6 +35,8 @@ PATIENCE_S = 10.0
 def drive(grid: _native._Grid, jobs: int | None, tell: Callable[[int, int, float], object] | None) -> None:
     """Gives the runs of the grid that are missing to workers, some at a time."""
     if not grid.missing:
+        if tell is not None:
+            tell(0, 0, 1.0)
         return
     if not ray.is_initialized():
         ray.init(logging_level=logging.WARNING)
@@ -94,7 +96,7 @@ class _Cluster:
 
 
 def _work(task: str) -> str:
-    return _native.work(task)
+    return _native._work(task)
 
 
 def _report(task: Any) -> str:
@@ -108,6 +110,7 @@ def _report(task: Any) -> str:
             raise EngineError(message) from None
         raise error.cause from None
     except ray.exceptions.RayError as error:
-        reason = str(error).splitlines()[0]
-        message = f"executor: a task was lost with its worker, {RETRIES + 1} times: {reason}; what is done is kept in out"
-        raise EngineError(message) from None
+        reason = ": ".join([type(error).__name__, *str(error).splitlines()[:1]])
+        is_lost = isinstance(error, (ray.exceptions.WorkerCrashedError, ray.exceptions.NodeDiedError))
+        how = f"lost a task with its worker, {RETRIES + 1} times" if is_lost else "gave up a task"
+        raise EngineError(f"executor: Ray {how}: {reason}; with out, what is done is kept") from None

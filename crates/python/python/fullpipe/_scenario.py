@@ -12,13 +12,13 @@ from typing import Any, Callable, Mapping, Sequence, Union
 
 from ._native import Connection
 
-Rate = Union[str, int]
+Rate = str
 """Text such as ``"20mbit"``."""
 
-Time = Union[str, int]
+Time = str
 """Text such as ``"40ms"`` or ``"1.5s"``."""
 
-Size = Union[str, int]
+Size = str
 """Text such as ``"250kb"`` or ``"8mib"``."""
 
 Share = Union[str, float]

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from statistics import median
 from typing import Any
 
-from ._native import Column, Record, Sweep, Table, looks
+from ._native import Column, Record, Sweep, Table, _looks
 
 try:
     import matplotlib.pyplot as plt
@@ -32,6 +32,8 @@ _UNITS = {
     "_ms": ("ms", 1),
     "_s": ("s", 1),
 }
+# A picture has fewer points across.
+_MOST_STEPS = 100_000
 _DASHES = ("solid", "dashed", "dotted")
 _MARKS = ("", "o", "s", "^", "D")
 
@@ -48,6 +50,8 @@ def over_time(
     ``"queue_bytes"`` and ``"delay_ms"``, with a curve for each bottleneck; and ``"delivered"``, the rate at which payload
     arrived. That is a mean over each ``step`` seconds; a hundredth of the run if not given.
     """
+    if not isinstance(record, Record):
+        raise TypeError(f"record: {type(record)} is the wrong type; give what fullpipe.run returns")
     figure, plots = _stacked(columns)
     for axis, column in plots:
         draw(axis, record, column, step=step)
@@ -64,6 +68,8 @@ def over_axis(sweep: Sweep, x: str, columns: str | Sequence[str] = ("flow_goodpu
     the median over repeats and over flows of the controller, and the area around it goes from the least to the most. If
     the sweep varies something else too, there is a curve for each of its values.
     """
+    if not isinstance(sweep, Sweep):
+        raise TypeError(f"sweep: {type(sweep)} is the wrong type; give what fullpipe.sweep returns")
     figure, plots = _stacked(columns)
     for axis, column in plots:
         draw_over(axis, sweep, x, column)
@@ -76,6 +82,7 @@ def over_axis(sweep: Sweep, x: str, columns: str | Sequence[str] = ("flow_goodpu
 def draw_over(axis: Axes, sweep: Sweep, x: str, column: str) -> None:
     """Draws a column of :func:`over_axis` on axes of your own."""
     flows = sweep.flows
+    _numbers(flows, column)
     others = [
         name
         for name in flows.column_names
@@ -85,7 +92,7 @@ def draw_over(axis: Axes, sweep: Sweep, x: str, column: str) -> None:
     for at, value, *key in zip(flows[x], flows[column], flows["flow_controller"], *(flows[name] for name in others)):
         if at is not None and value is not None:
             curves.setdefault(tuple(key), {}).setdefault(at, []).append(value)
-    styles = looks([controller for controller, *_ in curves])
+    styles = _looks([controller for controller, *_ in curves])
     for (controller, *of), (name, colour, place), points in zip(curves, styles, curves.values()):
         if of:
             name = ", ".join([controller, *(f"{_label(other)} {value}" for other, value in zip(others, of))])
@@ -109,7 +116,7 @@ def draw(axis: Axes, record: Record, column: str, *, step: float | None = None) 
             _curve(axis, record.queue, column, rows, label=f"hop {hop}", color="#787878")
     else:
         flows = record.summary["flows"]
-        styles = looks([flow["controller"] for flow in flows])
+        styles = _looks([flow["controller"] for flow in flows])
         for flow, rows in _groups(record.samples["flow"]):
             name, colour, place = styles[flow]
             style = _style(name, colour, place) | {"markevery": 0.1}
@@ -123,6 +130,8 @@ def draw(axis: Axes, record: Record, column: str, *, step: float | None = None) 
 def _stacked(columns: str | Sequence[str]) -> tuple[Figure, list[tuple[Axes, str]]]:
     """A plot for each of these columns."""
     columns = [columns] if isinstance(columns, str) else columns
+    if not isinstance(columns, Sequence) or not all(isinstance(column, str) for column in columns):
+        raise TypeError(f"columns: {columns!r} is the wrong type; give a list of names such as [\"rtt_ms\"]")
     if not columns:
         raise ValueError("columns: there are none; give one or more, such as [\"rtt_ms\"]")
     count = len(columns)
@@ -156,14 +165,23 @@ def _style(name: str, colour: str, place: int) -> dict[str, object]:
 def _curve(axis: Axes, table: Table, column: str, rows: slice, **style: object) -> None:
     _, divisor = _unit(column)
     times = np.asarray(table["at_s"])[rows]
-    values = np.asarray(table[column])[rows] / divisor
+    values = _numbers(table, column)[rows] / divisor
     axis.plot(times, values, linewidth=1, **style)  # type: ignore[arg-type]
+
+
+def _numbers(table: Table, column: str) -> Any:
+    numbers = np.asarray(table[column])
+    if not np.issubdtype(numbers.dtype, np.number):
+        raise ValueError(f"columns: {column} has no numbers; give another")
+    return numbers
 
 
 def _delivered(axis: Axes, record: Record, rows: slice, step: float | None, style: dict[str, object]) -> None:
     end = record.summary["duration_s"]
-    if step is not None and not 0 < step <= end:
-        raise ValueError(f"step: {step} is out of range; give seconds, more than 0 and at most {end:g}")
+    if step is not None and not isinstance(step, (int, float)):
+        raise TypeError(f"step: {step!r} is the wrong type; give seconds")
+    if step is not None and not end / _MOST_STEPS <= step <= end:
+        raise ValueError(f"step: {step} is out of range; give seconds, from {end / _MOST_STEPS:g} to {end:g}")
     edges = np.arange(0, end + 1e-9, step or end / 100)
     times = np.asarray(record.samples["at_s"])[rows]
     delivered = np.asarray(record.samples["delivered_bytes"])[rows]

@@ -10,12 +10,13 @@ use lab::{Cancel, EngineError, EngineKind};
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyRuntimeWarning, PyTypeError};
 use pyo3::prelude::*;
 use record::Summary;
+use scenario::tree::Node;
 use studies::runs::{self, Execution, Failed, Keys, Plan, Reason, Run, Store};
 use studies::sweep::{self, Flows, Results, Sweep, SweepError};
 
 use super::Swept;
 use super::parts;
-use super::place::{self, Place};
+use super::place;
 use super::task::{Order, Report, Task};
 use crate::arguments::Asked;
 use crate::columns::batch;
@@ -34,7 +35,8 @@ pub struct Grid {
     text: String,
     build: String,
     plan: Plan,
-    place: Place,
+    /// The directory that keeps the results, if they are kept.
+    out: Option<PathBuf>,
     store: Store<Summary>,
     /// The runs that are to be done, by their places in the plan.
     missing: Vec<usize>,
@@ -65,17 +67,10 @@ impl Grid {
         let build = build(py)?;
         let cancel = Cancel::new();
         let plan = interruptible(py, &cancel, || plan(&sweep, &build, &cancel))??;
-        let place = Place::open(out)?;
-        let opened = py.detach(|| {
-            let mut store = Store::open(place.path()).map_err(|error| error::of_files(&error))?;
-            let directory = place.path().join(parts::DIRECTORY);
-            let parts = parts::read_all(&directory, |key, of| store.recall(key, of));
-            let parts = parts.map_err(|error| error::of_file(&directory, &error))?;
-            Ok::<_, PyErr>((store, parts))
-        });
-        let (store, parts) = opened?;
-        warn(py, store.path(), store.damaged(), "lines")?;
-        warn(py, &place.path().join(parts::DIRECTORY), parts, "files")?;
+        let store = match &out {
+            Some(directory) => open(py, directory)?,
+            None => Store::in_memory(),
+        };
         let missing = |(at, run): (usize, &Run)| store.get(&run.key).is_none().then_some(at);
         Ok(Grid {
             engine: sweep.engine,
@@ -83,7 +78,7 @@ impl Grid {
             text,
             build,
             plan,
-            place,
+            out,
             store,
             given: 0,
             failed: Vec::new(),
@@ -127,7 +122,13 @@ impl Grid {
             );
             return Err(error::of_field(&message, "engine", None));
         }
-        if let Some(directory) = self.place.kept() {
+        if let Some(directory) = &self.out {
+            if directory.to_str().is_none() {
+                let directory = directory.display();
+                return Err(PyOSError::new_err(format!(
+                    "out: {directory} is not UTF-8; executor \"ray\" takes a directory whose name is"
+                )));
+            }
             let parts = directory.join(parts::DIRECTORY);
             fs::create_dir_all(&parts).map_err(|error| error::of_file(&parts, &error))?;
         }
@@ -150,9 +151,11 @@ impl Grid {
         }
         let count = runs.len();
         self.given += count;
-        let directory = self.place.kept().map(|out| out.join(parts::DIRECTORY));
-        let directory = directory.map(std::path::absolute).transpose();
-        let directory = directory.map_err(|error| error::of_file(self.place.path(), &error))?;
+        let directory = self.out.as_ref().map(|out| {
+            let parts = out.join(parts::DIRECTORY);
+            std::path::absolute(parts).map_err(|error| error::of_file(out, &error))
+        });
+        let directory = directory.transpose()?;
         let task = serde_json::to_string(&Task { directory, runs });
         let task = task.map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
         Ok(Some((task, count)))
@@ -178,13 +181,13 @@ impl Grid {
     /// What there is, when all is done.
     pub fn finish(mut self, py: Python<'_>) -> PyResult<Swept> {
         let made = py.detach(|| {
-            if let Some(directory) = self.place.kept() {
+            if let Some(directory) = self.out.clone() {
                 let parts = directory.join(parts::DIRECTORY);
                 let store = &mut self.store;
                 let read = parts::read_all(&parts, |key, of| store.recall(key, of));
                 read.map_err(|error| error::of_file(&parts, &error))?;
                 self.check(&parts)?;
-                self.write(directory)?;
+                self.write(&directory)?;
             }
             let flows = Flows::new(&self.plan, &self.store);
             let mut columns = flows.columns();
@@ -233,6 +236,22 @@ impl Grid {
     }
 }
 
+/// What the directory has kept, which is made if need be.
+fn open(py: Python<'_>, directory: &Path) -> PyResult<Store<Summary>> {
+    place::make(directory)?;
+    let at = directory.join(parts::DIRECTORY);
+    let opened = py.detach(|| {
+        let mut store = Store::open(directory).map_err(|error| error::of_files(&error))?;
+        let parts = parts::read_all(&at, |key, of| store.recall(key, of));
+        let parts = parts.map_err(|error| error::of_file(&at, &error))?;
+        Ok::<_, PyErr>((store, parts))
+    });
+    let (store, parts) = opened?;
+    warn(py, &directory.join(runs::FILE), store.damaged(), "lines")?;
+    warn(py, &at, parts, "files")?;
+    Ok(store)
+}
+
 /// Says that results were left out, if any were.
 fn warn(py: Python<'_>, path: &Path, damaged: usize, what: &str) -> PyResult<()> {
     if damaged == 0 {
@@ -249,7 +268,16 @@ fn warn(py: Python<'_>, path: &Path, damaged: usize, what: &str) -> PyResult<()>
 
 fn read(reader: &mut Reader, said: &Bound<'_, PyAny>) -> PyResult<(Sweep, String)> {
     let read = match reader.read(said, "sweep")? {
-        Said::Entries(entries) => {
+        Said::Entries(mut entries) => {
+            for entry in entries.iter_mut().filter(|entry| entry.key == "scenario") {
+                // As for `run`: a file's name has one line.
+                if let Node::Scalar(text) = &entry.value
+                    && text.contains('\n')
+                {
+                    let inner = Node::from_toml(text);
+                    entry.value = Node::Table(inner.map_err(|error| error::of_scenario(&error))?);
+                }
+            }
             Sweep::read(&entries, Path::new("")).map(|sweep| (sweep, String::new()))
         }
         Said::Text(text, directory) => Sweep::parse(&text, &directory).map(|sweep| (sweep, text)),

@@ -73,6 +73,10 @@ pub fn write_part(directory: &Path, rows: &[Row]) -> io::Result<PathBuf> {
 ///
 /// The system refuses.
 pub fn read_all(directory: &Path, mut note: impl FnMut(String, Summary)) -> io::Result<usize> {
+    if directory.is_symlink() {
+        let reason = "is a symbolic link; what it leads to is left alone";
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, reason));
+    }
     for left in left_behind(directory) {
         // One that cannot be removed does no harm.
         let _ = fs::remove_file(&left.path);

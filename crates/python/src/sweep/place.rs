@@ -2,54 +2,30 @@
 
 use std::fs::{self, File};
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use report::{PART, beside};
 use studies::runs;
-use tempfile::TempDir;
 
 use crate::error;
 
-/// Where results are kept: for good, or until the sweep ends.
-pub enum Place {
-    Kept(PathBuf),
-    Passing(TempDir),
-}
-
-impl Place {
-    /// The directory, which is made if need be. One that is used for something else is left alone.
-    pub fn open(out: Option<PathBuf>) -> PyResult<Place> {
-        let Some(directory) = out else {
-            let made = tempfile::tempdir().map_err(|error| error::of_files(&error))?;
-            return Ok(Place::Passing(made));
-        };
-        let entries = fs::create_dir_all(&directory).and_then(|()| fs::read_dir(&directory));
-        let mut entries = entries.map_err(|error| error::of_file(&directory, &error))?;
-        if entries.next().is_some() && !directory.join(runs::FILE).exists() {
-            let directory = directory.display();
-            return Err(PyOSError::new_err(format!(
-                "out: {directory} has files that are not of runs like these; name another directory"
-            )));
-        }
-        Ok(Place::Kept(directory))
+/// Makes a directory for results, if need be. One that is used for something else is left alone.
+///
+/// # Errors
+///
+/// It is, or the system refuses (`OSError`).
+pub fn make(directory: &Path) -> PyResult<()> {
+    let entries = fs::create_dir_all(directory).and_then(|()| fs::read_dir(directory));
+    let mut entries = entries.map_err(|error| error::of_file(directory, &error))?;
+    if entries.next().is_some() && !directory.join(runs::FILE).exists() {
+        let directory = directory.display();
+        return Err(PyOSError::new_err(format!(
+            "out: {directory} has files that are not of runs like these; name another directory"
+        )));
     }
-
-    pub fn path(&self) -> &Path {
-        match self {
-            Place::Kept(directory) => directory,
-            Place::Passing(made) => made.path(),
-        }
-    }
-
-    /// The directory, if it is kept.
-    pub fn kept(&self) -> Option<&Path> {
-        match self {
-            Place::Kept(directory) => Some(directory),
-            Place::Passing(_) => None,
-        }
-    }
+    Ok(())
 }
 
 /// Writes the file, in place of an older one: all of it, which is on the disk then, or nothing.

@@ -96,6 +96,7 @@ impl Order {
 
 /// Does a task, on a worker; gives its report. Both are JSON.
 #[pyfunction]
+#[pyo3(name = "_work")]
 pub fn work(py: Python<'_>, task: &str) -> PyResult<String> {
     let wrong = |error: serde_json::Error| error::of_run(&error.to_string());
     let task: Task = serde_json::from_str(task).map_err(wrong)?;

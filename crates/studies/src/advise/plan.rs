@@ -1,6 +1,7 @@
 //! What is run: every candidate over every sampled path, alone and beside others.
 
 use congestion::ControllerKind;
+use lab::Cancel;
 use units::{Bytes, Duration, Rate};
 
 use super::outcome::Company;
@@ -80,11 +81,11 @@ impl Sampling {
         (0..self.sampled.len()).flat_map(of_path).collect()
     }
 
-    /// These runs, in this order.
-    pub fn plan(&self, name: &str, cases: &[Case]) -> Plan {
+    /// These runs, in this order; only the first of them if it is cancelled meanwhile.
+    pub fn plan(&self, name: &str, cases: &[Case], cancel: &Cancel) -> Plan {
         let fields = self.ranges.iter().map(|range| range.field.as_str());
         let mut plan = Plan::new(name, fields.chain(["path", "controller", "beside"]));
-        for case in cases {
+        for case in cases.iter().take_while(|_| !cancel.is_cancelled()) {
             let own = [
                 case.path.to_string(),
                 case.controller.to_string(),

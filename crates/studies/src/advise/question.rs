@@ -1,6 +1,7 @@
 //! What is asked, and how much is run for the answer.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::path::PathBuf;
 
 use congestion::ControllerKind;
@@ -80,14 +81,20 @@ impl Question {
         }
         let ranges = self.path.ranges()?;
         let mut traces = Traces::default();
-        let mut least = None;
+        let (mut least, mut of_count) = (None, HashMap::new());
         for is_long in [true, false] {
             for (seconds, paths) in LENGTHS {
-                let sampled = self.sampled(&ranges, self.paths.unwrap_or(paths), &mut traces)?;
+                let sampled = match of_count.entry(self.paths.unwrap_or(paths)) {
+                    Entry::Occupied(known) => known.into_mut(),
+                    Entry::Vacant(none) => {
+                        let count = *none.key();
+                        none.insert(self.sampled(&ranges, count, &mut traces)?)
+                    }
+                };
                 let longest = sampled.iter().map(|of| of.scenario.path.rtt).max();
                 let mut shortest = longest.unwrap_or_default() * ROUND_TRIPS;
                 if is_long {
-                    shortest = shortest.max(horizon(&sampled));
+                    shortest = shortest.max(horizon(sampled));
                 }
                 let duration = self
                     .duration
@@ -97,7 +104,7 @@ impl Question {
                     warmup: duration / 6,
                     duration,
                     ranges: ranges.clone(),
-                    sampled,
+                    sampled: sampled.clone(),
                     packets: 0.0,
                 };
                 let sampling = self.counted(sampling);
@@ -146,9 +153,15 @@ impl Question {
             .iter()
             .map(|range| self.order(&range.field, count))
             .collect();
+        let all: Vec<Vec<String>> = ranges.iter().map(|range| range.values(count)).collect();
         let sample = |path: usize| {
-            let places: Vec<usize> = orders.iter().map(|order| order[path]).collect();
-            let (values, scenario) = self.path.at(ranges, &places, count)?;
+            let value = |((range, values), order): ((&Range, &Vec<String>), &Vec<usize>)| {
+                // One path has the range's beginning.
+                let value = values.get(order[path]).unwrap_or(&range.from);
+                value.clone()
+            };
+            let values: Vec<String> = ranges.iter().zip(&all).zip(&orders).map(value).collect();
+            let scenario = self.path.at(ranges, &values)?;
             let located = |error| self.path.located(error);
             scenario.path.check_open().map_err(located)?;
             Ok(Sampled {

@@ -201,29 +201,19 @@ impl RangedPath {
         Ok(ranges)
     }
 
-    /// The path where each range has one of so many values, the value with the place that `places` has for the range.
+    /// The path where each range has this one of its [values](Range::values).
     ///
     /// # Errors
     ///
     /// It makes no sense.
-    pub fn at(
-        &self,
-        ranges: &[Range],
-        places: &[usize],
-        count: usize,
-    ) -> Result<(Vec<String>, Scenario), ScenarioError> {
+    pub fn at(&self, ranges: &[Range], values: &[String]) -> Result<Scenario, ScenarioError> {
         let mut draft = self.draft.clone();
-        let mut values = Vec::new();
-        for (range, place) in ranges.iter().zip(places) {
-            let value = range.values(count).into_iter().nth(*place);
-            let value = value.unwrap_or_else(|| range.from.clone());
+        for (range, value) in ranges.iter().zip(values) {
             draft.replace(&range.field, &Node::Scalar(value.clone()))?;
-            values.push(value);
         }
         // Errors name the line of the text that has the range, and not that it was replaced.
         let scenario = draft.read();
-        let scenario = scenario.map_err(|error| self.located(of_range(error, ranges)))?;
-        Ok((values, scenario))
+        scenario.map_err(|error| self.located(of_range(error, ranges)))
     }
 }
 
@@ -295,7 +285,7 @@ impl Range {
     }
 
     /// So many values from one end to the other: with even ratios, or evenly spaced if it begins at zero.
-    fn values(&self, count: usize) -> Vec<String> {
+    pub fn values(&self, count: usize) -> Vec<String> {
         let is_log = Amount::parse(&self.from).is_some_and(|from| from.value() > 0.0);
         let count = u32::try_from(count).unwrap_or(u32::MAX);
         let values = Amount::between(&self.from, &self.to, count, is_log);
@@ -313,6 +303,14 @@ mod tests {
             path.set(field, text).unwrap();
         }
         path
+    }
+
+    /// The path where each range has that of so many values.
+    fn at(path: &RangedPath, place: usize, count: usize) -> Result<Scenario, ScenarioError> {
+        let ranges = path.ranges()?;
+        let value = |range: &Range| range.values(count)[place].clone();
+        let values: Vec<String> = ranges.iter().map(value).collect();
+        path.at(&ranges, &values)
     }
 
     #[test]
@@ -333,8 +331,7 @@ mod tests {
         let path = path(&[("path.rate", "10mbit..40mbit"), ("path.rtt", "40ms")]);
         let ranges = path.ranges().unwrap();
         assert_eq!(ranges.len(), 1);
-        let (values, scenario) = path.at(&ranges, &[1], 3).unwrap();
-        assert_eq!(values, ["20mbit"]);
+        let scenario = at(&path, 1, 3).unwrap();
         assert_eq!(path.describe(), "rate 10mbit..40mbit, rtt 40ms");
         let rate = scenario.path.data.rate.unwrap();
         assert_eq!(rate.bits_per_sec(), 20_000_000);
@@ -343,8 +340,7 @@ mod tests {
     #[test]
     fn an_error_names_the_range_that_its_value_is_of() {
         let path = path(&[("path.rate", "10mbit"), ("path.rtt", "5..10")]);
-        let ranges = path.ranges().unwrap();
-        let error = path.at(&ranges, &[1], 3).unwrap_err().to_string();
+        let error = at(&path, 1, 3).unwrap_err().to_string();
         assert!(error.contains("path.rtt: in 5..10, "), "{error}");
     }
 
@@ -357,7 +353,7 @@ mod tests {
         assert_eq!(path(&[("path.rtt", "40ms")]).complete(), None);
         let mut short = path(&[("path.rate", "10..100mbit"), ("path.rtt", "0..2ms")]);
         assert_eq!(short.complete().unwrap().from, "10p");
-        short.at(&short.ranges().unwrap(), &[0, 0, 0], 2).unwrap();
+        at(&short, 0, 2).unwrap();
     }
 
     #[test]
@@ -375,7 +371,7 @@ mod tests {
         let ranges = path.ranges().unwrap();
         assert_eq!(ranges.len(), 7);
         for place in 0..3 {
-            path.at(&ranges, &[place; 7], 3).unwrap();
+            at(&path, place, 3).unwrap();
         }
     }
 

@@ -6,6 +6,7 @@ use std::fs::{File, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -15,11 +16,22 @@ use scenario::regular;
 /// The runs that are done, and a `T` of each: a record's summary, or what else is kept of it.
 #[derive(Debug)]
 pub struct Store<T> {
-    path: PathBuf,
-    file: File,
+    /// Nothing if it is in memory alone.
+    kept: Option<Kept>,
     done: HashMap<String, T>,
     damaged: usize,
 }
+
+/// The file, and when all of it was on the disk.
+#[derive(Debug)]
+struct Kept {
+    path: PathBuf,
+    file: File,
+    synced: Instant,
+}
+
+/// A machine that fails costs the results of so long at most: a disk takes longer for each than many runs do.
+const UNSYNCED: Duration = Duration::from_secs(1);
 
 /// A line of the file, without its checksum.
 #[derive(Debug, Serialize, Deserialize)]
@@ -98,21 +110,34 @@ impl<T: Serialize + DeserializeOwned> Store<T> {
         }
         file.seek(SeekFrom::End(0)).map_err(failed)?;
         let mut store = Store {
-            path: path.clone(),
-            file,
-            done: HashMap::new(),
             damaged: usize::from(torn.is_some()),
+            ..Store::in_memory()
         };
         let mut at = 0;
         for line in lines {
-            store.note(at, line.trim_ascii_end()).map_err(failed)?;
+            let noted = store.note(&file, at, line.trim_ascii_end());
+            noted.map_err(failed)?;
             at += line.len() as u64;
         }
+        store.kept = Some(Kept {
+            path: path.clone(),
+            file,
+            synced: Instant::now(),
+        });
         Ok(store)
     }
 
+    /// Keeps nothing beyond its own life.
+    pub fn in_memory() -> Store<T> {
+        Store {
+            kept: None,
+            done: HashMap::new(),
+            damaged: 0,
+        }
+    }
+
     /// Takes in what a line that starts at this place in the file says.
-    fn note(&mut self, at: u64, line: &[u8]) -> io::Result<()> {
+    fn note(&mut self, file: &File, at: u64, line: &[u8]) -> io::Result<()> {
         if line.is_empty() {
             return Ok(());
         }
@@ -127,7 +152,7 @@ impl<T: Serialize + DeserializeOwned> Store<T> {
                 self.damaged += 1;
                 // Told once; and in place, so that a kill at this moment costs no other line.
                 if is_ours(line) {
-                    self.file.write_all_at(&vec![b' '; line.len()], at)?;
+                    file.write_all_at(&vec![b' '; line.len()], at)?;
                 }
             }
         }
@@ -137,11 +162,6 @@ impl<T: Serialize + DeserializeOwned> Store<T> {
     /// How many lines of the file were damaged when it was opened: torn by a kill, changed, or none of ours.
     pub fn damaged(&self) -> usize {
         self.damaged
-    }
-
-    /// The file.
-    pub fn path(&self) -> &Path {
-        &self.path
     }
 
     /// What is kept of the run with this key, if it is done.
@@ -154,7 +174,8 @@ impl<T: Serialize + DeserializeOwned> Store<T> {
         self.done.insert(key, kept);
     }
 
-    /// Keeps this of the run with this key, which people know as `run`. Returns when it is on the disk.
+    /// Keeps this of the run with this key, which people know as `run`. It is in the file then, and on the disk a second
+    /// later or when the store is closed.
     ///
     /// # Errors
     ///
@@ -168,17 +189,32 @@ impl<T: Serialize + DeserializeOwned> Store<T> {
             })?;
             // What is read back later and what is used now are the same, to the last bit.
             let line: Line<T> = serde_json::from_str(&text)?;
-            seal(&mut text);
-            text.push('\n');
-            self.file.write_all(text.as_bytes())?;
-            self.file.sync_data()?;
+            if let Some(kept) = &mut self.kept {
+                seal(&mut text);
+                text.push('\n');
+                kept.file.write_all(text.as_bytes())?;
+                if kept.synced.elapsed() >= UNSYNCED {
+                    kept.file.sync_data()?;
+                    kept.synced = Instant::now();
+                }
+            }
             self.done.insert(line.key, line.summary);
             Ok(())
         })();
         kept.map_err(|source: io::Error| StoreError::File {
-            file: self.path.clone(),
+            file: self
+                .kept
+                .as_ref()
+                .map_or_else(PathBuf::new, |kept| kept.path.clone()),
             source,
         })
+    }
+}
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        // Nobody is left to be told.
+        let _ = self.file.sync_data();
     }
 }
 
