@@ -12,7 +12,7 @@ use studies::runs::{Batch, Findings, Reason};
 use studies::study::{Length, Shelf};
 
 /// What must be there: the claims of the publications that define the system.
-const IDS: [&str; 59] = [
+const IDS: [&str; 58] = [
     "operating-point",
     "one-link",
     "steady-state",
@@ -41,7 +41,6 @@ const IDS: [&str; 59] = [
     "app-limited",
     "coexistence",
     "recovery",
-    "recovery-growth",
     "timeout",
     "rack",
     "scheduler",
