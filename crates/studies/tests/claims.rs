@@ -332,8 +332,16 @@ fn what_differs_for_no_established_cause_is_counted_apart() {
     let directory = tempfile::tempdir().expect("a directory");
     let shelf = Shelf::Directory(directory.path().to_owned());
     for (band, text, unexplained) in [
-        ("at_least = \"3mbit\"", "0 differ for a known reason, 1 differs for none that is established, 0 fail", 1),
-        ("at_least = \"1mbit\"", "1 holds, 0 differ for a known reason, 0 fail", 0),
+        (
+            "at_least = \"3mbit\"",
+            "0 differ for a known reason, 1 differs for none that is established, 0 fail",
+            1,
+        ),
+        (
+            "at_least = \"1mbit\"",
+            "1 holds, 0 differ for a known reason, 0 fail",
+            0,
+        ),
     ] {
         let expect = format!("{band}\ndiffers = \"No cause is established.\"\nunexplained = true");
         let table = small(directory.path(), &expect);
@@ -513,8 +521,14 @@ fn a_window_of_runs_without_duration_is_refused() {
     let study = "name = \"s\"\npath = { rate = \"4mbit\", rtt = \"20ms\" }\n[[flow]]\ncontroller = \"bbr1\"\nbytes = \"1mb\"\n";
     fs::write(directory.path().join("s.toml"), study).expect("written");
     for (window, wanted) in [
-        ("from = \"100ms\"", Some("expect[0].from: is a time of runs that end when all is transferred")),
-        ("to = \"1s\"", Some("expect[0].to: is a time of runs that end when all is transferred")),
+        (
+            "from = \"100ms\"",
+            Some("expect[0].from: is a time of runs that end when all is transferred"),
+        ),
+        (
+            "to = \"1s\"",
+            Some("expect[0].to: is a time of runs that end when all is transferred"),
+        ),
         ("", None),
     ] {
         let table = format!(

@@ -59,12 +59,7 @@ fn between(rtts: &[(Duration, f64)], from: Duration, to: Duration) -> Option<f64
 
 /// How many milliseconds after `started` the first window begins whose median is `wanted`, or little more; nothing if there is none before
 /// `end`.
-fn reached(
-    rtts: &[(Duration, f64)],
-    started: Duration,
-    end: Duration,
-    wanted: f64,
-) -> Option<f64> {
+fn reached(rtts: &[(Duration, f64)], started: Duration, end: Duration, wanted: f64) -> Option<f64> {
     let is_there = |after: &Duration| {
         let from = started + *after;
         between(rtts, from, from + WINDOW).is_some_and(|median| median <= wanted * MARGIN)

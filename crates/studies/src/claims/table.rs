@@ -81,7 +81,10 @@ impl Tally {
         };
         let unexplained = match self.unexplained {
             0 => String::new(),
-            unexplained => format!(", {} for none that is established", each(unexplained, "differ")),
+            unexplained => format!(
+                ", {} for none that is established",
+                each(unexplained, "differ")
+            ),
         };
         format!("{holds}, {differs} for a known reason{unexplained}, {fails}{untrusted}")
     }

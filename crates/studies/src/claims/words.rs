@@ -209,9 +209,19 @@ mod tests {
             ("jain", "at_most = 1", 1.0004, "just above 1.00"),
             ("jain", "at_least = 1", 0.9996, "just below 1.00"),
             ("jain", "at_least = 0.1", 0.099_999_9, "just below 0.1000"),
-            ("goodput", "at_least = \"1mbit\"", 999_999.9, "just below 1.00 Mbit/s"),
+            (
+                "goodput",
+                "at_least = \"1mbit\"",
+                999_999.9,
+                "just below 1.00 Mbit/s",
+            ),
             ("rtt_p50", "at_most = \"2s\"", 2000.1, "just above 2.00 s"),
-            ("limit_share", "at_least = \"95%\"", 0.949_99, "just below 95.0 %"),
+            (
+                "limit_share",
+                "at_least = \"95%\"",
+                0.949_99,
+                "just below 95.0 %",
+            ),
             ("limit_share", "at_least = \"95%\"", 0.949, "94.9 %"),
         ] {
             let written = format!(
