@@ -17,12 +17,13 @@ use crate::waiting::interruptible;
 pub struct Claims {
     summary: serde_json::Value,
     text: String,
+    tally: String,
 }
 
 #[pymethods]
 impl Claims {
     /// Every judgement, as a new dict: what ``fullpipe claims --json`` prints. ``holds``, ``differs`` and ``fails`` are how
-    /// many. Shares are of one, times in milliseconds, rates in bits per second.
+    /// many, and ``unexplained`` how many of those that differ do so for no cause that is established. Shares are of one, times in milliseconds, rates in bits per second.
     #[getter]
     fn summary<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         json::object(py, &self.summary)
@@ -34,13 +35,7 @@ impl Claims {
     }
 
     fn __repr__(&self) -> String {
-        let of = |verdict: &str| &self.summary[verdict];
-        format!(
-            "<fullpipe.Claims: {} hold, {} differ for a known reason, {} fail>",
-            of("holds"),
-            of("differs"),
-            of("fails")
-        )
+        format!("<fullpipe.Claims: {}>", self.tally)
     }
 }
 
@@ -108,6 +103,7 @@ pub fn claims(
     Ok(Claims {
         summary: studies::claims::json(&judgements),
         text: studies::claims::table(&judgements, Some(120)),
+        tally: studies::claims::Tally::of(&judgements).text(),
     })
 }
 

@@ -1,5 +1,6 @@
 //! The claims: what comes along makes sense, and holds at a first impression; and how they are judged.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
@@ -111,21 +112,43 @@ fn the_series_on_which_causes_rest_can_be_run() {
     all_can_be_run(&shelf, &table);
     let claims = Shelf::built_in("claims");
     let claims = Table::open(&claims).expect("a table").claims;
-    let expectations = claims.iter().flat_map(|claim| &claim.expectations);
-    let told: Vec<&str> = expectations
-        .filter_map(|expectation| expectation.why_differs(lab::EngineKind::Sim))
-        .collect();
+    let told: Vec<&str> = claims.iter().flat_map(texts).collect();
+    let command = "`fullpipe claims --scenarios scenarios/causes ";
+    let named = told
+        .iter()
+        .flat_map(|text| text.split(command).skip(1))
+        .filter_map(|rest| rest.split('`').next());
+    let named: BTreeSet<&str> = named.collect();
+    let known: BTreeSet<&str> = table.claims.iter().map(|claim| claim.id.as_str()).collect();
+    assert_eq!(
+        named, known,
+        "left: what causes and notes name with {command}; right: what there is"
+    );
+}
+
+/// What the table says of a claim beside its numbers: its note, and why it differs.
+fn texts(claim: &Claim) -> impl Iterator<Item = &str> {
+    let causes = claim.expectations.iter().filter_map(|of| {
+        let mut engines = lab::EngineKind::ALL.iter();
+        engines.find_map(|engine| of.why_differs(*engine))
+    });
+    claim.note.as_deref().into_iter().chain(causes)
+}
+
+#[test]
+fn what_says_that_no_cause_is_established_is_counted_so() {
+    let table = Table::open(&Shelf::built_in("claims")).expect("a table");
     for claim in &table.claims {
-        let command = format!(
-            "`fullpipe claims --scenarios scenarios/causes {}`",
-            claim.id
-        );
-        let is_named = told.iter().any(|cause| cause.contains(&command));
-        assert!(
-            is_named,
-            "no cause rests on {}: none has {command}",
-            claim.id
-        );
+        for of in &claim.expectations {
+            let mut engines = lab::EngineKind::ALL.iter();
+            let why = engines.find_map(|engine| of.why_differs(*engine));
+            let says_so = why.is_some_and(|why| why.contains("No cause is established"));
+            assert_eq!(
+                of.is_unexplained, says_so,
+                "{}, {}: {why:?}; say `unexplained = true` and “No cause is established”, or neither",
+                claim.id, of.what
+            );
+        }
     }
 }
 
@@ -304,6 +327,36 @@ fn a_band_is_for_every_point_and_a_ratio_between_two() {
     }
 }
 
+#[test]
+fn what_differs_for_no_established_cause_is_counted_apart() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let shelf = Shelf::Directory(directory.path().to_owned());
+    for (band, text, unexplained) in [
+        (
+            "at_least = \"3mbit\"",
+            "0 differ for a known reason, 1 differs for none that is established, 0 fail",
+            1,
+        ),
+        (
+            "at_least = \"1mbit\"",
+            "1 holds, 0 differ for a known reason, 0 fail",
+            0,
+        ),
+    ] {
+        let expect = format!("{band}\ndiffers = \"No cause is established.\"\nunexplained = true");
+        let table = small(directory.path(), &expect);
+        let claims = table.choose(&[]).expect("all claims");
+        let judgements = judged(&shelf, &claims, Length::Whole);
+        let told = claims::table(&judgements, None);
+        assert!(told.contains(text), "{told}");
+        let json = claims::json(&judgements);
+        assert_eq!(json["unexplained"], unexplained);
+        assert_eq!(json["differs"], unexplained);
+        let of_row = &json["claims"][0]["judgements"][0];
+        assert_eq!(of_row["unexplained"], unexplained == 1);
+    }
+}
+
 /// The verdict on an expectation of a study, as texts.
 fn verdict(study: &str, expect: &str) -> Verdict {
     let directory = tempfile::tempdir().expect("a directory");
@@ -364,6 +417,16 @@ fn only_what_could_have_happened_never_happens() {
             assert_eq!(found, wanted, "{measure}, {at}");
         }
     }
+    // One flow at 40 ms has a round-trip time longer than its four packets take; in half a minute, there is no minute.
+    let alone = |duration: &str| {
+        format!(
+            "name = \"s\"\nduration = \"{duration}\"\npath = {{ rate = \"4mbit\", rtt = \"40ms\", buffer = \"1bdp\" }}\n\
+             [[flow]]\ncontroller = \"bbr1\"\n"
+        )
+    };
+    let least = row("four_packets_reached", "at_most = \"60s\"");
+    assert_eq!(verdict(&alone("90s"), &least), Verdict::Differs);
+    assert_eq!(verdict(&alone("30s"), &least), Verdict::Fails);
     let cut = study(["bbr1", "reno"], "9s");
     let row = row("jain_converged", "at_least = 0.95");
     assert_eq!(verdict(&cut, &row), Verdict::Fails);
@@ -446,6 +509,44 @@ fn a_window_beyond_the_study_is_refused() {
                 }
                 None => assert_eq!(told, None, "{window}"),
             }
+        }
+    }
+}
+
+#[test]
+fn a_window_of_runs_without_duration_is_refused() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let shelf = Shelf::Directory(directory.path().to_owned());
+    small(directory.path(), "at_least = \"1bit\"");
+    let study = "name = \"s\"\npath = { rate = \"4mbit\", rtt = \"20ms\" }\n[[flow]]\ncontroller = \"bbr1\"\nbytes = \"1mb\"\n";
+    fs::write(directory.path().join("s.toml"), study).expect("written");
+    for (window, wanted) in [
+        (
+            "from = \"100ms\"",
+            Some("expect[0].from: is a time of runs that end when all is transferred"),
+        ),
+        (
+            "to = \"1s\"",
+            Some("expect[0].to: is a time of runs that end when all is transferred"),
+        ),
+        ("", None),
+    ] {
+        let table = format!(
+            "[[claim]]\nid = \"s\"\nsource = \"x\"\nsetting = \"x\"\npublished = \"x\"\nengines = [\"sim\"]\n\
+             [[claim.expect]]\nwhat = \"x\"\nmeasure = \"rtt_p50\"\nat_most = \"9s\"\n{window}\n"
+        );
+        fs::write(directory.path().join("claims.toml"), table).expect("written");
+        let table = Table::open(&shelf).expect("a table");
+        let claim = &table.claims[0];
+        let runs = claim.runs(&shelf, Length::Whole).expect("a study");
+        let told = claim.check_windows(&runs, Length::Whole).err();
+        let told = told.map(|error| error.to_string()).unwrap_or_default();
+        match wanted {
+            Some(wanted) => {
+                assert!(told.starts_with(wanted), "{window}: {told}");
+                assert!(told.ends_with("give the study a duration"), "{told}");
+            }
+            None => assert_eq!(told, ""),
         }
     }
 }

@@ -32,7 +32,8 @@ const JSON: &str = "claims.json";
 #[derive(Debug, Args)]
 #[command(after_help = "\
 The command ends with a table: what was published, what was measured, and whether that holds. The exit code is 0 if every \
-claim holds, except those that are listed with a cause as known to differ. In real time, a run is judged if its path was on \
+claim holds, except those that are known to differ. Below the table stands the cause of each of them, or that none is established; \
+the last line counts both. In real time, a run is judged if its path was on \
 time; senders and receivers that wait for a processor are not noticed, so let the machine do nothing else. docs/claims.md says how to read it and how to add a claim; \
 docs/results/claims.md has the last results.")]
 pub struct Options {

@@ -155,7 +155,7 @@ mod tests {
 
     use super::super::Config;
     use super::*;
-    use crate::controller::{Cause, Connection, Controller, Lost, Recovery};
+    use crate::controller::{Cause, Connection, Controller, Lost, Recovery, RttSample};
     use crate::sampling::{PacketState, RateSample};
 
     const MSS: Bytes = Bytes::new(1_500);
@@ -239,6 +239,35 @@ mod tests {
         assert_eq!(bbr1.cwnd(), MSS * 81);
         hear(&mut bbr1, 0, 104, 40, 60);
         assert_eq!(bbr1.cwnd(), MSS * 61, "not 41");
+    }
+
+    /// A sender that fills its window, ten packets of which are left.
+    #[test]
+    fn after_a_round_of_recovery_twice_as_much_leaves_as_is_delivered() {
+        let mut bbr1 = bbr1();
+        let mut delivered = 100;
+        hear(&mut bbr1, 0, delivered, 0, 99);
+        recovery(&mut bbr1, Recovery::Entered(Cause::Loss), 10);
+        let mut inflight = 10;
+        // Packets that arrive, of which the sender sent the first when it knew of `prior` packets; how many leave meanwhile.
+        let mut round = |prior: u64, arrive: u64| {
+            let mut left = 0;
+            for _ in 0..arrive {
+                delivered += 1;
+                inflight -= 1;
+                let mut ack = ack(prior, delivered, 0, inflight);
+                ack.rtt = Some(RttSample::exact(Duration::from_millis(100)));
+                ack.rate.delivery_rate = Some(Rate::from_bits_per_sec(100_000_000));
+                bbr1.on_ack(&ack);
+                let room = bbr1.cwnd().get() / MSS.get() - inflight;
+                inflight += room;
+                left += room;
+            }
+            left
+        };
+        assert_eq!(round(0, 10), 10, "the first round conserves packets");
+        assert_eq!(round(110, 10), 20);
+        assert_eq!(round(120, 20), 40, "and each later one");
     }
 
     #[test]

@@ -69,10 +69,7 @@ pub(super) const MEASURES: &[Measure] = &[
         unit: Dimension::Plain,
         is_windowed: true,
         about: "median round-trip time, as a multiple of the time that the bottleneck needs for four full packets of each flow",
-        of: |subject| {
-            let packets = FOUR_PACKETS * subject.summary.flows.len() as u64;
-            Some(rtt_p50(subject)? / (packets.get() as f64 * 8e3 / subject.rate_bps()?))
-        },
+        of: |subject| Some(rtt_p50(subject)? / four_packets_ms(subject)?),
     },
     Measure {
         name: "queue_mean",
@@ -89,6 +86,12 @@ pub(super) const MEASURES: &[Measure] = &[
         of: |subject| subject.summary.path.queue_ms.p95,
     },
 ];
+
+/// The time in milliseconds that the bottleneck needs for four full packets of each flow: with them in flight alone, the round-trip time.
+pub(super) fn four_packets_ms(subject: &Subject<'_>) -> Option<f64> {
+    let packets = FOUR_PACKETS * subject.summary.flows.len() as u64;
+    Some(packets.get() as f64 * 8e3 / subject.rate_bps()?)
+}
 
 /// The median round-trip time in milliseconds, of the median flow: that of all ACKs, or in a window that of the samples.
 fn rtt_p50(subject: &Subject<'_>) -> Option<f64> {

@@ -1,8 +1,9 @@
-//! When round-trip times have become what they are later.
+//! When round-trip times have become what they are later, and the least that they can be.
 
 use units::Duration;
 
-use super::Measure;
+use super::delay::four_packets_ms;
+use super::{Measure, Subject};
 use crate::dimension::Dimension;
 use crate::statistics::median;
 
@@ -12,35 +13,62 @@ const WINDOW: Duration = Duration::from_secs(60);
 /// From one window to the next.
 const STEP: Duration = Duration::from_secs(10);
 
-pub(super) const MEASURES: &[Measure] = &[Measure {
-    name: "rtt_settled",
-    unit: Dimension::Time,
-    is_windowed: false,
-    about: "time from the last flow's start until the minute whose median round-trip time is at most a quarter over that after the warmup",
-    of: |subject| {
-        let started = subject.flows().map(|flow| flow.start).max()?;
-        let samples = subject.flows().flat_map(|flow| &flow.samples);
-        let rtts = samples.filter_map(|sample| Some((sample.at, sample.rtt?.as_millis_f64())));
-        let rtts: Vec<(Duration, f64)> = rtts.collect();
-        settled(&rtts, started, subject.from).map(Duration::as_millis_f64)
-    },
-}];
+/// So much more than it counts as there.
+const MARGIN: f64 = 1.25;
 
-/// How long after `started` the first such window begins; nothing if there is none before `warmup`.
-fn settled(rtts: &[(Duration, f64)], started: Duration, warmup: Duration) -> Option<Duration> {
-    let between = |from: Duration, to: Duration| {
-        let within = rtts.iter().filter(|(at, _)| (from..to).contains(at));
-        median(within.map(|(_, rtt)| *rtt))
-    };
-    let limit = between(warmup, Duration::MAX)? * 1.25;
-    let is_like_the_end = |after: &Duration| {
+pub(super) const MEASURES: &[Measure] = &[
+    Measure {
+        name: "rtt_settled",
+        unit: Dimension::Time,
+        is_windowed: false,
+        about: "time from the last flow's start until the minute whose median round-trip time is at most a quarter over that after the warmup",
+        of: |subject| {
+            let rtts = rtts(subject);
+            let after_warmup = between(&rtts, subject.from, Duration::MAX)?;
+            reached(&rtts, started(subject)?, subject.from, after_warmup)
+        },
+    },
+    Measure {
+        name: "four_packets_reached",
+        unit: Dimension::Time,
+        is_windowed: false,
+        about: "time from the last flow's start until the minute whose median round-trip time is at most a quarter over the time that the bottleneck needs for four full packets of each flow",
+        of: |subject| {
+            let least = four_packets_ms(subject)?;
+            reached(&rtts(subject), started(subject)?, subject.to, least)
+        },
+    },
+];
+
+/// When the last flow started.
+fn started(subject: &Subject<'_>) -> Option<Duration> {
+    subject.flows().map(|flow| flow.start).max()
+}
+
+/// The round-trip times of all flows in milliseconds, with when they were seen.
+fn rtts(subject: &Subject<'_>) -> Vec<(Duration, f64)> {
+    let samples = subject.flows().flat_map(|flow| &flow.samples);
+    let rtts = samples.filter_map(|sample| Some((sample.at, sample.rtt?.as_millis_f64())));
+    rtts.collect()
+}
+
+fn between(rtts: &[(Duration, f64)], from: Duration, to: Duration) -> Option<f64> {
+    let within = rtts.iter().filter(|(at, _)| (from..to).contains(at));
+    median(within.map(|(_, rtt)| *rtt))
+}
+
+/// How many milliseconds after `started` the first window begins whose median is `wanted`, or little more; nothing if there is none before
+/// `end`.
+fn reached(rtts: &[(Duration, f64)], started: Duration, end: Duration, wanted: f64) -> Option<f64> {
+    let is_there = |after: &Duration| {
         let from = started + *after;
-        between(from, from + WINDOW).is_some_and(|median| median <= limit)
+        between(rtts, from, from + WINDOW).is_some_and(|median| median <= wanted * MARGIN)
     };
     (0..)
         .map(|step| STEP * step)
-        .take_while(|after| started + *after + WINDOW <= warmup)
-        .find(is_like_the_end)
+        .take_while(|after| started + *after + WINDOW <= end)
+        .find(is_there)
+        .map(Duration::as_millis_f64)
 }
 
 #[cfg(test)]
@@ -48,16 +76,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_minute_that_is_like_the_end_tells() {
+    fn the_first_minute_that_is_like_what_is_wanted_tells() {
         let s = Duration::from_secs;
         let rtt_at = |second| if second < 75 { 13.0 } else { 10.0 };
         let rtts: Vec<_> = (0..200).map(|second| (s(second), rtt_at(second))).collect();
+        let reached = |started, end, wanted| reached(&rtts, s(started), s(end), wanted);
         // From 45 s on, half of a minute's round-trip times are short.
-        assert_eq!(settled(&rtts, s(0), s(150)), Some(s(50)));
-        assert_eq!(settled(&rtts, s(10), s(150)), Some(s(40)));
-        assert_eq!(settled(&rtts, s(80), s(150)), Some(s(0)));
-        assert_eq!(settled(&rtts, s(0), s(100)), None, "too short to tell");
-        assert_eq!(settled(&rtts, s(0), s(50)), None);
-        assert_eq!(settled(&[], s(0), s(150)), None);
+        assert_eq!(reached(0, 150, 10.0), Some(50_000.0));
+        assert_eq!(reached(10, 150, 10.0), Some(40_000.0));
+        assert_eq!(reached(80, 150, 10.0), Some(0.0));
+        assert_eq!(reached(0, 150, 8.0), Some(50_000.0), "a quarter over it");
+        assert_eq!(reached(0, 150, 7.9), None, "never");
+        assert_eq!(reached(0, 100, 10.0), None, "too short to tell");
+        assert_eq!(reached(0, 50, 10.0), None);
+        assert_eq!(super::reached(&[], s(0), s(150), 10.0), None);
+        assert_eq!(between(&rtts, s(150), Duration::MAX), Some(10.0));
     }
 }

@@ -35,6 +35,8 @@ pub struct Expectation {
     pub is_quick: bool,
     /// `differs`: why it is not met, if it is known that it is not; on these engines, or on all.
     pub differs: Option<(Option<Vec<lab::EngineKind>>, String)>,
+    /// `unexplained = true`: `differs` says what is known, and that no cause of it is established.
+    pub is_unexplained: bool,
     /// `never = true`: it differs since what is timed never happens at some points, so that there is no value.
     pub never: bool,
 }
@@ -78,6 +80,8 @@ struct Said {
     quick: bool,
     differs: Option<String>,
     differs_on: Option<Vec<lab::EngineKind>>,
+    #[serde(default)]
+    unexplained: bool,
     #[serde(default)]
     never: bool,
 }
@@ -160,6 +164,12 @@ impl TryFrom<Said> for Expectation {
                 "is missing; say why it differs there",
             ));
         }
+        if said.differs.is_none() && said.unexplained {
+            return Err(Wrong::new(
+                "differs",
+                "is missing; say what is known of it, and that no cause is established",
+            ));
+        }
         if said.differs.is_none() && said.never {
             return Err(Wrong::new(
                 "differs",
@@ -196,6 +206,7 @@ impl TryFrom<Said> for Expectation {
             engines: said.engines,
             is_quick: said.quick,
             differs: said.differs.map(|why| (said.differs_on, why)),
+            is_unexplained: said.unexplained,
             never: said.never,
         })
     }

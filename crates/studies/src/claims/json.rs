@@ -5,8 +5,8 @@ use serde_json::{Value, json as object};
 use super::judge::{Judgement, Tally};
 use super::spec::Claim;
 
-/// The judgements as one JSON object: `version`, `holds`, `differs`, `fails` and `untrusted` (how many), and `claims`
-/// with everything that the table says and the value at each point. Shares are of one, times in milliseconds, rates in bits per second.
+/// The judgements as one JSON object: `version`, `holds`, `differs`, `unexplained` (those that differ for no cause that is
+/// established), `fails` and `untrusted` (how many), and `claims` with everything that the table says and the value at each point. Shares are of one, times in milliseconds, rates in bits per second.
 pub fn json(judgements: &[Judgement<'_>]) -> Value {
     let tally = Tally::of(judgements);
     let mut claims: Vec<(&Claim, Vec<Value>)> = Vec::new();
@@ -29,6 +29,7 @@ pub fn json(judgements: &[Judgement<'_>]) -> Value {
         "version": env!("CARGO_PKG_VERSION"),
         "holds": tally.holds,
         "differs": tally.differs,
+        "unexplained": tally.unexplained,
         "fails": tally.fails,
         "untrusted": tally.untrusted,
         "claims": claims.collect::<Vec<_>>(),
@@ -44,6 +45,7 @@ fn judgement(one: &Judgement<'_>) -> Value {
         "engine": one.engine.name(),
         "verdict": one.verdict,
         "why": one.why(),
+        "unexplained": one.is_unexplained(),
         "fields": one.fields,
         "points": one.values,
         "seeds": one.seeds,

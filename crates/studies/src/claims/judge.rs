@@ -45,7 +45,7 @@ pub struct Value {
 pub enum Verdict {
     /// At all points, what was published is seen.
     Holds,
-    /// It is not, and why is known.
+    /// It is not, and that is known: with its cause, or as one of which [none is established](Expectation::is_unexplained).
     Differs,
     /// It is not.
     Fails,
@@ -58,8 +58,10 @@ pub enum Verdict {
 pub struct Tally {
     /// Those that hold.
     pub holds: usize,
-    /// Those that differ for a known reason.
+    /// Those that differ, as is known.
     pub differs: usize,
+    /// Those of them of which no cause is established.
+    pub unexplained: usize,
     /// Those that do not hold.
     pub fails: usize,
     /// Those of which too little is to be trusted.
@@ -144,6 +146,11 @@ impl<'c> Judgement<'c> {
         Spread::of(values.collect::<Option<Vec<f64>>>()?)
     }
 
+    /// Whether it differs, and no cause of that is established.
+    pub fn is_unexplained(&self) -> bool {
+        self.verdict == Verdict::Differs && self.expectation.is_unexplained
+    }
+
     /// Why it differs, if it does and that is known.
     pub fn why(&self) -> Option<&'c str> {
         let why = self.expectation.why_differs(self.engine);
@@ -161,6 +168,7 @@ impl Tally {
         Tally {
             holds: count(Verdict::Holds),
             differs: count(Verdict::Differs),
+            unexplained: judgements.iter().filter(|one| one.is_unexplained()).count(),
             fails: count(Verdict::Fails),
             untrusted: count(Verdict::Untrusted),
         }

@@ -13,16 +13,22 @@ const FAILED_OPENS: &str = "failed_opens";
 const OF_EVENNESS: [&str; 3] = ["convergence", "even", "jain_converged"];
 /// What is measured of a change of the bottleneck's rate.
 const OF_STEP: [&str; 2] = ["cycle_growth", "follow"];
+/// The time until the round-trip time is the least that the flows' windows allow.
+const OF_LEAST: &str = "four_packets_reached";
 /// The time that a change of the rate has; nothing if the rate does not change.
 const SINCE_STEP: &str = "since_step";
 /// What is looked at for growth needs two gain cycles of eight phases, each about an RTprop long.
 const TWO_CYCLES: f64 = 16.0;
 /// So long flows must be even.
 const EVEN: Duration = Duration::from_secs(10);
+/// So long round-trip times must be short.
+const SHORT: Duration = Duration::from_secs(60);
 
 /// Whether it is of an event that may never happen, so that a run which had time for it tells something by having no value.
 pub(super) fn is_of_event(measure: &Measure) -> bool {
-    OF_EVENNESS.contains(&measure.name) || OF_STEP.contains(&measure.name)
+    OF_EVENNESS.contains(&measure.name)
+        || OF_STEP.contains(&measure.name)
+        || measure.name == OF_LEAST
 }
 
 /// Whether it is of all the flows of a run, and not of some.
@@ -70,8 +76,12 @@ pub(super) fn could_happen(expectation: &Expectation, run: &Finding) -> bool {
     }
     let starts = summary.flows.iter().map(|flow| flow.start_s);
     let left = summary.duration_s - starts.fold(0.0, f64::max);
-    let wanted = EVEN.as_secs_f64().max(published_ms / 1e3);
-    is_of_event(expectation.measure) && summary.flows.len() > 1 && left >= wanted
+    let (lasts, least_flows) = match expectation.measure.name {
+        OF_LEAST => (SHORT, 1),
+        _ => (EVEN, 2),
+    };
+    let wanted = lasts.as_secs_f64().max(published_ms / 1e3);
+    is_of_event(expectation.measure) && summary.flows.len() >= least_flows && left >= wanted
 }
 
 #[cfg(test)]
@@ -81,7 +91,7 @@ mod tests {
     #[test]
     fn the_measures_are_there() {
         let names = OF_EVENNESS.iter().chain(&OF_STEP);
-        for name in names.chain([&FAILED_OPENS, &SINCE_STEP]) {
+        for name in names.chain([&FAILED_OPENS, &SINCE_STEP, &OF_LEAST]) {
             Measure::named(name).expect("a measure");
         }
     }

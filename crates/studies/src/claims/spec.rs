@@ -300,7 +300,7 @@ impl Claim {
     ///
     /// # Errors
     ///
-    /// A window begins or ends after a run, or the simulator has no run with a value that is named.
+    /// A window begins or ends after a run, or is of runs that have no duration, or the simulator has no run with a value that is named.
     pub fn check_windows(&self, runs: &Source, length: Length) -> Result<(), ScenarioError> {
         let needs_plan = |of: &Expectation| {
             of.select.from.is_some() || of.select.to.is_some() || !of.at.is_empty()
@@ -332,11 +332,17 @@ impl Claim {
                     let is_meant = conditions.all(|(field, values)| {
                         value(field).is_some_and(|value| values.contains(value))
                     });
-                    // Without one, it ends when all is transferred.
+                    let Select { from, to, .. } = of.select;
                     let Some(end) = point.scenario.duration else {
+                        let asked = from.map(|_| "from").or(to.map(|_| "to"));
+                        if let Some(field) = asked.filter(|_| is_meant) {
+                            let reason = "is a time of runs that end when all is transferred, and nobody knows when \
+                                          that is; give the study a duration";
+                            let error = ScenarioError::new(field, reason);
+                            return Err(error.item(place).within("expect"));
+                        }
                         continue;
                     };
-                    let Select { from, to, .. } = of.select;
                     let beyond = from.filter(|from| *from >= end).map(|_| "from");
                     let beyond = beyond.or(to.filter(|to| *to > end).map(|_| "to"));
                     if let Some(field) = beyond.filter(|_| is_meant) {
@@ -434,6 +440,11 @@ mod tests {
             (
                 "measure = \"limit_share\"\nat_least = \"90%\"\n",
                 "measure = \"even\"\nat_most = \"9s\"\nnever = true\n",
+                "line 8: claim.expect.differs: is missing",
+            ),
+            (
+                "at_least = \"90%\"\n",
+                "at_least = \"90%\"\nunexplained = true\n",
                 "line 8: claim.expect.differs: is missing",
             ),
             (

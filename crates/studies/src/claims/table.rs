@@ -66,18 +66,26 @@ pub fn table(judgements: &[Judgement<'_>], width: Option<usize>) -> String {
 }
 
 impl Tally {
-    /// `80 hold, 2 differ for a known reason, 0 fail`, and how many are not judged if there are any.
+    /// `80 hold, 2 differ for a known reason, 0 fail`; also how many differ for none, and how many are not judged, if there are any.
     pub fn text(&self) -> String {
         let each = |count: usize, verb: &str| {
             let s = if count == 1 { "s" } else { "" };
             format!("{count} {verb}{s}")
         };
-        let (holds, differs) = (each(self.holds, "hold"), each(self.differs, "differ"));
+        let explained = self.differs.saturating_sub(self.unexplained);
+        let (holds, differs) = (each(self.holds, "hold"), each(explained, "differ"));
         let fails = each(self.fails, "fail");
         let untrusted = match self.untrusted {
             0 => String::new(),
             untrusted => format!(", {untrusted} not judged, since no run was to be trusted"),
         };
-        format!("{holds}, {differs} for a known reason, {fails}{untrusted}")
+        let unexplained = match self.unexplained {
+            0 => String::new(),
+            unexplained => format!(
+                ", {} for none that is established",
+                each(unexplained, "differ")
+            ),
+        };
+        format!("{holds}, {differs} for a known reason{unexplained}, {fails}{untrusted}")
     }
 }

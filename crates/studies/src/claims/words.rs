@@ -58,7 +58,7 @@ pub(super) fn measured(judgement: &Judgement<'_>) -> String {
         None => "–".to_owned(),
         Some(Spread { min, max, .. }) => {
             let [least, most] = [min, max].map(|value| found(judgement.expectation, value));
-            if least == most {
+            if told_number(&least) == told_number(&most) {
                 least
             } else {
                 format!("{least}–{most}")
@@ -67,12 +67,23 @@ pub(super) fn measured(judgement: &Judgement<'_>) -> String {
     }
 }
 
+/// The number that a text tells, and the unit after it: `1.00` is as much as `1`.
+fn told_number(text: &str) -> Result<(f64, &str), &str> {
+    let (number, unit) = text.split_once(' ').unwrap_or((text, ""));
+    number
+        .parse()
+        .map(|number| (number, unit))
+        .map_err(|_| text)
+}
+
 /// A value that was found. One that is not in the band, and would look as if it were once it is rounded, says so.
 fn found(expectation: &Expectation, value: f64) -> String {
     let unit = expectation.unit();
     let told = text(unit, value);
     let Band { at_least, at_most } = expectation.band;
-    let is_told_as = |bound: Option<f64>| bound.is_some_and(|bound| text(unit, bound) == told);
+    let is_told_as = |bound: Option<f64>| {
+        bound.is_some_and(|bound| told_number(&text(unit, bound)) == told_number(&told))
+    };
     let is_below = at_least.is_some_and(|least| value < least);
     let is_above = at_most.is_some_and(|most| value > most);
     match (
@@ -188,6 +199,39 @@ mod tests {
             wrapped("a longer-than-that b", "", 4),
             "a\nlonger-than-that\nb\n"
         );
+    }
+
+    #[test]
+    fn what_is_told_agrees_with_the_band() {
+        for (measure, band, value, told) in [
+            ("jain", "at_most = 1", 1.0, "1"),
+            ("jain", "at_most = 1", 0.9996, "1.00"),
+            ("jain", "at_most = 1", 1.0004, "just above 1.00"),
+            ("jain", "at_least = 1", 0.9996, "just below 1.00"),
+            ("jain", "at_least = 0.1", 0.099_999_9, "just below 0.1000"),
+            (
+                "goodput",
+                "at_least = \"1mbit\"",
+                999_999.9,
+                "just below 1.00 Mbit/s",
+            ),
+            ("rtt_p50", "at_most = \"2s\"", 2000.1, "just above 2.00 s"),
+            (
+                "limit_share",
+                "at_least = \"95%\"",
+                0.949_99,
+                "just below 95.0 %",
+            ),
+            ("limit_share", "at_least = \"95%\"", 0.949, "94.9 %"),
+        ] {
+            let written = format!(
+                "[[claim]]\nid = \"a\"\nsource = \"s\"\nsetting = \"x\"\npublished = \"p\"\nengines = [\"sim\"]\n\
+                 [[claim.expect]]\nwhat = \"w\"\nmeasure = \"{measure}\"\n{band}\n"
+            );
+            let table = super::super::spec::Table::parse(&written).expect("a table");
+            let expectation = &table.claims[0].expectations[0];
+            assert_eq!(found(expectation, value), told, "{measure}, {band}");
+        }
     }
 
     #[test]
