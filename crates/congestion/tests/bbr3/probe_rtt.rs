@@ -36,7 +36,9 @@ fn entering_and_exiting_probe_rtt() {
         let lowest = flow.points[..seen]
             .windows(2)
             .rfind(|pair| pair[1].snapshot.rt_prop != pair[0].snapshot.rt_prop);
-        let waited = from.since(lowest.map_or(flow.points[0].now, |pair| pair[1].now));
+        let lowest = lowest.map_or(flow.points[0].now, |pair| pair[1].now);
+        let ends = after(&flow.points[..seen], PROBE_RTT);
+        let waited = from.since(lowest.max(ends.last().map_or(lowest, |(_, next)| next[0].now)));
         let interval = millis(5_000);
         assert!(
             waited > interval && waited < interval + rtt * 10,
@@ -62,9 +64,12 @@ fn entering_and_exiting_probe_rtt() {
         assert!(length >= shortest, "{case:?}: {length}");
         assert!(length <= shortest + round * 2, "{case:?}: {length}");
         assert_eq!(state(next), CRUISE);
-        let (from, to) = (flow.now() + rtt * 2, flow.now() + rtt * 12);
+        let (from, to) = (flow.now() + round * 2, flow.now() + round * 12);
         flow.run_until(to);
-        let goodput = flow.goodput(from, to);
+        // The next ProbeRTT is due after 5 s.
+        let mut points = flow.between(from, to).iter();
+        let again = points.find(|point| point.snapshot.state.name == PROBE_RTT);
+        let goodput = flow.goodput(from, again.map_or(to, |point| point.now));
         let least = rate.scale(Ratio::new(9, 10));
         assert!(goodput >= least, "{case:?}: {goodput}");
     }

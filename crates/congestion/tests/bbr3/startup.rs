@@ -75,11 +75,14 @@ fn losses_of_less_than_the_threshold_or_in_few_places_do_not_end_startup() {
     for path in paths_with_many_packets() {
         for ranges in [1, 5, 6] {
             let mut flow = limited_startup(path);
-            // 3 % of what is in flight, and more than 2 % of it.
+            // 3 % of what is in flight, in places all over it: what leaves between them is to see losses.
             let inflight = flow.points.last().expect("points").inflight.get() / MSS.get();
             let (from, length) = (flow.next_number(), inflight * 3 / 100 / ranges + 1);
-            let range = |index: u64| (0..length).map(move |packet| index * (length + 1) + packet);
-            flow.doomed = (0..ranges).flat_map(range).map(|n| from + n).collect();
+            let range = |index: u64| {
+                let start = from + index * (inflight / 8);
+                start..start + length
+            };
+            flow.doomed = (0..ranges).flat_map(range).collect();
             flow.run_until(at_ms(1_500));
             let lost = flow.points.last().expect("points").lost;
             assert_eq!(lost, MSS * (ranges * length), "{path:?}, {ranges}");
@@ -120,13 +123,8 @@ fn limited_startup_with_losses(path: (Rate, Duration), every: u64) -> Flow<Bbr3>
 
 #[test]
 fn exiting_drain_based_on_inflight() {
-    let long = Case {
-        rate: mbit(10),
-        rtt: millis(1_000),
-        quanta: 1,
-    };
     let mut seen = 0;
-    for case in cases_of_all_kinds().into_iter().chain([long]) {
+    for case in cases_of_all_kinds() {
         // 1, 2.
         let mut flow = case.bulk();
         // An ACK that ends Drain ends DOWN, too, as that has the same end without a loss.
