@@ -28,6 +28,12 @@ fn correctly_managing_sub_packet_bdps() {
         let points = flow.between(from, to);
         let least = points.iter().map(|point| point.snapshot.cwnd).min();
         assert_eq!(least, Some(MSS * 4), "{rate}");
+        // A quarter of it is no packet: UP has two more.
+        let probes = points
+            .iter()
+            .filter(|point| point.snapshot.state.name == UP);
+        let most = probes.map(|point| point.snapshot.cwnd).max();
+        assert!(most >= Some(MSS * 6), "{rate}: {most:?}");
         // 4.
         for point in points {
             if point.snapshot.state.name == CRUISE {

@@ -16,6 +16,8 @@ fn exiting_startup_on_bandwidth_plateau() {
         // 1, 2.
         let mut flow = case.bulk();
         assert_eq!(flow.controller_state(), STARTUP);
+        let gains = [flow.snapshot().pacing_gain, flow.snapshot().cwnd_gain];
+        assert_eq!(gains, [Some(Ratio::new(277, 100)), Some(Ratio::new(2, 1))]);
         flow.run_until_in(CRUISE, LATE);
         let (startup, drain) = after(&flow.points, STARTUP)[0];
         let seen = [startup, &drain[..1]].concat();
