@@ -5,8 +5,8 @@ use congestion::{Bytes, Ratio};
 use crate::losses::lossy;
 use crate::support::{MSS, Mishap, Point};
 use crate::{
-    CRUISE, DOWN, LATE, PROBE_RTT, REFILL, UP, at_secs, bbr3, bulk, clean, paths_with_many_packets,
-    state, stays,
+    CRUISE, DOWN, DRAIN, LATE, PROBE_RTT, REFILL, UP, after, at_secs, bbr3, bulk, clean, millis,
+    paths_with_many_packets, state, stays,
 };
 
 /// `StartProbeBW_REFILL`: "ResetShortTermModel".
@@ -25,6 +25,10 @@ fn refill_forgets_the_short_term_bounds() {
         assert!(!pair[1].iter().any(has_bounds));
         let first = &pair[1][0].snapshot;
         assert!(first.short_term_bw.is_none() && first.short_term_inflight.is_none());
+    }
+    // It lasts for a packet-timed round trip.
+    for (refill, up) in after(&flow.points, REFILL) {
+        assert!(state(up) != UP || up[0].now.since(refill[0].now) >= millis(100));
     }
     assert!(forgotten >= 3, "{forgotten}");
 }
@@ -54,6 +58,21 @@ fn the_bounds_cap_the_window() {
             at_headroom += usize::from(is_at && cap == room);
         }
         assert!(at_headroom > 0, "{rate}, {rtt}");
+    }
+}
+
+/// In Startup and Drain the long-term bound is no cap. Where losses end Startup, it is what was delivered in the last round trip, the full
+/// buffer included (draft, "Exiting Startup Based on Packet Loss").
+#[test]
+fn the_bound_that_startup_leaves_holds_what_was_in_flight_and_drain_may_exceed_it() {
+    for (rate, rtt) in paths_with_many_packets() {
+        let mut flow = bulk(crate::path(rate, rtt, Ratio::new(1, 2), Ratio::ZERO));
+        let drain = flow.run_until_in(DRAIN, LATE);
+        let bound = drain.long_term_inflight.expect("losses end Startup");
+        let bdp = rate.bytes_in(rtt);
+        let room = Ratio::new(13, 10).of_bytes(bdp)..Ratio::new(16, 10).of_bytes(bdp);
+        assert!(room.contains(&bound), "{rate}, {rtt}: {bound}, {bdp}");
+        assert!(drain.cwnd > bound, "{rate}, {rtt}: {}, {bound}", drain.cwnd);
     }
 }
 

@@ -1,6 +1,6 @@
 //! Losses that were none.
 
-use congestion::{Bytes, Ratio};
+use congestion::{Bytes, Controller, Ratio, Recovery};
 use path::Aggregation;
 
 use crate::support::Mishap;
@@ -36,6 +36,32 @@ fn handling_spurious_fast_recovery() {
         let least = Ratio::new(9, 10).of_bytes(before.cwnd.min(rate.bytes_in(rtt) * 2));
         assert!(undone.cwnd >= least, "{rate}, {rtt}: {}", undone.cwnd);
         flow.run_until_in(UP, flow.now() + rtt * 3);
+        // It was undone once.
+        flow.run_until_in(DOWN, LATE);
+        let last = flow.points.last().expect("points");
+        let (now, inflight) = (last.now, last.inflight);
+        flow.controller.on_recovery(now, Recovery::Undone, inflight);
+        assert_eq!(flow.controller_state(), DOWN);
+    }
+}
+
+/// Losses that turn out to be none within their round leave no bound ("Handling a Spurious Loss Recovery":
+/// `BBR.is_loss_in_round`).
+#[test]
+fn handling_spurious_fast_recovery_within_its_round() {
+    for (rate, rtt) in crate::paths_with_many_packets() {
+        let mut flow = bulk(clean(rate, rtt, 8));
+        flow.suspects = Some(Default::default());
+        flow.run_until_in(CRUISE, LATE);
+        let from = flow.now();
+        flow.mishaps = late(&flow, rtt);
+        flow.mishaps[0].to = from + rtt / 4;
+        flow.mishaps[0].late_by = Some(rtt / 2);
+        flow.run_until(from + rtt * 4);
+        let points = flow.between(from, flow.now());
+        assert!(points[points.len() - 1].lost > points[0].lost);
+        let bounds = points.iter().map(|point| point.snapshot.short_term_bw);
+        assert!(bounds.flatten().next().is_none(), "{rate}, {rtt}");
     }
 }
 

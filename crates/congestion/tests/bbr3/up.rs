@@ -26,6 +26,12 @@ fn exiting_probe_up_on_bandwidth_plateau() {
         assert_eq!(expected, Some(rounds), "{case:?}");
         assert_eq!(flow.points.last().expect("points").lost, Bytes::ZERO);
         assert_eq!(down[0].snapshot.long_term_inflight, None);
+        // 2. With a quarter of a BDP more than CRUISE has, and two packets, so that pacing is the limit.
+        let end = up[up.len() - 1].snapshot;
+        assert_eq!(end.cwnd_gain, Some(Ratio::new(9, 4)));
+        let bdp = end.btl_bw.expect("known").bytes_in(case.rtt);
+        let room = Ratio::new(9, 4).of_bytes(bdp) + MSS * 2;
+        assert!(end.cwnd >= room, "{case:?}: {}, {room}", end.cwnd);
     }
 }
 
@@ -145,12 +151,24 @@ fn a_probe_after_one_with_losses_is_precautionary() {
         let most = flow.between(from, flow.now()).iter();
         let most = most.map(|point| point.inflight).max().expect("points");
         assert!(most < bound && most > Ratio::new(95, 100).of_bytes(bound));
-        // Acceleration.
-        flow.run_until_in(REFILL, flow.now() + rtt * 4);
+        // Acceleration, after a round trip of feedback.
+        let ended = flow.now();
+        flow.run_until_in(REFILL, ended + rtt * 4);
+        let waited = flow.now().since(ended);
+        assert!(waited >= rtt * 9 / 10, "{waited}");
         let up = flow.run_until_in(UP, flow.now() + rtt * 3);
         let down = flow.run_until_in(DOWN, LATE);
         assert!(down.round > up.round + 2, "{rate}, {rtt}");
         assert!(down.long_term_inflight > Some(bound), "{rate}, {rtt}");
+        // Once.
+        let ended = flow.now();
+        flow.run_until(ended + rtt * 4);
+        let points = flow.between(ended, flow.now());
+        assert!(
+            points
+                .iter()
+                .all(|point| point.snapshot.state.name != REFILL)
+        );
     }
 }
 
@@ -170,6 +188,9 @@ fn a_probe_lowers_inflight_longterm_by_beta_at_most() {
         let least = Ratio::new(7, 10).of_bytes(bdp.min(up.cwnd));
         assert_eq!(flow.controller_state(), DOWN);
         assert_eq!(flow.snapshot().long_term_inflight, Some(least));
+        // `ResetCongestionSignals`: the losses of the probe are no reason to slow down after it.
+        flow.run_until(flow.now() + rtt * 3);
+        assert_eq!(flow.snapshot().short_term_bw, None);
     }
 }
 
@@ -192,6 +213,31 @@ fn handling_application_limited_sending_during_probe_refill() {
         assert_eq!(known, refill.btl_bw, "{rate}, {rtt}");
         let down = flow.run_until_in(DOWN, again + rtt * 12);
         assert_within(down.btl_bw.expect("known"), rate, 2);
+    }
+}
+
+/// 3, over several cycles: samples that the application limits are neither taken for the path's, nor do they let the path's be
+/// forgotten.
+#[test]
+fn an_application_that_sends_less_for_long_keeps_the_bandwidth() {
+    for (rate, rtt) in paths_with_many_packets() {
+        let mut flow = bulk(clean(rate, rtt, 8));
+        let before = flow.run_until_in(CRUISE, LATE);
+        let from = flow.now();
+        flow.set_writes(crate::limited((rate, rtt), from, millis(20_000)));
+        flow.run_until(from + millis(20_000));
+        let late = flow.between(from + millis(5_000), from + millis(20_000));
+        assert!(
+            stays(late)
+                .iter()
+                .filter(|stay| state(stay) == REFILL)
+                .count()
+                >= 2
+        );
+        // All but what ProbeRTT's window limits.
+        let limited = late.iter().filter(|point| point.is_app_limited).count();
+        assert!(limited * 10 > late.len() * 8, "{rate}, {rtt}: {limited}");
+        assert_eq!(flow.snapshot().btl_bw, before.btl_bw, "{rate}, {rtt}");
     }
 }
 

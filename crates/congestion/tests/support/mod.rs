@@ -7,7 +7,7 @@
 // Each program of tests uses a part of it.
 #![allow(dead_code)]
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use congestion::sampling::{Outstanding, Sampler};
 use congestion::{
@@ -74,6 +74,8 @@ pub struct Point {
     pub delivery_rate: Option<Rate>,
     /// Whether the sample is of a packet that the application held back.
     pub is_app_limited: bool,
+    /// Whether the window was all used since the ACK before.
+    pub is_window_full: bool,
     /// What waits in the bottleneck's buffer.
     pub queued: Bytes,
     pub snapshot: Snapshot,
@@ -122,6 +124,8 @@ pub struct Flow<C> {
     writes: VecDeque<(Time, Bytes)>,
     /// What happens to packets that leave, beside what the path does.
     pub mishaps: Vec<Mishap>,
+    /// Packets that will be lost, by their numbers.
+    pub doomed: BTreeSet<u64>,
     /// Packets that enter the path late.
     held: VecDeque<(Time, u64)>,
     /// The size of its packets.
@@ -167,6 +171,7 @@ impl<C: Controller> Flow<C> {
             backlog: Bytes::ZERO,
             writes: writes.into_iter().collect(),
             mishaps: Vec::new(),
+            doomed: BTreeSet::new(),
             held: VecDeque::new(),
             mss: MSS,
             is_marked: false,
@@ -272,6 +277,7 @@ impl<C: Controller> Flow<C> {
                 && self.next_number.is_multiple_of(mishap.every)
         });
         match mishap {
+            _ if self.doomed.remove(&self.next_number) => {}
             None => self.path.forward.send(self.now, self.mss, self.next_number),
             Some(mishap) => self.held.extend(
                 mishap
@@ -348,6 +354,7 @@ impl<C: Controller> Flow<C> {
             inflight: self.inflight,
             delivery_rate: rate.delivery_rate,
             is_app_limited: rate.is_app_limited,
+            is_window_full: ack.is_window_full,
             queued: self.path.forward.queued().bytes,
             snapshot: self.controller.snapshot(),
         });
@@ -390,6 +397,11 @@ impl<C: Controller> Flow<C> {
     /// Its name.
     pub fn controller_state(&self) -> &'static str {
         self.snapshot().state.name
+    }
+
+    /// The number of the packet that leaves next.
+    pub fn next_number(&self) -> u64 {
+        self.next_number
     }
 
     /// The present.

@@ -248,7 +248,8 @@ impl Range {
         // `0..1%` and `20..60ms`: the unit of the second is the first one's too.
         let is_of_number = |c: char| c.is_ascii_digit() || c == '.';
         let unit = to.trim_start_matches(is_of_number);
-        let is_bare = from.chars().all(is_of_number);
+        // Without a number before it, it is no unit.
+        let is_bare = from.chars().all(is_of_number) && unit.len() < to.len();
         let from = format!("{from}{}", if is_bare { unit } else { "" });
         Some(Range {
             field: field.to_owned(),
@@ -400,6 +401,7 @@ mod tests {
             ("path.rate", "10mbit..20ms", "the same kind of unit"),
             ("path.jitter", "5ms..0", "give 0..5ms"),
             ("path.loss", "1%..x", "\"x\" is no end of a range"),
+            ("path.jitter", "1..x", "\"x\" is no end of a range"),
             ("path.rate", "10mbitt..20mbit", "\"10mbitt\" is no end"),
             ("path.rate", "10mbit...20mbit", "\".20mbit\" is no end"),
             ("path.rtt", "1ms..", "\"\" is no end of a range"),
