@@ -30,7 +30,7 @@ impl Namespace {
         };
         unshare(flag).map_err(|source| {
             let why = match source {
-                nix::Error::EPERM => "this takes CAP_SYS_ADMIN".to_owned(),
+                nix::Error::EPERM => "this takes CAP_SYS_ADMIN, which root has".to_owned(),
                 nix::Error::ENOSPC => format!("sysctl user.max_{short}_namespaces allows no more"),
                 nix::Error::EINVAL => "this kernel has none".to_owned(),
                 _ => "the kernel refuses".to_owned(),

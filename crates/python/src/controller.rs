@@ -12,7 +12,7 @@ use lab::Cancel;
 use pyo3::exceptions::{PyAttributeError, PyTypeError, PyValueError};
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
-use pyo3::types::{PyInt, PyString};
+use pyo3::types::{PyInt, PyString, PyType};
 
 use crate::arguments::{no_value, wrong_type};
 use crate::events;
@@ -116,9 +116,12 @@ impl PythonController {
             raised: raised.clone(),
         };
         let made = attached(|py| {
-            let object = class
-                .bind(py)
-                .call1((events::Connection::from(connection),))?;
+            let class = class.bind(py);
+            let object = if takes_nothing(class)? {
+                class.call0()?
+            } else {
+                class.call1((events::Connection::from(connection),))?
+            };
             controller.begin(&object)?;
             Ok(object.unbind())
         });
@@ -266,6 +269,16 @@ impl PythonController {
         }
         Ok(())
     }
+}
+
+/// Whether it is a class that makes its objects as `object` does, from nothing.
+fn takes_nothing(class: &Bound<'_, PyAny>) -> PyResult<bool> {
+    if !class.is_instance_of::<PyType>() {
+        return Ok(false);
+    }
+    let plain = class.py().get_type::<PyAny>();
+    let is_plain = |name| Ok::<_, PyErr>(class.getattr(name)?.is(plain.getattr(name)?));
+    Ok(is_plain("__init__")? && is_plain("__new__")?)
 }
 
 /// What Python says where a number is wanted.

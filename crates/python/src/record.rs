@@ -194,11 +194,11 @@ impl Record {
     fn __repr__(&self) -> String {
         let summary = &self.record.summary;
         format!(
-            "<fullpipe.Record of {:?} on engine {}: {} s, {} flows>",
+            "<fullpipe.Record of {:?} on engine {}: {} s, {}>",
             summary.scenario,
             summary.engine,
             summary.duration_s,
-            summary.flows.len()
+            report::count(summary.flows.len() as u64, "flow")
         )
     }
 }

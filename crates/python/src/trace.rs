@@ -83,7 +83,7 @@ impl Trace {
 
     /// What ``fullpipe trace`` prints: the 20 connections with the most payload.
     fn __str__(&self) -> String {
-        report::trace::table(&self.summary, SHOWN, Some(120))
+        report::trace::table(&self.summary, SHOWN, None)
     }
 
     fn __repr__(&self) -> String {

@@ -203,3 +203,11 @@ def test_a_controller_is_tested_alone():
     assert eval(repr(ack)).newly_acked == 2000 and not eval(repr(ack)).is_progress
     connection = fullpipe.Connection(seed=7)
     assert repr(eval(repr(connection))) == repr(connection)
+
+
+def test_a_class_without_init_needs_none(scenario):
+    class NoInit:
+        def on_ack(self, ack):
+            return 20_000, 1e6
+
+    assert fullpipe.run(scenario, set={"flow.0.controller": NoInit}).summary["flows"][0]["goodput_bps"] > 0

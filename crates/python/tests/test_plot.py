@@ -19,7 +19,7 @@ def test_every_flow_has_a_curve_in_its_controllers_colour(scenario, tmp_path):
     delivered, rtt, queue = figure.axes
     colours = {line.get_label(): line.get_color() for line in rtt.get_lines()}
     assert colours == {"bbr1": "#009E73", "cubic": "#D55E00"}
-    assert [label.get_text() for label in delivered.get_legend().get_texts()] == ["bbr1", "cubic"]
+    assert [label.get_text() for label in figure.legends[0].get_texts()] == ["bbr1", "cubic", "hop 0"]
     assert (rtt.get_ylabel(), queue.get_ylabel()) == ("rtt in ms", "queue in kB")
     assert len(queue.get_lines()) == 1
     figure.savefig(tmp_path / "plot.png")
@@ -108,3 +108,24 @@ def test_where_matplotlib_is_missing_one_line_says_what_to_install():
     code = "import sys; sys.modules['matplotlib'] = None; import fullpipe.plot"
     failed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert failed.stderr.splitlines()[-1].endswith("is not installed; in a clone, pip install '.[plot]'")
+
+
+def test_what_is_drawn_later_is_seen_too(scenario):
+    slow, fast = fullpipe.run(scenario), fullpipe.run(scenario, set={"path.rate": "100mbit"})
+    figure, axis = matplotlib.pyplot.subplots()
+    fullpipe.plot.draw(axis, slow, "delivered", label="slow")
+    top = axis.get_ylim()[1]
+    fullpipe.plot.draw(axis, fast, "delivered", label="fast", color="black")
+    assert axis.get_ylim()[1] > 2 * top and axis.get_ylim()[0] == 0
+    assert {"slow", "fast"} <= set(axis.get_legend_handles_labels()[1])
+    matplotlib.pyplot.close("all")
+
+
+def test_many_curves_leave_room_for_the_plot(tmp_path):
+    many = {"path.rtt": ["10ms", "20ms", "40ms"], "path.buffer": ["1bdp", "2bdp", "4bdp"]}
+    sweep = fullpipe.sweep(GRID | {"axes": GRID["axes"] | many, "repeats": 1})
+    figure = fullpipe.plot.over_axis(sweep, "axis_path_loss")
+    figure.savefig(tmp_path / "plot.png")
+    plot = figure.axes[0].get_position()
+    assert plot.width > 0.8 and plot.height * figure.get_figheight() > 1.5
+    matplotlib.pyplot.close("all")

@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from statistics import median
 from typing import Any
@@ -20,6 +21,7 @@ try:
     import numpy as np
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
 except ModuleNotFoundError as _missing:
     raise ModuleNotFoundError(
         f"fullpipe.plot: {_missing.name} is not installed; in a clone, pip install '.[plot]'", name=_missing.name
@@ -32,6 +34,8 @@ _UNITS = {
     "_ms": ("ms", 1),
     "_s": ("s", 1),
 }
+# So many letters fit beside each other.
+_LEGEND_WIDTH = 110
 # A picture has fewer points across.
 _MOST_STEPS = 100_000
 _DASHES = ("solid", "dashed", "dotted")
@@ -55,7 +59,7 @@ def over_time(
     figure, plots = _stacked(columns)
     for axis, column in plots:
         draw(axis, record, column, step=step)
-    _legend(plots[0][0])
+    _legend(figure)
     plots[-1][0].set_xlabel("time in s")
     figure.suptitle(f"{record.summary['scenario']}, engine {record.summary['engine']}")
     return figure
@@ -73,7 +77,7 @@ def over_axis(sweep: Sweep, x: str, columns: str | Sequence[str] = ("flow_goodpu
     figure, plots = _stacked(columns)
     for axis, column in plots:
         draw_over(axis, sweep, x, column)
-    _legend(plots[0][0])
+    _legend(figure)
     plots[-1][0].set_xlabel(_named(x))
     figure.suptitle(f"{sweep.summary['sweep']}, engine {sweep.summary['engine']}")
     return figure
@@ -109,21 +113,23 @@ def draw_over(axis: Axes, sweep: Sweep, x: str, column: str) -> None:
     _frame(axis, column)
 
 
-def draw(axis: Axes, record: Record, column: str, *, step: float | None = None) -> None:
-    """Draws a column of :func:`over_time` on axes of your own."""
+def draw(axis: Axes, record: Record, column: str, *, step: float | None = None, **style: Any) -> None:
+    """Draws a column of :func:`over_time` on axes of your own. ``style`` is matplotlib's, for all curves: ``label="1 %"``."""
     if column in record.queue.column_names:
         for hop, rows in _groups(record.queue["hop"]):
-            _curve(axis, record.queue, column, rows, label=f"hop {hop}", color="#787878")
+            _curve(axis, record.queue, column, rows, **{"label": f"hop {hop}", "color": "#787878"} | style)
     else:
         flows = record.summary["flows"]
         styles = _looks([flow["controller"] for flow in flows])
         for flow, rows in _groups(record.samples["flow"]):
             name, colour, place = styles[flow]
-            style = _style(name, colour, place) | {"markevery": 0.1}
+            # Marks at equal distances in time, as far as samples are.
+            marked = max(1, (rows.stop - rows.start) // 10)
+            looks = _style(name, colour, place) | {"markevery": marked} | style
             if column == "delivered":
-                _delivered(axis, record, rows, step, style)
+                _delivered(axis, record, rows, step, looks)
             else:
-                _curve(axis, record.samples, column, rows, **style)
+                _curve(axis, record.samples, column, rows, **looks)
     _frame(axis, column)
 
 
@@ -141,15 +147,27 @@ def _stacked(columns: str | Sequence[str]) -> tuple[Figure, list[tuple[Axes, str
     return figure, list(zip(axes[:, 0], columns))
 
 
-def _legend(axis: Axes) -> None:
-    """Above the plot, so that it covers no curve."""
-    axis.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=4, fontsize="small", frameon=False)
+def _legend(figure: Figure) -> None:
+    """Above the plots, so that it covers no curve; the picture grows with it."""
+    shown: dict[str, Any] = {}
+    for axis in figure.axes:
+        for handle, label in zip(*axis.get_legend_handles_labels()):
+            # A line has the mark of its flow, and steps have none.
+            if label not in shown or isinstance(handle, Line2D):
+                shown[label] = handle
+    if not shown:
+        return
+    ncols = max(1, min(len(shown), _LEGEND_WIDTH // (8 + max(map(len, shown)))))
+    figure.set_figheight(figure.get_figheight() + 0.2 * math.ceil(len(shown) / ncols))
+    figure.legend(shown.values(), shown.keys(), loc="outside upper left", ncols=ncols, fontsize="small", frameon=False)
 
 
 def _frame(axis: Axes, column: str) -> None:
     axis.set_ylabel(_named(column))
-    axis.set_ylim(bottom=0)
+    # What is drawn later on the same axes may be higher.
+    axis.set_ylim(bottom=0, auto=None)
     axis.grid(color="#dee0e4", linewidth=0.6)
+    axis.set_axisbelow(True)
     axis.spines[["top", "right"]].set_visible(False)
 
 
@@ -166,7 +184,7 @@ def _curve(axis: Axes, table: Table, column: str, rows: slice, **style: object) 
     _, divisor = _unit(column)
     times = np.asarray(table["at_s"])[rows]
     values = _numbers(table, column)[rows] / divisor
-    axis.plot(times, values, linewidth=1, **style)  # type: ignore[arg-type]
+    axis.plot(times, values, **{"linewidth": 1} | style)  # type: ignore[arg-type]
 
 
 def _numbers(table: Table, column: str) -> Any:
@@ -189,7 +207,8 @@ def _delivered(axis: Axes, record: Record, rows: slice, step: float | None, styl
     last = np.searchsorted(times, edges, side="right") - 1
     by = np.where(last >= 0, delivered[np.maximum(last, 0)], 0)
     rates = np.diff(by) * 8 / np.diff(edges) / 1e6
-    axis.stairs(rates, edges, baseline=None, linewidth=1.2, **{k: v for k, v in style.items() if not k.startswith("mark")})  # type: ignore[arg-type]
+    looks = {"linewidth": 1.2} | {key: value for key, value in style.items() if not key.startswith("mark")}
+    axis.stairs(rates, edges, baseline=None, **looks)  # type: ignore[arg-type]
 
 
 def _groups(column: Column) -> list[tuple[int, slice]]:
