@@ -148,7 +148,7 @@ def _stacked(columns: str | Sequence[str]) -> tuple[Figure, list[tuple[Axes, str
 
 
 def _legend(figure: Figure) -> None:
-    """Above the plots, so that it covers no curve; the picture grows with it."""
+    """Below the plots, so that it covers no curve; the picture grows with it."""
     shown: dict[str, Any] = {}
     for axis in figure.axes:
         for handle, label in zip(*axis.get_legend_handles_labels()):
@@ -159,7 +159,7 @@ def _legend(figure: Figure) -> None:
         return
     ncols = max(1, min(len(shown), _LEGEND_WIDTH // (8 + max(map(len, shown)))))
     figure.set_figheight(figure.get_figheight() + 0.2 * math.ceil(len(shown) / ncols))
-    figure.legend(shown.values(), shown.keys(), loc="outside upper left", ncols=ncols, fontsize="small", frameon=False)
+    figure.legend(shown.values(), shown.keys(), loc="outside lower left", ncols=ncols, fontsize="small", frameon=False)
 
 
 def _frame(axis: Axes, column: str) -> None:
