@@ -68,8 +68,8 @@ impl network::Network for Wire {
             && self.wake.is_none_or(|wake| wake <= now || next < wake)
         {
             self.wake = Some(next);
-            // What runs the network again is that a task has run. Timestamps are in microseconds.
-            let after = next.since(Time::ZERO) + Duration::from_nanos(999);
+            // What runs the network again is that a task has run. A timestamp is in microseconds, rounded down, and never zero.
+            let after = next.since(Time::ZERO) + Duration::from_nanos(1_999);
             testing::spawn(testing::time::delay_until(start + after.into()));
         }
         moved
