@@ -291,8 +291,8 @@ mod tests {
             1,
         )?;
         let (goodput, rtt) = (outcome.goodput, outcome.rtt_ms);
-        assert!(goodput > 8.0 && goodput < 10.0, "{goodput} Mbit/s");
-        assert!(rtt >= 40.0 && rtt < 50.0, "{rtt} ms");
+        assert!((8.0..10.0).contains(&goodput), "{goodput} Mbit/s");
+        assert!((40.0..50.0).contains(&rtt), "{rtt} ms");
         Ok(())
     }
 }
