@@ -1,11 +1,10 @@
 //! Fullpipe's congestion controllers inside s2n-quic 1.91, with its feature `unstable-congestion-controller`.
 //!
 //! ```
-//! # use s2n_quic::server::Builder;
-//! # fn configured(builder: Builder) -> Result<Builder<impl s2n_quic::server::ServerProviders>, std::convert::Infallible> {
-//! let kind = congestion::ControllerKind::Bbr3;
-//! builder.with_congestion_controller(fullpipe_s2n_quic::Endpoint::new(kind, 1))
-//! # }
+//! let controllers = fullpipe_s2n_quic::Endpoint::new(congestion::ControllerKind::Bbr3, 1);
+//! let server = s2n_quic::Server::builder().with_congestion_controller(controllers)?;
+//! # drop(server);
+//! # Ok::<(), std::convert::Infallible>(())
 //! ```
 //!
 //! # What s2n-quic's hooks lose
