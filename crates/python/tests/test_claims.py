@@ -17,7 +17,7 @@ def test_judgements_are_those_that_the_program_prints():
     assert claims.summary == printed
     assert claims.summary["fails"] == 0 and claims.summary["holds"] > 0
     assert "median-rtt" in str(claims)
-    assert repr(claims).startswith(f"<fullpipe.Claims: {printed['holds']} hold, ")
+    assert repr(claims).startswith(f"<fullpipe.Claims: {printed['holds']} hold")
 
 
 @pytest.mark.parametrize(
