@@ -70,9 +70,9 @@ pub struct Config {
     /// quanta, an even number of packets, and two packets more while probing for bandwidth
     /// (`bbr_quantization_budget`). Paper: the BDP times the gain, and what it takes to make that whole packets.
     ///
-    /// Several flows become even sooner with this room, which is the same for each. Linux's BBR mostly becomes even without
-    /// it, too, in up to about twice the time; the paper's does not in each run. The claim `fair-share` names the series
-    /// of runs.
+    /// Several flows become even sooner with this room, which is the same for each. Linux's BBR mostly becomes even
+    /// without it, too, in up to about twice the time; the paper's does not in each run. The claim `fair-share` names
+    /// the series of runs.
     pub is_end_host_budgeted: bool,
     /// Whether the same room is made where what is in flight ends Drain or a phase of ProbeBW. Linux: yes, as packets
     /// waiting in its own queues are in flight to it. Paper: no. Where only packets that have left are in flight, the
