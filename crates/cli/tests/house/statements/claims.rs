@@ -178,7 +178,11 @@ fn asked(expect: &BTreeMap<String, Value>, engines: Option<&[String]>) -> String
     let others = expect.iter();
     let others =
         others.filter(|(key, _)| !["measure", "at_least", "at_most"].contains(&key.as_str()));
-    told.extend(others.map(|(key, value)| format!("{key} {}", plain(value))));
+    told.extend(others.map(|(key, value)| match (key.as_str(), value) {
+        ("never", Value::Boolean(true)) => "at some points never".to_owned(),
+        ("unexplained", Value::Boolean(true)) => "no cause established".to_owned(),
+        (key, value) => format!("{key} {}", plain(value)),
+    }));
     told.extend(engines.map(|engines| format!("on {} alone", engines.join(" and "))));
     told.join(", ")
 }

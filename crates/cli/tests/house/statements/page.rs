@@ -34,8 +34,8 @@ measure, the band and at which points, as the [table of claims](../scenarios/cla
 | differs | it was measured and is not so; the cause is beside it, and with its numbers in the claim |
 | not shown | nothing here shows it; why is beside it |
 
-Beside what a claim expects stands whether that *differs*, with a known cause, or **FAILS**, with none; on some engines, or on
-all that can show it.
+Beside what a claim expects stands whether that *differs*, with its cause or the words that none is established, or **FAILS**,
+with nothing known of it; on some engines, or on all that can show it.
 
 Where engines differ, the simulator counts, and the claim names the engines on which it differs. Most publications are of
 2016: a statement is shown if BBR of that time shows it. A row in *italics* asks the same of something that the publication
