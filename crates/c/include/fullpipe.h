@@ -245,7 +245,8 @@ enum fullpipe_status fullpipe_on_lost(struct fullpipe_flow *flow,
                                       const struct fullpipe_packet *packet);
 
 /**
- * The caller has measured the round-trip time of the ACK in progress itself. Without this, the newest packet's counts.
+ * The caller has measured the round-trip time of the ACK in progress itself; or, with zero, it knows that there is none to be
+ * had, because what is acknowledged was sent more than once under the same name. Without this, the newest packet's counts.
  *
  * # Safety
  * `flow` is null, or from `fullpipe_flow_init`.

@@ -232,14 +232,15 @@ unsafe fn with_packet(
     })
 }
 
-/// The caller has measured the round-trip time of the ACK in progress itself. Without this, the newest packet's counts.
+/// The caller has measured the round-trip time of the ACK in progress itself; or, with zero, it knows that there is none to be
+/// had, because what is acknowledged was sent more than once under the same name. Without this, the newest packet's counts.
 ///
 /// # Safety
 /// `flow` is null, or from `fullpipe_flow_init`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fullpipe_on_rtt(flow: *mut Flow, rtt_ns: u64) -> Status {
     guarded(|| {
-        let rtt = RttSample::exact(Duration::from_nanos(rtt_ns));
+        let rtt = (rtt_ns > 0).then(|| RttSample::exact(Duration::from_nanos(rtt_ns)));
         // SAFETY: the caller vouches for it.
         unsafe { open(flow) }?.on_rtt(rtt);
         Ok(())

@@ -51,7 +51,8 @@ struct PendingAck {
     /// In flight before it.
     prior_inflight: Bytes,
     newest: Option<PacketState>,
-    rtt: Option<RttSample>,
+    /// What the transport says of its round-trip time, if it says something.
+    rtt: Option<Option<RttSample>>,
     ce_marked: Bytes,
 }
 
@@ -155,9 +156,10 @@ impl<C: Controller> Flow<C> {
         }
     }
 
-    /// The transport has measured the round-trip time of this ACK itself, or knows that it cannot be told from the packets'
-    /// times. Without it, the newest packet's time of departure counts.
-    pub fn on_rtt(&mut self, rtt: RttSample) {
+    /// The transport has measured the round-trip time of this ACK itself; or it knows that there is none to be had, because what
+    /// is acknowledged was sent more than once under the same name (Karn's algorithm, RFC 6298). Without this call, the newest
+    /// packet's time of departure counts.
+    pub fn on_rtt(&mut self, rtt: Option<RttSample>) {
         self.ack.rtt = Some(rtt);
     }
 
@@ -197,7 +199,10 @@ impl<C: Controller> Flow<C> {
             self.controller.on_recovery(now, change, self.inflight);
         }
         let Some(packet) = ack.newest else { return };
-        let rtt = ack.rtt.or_else(|| self.measure_rtt(now, &ack, &packet));
+        let rtt = match ack.rtt {
+            Some(told) => told,
+            None => self.measure_rtt(now, &ack, &packet),
+        };
         if let Some(RttSample { rtt, .. }) = rtt {
             self.min_rtt = Some(self.min_rtt.map_or(rtt, |min| min.min(rtt)));
         }
@@ -270,5 +275,31 @@ impl<C: Controller> Flow<C> {
     /// Whether losses, marks or a timeout are being recovered from.
     pub fn is_recovering(&self) -> bool {
         self.recoveries.is_on()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{AnyController, Connection, ControllerKind};
+
+    #[test]
+    fn an_ack_has_the_round_trip_time_that_is_told_or_none_or_the_newest_packets() {
+        let (mss, told) = (Bytes::new(1000), Duration::from_millis(7));
+        let later = Time::ZERO + Duration::from_millis(40);
+        for (rtt, least) in [
+            (None, Some(later.since(Time::ZERO))),
+            (Some(None), None),
+            (Some(Some(RttSample::exact(told))), Some(told)),
+        ] {
+            let connection = Connection::new(Time::ZERO, mss, mss * 10);
+            let controller = AnyController::new(ControllerKind::Reno, connection);
+            let mut flow = Flow::new(controller, Time::ZERO, mss, Duration::ZERO);
+            let packet = flow.on_sent(Time::ZERO, mss);
+            flow.on_acked(later, &packet);
+            rtt.into_iter().for_each(|rtt| flow.on_rtt(rtt));
+            flow.settle(later);
+            assert_eq!(flow.min_rtt(), least);
+        }
     }
 }
