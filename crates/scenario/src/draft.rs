@@ -10,7 +10,7 @@ use super::link_spec::LinkSpec;
 use super::scenario::Scenario;
 use super::tree::{self, Entry, Node};
 
-/// No field has so many parts; each is a call on the stack.
+/// No field has so many parts, and each part takes a call on the stack.
 const DEEPEST: usize = 64;
 
 /// A scenario's text, with overrides. Nothing is checked before [`Draft::read`], so that fields which make sense only
