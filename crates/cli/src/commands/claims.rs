@@ -133,7 +133,9 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         ));
     }
     if options.study.length() == Length::Quick && judgements.iter().any(|one| one.why().is_some()) {
-        output::note("--quick: causes are of full runs; their numbers may differ from those of this run");
+        output::note(
+            "--quick: causes are of full runs; their numbers may differ from those of this run",
+        );
     }
     if judgements.is_empty() {
         return Err(Failure::failed(
