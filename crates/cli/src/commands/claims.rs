@@ -132,6 +132,11 @@ pub fn run(options: &Options) -> Result<(), Failure> {
             report::count((absent + judgements.len()) as u64, "expectation")
         ));
     }
+    if options.study.length() == Length::Quick && judgements.iter().any(|one| one.why().is_some()) {
+        output::note(
+            "--quick: causes are of full runs; their numbers may differ from those of this run",
+        );
+    }
     if judgements.is_empty() {
         return Err(Failure::failed(
             "nothing was judged: none of the expectations is in this run; leave out --quick, or choose another engine",
