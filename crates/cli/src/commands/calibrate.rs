@@ -153,7 +153,8 @@ pub fn run(options: &Options) -> Result<(), Failure> {
             report::count(left as u64, "run")
         )));
     }
-    show(options, &calibration, &store, document, &failed)
+    show(options, &calibration, &store, document, &failed)?;
+    records.map_or(Ok(()), |records| records.finish())
 }
 
 /// What is compared.

@@ -156,7 +156,9 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     let tally = Tally::of(&judgements);
     match (tally.fails, tally.untrusted) {
         (0, 0) if is_missing => Err(Failure::failed("not all expectations were judged")),
-        (0, 0) => checked,
+        (0, 0) => records
+            .map_or(Ok(()), |records| records.finish())
+            .and(checked),
         (0, untrusted) => Err(Failure::failed(format_args!(
             "expectations that are not judged, since no run was to be trusted: {untrusted} of {}; run them again while \
              the machine has nothing else to do",

@@ -1,17 +1,25 @@
 //! The records of many runs, each a directory of its own.
 
+use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use record::Record;
 use report::Also;
 
+use crate::failure::Failure;
 use crate::options::command_line;
 use crate::terminal::output;
 
 /// The directory of records in a directory for results.
 pub struct Records {
     directory: PathBuf,
+    /// How many records of each name there are.
+    names: Mutex<HashMap<String, usize>>,
+    /// How many could not be written.
+    missing: AtomicUsize,
 }
 
 impl Records {
@@ -19,14 +27,26 @@ impl Records {
     pub fn within(out: &Path) -> Records {
         let directory = out.join("records");
         report::tidy(&directory);
-        Records { directory }
+        Records {
+            directory,
+            names: Mutex::default(),
+            missing: AtomicUsize::new(0),
+        }
     }
 
-    /// Writes the record of a run. What is measured does not depend on it, so a failure is said and costs no run.
+    /// Writes the record of a run; a second one of the same name has a number behind it. What is measured does not depend on
+    /// it, so a failure is said and costs no run.
     pub fn keep(&self, run: &str, record: &Record) {
         // What a value is spelled with need not be what a file may be called.
         let is_plain = |c: char| c.is_alphanumeric() || "-.%_".contains(c);
-        let name = run.replace(|c| !is_plain(c), "_");
+        let mut name = run.replace(|c| !is_plain(c), "_");
+        let mut names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = names.entry(name.clone()).or_default();
+        *count += 1;
+        if *count > 1 {
+            name = format!("{name}-{count}");
+        }
+        drop(names);
         let (place, origin) = (self.directory.join(&name), command_line::origin());
         let written = fs::create_dir_all(&self.directory)
             .map_err(|error| error.to_string())
@@ -36,6 +56,21 @@ impl Records {
             });
         if let Err(reason) = written {
             output::note(format_args!("no record of {name}: {reason}"));
+            self.missing.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether all are there.
+    ///
+    /// # Errors
+    ///
+    /// Some could not be written.
+    pub fn finish(&self) -> Result<(), Failure> {
+        match self.missing.load(Ordering::Relaxed) {
+            0 => Ok(()),
+            missing => Err(Failure::failed(format_args!(
+                "records that could not be written: {missing}"
+            ))),
         }
     }
 }

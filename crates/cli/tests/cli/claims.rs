@@ -35,6 +35,18 @@ fn claims(directory: &Path, options: &[&str]) -> (Option<i32>, String, String) {
 }
 
 #[test]
+fn a_record_that_cannot_be_written_fails_and_costs_no_judgement() {
+    let directory = directory("80%");
+    fs::create_dir(directory.path().join("out")).expect("made");
+    fs::write(directory.path().join("out/records"), "in the way").expect("written");
+    let (code, stdout, stderr) = claims(directory.path(), &["--out", "out"]);
+    assert_eq!(code, Some(1), "{stderr}");
+    assert!(stdout.contains("1 holds, 0 differ"), "{stdout}");
+    assert!(stderr.contains("no record of line-sim-0: "), "{stderr}");
+    assert!(stderr.contains("could not be written: 1"), "{stderr}");
+}
+
+#[test]
 fn what_holds_is_shown_kept_and_written_down() {
     let directory = directory("80%");
     let at = |name: &str| directory.path().join(name);
