@@ -215,7 +215,14 @@ pub fn check<T: Transport>(knows: &Knows, mut connect: impl FnMut(Probe) -> T) -
         },
     );
 
-    Course::new(&mut report, "loss timer", PACED, Effects::default(), connect).judge(
+    Course::new(
+        &mut report,
+        "loss timer",
+        PACED,
+        Effects::default(),
+        connect,
+    )
+    .judge(
         SECOND,
         |world| {
             world.run(SECOND);
@@ -225,7 +232,7 @@ pub fn check<T: Transport>(knows: &Knows, mut connect: impl FnMut(Probe) -> T) -
                 // One packet is lost, and one follows it: too few to show the loss without a timer.
                 lose(world, 1_000);
                 world.write(1_000);
-                world.run(SECOND * 2);
+                world.run(SECOND * 3);
             }
         },
         |judge| {
@@ -252,7 +259,14 @@ pub fn check<T: Transport>(knows: &Knows, mut connect: impl FnMut(Probe) -> T) -
         },
     );
 
-    Course::new(&mut report, "short silence", PACED, Effects::default(), connect).judge(
+    Course::new(
+        &mut report,
+        "short silence",
+        PACED,
+        Effects::default(),
+        connect,
+    )
+    .judge(
         SECOND,
         |world| {
             world.run(SECOND);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use congestion::{Bytes, Duration, Recovery, Time};
+use congestion::{Bytes, Duration, Lost, Recovery, Time};
 
 use super::{Judge, share};
 use crate::course::{PACE, RTPROP};
@@ -12,6 +12,9 @@ use crate::world::Departure;
 
 /// What may be left in flight at the end: a packet that needs no answer.
 const AT_REST: Bytes = Bytes::new(1_500);
+
+/// Within this time a timer finds a loss: twice what RFC 6298 has as the least retransmission timeout.
+const FOUND: Duration = Duration::from_secs(2);
 
 impl Judge<'_> {
     pub(crate) fn no_losses(&mut self) {
@@ -67,6 +70,11 @@ impl Judge<'_> {
         let told = lost.len();
         self.find_if(told * of < truly * least, Fault::LossNotTold, || {
             format!("{told} told, {truly} packets were lost at the end of the data")
+        });
+        let age = |lost: &Lost| lost.now.since(lost.packet.sent_time);
+        let late = self.losts().filter(|lost| age(lost) > FOUND).count();
+        self.find_if(late > 0, Fault::Stalled, || {
+            format!("{late} of {told} losses were found more than {FOUND} after they had left, when more was sent")
         });
         self.all_arrived();
         let rests = self.all_acks().last().map(|ack| ack.inflight);

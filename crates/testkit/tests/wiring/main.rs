@@ -74,11 +74,8 @@ fn what_timers_do_wrong_is_found_on_their_courses() {
     ] {
         let report = check(&Knows::everything(), |probe| Raw::new(&probe, Some(fault)));
         let found = report.findings.iter().filter(|it| it.fault == fault);
-        let found: Vec<&str> = found.map(|it| it.course).collect();
-        let found: Vec<&str> = found
-            .into_iter()
-            .filter(|it| of_timers.contains(it))
-            .collect();
+        let found = found.map(|it| it.course);
+        let found: Vec<&str> = found.filter(|it| of_timers.contains(it)).collect();
         assert_eq!(found, courses, "{fault:?}\n{report}");
     }
 }
@@ -106,7 +103,9 @@ fn a_right_wiring_of_events_has_no_finding() {
 #[test]
 fn the_page_describes_each_course() {
     let page = include_str!("../../../../docs/embedding.md");
-    let rows = page.lines().skip_while(|line| !line.starts_with("| course |"));
+    let rows = page
+        .lines()
+        .skip_while(|line| !line.starts_with("| course |"));
     let rows = rows.skip(2).map_while(|line| line.strip_prefix("| `"));
     let described: Vec<&str> = rows.filter_map(|row| row.split('`').next()).collect();
     let report = check(&Knows::everything(), |probe| Raw::new(&probe, None));
