@@ -210,9 +210,9 @@ fn main() {
         "goodput in Mbit/s / median round-trip time in ms (medians of {SEEDS} seeds, {SPAN} each)\n"
     );
     println!(
-        "| controller | 100 Mbit/s, 100 ms | 1 % loss | 5 % loss | 10 Mbit/s, 40 ms, 1 s of buffer |"
+        "| controller | 100 Mbit/s, 100 ms | 1 % loss | 5 % loss | 10 Mbit/s, 40 ms, 1 s of buffer | 1 % loss |"
     );
-    println!("| --- | --- | --- | --- | --- |");
+    println!("| --- | --- | --- | --- | --- | --- |");
     for (name, factory) in rows {
         print!("| {name} |");
         for (mbit, rtt_ms, buffer_ms, loss) in [
@@ -220,6 +220,7 @@ fn main() {
             (100, 100, 400, 1),
             (100, 100, 400, 5),
             (10, 40, 1_000, 0),
+            (10, 40, 1_000, 1),
         ] {
             let rate = Rate::from_bits_per_sec(mbit * 1_000_000);
             let rtprop = Duration::from_millis(rtt_ms);

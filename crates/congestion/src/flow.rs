@@ -48,7 +48,7 @@ pub struct Flow<C> {
 struct PendingAck {
     bytes: Bytes,
     packets: u32,
-    /// In flight before it.
+    /// In flight before it and its losses.
     prior_inflight: Bytes,
     newest: Option<PacketState>,
     /// What the transport says of its round-trip time, if it says something.
@@ -140,10 +140,13 @@ impl<C: Controller> Flow<C> {
         self.recoveries.on_arrived(packet.sequence);
     }
 
+    /// Before anything leaves the flight: an ACK and its losses, in either order, only make it smaller.
+    fn note_inflight(&mut self) {
+        self.ack.prior_inflight = self.ack.prior_inflight.max(self.inflight);
+    }
+
     fn count_acked(&mut self, now: Time, packet: &PacketState) {
-        if self.ack.packets == 0 {
-            self.ack.prior_inflight = self.inflight;
-        }
+        self.note_inflight();
         self.sampler.on_packet_acked(now, packet);
         self.ack.bytes += packet.bytes;
         self.ack.packets = self.ack.packets.saturating_add(1);
@@ -171,9 +174,7 @@ impl<C: Controller> Flow<C> {
 
     /// A packet has been declared lost, by an ACK or by a timer, once.
     pub fn on_lost(&mut self, now: Time, packet: &PacketState) {
-        if self.ack.packets == 0 {
-            self.ack.prior_inflight = self.ack.prior_inflight.max(self.inflight);
-        }
+        self.note_inflight();
         self.sampler.on_packet_lost(packet);
         self.inflight -= packet.bytes;
         self.newest_lost = self.newest_lost.max(Some(packet.sequence));
@@ -283,6 +284,36 @@ mod tests {
     use super::*;
     use crate::{AnyController, Connection, ControllerKind};
 
+    fn flow(mss: Bytes) -> Flow<AnyController> {
+        let connection = Connection::new(Time::ZERO, mss, mss * 10);
+        let controller = AnyController::new(ControllerKind::Reno, connection);
+        Flow::new(controller, Time::ZERO, mss, Duration::ZERO)
+    }
+
+    #[test]
+    fn what_was_in_flight_before_an_ack_includes_its_losses_in_either_order() {
+        let mss = Bytes::new(1000);
+        for is_lost_first in [true, false] {
+            let mut flow = flow(mss);
+            let packets = [(); 5].map(|()| flow.on_sent(Time::ZERO, mss));
+            let [lost, _, acked, _, also_acked] = packets;
+            if is_lost_first {
+                flow.on_lost(Time::ZERO, &lost);
+            }
+            flow.on_acked(Time::ZERO, &acked);
+            flow.on_acked(Time::ZERO, &also_acked);
+            if !is_lost_first {
+                flow.on_lost(Time::ZERO, &lost);
+            }
+            assert_eq!(flow.ack.prior_inflight, mss * 5, "{is_lost_first}");
+            flow.settle(Time::ZERO);
+            assert_eq!(flow.inflight(), mss * 2);
+            // The next ACK knows nothing of it.
+            flow.on_acked(Time::ZERO, &packets[1]);
+            assert_eq!(flow.ack.prior_inflight, mss * 2, "{is_lost_first}");
+        }
+    }
+
     #[test]
     fn an_ack_has_the_round_trip_time_that_is_told_or_none_or_the_newest_packets() {
         let (mss, told) = (Bytes::new(1000), Duration::from_millis(7));
@@ -292,9 +323,7 @@ mod tests {
             (Some(None), None),
             (Some(Some(RttSample::exact(told))), Some(told)),
         ] {
-            let connection = Connection::new(Time::ZERO, mss, mss * 10);
-            let controller = AnyController::new(ControllerKind::Reno, connection);
-            let mut flow = Flow::new(controller, Time::ZERO, mss, Duration::ZERO);
+            let mut flow = flow(mss);
             let packet = flow.on_sent(Time::ZERO, mss);
             flow.on_acked(later, &packet);
             rtt.into_iter().for_each(|rtt| flow.on_rtt(rtt));

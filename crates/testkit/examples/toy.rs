@@ -12,6 +12,8 @@ const CHUNK: u64 = 1_200;
 const HEADERS: u64 = 40;
 const MSS: Bytes = Bytes::new(CHUNK);
 const THRESHOLD: u64 = 3;
+/// As long as this after a later packet has arrived, a packet counts as lost even if fewer than three have.
+const REORDERING: Duration = Duration::from_millis(20);
 /// As long as this nothing is heard before all is taken for lost.
 const TIMEOUT: Duration = Duration::from_secs(1);
 
@@ -30,6 +32,9 @@ pub(crate) struct Toy {
     next_number: u64,
     next_chunk: u64,
     chunks: u64,
+    /// What left before it is lost when the loss timer fires.
+    newest_acked: u64,
+    loss_timer: Option<Time>,
     last_heard: Time,
     now: Time,
     acks: VecDeque<u64>,
@@ -47,6 +52,8 @@ impl Toy {
             next_number: 0,
             next_chunk: 0,
             chunks: 0,
+            newest_acked: 0,
+            loss_timer: None,
             last_heard: Time::ZERO,
             now: Time::ZERO,
             acks: VecDeque::new(),
@@ -87,8 +94,10 @@ impl Toy {
         } else if let Some(state) = self.lost.remove(&number) {
             self.flow.on_acked_late(now, &state);
         }
+        self.newest_acked = self.newest_acked.max(number);
         self.declare_lost(now, (number + 1).saturating_sub(THRESHOLD));
         self.flow.settle(now);
+        self.set_loss_timer(now);
         // What has been gone for a thousand packets does not come any more.
         self.lost = self.lost.split_off(&number.saturating_sub(1_000));
     }
@@ -100,6 +109,13 @@ impl Toy {
             self.lost.insert(number, state);
             self.again.push_back(chunk);
         }
+    }
+
+    /// For what left before the newest packet acknowledged, and is not.
+    fn set_loss_timer(&mut self, now: Time) {
+        let waits = self.in_flight.range(..self.newest_acked).next().is_some();
+        let running = self.loss_timer.filter(|_| waits);
+        self.loss_timer = running.or(waits.then_some(now + REORDERING));
     }
 }
 
@@ -136,10 +152,16 @@ impl Transport for Toy {
         let silence = (!self.in_flight.is_empty()).then_some(self.last_heard + TIMEOUT);
         let fits = self.flow.fits(MSS);
         let pacer = (self.has_data() && fits).then(|| self.flow.next_departure(self.now));
-        silence.into_iter().chain(pacer).min()
+        let timers = [silence, self.loss_timer, pacer];
+        timers.into_iter().flatten().min()
     }
 
     fn on_timer(&mut self, now: Time) {
+        if self.loss_timer.is_some_and(|at| at <= now) {
+            self.declare_lost(now, self.newest_acked);
+            self.flow.settle(now);
+            self.set_loss_timer(now);
+        }
         if !self.in_flight.is_empty() && now >= self.last_heard + TIMEOUT {
             self.last_heard = now;
             self.declare_lost(now, self.next_number);

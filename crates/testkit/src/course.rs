@@ -7,7 +7,7 @@ use crate::report::{Fault, Report};
 use crate::rules::Judge;
 use crate::transport::{Knows, Transport};
 use crate::witness::{Conduct, Probe};
-use crate::world::World;
+use crate::world::{Wire, World};
 
 /// The path of every course.
 const RATE: Rate = Rate::from_bits_per_sec(20_000_000);
@@ -17,6 +17,9 @@ pub(crate) const PACE: Rate = Rate::from_bits_per_sec(10_000_000);
 const SECOND: Duration = Duration::from_secs(1);
 /// Bursts of the fixed controller, in packets.
 pub(crate) const QUANTUM: u64 = 2;
+/// Longer than a probe timeout on this path (RFC 9002: about two round trips and the receiver's delay of 25 ms), and shorter
+/// than the least retransmission timeout in use (200 ms and a round trip) or two probe timeouts.
+const SHORT_SILENCE: Duration = Duration::from_millis(150);
 /// A window of which pacing never needs all.
 const WIDE: u64 = 400;
 /// A window that pacing would exceed at once.
@@ -51,6 +54,14 @@ fn lossy() -> Effects {
     }
 }
 
+/// Of `bytes` that the application writes, all packets are lost. What is sent again is not.
+fn lose<T: Transport>(world: &mut World<T>, bytes: u64) {
+    world.set(Wire::LosesData);
+    world.write(bytes);
+    world.run(RTPROP / 4);
+    world.set(Wire::Open);
+}
+
 /// One run of the transport, and what is judged of it.
 struct Course<'r, T: Transport> {
     world: Option<World<T>>,
@@ -66,6 +77,7 @@ impl<'r, T: Transport> Course<'r, T> {
         effects: Effects,
         connect: &mut impl FnMut(Probe) -> T,
     ) -> Course<'r, T> {
+        report.courses.push(name);
         let probe = Probe::new(conduct);
         let world = World::new(probe.clone(), connect(probe), path(effects));
         Course {
@@ -91,7 +103,7 @@ impl<'r, T: Transport> Course<'r, T> {
             from: Time::ZERO + from,
             until: world.now,
             departures: &world.departures,
-            arrivals: world.arrivals,
+            written: world.written,
             received: world.transport.received(),
             told: &told,
         };
@@ -196,8 +208,83 @@ pub fn check<T: Transport>(knows: &Knows, mut connect: impl FnMut(Probe) -> T) -
         |judge| {
             judge.losses();
             judge.inflight();
+            judge.prior_inflight();
             judge.recoveries();
+            judge.settlements();
             judge.shortest_round_trip();
+        },
+    );
+
+    Course::new(
+        &mut report,
+        "loss timer",
+        PACED,
+        Effects::default(),
+        connect,
+    )
+    .judge(
+        SECOND,
+        |world| {
+            world.run(SECOND);
+            for _ in 0..5 {
+                world.write(100_000);
+                world.run(SECOND);
+                // One packet is lost, and one follows it: too few to show the loss without a timer.
+                lose(world, 1_000);
+                world.write(1_000);
+                world.run(SECOND * 3);
+            }
+        },
+        |judge| {
+            judge.found_by_timer(4, 5);
+            judge.settlements();
+        },
+    );
+
+    Course::new(&mut report, "lost tail", PACED, Effects::default(), connect).judge(
+        SECOND,
+        |world| {
+            world.run(SECOND);
+            for _ in 0..5 {
+                world.write(100_000);
+                world.run(SECOND);
+                lose(world, 4_000);
+                world.run(SECOND * 3);
+            }
+        },
+        |judge| {
+            // A probe that repeats a lost packet may repair that loss before it is found.
+            judge.found_by_timer(1, 2);
+            judge.settlements();
+        },
+    );
+
+    Course::new(
+        &mut report,
+        "short silence",
+        PACED,
+        Effects::default(),
+        connect,
+    )
+    .judge(
+        SECOND,
+        |world| {
+            world.run(SECOND);
+            for _ in 0..5 {
+                world.write(100_000);
+                world.run(SECOND);
+                world.write(20_000);
+                world.run(RTPROP / 4);
+                world.set(Wire::Held);
+                world.run(SHORT_SILENCE);
+                world.set(Wire::Open);
+                world.run(SECOND);
+            }
+        },
+        |judge| {
+            judge.no_timeouts();
+            judge.no_losses();
+            judge.all_arrived();
         },
     );
 
@@ -230,9 +317,9 @@ pub fn check<T: Transport>(knows: &Knows, mut connect: impl FnMut(Probe) -> T) -
         |world| {
             world.write(u64::MAX);
             world.run(SECOND * 2);
-            world.is_cut = true;
+            world.set(Wire::Cut);
             world.run(SECOND * 4);
-            world.is_cut = false;
+            world.set(Wire::Open);
             world.run(SECOND * 10);
         },
         |judge| {

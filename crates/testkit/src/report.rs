@@ -46,17 +46,21 @@ faults! {
     DeliveredNotCounted: "what is delivered is not told in full",
     DeliveredTwice: "more is told as delivered than was sent or received",
     InflightWrong: "what is told as in flight is not what was sent and not settled",
+    PriorInflightWrong: "what was in flight before an acknowledgement is told without the losses that it showed",
     LossInvented: "losses are told on a path without any",
     LossNotTold: "losses are not told",
     LossToldTwice: "a loss is told twice",
     LossAfterAck: "losses are told after the acknowledgement that showed them",
+    LossNotSettled: "losses wait for a later event: the recovery that they begin is told late",
     LossNotSampled: "the sampler is not told of losses",
     RecoveryNotTold: "losses are told, and no recovery",
+    RecoveryAfterAck: "a recovery is told after the acknowledgement that showed its losses",
     RecoveryTwice: "a recovery is entered again before it has ended",
     RecoveryTooOften: "a recovery is entered more than once a round trip",
     RecoveryNeverEnds: "a recovery does not end",
     UndoMissing: "a recovery for losses that were none is not undone",
     TimeoutNotTold: "a silence of seconds is no timeout",
+    TimeoutFalse: "a silence of a few round trips is told as a timeout",
     TimeoutNeverEnds: "the time after a timeout does not end",
     Stalled: "nothing is delivered any more",
     TimeBackwards: "time runs backwards",
@@ -86,6 +90,8 @@ impl fmt::Display for Finding {
 /// Everything that was found.
 #[derive(Debug, Clone, Default)]
 pub struct Report {
+    /// The courses that were run, in their order. `docs/embedding.md` says what each is.
+    pub courses: Vec<&'static str>,
     /// What is wrong, in the order of the courses.
     pub findings: Vec<Finding>,
     /// What was measured without a judgement, or could not be judged, and why.

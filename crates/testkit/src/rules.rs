@@ -1,12 +1,14 @@
 //! The rules: what was told is compared with what happened.
 
-use std::collections::BTreeSet;
+mod flight;
+mod losses;
 
 use congestion::{Ack, Bytes, Duration, Lost, Rate, Recovery, Sent, Time};
 
 use crate::course::{NARROW, PACE, QUANTUM, RTPROP};
 use crate::report::{Fault, Finding, Report};
 use crate::witness::Told;
+use crate::world::Departure;
 
 /// A burst of the initial window is always allowed (RFC 9002, "Pacing").
 const INITIAL_WINDOW: u64 = 10;
@@ -18,8 +20,8 @@ pub(crate) struct Judge<'r> {
     /// Before, a handshake may be going on, or a transition.
     pub(crate) from: Time,
     pub(crate) until: Time,
-    pub(crate) departures: &'r [(Time, Bytes)],
-    pub(crate) arrivals: u64,
+    pub(crate) departures: &'r [Departure],
+    pub(crate) written: u64,
     pub(crate) received: u64,
     pub(crate) told: &'r [(Time, Told)],
 }
@@ -120,75 +122,16 @@ impl Judge<'_> {
         }
     }
 
-    /// Every packet is told, and everything that was delivered; once.
-    pub(crate) fn accounts(&mut self) {
-        let left: Bytes = self.departures.iter().map(|(_, size)| *size).sum();
-        let sent: Bytes = self.sents().map(|(_, sent)| sent.bytes).sum();
-        let acked: Bytes = self.all_acks().map(|ack| ack.newly_acked).sum();
-        self.find_if(
-            (sent.get() as f64) < 0.85 * left.get() as f64,
-            Fault::SentNotTold,
-            || format!("{left} left, {sent} told"),
-        );
-        let received = self.received as f64;
-        // What is on its way back is not told yet.
-        let on_the_way = PACE.bytes_in(RTPROP * 3).get() as f64;
-        self.find_if(
-            (acked.get() as f64) < 0.95 * received - on_the_way,
-            Fault::DeliveredNotCounted,
-            || format!("the application received {received} bytes, told {acked}"),
-        );
-        self.find_if(acked > sent, Fault::DeliveredTwice, || {
-            format!("{sent} sent, {acked} told as delivered")
-        });
-        let total = self.all_acks().last().map(|ack| ack.rate.total_delivered);
-        if let Some(total) = total {
-            let off = (total.get() as f64 / acked.get().max(1) as f64 - 1.0).abs();
-            self.find_if(off > 0.02, Fault::DeliveredNotCounted, || {
-                format!("{acked} told by acknowledgements, the sampler counted {total}")
-            });
-        }
-    }
-
-    /// What is in flight is what was sent and is not settled. Some stacks settle a few packets without a word. Not for courses
-    /// on which what was lost arrives.
-    pub(crate) fn inflight(&mut self) {
-        let mut expected = 0_i128;
-        let (mut wrong, mut all, mut example) = (0, 0, None);
-        for (at, told) in self.told {
-            match told {
-                Told::Sent(sent) => expected += i128::from(sent.bytes.get()),
-                Told::Lost(lost) => expected -= i128::from(lost.packet.bytes.get()),
-                Told::Ack(ack) => {
-                    expected -= i128::from(ack.newly_acked.get());
-                    all += 1;
-                    let off = i128::from(ack.inflight.get()) - expected;
-                    if !(-15_000..=50_000).contains(&off) && *at >= self.from {
-                        wrong += 1;
-                        example.get_or_insert((ack.inflight, expected));
-                    }
-                }
-                _ => {}
-            }
-        }
-        if let Some((told, expected)) = example
-            && share(wrong, all) > 0.05
-        {
-            let figure = format!("{wrong} of {all}; the first {told}, not {expected} bytes");
-            self.find(Fault::InflightWrong, figure);
-        }
-    }
-
     /// Departures keep the rate, in bursts of a quantum or the initial window.
     pub(crate) fn pacing(&mut self) {
-        let departures = self.departures.iter().filter(|(at, _)| *at >= self.from);
-        let departures: Vec<(Time, Bytes)> = departures.copied().collect();
+        let departures = self.departures.iter().filter(|it| it.at >= self.from);
+        let departures: Vec<Departure> = departures.copied().collect();
         let told: Bytes = self
             .sents()
             .filter(|(at, _)| *at >= self.from)
             .map(|(_, sent)| sent.bytes)
             .sum();
-        let left: Bytes = departures.iter().map(|(_, size)| *size).sum();
+        let left: Bytes = departures.iter().map(|it| it.size).sum();
         let rate = left.get() as f64 * 8.0 / self.span_s();
         let ratio = rate / PACE.bits_per_sec() as f64;
         let mbit = rate / 1e6;
@@ -201,12 +144,12 @@ impl Judge<'_> {
         if ratio > 1.12 {
             return;
         }
-        let largest = departures.iter().map(|(_, size)| *size).max();
+        let largest = departures.iter().map(|it| it.size).max();
         let Some(largest) = largest else { return };
         // The rate on the wire contains headers that congestion control does not count.
         let wire = PACE.bytes_per_sec() as f64 * left.get() as f64 / told.get().max(1) as f64;
         let (mut level, mut most, mut last) = (0.0_f64, 0.0_f64, self.from);
-        for (at, size) in departures {
+        for Departure { at, size, .. } in departures {
             level = (level - at.since(last).as_secs_f64() * wire).max(0.0) + size.get() as f64;
             most = most.max(level);
             last = at;
@@ -231,8 +174,8 @@ impl Judge<'_> {
         self.find_if(most > window + size, Fault::WindowExceeded, || {
             format!("{most} in flight, the window is {window}")
         });
-        let left = self.departures.iter().filter(|(at, _)| *at >= self.from);
-        let left = left.map(|(_, size)| size.get()).sum::<u64>() as f64;
+        let left = self.departures.iter().filter(|it| it.at >= self.from);
+        let left = left.map(|it| it.size.get()).sum::<u64>() as f64;
         let each_round = left / (self.span_s() / RTPROP.as_secs_f64());
         self.find_if(
             each_round > 1.2 * window.get() as f64,
@@ -356,141 +299,10 @@ impl Judge<'_> {
         );
     }
 
-    pub(crate) fn no_losses(&mut self) {
-        let lost = self.losts().count();
-        self.find_if(lost > 0, Fault::LossInvented, || format!("{lost}"));
-    }
-
-    /// Each lost packet is told, once, before the acknowledgement.
-    pub(crate) fn losses(&mut self) {
-        let truly = self.departures.len() as u64 - self.arrivals.min(self.departures.len() as u64);
-        // The last ones are still on their way.
-        let way = RTPROP.as_secs_f64() / 2.0 * PACE.bytes_per_sec() as f64 / 1200.0;
-        let truly = truly.saturating_sub(way as u64);
-        let told: Vec<u64> = self.losts().map(|lost| lost.packet.sequence).collect();
-        let distinct: BTreeSet<u64> = told.iter().copied().collect();
-        let (count, twice) = (distinct.len() as f64, told.len() - distinct.len());
-        self.find_if(count < 0.8 * truly as f64, Fault::LossNotTold, || {
-            format!("{count} told, {truly} packets were lost")
-        });
-        self.find_if(
-            count > 1.3 * truly as f64 + 20.0,
-            Fault::LossInvented,
-            || format!("{count} told, {truly} packets were lost"),
-        );
-        self.find_if(twice > 0, Fault::LossToldTwice, || {
-            format!("{twice} of {}", told.len())
-        });
-        self.order_of_losses();
-        let lost: Bytes = self.losts().map(|lost| lost.packet.bytes).sum();
-        let sampled = self.all_acks().last().map(|ack| ack.rate.total_lost);
-        if let Some(sampled) = sampled {
-            self.find_if(
-                sampled < lost - Bytes::new(15_000),
-                Fault::LossNotSampled,
-                || format!("{lost} told as lost, the sampler counted {sampled}"),
-            );
-        }
-    }
-
-    /// A loss that is told at the instant of an acknowledgement comes before it.
-    fn order_of_losses(&mut self) {
-        let (mut late, mut acked_at) = (0, None);
-        for (at, told) in self.told {
-            match told {
-                Told::Ack(_) => acked_at = Some(*at),
-                Told::Sent(_) => acked_at = None,
-                Told::Lost(_) if acked_at == Some(*at) => late += 1,
-                _ => {}
-            }
-        }
-        let all = self.losts().count();
-        self.find_if(share(late, all) > 0.1, Fault::LossAfterAck, || {
-            format!("{late} of {all}")
-        });
-    }
-
-    /// Recoveries have a beginning and an end, and come at most once a round trip.
-    pub(crate) fn recoveries(&mut self) {
-        let (mut entered, mut is_on) = (0, false);
-        let (mut twice, mut often, mut last) = (0, 0, None);
-        for (at, told) in self.told {
-            match told {
-                Told::Recovery(_, Recovery::Entered(_)) => {
-                    entered += 1;
-                    twice += usize::from(is_on);
-                    let is_soon = last.is_some_and(|last| at.since(last) < RTPROP / 2);
-                    often += usize::from(is_soon);
-                    last = Some(*at);
-                    is_on = true;
-                }
-                Told::Recovery(..) => is_on = false,
-                _ => {}
-            }
-        }
-        let lost = self.losts().count();
-        self.find_if(lost > 0 && entered == 0, Fault::RecoveryNotTold, || {
-            format!("{lost} losses")
-        });
-        self.find_if(twice > 0, Fault::RecoveryTwice, || {
-            format!("{twice} of {entered}")
-        });
-        self.find_if(share(often, entered) > 0.1, Fault::RecoveryTooOften, || {
-            format!("{often} of {entered} within half a round trip of the one before")
-        });
-        let left = self.count_recoveries(|recovery| !matches!(recovery, Recovery::Entered(_)));
-        self.find_if(
-            entered > 0 && left < entered / 2,
-            Fault::RecoveryNeverEnds,
-            || format!("{entered} entered, {left} left"),
-        );
-    }
-
-    /// Without a real loss, every recovery is taken back.
-    pub(crate) fn undone(&mut self) {
-        let entered = self.count_recoveries(|it| matches!(it, Recovery::Entered(_)));
-        let undone = self.count_recoveries(|it| *it == Recovery::Undone);
-        if entered < 3 {
-            self.note("no packet was taken for lost, so there was nothing to undo");
-            return;
-        }
-        self.find_if(undone * 2 < entered, Fault::UndoMissing, || {
-            format!("{entered} entered without a loss, {undone} undone")
-        });
-    }
-
-    /// The flow goes on after a silence.
-    pub(crate) fn resumed(&mut self) {
-        let acked = self.acks().map(|ack| ack.newly_acked).sum::<Bytes>();
-        let expected = PACE.bytes_in(self.until.since(self.from));
-        self.find_if(acked * 4 < expected, Fault::Stalled, || {
-            format!("{acked} since the path is back, {expected} would be usual")
-        });
-    }
-
-    pub(crate) fn timeouts(&mut self) {
-        let is_timeout = |(_, told): &(Time, Told)| matches!(told, Told::Timeout(_));
-        let Some(last) = self.told.iter().rposition(is_timeout) else {
-            self.find(
-                Fault::TimeoutNotTold,
-                "4 s without an acknowledgement".to_owned(),
-            );
-            return;
-        };
-        let after = self.told.get(last..).unwrap_or_default();
-        let ends = after
-            .iter()
-            .any(|(_, told)| matches!(told, Told::Recovery(_, Recovery::Left | Recovery::Undone)));
-        let span = self.span_s();
-        self.find_if(!ends, Fault::TimeoutNeverEnds, || {
-            format!("not in {span:.0} s")
-        });
-    }
-
     /// What a real controller makes of it all.
     pub(crate) fn whole(&mut self, rate: Rate) {
-        let left = self.departures.iter().filter(|(at, _)| *at >= self.from);
-        let left = left.map(|(_, size)| size.get()).sum::<u64>() as f64;
+        let left = self.departures.iter().filter(|it| it.at >= self.from);
+        let left = left.map(|it| it.size.get()).sum::<u64>() as f64;
         let use_of = left * 8.0 / self.span_s() / rate.bits_per_sec() as f64;
         let rtts = self.acks().filter_map(|ack| ack.rtt);
         let rtts: Vec<f64> = rtts.map(|sample| sample.rtt.as_millis_f64()).collect();

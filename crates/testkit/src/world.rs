@@ -11,18 +11,46 @@ const MOST_AT_ONCE: usize = 20_000;
 /// Data packets are at least so large on the wire; handshakes and acknowledgements mostly are not.
 const DATA: Bytes = Bytes::new(600);
 
+/// What becomes of what the ends put on the wire.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wire {
+    /// The path carries it.
+    Open,
+    /// It vanishes.
+    Cut,
+    /// The sender's data packets vanish, and nothing else.
+    LosesData,
+    /// It waits until the wire is open again.
+    Held,
+}
+
+/// A data packet of the sender.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Departure {
+    pub(crate) at: Time,
+    /// On the wire.
+    pub(crate) size: Bytes,
+    pub(crate) has_arrived: bool,
+}
+
+/// A packet on the path, with the index of its departure if it is data.
+#[derive(Clone)]
+struct Parcel<P> {
+    departure: Option<usize>,
+    packet: P,
+}
+
 /// What happened on one course.
 pub(crate) struct World<T: Transport> {
     probe: Probe,
     pub(crate) transport: T,
-    path: Path<T::Packet>,
+    path: Path<Parcel<T::Packet>>,
     pub(crate) now: Time,
-    /// The sender's data packets, with their size on the wire.
-    pub(crate) departures: Vec<(Time, Bytes)>,
-    /// Of these, those that reached the receiver.
-    pub(crate) arrivals: u64,
-    /// What both ends put on the wire vanishes.
-    pub(crate) is_cut: bool,
+    pub(crate) departures: Vec<Departure>,
+    /// By the application.
+    pub(crate) written: u64,
+    wire: Wire,
+    held: Vec<(End, Bytes, Parcel<T::Packet>)>,
     pub(crate) never_stops: bool,
 }
 
@@ -35,15 +63,27 @@ impl<T: Transport> World<T> {
             path: Path::new(path, 1).ok()?,
             now: Time::ZERO,
             departures: Vec::new(),
-            arrivals: 0,
-            is_cut: false,
+            written: 0,
+            wire: Wire::Open,
+            held: Vec::new(),
             never_stops: false,
         })
     }
 
     pub(crate) fn write(&mut self, bytes: u64) {
         self.probe.log().now = self.now;
+        self.written = self.written.saturating_add(bytes);
         self.transport.write(self.now, bytes);
+    }
+
+    /// From now on. What was held leaves if the wire is open.
+    pub(crate) fn set(&mut self, wire: Wire) {
+        self.wire = wire;
+        if wire == Wire::Open {
+            for (end, size, parcel) in core::mem::take(&mut self.held) {
+                self.carry(end, size, parcel);
+            }
+        }
     }
 
     /// Runs for a span of virtual time.
@@ -74,11 +114,16 @@ impl<T: Transport> World<T> {
         let now = self.now;
         self.probe.log().now = now;
         while let Some(arrival) = self.path.forward.receive(now) {
-            self.arrivals += u64::from(arrival.size >= DATA);
-            self.transport.receive(now, End::Receiver, arrival.packet);
+            let Parcel { departure, packet } = arrival.packet;
+            let departure = departure.and_then(|index| self.departures.get_mut(index));
+            if let Some(departure) = departure {
+                departure.has_arrived = true;
+            }
+            self.transport.receive(now, End::Receiver, packet);
         }
         while let Some(arrival) = self.path.reverse.receive(now) {
-            self.transport.receive(now, End::Sender, arrival.packet);
+            self.transport
+                .receive(now, End::Sender, arrival.packet.packet);
         }
         if self.transport.next_timer().is_some_and(|at| at <= now) {
             self.transport.on_timer(now);
@@ -92,18 +137,36 @@ impl<T: Transport> World<T> {
                     self.never_stops = true;
                     return;
                 }
-                if end == End::Sender && size >= DATA {
-                    self.departures.push((now, size));
-                }
-                if self.is_cut {
-                    continue;
-                }
-                match end {
-                    End::Sender => self.path.forward.send(now, size, packet),
-                    End::Receiver => self.path.reverse.send(now, size, packet),
-                }
+                self.put_on_wire(end, size, packet);
             }
         }
+    }
+
+    fn put_on_wire(&mut self, end: End, size: Bytes, packet: T::Packet) {
+        let is_data = end == End::Sender && size >= DATA;
+        let departure = is_data.then_some(self.departures.len());
+        if is_data {
+            self.departures.push(Departure {
+                at: self.now,
+                size,
+                has_arrived: false,
+            });
+        }
+        let parcel = Parcel { departure, packet };
+        match self.wire {
+            Wire::Cut => {}
+            Wire::LosesData if is_data => {}
+            Wire::Held => self.held.push((end, size, parcel)),
+            Wire::Open | Wire::LosesData => self.carry(end, size, parcel),
+        }
+    }
+
+    fn carry(&mut self, end: End, size: Bytes, parcel: Parcel<T::Packet>) {
+        let way = match end {
+            End::Sender => &mut self.path.forward,
+            End::Receiver => &mut self.path.reverse,
+        };
+        way.send(self.now, size, parcel);
     }
 
     /// All that the controller was told, with the time at which it was.

@@ -1,6 +1,7 @@
 //! A sender that drives the controller's events itself, rightly or with one deliberate fault.
 
 use std::collections::{BTreeMap, HashSet, VecDeque};
+use std::ops::Range;
 
 use congestion::sampling::{Outstanding, Sampler};
 use congestion::{
@@ -14,6 +15,10 @@ const HEADERS: u64 = 40;
 const MSS: Bytes = Bytes::new(CHUNK);
 const THRESHOLD: u64 = 3;
 const TIMEOUT: Duration = Duration::from_secs(1);
+/// As long after a later packet has arrived, a packet is lost even if fewer than [`THRESHOLD`] have.
+const REORDERING: Duration = Duration::from_millis(20);
+/// As long nothing is heard before the newest chunk is sent once more.
+const PROBE: Duration = Duration::from_millis(100);
 
 #[derive(Clone)]
 pub enum Packet {
@@ -43,6 +48,11 @@ pub struct Raw {
     is_app_limited: bool,
     is_window_full: bool,
     last_heard: Time,
+    newest_acked: u64,
+    loss_timer: Option<Time>,
+    has_probed: bool,
+    /// Losses were told that begin a recovery, which is not told yet, for the fault.
+    is_recovery_due: bool,
     last_state: Option<PacketState>,
     now: Time,
     acks: VecDeque<u64>,
@@ -71,6 +81,10 @@ impl Raw {
             is_app_limited: false,
             is_window_full: false,
             last_heard: Time::ZERO,
+            newest_acked: 0,
+            loss_timer: None,
+            has_probed: false,
+            is_recovery_due: false,
             last_state: None,
             now: Time::ZERO,
             acks: VecDeque::new(),
@@ -133,6 +147,11 @@ impl Raw {
         }
         let number = self.next_number;
         self.next_number += 1;
+        // All is told rightly of these losses, but that they are none: the packets are on their way, and arrive.
+        if self.has(Fault::LossInvented) && number.is_multiple_of(50) && number > 0 {
+            self.lose(now, number - 5..number - 4);
+            self.enter_due_recovery(now);
+        }
         let out = Outstanding::without_lost(self.inflight);
         let mut state = self.sampler.on_packet_sent(now, MSS, out);
         if self.has(Fault::RoundsTooLong)
@@ -155,7 +174,12 @@ impl Raw {
 
     fn on_ack(&mut self, now: Time, number: u64) {
         self.last_heard = now;
-        let prior_inflight = self.inflight;
+        self.has_probed = false;
+        self.newest_acked = self.newest_acked.max(number);
+        if self.has(Fault::LossNotSettled) {
+            self.enter_due_recovery(now);
+        }
+        let mut prior_inflight = self.inflight;
         let mut rtt = None;
         if let Some((mut state, _)) = self.in_flight.remove(&number) {
             if self.has(Fault::RoundsTooShort) {
@@ -191,9 +215,17 @@ impl Raw {
         }
         let is_late = self.has(Fault::LossAfterAck);
         if !is_late {
-            self.lose(now, (number + 1).saturating_sub(THRESHOLD));
+            let settled = prior_inflight - self.inflight;
+            self.lose(now, 0..(number + 1).saturating_sub(THRESHOLD));
+            if !self.has(Fault::LossNotSettled) && !self.has(Fault::RecoveryAfterAck) {
+                self.enter_due_recovery(now);
+            }
+            if self.has(Fault::PriorInflightWrong) {
+                prior_inflight = self.inflight + settled;
+            }
             self.end_recovery(now, number);
         }
+        self.set_loss_timer(now);
         let told_at = match self.fault {
             Some(Fault::TimeBackwards) if number.is_multiple_of(100) => {
                 Time::from_nanos(now.as_nanos().saturating_sub(30_000_000))
@@ -214,15 +246,29 @@ impl Raw {
         }
         self.controller.on_ack(&ack);
         if is_late {
-            self.lose(now, (number + 1).saturating_sub(THRESHOLD));
+            self.lose(now, 0..(number + 1).saturating_sub(THRESHOLD));
+        }
+        if !self.has(Fault::LossNotSettled) {
+            self.enter_due_recovery(now);
+        }
+        if is_late {
             self.end_recovery(now, number);
         }
     }
 
-    fn lose(&mut self, now: Time, end: u64) {
-        let alive = self.in_flight.split_off(&end);
+    /// For what left before the newest packet acknowledged, and is not.
+    fn set_loss_timer(&mut self, now: Time) {
+        let waits = self.in_flight.range(..self.newest_acked).next().is_some();
+        let running = self.loss_timer.filter(|_| waits);
+        self.loss_timer = running.or(waits.then_some(now + REORDERING));
+    }
+
+    fn lose(&mut self, now: Time, numbers: Range<u64>) {
+        let numbers = self.in_flight.range(numbers);
+        let numbers: Vec<u64> = numbers.map(|(number, _)| *number).collect();
         let mut newest = None;
-        for (number, (state, chunk)) in std::mem::replace(&mut self.in_flight, alive) {
+        for number in numbers {
+            let (state, chunk) = self.in_flight.remove(&number).unwrap();
             if !self.has(Fault::InflightWrong) {
                 self.inflight -= MSS;
             }
@@ -246,7 +292,12 @@ impl Raw {
         }
         let starts = newest.is_some_and(|number| number >= self.recovery_start);
         let each = self.has(Fault::RecoveryTwice) && newest.is_some();
-        if (starts || each) && !self.has(Fault::LossNotTold) && !self.has(Fault::RecoveryNotTold) {
+        let is_silent = self.has(Fault::LossNotTold) || self.has(Fault::RecoveryNotTold);
+        self.is_recovery_due |= (starts || each) && !is_silent;
+    }
+
+    fn enter_due_recovery(&mut self, now: Time) {
+        if std::mem::take(&mut self.is_recovery_due) {
             let inflight = self.inflight;
             let is_told = !self.has(Fault::RecoveryTwice) && !self.has(Fault::RecoveryNeverEnds);
             if self.is_recovering && is_told {
@@ -299,18 +350,45 @@ impl Transport for Raw {
     }
 
     fn next_timer(&self) -> Option<Time> {
-        let silence = (!self.in_flight.is_empty()).then_some(self.last_heard + TIMEOUT);
+        let waits = !self.in_flight.is_empty();
+        let silence = waits.then_some(self.last_heard + TIMEOUT);
+        let probe = (waits && !self.has_probed).then_some(self.last_heard + PROBE);
         let waits = self.has_data() && self.fits();
         let pacer = waits.then(|| self.next_burst.max(self.now));
-        silence.into_iter().chain(pacer).min()
+        if self.has(Fault::Stalled) {
+            return pacer;
+        }
+        let timers = [silence, probe, self.loss_timer, pacer];
+        timers.into_iter().flatten().min()
     }
 
     fn on_timer(&mut self, now: Time) {
+        if self.loss_timer.is_some_and(|at| at <= now) {
+            self.lose(now, 0..self.newest_acked);
+            if !self.has(Fault::LossNotSettled) {
+                self.enter_due_recovery(now);
+            }
+            self.set_loss_timer(now);
+        }
+        let newest = self.in_flight.last_key_value();
+        if let Some((_, (_, chunk))) = newest
+            && !self.has_probed
+            && now >= self.last_heard + PROBE
+        {
+            self.again.push_back(*chunk);
+            self.has_probed = true;
+            if self.has(Fault::TimeoutFalse) {
+                self.recovery_start = self.next_number;
+                self.is_recovering = true;
+                self.missing = 0;
+                self.controller.on_timeout(now, self.inflight);
+            }
+        }
         if !self.in_flight.is_empty() && now >= self.last_heard + TIMEOUT {
             self.last_heard = now;
             let before = self.recovery_start;
             self.recovery_start = u64::MAX;
-            self.lose(now, self.next_number);
+            self.lose(now, 0..self.next_number);
             self.recovery_start = before;
             if !self.has(Fault::TimeoutNotTold) {
                 self.recovery_start = self.next_number;

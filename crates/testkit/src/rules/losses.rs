@@ -1,0 +1,240 @@
+//! Losses, the recoveries that they begin, timeouts, and whether the flow goes on after them.
+
+use std::collections::BTreeSet;
+
+use congestion::{Bytes, Duration, Lost, Recovery, Time};
+
+use super::{Judge, share};
+use crate::course::{PACE, RTPROP};
+use crate::report::Fault;
+use crate::witness::Told;
+use crate::world::Departure;
+
+/// What may be left in flight at the end: a packet that needs no answer.
+const AT_REST: Bytes = Bytes::new(1_500);
+
+/// Within this time a timer finds a loss: twice what RFC 6298 has as the least retransmission timeout.
+const FOUND: Duration = Duration::from_secs(2);
+
+impl Judge<'_> {
+    pub(crate) fn no_losses(&mut self) {
+        let lost = self.losts().count();
+        self.find_if(lost > 0, Fault::LossInvented, || format!("{lost}"));
+    }
+
+    /// Each lost packet is told, once, before the acknowledgement.
+    pub(crate) fn losses(&mut self) {
+        // Of the last ones it is not known yet.
+        let truly = self.truly_lost(self.until - RTPROP * 2).count() as u64;
+        let told: Vec<u64> = self.losts().map(|lost| lost.packet.sequence).collect();
+        let distinct: BTreeSet<u64> = told.iter().copied().collect();
+        let (count, twice) = (distinct.len() as f64, told.len() - distinct.len());
+        self.find_if(count < 0.8 * truly as f64, Fault::LossNotTold, || {
+            format!("{count} told, {truly} packets were lost")
+        });
+        self.find_if(
+            count > 1.3 * truly as f64 + 20.0,
+            Fault::LossInvented,
+            || format!("{count} told, {truly} packets were lost"),
+        );
+        self.find_if(twice > 0, Fault::LossToldTwice, || {
+            format!("{twice} of {}", told.len())
+        });
+        self.order_of_losses();
+        let lost: Bytes = self.losts().map(|lost| lost.packet.bytes).sum();
+        let sampled = self.all_acks().last().map(|ack| ack.rate.total_lost);
+        if let Some(sampled) = sampled {
+            self.find_if(
+                sampled < lost - Bytes::new(15_000),
+                Fault::LossNotSampled,
+                || format!("{lost} told as lost, the sampler counted {sampled}"),
+            );
+        }
+    }
+
+    /// Packets that left before `end` and did not arrive.
+    fn truly_lost(&self, end: Time) -> impl Iterator<Item = &Departure> {
+        let has_left = move |it: &&Departure| it.at < end && !it.has_arrived;
+        self.departures.iter().filter(has_left)
+    }
+
+    /// Losses at the end of the data, which no later acknowledgement shows. At least `share` of `of` are told; what they took
+    /// away arrives, and leaves nothing in flight.
+    pub(crate) fn found_by_timer(&mut self, least: usize, of: usize) {
+        let truly = self.truly_lost(self.until).filter(|it| it.at >= self.from);
+        let truly = truly.count();
+        if truly == 0 {
+            self.note("no packet of 600 bytes or more left when one was to be lost");
+        }
+        let lost: BTreeSet<u64> = self.losts().map(|lost| lost.packet.sequence).collect();
+        let told = lost.len();
+        self.find_if(told * of < truly * least, Fault::LossNotTold, || {
+            format!("{told} told, {truly} packets were lost at the end of the data")
+        });
+        let age = |lost: &Lost| lost.now.since(lost.packet.sent_time);
+        let late = self.losts().filter(|lost| age(lost) > FOUND).count();
+        self.find_if(late > 0, Fault::Stalled, || {
+            format!("{late} of {told} losses were found more than {FOUND} after they had left")
+        });
+        self.all_arrived();
+        let rests = self.all_acks().last().map(|ack| ack.inflight);
+        let rests = rests.filter(|rests| *rests > AT_REST);
+        if let Some(rests) = rests {
+            let figure = format!("{rests} when all had been acknowledged");
+            self.find(Fault::InflightWrong, figure);
+        }
+    }
+
+    /// Everything that was written has been received.
+    pub(crate) fn all_arrived(&mut self) {
+        let (received, written) = (self.received, self.written);
+        self.find_if(received < written, Fault::Stalled, || {
+            format!("{written} bytes written, {received} received")
+        });
+    }
+
+    /// A loss that is told at the instant of an acknowledgement comes before it.
+    fn order_of_losses(&mut self) {
+        let (mut late, mut acked_at) = (0, None);
+        for (at, told) in self.told {
+            match told {
+                Told::Ack(_) => acked_at = Some(*at),
+                Told::Sent(_) => acked_at = None,
+                Told::Lost(_) if acked_at == Some(*at) => late += 1,
+                _ => {}
+            }
+        }
+        let all = self.losts().count();
+        self.find_if(share(late, all) > 0.1, Fault::LossAfterAck, || {
+            format!("{late} of {all}")
+        });
+    }
+
+    /// Recoveries have a beginning and an end, and come at most once a round trip.
+    pub(crate) fn recoveries(&mut self) {
+        let (mut entered, mut is_on) = (0, false);
+        let (mut twice, mut often, mut last) = (0, 0, None);
+        for (at, told) in self.told {
+            match told {
+                Told::Recovery(_, Recovery::Entered(_)) => {
+                    entered += 1;
+                    twice += usize::from(is_on);
+                    let is_soon = last.is_some_and(|last| at.since(last) < RTPROP / 2);
+                    often += usize::from(is_soon);
+                    last = Some(*at);
+                    is_on = true;
+                }
+                Told::Recovery(..) => is_on = false,
+                _ => {}
+            }
+        }
+        let lost = self.losts().count();
+        self.find_if(lost > 0 && entered == 0, Fault::RecoveryNotTold, || {
+            format!("{lost} losses")
+        });
+        self.find_if(twice > 0, Fault::RecoveryTwice, || {
+            format!("{twice} of {entered}")
+        });
+        self.find_if(share(often, entered) > 0.1, Fault::RecoveryTooOften, || {
+            format!("{often} of {entered} within half a round trip of the one before")
+        });
+        let left = self.count_recoveries(|recovery| !matches!(recovery, Recovery::Entered(_)));
+        self.find_if(
+            entered > 0 && left < entered / 2,
+            Fault::RecoveryNeverEnds,
+            || format!("{entered} entered, {left} left"),
+        );
+    }
+
+    /// The recovery that a loss begins is told with it: before the acknowledgement, before the next packet leaves, and, if a timer
+    /// found the loss, without waiting for an acknowledgement. Not judged is what was sent before the latest recovery began or
+    /// while one goes on.
+    pub(crate) fn settlements(&mut self) {
+        let (mut all, mut after_ack, mut late) = (0, 0, Vec::new());
+        let (mut began, mut is_on) = (None, false);
+        // When a loss was told whose recovery has not been, and whether an acknowledgement was told since.
+        let mut open: Option<(Time, bool)> = None;
+        for (at, told) in self.told {
+            match told {
+                Told::Lost(lost) if !is_on && Some(lost.packet.sent_time) > began => {
+                    open.get_or_insert((*at, false));
+                }
+                Told::Ack(_) => {
+                    if let Some((lost_at, is_acked)) = &mut open {
+                        *is_acked |= lost_at == at;
+                    }
+                }
+                Told::Recovery(_, Recovery::Entered(_)) | Told::Timeout(_) => {
+                    if let Some((lost_at, is_acked)) = open.take() {
+                        all += 1;
+                        if *at > lost_at {
+                            late.push(at.since(lost_at));
+                        } else {
+                            after_ack += usize::from(is_acked);
+                        }
+                    }
+                    (began, is_on) = (Some(*at), true);
+                }
+                Told::Recovery(..) => is_on = false,
+                _ => {}
+            }
+        }
+        self.find_if(share(after_ack, all) > 0.1, Fault::RecoveryAfterAck, || {
+            format!("{after_ack} of {all}")
+        });
+        let longest = late.iter().max().copied().unwrap_or_default();
+        self.find_if(share(late.len(), all) > 0.1, Fault::LossNotSettled, || {
+            format!("{} of {all}, up to {longest} later", late.len())
+        });
+    }
+
+    /// Without a real loss, every recovery is taken back.
+    pub(crate) fn undone(&mut self) {
+        let entered = self.count_recoveries(|it| matches!(it, Recovery::Entered(_)));
+        let undone = self.count_recoveries(|it| *it == Recovery::Undone);
+        if entered < 3 {
+            self.note("no packet was taken for lost, so there was nothing to undo");
+            return;
+        }
+        self.find_if(undone * 2 < entered, Fault::UndoMissing, || {
+            format!("{entered} entered without a loss, {undone} undone")
+        });
+    }
+
+    /// The flow goes on after a silence.
+    pub(crate) fn resumed(&mut self) {
+        let acked = self.acks().map(|ack| ack.newly_acked).sum::<Bytes>();
+        let expected = PACE.bytes_in(self.until.since(self.from));
+        self.find_if(acked * 4 < expected, Fault::Stalled, || {
+            format!("{acked} since the path is back, {expected} would be usual")
+        });
+    }
+
+    /// A probe timeout is none.
+    pub(crate) fn no_timeouts(&mut self) {
+        let is_timeout = |(_, told): &&(Time, Told)| matches!(told, Told::Timeout(_));
+        let timeouts = self.told.iter().filter(is_timeout).count();
+        self.find_if(timeouts > 0, Fault::TimeoutFalse, || {
+            format!("{timeouts} told, and no silence was longer than 200 ms")
+        });
+    }
+
+    pub(crate) fn timeouts(&mut self) {
+        let is_timeout = |(_, told): &(Time, Told)| matches!(told, Told::Timeout(_));
+        let Some(last) = self.told.iter().rposition(is_timeout) else {
+            self.find(
+                Fault::TimeoutNotTold,
+                "4 s without an acknowledgement".to_owned(),
+            );
+            return;
+        };
+        let after = self.told.get(last..).unwrap_or_default();
+        let ends = after
+            .iter()
+            .any(|(_, told)| matches!(told, Told::Recovery(_, Recovery::Left | Recovery::Undone)));
+        let span = self.span_s();
+        self.find_if(!ends, Fault::TimeoutNeverEnds, || {
+            format!("not in {span:.0} s")
+        });
+    }
+}
