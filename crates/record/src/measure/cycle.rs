@@ -62,7 +62,8 @@ pub(super) const MEASURES: &[Measure] = &[
                 is_inside.then(|| pair[1].at.saturating_sub(pair[0].at).as_millis_f64())
             });
             let whole = last.at.saturating_sub(first.at).as_millis_f64();
-            Some(inside.sum::<f64>() / whole)
+            // The sum of no floats is −0.
+            Some(inside.fold(0.0, |sum, part| sum + part) / whole)
         },
     },
     Measure {
