@@ -56,6 +56,27 @@ mod tests {
 
     use super::*;
     use crate::controller::Connection;
+    use crate::sampling::RateSample;
+
+    /// Draft, "cwnd Adjustment Mechanism": `C.delivered < C.InitialCwnd`.
+    #[test]
+    fn a_target_below_the_window_counts_once_the_initial_window_is_delivered() {
+        let bytes = Bytes::new;
+        let connection = Connection::new(Time::ZERO, bytes(1), bytes(10));
+        let window_after = |total_delivered, is_full| {
+            let mut control = Control::new(&connection, Ratio::ZERO, Ratio::ONE);
+            let rate = RateSample {
+                total_delivered,
+                ..RateSample::default()
+            };
+            let ack = Ack::new(Time::ZERO, bytes(2), bytes(2), Bytes::ZERO, rate);
+            control.approach(bytes(5), &ack, is_full);
+            control.cwnd
+        };
+        assert_eq!(window_after(bytes(9), false), bytes(12));
+        assert_eq!(window_after(bytes(10), false), bytes(10));
+        assert_eq!(window_after(bytes(9), true), bytes(5));
+    }
 
     #[test]
     fn a_window_that_is_cut_does_not_replace_a_greater_one() {

@@ -124,6 +124,9 @@ fn inflight_at_loss(size: Bytes, inflight: Bytes, lost: Bytes) -> Bytes {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bbr3::Config;
+    use crate::controller::Connection;
+    use crate::sampling::RateSample;
 
     #[test]
     fn the_losses_cross_the_threshold_within_a_burst() {
@@ -137,6 +140,31 @@ mod tests {
         // Nonsense stays within bounds.
         let at = inflight_at_loss(bytes(10_000), bytes(1_000), bytes(1_000));
         assert_eq!(at, Bytes::ZERO);
+    }
+
+    /// Draft, "ProbeBW Algorithm Details": what was in flight without too much loss raises the bound in any state.
+    #[test]
+    fn what_was_in_flight_raises_the_bound() {
+        let bytes = Bytes::new;
+        let connection = Connection::new(Time::ZERO, bytes(1_000), bytes(10_000));
+        let bound_after = |inflight_at_send, lost_since_send| {
+            let mut bbr3 = Bbr3::new(connection, Config::default());
+            bbr3.inflight_long_term = Some(bytes(50_000));
+            let rate = RateSample {
+                inflight_at_send,
+                lost_since_send,
+                ..RateSample::default()
+            };
+            let ack = Ack::new(Time::ZERO, bytes(1_000), bytes(1_000), Bytes::ZERO, rate);
+            assert!(!bbr3.adapt_long_term_model(&ack));
+            bbr3.inflight_long_term
+        };
+        assert_eq!(bound_after(bytes(80_000), bytes(0)), Some(bytes(80_000)));
+        assert_eq!(
+            bound_after(bytes(80_000), bytes(1_601)),
+            Some(bytes(50_000))
+        );
+        assert_eq!(bound_after(bytes(20_000), bytes(0)), Some(bytes(50_000)));
     }
 
     #[test]
