@@ -272,7 +272,8 @@ enum fullpipe_status fullpipe_settle(struct fullpipe_flow *flow,
                                      uint64_t now_ns);
 
 /**
- * A retransmission timeout, or persistent congestion in QUIC, after the losses that it declared. A probe timeout is none.
+ * A retransmission timeout, after the losses that it declared; or persistent congestion in QUIC, after `fullpipe_settle` of the
+ * ACK that shows it. A probe timeout is none.
  *
  * # Safety
  * `flow` is null, or from `fullpipe_flow_init`.

@@ -148,7 +148,8 @@ pub unsafe extern "C" fn fullpipe_on_sent(
     packet: *mut Packet,
 ) -> Status {
     guarded(|| {
-        if packet.is_null() {
+        // Nothing is in flight of which the caller has no state.
+        if packet.is_null() || !packet.is_aligned() {
             return Err(Invalid);
         }
         // SAFETY: the caller vouches for it.
@@ -273,7 +274,8 @@ pub unsafe extern "C" fn fullpipe_settle(flow: *mut Flow, now_ns: u64) -> Status
     })
 }
 
-/// A retransmission timeout, or persistent congestion in QUIC, after the losses that it declared. A probe timeout is none.
+/// A retransmission timeout, after the losses that it declared; or persistent congestion in QUIC, after `fullpipe_settle` of the
+/// ACK that shows it. A probe timeout is none.
 ///
 /// # Safety
 /// `flow` is null, or from `fullpipe_flow_init`.

@@ -101,6 +101,14 @@ fn nonsense_is_answered() {
         assert_eq!(status, Status::Ok);
         assert_eq!(fullpipe_on_acked(flow, 5, null()), Status::Invalid);
         assert_eq!(fullpipe_on_mtu_change(flow, 0), Status::Invalid);
+        // A packet whose state cannot be told is not in flight.
+        let mut packets = [garbage; 2];
+        let off = packets.as_mut_ptr().cast::<u8>().add(1).cast();
+        assert_eq!(fullpipe_on_sent(flow, 4, 1_200, off), Status::Invalid);
+        let mut snapshot: Snapshot = std::mem::zeroed();
+        snapshot.size = size_of::<Snapshot>() as u32;
+        assert_eq!(fullpipe_snapshot_of(flow, &mut snapshot), Status::Ok);
+        assert_eq!(snapshot.inflight, 0);
         // A packet that never was, and time that runs backwards: wrong, and harmless.
         assert_eq!(fullpipe_on_acked(flow, 5, &garbage), Status::Ok);
         assert_eq!(fullpipe_on_lost(flow, 0, &garbage), Status::Ok);

@@ -43,7 +43,11 @@ fn path(effects: Effects) -> PathConfig {
             effects,
             ..way.clone()
         },
-        reverse: way,
+        // Two ACKs never arrive at one instant: what is told at one is of one.
+        reverse: LinkConfig {
+            capacity: Capacity::Rate(Rate::from_bits_per_sec(1_000_000_000)),
+            ..way
+        },
     }
 }
 

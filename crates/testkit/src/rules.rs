@@ -311,7 +311,8 @@ impl Judge<'_> {
             "bbr3 fills {:.1} % of {rate} at 1 % loss, with a median RTT of {median:.2} RTprop",
             use_of * 100.0
         ));
-        self.find_if(use_of < 0.8, Fault::PipeNotFilled, || {
+        // With an ACK for every second packet, and chance losses that end Startup, a right transport may have two thirds.
+        self.find_if(use_of < 0.5, Fault::PipeNotFilled, || {
             format!("{:.1} % of {rate}", use_of * 100.0)
         });
         self.find_if(median > 1.5, Fault::QueueStands, || {
