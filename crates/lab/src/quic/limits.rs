@@ -2,7 +2,7 @@
 //! bottleneck, from one end to the other.
 
 use congestion::Settings;
-use scenario::{HostSpec, Scenario, ScenarioError};
+use scenario::{HostSpec, Marks, Scenario, ScenarioError};
 use transport::app;
 use transport::scheduler::Pacing;
 use transport::sender::FastOpen;
@@ -41,6 +41,11 @@ pub(crate) const LIMITS: Limits = Limits {
             |flow| flow.reverse,
             "all flows send the same way",
         ),
+        (
+            "bbr3.ecn",
+            |flow| flow.bbr3.is_some_and(|bbr3| bbr3.ecn != Marks::Off),
+            "its stack does not count ECN marks",
+        ),
     ],
     // About as many as an emulated path serves clients; on one machine, more would measure the machine.
     most_flows: 500,
@@ -75,4 +80,22 @@ fn is_unlike_quics(host: &HostSpec) -> bool {
         ..HostSpec::UNSET
     };
     *host != HostSpec::UNSET && *host != paced
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_answer_to_marks_is_asked_of_a_stack_that_does_not_count_them() {
+        let flow = "[[flow]]\ncontroller = \"bbr3\"\nbbr3 = { ecn = \"linux\" }\n";
+        let scenario = format!("name = \"x\"\nduration = \"1s\"\n{flow}");
+        let scenario: Scenario = scenario.parse().expect("a scenario");
+        let error = check(&scenario).expect_err("refused").to_string();
+        assert!(
+            error.contains("flow.bbr3.ecn: engine quic cannot do this"),
+            "{error}"
+        );
+        assert!(error.ends_with("or use engine sim"), "{error}");
+    }
 }
