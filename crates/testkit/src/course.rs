@@ -58,11 +58,11 @@ fn lossy() -> Effects {
     }
 }
 
-/// Of `bytes` that the application writes, all packets are lost. What is sent again is not.
-fn lose<T: Transport>(world: &mut World<T>, bytes: u64) {
+/// Of `bytes` that the application writes, all packets are lost that leave within `span`. What is sent again is not.
+fn lose<T: Transport>(world: &mut World<T>, bytes: u64, span: Duration) {
     world.set(Wire::LosesData);
     world.write(bytes);
-    world.run(RTPROP / 4);
+    world.run(span);
     world.set(Wire::Open);
 }
 
@@ -233,8 +233,9 @@ pub fn check<T: Transport>(knows: &Knows, mut connect: impl FnMut(Probe) -> T) -
             for _ in 0..5 {
                 world.write(100_000);
                 world.run(SECOND);
-                // One packet is lost, and one follows it: too few to show the loss without a timer.
-                lose(world, 1_000);
+                // One packet is lost, and one follows it: too few to show the loss without a timer, and too soon, as an eighth of
+                // a round trip has not passed (RFC 9002, "Time Threshold").
+                lose(world, 1_000, RTPROP / 16);
                 world.write(1_000);
                 world.run(SECOND * 3);
             }
@@ -252,7 +253,7 @@ pub fn check<T: Transport>(knows: &Knows, mut connect: impl FnMut(Probe) -> T) -
             for _ in 0..5 {
                 world.write(100_000);
                 world.run(SECOND);
-                lose(world, 4_000);
+                lose(world, 4_000, RTPROP / 4);
                 world.run(SECOND * 3);
             }
         },

@@ -18,7 +18,7 @@ pub(crate) enum Wire {
     Open,
     /// It vanishes.
     Cut,
-    /// The sender's data packets vanish, and nothing else.
+    /// What the sender sends vanishes, and nothing else.
     LosesData,
     /// It waits until the wire is open again.
     Held,
@@ -155,7 +155,7 @@ impl<T: Transport> World<T> {
         let parcel = Parcel { departure, packet };
         match self.wire {
             Wire::Cut => {}
-            Wire::LosesData if is_data => {}
+            Wire::LosesData if end == End::Sender => {}
             Wire::Held => self.held.push((end, size, parcel)),
             Wire::Open | Wire::LosesData => self.carry(end, size, parcel),
         }
