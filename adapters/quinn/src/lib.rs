@@ -18,6 +18,8 @@
 //! - **Whether the window was full**: that is seen at ACKs only.
 //! - **How many packets were marked (ECN)**: a report counts as one packet.
 //! - **Packets within one call**: quinn tells of a batch as one. A batch is one packet to the sampler, acknowledged in parts.
+//! - **Which packets count**: what has nothing but ACKs is told when it leaves, and is not in flight to quinn. When quinn says how
+//!   much is in flight, the smallest batches that are too many are forgotten: data is larger, as a rule.
 
 use std::any::Any;
 use std::collections::VecDeque;
@@ -36,6 +38,10 @@ use quinn_proto::congestion::{Controller, ControllerFactory, ControllerMetrics};
 const INITIAL_PACKETS: u64 = 10;
 /// Less than this makes no ACK clock.
 const LEAST_PACKETS: u64 = 4;
+/// RFC 9002, "Initial and Minimum Congestion Window".
+const MINIMUM_PACKETS: u64 = 2;
+/// A little more than a packet with one range of ACKs has.
+const SMALL: u64 = 64;
 
 /// What makes quinn's connections use controllers of this kind. Each connection has a seed of its own, from `seed` up.
 pub fn factory(kind: ControllerKind, seed: u64) -> Arc<dyn ControllerFactory + Send + Sync> {
@@ -72,25 +78,32 @@ struct Adapter {
     now: Time,
     mtu: u16,
     flow: Flow<AnyController>,
+    has_sent: bool,
     batches: VecDeque<Batch>,
     srtt: Option<Duration>,
     /// An ACK whose losses may follow.
     unsettled: Option<Time>,
 }
 
+/// A flow that begins `now`.
+fn begin(kind: ControllerKind, seed: u64, now: Time, mtu: u16) -> Flow<AnyController> {
+    let mss = Bytes::new(mtu.into());
+    let mut connection = Connection::new(now, mss, mss * INITIAL_PACKETS);
+    connection.seed = seed;
+    let controller = AnyController::new(kind, connection);
+    Flow::new(controller, now, mss, Duration::from_millis(2))
+}
+
 impl Adapter {
     fn new(kind: ControllerKind, seed: u64, epoch: Instant, mtu: u16) -> Adapter {
-        let mss = Bytes::new(mtu.into());
-        let mut connection = Connection::new(Time::ZERO, mss, mss * INITIAL_PACKETS);
-        connection.seed = seed;
-        let controller = AnyController::new(kind, connection);
         Adapter {
             kind,
             seed,
             epoch,
             now: Time::ZERO,
             mtu,
-            flow: Flow::new(controller, Time::ZERO, mss, Duration::from_millis(2)),
+            flow: begin(kind, seed, Time::ZERO, mtu),
+            has_sent: false,
             batches: VecDeque::new(),
             srtt: None,
             unsettled: None,
@@ -116,16 +129,21 @@ impl Adapter {
     fn on_sent(&mut self, now: Instant, bytes: u64) {
         self.settle();
         let now = self.at(now);
+        if !self.has_sent {
+            // Made for a new path, it has not been told the time; and the silence until the first packet is not the path's.
+            self.flow = begin(self.kind, self.seed, now, self.mtu);
+            self.has_sent = true;
+        }
         let state = self.flow.on_sent(now, Bytes::new(bytes));
         self.batches.push_back(Batch { state, left: bytes });
     }
 
-    fn on_ack(&mut self, now: Instant, sent: Instant, bytes: u64, rtt: &RttEstimator) {
+    fn on_ack(&mut self, now: Instant, sent: Instant, bytes: u64, srtt: Duration) {
         self.settle();
         let now = self.at(now);
         // Whether the window is full is known before the ACK makes room.
         self.flow.may_send(now, Bytes::new(self.mtu.into()));
-        self.srtt = Some(rtt.get().into());
+        self.srtt = Some(srtt);
         let sent = self.time(sent);
         let found = self
             .batches
@@ -143,9 +161,10 @@ impl Adapter {
     fn on_end_acks(&mut self, now: Instant, in_flight: u64, app_limited: bool) {
         self.settle();
         let now = self.at(now);
-        // Packets leave quinn's count without a word when their number space is discarded, and probes for a larger MTU when lost.
+        // What has nothing but ACKs never was in quinn's count, and packets leave it without a word when their number space is
+        // discarded. (Probes for a larger MTU are in it, but nobody tells that they leave. Only their ACKs come.)
         let excess = self.flow.inflight().get().saturating_sub(in_flight);
-        self.take_oldest(excess, Time::MAX, |flow, part| flow.on_forgotten(part));
+        self.forget_smallest(excess);
         if app_limited {
             self.flow.on_no_data(now);
         }
@@ -192,6 +211,25 @@ impl Adapter {
         self.drop_empty();
     }
 
+    /// Forgets so many bytes, of small batches first: in passes, of which each looks at twice the size.
+    fn forget_smallest(&mut self, mut bytes: u64) {
+        let mut limit = SMALL;
+        while bytes > 0 && !self.batches.is_empty() {
+            for batch in &mut self.batches {
+                if bytes > 0 && batch.left > 0 && batch.left <= limit {
+                    let mut part = batch.state;
+                    let size = bytes.min(batch.left);
+                    part.bytes = Bytes::new(size);
+                    batch.left -= size;
+                    bytes -= size;
+                    self.flow.on_forgotten(&part);
+                }
+            }
+            self.drop_empty();
+            limit = limit.saturating_mul(2);
+        }
+    }
+
     fn drop_empty(&mut self) {
         while self.batches.front().is_some_and(|batch| batch.left == 0) {
             self.batches.pop_front();
@@ -199,13 +237,18 @@ impl Adapter {
     }
 
     /// The window that has quinn's pacer keep the pacing rate.
+    ///
+    /// It is never less than the minimum window of RFC 9002. After persistent congestion, controllers have room for one packet; if
+    /// nothing is in flight then, quinn sets no probe timeout, so that a packet that does not fit never leaves. And it is a byte
+    /// more than the window: quinn holds back what would fill it (`>=` in `Connection::poll_transmit`), RFC 9002 what would exceed it.
     fn window(&self) -> u64 {
         let controller = self.flow.controller();
-        let own = controller.cwnd().get();
+        let mtu = u64::from(self.mtu);
+        let own = controller.cwnd().get().max(MINIMUM_PACKETS * mtu);
         let paced = self
             .srtt
             .map_or(own, |srtt| controller.pacing_rate().bytes_in(srtt).get());
-        own.min(paced.max(LEAST_PACKETS * u64::from(self.mtu)))
+        own.min(paced.max(LEAST_PACKETS * mtu)) + 1
     }
 }
 
@@ -238,7 +281,7 @@ impl Controller for Hooks {
         _app_limited: bool,
         rtt: &RttEstimator,
     ) {
-        self.tell().on_ack(now, sent, bytes, rtt);
+        self.tell().on_ack(now, sent, bytes, rtt.get().into());
     }
 
     fn on_end_acks(
@@ -292,5 +335,72 @@ impl Controller for Hooks {
 
     fn into_any(self: Box<Self>) -> Box<dyn Any> {
         self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration as Span;
+
+    const MTU: u16 = 1200;
+
+    #[test]
+    fn what_has_nothing_but_acks_is_forgotten_before_data() {
+        let epoch = Instant::now();
+        let mut adapter = Adapter::new(ControllerKind::Bbr3, 1, epoch, MTU);
+        let at = |ms| epoch + Span::from_millis(ms);
+        // A batch of data, and one of which a part is only ACKs, between datagrams with ACKs only.
+        let data = [3 * u64::from(MTU), 300 + 30];
+        adapter.on_sent(at(0), data[0]);
+        (1..100).for_each(|ms| adapter.on_sent(at(ms), 40));
+        adapter.on_sent(at(100), data[1]);
+        (101..150).for_each(|ms| adapter.on_sent(at(ms), 60));
+        adapter.on_end_acks(at(150), data[0] + data[1] - 30, false);
+        assert_eq!(adapter.flow.inflight().get(), data[0] + data[1] - 30);
+        let srtt = Duration::from_millis(150);
+        (0..3).for_each(|_| adapter.on_ack(at(150), at(0), MTU.into(), srtt));
+        adapter.on_ack(at(150), at(100), 300, srtt);
+        adapter.on_end_acks(at(150), 0, false);
+        assert_eq!(adapter.flow.sampler().delivered().get(), data[0] + 300);
+        assert!(adapter.batches.is_empty() && adapter.flow.inflight().is_zero());
+    }
+
+    #[test]
+    fn a_packet_fits_after_persistent_congestion() {
+        let epoch = Instant::now();
+        for &kind in ControllerKind::ALL {
+            let mut hooks = Hooks(Mutex::new(Adapter::new(kind, 1, epoch, MTU)));
+            hooks.on_sent(epoch, 10 * u64::from(MTU), 9);
+            let later = epoch + Span::from_secs(2);
+            hooks.on_congestion_event(later, epoch, true, 10 * u64::from(MTU));
+            assert!(hooks.tell().flow.inflight().is_zero());
+            // As quinn compares.
+            assert!(u64::from(MTU) < hooks.window(), "{kind}");
+        }
+    }
+
+    #[test]
+    fn a_new_path_begins_with_its_first_packet() {
+        let epoch = Instant::now();
+        let at = |ms| epoch + Span::from_millis(ms);
+        let phase_after_a_round = |hooks: &mut Hooks, ms: u64| {
+            let adapter = hooks.tell();
+            adapter.on_sent(at(ms), MTU.into());
+            let srtt = Duration::from_millis(40);
+            adapter.on_ack(at(ms + 40), at(ms), MTU.into(), srtt);
+            adapter.on_end_acks(at(ms + 40), 0, false);
+            adapter.settle();
+            adapter.flow.controller().snapshot().state
+        };
+        for kind in [ControllerKind::Bbr1, ControllerKind::Bbr3] {
+            let mut old = Hooks(Mutex::new(Adapter::new(kind, 1, epoch, MTU)));
+            let startup = phase_after_a_round(&mut old, 0);
+            // The last that the old path hears comes long before the new one is used.
+            let fresh = old.clone_box().into_any().downcast::<Hooks>();
+            let mut fresh = fresh.expect("an adapter");
+            assert_eq!(phase_after_a_round(&mut fresh, 20_000), startup, "{kind}");
+            assert_eq!(fresh.tell().flow.min_rtt(), Some(Duration::from_millis(40)));
+        }
     }
 }
