@@ -18,8 +18,9 @@
 //! - **Whether the window was full**: that is seen at ACKs only.
 //! - **How many packets were marked (ECN)**: a report counts as one packet.
 //! - **Packets within one call**: quinn tells of a batch as one. A batch is one packet to the sampler, acknowledged in parts.
-//! - **Which packets count**: what has nothing but ACKs is told when it leaves, and is not in flight to quinn. When quinn says how
-//!   much is in flight, the smallest batches that are too many are forgotten: data is larger, as a rule.
+//! - **Which packets count**: what has nothing but ACKs is told when it leaves, and is not in flight to quinn. Between ACKs it is
+//!   in flight here. Then quinn says how much is, and of the batches that left before what was acknowledged, the smallest that are
+//!   too many are forgotten: data is larger, as a rule.
 
 use std::any::Any;
 use std::collections::VecDeque;
@@ -63,10 +64,11 @@ impl ControllerFactory for Factory {
     }
 }
 
-/// A batch of packets in flight, and how much of it is.
+/// A batch of packets, and how much of it is neither acknowledged nor lost nor forgotten.
 #[derive(Clone)]
 struct Batch {
     state: PacketState,
+    last_number: u64,
     left: u64,
 }
 
@@ -126,7 +128,7 @@ impl Adapter {
         }
     }
 
-    fn on_sent(&mut self, now: Instant, bytes: u64) {
+    fn on_sent(&mut self, now: Instant, bytes: u64, last_number: u64) {
         self.settle();
         let now = self.at(now);
         if !self.has_sent {
@@ -135,7 +137,11 @@ impl Adapter {
             self.has_sent = true;
         }
         let state = self.flow.on_sent(now, Bytes::new(bytes));
-        self.batches.push_back(Batch { state, left: bytes });
+        self.batches.push_back(Batch {
+            state,
+            last_number,
+            left: bytes,
+        });
     }
 
     fn on_ack(&mut self, now: Instant, sent: Instant, bytes: u64, srtt: Duration) {
@@ -158,13 +164,24 @@ impl Adapter {
         self.drop_empty();
     }
 
-    fn on_end_acks(&mut self, now: Instant, in_flight: u64, app_limited: bool) {
+    fn on_end_acks(
+        &mut self,
+        now: Instant,
+        in_flight: u64,
+        app_limited: bool,
+        largest_acked: Option<u64>,
+    ) {
         self.settle();
         let now = self.at(now);
         // What has nothing but ACKs never was in quinn's count, and packets leave it without a word when their number space is
         // discarded. (Probes for a larger MTU are in it, but nobody tells that they leave. Only their ACKs come.)
         let excess = self.flow.inflight().get().saturating_sub(in_flight);
-        self.forget_smallest(excess);
+        if let Some(batch) = self.batches.back() {
+            let mut part = batch.state;
+            part.bytes = Bytes::new(excess);
+            self.flow.on_forgotten(&part);
+        }
+        self.forget_smallest(in_flight, largest_acked);
         if app_limited {
             self.flow.on_no_data(now);
         }
@@ -211,23 +228,25 @@ impl Adapter {
         self.drop_empty();
     }
 
-    /// Forgets so many bytes, of small batches first: in passes, of which each looks at twice the size.
-    fn forget_smallest(&mut self, mut bytes: u64) {
+    /// Forgets batches that left before what was acknowledged, until no more is left of all than is in flight. Small ones first, in
+    /// passes, of which each looks at twice the size: what is large may be data of which the loss is yet to be told. What left
+    /// later may be data of any size, and its ACK is yet to come.
+    fn forget_smallest(&mut self, in_flight: u64, largest_acked: Option<u64>) {
+        let left: u64 = self.batches.iter().map(|batch| batch.left).sum();
+        let mut excess = left.saturating_sub(in_flight);
         let mut limit = SMALL;
-        while bytes > 0 && !self.batches.is_empty() {
+        while excess > 0 {
             for batch in &mut self.batches {
-                if bytes > 0 && batch.left > 0 && batch.left <= limit {
-                    let mut part = batch.state;
-                    let size = bytes.min(batch.left);
-                    part.bytes = Bytes::new(size);
-                    batch.left -= size;
-                    bytes -= size;
-                    self.flow.on_forgotten(&part);
+                if batch.left <= limit.min(excess) && Some(batch.last_number) <= largest_acked {
+                    excess -= std::mem::take(&mut batch.left);
                 }
             }
-            self.drop_empty();
-            limit = limit.saturating_mul(2);
+            if limit >= excess {
+                break;
+            }
+            limit *= 2;
         }
+        self.drop_empty();
     }
 
     fn drop_empty(&mut self) {
@@ -269,8 +288,8 @@ impl Hooks {
 }
 
 impl Controller for Hooks {
-    fn on_sent(&mut self, now: Instant, bytes: u64, _last_packet_number: u64) {
-        self.tell().on_sent(now, bytes);
+    fn on_sent(&mut self, now: Instant, bytes: u64, last_packet_number: u64) {
+        self.tell().on_sent(now, bytes, last_packet_number);
     }
 
     fn on_ack(
@@ -289,9 +308,10 @@ impl Controller for Hooks {
         now: Instant,
         in_flight: u64,
         app_limited: bool,
-        _largest_packet_num_acked: Option<u64>,
+        largest_packet_num_acked: Option<u64>,
     ) {
-        self.tell().on_end_acks(now, in_flight, app_limited);
+        self.tell()
+            .on_end_acks(now, in_flight, app_limited, largest_packet_num_acked);
     }
 
     fn on_congestion_event(
@@ -345,25 +365,49 @@ mod tests {
 
     const MTU: u16 = 1200;
 
+    /// Of every ten datagrams of an end that receives, one says more than ACKs, and is hardly larger or smaller.
     #[test]
-    fn what_has_nothing_but_acks_is_forgotten_before_data() {
+    fn what_has_nothing_but_acks_takes_nothing_from_the_rest() {
         let epoch = Instant::now();
-        let mut adapter = Adapter::new(ControllerKind::Bbr3, 1, epoch, MTU);
         let at = |ms| epoch + Span::from_millis(ms);
-        // A batch of data, and one of which a part is only ACKs, between datagrams with ACKs only.
-        let data = [3 * u64::from(MTU), 300 + 30];
-        adapter.on_sent(at(0), data[0]);
-        (1..100).for_each(|ms| adapter.on_sent(at(ms), 40));
-        adapter.on_sent(at(100), data[1]);
-        (101..150).for_each(|ms| adapter.on_sent(at(ms), 60));
-        adapter.on_end_acks(at(150), data[0] + data[1] - 30, false);
-        assert_eq!(adapter.flow.inflight().get(), data[0] + data[1] - 30);
-        let srtt = Duration::from_millis(150);
-        (0..3).for_each(|_| adapter.on_ack(at(150), at(0), MTU.into(), srtt));
-        adapter.on_ack(at(150), at(100), 300, srtt);
-        adapter.on_end_acks(at(150), 0, false);
-        assert_eq!(adapter.flow.sampler().delivered().get(), data[0] + 300);
+        let size = |number: u64| 40 + number * 7 % 5;
+        let counts = |number: &u64| number.is_multiple_of(10);
+        let mut adapter = Adapter::new(ControllerKind::Bbr3, 1, epoch, MTU);
+        let mut delivered = 0;
+        for ms in 0..1_000 {
+            adapter.on_sent(at(ms), size(ms), ms);
+            // The ACK for what left 95 ms before.
+            let Some(acked) = ms.checked_sub(95).filter(counts) else {
+                continue;
+            };
+            let srtt = Duration::from_millis(95);
+            adapter.on_ack(at(ms), at(acked), size(acked), srtt);
+            delivered += size(acked);
+            let in_flight = (acked + 1..=ms).filter(counts).map(size).sum();
+            adapter.on_end_acks(at(ms), in_flight, true, Some(acked));
+            assert_eq!(adapter.flow.sampler().delivered().get(), delivered);
+            assert_eq!(adapter.flow.inflight().get(), in_flight);
+            assert!(adapter.batches.len() <= 95);
+        }
+    }
+
+    #[test]
+    fn what_has_nothing_but_acks_is_forgotten_before_data_whose_loss_is_not_told_yet() {
+        let epoch = Instant::now();
+        let at = |ms| epoch + Span::from_millis(ms);
+        let mut adapter = Adapter::new(ControllerKind::Bbr3, 1, epoch, MTU);
+        let mtu = u64::from(MTU);
+        adapter.on_sent(at(0), mtu, 0);
+        (1..100).for_each(|ms| adapter.on_sent(at(ms), 40, ms));
+        adapter.on_sent(at(100), mtu, 100);
+        adapter.on_ack(at(150), at(100), mtu, Duration::from_millis(50));
+        adapter.on_end_acks(at(150), mtu, false, Some(100));
+        let left: Vec<u64> = adapter.batches.iter().map(|batch| batch.left).collect();
+        assert_eq!((left[0], left.iter().sum()), (mtu, mtu));
+        adapter.on_congestion_event(at(150), at(0), false, mtu);
+        adapter.settle();
         assert!(adapter.batches.is_empty() && adapter.flow.inflight().is_zero());
+        assert!(adapter.flow.is_recovering());
     }
 
     #[test]
@@ -386,10 +430,10 @@ mod tests {
         let at = |ms| epoch + Span::from_millis(ms);
         let phase_after_a_round = |hooks: &mut Hooks, ms: u64| {
             let adapter = hooks.tell();
-            adapter.on_sent(at(ms), MTU.into());
+            adapter.on_sent(at(ms), MTU.into(), ms);
             let srtt = Duration::from_millis(40);
             adapter.on_ack(at(ms + 40), at(ms), MTU.into(), srtt);
-            adapter.on_end_acks(at(ms + 40), 0, false);
+            adapter.on_end_acks(at(ms + 40), 0, false, Some(ms));
             adapter.settle();
             adapter.flow.controller().snapshot().state
         };
