@@ -195,7 +195,7 @@ impl Adapter {
             self.unsettled.get_or_insert(now);
             return;
         }
-        self.take_oldest(lost, sent, |flow, part| flow.on_lost(now, part));
+        self.lose_oldest(now, lost, sent);
         if is_persistent {
             self.settle();
             self.flow.on_timeout(now);
@@ -204,13 +204,8 @@ impl Adapter {
         }
     }
 
-    /// Takes so many bytes of the oldest packets that left no later than `until`.
-    fn take_oldest(
-        &mut self,
-        mut bytes: u64,
-        until: Time,
-        mut tell: impl FnMut(&mut Flow<AnyController>, &PacketState),
-    ) {
+    /// So many bytes are lost, of the oldest packets that left no later than `until`.
+    fn lose_oldest(&mut self, now: Time, mut bytes: u64, until: Time) {
         for batch in &mut self.batches {
             if bytes == 0 || batch.state.sent_time > until {
                 break;
@@ -222,7 +217,7 @@ impl Adapter {
                 part.bytes = Bytes::new(size);
                 batch.left -= size;
                 bytes -= size;
-                tell(&mut self.flow, &part);
+                self.flow.on_lost(now, &part);
             }
         }
         self.drop_empty();
