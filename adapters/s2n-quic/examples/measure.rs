@@ -271,9 +271,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     for (name, run) in rows {
         print!("| {name} |");
         for setting in &settings {
-            let outcomes: Result<Vec<Outcome>, _> = (1..=SEEDS)
-                .map(|seed| run(setting, span, seed))
-                .collect();
+            let outcomes: Result<Vec<Outcome>, _> =
+                (1..=SEEDS).map(|seed| run(setting, span, seed)).collect();
             let outcomes = outcomes?;
             let goodput = median(outcomes.iter().map(|it| it.goodput).collect());
             let rtt = median(outcomes.iter().map(|it| it.rtt_ms).collect());
@@ -315,8 +314,8 @@ mod tests {
     /// The simulator has 0.65 of its goodput without loss if ten packets are acknowledged at once, and 0.89 if each is
     /// (scenarios/sweeps/bbr3-rare-acks.toml). A tenth less is allowed here.
     #[test]
-    fn bbr3_bears_a_little_loss_as_in_the_simulator_and_late_acks_cost_more() -> Result<(), Box<dyn Error>>
-    {
+    fn bbr3_bears_a_little_loss_as_in_the_simulator_and_late_acks_cost_more()
+    -> Result<(), Box<dyn Error>> {
         let goodput = |loss_percent, ack_delay, seed| {
             let controllers = fullpipe_s2n_quic::Endpoint::new(ControllerKind::Bbr3, seed);
             let path = path(10, 40, 1_000, loss_percent);
@@ -326,7 +325,8 @@ mod tests {
         let mut shares = Vec::new();
         for (ack_delay, least) in [(ACK_DELAY, 0.59), (PROMPT, 0.80)] {
             let whole = goodput(0, ack_delay, 1)?;
-            let seeds: Result<Vec<f64>, _> = (1..=9).map(|seed| goodput(1, ack_delay, seed)).collect();
+            let seeds: Result<Vec<f64>, _> =
+                (1..=9).map(|seed| goodput(1, ack_delay, seed)).collect();
             let share = median(seeds?) / whole;
             assert!((least..1.0).contains(&share), "{share} with {ack_delay}");
             shares.push(share);
