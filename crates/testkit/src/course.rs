@@ -58,9 +58,19 @@ fn lossy() -> Effects {
     }
 }
 
+/// Five times the application writes 100 kB and pauses, and then `more` happens.
+fn in_portions<T: Transport>(world: &mut World<T>, mut more: impl FnMut(&mut World<T>)) {
+    world.run(SECOND);
+    for _ in 0..5 {
+        world.write(100_000);
+        world.run(SECOND);
+        more(world);
+    }
+}
+
 /// Of `bytes` that the application writes, all packets are lost that leave within `span`. What is sent again is not.
 fn lose<T: Transport>(world: &mut World<T>, bytes: u64, span: Duration) {
-    world.set(Wire::LosesData);
+    world.set(Wire::LosesSent);
     world.write(bytes);
     world.run(span);
     world.set(Wire::Open);
@@ -165,13 +175,7 @@ pub fn check<T: Transport>(knows: &Knows, mut connect: impl FnMut(Probe) -> T) -
 
     Course::new(&mut report, "requests", PACED, Effects::default(), connect).judge(
         SECOND,
-        |world| {
-            world.run(SECOND);
-            for _ in 0..5 {
-                world.write(100_000);
-                world.run(SECOND);
-            }
-        },
+        |world| in_portions(world, |_| {}),
         |judge| {
             judge.pauses();
             judge.inflight();
@@ -229,16 +233,13 @@ pub fn check<T: Transport>(knows: &Knows, mut connect: impl FnMut(Probe) -> T) -
     .judge(
         SECOND,
         |world| {
-            world.run(SECOND);
-            for _ in 0..5 {
-                world.write(100_000);
-                world.run(SECOND);
+            in_portions(world, |world| {
                 // One packet is lost, and one follows it: too few to show the loss without a timer, and too soon, as an eighth of
                 // a round trip has not passed (RFC 9002, "Time Threshold").
                 lose(world, 1_000, RTPROP / 16);
                 world.write(1_000);
                 world.run(SECOND * 3);
-            }
+            });
         },
         |judge| {
             judge.found_by_timer(4, 5);
@@ -249,13 +250,10 @@ pub fn check<T: Transport>(knows: &Knows, mut connect: impl FnMut(Probe) -> T) -
     Course::new(&mut report, "lost tail", PACED, Effects::default(), connect).judge(
         SECOND,
         |world| {
-            world.run(SECOND);
-            for _ in 0..5 {
-                world.write(100_000);
-                world.run(SECOND);
+            in_portions(world, |world| {
                 lose(world, 4_000, RTPROP / 4);
                 world.run(SECOND * 3);
-            }
+            });
         },
         |judge| {
             // A probe that repeats a lost packet may repair that loss before it is found.
@@ -274,17 +272,14 @@ pub fn check<T: Transport>(knows: &Knows, mut connect: impl FnMut(Probe) -> T) -
     .judge(
         SECOND,
         |world| {
-            world.run(SECOND);
-            for _ in 0..5 {
-                world.write(100_000);
-                world.run(SECOND);
+            in_portions(world, |world| {
                 world.write(20_000);
                 world.run(RTPROP / 4);
                 world.set(Wire::Held);
                 world.run(SHORT_SILENCE);
                 world.set(Wire::Open);
                 world.run(SECOND);
-            }
+            });
         },
         |judge| {
             judge.no_timeouts();

@@ -19,7 +19,7 @@ pub(crate) enum Wire {
     /// It vanishes.
     Cut,
     /// What the sender sends vanishes, and nothing else.
-    LosesData,
+    LosesSent,
     /// It waits until the wire is open again.
     Held,
 }
@@ -155,9 +155,9 @@ impl<T: Transport> World<T> {
         let parcel = Parcel { departure, packet };
         match self.wire {
             Wire::Cut => {}
-            Wire::LosesData if end == End::Sender => {}
+            Wire::LosesSent if end == End::Sender => {}
             Wire::Held => self.held.push((end, size, parcel)),
-            Wire::Open | Wire::LosesData => self.carry(end, size, parcel),
+            Wire::Open | Wire::LosesSent => self.carry(end, size, parcel),
         }
     }
 
