@@ -75,6 +75,9 @@ impl OwnFile {
             let path = path.display();
             Failure::usage(format_args!("{option} {path}: {reason}"))
         };
+        if path == Path::new("-") {
+            return Err(wrong(&format_args!("no {name} is written to stdout; give the name of a file")));
+        }
         whole::check(path).map_err(|error| wrong(&error))?;
         let end = &whole::linked(path);
         let is_of_record = |path: &Path| {

@@ -40,6 +40,12 @@ impl ExtraAcked {
         self.interval.postpone(now);
     }
 
+    /// So little has been in flight that nothing is left of what came at once before. Without this, an excess would stay for as long as
+    /// the link is never idle, and its window is what keeps the link from being idle (see `docs/bbr3.md`; the draft has no such step).
+    pub fn begin_anew(&mut self, now: Time) {
+        self.interval = Episode::new(now);
+    }
+
     /// `UpdateACKAggregation`.
     pub fn update(&mut self, acked: Acked) {
         let expected = |time| acked.bw.bytes_in(time);

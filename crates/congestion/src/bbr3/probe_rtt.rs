@@ -49,6 +49,7 @@ impl Bbr3 {
     pub(super) fn check_probe_rtt_done(&mut self, now: Time) {
         if matches!(&self.state, State::ProbeRtt(stay) if stay.is_time_over(now)) {
             self.min_rtt.mark_probed(now);
+            self.extra_acked.begin_anew(now);
             self.control.restore_cwnd();
             self.exit_probe_rtt(now);
         }

@@ -13,6 +13,12 @@ struct extra_acked {
 	struct max_filter filter;
 };
 
+static inline void extra_acked_begin_anew(struct extra_acked *extra, u64 now)
+{
+	extra->delivered = 0;
+	extra->interval_start = now;
+}
+
 static inline void extra_acked_update(struct extra_acked *extra, u64 now, u64 acked, u64 bw, u64 cwnd, u64 round,
 				      bool is_pipe_full)
 {
@@ -20,8 +26,7 @@ static inline void extra_acked_update(struct extra_acked *extra, u64 now, u64 ac
 	u64 expected = bytes_in(bw, since(now, extra->interval_start));
 
 	if (extra->delivered <= expected) {
-		extra->delivered = 0;
-		extra->interval_start = now;
+		extra_acked_begin_anew(extra, now);
 		expected = 0;
 	}
 	extra->delivered = add(extra->delivered, acked);

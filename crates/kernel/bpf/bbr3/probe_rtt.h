@@ -9,6 +9,7 @@ static inline void check_probe_rtt_done(struct controller *bbr, u64 now)
 	if (bbr->mode != PROBE_RTT || bbr->probe_rtt.is_draining || now <= bbr->probe_rtt.end)
 		return;
 	bbr->min_rtt.recent_at = now;
+	extra_acked_begin_anew(&bbr->extra_acked, now);
 	restore_cwnd(bbr);
 	short_term_reset(&bbr->short_term);
 	if (bbr->full_pipe.is_reached) {

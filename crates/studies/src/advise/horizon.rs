@@ -2,7 +2,7 @@
 
 use units::Duration;
 
-use super::plan::{Sampled, Sampling};
+use super::plan::{PACKET, Sampled, Sampling};
 
 /// The time from one ProbeRTT of BBRv1 to the next (ACM Queue 14(5), 2016).
 const PROBE_RTT: Duration = Duration::from_secs(10);
@@ -13,8 +13,6 @@ const C: f64 = 0.4;
 
 /// So many returns must fit into a run: one says nothing of what comes after it.
 const RETURNS: f64 = 2.0;
-
-const PACKET: f64 = 1500.0;
 
 impl Sampling {
     /// How long a run must be to show ProbeRTT, and CUBIC's return to the window that it had before a loss, on the longest of the

@@ -10,6 +10,10 @@ use crate::runs::{Plan, derive_seed};
 use scenario::tree::Node;
 use scenario::{FlowSpec, Scenario, de};
 
+/// About the size of a packet in bytes, and what it carries.
+pub(super) const PACKET: f64 = 1500.0;
+pub(super) const PAYLOAD: f64 = 1448.0;
+
 /// The paths that are sampled, and how long each run is.
 #[derive(Debug, Clone, Default)]
 pub struct Sampling {
@@ -25,6 +29,8 @@ pub struct Sampling {
     pub sampled: Vec<Sampled>,
     /// The most data packets that all runs together can have.
     pub packets: f64,
+    /// What they take to be simulated, as so many packets that come one by one.
+    pub steps: f64,
 }
 
 /// A path from the ranges.

@@ -8,10 +8,10 @@ use congestion::ControllerKind;
 use units::{Duration, Rate};
 
 use super::horizon::horizon;
-use super::plan::{Sampled, Sampling};
+use super::plan::{PACKET, PAYLOAD, Sampled, Sampling};
 use super::ranges::{Range, RangedPath};
 use crate::runs::derive_seed;
-use scenario::{Scenario, ScenarioError};
+use scenario::{Reason, Scenario, ScenarioError};
 
 /// What is asked.
 #[derive(Debug, Clone)]
@@ -43,12 +43,16 @@ const LENGTHS: [(u64, usize); 10] = [
     (1, 4),
 ];
 
-/// So many packets at most, unless even the shortest runs have more: some fifteen seconds on two processors.
-const BUDGET: f64 = 81e6;
+/// So many steps at most, unless even the shortest runs have more: some fifteen seconds on two processors.
+const BUDGET: f64 = 42e6;
 
-/// So many at most where nobody asked for more: two minutes. And where somebody did, by the number of paths or the length of
+/// A packet is a step, and a burst of packets two more: a host hands down a millisecond of its rate at a time (TSO autosizing).
+const STEPS_OF_BURST: f64 = 2.0;
+const BURST_SECONDS: f64 = 1e-3;
+
+/// So many packets at most where nobody asked for more: minutes. And where somebody did, by the number of paths or the length of
 /// runs: two days.
-const MOST: f64 = 8.0 * BUDGET;
+const MOST: f64 = 640e6;
 const MOST_ASKED: f64 = 1e12;
 
 /// So many paths at most: more say no more of a path, and their plan alone would fill the memory.
@@ -59,8 +63,6 @@ const FEW: usize = 8;
 
 /// A run has so many round trips at least: what is over before Startup or slow start is says nothing.
 const ROUND_TRIPS: u64 = 25;
-
-const PACKET: f64 = 1500.0;
 
 impl Question {
     /// The paths that are sampled, and how long each run is.
@@ -96,6 +98,9 @@ impl Question {
                 if is_long {
                     shortest = shortest.max(horizon(sampled));
                 }
+                let change = last_change(sampled);
+                self.reaches(change)?;
+                shortest = shortest.max(change * 2);
                 let duration = self
                     .duration
                     .unwrap_or(Duration::from_secs(seconds).max(shortest));
@@ -106,9 +111,10 @@ impl Question {
                     ranges: ranges.clone(),
                     sampled: sampled.clone(),
                     packets: 0.0,
+                    steps: 0.0,
                 };
                 let sampling = self.counted(sampling);
-                if sampling.packets <= BUDGET && (!is_long || paths >= FEW) {
+                if sampling.steps <= BUDGET && (!is_long || paths >= FEW) {
                     return Ok(sampling);
                 }
                 least = Some(sampling);
@@ -117,6 +123,20 @@ impl Question {
         let least = least.unwrap_or_default();
         self.bounded(&least)?;
         Ok(least)
+    }
+
+    /// # Errors
+    ///
+    /// The runs end before the path changes so late.
+    fn reaches(&self, change: Duration) -> Result<(), ScenarioError> {
+        match self.duration {
+            Some(duration) if change >= duration => {
+                let reason = Reason::of(change)
+                    .words(format!(" is not within runs of {duration}; give longer runs"));
+                Err(ScenarioError::new("path.change", reason))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// # Errors
@@ -181,22 +201,40 @@ impl Question {
         order
     }
 
-    /// With the most data packets that all runs can have.
+    /// With the most data packets that all runs can have, and the steps of these.
     fn counted(&self, mut sampling: Sampling) -> Sampling {
-        let rates = sampling.sampled.iter();
-        let rates: f64 = rates.map(|of| of.rate.bytes_per_sec() as f64).sum();
-        let seconds = sampling.duration.as_secs_f64();
         let runs = sampling.cases(&self.controllers).len() as f64;
         let paths = sampling.sampled.len().max(1) as f64;
-        sampling.packets = rates * seconds * runs / paths / PACKET;
+        let seconds = sampling.duration.as_secs_f64() * runs / paths;
+        for of in &sampling.sampled {
+            let rate = of.packet_rate();
+            sampling.packets += rate * seconds;
+            sampling.steps += (rate + rate.min(1.0 / BURST_SECONDS) * STEPS_OF_BURST) * seconds;
+        }
         sampling
+    }
+}
+
+/// When the last of the paths changes for the last time.
+fn last_change(sampled: &[Sampled]) -> Duration {
+    let paths = sampled.iter().map(|of| &of.scenario.path);
+    let changes = paths.flat_map(|path| path.data.changes.iter().chain(&path.uplink.changes));
+    changes.map(|change| change.at).max().unwrap_or_default()
+}
+
+impl Sampled {
+    /// The most packets a second.
+    fn packet_rate(&self) -> f64 {
+        let mss = self.scenario.host.mss;
+        let packet = mss.map_or(PACKET, |mss| mss as f64 + (PACKET - PAYLOAD));
+        self.rate.bytes_per_sec() as f64 / packet
     }
 }
 
 impl Sampling {
     /// Whether it takes longer than is usual.
     pub(super) fn is_much(&self) -> bool {
-        self.packets > BUDGET
+        self.steps > BUDGET
     }
 }
 

@@ -2,15 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use super::plan::{PACKET, PAYLOAD};
 use super::ranges::RangedPath;
 use record::Summary;
 use scenario::{Reason, ScenarioError};
 use serde::Deserialize;
 use serde_json::Value;
-
-/// About the size of a packet in bytes, and what it carries.
-const PACKET: f64 = 1500.0;
-const PAYLOAD: f64 = 1448.0;
 
 /// A share that was counted lies within so many standard deviations of it, nineteen times of twenty.
 const DEVIATIONS: f64 = 2.0;
