@@ -76,7 +76,9 @@ impl OwnFile {
             Failure::usage(format_args!("{option} {path}: {reason}"))
         };
         if path == Path::new("-") {
-            return Err(wrong(&format_args!("no {name} is written to stdout; give the name of a file")));
+            return Err(wrong(&format_args!(
+                "no {name} is written to stdout; give the name of a file"
+            )));
         }
         whole::check(path).map_err(|error| wrong(&error))?;
         let end = &whole::linked(path);

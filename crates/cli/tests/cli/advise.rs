@@ -341,6 +341,12 @@ fn a_mistake_is_told_of_who_made_it() {
         &[],
         &["else.json: is no summary"],
     );
+    told(&write("empty.toml", "\n"), &[], &["empty.toml: is empty"]);
+    told(
+        &toml("rate = \"4mbit\"\nrtt = \"9ms\"\n"),
+        &["--duration", "9s", "--change", "at=9s,rate=5mbit"],
+        &["--change: 9s is not within runs of 9s; give longer runs"],
+    );
 }
 
 #[test]

@@ -316,6 +316,7 @@ fn impossible_races_are_refused() {
         (["--rate", "99999999tbit"], 2, ["--rate", "too large"]),
         (["--report", "/proc/r.html"], 2, ["--report", "/proc"]),
         (["--report", "/dev/null"], 2, ["--report", "is no file"]),
+        (["--report", "-"], 2, ["--report -", "to stdout"]),
         (["--duration", "0"], 2, ["--duration", "30s"]),
         (["--bytes", "0"], 2, ["--bytes", "8mib"]),
         (["--bytes", "five"], 2, ["--bytes", "8mib"]),

@@ -92,4 +92,27 @@ mod tests {
             assert_eq!(extra.get(), MSS, "a steady stream needs one packet's room");
         }
     }
+
+    /// As much comes as is expected, so the excess of the beginning would last.
+    #[test]
+    fn an_excess_is_over_when_it_begins_anew() {
+        let mut extra = ExtraAcked::new(Time::ZERO);
+        let mut after = |from: u64| {
+            for ms in from..from + 100 {
+                extra.update(Acked {
+                    now: Time::ZERO + Duration::from_millis(ms),
+                    bytes: if ms == 1 { MSS * 100 } else { MSS },
+                    bw: Rate::from_bytes_per_sec(1_000_000),
+                    cwnd: MSS * 1_000,
+                    round: ms,
+                    is_pipe_full: true,
+                });
+            }
+            let found = extra.get();
+            extra.begin_anew(Time::ZERO + Duration::from_millis(from + 99));
+            found
+        };
+        assert_eq!(after(1), MSS * 100);
+        assert_eq!(after(101), MSS);
+    }
 }

@@ -171,3 +171,40 @@ fn handling_spurious_rto_recovery() {
         assert!(flow.points.last().expect("points").delivered > Bytes::ZERO);
     }
 }
+
+/// 2 to 4, where there is something to restore: bounds that losses have set before.
+#[test]
+fn handling_spurious_rto_recovery_in_cruise() {
+    for (rate, rtt) in crate::paths_with_many_packets() {
+        let mut flow = bulk(clean(rate, rtt, 8));
+        flow.suspects = Some(Default::default());
+        flow.run_until_in(CRUISE, LATE);
+        flow.mishaps = late(&flow, rtt);
+        flow.mishaps[0].late_by = None;
+        flow.run_until(flow.now() + rtt * 5);
+        // All that is on its way comes after what leaves next, so that the round of losses ends before it.
+        flow.mishaps = late(&flow, rtt);
+        flow.mishaps[0].every = 1;
+        flow.mishaps[0].to = flow.now() + rtt;
+        flow.mishaps[0].late_by = Some(rtt * 2);
+        flow.run_until(flow.now() + rtt);
+        let before = flow.snapshot();
+        let bounds = |of: &congestion::Snapshot| (of.short_term_bw, of.short_term_inflight);
+        assert!(before.short_term_bw.is_some() && before.short_term_inflight.is_some());
+        flow.time_out();
+        let timed_out = flow.now();
+        flow.run_until(timed_out + rtt * 6);
+        let points = flow.between(timed_out, flow.now());
+        let least = points
+            .iter()
+            .filter_map(|point| point.snapshot.short_term_inflight)
+            .min();
+        assert!(least < before.short_term_inflight, "{rate}, {rtt}");
+        let undone = flow.snapshot();
+        assert_eq!(undone.state.name, CRUISE, "{rate}, {rtt}");
+        assert_eq!(bounds(&undone), bounds(&before), "{rate}, {rtt}");
+        assert_eq!(undone.long_term_inflight, before.long_term_inflight);
+        let window = before.short_term_inflight.expect("set");
+        assert!(undone.cwnd >= Ratio::new(9, 10).of_bytes(window.min(before.cwnd)));
+    }
+}

@@ -374,6 +374,9 @@ impl<C: Controller> Flow<C> {
 
     /// A retransmission timeout: everything that is out counts as lost.
     pub fn time_out(&mut self) {
+        if let Some(suspects) = &mut self.suspects {
+            suspects.clear();
+        }
         let numbers: Vec<u64> = self.outstanding.keys().copied().collect();
         for number in numbers {
             self.declare_lost(number);

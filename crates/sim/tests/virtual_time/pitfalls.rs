@@ -299,7 +299,7 @@ struct Then {
 }
 
 /// A flow on a path that changes.
-fn changing(kind: ControllerKind, mut path: PathConfig, then: &[Then]) -> Delivered {
+fn change(path: &mut PathConfig, then: &[Then]) {
     let change = |then: &Then, rate| Change {
         at: at_millis(then.at * SECOND),
         rate,
@@ -310,6 +310,10 @@ fn changing(kind: ControllerKind, mut path: PathConfig, then: &[Then]) -> Delive
         .map(|then| change(then, Some(then.rate)))
         .collect();
     path.reverse.changes = then.iter().map(|then| change(then, None)).collect();
+}
+
+fn changing(kind: ControllerKind, mut path: PathConfig, then: &[Then]) -> Delivered {
+    change(&mut path, then);
     let mut config = dumbbell(path, vec![FlowConfig::new(kind)]);
     config.end = Some(at_millis(50 * SECOND));
     let mut simulation = Simulation::new(config, Delivered::default()).unwrap();
@@ -370,6 +374,23 @@ fn ten_times_as_much_or_as_little_is_found() {
                 assert!(silence < rtt.max(new_rtt) * 2, "{context}: {silence}");
             }
         }
+    }
+}
+
+/// The ACKs that come at once with the change are no reason to keep a queue, even where the link is then never idle.
+#[test]
+fn bbr3_keeps_no_queue_where_the_route_becomes_much_shorter() {
+    for (rate, before, after) in [(10, 200, 1), (10, 200, 10), (100, 100, 1)] {
+        let (rate, rtt) = (mbit(rate), millis(after));
+        let packet = Bytes::new(1_500);
+        let mut path = path(rate, millis(before), packet * 200);
+        let at = 10;
+        change(&mut path, &[Then { at, rate, rtt }]);
+        let config = dumbbell(path, vec![FlowConfig::new(ControllerKind::Bbr3)]);
+        let (from, to) = (at_millis(40 * SECOND), at_millis(60 * SECOND));
+        let median = percentile(&run(config, from, to).flows[0].rtts, 50);
+        let most = rtt * 2 + rate.time_for(packet * 10);
+        assert!(median <= most, "{rate} x {before} to {after} ms: {median}");
     }
 }
 

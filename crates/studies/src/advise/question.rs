@@ -131,8 +131,9 @@ impl Question {
     fn reaches(&self, change: Duration) -> Result<(), ScenarioError> {
         match self.duration {
             Some(duration) if change >= duration => {
-                let reason = Reason::of(change)
-                    .words(format!(" is not within runs of {duration}; give longer runs"));
+                let reason = Reason::of(change).words(format!(
+                    " is not within runs of {duration}; give longer runs"
+                ));
                 Err(ScenarioError::new("path.change", reason))
             }
             _ => Ok(()),
@@ -290,12 +291,13 @@ mod tests {
     #[test]
     fn fast_paths_have_fewer_and_shorter_runs() {
         for (rate, rtt, seconds, paths) in [
-            ("20mbit", "40ms", 60.0, 24),
-            ("100mbit", "40ms", 30.0, 24),
-            ("100mbit", "100ms", 36.0, 16),
-            ("1mbit..500mbit", "10ms", 30.0, 24),
-            ("1gbit", "10ms", 10.0, 8),
-            ("10gbit", "100us", 1.0, 8),
+            ("5mbit", "40ms", 60.0, 24),
+            ("20mbit", "40ms", 30.0, 24),
+            ("100mbit", "40ms", 27.0, 12),
+            ("100mbit", "100ms", 36.0, 8),
+            ("1mbit..500mbit", "10ms", 20.0, 12),
+            ("1gbit", "10ms", 5.0, 8),
+            ("10gbit", "100us", 1.0, 4),
             ("10gbit", "100ms", 2.5, 4),
         ] {
             let question = question(&[("path.rate", rate), ("path.rtt", rtt)]);
