@@ -74,7 +74,6 @@ type MaySend = unsafe extern "C" fn(*mut Flow, u64, u32) -> i32;
 type OnSent = unsafe extern "C" fn(*mut Flow, u64, u32, *mut Packet) -> Status;
 type OnAcked = unsafe extern "C" fn(*mut Flow, u64, *const Packet) -> Status;
 type Settle = unsafe extern "C" fn(*mut Flow, u64) -> Status;
-
 struct C {
     flow: *mut Flow,
     packets: Vec<Packet>,
@@ -97,11 +96,12 @@ impl Side for C {
     }
 
     fn ack(&mut self) {
-        let place = Ring::after(&mut self.ring.oldest);
+        let (flow, now) = (self.flow, self.ring.now);
+        let packet = &raw const self.packets[Ring::after(&mut self.ring.oldest)];
         // SAFETY: the flow is one, and so is the packet.
         unsafe {
-            (self.on_acked)(self.flow, self.ring.now, &self.packets[place]);
-            (self.settle)(self.flow, self.ring.now);
+            (self.on_acked)(flow, now, packet);
+            (self.settle)(flow, now);
         }
     }
 }
@@ -132,10 +132,6 @@ fn quantile(values: &mut [f64], of: usize) -> f64 {
 
 /// The two sides take turns, so that what the machine does meanwhile befalls both.
 fn compare(name: &str, rust: &mut Rust, c: &mut C) {
-    for _ in 0..WINDOW {
-        rust.send();
-        c.send();
-    }
     for _ in 0..50_000 / BATCH {
         time(rust);
         time(c);
@@ -199,6 +195,10 @@ fn main() {
             on_acked: black_box(fullpipe_on_acked),
             settle: black_box(fullpipe_settle),
         };
+        for _ in 0..WINDOW {
+            rust.send();
+            c.send();
+        }
         compare(name, &mut rust, &mut c);
     }
 }
