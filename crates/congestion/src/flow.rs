@@ -99,7 +99,8 @@ impl<C: Controller> Flow<C> {
     /// A packet of `bytes` leaves. What is returned is kept with the packet, until it is acknowledged, lost or forgotten.
     pub fn on_sent(&mut self, now: Time, bytes: Bytes) -> PacketState {
         self.look_for_gap(now);
-        if self.inflight.is_zero() && self.sampler.is_app_limited() {
+        let has_waited = self.sampler.is_app_limited() || self.sampler.is_unused_since(now);
+        if self.inflight.is_zero() && has_waited {
             self.controller.on_idle_restart(now);
         }
         self.is_dry = false;
@@ -305,6 +306,27 @@ mod tests {
             // The next ACK knows nothing of it.
             flow.on_acked(Time::ZERO, &packets[1]);
             assert_eq!(flow.ack.prior_inflight, mss * 2, "{is_lost_first}");
+        }
+    }
+
+    /// What was made long before its first packet has no old round-trip time to renew.
+    #[test]
+    fn a_first_packet_that_comes_late_does_not_begin_a_search_for_the_least_round_trip() {
+        let mss = Bytes::new(1000);
+        for kind in [ControllerKind::Bbr1, ControllerKind::Bbr3] {
+            let connection = Connection::new(Time::ZERO, mss, mss * 10);
+            let controller = AnyController::new(kind, connection);
+            let mut flow = Flow::new(controller, Time::ZERO, mss, Duration::ZERO);
+            for round in 0..3 {
+                let sent = Time::ZERO + Duration::from_secs(60) + Duration::from_millis(40 * round);
+                let packets = [(); 2].map(|()| flow.on_sent(sent, mss));
+                let acked = sent + Duration::from_millis(40);
+                for packet in packets {
+                    flow.on_acked(acked, &packet);
+                    flow.settle(acked);
+                    assert_eq!(flow.controller().snapshot().state.name, "Startup");
+                }
+            }
         }
     }
 

@@ -287,6 +287,11 @@ impl Sampler {
         self.app_limited = Some(self.delivered + inflight);
     }
 
+    /// Whether nothing was sent yet, since an earlier time than `now`.
+    pub(crate) fn is_unused_since(&self, now: Time) -> bool {
+        self.next_sequence == 0 && self.delivered_time < now
+    }
+
     /// Whether packets sent now are marked as application-limited.
     pub fn is_app_limited(&self) -> bool {
         self.app_limited.is_some()

@@ -50,6 +50,8 @@ pub(crate) struct World<T: Transport> {
     /// By the application.
     pub(crate) written: u64,
     wire: Wire,
+    /// Of the next data packets, so many vanish.
+    to_lose: u32,
     held: Vec<(End, Bytes, Parcel<T::Packet>)>,
     pub(crate) never_stops: bool,
 }
@@ -65,6 +67,7 @@ impl<T: Transport> World<T> {
             departures: Vec::new(),
             written: 0,
             wire: Wire::Open,
+            to_lose: 0,
             held: Vec::new(),
             never_stops: false,
         })
@@ -84,6 +87,11 @@ impl<T: Transport> World<T> {
                 self.carry(end, size, parcel);
             }
         }
+    }
+
+    /// The next `count` data packets vanish.
+    pub(crate) fn lose_next(&mut self, count: u32) {
+        self.to_lose = count;
     }
 
     /// Runs for a span of virtual time.
@@ -153,6 +161,10 @@ impl<T: Transport> World<T> {
             });
         }
         let parcel = Parcel { departure, packet };
+        if is_data && self.to_lose > 0 {
+            self.to_lose -= 1;
+            return;
+        }
         match self.wire {
             Wire::Cut => {}
             Wire::LosesSent if end == End::Sender => {}

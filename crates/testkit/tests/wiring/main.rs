@@ -44,6 +44,12 @@ const FAULTS: &[Fault] = &[
     Fault::TimeoutNotTold,
     Fault::TimeoutFalse,
     Fault::Stalled,
+    Fault::SentEarly,
+    Fault::RepeatsUnpaced,
+    Fault::RepeatsPastWindow,
+    Fault::LossOfAnother,
+    Fault::AckInflightWrong,
+    Fault::AckedForgotten,
     Fault::TimeBackwards,
     Fault::TimeWrong,
 ];
