@@ -1,6 +1,6 @@
 //! The courses: paths, what the application does, and which rules are looked at.
 
-use congestion::{ControllerKind, Duration, Rate, Ratio, Time};
+use congestion::{Bytes, ControllerKind, Duration, Rate, Ratio, Time};
 use path::{Buffer, Capacity, Effects, LinkConfig, Loss, PathConfig, Reorder};
 
 use crate::report::{Fault, Report};
@@ -26,6 +26,14 @@ const WIDE: u64 = 400;
 pub(crate) const NARROW: u64 = 20;
 /// More than a burst that is always allowed, and much less than is in flight on a paced course.
 const BURST_OF_LOSSES: u32 = 25;
+
+/// Of small packets, what the pacing rate needs is more.
+pub(crate) fn packets(window: u64, mss: Bytes) -> u64 {
+    match window {
+        WIDE => WIDE.max(WIDE * 1_200 / mss.get().max(1)),
+        narrow => narrow,
+    }
+}
 
 const PACED: Conduct = Conduct::Fixed {
     cwnd_packets: WIDE,
@@ -276,8 +284,9 @@ pub fn check<T: Transport>(knows: &Knows, mut connect: impl FnMut(Probe) -> T) -
             in_portions(world, |world| {
                 // One packet is lost, and one follows it: too few to show the loss without a timer, and too soon, as an eighth of
                 // a round trip has not passed (RFC 9002, "Time Threshold").
-                lose(world, 1_000, RTPROP / 16);
-                world.write(1_000);
+                let packet = world.mss().get() * 5 / 6;
+                lose(world, packet, RTPROP / 16);
+                world.write(packet);
                 world.run(SECOND * 3);
             });
         },

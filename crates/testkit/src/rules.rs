@@ -122,10 +122,19 @@ impl Judge<'_> {
         }
     }
 
+    /// What a packet has on the wire beyond what is told. Much of a small packet.
+    fn headers(&self) -> Bytes {
+        let wire = self.departures.iter().map(|it| it.size).max();
+        let told = self.sents().map(|(_, sent)| sent.bytes).max();
+        let headers = wire.unwrap_or_default() - told.unwrap_or_default();
+        headers.min(Bytes::new(100))
+    }
+
     /// Departures keep the rate, in bursts of a quantum or the initial window.
     pub(crate) fn pacing(&mut self) {
         let departures = self.departures.iter().filter(|it| it.at >= self.from);
-        let left: Bytes = departures.map(|it| it.size).sum();
+        let headers = self.headers();
+        let left: Bytes = departures.map(|it| it.size - headers).sum();
         let rate = left.get() as f64 * 8.0 / self.span_s();
         let ratio = rate / PACE.bits_per_sec() as f64;
         let mbit = rate / 1e6;

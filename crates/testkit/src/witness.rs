@@ -7,6 +7,8 @@ use congestion::{
     Recovery, Sent, Snapshot, State, Time,
 };
 
+use crate::course;
+
 /// What a controller was told.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Told {
@@ -36,6 +38,8 @@ impl Told {
 #[derive(Debug, Default)]
 pub(crate) struct Log {
     pub(crate) now: Time,
+    /// The largest packet, by the latest that was told of it.
+    pub(crate) mss: Bytes,
     pub(crate) told: Vec<(Time, Told)>,
 }
 
@@ -74,6 +78,7 @@ impl Probe {
 
     /// The controller of the connection's sending end.
     pub fn controller(&self, connection: Connection) -> Witness {
+        self.log().mss = connection.mss;
         let inner = match self.conduct {
             Conduct::Fixed {
                 cwnd_packets,
@@ -81,10 +86,10 @@ impl Probe {
                 quantum_packets,
                 recovery_packets,
             } => Inner::Fixed {
-                cwnd_packets,
+                cwnd_packets: course::packets(cwnd_packets, connection.mss),
                 rate,
                 quantum_packets,
-                recovery_packets,
+                recovery_packets: course::packets(recovery_packets, connection.mss),
                 is_recovering: false,
                 mss: connection.mss,
             },

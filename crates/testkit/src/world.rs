@@ -8,8 +8,8 @@ use crate::witness::{Probe, Told};
 
 /// What wants to leave at one instant is cut off here.
 const MOST_AT_ONCE: usize = 20_000;
-/// Data packets are at least so large on the wire; handshakes and acknowledgements mostly are not.
-const DATA: Bytes = Bytes::new(600);
+/// The packets of a transport that has not said how large its are.
+const USUAL: Bytes = Bytes::new(1_200);
 
 /// What becomes of what the ends put on the wire.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -89,6 +89,12 @@ impl<T: Transport> World<T> {
         }
     }
 
+    /// The transport's largest packet.
+    pub(crate) fn mss(&self) -> Bytes {
+        let mss = self.probe.log().mss;
+        if mss.is_zero() { USUAL } else { mss }
+    }
+
     /// The next `count` data packets vanish.
     pub(crate) fn lose_next(&mut self, count: u32) {
         self.to_lose = count;
@@ -151,7 +157,8 @@ impl<T: Transport> World<T> {
     }
 
     fn put_on_wire(&mut self, end: End, size: Bytes, packet: T::Packet) {
-        let is_data = end == End::Sender && size >= DATA;
+        // Handshakes and acknowledgements are mostly smaller.
+        let is_data = end == End::Sender && size * 2 >= self.mss();
         let departure = is_data.then_some(self.departures.len());
         if is_data {
             self.departures.push(Departure {

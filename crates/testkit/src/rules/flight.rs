@@ -9,17 +9,16 @@ use crate::course::{PACE, RTPROP};
 use crate::report::Fault;
 use crate::witness::Told;
 
-/// Smaller ones are no data, on the wire with headers.
-const SMALLEST: Bytes = Bytes::new(560);
-
 impl Judge<'_> {
     /// Every packet is told, and everything that was delivered; once.
     pub(crate) fn accounts(&mut self) {
         let left: Bytes = self.departures.iter().map(|it| it.size).sum();
         let sent: Bytes = self.sents().map(|(_, sent)| sent.bytes).sum();
         let acked: Bytes = self.all_acks().map(|ack| ack.newly_acked).sum();
+        // Headers are not told, and much of a small packet.
+        let told = sent + self.headers() * self.departures.len() as u64;
         self.find_if(
-            (sent.get() as f64) < 0.85 * left.get() as f64,
+            (told.get() as f64) < 0.85 * left.get() as f64,
             Fault::SentNotTold,
             || format!("{left} left, {sent} told"),
         );
@@ -50,8 +49,10 @@ impl Judge<'_> {
         let allowed = given_away.max().unwrap_or_default() + Duration::from_millis(1);
         let second = |at: Time| at.since(Time::ZERO).as_nanos() / 1_000_000_000;
         let mut portions = BTreeMap::<u64, (Vec<Time>, Vec<Time>)>::new();
+        let largest = self.sents().map(|(_, sent)| sent.bytes).max();
         for (at, sent) in self.sents().filter(|(at, _)| *at >= self.from) {
-            if sent.bytes >= SMALLEST {
+            // As on the wire: smaller ones are no data.
+            if Some(sent.bytes * 2) >= largest {
                 portions.entry(second(at)).or_default().0.push(at);
             }
         }
