@@ -1,40 +1,72 @@
-//! What an ACK costs from C, and from Rust: the same flow in steady state, a packet and its ACK a step. The functions of the
-//! border are called through pointers that the compiler does not know, as a C program calls those of a library.
+//! What an ACK costs from C, and from Rust: the same flow in steady state, whose packets' states are kept in a table, as in
+//! `examples/udp.c`. The functions of the border are called through pointers that the compiler does not know, as a C program
+//! calls those of a library.
 #![expect(unsafe_code, reason = "calls what C calls")]
 
-use std::collections::VecDeque;
 use std::hint::black_box;
 use std::ptr::null_mut;
+use std::time::Instant;
 
 use congestion::{AnyController, Bytes, Connection, ControllerKind, Duration, PacketState, Time};
-use criterion::{Criterion, criterion_group, criterion_main};
 use fullpipe_c::*;
 
 const MSS: u32 = 1_200;
 const SPACING: u64 = 100_000;
 const WINDOW: usize = 400;
+/// So many packets are timed together.
+const BATCH: u32 = 100;
+/// How often each side is timed.
+const TURNS: u32 = 20_000;
 
-struct Rust {
-    flow: congestion::Flow<AnyController>,
-    packets: VecDeque<PacketState>,
+/// A flow, in either language.
+trait Side {
+    fn send(&mut self);
+    fn ack(&mut self);
+}
+
+/// Where in the table the next packet's state goes, and where that of the next acknowledged one is.
+struct Ring {
+    next: usize,
+    oldest: usize,
     now: u64,
 }
 
-impl Rust {
+impl Ring {
+    const NEW: Ring = Ring {
+        next: 0,
+        oldest: 0,
+        now: 1,
+    };
+
+    fn after(place: &mut usize) -> usize {
+        let now = *place;
+        *place = if now + 1 == WINDOW { 0 } else { now + 1 };
+        now
+    }
+}
+
+struct Rust {
+    flow: congestion::Flow<AnyController>,
+    packets: Vec<Option<PacketState>>,
+    ring: Ring,
+}
+
+impl Side for Rust {
     fn send(&mut self) {
-        self.now += SPACING;
-        let (now, bytes) = (Time::from_nanos(self.now), Bytes::new(MSS.into()));
+        self.ring.now += SPACING;
+        let (now, bytes) = (Time::from_nanos(self.ring.now), Bytes::new(MSS.into()));
         black_box(self.flow.may_send(now, bytes));
-        self.packets.push_back(self.flow.on_sent(now, bytes));
+        let place = Ring::after(&mut self.ring.next);
+        self.packets[place] = Some(self.flow.on_sent(now, bytes));
     }
 
-    fn step(&mut self) {
-        let now = Time::from_nanos(self.now);
-        if let Some(packet) = self.packets.pop_front() {
-            self.flow.on_acked(now, &packet);
+    fn ack(&mut self) {
+        let now = Time::from_nanos(self.ring.now);
+        let place = Ring::after(&mut self.ring.oldest);
+        if let Some(packet) = &self.packets[place] {
+            self.flow.on_acked(now, packet);
             self.flow.settle(now);
         }
-        self.send();
     }
 }
 
@@ -42,43 +74,87 @@ type MaySend = unsafe extern "C" fn(*mut Flow, u64, u32) -> i32;
 type OnSent = unsafe extern "C" fn(*mut Flow, u64, u32, *mut Packet) -> Status;
 type OnAcked = unsafe extern "C" fn(*mut Flow, u64, *const Packet) -> Status;
 type Settle = unsafe extern "C" fn(*mut Flow, u64) -> Status;
-
 struct C {
     flow: *mut Flow,
-    packets: VecDeque<Packet>,
-    now: u64,
+    packets: Vec<Packet>,
+    ring: Ring,
     may_send: MaySend,
     on_sent: OnSent,
     on_acked: OnAcked,
     settle: Settle,
 }
 
-impl C {
+impl Side for C {
     fn send(&mut self) {
-        self.now += SPACING;
-        let mut packet = Packet { words: [0; 9] };
+        self.ring.now += SPACING;
+        let place = Ring::after(&mut self.ring.next);
         // SAFETY: the flow is one.
         unsafe {
-            black_box((self.may_send)(self.flow, self.now, MSS));
-            (self.on_sent)(self.flow, self.now, MSS, &mut packet);
+            black_box((self.may_send)(self.flow, self.ring.now, MSS));
+            (self.on_sent)(self.flow, self.ring.now, MSS, &mut self.packets[place]);
         }
-        self.packets.push_back(packet);
     }
 
-    fn step(&mut self) {
-        if let Some(packet) = self.packets.pop_front() {
-            // SAFETY: the flow is one, and so is the packet.
-            unsafe {
-                (self.on_acked)(self.flow, self.now, &packet);
-                (self.settle)(self.flow, self.now);
-            }
+    fn ack(&mut self) {
+        let (flow, now) = (self.flow, self.ring.now);
+        let packet = &raw const self.packets[Ring::after(&mut self.ring.oldest)];
+        // SAFETY: the flow is one, and so is the packet.
+        unsafe {
+            (self.on_acked)(flow, now, packet);
+            (self.settle)(flow, now);
         }
-        self.send();
     }
 }
 
-fn border(criterion: &mut Criterion) {
-    let mut group = criterion.benchmark_group("border");
+/// Nanoseconds of a packet and its ACK, and of the ACK alone.
+fn time(side: &mut impl Side) -> [f64; 2] {
+    let start = Instant::now();
+    for _ in 0..BATCH {
+        side.ack();
+        side.send();
+    }
+    let step = start.elapsed();
+    let start = Instant::now();
+    for _ in 0..BATCH {
+        side.ack();
+    }
+    let ack = start.elapsed();
+    for _ in 0..BATCH {
+        side.send();
+    }
+    [step, ack].map(|span| span.as_nanos() as f64 / BATCH as f64)
+}
+
+fn quantile(values: &mut [f64], of: usize) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() * of / 100]
+}
+
+/// The two sides take turns, so that what the machine does meanwhile befalls both.
+fn compare(name: &str, rust: &mut Rust, c: &mut C) {
+    for _ in 0..50_000 / BATCH {
+        time(rust);
+        time(c);
+    }
+    let pairs: Vec<[[f64; 2]; 2]> = (0..TURNS).map(|_| [time(rust), time(c)]).collect();
+    for (index, what) in ["packet and ACK", "ACK alone"].iter().enumerate() {
+        let of = |value: fn([f64; 2]) -> f64, part| {
+            let each = pairs.iter().map(|[rust, c]| value([rust[index], c[index]]));
+            quantile(&mut each.collect::<Vec<f64>>(), part)
+        };
+        let difference: fn([f64; 2]) -> f64 = |[rust, c]| c - rust;
+        println!(
+            "{name:<6} {what:<15} Rust {:>6.1} ns, C {:>6.1} ns; C - Rust {:>6.1} (quartiles {:.1} and {:.1})",
+            of(|[rust, _]| rust, 50),
+            of(|[_, c]| c, 50),
+            of(difference, 50),
+            of(difference, 25),
+            of(difference, 75),
+        );
+    }
+}
+
+fn main() {
     for (name, kind, number) in [
         ("bbr1", ControllerKind::Bbr1, Kind::Bbr1),
         ("bbr3", ControllerKind::Bbr3, Kind::Bbr3),
@@ -91,8 +167,8 @@ fn border(criterion: &mut Criterion) {
         let start = Time::from_nanos(1);
         let mut rust = Rust {
             flow: congestion::Flow::new(controller, start, mss, Duration::ZERO),
-            packets: VecDeque::with_capacity(WINDOW + 1),
-            now: 1,
+            packets: vec![None; WINDOW],
+            ring: Ring::NEW,
         };
         let mut memory = vec![0_u128; fullpipe_flow_size().div_ceil(16)];
         let config = Config {
@@ -112,8 +188,8 @@ fn border(criterion: &mut Criterion) {
         assert_eq!(status, Status::Ok);
         let mut c = C {
             flow,
-            packets: VecDeque::with_capacity(WINDOW + 1),
-            now: 1,
+            packets: vec![Packet { words: [0; 9] }; WINDOW],
+            ring: Ring::NEW,
             may_send: black_box(fullpipe_may_send),
             on_sent: black_box(fullpipe_on_sent),
             on_acked: black_box(fullpipe_on_acked),
@@ -123,17 +199,6 @@ fn border(criterion: &mut Criterion) {
             rust.send();
             c.send();
         }
-        for _ in 0..50_000 {
-            rust.step();
-            c.step();
-        }
-        group.bench_function(format!("{name}/rust"), |bencher| {
-            bencher.iter(|| rust.step())
-        });
-        group.bench_function(format!("{name}/c"), |bencher| bencher.iter(|| c.step()));
+        compare(name, &mut rust, &mut c);
     }
-    group.finish();
 }
-
-criterion_group!(benches, border);
-criterion_main!(benches);

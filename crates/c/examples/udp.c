@@ -9,6 +9,7 @@
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <poll.h>
 #include <stdio.h>
@@ -22,6 +23,9 @@
 
 enum { PACKET = 1200, HEADER = 16, CHUNK = PACKET - HEADER, THRESHOLD = 3 };
 #define SECOND UINT64_C(1000000000)
+/* How late a wake-up may be that pacing makes up for. More is a burst that BBR takes for bandwidth, less costs rate. */
+#define SLACK (2 * SECOND / 1000)
+#define MOST_BYTES UINT64_C(100000000000)
 
 static uint64_t now_ns(void) {
     struct timespec t;
@@ -32,6 +36,33 @@ static uint64_t now_ns(void) {
 static void fail(const char *what) {
     perror(what);
     exit(1);
+}
+
+/*
+ * Receives a datagram, and says when the kernel did, on the clock of now_ns(). Who wakes late reads several at once, and BBR would
+ * take the time of reading for that of the arrival.
+ */
+static ssize_t receive(int socket, void *bytes, size_t size, uint64_t *at) {
+    union {
+        char bytes[CMSG_SPACE(sizeof(struct timespec))];
+        struct cmsghdr align;
+    } control;
+    struct iovec part = {bytes, size};
+    struct msghdr message = {
+        .msg_iov = &part, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof control};
+    ssize_t count = recvmsg(socket, &message, MSG_DONTWAIT);
+    *at = now_ns();
+    struct cmsghdr *told = count < 0 ? NULL : CMSG_FIRSTHDR(&message);
+    if (told && told->cmsg_level == SOL_SOCKET && told->cmsg_type == SCM_TIMESTAMPNS) {
+        struct timespec then, now;
+        memcpy(&then, CMSG_DATA(told), sizeof then);
+        clock_gettime(CLOCK_REALTIME, &now);
+        int64_t age = ((int64_t)now.tv_sec - then.tv_sec) * (int64_t)SECOND + now.tv_nsec - then.tv_nsec;
+        /* The clock of the time of day may have been set meanwhile. */
+        if (age > 0 && age < (int64_t)SECOND)
+            *at -= (uint64_t)age;
+    }
+    return count;
 }
 
 /* What is known of a packet that was sent; a packet's place is its number modulo the size of the table. */
@@ -51,6 +82,8 @@ struct sender {
     uint64_t *again, again_from, again_to;
     unsigned char *arrived;
     uint64_t chunks, next_chunk, arrivals, last_heard;
+    /* The time of the newest event: it never runs backwards. */
+    uint64_t now;
     /* Of the round-trip times, a histogram in steps of 100 us. */
     uint64_t rtts[100000], rtt_count;
 };
@@ -155,19 +188,20 @@ static int run_sender(int socket, uint64_t bytes, uint32_t controller) {
         .controller = controller,
         .now_ns = start,
         .seed = start,
-        .timer_slack_ns = 5000000,
+        .timer_slack_ns = SLACK,
         .mss = PACKET,
     };
     if (fullpipe_flow_init(memory, fullpipe_flow_size(), &config, &s.flow) != FULLPIPE_STATUS_OK) {
-        fprintf(stderr, "udp: the library does not know this controller\n");
-        return 2;
+        fprintf(stderr, "udp: the library does not take this configuration\n");
+        exit(1);
     }
     while (s.arrivals < s.chunks) {
-        /* The clock is read after the socket: a pause between would make the round-trip time too short. */
-        uint64_t number;
-        while (recv(s.socket, &number, sizeof number, MSG_DONTWAIT) == sizeof number)
-            on_ack(&s, now_ns(), number);
-        uint64_t now = now_ns();
+        uint64_t number, at;
+        while (receive(s.socket, &number, sizeof number, &at) == sizeof number) {
+            s.now = at > s.now ? at : s.now;
+            on_ack(&s, s.now, number);
+        }
+        uint64_t now = s.now = now_ns();
         if (s.oldest < s.next_number && now > s.last_heard + SECOND) {
             s.last_heard = now;
             declare_lost(&s, now, s.next_number);
@@ -224,6 +258,18 @@ static uint32_t controller_of(const char *name) {
     return !strcmp(name, "reno") ? FULLPIPE_CONTROLLER_RENO : 0;
 }
 
+/* A number from 1 to `most`; anything else is refused, by the argument's name. */
+static uint64_t number_of(const char *text, const char *name, uint64_t most) {
+    char *end;
+    errno = 0;
+    uint64_t number = strtoull(text, &end, 10);
+    if (*text < '0' || *text > '9' || *end || errno || !number || number > most) {
+        fprintf(stderr, "udp: %s is a number from 1 to %" PRIu64 ", and not \"%s\"\n", name, most, text);
+        exit(2);
+    }
+    return number;
+}
+
 int main(int argc, char **argv) {
     int is_sender = argc == 5 && !strcmp(argv[1], "send");
     if (!is_sender && !(argc == 3 && !strcmp(argv[1], "receive"))) {
@@ -231,16 +277,22 @@ int main(int argc, char **argv) {
         return 2;
     }
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    address.sin_port = htons((uint16_t)atoi(argv[2]));
-    int s = socket(AF_INET, SOCK_DGRAM, 0), buffer = 4 << 20;
+    address.sin_port = htons((uint16_t)number_of(argv[2], "PORT", 65535));
+    uint64_t bytes = is_sender ? number_of(argv[3], "BYTES", MOST_BYTES) : 0;
+    uint32_t controller = is_sender ? controller_of(argv[4]) : 0;
+    if (is_sender && !controller) {
+        fprintf(stderr, "udp: the controller is bbr1, bbr3, cubic or reno, and not \"%s\"\n", argv[4]);
+        return 2;
+    }
+    int s = socket(AF_INET, SOCK_DGRAM, 0), buffer = 4 << 20, on = 1;
     if (s < 0)
         fail("socket");
     setsockopt(s, SOL_SOCKET, SO_RCVBUF, &buffer, sizeof buffer);
     if (is_sender) {
         if (connect(s, (struct sockaddr *)&address, sizeof address) < 0)
             fail("connect");
-        uint64_t bytes = strtoull(argv[3], NULL, 10);
-        return run_sender(s, bytes, controller_of(argv[4]));
+        setsockopt(s, SOL_SOCKET, SO_TIMESTAMPNS, &on, sizeof on);
+        return run_sender(s, bytes, controller);
     }
     if (bind(s, (struct sockaddr *)&address, sizeof address) < 0)
         fail("bind");

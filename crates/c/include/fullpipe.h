@@ -22,7 +22,7 @@ typedef enum fullpipe_status {
    */
   FULLPIPE_STATUS_INVALID = 1,
   /**
-   * The library has an error of its own. The flow is not to be used any more.
+   * The library has an error of its own. Every later call refuses the flow with the same.
    */
   FULLPIPE_STATUS_PANICKED = 2,
 } fullpipe_status;

@@ -10,18 +10,15 @@ pub enum Status {
     Ok = 0,
     /// A pointer is null or misaligned, a size is too small, a value makes no sense, or the flow is not initialised.
     Invalid = 1,
-    /// The library has an error of its own. The flow is not to be used any more.
+    /// The library has an error of its own. Every later call refuses the flow with the same.
     Panicked = 2,
 }
 
-/// What has gone wrong, before it becomes a [`Status`].
-pub(crate) struct Invalid;
-
 /// Runs `act` so that no panic leaves it.
-pub(crate) fn guarded(act: impl FnOnce() -> Result<(), Invalid>) -> Status {
+pub(crate) fn guarded(act: impl FnOnce() -> Result<(), Status>) -> Status {
     match catch_unwind(AssertUnwindSafe(act)) {
         Ok(Ok(())) => Status::Ok,
-        Ok(Err(Invalid)) => Status::Invalid,
+        Ok(Err(status)) => status,
         Err(_) => Status::Panicked,
     }
 }
@@ -30,9 +27,9 @@ pub(crate) fn guarded(act: impl FnOnce() -> Result<(), Invalid>) -> Status {
 ///
 /// # Safety
 /// If it is neither null nor misaligned, it points to a value of this type.
-pub(crate) unsafe fn read<'p, T>(pointer: *const T) -> Result<&'p T, Invalid> {
+pub(crate) unsafe fn read<'p, T>(pointer: *const T) -> Result<&'p T, Status> {
     if pointer.is_null() || !pointer.is_aligned() {
-        return Err(Invalid);
+        return Err(Status::Invalid);
     }
     // SAFETY: neither null nor misaligned, and the caller vouches for the rest.
     Ok(unsafe { &*pointer })
@@ -42,9 +39,9 @@ pub(crate) unsafe fn read<'p, T>(pointer: *const T) -> Result<&'p T, Invalid> {
 ///
 /// # Safety
 /// If it is neither null nor misaligned, a value of this type may be written there.
-pub(crate) unsafe fn write<T>(pointer: *mut T, value: T) -> Result<(), Invalid> {
+pub(crate) unsafe fn write<T>(pointer: *mut T, value: T) -> Result<(), Status> {
     if pointer.is_null() || !pointer.is_aligned() {
-        return Err(Invalid);
+        return Err(Status::Invalid);
     }
     // SAFETY: neither null nor misaligned, and the caller vouches for the rest.
     unsafe { pointer.write(value) };
@@ -58,7 +55,7 @@ mod tests {
     #[test]
     fn a_panic_becomes_a_status() {
         assert_eq!(guarded(|| panic!("of the test's own")), Status::Panicked);
-        assert_eq!(guarded(|| Err(Invalid)), Status::Invalid);
+        assert_eq!(guarded(|| Err(Status::Invalid)), Status::Invalid);
         assert_eq!(guarded(|| Ok(())), Status::Ok);
     }
 }

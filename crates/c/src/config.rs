@@ -2,7 +2,7 @@
 
 use congestion::{AnyController, Bytes, Connection, ControllerKind, Duration, Time};
 
-use crate::border::Invalid;
+use crate::border::Status;
 
 /// The controllers.
 #[repr(C)]
@@ -39,16 +39,16 @@ pub struct Config {
 }
 
 impl Config {
-    pub(crate) fn connect(&self) -> Result<congestion::Flow<AnyController>, Invalid> {
+    pub(crate) fn connect(&self) -> Result<congestion::Flow<AnyController>, Status> {
         let kind = match self.controller {
             kind if kind == Kind::Bbr1 as u32 => ControllerKind::Bbr1,
             kind if kind == Kind::Bbr3 as u32 => ControllerKind::Bbr3,
             kind if kind == Kind::Cubic as u32 => ControllerKind::Cubic,
             kind if kind == Kind::Reno as u32 => ControllerKind::Reno,
-            _ => return Err(Invalid),
+            _ => return Err(Status::Invalid),
         };
         if (self.size as usize) < size_of::<Config>() || self.mss == 0 {
-            return Err(Invalid);
+            return Err(Status::Invalid);
         }
         let mss = Bytes::new(self.mss.into());
         let initial = match self.initial_cwnd {

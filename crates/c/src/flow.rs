@@ -2,7 +2,7 @@
 
 use congestion::{AnyController, Bytes, Duration, PacketState, RttSample, Time};
 
-use crate::border::{Invalid, Status, guarded, read, write};
+use crate::border::{Status, guarded, read, write};
 use crate::config::Config;
 
 /// A connection's congestion control, in memory of the caller's.
@@ -14,6 +14,8 @@ pub struct Flow {
 
 /// What memory begins with that is a flow.
 const MARK: u64 = u64::from_be_bytes(*b"fullpipe");
+/// What memory begins with that was one until the library panicked.
+const BROKEN: u64 = !MARK;
 
 const _: () = assert!(
     !std::mem::needs_drop::<Flow>(),
@@ -32,27 +34,51 @@ pub struct Packet {
 ///
 /// # Safety
 /// The pointer is null, or to so much memory of the caller's that nobody else uses.
-unsafe fn open<'p>(flow: *mut Flow) -> Result<&'p mut congestion::Flow<AnyController>, Invalid> {
+unsafe fn open<'p>(flow: *mut Flow) -> Result<&'p mut congestion::Flow<AnyController>, Status> {
     if flow.is_null() || !flow.is_aligned() {
-        return Err(Invalid);
+        return Err(Status::Invalid);
     }
     // SAFETY: the mark is a number, so that whatever stands there is one.
-    if unsafe { (&raw const (*flow).mark).read() } != MARK {
-        return Err(Invalid);
+    match unsafe { (&raw const (*flow).mark).read() } {
+        // SAFETY: `fullpipe_flow_init` has written it.
+        MARK => Ok(unsafe { &mut (*flow).flow }),
+        BROKEN => Err(Status::Panicked),
+        _ => Err(Status::Invalid),
     }
-    // SAFETY: `fullpipe_flow_init` has written it.
-    Ok(unsafe { &mut (*flow).flow })
+}
+
+/// Lets `act` happen to the flow. If it panics, what stands there is a flow no more: nobody knows in which state it is.
+///
+/// # Safety
+/// As for [`open`].
+#[inline]
+unsafe fn with(
+    flow: *mut Flow,
+    act: impl FnOnce(&mut congestion::Flow<AnyController>) -> Result<(), Status>,
+) -> Status {
+    // SAFETY: the caller vouches for it.
+    let opened = match unsafe { open(flow) } {
+        Ok(opened) => opened,
+        Err(status) => return status,
+    };
+    let status = guarded(|| act(opened));
+    if status == Status::Panicked {
+        // SAFETY: it has been opened.
+        unsafe { (&raw mut (*flow).mark).write(BROKEN) };
+    }
+    status
 }
 
 /// The same, to be looked at.
 ///
 /// # Safety
 /// As for [`open`].
-pub(crate) unsafe fn look<'p>(
+pub(crate) unsafe fn look(
     flow: *const Flow,
-) -> Result<&'p congestion::Flow<AnyController>, Invalid> {
+    act: impl FnOnce(&congestion::Flow<AnyController>) -> Result<(), Status>,
+) -> Status {
     // SAFETY: the caller vouches for it, and only a shared reference leaves.
-    unsafe { open(flow.cast_mut()) }.map(|flow| &*flow)
+    unsafe { with(flow.cast_mut(), |flow| act(flow)) }
 }
 
 /// How much memory a flow takes, in bytes.
@@ -81,7 +107,7 @@ pub unsafe extern "C" fn fullpipe_flow_init(
 ) -> Status {
     guarded(|| {
         if size < size_of::<Flow>() {
-            return Err(Invalid);
+            return Err(Status::Invalid);
         }
         // SAFETY: the caller vouches for it.
         let config = unsafe { read(config) }?;
@@ -104,12 +130,13 @@ pub unsafe extern "C" fn fullpipe_flow_init(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fullpipe_may_send(flow: *mut Flow, now_ns: u64, bytes: u32) -> i32 {
     let mut may = false;
-    let status = guarded(|| {
-        // SAFETY: the caller vouches for it.
-        let flow = unsafe { open(flow) }?;
-        may = flow.may_send(Time::from_nanos(now_ns), Bytes::new(bytes.into()));
-        Ok(())
-    });
+    // SAFETY: the caller vouches for it.
+    let status = unsafe {
+        with(flow, |flow| {
+            may = flow.may_send(Time::from_nanos(now_ns), Bytes::new(bytes.into()));
+            Ok(())
+        })
+    };
     i32::from(may && status == Status::Ok)
 }
 
@@ -125,14 +152,15 @@ pub unsafe extern "C" fn fullpipe_next_departure(
     bytes: u32,
 ) -> u64 {
     let mut at = u64::MAX;
-    guarded(|| {
-        // SAFETY: the caller vouches for it.
-        let flow = unsafe { look(flow) }?;
-        if flow.fits(Bytes::new(bytes.into())) {
-            at = flow.next_departure(Time::from_nanos(now_ns)).as_nanos();
-        }
-        Ok(())
-    });
+    // SAFETY: the caller vouches for it.
+    unsafe {
+        look(flow, |flow| {
+            if flow.fits(Bytes::new(bytes.into())) {
+                at = flow.next_departure(Time::from_nanos(now_ns)).as_nanos();
+            }
+            Ok(())
+        });
+    }
     at
 }
 
@@ -147,18 +175,18 @@ pub unsafe extern "C" fn fullpipe_on_sent(
     bytes: u32,
     packet: *mut Packet,
 ) -> Status {
-    guarded(|| {
-        // Nothing is in flight of which the caller has no state.
-        if packet.is_null() || !packet.is_aligned() {
-            return Err(Invalid);
-        }
-        // SAFETY: the caller vouches for it.
-        let flow = unsafe { open(flow) }?;
-        let state = flow.on_sent(Time::from_nanos(now_ns), Bytes::new(bytes.into()));
-        let words = state.to_words();
-        // SAFETY: the caller vouches for it.
-        unsafe { write(packet, Packet { words }) }
-    })
+    // Nothing is in flight of which the caller has no state.
+    if packet.is_null() || !packet.is_aligned() {
+        return Status::Invalid;
+    }
+    // SAFETY: the caller vouches for both.
+    unsafe {
+        with(flow, |flow| {
+            let state = flow.on_sent(Time::from_nanos(now_ns), Bytes::new(bytes.into()));
+            let words = state.to_words();
+            write(packet, Packet { words })
+        })
+    }
 }
 
 /// No data waits. Called whenever there is none to send.
@@ -167,11 +195,13 @@ pub unsafe extern "C" fn fullpipe_on_sent(
 /// `flow` is null, or from `fullpipe_flow_init`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fullpipe_on_no_data(flow: *mut Flow, now_ns: u64) -> Status {
-    guarded(|| {
-        // SAFETY: the caller vouches for it.
-        unsafe { open(flow) }?.on_no_data(Time::from_nanos(now_ns));
-        Ok(())
-    })
+    // SAFETY: the caller vouches for it.
+    unsafe {
+        with(flow, |flow| {
+            flow.on_no_data(Time::from_nanos(now_ns));
+            Ok(())
+        })
+    }
 }
 
 /// A packet was acknowledged. `fullpipe_settle` ends the ACK.
@@ -224,13 +254,14 @@ unsafe fn with_packet(
     packet: *const Packet,
     tell: impl FnOnce(&mut congestion::Flow<AnyController>, Time, &PacketState),
 ) -> Status {
-    guarded(|| {
-        // SAFETY: the caller vouches for both.
-        let (flow, packet) = unsafe { (open(flow)?, read(packet)?) };
-        let state = PacketState::from_words(packet.words);
-        tell(flow, Time::from_nanos(now_ns), &state);
-        Ok(())
-    })
+    // SAFETY: the caller vouches for both.
+    unsafe {
+        with(flow, |flow| {
+            let state = PacketState::from_words(read(packet)?.words);
+            tell(flow, Time::from_nanos(now_ns), &state);
+            Ok(())
+        })
+    }
 }
 
 /// The caller has measured the round-trip time of the ACK in progress itself; or, with zero, it knows that there is none to be
@@ -240,12 +271,14 @@ unsafe fn with_packet(
 /// `flow` is null, or from `fullpipe_flow_init`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fullpipe_on_rtt(flow: *mut Flow, rtt_ns: u64) -> Status {
-    guarded(|| {
-        let rtt = (rtt_ns > 0).then(|| RttSample::exact(Duration::from_nanos(rtt_ns)));
-        // SAFETY: the caller vouches for it.
-        unsafe { open(flow) }?.on_rtt(rtt);
-        Ok(())
-    })
+    let rtt = (rtt_ns > 0).then(|| RttSample::exact(Duration::from_nanos(rtt_ns)));
+    // SAFETY: the caller vouches for it.
+    unsafe {
+        with(flow, |flow| {
+            flow.on_rtt(rtt);
+            Ok(())
+        })
+    }
 }
 
 /// The ACK in progress reports `bytes` more as marked "congestion experienced" (ECN).
@@ -254,11 +287,13 @@ pub unsafe extern "C" fn fullpipe_on_rtt(flow: *mut Flow, rtt_ns: u64) -> Status
 /// `flow` is null, or from `fullpipe_flow_init`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fullpipe_on_marked(flow: *mut Flow, bytes: u64) -> Status {
-    guarded(|| {
-        // SAFETY: the caller vouches for it.
-        unsafe { open(flow) }?.on_marked(Bytes::new(bytes));
-        Ok(())
-    })
+    // SAFETY: the caller vouches for it.
+    unsafe {
+        with(flow, |flow| {
+            flow.on_marked(Bytes::new(bytes));
+            Ok(())
+        })
+    }
 }
 
 /// An ACK or the loss timer has been processed: all that it acknowledged, marked and lost has been told.
@@ -267,11 +302,13 @@ pub unsafe extern "C" fn fullpipe_on_marked(flow: *mut Flow, bytes: u64) -> Stat
 /// `flow` is null, or from `fullpipe_flow_init`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fullpipe_settle(flow: *mut Flow, now_ns: u64) -> Status {
-    guarded(|| {
-        // SAFETY: the caller vouches for it.
-        unsafe { open(flow) }?.settle(Time::from_nanos(now_ns));
-        Ok(())
-    })
+    // SAFETY: the caller vouches for it.
+    unsafe {
+        with(flow, |flow| {
+            flow.settle(Time::from_nanos(now_ns));
+            Ok(())
+        })
+    }
 }
 
 /// A retransmission timeout, after the losses that it declared; or persistent congestion in QUIC, after `fullpipe_settle` of the
@@ -281,11 +318,13 @@ pub unsafe extern "C" fn fullpipe_settle(flow: *mut Flow, now_ns: u64) -> Status
 /// `flow` is null, or from `fullpipe_flow_init`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fullpipe_on_timeout(flow: *mut Flow, now_ns: u64) -> Status {
-    guarded(|| {
-        // SAFETY: the caller vouches for it.
-        unsafe { open(flow) }?.on_timeout(Time::from_nanos(now_ns));
-        Ok(())
-    })
+    // SAFETY: the caller vouches for it.
+    unsafe {
+        with(flow, |flow| {
+            flow.on_timeout(Time::from_nanos(now_ns));
+            Ok(())
+        })
+    }
 }
 
 /// The largest packet now has `mss` bytes.
@@ -294,12 +333,51 @@ pub unsafe extern "C" fn fullpipe_on_timeout(flow: *mut Flow, now_ns: u64) -> St
 /// `flow` is null, or from `fullpipe_flow_init`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fullpipe_on_mtu_change(flow: *mut Flow, mss: u32) -> Status {
-    guarded(|| {
-        if mss == 0 {
-            return Err(Invalid);
+    if mss == 0 {
+        return Status::Invalid;
+    }
+    // SAFETY: the caller vouches for it.
+    unsafe {
+        with(flow, |flow| {
+            flow.on_mtu_change(Bytes::new(mss.into()));
+            Ok(())
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Kind;
+
+    #[test]
+    fn a_flow_that_panicked_refuses_every_later_call() {
+        let config = Config {
+            size: size_of::<Config>() as u32,
+            controller: Kind::Bbr1 as u32,
+            now_ns: 1,
+            seed: 1,
+            timer_slack_ns: 0,
+            mss: 1_200,
+            initial_cwnd: 0,
+        };
+        let mut memory = vec![0_u128; fullpipe_flow_size().div_ceil(16)];
+        let size = size_of_val(&memory[..]);
+        let place = memory.as_mut_ptr().cast();
+        let mut flow = std::ptr::null_mut();
+        // SAFETY: all of these are what the functions ask for.
+        unsafe {
+            let made = fullpipe_flow_init(place, size, &config, &mut flow);
+            assert_eq!(made, Status::Ok);
+            assert_eq!(fullpipe_may_send(flow, 1, 1_200), 1);
+            let status = with(flow, |_| panic!("of the test's own"));
+            assert_eq!(status, Status::Panicked);
+            assert_eq!(fullpipe_may_send(flow, 1, 1_200), 0);
+            assert_eq!(fullpipe_next_departure(flow, 1, 1_200), u64::MAX);
+            assert_eq!(fullpipe_settle(flow, 1), Status::Panicked);
+            let made = fullpipe_flow_init(place, size, &config, &mut flow);
+            assert_eq!(made, Status::Ok);
+            assert_eq!(fullpipe_settle(flow, 1), Status::Ok);
         }
-        // SAFETY: the caller vouches for it.
-        unsafe { open(flow) }?.on_mtu_change(Bytes::new(mss.into()));
-        Ok(())
-    })
+    }
 }

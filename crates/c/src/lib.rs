@@ -4,7 +4,7 @@
 //!   nothing has to be freed.
 //! - **Threads**: a flow may be handed from thread to thread, and is used by one at a time. There is no global state.
 //! - **Versions**: structs that may grow begin with their size, which the caller sets to `sizeof`.
-//! - **Panics** do not cross the border. There are none known; one would become [`Status::Panicked`].
+//! - **Panics** do not cross the border. There are none known; one would become [`Status::Panicked`], as would every later call with the same flow.
 //! - **Pointers** that are null, of the wrong alignment or not to an initialised flow are answered with
 //!   [`Status::Invalid`]. What a pointer that is none of these points to is the caller's duty, as ever in C.
 

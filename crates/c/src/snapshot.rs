@@ -1,8 +1,8 @@
 //! The state of a flow, for logs and plots.
 
-use congestion::{Controller, Duration, Rate};
+use congestion::{AnyController, Controller, Duration, Rate};
 
-use crate::border::{Invalid, Status, guarded, read};
+use crate::border::{Status, read, write};
 use crate::flow::{Flow, look};
 
 /// The state of a flow. What is not known is 0.
@@ -42,13 +42,11 @@ pub unsafe extern "C" fn fullpipe_snapshot_of(
     flow: *const Flow,
     snapshot: *mut Snapshot,
 ) -> Status {
-    guarded(|| {
-        // SAFETY: the caller vouches for it.
-        let flow = unsafe { look(flow) }?;
+    let tell = |flow: &congestion::Flow<AnyController>| {
         // SAFETY: the caller vouches for it.
         let size = unsafe { read(snapshot) }?.size;
         if (size as usize) < size_of::<Snapshot>() {
-            return Err(Invalid);
+            return Err(Status::Invalid);
         }
         let of = flow.controller().snapshot();
         let mut state = [0; 32];
@@ -69,6 +67,8 @@ pub unsafe extern "C" fn fullpipe_snapshot_of(
             state,
         };
         // SAFETY: it has been read from the same place.
-        unsafe { crate::border::write(snapshot, told) }
-    })
+        unsafe { write(snapshot, told) }
+    };
+    // SAFETY: the caller vouches for it.
+    unsafe { look(flow, tell) }
 }

@@ -50,7 +50,6 @@ struct PendingAck {
     packets: u32,
     /// In flight before it and its losses.
     prior_inflight: Bytes,
-    newest: Option<PacketState>,
     /// What the transport says of its round-trip time, if it says something.
     rtt: Option<Option<RttSample>>,
     ce_marked: Bytes,
@@ -100,7 +99,8 @@ impl<C: Controller> Flow<C> {
     /// A packet of `bytes` leaves. What is returned is kept with the packet, until it is acknowledged, lost or forgotten.
     pub fn on_sent(&mut self, now: Time, bytes: Bytes) -> PacketState {
         self.look_for_gap(now);
-        if self.inflight.is_zero() && self.sampler.is_app_limited() {
+        let has_waited = self.sampler.is_app_limited() || self.sampler.is_unused_since(now);
+        if self.inflight.is_zero() && has_waited {
             self.controller.on_idle_restart(now);
         }
         self.is_dry = false;
@@ -150,13 +150,6 @@ impl<C: Controller> Flow<C> {
         self.sampler.on_packet_acked(now, packet);
         self.ack.bytes += packet.bytes;
         self.ack.packets = self.ack.packets.saturating_add(1);
-        if self
-            .ack
-            .newest
-            .is_none_or(|newest| packet.sequence > newest.sequence)
-        {
-            self.ack.newest = Some(*packet);
-        }
     }
 
     /// The transport has measured the round-trip time of this ACK itself; or it knows that there is none to be had, because what
@@ -191,7 +184,7 @@ impl<C: Controller> Flow<C> {
     /// The ACK, or the loss timer, has been processed: all that it acknowledged, marked and lost has been told.
     pub fn settle(&mut self, now: Time) {
         let ack = core::mem::take(&mut self.ack);
-        let newest = ack.newest.map(|packet| packet.sequence);
+        let newest = self.sampler.newest().map(|packet| packet.sequence);
         let is_marked = !ack.ce_marked.is_zero();
         let changes = self
             .recoveries
@@ -199,10 +192,12 @@ impl<C: Controller> Flow<C> {
         for change in changes.into_iter().flatten() {
             self.controller.on_recovery(now, change, self.inflight);
         }
-        let Some(packet) = ack.newest else { return };
+        let Some(packet) = self.sampler.newest() else {
+            return;
+        };
         let rtt = match ack.rtt {
             Some(told) => told,
-            None => self.measure_rtt(now, &ack, &packet),
+            None => self.measure_rtt(now, ack.packets, packet),
         };
         if let Some(RttSample { rtt, .. }) = rtt {
             self.min_rtt = Some(self.min_rtt.map_or(rtt, |min| min.min(rtt)));
@@ -222,8 +217,8 @@ impl<C: Controller> Flow<C> {
 
     /// Of the newest packet, unless a later one had been acknowledged before: then the receiver had reported since (RFC 9002,
     /// "Generating RTT Samples"). A packet that is not full and travelled alone may have waited at the receiver for a second.
-    fn measure_rtt(&self, now: Time, ack: &PendingAck, newest: &PacketState) -> Option<RttSample> {
-        let is_alone = ack.packets == 1
+    fn measure_rtt(&self, now: Time, packets: u32, newest: &PacketState) -> Option<RttSample> {
+        let is_alone = packets == 1
             && newest.bytes < self.mss
             && self.sampler.delivered() == newest.delivered + newest.bytes;
         (self.newest_acked < Some(newest.sequence)).then(|| RttSample {
@@ -311,6 +306,27 @@ mod tests {
             // The next ACK knows nothing of it.
             flow.on_acked(Time::ZERO, &packets[1]);
             assert_eq!(flow.ack.prior_inflight, mss * 2, "{is_lost_first}");
+        }
+    }
+
+    /// What was made long before its first packet has no old round-trip time to renew.
+    #[test]
+    fn a_first_packet_that_comes_late_does_not_begin_a_search_for_the_least_round_trip() {
+        let mss = Bytes::new(1000);
+        for kind in [ControllerKind::Bbr1, ControllerKind::Bbr3] {
+            let connection = Connection::new(Time::ZERO, mss, mss * 10);
+            let controller = AnyController::new(kind, connection);
+            let mut flow = Flow::new(controller, Time::ZERO, mss, Duration::ZERO);
+            for round in 0..3 {
+                let sent = Time::ZERO + Duration::from_secs(60) + Duration::from_millis(40 * round);
+                let packets = [(); 2].map(|()| flow.on_sent(sent, mss));
+                let acked = sent + Duration::from_millis(40);
+                for packet in packets {
+                    flow.on_acked(acked, &packet);
+                    flow.settle(acked);
+                    assert_eq!(flow.controller().snapshot().state.name, "Startup");
+                }
+            }
         }
     }
 

@@ -287,9 +287,19 @@ impl Sampler {
         self.app_limited = Some(self.delivered + inflight);
     }
 
+    /// Whether nothing was sent yet, since an earlier time than `now`.
+    pub(crate) fn is_unused_since(&self, now: Time) -> bool {
+        self.next_sequence == 0 && self.delivered_time < now
+    }
+
     /// Whether packets sent now are marked as application-limited.
     pub fn is_app_limited(&self) -> bool {
         self.app_limited.is_some()
+    }
+
+    /// The newest packet that the ACK in progress has delivered.
+    pub(crate) fn newest(&self) -> Option<&PacketState> {
+        self.newest.as_ref()
     }
 
     /// Bytes delivered on the connection so far.
@@ -318,7 +328,7 @@ impl Sampler {
             total_delivered_ce: self.delivered_ce,
             ..RateSample::default()
         };
-        let Some(packet) = self.newest.take() else {
+        let Some(packet) = &self.newest else {
             return totals;
         };
         let send_elapsed = packet.sent_time.since(packet.first_sent_time);
@@ -326,7 +336,7 @@ impl Sampler {
         let interval = send_elapsed.max(ack_elapsed);
         let delivered = self.delivered - packet.delivered;
         let is_plausible = !interval.is_zero() && interval >= min_rtt;
-        RateSample {
+        let sample = RateSample {
             delivery_rate: is_plausible.then(|| Rate::from_transfer(delivered, interval)),
             delivered,
             interval,
@@ -340,7 +350,9 @@ impl Sampler {
             ),
             is_app_limited: packet.is_app_limited,
             ..totals
-        }
+        };
+        self.newest = None;
+        sample
     }
 }
 

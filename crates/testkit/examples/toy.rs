@@ -8,9 +8,7 @@ use std::collections::{BTreeMap, HashSet, VecDeque};
 use congestion::{Bytes, Connection, Duration, Flow, PacketState, Time};
 use testkit::{End, Knows, Probe, Transport, Witness};
 
-const CHUNK: u64 = 1_200;
-const HEADERS: u64 = 40;
-const MSS: Bytes = Bytes::new(CHUNK);
+const HEADERS: Bytes = Bytes::new(40);
 const THRESHOLD: u64 = 3;
 /// As long as this after a later packet has arrived, a packet counts as lost even if fewer than three have.
 const REORDERING: Duration = Duration::from_millis(20);
@@ -24,6 +22,7 @@ pub(crate) enum Packet {
 }
 
 pub(crate) struct Toy {
+    mss: Bytes,
     flow: Flow<Witness>,
     in_flight: BTreeMap<u64, (PacketState, u64)>,
     /// Declared lost; may still arrive.
@@ -42,10 +41,12 @@ pub(crate) struct Toy {
 }
 
 impl Toy {
-    pub(crate) fn new(probe: &Probe) -> Toy {
-        let controller = probe.controller(Connection::new(Time::ZERO, MSS, MSS * 10));
+    /// Chunks have `mss` bytes.
+    pub(crate) fn new(probe: &Probe, mss: Bytes) -> Toy {
+        let controller = probe.controller(Connection::new(Time::ZERO, mss, mss * 10));
         Toy {
-            flow: Flow::new(controller, Time::ZERO, MSS, Duration::ZERO),
+            mss,
+            flow: Flow::new(controller, Time::ZERO, mss, Duration::ZERO),
             in_flight: BTreeMap::new(),
             lost: BTreeMap::new(),
             again: VecDeque::new(),
@@ -70,7 +71,7 @@ impl Toy {
             self.flow.on_no_data(now);
             return None;
         }
-        if !self.flow.may_send(now, MSS) {
+        if !self.flow.may_send(now, self.mss) {
             return None;
         }
         let chunk = self.again.pop_front().unwrap_or_else(|| {
@@ -82,7 +83,7 @@ impl Toy {
         }
         let number = self.next_number;
         self.next_number += 1;
-        let state = self.flow.on_sent(now, MSS);
+        let state = self.flow.on_sent(now, self.mss);
         self.in_flight.insert(number, (state, chunk));
         Some(Packet::Data { number, chunk })
     }
@@ -124,16 +125,16 @@ impl Transport for Toy {
 
     fn write(&mut self, now: Time, bytes: u64) {
         self.now = now;
-        self.chunks = self.chunks.saturating_add(bytes.div_ceil(CHUNK));
+        self.chunks = self.chunks.saturating_add(bytes.div_ceil(self.mss.get()));
     }
 
     fn poll_transmit(&mut self, now: Time, end: End) -> Option<(Bytes, Packet)> {
         self.now = now;
         match end {
-            End::Sender => Some((Bytes::new(CHUNK + HEADERS), self.next_data(now)?)),
+            End::Sender => Some((self.mss + HEADERS, self.next_data(now)?)),
             End::Receiver => {
                 let number = self.acks.pop_front()?;
-                Some((Bytes::new(HEADERS), Packet::Ack { number }))
+                Some((HEADERS, Packet::Ack { number }))
             }
         }
     }
@@ -150,7 +151,7 @@ impl Transport for Toy {
 
     fn next_timer(&self) -> Option<Time> {
         let silence = (!self.in_flight.is_empty()).then_some(self.last_heard + TIMEOUT);
-        let fits = self.flow.fits(MSS);
+        let fits = self.flow.fits(self.mss);
         let pacer = (self.has_data() && fits).then(|| self.flow.next_departure(self.now));
         let timers = [silence, self.loss_timer, pacer];
         timers.into_iter().flatten().min()
@@ -170,12 +171,14 @@ impl Transport for Toy {
     }
 
     fn received(&self) -> u64 {
-        self.arrived.len() as u64 * CHUNK
+        self.arrived.len() as u64 * self.mss.get()
     }
 }
 
 pub(crate) fn main() {
-    let report = testkit::check(&Knows::everything(), |probe| Toy::new(&probe));
+    let report = testkit::check(&Knows::everything(), |probe| {
+        Toy::new(&probe, Bytes::new(1_200))
+    });
     print!("{report}");
     assert!(report.findings.is_empty());
 }

@@ -1,6 +1,6 @@
 //! The courses: paths, what the application does, and which rules are looked at.
 
-use congestion::{ControllerKind, Duration, Rate, Ratio, Time};
+use congestion::{Bytes, ControllerKind, Duration, Rate, Ratio, Time};
 use path::{Buffer, Capacity, Effects, LinkConfig, Loss, PathConfig, Reorder};
 
 use crate::report::{Fault, Report};
@@ -24,11 +24,22 @@ const SHORT_SILENCE: Duration = Duration::from_millis(150);
 const WIDE: u64 = 400;
 /// A window that pacing would exceed at once.
 pub(crate) const NARROW: u64 = 20;
+/// More than a burst that is always allowed, and much less than is in flight on a paced course.
+const BURST_OF_LOSSES: u32 = 25;
+
+/// Of small packets, what the pacing rate needs is more.
+pub(crate) fn packets(window: u64, mss: Bytes) -> u64 {
+    match window {
+        WIDE => WIDE.max(WIDE * 1_200 / mss.get().max(1)),
+        narrow => narrow,
+    }
+}
 
 const PACED: Conduct = Conduct::Fixed {
     cwnd_packets: WIDE,
     rate: PACE,
     quantum_packets: QUANTUM,
+    recovery_packets: WIDE,
 };
 
 fn path(effects: Effects) -> PathConfig {
@@ -159,6 +170,7 @@ pub fn check<T: Transport>(knows: &Knows, mut connect: impl FnMut(Probe) -> T) -
         cwnd_packets: NARROW,
         rate: Rate::from_bits_per_sec(1_000_000_000),
         quantum_packets: NARROW,
+        recovery_packets: NARROW / 2,
     };
     Course::new(&mut report, "window", narrow, Effects::default(), connect).judge(
         SECOND,
@@ -177,11 +189,13 @@ pub fn check<T: Transport>(knows: &Knows, mut connect: impl FnMut(Probe) -> T) -
         SECOND,
         |world| in_portions(world, |_| {}),
         |judge| {
+            judge.all_acked_told();
             judge.pauses();
             judge.inflight();
             // The handshake may have had pauses of its own.
             judge.idle_restarts(4, 8);
             judge.no_losses();
+            judge.told_when_they_leave();
         },
     );
 
@@ -215,12 +229,46 @@ pub fn check<T: Transport>(knows: &Knows, mut connect: impl FnMut(Probe) -> T) -
         },
         |judge| {
             judge.losses();
+            judge.whose_losses();
             judge.inflight();
             judge.prior_inflight();
             judge.recoveries();
             judge.settlements();
             judge.shortest_round_trip();
         },
+    );
+
+    Course::new(&mut report, "repeats", PACED, Effects::default(), connect).judge(
+        SECOND,
+        |world| {
+            world.write(u64::MAX);
+            world.run(SECOND);
+            for _ in 0..5 {
+                world.lose_next(BURST_OF_LOSSES);
+                world.run(SECOND);
+            }
+        },
+        |judge| judge.repeats_are_paced(),
+    );
+
+    Course::new(
+        &mut report,
+        "repeats, window",
+        narrow,
+        Effects::default(),
+        connect,
+    )
+    .judge(
+        SECOND,
+        |world| {
+            world.write(u64::MAX);
+            world.run(SECOND);
+            for _ in 0..5 {
+                world.lose_next(8);
+                world.run(SECOND);
+            }
+        },
+        |judge| judge.repeats_fit(),
     );
 
     Course::new(
@@ -236,8 +284,9 @@ pub fn check<T: Transport>(knows: &Knows, mut connect: impl FnMut(Probe) -> T) -
             in_portions(world, |world| {
                 // One packet is lost, and one follows it: too few to show the loss without a timer, and too soon, as an eighth of
                 // a round trip has not passed (RFC 9002, "Time Threshold").
-                lose(world, 1_000, RTPROP / 16);
-                world.write(1_000);
+                let packet = world.mss().get() * 5 / 6;
+                lose(world, packet, RTPROP / 16);
+                world.write(packet);
                 world.run(SECOND * 3);
             });
         },

@@ -122,16 +122,19 @@ impl Judge<'_> {
         }
     }
 
+    /// What a packet has on the wire beyond what is told. Much of a small packet.
+    fn headers(&self) -> Bytes {
+        let wire = self.departures.iter().map(|it| it.size).max();
+        let told = self.sents().map(|(_, sent)| sent.bytes).max();
+        let headers = wire.unwrap_or_default() - told.unwrap_or_default();
+        headers.min(Bytes::new(100))
+    }
+
     /// Departures keep the rate, in bursts of a quantum or the initial window.
     pub(crate) fn pacing(&mut self) {
         let departures = self.departures.iter().filter(|it| it.at >= self.from);
-        let departures: Vec<Departure> = departures.copied().collect();
-        let told: Bytes = self
-            .sents()
-            .filter(|(at, _)| *at >= self.from)
-            .map(|(_, sent)| sent.bytes)
-            .sum();
-        let left: Bytes = departures.iter().map(|it| it.size).sum();
+        let headers = self.headers();
+        let left: Bytes = departures.map(|it| it.size - headers).sum();
         let rate = left.get() as f64 * 8.0 / self.span_s();
         let ratio = rate / PACE.bits_per_sec() as f64;
         let mbit = rate / 1e6;
@@ -144,23 +147,38 @@ impl Judge<'_> {
         if ratio > 1.12 {
             return;
         }
-        let largest = departures.iter().map(|it| it.size).max();
-        let Some(largest) = largest else { return };
+        self.bursts(Fault::BurstsTooLarge);
+    }
+
+    /// No more leaves at once than the pacing rate, a quantum or the initial window allows.
+    fn bursts(&mut self, fault: Fault) {
+        let departures = self.departures.iter().filter(|it| it.at >= self.from);
+        let Some(largest) = departures.clone().map(|it| it.size).max() else {
+            return;
+        };
+        let sents = self.sents().filter(|(at, _)| *at >= self.from);
+        let told: Bytes = sents.map(|(_, sent)| sent.bytes).sum();
+        let left: Bytes = departures.clone().map(|it| it.size).sum();
         // The rate on the wire contains headers that congestion control does not count.
         let wire = PACE.bytes_per_sec() as f64 * left.get() as f64 / told.get().max(1) as f64;
         let (mut level, mut most, mut last) = (0.0_f64, 0.0_f64, self.from);
         for Departure { at, size, .. } in departures {
             level = (level - at.since(last).as_secs_f64() * wire).max(0.0) + size.get() as f64;
             most = most.max(level);
-            last = at;
+            last = *at;
         }
         let allowed = largest * (INITIAL_WINDOW.max(2 * QUANTUM) + 1);
-        self.find_if(most > allowed.get() as f64, Fault::BurstsTooLarge, || {
+        self.find_if(most > allowed.get() as f64, fault, || {
             let quantum = largest * QUANTUM;
             format!(
-                "{most:.0} bytes at once; the quantum is {quantum}, the initial window {allowed}"
+                "{most:.0} bytes ahead of the pacing rate; the quantum is {quantum}, the initial window {allowed}"
             )
         });
+    }
+
+    /// A burst of losses is repeated at the pacing rate.
+    pub(crate) fn repeats_are_paced(&mut self) {
+        self.bursts(Fault::RepeatsUnpaced);
     }
 
     pub(crate) fn window(&mut self) {
@@ -182,6 +200,37 @@ impl Judge<'_> {
             Fault::WindowExceeded,
             || format!("{each_round:.0} bytes left each round trip, the window is {window}"),
         );
+    }
+
+    /// In a recovery, which halves the window, nothing leaves for which there is no room. Two packets a recovery may: the first
+    /// repeat (RFC 6675, step 4.3), and a probe.
+    pub(crate) fn repeats_fit(&mut self) {
+        let Some(size) = self.sents().map(|(_, sent)| sent.bytes).max() else {
+            return;
+        };
+        let window = size * (NARROW / 2);
+        let (mut recoveries, mut is_on) = (0, false);
+        let (mut past, mut most) = (0, Bytes::ZERO);
+        for (_, told) in self.told {
+            match told {
+                Told::Recovery(_, Recovery::Entered(_)) | Told::Timeout(_) => {
+                    recoveries += 1;
+                    is_on = true;
+                }
+                Told::Recovery(..) => is_on = false,
+                // What was in flight before is no less for it: one leaves where one arrives, in a stack that looks too early.
+                Told::Sent(sent) if is_on && sent.inflight > window + size => {
+                    past += 1;
+                    most = most.max(sent.inflight);
+                }
+                _ => {}
+            }
+        }
+        self.find_if(past > 2 * recoveries, Fault::RepeatsPastWindow, || {
+            format!(
+                "{past} packets in {recoveries} recoveries, up to {most} in flight; the window is {window} there"
+            )
+        });
     }
 
     /// An application that always has data is held back by pacing, or by the window.

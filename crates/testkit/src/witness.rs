@@ -7,6 +7,8 @@ use congestion::{
     Recovery, Sent, Snapshot, State, Time,
 };
 
+use crate::course;
+
 /// What a controller was told.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Told {
@@ -36,6 +38,8 @@ impl Told {
 #[derive(Debug, Default)]
 pub(crate) struct Log {
     pub(crate) now: Time,
+    /// The largest packet, by the latest that was told of it.
+    pub(crate) mss: Bytes,
     pub(crate) told: Vec<(Time, Told)>,
 }
 
@@ -47,6 +51,8 @@ pub(crate) enum Conduct {
         cwnd_packets: u64,
         rate: Rate,
         quantum_packets: u64,
+        /// The window from the beginning of a recovery or a timeout to its end.
+        recovery_packets: u64,
     },
     Of(ControllerKind),
 }
@@ -72,15 +78,19 @@ impl Probe {
 
     /// The controller of the connection's sending end.
     pub fn controller(&self, connection: Connection) -> Witness {
+        self.log().mss = connection.mss;
         let inner = match self.conduct {
             Conduct::Fixed {
                 cwnd_packets,
                 rate,
                 quantum_packets,
+                recovery_packets,
             } => Inner::Fixed {
-                cwnd_packets,
+                cwnd_packets: course::packets(cwnd_packets, connection.mss),
                 rate,
                 quantum_packets,
+                recovery_packets: course::packets(recovery_packets, connection.mss),
+                is_recovering: false,
                 mss: connection.mss,
             },
             Conduct::Of(kind) => Inner::Any(Box::new(AnyController::new(kind, connection))),
@@ -105,6 +115,8 @@ enum Inner {
         cwnd_packets: u64,
         rate: Rate,
         quantum_packets: u64,
+        recovery_packets: u64,
+        is_recovering: bool,
         mss: Bytes,
     },
     Any(Box<AnyController>),
@@ -120,6 +132,12 @@ impl Witness {
         let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
         let now = log.now;
         log.told.push((now, told));
+    }
+
+    fn recover(&mut self, is_on: bool) {
+        if let Inner::Fixed { is_recovering, .. } = &mut self.inner {
+            *is_recovering = is_on;
+        }
     }
 
     fn any(&mut self, tell: impl FnOnce(&mut AnyController)) {
@@ -147,6 +165,7 @@ impl Controller for Witness {
 
     fn on_recovery(&mut self, now: Time, recovery: Recovery, inflight: Bytes) {
         self.write(Told::Recovery(now, recovery));
+        self.recover(matches!(recovery, Recovery::Entered(_)));
         self.any(|inner| inner.on_recovery(now, recovery, inflight));
     }
 
@@ -157,6 +176,7 @@ impl Controller for Witness {
 
     fn on_timeout(&mut self, now: Time, inflight: Bytes) {
         self.write(Told::Timeout(now));
+        self.recover(true);
         self.any(|inner| inner.on_timeout(now, inflight));
     }
 
@@ -174,6 +194,12 @@ impl Controller for Witness {
 
     fn cwnd(&self) -> Bytes {
         match &self.inner {
+            Inner::Fixed {
+                recovery_packets,
+                is_recovering: true,
+                mss,
+                ..
+            } => *mss * *recovery_packets,
             Inner::Fixed {
                 cwnd_packets, mss, ..
             } => *mss * *cwnd_packets,

@@ -8,8 +8,8 @@ use crate::witness::{Probe, Told};
 
 /// What wants to leave at one instant is cut off here.
 const MOST_AT_ONCE: usize = 20_000;
-/// Data packets are at least so large on the wire; handshakes and acknowledgements mostly are not.
-const DATA: Bytes = Bytes::new(600);
+/// The packets of a transport that has not said how large its are.
+const USUAL: Bytes = Bytes::new(1_200);
 
 /// What becomes of what the ends put on the wire.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,6 +50,8 @@ pub(crate) struct World<T: Transport> {
     /// By the application.
     pub(crate) written: u64,
     wire: Wire,
+    /// Of the next data packets, so many vanish.
+    to_lose: u32,
     held: Vec<(End, Bytes, Parcel<T::Packet>)>,
     pub(crate) never_stops: bool,
 }
@@ -65,6 +67,7 @@ impl<T: Transport> World<T> {
             departures: Vec::new(),
             written: 0,
             wire: Wire::Open,
+            to_lose: 0,
             held: Vec::new(),
             never_stops: false,
         })
@@ -84,6 +87,17 @@ impl<T: Transport> World<T> {
                 self.carry(end, size, parcel);
             }
         }
+    }
+
+    /// The transport's largest packet.
+    pub(crate) fn mss(&self) -> Bytes {
+        let mss = self.probe.log().mss;
+        if mss.is_zero() { USUAL } else { mss }
+    }
+
+    /// The next `count` data packets vanish.
+    pub(crate) fn lose_next(&mut self, count: u32) {
+        self.to_lose = count;
     }
 
     /// Runs for a span of virtual time.
@@ -143,7 +157,8 @@ impl<T: Transport> World<T> {
     }
 
     fn put_on_wire(&mut self, end: End, size: Bytes, packet: T::Packet) {
-        let is_data = end == End::Sender && size >= DATA;
+        // Handshakes and acknowledgements are mostly smaller.
+        let is_data = end == End::Sender && size * 2 >= self.mss();
         let departure = is_data.then_some(self.departures.len());
         if is_data {
             self.departures.push(Departure {
@@ -153,6 +168,10 @@ impl<T: Transport> World<T> {
             });
         }
         let parcel = Parcel { departure, packet };
+        if is_data && self.to_lose > 0 {
+            self.to_lose -= 1;
+            return;
+        }
         match self.wire {
             Wire::Cut => {}
             Wire::LosesSent if end == End::Sender => {}

@@ -1,6 +1,6 @@
 //! Losses, the recoveries that they begin, timeouts, and whether the flow goes on after them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use congestion::{Bytes, Duration, Lost, Recovery, Time};
 
@@ -49,6 +49,35 @@ impl Judge<'_> {
                 Fault::LossNotSampled,
                 || format!("{lost} told as lost, the sampler counted {sampled}"),
             );
+        }
+    }
+
+    /// A loss is told with the state of a packet that is lost. Not judged is what was not sent at the time that its state has.
+    pub(crate) fn whose_losses(&mut self) {
+        let mut dropped = BTreeMap::new();
+        for departure in self.departures {
+            *dropped.entry(departure.at).or_insert(0) += u32::from(!departure.has_arrived);
+        }
+        let (mut all, mut wrong, mut example) = (0, 0, None);
+        for lost in self.losts() {
+            let Some(left) = dropped.get_mut(&lost.packet.sent_time) else {
+                continue;
+            };
+            all += 1;
+            if *left > 0 {
+                *left -= 1;
+            } else {
+                wrong += 1;
+                example.get_or_insert(lost.packet.sent_time.since(Time::ZERO));
+            }
+        }
+        if let Some(at) = example
+            && share(wrong, all) > 0.2
+        {
+            let figure = format!(
+                "{wrong} of {all}; the first with that of a packet which left at {at} and arrived"
+            );
+            self.find(Fault::LossOfAnother, figure);
         }
     }
 

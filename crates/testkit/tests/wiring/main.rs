@@ -5,6 +5,7 @@ mod tcp;
 #[path = "../../examples/toy.rs"]
 mod toy;
 
+use congestion::Bytes;
 use testkit::{Fault, Knows, check};
 
 use raw::Raw;
@@ -44,6 +45,12 @@ const FAULTS: &[Fault] = &[
     Fault::TimeoutNotTold,
     Fault::TimeoutFalse,
     Fault::Stalled,
+    Fault::SentEarly,
+    Fault::RepeatsUnpaced,
+    Fault::RepeatsPastWindow,
+    Fault::LossOfAnother,
+    Fault::AckInflightWrong,
+    Fault::AckedForgotten,
     Fault::TimeBackwards,
     Fault::TimeWrong,
 ];
@@ -115,6 +122,15 @@ fn the_page_describes_each_course() {
 #[test]
 fn the_toy_has_no_finding() {
     toy::main();
+}
+
+#[test]
+fn small_packets_have_no_finding() {
+    for mss in [200, 512, 1_452] {
+        let mss = Bytes::new(mss);
+        let report = check(&Knows::everything(), |probe| toy::Toy::new(&probe, mss));
+        assert!(report.findings.is_empty(), "{mss}:\n{report}");
+    }
 }
 
 #[test]

@@ -54,6 +54,9 @@ pub struct Raw {
     /// Losses were told that begin a recovery, which is not told yet, for the fault.
     is_recovery_due: bool,
     last_state: Option<PacketState>,
+    last_acked: Option<PacketState>,
+    /// Told, and waiting for the pacer, for the fault.
+    early: VecDeque<Packet>,
     now: Time,
     acks: VecDeque<u64>,
     arrived: HashSet<u64>,
@@ -86,6 +89,8 @@ impl Raw {
             has_probed: false,
             is_recovery_due: false,
             last_state: None,
+            last_acked: None,
+            early: VecDeque::new(),
             now: Time::ZERO,
             acks: VecDeque::new(),
             arrived: HashSet::new(),
@@ -101,18 +106,26 @@ impl Raw {
     }
 
     fn fits(&self) -> bool {
-        self.has(Fault::WindowExceeded) || self.inflight + MSS <= self.controller.cwnd()
+        let is_repeat = !self.again.is_empty();
+        self.has(Fault::WindowExceeded)
+            || is_repeat && self.has(Fault::RepeatsPastWindow)
+            || self.inflight + MSS <= self.controller.cwnd()
     }
 
     fn next_data(&mut self, now: Time) -> Option<Packet> {
-        if !self.has_data() {
+        while self.has(Fault::SentEarly) && self.early.len() < 4 && self.has_data() && self.fits() {
+            let packet = self.depart(now);
+            self.early.push_back(packet);
+        }
+        let is_told = !self.early.is_empty();
+        if !is_told && !self.has_data() {
             if self.fits() && self.next_burst <= now && !self.has(Fault::AppLimitNotMarked) {
                 self.is_app_limited = true;
                 self.sampler.mark_app_limited(self.inflight);
             }
             return None;
         }
-        if !self.fits() {
+        if !is_told && !self.fits() {
             self.is_window_full = true;
             return None;
         }
@@ -124,6 +137,9 @@ impl Raw {
             };
             self.next_burst = now;
         }
+        if self.has(Fault::RepeatsUnpaced) && !self.again.is_empty() {
+            return Some(self.depart(now));
+        }
         let is_unpaced = self.has(Fault::PacingNotEngaged);
         if self.burst.is_zero() && !is_unpaced {
             return None;
@@ -134,6 +150,13 @@ impl Raw {
         };
         self.burst -= MSS;
         self.next_burst += self.controller.pacing_rate().time_for(pace);
+        Some(match self.early.pop_front() {
+            Some(packet) => packet,
+            None => self.depart(now),
+        })
+    }
+
+    fn depart(&mut self, now: Time) -> Packet {
         let is_restart = self.inflight.is_zero() && self.sampler.is_app_limited();
         if is_restart && !self.has(Fault::IdleRestartMissing) {
             self.controller.on_idle_restart(now);
@@ -169,7 +192,7 @@ impl Raw {
                 .on_packet_sent(&Sent::new(now, MSS, self.inflight));
         }
         self.in_flight.insert(number, (state, chunk));
-        Some(Packet::Data { number, chunk })
+        Packet::Data { number, chunk }
     }
 
     fn on_ack(&mut self, now: Time, number: u64) {
@@ -185,10 +208,14 @@ impl Raw {
             if self.has(Fault::RoundsTooShort) {
                 state.delivered = self.sampler.delivered();
             }
+            if self.has(Fault::AckedForgotten) && number % 50 == 49 {
+                return;
+            }
             let forgets = self.has(Fault::DeliveredNotCounted) && number % 2 == 1;
             if !forgets {
                 self.sampler.on_packet_acked(now, &state);
             }
+            self.last_acked = Some(state);
             self.inflight -= MSS;
             let measured = now.since(state.sent_time);
             rtt = Some(match self.fault {
@@ -234,7 +261,11 @@ impl Raw {
             _ => now,
         };
         let rate = self.sampler.sample(now, self.min_rtt);
-        let mut ack = Ack::new(told_at, MSS, prior_inflight, self.inflight, rate);
+        let left = match self.fault {
+            Some(Fault::AckInflightWrong) => prior_inflight,
+            _ => self.inflight,
+        };
+        let mut ack = Ack::new(told_at, MSS, prior_inflight, left, rate);
         ack.rtt = rtt.map(RttSample::exact);
         ack.is_window_full = std::mem::take(&mut self.is_window_full)
             && !self.has(Fault::WindowFullNotTold)
@@ -268,7 +299,10 @@ impl Raw {
         let numbers: Vec<u64> = numbers.map(|(number, _)| *number).collect();
         let mut newest = None;
         for number in numbers {
-            let (state, chunk) = self.in_flight.remove(&number).unwrap();
+            let (mut state, chunk) = self.in_flight.remove(&number).unwrap();
+            if self.has(Fault::LossOfAnother) {
+                state = self.last_acked.unwrap_or(state);
+            }
             if !self.has(Fault::InflightWrong) {
                 self.inflight -= MSS;
             }
@@ -354,6 +388,7 @@ impl Transport for Raw {
         let silence = waits.then_some(self.last_heard + TIMEOUT);
         let probe = (waits && !self.has_probed).then_some(self.last_heard + PROBE);
         let waits = self.has_data() && self.fits();
+        let waits = waits || !self.early.is_empty();
         let pacer = waits.then(|| self.next_burst.max(self.now));
         if self.has(Fault::Stalled) {
             return pacer;
