@@ -241,11 +241,13 @@ fn known(from: &Path) -> Result<(RangedPath, Input), Failure> {
         from.to_owned()
     };
     let input = Input::read(&file)?;
-    let path = if input.text.trim().is_empty() {
+    // Some editors begin a file with a byte order mark.
+    let text = input.text.trim_start_matches('\u{feff}').trim_start();
+    let path = if text.is_empty() {
         let reason = "is empty; give a scenario, or the summary of a run or of captures";
         Err(ScenarioError::new("", reason))
-    } else if input.text.trim_start().starts_with('{') {
-        RangedPath::of_json(&input.text)
+    } else if text.starts_with('{') {
+        RangedPath::of_json(text)
     } else {
         RangedPath::parse(&input.text, &input.directory)
     };

@@ -23,11 +23,6 @@ impl Episode {
         }
     }
 
-    /// The time until now was the sender's own silence, in which nothing was to be expected. What was acknowledged still counts.
-    pub fn postpone(&mut self, now: Time) {
-        self.start = now;
-    }
-
     /// What was acknowledged in it.
     pub fn acked(&self) -> Bytes {
         self.acked
@@ -69,14 +64,5 @@ mod tests {
         assert_eq!(extra(&mut episode, 10, 10), 10, "it begins");
         assert_eq!(extra(&mut episode, 12, 10), 18);
         assert_eq!(extra(&mut episode, 30, 5), 5, "20 were expected");
-    }
-
-    #[test]
-    fn a_silence_of_the_senders_own_is_no_part_of_it() {
-        let at = |ms| Time::ZERO + Duration::from_millis(ms);
-        let mut postponed = Episode::new(Time::ZERO);
-        extra(&mut postponed, 10, 10);
-        postponed.postpone(at(100));
-        assert_eq!(extra(&mut postponed, 101, 1), 10);
     }
 }

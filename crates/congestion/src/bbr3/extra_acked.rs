@@ -35,13 +35,8 @@ impl ExtraAcked {
         }
     }
 
-    /// The silence before `now` was the sender's own.
-    pub fn restart(&mut self, now: Time) {
-        self.interval.postpone(now);
-    }
-
-    /// So little has been in flight that nothing is left of what came at once before. Without this, an excess would stay for as long as
-    /// the link is never idle, and its window is what keeps the link from being idle (see `docs/bbr3.md`; the draft has no such step).
+    /// Nothing is left of what came at once before: the sender was silent, or in ProbeRTT. Without this, an excess would last for as
+    /// long as the link is never idle, and what came before a silence would be an excess after it (see `docs/bbr3.md`).
     pub fn begin_anew(&mut self, now: Time) {
         self.interval = Episode::new(now);
     }

@@ -305,7 +305,7 @@ impl Controller for Bbr3 {
     /// `HandleRestartFromIdle` ("Actions when Restarting from Idle").
     fn on_idle_restart(&mut self, now: Time) {
         self.is_restarting_from_idle = true;
-        self.extra_acked.restart(now);
+        self.extra_acked.begin_anew(now);
         if self.is_in_probe_bw() {
             let (bw, is_full) = (self.bw(), self.full_pipe.is_reached());
             self.control

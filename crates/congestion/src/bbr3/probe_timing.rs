@@ -60,9 +60,11 @@ impl ProbeTiming {
 }
 
 impl Bbr3 {
-    /// `IsTimeToProbeBW`.
+    /// `IsTimeToProbeBW`. No less than the least window is in flight. If the BDP is less than a packet, no round would be waited for,
+    /// and DOWN would end with its first ACK, before a cycle's bandwidth can be forgotten. (Linux: `bbr_target_inflight`.)
     pub(super) fn is_time_to_probe(&self, now: Time) -> bool {
-        let packets = self.target_inflight().get() / self.control.mss.get();
+        let target = self.target_inflight().max(self.control.least_cwnd());
+        let packets = target.get() / self.control.mss.get();
         self.probe_timing.is_due(now, packets)
     }
 

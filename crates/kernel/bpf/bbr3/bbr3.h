@@ -47,7 +47,7 @@ static inline void on_mtu_change(struct controller *bbr, u64 mss)
 static inline void on_idle_restart(struct controller *bbr, u64 now)
 {
 	bbr->is_restarting_from_idle = true;
-	bbr->extra_acked.interval_start = now;
+	extra_acked_begin_anew(&bbr->extra_acked, now);
 	if (is_in_probe_bw(bbr))
 		pacing_follow(&bbr->pacing, bw(bbr), ONE, bbr->full_pipe.is_reached, bbr->mss);
 	else

@@ -394,6 +394,52 @@ fn bbr3_keeps_no_queue_where_the_route_becomes_much_shorter() {
     }
 }
 
+/// What came before a silence of the sender is no excess after it.
+#[test]
+fn bbr3_requests_keep_no_queue_where_the_bdp_is_small() {
+    for (rate, rtt, response) in [(10, 1, 2_000), (5, 5, 1_000), (20, 40, 1_000)] {
+        let (rate, rtt) = (mbit(rate), millis(rtt));
+        let packet = Bytes::new(1_500);
+        let mut flow = FlowConfig::new(ControllerKind::Bbr3);
+        flow.app = app::Config::Requests(app::Requests {
+            response: Sizes::Fixed(Bytes::new(response * 1_000)),
+            think: Pause::Fixed(millis(300)),
+            ..app::Requests::default()
+        });
+        let path = path(rate, rtt, packet * 200);
+        let config = dumbbell(path, vec![flow]);
+        let (from, to) = (at_millis(20 * SECOND), at_millis(50 * SECOND));
+        let median = percentile(&run(config, from, to).flows[0].rtts, 50);
+        let most = rtt * 2 + rate.time_for(packet * 10);
+        assert!(median <= most, "{rate} x {rtt}: {median}");
+    }
+}
+
+/// With a BDP of less than a packet too, a cycle's bandwidth is forgotten.
+#[test]
+fn bbr3_finds_a_tenth_of_the_rate_where_the_bdp_is_less_than_a_packet() {
+    for (rate, rtt) in [(10_000, 1), (5_000, 2)] {
+        let rate = Rate::from_bits_per_sec(rate * 1_000);
+        let (less, rtt) = (rate.scale(Ratio::new(1, 10)), millis(rtt));
+        let packet = Bytes::new(1_500);
+        let mut path = path(rate, rtt, packet * 100);
+        let at = 2;
+        change(
+            &mut path,
+            &[Then {
+                at,
+                rate: less,
+                rtt,
+            }],
+        );
+        let config = dumbbell(path, vec![FlowConfig::new(ControllerKind::Bbr3)]);
+        let (from, to) = (at_millis(30 * SECOND), at_millis(60 * SECOND));
+        let median = percentile(&run(config, from, to).flows[0].rtts, 50);
+        let most = rtt * 2 + less.time_for(packet * 12);
+        assert!(median <= most, "{rate} x {rtt}: {median}");
+    }
+}
+
 /// Where a round trip is so short that each flow probes more than once a second. The claim `v3-staggered` has others, and BBRv1 is
 /// in `behaviour`.
 #[test]

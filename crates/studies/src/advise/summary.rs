@@ -7,15 +7,21 @@ use super::ranges::RangedPath;
 use record::Summary;
 use scenario::{Reason, ScenarioError};
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::Value;
 
 /// A share that was counted lies within so many standard deviations of it, nineteen times of twenty.
 const DEVIATIONS: f64 = 2.0;
 
+/// More flows than that no run has.
+const MOST_FLOWS: usize = 100_000;
+
 /// What of a JSON tells which summary it is.
 #[derive(Debug, Deserialize)]
 struct Kind {
     path: Option<Value>,
+    /// Counted alone: a summary of many takes much memory.
+    flows: Option<Vec<IgnoredAny>>,
     connections: Option<Vec<Connection>>,
 }
 
@@ -42,6 +48,11 @@ impl RangedPath {
     pub fn of_json(text: &str) -> Result<RangedPath, ScenarioError> {
         let wrong = |error: serde_json::Error| ScenarioError::new("", error.to_string());
         let kind: Kind = serde_json::from_str(text).map_err(wrong)?;
+        let flows = kind.flows.as_ref().map_or(0, Vec::len);
+        if flows > MOST_FLOWS {
+            let reason = format!("are {flows}, more than {MOST_FLOWS}; leave some out");
+            return Err(ScenarioError::new("flows", reason));
+        }
         match kind {
             Kind {
                 connections: Some(connections),
@@ -253,6 +264,9 @@ mod tests {
             let error = path(&summary(of_path, of_flow)).unwrap_err().to_string();
             assert!(error.starts_with(reason), "{error}");
         }
+        let many = vec!["{}"; MOST_FLOWS + 1].join(",");
+        let error = path(&format!(r#"{{ "path": {{}}, "flows": [{many}] }}"#)).unwrap_err();
+        assert_eq!(error.field, "flows");
         let error = path(r#"{ "path": { "rate_bps": 1000 } }"#).unwrap_err();
         assert_eq!(error.field, "path.rtprop_ms");
         let error = path(r#"{ "path": { "rtprop_ms": 40 } }"#).unwrap_err();
