@@ -24,7 +24,7 @@
 enum { PACKET = 1200, HEADER = 16, CHUNK = PACKET - HEADER, THRESHOLD = 3 };
 #define SECOND UINT64_C(1000000000)
 /* How late a wake-up may be that pacing makes up for. More is a burst that BBR takes for bandwidth, less costs rate. */
-#define SLACK (2 * SECOND / 1000)
+#define SLACK (3 * SECOND / 1000)
 #define MOST_BYTES UINT64_C(100000000000)
 
 static uint64_t now_ns(void) {
