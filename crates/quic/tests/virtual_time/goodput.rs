@@ -89,17 +89,21 @@ fn bbr3_shares(config: bbr3::Config, loss: &str, seeds: u64) -> Vec<f64> {
 /// `docs/bbr3.md` says what a loss of 1 % takes, and why less if the flow does not answer losses while it is slow on purpose.
 #[test]
 fn bbr3_fills_a_long_path_and_bears_a_little_loss() {
-    let draft = bbr3::Config::quic();
-    let own = bbr3::Config {
+    bbr3_has(bbr3::Config::quic(), 0.84);
+}
+
+#[test]
+fn bbr3_fills_it_better_without_its_own_slow_samples() {
+    let config = bbr3::Config {
         ignore_self_limited: true,
-        ..draft
+        ..bbr3::Config::quic()
     };
-    for (config, loss, seeds, least) in [
-        (draft, "0%", 1, 0.92),
-        (draft, "1%", 9, 0.84),
-        (own, "0%", 1, 0.92),
-        (own, "1%", 9, 0.88),
-    ] {
+    bbr3_has(config, 0.88);
+}
+
+/// The median is at least 0.92 of the limit without loss, and this with 1 %.
+fn bbr3_has(config: bbr3::Config, with_loss: f64) {
+    for (loss, seeds, least) in [("0%", 1, 0.92), ("1%", 9, with_loss)] {
         let shares = bbr3_shares(config, loss, seeds);
         let median = shares[shares.len() / 2];
         assert!((least..=1.0).contains(&median), "{loss}: {shares:?}");
