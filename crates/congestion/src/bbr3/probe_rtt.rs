@@ -45,7 +45,7 @@ impl Bbr3 {
         }
     }
 
-    /// `CheckProbeRTTDone`, which leaves extra acked as it is; why this does not, `ExtraAcked::begin_anew` says.
+    /// `CheckProbeRTTDone`. Unlike the draft's, it ends an episode of extra acked: see `ExtraAcked::begin_anew`.
     pub(super) fn check_probe_rtt_done(&mut self, now: Time) {
         if matches!(&self.state, State::ProbeRtt(stay) if stay.is_time_over(now)) {
             self.min_rtt.mark_probed(now);

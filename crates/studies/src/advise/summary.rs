@@ -13,7 +13,7 @@ use serde_json::Value;
 /// A share that was counted lies within so many standard deviations of it, nineteen times of twenty.
 const DEVIATIONS: f64 = 2.0;
 
-/// More flows than that no run has.
+/// No run has more flows.
 const MOST_FLOWS: usize = 100_000;
 
 /// What of a JSON tells which summary it is.
@@ -50,7 +50,7 @@ impl RangedPath {
         let kind: Kind = serde_json::from_str(text).map_err(wrong)?;
         let flows = kind.flows.as_ref().map_or(0, Vec::len);
         if flows > MOST_FLOWS {
-            let reason = format!("are {flows}, more than {MOST_FLOWS}; leave some out");
+            let reason = format!("has {flows} entries, more than {MOST_FLOWS}; leave some out");
             return Err(ScenarioError::new("flows", reason));
         }
         match kind {
