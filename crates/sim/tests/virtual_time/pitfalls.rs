@@ -1,6 +1,8 @@
 //! What implementations of BBR have got wrong, each on a path that shows it: bursts that no pacing bounds, a window that stays
 //! small, a Startup that never ends, a model that one bad moment spoils for good.
 
+use std::ops::Range;
+
 use congestion::{Ack, Bytes, Controller, ControllerKind, Duration, Phase, Rate, Ratio, Time};
 use path::{Aggregation, Change, Jitter, PathConfig, Reorder};
 use sim::{Config, FlowConfig, Id, Observer, Simulation, dumbbell};
@@ -377,6 +379,13 @@ fn ten_times_as_much_or_as_little_is_found() {
     }
 }
 
+/// Between two seconds.
+fn median_rtt(path: PathConfig, flow: FlowConfig, seconds: Range<u64>) -> Duration {
+    let config = dumbbell(path, vec![flow]);
+    let [from, to] = [seconds.start, seconds.end].map(|second| at_millis(second * SECOND));
+    percentile(&run(config, from, to).flows[0].rtts, 50)
+}
+
 /// The ACKs that come at once with the change are no reason to keep a queue, even where the link is then never idle.
 #[test]
 fn bbr3_keeps_no_queue_where_the_route_becomes_much_shorter() {
@@ -386,9 +395,7 @@ fn bbr3_keeps_no_queue_where_the_route_becomes_much_shorter() {
         let mut path = path(rate, millis(before), packet * 200);
         let at = 10;
         change(&mut path, &[Then { at, rate, rtt }]);
-        let config = dumbbell(path, vec![FlowConfig::new(ControllerKind::Bbr3)]);
-        let (from, to) = (at_millis(40 * SECOND), at_millis(60 * SECOND));
-        let median = percentile(&run(config, from, to).flows[0].rtts, 50);
+        let median = median_rtt(path, FlowConfig::new(ControllerKind::Bbr3), 40..60);
         let most = rtt * 2 + rate.time_for(packet * 10);
         assert!(median <= most, "{rate} x {before} to {after} ms: {median}");
     }
@@ -407,9 +414,7 @@ fn bbr3_requests_keep_no_queue_where_the_bdp_is_small() {
             ..app::Requests::default()
         });
         let path = path(rate, rtt, packet * 200);
-        let config = dumbbell(path, vec![flow]);
-        let (from, to) = (at_millis(20 * SECOND), at_millis(50 * SECOND));
-        let median = percentile(&run(config, from, to).flows[0].rtts, 50);
+        let median = median_rtt(path, flow, 20..50);
         let most = rtt * 2 + rate.time_for(packet * 10);
         assert!(median <= most, "{rate} x {rtt}: {median}");
     }
@@ -432,9 +437,7 @@ fn bbr3_finds_a_tenth_of_the_rate_where_the_bdp_is_less_than_a_packet() {
                 rtt,
             }],
         );
-        let config = dumbbell(path, vec![FlowConfig::new(ControllerKind::Bbr3)]);
-        let (from, to) = (at_millis(30 * SECOND), at_millis(60 * SECOND));
-        let median = percentile(&run(config, from, to).flows[0].rtts, 50);
+        let median = median_rtt(path, FlowConfig::new(ControllerKind::Bbr3), 30..60);
         let most = rtt * 2 + less.time_for(packet * 12);
         assert!(median <= most, "{rate} x {rtt}: {median}");
     }
