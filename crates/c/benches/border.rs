@@ -72,16 +72,15 @@ impl Side for Rust {
 
 type MaySend = unsafe extern "C" fn(*mut Flow, u64, u32) -> i32;
 type OnSent = unsafe extern "C" fn(*mut Flow, u64, u32, *mut Packet) -> Status;
-type OnAcked = unsafe extern "C" fn(*mut Flow, u64, *const Packet) -> Status;
-type Settle = unsafe extern "C" fn(*mut Flow, u64) -> Status;
+type OnAck = unsafe extern "C" fn(*mut Flow, u64, *const Packet) -> Status;
+
 struct C {
     flow: *mut Flow,
     packets: Vec<Packet>,
     ring: Ring,
     may_send: MaySend,
     on_sent: OnSent,
-    on_acked: OnAcked,
-    settle: Settle,
+    on_ack: OnAck,
 }
 
 impl Side for C {
@@ -100,8 +99,7 @@ impl Side for C {
         let packet = &raw const self.packets[Ring::after(&mut self.ring.oldest)];
         // SAFETY: the flow is one, and so is the packet.
         unsafe {
-            (self.on_acked)(flow, now, packet);
-            (self.settle)(flow, now);
+            (self.on_ack)(flow, now, packet);
         }
     }
 }
@@ -192,8 +190,7 @@ fn main() {
             ring: Ring::NEW,
             may_send: black_box(fullpipe_may_send),
             on_sent: black_box(fullpipe_on_sent),
-            on_acked: black_box(fullpipe_on_acked),
-            settle: black_box(fullpipe_settle),
+            on_ack: black_box(fullpipe_on_ack),
         };
         for _ in 0..WINDOW {
             rust.send();

@@ -25,6 +25,8 @@ enum { PACKET = 1200, HEADER = 16, CHUNK = PACKET - HEADER, THRESHOLD = 3 };
 #define SECOND UINT64_C(1000000000)
 /* How late a wake-up may be that pacing makes up for. More is a burst that BBR takes for bandwidth, less costs rate. */
 #define SLACK (3 * SECOND / 1000)
+/* After so long without an acknowledgement, nobody is there. */
+#define PATIENCE (10 * SECOND)
 #define MOST_BYTES UINT64_C(100000000000)
 
 static uint64_t now_ns(void) {
@@ -40,7 +42,7 @@ static void fail(const char *what) {
 
 /*
  * Receives a datagram, and says when the kernel did, on the clock of now_ns(). Who wakes late reads several at once, and BBR would
- * take the time of reading for that of the arrival.
+ * take the time of reading for that of the arrival. Returns its size; 0 if it is longer than that, and -1 if there is none.
  */
 static ssize_t receive(int socket, void *bytes, size_t size, uint64_t *at) {
     union {
@@ -52,7 +54,9 @@ static ssize_t receive(int socket, void *bytes, size_t size, uint64_t *at) {
         .msg_iov = &part, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof control};
     ssize_t count = recvmsg(socket, &message, MSG_DONTWAIT);
     *at = now_ns();
-    struct cmsghdr *told = count < 0 ? NULL : CMSG_FIRSTHDR(&message);
+    if (count < 0 || message.msg_flags & MSG_TRUNC)
+        return count < 0 ? -1 : 0;
+    struct cmsghdr *told = CMSG_FIRSTHDR(&message);
     if (told && told->cmsg_level == SOL_SOCKET && told->cmsg_type == SCM_TIMESTAMPNS) {
         struct timespec then, now;
         memcpy(&then, CMSG_DATA(told), sizeof then);
@@ -82,6 +86,10 @@ struct sender {
     uint64_t *again, again_from, again_to;
     unsigned char *arrived;
     uint64_t chunks, next_chunk, arrivals, last_heard;
+    /* The retransmission timeout: doubled by each that comes before an acknowledgement (RFC 8961). */
+    uint64_t timeout, timed_out_at;
+    /* The socket had no room for a packet. */
+    int is_full;
     /* The time of the newest event: it never runs backwards. */
     uint64_t now;
     /* Of the round-trip times, a histogram in steps of 100 us. */
@@ -100,6 +108,7 @@ static uint64_t next_chunk(struct sender *s) {
 }
 
 static void transmit(struct sender *s, uint64_t now) {
+    s->is_full = 0;
     for (;;) {
         uint64_t chunk = next_chunk(s);
         if (chunk == s->chunks) {
@@ -111,15 +120,22 @@ static void transmit(struct sender *s, uint64_t now) {
         unsigned char bytes[PACKET] = {0};
         memcpy(bytes, &s->next_number, 8);
         memcpy(bytes + 8, &chunk, 8);
-        /* A full socket buffer is tried again at the next turn; a refused packet is lost like any other. */
-        if (send(s->socket, bytes, sizeof bytes, MSG_DONTWAIT) < 0 && s->next_number == 0)
-            fail("send");
+        if (send(s->socket, bytes, sizeof bytes, MSG_DONTWAIT) < 0) {
+            /* It has not left, so the library is not told of it. */
+            if (errno != EAGAIN && errno != ENOBUFS && errno != EINTR)
+                fail("send");
+            s->is_full = 1;
+            return;
+        }
         if (s->again_from < s->again_to)
             s->again_from++;
         else
             s->next_chunk++;
-        if (s->oldest == s->next_number)
-            s->last_heard = now;
+        if (s->oldest == s->next_number) {
+            s->timed_out_at = now;
+            if (s->timeout == SECOND)
+                s->last_heard = now;
+        }
         struct sent *sent = &s->table[s->next_number % s->size];
         sent->number = s->next_number++;
         sent->chunk = chunk;
@@ -149,7 +165,8 @@ static void on_ack(struct sender *s, uint64_t now, uint64_t number) {
         s->arrived[sent->chunk] = 1;
         s->arrivals++;
     }
-    s->last_heard = now;
+    s->last_heard = s->timed_out_at = now;
+    s->timeout = SECOND;
     if (sent->state == IN_FLIGHT)
         fullpipe_on_acked(s->flow, now, &sent->packet);
     else
@@ -160,6 +177,8 @@ static void on_ack(struct sender *s, uint64_t now, uint64_t number) {
     s->rtt_count++;
     if (number + 1 > THRESHOLD)
         declare_lost(s, now, number + 1 - THRESHOLD);
+    while (s->oldest < s->next_number && s->table[s->oldest % s->size].state != IN_FLIGHT)
+        s->oldest++;
     fullpipe_settle(s->flow, now);
 }
 
@@ -175,6 +194,7 @@ static int run_sender(int socket, uint64_t bytes, uint32_t controller) {
     static struct sender s;
     s.socket = socket;
     s.size = 1 << 16;
+    s.timeout = SECOND;
     s.chunks = (bytes + CHUNK - 1) / CHUNK;
     s.table = calloc(s.size, sizeof *s.table);
     s.again = calloc(s.size, sizeof *s.again);
@@ -197,24 +217,33 @@ static int run_sender(int socket, uint64_t bytes, uint32_t controller) {
     }
     while (s.arrivals < s.chunks) {
         uint64_t number, at;
-        while (receive(s.socket, &number, sizeof number, &at) == sizeof number) {
+        ssize_t count;
+        while ((count = receive(s.socket, &number, sizeof number, &at)) >= 0) {
             s.now = at > s.now ? at : s.now;
-            on_ack(&s, s.now, number);
+            if (count == sizeof number)
+                on_ack(&s, s.now, number);
         }
+        if (errno == ECONNREFUSED)
+            fail("send");
         uint64_t now = s.now = now_ns();
-        if (s.oldest < s.next_number && now > s.last_heard + SECOND) {
-            s.last_heard = now;
+        if (s.oldest < s.next_number && now > s.last_heard + PATIENCE) {
+            fprintf(stderr, "udp: no acknowledgement for ten seconds\n");
+            exit(1);
+        }
+        if (s.oldest < s.next_number && now > s.timed_out_at + s.timeout) {
+            s.timed_out_at = now;
+            s.timeout *= 2;
             declare_lost(&s, now, s.next_number);
             fullpipe_on_timeout(s.flow, now);
         }
         transmit(&s, now);
         uint64_t wake = now + SECOND / 10;
-        if (next_chunk(&s) != s.chunks) {
-            uint64_t at = fullpipe_next_departure(s.flow, now, PACKET);
-            wake = at < wake ? at : wake;
+        if (next_chunk(&s) != s.chunks && !s.is_full) {
+            uint64_t departure = fullpipe_next_departure(s.flow, now, PACKET);
+            wake = departure < wake ? departure : wake;
         }
         struct timespec wait = {0, wake > now ? (long)(wake - now) : 0};
-        struct pollfd ready = {.fd = s.socket, .events = POLLIN};
+        struct pollfd ready = {.fd = s.socket, .events = s.is_full ? POLLIN | POLLOUT : POLLIN};
         ppoll(&ready, 1, &wait, NULL);
     }
     double seconds = (double)(now_ns() - start) / 1e9;

@@ -153,6 +153,11 @@ extern "C" {
 #endif // __cplusplus
 
 /**
+ * The version of the library, such as "0.1.0".
+ */
+const char *fullpipe_version(void);
+
+/**
  * How much memory a flow takes, in bytes.
  */
 size_t fullpipe_flow_size(void);
@@ -215,6 +220,16 @@ enum fullpipe_status fullpipe_on_sent(struct fullpipe_flow *flow,
 enum fullpipe_status fullpipe_on_no_data(struct fullpipe_flow *flow, uint64_t now_ns);
 
 /**
+ * An ACK acknowledges this packet, and tells nothing else. The same as `fullpipe_on_acked` and `fullpipe_settle`, in one call.
+ *
+ * # Safety
+ * As for `fullpipe_on_acked`.
+ */
+enum fullpipe_status fullpipe_on_ack(struct fullpipe_flow *flow,
+                                     uint64_t now_ns,
+                                     const struct fullpipe_packet *packet);
+
+/**
  * A packet was acknowledged. `fullpipe_settle` ends the ACK.
  *
  * # Safety
@@ -245,14 +260,25 @@ enum fullpipe_status fullpipe_on_lost(struct fullpipe_flow *flow,
                                       const struct fullpipe_packet *packet);
 
 /**
+ * A packet is neither acknowledged nor lost, and not waited for any more: in QUIC, of a number space that is discarded.
+ *
+ * # Safety
+ * As for `fullpipe_on_acked`.
+ */
+enum fullpipe_status fullpipe_on_forgotten(struct fullpipe_flow *flow,
+                                           const struct fullpipe_packet *packet);
+
+/**
  * The caller has measured the round-trip time of the ACK in progress itself; or, with zero, it knows that there is none to be
- * had, because what is acknowledged was sent more than once under the same name. Without this, the newest packet's counts.
+ * had, because what is acknowledged was sent more than once under the same name. `is_ack_delayed` is not 0 if the receiver may have
+ * held the ACK back. Without this call, the newest packet's counts.
  *
  * # Safety
  * `flow` is null, or from `fullpipe_flow_init`.
  */
 enum fullpipe_status fullpipe_on_rtt(struct fullpipe_flow *flow,
-                                     uint64_t rtt_ns);
+                                     uint64_t rtt_ns,
+                                     uint32_t is_ack_delayed);
 
 /**
  * The ACK in progress reports `bytes` more as marked "congestion experienced" (ECN).
@@ -280,6 +306,14 @@ enum fullpipe_status fullpipe_settle(struct fullpipe_flow *flow,
  */
 enum fullpipe_status fullpipe_on_timeout(struct fullpipe_flow *flow,
                                          uint64_t now_ns);
+
+/**
+ * Whether the controller answers marks (ECN), so that packets may be sent as capable of them: 1 or 0.
+ *
+ * # Safety
+ * `flow` is null, or from `fullpipe_flow_init`.
+ */
+int32_t fullpipe_responds_to_ecn(const struct fullpipe_flow *flow);
 
 /**
  * The largest packet now has `mss` bytes.

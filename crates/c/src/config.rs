@@ -39,6 +39,9 @@ pub struct Config {
 }
 
 impl Config {
+    /// The size of its first version.
+    pub(crate) const FIRST: usize = 40;
+
     pub(crate) fn connect(&self) -> Result<congestion::Flow<AnyController>, Status> {
         let kind = match self.controller {
             kind if kind == Kind::Bbr1 as u32 => ControllerKind::Bbr1,
@@ -47,7 +50,7 @@ impl Config {
             kind if kind == Kind::Reno as u32 => ControllerKind::Reno,
             _ => return Err(Status::Invalid),
         };
-        if (self.size as usize) < size_of::<Config>() || self.mss == 0 {
+        if self.mss == 0 {
             return Err(Status::Invalid);
         }
         let mss = Bytes::new(self.mss.into());

@@ -1,8 +1,8 @@
 //! A flow, event by event.
 
-use congestion::{AnyController, Bytes, Duration, PacketState, RttSample, Time};
+use congestion::{AnyController, Bytes, Controller, Duration, PacketState, RttSample, Time};
 
-use crate::border::{Status, guarded, read, write};
+use crate::border::{Status, guarded, read, read_grown, write};
 use crate::config::Config;
 
 /// A connection's congestion control, in memory of the caller's.
@@ -30,18 +30,18 @@ pub struct Packet {
     pub words: [u64; 9],
 }
 
-/// The flow that a pointer points to.
+/// Whether there is a flow where a pointer points.
 ///
 /// # Safety
 /// The pointer is null, or to so much memory of the caller's that nobody else uses.
-unsafe fn open<'p>(flow: *mut Flow) -> Result<&'p mut congestion::Flow<AnyController>, Status> {
+#[inline]
+unsafe fn check(flow: *const Flow) -> Result<(), Status> {
     if flow.is_null() || !flow.is_aligned() {
         return Err(Status::Invalid);
     }
     // SAFETY: the mark is a number, so that whatever stands there is one.
     match unsafe { (&raw const (*flow).mark).read() } {
-        // SAFETY: `fullpipe_flow_init` has written it.
-        MARK => Ok(unsafe { &mut (*flow).flow }),
+        MARK => Ok(()),
         BROKEN => Err(Status::Panicked),
         _ => Err(Status::Invalid),
     }
@@ -50,35 +50,48 @@ unsafe fn open<'p>(flow: *mut Flow) -> Result<&'p mut congestion::Flow<AnyContro
 /// Lets `act` happen to the flow. If it panics, what stands there is a flow no more: nobody knows in which state it is.
 ///
 /// # Safety
-/// As for [`open`].
+/// As for [`check`].
 #[inline]
 unsafe fn with(
     flow: *mut Flow,
     act: impl FnOnce(&mut congestion::Flow<AnyController>) -> Result<(), Status>,
 ) -> Status {
     // SAFETY: the caller vouches for it.
-    let opened = match unsafe { open(flow) } {
-        Ok(opened) => opened,
-        Err(status) => return status,
-    };
+    if let Err(status) = unsafe { check(flow) } {
+        return status;
+    }
+    // SAFETY: `fullpipe_flow_init` has written it.
+    let opened = unsafe { &mut (*flow).flow };
     let status = guarded(|| act(opened));
     if status == Status::Panicked {
-        // SAFETY: it has been opened.
+        // SAFETY: it has been checked.
         unsafe { (&raw mut (*flow).mark).write(BROKEN) };
     }
     status
 }
 
-/// The same, to be looked at.
+/// Looks at the flow.
 ///
 /// # Safety
-/// As for [`open`].
+/// As for [`check`], but that others may look, too.
 pub(crate) unsafe fn look(
     flow: *const Flow,
     act: impl FnOnce(&congestion::Flow<AnyController>) -> Result<(), Status>,
 ) -> Status {
-    // SAFETY: the caller vouches for it, and only a shared reference leaves.
-    unsafe { with(flow.cast_mut(), |flow| act(flow)) }
+    // SAFETY: the caller vouches for it.
+    if let Err(status) = unsafe { check(flow) } {
+        return status;
+    }
+    // SAFETY: `fullpipe_flow_init` has written it.
+    let opened = unsafe { &(*flow).flow };
+    guarded(|| act(opened))
+}
+
+/// The version of the library, such as "0.1.0".
+#[unsafe(no_mangle)]
+pub extern "C" fn fullpipe_version() -> *const std::ffi::c_char {
+    const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "\0");
+    VERSION.as_ptr().cast()
 }
 
 /// How much memory a flow takes, in bytes.
@@ -110,7 +123,7 @@ pub unsafe extern "C" fn fullpipe_flow_init(
             return Err(Status::Invalid);
         }
         // SAFETY: the caller vouches for it.
-        let config = unsafe { read(config) }?;
+        let config = unsafe { read_grown(config, Config::FIRST) }?;
         let place = memory.cast::<Flow>();
         let made = Flow {
             mark: MARK,
@@ -204,6 +217,25 @@ pub unsafe extern "C" fn fullpipe_on_no_data(flow: *mut Flow, now_ns: u64) -> St
     }
 }
 
+/// An ACK acknowledges this packet, and tells nothing else. The same as `fullpipe_on_acked` and `fullpipe_settle`, in one call.
+///
+/// # Safety
+/// As for `fullpipe_on_acked`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fullpipe_on_ack(
+    flow: *mut Flow,
+    now_ns: u64,
+    packet: *const Packet,
+) -> Status {
+    // SAFETY: the caller vouches for it.
+    unsafe {
+        with_packet(flow, now_ns, packet, |flow, now, packet| {
+            flow.on_acked(now, packet);
+            flow.settle(now);
+        })
+    }
+}
+
 /// A packet was acknowledged. `fullpipe_settle` ends the ACK.
 ///
 /// # Safety
@@ -246,8 +278,19 @@ pub unsafe extern "C" fn fullpipe_on_lost(
     unsafe { with_packet(flow, now_ns, packet, congestion::Flow::on_lost) }
 }
 
+/// A packet is neither acknowledged nor lost, and not waited for any more: in QUIC, of a number space that is discarded.
+///
 /// # Safety
 /// As for `fullpipe_on_acked`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fullpipe_on_forgotten(flow: *mut Flow, packet: *const Packet) -> Status {
+    // SAFETY: the caller vouches for it.
+    unsafe { with_packet(flow, 0, packet, |flow, _, packet| flow.on_forgotten(packet)) }
+}
+
+/// # Safety
+/// As for `fullpipe_on_acked`.
+#[inline]
 unsafe fn with_packet(
     flow: *mut Flow,
     now_ns: u64,
@@ -258,6 +301,9 @@ unsafe fn with_packet(
     unsafe {
         with(flow, |flow| {
             let state = PacketState::from_words(read(packet)?.words);
+            if !flow.has_sent(&state) {
+                return Err(Status::Invalid);
+            }
             tell(flow, Time::from_nanos(now_ns), &state);
             Ok(())
         })
@@ -265,13 +311,21 @@ unsafe fn with_packet(
 }
 
 /// The caller has measured the round-trip time of the ACK in progress itself; or, with zero, it knows that there is none to be
-/// had, because what is acknowledged was sent more than once under the same name. Without this, the newest packet's counts.
+/// had, because what is acknowledged was sent more than once under the same name. `is_ack_delayed` is not 0 if the receiver may have
+/// held the ACK back. Without this call, the newest packet's counts.
 ///
 /// # Safety
 /// `flow` is null, or from `fullpipe_flow_init`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn fullpipe_on_rtt(flow: *mut Flow, rtt_ns: u64) -> Status {
-    let rtt = (rtt_ns > 0).then(|| RttSample::exact(Duration::from_nanos(rtt_ns)));
+pub unsafe extern "C" fn fullpipe_on_rtt(
+    flow: *mut Flow,
+    rtt_ns: u64,
+    is_ack_delayed: u32,
+) -> Status {
+    let rtt = (rtt_ns > 0).then(|| RttSample {
+        is_ack_delayed: is_ack_delayed != 0,
+        ..RttSample::exact(Duration::from_nanos(rtt_ns))
+    });
     // SAFETY: the caller vouches for it.
     unsafe {
         with(flow, |flow| {
@@ -325,6 +379,23 @@ pub unsafe extern "C" fn fullpipe_on_timeout(flow: *mut Flow, now_ns: u64) -> St
             Ok(())
         })
     }
+}
+
+/// Whether the controller answers marks (ECN), so that packets may be sent as capable of them: 1 or 0.
+///
+/// # Safety
+/// `flow` is null, or from `fullpipe_flow_init`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fullpipe_responds_to_ecn(flow: *const Flow) -> i32 {
+    let mut responds = false;
+    // SAFETY: the caller vouches for it.
+    unsafe {
+        look(flow, |flow| {
+            responds = flow.controller().responds_to_ecn();
+            Ok(())
+        });
+    }
+    responds.into()
 }
 
 /// The largest packet now has `mss` bytes.

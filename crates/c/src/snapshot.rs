@@ -2,7 +2,7 @@
 
 use congestion::{AnyController, Controller, Duration, Rate};
 
-use crate::border::{Status, read, write};
+use crate::border::{Status, write_grown};
 use crate::flow::{Flow, look};
 
 /// The state of a flow. What is not known is 0.
@@ -33,6 +33,9 @@ pub struct Snapshot {
     pub state: [u8; 32],
 }
 
+/// The size of its first version.
+const FIRST: usize = 104;
+
 /// Writes the state of `flow` to `snapshot`, whose `size` the caller has set.
 ///
 /// # Safety
@@ -43,18 +46,13 @@ pub unsafe extern "C" fn fullpipe_snapshot_of(
     snapshot: *mut Snapshot,
 ) -> Status {
     let tell = |flow: &congestion::Flow<AnyController>| {
-        // SAFETY: the caller vouches for it.
-        let size = unsafe { read(snapshot) }?.size;
-        if (size as usize) < size_of::<Snapshot>() {
-            return Err(Status::Invalid);
-        }
         let of = flow.controller().snapshot();
         let mut state = [0; 32];
         for (to, from) in state.iter_mut().take(31).zip(of.state.name.bytes()) {
             *to = from;
         }
         let told = Snapshot {
-            size,
+            size: 0,
             is_recovering: flow.is_recovering().into(),
             cwnd: of.cwnd.get(),
             inflight: flow.inflight().get(),
@@ -66,8 +64,8 @@ pub unsafe extern "C" fn fullpipe_snapshot_of(
             lost: flow.sampler().lost().get(),
             state,
         };
-        // SAFETY: it has been read from the same place.
-        unsafe { write(snapshot, told) }
+        // SAFETY: the caller vouches for it.
+        unsafe { write_grown(snapshot, FIRST, &told) }
     };
     // SAFETY: the caller vouches for it.
     unsafe { look(flow, tell) }

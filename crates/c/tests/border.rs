@@ -109,10 +109,60 @@ fn nonsense_is_answered() {
         snapshot.size = size_of::<Snapshot>() as u32;
         assert_eq!(fullpipe_snapshot_of(flow, &mut snapshot), Status::Ok);
         assert_eq!(snapshot.inflight, 0);
-        // A packet that never was, and time that runs backwards: wrong, and harmless.
-        assert_eq!(fullpipe_on_acked(flow, 5, &garbage), Status::Ok);
-        assert_eq!(fullpipe_on_lost(flow, 0, &garbage), Status::Ok);
+        // A packet that never was.
+        for tell in [
+            fullpipe_on_acked,
+            fullpipe_on_ack,
+            fullpipe_on_acked_late,
+            fullpipe_on_lost,
+        ] {
+            assert_eq!(tell(flow, 5, &garbage), Status::Invalid);
+        }
+        assert_eq!(fullpipe_on_forgotten(flow, &garbage), Status::Invalid);
+        // Time that runs backwards: wrong, and harmless.
         assert_eq!(fullpipe_settle(flow, 3), Status::Ok);
         assert_eq!(fullpipe_on_timeout(flow, u64::MAX), Status::Ok);
+        // Afterwards, a round trip is measured as ever.
+        let mut packet = garbage;
+        let (sent, acked) = (1_000_000, 41_000_000);
+        let (status, flow) = init(&mut memory, &config());
+        assert_eq!(status, Status::Ok);
+        assert_eq!(fullpipe_on_ack(flow, sent, &garbage), Status::Invalid);
+        assert_eq!(fullpipe_on_sent(flow, sent, 1_200, &mut packet), Status::Ok);
+        assert_eq!(fullpipe_on_ack(flow, acked, &packet), Status::Ok);
+        assert_eq!(fullpipe_snapshot_of(flow, &mut snapshot), Status::Ok);
+        assert_eq!((snapshot.inflight, snapshot.min_rtt_ns), (0, acked - sent));
+        // What is forgotten is not in flight.
+        assert_eq!(
+            fullpipe_on_sent(flow, acked, 1_200, &mut packet),
+            Status::Ok
+        );
+        assert_eq!(fullpipe_on_forgotten(flow, &packet), Status::Ok);
+        assert_eq!(fullpipe_snapshot_of(flow, &mut snapshot), Status::Ok);
+        assert_eq!((snapshot.inflight, snapshot.lost), (0, 0));
+    }
+}
+
+/// A program that was compiled with a later version's header, which asks for nothing that this one does not know.
+#[test]
+fn a_longer_configuration_is_taken_if_the_rest_is_zero() {
+    #[repr(C)]
+    struct Longer {
+        config: Config,
+        more: [u64; 2],
+    }
+    let mut memory = memory();
+    for (more, expected) in [([0, 0], Status::Ok), ([0, 1], Status::Invalid)] {
+        let mut longer = Longer {
+            config: config(),
+            more,
+        };
+        longer.config.size = size_of::<Longer>() as u32;
+        let (size, mut flow) = (size_of_val(&memory[..]), null_mut());
+        let place = memory.as_mut_ptr().cast();
+        // SAFETY: all of these are what the function asks for.
+        let status =
+            unsafe { fullpipe_flow_init(place, size, (&raw const longer).cast(), &mut flow) };
+        assert_eq!(status, expected);
     }
 }

@@ -44,15 +44,19 @@ pub struct Flow<C> {
 }
 
 /// What is known of the ACK that is being processed.
+///
+/// [`Ack`] has `newly_acked` beside `prior_inflight`. If they were side by side here too, `settle` would copy both with one
+/// load. Where it is called through a pointer, as from C, that load comes so soon after the two stores of `on_acked` that the
+/// processor waits for them to leave its store buffer.
 #[derive(Debug, Clone, Copy, Default)]
 struct PendingAck {
     bytes: Bytes,
-    packets: u32,
+    ce_marked: Bytes,
     /// In flight before it and its losses.
     prior_inflight: Bytes,
+    packets: u32,
     /// What the transport says of its round-trip time, if it says something.
     rtt: Option<Option<RttSample>>,
-    ce_marked: Bytes,
 }
 
 impl<C: Controller> Flow<C> {
@@ -127,17 +131,26 @@ impl<C: Controller> Flow<C> {
         self.look_for_gap(now);
     }
 
+    /// Whether a packet with this state has left; no event of another counts.
+    pub fn has_sent(&self, packet: &PacketState) -> bool {
+        self.sampler.has_sent(packet)
+    }
+
     /// A packet has been acknowledged, by the ACK that [`Flow::settle`] ends.
     pub fn on_acked(&mut self, now: Time, packet: &PacketState) {
-        self.count_acked(now, packet);
-        self.inflight -= packet.bytes;
+        if self.has_sent(packet) {
+            self.count_acked(now, packet);
+            self.inflight -= packet.bytes;
+        }
     }
 
     /// A packet that had been declared lost has been acknowledged after all. If that is true of all packets whose loss
     /// started a recovery, it is undone.
     pub fn on_acked_late(&mut self, now: Time, packet: &PacketState) {
-        self.count_acked(now, packet);
-        self.recoveries.on_arrived(packet.sequence);
+        if self.has_sent(packet) {
+            self.count_acked(now, packet);
+            self.recoveries.on_arrived(packet.sequence);
+        }
     }
 
     /// Before anything leaves the flight: an ACK and its losses, in either order, only make it smaller.
@@ -167,6 +180,9 @@ impl<C: Controller> Flow<C> {
 
     /// A packet has been declared lost, by an ACK or by a timer, once.
     pub fn on_lost(&mut self, now: Time, packet: &PacketState) {
+        if !self.has_sent(packet) {
+            return;
+        }
         self.note_inflight();
         self.sampler.on_packet_lost(packet);
         self.inflight -= packet.bytes;
@@ -178,7 +194,9 @@ impl<C: Controller> Flow<C> {
 
     /// A packet is neither acknowledged nor lost, and not waited for any more (in QUIC, of a number space that is discarded).
     pub fn on_forgotten(&mut self, packet: &PacketState) {
-        self.inflight -= packet.bytes;
+        if self.has_sent(packet) {
+            self.inflight -= packet.bytes;
+        }
     }
 
     /// The ACK, or the loss timer, has been processed: all that it acknowledged, marked and lost has been told.
@@ -230,6 +248,8 @@ impl<C: Controller> Flow<C> {
     /// A retransmission timeout (TCP) or persistent congestion (QUIC), after the losses that it declared. A probe timeout is
     /// none.
     pub fn on_timeout(&mut self, now: Time) {
+        // What was in flight before its losses is not what the next ACK finds.
+        self.ack = PendingAck::default();
         self.recoveries.on_timeout(self.last_sequence);
         self.controller.on_timeout(now, self.inflight);
     }
@@ -307,6 +327,41 @@ mod tests {
             flow.on_acked(Time::ZERO, &packets[1]);
             assert_eq!(flow.ack.prior_inflight, mss * 2, "{is_lost_first}");
         }
+    }
+
+    #[test]
+    fn what_was_in_flight_before_a_timeout_is_not_what_the_next_ack_finds() {
+        let mss = Bytes::new(1000);
+        let mut flow = flow(mss);
+        let packets = [(); 5].map(|()| flow.on_sent(Time::ZERO, mss));
+        let later = Time::ZERO + Duration::from_secs(1);
+        for packet in &packets {
+            flow.on_lost(later, packet);
+        }
+        flow.on_timeout(later);
+        let packet = flow.on_sent(later, mss);
+        flow.on_acked(later, &packet);
+        assert_eq!(flow.ack.prior_inflight, mss);
+    }
+
+    /// The newest acknowledged packet decides whose round-trip time counts: one that never was would be it for ever.
+    #[test]
+    fn what_was_never_sent_does_not_count() {
+        let mss = Bytes::new(1000);
+        let mut flow = flow(mss);
+        let sent = [(); 2].map(|()| flow.on_sent(Time::ZERO, mss));
+        let now = Time::ZERO + Duration::from_millis(40);
+        let never = PacketState::from_words([u64::MAX; 9]);
+        flow.on_lost(now, &never);
+        flow.on_acked(now, &never);
+        flow.on_acked_late(now, &never);
+        flow.on_forgotten(&never);
+        flow.settle(now);
+        assert_eq!((flow.inflight(), flow.min_rtt()), (mss * 2, None));
+        assert_eq!(flow.sampler().lost(), Bytes::ZERO);
+        flow.on_acked(now, &sent[0]);
+        flow.settle(now);
+        assert_eq!(flow.min_rtt(), Some(Duration::from_millis(40)));
     }
 
     /// What was made long before its first packet has no old round-trip time to renew.

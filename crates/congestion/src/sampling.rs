@@ -83,7 +83,8 @@ impl PacketState {
         ]
     }
 
-    /// What [`PacketState::to_words`] gave. Any other numbers are a packet that never was, and do no harm beyond a wrong sample.
+    /// What [`PacketState::to_words`] gave. Any other numbers are a packet that never was: [`Sampler::has_sent`] knows it if its
+    /// sequence has not been reached, and else the harm is a wrong sample.
     pub fn from_words(words: [u64; 9]) -> PacketState {
         let [
             bytes,
@@ -287,6 +288,12 @@ impl Sampler {
         self.app_limited = Some(self.delivered + inflight);
     }
 
+    /// Whether [`Sampler::on_packet_sent`] has got as far as this packet. State that comes back from elsewhere may be anything.
+    #[inline]
+    pub fn has_sent(&self, packet: &PacketState) -> bool {
+        packet.sequence < self.next_sequence
+    }
+
     /// Whether nothing was sent yet, since an earlier time than `now`.
     pub(crate) fn is_unused_since(&self, now: Time) -> bool {
         self.next_sequence == 0 && self.delivered_time < now
@@ -317,6 +324,8 @@ impl Sampler {
     ///
     /// `min_rtt` is the least round-trip time of the connection, zero while unknown: a sample over a shorter interval
     /// cannot be true.
+    // Else the sample is written to memory, and at once copied into the `Ack` with wider loads, which wait for the stores.
+    #[inline(always)]
     pub fn sample(&mut self, now: Time, min_rtt: Duration) -> RateSample {
         if self.app_limited.is_some_and(|end| self.delivered > end) {
             self.app_limited = None;

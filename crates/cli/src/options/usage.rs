@@ -47,7 +47,7 @@ pub fn whole(text: &str) -> Result<u64, String> {
 /// A whole number above zero, for options that count what there is at least one of.
 pub fn at_least_one(text: &str) -> Result<NonZeroUsize, String> {
     text.parse()
-        .map_err(|_| format!("expected a whole number from 1 to {}", usize::MAX))
+        .map_err(|_| "expected a whole number of at least 1".to_owned())
 }
 
 /// A time that is not zero, for options that say how long something goes on.

@@ -100,7 +100,7 @@ fn the_headline_says_whom_it_costs_and_short_runs_are_not_sure() {
     let long = told(&[&shallow[..], &["--duration", "20s"]].concat());
     let headline = long.lines().next().unwrap_or_default();
     assert!(headline.starts_with("choose bbr1 for throughput"), "{long}");
-    assert!(headline.contains("a CUBIC neighbour is left 0."), "{long}");
+    assert!(headline.contains("a CUBIC neighbour has 0."), "{long}");
     let brief = told(&[&shallow[..], &["--duration", "5s"]].concat());
     assert!(
         brief.contains("\nnot sure: runs of 5.00 s do not show")

@@ -116,7 +116,7 @@ const DRAWN: [Drawn; 4] = [
         title: "What the CUBIC flow keeps",
         axis: "Of its goodput beside another CUBIC flow",
         unit: Unit::NONE,
-        rule: Some((1.0, "no harm")),
+        rule: Some((1.0, "as beside CUBIC")),
         of: |of| of.beside_cubic.neighbour_goodput,
     },
     Drawn {

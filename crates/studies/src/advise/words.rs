@@ -62,11 +62,16 @@ fn cost(advice: &Advice<'_>, choice: &Choice) -> Option<String> {
     let (goodput, delay) = harmed(advice, choice);
     let is_hurt = |kept: &Spread| kept.median < UNHURT || kept.min < HURT;
     let less = goodput.filter(is_hurt);
-    let less = less.map(|of| format!("is left {} of its goodput", spread(Some(of))));
+    let less = less.map(|of| format!("{} times the goodput", spread(Some(of))));
     let later = delay.filter(|of| of.median > UNDELAYED);
-    let later = later.map(|of| format!("has {} times its round-trip time", spread(Some(of))));
+    let later = later.map(|of| format!("{} times the round-trip time", spread(Some(of))));
     let parts: Vec<String> = less.into_iter().chain(later).collect();
-    (!parts.is_empty()).then(|| format!("a CUBIC neighbour {}", parts.join(" and ")))
+    (!parts.is_empty()).then(|| {
+        format!(
+            "a CUBIC neighbour has {} that it has beside another CUBIC flow",
+            parts.join(" and ")
+        )
+    })
 }
 
 /// What a CUBIC neighbour has of its goodput, and of its round-trip time.
