@@ -45,6 +45,12 @@ impl Ring {
     }
 }
 
+/// Both flows begin at the start of a cache line: where memory begins is no difference between languages.
+#[repr(align(64))]
+#[derive(Clone, Copy)]
+struct Line([u8; 64]);
+
+#[repr(align(64))]
 struct Rust {
     flow: congestion::Flow<AnyController>,
     packets: Vec<Option<PacketState>>,
@@ -163,12 +169,12 @@ fn main() {
         connection.seed = 1;
         let controller = AnyController::new(kind, connection);
         let start = Time::from_nanos(1);
-        let mut rust = Rust {
+        let mut rust = Box::new(Rust {
             flow: congestion::Flow::new(controller, start, mss, Duration::ZERO),
             packets: vec![None; WINDOW],
             ring: Ring::NEW,
-        };
-        let mut memory = vec![0_u128; fullpipe_flow_size().div_ceil(16)];
+        });
+        let mut memory = vec![Line([0; 64]); fullpipe_flow_size().div_ceil(size_of::<Line>())];
         let config = Config {
             size: size_of::<Config>() as u32,
             controller: number as u32,
