@@ -3,15 +3,23 @@
 mod flight;
 mod losses;
 
+use std::collections::BTreeMap;
+
 use congestion::{Ack, Bytes, Duration, Lost, Rate, Recovery, Sent, Time};
 
 use crate::course::{NARROW, PACE, QUANTUM, RTPROP};
 use crate::report::{Fault, Finding, Report};
-use crate::witness::Told;
+use crate::witness::{Rates, Told};
 use crate::world::Departure;
 
 /// A burst of the initial window is always allowed (RFC 9002, "Pacing").
 const INITIAL_WINDOW: u64 = 10;
+
+/// So long after a change of the rate, departures are looked at.
+const FOLLOWS: Duration = Duration::from_millis(240);
+
+/// Longer than an answer takes, and shorter than the application's pauses.
+const PAUSE: Duration = Duration::from_millis(500);
 
 /// What is seen of one course.
 pub(crate) struct Judge<'r> {
@@ -24,6 +32,16 @@ pub(crate) struct Judge<'r> {
     pub(crate) written: u64,
     pub(crate) received: u64,
     pub(crate) told: &'r [(Time, Told)],
+}
+
+/// What is told of one instant.
+struct Usage {
+    is_full: bool,
+    is_used: bool,
+    is_unused: bool,
+    /// Nothing is in flight any more.
+    is_last: bool,
+    is_app_limited: bool,
 }
 
 fn share(part: usize, of: usize) -> f64 {
@@ -90,7 +108,7 @@ impl Judge<'_> {
     }
 
     fn count_recoveries(&self, is: impl Fn(&Recovery) -> bool) -> usize {
-        let is_it = |told: &Told| matches!(told, Told::Recovery(_, recovery) if is(recovery));
+        let is_it = |told: &Told| matches!(told, Told::Recovery(_, recovery, _) if is(recovery));
         self.told.iter().filter(|(_, told)| is_it(told)).count()
     }
 
@@ -122,12 +140,19 @@ impl Judge<'_> {
         }
     }
 
+    fn largest_wire(&self) -> Bytes {
+        let sizes = self.departures.iter().map(|it| it.size);
+        sizes.max().unwrap_or_default()
+    }
+
+    fn largest_told(&self) -> Bytes {
+        let sizes = self.sents().map(|(_, sent)| sent.bytes);
+        sizes.max().unwrap_or_default()
+    }
+
     /// What a packet has on the wire beyond what is told. Much of a small packet.
     fn headers(&self) -> Bytes {
-        let wire = self.departures.iter().map(|it| it.size).max();
-        let told = self.sents().map(|(_, sent)| sent.bytes).max();
-        let headers = wire.unwrap_or_default() - told.unwrap_or_default();
-        headers.min(Bytes::new(100))
+        (self.largest_wire() - self.largest_told()).min(Bytes::new(100))
     }
 
     /// Departures keep the rate, in bursts of a quantum or the initial window.
@@ -176,6 +201,44 @@ impl Judge<'_> {
         });
     }
 
+    /// When the pacing rate changes, departures follow within a round trip.
+    pub(crate) fn pacing_follows(&mut self, rates: Rates) {
+        let headers = self.headers();
+        // Of each of the two: what left in the times in which it is kept, and what it allows.
+        let mut sums = [(0.0, 0.0); 2];
+        let mut change = Time::ZERO;
+        for sum in [0, 1].into_iter().cycle() {
+            let (begin, end) = (change + RTPROP, change + FOLLOWS);
+            change += rates.each;
+            if change > self.until {
+                break;
+            }
+            if begin < self.from {
+                continue;
+            }
+            let left = self.departures.iter();
+            let left = left.filter(|it| it.at >= begin && it.at < end);
+            let left: Bytes = left.map(|it| it.size - headers).sum();
+            if let Some((sum, allowed)) = sums.get_mut(sum) {
+                *sum += left.get() as f64;
+                *allowed += rates.at(begin).bytes_in(end.since(begin)).get() as f64;
+            }
+        }
+        let figures: Vec<String> = sums
+            .iter()
+            .zip(rates.both)
+            .filter(|((left, allowed), _)| !(0.8..1.25).contains(&(left / allowed)))
+            .map(|((left, allowed), rate)| {
+                let mbit = left / allowed * rate.bits_per_sec() as f64 / 1e6;
+                format!("{mbit:.2} Mbit/s at {rate}")
+            })
+            .collect();
+        self.find_if(!figures.is_empty(), Fault::PacingRateStale, || {
+            let figures = figures.join(", ");
+            format!("from {RTPROP} to {FOLLOWS} after each change, {figures}")
+        });
+    }
+
     /// A burst of losses is repeated at the pacing rate.
     pub(crate) fn repeats_are_paced(&mut self) {
         self.bursts(Fault::RepeatsUnpaced);
@@ -193,7 +256,9 @@ impl Judge<'_> {
             format!("{most} in flight, the window is {window}")
         });
         let left = self.departures.iter().filter(|it| it.at >= self.from);
-        let left = left.map(|it| it.size.get()).sum::<u64>() as f64;
+        let headers = self.headers();
+        let left: Bytes = left.map(|it| it.size - headers).sum();
+        let left = left.get() as f64;
         let each_round = left / (self.span_s() / RTPROP.as_secs_f64());
         self.find_if(
             each_round > 1.2 * window.get() as f64,
@@ -213,7 +278,7 @@ impl Judge<'_> {
         let (mut past, mut most) = (0, Bytes::ZERO);
         for (_, told) in self.told {
             match told {
-                Told::Recovery(_, Recovery::Entered(_)) | Told::Timeout(_) => {
+                Told::Recovery(_, Recovery::Entered(_), _) | Told::Timeout(..) => {
                     recoveries += 1;
                     is_on = true;
                 }
@@ -233,12 +298,39 @@ impl Judge<'_> {
         });
     }
 
+    /// What is told of the window and of the application, by the instant: where several ACKs are read at one, one of them has it.
+    fn usage(&self) -> Vec<Usage> {
+        let mut usages: Vec<(Time, Usage)> = Vec::new();
+        for ack in self.acks() {
+            let told = Usage {
+                is_full: ack.is_window_full,
+                is_used: ack.is_cwnd_limited,
+                is_unused: !ack.is_cwnd_limited,
+                is_last: ack.inflight.is_zero(),
+                is_app_limited: ack.rate.is_app_limited,
+            };
+            match usages.last_mut().filter(|(at, _)| *at == ack.now) {
+                None => usages.push((ack.now, told)),
+                Some((_, before)) => {
+                    before.is_full |= told.is_full;
+                    before.is_used |= told.is_used;
+                    before.is_unused |= told.is_unused;
+                    before.is_last |= told.is_last;
+                    before.is_app_limited |= told.is_app_limited;
+                }
+            }
+        }
+        usages.into_iter().map(|(_, usage)| usage).collect()
+    }
+
     /// An application that always has data is held back by pacing, or by the window.
     pub(crate) fn full_use(&mut self, by_window: bool) {
-        let all = self.acks().count();
-        let full = self.acks().filter(|ack| ack.is_window_full).count();
-        let used = self.acks().filter(|ack| ack.is_cwnd_limited).count();
-        let marked = self.acks().filter(|ack| ack.rate.is_app_limited).count();
+        let usage = self.usage();
+        let count = |is: fn(&Usage) -> bool| usage.iter().filter(|it| is(it)).count();
+        let all = usage.len();
+        let full = count(|it| it.is_full);
+        let used = count(|it| it.is_used);
+        let marked = count(|it| it.is_app_limited);
         let of = |part: usize| format!("{part} of {all} acknowledgements");
         if by_window {
             self.find_if(share(full, all) < 0.4, Fault::WindowFullNotTold, || {
@@ -261,8 +353,9 @@ impl Judge<'_> {
         self.find_if(share(marked, all) < 0.25, Fault::AppLimitNotMarked, || {
             format!("{marked} of {all} acknowledgements")
         });
-        let last = self.acks().filter(|ack| ack.inflight.is_zero());
-        let last: Vec<bool> = last.map(|ack| ack.is_cwnd_limited).collect();
+        let usage = self.usage();
+        let last = usage.iter().filter(|it| it.is_last);
+        let last: Vec<bool> = last.map(|it| !it.is_unused).collect();
         let false_use = last.iter().filter(|used| **used).count();
         self.find_if(
             share(false_use, last.len()) > 0.5,
@@ -271,15 +364,34 @@ impl Judge<'_> {
         );
     }
 
-    pub(crate) fn idle_restarts(&mut self, least: usize, most: usize) {
-        let restarts = self.told.iter();
-        let restarts = restarts.filter(|(_, told)| matches!(told, Told::IdleRestart(_)));
-        let restarts = restarts.count();
+    /// Restarts are told after a pause, and only where nothing was in flight. A transport may send by itself in a pause, and tells
+    /// more of them then.
+    pub(crate) fn idle_restarts(&mut self, least: usize) {
+        let (mut restarts, mut wrong, mut flight) = (0, 0, Bytes::ZERO);
+        for (_, told) in self.told {
+            if matches!(told, Told::IdleRestart(_)) {
+                restarts += 1;
+                wrong += usize::from(!flight.is_zero());
+            }
+            flight = told.flight().unwrap_or(flight);
+        }
         self.find_if(restarts < least, Fault::IdleRestartMissing, || {
             format!("{restarts} told, there were at least {least}")
         });
-        self.find_if(restarts > most, Fault::IdleRestartFalse, || {
-            format!("{restarts} told, there were at most {most}")
+        // What a handshake leaves behind may be forgotten without a word.
+        self.find_if(wrong > 2, Fault::IdleRestartFalse, || {
+            format!("{wrong} of {restarts} told with something in flight")
+        });
+    }
+
+    /// Data that does not end has no pause.
+    pub(crate) fn no_idle_restarts(&mut self) {
+        self.idle_restarts(0);
+        let restarts = self.told.iter().filter(|(at, _)| *at >= self.from);
+        let restarts = restarts.filter(|(_, told)| matches!(told, Told::IdleRestart(_)));
+        let restarts = restarts.count();
+        self.find_if(restarts > 0, Fault::IdleRestartFalse, || {
+            format!("{restarts} told, and the application always had data")
         });
     }
 
@@ -322,12 +434,23 @@ impl Judge<'_> {
         }
     }
 
-    /// At half of the path's rate, everything is delivered at the rate at which it was sent.
-    pub(crate) fn delivery_rates(&mut self) {
-        let all = self.acks().count();
-        let rates = self.acks().filter_map(|ack| ack.rate.delivery_rate);
-        let rates: Vec<f64> = rates.map(|rate| rate.bits_per_sec() as f64).collect();
-        let have = rates.len();
+    /// At half of the path's rate, everything is delivered at the rate at which it was sent. Of several ACKs at one instant, the
+    /// last knows all of it. `most` is the greatest share of that rate.
+    pub(crate) fn delivery_rates(&mut self, most: f64) {
+        let (mut all, mut have) = (0, 0);
+        let mut rates = BTreeMap::new();
+        for ack in self.acks() {
+            all += 1;
+            if let Some(rate) = ack.rate.delivery_rate {
+                have += 1;
+                let best = rates.entry(ack.now).or_insert(Rate::ZERO);
+                *best = rate.max(*best);
+            }
+        }
+        let rates: Vec<f64> = rates
+            .values()
+            .map(|rate| rate.bits_per_sec() as f64)
+            .collect();
         self.find_if(share(have, all) < 0.5, Fault::RateMissing, || {
             format!("{have} of {all} have one")
         });
@@ -336,7 +459,7 @@ impl Judge<'_> {
         };
         let pace = PACE.bits_per_sec() as f64;
         self.find_if(
-            low < 0.85 * pace || high > 1.25 * pace,
+            low < 0.85 * pace || high > most * pace,
             Fault::RateWrong,
             || {
                 format!(
@@ -346,6 +469,18 @@ impl Judge<'_> {
                 )
             },
         );
+    }
+
+    /// Time in which the application was silent is in no sample.
+    pub(crate) fn no_sample_spans_a_pause(&mut self) {
+        let all = self.acks().count();
+        let is_long = |ack: &&Ack| ack.rate.interval > PAUSE;
+        let long = self.acks().filter(is_long).count();
+        let longest = self.acks().map(|ack| ack.rate.interval).max();
+        let longest = longest.unwrap_or_default();
+        self.find_if(long > 2, Fault::RateSpansPause, || {
+            format!("{long} samples of {all} are of more than {PAUSE}, up to {longest}")
+        });
     }
 
     /// What a real controller makes of it all.
