@@ -72,7 +72,6 @@ faults! {
     TimeoutNotTold: "a silence of seconds is no timeout",
     TimeoutFalse: "a silence of a few round trips is told as a timeout",
     TimeoutWithoutLoss: "a timeout is told without its losses, or before them",
-    TimeoutBeforeAck: "a timeout is told before the acknowledgement that showed its losses",
     TimeoutNeverEnds: "the time after a timeout does not end",
     Stalled: "nothing is delivered any more",
     TimeBackwards: "time runs backwards",

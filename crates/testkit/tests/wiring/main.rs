@@ -62,7 +62,6 @@ const FAULTS: &[Fault] = &[
     Fault::PriorInflightStale,
     Fault::RecoveryTooShort,
     Fault::TimeoutWithoutLoss,
-    Fault::TimeoutBeforeAck,
 ];
 
 #[test]
@@ -111,7 +110,6 @@ fn what_one_course_is_for_is_found_there() {
         (Fault::PriorInflightStale, "silence"),
         (Fault::RecoveryTooShort, "losses"),
         (Fault::TimeoutWithoutLoss, "silence"),
-        (Fault::TimeoutBeforeAck, "silence"),
     ] {
         let report = check(&Knows::everything(), |probe| Raw::new(&probe, Some(fault)));
         assert_eq!(found_on(&report, fault), [course], "{report}");

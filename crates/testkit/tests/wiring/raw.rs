@@ -80,8 +80,6 @@ pub struct Raw {
     untold: VecDeque<Packet>,
     /// What was in flight when all of it was lost, for the fault.
     stale_inflight: Bytes,
-    /// Nothing was heard for long, and that is to be told with the next ACK, for the fault.
-    is_timeout_due: bool,
     now: Time,
     acks: VecDeque<u64>,
     arrived: HashSet<u64>,
@@ -120,7 +118,6 @@ impl Raw {
             rate: None,
             untold: VecDeque::new(),
             stale_inflight: Bytes::ZERO,
-            is_timeout_due: false,
             now: Time::ZERO,
             acks: VecDeque::new(),
             arrived: HashSet::new(),
@@ -317,9 +314,6 @@ impl Raw {
             if !self.has(Fault::LossNotSettled) && !self.has(Fault::RecoveryAfterAck) {
                 self.enter_due_recovery(now);
             }
-            if std::mem::take(&mut self.is_timeout_due) {
-                self.time_out(now);
-            }
             if self.has(Fault::PriorInflightWrong) {
                 prior_inflight = self.inflight + settled;
             }
@@ -512,12 +506,6 @@ impl Transport for Raw {
         }
         if !self.in_flight.is_empty() && now >= self.last_heard + TIMEOUT {
             self.last_heard = now;
-            if self.has(Fault::TimeoutBeforeAck) {
-                self.is_timeout_due = true;
-                let probe = self.depart(now);
-                self.early.push_back(probe);
-                return;
-            }
             if self.has(Fault::TimeoutWithoutLoss) {
                 self.time_out(now);
             }
