@@ -14,9 +14,9 @@ const RATE: Rate = Rate::from_bits_per_sec(20_000_000);
 pub(crate) const RTPROP: Duration = Duration::from_millis(40);
 /// The pacing rate of the fixed controller: half of the path's.
 pub(crate) const PACE: Rate = Rate::from_bits_per_sec(10_000_000);
-/// What it falls to at times, and as long each is kept: in no step with what looks at it once a second.
+/// What it falls to at times, and as long each is kept: in no step with what looks at it each second, or each tenth of one.
 const SLOW_PACE: Rate = Rate::from_bits_per_sec(5_000_000);
-const CHANGES: Duration = Duration::from_millis(700);
+const CHANGES: Duration = Duration::from_millis(730);
 /// As long ACKs are held back, at most: less than a round trip.
 const HELD: Duration = Duration::from_millis(35);
 const SECOND: Duration = Duration::from_secs(1);

@@ -12,7 +12,7 @@ use crate::world::Departure;
 const INITIAL_WINDOW: u64 = 10;
 
 /// So long after a change of the rate, departures are looked at.
-const FOLLOWS: Duration = Duration::from_millis(240);
+const FOLLOWS: Duration = Duration::from_millis(140);
 
 impl Judge<'_> {
     /// Departures keep the rate, in bursts of a quantum or the initial window.
@@ -85,7 +85,7 @@ impl Judge<'_> {
         let figures: Vec<String> = sums
             .iter()
             .zip(rates.both)
-            .filter(|((left, allowed), _)| !(0.8..1.25).contains(&(left / allowed)))
+            .filter(|((left, allowed), _)| !(0.85..1.15).contains(&(left / allowed)))
             .map(|((left, allowed), rate)| {
                 let mbit = left / allowed * rate.bits_per_sec() as f64 / 1e6;
                 format!("{mbit:.2} Mbit/s at {rate}")
