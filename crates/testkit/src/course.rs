@@ -1,12 +1,12 @@
 //! The courses: paths, what the application does, and which rules are looked at.
 
 use congestion::{Bytes, ControllerKind, Duration, Rate, Ratio, Time};
-use path::{Buffer, Capacity, Effects, LinkConfig, Loss, PathConfig, Reorder};
+use path::{Aggregation, Buffer, Capacity, Effects, LinkConfig, Loss, PathConfig, Reorder};
 
 use crate::report::{Fault, Report};
 use crate::rules::Judge;
 use crate::transport::{Knows, Transport};
-use crate::witness::{Conduct, Probe};
+use crate::witness::{Conduct, Probe, Rates};
 use crate::world::{Wire, World};
 
 /// The path of every course.
@@ -14,6 +14,11 @@ const RATE: Rate = Rate::from_bits_per_sec(20_000_000);
 pub(crate) const RTPROP: Duration = Duration::from_millis(40);
 /// The pacing rate of the fixed controller: half of the path's.
 pub(crate) const PACE: Rate = Rate::from_bits_per_sec(10_000_000);
+/// What it falls to at times, and as long each is kept: in no step with what looks at it each second, or each tenth of one.
+const SLOW_PACE: Rate = Rate::from_bits_per_sec(5_000_000);
+const CHANGES: Duration = Duration::from_millis(730);
+/// As long ACKs are held back, at most: less than a round trip.
+const HELD: Duration = Duration::from_millis(35);
 const SECOND: Duration = Duration::from_secs(1);
 /// Bursts of the fixed controller, in packets.
 pub(crate) const QUANTUM: u64 = 2;
@@ -37,12 +42,19 @@ pub(crate) fn packets(window: u64, mss: Bytes) -> u64 {
 
 const PACED: Conduct = Conduct::Fixed {
     cwnd_packets: WIDE,
-    rate: PACE,
+    rate: Rates::always(PACE),
     quantum_packets: QUANTUM,
     recovery_packets: WIDE,
 };
 
-fn path(effects: Effects) -> PathConfig {
+/// How the path treats data and ACKs.
+#[derive(Default)]
+struct Ways {
+    data: Effects,
+    acks: Effects,
+}
+
+fn path(ways: Ways) -> PathConfig {
     let way = LinkConfig {
         delay: RTPROP / 2,
         ..LinkConfig::default()
@@ -51,21 +63,26 @@ fn path(effects: Effects) -> PathConfig {
         forward: LinkConfig {
             capacity: Capacity::Rate(RATE),
             buffer: Buffer::Bytes(RATE.bytes_in(RTPROP) * 4),
-            effects,
+            effects: ways.data,
             ..way.clone()
         },
-        // Two ACKs never arrive at one instant: what is told at one is of one.
+        // Two ACKs never arrive at one instant, unless they are held back.
         reverse: LinkConfig {
             capacity: Capacity::Rate(Rate::from_bits_per_sec(1_000_000_000)),
+            effects: ways.acks,
             ..way
         },
     }
 }
 
-fn lossy() -> Effects {
-    Effects {
+fn lossy() -> Ways {
+    let data = Effects {
         loss: Loss::Independent(Ratio::new(1, 100)),
         ..Effects::default()
+    };
+    Ways {
+        data,
+        ..Ways::default()
     }
 }
 
@@ -99,12 +116,12 @@ impl<'r, T: Transport> Course<'r, T> {
         report: &'r mut Report,
         name: &'static str,
         conduct: Conduct,
-        effects: Effects,
+        ways: Ways,
         connect: &mut impl FnMut(Probe) -> T,
     ) -> Course<'r, T> {
         report.courses.push(name);
         let probe = Probe::new(conduct);
-        let world = World::new(probe.clone(), connect(probe), path(effects));
+        let world = World::new(probe.clone(), connect(probe), path(ways));
         Course {
             world,
             name,
@@ -149,7 +166,7 @@ pub fn check<T: Transport>(knows: &Knows, mut connect: impl FnMut(Probe) -> T) -
     let mut report = Report::default();
     let connect = &mut connect;
 
-    Course::new(&mut report, "paced", PACED, Effects::default(), connect).judge(
+    Course::new(&mut report, "paced", PACED, Ways::default(), connect).judge(
         SECOND,
         |world| {
             world.write(u64::MAX);
@@ -159,20 +176,56 @@ pub fn check<T: Transport>(knows: &Knows, mut connect: impl FnMut(Probe) -> T) -
             judge.pacing();
             judge.inflight();
             judge.round_trips();
-            judge.delivery_rates();
+            judge.delivery_rates(1.25);
             judge.full_use(false);
             judge.no_losses();
-            judge.idle_restarts(0, 1);
+            judge.no_idle_restarts();
         },
+    );
+
+    let changing = Rates {
+        both: [PACE, SLOW_PACE],
+        each: CHANGES,
+    };
+    let conduct = Conduct::Fixed {
+        cwnd_packets: WIDE,
+        rate: changing,
+        quantum_packets: QUANTUM,
+        recovery_packets: WIDE,
+    };
+    Course::new(&mut report, "rates", conduct, Ways::default(), connect).judge(
+        SECOND,
+        |world| {
+            world.write(u64::MAX);
+            world.run(SECOND * 8);
+        },
+        |judge| judge.pacing_follows(changing),
+    );
+
+    let held = Ways {
+        acks: Effects {
+            aggregation: Some(Aggregation { interval: HELD }),
+            ..Effects::default()
+        },
+        ..Ways::default()
+    };
+    Course::new(&mut report, "held ACKs", PACED, held, connect).judge(
+        SECOND,
+        |world| {
+            world.write(u64::MAX);
+            world.run(SECOND * 4);
+        },
+        // What is measured from the packet's departure alone, without the time since the ACK before, has up to twice the rate.
+        |judge| judge.delivery_rates(1.35),
     );
 
     let narrow = Conduct::Fixed {
         cwnd_packets: NARROW,
-        rate: Rate::from_bits_per_sec(1_000_000_000),
+        rate: Rates::always(Rate::from_bits_per_sec(1_000_000_000)),
         quantum_packets: NARROW,
         recovery_packets: NARROW / 2,
     };
-    Course::new(&mut report, "window", narrow, Effects::default(), connect).judge(
+    Course::new(&mut report, "window", narrow, Ways::default(), connect).judge(
         SECOND,
         |world| {
             world.write(u64::MAX);
@@ -185,7 +238,7 @@ pub fn check<T: Transport>(knows: &Knows, mut connect: impl FnMut(Probe) -> T) -
         },
     );
 
-    Course::new(&mut report, "requests", PACED, Effects::default(), connect).judge(
+    Course::new(&mut report, "requests", PACED, Ways::default(), connect).judge(
         SECOND,
         |world| in_portions(world, |_| {}),
         |judge| {
@@ -193,9 +246,11 @@ pub fn check<T: Transport>(knows: &Knows, mut connect: impl FnMut(Probe) -> T) -
             judge.pauses();
             judge.inflight();
             // The handshake may have had pauses of its own.
-            judge.idle_restarts(4, 8);
+            judge.idle_restarts(4);
             judge.no_losses();
             judge.told_when_they_leave();
+            judge.each_sent_told();
+            judge.no_sample_spans_a_pause();
         },
     );
 
@@ -203,7 +258,7 @@ pub fn check<T: Transport>(knows: &Knows, mut connect: impl FnMut(Probe) -> T) -
         &mut report,
         "after requests",
         PACED,
-        Effects::default(),
+        Ways::default(),
         connect,
     )
     .judge(
@@ -217,7 +272,7 @@ pub fn check<T: Transport>(knows: &Knows, mut connect: impl FnMut(Probe) -> T) -
         },
         |judge| {
             judge.full_use(false);
-            judge.delivery_rates();
+            judge.delivery_rates(1.25);
         },
     );
 
@@ -232,13 +287,14 @@ pub fn check<T: Transport>(knows: &Knows, mut connect: impl FnMut(Probe) -> T) -
             judge.whose_losses();
             judge.inflight();
             judge.prior_inflight();
+            judge.prior_inflight_is_fresh();
             judge.recoveries();
             judge.settlements();
             judge.shortest_round_trip();
         },
     );
 
-    Course::new(&mut report, "repeats", PACED, Effects::default(), connect).judge(
+    Course::new(&mut report, "repeats", PACED, Ways::default(), connect).judge(
         SECOND,
         |world| {
             world.write(u64::MAX);
@@ -255,7 +311,7 @@ pub fn check<T: Transport>(knows: &Knows, mut connect: impl FnMut(Probe) -> T) -
         &mut report,
         "repeats, window",
         narrow,
-        Effects::default(),
+        Ways::default(),
         connect,
     )
     .judge(
@@ -271,14 +327,7 @@ pub fn check<T: Transport>(knows: &Knows, mut connect: impl FnMut(Probe) -> T) -
         |judge| judge.repeats_fit(),
     );
 
-    Course::new(
-        &mut report,
-        "loss timer",
-        PACED,
-        Effects::default(),
-        connect,
-    )
-    .judge(
+    Course::new(&mut report, "loss timer", PACED, Ways::default(), connect).judge(
         SECOND,
         |world| {
             in_portions(world, |world| {
@@ -296,7 +345,7 @@ pub fn check<T: Transport>(knows: &Knows, mut connect: impl FnMut(Probe) -> T) -
         },
     );
 
-    Course::new(&mut report, "lost tail", PACED, Effects::default(), connect).judge(
+    Course::new(&mut report, "lost tail", PACED, Ways::default(), connect).judge(
         SECOND,
         |world| {
             in_portions(world, |world| {
@@ -308,6 +357,7 @@ pub fn check<T: Transport>(knows: &Knows, mut connect: impl FnMut(Probe) -> T) -
             // A probe that repeats a lost packet may repair that loss before it is found.
             judge.found_by_timer(1, 2);
             judge.settlements();
+            judge.each_sent_told();
         },
     );
 
@@ -315,7 +365,7 @@ pub fn check<T: Transport>(knows: &Knows, mut connect: impl FnMut(Probe) -> T) -
         &mut report,
         "short silence",
         PACED,
-        Effects::default(),
+        Ways::default(),
         connect,
     )
     .judge(
@@ -333,16 +383,20 @@ pub fn check<T: Transport>(knows: &Knows, mut connect: impl FnMut(Probe) -> T) -
         |judge| {
             judge.no_timeouts();
             judge.no_losses();
+            judge.each_sent_told();
             judge.all_arrived();
         },
     );
 
-    let reordering = Effects {
-        reorder: Some(Reorder {
-            share: Ratio::new(1, 1_000),
-            by: Duration::from_millis(15),
-        }),
-        ..Effects::default()
+    let reordering = Ways {
+        data: Effects {
+            reorder: Some(Reorder {
+                share: Ratio::new(1, 1_000),
+                by: Duration::from_millis(15),
+            }),
+            ..Effects::default()
+        },
+        ..Ways::default()
     };
     let knows_spurious = knows.spurious_losses;
     Course::new(&mut report, "reordering", PACED, reordering, connect).judge(
@@ -361,7 +415,7 @@ pub fn check<T: Transport>(knows: &Knows, mut connect: impl FnMut(Probe) -> T) -
     );
 
     let knows_timeouts = knows.timeouts;
-    Course::new(&mut report, "silence", PACED, Effects::default(), connect).judge(
+    Course::new(&mut report, "silence", PACED, Ways::default(), connect).judge(
         SECOND * 8,
         |world| {
             world.write(u64::MAX);
@@ -373,6 +427,7 @@ pub fn check<T: Transport>(knows: &Knows, mut connect: impl FnMut(Probe) -> T) -
         },
         |judge| {
             judge.resumed();
+            judge.prior_inflight_is_fresh();
             if knows_timeouts {
                 judge.timeouts();
             } else {

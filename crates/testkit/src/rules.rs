@@ -2,16 +2,16 @@
 
 mod flight;
 mod losses;
+mod pace;
+mod samples;
+mod usage;
 
 use congestion::{Ack, Bytes, Duration, Lost, Rate, Recovery, Sent, Time};
 
-use crate::course::{NARROW, PACE, QUANTUM, RTPROP};
+use crate::course::{NARROW, RTPROP};
 use crate::report::{Fault, Finding, Report};
 use crate::witness::Told;
 use crate::world::Departure;
-
-/// A burst of the initial window is always allowed (RFC 9002, "Pacing").
-const INITIAL_WINDOW: u64 = 10;
 
 /// What is seen of one course.
 pub(crate) struct Judge<'r> {
@@ -90,7 +90,7 @@ impl Judge<'_> {
     }
 
     fn count_recoveries(&self, is: impl Fn(&Recovery) -> bool) -> usize {
-        let is_it = |told: &Told| matches!(told, Told::Recovery(_, recovery) if is(recovery));
+        let is_it = |told: &Told| matches!(told, Told::Recovery(_, recovery, _) if is(recovery));
         self.told.iter().filter(|(_, told)| is_it(told)).count()
     }
 
@@ -122,63 +122,19 @@ impl Judge<'_> {
         }
     }
 
+    fn largest_wire(&self) -> Bytes {
+        let sizes = self.departures.iter().map(|it| it.size);
+        sizes.max().unwrap_or_default()
+    }
+
+    fn largest_told(&self) -> Bytes {
+        let sizes = self.sents().map(|(_, sent)| sent.bytes);
+        sizes.max().unwrap_or_default()
+    }
+
     /// What a packet has on the wire beyond what is told. Much of a small packet.
     fn headers(&self) -> Bytes {
-        let wire = self.departures.iter().map(|it| it.size).max();
-        let told = self.sents().map(|(_, sent)| sent.bytes).max();
-        let headers = wire.unwrap_or_default() - told.unwrap_or_default();
-        headers.min(Bytes::new(100))
-    }
-
-    /// Departures keep the rate, in bursts of a quantum or the initial window.
-    pub(crate) fn pacing(&mut self) {
-        let departures = self.departures.iter().filter(|it| it.at >= self.from);
-        let headers = self.headers();
-        let left: Bytes = departures.map(|it| it.size - headers).sum();
-        let rate = left.get() as f64 * 8.0 / self.span_s();
-        let ratio = rate / PACE.bits_per_sec() as f64;
-        let mbit = rate / 1e6;
-        self.find_if(ratio > 1.12, Fault::PacingNotEngaged, || {
-            format!("{mbit:.2} Mbit/s left at a pacing rate of {PACE}")
-        });
-        self.find_if(ratio < 0.9, Fault::PacingTooSlow, || {
-            format!("{mbit:.2} Mbit/s left at a pacing rate of {PACE}")
-        });
-        if ratio > 1.12 {
-            return;
-        }
-        self.bursts(Fault::BurstsTooLarge);
-    }
-
-    /// No more leaves at once than the pacing rate, a quantum or the initial window allows.
-    fn bursts(&mut self, fault: Fault) {
-        let departures = self.departures.iter().filter(|it| it.at >= self.from);
-        let Some(largest) = departures.clone().map(|it| it.size).max() else {
-            return;
-        };
-        let sents = self.sents().filter(|(at, _)| *at >= self.from);
-        let told: Bytes = sents.map(|(_, sent)| sent.bytes).sum();
-        let left: Bytes = departures.clone().map(|it| it.size).sum();
-        // The rate on the wire contains headers that congestion control does not count.
-        let wire = PACE.bytes_per_sec() as f64 * left.get() as f64 / told.get().max(1) as f64;
-        let (mut level, mut most, mut last) = (0.0_f64, 0.0_f64, self.from);
-        for Departure { at, size, .. } in departures {
-            level = (level - at.since(last).as_secs_f64() * wire).max(0.0) + size.get() as f64;
-            most = most.max(level);
-            last = *at;
-        }
-        let allowed = largest * (INITIAL_WINDOW.max(2 * QUANTUM) + 1);
-        self.find_if(most > allowed.get() as f64, fault, || {
-            let quantum = largest * QUANTUM;
-            format!(
-                "{most:.0} bytes ahead of the pacing rate; the quantum is {quantum}, the initial window {allowed}"
-            )
-        });
-    }
-
-    /// A burst of losses is repeated at the pacing rate.
-    pub(crate) fn repeats_are_paced(&mut self) {
-        self.bursts(Fault::RepeatsUnpaced);
+        (self.largest_wire() - self.largest_told()).min(Bytes::new(100))
     }
 
     pub(crate) fn window(&mut self) {
@@ -193,7 +149,9 @@ impl Judge<'_> {
             format!("{most} in flight, the window is {window}")
         });
         let left = self.departures.iter().filter(|it| it.at >= self.from);
-        let left = left.map(|it| it.size.get()).sum::<u64>() as f64;
+        let headers = self.headers();
+        let left: Bytes = left.map(|it| it.size - headers).sum();
+        let left = left.get() as f64;
         let each_round = left / (self.span_s() / RTPROP.as_secs_f64());
         self.find_if(
             each_round > 1.2 * window.get() as f64,
@@ -213,7 +171,7 @@ impl Judge<'_> {
         let (mut past, mut most) = (0, Bytes::ZERO);
         for (_, told) in self.told {
             match told {
-                Told::Recovery(_, Recovery::Entered(_)) | Told::Timeout(_) => {
+                Told::Recovery(_, Recovery::Entered(_), _) | Told::Timeout(..) => {
                     recoveries += 1;
                     is_on = true;
                 }
@@ -231,121 +189,6 @@ impl Judge<'_> {
                 "{past} packets in {recoveries} recoveries, up to {most} in flight; the window is {window} there"
             )
         });
-    }
-
-    /// An application that always has data is held back by pacing, or by the window.
-    pub(crate) fn full_use(&mut self, by_window: bool) {
-        let all = self.acks().count();
-        let full = self.acks().filter(|ack| ack.is_window_full).count();
-        let used = self.acks().filter(|ack| ack.is_cwnd_limited).count();
-        let marked = self.acks().filter(|ack| ack.rate.is_app_limited).count();
-        let of = |part: usize| format!("{part} of {all} acknowledgements");
-        if by_window {
-            self.find_if(share(full, all) < 0.4, Fault::WindowFullNotTold, || {
-                of(full)
-            });
-        } else {
-            self.find_if(share(full, all) > 0.05, Fault::WindowFullFalse, || of(full));
-        }
-        self.find_if(share(used, all) < 0.4, Fault::WindowUseNotTold, || of(used));
-        self.find_if(share(marked, all) > 0.01, Fault::AppLimitNotCleared, || {
-            of(marked)
-        });
-    }
-
-    /// Requests with pauses between them.
-    pub(crate) fn pauses(&mut self) {
-        let all = self.acks().count();
-        let marked = self.acks().filter(|ack| ack.rate.is_app_limited).count();
-        // A request takes two round trips: the mark that its packets begin with ends in its midst.
-        self.find_if(share(marked, all) < 0.25, Fault::AppLimitNotMarked, || {
-            format!("{marked} of {all} acknowledgements")
-        });
-        let last = self.acks().filter(|ack| ack.inflight.is_zero());
-        let last: Vec<bool> = last.map(|ack| ack.is_cwnd_limited).collect();
-        let false_use = last.iter().filter(|used| **used).count();
-        self.find_if(
-            share(false_use, last.len()) > 0.5,
-            Fault::WindowUseFalse,
-            || format!("{false_use} of {} last acknowledgements", last.len()),
-        );
-    }
-
-    pub(crate) fn idle_restarts(&mut self, least: usize, most: usize) {
-        let restarts = self.told.iter();
-        let restarts = restarts.filter(|(_, told)| matches!(told, Told::IdleRestart(_)));
-        let restarts = restarts.count();
-        self.find_if(restarts < least, Fault::IdleRestartMissing, || {
-            format!("{restarts} told, there were at least {least}")
-        });
-        self.find_if(restarts > most, Fault::IdleRestartFalse, || {
-            format!("{restarts} told, there were at most {most}")
-        });
-    }
-
-    /// Packet-timed rounds, counted as a controller counts them, and the round-trip times.
-    pub(crate) fn round_trips(&mut self) {
-        let (mut rounds, mut end) = (0_u32, Bytes::ZERO);
-        for ack in self.acks() {
-            if ack.rate.prior_delivered >= end {
-                rounds += 1;
-                end = ack.rate.total_delivered;
-            }
-        }
-        let expected = self.span_s() / RTPROP.as_secs_f64();
-        let figure = || format!("{rounds} in {:.0} round trips", expected);
-        let ratio = f64::from(rounds) / expected;
-        self.find_if(ratio < 0.7, Fault::RoundsTooLong, figure);
-        let figure = || format!("{rounds} in {:.0} round trips", expected);
-        self.find_if(ratio > 1.3, Fault::RoundsTooShort, figure);
-        self.shortest_round_trip();
-        let rtts = self.acks().filter_map(|ack| ack.rtt);
-        let rtts: Vec<f64> = rtts.map(|sample| sample.rtt.as_millis_f64()).collect();
-        match quantile(rtts, 0.5) {
-            None => self.find(Fault::RttMissing, "none".to_owned()),
-            Some(median) => {
-                let most = RTPROP.as_millis_f64() * 1.2;
-                self.find_if(median > most, Fault::RttTooLong, || {
-                    format!("the median is {median:.1} ms, the path's is {RTPROP}")
-                });
-            }
-        }
-    }
-
-    pub(crate) fn shortest_round_trip(&mut self) {
-        let rtts = self.acks().filter_map(|ack| ack.rtt);
-        let least = rtts.map(|sample| sample.rtt).min();
-        if let Some(least) = least {
-            self.find_if(least < RTPROP, Fault::RttTooShort, || {
-                format!("{least}, the path's is {RTPROP}")
-            });
-        }
-    }
-
-    /// At half of the path's rate, everything is delivered at the rate at which it was sent.
-    pub(crate) fn delivery_rates(&mut self) {
-        let all = self.acks().count();
-        let rates = self.acks().filter_map(|ack| ack.rate.delivery_rate);
-        let rates: Vec<f64> = rates.map(|rate| rate.bits_per_sec() as f64).collect();
-        let have = rates.len();
-        self.find_if(share(have, all) < 0.5, Fault::RateMissing, || {
-            format!("{have} of {all} have one")
-        });
-        let (Some(low), Some(high)) = (quantile(rates.clone(), 0.5), quantile(rates, 0.95)) else {
-            return;
-        };
-        let pace = PACE.bits_per_sec() as f64;
-        self.find_if(
-            low < 0.85 * pace || high > 1.25 * pace,
-            Fault::RateWrong,
-            || {
-                format!(
-                    "median {:.2} and 95th percentile {:.2} Mbit/s of what is sent at {PACE}",
-                    low / 1e6,
-                    high / 1e6
-                )
-            },
-        );
     }
 
     /// What a real controller makes of it all.

@@ -15,9 +15,11 @@ pub(crate) enum Told {
     IdleRestart(Time),
     Sent(Sent),
     Lost(Lost),
-    Recovery(Time, Recovery),
+    /// With what is told as in flight.
+    Recovery(Time, Recovery, Bytes),
     Ack(Ack),
-    Timeout(Time),
+    /// With what is told as in flight.
+    Timeout(Time, Bytes),
     Mtu,
 }
 
@@ -25,11 +27,22 @@ impl Told {
     /// The time with which it was told.
     pub(crate) fn time(&self) -> Option<Time> {
         match self {
-            Told::IdleRestart(now) | Told::Recovery(now, _) | Told::Timeout(now) => Some(*now),
+            Told::IdleRestart(now) | Told::Recovery(now, ..) | Told::Timeout(now, _) => Some(*now),
             Told::Sent(sent) => Some(sent.now),
             Told::Lost(lost) => Some(lost.now),
             Told::Ack(ack) => Some(ack.now),
             Told::Mtu => None,
+        }
+    }
+
+    /// What it says is in flight once it has happened.
+    pub(crate) fn flight(&self) -> Option<Bytes> {
+        match self {
+            Told::Sent(sent) => Some(sent.inflight),
+            Told::Lost(lost) => Some(lost.inflight),
+            Told::Ack(ack) => Some(ack.inflight),
+            Told::Recovery(_, _, inflight) | Told::Timeout(_, inflight) => Some(*inflight),
+            Told::IdleRestart(_) | Told::Mtu => None,
         }
     }
 }
@@ -43,13 +56,42 @@ pub(crate) struct Log {
     pub(crate) told: Vec<(Time, Told)>,
 }
 
+/// A pacing rate that depends on nothing but the time.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Rates {
+    /// In turns, the first one first.
+    pub(crate) both: [Rate; 2],
+    /// As long each lasts.
+    pub(crate) each: Duration,
+}
+
+impl Rates {
+    /// The same at all times.
+    pub(crate) const fn always(rate: Rate) -> Rates {
+        Rates {
+            both: [rate; 2],
+            each: Duration::MAX,
+        }
+    }
+
+    pub(crate) fn at(&self, now: Time) -> Rate {
+        let [first, second] = self.both;
+        let turn = now.as_nanos() / self.each.as_nanos().max(1);
+        if turn.is_multiple_of(2) {
+            first
+        } else {
+            second
+        }
+    }
+}
+
 /// How the controllers of a course behave.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Conduct {
-    /// A constant window and rate, with bursts of so many packets.
+    /// A constant window, and a rate that the path does not change, with bursts of so many packets.
     Fixed {
         cwnd_packets: u64,
-        rate: Rate,
+        rate: Rates,
         quantum_packets: u64,
         /// The window from the beginning of a recovery or a timeout to its end.
         recovery_packets: u64,
@@ -113,7 +155,7 @@ pub struct Witness {
 enum Inner {
     Fixed {
         cwnd_packets: u64,
-        rate: Rate,
+        rate: Rates,
         quantum_packets: u64,
         recovery_packets: u64,
         is_recovering: bool,
@@ -132,6 +174,10 @@ impl Witness {
         let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
         let now = log.now;
         log.told.push((now, told));
+    }
+
+    fn now(&self) -> Time {
+        self.log.lock().unwrap_or_else(PoisonError::into_inner).now
     }
 
     fn recover(&mut self, is_on: bool) {
@@ -164,7 +210,7 @@ impl Controller for Witness {
     }
 
     fn on_recovery(&mut self, now: Time, recovery: Recovery, inflight: Bytes) {
-        self.write(Told::Recovery(now, recovery));
+        self.write(Told::Recovery(now, recovery, inflight));
         self.recover(matches!(recovery, Recovery::Entered(_)));
         self.any(|inner| inner.on_recovery(now, recovery, inflight));
     }
@@ -175,7 +221,7 @@ impl Controller for Witness {
     }
 
     fn on_timeout(&mut self, now: Time, inflight: Bytes) {
-        self.write(Told::Timeout(now));
+        self.write(Told::Timeout(now, inflight));
         self.recover(true);
         self.any(|inner| inner.on_timeout(now, inflight));
     }
@@ -209,7 +255,7 @@ impl Controller for Witness {
 
     fn pacing_rate(&self) -> Rate {
         match &self.inner {
-            Inner::Fixed { rate, .. } => *rate,
+            Inner::Fixed { rate, .. } => rate.at(self.now()),
             Inner::Any(inner) => inner.pacing_rate(),
         }
     }

@@ -9,6 +9,27 @@ use crate::course::{PACE, RTPROP};
 use crate::report::Fault;
 use crate::witness::Told;
 
+/// What is told as in flight, compared.
+#[derive(Default)]
+struct Wrong {
+    all: usize,
+    wrong: usize,
+    /// What was told, and what was expected.
+    example: Option<(Bytes, i128)>,
+}
+
+impl Wrong {
+    fn count(&mut self, wrong: Option<(Bytes, i128)>) {
+        self.all += 1;
+        self.wrong += usize::from(wrong.is_some());
+        self.example = self.example.or(wrong);
+    }
+
+    fn share(&self) -> f64 {
+        share(self.wrong, self.all)
+    }
+}
+
 impl Judge<'_> {
     /// Every packet is told, and everything that was delivered; once.
     pub(crate) fn accounts(&mut self) {
@@ -40,6 +61,22 @@ impl Judge<'_> {
                 format!("{acked} told by acknowledgements, the sampler counted {total}")
             });
         }
+    }
+
+    /// Where little leaves, a probe that the books do not know would not show among everything else: each packet is told.
+    pub(crate) fn each_sent_told(&mut self) {
+        let headers = self.headers();
+        let largest = self.largest_told();
+        let left = self.departures.iter().filter(|it| it.at >= self.from);
+        let left: Bytes = left.map(|it| it.size - headers).sum();
+        let sents = self.sents().filter(|(at, _)| *at >= self.from);
+        // As on the wire: smaller ones are no data.
+        let sents = sents.filter(|(_, sent)| (sent.bytes + headers) * 2 >= largest);
+        let told: Bytes = sents.map(|(_, sent)| sent.bytes).sum();
+        let missing = left - told;
+        self.find_if(missing > largest * 2, Fault::SentNotTold, || {
+            format!("{left} left, {told} told")
+        });
     }
 
     /// Between pauses, the packets that leave are told one by one when they do. Where a host's queue comes between, the
@@ -96,10 +133,15 @@ impl Judge<'_> {
         // The bytes of losses that were none. They leave the flight as lost, and do not when they are acknowledged later.
         let mut arrived = 0_i128;
         let mut expected = 0_i128;
-        let (mut wrong, mut all, mut example) = (0, 0, None);
-        for (at, told) in self.told {
-            match told {
-                Told::Sent(sent) => expected += i128::from(sent.bytes.get()),
+        let (mut acks, mut losses, mut recoveries) = Default::default();
+        for (index, (at, told)) in self.told.iter().enumerate() {
+            // What an ACK acknowledges may have left the flight before what it shows to be lost.
+            let mut coming = 0;
+            let counts: &mut Wrong = match told {
+                Told::Sent(sent) => {
+                    expected += i128::from(sent.bytes.get());
+                    continue;
+                }
                 Told::Lost(lost) => {
                     let bytes = i128::from(lost.packet.bytes.get());
                     expected -= bytes;
@@ -109,30 +151,56 @@ impl Judge<'_> {
                         // Its time of departure is not the wire's.
                         None => {}
                     }
+                    coming = self.acked_by_the_next(index);
+                    &mut losses
+                }
+                Told::Recovery(..) | Told::Timeout(..) => {
+                    coming = self.acked_by_the_next(index);
+                    &mut recoveries
                 }
                 Told::Ack(ack) => {
                     expected -= i128::from(ack.newly_acked.get());
-                    all += 1;
-                    let off = i128::from(ack.inflight.get()) - expected;
-                    if !(-15_000..=50_000 + arrived).contains(&off) && *at >= self.from {
-                        wrong += 1;
-                        example.get_or_insert((ack.inflight, expected));
-                    }
+                    &mut acks
                 }
-                _ => {}
-            }
+                Told::IdleRestart(_) | Told::Mtu => continue,
+            };
+            let Some(flight) = told.flight().filter(|_| *at >= self.from) else {
+                continue;
+            };
+            let off = i128::from(flight.get()) - expected;
+            let is_wrong = !(-15_000 - coming..=50_000 + arrived).contains(&off);
+            counts.count(is_wrong.then_some((flight, expected)));
         }
-        if let Some((told, expected)) = example
-            && share(wrong, all) > 0.05
-        {
+        for (who, counts) in [
+            ("acknowledgements", acks),
+            ("losses", losses),
+            ("recoveries", recoveries),
+        ] {
+            let Some((told, expected)) = counts.example.filter(|_| counts.share() > 0.05) else {
+                continue;
+            };
             let right = match u64::try_from(expected) {
                 Ok(expected) => format!("not {}", Bytes::new(expected)),
                 Err(_) => "while more was told as settled than as sent".to_owned(),
             };
-            let figure = format!("{wrong} of {all}; the first {told}, {right}");
+            let Wrong { wrong, all, .. } = counts;
+            let figure = format!("{wrong} of {all} {who}; the first {told}, {right}");
             self.find(Fault::InflightWrong, figure);
         }
         self.flight_of_acks();
+    }
+
+    /// What the ACK acknowledges that is told later in the same instant, before a packet leaves.
+    fn acked_by_the_next(&self, index: usize) -> i128 {
+        let instant = self.told.get(index).map(|(at, _)| *at);
+        let later = self.told.get(index + 1..).unwrap_or_default().iter();
+        let mut later =
+            later.take_while(|(at, told)| Some(*at) == instant && !matches!(told, Told::Sent(_)));
+        let acked = later.find_map(|(_, told)| match told {
+            Told::Ack(ack) => Some(ack.newly_acked),
+            _ => None,
+        });
+        i128::from(acked.unwrap_or_default().get())
     }
 
     /// What an acknowledgement leaves in flight is there when the next packet leaves.
@@ -166,6 +234,30 @@ impl Judge<'_> {
         match self.told.get(index + 1)? {
             (_, Told::Sent(sent)) => Some((sent.inflight - sent.bytes, sent.bytes)),
             _ => None,
+        }
+    }
+
+    /// What was in flight before an acknowledgement is no more than when the latest packet left, or after the acknowledgement
+    /// before: nothing else adds to it.
+    pub(crate) fn prior_inflight_is_fresh(&mut self) {
+        let few = self.largest_told() * 5;
+        let (mut wrong, mut example, mut latest) = (0, None, None);
+        for (_, told) in self.told {
+            if let Told::Ack(ack) = told
+                && let Some(latest) = latest
+                && ack.prior_inflight > latest + few
+            {
+                wrong += 1;
+                example.get_or_insert((ack.prior_inflight, latest));
+            }
+            if let Told::Sent(_) | Told::Ack(_) = told {
+                latest = told.flight();
+            }
+        }
+        if let Some((told, latest)) = example {
+            let figure =
+                format!("{wrong} times; the first {told}, and {latest} was the latest told");
+            self.find(Fault::PriorInflightStale, figure);
         }
     }
 

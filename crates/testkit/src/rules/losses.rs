@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use congestion::{Bytes, Duration, Lost, Recovery, Time};
+use congestion::{Bytes, Cause, Duration, Lost, Recovery, Time};
 
 use super::{Judge, share};
 use crate::course::{PACE, RTPROP};
@@ -122,41 +122,63 @@ impl Judge<'_> {
         });
     }
 
-    /// A loss that is told at the instant of an acknowledgement comes before it.
+    /// A loss that is told at the instant of an acknowledgement comes before it. Of several ACKs that are read at one instant, each
+    /// may have its own before it.
     fn order_of_losses(&mut self) {
-        let (mut late, mut acked_at) = (0, None);
+        let (mut late, mut open, mut acked_at) = (0, 0, None);
         for (at, told) in self.told {
             match told {
-                Told::Ack(_) => acked_at = Some(*at),
-                Told::Sent(_) => acked_at = None,
-                Told::Lost(_) if acked_at == Some(*at) => late += 1,
+                Told::Ack(_) => {
+                    if acked_at != Some(*at) {
+                        late += open;
+                    }
+                    (open, acked_at) = (0, Some(*at));
+                }
+                Told::Sent(_) => {
+                    late += std::mem::take(&mut open);
+                    acked_at = None;
+                }
+                Told::Lost(_) if acked_at == Some(*at) => open += 1,
                 _ => {}
             }
         }
+        late += open;
         let all = self.losts().count();
         self.find_if(share(late, all) > 0.1, Fault::LossAfterAck, || {
             format!("{late} of {all}")
         });
     }
 
-    /// Recoveries have a beginning and an end, and come at most once a round trip.
+    /// Recoveries have a beginning and an end, last a round trip, and come at most once in one.
     pub(crate) fn recoveries(&mut self) {
         let (mut entered, mut is_on) = (0, false);
         let (mut twice, mut often, mut last) = (0, 0, None);
+        // Of those that a loss began and that were not taken back.
+        let (mut ended, mut short, mut since) = (0, 0, None);
         for (at, told) in self.told {
             match told {
-                Told::Recovery(_, Recovery::Entered(_)) => {
+                Told::Recovery(_, Recovery::Entered(cause), _) => {
                     entered += 1;
+                    since = (*cause == Cause::Loss).then_some(*at);
                     twice += usize::from(is_on);
                     let is_soon = last.is_some_and(|last| at.since(last) < RTPROP / 2);
                     often += usize::from(is_soon);
                     last = Some(*at);
                     is_on = true;
                 }
-                Told::Recovery(..) => is_on = false,
+                Told::Recovery(_, end, _) => {
+                    is_on = false;
+                    if let Some(since) = since.take().filter(|_| *end == Recovery::Left) {
+                        ended += 1;
+                        short += usize::from(at.since(since) < RTPROP / 2);
+                    }
+                }
                 _ => {}
             }
         }
+        self.find_if(share(short, ended) > 0.1, Fault::RecoveryTooShort, || {
+            format!("{short} of {ended} left within half a round trip")
+        });
         let lost = self.losts().count();
         self.find_if(lost > 0 && entered == 0, Fault::RecoveryNotTold, || {
             format!("{lost} losses")
@@ -193,7 +215,7 @@ impl Judge<'_> {
                         *is_acked |= lost_at == at;
                     }
                 }
-                Told::Recovery(_, Recovery::Entered(_)) | Told::Timeout(_) => {
+                Told::Recovery(_, Recovery::Entered(_), _) | Told::Timeout(..) => {
                     if let Some((lost_at, is_acked)) = open.take() {
                         all += 1;
                         if *at > lost_at {
@@ -241,7 +263,7 @@ impl Judge<'_> {
 
     /// A probe timeout is none.
     pub(crate) fn no_timeouts(&mut self) {
-        let is_timeout = |(_, told): &&(Time, Told)| matches!(told, Told::Timeout(_));
+        let is_timeout = |(_, told): &&(Time, Told)| matches!(told, Told::Timeout(..));
         let timeouts = self.told.iter().filter(is_timeout).count();
         self.find_if(timeouts > 0, Fault::TimeoutFalse, || {
             format!("{timeouts} told, and no silence was longer than 200 ms")
@@ -249,7 +271,7 @@ impl Judge<'_> {
     }
 
     pub(crate) fn timeouts(&mut self) {
-        let is_timeout = |(_, told): &(Time, Told)| matches!(told, Told::Timeout(_));
+        let is_timeout = |(_, told): &(Time, Told)| matches!(told, Told::Timeout(..));
         let Some(last) = self.told.iter().rposition(is_timeout) else {
             self.find(
                 Fault::TimeoutNotTold,
@@ -257,13 +279,36 @@ impl Judge<'_> {
             );
             return;
         };
+        self.losses_of_timeouts();
         let after = self.told.get(last..).unwrap_or_default();
-        let ends = after
-            .iter()
-            .any(|(_, told)| matches!(told, Told::Recovery(_, Recovery::Left | Recovery::Undone)));
+        let ends = after.iter().any(|(_, told)| {
+            matches!(
+                told,
+                Told::Recovery(_, Recovery::Left | Recovery::Undone, _)
+            )
+        });
         let span = self.span_s();
         self.find_if(!ends, Fault::TimeoutNeverEnds, || {
             format!("not in {span:.0} s")
+        });
+    }
+
+    /// The first timeout comes after losses that a timer declared, or that an ACK showed.
+    fn losses_of_timeouts(&mut self) {
+        let is_timeout = |(_, told): &(Time, Told)| matches!(told, Told::Timeout(..));
+        let Some(first) = self.told.iter().position(is_timeout) else {
+            return;
+        };
+        let (before, after) = self.told.split_at(first);
+        let Some((at, _)) = after.first() else { return };
+        // An ACK that showed the losses may be told between.
+        let is_ack = |told: &Told| matches!(told, Told::Ack(_));
+        let since = before.iter().rev();
+        let mut since = since.take_while(|(told_at, told)| told_at == at || !is_ack(told));
+        let has_losses = since.any(|(_, told)| matches!(told, Told::Lost(_)));
+        let when = at.since(Time::ZERO);
+        self.find_if(!has_losses, Fault::TimeoutWithoutLoss, || {
+            format!("at {when}, with no loss since the acknowledgement before")
         });
     }
 }

@@ -1,14 +1,16 @@
 //! Deliberate faults are found; right transports have none.
 
+mod habits;
 mod raw;
 mod tcp;
 #[path = "../../examples/toy.rs"]
 mod toy;
 
-use congestion::Bytes;
-use testkit::{Fault, Knows, check};
+use congestion::{Bytes, Duration};
+use testkit::{Fault, Knows, Report, check};
 
-use raw::Raw;
+use habits::{InBatches, KeptAlive};
+use raw::{Raw, Slip};
 
 /// Each of these is what somebody's port of BBR has done.
 const FAULTS: &[Fault] = &[
@@ -21,6 +23,7 @@ const FAULTS: &[Fault] = &[
     Fault::WindowUseFalse,
     Fault::SentNotTold,
     Fault::IdleRestartMissing,
+    Fault::IdleRestartFalse,
     Fault::AppLimitNotMarked,
     Fault::AppLimitNotCleared,
     Fault::RoundsTooLong,
@@ -53,6 +56,12 @@ const FAULTS: &[Fault] = &[
     Fault::AckedForgotten,
     Fault::TimeBackwards,
     Fault::TimeWrong,
+    Fault::PacingRateStale,
+    Fault::RateWrong,
+    Fault::RateSpansPause,
+    Fault::PriorInflightStale,
+    Fault::RecoveryTooShort,
+    Fault::TimeoutWithoutLoss,
 ];
 
 #[test]
@@ -80,10 +89,51 @@ fn what_timers_do_wrong_is_found_on_their_courses() {
         (Fault::TimeoutFalse, &of_timers[2..]),
     ] {
         let report = check(&Knows::everything(), |probe| Raw::new(&probe, Some(fault)));
-        let found = report.findings.iter().filter(|it| it.fault == fault);
-        let found = found.map(|it| it.course);
-        let found: Vec<&str> = found.filter(|it| of_timers.contains(it)).collect();
+        let mut found = found_on(&report, fault);
+        found.retain(|it| of_timers.contains(it));
         assert_eq!(found, courses, "{fault:?}\n{report}");
+    }
+}
+
+fn found_on(report: &Report, fault: Fault) -> Vec<&'static str> {
+    let found = report.findings.iter().filter(|it| it.fault == fault);
+    found.map(|it| it.course).collect()
+}
+
+/// Each on the course that is there for it, and nowhere else.
+#[test]
+fn what_one_course_is_for_is_found_there() {
+    for (fault, course) in [
+        (Fault::PacingRateStale, "rates"),
+        (Fault::RateWrong, "held ACKs"),
+        (Fault::RateSpansPause, "requests"),
+        (Fault::PriorInflightStale, "silence"),
+        (Fault::RecoveryTooShort, "losses"),
+        (Fault::TimeoutWithoutLoss, "silence"),
+    ] {
+        let report = check(&Knows::everything(), |probe| Raw::new(&probe, Some(fault)));
+        assert_eq!(found_on(&report, fault), [course], "{report}");
+    }
+}
+
+#[test]
+fn other_ways_to_a_fault_are_found_too() {
+    for (slip, fault, courses) in [
+        (Slip::RateReadOnce, Fault::PacingRateStale, &["rates"][..]),
+        (
+            Slip::ProbeNotTold,
+            Fault::SentNotTold,
+            &["lost tail", "short silence"],
+        ),
+        (Slip::LossesWithoutFlight, Fault::InflightWrong, &["losses"]),
+        (
+            Slip::RecoveriesWithoutFlight,
+            Fault::InflightWrong,
+            &["losses"],
+        ),
+    ] {
+        let report = check(&Knows::everything(), |probe| Raw::with_slip(&probe, slip));
+        assert_eq!(found_on(&report, fault), courses, "{slip:?}\n{report}");
     }
 }
 
@@ -107,6 +157,26 @@ fn a_right_wiring_of_events_has_no_finding() {
     assert!(report.findings.is_empty(), "{report}");
 }
 
+/// Each of a batch of ACKs is settled for itself.
+#[test]
+fn acks_that_are_read_in_batches_have_no_finding() {
+    for tick in [1, 4].map(Duration::from_millis) {
+        let report = check(&Knows::everything(), |probe| {
+            InBatches::new(Raw::new(&probe, None), tick)
+        });
+        assert!(report.findings.is_empty(), "{tick}:\n{report}");
+    }
+}
+
+#[test]
+fn a_transport_that_keeps_itself_alive_has_no_finding() {
+    let after = Duration::from_millis(200);
+    let report = check(&Knows::everything(), |probe| {
+        KeptAlive::new(Raw::new(&probe, None), after)
+    });
+    assert!(report.findings.is_empty(), "{report}");
+}
+
 #[test]
 fn the_page_describes_each_course() {
     let page = include_str!("../../../../docs/embedding.md");
@@ -126,7 +196,7 @@ fn the_toy_has_no_finding() {
 
 #[test]
 fn small_packets_have_no_finding() {
-    for mss in [200, 512, 1_452] {
+    for mss in [100, 200, 512, 1_452] {
         let mss = Bytes::new(mss);
         let report = check(&Knows::everything(), |probe| toy::Toy::new(&probe, mss));
         assert!(report.findings.is_empty(), "{mss}:\n{report}");

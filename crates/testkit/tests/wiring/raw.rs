@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use congestion::sampling::{Outstanding, Sampler};
 use congestion::{
-    Ack, Bytes, Cause, Connection, Controller, Duration, Lost, PacketState, Recovery, RttSample,
-    Sent, Time,
+    Ack, Bytes, Cause, Connection, Controller, Duration, Lost, PacketState, Rate, Recovery,
+    RttSample, Sent, Time,
 };
 use testkit::{End, Fault, Probe, Transport, Witness};
 
@@ -20,6 +20,22 @@ const REORDERING: Duration = Duration::from_millis(20);
 /// As long nothing is heard before the newest chunk is sent once more.
 const PROBE: Duration = Duration::from_millis(100);
 
+/// The number of a probe that is not told.
+const UNTOLD: u64 = u64::MAX;
+
+/// A second way to a fault.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Slip {
+    /// The pacing rate is that of the beginning.
+    RateReadOnce,
+    /// Probes leave beside the books.
+    ProbeNotTold,
+    /// Losses are told with nothing in flight.
+    LossesWithoutFlight,
+    /// Recoveries are told with nothing in flight.
+    RecoveriesWithoutFlight,
+}
+
 #[derive(Clone)]
 pub enum Packet {
     Data { number: u64, chunk: u64 },
@@ -28,6 +44,7 @@ pub enum Packet {
 
 pub struct Raw {
     fault: Option<Fault>,
+    slip: Option<Slip>,
     controller: Witness,
     sampler: Sampler,
     in_flight: BTreeMap<u64, (PacketState, u64)>,
@@ -57,6 +74,12 @@ pub struct Raw {
     last_acked: Option<PacketState>,
     /// Told, and waiting for the pacer, for the fault.
     early: VecDeque<Packet>,
+    /// A pacing rate, and when it was read, for the fault.
+    rate: Option<(Time, Rate)>,
+    /// Probes that are not told, for the fault.
+    untold: VecDeque<Packet>,
+    /// What was in flight when all of it was lost, for the fault.
+    stale_inflight: Bytes,
     now: Time,
     acks: VecDeque<u64>,
     arrived: HashSet<u64>,
@@ -66,6 +89,7 @@ impl Raw {
     pub fn new(probe: &Probe, fault: Option<Fault>) -> Raw {
         Raw {
             fault,
+            slip: None,
             controller: probe.controller(Connection::new(Time::ZERO, MSS, MSS * 10)),
             sampler: Sampler::new(Time::ZERO),
             in_flight: BTreeMap::new(),
@@ -91,14 +115,39 @@ impl Raw {
             last_state: None,
             last_acked: None,
             early: VecDeque::new(),
+            rate: None,
+            untold: VecDeque::new(),
+            stale_inflight: Bytes::ZERO,
             now: Time::ZERO,
             acks: VecDeque::new(),
             arrived: HashSet::new(),
         }
     }
 
+    pub fn with_slip(probe: &Probe, slip: Slip) -> Raw {
+        Raw {
+            slip: Some(slip),
+            ..Raw::new(probe, None)
+        }
+    }
+
     fn has(&self, fault: Fault) -> bool {
         self.fault == Some(fault)
+    }
+
+    fn slips(&self, slip: Slip) -> bool {
+        self.slip == Some(slip)
+    }
+
+    fn pacing_rate(&mut self, now: Time) -> Rate {
+        let is_kept = |read: Time| match (self.fault, self.slip) {
+            (Some(Fault::PacingRateStale), _) => now.since(read) < Duration::from_secs(1),
+            (_, slip) => slip == Some(Slip::RateReadOnce),
+        };
+        let kept = self.rate.filter(|(read, _)| is_kept(*read));
+        let (read, rate) = kept.unwrap_or_else(|| (now, self.controller.pacing_rate()));
+        self.rate = Some((read, rate));
+        rate
     }
 
     fn has_data(&self) -> bool {
@@ -113,6 +162,9 @@ impl Raw {
     }
 
     fn next_data(&mut self, now: Time) -> Option<Packet> {
+        if let Some(packet) = self.untold.pop_front() {
+            return Some(packet);
+        }
         while self.has(Fault::SentEarly) && self.early.len() < 4 && self.has_data() && self.fits() {
             let packet = self.depart(now);
             self.early.push_back(packet);
@@ -149,7 +201,8 @@ impl Raw {
             _ => MSS,
         };
         self.burst -= MSS;
-        self.next_burst += self.controller.pacing_rate().time_for(pace);
+        let rate = self.pacing_rate(now);
+        self.next_burst += rate.time_for(pace);
         Some(match self.early.pop_front() {
             Some(packet) => packet,
             None => self.depart(now),
@@ -158,7 +211,8 @@ impl Raw {
 
     fn depart(&mut self, now: Time) -> Packet {
         let is_restart = self.inflight.is_zero() && self.sampler.is_app_limited();
-        if is_restart && !self.has(Fault::IdleRestartMissing) {
+        let is_false = self.has(Fault::IdleRestartFalse) && self.sampler.is_app_limited();
+        if is_restart && !self.has(Fault::IdleRestartMissing) || is_false {
             self.controller.on_idle_restart(now);
         }
         let chunk = self.again.pop_front().unwrap_or_else(|| {
@@ -175,7 +229,11 @@ impl Raw {
             self.lose(now, number - 5..number - 4);
             self.enter_due_recovery(now);
         }
-        let out = Outstanding::without_lost(self.inflight);
+        let out = match self.fault {
+            Some(Fault::RateWrong) => Outstanding::Nothing,
+            Some(Fault::RateSpansPause) => Outstanding::Inflight(self.inflight),
+            _ => Outstanding::without_lost(self.inflight),
+        };
         let mut state = self.sampler.on_packet_sent(now, MSS, out);
         if self.has(Fault::RoundsTooLong)
             && !number.is_multiple_of(1_000)
@@ -198,11 +256,20 @@ impl Raw {
     fn on_ack(&mut self, now: Time, number: u64) {
         self.last_heard = now;
         self.has_probed = false;
+        if number == UNTOLD {
+            self.lose(now, 0..self.next_number);
+            self.enter_due_recovery(now);
+            return;
+        }
         self.newest_acked = self.newest_acked.max(number);
         if self.has(Fault::LossNotSettled) {
             self.enter_due_recovery(now);
         }
-        let mut prior_inflight = self.inflight;
+        let stale = std::mem::take(&mut self.stale_inflight);
+        let mut prior_inflight = match self.fault {
+            Some(Fault::PriorInflightStale) => self.inflight.max(stale),
+            _ => self.inflight,
+        };
         let mut rtt = None;
         if let Some((mut state, _)) = self.in_flight.remove(&number) {
             if self.has(Fault::RoundsTooShort) {
@@ -318,7 +385,11 @@ impl Raw {
             if !self.has(Fault::LossNotSampled) {
                 self.sampler.on_packet_lost(&state);
             }
-            let lost = Lost::new(now, state, self.inflight, &self.sampler);
+            let inflight = match self.slip {
+                Some(Slip::LossesWithoutFlight) => Bytes::ZERO,
+                _ => self.inflight,
+            };
+            let lost = Lost::new(now, state, inflight, &self.sampler);
             self.controller.on_packet_lost(&lost);
             if self.has(Fault::LossToldTwice) {
                 self.controller.on_packet_lost(&lost);
@@ -332,7 +403,10 @@ impl Raw {
 
     fn enter_due_recovery(&mut self, now: Time) {
         if std::mem::take(&mut self.is_recovery_due) {
-            let inflight = self.inflight;
+            let inflight = match self.slip {
+                Some(Slip::RecoveriesWithoutFlight) => Bytes::ZERO,
+                _ => self.inflight,
+            };
             let is_told = !self.has(Fault::RecoveryTwice) && !self.has(Fault::RecoveryNeverEnds);
             if self.is_recovering && is_told {
                 self.controller.on_recovery(now, Recovery::Left, inflight);
@@ -344,9 +418,17 @@ impl Raw {
         }
     }
 
+    fn time_out(&mut self, now: Time) {
+        self.recovery_start = self.next_number;
+        self.is_recovering = true;
+        self.missing = 0;
+        self.controller.on_timeout(now, self.inflight);
+    }
+
     fn end_recovery(&mut self, now: Time, number: u64) {
         let ends = !self.has(Fault::RecoveryNeverEnds) && !self.has(Fault::RecoveryTwice);
-        if self.is_recovering && number >= self.recovery_start && ends {
+        let is_over = number >= self.recovery_start || self.has(Fault::RecoveryTooShort);
+        if self.is_recovering && is_over && ends {
             self.is_recovering = false;
             let inflight = self.inflight;
             self.controller.on_recovery(now, Recovery::Left, inflight);
@@ -410,26 +492,30 @@ impl Transport for Raw {
             && !self.has_probed
             && now >= self.last_heard + PROBE
         {
-            self.again.push_back(*chunk);
+            let chunk = *chunk;
             self.has_probed = true;
+            if self.slips(Slip::ProbeNotTold) {
+                let number = UNTOLD;
+                self.untold.push_back(Packet::Data { number, chunk });
+            } else {
+                self.again.push_back(chunk);
+            }
             if self.has(Fault::TimeoutFalse) {
-                self.recovery_start = self.next_number;
-                self.is_recovering = true;
-                self.missing = 0;
-                self.controller.on_timeout(now, self.inflight);
+                self.time_out(now);
             }
         }
         if !self.in_flight.is_empty() && now >= self.last_heard + TIMEOUT {
             self.last_heard = now;
+            if self.has(Fault::TimeoutWithoutLoss) {
+                self.time_out(now);
+            }
+            self.stale_inflight = self.inflight;
             let before = self.recovery_start;
             self.recovery_start = u64::MAX;
             self.lose(now, 0..self.next_number);
             self.recovery_start = before;
-            if !self.has(Fault::TimeoutNotTold) {
-                self.recovery_start = self.next_number;
-                self.is_recovering = true;
-                self.missing = 0;
-                self.controller.on_timeout(now, self.inflight);
+            if !self.has(Fault::TimeoutNotTold) && !self.has(Fault::TimeoutWithoutLoss) {
+                self.time_out(now);
             }
         }
     }
