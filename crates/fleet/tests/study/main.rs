@@ -4,6 +4,7 @@
 //! The study is another process, so that it can be killed: this program, which runs the test `runs_a_study`.
 
 mod group;
+mod objects;
 mod policy;
 mod server;
 
@@ -170,7 +171,7 @@ fn drawn(place: &Place, from: &[IpAddr]) -> Vec<usize> {
         .collect()
 }
 
-/// Downloads from each of these addresses, by curl.
+/// Downloads twice from each of these addresses, by curl, over one connection where the server lets it.
 fn download(from: &[IpAddr]) {
     for address in from {
         let status = Command::new("curl")
@@ -182,7 +183,11 @@ fn download(from: &[IpAddr]) {
                 "--interface",
                 &address.to_string(),
             ])
-            .arg(format!("http://127.0.0.1:{PORT}/4mb"))
+            .args([format!("http://127.0.0.1:{PORT}/4mb"), "-o".to_owned()])
+            .args([
+                "/dev/null".to_owned(),
+                format!("http://127.0.0.1:{PORT}/4mb"),
+            ])
             .status()
             .expect("curl runs");
         assert!(status.success(), "{status}");
@@ -262,8 +267,15 @@ fn study(group: &Group) {
         );
         thread::sleep(Duration::from_millis(500));
     }
-    let (_, gathered) = fleet::study::read(&[&data]).expect("data");
+    let gathered = fleet::study::read(&[&data], Vec::new())
+        .expect("data")
+        .gathered;
     let findings = gathered.findings();
+    // One object a download, whether or not they shared a connection.
+    assert!(
+        findings.observed.objects >= 2 * u64::from(CLIENTS),
+        "{findings:?}"
+    );
     let units: Vec<u64> = findings.arms.iter().map(|arm| arm.units).collect();
     assert_eq!(units, [u64::from(CLIENTS) - count as u64, count as u64]);
     assert!(
@@ -303,9 +315,9 @@ fn study(group: &Group) {
 
 /// How many large connections are in the data.
 fn arms_in_data(directory: &Path) -> u64 {
-    match fleet::study::read(&[directory]) {
-        Ok((_, gathered)) => {
-            let arms = gathered.findings().arms;
+    match fleet::study::read(&[directory], Vec::new()) {
+        Ok(read) => {
+            let arms = read.gathered.findings().arms;
             arms.iter()
                 .map(|arm| {
                     if arm.throughput_bps.is_some() {

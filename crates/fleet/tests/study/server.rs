@@ -42,15 +42,20 @@ impl Server {
             .spawn()
             .expect("a shell");
         let server = Server(child);
-        let begin = Instant::now();
-        while TcpStream::connect((Ipv4Addr::LOCALHOST, PORT)).is_err() {
-            assert!(
-                begin.elapsed() < Duration::from_secs(60),
-                "the server does not listen"
-            );
-            thread::sleep(Duration::from_millis(50));
-        }
+        wait_for(PORT);
         server
+    }
+}
+
+/// Waits until somebody listens there.
+pub fn wait_for(port: u16) {
+    let begin = Instant::now();
+    while TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_err() {
+        assert!(
+            begin.elapsed() < Duration::from_secs(60),
+            "the server does not listen"
+        );
+        thread::sleep(Duration::from_millis(50));
     }
 }
 
