@@ -167,7 +167,8 @@ static inline void tell_end(struct bpf_sock_ops *context, u64 now)
 		return;
 	of = bpf_sk_storage_get(&followed, sk, 0, 0);
 	if (of && of->begun)
-		tell_object(context, of, tp, micros());
+		/* What ends the connection takes a place behind the data. */
+		tell_object(context, of, tp, micros(), (u32)(tp->write_seq - tp->snd_una) <= 1);
 	ended = bpf_ringbuf_reserve(&events, sizeof(*ended), 0);
 	if (!ended) {
 		count(UNTOLD);

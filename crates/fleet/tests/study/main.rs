@@ -17,7 +17,7 @@ use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use experiment::{Plan, Unit};
-use fleet::study::{Place, Step, Study};
+use fleet::study::{Log, Place, Step, Study};
 use linux::diag::{Diag, Filter};
 use linux::{Network, NetworkConfig};
 use rustix::process::{Pid, Signal, kill_process};
@@ -25,7 +25,7 @@ use socket2::{Domain, Socket, Type};
 use units::Bytes;
 
 use group::Group;
-use server::{PORT, Server};
+use server::{LOG, PORT, Server};
 
 /// Where the other process finds its study.
 const PLACE: &str = "FULLPIPE_TEST_STUDY";
@@ -276,6 +276,7 @@ fn study(group: &Group) {
         findings.observed.objects >= 2 * u64::from(CLIENTS),
         "{findings:?}"
     );
+    join_log(&data, &path.join(LOG));
     let units: Vec<u64> = findings.arms.iter().map(|arm| arm.units).collect();
     assert_eq!(units, [u64::from(CLIENTS) - count as u64, count as u64]);
     assert!(
@@ -311,6 +312,25 @@ fn study(group: &Group) {
     let log = fs::read_to_string(path.join("log")).expect("a log");
     assert!(log.contains("control group is there again"), "{log}");
     assert!(arms_in_data(&data) >= u64::from(CLIENTS));
+}
+
+/// Each download has a line in nginx's log, and a connection.
+fn join_log(data: &Path, log: &Path) {
+    let Ok(file) = File::open(log) else {
+        eprintln!("SKIPPED: joining an access log: there is no nginx");
+        return;
+    };
+    let log = Log {
+        name: "access.log".to_owned(),
+        file,
+        format: "nginx".parse().expect("a format"),
+    };
+    let read = fleet::study::read(&[data], vec![log]).expect("data");
+    let joined = read.joined.expect("there was a log");
+    assert_eq!(joined.joined, 2 * u64::from(CLIENTS), "{joined:?}");
+    assert_eq!((joined.of_others, joined.ambiguous), (0, 0), "{joined:?}");
+    assert_eq!(joined.logs[0].1.damaged, 0, "{joined:?}");
+    eprintln!("{} of them with the kernel's time", joined.timed_by_kernel);
 }
 
 /// How many large connections are in the data.

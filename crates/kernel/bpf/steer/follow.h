@@ -57,7 +57,7 @@ static inline u64 micros(void)
 }
 
 /* Tells of the object, as far as it was acknowledged; there must be one. */
-static inline void tell_object(struct bpf_sock_ops *context, struct followed *of, const struct tcp_sock *tp, u64 now)
+static inline void tell_object(struct bpf_sock_ops *context, struct followed *of, const struct tcp_sock *tp, u64 now, bool is_whole)
 {
 	struct steered *steered;
 	void *sk = context->sk;
@@ -85,8 +85,7 @@ static inline void tell_object(struct bpf_sock_ops *context, struct followed *of
 	object->bytes = bytes;
 	object->packets = tp->data_segs_out - of->packets;
 	object->resent = tp->total_retrans - of->resent;
-	/* What ends the connection takes a place behind the data. */
-	object->is_whole = (u32)(tp->write_seq - tp->snd_una) <= 1;
+	object->is_whole = is_whole;
 	bpf_ringbuf_submit(object, 0);
 }
 
@@ -129,7 +128,7 @@ static inline void follow_packet(struct bpf_sock_ops *context)
 		/* An acknowledgement, or the end of the connection, which hides when the data before it was delivered. */
 		return;
 	if (tp->bytes_received != of->received || now - of->ended >= QUIET) {
-		tell_object(context, of, tp, now);
+		tell_object(context, of, tp, now, true);
 		begin_object(of, tp, now);
 	} else {
 		of->paused += now - of->ended;
