@@ -28,6 +28,9 @@ const AFTER: f64 = 0.020;
 const OVERHEAD: f64 = 1.05;
 const HEAD: u64 = 8192;
 
+/// So many objects are looked at for an answer: one that took for ever would be compared with all.
+const LOOKED: usize = 1000;
+
 /// So many requests are held: 32 bytes each.
 const MOST: usize = 10_000_000;
 
@@ -149,29 +152,24 @@ impl Answer {
     }
 }
 
-/// What is evaluated of a connection's answers. Of an object that may be the answer to one request, which may have no other
-/// object, the time is taken.
+/// What is evaluated of a connection's answers. The time is that of the first object that may be the answer, if it is no other
+/// answer's first one.
 pub(super) fn timed(answers: &[Answer], objects: &[Sent]) -> Vec<Timed> {
     let mut objects = objects.to_vec();
     objects.sort_by(|one, other| one.begun.total_cmp(&other.begun));
-    // Of each answer the objects, and of each object how many answers. Objects that begin in time stand side by side.
     let mut claims = vec![0_u32; objects.len()];
     let mut own = Vec::with_capacity(answers.len());
     for answer in answers {
-        let first = objects.partition_point(|one| one.begun < answer.ended - answer.took - BEFORE);
-        let in_time = objects[first..]
-            .iter()
-            .take_while(|one| one.begun <= answer.ended + AFTER);
-        let mut only = None;
-        let mut count = 0;
-        for (place, object) in in_time.enumerate() {
-            if answer.may_be(object) {
-                claims[first + place] += 1;
-                count += 1;
-                only = Some(first + place);
-            }
+        let begun = answer.ended - answer.took - BEFORE;
+        let first = objects.partition_point(|one| one.begun < begun);
+        let mut in_time = (first..objects.len())
+            .take_while(|&place| objects[place].begun <= answer.ended + AFTER)
+            .take(LOOKED);
+        let found = in_time.find(|&place| answer.may_be(&objects[place]));
+        if let Some(place) = found {
+            claims[place] += 1;
         }
-        own.push(only.filter(|_| count == 1));
+        own.push(found);
     }
     let each = |(answer, own): (&Answer, Option<usize>)| {
         let object = own.filter(|&place| claims[place] == 1);
@@ -276,6 +274,9 @@ mod tests {
             answer(30.1, 0.1, 1000),
             // None.
             answer(40.1, 0.1, 1000),
+            // One right after the other, as a client near by asks.
+            answer(50.010, 0.010, 4_000_000),
+            answer(50.021, 0.010, 4_000_000),
         ];
         let objects = [
             // What a handshake sent, before the request.
@@ -283,10 +284,14 @@ mod tests {
             sent(10.001, 80, 5200),
             sent(20.1, 900, 90_500),
             sent(30.05, 900, 900_000),
+            sent(50.001, 11, 4_000_000),
+            sent(50.012, 12, 4_000_001),
         ];
         let found = timed(&answers, &objects);
         let by_kernel: Vec<bool> = found.iter().map(|one| one.is_by_kernel).collect();
-        assert_eq!(by_kernel, [true, false, false, false, false]);
+        assert_eq!(by_kernel, [true, false, false, false, false, true, true]);
+        let busy = [5, 6].map(|place: usize| found[place].busy.as_millis_f64());
+        assert_eq!(busy, [11.0, 12.0]);
         assert_eq!(
             (found[0].bytes, found[0].busy),
             (5000, Duration::from_millis(80))
