@@ -33,6 +33,7 @@ const CONNECTION: u64 = 0;
 const PREFIX: u64 = 1;
 const SLOT: u64 = 2;
 const ADDRESS: u64 = 3;
+const END: u64 = 4;
 
 /// The 128 bits of an address; IPv4 as `::ffff:a.b.c.d`.
 fn bits(address: IpAddr) -> u128 {
@@ -126,6 +127,12 @@ impl Key {
         let [high, low] = halves(bits(address));
         self.draw([ADDRESS, high, low, 0])
     }
+
+    /// A pseudonym of a connection's other end, address and port: whoever has the key and a log can join the two.
+    pub fn end(&self, address: IpAddr, port: u16) -> u64 {
+        let [high, low] = halves(bits(address));
+        self.draw([END, high, low, port.into()])
+    }
 }
 
 /// Where each arm ends among the draws' upper halves: 2³² times the shares added up.
@@ -195,6 +202,23 @@ mod tests {
         assert_eq!(
             subject(Unit::Prefix { v4: 0, v6: 0 }, "::1", 0)[1..],
             [0; 3]
+        );
+    }
+
+    #[test]
+    fn an_end_is_an_address_and_a_port_however_it_is_written() {
+        let key = Key::of_seed("one");
+        let of = |client: &str, port| key.end(client.parse().unwrap(), port);
+        assert_eq!(of("192.0.2.1", 7), of("::ffff:192.0.2.1", 7));
+        assert_ne!(of("192.0.2.1", 7), of("192.0.2.1", 8));
+        assert_ne!(of("192.0.2.1", 7), of("192.0.2.2", 7));
+        assert_ne!(
+            of("192.0.2.1", 0),
+            key.pseudonym("192.0.2.1".parse().unwrap())
+        );
+        assert_ne!(
+            of("192.0.2.1", 7),
+            Key::of_seed("two").end("192.0.2.1".parse().unwrap(), 7)
         );
     }
 

@@ -6,8 +6,9 @@ use serde::Serialize;
 
 use crate::balance::Balance;
 use crate::effect::{Effect, Interval, holm};
+use crate::heat::{Heat, HeatRow};
 use crate::measure::Measure;
-use crate::observation::Observation;
+use crate::observation::{Observation, Scope};
 use crate::percentile::percentile;
 use crate::tally::{Level, Tally};
 use crate::verdict::{self, Decision};
@@ -66,10 +67,12 @@ pub struct Gathered {
     shares: Vec<f64>,
     measured: Measured,
     units: Vec<HashSet<u64>>,
-    /// Units and logarithms of throughput, of large connections.
+    /// Units and logarithms of throughput, of what is large.
     large: Vec<Vec<(u64, f64)>>,
     groups: BTreeMap<String, Tally>,
     classes: Vec<[u64; CLASSES.len() + 1]>,
+    observed: Observed,
+    heat: Heat,
 }
 
 /// What a study has found.
@@ -79,12 +82,45 @@ pub struct Findings {
     pub verdict: String,
     /// The same as one word.
     pub decision: Decision,
+    /// What sizes and times are of.
+    pub observed: Observed,
     /// Whether the arms got what they should; nothing without connections.
     pub balance: Option<Balance>,
     /// What each arm had.
     pub arms: Vec<ArmLevels>,
     /// What each arm but the first one changed.
     pub comparisons: Vec<Comparison>,
+}
+
+/// Of how many sizes and times of which kind findings are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct Observed {
+    /// Objects, those included that were cut short.
+    pub objects: u64,
+    /// Connections that were taken as a whole, as their objects are not known.
+    pub connections: u64,
+}
+
+impl Observed {
+    /// What most of them are.
+    pub fn noun(self) -> &'static str {
+        if self.objects >= self.connections {
+            "objects"
+        } else {
+            "connections"
+        }
+    }
+
+    fn note(&mut self, of: &Observation) {
+        if of.acknowledged == 0 {
+            return;
+        }
+        match of.scope {
+            Scope::Object | Scope::Part => self.objects += 1,
+            Scope::Connection => self.connections += 1,
+            Scope::Carrier => {}
+        }
+    }
 }
 
 /// What an arm had.
@@ -96,7 +132,7 @@ pub struct ArmLevels {
     pub units: u64,
     /// How many connections with data.
     pub connections: u64,
-    /// The geometric mean of the throughput of its connections over 3 MB, in bit/s.
+    /// The geometric mean of the throughput over 3 MB, in bit/s.
     pub throughput_bps: Option<f64>,
     /// Their 5th percentile.
     pub throughput_p5_bps: Option<f64>,
@@ -117,6 +153,8 @@ pub struct Comparison {
     pub measures: Vec<Row>,
     /// The 5th percentile of throughput over 3 MB.
     pub throughput_p5: Option<Percentile>,
+    /// Completion times by size, from the fast ones to the slow ones.
+    pub heat: Vec<HeatRow>,
     /// Throughput over 3 MB in each group that has enough of both arms, the surest first.
     pub groups: Vec<GroupRow>,
 }
@@ -164,6 +202,8 @@ impl Gathered {
             large: vec![Vec::new(); arms],
             groups: BTreeMap::new(),
             classes: vec![Default::default(); arms],
+            observed: Observed::default(),
+            heat: Heat::new(arms),
         }
     }
 
@@ -174,6 +214,8 @@ impl Gathered {
             return;
         };
         units.insert(of.unit);
+        self.observed.note(of);
+        self.heat.add(of);
         self.measured.add(of);
         if let Some(sample) = Measure::Throughput.sample(of) {
             large.push((of.unit, sample.value));
@@ -185,7 +227,8 @@ impl Gathered {
                     .add(arm, of.unit, sample);
             }
         }
-        if of.packets > 0 {
+        let is_connection = matches!(of.scope, Scope::Connection | Scope::Carrier);
+        if is_connection && of.packets > 0 {
             let share = of.resent as f64 / of.packets as f64;
             let class = CLASSES.iter().position(|&most| share <= most);
             self.classes[arm][class.unwrap_or(CLASSES.len())] += 1;
@@ -203,10 +246,11 @@ impl Gathered {
         let balance = Balance::of(&counts, &self.shares);
         let comparisons: Vec<Comparison> =
             (1..self.names.len()).map(|arm| self.compare(arm)).collect();
-        let (decision, verdict) = verdict::of(balance.as_ref(), &comparisons);
+        let (decision, verdict) = verdict::of(balance.as_ref(), &comparisons, self.observed.noun());
         Findings {
             verdict,
             decision,
+            observed: self.observed,
             balance,
             arms: (0..self.names.len()).map(|arm| self.levels(arm)).collect(),
             comparisons,
@@ -234,6 +278,7 @@ impl Gathered {
             over: self.names[0].clone(),
             measures: rows.collect(),
             throughput_p5: slow.map(|(change, once)| Percentile { change, once }),
+            heat: self.heat.rows(arm),
             groups: self.groups(arm),
         }
     }

@@ -1,32 +1,32 @@
 //! What connections are compared in.
 
-use crate::observation::Observation;
+use crate::observation::{Observation, Scope};
 
-/// From so many bytes on, a connection tells the throughput of its path: the objects of which a large CDN reported throughput.
+/// From so many bytes on, an object tells the throughput of its path: those of which a large CDN reported throughput.
 pub const LARGE: u64 = 3_000_000;
 
 /// The kernel counts busy time in ticks of up to 10 ms; less than this is not told apart.
 const LEAST_BUSY: f64 = 0.001;
 
 units::named! {
-    /// What connections are compared in.
+    /// What connections, or the objects that they carried, are compared in.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
     pub enum Measure, "measure" {
-        /// Payload over busy time, of connections of 3 MB and more.
+        /// Payload over busy time, of objects of 3 MB and more.
         Throughput = "throughput",
-        /// Busy time of connections below 10 kB.
+        /// Busy time of objects below 10 kB.
         Time10k = "time_10kb",
-        /// Busy time of connections from 10 kB on, below 100 kB.
+        /// Busy time of objects from 10 kB on, below 100 kB.
         Time100k = "time_100kb",
-        /// Busy time of connections from 100 kB on, below 1 MB.
+        /// Busy time of objects from 100 kB on, below 1 MB.
         Time1m = "time_1mb",
-        /// Busy time of connections from 1 MB on, below 3 MB.
+        /// Busy time of objects from 1 MB on, below 3 MB.
         Time3m = "time_3mb",
         /// The share of packets that were sent again, of all packets.
         Resent = "resent",
-        /// The smoothed RTT at the end.
+        /// The RTT: of each connection its median, or the smoothed one at its end.
         Rtt = "rtt",
-        /// The share of connections of 3 MB and more: a controller should not change it.
+        /// The share of objects of 3 MB and more: a controller should not change it.
         Large = "large",
     }
 }
@@ -78,12 +78,12 @@ impl Measure {
             Measure::Time1m => "time from 100 kB to 1 MB",
             Measure::Time3m => "time from 1 to 3 MB",
             Measure::Resent => "packets sent again",
-            Measure::Rtt => "RTT at the end",
-            Measure::Large => "connections over 3 MB",
+            Measure::Rtt => "RTT",
+            Measure::Large => "share over 3 MB",
         }
     }
 
-    /// The sizes of the connections that it is of, in bytes.
+    /// The sizes of what it is of, in bytes.
     fn sizes(self) -> std::ops::Range<u64> {
         match self {
             Measure::Throughput => LARGE..u64::MAX,
@@ -95,9 +95,20 @@ impl Measure {
         }
     }
 
-    /// What the connection contributes to it; nothing if it tells nothing about it.
+    /// Whether it looks at such an observation at all.
+    fn is_of(self, scope: Scope) -> bool {
+        let is_of_packets = matches!(self, Measure::Resent | Measure::Rtt);
+        match scope {
+            Scope::Connection => true,
+            Scope::Carrier => is_of_packets,
+            Scope::Object => !is_of_packets,
+            Scope::Part => matches!(self, Measure::Throughput | Measure::Large),
+        }
+    }
+
+    /// What the observation contributes to it; nothing if it tells nothing about it.
     pub fn sample(self, of: &Observation) -> Option<Sample> {
-        if !self.sizes().contains(&of.acknowledged) {
+        if !self.is_of(of.scope) || !self.sizes().contains(&of.acknowledged) {
             return None;
         }
         let busy = of.busy.as_secs_f64().max(LEAST_BUSY);
@@ -137,21 +148,38 @@ mod tests {
         for bytes in [
             1, 9_999, 10_000, 99_999, 100_000, 999_999, 1_000_000, 2_999_999, LARGE,
         ] {
-            let of = Observation {
-                unit: 0,
-                arm: 0,
-                acknowledged: bytes,
-                busy: Duration::from_secs(2),
-                packets: 0,
-                resent: 0,
-                rtt: None,
-                groups: Vec::new(),
-            };
-            let found = Measure::ALL
-                .iter()
-                .filter_map(|measure| measure.sample(&of));
-            // Of the sizes, and whether it is large.
-            assert_eq!(found.count(), 2, "{bytes}");
+            // One of the sizes, and whether it is large.
+            assert_eq!(measures(Scope::Object, bytes).len(), 2, "{bytes}");
+            assert_eq!(measures(Scope::Connection, bytes).len(), 4, "{bytes}");
         }
+    }
+
+    #[test]
+    fn a_connection_and_its_objects_share_the_measures() {
+        assert_eq!(
+            measures(Scope::Carrier, LARGE),
+            [Measure::Resent, Measure::Rtt]
+        );
+        let sizes = [Measure::Throughput, Measure::Large];
+        assert_eq!(measures(Scope::Object, LARGE), sizes);
+        assert_eq!(measures(Scope::Part, LARGE), sizes);
+        assert_eq!(measures(Scope::Part, LARGE - 1), [Measure::Large]);
+    }
+
+    fn measures(scope: Scope, bytes: u64) -> Vec<Measure> {
+        let of = Observation {
+            scope,
+            unit: 0,
+            arm: 0,
+            acknowledged: bytes,
+            busy: Duration::from_secs(2),
+            packets: 9,
+            resent: 1,
+            rtt: Some(Duration::from_millis(9)),
+            groups: Vec::new(),
+        };
+        let all = Measure::ALL.iter();
+        let told = all.filter(|measure| measure.sample(&of).is_some());
+        told.copied().collect()
     }
 }

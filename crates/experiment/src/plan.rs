@@ -42,6 +42,8 @@ pub struct Plan {
     pub seed: Option<String>,
     /// `address`: how much of clients' addresses is kept.
     pub address: Kept,
+    /// `join`: whether a keyed hash of address and port is kept, so that access logs can be joined.
+    pub join: bool,
     /// `[[arm]]`: the first is what the others are compared with.
     pub arms: Vec<Arm>,
     /// `[[guard]]`: what to stop at.
@@ -152,6 +154,8 @@ struct Said {
     seed: Option<String>,
     #[serde(default)]
     address: Kept,
+    #[serde(default)]
+    join: bool,
     arm: Vec<Arm>,
     #[serde(default)]
     guard: Vec<Guard>,
@@ -172,6 +176,7 @@ impl TryFrom<Said> for Plan {
             duration: said.duration,
             seed: said.seed,
             address: said.address,
+            join: said.join,
             arms: said.arm,
             guards: said.guard,
         })
@@ -316,6 +321,11 @@ impl Plan {
     /// The key of its seed; `chance` if it has none.
     pub fn key(&self, chance: &str) -> Key {
         Key::of_seed(self.seed.as_deref().unwrap_or(chance))
+    }
+
+    /// Whether connections can be joined to access logs. The whole address, or a hash of it, tells no less.
+    pub fn keeps_ends(&self) -> bool {
+        self.join || matches!(self.address, Kept::Full | Kept::Hashed)
     }
 
     /// Whether a connection that was set up then is evaluated, or belongs to the washout of its slot.

@@ -50,9 +50,12 @@ pub struct Rule {
     /// `connect`: connections that went out to these ports.
     #[serde(default)]
     pub connect: Vec<Ports>,
-    /// `prefix`: with the other side in these networks; none: in any.
+    /// `prefix`: with the other side in these networks; none, here and of `as`: in any.
     #[serde(default)]
     pub prefix: Vec<Prefix>,
+    /// `as`: with the other side in the networks of these autonomous systems, which a file tells.
+    #[serde(default, rename = "as")]
+    pub systems: Vec<u32>,
     /// `rtt_from`: with at least this RTT of the handshake.
     #[serde(default)]
     pub rtt_from: Duration,
@@ -63,6 +66,8 @@ pub struct Rule {
     /// `evidence`: why, for people: a report, a date.
     #[serde(default)]
     pub evidence: String,
+    /// `expect`: how much better its controller is to be than the others; less than half of it makes it stale.
+    pub expect: Option<Ratio>,
 }
 
 /// What a policy's text says.
@@ -158,6 +163,11 @@ impl Rule {
             .unwrap_or(&self.controller)
     }
 
+    /// Whether it holds in any network.
+    pub fn is_everywhere(&self) -> bool {
+        self.prefix.is_empty() && self.systems.is_empty()
+    }
+
     fn has_port(&self, of: &Connection) -> bool {
         let ports = if of.is_incoming {
             &self.listen
@@ -206,6 +216,33 @@ impl Policy {
         de::read_toml(text).map(|(policy, _)| policy)
     }
 
+    /// The autonomous systems that its rules name.
+    pub fn systems(&self) -> BTreeSet<u32> {
+        let all = self.rules.iter().flat_map(|rule| &rule.systems);
+        all.copied().collect()
+    }
+
+    /// Gives rules the networks of the systems that they name.
+    ///
+    /// # Errors
+    ///
+    /// A system has none. Without a network, a rule would hold nowhere.
+    pub fn place_systems(
+        &mut self,
+        networks: &BTreeMap<u32, Vec<Prefix>>,
+    ) -> Result<(), ScenarioError> {
+        for (index, rule) in self.rules.iter_mut().enumerate() {
+            for number in &rule.systems {
+                let Some(networks) = networks.get(number).filter(|all| !all.is_empty()) else {
+                    let reason = format!("AS{number} has no network in the file that --as names");
+                    return Err(ScenarioError::new(format!("rule[{index}].as"), reason));
+                };
+                rule.prefix.extend(networks);
+            }
+        }
+        Ok(())
+    }
+
     /// All of its controllers.
     pub fn controllers(&self) -> BTreeSet<&str> {
         self.rules.iter().map(Rule::controller).collect()
@@ -241,7 +278,7 @@ impl Policy {
         let mut everywhere = 0;
         let mut own: BTreeMap<Prefix, u64> = BTreeMap::new();
         for (place, rule) in self.rules.iter().enumerate() {
-            if rule.prefix.is_empty() {
+            if rule.is_everywhere() {
                 everywhere |= 1 << place;
             }
             for prefix in &rule.prefix {
@@ -264,7 +301,7 @@ impl Policy {
         let client = of.client.to_canonical();
         let holds = |rule: &&Rule| {
             let is_there =
-                rule.prefix.is_empty() || rule.prefix.iter().any(|prefix| prefix.has(client));
+                rule.is_everywhere() || rule.prefix.iter().any(|prefix| prefix.has(client));
             is_there && rule.has_rtt(of.rtt) && rule.has_port(of)
         };
         let rule = self.rules.iter().find(holds)?;
@@ -339,6 +376,30 @@ controller = "kernel:fullpipe_bbr3"
         assert_eq!(bits("10.9.0.0/16"), 0b111);
         assert_eq!(bits("192.0.2.0/24"), 0b110);
         assert_eq!(networks.len(), 4);
+    }
+
+    #[test]
+    fn a_system_is_its_networks_and_nowhere_without_them() {
+        let text = TEXT.replace(
+            "prefix = [\"10.9.0.0/16\", \"192.0.2.0/24\"]",
+            "as = [64500]\nexpect = \"120%\"",
+        );
+        let mut policy = Policy::parse(&text).unwrap();
+        let lossy = of("192.0.2.9", 443, 1);
+        assert_eq!(policy.decide(&lossy), None);
+        assert_eq!(policy.networks().1, 0b100);
+        let error = policy.place_systems(&BTreeMap::new()).unwrap_err();
+        let error = error.to_string();
+        assert!(
+            error.contains("rule[1].as") && error.contains("AS64500"),
+            "{error}"
+        );
+        let prefix = "192.0.2.0/24".parse().unwrap();
+        let networks = BTreeMap::from([(64500, vec![prefix])]);
+        assert_eq!(policy.systems().into_iter().collect::<Vec<_>>(), [64500]);
+        policy.place_systems(&networks).unwrap();
+        assert_eq!(policy.decide(&lossy).unwrap().rule.name, "lossy");
+        assert_eq!(policy.networks().0[&prefix], 0b110);
     }
 
     #[test]

@@ -58,6 +58,46 @@ impl Prefix {
     }
 }
 
+impl Prefix {
+    /// The fewest prefixes that have all addresses from one to another of the same version, and no others; of two versions, or
+    /// where the last is before the first, none.
+    pub fn of_range(first: IpAddr, last: IpAddr) -> Vec<Prefix> {
+        let number = |address: IpAddr| match address {
+            IpAddr::V4(address) => u128::from(address.to_bits()),
+            IpAddr::V6(address) => address.to_bits(),
+        };
+        let mut all = Vec::new();
+        if first.is_ipv4() != last.is_ipv4() || first > last {
+            return all;
+        }
+        let width = u32::from(bits(first));
+        let (mut at, end) = (number(first), number(last));
+        loop {
+            // As large as its beginning allows, and no further than the end.
+            let mut size = at.trailing_zeros().min(width);
+            let further = |size: u32| u128::MAX.checked_shr(128 - size).unwrap_or(0);
+            while further(size) > end - at {
+                size -= 1;
+            }
+            #[expect(clippy::cast_possible_truncation, reason = "of IPv4, and of 32 bits")]
+            let address = match first {
+                IpAddr::V4(_) => IpAddr::from(Ipv4Addr::from_bits(at as u32)),
+                IpAddr::V6(_) => Ipv6Addr::from_bits(at).into(),
+            };
+            all.push(Prefix {
+                address,
+                #[expect(clippy::cast_possible_truncation, reason = "128 at most")]
+                length: (width - size) as u8,
+            });
+            let last = at + further(size);
+            if last == end {
+                return all;
+            }
+            at = last + 1;
+        }
+    }
+}
+
 fn bits(address: IpAddr) -> u8 {
     if address.is_ipv4() { 32 } else { 128 }
 }
@@ -137,6 +177,41 @@ mod tests {
             "10.0.0.0/8/8",
         ] {
             assert!(text.parse::<Prefix>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_range_is_the_fewest_prefixes() {
+        let of = |first: &str, last: &str| {
+            let all = Prefix::of_range(first.parse().unwrap(), last.parse().unwrap());
+            all.iter().map(Prefix::to_string).collect::<Vec<_>>()
+        };
+        assert_eq!(of("10.0.0.0", "10.0.0.255"), ["10.0.0.0/24"]);
+        assert_eq!(of("0.0.0.0", "255.255.255.255"), ["0.0.0.0/0"]);
+        assert_eq!(
+            of("::", "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff"),
+            ["::/0"]
+        );
+        assert_eq!(
+            of("10.0.0.1", "10.0.0.6"),
+            ["10.0.0.1/32", "10.0.0.2/31", "10.0.0.4/31", "10.0.0.6/32"]
+        );
+        assert!(of("10.0.0.1", "10.0.0.0").is_empty() && of("10.0.0.1", "::1").is_empty());
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn a_range_is_covered_without_gaps_or_overlaps(one: u128, other: u128, is_near: bool) {
+            let other = if is_near { one ^ (other & 0xffff) } else { other };
+            let (first, last) = (one.min(other), one.max(other));
+            let address = |number| IpAddr::from(Ipv6Addr::from_bits(number));
+            let mut next = Some(first);
+            for prefix in Prefix::of_range(address(first), address(last)) {
+                proptest::prop_assert_eq!(next.map(address), Some(prefix.first()));
+                let IpAddr::V6(end) = prefix.last() else { unreachable!() };
+                next = end.to_bits().checked_add(1);
+            }
+            proptest::prop_assert_eq!(next, last.checked_add(1));
         }
     }
 }

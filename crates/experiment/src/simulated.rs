@@ -9,7 +9,7 @@ use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use units::Duration;
 
 use crate::assignment::{Key, Shares};
-use crate::observation::Observation;
+use crate::observation::{Observation, Scope};
 
 /// The least round trip of a median network, in seconds.
 const RTT: f64 = 0.04;
@@ -163,6 +163,7 @@ impl Model {
         let packets = (size / PACKET).ceil();
         let resent = (packets * network.loss * (0.5 * draws.normal()).exp()).min(packets);
         Observation {
+            scope: Scope::Connection,
             unit: network.unit,
             arm: network.arm,
             acknowledged: size as u64,

@@ -27,8 +27,8 @@ pub enum Decision {
     Weigh(String),
 }
 
-/// What it means, as a word and as a paragraph.
-pub fn of(balance: Option<&Balance>, comparisons: &[Comparison]) -> (Decision, String) {
+/// What it means, as a word and as a paragraph. `noun` is what sizes and times are of.
+pub fn of(balance: Option<&Balance>, comparisons: &[Comparison], noun: &str) -> (Decision, String) {
     let Some(balance) = balance else {
         let text = "There is no connection with data yet.".to_owned();
         return (Decision::TooLittle, text);
@@ -45,7 +45,7 @@ pub fn of(balance: Option<&Balance>, comparisons: &[Comparison]) -> (Decision, S
     let mut decision = Decision::TooLittle;
     let mut parts = Vec::new();
     for comparison in comparisons {
-        let (one, text) = compare(comparison);
+        let (one, text) = compare(comparison, noun);
         // A choice beats none, one without harm beats one with it; of several, the first.
         if rank(&one) > rank(&decision) {
             decision = one;
@@ -69,7 +69,7 @@ fn rank(decision: &Decision) -> u8 {
     }
 }
 
-fn compare(comparison: &Comparison) -> (Decision, String) {
+fn compare(comparison: &Comparison, noun: &str) -> (Decision, String) {
     let (this, first) = (&comparison.controller, &comparison.over);
     let main = comparison
         .measures
@@ -77,15 +77,15 @@ fn compare(comparison: &Comparison) -> (Decision, String) {
         .find(|row| row.measure == Measure::Throughput);
     let Some(effect) = main.and_then(|row| row.effect) else {
         let text = format!(
-            "Of {this} against {first} nothing can be said: there are too few units with connections over 3 MB."
+            "Of {this} against {first} nothing can be said: there are too few units with {noun} over 3 MB."
         );
         return (Decision::TooLittle, text);
     };
     let mut text = match (effect.once.low > 0.0, effect.once.high < 0.0) {
-        (true, _) => format!("{this} carries connections over 3 MB faster than {first}"),
-        (_, true) => format!("{this} carries connections over 3 MB slower than {first}"),
+        (true, _) => format!("{this} carries {noun} over 3 MB faster than {first}"),
+        (_, true) => format!("{this} carries {noun} over 3 MB slower than {first}"),
         _ => format!(
-            "{this} and {first} do not differ in the throughput of connections over 3 MB, as far as can be told"
+            "{this} and {first} do not differ in the throughput of {noun} over 3 MB, as far as can be told"
         ),
     };
     let _ = write!(text, ": {}", interval(&effect));
@@ -113,7 +113,7 @@ fn compare(comparison: &Comparison) -> (Decision, String) {
     if let Some(selected) = selected(&comparison.measures) {
         let _ = write!(
             text,
-            " Beware: the share of connections over 3 MB differs ({selected}), so the arms' connections may not be alike."
+            " Beware: the share of {noun} over 3 MB differs ({selected}), so the arms' {noun} may not be alike."
         );
     }
     let decision = if effect.once.high < 0.0 {
@@ -141,7 +141,7 @@ fn told(rows: &[Row], better: bool) -> Vec<String> {
     .collect()
 }
 
-/// How the share of large connections differs, if it does beyond doubt.
+/// How the share of what is large differs, if it does beyond doubt.
 fn selected(rows: &[Row]) -> Option<String> {
     let row = rows.iter().find(|row| row.measure == Measure::Large)?;
     let is_sure = row.p_corrected.is_some_and(|p| p < DOUBT);
@@ -207,13 +207,13 @@ mod tests {
 
     #[test]
     fn without_data_there_is_no_verdict() {
-        assert_eq!(of(None, &[]).0, Decision::TooLittle);
+        assert_eq!(of(None, &[], "objects").0, Decision::TooLittle);
     }
 
     #[test]
     fn shares_that_are_not_as_planned_end_the_story() {
         let balance = Balance::of(&[5000, 4000], &[0.5, 0.5]);
-        let (decision, text) = of(balance.as_ref(), &[]);
+        let (decision, text) = of(balance.as_ref(), &[], "objects");
         assert_eq!(decision, Decision::Distrust);
         assert!(
             text.contains("5000 and 4000") && text.contains("below 0.001"),

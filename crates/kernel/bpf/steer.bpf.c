@@ -29,6 +29,8 @@ struct ended {
 	u64 lost;
 	u64 srtt; /* microseconds */
 	u64 min_rtt;
+	u64 median_rtt; /* of its rounds; zero: not known */
+	u64 objects;
 	u64 mss;
 	u64 rate_delivered;
 	u64 rate_interval; /* microseconds */
@@ -61,6 +63,7 @@ enum count {
 	REFUSED, /* the controller is not there */
 	UNREMEMBERED, /* no memory for what is kept */
 	UNTOLD, /* the ring was full */
+	UNTOLD_OBJECTS, /* theirs was */
 	COUNTS,
 };
 
@@ -79,6 +82,8 @@ static inline void count(u32 what)
 		__sync_fetch_and_add(counter, 1);
 }
 
+#include "steer/follow.h"
+
 static inline bool is_leased(u64 now)
 {
 	u32 first = 0;
@@ -91,7 +96,9 @@ static inline void assign(struct bpf_sock_ops *context, u64 now)
 {
 	u32 place = rule_of(context), arm;
 	struct candidate candidate = {};
+	int flags = BPF_SOCK_OPS_STATE_CB_FLAG;
 	struct steered *steered;
+	struct followed *of;
 	struct subject subject;
 	struct unit unit;
 	u64 ends[ARMS];
@@ -134,12 +141,20 @@ static inline void assign(struct bpf_sock_ops *context, u64 now)
 	if (bpf_setsockopt(context, SOL_TCP, TCP_CONGESTION, name, CONTROLLER))
 		count(REFUSED);
 	count(ASSIGNED);
-	bpf_sock_ops_cb_flags_set(context, context->bpf_sock_ops_cb_flags | BPF_SOCK_OPS_STATE_CB_FLAG);
+	if (steering.follow) {
+		of = bpf_sk_storage_get(&followed, sk, 0, BPF_SK_STORAGE_GET_F_CREATE);
+		if (of) {
+			of->min_rtt = ~0U;
+			flags |= BPF_SOCK_OPS_RTT_CB_FLAG | BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG;
+		}
+	}
+	bpf_sock_ops_cb_flags_set(context, context->bpf_sock_ops_cb_flags | flags);
 }
 
 static inline void tell_end(struct bpf_sock_ops *context, u64 now)
 {
 	struct steered *steered;
+	struct followed *of;
 	struct tcp_sock *tp;
 	struct ended *ended;
 	void *sk = context->sk;
@@ -150,6 +165,10 @@ static inline void tell_end(struct bpf_sock_ops *context, u64 now)
 	tp = bpf_skc_to_tcp_sock(sk);
 	if (!steered || !tp)
 		return;
+	of = bpf_sk_storage_get(&followed, sk, 0, 0);
+	if (of && of->begun)
+		/* What ends the connection takes a place behind the data. */
+		tell_object(context, of, tp, micros(), (u32)(tp->write_seq - tp->snd_una) <= 1);
 	ended = bpf_ringbuf_reserve(&events, sizeof(*ended), 0);
 	if (!ended) {
 		count(UNTOLD);
@@ -164,6 +183,10 @@ static inline void tell_end(struct bpf_sock_ops *context, u64 now)
 	ended->lost = tp->lost;
 	ended->srtt = tp->srtt_us >> 3;
 	ended->min_rtt = tp->rtt_min.s[0].v;
+	if (of && of->min_rtt < ended->min_rtt)
+		ended->min_rtt = of->min_rtt;
+	ended->median_rtt = of ? median_round(&of->rounds) : 0;
+	ended->objects = of ? of->number : 0;
 	ended->mss = tp->mss_cache;
 	ended->rate_delivered = tp->rate_delivered;
 	ended->rate_interval = tp->rate_interval_us;
@@ -175,14 +198,24 @@ static inline void tell_end(struct bpf_sock_ops *context, u64 now)
 
 SECTION("sockops") int steer(struct bpf_sock_ops *context)
 {
-	u64 now = bpf_ktime_get_boot_ns();
 	u32 op = context->op;
+	u64 now;
 
+	/* Before each packet: the clock is not asked for those of a burst. */
+	if (op == BPF_SOCK_OPS_HDR_OPT_LEN_CB && context->packets_out)
+		return 1;
+	now = bpf_ktime_get_boot_ns();
 	if (!is_leased(now))
 		return 1;
 	if (op == BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB || op == BPF_SOCK_OPS_ACTIVE_ESTABLISHED_CB)
 		assign(context, now);
 	else if (op == BPF_SOCK_OPS_STATE_CB && context->args[1] == TCP_CLOSE)
 		tell_end(context, now);
+	else if (op == BPF_SOCK_OPS_HDR_OPT_LEN_CB)
+		follow_packet(context);
+	else if (op == BPF_SOCK_OPS_RTT_CB)
+		follow_round(context);
+	else if (op == BPF_SOCK_OPS_RETRANS_CB)
+		ask_before_packets(context, true);
 	return 1;
 }

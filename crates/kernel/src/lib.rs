@@ -34,6 +34,7 @@ mod parameters;
 mod registered;
 mod snapshot;
 mod steering;
+mod told;
 mod users;
 
 #[cfg(feature = "load")]
@@ -55,7 +56,7 @@ pub use parameters::{Parameter, ParameterError, Settings, Value};
 pub use registered::Registered;
 pub use snapshot::Snapshot;
 pub use steering::{
-    DrawnUnit, EndedConnection, MOST_ARMS, MOST_PORTS, MOST_RULES, SteeredConnection, Steering,
-    SteeringCounts, SteeringRule, mapped,
+    DrawnUnit, MOST_ARMS, MOST_PORTS, MOST_RULES, Steering, SteeringCounts, SteeringRule, mapped,
 };
+pub use told::{EndedConnection, SteeredConnection, ToldObject};
 pub use users::{Users, users};

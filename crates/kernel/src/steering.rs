@@ -1,4 +1,4 @@
-//! What the program that gives connections their controllers is told, and what it tells.
+//! What the program that gives connections their controllers is told.
 
 use std::net::{IpAddr, Ipv6Addr};
 use std::ops::Range;
@@ -27,6 +27,8 @@ pub struct Steering {
     /// For which networks rules hold: an address, how many bits of it count, and a bit for each rule. The most specific
     /// network counts.
     pub networks: Vec<(Ipv6Addr, u8, u64)>,
+    /// Whether objects and round trips are told, which costs a little with each packet.
+    pub is_followed: bool,
 }
 
 /// What is drawn as a whole.
@@ -93,6 +95,7 @@ impl Steering {
         let mut words = self.key.to_vec();
         words.extend(self.unit.words());
         words.push(self.rules.len().min(MOST_RULES) as u64);
+        words.push(self.is_followed.into());
         let mut bytes: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
         for rule in self.rules.iter().take(MOST_RULES) {
             rule.append(&mut bytes);
@@ -131,141 +134,6 @@ impl SteeringRule {
     }
 }
 
-/// What is kept with a connection that was given a controller: `struct steered` of `bpf/steer.bpf.c`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SteeredConnection {
-    /// The draw of its unit.
-    pub unit: u64,
-    /// The place of its rule.
-    pub rule: usize,
-    /// The place of its arm.
-    pub arm: usize,
-    /// When it was set up, since boot.
-    pub set_up: Duration,
-    /// The other side's address.
-    pub client: IpAddr,
-    /// The port on this side, and on the other.
-    pub ports: [u16; 2],
-}
-
-/// What became of such a connection: `struct ended`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct EndedConnection {
-    /// The socket's number (`SO_COOKIE`).
-    pub cookie: u64,
-    /// What it was given.
-    pub steered: SteeredConnection,
-    /// When it ended, since boot.
-    pub ended: Duration,
-    /// Payload that was acknowledged, in bytes.
-    pub acknowledged: u64,
-    /// Packets with data that were sent, and those of them that were sent again.
-    pub packets: u64,
-    /// See `packets`.
-    pub resent: u64,
-    /// Packets that were taken for lost.
-    pub lost: u64,
-    /// The smoothed RTT; none before a sample.
-    pub rtt: Option<Duration>,
-    /// The least RTT of the last minutes; none before a sample.
-    pub min_rtt: Option<Duration>,
-    /// The best recent sample of the delivery rate, in bytes per second; none before one.
-    pub delivery_rate: Option<u64>,
-    /// How long there was something to send or unacknowledged.
-    pub busy: Duration,
-    /// The part of it in which the other side's window was full.
-    pub rwnd_limited: Duration,
-    /// The part of it in which the send buffer was too small.
-    pub sndbuf_limited: Duration,
-}
-
-impl SteeredConnection {
-    /// The length in bytes.
-    pub const LENGTH: usize = 8 * WORDS;
-
-    /// Reads what sock_diag tells of it; nothing if that is too short.
-    pub fn parse(bytes: &[u8]) -> Option<SteeredConnection> {
-        let bytes = bytes.get(..SteeredConnection::LENGTH)?;
-        SteeredConnection::of(&words(bytes))
-    }
-
-    #[expect(clippy::cast_possible_truncation, reason = "parts of a word")]
-    fn of(words: &[u64]) -> Option<SteeredConnection> {
-        let &[unit, place, set_up, high, low, ports] = words.get(..WORDS)? else {
-            return None;
-        };
-        let client = Ipv6Addr::from_bits(u128::from(high) << 64 | u128::from(low));
-        Some(SteeredConnection {
-            unit,
-            rule: place as u32 as usize,
-            arm: (place >> 32) as usize,
-            set_up: Duration::from_nanos(set_up),
-            client: client.to_canonical(),
-            ports: [ports as u16, (ports >> 32) as u16],
-        })
-    }
-}
-
-/// The words of `struct steered`.
-const WORDS: usize = 6;
-
-fn words(bytes: &[u8]) -> Vec<u64> {
-    let word = |chunk: &[u8]| chunk.try_into().map(u64::from_ne_bytes);
-    bytes
-        .chunks_exact(8)
-        .filter_map(|chunk| word(chunk).ok())
-        .collect()
-}
-
-impl EndedConnection {
-    /// Reads what the program tells; `tick` is the kernel's. Nothing if that is too short.
-    pub fn parse(bytes: &[u8], tick: Duration) -> Option<EndedConnection> {
-        let words = words(bytes);
-        let (&cookie, rest) = words.split_first()?;
-        let steered = SteeredConnection::of(rest)?;
-        let &[
-            ended,
-            acknowledged,
-            packets,
-            resent,
-            lost,
-            rtt,
-            min_rtt,
-            mss,
-            delivered,
-            interval,
-            busy,
-            rwnd,
-            sndbuf,
-        ] = rest.get(WORDS..)?
-        else {
-            return None;
-        };
-        let sample = |micros: u64| {
-            let is_none = micros == 0 || micros == u64::from(u32::MAX);
-            (!is_none).then(|| Duration::from_micros(micros))
-        };
-        let ticks = |count: u64| Duration::from_nanos(count.saturating_mul(tick.as_nanos()));
-        let rate = delivered.saturating_mul(mss).saturating_mul(1_000_000);
-        Some(EndedConnection {
-            cookie,
-            steered,
-            ended: Duration::from_nanos(ended),
-            acknowledged,
-            packets,
-            resent,
-            lost,
-            rtt: sample(rtt),
-            min_rtt: sample(min_rtt),
-            delivery_rate: rate.checked_div(interval).filter(|&rate| rate > 0),
-            // The kernel counts each tick once (`tcp_get_info_chrono_stats`).
-            busy: ticks(busy.saturating_add(rwnd).saturating_add(sndbuf)),
-            rwnd_limited: ticks(rwnd),
-            sndbuf_limited: ticks(sndbuf),
-        })
-    }
-}
-
 /// How often the program did what.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SteeringCounts {
@@ -277,49 +145,13 @@ pub struct SteeringCounts {
     pub unremembered: u64,
     /// Ends that were not told, as nobody has read the earlier ones.
     pub untold: u64,
+    /// And objects.
+    pub untold_objects: u64,
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn what_is_told_is_read_back() {
-        let client = Ipv6Addr::from_bits(0xffff_c000_0207);
-        let bits = client.to_bits();
-        #[expect(clippy::cast_possible_truncation, reason = "halves")]
-        let steered = [
-            9,
-            2 | 1 << 32,
-            5,
-            (bits >> 64) as u64,
-            bits as u64,
-            443 | 50_000 << 32,
-        ];
-        let rest = [7, 1000, 10, 1, 1, 40_000, 20_000, 1000, 5, 10_000, 3, 2, 1];
-        let all = [&[4][..], &steered, &rest].concat();
-        let bytes: Vec<u8> = all
-            .iter()
-            .flat_map(|word: &u64| word.to_ne_bytes())
-            .collect();
-        let ended = EndedConnection::parse(&bytes, Duration::from_millis(4)).unwrap();
-        assert_eq!(
-            (ended.cookie, ended.steered.rule, ended.steered.arm),
-            (4, 2, 1)
-        );
-        assert_eq!(ended.steered.client.to_string(), "192.0.2.7");
-        assert_eq!(ended.steered.ports, [443, 50_000]);
-        assert_eq!(ended.busy, Duration::from_millis(24));
-        assert_eq!(ended.rtt, Some(Duration::from_millis(40)));
-        assert_eq!(ended.delivery_rate, Some(500_000));
-        assert_eq!(SteeredConnection::parse(&bytes[8..]), Some(ended.steered));
-        for length in 0..bytes.len() {
-            assert_eq!(
-                EndedConnection::parse(&bytes[..length], Duration::ZERO),
-                None
-            );
-        }
-    }
 
     #[test]
     fn rules_are_as_long_as_the_programs() {
@@ -334,11 +166,12 @@ mod tests {
             unit: DrawnUnit::Prefix(24, 48),
             rules: vec![rule; MOST_RULES + 1],
             networks: Vec::new(),
+            is_followed: true,
         };
         let mut bytes = Vec::new();
         steering.rules[0].append(&mut bytes);
         assert_eq!(bytes.len(), 2 * 8 * 16 + 2 * 8 + 8 * 8 + 8 * 16);
         assert_eq!(&bytes[bytes.len() - 8 * 16..][..16], b"a_name_that_is_\0");
-        assert_eq!(steering.bytes().len(), 9 * 8 + MOST_RULES * bytes.len());
+        assert_eq!(steering.bytes().len(), 10 * 8 + MOST_RULES * bytes.len());
     }
 }

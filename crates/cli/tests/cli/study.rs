@@ -72,6 +72,29 @@ fn what_is_no_study_has_no_report() {
         &["no study here", "study.json"],
     );
     refused(["study", "report"], 2, &["DIR"]);
+    refused(
+        [
+            "study",
+            "report",
+            name,
+            "--log",
+            "x",
+            "--log-format",
+            "apache",
+        ],
+        2,
+        &["--log-format", "nginx", "caddy"],
+    );
+    refused(
+        ["study", "report", name, "--log", "no-such-log"],
+        2,
+        &["no-such-log"],
+    );
+    refused(
+        ["steer", "learn", name],
+        2,
+        &["no study here", "study.json"],
+    );
 }
 
 #[test]
@@ -117,4 +140,24 @@ fn a_policy_explains_itself() {
         &[name, "rtt_form", "rtt_from"],
     );
     refused(["steer"], 2, &["POLICY.toml"]);
+}
+
+#[test]
+fn systems_in_a_policy_need_a_file_that_has_them() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = |name: &str| directory.path().join(name).display().to_string();
+    let (policy, table, other) = (path("policy.toml"), path("table"), path("other"));
+    let text = POLICY.replace("prefix = [\"192.0.2.0/24\"]", "as = [64500]");
+    fs::write(&policy, text).expect("a policy");
+    fs::write(&table, "192.0.2.0/24\t64500\n").expect("a table");
+    fs::write(&other, "192.0.2.0/24\t64501\n").expect("a table");
+    let why = ["steer", "why", "192.0.2.7", &policy, "--rtt", "50ms"];
+    refused(why, 2, &[&policy, "--as"]);
+    let with = |file| why.into_iter().chain(["--as", file]);
+    fullpipe(with(table.as_str()))
+        .assert()
+        .success()
+        .stdout("reno: rule \"far\"; a study\n");
+    refused(with(other.as_str()), 2, &["rule[0].as", "AS64500"]);
+    refused(["steer", &policy, "--dry-run"], 2, &["--as"]);
 }

@@ -4,14 +4,14 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use experiment::{Gathered, Observation};
-use parquet::errors::ParquetError;
-use parquet::file::reader::{FileReader, SerializedFileReader};
-use parquet::record::{Field, Row};
-use units::Duration;
+use experiment::plan::Kept;
+use experiment::{Gathered, Key, Observation, Scope};
 
+use super::cells::{Cells, each_row};
+use super::join::{Join, Joined, Life, Sent, timed};
+use super::log::Format;
 use super::place::{Place, PlaceError};
-use super::running::{START, groups};
+use super::running::{OBJECTS, START, groups};
 use crate::files::files;
 
 /// Why data cannot be read.
@@ -31,6 +31,12 @@ pub enum DataError {
         /// Another one.
         other: PathBuf,
     },
+    /// Nothing that was kept can be joined to a log.
+    #[error(
+        "no log can be joined: of clients, this study keeps address = \"{0}\" and no hash of address and port; begin a study with \
+         join = true in its plan"
+    )]
+    NoEnds(Kept),
     /// A file is damaged.
     #[error("{}: {why}", path.display())]
     File {
@@ -41,9 +47,34 @@ pub enum DataError {
     },
 }
 
+/// An access log.
+#[derive(Debug)]
+pub struct Log {
+    /// What people call it.
+    pub name: String,
+    /// The open file.
+    pub file: File,
+    /// How it is written.
+    pub format: Format,
+}
+
+/// A study that was read.
+#[derive(Debug)]
+pub struct Read {
+    /// What is known of it, by its first directory.
+    pub place: Place,
+    /// Its connections and objects.
+    pub gathered: Gathered,
+    /// What became of the requests of logs, if there were any.
+    pub joined: Option<Joined>,
+}
+
 /// The latest that is known of a connection.
 struct Latest {
     has_ended: bool,
+    life: Life,
+    /// The keyed hash of its other end.
+    end: Option<u64>,
     observation: Observation,
 }
 
@@ -56,98 +87,187 @@ impl Latest {
 /// A connection: the place of its directory, the sitting, and the kernel's number of its socket.
 type Connection = (usize, u64, u64);
 
-/// The study in these directories, of as many machines, and its connections: each as it was last seen. The first directory says what
-/// is known of the study.
+/// The study in these directories, of as many machines, with its connections and objects: each connection as it was last seen.
+/// Where logs have requests of a connection, these are its objects.
 ///
 /// # Errors
 ///
-/// There is none, they are of several plans, or data is damaged.
-pub fn read(directories: &[impl AsRef<Path>]) -> Result<(Place, Gathered), DataError> {
-    let mut places = Vec::new();
-    for directory in directories {
-        places.push(Place::find(directory.as_ref())?);
-    }
+/// There is none, they are of several plans, data is damaged, or nothing can be joined to logs.
+pub fn read(directories: &[impl AsRef<Path>], logs: Vec<Log>) -> Result<Read, DataError> {
+    let places = find(directories)?;
     let Some(place) = places.first().cloned() else {
         return Err(DataError::NoPlace);
     };
-    let mut connections: HashMap<Connection, Latest> = HashMap::new();
-    for (number, one) in places.iter().enumerate() {
-        if one.text != place.text {
-            return Err(DataError::Plans {
-                one: place.directory().to_owned(),
-                other: one.directory().to_owned(),
-            });
-        }
-        for (path, _) in files(one.directory(), START) {
-            read_file(&path, number, &mut connections).map_err(|why| DataError::File {
-                path,
-                why: why.to_string(),
-            })?;
-        }
-    }
     let plan = &place.plan;
     let mut gathered = Gathered::new(&plan.names(), &plan.shares().shares());
+    let mut connections: HashMap<Connection, Latest> = HashMap::new();
+    for (number, one) in places.iter().enumerate() {
+        each_file(one, START, |cells| {
+            connection(cells, number, &mut connections)
+        })?;
+    }
+    let has_logs = !logs.is_empty();
+    let mut join = joined(&places, &connections, logs)?;
+    let mut sent: HashMap<Connection, Vec<Sent>> = HashMap::new();
+    for (number, one) in places.iter().enumerate() {
+        each_file(one, OBJECTS, |cells| {
+            let (connection, observation) = object(cells, number)?;
+            if cells.whole("evaluated")? == 0 {
+                return Some(());
+            }
+            // Its connection's sizes and times are those of its objects, also while it goes on.
+            if let Some(carrier) = connections.get_mut(&connection) {
+                carrier.observation.scope = Scope::Carrier;
+            }
+            if join.answers.contains_key(&connection) {
+                sent.entry(connection).or_default().push(Sent {
+                    begun: cells.real("begun_unix_s")?,
+                    busy: observation.busy,
+                    bytes: observation.acknowledged,
+                    is_whole: observation.scope == Scope::Object,
+                });
+            } else {
+                gathered.add(&observation);
+            }
+            Some(())
+        })?;
+    }
     // In the same order each time: sums of fractions depend on it.
     let mut all: Vec<_> = connections.into_iter().collect();
     all.sort_by_key(|(connection, _)| *connection);
-    for (_, latest) in &all {
-        gathered.add(&latest.observation);
+    for (connection, latest) in all {
+        let mut observation = latest.observation;
+        if let Some(answers) = join.answers.get(&connection) {
+            let sent = sent.get(&connection).map_or(&[][..], Vec::as_slice);
+            for timed in timed(answers, sent) {
+                join.joined.timed_by_kernel += u64::from(timed.is_by_kernel);
+                gathered.add(&Observation {
+                    scope: timed.scope,
+                    acknowledged: timed.bytes,
+                    busy: timed.busy,
+                    rtt: None,
+                    groups: observation.groups.clone(),
+                    ..observation
+                });
+            }
+            observation.scope = Scope::Carrier;
+        }
+        gathered.add(&observation);
     }
-    Ok((place, gathered))
+    Ok(Read {
+        place,
+        gathered,
+        joined: has_logs.then_some(join.joined),
+    })
 }
 
-fn read_file(
-    path: &Path,
-    number: usize,
-    connections: &mut HashMap<Connection, Latest>,
-) -> Result<(), ParquetError> {
-    let reader = SerializedFileReader::new(File::open(path)?)?;
-    for row in reader.get_row_iter(None)? {
-        take(&row?, number, connections)
-            .ok_or_else(|| ParquetError::General("has other columns than a study's".to_owned()))?;
+/// The requests of logs, with their connections.
+fn joined(
+    places: &[Place],
+    connections: &HashMap<Connection, Latest>,
+    logs: Vec<Log>,
+) -> Result<Join<Connection>, DataError> {
+    let ends = connections
+        .iter()
+        .filter_map(|(connection, latest)| Some((latest.end?, *connection, latest.life)));
+    let mut join = Join::of(ends.filter(|_| !logs.is_empty()));
+    if let Some(place) = places.first()
+        && !logs.is_empty()
+        && !connections.is_empty()
+        && join.is_empty()
+    {
+        return Err(DataError::NoEnds(place.plan.address));
+    }
+    // Without a seed in the plan, each machine has drawn its own.
+    let mut keys: Vec<Key> = Vec::new();
+    for key in places.iter().map(Place::key) {
+        if !keys.contains(&key) {
+            keys.push(key);
+        }
+    }
+    let mut hashes = Vec::new();
+    for log in logs {
+        let counts = log.format.read(log.file, |request| {
+            hashes.clear();
+            hashes.extend(keys.iter().map(|key| key.end(request.client, request.port)));
+            join.add(&hashes, &request);
+        });
+        join.joined.logs.push((log.name, counts));
+    }
+    Ok(join)
+}
+
+/// The places of one study.
+fn find(directories: &[impl AsRef<Path>]) -> Result<Vec<Place>, DataError> {
+    let mut places: Vec<Place> = Vec::new();
+    for directory in directories {
+        let place = Place::find(directory.as_ref())?;
+        if let Some(first) = places.first()
+            && first.text != place.text
+        {
+            return Err(DataError::Plans {
+                one: first.directory().to_owned(),
+                other: place.directory().to_owned(),
+            });
+        }
+        places.push(place);
+    }
+    Ok(places)
+}
+
+/// Gives `take` each row of a place's files of one kind, the oldest first.
+fn each_file(
+    place: &Place,
+    start: &str,
+    mut take: impl FnMut(&Cells<'_>) -> Option<()>,
+) -> Result<(), DataError> {
+    for (path, _) in files(place.directory(), start) {
+        each_row(&path, &mut take).map_err(|why| DataError::File {
+            path,
+            why: why.to_string(),
+        })?;
     }
     Ok(())
 }
 
-/// Takes a row in; nothing if it is no row of a study.
-fn take(row: &Row, number: usize, connections: &mut HashMap<Connection, Latest>) -> Option<()> {
-    let cells: HashMap<&str, &Field> = row
-        .get_column_iter()
-        .map(|(name, field)| (name.as_str(), field))
-        .collect();
-    let whole = |name: &str| match cells.get(name)? {
-        Field::Long(value) => Some(value.cast_unsigned()),
-        Field::ULong(value) => Some(*value),
-        _ => None,
-    };
-    let real = |name: &str| match cells.get(name)? {
-        Field::Double(value) => Some(*value),
-        _ => None,
-    };
-    let text = |name: &str| match cells.get(name)? {
-        Field::Str(value) => Some(value.as_str()),
-        _ => None,
-    };
-    let span = |seconds: f64| {
-        Duration::from(std::time::Duration::try_from_secs_f64(seconds).unwrap_or_default())
-    };
-    if whole("evaluated")? == 0 {
+/// Takes a connection's row in; nothing if it is none.
+fn connection(
+    cells: &Cells<'_>,
+    number: usize,
+    connections: &mut HashMap<Connection, Latest>,
+) -> Option<()> {
+    if cells.whole("evaluated")? == 0 {
         return Some(());
     }
+    let has_objects = cells.whole("objects").is_some_and(|count| count > 0);
+    let has_ended = cells.whole("ended")? != 0;
     let latest = Latest {
-        has_ended: whole("ended")? != 0,
+        has_ended,
+        life: Life {
+            set_up: cells.real("set_up_unix_s")?,
+            last: cells.real("unix_s")?,
+            has_ended,
+        },
+        end: cells.word("client_end"),
         observation: Observation {
-            unit: u64::from_str_radix(text("unit")?, 16).ok()?,
-            arm: usize::try_from(whole("arm")?).ok()?,
-            acknowledged: whole("acknowledged_bytes")?,
-            busy: span(real("busy_s")?),
-            packets: whole("sent_packets")?,
-            resent: whole("retransmitted_packets")?,
-            rtt: real("srtt_ms").map(|millis| span(millis / 1000.0)),
-            groups: groups(text("client"), whole("as_number")),
+            scope: if has_objects {
+                Scope::Carrier
+            } else {
+                Scope::Connection
+            },
+            unit: cells.word("unit")?,
+            arm: usize::try_from(cells.whole("arm")?).ok()?,
+            acknowledged: cells.whole("acknowledged_bytes")?,
+            busy: cells.seconds("busy_s")?,
+            packets: cells.whole("sent_packets")?,
+            resent: cells.whole("retransmitted_packets")?,
+            rtt: cells
+                .millis("median_rtt_ms")
+                .or_else(|| cells.millis("srtt_ms")),
+            groups: groups(cells.text("client"), cells.whole("as_number")),
         },
     };
-    let connection = (number, whole("sitting")?, whole("connection")?);
+    let connection = (number, cells.whole("sitting")?, cells.whole("connection")?);
     // What is acknowledged only grows; the calendar may be set back.
     let known = connections.get(&connection).map(Latest::progress);
     if known.is_none_or(|known| known <= latest.progress()) {
@@ -156,14 +276,33 @@ fn take(row: &Row, number: usize, connections: &mut HashMap<Connection, Latest>)
     Some(())
 }
 
+/// An object's row; nothing if it is none.
+fn object(cells: &Cells<'_>, number: usize) -> Option<(Connection, Observation)> {
+    let is_whole = cells.whole("whole")? != 0;
+    let observation = Observation {
+        scope: if is_whole { Scope::Object } else { Scope::Part },
+        unit: cells.word("unit")?,
+        arm: usize::try_from(cells.whole("arm")?).ok()?,
+        acknowledged: cells.whole("bytes")?,
+        busy: cells.seconds("busy_s")?,
+        packets: cells.whole("sent_packets")?,
+        resent: cells.whole("retransmitted_packets")?,
+        rtt: None,
+        groups: groups(cells.text("client"), cells.whole("as_number")),
+    };
+    let connection = (number, cells.whole("sitting")?, cells.whole("connection")?);
+    Some((connection, observation))
+}
+
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
 
     use experiment::Measure;
     use experiment::simulated::{Model, Units};
-    use units::Bytes;
+    use units::{Bytes, Duration};
 
+    use super::super::object::{ObjectRow, write_objects};
     use super::super::row::{Row as Written, write_rows};
     use super::super::running::observation;
     use super::*;
@@ -186,6 +325,7 @@ mod tests {
             unix_s: 2.0,
             port: 80,
             client: Some("192.0.2.7".to_owned()),
+            end: None,
             system: None,
             controller: None,
             acknowledged: of.acknowledged,
@@ -194,6 +334,8 @@ mod tests {
             lost: None,
             rtt: of.rtt,
             min_rtt: None,
+            median_rtt: None,
+            objects: None,
             delivery_rate: None,
             busy: of.busy,
             rwnd_limited: Duration::ZERO,
@@ -208,6 +350,111 @@ mod tests {
         let mut files = Files::new(directory, START, keep, write_rows).unwrap();
         files.add(Moment::default(), rows).unwrap();
         files.save().unwrap();
+    }
+
+    /// An object of a connection.
+    fn object(connection: u64, number: u64, of: &Observation) -> ObjectRow {
+        ObjectRow {
+            sitting: 1,
+            connection,
+            object: number,
+            unit: of.unit,
+            arm: of.arm,
+            assigned: Arc::from("cubic"),
+            is_evaluated: true,
+            port: 80,
+            client: None,
+            system: None,
+            begun_unix_s: 1.0,
+            busy: of.busy,
+            bytes: of.acknowledged,
+            packets: of.packets,
+            resent: of.resent,
+            is_whole: true,
+        }
+    }
+
+    fn write_rows_of_objects(directory: &Path, rows: Vec<ObjectRow>) {
+        let keep = Bytes::new(100_000_000);
+        let mut files = Files::new(directory, OBJECTS, keep, write_objects).unwrap();
+        files.add(Moment::default(), rows).unwrap();
+        files.save().unwrap();
+    }
+
+    #[test]
+    fn where_objects_are_known_they_have_the_sizes_and_times() {
+        let directory = tempfile::tempdir().unwrap();
+        let study = model();
+        // Each connection carried two of the model's: as a whole it is none of them.
+        let pairs: Vec<&[Observation]> = study.chunks_exact(2).collect();
+        let (mut rows, mut objects) = (Vec::new(), Vec::new());
+        let mut expected = Gathered::new(&["cubic", "reno"], &[0.5, 0.5]);
+        for (number, pair) in (0..).zip(&pairs) {
+            let (one, other) = (&pair[0], &pair[1]);
+            let both = Observation {
+                acknowledged: one.acknowledged + other.acknowledged,
+                busy: one.busy + other.busy,
+                ..one.clone()
+            };
+            let ended = Written {
+                objects: Some(2),
+                client: None,
+                ..row(number, &both)
+            };
+            // One that goes on does not say how many it has.
+            let open = Written {
+                has_ended: false,
+                objects: None,
+                ..ended.clone()
+            };
+            rows.push(if number % 2 == 0 { ended } else { open });
+            for (place, of) in (1..).zip(*pair) {
+                let of = Observation {
+                    unit: one.unit,
+                    arm: one.arm,
+                    scope: Scope::Object,
+                    ..of.clone()
+                };
+                objects.push(object(number, place, &of));
+                expected.add(&of);
+            }
+        }
+        let (whole, washout) = (objects.len() as u64, objects[0].clone());
+        objects.push(ObjectRow {
+            is_evaluated: false,
+            ..washout.clone()
+        });
+        write(directory.path(), rows);
+        write_rows_of_objects(directory.path(), objects);
+        let gathered = read(&[directory.path()], Vec::new()).unwrap().gathered;
+        let findings = gathered.findings();
+        assert_eq!(
+            (findings.observed.objects, findings.observed.connections),
+            (whole, 0)
+        );
+        let connections: u64 = findings.arms.iter().map(|arm| arm.connections).sum();
+        assert_eq!(connections, pairs.len() as u64);
+        let mut compared = 0;
+        let of_connections = [Measure::Resent, Measure::Rtt];
+        let of_sizes = Measure::ALL
+            .iter()
+            .filter(|one| !of_connections.contains(one));
+        for &measure in of_sizes {
+            let (read, truth) = (gathered.effect(1, measure), expected.effect(1, measure));
+            assert_eq!(read.is_some(), truth.is_some(), "{measure}");
+            let (Some(read), Some(truth)) = (read, truth) else {
+                continue;
+            };
+            compared += 1;
+            assert!((read.change - truth.change).abs() < 1e-6, "{measure}");
+            assert_eq!(read.connections, truth.connections, "{measure}");
+        }
+        assert!(compared >= 3, "{compared}");
+        assert!(
+            findings.verdict.contains("objects over 3 MB"),
+            "{}",
+            findings.verdict
+        );
     }
 
     fn model() -> Vec<Observation> {
@@ -233,9 +480,9 @@ mod tests {
         rows.iter()
             .for_each(|row| gathered.add(&observation(row, group())));
         write(directory.path(), rows);
-        let (place, read) = read(&[directory.path()]).unwrap();
-        assert_eq!(place.plan.name, "a");
-        let (read, gathered) = (read.findings(), gathered.findings());
+        let read = read(&[directory.path()], Vec::new()).unwrap();
+        assert_eq!((read.place.plan.name.as_str(), read.joined), ("a", None));
+        let (read, gathered) = (read.gathered.findings(), gathered.findings());
         assert_eq!(read.arms, gathered.arms);
         let (read, gathered) = (&read.comparisons[0], &gathered.comparisons[0]);
         assert_eq!(read.groups.len(), 1);
@@ -254,6 +501,74 @@ mod tests {
             );
         }
         assert!(compared >= 3, "{compared}");
+    }
+
+    fn log(directory: &Path, lines: &str) -> Log {
+        let path = directory.join("access.log");
+        std::fs::write(&path, lines).unwrap();
+        Log {
+            name: "access.log".to_owned(),
+            file: File::open(path).unwrap(),
+            format: "nginx".parse().unwrap(),
+        }
+    }
+
+    #[test]
+    fn a_log_gives_connections_their_objects() {
+        let directory = tempfile::tempdir().unwrap();
+        let of = &model()[0];
+        write(directory.path(), Vec::new());
+        let key = Place::find(directory.path()).unwrap().key();
+        let end = |port| Some(key.end("192.0.2.7".parse().unwrap(), port));
+        let at = |number, from: f64, to: f64, end| Written {
+            set_up_unix_s: from,
+            unix_s: to,
+            end,
+            ..row(number, of)
+        };
+        // The second has no line in the log.
+        let rows = vec![at(1, 100.0, 200.0, end(1)), at(2, 100.0, 200.0, end(2))];
+        write(directory.path(), rows);
+        let seen = |connection, number, begun_unix_s, bytes| ObjectRow {
+            begun_unix_s,
+            bytes,
+            busy: Duration::from_secs(1),
+            ..object(connection, number, of)
+        };
+        write_rows_of_objects(
+            directory.path(),
+            vec![
+                seen(1, 1, 119.5, 3_010_000),
+                seen(1, 2, 150.0, 9_000_000),
+                seen(2, 1, 120.0, 50_000),
+            ],
+        );
+        // One whose time the kernel has, two within one object, one of another client, and nonsense.
+        let lines = "192.0.2.7 1 120.0 3000000 0.600\n192.0.2.7 1 151.0 4000000 1.000\n\
+            192.0.2.7 1 151.0 4000000 2.000\n192.0.2.8 1 120.0 1 0.1\nnonsense\n";
+        let read = read(&[directory.path()], vec![log(directory.path(), lines)]).unwrap();
+        let joined = read.joined.unwrap();
+        assert_eq!(
+            (joined.joined, joined.timed_by_kernel, joined.of_others),
+            (3, 1, 1)
+        );
+        assert_eq!(joined.logs[0].1.damaged, 1);
+        let findings = read.gathered.findings();
+        assert_eq!(findings.observed.objects, 4);
+        let connections: u64 = findings.arms.iter().map(|arm| arm.connections).sum();
+        assert_eq!(connections, 2);
+    }
+
+    #[test]
+    fn what_keeps_no_end_of_clients_cannot_be_joined_and_says_how_it_could() {
+        let directory = tempfile::tempdir().unwrap();
+        write(directory.path(), vec![row(1, &model()[0])]);
+        let error = read(&[directory.path()], vec![log(directory.path(), "")]).unwrap_err();
+        let error = error.to_string();
+        assert!(
+            error.contains("\"prefix\"") && error.contains("join = true"),
+            "{error}"
+        );
     }
 
     #[test]
@@ -278,7 +593,7 @@ mod tests {
             directory.path(),
             vec![row(1, of), open, other_sitting, washout],
         );
-        let (_, gathered) = read(&[directory.path()]).unwrap();
+        let gathered = read(&[directory.path()], Vec::new()).unwrap().gathered;
         let connections: u64 = gathered
             .findings()
             .arms
@@ -286,7 +601,8 @@ mod tests {
             .map(|arm| arm.connections)
             .sum();
         assert_eq!(connections, 2);
-        let twice = read(&[directory.path(), directory.path()]).unwrap().1;
+        let both = [directory.path(), directory.path()];
+        let twice = read(&both, Vec::new()).unwrap().gathered;
         let connections: u64 = twice
             .findings()
             .arms
@@ -302,7 +618,9 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         write(directory.path(), vec![row(1, &model()[0])]);
         std::fs::write(directory.path().join("study-1700000000000.parquet"), "PAR1").unwrap();
-        let error = read(&[directory.path()]).unwrap_err().to_string();
+        let error = read(&[directory.path()], Vec::new())
+            .unwrap_err()
+            .to_string();
         assert!(error.contains("study-1700000000000.parquet"), "{error}");
     }
 }

@@ -1,6 +1,6 @@
 //! The program on a control group, as long as somebody tends it.
 
-use kernel::{Attached, EndedConnection, Error, Steering, SteeringCounts};
+use kernel::{Attached, EndedConnection, Error, Steering, SteeringCounts, ToldObject};
 use units::Duration;
 
 use super::group::{ControlGroup, GroupError, Opened};
@@ -34,6 +34,8 @@ pub(crate) struct Hold {
 pub(crate) struct Tended {
     /// The connections that have ended.
     pub ended: Vec<EndedConnection>,
+    /// The objects that are over.
+    pub objects: Vec<ToldObject>,
     /// Whether the program was attached anew.
     pub is_anew: bool,
     /// What is wrong, or was.
@@ -113,7 +115,10 @@ impl Hold {
             tended.troubles.push(error.to_string());
         }
         match attached.ended() {
-            Ok(ended) => tended.ended = ended,
+            Ok(ended) => {
+                tended.ended = ended;
+                tended.objects = attached.objects();
+            }
             Err(error) => tended.troubles.push(error.to_string()),
         }
         if let Ok(counts) = attached.counts() {
@@ -126,6 +131,11 @@ impl Hold {
             if counts.untold > self.counts.untold {
                 tended.troubles.push(
                     "connections ended faster than they could be read: some are missing".to_owned(),
+                );
+            }
+            if counts.untold_objects > self.counts.untold_objects {
+                tended.troubles.push(
+                    "objects were over faster than they could be read: some are missing".to_owned(),
                 );
             }
             self.counts = counts;

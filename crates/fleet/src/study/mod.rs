@@ -3,18 +3,25 @@
 //! [`Study`] runs one: a program in the kernel gives each connection its arm when it is set up, and tells what became of it; rows of
 //! that go to Parquet files in the study's [`Place`]. [`read`] gives what is there back, to be evaluated.
 
+mod cells;
 mod data;
 mod group;
 mod hold;
+mod join;
+pub mod log;
+mod object;
 mod place;
+pub mod report;
 mod row;
 mod running;
 mod told;
 
-pub use data::{DataError, read};
+pub use data::{DataError, Log, Read, read};
 pub use group::{ControlGroup, GroupError};
 pub(crate) use hold::Hold;
 pub use hold::HoldError;
+pub use join::Joined;
+pub use object::ObjectRow;
 pub use place::{Place, PlaceError};
 pub use row::Row;
 pub use running::{Step, Study, StudyError};

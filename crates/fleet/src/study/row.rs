@@ -40,6 +40,8 @@ pub struct Row {
     pub port: u16,
     /// The other side, as far as the plan keeps it.
     pub client: Option<String>,
+    /// A keyed hash of the other side's address and port, if the plan keeps it.
+    pub end: Option<u64>,
     /// The other side's network.
     pub system: Option<Arc<System>>,
     /// The controller that it has; not known at its end.
@@ -56,6 +58,10 @@ pub struct Row {
     pub rtt: Option<Duration>,
     /// The least RTT.
     pub min_rtt: Option<Duration>,
+    /// The median RTT of its rounds; known at the end only.
+    pub median_rtt: Option<Duration>,
+    /// How many objects it had; known at the end only.
+    pub objects: Option<u64>,
     /// The best recent sample of the delivery rate, in bytes per second.
     pub delivery_rate: Option<u64>,
     /// How long there was something to send or unacknowledged.
@@ -72,6 +78,7 @@ pub(super) struct Maker {
     pub sitting: u64,
     pub arms: Vec<Arc<str>>,
     pub kept: Kept,
+    pub keeps_ends: bool,
     pub key: Key,
 }
 
@@ -83,13 +90,15 @@ pub(super) struct Now {
 }
 
 impl Now {
-    fn unix_s(&self, boot: Duration) -> f64 {
+    /// When that was.
+    pub fn unix_s(&self, boot: Duration) -> f64 {
         self.unix_s - self.boot.as_secs_f64() + boot.as_secs_f64()
     }
 }
 
 impl Maker {
-    fn client(&self, address: IpAddr) -> Option<String> {
+    /// What is kept of an address.
+    pub fn client(&self, address: IpAddr) -> Option<String> {
         match self.kept {
             Kept::Full => Some(address.to_string()),
             Kept::Prefix => Some(network(address).to_string()),
@@ -111,6 +120,9 @@ impl Maker {
             unix_s: now.unix_s,
             port: of.ports[0],
             client: self.client(of.client),
+            end: self
+                .keeps_ends
+                .then(|| self.key.end(of.client, of.ports[1])),
             system: None,
             controller: None,
             acknowledged: 0,
@@ -119,6 +131,8 @@ impl Maker {
             lost: None,
             rtt: None,
             min_rtt: None,
+            median_rtt: None,
+            objects: None,
             delivery_rate: None,
             busy: Duration::ZERO,
             rwnd_limited: Duration::ZERO,
@@ -137,6 +151,8 @@ impl Maker {
             lost: Some(of.lost),
             rtt: of.rtt,
             min_rtt: of.min_rtt,
+            median_rtt: of.median_rtt,
+            objects: Some(of.objects),
             delivery_rate: of.delivery_rate,
             busy: of.busy,
             rwnd_limited: of.rwnd_limited,
@@ -173,7 +189,7 @@ pub(super) fn network(address: IpAddr) -> Prefix {
 }
 
 /// Draws use all bits of a word, and Parquet's numbers have a sign.
-fn word(draw: u64) -> Cow<'static, str> {
+pub(super) fn word(draw: u64) -> Cow<'static, str> {
     Cow::Owned(format!("{draw:016x}"))
 }
 
@@ -195,6 +211,7 @@ fn columns<'r>() -> Vec<Column<'r, &'r Row>> {
         Column::text("client", |row: &&'r Row| {
             Some(Cow::Borrowed(row.client.as_deref()?))
         }),
+        Column::text("client_end", |row: &&Row| Some(word(row.end?))),
         Column::whole("as_number", |row: &&Row| {
             Some(row.system.as_ref()?.number.into())
         }),
@@ -207,6 +224,8 @@ fn columns<'r>() -> Vec<Column<'r, &'r Row>> {
         Column::whole("lost_packets", |row: &&Row| row.lost),
         Column::real("srtt_ms", move |row: &&Row| millis(row.rtt)),
         Column::real("min_rtt_ms", move |row: &&Row| millis(row.min_rtt)),
+        Column::real("median_rtt_ms", move |row: &&Row| millis(row.median_rtt)),
+        Column::whole("objects", |row: &&Row| row.objects),
         Column::whole("delivery_rate_bps", |row: &&Row| {
             Some(row.delivery_rate?.saturating_mul(8))
         }),

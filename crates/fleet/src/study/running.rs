@@ -5,20 +5,21 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use experiment::plan::Connections;
-use experiment::{Measured, Observation, Plan, Unit, guard};
+use experiment::{Measured, Observation, Plan, Scope, Unit, guard};
 use kernel::{Attached, DrawnUnit, Steering, SteeringCounts, SteeringRule, since_boot};
 use linux::diag::{Diag, Filter};
 use units::{Bytes, Duration};
 
 use super::group::{ControlGroup, GroupError};
 use super::hold::{Hold, HoldError};
+use super::object::{ObjectRow, write_objects};
 use super::place::{Place, PlaceError};
 use super::row::{self, Maker, Now, Row, write_rows};
 use super::told::Told;
 use crate::connection::Moment;
 use crate::files::{Files, RecordError};
 use crate::steer::{network, offered};
-use crate::systems::Systems;
+use crate::systems::{System, Systems};
 
 /// So long the program works on without being told to. Everything is as before this long after the study's process was
 /// stopped; when it is killed, at once.
@@ -30,8 +31,11 @@ const LOOK: Duration = Duration::from_secs(30);
 /// So often guards are.
 const GUARD: Duration = Duration::from_secs(10);
 
-/// What names of files of rows begin with.
+/// What names of files of connections begin with.
 pub(super) const START: &str = "study-";
+
+/// And those of objects.
+pub(super) const OBJECTS: &str = "objects-";
 
 /// Why a study does not run.
 #[derive(Debug, thiserror::Error)]
@@ -54,6 +58,9 @@ pub enum StudyError {
     /// The files.
     #[error(transparent)]
     Record(#[from] RecordError),
+    /// It is too little.
+    #[error("expected at least 64 MB: half of it is for connections, half for their objects")]
+    Little,
     /// An arm's controller.
     #[error("arm[{place}].controller: {why}")]
     Controller {
@@ -81,6 +88,7 @@ pub struct Study {
     hold: Hold,
     diag: Option<Diag>,
     files: Files<Row>,
+    objects: Files<ObjectRow>,
     maker: Maker,
     systems: Option<Systems>,
     measured: Measured,
@@ -132,6 +140,7 @@ fn steering(place: &Place) -> Steering {
             arms: ends.into_iter().zip(names).collect(),
         }],
         networks,
+        is_followed: true,
     }
 }
 
@@ -162,7 +171,10 @@ impl Study {
     ) -> Result<Study, StudyError> {
         let group = Study::check(&place.plan)?;
         let held = place.hold()?;
-        let files = Files::new(place.directory(), START, keep, write_rows)?;
+        let half = Bytes::new(keep.get() / 2);
+        let directory = place.directory();
+        let files = Files::new(directory, START, half, write_rows).map_err(little)?;
+        let objects = Files::new(directory, OBJECTS, half, write_objects).map_err(little)?;
         place.about.sittings += 1;
         place.save()?;
         let plan = &place.plan;
@@ -171,6 +183,7 @@ impl Study {
             sitting: place.about.sittings,
             arms: names.iter().map(|&name| Arc::from(name)).collect(),
             kept: plan.address,
+            keeps_ends: plan.keeps_ends(),
             key: place.key(),
         };
         let now = since_boot()?;
@@ -180,6 +193,7 @@ impl Study {
             hold: Hold::begin(group, steering(&place), LEASE, false)?,
             diag: None,
             files,
+            objects,
             maker,
             systems,
             last: now,
@@ -234,13 +248,14 @@ impl Study {
         self.place.about.ran_s += boot.saturating_sub(self.last).as_secs_f64();
         self.last = boot;
         let mut rows = Vec::new();
-        self.tend(now, &mut rows, troubles);
+        let objects = self.tend(now, &mut rows, troubles);
         if boot.saturating_sub(self.looked) >= LOOK {
             self.looked = boot;
             self.look(now, &mut rows, troubles);
         }
         let when = Moment { at: boot, unix_s };
-        if let Err(error) = self.files.add(when, rows) {
+        let added = self.files.add(when, rows);
+        if let Err(error) = added.and(self.objects.add(when, objects)) {
             troubles.push(format!("{error}; the study goes on, and it is tried again"));
         }
         if boot.saturating_sub(self.saved) >= LOOK {
@@ -261,8 +276,13 @@ impl Study {
         Step::On
     }
 
-    /// Renews the lease and takes in what has ended.
-    fn tend(&mut self, now: Now, rows: &mut Vec<Row>, troubles: &mut Vec<String>) {
+    /// Renews the lease and takes in what has ended: connections, and the objects that are the result.
+    fn tend(
+        &mut self,
+        now: Now,
+        rows: &mut Vec<Row>,
+        troubles: &mut Vec<String>,
+    ) -> Vec<ObjectRow> {
         let tended = self.hold.tend();
         troubles.extend(tended.troubles);
         if tended.is_anew
@@ -272,12 +292,22 @@ impl Study {
         }
         for of in tended.ended {
             let mut row = self.maker.ended(&of, now);
-            self.complete(&mut row, of.steered.client, of.steered.set_up);
+            (row.is_evaluated, row.system) = self.beside(of.steered.client, of.steered.set_up);
             if row.is_evaluated {
                 self.measured.add(&observation(&row, Vec::new()));
             }
             rows.push(row);
         }
+        let mut objects = Vec::new();
+        for of in tended.objects {
+            let mut row = self.maker.object(&of, now);
+            (row.is_evaluated, row.system) = self.beside(of.steered.client, of.steered.set_up);
+            if row.is_evaluated {
+                self.measured.add(&observation_of_object(&row, Vec::new()));
+            }
+            objects.push(row);
+        }
+        objects
     }
 
     /// Looks at the connections that go on.
@@ -294,15 +324,22 @@ impl Study {
         }
         self.diag = Some(diag);
         for (steered, mut row) in found {
-            self.complete(&mut row, steered.client, steered.set_up);
+            (row.is_evaluated, row.system) = self.beside(steered.client, steered.set_up);
             rows.push(row);
         }
     }
 
-    fn complete(&mut self, row: &mut Row, client: std::net::IpAddr, set_up: Duration) {
-        row.is_evaluated = self.place.plan.is_evaluated(set_up);
+    /// Whether a connection is evaluated, and the network of its client.
+    fn beside(
+        &mut self,
+        client: std::net::IpAddr,
+        set_up: Duration,
+    ) -> (bool, Option<Arc<System>>) {
         let systems = self.systems.as_mut();
-        row.system = systems.and_then(|systems| systems.of_address(client));
+        (
+            self.place.plan.is_evaluated(set_up),
+            systems.and_then(|systems| systems.of_address(client)),
+        )
     }
 
     /// Ends it: from now on, new connections have the default. Writes what is held, and why it ended if it is over.
@@ -317,8 +354,9 @@ impl Study {
         };
         let (mut rows, mut troubles) = (Vec::new(), Vec::new());
         self.look(now, &mut rows, &mut troubles);
+        let mut objects = Vec::new();
         if self.hold.attached().is_some() {
-            self.tend(now, &mut rows, &mut troubles);
+            objects = self.tend(now, &mut rows, &mut troubles);
         }
         self.hold.release();
         self.place.about.ended = over;
@@ -327,23 +365,56 @@ impl Study {
             unix_s,
         };
         let added = self.files.add(when, rows);
-        let written = self.files.save();
+        let added = added.and(self.objects.add(when, objects));
+        let written = self.files.save().and(self.objects.save());
         // Why it ended is known also where its data has no room.
         self.place.save()?;
         Ok(added.and(written)?)
     }
 }
 
-/// A row as it is evaluated.
+fn little(error: RecordError) -> StudyError {
+    match error {
+        RecordError::Little => StudyError::Little,
+        error => error.into(),
+    }
+}
+
+/// A row as it is evaluated. Where objects are told, they have the sizes and times.
 pub(super) fn observation(row: &Row, groups: Vec<String>) -> Observation {
+    let has_objects = row.objects.is_some_and(|count| count > 0);
     Observation {
+        scope: if has_objects {
+            Scope::Carrier
+        } else {
+            Scope::Connection
+        },
         unit: row.unit,
         arm: row.arm,
         acknowledged: row.acknowledged,
         busy: row.busy,
         packets: row.packets,
         resent: row.resent,
-        rtt: row.rtt,
+        rtt: row.median_rtt.or(row.rtt),
+        groups,
+    }
+}
+
+/// An object as it is evaluated.
+pub(super) fn observation_of_object(row: &ObjectRow, groups: Vec<String>) -> Observation {
+    Observation {
+        scope: if row.is_whole {
+            Scope::Object
+        } else {
+            Scope::Part
+        },
+        unit: row.unit,
+        arm: row.arm,
+        acknowledged: row.bytes,
+        busy: row.busy,
+        packets: row.packets,
+        resent: row.resent,
+        rtt: None,
         groups,
     }
 }

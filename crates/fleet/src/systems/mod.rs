@@ -1,6 +1,7 @@
 //! Which autonomous system (AS) an address belongs to, by a file that the user has: MaxMind's format (`.mmdb`), IPinfo's CSV,
 //! or pyasn's text.
 
+mod networks;
 mod ranges;
 mod text;
 

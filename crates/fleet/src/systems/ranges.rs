@@ -1,6 +1,6 @@
 //! Ranges of addresses, and which one an address lies in.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::ops::RangeInclusive;
 
 /// A range and whose it is; within it there may be others, whose addresses are theirs.
@@ -60,6 +60,19 @@ impl Collected {
 }
 
 impl Ranges {
+    /// All of them: from where to where, and whose.
+    pub fn all(&self) -> impl Iterator<Item = (IpAddr, IpAddr, u32)> + '_ {
+        let v4 = self.v4.iter().map(|&(first, last, owner)| {
+            let ends = [first, last].map(|bits| IpAddr::from(Ipv4Addr::from_bits(bits)));
+            (ends[0], ends[1], owner)
+        });
+        let v6 = self.v6.iter().map(|&(first, last, owner)| {
+            let ends = [first, last].map(|bits| IpAddr::from(Ipv6Addr::from_bits(bits)));
+            (ends[0], ends[1], owner)
+        });
+        v4.chain(v6)
+    }
+
     /// Who has the address.
     pub fn of(&self, address: IpAddr) -> Option<u32> {
         match address {

@@ -4,6 +4,7 @@
 //! The study is another process, so that it can be killed: this program, which runs the test `runs_a_study`.
 
 mod group;
+mod objects;
 mod policy;
 mod server;
 
@@ -16,7 +17,7 @@ use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use experiment::{Plan, Unit};
-use fleet::study::{Place, Step, Study};
+use fleet::study::{Log, Place, Step, Study};
 use linux::diag::{Diag, Filter};
 use linux::{Network, NetworkConfig};
 use rustix::process::{Pid, Signal, kill_process};
@@ -24,7 +25,7 @@ use socket2::{Domain, Socket, Type};
 use units::Bytes;
 
 use group::Group;
-use server::{PORT, Server};
+use server::{LOG, PORT, Server};
 
 /// Where the other process finds its study.
 const PLACE: &str = "FULLPIPE_TEST_STUDY";
@@ -170,7 +171,7 @@ fn drawn(place: &Place, from: &[IpAddr]) -> Vec<usize> {
         .collect()
 }
 
-/// Downloads from each of these addresses, by curl.
+/// Downloads twice from each of these addresses, by curl, over one connection where the server lets it.
 fn download(from: &[IpAddr]) {
     for address in from {
         let status = Command::new("curl")
@@ -182,7 +183,11 @@ fn download(from: &[IpAddr]) {
                 "--interface",
                 &address.to_string(),
             ])
-            .arg(format!("http://127.0.0.1:{PORT}/4mb"))
+            .args([format!("http://127.0.0.1:{PORT}/4mb"), "-o".to_owned()])
+            .args([
+                "/dev/null".to_owned(),
+                format!("http://127.0.0.1:{PORT}/4mb"),
+            ])
             .status()
             .expect("curl runs");
         assert!(status.success(), "{status}");
@@ -262,8 +267,16 @@ fn study(group: &Group) {
         );
         thread::sleep(Duration::from_millis(500));
     }
-    let (_, gathered) = fleet::study::read(&[&data]).expect("data");
+    let gathered = fleet::study::read(&[&data], Vec::new())
+        .expect("data")
+        .gathered;
     let findings = gathered.findings();
+    // One object a download, whether or not they shared a connection.
+    assert!(
+        findings.observed.objects >= 2 * u64::from(CLIENTS),
+        "{findings:?}"
+    );
+    join_log(&data, &path.join(LOG));
     let units: Vec<u64> = findings.arms.iter().map(|arm| arm.units).collect();
     assert_eq!(units, [u64::from(CLIENTS) - count as u64, count as u64]);
     assert!(
@@ -301,11 +314,30 @@ fn study(group: &Group) {
     assert!(arms_in_data(&data) >= u64::from(CLIENTS));
 }
 
+/// Each download has a line in nginx's log, and a connection.
+fn join_log(data: &Path, log: &Path) {
+    let Ok(file) = File::open(log) else {
+        eprintln!("SKIPPED: joining an access log: there is no nginx");
+        return;
+    };
+    let log = Log {
+        name: "access.log".to_owned(),
+        file,
+        format: "nginx".parse().expect("a format"),
+    };
+    let read = fleet::study::read(&[data], vec![log]).expect("data");
+    let joined = read.joined.expect("there was a log");
+    assert_eq!(joined.joined, 2 * u64::from(CLIENTS), "{joined:?}");
+    assert_eq!((joined.of_others, joined.ambiguous), (0, 0), "{joined:?}");
+    assert_eq!(joined.logs[0].1.damaged, 0, "{joined:?}");
+    eprintln!("{} of them with the kernel's time", joined.timed_by_kernel);
+}
+
 /// How many large connections are in the data.
 fn arms_in_data(directory: &Path) -> u64 {
-    match fleet::study::read(&[directory]) {
-        Ok((_, gathered)) => {
-            let arms = gathered.findings().arms;
+    match fleet::study::read(&[directory], Vec::new()) {
+        Ok(read) => {
+            let arms = read.gathered.findings().arms;
             arms.iter()
                 .map(|arm| {
                     if arm.throughput_bps.is_some() {

@@ -10,6 +10,9 @@ use std::time::{Duration, Instant};
 /// Where it listens, in a network of the test's own.
 pub const PORT: u16 = 8000;
 
+/// The log of nginx, in the format of the documentation. Python's server writes none.
+pub const LOG: &str = "access.log";
+
 /// The server, which goes with this.
 pub struct Server(Child);
 
@@ -42,15 +45,20 @@ impl Server {
             .spawn()
             .expect("a shell");
         let server = Server(child);
-        let begin = Instant::now();
-        while TcpStream::connect((Ipv4Addr::LOCALHOST, PORT)).is_err() {
-            assert!(
-                begin.elapsed() < Duration::from_secs(60),
-                "the server does not listen"
-            );
-            thread::sleep(Duration::from_millis(50));
-        }
+        wait_for(PORT);
         server
+    }
+}
+
+/// Waits until somebody listens there.
+pub fn wait_for(port: u16) {
+    let begin = Instant::now();
+    while TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_err() {
+        assert!(
+            begin.elapsed() < Duration::from_secs(60),
+            "the server does not listen"
+        );
+        thread::sleep(Duration::from_millis(50));
     }
 }
 
@@ -58,7 +66,8 @@ fn configuration(directory: &Path, files: &Path) -> String {
     let (at, files) = (directory.display(), files.display());
     format!(
         "daemon off;\nmaster_process off;\npid {at}/nginx.pid;\nerror_log stderr;\nevents {{}}\n\
-         http {{\n  access_log off;\n  client_body_temp_path {at}/body;\n  proxy_temp_path {at}/proxy;\n  fastcgi_temp_path {at}/fast;\n  \
+         http {{\n  \
+         log_format study '$remote_addr $remote_port $msec $bytes_sent $request_time';\n  access_log {at}/{LOG} study;\n  client_body_temp_path {at}/body;\n  proxy_temp_path {at}/proxy;\n  fastcgi_temp_path {at}/fast;\n  \
          uwsgi_temp_path {at}/uwsgi;\n  scgi_temp_path {at}/scgi;\n  \
          server {{ listen 127.0.0.1:{PORT}; root {files}; }}\n}}\n"
     )

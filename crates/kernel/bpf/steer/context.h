@@ -21,14 +21,26 @@ struct bpf_sock_ops {
 	volatile u32 snd_cwnd;
 	volatile u32 srtt_us; /* eight times */
 	volatile u32 bpf_sock_ops_cb_flags;
-	volatile u32 unused[24];
+	volatile u32 unused[10];
+	volatile u32 packets_out;
+	volatile u32 unused_too[13];
 	void *sk;
+	void *skb_data;
+	void *skb_data_end;
+	volatile u32 skb_len;
 };
 
 #define BPF_SOCK_OPS_ACTIVE_ESTABLISHED_CB 4
 #define BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB 5
+#define BPF_SOCK_OPS_RETRANS_CB 9
 #define BPF_SOCK_OPS_STATE_CB 10
+#define BPF_SOCK_OPS_RTT_CB 12
+#define BPF_SOCK_OPS_HDR_OPT_LEN_CB 14
+#define BPF_SOCK_OPS_RETRANS_CB_FLAG (1 << 1)
 #define BPF_SOCK_OPS_STATE_CB_FLAG (1 << 2)
+#define BPF_SOCK_OPS_RTT_CB_FLAG (1 << 3)
+#define BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG (1 << 6)
+#define BPF_WRITE_HDR_TCP_CURRENT_MSS 1
 
 #define TCP_CLOSE 7
 #define AF_INET 2
@@ -46,8 +58,21 @@ struct minmax {
 	struct minmax_sample s[3];
 };
 
+struct tcp_rack {
+	u32 rtt_us;
+};
+
 struct tcp_sock {
 	u64 bytes_acked;
+	u64 bytes_received;
+	u64 delivered_mstamp;
+	u32 snd_una;
+	u32 snd_nxt;
+	u32 write_seq;
+	u32 retrans_out;
+	u32 lost_out;
+	u32 sacked_out;
+	struct tcp_rack rack;
 	u32 srtt_us; /* eight times */
 	struct minmax rtt_min;
 	u32 mss_cache;
@@ -63,6 +88,7 @@ struct tcp_sock {
 #pragma clang attribute pop
 
 static void *(*bpf_map_lookup_elem)(void *map, const void *key) = (void *)1;
+static u64 (*bpf_ktime_get_ns)(void) = (void *)5;
 static u64 (*bpf_get_socket_cookie)(void *context) = (void *)46;
 static long (*bpf_setsockopt)(void *context, int level, int name, void *value, int length) = (void *)49;
 static long (*bpf_sock_ops_cb_flags_set)(void *context, int flags) = (void *)59;

@@ -28,6 +28,7 @@ struct steering {
 	u64 key[2];
 	struct unit unit;
 	u64 count;
+	u64 follow; /* whether its objects and round trips are told */
 	struct rule rules[RULES];
 };
 

@@ -14,9 +14,12 @@ use units::Duration;
 
 use super::{bpffs, failed, log};
 use crate::check::{Requirement, check_steering};
-use crate::{EndedConnection, Error, Steering, SteeringCounts, since_boot};
+use crate::{EndedConnection, Error, Steering, SteeringCounts, ToldObject, since_boot};
 
 const OBJECT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/steer.bpf.o"));
+
+/// A ring that nothing goes through: its size must be a power of two and of pages, of which 64 KB are the largest.
+const LEAST_RING: u32 = 1 << 16;
 
 /// The name of the program.
 const PROGRAM: &str = "steer";
@@ -28,6 +31,7 @@ pub struct Attached {
     object: Object,
     ring: RingBuffer<'static>,
     told: Receiver<EndedConnection>,
+    objects: Receiver<ToldObject>,
 }
 
 impl std::fmt::Debug for Attached {
@@ -58,7 +62,9 @@ pub fn attach(cgroup: &File, steering: &Steering) -> Result<Attached, Error> {
         ))?;
     let (tell, told) = channel();
     let tick = tick()?;
+    let (tell_object, objects) = channel();
     let events = map(&object, "events")?;
+    let object_events = map(&object, "objects")?;
     let mut builder = RingBufferBuilder::new();
     let heard = move |bytes: &[u8]| {
         if let Some(ended) = EndedConnection::parse(bytes, tick) {
@@ -67,14 +73,24 @@ pub fn attach(cgroup: &File, steering: &Steering) -> Result<Attached, Error> {
         }
         0
     };
+    let heard_object = move |bytes: &[u8]| {
+        if let Some(object) = ToldObject::parse(bytes) {
+            let _ = tell_object.send(object);
+        }
+        0
+    };
     let cannot = || failed("cannot read what the program tells");
     builder.add(&events, heard).map_err(cannot())?;
+    builder
+        .add(&object_events, heard_object)
+        .map_err(cannot())?;
     let ring = builder.build().map_err(cannot())?;
     Ok(Attached {
         link,
         object,
         ring,
         told,
+        objects,
     })
 }
 
@@ -102,6 +118,8 @@ fn load(
         if name == "networks" {
             let networks = u32::try_from(steering.networks.len()).unwrap_or(u32::MAX);
             map.set_max_entries(networks.max(1)).map_err(refused)?;
+        } else if name == "objects" && !steering.is_followed {
+            map.set_max_entries(LEAST_RING).map_err(refused)?;
         } else if name == ".rodata.steering"
             && let Some(value) = map.initial_value_mut()
         {
@@ -165,7 +183,14 @@ impl Attached {
     ///
     /// The kernel refuses: then the old rules hold.
     pub fn replace(&mut self, steering: &Steering) -> Result<(), Error> {
-        let kept = ["connections", "events", "lease", "counts"];
+        let kept = [
+            "connections",
+            "followed",
+            "events",
+            "objects",
+            "lease",
+            "counts",
+        ];
         let maps: Result<Vec<(&str, MapHandle)>, Error> = kept
             .iter()
             .map(|name| Ok((*name, map(&self.object, name)?)))
@@ -217,6 +242,12 @@ impl Attached {
         Ok(self.told.try_iter().collect())
     }
 
+    /// The objects that were whole, or whose connections have ended, when [`ended`](Attached::ended) was last asked; since the time before
+    /// that.
+    pub fn objects(&self) -> Vec<ToldObject> {
+        self.objects.try_iter().collect()
+    }
+
     /// The map of what it keeps with connections, for sock_diag.
     ///
     /// # Errors
@@ -248,6 +279,7 @@ impl Attached {
             refused: count(1)?,
             unremembered: count(2)?,
             untold: count(3)?,
+            untold_objects: count(4)?,
         })
     }
 }

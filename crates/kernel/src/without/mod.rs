@@ -9,6 +9,7 @@ use units::Duration;
 use crate::check::Requirement;
 use crate::{
     Algorithm, EndedConnection, Error, Keeping, Registered, Settings, Steering, SteeringCounts,
+    ToldObject,
 };
 
 /// What has been loaded; here nothing ever.
@@ -137,6 +138,11 @@ impl Attached {
     ///
     /// None, as there is none.
     pub fn ended(&self) -> Result<Vec<EndedConnection>, Error> {
+        match self.0 {}
+    }
+
+    /// The objects.
+    pub fn objects(&self) -> Vec<ToldObject> {
         match self.0 {}
     }
 

@@ -46,6 +46,7 @@ fn steering(networks: u32) -> Steering {
         unit: DrawnUnit::Prefix(24, 48),
         rules: vec![rule; kernel::MOST_RULES],
         networks: (0..networks).map(network).collect(),
+        is_followed: true,
     }
 }
 
@@ -71,6 +72,7 @@ fn the_kernel_takes_the_program_and_other_rules() {
         SteeringCounts::default()
     );
     assert!(attached.ended().expect("a ring").is_empty());
+    assert!(attached.objects().is_empty());
     attached.connections().expect("a map");
     // Beside another one, as others may steer, too.
     drop(kernel::attach(&open, &steering(1)).expect("a second one"));

@@ -13,6 +13,7 @@ mod host;
 mod random;
 mod reconstructed;
 mod recorded;
+mod rounds;
 mod script;
 mod translated;
 mod twins;

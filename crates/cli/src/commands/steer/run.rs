@@ -1,17 +1,19 @@
 //! `fullpipe steer POLICY.toml`.
 
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::Args;
 use experiment::policy::{Policy, Rule};
+use fleet::Exporter;
 use fleet::steer::{Steer, SteerError};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use units::Duration;
 
 use super::super::{study, watch};
-use super::read;
+use super::read_with;
 use crate::failure::Failure;
 use crate::options::usage;
 use crate::terminal::output;
@@ -34,6 +36,12 @@ pub struct Options {
     /// Append to this file, as lines of JSON, what happens to the policy
     #[arg(long, value_name = "FILE")]
     journal: Option<PathBuf>,
+    /// Find networks of autonomous systems in this file: .mmdb (MaxMind, IPinfo), an IPinfo CSV, or pyasn's text
+    #[arg(long = "as", value_name = "FILE")]
+    systems: Option<PathBuf>,
+    /// Serve metrics for Prometheus at this address, at /metrics
+    #[arg(long, value_name = "ADDR:PORT")]
+    prometheus: Option<SocketAddr>,
     /// Say what the policy would do and what the machine lacks for it, and change nothing
     #[arg(long)]
     dry_run: bool,
@@ -56,7 +64,8 @@ pub fn run(options: &Options) -> Result<(), Failure> {
             "give the policy's file: fullpipe steer POLICY.toml",
         ));
     };
-    let policy = read(file)?;
+    let systems = options.systems.as_deref();
+    let policy = read_with(file, systems)?;
     if options.dry_run {
         for rule in &policy.rules {
             output::result(words(&policy, rule))?;
@@ -73,6 +82,14 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     let again = Arc::new(AtomicBool::new(false));
     signal_hook::flag::register(SIGHUP, Arc::clone(&again))
         .map_err(|error| Failure::failed(format_args!("cannot listen for signals: {error}")))?;
+    let exporter = options.prometheus.map(|address| {
+        Exporter::start(address).map_err(|error| {
+            Failure::failed(format_args!(
+                "--prometheus: cannot listen on {address}: {error}"
+            ))
+        })
+    });
+    let exporter = exporter.transpose()?;
     let mut steer = Steer::begin(policy, options.lease, journal, study::unix_s())
         .map_err(|error| told(file, error))?;
     output::note(format_args!("in force: {}", report::count(count, "rule")));
@@ -81,7 +98,10 @@ pub fn run(options: &Options) -> Result<(), Failure> {
             output::note(format_args!("fullpipe: {trouble}"))
         });
         if again.swap(false, Ordering::Relaxed) {
-            reload(&mut steer, file);
+            reload(&mut steer, file, systems);
+        }
+        if let Some(exporter) = &exporter {
+            exporter.show(steer.metrics());
         }
         Ok(())
     })?;
@@ -93,18 +113,28 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     Ok(())
 }
 
-fn reload(steer: &mut Steer, file: &Path) {
-    let next = read(file);
+fn reload(steer: &mut Steer, file: &Path, systems: Option<&Path>) {
+    let next = read_with(file, systems);
     let outcome = next.and_then(|next| {
-        let count = next.rules.len() as u64;
+        let count = next.rules.len();
         let reloaded = steer.reload(next, study::unix_s());
-        reloaded.map(|()| count).map_err(|error| told(file, error))
+        let left_out = reloaded.map_err(|error| told(file, error))?;
+        Ok((count - left_out.len(), left_out))
     });
     match outcome {
-        Ok(count) => output::note(format_args!(
-            "reloaded, and in force: {}",
-            report::count(count, "rule")
-        )),
+        Ok((count, left_out)) => {
+            let mut text = format!(
+                "reloaded, and in force: {}",
+                report::count(count as u64, "rule")
+            );
+            if !left_out.is_empty() {
+                text += &format!(
+                    "; left out, as they were taken back: {}",
+                    left_out.join(", ")
+                );
+            }
+            output::note(text);
+        }
         Err(error) => {
             steer.refused(&error.to_string(), study::unix_s());
             output::note(format_args!(

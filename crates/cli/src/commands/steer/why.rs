@@ -7,7 +7,7 @@ use clap::Args;
 use experiment::policy::Connection;
 use units::Duration;
 
-use super::read;
+use super::read_with;
 use crate::failure::Failure;
 use crate::terminal::output;
 
@@ -26,6 +26,9 @@ pub struct Options {
     /// The round-trip time of its handshake
     #[arg(long, value_name = "TIME", default_value = "0s")]
     rtt: Duration,
+    /// Find networks of autonomous systems in this file, as `watch --as` takes it
+    #[arg(long = "as", value_name = "FILE")]
+    systems: Option<PathBuf>,
     /// It goes out
     #[arg(long)]
     outgoing: bool,
@@ -33,7 +36,7 @@ pub struct Options {
 
 /// Says it.
 pub fn run(options: &Options) -> Result<(), Failure> {
-    let policy = read(&options.policy)?;
+    let policy = read_with(&options.policy, options.systems.as_deref())?;
     let of = Connection {
         client: options.address,
         is_incoming: !options.outgoing,

@@ -6,8 +6,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use clap::Args;
 use experiment::Plan;
+use fleet::Systems;
 use fleet::study::{Place, Step, Study, StudyError};
-use fleet::{RecordError, Systems};
 use scenario::regular;
 use units::{Bytes, Duration};
 
@@ -74,7 +74,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         )));
     }
     let mut study = Study::begin(place, options.keep, systems).map_err(|error| match error {
-        StudyError::Record(RecordError::Little) => Failure::usage(format_args!("--keep: {error}")),
+        StudyError::Little => Failure::usage(format_args!("--keep: {error}")),
         StudyError::Controller { .. } | StudyError::Group(_) => {
             Failure::usage(format_args!("{}: {error}", file.display()))
         }

@@ -1,5 +1,8 @@
 //! A policy in force: each new connection of a control group gets the controller that its rules say.
 
+mod metrics;
+mod stale;
+
 use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::net::{Ipv4Addr, Ipv6Addr, TcpListener};
@@ -8,11 +11,15 @@ use std::time::Instant;
 
 use experiment::Prefix;
 use experiment::policy::{Policy, Rule};
-use kernel::{DrawnUnit, Steering, SteeringCounts, SteeringRule, mapped};
+use kernel::{
+    DrawnUnit, EndedConnection, Steering, SteeringCounts, SteeringRule, mapped, since_boot,
+};
 use serde_json::{Value, json};
 use units::Duration;
 
 use crate::study::{ControlGroup, GroupError, Hold, HoldError, Told};
+use metrics::Metrics;
+use stale::Keeper;
 
 /// Why a policy is not in force.
 #[derive(Debug, thiserror::Error)]
@@ -48,6 +55,8 @@ pub struct Steer {
     /// Troubles of the journal, which are told at the next step.
     troubles: Vec<String>,
     told: Told,
+    keeper: Keeper,
+    metrics: Metrics,
 }
 
 /// A prefix as the kernel's program has it.
@@ -88,6 +97,7 @@ fn steering(policy: &Policy) -> Steering {
         },
         rules: policy.rules.iter().map(rule).collect(),
         networks: networks.chain([anywhere]).collect(),
+        is_followed: false,
     }
 }
 
@@ -124,8 +134,11 @@ impl Steer {
         let group = Steer::check(&policy)?;
         let open = |path: &Path| OpenOptions::new().create(true).append(true).open(path);
         let journal = journal.map(open).transpose().map_err(SteerError::Journal)?;
+        let now = since_boot().map_err(HoldError::from)?;
         let mut steer = Steer {
             hold: Hold::begin(group, steering(&policy), lease, true)?,
+            keeper: Keeper::new(&policy, now),
+            metrics: Metrics::default(),
             policy,
             journal,
             troubles: Vec::new(),
@@ -138,7 +151,13 @@ impl Steer {
 
     /// To be called about once a second. `trouble` is told what is wrong, once each.
     pub fn step(&mut self, unix_s: f64, mut trouble: impl FnMut(&str)) {
-        let mut troubles = self.hold.tend().troubles;
+        let tended = self.hold.tend();
+        let mut troubles = tended.troubles;
+        for ended in &tended.ended {
+            if let Err(error) = self.ended(ended, unix_s, &mut trouble) {
+                troubles.push(format!("a stale rule is not taken back: {error}"));
+            }
+        }
         troubles.append(&mut self.troubles);
         for text in self.told.news(troubles, Instant::now()) {
             trouble(&text);
@@ -146,21 +165,64 @@ impl Steer {
         }
     }
 
-    /// Puts another policy in force, all of it at once.
+    /// A connection has ended. Takes its rule back if that is stale.
+    fn ended(
+        &mut self,
+        of: &EndedConnection,
+        unix_s: f64,
+        mut tell: impl FnMut(&str),
+    ) -> Result<(), SteerError> {
+        if let Some(rule) = self.policy.rules.get(of.steered.rule)
+            && let Some(controller) = self.policy.arms(rule).0.get(of.steered.arm)
+            && self.keeper.is_of_these(of)
+        {
+            let is_exploring = of.steered.arm > 0;
+            self.metrics
+                .ended(&rule.name, controller, is_exploring, of.acknowledged);
+        }
+        let now = since_boot().map_err(HoldError::from)?;
+        let Some(taken) = self.keeper.add(&self.policy, of, now) else {
+            return Ok(());
+        };
+        let mut rest = self.policy.clone();
+        rest.rules.retain(|rule| *rule != taken.rule);
+        self.hold.replace(steering(&rest))?;
+        self.policy = rest;
+        self.keeper.begin(&self.policy, now);
+        self.metrics.taken_back();
+        let about = json!({ "rule": taken.rule.name, "why": taken.why });
+        self.note(unix_s, "taken_back", &about);
+        tell(&format!(
+            "rule \"{}\" is stale, and is taken back: {}",
+            taken.rule.name, taken.why
+        ));
+        Ok(())
+    }
+
+    /// What is so now, as OpenMetrics.
+    pub fn metrics(&self) -> String {
+        self.metrics.text(self.policy.rules.len(), self.counts())
+    }
+
+    /// Puts another policy in force, all of it at once. Rules that were taken back, and are as they were, are left out; gives their
+    /// names.
     ///
     /// # Errors
     ///
     /// Why it cannot: then the old one holds.
-    pub fn reload(&mut self, policy: Policy, unix_s: f64) -> Result<(), SteerError> {
+    pub fn reload(&mut self, mut policy: Policy, unix_s: f64) -> Result<Vec<String>, SteerError> {
+        let left_out = self.keeper.leave_out(&mut policy);
         if policy.cgroup != self.policy.cgroup {
             return Err(SteerError::OtherGroup);
         }
         Steer::check(&policy)?;
+        let now = since_boot().map_err(HoldError::from)?;
         self.hold.replace(steering(&policy))?;
         self.policy = policy;
+        self.keeper.begin(&self.policy, now);
         let rules = rules(&self.policy);
         self.note(unix_s, "reloaded", &rules);
-        Ok(())
+        Ok(left_out)
     }
 
     /// Notes in the journal that a policy was refused, and why.

@@ -1,0 +1,44 @@
+//! `fullpipe steer learn DIR`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use experiment::learn::{self, Nothing};
+use fleet::study::{DataError, read};
+
+use crate::failure::Failure;
+use crate::terminal::output;
+
+/// Write a policy from what a study has found, with the evidence beside each rule
+#[derive(Debug, Args)]
+#[command(after_help = "\
+A group of clients gets a rule where another controller than that of the rest is better beyond doubt, after correction for all \
+groups, and by 3 % or more. Read the policy before it is put in force.
+
+Examples:
+  fullpipe steer learn clients > policy.toml
+  fullpipe steer learn clients --earlier policy.toml > next.toml")]
+pub struct Options {
+    /// The study's directory; of a study on several machines, the directory of each
+    #[arg(value_name = "DIR", required = true)]
+    directories: Vec<PathBuf>,
+    /// Keep the rules of this policy that the study does not speak against
+    #[arg(long, value_name = "POLICY.toml")]
+    earlier: Option<PathBuf>,
+}
+
+/// Writes it.
+pub fn run(options: &Options) -> Result<(), Failure> {
+    let earlier = options.earlier.as_deref().map(super::read).transpose()?;
+    let read = read(&options.directories, Vec::new()).map_err(|error| match error {
+        DataError::File { .. } => Failure::failed(error),
+        error => Failure::usage(error),
+    })?;
+    let findings = read.gathered.findings();
+    let text = learn::policy(&read.place.plan, &findings, earlier.as_ref());
+    let text = text.map_err(|nothing| match nothing {
+        Nothing::Distrust => Failure::failed(format_args!("no policy: {}", findings.verdict)),
+        Nothing::TooLittle => Failure::failed("no policy: the study has too little data yet"),
+    })?;
+    output::result(text.trim_end())
+}

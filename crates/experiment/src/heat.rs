@@ -1,0 +1,164 @@
+//! How completion times changed, by size and from the fastest to the slowest: in bounded memory, and so without intervals.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::measure::Measure;
+use crate::observation::Observation;
+
+/// The percentiles of time that are compared: from the fast ones to the slow ones.
+pub const SHARES: [f64; 5] = [0.05, 0.25, 0.5, 0.75, 0.95];
+
+/// The measures of time, from small to large. Of what is large, the time is that of a byte.
+pub const SIZES: [Measure; 5] = [
+    Measure::Time10k,
+    Measure::Time100k,
+    Measure::Time1m,
+    Measure::Time3m,
+    Measure::Throughput,
+];
+
+/// Times are counted in classes of this width, in logarithms: percentiles are right to half of it.
+const WIDTH: f64 = 0.01;
+
+/// So many times of an arm at least: the 5th percentile is of five of them then.
+const LEAST: u64 = 100;
+
+/// How many times there are in each class.
+#[derive(Debug, Clone, Default)]
+struct Times {
+    classes: BTreeMap<i64, u64>,
+    all: u64,
+}
+
+impl Times {
+    fn add(&mut self, logarithm: f64) {
+        let class = (logarithm / WIDTH).floor();
+        #[expect(clippy::cast_possible_truncation, reason = "it saturates")]
+        let class = class as i64;
+        *self.classes.entry(class).or_default() += 1;
+        self.all += 1;
+    }
+
+    /// The logarithm of a percentile.
+    fn percentile(&self, share: f64) -> Option<f64> {
+        if self.all < LEAST {
+            return None;
+        }
+        let rank = (self.all as f64 * share).ceil().max(1.0);
+        let mut seen = 0;
+        let class = self.classes.iter().find(|(_, count)| {
+            seen += **count;
+            seen as f64 >= rank
+        });
+        class.map(|(class, _)| (*class as f64 + 0.5) * WIDTH)
+    }
+}
+
+/// Completion times by arm and size.
+#[derive(Debug, Clone)]
+pub struct Heat {
+    arms: Vec<[Times; SIZES.len()]>,
+}
+
+/// How the times of a size changed.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct HeatRow {
+    /// Of which size, by its measure.
+    pub measure: Measure,
+    /// At each of [`SHARES`], an arm's time over the first one's, less one; nothing where there are too few.
+    pub changes: [Option<f64>; SHARES.len()],
+}
+
+impl Heat {
+    /// Nothing yet, for so many arms.
+    pub fn new(arms: usize) -> Heat {
+        Heat {
+            arms: vec![Default::default(); arms],
+        }
+    }
+
+    /// Takes an observation in.
+    pub fn add(&mut self, of: &Observation) {
+        let Some(sizes) = self.arms.get_mut(of.arm) else {
+            return;
+        };
+        for (measure, times) in SIZES.iter().zip(sizes) {
+            if let Some(sample) = measure.sample(of) {
+                let is_rate = *measure == Measure::Throughput;
+                times.add(if is_rate { -sample.value } else { sample.value });
+            }
+        }
+    }
+
+    /// How an arm's times differ from the first one's.
+    pub fn rows(&self, arm: usize) -> Vec<HeatRow> {
+        let (Some(first), Some(this)) = (self.arms.first(), self.arms.get(arm)) else {
+            return Vec::new();
+        };
+        let row = |(measure, (first, this)): (&Measure, (&Times, &Times))| HeatRow {
+            measure: *measure,
+            changes: SHARES.map(|share| {
+                let log = this.percentile(share)? - first.percentile(share)?;
+                Some(log.exp_m1())
+            }),
+        };
+        SIZES.iter().zip(first.iter().zip(this)).map(row).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use units::Duration;
+
+    use super::*;
+    use crate::observation::Scope;
+
+    fn of(arm: usize, bytes: u64, millis: u64) -> Observation {
+        Observation {
+            scope: Scope::Object,
+            unit: 0,
+            arm,
+            acknowledged: bytes,
+            busy: Duration::from_millis(millis),
+            packets: 0,
+            resent: 0,
+            rtt: None,
+            groups: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_slow_end_that_is_faster_shows_where_it_is() {
+        let mut heat = Heat::new(2);
+        for number in 1..=1000 {
+            heat.add(&of(0, 50_000, number));
+            // The slower half takes a fifth less.
+            let millis = if number > 500 { number * 4 / 5 } else { number };
+            heat.add(&of(1, 50_000, millis));
+            // Twice as fast.
+            heat.add(&of(0, 4_000_000, 2 * number));
+            heat.add(&of(1, 4_000_000, number));
+        }
+        let rows = heat.rows(1);
+        let near = |row: &HeatRow, truth: [f64; 5]| {
+            for (found, truth) in row.changes.iter().zip(truth) {
+                assert!((found.unwrap() - truth).abs() < 0.02, "{row:?}");
+            }
+        };
+        assert_eq!(rows[0].changes, [None; 5]);
+        near(&rows[1], [0.0, 0.0, -0.1, -0.2, -0.2]);
+        near(&rows[4], [-0.5; 5]);
+    }
+
+    #[test]
+    fn memory_does_not_grow_with_what_is_added() {
+        let mut heat = Heat::new(1);
+        for number in 0..100_000 {
+            heat.add(&of(0, 50_000, number % 9000));
+        }
+        assert!(heat.arms[0][1].classes.len() < 1500);
+        assert!(heat.rows(1).is_empty());
+    }
+}

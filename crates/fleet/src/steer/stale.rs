@@ -1,0 +1,216 @@
+//! Rules that have gone stale are taken back.
+
+use experiment::policy::{Policy, Rule};
+use experiment::stale::{Made, Stale, Watch};
+use experiment::verdict::{change, range};
+use experiment::{Observation, Scope};
+use kernel::EndedConnection;
+use units::Duration;
+
+/// No rule is taken back within so long after another one: one wrong thought may not turn everything.
+const BETWEEN: Duration = Duration::from_secs(600);
+
+/// Looks after the rules of a policy.
+#[derive(Debug)]
+pub(super) struct Keeper {
+    watch: Watch,
+    /// When the rules that are in force were put in force, since boot: connections that are older had others.
+    since: Duration,
+    last: Option<Duration>,
+    /// Rules that were taken back: they are not put in force again as they were.
+    taken_back: Vec<Rule>,
+}
+
+/// A rule that was taken back, and why.
+#[derive(Debug)]
+pub(super) struct TakenBack {
+    pub rule: Rule,
+    /// In words.
+    pub why: String,
+}
+
+fn made(policy: &Policy) -> impl Iterator<Item = Made> + '_ {
+    let rules = policy.rules.iter();
+    rules.map(|rule| Made::of(policy.arms(rule).0.len(), rule.expect))
+}
+
+/// Whether a rule says what it said; the networks of systems change by themselves.
+fn is_same(one: &Rule, other: &Rule) -> bool {
+    let mut one = one.clone();
+    if !one.systems.is_empty() {
+        one.prefix.clone_from(&other.prefix);
+    }
+    one == *other
+}
+
+impl Keeper {
+    /// Of a policy that is put in force now.
+    pub fn new(policy: &Policy, now: Duration) -> Keeper {
+        Keeper {
+            watch: Watch::new(made(policy)),
+            since: now,
+            last: None,
+            taken_back: Vec::new(),
+        }
+    }
+
+    /// Other rules are in force from now on.
+    pub fn begin(&mut self, policy: &Policy, now: Duration) {
+        self.watch = Watch::new(made(policy));
+        self.since = now;
+    }
+
+    /// Leaves out of a policy what was taken back, unless it has been changed since. Gives the names of what is left out.
+    pub fn leave_out(&self, policy: &mut Policy) -> Vec<String> {
+        let (out, rest) = std::mem::take(&mut policy.rules)
+            .into_iter()
+            .partition(|rule| self.taken_back.iter().any(|taken| is_same(taken, rule)));
+        policy.rules = rest;
+        let out: Vec<Rule> = out;
+        out.into_iter().map(|rule| rule.name).collect()
+    }
+
+    /// Whether a connection was set up under the rules that are in force: the places of older ones are of others.
+    pub fn is_of_these(&self, of: &EndedConnection) -> bool {
+        of.steered.set_up >= self.since
+    }
+
+    /// Takes in a connection that has ended. Says which rule is to be taken back.
+    pub fn add(
+        &mut self,
+        policy: &Policy,
+        of: &EndedConnection,
+        now: Duration,
+    ) -> Option<TakenBack> {
+        if !self.is_of_these(of) {
+            return None;
+        }
+        let observation = Observation {
+            scope: Scope::Connection,
+            unit: of.steered.unit,
+            arm: of.steered.arm,
+            acknowledged: of.acknowledged,
+            busy: of.busy,
+            packets: of.packets,
+            resent: of.resent,
+            rtt: None,
+            groups: Vec::new(),
+        };
+        let stale = self.watch.add(of.steered.rule, &observation)?;
+        let may_be = self
+            .last
+            .is_none_or(|last| now.saturating_sub(last) >= BETWEEN);
+        // One that must wait shows again with its next window.
+        if !may_be {
+            return None;
+        }
+        self.take_back(policy, &stale, now)
+    }
+
+    fn take_back(&mut self, policy: &Policy, stale: &Stale, now: Duration) -> Option<TakenBack> {
+        let rule = policy.rules.get(stale.rule)?.clone();
+        let names = policy.arms(&rule).0;
+        let why = format!(
+            "{} against {}: {} ({}) at any time, in two windows in a row; expected was {}",
+            names.get(stale.arm).copied().unwrap_or_default(),
+            rule.controller(),
+            change(stale.effect.change),
+            range(stale.effect.always),
+            match rule.expect {
+                Some(expect) => format!("{} to be better by {expect}", rule.controller()),
+                None => format!("{} to be no worse", rule.controller()),
+            }
+        );
+        self.last = Some(now);
+        self.taken_back.push(rule.clone());
+        Some(TakenBack { rule, why })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use experiment::simulated::{Model, Units};
+    use kernel::SteeredConnection;
+
+    use super::*;
+
+    const POLICY: &str = "cgroup = \"a\"\nexplore = \"2%\"\n\
+        [[rule]]\nname = \"one\"\nlisten = [443]\nprefix = [\"192.0.2.0/24\"]\ncontroller = \"bbr\"\nexpect = \"100%\"\n\
+        [[rule]]\nname = \"two\"\nlisten = [443]\nprefix = [\"192.0.3.0/24\"]\ncontroller = \"bbr\"\nexpect = \"100%\"\n\
+        [[rule]]\nname = \"rest\"\nlisten = [443]\ncontroller = \"cubic\"\n";
+
+    fn ended(rule: usize, of: &Observation, set_up: Duration) -> EndedConnection {
+        EndedConnection {
+            cookie: 1,
+            steered: SteeredConnection {
+                unit: of.unit,
+                rule,
+                arm: of.arm,
+                set_up,
+                client: "192.0.2.7".parse().unwrap(),
+                ports: [443, 7],
+            },
+            ended: set_up,
+            acknowledged: of.acknowledged,
+            packets: of.packets,
+            resent: of.resent,
+            lost: 0,
+            rtt: None,
+            min_rtt: None,
+            median_rtt: None,
+            objects: 0,
+            delivery_rate: None,
+            busy: of.busy,
+            rwnd_limited: Duration::ZERO,
+            sndbuf_limited: Duration::ZERO,
+        }
+    }
+
+    /// Connections of networks in which both controllers are alike; one in 50 networks explores.
+    fn alike(seeds: std::ops::Range<u64>) -> impl Iterator<Item = Observation> {
+        let model = Model {
+            units: Units::Prefixes(4000),
+            effect: 0.0,
+            spread: 0.0,
+        };
+        let all = seeds.flat_map(move |seed| model.study(seed));
+        all.filter(|of| of.arm == 0 || of.unit % 49 == 0)
+    }
+
+    #[test]
+    fn a_rule_without_a_reason_any_more_is_taken_back_one_at_a_time_and_stays_out() {
+        let mut policy = Policy::parse(POLICY).unwrap();
+        let second = Duration::from_secs;
+        let mut keeper = Keeper::new(&policy, second(1000));
+        // Those that were set up before say nothing of these rules.
+        for of in alike(0..8) {
+            let old = ended(0, &of, second(999));
+            assert!(keeper.add(&policy, &old, second(2000)).is_none());
+        }
+        let mut taken = Vec::new();
+        let mut now = second(2000);
+        for of in alike(0..60) {
+            now = now + Duration::from_micros(1);
+            for rule in 0..2 {
+                taken.extend(keeper.add(&policy, &ended(rule, &of, second(1001)), now));
+            }
+        }
+        assert_eq!(taken.len(), 1, "{taken:?}");
+        let (name, why) = (&taken[0].rule.name, &taken[0].why);
+        assert!(
+            why.contains("cubic against bbr") && why.contains("100%"),
+            "{why}"
+        );
+        // It is left out when the policy is read again, unless somebody has changed it.
+        assert_eq!(keeper.leave_out(&mut policy), std::slice::from_ref(name));
+        assert_eq!(policy.rules.len(), 2);
+        let mut changed = Policy::parse(&POLICY.replace("100%", "40%")).unwrap();
+        assert!(keeper.leave_out(&mut changed).is_empty());
+        // After a while the other one may go, too.
+        keeper.begin(&policy, now);
+        let later = now + BETWEEN;
+        let again =
+            alike(100..160).find_map(|of| keeper.add(&policy, &ended(0, &of, later), later));
+        assert_ne!(&again.unwrap().rule.name, name);
+    }
+}

@@ -1,0 +1,337 @@
+//! Requests of access logs, joined to the connections and objects that a study has seen.
+//!
+//! A log knows where one response ends and the next begins; the kernel knows when what it was given was acknowledged. A server's
+//! time ends when it has given the kernel the last byte, which for all that fits the send buffer is at once. So where one
+//! request stands beside one object, the size is the log's and the time the kernel's.
+
+use std::collections::HashMap;
+
+use experiment::Scope;
+use serde::Serialize;
+use units::Duration;
+
+use super::log::{LogCounts, Request};
+
+/// The log's clock and the study's may differ by so much, in seconds.
+const CLOCKS: f64 = 2.0;
+
+/// A connection that goes on was seen within so many seconds.
+const SEEN: f64 = 60.0;
+
+/// A server writes times down to the millisecond, before an object's first packet leaves, ...
+const BEFORE: f64 = 0.002;
+
+/// ... and with the time at which it began its round of work.
+const AFTER: f64 = 0.020;
+
+/// So much an object may be larger than its request's answer: by what encryption and framing add.
+const OVERHEAD: f64 = 1.05;
+const HEAD: u64 = 8192;
+
+/// So many objects are looked at for an answer: one that took for ever would be compared with all.
+const LOOKED: usize = 1000;
+
+/// So many requests are held: 32 bytes each.
+const MOST: usize = 10_000_000;
+
+/// When a connection was there, in seconds since 1970.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Life {
+    pub set_up: f64,
+    pub last: f64,
+    pub has_ended: bool,
+}
+
+impl Life {
+    fn has(&self, request: &Request) -> bool {
+        let behind = if self.has_ended { 0.0 } else { SEEN };
+        let begun = request.ended_unix_s - request.took_s;
+        self.set_up - CLOCKS <= request.ended_unix_s && begun <= self.last + behind + CLOCKS
+    }
+}
+
+/// What became of the requests of logs.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Joined {
+    /// Each log's name, and what was read of it.
+    pub logs: Vec<(String, LogCounts)>,
+    /// Requests of connections of the study.
+    pub joined: u64,
+    /// Those of them whose time is the kernel's.
+    pub timed_by_kernel: u64,
+    /// Requests of no connection that the study evaluates.
+    pub of_others: u64,
+    /// Requests that may be of several connections.
+    pub ambiguous: u64,
+    /// Requests that there was no room for.
+    pub too_many: u64,
+}
+
+/// An answer to a request: what a log says.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Answer {
+    pub ended: f64,
+    pub took: f64,
+    pub bytes: u64,
+}
+
+/// An object as the kernel saw it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Sent {
+    pub begun: f64,
+    pub busy: Duration,
+    pub bytes: u64,
+    pub is_whole: bool,
+}
+
+/// What is evaluated of an answer.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Timed {
+    pub scope: Scope,
+    pub bytes: u64,
+    pub busy: Duration,
+    pub is_by_kernel: bool,
+}
+
+/// The connections of a study by their ends, and the answers that go with them.
+#[derive(Debug)]
+pub(super) struct Join<C> {
+    ends: HashMap<u64, Vec<(C, Life)>>,
+    pub answers: HashMap<C, Vec<Answer>>,
+    pub joined: Joined,
+}
+
+impl<C: Copy + Eq + std::hash::Hash> Join<C> {
+    /// Of connections, each with the hash of its other end.
+    pub fn of(connections: impl Iterator<Item = (u64, C, Life)>) -> Join<C> {
+        let mut ends: HashMap<u64, Vec<(C, Life)>> = HashMap::new();
+        for (end, connection, life) in connections {
+            ends.entry(end).or_default().push((connection, life));
+        }
+        Join {
+            ends,
+            answers: HashMap::new(),
+            joined: Joined::default(),
+        }
+    }
+
+    /// Whether no connection can be told by its end.
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// Takes a request in, whose client has one of these hashes.
+    pub fn add(&mut self, ends: &[u64], request: &Request) {
+        let known = ends.iter().filter_map(|end| self.ends.get(end)).flatten();
+        let mut there = known.filter(|(_, life)| life.has(request));
+        let (found, other) = (there.next(), there.next());
+        let counts = &mut self.joined;
+        match (found, other) {
+            (None, _) => counts.of_others += 1,
+            (Some(_), Some(_)) => counts.ambiguous += 1,
+            (Some(_), None) if counts.joined >= MOST as u64 => counts.too_many += 1,
+            (Some((connection, _)), None) => {
+                counts.joined += 1;
+                self.answers.entry(*connection).or_default().push(Answer {
+                    ended: request.ended_unix_s,
+                    took: request.took_s,
+                    bytes: request.bytes,
+                });
+            }
+        }
+    }
+}
+
+impl Answer {
+    /// Whether the object may be what answered the request.
+    fn may_be(&self, sent: &Sent) -> bool {
+        let begun = self.ended - self.took;
+        let largest = (self.bytes as f64 * OVERHEAD) as u64;
+        (begun - BEFORE..=self.ended + AFTER).contains(&sent.begun)
+            && (self.bytes..=largest.saturating_add(HEAD)).contains(&sent.bytes)
+    }
+}
+
+/// What is evaluated of a connection's answers. The time is that of the first object that may be the answer, if it is no other
+/// answer's first one.
+pub(super) fn timed(answers: &[Answer], objects: &[Sent]) -> Vec<Timed> {
+    let mut objects = objects.to_vec();
+    objects.sort_by(|one, other| one.begun.total_cmp(&other.begun));
+    let mut claims = vec![0_u32; objects.len()];
+    let mut own = Vec::with_capacity(answers.len());
+    for answer in answers {
+        let begun = answer.ended - answer.took - BEFORE;
+        let first = objects.partition_point(|one| one.begun < begun);
+        let mut in_time = (first..objects.len())
+            .take_while(|&place| objects[place].begun <= answer.ended + AFTER)
+            .take(LOOKED);
+        let found = in_time.find(|&place| answer.may_be(&objects[place]));
+        if let Some(place) = found {
+            claims[place] += 1;
+        }
+        own.push(found);
+    }
+    let each = |(answer, own): (&Answer, Option<usize>)| {
+        let object = own.filter(|&place| claims[place] == 1);
+        match object.map(|place| objects[place]) {
+            Some(object) => Timed {
+                scope: if object.is_whole {
+                    Scope::Object
+                } else {
+                    Scope::Part
+                },
+                bytes: answer.bytes,
+                busy: object.busy,
+                is_by_kernel: true,
+            },
+            None => Timed {
+                scope: Scope::Object,
+                bytes: answer.bytes,
+                busy: super::cells::span(answer.took),
+                is_by_kernel: false,
+            },
+        }
+    };
+    answers.iter().zip(own).map(each).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn request(ended: f64, took: f64, bytes: u64) -> Request {
+        Request {
+            client: "192.0.2.7".parse().unwrap(),
+            port: 7,
+            ended_unix_s: ended,
+            bytes,
+            took_s: took,
+        }
+    }
+
+    fn answer(ended: f64, took: f64, bytes: u64) -> Answer {
+        Answer { ended, took, bytes }
+    }
+
+    fn sent(begun: f64, millis: u64, bytes: u64) -> Sent {
+        Sent {
+            begun,
+            busy: Duration::from_millis(millis),
+            bytes,
+            is_whole: true,
+        }
+    }
+
+    #[test]
+    fn a_request_finds_its_connection_by_end_and_time() {
+        let life = |set_up, last, has_ended| Life {
+            set_up,
+            last,
+            has_ended,
+        };
+        // The same end twice, one after the other; and a connection that goes on.
+        let lives = [
+            (1, 'a', life(100.0, 110.0, true)),
+            (1, 'b', life(150.0, 160.0, true)),
+            (2, 'c', life(100.0, 110.0, false)),
+        ];
+        let mut join = Join::of(lives.into_iter());
+        for (ends, ended, took) in [
+            (&[1][..], 105.0, 1.0),
+            (&[1], 159.0, 1.0),
+            (&[2, 9], 165.0, 1.0),
+            // Others: unknown, before, between, behind.
+            (&[9], 105.0, 1.0),
+            (&[1], 97.0, 1.0),
+            (&[1], 130.0, 1.0),
+            (&[2], 180.0, 1.0),
+            // Of both: it took from the one to the other.
+            (&[1], 155.0, 50.0),
+        ] {
+            join.add(ends, &request(ended, took, 7));
+        }
+        let found = &join.answers;
+        assert_eq!(found[&'a'], [answer(105.0, 1.0, 7)]);
+        assert_eq!((found[&'b'].len(), found[&'c'].len()), (1, 1));
+        let counts = &join.joined;
+        assert_eq!(
+            (counts.joined, counts.of_others, counts.ambiguous),
+            (3, 4, 1)
+        );
+    }
+
+    #[test]
+    fn the_kernel_has_the_time_where_one_stands_beside_one() {
+        let answers = [
+            // The log had it in the send buffer at once.
+            answer(10.001, 0.001, 5000),
+            // Two at a time, in one object.
+            answer(20.5, 0.5, 40_000),
+            answer(20.6, 0.6, 50_000),
+            // An object that is much larger than it.
+            answer(30.1, 0.1, 1000),
+            // None.
+            answer(40.1, 0.1, 1000),
+            // One right after the other, as a client near by asks.
+            answer(50.010, 0.010, 4_000_000),
+            answer(50.021, 0.010, 4_000_000),
+        ];
+        let objects = [
+            // What a handshake sent, before the request.
+            sent(9.9, 50, 4000),
+            sent(10.001, 80, 5200),
+            sent(20.1, 900, 90_500),
+            sent(30.05, 900, 900_000),
+            sent(50.001, 11, 4_000_000),
+            sent(50.012, 12, 4_000_001),
+        ];
+        let found = timed(&answers, &objects);
+        let by_kernel: Vec<bool> = found.iter().map(|one| one.is_by_kernel).collect();
+        assert_eq!(by_kernel, [true, false, false, false, false, true, true]);
+        let busy = [5, 6].map(|place: usize| found[place].busy.as_millis_f64());
+        assert_eq!(busy, [11.0, 12.0]);
+        assert_eq!(
+            (found[0].bytes, found[0].busy),
+            (5000, Duration::from_millis(80))
+        );
+        assert_eq!(found[2].busy, Duration::from_millis(600));
+    }
+
+    #[test]
+    fn what_was_cut_short_has_no_completion() {
+        let cut = Sent {
+            is_whole: false,
+            ..sent(10.0, 80, 5000)
+        };
+        let found = timed(&[answer(10.1, 0.1, 4900)], &[cut]);
+        assert_eq!(found[0].scope, Scope::Part);
+    }
+
+    proptest! {
+        #[test]
+        fn no_object_is_the_time_of_two_answers(
+            answers in prop::collection::vec((0.0..10.0_f64, 0.0..3.0_f64, 0..50_000_u64), 0..20),
+            objects in prop::collection::vec((0.0..10.0_f64, 0..3000_u64, 0..50_000_u64), 0..20),
+        ) {
+            let answers: Vec<Answer> = answers.into_iter().map(|(e, t, b)| answer(e, t, b)).collect();
+            // Each has a time of its own to be known by.
+            let objects: Vec<Sent> = (0..)
+                .zip(objects)
+                .map(|(place, (begun, millis, bytes))| sent(begun, millis * 20 + place, bytes))
+                .collect();
+            let found = timed(&answers, &objects);
+            prop_assert_eq!(found.len(), answers.len());
+            let mut times: Vec<Duration> = found
+                .iter()
+                .filter(|one| one.is_by_kernel)
+                .map(|one| one.busy)
+                .collect();
+            let all = times.len();
+            times.sort_unstable();
+            times.dedup();
+            prop_assert_eq!(times.len(), all);
+        }
+    }
+}

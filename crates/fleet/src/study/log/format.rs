@@ -1,0 +1,77 @@
+//! How a log is written.
+
+use std::str::FromStr;
+
+use super::json::Keys;
+use super::pattern::Pattern;
+
+/// What must be known of a request, with nginx's names of it.
+pub const WHAT: [(&str, &[&str]); 5] = [
+    ("address", &["remote_addr"]),
+    ("port", &["remote_port"]),
+    ("time", &["msec"]),
+    ("bytes", &["bytes_sent", "body_bytes_sent"]),
+    ("took", &["request_time"]),
+];
+
+/// The place in [`WHAT`] of what goes by this name.
+pub fn place_of(name: &str) -> Option<usize> {
+    let is_named = |(what, others): &(&str, &[&str])| *what == name || others.contains(&name);
+    WHAT.iter().position(is_named)
+}
+
+/// nginx's `log_format`, as the documentation has it.
+const NGINX: &str = "$remote_addr $remote_port $msec $bytes_sent $request_time";
+
+/// Caddy's access log.
+const CADDY: &str =
+    "address=request.remote_ip,port=request.remote_port,time=ts,bytes=size,took=duration";
+
+/// How a log is written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Format {
+    /// Lines of text.
+    Pattern(Pattern),
+    /// Lines of JSON.
+    Json(Keys),
+}
+
+/// A format that makes no sense.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum FormatError {
+    /// It is none.
+    #[error(
+        "expected nginx, caddy, json:address=KEY,port=KEY,time=KEY,bytes=KEY,took=KEY, or a pattern such as '{NGINX}'"
+    )]
+    None,
+    /// Something is not there.
+    #[error("lacks the {0}: name it {1}")]
+    Lacking(&'static str, String),
+    /// Something is there twice.
+    #[error("has the {0} twice; call one of them $_")]
+    Twice(&'static str),
+    /// Where one ends and the next begins cannot be told.
+    #[error("has nothing between ${0} and ${1}, so that nobody can tell them apart")]
+    Together(String, String),
+    /// Of JSON.
+    #[error(
+        "expected address, port, time, bytes or took, and a key, such as port=remote_port, and not \"{0}\""
+    )]
+    Key(String),
+}
+
+impl FromStr for Format {
+    type Err = FormatError;
+
+    fn from_str(text: &str) -> Result<Format, FormatError> {
+        match text {
+            "nginx" => NGINX.parse().map(Format::Pattern),
+            "caddy" => CADDY.parse().map(Format::Json),
+            _ => match text.strip_prefix("json:") {
+                Some(keys) => keys.parse().map(Format::Json),
+                None if text.contains('$') => text.parse().map(Format::Pattern),
+                None => Err(FormatError::None),
+            },
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! Lines of text, by a pattern such as nginx's `log_format`.
+
+use std::str::FromStr;
+
+use super::Said;
+use super::format::{FormatError, WHAT, place_of};
+
+/// A pattern: text, and what stands between it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pattern {
+    /// The text before everything.
+    before: String,
+    /// What stands there, as a place in [`WHAT`] where it is wanted, and the text behind it.
+    parts: Vec<(Option<usize>, String)>,
+}
+
+impl FromStr for Pattern {
+    type Err = FormatError;
+
+    fn from_str(text: &str) -> Result<Pattern, FormatError> {
+        let mut pieces = text.split('$');
+        let before = pieces.next().unwrap_or_default().to_owned();
+        let mut parts: Vec<(Option<usize>, String)> = Vec::new();
+        let mut earlier: Option<&str> = None;
+        for piece in pieces {
+            let (name, behind) = name(piece);
+            if let Some(earlier) = earlier.filter(|_| parts.last().is_some_and(is_bare)) {
+                return Err(FormatError::Together(earlier.to_owned(), name.to_owned()));
+            }
+            earlier = Some(name);
+            let place = place_of(name);
+            if let Some(place) = place
+                && parts.iter().any(|(other, _)| *other == Some(place))
+            {
+                return Err(FormatError::Twice(WHAT[place].0));
+            }
+            parts.push((place, behind.to_owned()));
+        }
+        for (place, (what, names)) in WHAT.iter().enumerate() {
+            if !parts.iter().any(|(other, _)| *other == Some(place)) {
+                return Err(FormatError::Lacking(
+                    what,
+                    format!("${what} or ${}", names.join(" or $")),
+                ));
+            }
+        }
+        Ok(Pattern { before, parts })
+    }
+}
+
+fn is_bare((_, behind): &(Option<usize>, String)) -> bool {
+    behind.is_empty()
+}
+
+/// The name at the beginning, with or without braces, and what is behind it.
+fn name(piece: &str) -> (&str, &str) {
+    if let Some(inner) = piece.strip_prefix('{')
+        && let Some(found) = inner.split_once('}')
+    {
+        return found;
+    }
+    let end = piece.find(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+    piece.split_at(end.unwrap_or(piece.len()))
+}
+
+impl Pattern {
+    /// What a line says. What stands in a place goes as far as the text behind it first comes again, or to the line's end.
+    pub fn said<'l>(&self, line: &'l str) -> Result<Said<'l>, String> {
+        let other = || "is not as the format says".to_owned();
+        let mut rest = line.strip_prefix(self.before.as_str()).ok_or_else(other)?;
+        let mut said = Said::default();
+        for (place, behind) in &self.parts {
+            let value = if behind.is_empty() {
+                std::mem::take(&mut rest)
+            } else {
+                let (value, others) = rest.split_once(behind.as_str()).ok_or_else(other)?;
+                rest = others;
+                value
+            };
+            if let Some(place) = place {
+                said.values[*place] = value;
+            }
+        }
+        if rest.is_empty() {
+            Ok(said)
+        } else {
+            Err(other())
+        }
+    }
+}

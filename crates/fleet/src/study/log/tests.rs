@@ -1,0 +1,171 @@
+use std::fs;
+use std::io::Write;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use proptest::prelude::*;
+
+use super::*;
+
+fn request(port: u16) -> Request {
+    Request {
+        client: "192.0.2.7".parse().unwrap(),
+        port,
+        ended_unix_s: 1_646_861_401.524,
+        bytes: 10_900,
+        took_s: 0.929,
+    }
+}
+
+fn read(format: &str, contents: &[u8]) -> (LogCounts, Vec<Request>) {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("log");
+    fs::write(&path, contents).unwrap();
+    let mut found = Vec::new();
+    let format: Format = format.parse().unwrap();
+    let counts = format.read(File::open(path).unwrap(), |request| found.push(request));
+    (counts, found)
+}
+
+const NGINX: &str = "192.0.2.7 41342 1646861401.524 10900 0.929\n";
+
+/// As Caddy's documentation shows it, without what is of no use here.
+const CADDY: &str = r#"{"level":"info","ts":1646861401.524,"logger":"http.log.access","msg":"handled request","request":{"remote_ip":"192.0.2.7","remote_port":"41342","client_ip":"198.51.100.1","proto":"HTTP/2.0","method":"GET","host":"localhost","uri":"/","headers":{"User-Agent":["curl/7.82.0"]}},"bytes_read":0,"user_id":"","duration":0.929,"size":10900,"status":200,"resp_headers":{"Server":["Caddy"]}}"#;
+
+#[test]
+fn the_formats_say_the_same() {
+    let combined = "$remote_addr - - [$time_local] \"$request\" $status $body_bytes_sent \"$http_referer\" \
+        ${remote_port}/$msec/$request_time";
+    let of_combined = "192.0.2.7 - - [09/Mar/2022:21:30:01 +0000] \"GET / HTTP/1.1\" 200 10900 \"-\" \
+        41342/1646861401.524/0.929";
+    let keys = "json:address=a,port=b.c,time=t,bytes=n,took=d.x";
+    let of_keys =
+        r#"{"a":"::ffff:192.0.2.7","b":{"c":41342},"t":"1646861401.524","n":10900,"d.x":0.929}"#;
+    for (format, line) in [
+        ("nginx", NGINX),
+        ("caddy", CADDY),
+        (combined, of_combined),
+        (keys, of_keys),
+    ] {
+        let (counts, found) = read(format, line.as_bytes());
+        assert_eq!(found, [request(41342)], "{format}: {counts:?}");
+    }
+}
+
+#[test]
+fn damage_is_counted_and_the_first_is_shown() {
+    let long = "x".repeat(200_000);
+    let text = format!(
+        "{NGINX}\n{long}\n{NGINX}a b c d e\n192.0.2.7 0x1 1 1 1\n192.0.2.7 1 1646861401524 1 1\n192.0.2.7 1 1 -1 1\n192.0.2.7 1 1 1 nan\n{NGINX}192.0.2.7 413"
+    );
+    let (counts, found) = read("nginx", text.as_bytes());
+    assert_eq!(found, [request(41342); 3]);
+    assert_eq!((counts.lines, counts.damaged), (10, 7), "{counts:?}");
+    let (line, why) = counts.first_damaged.unwrap();
+    assert_eq!((line, why.as_str()), (2, "is too long"));
+    let (counts, _) = read("caddy", b"{\n{\"ts\":1}\n\xff\n");
+    assert_eq!((counts.lines, counts.damaged), (3, 3));
+}
+
+#[test]
+fn a_compressed_log_is_read_and_one_that_is_cut_is_told() {
+    let mut gzip = GzEncoder::new(Vec::new(), Compression::fast());
+    let lines: String = (1..2000)
+        .map(|port| NGINX.replace("41342", &port.to_string()))
+        .collect();
+    gzip.write_all(lines.as_bytes()).unwrap();
+    let whole = gzip.finish().unwrap();
+    let (counts, found) = read("nginx", &[&whole[..], &whole].concat());
+    assert_eq!((found.len(), counts.broken_off), (2 * 1999, None));
+    assert_eq!(found[8], request(9));
+    let (counts, found) = read("nginx", &whole[..whole.len() / 2]);
+    assert!(
+        found.len() < 1999 && counts.broken_off.is_some(),
+        "{counts:?}"
+    );
+}
+
+#[test]
+fn formats_that_make_no_sense_are_told() {
+    for (format, part) in [
+        ("apache", "expected nginx"),
+        ("$address $port $time $bytes", "lacks the took"),
+        (
+            "$address$port $time $bytes $took",
+            "between $address and $port",
+        ),
+        (
+            "$address $port $time $bytes $took $bytes_sent",
+            "the bytes twice",
+        ),
+        ("json:address=a", "port=KEY"),
+        ("json:address=a,address=b", "the address twice"),
+        ("json:host=a", "host=a"),
+        ("json:address=", "address="),
+    ] {
+        let error = format.parse::<Format>().unwrap_err().to_string();
+        assert!(error.contains(part), "{format}: {error}");
+        assert!(!error.contains('\n'));
+    }
+}
+
+/// Any bytes are a log whose lines are counted.
+fn is_answered(bytes: &[u8]) {
+    for format in ["nginx", "caddy"] {
+        let format: Format = format.parse().unwrap();
+        let mut requests = 0;
+        let counts = lines::read(&format, bytes, |request| {
+            assert!(request.took_s >= 0.0 && request.ended_unix_s >= 0.0);
+            requests += 1;
+        });
+        assert_eq!(counts.lines - counts.damaged, requests);
+        if let Some((line, why)) = counts.first_damaged {
+            assert!(line <= counts.lines && !why.contains('\n'), "{why}");
+        }
+    }
+}
+
+#[test]
+fn any_log() {
+    let mut gzip = GzEncoder::new(Vec::new(), Compression::fast());
+    gzip.write_all(NGINX.as_bytes()).unwrap();
+    let corpus = [
+        NGINX.repeat(3).into_bytes(),
+        CADDY.as_bytes().to_vec(),
+        gzip.finish().unwrap(),
+    ];
+    fuzzing::run("fleet_logs", &corpus, is_answered);
+}
+
+proptest! {
+    #[test]
+    fn any_format_and_line_have_an_answer(
+        format in "(\\$\\{?[a-z_]{1,12}\\}?[ /\\[\\]\"]{0,2}){0,7}|json:[a-z=,.]{0,30}|.{0,20}",
+        line in ".{0,80}|[0-9. :a-f-]{0,60}",
+    ) {
+        if let Ok(format) = format.parse::<Format>() {
+            let _ = format.request(line.as_bytes());
+        }
+        for format in ["nginx", "caddy"] {
+            if let Err(why) = format.parse::<Format>().unwrap().request(line.as_bytes()) {
+                prop_assert!(!why.contains('\n'), "{}", why);
+            }
+        }
+    }
+
+    #[test]
+    fn what_a_server_writes_is_read_back(
+        client: std::net::Ipv6Addr, port: u16, ended in 0.0..1e10_f64, bytes: u64, took in 0.0..1e6_f64,
+    ) {
+        let expected = Request {
+            client: std::net::IpAddr::from(client).to_canonical(),
+            port,
+            ended_unix_s: ended,
+            bytes,
+            took_s: took,
+        };
+        let line = format!("{client} {port} {ended} {bytes} {took}");
+        let format: Format = "nginx".parse().unwrap();
+        prop_assert_eq!(format.request(line.as_bytes()), Ok(expected));
+    }
+}

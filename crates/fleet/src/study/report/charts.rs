@@ -1,0 +1,149 @@
+//! What a study has found, as pictures.
+
+use draw::{
+    Axis, BLUE, Cell, Cells, Chart, Colour, Curve, Dash, GREY, Look, Mark, Picture, Rule, Unit,
+    VERMILLION,
+};
+use experiment::Effect;
+use experiment::findings::Comparison;
+use experiment::heat::SHARES;
+use experiment::verdict::change;
+
+use super::tables;
+
+/// So many groups have a line.
+const GROUPS: usize = 25;
+
+/// Lines of a picture are so far from each other, and so much is around them, in pixels.
+const LINE: f64 = 26.0;
+const AROUND: f64 = 110.0;
+
+/// A change of so much has the full colour.
+const FULL: f64 = 0.25;
+
+/// No axis goes further, in percent: what is beyond is cut off.
+const FURTHEST: f64 = 200.0;
+
+/// An effect and what it is of.
+struct Line {
+    name: String,
+    effect: Effect,
+    /// Whether it is better for certain, or worse.
+    sure: Option<bool>,
+}
+
+/// The effects in all measures, with their intervals.
+pub fn effects(comparison: &Comparison) -> Option<Picture> {
+    let lines = comparison.measures.iter().filter_map(|row| {
+        let effect = row.effect?;
+        let is_more_better = row.measure.is_more_better();
+        Some(Line {
+            name: row.measure.title().to_owned(),
+            sure: sure(&effect, row.p_corrected, is_more_better),
+            effect,
+        })
+    });
+    let title = format!("{} against {}", comparison.controller, comparison.over);
+    intervals(title, lines.collect())
+}
+
+/// The effects in groups.
+pub fn groups(comparison: &Comparison) -> Option<Picture> {
+    let lines = comparison.groups.iter().take(GROUPS).map(|row| Line {
+        name: row.group.clone(),
+        effect: row.effect,
+        sure: sure(&row.effect, Some(row.p_corrected), Some(true)),
+    });
+    let title = format!(
+        "throughput over 3 MB of {} against {}, by group",
+        comparison.controller, comparison.over
+    );
+    intervals(title, lines.collect())
+}
+
+fn sure(effect: &Effect, p_corrected: Option<f64>, is_more_better: Option<bool>) -> Option<bool> {
+    let is_sure = p_corrected.is_some_and(|p| p < experiment::effect::DOUBT);
+    is_sure.then(|| is_more_better.map(|more| more == (effect.change > 0.0)))?
+}
+
+/// Intervals below each other: thick for one look, thin at any time.
+fn intervals(title: String, lines: Vec<Line>) -> Option<Picture> {
+    let percent = |share: f64| (share * 100.0).clamp(-100.0, FURTHEST);
+    let ends = lines.iter().flat_map(|line| {
+        let always = line.effect.always;
+        [always.low, always.high]
+    });
+    let furthest = ends.map(percent).map(f64::abs).fold(5.0, f64::max);
+    let (low, high) = ((-furthest).max(-100.0), furthest);
+    // The first is above.
+    let names = lines.iter().rev().map(|line| line.name.clone());
+    let x = Axis::linear("change", Unit::PERCENT, low * 1.05, high * 1.05);
+    let mut chart = Chart::new(x, Axis::of_kinds("", names)).with(Rule::vertical(0.0, ""));
+    if lines.is_empty() {
+        return None;
+    }
+    for (at, line) in lines.iter().rev().enumerate() {
+        let at = at as f64;
+        let (name, colour): (&str, Colour) = match line.sure {
+            Some(true) => ("better, beyond doubt", BLUE),
+            Some(false) => ("worse, beyond doubt", VERMILLION),
+            None => ("no difference can be told", GREY),
+        };
+        let curve = |look: Look, points: &[f64]| {
+            Curve::new(name, look, points.iter().map(|x| (percent(*x), at)))
+        };
+        let Effect { once, always, .. } = line.effect;
+        let thin = Look::line(colour, Dash::Solid).wide(1.2);
+        let thick = Look::line(colour, Dash::Solid).wide(5.0);
+        let middle = Look::line(colour, Dash::None).marked(Mark::Diamond);
+        chart = chart
+            .with(curve(thin, &[always.low, always.high]))
+            .with(curve(thick, &[once.low, once.high]))
+            .with(curve(middle, &[line.effect.change]));
+    }
+    let height = LINE * lines.len() as f64 + AROUND;
+    let picture = Picture::of(title, 1, height, [chart]).explained(
+        "Thick: the 95 % interval for one look at the end. Thin: the one that holds at any time. Beyond doubt: after Holm's \
+         correction for all lines.",
+    );
+    Some(picture)
+}
+
+/// Completion times by size, from the fast ones to the slow ones.
+pub fn heat(comparison: &Comparison) -> Option<Picture> {
+    let mut cells = Vec::new();
+    let rows = comparison.heat.iter().rev();
+    for (y, row) in rows.enumerate() {
+        for (x, cell) in row.changes.iter().enumerate() {
+            let Some(time) = cell else { continue };
+            let around = |at: usize| (at as f64 - 0.5, at as f64 + 0.5);
+            cells.push(Cell {
+                x: around(x),
+                y: around(y),
+                amount: time * 100.0,
+                shade: -time / FULL,
+                label: change(*time),
+            });
+        }
+    }
+    if cells.is_empty() {
+        return None;
+    }
+    let shares = SHARES.iter().map(|share| format!("{:.0} %", share * 100.0));
+    let sizes = comparison.heat.iter().rev().map(tables::size);
+    let x = Axis::of_kinds("of the times, from the fastest", shares);
+    let layer = Cells {
+        name: "time".to_owned(),
+        unit: Unit::PERCENT,
+        cells,
+    };
+    let chart = Chart::new(x, Axis::of_kinds("", sizes)).with(layer);
+    let title = format!(
+        "time of {} against {}, by size",
+        comparison.controller, comparison.over
+    );
+    let picture = Picture::of(title, 1, 300.0, [chart]).explained(
+        "Blue is faster, vermillion slower. Cells have no interval: a row's effect and its interval are above.",
+    );
+    Some(picture)
+}

@@ -1,0 +1,73 @@
+//! What a study has found, for people: tables, pictures, and a page with both.
+
+mod charts;
+pub mod tables;
+
+use ::report::page::{Origin, Page};
+use ::report::{Table, count};
+use askama::Template;
+use experiment::Findings;
+use experiment::findings::Comparison;
+
+use super::data::Read;
+
+/// What is between the page's header and footer.
+#[derive(Template)]
+#[template(path = "study.html")]
+struct Body {
+    verdict: String,
+    arms: Table,
+    parts: Vec<Part>,
+    notes: Vec<String>,
+}
+
+/// What is told of an arm against the first one.
+struct Part {
+    pictures: Vec<String>,
+    effects: Table,
+    heat: Table,
+    groups: Option<Table>,
+}
+
+impl Part {
+    fn of(comparison: &Comparison) -> Part {
+        let pictures = [
+            charts::effects(comparison),
+            charts::heat(comparison),
+            charts::groups(comparison),
+        ];
+        let groups = (!comparison.groups.is_empty()).then(|| tables::groups(comparison));
+        Part {
+            pictures: pictures.iter().flatten().map(draw::Picture::svg).collect(),
+            effects: tables::effects(comparison),
+            heat: tables::heat(comparison),
+            groups,
+        }
+    }
+}
+
+/// The page. The plan is not on it: it may have the seed.
+pub fn html(read: &Read, findings: &Findings, origin: &Origin) -> String {
+    let connections: u64 = findings.arms.iter().map(|arm| arm.connections).sum();
+    let page = Page {
+        title: &read.place.plan.name,
+        about: &tables::about(read),
+        body: Body {
+            verdict: findings.verdict.clone(),
+            arms: tables::arms(findings),
+            parts: findings.comparisons.iter().map(Part::of).collect(),
+            notes: tables::notes(read, findings),
+        },
+        facts: &[count(connections, "connection")],
+        source: None,
+        style: "figure { margin: 1.5rem 0; max-width: 860px } figure svg { width: 100%; height: auto } \
+            #verdict { max-width: 60rem; font-size: 1.1rem }",
+        script: "",
+        data: &(),
+        origin,
+    };
+    page.html()
+}
+
+#[cfg(test)]
+mod tests;

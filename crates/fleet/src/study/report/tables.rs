@@ -1,0 +1,196 @@
+//! What a study has found, as tables.
+
+use experiment::findings::{Comparison, GroupRow, Observed, Row};
+use experiment::heat::{HeatRow, SHARES};
+use experiment::verdict::{change, probability, range};
+use experiment::{Findings, Measure};
+use report::{Table, bits_per_sec, count, known};
+
+use super::super::data::Read;
+use super::super::join::Joined;
+
+/// So many groups are shown; JSON has all.
+const GROUPS: usize = 20;
+
+/// What must be known to read the tables.
+pub fn notes(read: &Read, findings: &Findings) -> Vec<String> {
+    let mut notes = vec![
+        "Intervals are of 95 % and take each unit for one observation. Corrected: Holm's, over the rows of the table.".to_owned(),
+        of_what(findings),
+    ];
+    notes.extend(read.joined.iter().flat_map(of_logs));
+    notes
+}
+
+/// The study in a line: what it is, and how far.
+pub fn about(read: &Read) -> String {
+    let (plan, about) = (&read.place.plan, &read.place.about);
+    let state = match &about.ended {
+        Some(why) => format!("over: {why}"),
+        None => "not over yet: of the intervals, believe those at any time".to_owned(),
+    };
+    format!("by {}, {:.0} s so far; {state}", plan.unit, about.ran_s)
+}
+
+/// How completion times changed, from the fast ones to the slow ones.
+pub fn heat(comparison: &Comparison) -> Table {
+    let row = |row: &HeatRow| {
+        let cells = row.changes.iter().map(|cell| known(*cell, change));
+        std::iter::once(size(row).to_owned()).chain(cells).collect()
+    };
+    let shares = SHARES
+        .iter()
+        .map(|share| format!("{:.0} % done", share * 100.0));
+    let first = format!(
+        "time of {} against {}",
+        comparison.controller, comparison.over
+    );
+    let mut table = Table::new(
+        std::iter::once(first).chain(shares),
+        comparison.heat.iter().map(row),
+    );
+    table.spare = vec![2, 4];
+    table
+}
+
+/// The sizes of a row.
+pub fn size(row: &HeatRow) -> &'static str {
+    match row.measure {
+        Measure::Throughput => "over 3 MB, a byte",
+        measure => measure.title().trim_start_matches("time "),
+    }
+}
+
+/// What sizes and times are of.
+fn of_what(findings: &Findings) -> String {
+    let Observed {
+        objects,
+        connections,
+    } = findings.observed;
+    let (objects, connections) = (count(objects, "object"), count(connections, "connection"));
+    format!(
+        "Sizes and times are of {objects}, and of {connections} as a whole, whose objects are not known."
+    )
+}
+
+/// What became of logs.
+fn of_logs(joined: &Joined) -> Vec<String> {
+    let mut notes = vec![format!(
+        "Of the logs, {} are of connections of the study ({} with the kernel's time); not joined: {} of no such connection, {} that may \
+         be of several, {} without room.",
+        count(joined.joined, "request"),
+        joined.timed_by_kernel,
+        joined.of_others,
+        joined.ambiguous,
+        joined.too_many
+    )];
+    for (name, counts) in &joined.logs {
+        let mut note = format!(
+            "{name}: {}, {} damaged",
+            count(counts.lines, "line"),
+            counts.damaged
+        );
+        if let Some((line, why)) = &counts.first_damaged {
+            note += &format!("; the first is line {line}: {why}");
+        }
+        if let Some(why) = &counts.broken_off {
+            note += &format!("; it breaks off: {why}");
+        }
+        notes.push(note + ".");
+    }
+    notes
+}
+
+/// What each arm had.
+pub fn arms(findings: &Findings) -> Table {
+    let row = |arm: &experiment::findings::ArmLevels| {
+        let classes: Vec<String> = arm
+            .resent_classes
+            .iter()
+            .map(|share| format!("{:.0}", share * 100.0))
+            .collect();
+        vec![
+            arm.controller.clone(),
+            arm.units.to_string(),
+            arm.connections.to_string(),
+            known(arm.throughput_bps, bits_per_sec),
+            known(arm.throughput_p5_bps, bits_per_sec),
+            known(arm.resent, |share| format!("{:.2} %", share * 100.0)),
+            classes.join("/"),
+        ]
+    };
+    Table::new(
+        [
+            "arm",
+            "units",
+            "connections",
+            "over 3 MB",
+            "5th percentile",
+            "resent",
+            "of 0/≤1/≤5/>5 %, in %",
+        ],
+        findings.arms.iter().map(row),
+    )
+}
+
+/// What an arm changed, measure by measure.
+pub fn effects(comparison: &Comparison) -> Table {
+    let none = || vec!["–".to_owned(); 5];
+    let row = |row: &Row| {
+        let mut cells = vec![row.measure.title().to_owned()];
+        cells.extend(match &row.effect {
+            Some(effect) => vec![
+                change(effect.change),
+                range(effect.once),
+                range(effect.always),
+                row.p_corrected.map_or_else(String::new, probability),
+                effect.connections.iter().sum::<u64>().to_string(),
+            ],
+            None => none(),
+        });
+        cells
+    };
+    let mut rows: Vec<Vec<String>> = comparison.measures.iter().map(row).collect();
+    if let Some(slow) = comparison.throughput_p5 {
+        let title = "5th percentile of it".to_owned();
+        let mut cells = vec![title, change(slow.change), range(slow.once)];
+        cells.resize(6, "–".to_owned());
+        rows.insert(1, cells);
+    }
+    let mut table = Table::new(
+        [
+            format!("{} against {}", comparison.controller, comparison.over),
+            "change".to_owned(),
+            "interval".to_owned(),
+            "at any time".to_owned(),
+            "p corrected".to_owned(),
+            "observations".to_owned(),
+        ],
+        rows,
+    );
+    table.spare = vec![5, 4];
+    table
+}
+
+/// And in which groups.
+pub fn groups(comparison: &Comparison) -> Table {
+    let row = |row: &GroupRow| {
+        vec![
+            row.group.clone(),
+            change(row.effect.change),
+            range(row.effect.once),
+            probability(row.p_corrected),
+            row.effect.connections.iter().sum::<u64>().to_string(),
+        ]
+    };
+    Table::new(
+        [
+            "throughput over 3 MB in",
+            "change",
+            "interval",
+            "p corrected",
+            "observations",
+        ],
+        comparison.groups.iter().take(GROUPS).map(row),
+    )
+}

@@ -1,0 +1,146 @@
+//! Objects of a connection are told apart in the kernel: by requests, and by pauses.
+
+use std::fs::File;
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use kernel::{Attached, DrawnUnit, Steering, SteeringRule, ToldObject};
+
+use crate::group::Group;
+use crate::server::{PORT, wait_for};
+use crate::{PATIENCE, alone, client, connect};
+
+/// Answers each line with as many bytes as it says; `p1` in it is a pause of a second.
+const SERVER: &str = r#"
+import socket, sys, time
+listening = socket.create_server(("127.0.0.1", int(sys.argv[1])))
+while True:
+    stream, _ = listening.accept()
+    for line in stream.makefile("r"):
+        for part in line.split():
+            if part.startswith("p"):
+                time.sleep(float(part[1:]))
+            else:
+                stream.sendall(b"x" * int(part))
+    stream.close()
+"#;
+
+struct Server(Child);
+
+impl Server {
+    fn start(group: &Path) -> Server {
+        let enter = format!(
+            "echo $$ > '{}/cgroup.procs' && exec python3 - {PORT}",
+            group.display()
+        );
+        let mut child = Command::new("sh")
+            .args(["-c", &enter])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .spawn()
+            .expect("a shell");
+        let mut program = child.stdin.take().expect("a pipe");
+        program.write_all(SERVER.as_bytes()).expect("it reads");
+        drop(program);
+        let server = Server(child);
+        wait_for(PORT);
+        server
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn ask(stream: &mut TcpStream, line: &str, bytes: usize) {
+    writeln!(stream, "{line}").expect("sent");
+    stream.read_exact(&mut vec![0; bytes]).expect("an answer");
+}
+
+fn steering() -> Steering {
+    Steering {
+        key: [1, 2],
+        unit: DrawnUnit::Connection,
+        rules: vec![SteeringRule {
+            listen: vec![(PORT, PORT)],
+            connect: Vec::new(),
+            rtt: units::Duration::ZERO..units::Duration::MAX,
+            arms: vec![(1 << 32, "reno".to_owned())],
+        }],
+        networks: vec![(std::net::Ipv6Addr::UNSPECIFIED, 0, 1)],
+        is_followed: true,
+    }
+}
+
+#[test]
+fn objects_are_told_apart_by_requests_and_by_pauses() {
+    if Command::new("python3").arg("--version").output().is_err() {
+        eprintln!("SKIPPED: objects of connections: there is no python3");
+        return;
+    }
+    alone("objects of connections", told_apart);
+}
+
+fn told_apart(group: &Group) {
+    let _server = Server::start(&group.0);
+    let open = File::open(&group.0).expect("a directory");
+    let attached = kernel::attach(&open, &steering()).expect("attached");
+    let lease = units::Duration::from_secs(600);
+    attached.renew(lease).expect("a lease");
+    let mut stream = connect(client(1));
+    ask(&mut stream, "5000", 5000);
+    ask(&mut stream, "40000", 40_000);
+    ask(&mut stream, "1000 p1 2000", 3000);
+    drop(stream);
+    let (ended, objects) = ended(&attached);
+    let sizes: Vec<u64> = objects.iter().map(|object| object.bytes).collect();
+    // The last one's is with what ends the connection, which takes a place behind the data.
+    assert!(
+        sizes[..3] == [5000, 40_000, 1000] && (2000..=2001).contains(&sizes[3]),
+        "{objects:?}"
+    );
+    let numbers: Vec<u64> = objects.iter().map(|object| object.number).collect();
+    assert_eq!((numbers, ended.objects), (vec![1, 2, 3, 4], 4));
+    let mut before = ended.steered.set_up;
+    for object in &objects {
+        assert!(object.is_whole && object.packets > 0, "{object:?}");
+        assert_eq!(object.cookie, ended.cookie);
+        assert_eq!(object.steered, ended.steered);
+        assert!(object.begun >= before, "{objects:?}");
+        assert!(object.busy > units::Duration::ZERO, "{object:?}");
+        before = object.begun + object.busy;
+    }
+    assert!(before <= ended.ended, "{objects:?}, {ended:?}");
+    // The pause is of neither of the objects around it.
+    let end = objects[2].begun + objects[2].busy;
+    let gap = objects[3].begun.saturating_sub(end);
+    assert!(gap >= units::Duration::from_millis(100), "{gap}");
+    let median = ended.median_rtt.expect("there were round trips");
+    let least = ended.min_rtt.expect("there were round trips");
+    // The median is the middle of its class.
+    let off = units::Duration::from_nanos(least.as_nanos() / 16 + 9000);
+    assert!(least <= median + off, "{least}, {median}");
+    assert_eq!(attached.counts().expect("counters").untold_objects, 0);
+}
+
+/// The connection, when it has ended, and its objects.
+fn ended(attached: &Attached) -> (kernel::EndedConnection, Vec<ToldObject>) {
+    let begin = Instant::now();
+    let mut objects = Vec::new();
+    loop {
+        let ended = attached.ended().expect("a ring");
+        objects.extend(attached.objects());
+        if let Some(one) = ended.first() {
+            return (*one, objects);
+        }
+        assert!(begin.elapsed() < PATIENCE, "it has not ended: {objects:?}");
+        thread::sleep(Duration::from_millis(50));
+    }
+}

@@ -1,0 +1,263 @@
+//! What the program that gives connections their controllers tells of them.
+
+use std::net::{IpAddr, Ipv6Addr};
+
+use units::Duration;
+
+/// What is kept with a connection that was given a controller: `struct steered` of `bpf/steer.bpf.c`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SteeredConnection {
+    /// The draw of its unit.
+    pub unit: u64,
+    /// The place of its rule.
+    pub rule: usize,
+    /// The place of its arm.
+    pub arm: usize,
+    /// When it was set up, since boot.
+    pub set_up: Duration,
+    /// The other side's address.
+    pub client: IpAddr,
+    /// The port on this side, and on the other.
+    pub ports: [u16; 2],
+}
+
+/// What became of such a connection: `struct ended`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EndedConnection {
+    /// The socket's number (`SO_COOKIE`).
+    pub cookie: u64,
+    /// What it was given.
+    pub steered: SteeredConnection,
+    /// When it ended, since boot.
+    pub ended: Duration,
+    /// Payload that was acknowledged, in bytes.
+    pub acknowledged: u64,
+    /// Packets with data that were sent, and those of them that were sent again.
+    pub packets: u64,
+    /// See `packets`.
+    pub resent: u64,
+    /// Packets that were taken for lost.
+    pub lost: u64,
+    /// The smoothed RTT; none before a sample.
+    pub rtt: Option<Duration>,
+    /// The least RTT: of all the time if the connection was followed, else of the last minutes. None before a sample.
+    pub min_rtt: Option<Duration>,
+    /// The median of the round trips, to a sixteenth of it; none where they were not followed.
+    pub median_rtt: Option<Duration>,
+    /// How many objects it had, those included that were not told.
+    pub objects: u64,
+    /// The best recent sample of the delivery rate, in bytes per second; none before one.
+    pub delivery_rate: Option<u64>,
+    /// How long there was something to send or unacknowledged.
+    pub busy: Duration,
+    /// The part of it in which the other side's window was full.
+    pub rwnd_limited: Duration,
+    /// The part of it in which the send buffer was too small.
+    pub sndbuf_limited: Duration,
+}
+
+impl SteeredConnection {
+    /// The length in bytes.
+    pub const LENGTH: usize = 8 * WORDS;
+
+    /// Reads what sock_diag tells of it; nothing if that is too short.
+    pub fn parse(bytes: &[u8]) -> Option<SteeredConnection> {
+        let bytes = bytes.get(..SteeredConnection::LENGTH)?;
+        SteeredConnection::of(&words(bytes))
+    }
+
+    #[expect(clippy::cast_possible_truncation, reason = "parts of a word")]
+    fn of(words: &[u64]) -> Option<SteeredConnection> {
+        let &[unit, place, set_up, high, low, ports] = words.get(..WORDS)? else {
+            return None;
+        };
+        let client = Ipv6Addr::from_bits(u128::from(high) << 64 | u128::from(low));
+        Some(SteeredConnection {
+            unit,
+            rule: place as u32 as usize,
+            arm: (place >> 32) as usize,
+            set_up: Duration::from_nanos(set_up),
+            client: client.to_canonical(),
+            ports: [ports as u16, (ports >> 32) as u16],
+        })
+    }
+}
+
+/// The words of `struct steered`.
+const WORDS: usize = 6;
+
+fn words(bytes: &[u8]) -> Vec<u64> {
+    let word = |chunk: &[u8]| chunk.try_into().map(u64::from_ne_bytes);
+    bytes
+        .chunks_exact(8)
+        .filter_map(|chunk| word(chunk).ok())
+        .collect()
+}
+
+impl EndedConnection {
+    /// Reads what the program tells; `tick` is the kernel's. Nothing if that is too short.
+    pub fn parse(bytes: &[u8], tick: Duration) -> Option<EndedConnection> {
+        let words = words(bytes);
+        let (&cookie, rest) = words.split_first()?;
+        let steered = SteeredConnection::of(rest)?;
+        let &[
+            ended,
+            acknowledged,
+            packets,
+            resent,
+            lost,
+            rtt,
+            min_rtt,
+            median_rtt,
+            objects,
+            mss,
+            delivered,
+            interval,
+            busy,
+            rwnd,
+            sndbuf,
+        ] = rest.get(WORDS..)?
+        else {
+            return None;
+        };
+        let sample = |micros: u64| {
+            let is_none = micros == 0 || micros == u64::from(u32::MAX);
+            (!is_none).then(|| Duration::from_micros(micros))
+        };
+        let ticks = |count: u64| Duration::from_nanos(count.saturating_mul(tick.as_nanos()));
+        let rate = delivered.saturating_mul(mss).saturating_mul(1_000_000);
+        Some(EndedConnection {
+            cookie,
+            steered,
+            ended: Duration::from_nanos(ended),
+            acknowledged,
+            packets,
+            resent,
+            lost,
+            rtt: sample(rtt),
+            min_rtt: sample(min_rtt),
+            median_rtt: sample(median_rtt),
+            objects,
+            delivery_rate: rate.checked_div(interval).filter(|&rate| rate > 0),
+            // The kernel counts each tick once (`tcp_get_info_chrono_stats`).
+            busy: ticks(busy.saturating_add(rwnd).saturating_add(sndbuf)),
+            rwnd_limited: ticks(rwnd),
+            sndbuf_limited: ticks(sndbuf),
+        })
+    }
+}
+
+/// A part of what a connection sent: from when nothing was outstanding until that was so again, and new data was asked for or came
+/// after a pause. `struct object` of `bpf/steer/follow.h`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ToldObject {
+    /// The socket's number (`SO_COOKIE`).
+    pub cookie: u64,
+    /// What its connection was given.
+    pub steered: SteeredConnection,
+    /// Its number in the connection, from 1.
+    pub number: u64,
+    /// When its first packet left, since boot.
+    pub begun: Duration,
+    /// From then until everything was acknowledged, without the time in which nothing was outstanding.
+    pub busy: Duration,
+    /// Payload that was acknowledged, in bytes.
+    pub bytes: u64,
+    /// Packets with data that were sent, and those of them that were sent again.
+    pub packets: u64,
+    /// See `packets`.
+    pub resent: u64,
+    /// Whether all of it was acknowledged, or the connection ended before.
+    pub is_whole: bool,
+}
+
+impl ToldObject {
+    /// Reads what the program tells. Nothing if that is too short.
+    pub fn parse(bytes: &[u8]) -> Option<ToldObject> {
+        let words = words(bytes);
+        let (&cookie, rest) = words.split_first()?;
+        let steered = SteeredConnection::of(rest)?;
+        let &[number, begun, busy, bytes, packets, resent, is_whole] = rest.get(WORDS..)? else {
+            return None;
+        };
+        Some(ToldObject {
+            cookie,
+            steered,
+            number,
+            begun: Duration::from_nanos(begun),
+            busy: Duration::from_micros(busy),
+            bytes,
+            packets,
+            resent,
+            is_whole: is_whole != 0,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_told_is_read_back() {
+        let client = Ipv6Addr::from_bits(0xffff_c000_0207);
+        let bits = client.to_bits();
+        #[expect(clippy::cast_possible_truncation, reason = "halves")]
+        let steered = [
+            9,
+            2 | 1 << 32,
+            5,
+            (bits >> 64) as u64,
+            bits as u64,
+            443 | 50_000 << 32,
+        ];
+        let rest = [
+            7, 1000, 10, 1, 1, 40_000, 20_000, 30_000, 3, 1000, 5, 10_000, 3, 2, 1,
+        ];
+        let all = [&[4][..], &steered, &rest].concat();
+        let bytes: Vec<u8> = all
+            .iter()
+            .flat_map(|word: &u64| word.to_ne_bytes())
+            .collect();
+        let ended = EndedConnection::parse(&bytes, Duration::from_millis(4)).unwrap();
+        assert_eq!(
+            (ended.cookie, ended.steered.rule, ended.steered.arm),
+            (4, 2, 1)
+        );
+        assert_eq!(ended.steered.client.to_string(), "192.0.2.7");
+        assert_eq!(ended.steered.ports, [443, 50_000]);
+        assert_eq!(ended.busy, Duration::from_millis(24));
+        assert_eq!(ended.rtt, Some(Duration::from_millis(40)));
+        assert_eq!(ended.median_rtt, Some(Duration::from_millis(30)));
+        assert_eq!(ended.delivery_rate, Some(500_000));
+        assert_eq!(SteeredConnection::parse(&bytes[8..]), Some(ended.steered));
+        for length in 0..bytes.len() {
+            assert_eq!(
+                EndedConnection::parse(&bytes[..length], Duration::ZERO),
+                None
+            );
+        }
+    }
+
+    #[test]
+    fn an_object_is_read_back() {
+        let words = [4, 9, 1 << 32, 5, 0, 1, 443, 2, 7, 250, 9000, 7, 1, 1];
+        let bytes: Vec<u8> = words
+            .iter()
+            .flat_map(|word: &u64| word.to_ne_bytes())
+            .collect();
+        let object = ToldObject::parse(&bytes).unwrap();
+        assert_eq!(
+            (object.cookie, object.steered.arm, object.number),
+            (4, 1, 2)
+        );
+        assert_eq!(object.busy, Duration::from_micros(250));
+        assert_eq!(
+            (object.bytes, object.resent, object.is_whole),
+            (9000, 1, true)
+        );
+        for length in 0..bytes.len() {
+            assert_eq!(ToldObject::parse(&bytes[..length]), None);
+        }
+    }
+}
