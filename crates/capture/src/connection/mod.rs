@@ -1,5 +1,6 @@
 //! A TCP connection, as a capture sees it.
 
+mod busy;
 mod echoes;
 mod flow;
 mod handshake;
@@ -141,13 +142,23 @@ impl Connection {
             let opened = self.handshake.done.unwrap_or(at);
             let side = &mut self.sides[from];
             let (start, full) = (side.start, mss);
-            let flow = side
-                .flow
-                .get_or_insert_with(|| Box::new(Flow::new(opened, start, full)));
+            // A sender's RTprop begins with its handshake, whose packets take no time on the wire (Linux `tcp_synack_rtt_meas`).
+            let is_known = vantage == Vantage::Sender || side.has_timestamps;
+            let handshake = self.handshake.rtt().filter(|_| is_known && !self.is_quic);
+            let flow = side.flow.get_or_insert_with(|| {
+                let mut flow = Flow::new(opened, start, full);
+                if let Some(rtt) = handshake {
+                    flow.model.on_rtt(opened, rtt);
+                }
+                Box::new(flow)
+            });
             if full.is_none() {
                 flow.mss = flow.mss.max(u64::from(segment.len).min(1460));
             }
-            flow.totals.ip_bytes += u64::from(packet.ip_len);
+            // What segmentation offload cuts has these headers once in the capture, and with each packet on the way.
+            let payload = u64::from(segment.len);
+            let headers = u64::from(packet.ip_len).saturating_sub(payload);
+            flow.totals.ip_bytes += payload + headers * payload.div_ceil(flow.mss.max(1));
             flow.totals.marked += u64::from(packet.is_marked);
             flow.on_data(at, segment, vantage, room);
         }
