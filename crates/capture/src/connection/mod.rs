@@ -83,6 +83,8 @@ pub struct Connection {
     pub is_quic: bool,
     /// The least time to each side and back, as far as its protocol tells that beyond what TCP does.
     pub measured: [Option<Duration>; 2],
+    /// What of [`Connection::held`] is counted among what all hold.
+    pub(crate) counted: usize,
 }
 
 impl Connection {
@@ -105,6 +107,7 @@ impl Connection {
             is_reset: false,
             is_quic: false,
             measured: [None; 2],
+            counted: 0,
         }
     }
 
@@ -127,17 +130,19 @@ impl Connection {
             self.handshake.on_segment(at, segment, from == 0);
         }
         self.sides[from].on_segment(segment);
-        let scale = self.scale_of(from);
-        let [vantage, of_other] = [from, 1 - from].map(|side| self.vantage(side));
-        let other = &mut self.sides[1 - from];
         // First what it acknowledges: a sender does so before it sends.
         if segment.flags.has(Flags::ACK)
             && !segment.flags.has(Flags::SYN)
-            && let Some(flow) = &mut other.flow
+            && self.sides[1 - from].flow.is_some()
         {
-            flow.on_ack(at, segment, scale, of_other, room);
+            let scale = self.scale_of(from);
+            let of_other = self.vantage(1 - from);
+            if let Some(flow) = &mut self.sides[1 - from].flow {
+                flow.on_ack(at, segment, scale, of_other, room);
+            }
         }
         if segment.len > 0 {
+            let vantage = self.vantage(from);
             let mss = self.mss_of(from);
             let opened = self.handshake.done.unwrap_or(at);
             let side = &mut self.sides[from];
@@ -182,7 +187,7 @@ impl Connection {
         flows.map(|flow| flow.totals.bytes).sum()
     }
 
-    /// How many packets, samples and rounds it holds.
+    /// How many bytes there are of packets, samples and rounds that it holds.
     #[inline]
     pub fn held(&self) -> usize {
         let flows = self.sides.iter().filter_map(|side| side.flow.as_deref());

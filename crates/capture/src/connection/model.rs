@@ -184,8 +184,9 @@ impl Model {
             return;
         };
         // The least RTT may be of the handshake, whose packets take no time to be sent. Two packets that come together are no queue.
-        let packets = self.peaks.get().time_for(Bytes::new(mss * PAIR));
-        if rtt <= least + least / CLEAR + packets {
+        let clear = least + least / CLEAR;
+        let pair = || self.peaks.get().time_for(Bytes::new(mss * PAIR));
+        if rtt <= clear || rtt <= clear + pair() {
             self.busy.cut();
         } else if let Some(rate) = self.busy.on_mark(mark) {
             self.bottleneck.add(rate);

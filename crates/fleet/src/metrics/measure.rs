@@ -26,6 +26,14 @@ pub struct Row {
 }
 
 impl Row {
+    /// Nothing yet, from this time on.
+    pub fn since(since_ns: u64) -> Row {
+        Row {
+            since_ns,
+            ..Row::default()
+        }
+    }
+
     /// Adds what happened to the group since the look before, and has it as it is now.
     pub fn add(&mut self, group: &Group) {
         let since = &group.since;

@@ -130,8 +130,8 @@ fn endpoint(url: &str) -> Result<String, DestinationError> {
     if authority.as_str().contains('@') || url.contains(['?', '#']) {
         return Err(DestinationError::Secret);
     }
-    let is_port_right = authority.port().is_none() == authority.port_u16().is_none();
-    if authority.host().is_empty() || !is_port_right || authority.as_str().ends_with(':') {
+    let has_port = authority.as_str() != authority.host();
+    if authority.host().is_empty() || has_port && authority.port_u16().is_none() {
         return Err(DestinationError::Url);
     }
     let base = url.trim_end_matches('/');
@@ -270,7 +270,7 @@ mod tests {
             (made.interval.as_millis(), made.timeout.as_millis()),
             (500, 10_000)
         );
-        let of = |key: &str| made.resource.iter().filter(move |(known, _)| known == key);
+        let of = |key: &'static str| made.resource.iter().filter(move |(known, _)| known == key);
         assert_eq!(of("service.name").count(), 1);
         assert_eq!(of("service.name").next().unwrap().1, "b");
         assert_eq!(of("deployment.environment").next().unwrap().1, "x y");

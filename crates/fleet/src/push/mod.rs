@@ -127,15 +127,12 @@ fn run(shared: &Shared, destination: &Destination) {
     loop {
         if let Some(snapshot) = state.waiting.take() {
             state.taken_ns = Some(snapshot.at_ns());
+            state.next = Instant::now() + destination.interval;
             drop(state);
-            let began = Instant::now();
             let sent = send(&agent, destination, &snapshot);
             state = shared.lock();
-            let pause = match &sent {
-                Err(Trouble { pause, .. }) => destination.interval.max(*pause),
-                Ok(()) => destination.interval,
-            };
-            state.next = began + pause;
+            let pause = sent.as_ref().err().map_or(Duration::ZERO, |trouble| trouble.pause);
+            state.next = state.next.max(Instant::now() + pause);
             state.trouble = sent.err().map(|trouble| trouble.what);
         } else if state.is_closing {
             break;
