@@ -191,9 +191,12 @@ fn breakable() -> Vec<Vec<u8>> {
     let whole = flate2::read::GzDecoder::new(&include_bytes!("../data/quic.qlog.gz")[..]);
     whole.take(4_000).read_to_string(&mut log).expect("a qlog");
     let events = log.rfind("}, {\"data\"").expect("an event");
-    let qlog = [&log[..events], "}], \"vantage_point\": {\"type\": \"client\"}}]}"].concat().into_bytes();
-    let read = Trace::new().read(&qlog[..], |_| true);
-    assert!(read.is_ok(), "{read:?}");
+    let qlog = [
+        &log[..events],
+        "}], \"vantage_point\": {\"type\": \"client\"}}]}",
+    ]
+    .concat()
+    .into_bytes();
     let mut all = corpus();
     all.extend([
         gzip(&pcapng()),

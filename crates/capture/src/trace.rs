@@ -128,7 +128,9 @@ impl Trace {
     pub fn into_connections(self) -> (Vec<Box<Connection>>, Vec<QuicConnection>, u64) {
         let (connections, evicted) = self.table.into_connections();
         let evicted = evicted + self.quic.left_out;
-        let connections = connections.chain(self.logged.into_iter().map(Box::new)).collect();
+        let connections = connections
+            .chain(self.logged.into_iter().map(Box::new))
+            .collect();
         (connections, self.quic.into_connections(), evicted)
     }
 }

@@ -38,7 +38,12 @@ fn off(what: &str, found: f64, truth: f64, share: f64, least: f64) -> Option<Str
 }
 
 /// What is off of a flow that was captured where it is sent, or where it is received.
-fn all_off(found: &FlowSummary, truth: &Truth, rate: f64, is_sender: bool) -> Vec<String> {
+fn all_off(
+    found: &FlowSummary,
+    truth: &Truth,
+    (rate, rtprop): (f64, f64),
+    is_sender: bool,
+) -> Vec<String> {
     let retransmitted = truth.retransmitted_bytes.expect("bytes") as f64 / found.mss_bytes as f64;
     let lost = truth.packets_lost.expect("packets") as f64;
     let (limits, by) = (
@@ -49,7 +54,12 @@ fn all_off(found: &FlowSummary, truth: &Truth, rate: f64, is_sender: bool) -> Ve
     let place = if is_sender { "sender" } else { "receiver" };
     // A receiver does not see a repeat that is lost again, and has to tell it from the time.
     let share = if is_sender { 0.01 } else { 0.06 };
-    let rtprop = truth.rtt_ms.min.expect("RTTs");
+    // A sender's handshake shows the propagation alone. At the receiver it ends with the first data, which take time to be sent.
+    let rtprop = if is_sender {
+        rtprop
+    } else {
+        truth.rtt_ms.min.expect("RTTs")
+    };
     [
         off(
             "RTprop",
@@ -61,7 +71,7 @@ fn all_off(found: &FlowSummary, truth: &Truth, rate: f64, is_sender: bool) -> Ve
         // Who never fills the pipe has not seen the bottleneck's rate.
         off("BtlBw", btl_bw.max(1.0), 1.0, 0.03, 0.0),
         off("BtlBw", btl_bw, 1.0, 0.03, 0.0)
-            .filter(|_| found.is_pipe_filled),
+            .filter(|_| found.is_pipe_filled && truth.limit_share > Some(0.9)),
         off(
             "retransmitted",
             found.retransmitted as f64,
@@ -98,8 +108,8 @@ fn a_capture_shows_what_the_simulation_knows() {
                 let truth = &record.summary.flows[0];
                 for (summary, is_sender) in summaries.iter().zip([true, false]) {
                     let found = only(summary);
-                    let rate = f64::from(rate) * 1e6;
-                    let all = all_off(found, truth, rate, is_sender);
+                    let (rate, rtprop) = (f64::from(rate) * 1e6, f64::from(rtt));
+                    let all = all_off(found, truth, (rate, rtprop), is_sender);
                     if !all.is_empty() {
                         let all = all.join("; ");
                         wrong.push(format!(

@@ -19,6 +19,9 @@ const FULL_ROUNDS: u8 = 3;
 const CLEAR: u64 = 16;
 const PAIR: u64 = 2;
 
+/// Single rounds may seem faster than the bottleneck by this: some packets and a late acknowledgement.
+const FASTER: (u64, u64) = (7, 8);
+
 /// What is known of the path.
 #[derive(Debug, Clone)]
 pub struct Model {
@@ -107,12 +110,19 @@ impl Model {
     /// The greatest delivery rate of the connection that is to be believed: of times in which the bottleneck was busy, if there
     /// were any.
     pub fn btl_bw_max(&self) -> Rate {
-        self.bottleneck.get().unwrap_or_else(|| self.peaks.get())
+        self.bottleneck().unwrap_or_else(|| self.peaks.get())
     }
 
     /// Whether the bottleneck was ever busy for a while.
     pub fn is_filled(&self) -> bool {
-        self.bottleneck.get().is_some()
+        self.bottleneck().is_some()
+    }
+
+    /// The bottleneck's rate. Nothing passes it much faster: if rounds did, a sender that waited was taken for a queue.
+    fn bottleneck(&self) -> Option<Rate> {
+        let single = self.peaks.get().bytes_per_sec();
+        let is_slowest = |rate: &Rate| rate.bytes_per_sec() >= single / FASTER.1 * FASTER.0;
+        self.bottleneck.get().filter(is_slowest)
     }
 
     /// The greatest delivery rate of all, be it of a burst.

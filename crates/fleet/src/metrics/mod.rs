@@ -111,7 +111,10 @@ impl Metrics {
             if !now.rows.contains_key(&name) && own >= self.most {
                 name = OTHER.to_owned();
             }
-            let row = now.rows.entry(name.clone()).or_insert_with(|| Row::since(since_ns));
+            let row = now
+                .rows
+                .entry(name.clone())
+                .or_insert_with(|| Row::since(since_ns));
             row.seen = look;
             groups.entry(name).or_default().merge(group);
         }

@@ -131,7 +131,10 @@ fn run(shared: &Shared, destination: &Destination) {
             drop(state);
             let sent = send(&agent, destination, &snapshot);
             state = shared.lock();
-            let pause = sent.as_ref().err().map_or(Duration::ZERO, |trouble| trouble.pause);
+            let pause = sent
+                .as_ref()
+                .err()
+                .map_or(Duration::ZERO, |trouble| trouble.pause);
             state.next = state.next.max(Instant::now() + pause);
             state.trouble = sent.err().map(|trouble| trouble.what);
         } else if state.is_closing {
