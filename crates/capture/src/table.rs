@@ -12,8 +12,8 @@ pub const MOST: usize = 100_000;
 /// When there are too many, one of so many goes: those with the least payload.
 const SHARE: usize = 10;
 
-/// All connections together hold no more packets, samples and rounds, of some hundred bytes each; beyond it, each holds few.
-const MOST_HELD: usize = 1 << 21;
+/// All connections together hold no more bytes of packets, samples and rounds; beyond it, each holds few.
+const MOST_HELD: usize = 224 << 20;
 
 /// A connection from which nothing comes for so long is over: NATs forget it then (RFC 5382, section 5).
 const SILENCE: Duration = Duration::from_secs(2 * 3600 + 4 * 60);
@@ -26,9 +26,9 @@ type Key = [Endpoint; 2];
 pub struct Table {
     /// The places of those that are not over.
     places: HashMap<Key, usize>,
-    connections: Vec<Option<Connection>>,
+    connections: Vec<Option<Box<Connection>>>,
     free: Vec<usize>,
-    /// Packets, samples and rounds that they hold.
+    /// Bytes of packets, samples and rounds that they hold.
     held: usize,
     /// Connections that were let go, because there were too many.
     evicted: u64,
@@ -61,14 +61,15 @@ impl Table {
             } else {
                 Room::Little
             };
-            let before = connection.held();
             connection.on_packet(packet, segment, room);
-            self.held = self.held + connection.held() - before;
+            let held = connection.held();
+            self.held = self.held + held - connection.counted;
+            connection.counted = held;
         }
     }
 
     /// All connections, and how many were let go.
-    pub fn into_connections(self) -> (impl Iterator<Item = Connection>, u64) {
+    pub fn into_connections(self) -> (impl Iterator<Item = Box<Connection>>, u64) {
         (self.connections.into_iter().flatten(), self.evicted)
     }
 
@@ -84,7 +85,7 @@ impl Table {
         if self.connections.len() - self.free.len() >= MOST {
             self.make_room();
         }
-        let connection = Some(Connection::new(packet, segment));
+        let connection = Some(Box::new(Connection::new(packet, segment)));
         let place = match self.free.pop() {
             Some(place) => {
                 self.connections[place] = connection;
@@ -104,7 +105,7 @@ impl Table {
         let weight = |connection: &Connection| (connection.payload(), connection.last);
         let places = self.connections.iter().enumerate();
         let mut all: Vec<_> = places
-            .filter_map(|(place, connection)| Some((weight(connection.as_ref()?), place)))
+            .filter_map(|(place, connection)| Some((weight(connection.as_deref()?), place)))
             .collect();
         let gone = (all.len() / SHARE).max(1).min(all.len());
         if gone < all.len() {
@@ -118,7 +119,7 @@ impl Table {
             if self.places.get(&key) == Some(&place) {
                 self.places.remove(&key);
             }
-            self.held -= connection.held();
+            self.held -= connection.counted;
             self.free.push(place);
             self.evicted += 1;
         }

@@ -1,6 +1,6 @@
 //! Small captures of each kind, and what becomes of them when they are damaged.
 
-use std::io::Write;
+use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddrV4};
 
 use units::Time;
@@ -172,6 +172,41 @@ fn corpus() -> Vec<Vec<u8>> {
     ]
 }
 
+/// With gzip.
+fn gzip(plain: &[u8]) -> Vec<u8> {
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    gzip.write_all(plain).expect("a vector takes everything");
+    gzip.finish().expect("a vector takes everything")
+}
+
+/// With Zstandard.
+fn zstd(plain: &[u8]) -> Vec<u8> {
+    ruzstd::encoding::compress_to_vec(plain, ruzstd::encoding::CompressionLevel::Fastest)
+}
+
+/// What has to be damaged: also compressed captures, the beginning of one of QUIC, and of a qlog.
+fn breakable() -> Vec<Vec<u8>> {
+    let quic = include_bytes!("../data/quic.pcap");
+    let mut log = String::new();
+    let whole = flate2::read::GzDecoder::new(&include_bytes!("../data/quic.qlog.gz")[..]);
+    whole.take(4_000).read_to_string(&mut log).expect("a qlog");
+    let events = log.rfind("}, {\"data\"").expect("an event");
+    let qlog = [
+        &log[..events],
+        "}], \"vantage_point\": {\"type\": \"client\"}}]}",
+    ]
+    .concat()
+    .into_bytes();
+    let mut all = corpus();
+    all.extend([
+        gzip(&pcapng()),
+        zstd(&pcapng()),
+        quic[..quic.len().min(4_000)].to_vec(),
+        qlog,
+    ]);
+    all
+}
+
 fn summary(capture: &[u8]) -> Summary {
     let mut trace = Trace::new();
     trace.read(capture, |_| true).expect("a capture");
@@ -204,20 +239,11 @@ fn each_format_and_link_says_the_same() {
 #[test]
 fn compressed_captures_and_pieces_of_them_are_read() {
     let plain = pcapng();
-    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-    gzip.write_all(&plain).expect("a vector takes everything");
-    let gzip = gzip.finish().expect("a vector takes everything");
-    check(&summary(&gzip));
+    check(&summary(&gzip(&plain)));
     // Two members, as `cat a.gz b.gz` makes them, with a capture that is cut anywhere.
     let (one, other) = plain.split_at(plain.len() / 3);
-    let halves = [one, other].map(|half| {
-        let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-        gzip.write_all(half).expect("a vector takes everything");
-        gzip.finish().expect("a vector takes everything")
-    });
-    check(&summary(&halves.concat()));
-    let level = ruzstd::encoding::CompressionLevel::Fastest;
-    let frames = [one, other].map(|half| ruzstd::encoding::compress_to_vec(half, level));
+    check(&summary(&[one, other].map(gzip).concat()));
+    let frames = [one, other].map(zstd);
     check(&summary(&frames.concat()));
 }
 
@@ -241,7 +267,7 @@ fn what_is_no_capture_is_answered_in_a_line() {
 
 #[test]
 fn every_truncation_has_an_answer() {
-    for capture in corpus() {
+    for capture in breakable() {
         for length in 0..capture.len() {
             crate::fuzz::files(&capture[..length]);
         }
@@ -250,7 +276,7 @@ fn every_truncation_has_an_answer() {
 
 #[test]
 fn every_flipped_bit_has_an_answer() {
-    for mut capture in corpus() {
+    for mut capture in breakable() {
         for place in 0..capture.len() * 8 {
             capture[place / 8] ^= 1 << (place % 8);
             crate::fuzz::files(&capture);
@@ -261,7 +287,7 @@ fn every_flipped_bit_has_an_answer() {
 
 #[test]
 fn fuzz_any_bytes_have_an_answer() {
-    fuzzing::run("capture_files", &corpus(), crate::fuzz::files);
+    fuzzing::run("capture_files", &breakable(), crate::fuzz::files);
 }
 
 #[test]
@@ -296,19 +322,33 @@ fn connections_are_bounded_and_the_small_ones_go() {
     assert_eq!(with_data.count(), 100);
 }
 
-/// Takes about a minute: `cargo test -p fullpipe-capture -- --ignored million`.
+/// What a damaged file may take: a window of Zstandard's, which has 100 MB at most, and the reader's own buffers.
+const MEMORY: u64 = 160 << 20;
+
+/// How many damaged captures are tried, and the seed from which they come.
+const CASES: (&str, u64) = ("FULLPIPE_FUZZ_CASES", 20_000);
+const SEED: (&str, u64) = ("FULLPIPE_FUZZ_SEED", 1);
+
+/// `FULLPIPE_FUZZ_CASES=1000000 cargo test -p fullpipe-capture --lib damaged -- --nocapture` tries a million.
 #[test]
-#[ignore = "takes a minute"]
-fn a_million_damaged_captures_have_an_answer() {
-    let corpus = corpus();
-    let mut random = 1_u64;
+fn damaged_captures_have_an_answer_and_take_little_memory() {
+    let number = |(name, default): (&str, u64)| match std::env::var(name) {
+        Ok(text) => text
+            .parse()
+            .unwrap_or_else(|_| panic!("{name}: expected a number")),
+        Err(_) => default,
+    };
+    let (cases, seed) = (number(CASES), number(SEED));
+    let corpus = breakable();
+    let mut random = seed;
     let mut draw = |below: usize| {
         random = random
             .wrapping_mul(6_364_136_223_846_793_005)
             .wrapping_add(1_442_695_040_888_963_407);
         (random >> 33) as usize % below.max(1)
     };
-    for _ in 0..1_000_000 {
+    let mut most = 0;
+    for case in 0..cases {
         let mut capture = corpus[draw(corpus.len())].clone();
         for _ in 0..=draw(4) {
             let place = draw(capture.len());
@@ -317,6 +357,12 @@ fn a_million_damaged_captures_have_an_answer() {
         if draw(2) == 0 {
             capture.truncate(draw(capture.len()));
         }
-        crate::fuzz::files(&capture);
+        let taken = allocation_counter::measure(|| crate::fuzz::files(&capture)).bytes_max;
+        assert!(
+            taken <= MEMORY,
+            "case {case} of seed {seed} took {taken} bytes"
+        );
+        most = most.max(taken);
     }
+    println!("{cases} damaged captures, seed {seed}: at most {most} bytes at once");
 }

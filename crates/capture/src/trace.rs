@@ -125,10 +125,12 @@ impl Trace {
     }
 
     /// The connections of TCP, those of QUIC, and how many were let go because there were too many.
-    pub fn into_connections(self) -> (Vec<Connection>, Vec<QuicConnection>, u64) {
+    pub fn into_connections(self) -> (Vec<Box<Connection>>, Vec<QuicConnection>, u64) {
         let (connections, evicted) = self.table.into_connections();
         let evicted = evicted + self.quic.left_out;
-        let connections = connections.chain(self.logged).collect();
+        let connections = connections
+            .chain(self.logged.into_iter().map(Box::new))
+            .collect();
         (connections, self.quic.into_connections(), evicted)
     }
 }

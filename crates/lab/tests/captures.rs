@@ -38,7 +38,12 @@ fn off(what: &str, found: f64, truth: f64, share: f64, least: f64) -> Option<Str
 }
 
 /// What is off of a flow that was captured where it is sent, or where it is received.
-fn all_off(found: &FlowSummary, truth: &Truth, rate: f64, is_sender: bool) -> Vec<String> {
+fn all_off(
+    found: &FlowSummary,
+    truth: &Truth,
+    (rate, rtprop): (f64, f64),
+    is_sender: bool,
+) -> Vec<String> {
     let retransmitted = truth.retransmitted_bytes.expect("bytes") as f64 / found.mss_bytes as f64;
     let lost = truth.packets_lost.expect("packets") as f64;
     let (limits, by) = (
@@ -49,7 +54,12 @@ fn all_off(found: &FlowSummary, truth: &Truth, rate: f64, is_sender: bool) -> Ve
     let place = if is_sender { "sender" } else { "receiver" };
     // A receiver does not see a repeat that is lost again, and has to tell it from the time.
     let share = if is_sender { 0.01 } else { 0.06 };
-    let rtprop = truth.rtt_ms.min.expect("RTTs");
+    // A sender's handshake shows the propagation alone. At the receiver it ends with the first data, which take time to be sent.
+    let rtprop = if is_sender {
+        rtprop
+    } else {
+        truth.rtt_ms.min.expect("RTTs")
+    };
     [
         off(
             "RTprop",
@@ -98,8 +108,8 @@ fn a_capture_shows_what_the_simulation_knows() {
                 let truth = &record.summary.flows[0];
                 for (summary, is_sender) in summaries.iter().zip([true, false]) {
                     let found = only(summary);
-                    let rate = f64::from(rate) * 1e6;
-                    let all = all_off(found, truth, rate, is_sender);
+                    let (rate, rtprop) = (f64::from(rate) * 1e6, f64::from(rtt));
+                    let all = all_off(found, truth, (rate, rtprop), is_sender);
                     if !all.is_empty() {
                         let all = all.join("; ");
                         wrong.push(format!(
@@ -116,6 +126,32 @@ fn a_capture_shows_what_the_simulation_knows() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     assert!(right * 10 >= guesses * 9, "{right} of {guesses} guesses");
+}
+
+#[test]
+fn who_never_fills_the_pipe_is_not_taken_for_one_who_does() {
+    for (controller, loss, fills) in [
+        ("cubic", "0%", true),
+        ("reno", "0%", true),
+        ("cubic", "5%", false),
+        ("reno", "3%", false),
+    ] {
+        let (_, summaries) = run(&format!(
+            r#"
+            name = "one"
+            duration = "20s"
+            path = {{ rate = "20mbit", rtt = "60ms", buffer = "1bdp", loss = "{loss}" }}
+            flow = [{{ controller = "{controller}" }}]
+            "#
+        ));
+        for summary in &summaries {
+            let found = only(summary);
+            let what = format!("{controller} at {loss} at {}", found.place);
+            assert_eq!(found.is_pipe_filled, fills, "{what}");
+            let rate = found.btl_bw_ip_bps.expect("BtlBw");
+            assert_eq!(rate > 19_400_000, fills, "{what}: {rate}");
+        }
+    }
 }
 
 #[test]

@@ -10,6 +10,7 @@ pub struct Handshake {
     syn: Option<Time>,
     syn_ack: Option<Time>,
     syns: u8,
+    answers: u8,
     /// From the SYN to its answer: to the server and back.
     pub to_server: Option<Duration>,
     /// From the answer to what follows it: to the client and back.
@@ -28,6 +29,7 @@ impl Handshake {
                 self.syn = Some(at);
             }
             (false, true) => {
+                self.answers = self.answers.saturating_add(1);
                 // The answer to which of several SYNs it is cannot be told (RFC 6298, section 3).
                 if self.syn_ack.is_none() && self.syns == 1 {
                     self.to_server = self.syn.map(|syn| at.since(syn));
@@ -38,7 +40,7 @@ impl Handshake {
                 if let Some(answer) = self.syn_ack
                     && self.done.is_none()
                 {
-                    self.to_client = Some(at.since(answer));
+                    self.to_client = (self.answers == 1).then(|| at.since(answer));
                     self.done = Some(at);
                 }
             }

@@ -1,5 +1,6 @@
 //! A TCP connection, as a capture sees it.
 
+mod busy;
 mod echoes;
 mod flow;
 mod handshake;
@@ -82,6 +83,8 @@ pub struct Connection {
     pub is_quic: bool,
     /// The least time to each side and back, as far as its protocol tells that beyond what TCP does.
     pub measured: [Option<Duration>; 2],
+    /// What of [`Connection::held`] is counted among what all hold.
+    pub(crate) counted: usize,
 }
 
 impl Connection {
@@ -104,6 +107,7 @@ impl Connection {
             is_reset: false,
             is_quic: false,
             measured: [None; 2],
+            counted: 0,
         }
     }
 
@@ -126,28 +130,40 @@ impl Connection {
             self.handshake.on_segment(at, segment, from == 0);
         }
         self.sides[from].on_segment(segment);
-        let scale = self.scale_of(from);
-        let [vantage, of_other] = [from, 1 - from].map(|side| self.vantage(side));
-        let other = &mut self.sides[1 - from];
         // First what it acknowledges: a sender does so before it sends.
         if segment.flags.has(Flags::ACK)
             && !segment.flags.has(Flags::SYN)
-            && let Some(flow) = &mut other.flow
+            && self.sides[1 - from].flow.is_some()
         {
-            flow.on_ack(at, segment, scale, of_other, room);
+            let scale = self.scale_of(from);
+            let of_other = self.vantage(1 - from);
+            if let Some(flow) = &mut self.sides[1 - from].flow {
+                flow.on_ack(at, segment, scale, of_other, room);
+            }
         }
         if segment.len > 0 {
+            let vantage = self.vantage(from);
             let mss = self.mss_of(from);
             let opened = self.handshake.done.unwrap_or(at);
             let side = &mut self.sides[from];
             let (start, full) = (side.start, mss);
-            let flow = side
-                .flow
-                .get_or_insert_with(|| Box::new(Flow::new(opened, start, full)));
+            // A sender's RTprop begins with its handshake, whose packets take no time on the wire (Linux `tcp_synack_rtt_meas`).
+            let is_known = vantage == Vantage::Sender || side.has_timestamps;
+            let handshake = self.handshake.rtt().filter(|_| is_known && !self.is_quic);
+            let flow = side.flow.get_or_insert_with(|| {
+                let mut flow = Flow::new(opened, start, full);
+                if let Some(rtt) = handshake {
+                    flow.model.on_rtt(opened, rtt);
+                }
+                Box::new(flow)
+            });
             if full.is_none() {
                 flow.mss = flow.mss.max(u64::from(segment.len).min(1460));
             }
-            flow.totals.ip_bytes += u64::from(packet.ip_len);
+            // What segmentation offload cuts has these headers once in the capture, and with each packet on the way.
+            let payload = u64::from(segment.len);
+            let headers = u64::from(packet.ip_len).saturating_sub(payload);
+            flow.totals.ip_bytes += payload + headers * payload.div_ceil(flow.mss.max(1));
             flow.totals.marked += u64::from(packet.is_marked);
             flow.on_data(at, segment, vantage, room);
         }
@@ -171,7 +187,7 @@ impl Connection {
         flows.map(|flow| flow.totals.bytes).sum()
     }
 
-    /// How many packets, samples and rounds it holds.
+    /// How many bytes there are of packets, samples and rounds that it holds.
     #[inline]
     pub fn held(&self) -> usize {
         let flows = self.sides.iter().filter_map(|side| side.flow.as_deref());

@@ -1,5 +1,6 @@
 //! The model of the path that BBR's paper has: RTprop and BtlBw, from a capture instead of a sender.
 
+use super::busy::{Busy, Mark, Rates};
 use super::peaks::Peaks;
 use congestion::filter::{WindowedMax, WindowedMin};
 use congestion::{Bytes, Duration, Rate, RateSample, Time};
@@ -14,6 +15,13 @@ const BTL_BW_WINDOW: u64 = 10;
 /// is full (paper, appendix, "Startup Behavior").
 const FULL_ROUNDS: u8 = 3;
 
+/// There is a queue if the RTT exceeds the least one by one of so many parts of it, and by the time that so many packets take.
+const CLEAR: u64 = 16;
+const PAIR: u64 = 2;
+
+/// Single rounds may seem faster than the bottleneck by this: some packets and a late acknowledgement.
+const FASTER: (u64, u64) = (7, 8);
+
 /// What is known of the path.
 #[derive(Debug, Clone)]
 pub struct Model {
@@ -23,7 +31,11 @@ pub struct Model {
     pub round: u64,
     round_end: Bytes,
     full: Full,
+    /// The greatest samples.
     peaks: Peaks,
+    busy: Busy,
+    /// The rates while the bottleneck was busy.
+    bottleneck: Rates,
     /// The greatest delivery rate, whether or not it is to be believed.
     fastest: Rate,
     /// The least RTT ever, and the greatest.
@@ -73,6 +85,8 @@ impl Model {
             round_end: Bytes::ZERO,
             full: Full::default(),
             peaks: Peaks::default(),
+            busy: Busy::default(),
+            bottleneck: Rates::default(),
             fastest: Rate::ZERO,
             rtt_min: None,
             rtt_max: None,
@@ -93,9 +107,22 @@ impl Model {
         self.btl_bw.get().unwrap_or(Rate::ZERO)
     }
 
-    /// The greatest delivery rate of the connection that is to be believed.
+    /// The greatest delivery rate of the connection that is to be believed: of times in which the bottleneck was busy, if there
+    /// were any.
     pub fn btl_bw_max(&self) -> Rate {
-        self.peaks.get()
+        self.bottleneck().unwrap_or_else(|| self.peaks.get())
+    }
+
+    /// Whether the bottleneck was ever busy for a while.
+    pub fn is_filled(&self) -> bool {
+        self.bottleneck().is_some()
+    }
+
+    /// The bottleneck's rate. Nothing passes it much faster: if rounds did, a sender that waited was taken for a queue.
+    fn bottleneck(&self) -> Option<Rate> {
+        let single = self.peaks.get().bytes_per_sec();
+        let is_slowest = |rate: &Rate| rate.bytes_per_sec() >= single / FASTER.1 * FASTER.0;
+        self.bottleneck.get().filter(is_slowest)
     }
 
     /// The greatest delivery rate of all, be it of a burst.
@@ -159,6 +186,21 @@ impl Model {
                 .add(rtt.saturating_sub(last).max(last.saturating_sub(rtt)));
         }
         self.last_rtt = Some(rtt);
+    }
+
+    /// An acknowledgement that delivers `mark` shows whether there is a queue. `mss` is the payload of a full packet.
+    pub fn on_queue(&mut self, rtt: Duration, mark: Mark, mss: u64) {
+        let Some(least) = self.rtt_min else {
+            return;
+        };
+        // The least RTT may be of the handshake, whose packets take no time to be sent. Two packets that come together are no queue.
+        let clear = least + least / CLEAR;
+        let pair = || self.peaks.get().time_for(Bytes::new(mss * PAIR));
+        if rtt <= clear || rtt <= clear + pair() {
+            self.busy.cut();
+        } else if let Some(rate) = self.busy.on_mark(mark) {
+            self.bottleneck.add(rate);
+        }
     }
 
     /// An acknowledgement gave this sample. Returns whether it begins a round.

@@ -12,8 +12,8 @@ const WINDOW: u64 = 10;
 /// One of so many windows may be wrong.
 const SHARE: usize = 10;
 
-/// No more windows are kept, the greatest ones.
-const MOST: usize = 256;
+/// No more windows are kept, the greatest ones: there may be 100,000 flows.
+const MOST: usize = 64;
 
 /// The greatest rates of windows of rounds.
 #[derive(Debug, Clone, Default)]

@@ -71,6 +71,11 @@ impl Rounds {
         }
     }
 
+    /// How many bytes they take.
+    pub fn held(&self) -> usize {
+        self.done.capacity() * size_of::<Round>()
+    }
+
     /// Those that are over.
     pub fn done(&self) -> &[Round] {
         &self.done

@@ -54,6 +54,11 @@ impl Scoreboard {
         self.entries.len()
     }
 
+    /// How many bytes they take.
+    pub fn held(&self) -> usize {
+        self.entries.capacity() * size_of::<Entry>()
+    }
+
     /// A piece behind all others.
     #[inline]
     pub fn push(&mut self, entry: Entry) {

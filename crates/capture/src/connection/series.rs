@@ -67,6 +67,11 @@ impl Series {
         }
     }
 
+    /// How many bytes they take.
+    pub fn held(&self) -> usize {
+        self.samples.capacity() * size_of::<Sample>()
+    }
+
     /// The samples in their order.
     pub fn samples(&self) -> &[Sample] {
         &self.samples

@@ -163,7 +163,7 @@ impl FlowSummary {
             jitter_ms: millis(flow.model.jitter()),
             btl_bw_bps: btl_bw.map(Rate::bits_per_sec),
             btl_bw_ip_bps: btl_bw.map(|rate| with_headers(rate, flow)),
-            is_pipe_filled: flow.model.is_full(),
+            is_pipe_filled: flow.model.is_filled(),
             inflight_bytes: spread(samples, |sample| {
                 is_known.then_some(sample.inflight.get() as f64)
             }),

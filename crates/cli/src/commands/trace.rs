@@ -90,7 +90,10 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     for file in &options.files {
         read(&mut trace, file, &cancel)?;
     }
-    let (summary, connections) = Summary::of(trace);
+    let (summary, connections) = match options.out {
+        Some(_) => Summary::of(trace),
+        None => (Summary::alone(trace), Vec::new()),
+    };
     let top = options.top.get();
     let table = |width| report::trace::table(&summary, top, width);
     output::show(options.json, || &summary, table)?;

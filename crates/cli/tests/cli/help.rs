@@ -165,6 +165,7 @@ fn each_command_explains_its_options() {
                 "--group",
                 "--record",
                 "--prometheus",
+                "--otlp",
                 "ratio",
             ],
         ),

@@ -140,6 +140,60 @@ fn metrics_are_served_and_a_record_is_whole_at_the_end() {
     assert!(bytes.starts_with(b"PAR1") && bytes.ends_with(b"PAR1"));
 }
 
+#[test]
+fn a_collector_gets_metrics_and_its_absence_is_told_once() {
+    let Some((near, _far)) = pair() else {
+        return;
+    };
+    let filter = format!("port={}", port(&near));
+    let collector = TcpListener::bind("127.0.0.1:0").expect("listens");
+    let url = format!("http://{}", collector.local_addr().expect("bound"));
+    let arguments = [
+        "watch", &filter, "--once", "--group", "port", "--otlp", &url,
+    ];
+    let heard = std::thread::spawn(move || {
+        let (mut stream, _) = collector.accept().expect("a request");
+        let mut request = String::new();
+        let mut part = [0; 4096];
+        while !request.ends_with("]}]}]}") {
+            let read = stream.read(&mut part).expect("more");
+            request.push_str(std::str::from_utf8(&part[..read]).expect("text"));
+        }
+        let answer = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}";
+        stream.write_all(answer).expect("answered");
+        request
+    });
+    let sent = fullpipe(arguments)
+        .env("OTEL_EXPORTER_OTLP_HEADERS", "x-key=hidden")
+        .output()
+        .expect("runs");
+    assert_eq!(sent.status.code(), Some(0), "{sent:?}");
+    let request = heard.join().expect("a collector");
+    // Both ends are of the service's port, which is the lower one.
+    let ports = [near.local_addr(), near.peer_addr()].map(|end| end.expect("known").port());
+    let service = ports[0].min(ports[1]);
+    let wanted = format!(r#"{{"key":"port","value":{{"stringValue":"{service}"}}}}"#);
+    assert!(
+        request.contains("x-key: hidden") && request.contains(&wanted),
+        "{request}"
+    );
+
+    // It is gone.
+    let output = fullpipe(arguments)
+        .env("OTEL_EXPORTER_OTLP_HEADERS", "x-key=hidden")
+        .output()
+        .expect("runs");
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(
+        said.matches("--otlp: the collector cannot be reached")
+            .count(),
+        1,
+        "{said}"
+    );
+    assert!(!said.contains("hidden"), "{said}");
+}
+
 /// Starts the view on a terminal of its own, and waits until it has drawn.
 fn on_a_terminal(arguments: &[&str]) -> (Running, OwnedFd, String) {
     let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
@@ -263,6 +317,23 @@ fn what_makes_no_sense_gets_one_line() {
         (
             &["watch", "--once", "--prometheus", "x"],
             &["--prometheus", "9100"],
+        ),
+        (
+            &["watch", "--once", "--otlp", "127.0.0.1:4318"],
+            &["--otlp", "http://127.0.0.1:4318"],
+        ),
+        (
+            &[
+                "watch",
+                "--once",
+                "--otlp",
+                "http://me:hidden@127.0.0.1:4318",
+            ],
+            &["--otlp", "OTEL_EXPORTER_OTLP_HEADERS"],
+        ),
+        (
+            &["watch", "--once", "--labels", "9"],
+            &["--prometheus", "--otlp"],
         ),
         (&["watch", "--once", "--top", "0"], &["--top"]),
     ] {

@@ -1,18 +1,17 @@
-//! Groups of connections as OpenMetrics, with a bounded number of series.
+//! Groups of connections in numbers, for OpenMetrics and OTLP, with a bounded number of series.
 
-mod series;
+mod measure;
+mod otlp;
+mod text;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use hashbrown::{HashMap, HashSet};
-use prometheus_client::encoding::text::encode;
-use prometheus_client::metrics::counter::Counter;
-use prometheus_client::metrics::gauge::Gauge;
-use prometheus_client::registry::Registry;
+use hashbrown::HashMap;
 
-use crate::connection::Connection;
+use crate::connection::{Connection, Moment};
 use crate::group::{Group, GroupBy};
-use series::{Labels, Series};
+use measure::{Row, Totals};
 
 /// The group of connections that have none of their own.
 const OTHER: &str = "other";
@@ -29,44 +28,50 @@ const LABEL: usize = 120;
 /// that has had no connection for a while makes room.
 #[derive(Debug)]
 pub struct Metrics {
-    by: GroupBy,
     most: usize,
-    /// When each group with series of its own was seen last.
-    own: BTreeMap<String, u64>,
-    look: u64,
-    registry: Registry,
-    series: Series,
-    looks: Counter,
-    followed: Gauge,
-    left_out: Gauge,
-    unrecorded: Gauge,
+    by: GroupBy,
+    now: Arc<Snapshot>,
+}
+
+/// What is known after a look.
+#[derive(Debug, Clone, Default)]
+pub struct Snapshot {
+    /// What rows are of.
+    by: &'static str,
+    /// When the look was: nanoseconds since 1970.
+    at_ns: u64,
+    totals: Totals,
+    rows: BTreeMap<String, Row>,
+}
+
+impl Snapshot {
+    /// When the look was: nanoseconds since 1970.
+    pub fn at_ns(&self) -> u64 {
+        self.at_ns
+    }
+
+    /// As OpenMetrics.
+    pub fn text(self: Arc<Snapshot>) -> String {
+        text::text(self)
+    }
+
+    /// As the body of an OTLP request, of a resource that has these attributes.
+    pub fn otlp(&self, resource: &[(String, String)]) -> String {
+        otlp::body(self, resource)
+    }
 }
 
 impl Metrics {
     /// Groups by `by`, at most so many of them with series of their own.
     pub fn new(by: GroupBy, most: usize) -> Metrics {
-        let mut registry = Registry::with_prefix("fullpipe");
-        let looks = Counter::default();
-        registry.register("watch_looks", "Looks at all connections", looks.clone());
-        let mut gauge = |name: &str, help: &str| {
-            let gauge: Gauge = Gauge::default();
-            registry.register(name, help, gauge.clone());
-            gauge
+        let now = Snapshot {
+            by: by.name(),
+            ..Snapshot::default()
         };
         Metrics {
-            by,
             most,
-            own: BTreeMap::new(),
-            look: 0,
-            looks,
-            followed: gauge("watch_followed", "Connections that are followed"),
-            left_out: gauge(
-                "watch_left_out",
-                "Connections that are too many to be followed",
-            ),
-            unrecorded: gauge("watch_unrecorded", "Rows that could not be recorded"),
-            series: Series::new(&mut registry),
-            registry,
+            by,
+            now: Arc::new(now),
         }
     }
 
@@ -74,75 +79,66 @@ impl Metrics {
     /// were not recorded.
     pub fn look<'c>(
         &mut self,
+        when: Moment,
         connections: impl IntoIterator<Item = &'c Connection>,
         [followed, left_out, unrecorded]: [u64; 3],
     ) {
-        self.look += 1;
-        self.looks.inc();
-        let gauge = |gauge: &Gauge, value: u64| gauge.set(i64::try_from(value).unwrap_or(i64::MAX));
-        gauge(&self.followed, followed);
-        gauge(&self.left_out, left_out);
-        gauge(&self.unrecorded, unrecorded);
-        self.forget();
+        let now = Arc::make_mut(&mut self.now);
+        let before_ns = now.at_ns;
+        now.at_ns = nanoseconds(when.unix_s);
+        let totals = &mut now.totals;
+        if totals.looks == 0 {
+            totals.since_ns = now.at_ns;
+        }
+        *totals = Totals {
+            looks: totals.looks + 1,
+            followed,
+            left_out,
+            unrecorded,
+            ..*totals
+        };
+        let look = totals.looks;
+        // What is counted at first is what happened since the look before.
+        let since_ns = if look == 1 { now.at_ns } else { before_ns };
+        let is_kept =
+            |name: &str, row: &Row| name == OTHER || look.saturating_sub(row.seen) <= PATIENCE;
+        now.rows.retain(|name, row| is_kept(name, row));
         let mut groups: HashMap<String, Group> = HashMap::new();
         // Where there is room for some, those with the most traffic come first.
         for group in Group::all(self.by, connections) {
-            let name = self.own_name(clipped(&group.name));
+            let mut name = clipped(&group.name);
+            let own = now.rows.len() - usize::from(now.rows.contains_key(OTHER));
+            if !now.rows.contains_key(&name) && own >= self.most {
+                name = OTHER.to_owned();
+            }
+            let row = now
+                .rows
+                .entry(name.clone())
+                .or_insert_with(|| Row::since(since_ns));
+            row.seen = look;
             groups.entry(name).or_default().merge(group);
         }
-        let mut shown = HashSet::new();
-        for (name, group) in groups {
-            let group = group.finish(name);
-            self.series.add(&self.labels(&group.name), &group);
-            shown.insert(group.name);
-        }
-        for name in self.own.keys().map(String::as_str).chain([OTHER]) {
-            if !shown.contains(name) {
-                self.series.rest(&self.labels(name));
+        for (name, row) in &mut now.rows {
+            match groups.remove(name) {
+                Some(group) => row.add(&group.finish(name.clone())),
+                None => row.rest(),
             }
         }
     }
 
-    /// The group's name, or `other`.
-    fn own_name(&mut self, name: String) -> String {
-        if let Some(seen) = self.own.get_mut(&name) {
-            *seen = self.look;
-            return name;
-        }
-        if self.own.len() >= self.most {
-            return OTHER.to_owned();
-        }
-        self.own.insert(name.clone(), self.look);
-        name
+    /// What is known after the last look.
+    pub fn snapshot(&self) -> Arc<Snapshot> {
+        Arc::clone(&self.now)
     }
+}
 
-    fn labels(&self, name: &str) -> Labels {
-        vec![(self.by.name(), name.to_owned())]
-    }
-
-    /// Groups that have had no connection for long make room for others.
-    fn forget(&mut self) {
-        let look = self.look;
-        let is_here = |seen: u64| look.saturating_sub(seen) <= PATIENCE;
-        let gone: Vec<String> = self
-            .own
-            .iter()
-            .filter(|(_, seen)| !is_here(**seen))
-            .map(|(name, _)| name.clone())
-            .collect();
-        for name in gone {
-            self.own.remove(&name);
-            self.series.remove(&self.labels(&name));
-        }
-    }
-
-    /// The text of all metrics.
-    pub fn text(&self) -> String {
-        let mut text = String::new();
-        // Writing to a string does not fail.
-        let _ = encode(&mut text, &self.registry);
-        text
-    }
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "the cast saturates"
+)]
+fn nanoseconds(seconds: f64) -> u64 {
+    (seconds * 1e9) as u64
 }
 
 /// A label without what a page would obey, and no longer than labels are.
@@ -178,9 +174,9 @@ mod tests {
         let all: Vec<_> = (1..=5)
             .map(|network| from(network, network.into()))
             .collect();
-        metrics.look(&all, [5, 7, 0]);
-        metrics.look(&all, [5, 7, 0]);
-        let text = metrics.text();
+        metrics.look(Moment::default(), &all, [5, 7, 0]);
+        metrics.look(Moment::default(), &all, [5, 7, 0]);
+        let text = metrics.snapshot().text();
         let connections = |group: &str| {
             value(
                 &text,
@@ -210,9 +206,10 @@ mod tests {
         let mut metrics = Metrics::new(GroupBy::Prefix, 3);
         let mut longest = 0;
         for network in 0..=255 {
-            metrics.look(&[from(network, 1)], [1, 0, 0]);
+            metrics.look(Moment::default(), &[from(network, 1)], [1, 0, 0]);
             longest = longest.max(
                 metrics
+                    .snapshot()
                     .text()
                     .lines()
                     .filter(|line| !line.starts_with('#'))
@@ -226,18 +223,18 @@ mod tests {
     #[test]
     fn a_group_that_is_gone_makes_room() {
         let mut metrics = Metrics::new(GroupBy::Prefix, 1);
-        metrics.look(&[from(1, 1)], [1, 0, 0]);
-        metrics.look(&[], [0, 0, 0]);
-        let text = metrics.text();
+        metrics.look(Moment::default(), &[from(1, 1)], [1, 0, 0]);
+        metrics.look(Moment::default(), &[], [0, 0, 0]);
+        let text = metrics.snapshot().text();
         assert_eq!(
             value(&text, "fullpipe_tcp_connections{prefix=\"10.0.1.0/24\"}"),
             Some(0.0)
         );
         assert_eq!(value(&text, "fullpipe_tcp_rtt_seconds{"), None);
         for _ in 0..=PATIENCE {
-            metrics.look(&[from(2, 2)], [1, 0, 0]);
+            metrics.look(Moment::default(), &[from(2, 2)], [1, 0, 0]);
         }
-        let text = metrics.text();
+        let text = metrics.snapshot().text();
         assert!(
             !text.contains("10.0.1.0/24") && text.contains("prefix=\"10.0.2.0/24\""),
             "{text}"
@@ -250,8 +247,8 @@ mod tests {
         let mut one = connection(1);
         let name = "a\"} 1\n# EOF\\".repeat(20);
         one.seen.process = Some(crate::who::Process { pid: 1, name }.into());
-        metrics.look(&[one], [1, 0, 0]);
-        let text = metrics.text();
+        metrics.look(Moment::default(), &[one], [1, 0, 0]);
+        let text = metrics.snapshot().text();
         assert_eq!(text.lines().filter(|line| *line == "# EOF").count(), 1);
         assert!(text.lines().all(|line| line.len() < 400), "{text}");
         assert!(text.contains(r#"process="a\"} 1# EOF\\a\""#), "{text}");

@@ -6,6 +6,7 @@ use congestion::{Duration, Time};
 
 use super::{Flow, Totals, Vantage};
 use crate::connection::Room;
+use crate::connection::busy::Mark;
 use crate::connection::scoreboard::{Entry, Status};
 use crate::connection::series::Sample;
 
@@ -32,6 +33,14 @@ impl Flow {
             Vantage::Elsewhere => self.model.rt_prop().or(Some(Duration::MAX)),
         };
         let sample = self.sampler.sample(at, least.unwrap_or_default());
+        if let Some(rtt) = rtt {
+            let mark = Mark {
+                at,
+                sent: news.sent,
+                delivered: sample.total_delivered,
+            };
+            self.model.on_queue(rtt, mark, self.mss);
+        }
         let begins_round = self.model.on_sample(&sample);
         let round = self.rounds.present();
         if !sample.is_app_limited {
@@ -77,6 +86,8 @@ impl Flow {
 pub(super) struct News {
     pub at: Time,
     pub highest_before: u64,
+    /// When the newest packet that arrived was sent.
+    pub sent: Time,
     /// From the newest packet that arrived, and was sent once, until now.
     pub rtt: Option<Duration>,
     pub bytes: u64,
@@ -103,6 +114,7 @@ impl News {
             return;
         }
         sampler.on_packet_acked(self.at, &entry.state);
+        self.sent = self.sent.max(entry.state.sent_time);
         if entry.repeats == 0 {
             let rtt = self.at.since(entry.state.sent_time);
             self.rtt = Some(self.rtt.map_or(rtt, |least| least.min(rtt)));

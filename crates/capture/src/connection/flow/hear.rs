@@ -36,6 +36,7 @@ impl Flow {
         let mut news = News {
             at,
             highest_before: self.highest(),
+            sent: Time::ZERO,
             rtt: None,
             bytes: 0,
             echo: segment.timestamps.map(|(_, echo)| echo),

@@ -184,9 +184,9 @@ impl Flow {
         self.near_count
     }
 
-    /// How many packets, samples and rounds it holds.
+    /// How many bytes there are of packets, samples and rounds that it holds.
     pub fn held(&self) -> usize {
-        self.scoreboard.len() + self.series.samples().len() + self.rounds.done().len()
+        self.scoreboard.held() + self.series.held() + self.rounds.held()
     }
 
     /// What is in flight: what was sent beyond the highest byte that has arrived, and repeats of what is below it (Mathis and

@@ -3,6 +3,7 @@
 mod once;
 mod watching;
 
+use std::env;
 use std::io::{self, IsTerminal};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::num::NonZeroUsize;
@@ -10,8 +11,8 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
-use clap::Args;
-use fleet::{Column, Filter, GroupBy, Namespace, Systems};
+use clap::{ArgGroup, Args};
+use fleet::{Column, Destination, Filter, GroupBy, Namespace, Systems};
 use scenario::regular;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use units::{Bytes, Duration};
@@ -25,6 +26,7 @@ pub use watching::each;
 
 /// Watch this machine's TCP connections: what limits them, and what BBR makes of their paths
 #[derive(Debug, Args)]
+#[command(group(ArgGroup::new("metrics").args(["prometheus", "otlp"]).multiple(true)))]
 #[command(after_help = "\
 A FILTER is KEY=VALUE or a text; all must hold, and !FILTER must not. Keys: port, local-port, remote-port, prefix, local, \
 process, controller, state, cgroup, namespace, as, limit. Several values of a key stand with commas between them: \
@@ -69,8 +71,12 @@ pub struct Options {
     /// Serve groups as OpenMetrics at http://ADDR/metrics; a port alone is of 127.0.0.1. They are by --group, or else by prefix
     #[arg(long, value_name = "ADDR", value_parser = address)]
     prometheus: Option<SocketAddr>,
+    /// Send groups to an OpenTelemetry collector by OTLP over HTTP, such as http://127.0.0.1:4318. Headers come from
+    /// OTEL_EXPORTER_OTLP_HEADERS
+    #[arg(long, value_name = "URL")]
+    otlp: Option<String>,
     /// Give so many groups series of their own; what else there is counts as `other`
-    #[arg(long, value_name = "N", default_value = "100", value_parser = usage::at_least_one, requires = "prometheus")]
+    #[arg(long, value_name = "N", default_value = "100", value_parser = usage::at_least_one, requires = "metrics")]
     labels: NonZeroUsize,
 }
 
@@ -113,6 +119,15 @@ impl Options {
         Ok(found)
     }
 
+    /// Where metrics go, with what the environment says of it.
+    fn destination(&self) -> Result<Option<Destination>, Failure> {
+        let destination = self
+            .otlp
+            .as_deref()
+            .map(|url| Destination::new(url, |name| env::var_os(name)));
+        destination.transpose().map_err(Failure::usage)
+    }
+
     fn systems(&self) -> Result<Option<Systems>, Failure> {
         let Some(path) = &self.systems else {
             return Ok(None);
@@ -129,9 +144,11 @@ impl Options {
 pub fn run(options: &Options) -> Result<(), Failure> {
     let is_for_people = !options.once && !options.json;
     let is_headless = is_for_people && !io::stdout().is_terminal();
-    if is_headless && options.record.is_none() && options.prometheus.is_none() {
+    let has_reader =
+        options.record.is_some() || options.prometheus.is_some() || options.otlp.is_some();
+    if is_headless && !has_reader {
         return Err(Failure::usage(
-            "stdout is no terminal; --once prints a table, --json lines of JSON, --record and --prometheus need neither",
+            "stdout is no terminal; --once prints a table, --json lines of JSON, --record, --prometheus and --otlp need neither",
         ));
     }
     let mut watching = Watching::new(options)?;

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration as StdDuration, Instant, SystemTime, UNIX_EPOCH};
 
-use fleet::{Connection, Exporter, Filter, GroupBy, Metrics, Moment, Recorder, Watcher};
+use fleet::{Connection, Exporter, Filter, GroupBy, Metrics, Moment, Pusher, Recorder, Watcher};
 use units::Duration;
 
 use super::Options;
@@ -23,6 +23,7 @@ pub struct Watching {
     pub filter: Filter,
     /// Who serves metrics.
     pub exporter: Option<Exporter>,
+    pusher: Option<Pusher>,
     metrics: Option<Metrics>,
     recorder: Option<Recorder>,
     began: Instant,
@@ -54,15 +55,19 @@ impl Watching {
                 ))
             })
         });
+        let pusher = options.destination()?.map(Pusher::start).transpose();
+        let pusher = pusher.map_err(|error| {
+            Failure::failed(format_args!("--otlp: cannot start a thread: {error}"))
+        })?;
+        let is_measured = exporter.is_some() || pusher.is_some();
         let by = options.group.unwrap_or(GroupBy::Prefix);
         let watcher = Watcher::new(&options.namespaces()?, filter.of_kernel(), systems);
         Ok(Watching {
             watcher: watcher.map_err(Failure::failed)?,
             filter,
             exporter: exporter.transpose()?,
-            metrics: options
-                .prometheus
-                .map(|_| Metrics::new(by, options.labels.get())),
+            pusher,
+            metrics: is_measured.then(|| Metrics::new(by, options.labels.get())),
             recorder: recorder.transpose()?,
             began: Instant::now(),
             took: Duration::ZERO,
@@ -91,6 +96,7 @@ impl Watching {
             metrics,
             recorder,
             exporter,
+            pusher,
             ..
         } = self;
         let table = watcher.table();
@@ -104,14 +110,19 @@ impl Watching {
         if let Some(metrics) = metrics {
             let lost = recorder.as_ref().map_or(0, Recorder::lost);
             metrics.look(
+                when,
                 passing(),
                 [table.all().len() as u64, table.left_out(), lost],
             );
             if let Some(exporter) = exporter {
-                exporter.show(metrics.text());
+                exporter.show(metrics.snapshot().text());
+            }
+            if let Some(pusher) = pusher {
+                pusher.offer(&metrics.snapshot());
             }
         }
-        let trouble = seen.and(recorded).err();
+        let pushed = pusher.as_ref().and_then(Pusher::trouble);
+        let trouble = seen.and(recorded).err().or(pushed.map(of_collector));
         self.is_told &= trouble.is_some() && trouble == self.trouble;
         self.trouble = trouble;
         self.took = begin.elapsed().into();
@@ -134,13 +145,22 @@ impl Watching {
         all.filter(|one| self.filter.passes(&one.seen))
     }
 
-    /// Writes what is still to be recorded.
+    /// Writes what is still to be recorded, and sends what is still to be sent.
     pub fn finish(self) -> Result<(), Failure> {
-        let Some(recorder) = self.recorder else {
-            return Ok(());
-        };
-        recorder.finish().map_err(Failure::failed)
+        let recorded = self.recorder.map_or(Ok(()), Recorder::finish);
+        let pushed = self
+            .pusher
+            .zip(self.metrics)
+            .map_or(Ok(()), |(pusher, metrics)| {
+                pusher.finish(&metrics.snapshot()).map_err(of_collector)
+            });
+        recorded.map_err(Failure::failed)?;
+        pushed.map_err(Failure::failed)
     }
+}
+
+fn of_collector(trouble: String) -> String {
+    format!("--otlp: {trouble}")
 }
 
 /// Calls `look` each interval until all is to end. One that takes longer than the interval delays the next.

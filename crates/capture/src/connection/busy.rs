@@ -1,0 +1,196 @@
+//! The bottleneck's rate, from times in which it was certainly busy.
+//!
+//! As long as every RTT is longer than RTprop, there is a queue, and what arrives is what the bottleneck sends, whoever controls the
+//! sender (the paper's figure 1: the delivery rate grows no more, the RTT does). A flow that never has a queue has not shown the
+//! bottleneck's rate, however even its own is: a loss-based controller on a lossy path is like that.
+//!
+//! A sample of the delivery rate spans a round. On a short path that is a few packets, and an acknowledgement that comes a
+//! millisecond late, from a busy host or a link that waits, makes the next sample some percent too fast; the greatest of many
+//! samples is always one of those. Over a longer time the same millisecond is little. As in the BBR draft's samples ("Delivery Rate
+//! Samples"), nothing arrives faster than it was sent: the longer of the two intervals counts.
+
+use std::collections::VecDeque;
+
+use congestion::{Bytes, Duration, Rate, Time};
+
+/// How long the bottleneck must have been busy.
+const LENGTH: Duration = Duration::from_millis(100);
+
+/// Marks are no closer than this, so that there are few.
+const SPACE: Duration = Duration::from_millis(6);
+
+/// What had been delivered at a time.
+#[derive(Debug, Clone, Copy)]
+pub struct Mark {
+    /// When it was acknowledged.
+    pub at: Time,
+    /// When the newest packet of it was sent.
+    pub sent: Time,
+    /// How much it was.
+    pub delivered: Bytes,
+}
+
+/// The time since when the bottleneck is busy, or the last part of it.
+#[derive(Debug, Clone, Default)]
+pub struct Busy {
+    marks: VecDeque<Mark>,
+}
+
+impl Busy {
+    /// There is no queue.
+    pub fn cut(&mut self) {
+        self.marks.clear();
+    }
+
+    /// There is a queue. What the bottleneck has sent lately, if it was busy for long enough.
+    pub fn on_mark(&mut self, mark: Mark) -> Option<Rate> {
+        let is_far = |last: &Mark| mark.at.since(last.at) >= SPACE;
+        if !self.marks.back().is_none_or(is_far) {
+            return None;
+        }
+        let is_long = |first: &Mark| mark.at.since(first.at) >= LENGTH;
+        while self.marks.get(1).is_some_and(is_long) {
+            self.marks.pop_front();
+        }
+        let first = self.marks.front().copied().filter(is_long);
+        self.marks.push_back(mark);
+        let first = first?;
+        let span = mark.at.since(first.at).max(mark.sent.since(first.sent));
+        Some(Rate::from_transfer(mark.delivered - first.delivered, span))
+    }
+}
+
+/// No flow keeps more rates: if there are more, every second one goes, and of the next ones only so many are kept.
+const MOST: usize = 64;
+
+/// One of so many rates is greater than the bottleneck's: acknowledgements were held back before, in the network or by a machine
+/// that was busy.
+const GREATER: usize = 10;
+
+/// Rates of the bottleneck, evenly taken from all that there were.
+#[derive(Debug, Clone)]
+pub struct Rates {
+    kept: Vec<Rate>,
+    /// One of so many is kept.
+    stride: u32,
+    left_out: u32,
+    /// The one that a tenth of them exceeds: every packet asks for it.
+    believed: Option<Rate>,
+}
+
+impl Default for Rates {
+    fn default() -> Rates {
+        Rates {
+            kept: Vec::new(),
+            stride: 1,
+            left_out: 0,
+            believed: None,
+        }
+    }
+}
+
+impl Rates {
+    /// One more.
+    pub fn add(&mut self, rate: Rate) {
+        self.left_out += 1;
+        if self.left_out < self.stride {
+            return;
+        }
+        self.left_out = 0;
+        if self.kept.len() == MOST {
+            let mut place = 0;
+            self.kept.retain(|_| {
+                place += 1;
+                place % 2 == 0
+            });
+            self.stride = self.stride.saturating_mul(2);
+        }
+        self.kept.push(rate);
+        let mut sorted = self.kept.clone();
+        sorted.sort_unstable();
+        let wrong = sorted.len().div_ceil(GREATER).min(sorted.len() / 2);
+        self.believed = sorted.get(sorted.len() - 1 - wrong).copied();
+    }
+
+    /// The bottleneck's, if there were any: the one that a tenth of them exceeds.
+    pub fn get(&self) -> Option<Rate> {
+        self.believed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mark(ms: u64, late: u64, packets: u64) -> Mark {
+        Mark {
+            at: Time::ZERO + Duration::from_millis(ms + 20 + late),
+            sent: Time::ZERO + Duration::from_millis(ms),
+            delivered: Bytes::new(packets * 1_000),
+        }
+    }
+
+    #[test]
+    fn a_late_acknowledgement_makes_no_fast_path() {
+        // A packet a millisecond; each fifth acknowledgement comes 2 ms late.
+        let mut busy = Busy::default();
+        let rates: Vec<u64> = (0..50)
+            .filter_map(|round| {
+                let late = if round % 5 == 0 { 2 } else { 0 };
+                busy.on_mark(mark(round * 20, late, round * 20))
+            })
+            .map(Rate::bytes_per_sec)
+            .collect();
+        assert!(rates.len() > 40);
+        let is_right = |rate: &u64| (980_000..=1_000_000).contains(rate);
+        assert!(rates.iter().all(is_right), "{rates:?}");
+    }
+
+    #[test]
+    fn nothing_is_told_across_a_time_without_a_queue() {
+        let mut busy = Busy::default();
+        for round in 0..4 {
+            assert_eq!(busy.on_mark(mark(round * 20, 0, round * 20)), None);
+        }
+        busy.cut();
+        assert_eq!(busy.on_mark(mark(5_000, 0, 100)), None);
+        assert_eq!(busy.on_mark(mark(5_050, 0, 150)), None);
+        let rate = busy.on_mark(mark(5_100, 0, 200)).map(Rate::bytes_per_sec);
+        assert_eq!(rate, Some(1_000_000));
+    }
+
+    #[test]
+    fn few_rates_stand_for_all_and_outliers_for_none() {
+        let mut rates = Rates::default();
+        assert_eq!(rates.get(), None);
+        for place in 0..100_000 {
+            let rate = if place % 17 == 0 {
+                9_000
+            } else {
+                1_000 + place % 7
+            };
+            rates.add(Rate::from_bytes_per_sec(rate));
+        }
+        assert!(rates.kept.len() <= MOST);
+        let rate = rates.get().map(Rate::bytes_per_sec);
+        assert!(
+            rate.is_some_and(|rate| (1_000..1_010).contains(&rate)),
+            "{rate:?}"
+        );
+    }
+
+    #[test]
+    fn acknowledgements_by_the_microsecond_take_few_marks() {
+        let mut busy = Busy::default();
+        for ack in 0..10_000 {
+            let at = Time::ZERO + Duration::from_micros(50 * ack);
+            let delivered = Bytes::new(ack);
+            busy.on_mark(Mark {
+                at,
+                sent: at,
+                delivered,
+            });
+        }
+        assert!(busy.marks.len() <= 20, "{}", busy.marks.len());
+    }
+}

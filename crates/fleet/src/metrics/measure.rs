@@ -1,0 +1,244 @@
+//! What is measured of groups: once, for every format.
+
+use crate::group::{Group, quantile};
+
+/// The shares of connections below a quantile, and what they are called.
+pub const QUANTILES: [(f64, &str); 3] = [(0.5, "0.5"), (0.95, "0.95"), (1.0, "1")];
+
+/// What is known of a group of connections, or of all.
+#[derive(Debug, Clone, Default)]
+pub struct Row {
+    /// When its counts began: nanoseconds since 1970.
+    pub since_ns: u64,
+    /// The last look with a connection of it.
+    pub seen: u64,
+    connections: u64,
+    acknowledged: u64,
+    received: u64,
+    packets: u64,
+    resent: u64,
+    busy_s: f64,
+    receiver_s: f64,
+    send_buffer_s: f64,
+    rtts_s: [Option<f64>; QUANTILES.len()],
+    min_rtt_s: Option<f64>,
+    delivery_rates: [Option<f64>; QUANTILES.len()],
+}
+
+impl Row {
+    /// Nothing yet, from this time on.
+    pub fn since(since_ns: u64) -> Row {
+        Row {
+            since_ns,
+            ..Row::default()
+        }
+    }
+
+    /// Adds what happened to the group since the look before, and has it as it is now.
+    pub fn add(&mut self, group: &Group) {
+        let since = &group.since;
+        self.acknowledged += since.acknowledged.get();
+        self.received += since.received.get();
+        self.packets += since.packets;
+        self.resent += since.retransmitted;
+        self.busy_s += since.busy.as_secs_f64();
+        self.receiver_s += since.receiver.as_secs_f64();
+        self.send_buffer_s += since.send_buffer.as_secs_f64();
+        self.connections = group.connections;
+        self.rtts_s = QUANTILES.map(|(share, _)| Some(quantile(&group.rtts, share)?.as_secs_f64()));
+        self.delivery_rates = QUANTILES
+            .map(|(share, _)| Some(quantile(&group.delivery_rates, share)?.bytes_per_sec() as f64));
+        self.min_rtt_s = group.min_rtt.map(|least| least.as_secs_f64());
+    }
+
+    /// Has no connections now, and no RTT.
+    pub fn rest(&mut self) {
+        self.connections = 0;
+        self.rtts_s = [None; QUANTILES.len()];
+        self.delivery_rates = [None; QUANTILES.len()];
+        self.min_rtt_s = None;
+    }
+}
+
+/// What a number is of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unit {
+    /// Things of this name.
+    Of(&'static str),
+    Bytes,
+    Seconds,
+    BytesPerSecond,
+}
+
+/// The numbers of a row.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Numbers {
+    /// A count that only grows.
+    Count(u64),
+    /// A sum that only grows.
+    Sum(f64),
+    /// How many there are now.
+    Now(u64),
+    /// A value, if there is one.
+    Value(Option<f64>),
+    /// The values of `QUANTILES`, as far as there are any.
+    Quantiles([Option<f64>; QUANTILES.len()]),
+}
+
+/// Something that is measured of what is called `tcp` (groups) or `watch` (all).
+#[derive(Debug)]
+pub struct Measure<T> {
+    /// What it is of.
+    pub scope: &'static str,
+    /// Its name, in words with `_` between them.
+    pub name: &'static str,
+    /// What it is.
+    pub help: &'static str,
+    /// Its unit.
+    pub unit: Unit,
+    /// Its numbers.
+    pub of: fn(&T) -> Numbers,
+}
+
+/// What is measured of each group.
+pub const OF_GROUPS: [Measure<Row>; 11] = [
+    tcp(
+        "connections",
+        "TCP connections now",
+        Unit::Of("connection"),
+        |row| Numbers::Now(row.connections),
+    ),
+    tcp(
+        "acknowledged",
+        "Payload that the other side acknowledged",
+        Unit::Bytes,
+        |row| Numbers::Count(row.acknowledged),
+    ),
+    tcp(
+        "received",
+        "Payload that arrived in order",
+        Unit::Bytes,
+        |row| Numbers::Count(row.received),
+    ),
+    tcp(
+        "sent_packets",
+        "Packets with data sent, also those sent again",
+        Unit::Of("packet"),
+        |row| Numbers::Count(row.packets),
+    ),
+    tcp(
+        "retransmitted_packets",
+        "Packets sent again",
+        Unit::Of("packet"),
+        |row| Numbers::Count(row.resent),
+    ),
+    tcp(
+        "busy",
+        "Time with something to send or unacknowledged",
+        Unit::Seconds,
+        |row| Numbers::Sum(row.busy_s),
+    ),
+    tcp(
+        "rwnd_limited",
+        "Part of it with the other side's window full",
+        Unit::Seconds,
+        |row| Numbers::Sum(row.receiver_s),
+    ),
+    tcp(
+        "sndbuf_limited",
+        "Part of it with the send buffer too small",
+        Unit::Seconds,
+        |row| Numbers::Sum(row.send_buffer_s),
+    ),
+    tcp(
+        "rtt",
+        "Smoothed RTT over the connections",
+        Unit::Seconds,
+        |row| Numbers::Quantiles(row.rtts_s),
+    ),
+    tcp(
+        "min_rtt",
+        "Least RTT of any of the connections",
+        Unit::Seconds,
+        |row| Numbers::Value(row.min_rtt_s),
+    ),
+    tcp(
+        "delivery_rate",
+        "Delivery rate over the connections",
+        Unit::BytesPerSecond,
+        |row| Numbers::Quantiles(row.delivery_rates),
+    ),
+];
+
+const fn tcp(
+    name: &'static str,
+    help: &'static str,
+    unit: Unit,
+    of: fn(&Row) -> Numbers,
+) -> Measure<Row> {
+    Measure {
+        scope: "tcp",
+        name,
+        help,
+        unit,
+        of,
+    }
+}
+
+/// What is known of the watching itself.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Totals {
+    /// When the first look was: nanoseconds since 1970.
+    pub since_ns: u64,
+    /// Looks so far.
+    pub looks: u64,
+    /// Connections that are followed.
+    pub followed: u64,
+    /// Connections that are too many to be followed.
+    pub left_out: u64,
+    /// Rows that could not be recorded.
+    pub unrecorded: u64,
+}
+
+/// What is measured of the watching itself.
+pub const OF_ALL: [Measure<Totals>; 4] = [
+    watch(
+        "looks",
+        "Looks at all connections",
+        Unit::Of("look"),
+        |all| Numbers::Count(all.looks),
+    ),
+    watch(
+        "followed",
+        "Connections that are followed",
+        Unit::Of("connection"),
+        |all| Numbers::Now(all.followed),
+    ),
+    watch(
+        "left_out",
+        "Connections that are too many to be followed",
+        Unit::Of("connection"),
+        |all| Numbers::Now(all.left_out),
+    ),
+    watch(
+        "unrecorded",
+        "Rows that could not be recorded",
+        Unit::Of("row"),
+        |all| Numbers::Now(all.unrecorded),
+    ),
+];
+
+const fn watch(
+    name: &'static str,
+    help: &'static str,
+    unit: Unit,
+    of: fn(&Totals) -> Numbers,
+) -> Measure<Totals> {
+    Measure {
+        scope: "watch",
+        name,
+        help,
+        unit,
+        of,
+    }
+}
