@@ -48,7 +48,9 @@ impl Ring {
 /// Both flows begin at the start of a cache line: where memory begins is no difference between languages.
 #[repr(align(64))]
 #[derive(Clone, Copy)]
-struct Line([u8; 64]);
+struct Line {
+    _bytes: [u8; 64],
+}
 
 #[repr(align(64))]
 struct Rust {
@@ -174,7 +176,8 @@ fn main() {
             packets: vec![None; WINDOW],
             ring: Ring::NEW,
         });
-        let mut memory = vec![Line([0; 64]); fullpipe_flow_size().div_ceil(size_of::<Line>())];
+        let mut memory =
+            vec![Line { _bytes: [0; 64] }; fullpipe_flow_size().div_ceil(size_of::<Line>())];
         let config = Config {
             size: size_of::<Config>() as u32,
             controller: number as u32,

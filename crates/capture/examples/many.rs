@@ -171,7 +171,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             Ends::of(number, now).window(&mut writer, (now - 2 * RTT) / RTT)?;
         }
         now += 1;
-        if now % RTT == 0 && written.get() >= bytes {
+        if now.is_multiple_of(RTT) && written.get() >= bytes {
             break;
         }
     }
