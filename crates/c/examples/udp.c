@@ -23,8 +23,8 @@
 
 enum { PACKET = 1200, HEADER = 16, CHUNK = PACKET - HEADER, THRESHOLD = 3 };
 #define SECOND UINT64_C(1000000000)
-/* How late a wake-up may be that pacing makes up for. More is a burst that BBR takes for bandwidth, less costs rate. */
-#define SLACK (3 * SECOND / 1000)
+/* How late a wake-up may be that pacing makes up for. More is a burst that BBR takes for bandwidth; less costs rate on a busy machine. */
+#define SLACK (SECOND / 1000)
 /* After so long without an acknowledgement, nobody is there. */
 #define PATIENCE (10 * SECOND)
 #define MOST_BYTES UINT64_C(100000000000)
