@@ -100,90 +100,104 @@ pub struct Measure<T> {
     pub of: fn(&T) -> Numbers,
 }
 
+impl<T> Measure<T> {
+    const fn of(
+        scope: &'static str,
+        name: &'static str,
+        help: &'static str,
+        unit: Unit,
+        of: fn(&T) -> Numbers,
+    ) -> Measure<T> {
+        Measure {
+            scope,
+            name,
+            help,
+            unit,
+            of,
+        }
+    }
+}
+
 /// What is measured of each group.
 pub const OF_GROUPS: [Measure<Row>; 11] = [
-    tcp(
+    Measure::of(
+        "tcp",
         "connections",
         "TCP connections now",
         Unit::Of("connection"),
         |row| Numbers::Now(row.connections),
     ),
-    tcp(
+    Measure::of(
+        "tcp",
         "acknowledged",
         "Payload that the other side acknowledged",
         Unit::Bytes,
         |row| Numbers::Count(row.acknowledged),
     ),
-    tcp(
+    Measure::of(
+        "tcp",
         "received",
         "Payload that arrived in order",
         Unit::Bytes,
         |row| Numbers::Count(row.received),
     ),
-    tcp(
+    Measure::of(
+        "tcp",
         "sent_packets",
         "Packets with data sent, also those sent again",
         Unit::Of("packet"),
         |row| Numbers::Count(row.packets),
     ),
-    tcp(
+    Measure::of(
+        "tcp",
         "retransmitted_packets",
         "Packets sent again",
         Unit::Of("packet"),
         |row| Numbers::Count(row.resent),
     ),
-    tcp(
+    Measure::of(
+        "tcp",
         "busy",
         "Time with something to send or unacknowledged",
         Unit::Seconds,
         |row| Numbers::Sum(row.busy_s),
     ),
-    tcp(
+    Measure::of(
+        "tcp",
         "rwnd_limited",
         "Part of it with the other side's window full",
         Unit::Seconds,
         |row| Numbers::Sum(row.receiver_s),
     ),
-    tcp(
+    Measure::of(
+        "tcp",
         "sndbuf_limited",
         "Part of it with the send buffer too small",
         Unit::Seconds,
         |row| Numbers::Sum(row.send_buffer_s),
     ),
-    tcp(
+    Measure::of(
+        "tcp",
         "rtt",
         "Smoothed RTT over the connections",
         Unit::Seconds,
         |row| Numbers::Quantiles(row.rtts_s),
     ),
-    tcp(
+    Measure::of(
+        "tcp",
         "min_rtt",
         "Least RTT of any of the connections",
         Unit::Seconds,
         |row| Numbers::Value(row.min_rtt_s),
     ),
-    tcp(
+    Measure::of(
+        "tcp",
         "delivery_rate",
         "Delivery rate over the connections",
         Unit::BytesPerSecond,
         |row| Numbers::Quantiles(row.delivery_rates),
     ),
 ];
-
-const fn tcp(
-    name: &'static str,
-    help: &'static str,
-    unit: Unit,
-    of: fn(&Row) -> Numbers,
-) -> Measure<Row> {
-    Measure {
-        scope: "tcp",
-        name,
-        help,
-        unit,
-        of,
-    }
-}
 
 /// What is known of the watching itself.
 #[derive(Debug, Clone, Copy, Default)]
@@ -202,43 +216,32 @@ pub struct Totals {
 
 /// What is measured of the watching itself.
 pub const OF_ALL: [Measure<Totals>; 4] = [
-    watch(
+    Measure::of(
+        "watch",
         "looks",
         "Looks at all connections",
         Unit::Of("look"),
         |all| Numbers::Count(all.looks),
     ),
-    watch(
+    Measure::of(
+        "watch",
         "followed",
         "Connections that are followed",
         Unit::Of("connection"),
         |all| Numbers::Now(all.followed),
     ),
-    watch(
+    Measure::of(
+        "watch",
         "left_out",
         "Connections that are too many to be followed",
         Unit::Of("connection"),
         |all| Numbers::Now(all.left_out),
     ),
-    watch(
+    Measure::of(
+        "watch",
         "unrecorded",
         "Rows that could not be recorded",
         Unit::Of("row"),
         |all| Numbers::Now(all.unrecorded),
     ),
 ];
-
-const fn watch(
-    name: &'static str,
-    help: &'static str,
-    unit: Unit,
-    of: fn(&Totals) -> Numbers,
-) -> Measure<Totals> {
-    Measure {
-        scope: "watch",
-        name,
-        help,
-        unit,
-        of,
-    }
-}
