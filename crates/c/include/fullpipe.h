@@ -201,7 +201,7 @@ uint64_t fullpipe_next_departure(const struct fullpipe_flow *flow,
                                  uint32_t bytes);
 
 /**
- * A packet of `bytes` leaves. Writes to `packet` what is kept with it.
+ * A packet of `bytes`, more than none, leaves. Writes to `packet` what is kept with it.
  *
  * # Safety
  * `flow` is null, or from `fullpipe_flow_init`; `packet` is null or writable.

@@ -177,7 +177,7 @@ pub unsafe extern "C" fn fullpipe_next_departure(
     at
 }
 
-/// A packet of `bytes` leaves. Writes to `packet` what is kept with it.
+/// A packet of `bytes`, more than none, leaves. Writes to `packet` what is kept with it.
 ///
 /// # Safety
 /// `flow` is null, or from `fullpipe_flow_init`; `packet` is null or writable.
@@ -189,7 +189,7 @@ pub unsafe extern "C" fn fullpipe_on_sent(
     packet: *mut Packet,
 ) -> Status {
     // Nothing is in flight of which the caller has no state.
-    if packet.is_null() || !packet.is_aligned() {
+    if packet.is_null() || !packet.is_aligned() || bytes == 0 {
         return Status::Invalid;
     }
     // SAFETY: the caller vouches for both.
@@ -301,7 +301,8 @@ unsafe fn with_packet(
     unsafe {
         with(flow, |flow| {
             let state = PacketState::from_words(read(packet)?.words);
-            if !flow.has_sent(&state) {
+            // No packet is empty: where all is zero, nothing was written yet.
+            if state.bytes.is_zero() || !flow.has_sent(&state) {
                 return Err(Status::Invalid);
             }
             tell(flow, Time::from_nanos(now_ns), &state);

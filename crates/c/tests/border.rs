@@ -132,6 +132,13 @@ fn nonsense_is_answered() {
         assert_eq!(fullpipe_on_ack(flow, acked, &packet), Status::Ok);
         assert_eq!(fullpipe_snapshot_of(flow, &mut snapshot), Status::Ok);
         assert_eq!((snapshot.inflight, snapshot.min_rtt_ns), (0, acked - sent));
+        // One that was never written, and one without bytes.
+        let blank = Packet { words: [0; 9] };
+        assert_eq!(fullpipe_on_ack(flow, acked, &blank), Status::Invalid);
+        assert_eq!(
+            fullpipe_on_sent(flow, acked, 0, &mut packet),
+            Status::Invalid
+        );
         // What is forgotten is not in flight.
         assert_eq!(
             fullpipe_on_sent(flow, acked, 1_200, &mut packet),
