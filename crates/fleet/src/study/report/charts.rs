@@ -98,13 +98,16 @@ fn intervals(title: String, lines: Vec<Line>) -> Option<Picture> {
         let middle = Look::line(colour, Dash::None).marked(Mark::Diamond);
         chart = chart
             .with(curve(thin, &[always.low, always.high]))
-            .with(curve(thick, &[once.low, once.high]))
-            .with(curve(middle, &[line.effect.change]));
+            .with(curve(thick, &[once.low, once.high]));
+        // At the edge, it would say that the change is as large as the axis is long.
+        if line.effect.change * 100.0 <= FURTHEST {
+            chart = chart.with(curve(middle, &[line.effect.change]));
+        }
     }
     let height = LINE * lines.len() as f64 + AROUND;
     let picture = Picture::of(title, 1, height, [chart]).explained(
         "Thick: the 95 % interval for one look at the end. Thin: the one that holds at any time. Beyond doubt: after Holm's \
-         correction for all lines.",
+         correction for all lines. What is beyond 200 % is cut off; the table has it.",
     );
     Some(picture)
 }
