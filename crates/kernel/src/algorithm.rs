@@ -5,7 +5,7 @@ use units::{Duration, Ratio};
 use crate::parameters::{Parameter, Value};
 
 /// A controller that a kernel can run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Algorithm {
     /// BBRv1, with the settings of Linux's (`congestion::bbr1::Config::linux`).
     Bbr1,

@@ -55,12 +55,22 @@ fn our_controllers_are_loaded_for_a_run_and_seen_at_it() {
     }
     for ours in kernel::Algorithm::ALL {
         let name = ours.kernel_name();
-        let Some(record) = run(&format!(
-            "duration = \"2s\"\n[path]\nrate = \"20mbit\"\nrtt = \"20ms\"\nbuffer = \"4bdp\"\n\
-             [[flow]]\ncontroller = \"kernel:{name}\"\n"
-        )) else {
+        let text = |duration| {
+            format!(
+                "duration = \"{duration}\"\n[path]\nrate = \"20mbit\"\nrtt = \"20ms\"\nbuffer = \"4bdp\"\n\
+                 [[flow]]\ncontroller = \"kernel:{name}\"\n"
+            )
+        };
+        // The first run to end leaves it to the other, which opens a connection after that.
+        let later = format!("[[flow]]\ncontroller = \"kernel:{name}\"\nstart = \"1500ms\"\n");
+        let (long, short) = thread::scope(|scope| {
+            let short = scope.spawn(|| run(&text("500ms")));
+            (run(&(text("2s") + &later)), short.join().unwrap())
+        });
+        let (Some(record), Some(_)) = (long, short) else {
             return;
         };
+        assert!(goodput(&record.summary.flows[1]) > 1e6, "{name}: {record:?}");
         let flow = &record.summary.flows[0];
         assert!((8e6..20e6).contains(&goodput(flow)), "{name}: {flow:?}");
         let samples = &record.flows[0].samples;

@@ -1,20 +1,26 @@
 //! Fullpipe's own controllers in the kernel, `kernel:fullpipe_bbr1` and others: if one is not loaded, it is for as long as the run
 //! takes, however that ends.
 
+use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use kernel::{Algorithm, Loaded, Settings};
-use scenario::Scenario;
+use scenario::{FlowSpec, Scenario};
 
 use crate::error::EngineError;
 
 /// Whose they are, to anybody who looks.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
+/// Those that runs of this process have loaded. Runs at the same time share them: whichever ends last takes them away.
+static SHARED: Mutex<BTreeMap<Algorithm, Weak<Loaded>>> = Mutex::new(BTreeMap::new());
+
 /// Those that a scenario asks for.
+#[derive(Default)]
 pub(super) struct Ours {
-    /// Those that this run has loaded.
-    loaded: Option<Loaded>,
+    /// Those that runs of this process have loaded.
+    loaded: Vec<Arc<Loaded>>,
     /// Those that were there.
     found: Vec<Algorithm>,
 }
@@ -26,33 +32,27 @@ impl Ours {
     ///
     /// If one is not loaded, and cannot be.
     pub fn offer(scenario: &Scenario) -> Result<Ours, EngineError> {
-        let is_asked_for = |ours: &&Algorithm| {
+        let mut ours = Ours::default();
+        // A panic elsewhere leaves the map as whole as it was.
+        let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
+        for &algorithm in Algorithm::ALL {
+            let name = algorithm.kernel_name();
             let flows = &scenario.flows;
-            flows
-                .iter()
-                .any(|flow| flow.controller.kernel_name() == ours.kernel_name())
-        };
-        let mut asked = Algorithm::ALL
-            .iter()
-            .filter(is_asked_for)
-            .copied()
-            .peekable();
-        if asked.peek().is_none() {
-            return Ok(Ours {
-                loaded: None,
-                found: Vec::new(),
-            });
+            let is_asked_for = |flow: &FlowSpec| flow.controller.kernel_name() == name;
+            if !flows.iter().any(is_asked_for) {
+                continue;
+            }
+            if let Some(loaded) = shared.get(&algorithm).and_then(Weak::upgrade) {
+                ours.loaded.push(loaded);
+            } else if linux::controllers_here()?.iter().any(|here| here == name) {
+                ours.found.push(algorithm);
+            } else {
+                let loaded = Arc::new(kernel::load(&[Settings::new(algorithm)], VERSION)?);
+                shared.insert(algorithm, Arc::downgrade(&loaded));
+                ours.loaded.push(loaded);
+            }
         }
-        let offered = linux::controllers_here()?;
-        let is_offered = |ours: &Algorithm| offered.iter().any(|name| name == ours.kernel_name());
-        let (found, missing): (Vec<_>, Vec<_>) = asked.partition(is_offered);
-        let missing: Vec<Settings> = missing.into_iter().map(Settings::new).collect();
-        let loaded = if missing.is_empty() {
-            None
-        } else {
-            Some(kernel::load(&missing, VERSION)?)
-        };
-        Ok(Ours { loaded, found })
+        Ok(ours)
     }
 
     /// The maps of what their connections keep. Of one that another process has loaded for itself alone, nothing is known.
@@ -61,10 +61,10 @@ impl Ours {
     ///
     /// If this process may not look at them.
     pub fn maps(&self) -> Result<Vec<OwnedFd>, EngineError> {
-        let mut maps = match &self.loaded {
-            Some(loaded) => loaded.flows()?,
-            None => Vec::new(),
-        };
+        let mut maps = Vec::new();
+        for loaded in &self.loaded {
+            maps.extend(loaded.flows()?);
+        }
         for &algorithm in &self.found {
             maps.extend(kernel::flows(algorithm)?);
         }
