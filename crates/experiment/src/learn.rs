@@ -299,11 +299,7 @@ mod tests {
         let mut gathered = Gathered::new(&["cubic", "bbr"], &[0.5, 0.5]);
         let seed = Cell::new(0);
         for (group, effect) in effects {
-            let model = Model {
-                units: Units::Prefixes(prefixes),
-                effect: *effect,
-                spread: 0.0,
-            };
+            let model = Model::new(Units::Prefixes(prefixes), *effect);
             seed.set(seed.get() + 1);
             for of in model.study(seed.get()) {
                 let groups = vec![(*group).to_owned()];

@@ -12,7 +12,7 @@
 //! use experiment::simulated::{Model, Units};
 //!
 //! // A study of 400 client networks in which the second arm is 8 % faster.
-//! let model = Model { units: Units::Prefixes(400), effect: 0.08, spread: 0.0 };
+//! let model = Model::new(Units::Prefixes(400), 0.08);
 //! let mut gathered = Gathered::new(&["cubic", "bbr"], &[0.5, 0.5]);
 //! for connection in model.study(1) {
 //!     gathered.add(&connection);
@@ -26,6 +26,8 @@ pub mod assignment;
 pub mod balance;
 pub mod effect;
 pub mod findings;
+#[cfg(any(test, fuzzing))]
+pub mod fuzz;
 pub mod guard;
 pub mod heat;
 pub mod learn;

@@ -1,8 +1,9 @@
 //! POLICY.toml: which connections get which controller, by rules in order.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Display;
 use std::net::IpAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use scenario::ScenarioError;
 use scenario::de::{self, Wrong};
@@ -17,6 +18,10 @@ use crate::prefix::Prefix;
 
 /// So many rules: as many as the kernel's program looks through.
 pub const MOST_RULES: usize = 32;
+
+/// So many networks, in all rules together. Routers of the whole internet know some 1.3 million; the kernel's table takes up to 200
+/// bytes for each.
+pub const MOST_NETWORKS: usize = 2_000_000;
 
 /// Neighbours explore together.
 const UNIT: Unit = Unit::Prefix { v4: 24, v6: 48 };
@@ -50,9 +55,11 @@ pub struct Rule {
     /// `connect`: connections that went out to these ports.
     #[serde(default)]
     pub connect: Vec<Ports>,
-    /// `prefix`: with the other side in these networks; none, here and of `as`: in any.
+    /// `prefix`: with the other side in these networks; none, here, of `prefix_file` and of `as`: in any.
     #[serde(default)]
     pub prefix: Vec<Prefix>,
+    /// `prefix_file`: with the other side in the networks that this file has, one in a line.
+    pub prefix_file: Option<PathBuf>,
     /// `as`: with the other side in the networks of these autonomous systems, which a file tells.
     #[serde(default, rename = "as")]
     pub systems: Vec<u32>,
@@ -165,7 +172,7 @@ impl Rule {
 
     /// Whether it holds in any network.
     pub fn is_everywhere(&self) -> bool {
-        self.prefix.is_empty() && self.systems.is_empty()
+        self.prefix.is_empty() && self.prefix_file.is_none() && self.systems.is_empty()
     }
 
     fn has_port(&self, of: &Connection) -> bool {
@@ -240,7 +247,45 @@ impl Policy {
                 rule.prefix.extend(networks);
             }
         }
-        Ok(())
+        self.count()
+    }
+
+    /// Gives rules the networks of the files that they name, as `read` finds them there.
+    ///
+    /// # Errors
+    ///
+    /// A file cannot be read, or has none. Without a network, a rule would hold nowhere.
+    pub fn place_lists<E: Display>(
+        &mut self,
+        mut read: impl FnMut(&Path) -> Result<Vec<Prefix>, E>,
+    ) -> Result<(), ScenarioError> {
+        for (index, rule) in self.rules.iter_mut().enumerate() {
+            let Some(file) = &rule.prefix_file else {
+                continue;
+            };
+            let wrong = |why: &dyn Display| {
+                let reason = format!("{}: {why}", file.display());
+                ScenarioError::new(format!("rule[{index}].prefix_file"), reason)
+            };
+            let networks = read(file).map_err(|error| wrong(&error))?;
+            if networks.is_empty() {
+                return Err(wrong(&"has no network; give one in each line"));
+            }
+            rule.prefix.extend(networks);
+        }
+        self.count()
+    }
+
+    /// Whether there are no more networks than the kernel is to hold.
+    fn count(&self) -> Result<(), ScenarioError> {
+        let count: usize = self.rules.iter().map(|rule| rule.prefix.len()).sum();
+        if count <= MOST_NETWORKS {
+            return Ok(());
+        }
+        let reason = format!(
+            "name {count} networks altogether; give {MOST_NETWORKS} or fewer, such as larger networks in place of their parts"
+        );
+        Err(ScenarioError::new("rule", reason))
     }
 
     /// All of its controllers.
@@ -272,28 +317,37 @@ impl Policy {
         (names, Shares::of(&parts))
     }
 
-    /// Each network that a rule names, with a bit for each rule that holds there; and the bits of rules that hold everywhere. The
-    /// most specific network counts, so it has the bits of those around it.
-    pub fn networks(&self) -> (BTreeMap<Prefix, u64>, u64) {
+    /// Each network that a rule names, in order, with a bit for each rule that holds there; and the bits of rules that hold
+    /// everywhere. The most specific network counts, so it has the bits of those around it.
+    pub fn networks(&self) -> (Vec<(Prefix, u64)>, u64) {
         let mut everywhere = 0;
-        let mut own: BTreeMap<Prefix, u64> = BTreeMap::new();
+        let count = self.rules.iter().map(|rule| rule.prefix.len()).sum();
+        let mut all: Vec<(Prefix, u64)> = Vec::with_capacity(count);
         for (place, rule) in self.rules.iter().enumerate() {
             if rule.is_everywhere() {
                 everywhere |= 1 << place;
             }
-            for prefix in &rule.prefix {
-                *own.entry(*prefix).or_default() |= 1 << place;
-            }
+            all.extend(rule.prefix.iter().map(|prefix| (*prefix, 1 << place)));
         }
-        let lengths: BTreeSet<u8> = own.keys().map(Prefix::length).collect();
-        let around = |prefix: &Prefix| {
-            let shorter = lengths.range(..=prefix.length());
-            let bits =
-                shorter.filter_map(|&length| own.get(&Prefix::around(prefix.first(), length)));
-            bits.fold(everywhere, |all, bits| all | bits)
-        };
-        let networks = own.keys().map(|prefix| (*prefix, around(prefix))).collect();
-        (networks, everywhere)
+        all.sort_unstable();
+        all.dedup_by(|later, one| {
+            let is_same = later.0 == one.0;
+            if is_same {
+                one.1 |= later.1;
+            }
+            is_same
+        });
+        // In this order a network comes behind those around it, with only others of theirs in between.
+        let mut around: Vec<(Prefix, u64)> = Vec::new();
+        for (prefix, bits) in &mut all {
+            while around
+                .pop_if(|(outer, _)| !outer.has(prefix.first()))
+                .is_some()
+            {}
+            *bits |= around.last().map_or(everywhere, |(_, outer)| *outer);
+            around.push((*prefix, *bits));
+        }
+        (all, everywhere)
     }
 
     /// What it decides, as the kernel's program does; nothing if it leaves the connection alone.
@@ -370,7 +424,7 @@ controller = "kernel:fullpipe_bbr3"
     #[test]
     fn a_network_has_the_rules_of_those_around_it() {
         let (networks, everywhere) = Policy::parse(TEXT).unwrap().networks();
-        let bits = |prefix: &str| networks[&prefix.parse::<Prefix>().unwrap()];
+        let bits = |prefix: &str| bits_of(&networks, prefix);
         assert_eq!(everywhere, 0b100);
         assert_eq!(bits("10.0.0.0/8"), 0b101);
         assert_eq!(bits("10.9.0.0/16"), 0b111);
@@ -399,7 +453,65 @@ controller = "kernel:fullpipe_bbr3"
         assert_eq!(policy.systems().into_iter().collect::<Vec<_>>(), [64500]);
         policy.place_systems(&networks).unwrap();
         assert_eq!(policy.decide(&lossy).unwrap().rule.name, "lossy");
-        assert_eq!(policy.networks().0[&prefix], 0b110);
+        assert_eq!(bits_of(&policy.networks().0, "192.0.2.0/24"), 0b110);
+    }
+
+    #[test]
+    fn networks_of_a_file_are_a_rules_and_too_many_are_refused() {
+        let text = TEXT.replace(
+            "prefix = [\"10.9.0.0/16\", \"192.0.2.0/24\"]",
+            "prefix_file = \"lossy.txt\"",
+        );
+        let policy = || Policy::parse(&text).unwrap();
+        let lossy = of("192.0.2.9", 443, 1);
+        // Before it is read, the rule holds nowhere.
+        assert_eq!(policy().decide(&lossy), None);
+        let mut placed = policy();
+        let network: Prefix = "192.0.2.0/24".parse().unwrap();
+        let asked = |file: &Path| {
+            assert_eq!(file, Path::new("lossy.txt"));
+            Ok::<_, &str>(vec![network])
+        };
+        placed.place_lists(asked).unwrap();
+        assert_eq!(placed.decide(&lossy).unwrap().rule.name, "lossy");
+        for (read, part) in [
+            (Err("line 7: no prefix"), "lossy.txt: line 7"),
+            (Ok(Vec::new()), "no network"),
+            (Ok(vec![network; MOST_NETWORKS + 1]), "2000000"),
+        ] {
+            let error = policy().place_lists(|_| read.clone()).unwrap_err();
+            assert!(error.to_string().contains(part), "{error}");
+        }
+    }
+
+    fn bits_of(networks: &[(Prefix, u64)], prefix: &str) -> u64 {
+        let prefix: Prefix = prefix.parse().unwrap();
+        let place = networks.binary_search_by_key(&prefix, |(one, _)| *one);
+        networks[place.unwrap()].1
+    }
+
+    proptest::proptest! {
+        /// Of whatever networks of whatever rules: the most specific one that has an address has the bits of all that have it.
+        #[test]
+        fn the_most_specific_network_has_the_rules_of_all_around_it(
+            said in proptest::collection::vec((0_usize..3, 0_u8..16, 24_u8..=32), 0..30), address: u8,
+        ) {
+            let mut policy = Policy::parse(TEXT).unwrap();
+            policy.rules.iter_mut().for_each(|rule| rule.prefix.clear());
+            let at = |low| std::net::Ipv4Addr::new(192, 0, 2, low).into();
+            for (rule, low, length) in said {
+                policy.rules[rule].prefix.push(Prefix::around(at(low << 4 | low), length));
+            }
+            let (networks, everywhere) = policy.networks();
+            proptest::prop_assert!(networks.is_sorted() && networks.windows(2).all(|two| two[0].0 != two[1].0));
+            let address = at(address);
+            let having = networks.iter().filter(|(prefix, _)| prefix.has(address));
+            let found = having.max_by_key(|(prefix, _)| prefix.length()).map_or(everywhere, |one| one.1);
+            let each = policy.rules.iter().enumerate().filter(|(_, rule)| {
+                rule.is_everywhere() || rule.prefix.iter().any(|prefix| prefix.has(address))
+            });
+            proptest::prop_assert_eq!(found, each.fold(0, |all, (place, _)| all | 1 << place));
+        }
     }
 
     #[test]

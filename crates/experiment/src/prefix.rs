@@ -110,7 +110,8 @@ impl fmt::Display for Prefix {
     }
 }
 
-/// An address, or an address and a length. Bits behind the prefix are ignored.
+/// An address, or an address and a length. Bits behind the prefix are ignored. One of IPv4 that is written as one of IPv6
+/// (`::ffff:192.0.2.0/120`) is one of IPv4.
 impl FromStr for Prefix {
     type Err = String;
 
@@ -118,12 +119,17 @@ impl FromStr for Prefix {
         let (address, length) = text.split_once('/').unwrap_or((text, ""));
         let expected = || "expected an address or a prefix such as 192.0.2.0/24 or 2001:db8::/32";
         let address: IpAddr = address.parse().map_err(|_| expected())?;
-        if length.is_empty() && !text.contains('/') {
-            return Ok(Prefix::around(address, bits(address)));
-        }
         let most = bits(address);
-        match length.parse() {
-            Ok(length) if length <= most => Ok(Prefix::around(address, length)),
+        let length = if length.is_empty() && !text.contains('/') {
+            Ok(most)
+        } else {
+            length.parse()
+        };
+        match (length, address.to_canonical()) {
+            (Ok(length @ 96..=128), canonical) if canonical != address => {
+                Ok(Prefix::around(canonical, length - 96))
+            }
+            (Ok(length), _) if length <= most => Ok(Prefix::around(address, length)),
             _ => Err(format!(
                 "a prefix of {address} has a length from 0 to {most}"
             )),
@@ -147,6 +153,9 @@ mod tests {
         assert!(has("2001:db8::/32", "2001:db8:ffff::") && !has("2001:db8::/32", "2001:db9::"));
         assert!(has("::1", "::1") && !has("::1", "::2"));
         assert_eq!(prefix("10.1.2.3/8").to_string(), "10.0.0.0/8");
+        assert_eq!(prefix("::ffff:10.1.2.3/120").to_string(), "10.1.2.0/24");
+        assert_eq!(prefix("::ffff:10.1.2.3").to_string(), "10.1.2.3/32");
+        assert_eq!(prefix("::ffff:10.1.2.3/95").to_string(), "::fffe:0:0/95");
     }
 
     #[test]

@@ -84,6 +84,15 @@ struct Network {
 }
 
 impl Model {
+    /// Studies in which the effect is the same for each unit.
+    pub fn new(units: Units, effect: f64) -> Model {
+        Model {
+            units,
+            effect,
+            spread: 0.0,
+        }
+    }
+
     /// One study: its connections in the order of their time.
     pub fn study(&self, seed: u64) -> Vec<Observation> {
         let mut draws = Draws(Xoshiro256PlusPlus::seed_from_u64(seed));

@@ -2,9 +2,11 @@
 //!
 //! A rule's connections are taken in windows. It is in doubt where another controller is, for certain, better than what the rule
 //! was made for allows: half of the expected advantage, or none where nothing is expected. Certain is what the interval says that
-//! holds at any time, so one may look as soon as there are explorers enough; with a doubt the window is over. A rule that two
-//! windows in a row doubt for the same controller is stale. So that chance takes back a rule that stands just at this limit, it
-//! must be wrong twice: once in 1,600 pairs of windows.
+//! holds at any time, so one may look as soon as there are explorers enough. A new window begins every so often, beside those that
+//! there are: what was so before the reason of a rule went hides for no longer that it has gone. With a doubt all windows are over,
+//! and others begin. A rule that these doubt, too, for the same controller, is stale.
+
+use std::collections::VecDeque;
 
 use units::Ratio;
 
@@ -16,8 +18,11 @@ use crate::tally::Tally;
 /// A look is worth it each time that another controller has had so many more connections over 3 MB.
 pub const EXPLORERS: u64 = 100;
 
-/// A window is over without a doubt when there were so many altogether: a month ago says little of today.
-pub const MOST: u64 = 200_000;
+/// A window begins each time that a rule has had so many connections over 3 MB.
+pub const EVERY: u64 = 25_000;
+
+/// A window is over without a doubt when there were so many: a month ago says little of today.
+pub const MOST: u64 = 100_000;
 
 /// What a rule was made for.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -52,85 +57,120 @@ pub struct Stale {
 /// The rules of a policy, while it is in force.
 #[derive(Debug)]
 pub struct Watch {
-    rules: Vec<Window>,
+    rules: Vec<Watched>,
+}
+
+#[derive(Debug)]
+struct Watched {
+    made: Made,
+    /// How many connections each arm has had.
+    counts: Vec<u64>,
+    /// The oldest first.
+    windows: VecDeque<Window>,
+    /// The arm for which the windows before these doubted the rule.
+    doubt: Option<usize>,
 }
 
 #[derive(Debug)]
 struct Window {
-    made: Made,
     tally: Tally,
-    /// How many connections each arm has had.
-    counts: Vec<u64>,
-    /// The arm for which the window before doubted the rule.
-    doubt: Option<usize>,
+    connections: u64,
 }
 
 impl Window {
-    fn new(made: Made, doubt: Option<usize>) -> Window {
+    fn new(arms: usize) -> Window {
         Window {
-            made,
-            tally: Tally::new(made.arms),
-            counts: vec![0; made.arms],
-            doubt,
+            tally: Tally::new(arms),
+            connections: 0,
         }
     }
 
-    fn is_over(&self) -> bool {
-        self.counts.iter().sum::<u64>() >= MOST
-    }
-
-    /// The arm for which the rule is in doubt, and what it changes.
-    fn doubted(&self) -> Option<(usize, Effect)> {
-        let all = 1..self.made.arms;
-        let mut doubted = all.filter_map(|arm| {
+    /// The arms for which a rule is in doubt, and what they change.
+    fn doubted(&self, made: Made) -> impl Iterator<Item = (usize, Effect)> + '_ {
+        (1..made.arms).filter_map(move |arm| {
             let effect = Effect::of(&self.tally, arm, Measure::Throughput.kind())?;
             // The rule's own is so much better at most.
             let most = 1.0 / (1.0 + effect.always.low) - 1.0;
-            (most < self.made.expect / 2.0).then_some((arm, effect))
-        });
-        let first = doubted.next();
-        // The one that was so before, if it still is.
-        let again = doubted.find(|(arm, _)| Some(*arm) == self.doubt);
-        match first {
-            Some((arm, _)) if Some(arm) == self.doubt => first,
-            _ => again.or(first),
+            (most < made.expect / 2.0).then_some((arm, effect))
+        })
+    }
+}
+
+impl Watched {
+    fn new(made: Made) -> Watched {
+        Watched {
+            made,
+            counts: vec![0; made.arms],
+            windows: VecDeque::from([Window::new(made.arms)]),
+            doubt: None,
         }
+    }
+
+    /// The arm for which a window doubts the rule: the one that was doubted for before, if it is again.
+    fn doubted(&self) -> Option<(usize, Effect)> {
+        let all = || {
+            self.windows
+                .iter()
+                .flat_map(|window| window.doubted(self.made))
+        };
+        let again = all().find(|(arm, _)| Some(*arm) == self.doubt);
+        again.or_else(|| all().next())
+    }
+
+    fn add(&mut self, of: &Observation) -> Option<(usize, Effect)> {
+        let sample = Measure::Throughput.sample(of)?;
+        let count = self.counts.get_mut(of.arm)?;
+        *count += 1;
+        let is_worth_it = of.arm > 0 && *count % EXPLORERS == 0;
+        for window in &mut self.windows {
+            window.tally.add(of.arm, of.unit, sample);
+            window.connections += 1;
+        }
+        if is_worth_it && let Some((arm, effect)) = self.doubted() {
+            let before = self.doubt.replace(arm);
+            self.windows = VecDeque::from([Window::new(self.made.arms)]);
+            return (before == Some(arm)).then_some((arm, effect));
+        }
+        if self
+            .windows
+            .front()
+            .is_some_and(|one| one.connections >= MOST)
+        {
+            self.windows.pop_front();
+            // The one that was over had begun with the doubt, or later.
+            self.doubt = None;
+        }
+        if self
+            .windows
+            .back()
+            .is_none_or(|one| one.connections >= EVERY)
+        {
+            self.windows.push_back(Window::new(self.made.arms));
+        }
+        None
     }
 }
 
 impl Watch {
     /// Of these rules; nothing is known of them yet.
     pub fn new(rules: impl IntoIterator<Item = Made>) -> Watch {
-        let window = |made| Window::new(made, None);
         Watch {
-            rules: rules.into_iter().map(window).collect(),
+            rules: rules.into_iter().map(Watched::new).collect(),
         }
     }
 
     /// Takes in a connection of a rule. Says so if the rule is stale.
     pub fn add(&mut self, rule: usize, of: &Observation) -> Option<Stale> {
-        let window = self.rules.get_mut(rule)?;
-        let sample = Measure::Throughput.sample(of)?;
-        let count = window.counts.get_mut(of.arm)?;
-        *count += 1;
-        let is_worth_it = of.arm > 0 && *count % EXPLORERS == 0;
-        window.tally.add(of.arm, of.unit, sample);
-        let doubted = if is_worth_it { window.doubted() } else { None };
-        if doubted.is_none() && !window.is_over() {
-            return None;
-        }
-        let before = window.doubt;
-        *window = Window::new(window.made, doubted.map(|(arm, _)| arm));
-        let (arm, effect) = doubted.filter(|(arm, _)| Some(*arm) == before)?;
+        let (arm, effect) = self.rules.get_mut(rule)?.add(of)?;
         Some(Stale { rule, arm, effect })
     }
 
-    /// How many connections over 3 MB a rule's window has, of its own controller and of all others.
+    /// How many connections over 3 MB a rule has had, of its own controller and of all others.
     pub fn counts(&self, rule: usize) -> [u64; 2] {
         let counts = self
             .rules
             .get(rule)
-            .map_or(&[][..], |window| &window.counts);
+            .map_or(&[][..], |watched| &watched.counts);
         let own = counts.first().copied().unwrap_or_default();
         [own, counts.iter().skip(1).sum()]
     }
@@ -147,27 +187,36 @@ mod tests {
     /// One in so many client networks with the other controller is left, so that 2 % of all explore.
     const EXPLORING: u64 = 49;
 
-    /// After how many connections over 3 MB a rule is taken back for a controller that changes throughput by so much; not
-    /// within `limit` of them.
-    fn taken_back(effect: f64, expect: f64, seed: u64, limit: u64) -> Option<u64> {
-        let model = Model {
-            units: Units::Prefixes(4000),
-            effect,
-            spread: 0.0,
-        };
+    /// Connections over 3 MB of a rule whose other controller changes throughput by `first` for so many of them, and by `then` from
+    /// there on: after how many of these the rule is taken back, or after how many less of the others. Not within `limit` of them.
+    fn taken_back(
+        (first, before): (f64, u64),
+        then: f64,
+        expect: f64,
+        seed: u64,
+        limit: u64,
+    ) -> Option<i64> {
         let mut watch = Watch::new([Made { arms: 2, expect }]);
         let mut large = 0;
         for part in 0.. {
+            let model = Model::new(
+                Units::Prefixes(4000),
+                if large < before { first } else { then },
+            );
             for of in model.study(seed * 1000 + part) {
                 if of.arm == 1 && of.unit % EXPLORING != 0 {
                     continue;
                 }
                 large += u64::from(Measure::Throughput.sample(&of).is_some());
                 if watch.add(0, &of).is_some() {
-                    return Some(large);
+                    return Some(large.cast_signed() - before.cast_signed());
                 }
-                if large >= limit {
+                if large >= before + limit {
                     return None;
+                }
+                if large == before && before > 0 && first != then {
+                    // The rest of this part is of another time.
+                    break;
                 }
             }
         }
@@ -175,9 +224,9 @@ mod tests {
     }
 
     /// How many of so many policies, and the most connections that one took.
-    fn all(effect: f64, expect: f64, seeds: std::ops::Range<u64>, limit: u64) -> (usize, u64) {
-        let found: Vec<u64> = seeds
-            .filter_map(|seed| taken_back(effect, expect, seed, limit))
+    fn all(effect: f64, expect: f64, seeds: std::ops::Range<u64>, limit: u64) -> (usize, i64) {
+        let found: Vec<i64> = seeds
+            .filter_map(|seed| taken_back((effect, 0), effect, expect, seed, limit))
             .collect();
         (found.len(), found.iter().copied().max().unwrap_or(0))
     }
@@ -198,6 +247,18 @@ mod tests {
     }
 
     #[test]
+    fn a_reason_that_goes_after_a_long_time_shows_as_soon() {
+        // The other one was half as fast, as the rule says, and is as good from then on.
+        for (place, before) in [10_000, 60_000, 99_000, 140_000].into_iter().enumerate() {
+            for seed in 0..2 {
+                let seed = 300 + 2 * place as u64 + seed;
+                let found = taken_back((-0.5, before), 0.0, 1.0, seed, WITHIN);
+                assert!(found.is_some_and(|after| after > 0), "{before}: {found:?}");
+            }
+        }
+    }
+
+    #[test]
     fn a_rule_that_has_become_wrong_is_taken_back_within_so_many_connections() {
         // The other one is faster by half.
         let (taken, most) = all(0.5, 0.0, 200..208, WITHIN);
@@ -210,11 +271,7 @@ mod tests {
             arms: 1,
             expect: 0.5,
         }]);
-        let model = Model {
-            units: Units::Prefixes(500),
-            effect: 0.0,
-            spread: 0.0,
-        };
+        let model = Model::new(Units::Prefixes(500), 0.0);
         for of in model.study(1) {
             assert_eq!(
                 watch.add(

@@ -15,11 +15,7 @@ const ALL: [Units; 3] = [
 #[test]
 fn without_an_effect_one_study_in_twenty_shows_one() {
     for units in ALL {
-        let model = Model {
-            units,
-            effect: 0.0,
-            spread: 0.0,
-        };
+        let model = Model::new(units, 0.0);
         let found = coverage(&model, 0..200);
         assert_eq!(found.throughput.studies, 200);
         let alarms = |count: experiment::proof::Count| 1.0 - count.share();
@@ -47,11 +43,7 @@ fn an_effect_is_in_the_intervals() {
 /// The model has what makes careless intervals wrong; otherwise the tests above would show nothing.
 #[test]
 fn who_takes_neighbours_for_independent_is_wrong_much_more_often() {
-    let model = Model {
-        units: Units::Prefixes(500),
-        effect: 0.0,
-        spread: 0.0,
-    };
+    let model = Model::new(Units::Prefixes(500), 0.0);
     let found = coverage(&model, 0..200);
     assert!(found.careless.share() < 0.6, "{found:?}");
 }
@@ -60,11 +52,7 @@ fn who_takes_neighbours_for_independent_is_wrong_much_more_often() {
 #[test]
 fn looking_often_is_harmless_with_the_interval_for_that_and_only_with_it() {
     for units in ALL {
-        let model = Model {
-            units,
-            effect: 0.0,
-            spread: 0.0,
-        };
+        let model = Model::new(units, 0.0);
         let found = peeking(&model, 50, 0..200);
         assert!(found.always.share() <= 0.05, "{units:?}: {found:?}");
         assert!(found.once.share() > 0.12, "{units:?}: {found:?}");

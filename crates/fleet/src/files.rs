@@ -25,6 +25,9 @@ const HELD: Duration = Duration::from_secs(5);
 /// The least to keep: a few full files.
 const LEAST: Bytes = Bytes::new(32_000_000);
 
+/// No later than this by their names, in milliseconds since 1970: in the year 2265, where names would get longer.
+const LATEST: u64 = 9_300_000_000_000;
+
 /// What the names of files end with.
 const END: &str = ".parquet";
 
@@ -71,6 +74,8 @@ pub(crate) struct Files<R> {
     /// How many of the rows are on the disk.
     safe: usize,
     lost: u64,
+    /// What the newest file's name says, in milliseconds.
+    newest: u64,
 }
 
 impl<R> Files<R> {
@@ -95,7 +100,7 @@ impl<R> Files<R> {
             .and_then(|_| fs::remove_file(&probe))
             .map_err(place)?;
         for left in left_behind(directory) {
-            if is_ours(start, &left.name.to_string_lossy()) {
+            if millis(start, &left.name.to_string_lossy()).is_some() {
                 // One that cannot be removed does no harm.
                 let _ = fs::remove_file(&left.path);
             }
@@ -111,6 +116,10 @@ impl<R> Files<R> {
             written: Duration::ZERO,
             safe: 0,
             lost: 0,
+            newest: files(directory, start)
+                .last()
+                .and_then(|(path, _)| millis(start, path.file_name()?.to_str()?))
+                .unwrap_or(0),
         })
     }
 
@@ -160,22 +169,17 @@ impl<R> Files<R> {
         self.rows.len()
     }
 
-    /// A name that sorts by time, and that no file has.
+    /// A name behind those of all files that there are, also when the clock was set back: the oldest ones go first.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
         reason = "it saturates"
     )]
     fn name(&mut self, when: Moment) {
-        let mut millis = (when.unix_s * 1000.0) as u64;
-        loop {
-            let name = format!("{}{millis:013}{END}", self.start);
-            self.file = self.directory.join(name);
-            if !self.file.exists() {
-                break;
-            }
-            millis += 1;
-        }
+        let millis = (when.unix_s * 1000.0) as u64;
+        self.newest = millis.min(LATEST).max(self.newest.saturating_add(1));
+        let name = format!("{}{:013}{END}", self.start, self.newest);
+        self.file = self.directory.join(name);
     }
 
     fn next_file(&mut self) -> Result<(), RecordError> {
@@ -241,19 +245,16 @@ pub(crate) fn files(directory: &Path, start: &str) -> Vec<(PathBuf, u64)> {
         .filter_map(|entry| {
             let name = entry.file_name().into_string().ok()?;
             let size = entry.metadata().ok()?.len();
-            is_ours(start, &name).then(|| (entry.path(), size))
+            millis(start, &name).map(|_| (entry.path(), size))
         })
         .collect();
     files.sort();
     files
 }
 
-/// `watch-1700000000000.parquet`
-fn is_ours(start: &str, name: &str) -> bool {
-    let inner = name
-        .strip_prefix(start)
-        .and_then(|rest| rest.strip_suffix(END));
-    inner.is_some_and(|digits| {
-        digits.len() >= 13 && digits.bytes().all(|byte| byte.is_ascii_digit())
-    })
+/// What a name says that is ours: `watch-1700000000000.parquet`.
+fn millis(start: &str, name: &str) -> Option<u64> {
+    let digits = name.strip_prefix(start)?.strip_suffix(END)?;
+    let is_ours = digits.len() >= 13 && digits.bytes().all(|byte| byte.is_ascii_digit());
+    digits.parse().ok().filter(|_| is_ours)
 }

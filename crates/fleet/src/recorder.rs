@@ -142,6 +142,23 @@ mod tests {
     }
 
     #[test]
+    fn files_are_in_order_whatever_becomes_of_the_clock() {
+        let directory = tempfile::tempdir().unwrap();
+        let mut before: Option<String> = None;
+        // Forward by 400 years, to 1970, and back again; each is another process.
+        for unix_s in [1.7e9, 1.4e10, 0.0, 1.7e9] {
+            let mut recorder = Recorder::new(directory.path(), KEEP).unwrap();
+            let when = Moment { unix_s, ..at(1) };
+            recorder.look(when, &[connection(1)]).unwrap();
+            recorder.finish().unwrap();
+            let newest = names(directory.path()).pop();
+            assert!(newest > before, "{newest:?}, {before:?}");
+            before = newest;
+        }
+        assert_eq!(names(directory.path()).len(), 4);
+    }
+
+    #[test]
     fn what_did_nothing_has_no_row() {
         let directory = tempfile::tempdir().unwrap();
         let mut recorder = Recorder::new(directory.path(), KEEP).unwrap();

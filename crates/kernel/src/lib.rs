@@ -56,7 +56,8 @@ pub use parameters::{Parameter, ParameterError, Settings, Value};
 pub use registered::Registered;
 pub use snapshot::Snapshot;
 pub use steering::{
-    DrawnUnit, MOST_ARMS, MOST_PORTS, MOST_RULES, Steering, SteeringCounts, SteeringRule, mapped,
+    DrawnUnit, Kept, MOST_ARMS, MOST_PORTS, MOST_RULES, Steering, SteeringCounts, SteeringRule,
+    mapped,
 };
 pub use told::{EndedConnection, SteeredConnection, ToldObject};
 pub use users::{Users, users};

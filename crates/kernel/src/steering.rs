@@ -134,6 +134,17 @@ impl SteeringRule {
     }
 }
 
+/// Whose program is kept under a name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kept {
+    /// The one that is asked.
+    Own,
+    /// Another one.
+    Anothers,
+    /// None is.
+    Nobodys,
+}
+
 /// How often the program did what.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SteeringCounts {

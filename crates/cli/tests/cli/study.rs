@@ -143,6 +143,32 @@ fn a_policy_explains_itself() {
 }
 
 #[test]
+fn networks_of_a_policy_may_be_in_a_file_beside_it() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = |name: &str| directory.path().join(name).display().to_string();
+    let (policy, list) = (path("policy.toml"), path("lossy.txt"));
+    let text = POLICY.replace("prefix = [\"192.0.2.0/24\"]", "prefix_file = \"lossy.txt\"");
+    fs::write(&policy, &text).expect("a policy");
+    let why = ["steer", "why", "192.0.2.7", &policy, "--rtt", "50ms"];
+    let of_list = "rule[0].prefix_file: lossy.txt";
+    refused(why, 2, &[&policy, of_list]);
+    fs::write(&list, "# nothing yet\n").expect("a list");
+    refused(why, 2, &[of_list, "no network"]);
+    fs::write(&list, "192.0.3.0/24\n192.0.2.0\n192.0.2.0/33\n").expect("a list");
+    refused(why, 2, &[of_list, "line 3"]);
+    fs::write(&list, "192.0.3.0/24\n192.0.2.0/24\n").expect("a list");
+    fullpipe(why)
+        .assert()
+        .success()
+        .stdout("reno: rule \"far\"; a study\n");
+    let dry_run = fullpipe(["steer", &policy, "--dry-run"]).assert().code(2);
+    dry_run.stdout(contains("far: 2 networks"));
+    // As much text as nobody writes by hand.
+    fs::write(&policy, text + &"#\n".repeat(3 << 20)).expect("a policy");
+    refused(why, 2, &[&policy, "MiB", "prefix_file"]);
+}
+
+#[test]
 fn systems_in_a_policy_need_a_file_that_has_them() {
     let directory = tempfile::tempdir().expect("a directory");
     let path = |name: &str| directory.path().join(name).display().to_string();

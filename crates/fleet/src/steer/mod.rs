@@ -1,11 +1,11 @@
 //! A policy in force: each new connection of a control group gets the controller that its rules say.
 
+mod journal;
 mod metrics;
 mod stale;
 
-use std::fs::{File, OpenOptions};
-use std::io::Write;
-use std::net::{Ipv4Addr, Ipv6Addr, TcpListener};
+use std::fs::{File, TryLockError};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, TcpListener};
 use std::path::Path;
 use std::time::Instant;
 
@@ -17,7 +17,8 @@ use kernel::{
 use serde_json::{Value, json};
 use units::Duration;
 
-use crate::study::{ControlGroup, GroupError, Hold, HoldError, Told};
+use crate::study::{Calendar, ControlGroup, GroupError, Hold, HoldError, Step, Told};
+use journal::Journal;
 use metrics::Metrics;
 use stale::Keeper;
 
@@ -51,18 +52,32 @@ pub enum SteerError {
 pub struct Steer {
     hold: Hold,
     policy: Policy,
-    journal: Option<File>,
-    /// Troubles of the journal, which are told at the next step.
-    troubles: Vec<String>,
+    journal: Option<Journal<File>>,
     told: Told,
+    calendar: Calendar,
     keeper: Keeper,
     metrics: Metrics,
 }
 
-/// A prefix as the kernel's program has it.
-pub(crate) fn network(prefix: &Prefix, rules: u64) -> (Ipv6Addr, u8, u64) {
-    let before = if prefix.first().is_ipv4() { 96 } else { 0 };
-    (mapped(prefix.first()), before + prefix.length(), rules)
+/// Networks, each with a bit for each rule that holds there, as the kernel's program has them; and the bits of rules that hold in the
+/// rest.
+///
+/// The program's table has IPv4 in IPv6, where `::/0` is around all addresses. So the whole of IPv4 is always there, too.
+pub(crate) fn table(
+    networks: impl IntoIterator<Item = (Prefix, u64)>,
+    rest: u64,
+) -> Vec<(Ipv6Addr, u8, u64)> {
+    let all = [
+        Ipv4Addr::UNSPECIFIED.into(),
+        IpAddr::from(Ipv6Addr::UNSPECIFIED),
+    ];
+    let all = all.map(|address| (Prefix::around(address, 0), rest));
+    let network = |(prefix, rules): (Prefix, u64)| {
+        let before = if prefix.first().is_ipv4() { 96 } else { 0 };
+        (mapped(prefix.first()), before + prefix.length(), rules)
+    };
+    // Of two that are the same, the later one counts.
+    all.into_iter().chain(networks).map(network).collect()
 }
 
 /// Whether the kernel offers a controller. Of one that is a module, this also has the kernel load it: the program may not.
@@ -74,10 +89,6 @@ pub(crate) fn offered(controller: &str) -> Result<(), String> {
 /// What the program in the kernel is told.
 fn steering(policy: &Policy) -> Steering {
     let (networks, everywhere) = policy.networks();
-    let networks = networks
-        .iter()
-        .map(|(prefix, rules)| network(prefix, *rules));
-    let anywhere = (Ipv6Addr::UNSPECIFIED, 0, everywhere);
     let rule = |rule: &Rule| {
         let (names, shares) = policy.arms(rule);
         let names = names.into_iter().map(str::to_owned);
@@ -96,7 +107,7 @@ fn steering(policy: &Policy) -> Steering {
             experiment::Unit::Slot(length) => DrawnUnit::Slot(length),
         },
         rules: policy.rules.iter().map(rule).collect(),
-        networks: networks.chain([anywhere]).collect(),
+        networks: table(networks, everywhere),
         is_followed: false,
     }
 }
@@ -132,8 +143,8 @@ impl Steer {
         unix_s: f64,
     ) -> Result<Steer, SteerError> {
         let group = Steer::check(&policy)?;
-        let open = |path: &Path| OpenOptions::new().create(true).append(true).open(path);
-        let journal = journal.map(open).transpose().map_err(SteerError::Journal)?;
+        let journal = journal.map(Journal::open).transpose();
+        let journal = journal.map_err(SteerError::Journal)?;
         let now = since_boot().map_err(HoldError::from)?;
         let mut steer = Steer {
             hold: Hold::begin(group, steering(&policy), lease, true)?,
@@ -141,28 +152,46 @@ impl Steer {
             metrics: Metrics::default(),
             policy,
             journal,
-            troubles: Vec::new(),
             told: Told::default(),
+            calendar: Calendar::default(),
         };
         let rules = rules(&steer.policy);
+        if steer.took_over() {
+            steer.note(unix_s, "took_over", &Value::Null);
+        }
         steer.note(unix_s, "began", &rules);
         Ok(steer)
     }
 
-    /// To be called about once a second. `trouble` is told what is wrong, once each.
-    pub fn step(&mut self, unix_s: f64, mut trouble: impl FnMut(&str)) {
+    /// Whether it is in force in place of what a process has left that did not end it.
+    pub fn took_over(&self) -> bool {
+        self.hold.took_over()
+    }
+
+    /// To be called some times a second. `trouble` is told what is wrong, once each. It is over when another process has a policy in
+    /// force for this control group.
+    pub fn step(&mut self, unix_s: f64, mut trouble: impl FnMut(&str)) -> Step {
         let tended = self.hold.tend();
         let mut troubles = tended.troubles;
+        if let Ok(boot) = since_boot() {
+            troubles.extend(self.calendar.news(unix_s, boot));
+        }
         for ended in &tended.ended {
             if let Err(error) = self.ended(ended, unix_s, &mut trouble) {
                 troubles.push(format!("a stale rule is not taken back: {error}"));
             }
         }
-        troubles.append(&mut self.troubles);
+        troubles.extend(self.journal.as_mut().and_then(Journal::write));
         for text in self.told.news(troubles, Instant::now()) {
             trouble(&text);
             self.note(unix_s, "trouble", &Value::from(text.as_str()));
         }
+        if tended.is_superseded {
+            let why = "another process has a policy in force for this control group now";
+            self.note(unix_s, "superseded", &Value::Null);
+            return Step::Over(why.to_owned());
+        }
+        Step::On
     }
 
     /// A connection has ended. Takes its rule back if that is stale.
@@ -243,13 +272,10 @@ impl Steer {
         self.note(unix_s, "ended", &counts);
     }
 
-    /// A journal that cannot be written does not hold up connections.
+    /// A journal that cannot be written does not hold up connections: what is wrong with it shows at the next step.
     fn note(&mut self, unix_s: f64, what: &str, about: &Value) {
         if let Some(journal) = &mut self.journal {
-            let line = json!({ "unix_s": unix_s, "what": what, "about": about });
-            if let Err(error) = writeln!(journal, "{line}") {
-                self.troubles.push(format!("--journal: {error}"));
-            }
+            journal.note(unix_s, what, about);
         }
     }
 }
@@ -260,13 +286,67 @@ fn rules(policy: &Policy) -> Value {
     policy.rules.iter().map(rule).collect()
 }
 
-/// Takes away what a process has left that was killed while a policy was in force. Whether there was something.
+/// What [`stop`] came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stopped {
+    /// A policy was in force, and is not any more.
+    Taken,
+    /// The same; but its process runs, and puts it in force again.
+    TakenFromProcess,
+    /// There was none.
+    Nothing,
+}
+
+/// Takes away what a process has left that was killed while a policy was in force.
 ///
 /// # Errors
 ///
 /// There is no such control group, or it cannot be removed.
-pub fn stop(policy: &Policy) -> Result<bool, SteerError> {
+pub fn stop(policy: &Policy) -> Result<Stopped, SteerError> {
     let group = ControlGroup::at(&policy.cgroup)?;
-    let name = group.open()?.name();
-    Ok(kernel::release(&name).map_err(HoldError::from)?)
+    let opened = group.open()?;
+    let was_there = kernel::release(&opened.name()).map_err(HoldError::from)?;
+    // Who has a policy in force holds the directory.
+    let is_held = matches!(opened.directory.try_lock(), Err(TryLockError::WouldBlock));
+    Ok(match (was_there, is_held) {
+        (true, false) => Stopped::Taken,
+        (true, true) => Stopped::TakenFromProcess,
+        (false, _) => Stopped::Nothing,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The bits that the program finds for an address.
+    fn bits(table: &[(Ipv6Addr, u8, u64)], address: &str) -> u64 {
+        let address = mapped(address.parse().unwrap()).to_bits();
+        let is_in = |(first, length, _): &&(Ipv6Addr, u8, u64)| {
+            let apart = first.to_bits() ^ address;
+            apart.checked_shr(128 - u32::from(*length)).unwrap_or(0) == 0
+        };
+        // The last of the longest, as later ones replace earlier ones.
+        let found = table.iter().filter(is_in).max_by_key(|one| one.1);
+        found.map_or(0, |one| one.2)
+    }
+
+    #[test]
+    fn all_of_one_version_are_none_of_the_other() {
+        for (prefix, v4, v6) in [
+            ("::/0", 0b10, 0b11),
+            ("0.0.0.0/0", 0b11, 0b10),
+            ("::/64", 0b10, 0b10),
+            ("::ffff:0.0.0.0/96", 0b11, 0b10),
+        ] {
+            let text = format!(
+                "cgroup = \"a\"\n[[rule]]\nname = \"one\"\nlisten = [443]\nprefix = [\"{prefix}\"]\ncontroller = \"bbr\"\n\
+                 [[rule]]\nname = \"rest\"\nlisten = [443]\ncontroller = \"cubic\"\n"
+            );
+            let policy = Policy::parse(&text).unwrap();
+            let table = steering(&policy).networks;
+            assert_eq!(bits(&table, "192.0.2.7"), v4, "{prefix}");
+            assert_eq!(bits(&table, "2001:db8::1"), v6, "{prefix}");
+        }
+    }
 }

@@ -168,11 +168,7 @@ mod tests {
 
     /// Connections of networks in which both controllers are alike; one in 50 networks explores.
     fn alike(seeds: std::ops::Range<u64>) -> impl Iterator<Item = Observation> {
-        let model = Model {
-            units: Units::Prefixes(4000),
-            effect: 0.0,
-            spread: 0.0,
-        };
+        let model = Model::new(Units::Prefixes(4000), 0.0);
         let all = seeds.flat_map(move |seed| model.study(seed));
         all.filter(|of| of.arm == 0 || of.unit % 49 == 0)
     }

@@ -459,12 +459,7 @@ mod tests {
 
     fn model() -> Vec<Observation> {
         let units = Units::Prefixes(200);
-        Model {
-            units,
-            effect: 0.08,
-            spread: 0.0,
-        }
-        .study(3)
+        Model::new(units, 0.08).study(3)
     }
 
     #[test]

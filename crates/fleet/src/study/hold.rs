@@ -1,6 +1,6 @@
 //! The program on a control group, as long as somebody tends it.
 
-use kernel::{Attached, EndedConnection, Error, Steering, SteeringCounts, ToldObject};
+use kernel::{Attached, EndedConnection, Error, Kept, Steering, SteeringCounts, ToldObject};
 use units::Duration;
 
 use super::group::{ControlGroup, GroupError, Opened};
@@ -26,7 +26,24 @@ pub(crate) struct Hold {
     /// Whether it works on for that long when this process is gone.
     is_kept: bool,
     attached: Option<(Attached, Opened)>,
+    /// Whether this process took over what an earlier one has left.
+    took_over: bool,
     counts: SteeringCounts,
+}
+
+/// How things stand with a program that was attached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Standing {
+    /// As they should.
+    Fine,
+    /// Its control group was removed.
+    NoGroup,
+    /// Somebody has taken it off the control group.
+    Evicted,
+    /// The file is gone that keeps it beyond this process.
+    Unkept,
+    /// Another process has the control group now.
+    Superseded,
 }
 
 /// What tending came to.
@@ -38,6 +55,8 @@ pub(crate) struct Tended {
     pub objects: Vec<ToldObject>,
     /// Whether the program was attached anew.
     pub is_anew: bool,
+    /// Whether another process has the control group now: there is nothing to tend any more.
+    pub is_superseded: bool,
     /// What is wrong, or was.
     pub troubles: Vec<String>,
 }
@@ -56,22 +75,31 @@ impl Hold {
             lease,
             is_kept,
             attached: None,
+            took_over: false,
             counts: SteeringCounts::default(),
         };
-        hold.attach()?;
+        hold.took_over = hold.attach()?;
         Ok(hold)
     }
 
-    fn attach(&mut self) -> Result<(), HoldError> {
+    /// Attaches the program, in place of one that is attached. Whether one was kept.
+    fn attach(&mut self) -> Result<bool, HoldError> {
         let opened = self.group.open()?;
         let mut attached = kernel::attach(&opened.directory, &self.steering)?;
         attached.renew(self.lease)?;
+        let was_kept = self.is_kept && attached.keep(&opened.name())?;
         if self.is_kept {
-            attached.keep(&opened.name())?;
+            // Nobody waits for it: it only shows that somebody tends the program.
+            let _ = opened.directory.try_lock_shared();
         }
         self.counts = SteeringCounts::default();
         self.attached = Some((attached, opened));
-        Ok(())
+        Ok(was_kept)
+    }
+
+    /// Whether this process took over what an earlier one has left, which was killed.
+    pub fn took_over(&self) -> bool {
+        self.took_over
     }
 
     /// What is attached, if something is.
@@ -99,7 +127,7 @@ impl Hold {
         let mut tended = Tended::default();
         let Some((attached, opened)) = &self.attached else {
             tended.troubles.push(match self.attach() {
-                Ok(()) => {
+                Ok(_) => {
                     tended.is_anew = true;
                     "the control group is there again, and its new connections are steered"
                         .to_owned()
@@ -110,7 +138,7 @@ impl Hold {
             });
             return tended;
         };
-        let is_there = self.group.is(opened) && attached.is_attached();
+        let standing = self.standing(attached, opened);
         if let Err(error) = attached.renew(self.lease) {
             tended.troubles.push(error.to_string());
         }
@@ -140,16 +168,67 @@ impl Hold {
             }
             self.counts = counts;
         }
-        if !is_there {
-            self.release();
+        match standing {
+            Ok(Standing::Fine) => {}
+            Ok(Standing::NoGroup) => self.release(),
+            Ok(Standing::Evicted) => {
+                self.again(
+                    "somebody has taken the program off the control group",
+                    &mut tended,
+                );
+            }
+            Ok(Standing::Unkept) => {
+                self.again(
+                    "somebody has removed the file that keeps the program when this process is gone",
+                    &mut tended,
+                );
+            }
+            Ok(Standing::Superseded) => {
+                self.attached = None;
+                tended.is_superseded = true;
+            }
+            Err(error) => tended.troubles.push(error.to_string()),
         }
         tended
     }
 
-    /// Takes the program away: new connections have the default.
+    fn standing(&self, attached: &Attached, opened: &Opened) -> Result<Standing, Error> {
+        if !self.group.is(opened) {
+            return Ok(Standing::NoGroup);
+        }
+        let is_attached = attached.is_attached();
+        let kept = if self.is_kept {
+            attached.kept(&opened.name())?
+        } else {
+            Kept::Own
+        };
+        Ok(match kept {
+            Kept::Anothers => Standing::Superseded,
+            _ if !is_attached => Standing::Evicted,
+            Kept::Nobodys => Standing::Unkept,
+            Kept::Own => Standing::Fine,
+        })
+    }
+
+    /// Attaches the program again, whose group is there. If that fails it is tried again as if the group were gone.
+    fn again(&mut self, why: &str, tended: &mut Tended) {
+        tended.troubles.push(match self.attach() {
+            Ok(_) => {
+                tended.is_anew = true;
+                format!("{why}; it is attached again, and new connections are steered")
+            }
+            Err(error) => {
+                self.release();
+                format!("{why}, and it cannot be attached again: {error}; new connections have the default")
+            }
+        });
+    }
+
+    /// Takes the program away, but not another process's: new connections have the default.
     pub fn release(&mut self) {
-        if let Some((_, opened)) = self.attached.take()
+        if let Some((attached, opened)) = self.attached.take()
             && self.is_kept
+            && matches!(attached.kept(&opened.name()), Ok(Kept::Own))
         {
             // What cannot be removed ends with its lease.
             let _ = kernel::release(&opened.name());

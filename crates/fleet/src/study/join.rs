@@ -264,39 +264,56 @@ mod tests {
 
     #[test]
     fn the_kernel_has_the_time_where_one_stands_beside_one() {
-        let answers = [
-            // The log had it in the send buffer at once.
-            answer(10.001, 0.001, 5000),
+        // Answers, objects, and which object's time each answer has, in milliseconds.
+        type Case<'c> = (&'c [Answer], &'c [Sent], &'c [Option<f64>]);
+        let cases: [Case<'_>; 5] = [
+            // The log had it in the send buffer at once; before, a handshake has sent something.
+            (
+                &[answer(10.001, 0.001, 5000)],
+                &[sent(9.9, 50, 4000), sent(10.001, 80, 5200)],
+                &[Some(80.0)],
+            ),
             // Two at a time, in one object.
-            answer(20.5, 0.5, 40_000),
-            answer(20.6, 0.6, 50_000),
+            (
+                &[answer(20.5, 0.5, 40_000), answer(20.6, 0.6, 50_000)],
+                &[sent(20.1, 900, 90_500)],
+                &[None, None],
+            ),
             // An object that is much larger than it.
-            answer(30.1, 0.1, 1000),
+            (
+                &[answer(30.1, 0.1, 1000)],
+                &[sent(30.05, 900, 900_000)],
+                &[None],
+            ),
             // None.
-            answer(40.1, 0.1, 1000),
+            (&[answer(40.1, 0.1, 1000)], &[], &[None]),
             // One right after the other, as a client near by asks.
-            answer(50.010, 0.010, 4_000_000),
-            answer(50.021, 0.010, 4_000_000),
+            (
+                &[
+                    answer(50.010, 0.010, 4_000_000),
+                    answer(50.021, 0.010, 4_000_000),
+                ],
+                &[sent(50.001, 11, 4_000_000), sent(50.012, 12, 4_000_001)],
+                &[Some(11.0), Some(12.0)],
+            ),
         ];
-        let objects = [
-            // What a handshake sent, before the request.
-            sent(9.9, 50, 4000),
-            sent(10.001, 80, 5200),
-            sent(20.1, 900, 90_500),
-            sent(30.05, 900, 900_000),
-            sent(50.001, 11, 4_000_000),
-            sent(50.012, 12, 4_000_001),
-        ];
-        let found = timed(&answers, &objects);
-        let by_kernel: Vec<bool> = found.iter().map(|one| one.is_by_kernel).collect();
-        assert_eq!(by_kernel, [true, false, false, false, false, true, true]);
-        let busy = [5, 6].map(|place: usize| found[place].busy.as_millis_f64());
-        assert_eq!(busy, [11.0, 12.0]);
-        assert_eq!(
-            (found[0].bytes, found[0].busy),
-            (5000, Duration::from_millis(80))
-        );
-        assert_eq!(found[2].busy, Duration::from_millis(600));
+        let answers: Vec<Answer> = cases.iter().flat_map(|case| case.0).copied().collect();
+        let objects: Vec<Sent> = cases.iter().flat_map(|case| case.1).copied().collect();
+        let expected = cases.iter().flat_map(|case| case.2);
+        // All in one connection: none takes another one's for its own.
+        for ((one, answer), millis) in timed(&answers, &objects).iter().zip(&answers).zip(expected)
+        {
+            assert_eq!(
+                (one.bytes, one.is_by_kernel),
+                (answer.bytes, millis.is_some()),
+                "{answer:?}"
+            );
+            let millis = millis.unwrap_or(answer.took * 1000.0);
+            assert!(
+                (one.busy.as_millis_f64() - millis).abs() < 1e-6,
+                "{answer:?}: {one:?}"
+            );
+        }
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! [`Study`] runs one: a program in the kernel gives each connection its arm when it is set up, and tells what became of it; rows of
 //! that go to Parquet files in the study's [`Place`]. [`read`] gives what is there back, to be evaluated.
 
+mod calendar;
 mod cells;
 mod data;
 mod group;
@@ -16,6 +17,7 @@ mod row;
 mod running;
 mod told;
 
+pub(crate) use calendar::Calendar;
 pub use data::{DataError, Log, Read, read};
 pub use group::{ControlGroup, GroupError};
 pub(crate) use hold::Hold;

@@ -10,6 +10,7 @@ use kernel::{Attached, DrawnUnit, Steering, SteeringCounts, SteeringRule, since_
 use linux::diag::{Diag, Filter};
 use units::{Bytes, Duration};
 
+use super::calendar::Calendar;
 use super::group::{ControlGroup, GroupError};
 use super::hold::{Hold, HoldError};
 use super::object::{ObjectRow, write_objects};
@@ -18,7 +19,7 @@ use super::row::{self, Maker, Now, Row, write_rows};
 use super::told::Told;
 use crate::connection::Moment;
 use crate::files::{Files, RecordError};
-use crate::steer::{network, offered};
+use crate::steer::{offered, table};
 use crate::systems::{System, Systems};
 
 /// So long the program works on without being told to. Everything is as before this long after the study's process was
@@ -97,6 +98,7 @@ pub struct Study {
     guarded: Duration,
     saved: Duration,
     told: Told,
+    calendar: Calendar,
 }
 
 impl std::fmt::Debug for Study {
@@ -118,14 +120,10 @@ fn steering(place: &Place) -> Steering {
     } = &plan.connections;
     let ends = plan.shares().ends().to_vec();
     let names = plan.names().into_iter().map(str::to_owned);
-    let mut networks: Vec<_> = [(prefix, 1), (except, 0)]
+    let networks = [(prefix, 1), (except, 0)]
         .into_iter()
-        .flat_map(|(prefixes, rules)| prefixes.iter().map(move |prefix| (prefix, rules)))
-        .map(|(prefix, rules)| network(prefix, rules))
-        .collect();
-    if prefix.is_empty() {
-        networks.push((std::net::Ipv6Addr::UNSPECIFIED, 0, 1));
-    }
+        .flat_map(|(prefixes, rules)| prefixes.iter().map(move |prefix| (*prefix, rules)));
+    let networks = table(networks, prefix.is_empty().into());
     Steering {
         key: place.key().words(),
         unit: match plan.unit {
@@ -201,6 +199,7 @@ impl Study {
             guarded: now,
             saved: now,
             told: Told::default(),
+            calendar: Calendar::default(),
             place,
         };
         study.follow()?;
@@ -215,6 +214,11 @@ impl Study {
     /// How many connections got what.
     pub fn counts(&self) -> SteeringCounts {
         self.hold.counts()
+    }
+
+    /// How many rows are lost, as they could not be written.
+    pub fn lost(&self) -> u64 {
+        self.files.lost() + self.objects.lost()
     }
 
     /// Has sock_diag tell of the connections that the program keeps something with.
@@ -245,6 +249,7 @@ impl Study {
             Err(error) => return Step::Over(error.to_string()),
         };
         let now = Now { boot, unix_s };
+        troubles.extend(self.calendar.news(unix_s, boot));
         self.place.about.ran_s += boot.saturating_sub(self.last).as_secs_f64();
         self.last = boot;
         let mut rows = Vec::new();
@@ -257,6 +262,9 @@ impl Study {
         let added = self.files.add(when, rows);
         if let Err(error) = added.and(self.objects.add(when, objects)) {
             troubles.push(format!("{error}; the study goes on, and it is tried again"));
+        }
+        if self.lost() > 0 {
+            troubles.push("more rows could not be written than are held: some are lost".to_owned());
         }
         if boot.saturating_sub(self.saved) >= LOOK {
             self.saved = boot;

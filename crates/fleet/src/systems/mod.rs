@@ -1,6 +1,9 @@
 //! Which autonomous system (AS) an address belongs to, by a file that the user has: MaxMind's format (`.mmdb`), IPinfo's CSV,
 //! or pyasn's text.
 
+#[cfg(any(test, fuzzing))]
+pub mod fuzz;
+mod list;
 mod networks;
 mod ranges;
 mod text;
@@ -210,34 +213,5 @@ mod tests {
             let error = systems(text).unwrap_err().to_string();
             assert!(error.contains(part), "{text:?}: {error}");
         }
-    }
-
-    /// The file is read, or refused in one line; and lookups end.
-    fn is_answered(bytes: &[u8]) {
-        match Systems::of(bytes) {
-            Ok(mut systems) => {
-                for address in [
-                    "0.0.0.0",
-                    "192.0.2.1",
-                    "255.255.255.255",
-                    "::",
-                    "2001:db8::1",
-                ] {
-                    let _ = systems.of_address(address.parse().unwrap());
-                }
-            }
-            Err(error) => assert_eq!(error.to_string().lines().count(), 1, "{error}"),
-        }
-    }
-
-    #[test]
-    fn any_file() {
-        let corpus = [
-            &b"192.0.2.0/24\t64500\n2001:db8::/32\t64502\n"[..],
-            b"start_ip,end_ip,asn,name,domain\n1.0.0.0,1.0.0.255,AS13335,\"a, b\",c\n",
-            b"network,country,asn,as_name\n1.0.0.0/24,AU,AS13335,Cloudflare\n",
-            b"\x00\xab\xcd\xefMaxMind.com\xe1\x44name",
-        ];
-        fuzzing::run("fleet_systems", &corpus.map(<[u8]>::to_vec), is_answered);
     }
 }

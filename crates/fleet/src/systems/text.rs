@@ -19,6 +19,9 @@ pub enum LineError {
     /// Something in it is wrong.
     #[error("line {0}: {1}")]
     Wrong(u64, String),
+    /// There are more than may be.
+    #[error("has more than {0} networks; give larger ones in place of their parts")]
+    Many(usize),
     /// The file has no network at all.
     #[error("has no network; give a file of pyasn (PREFIX TAB NUMBER), an IPinfo CSV, or an .mmdb")]
     Empty,
@@ -61,7 +64,12 @@ pub fn read(
     Ok(collected.finish())
 }
 
-fn next(source: &mut impl BufRead, line: &mut String, number: u64) -> Result<bool, SystemsError> {
+/// The next line; whether there is one.
+pub(super) fn next(
+    source: &mut impl BufRead,
+    line: &mut String,
+    number: u64,
+) -> Result<bool, SystemsError> {
     line.clear();
     let read = source.take(LONGEST).read_line(line);
     let read = read.map_err(|error| match error.kind() {

@@ -3,10 +3,12 @@
 //!
 //! The study is another process, so that it can be killed: this program, which runs the test `runs_a_study`.
 
+mod faults;
 mod group;
 mod objects;
 mod policy;
 mod server;
+mod stale;
 
 use std::fs::{self, File};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpStream};
@@ -20,6 +22,7 @@ use experiment::{Plan, Unit};
 use fleet::study::{Log, Place, Step, Study};
 use linux::diag::{Diag, Filter};
 use linux::{Network, NetworkConfig};
+use nix::sched::{CloneFlags, unshare};
 use rustix::process::{Pid, Signal, kill_process};
 use socket2::{Domain, Socket, Type};
 use units::Bytes;
@@ -48,13 +51,21 @@ fn runs_a_study() {
     let place = Place::make(&directory.join("data"), &text, &plan, now()).expect("a place");
     let mut study = Study::begin(place, Bytes::new(100_000_000), None).expect("a study");
     loop {
-        let step = study.step(now(), |trouble| eprintln!("trouble: {trouble}"));
+        let step = study.step(clock(&directory), |trouble| {
+            eprintln!("trouble: {trouble}");
+        });
         if step != Step::On || directory.join("stop").exists() {
             break;
         }
         thread::sleep(Duration::from_millis(200));
     }
     study.finish(now(), None).expect("it ends");
+}
+
+/// What the clock of the process says that works in the directory: the machine's, or as far from it as the file `clock` says.
+fn clock(directory: &Path) -> f64 {
+    let set = fs::read_to_string(directory.join("clock"));
+    now() + set.ok().and_then(|text| text.parse().ok()).unwrap_or(0.0)
 }
 
 fn now() -> f64 {
@@ -113,11 +124,14 @@ fn client(number: u8) -> IpAddr {
 
 /// A connection from this address to the server.
 fn connect(from: IpAddr) -> TcpStream {
+    connect_to(from, SocketAddr::from((Ipv4Addr::LOCALHOST, PORT)))
+}
+
+fn connect_to(from: IpAddr, to: SocketAddr) -> TcpStream {
     let socket = Socket::new(Domain::IPV4, Type::STREAM, None).expect("a socket");
     socket
         .bind(&SocketAddr::new(from, 0).into())
         .expect("its address");
-    let to = SocketAddr::from((Ipv4Addr::LOCALHOST, PORT));
     socket.connect(&to.into()).expect("the server listens");
     socket.into()
 }
@@ -161,6 +175,7 @@ fn wait_until(what: &str, from: &[IpAddr], wanted: &[String]) {
     }
 }
 
+/// The arms that are drawn for these addresses.
 fn drawn(place: &Place, from: &[IpAddr]) -> Vec<usize> {
     let (key, shares) = (place.key(), place.plan.shares());
     assert_eq!(place.plan.unit, Unit::Prefix { v4: 24, v6: 48 });
@@ -194,9 +209,16 @@ fn download(from: &[IpAddr]) {
     }
 }
 
-/// Runs a test with a control group and a network of its own; not, and says so, where there is no such thing. One at a time: both
-/// groups would go by the same name.
+/// Runs a test with a control group of its own, in the nearer host of a network of its own; not, and says so, where there is no such
+/// thing.
 fn alone(what: &str, test: impl FnOnce(&Group) + Send) {
+    alone_between(what, |group, network| {
+        network.near.inside(|| test(group)).expect("inside");
+    });
+}
+
+/// The same, with both hosts. One at a time: all groups would go by the same name.
+fn alone_between(what: &str, test: impl FnOnce(&Group, &Network)) {
     static ALONE: Mutex<()> = Mutex::new(());
     let lack = kernel::check_steering()
         .into_iter()
@@ -216,7 +238,19 @@ fn alone(what: &str, test: impl FnOnce(&Group) + Send) {
         return;
     };
     let network = Network::create(&NetworkConfig::default()).expect("a network");
-    network.near.inside(|| test(&group)).expect("inside");
+    test(&group, &network);
+}
+
+/// A BPF file system of this thread's and its processes' own, and mounts that nobody else sees.
+fn own_mounts() {
+    unshare(CloneFlags::CLONE_NEWNS).expect("a mount namespace");
+    mount(&["--make-rprivate", "/"]);
+    mount(&["-t", "bpf", "bpf", "/sys/fs/bpf"]);
+}
+
+fn mount(arguments: &[&str]) {
+    let status = Command::new("mount").args(arguments).status();
+    assert!(status.expect("mount runs").success(), "{arguments:?}");
 }
 
 #[test]

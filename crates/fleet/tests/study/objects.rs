@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{Read, Write};
-use std::net::TcpStream;
+use std::net::{Ipv4Addr, TcpStream};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::thread;
@@ -47,7 +47,7 @@ impl Server {
         program.write_all(SERVER.as_bytes()).expect("it reads");
         drop(program);
         let server = Server(child);
-        wait_for(PORT);
+        wait_for((Ipv4Addr::LOCALHOST, PORT).into());
         server
     }
 }

@@ -3,18 +3,19 @@
 use std::fs;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::thread;
 use std::time::Duration;
 
 use experiment::policy::Policy;
-use fleet::steer::{self, Steer};
-use nix::sched::{CloneFlags, unshare};
+use fleet::steer::{self, Steer, Stopped};
+use fleet::study::Step;
 use rustix::process::Signal;
 
 use crate::group::Group;
 use crate::server::{PORT, Server};
-use crate::{CLIENTS, PLACE, Running, alone, client, controllers, now, wait_until};
+use crate::{
+    CLIENTS, PLACE, Running, alone, client, clock, controllers, now, own_mounts, wait_until,
+};
 
 #[test]
 #[ignore = "the process that the test below starts"]
@@ -30,7 +31,13 @@ fn runs_a_policy() {
     let lease = units::Duration::from_secs(30);
     let mut steer = Steer::begin(policy, lease, Some(&journal), now()).expect("in force");
     while !directory.join("stop").exists() {
-        steer.step(now(), |trouble| eprintln!("trouble: {trouble}"));
+        let step = steer.step(clock(&directory), |trouble| {
+            eprintln!("trouble: {trouble}");
+        });
+        if let Step::Over(why) = step {
+            eprintln!("over: {why}");
+            break;
+        }
         if let Ok(text) = read("next.toml") {
             let _ = fs::remove_file(directory.join("next.toml"));
             let next = Policy::parse(&text).map_err(|error| error.to_string());
@@ -45,7 +52,7 @@ fn runs_a_policy() {
     steer.finish(now());
 }
 
-fn policy(group: &Path, prefix: &str, controller: &str) -> String {
+pub fn policy(group: &Path, prefix: &str, controller: &str) -> String {
     format!(
         "cgroup = {group:?}\n[[rule]]\nname = \"some\"\nprefix = [\"{prefix}\"]\nlisten = [{PORT}]\ncontroller = \"{controller}\"\n"
     )
@@ -54,21 +61,13 @@ fn policy(group: &Path, prefix: &str, controller: &str) -> String {
 #[test]
 fn a_policy_is_in_force_for_its_lease_and_replaced_as_a_whole() {
     alone("a policy for a server", |group| {
-        // A BPF file system of this thread's and its processes' own.
-        unshare(CloneFlags::CLONE_NEWNS).expect("a mount namespace");
-        mount(&["--make-rprivate", "/"]);
-        mount(&["-t", "bpf", "bpf", "/sys/fs/bpf"]);
+        own_mounts();
         in_force(group);
     });
 }
 
-fn mount(arguments: &[&str]) {
-    let status = Command::new("mount").args(arguments).status();
-    assert!(status.expect("mount runs").success(), "{arguments:?}");
-}
-
 /// What clients are to have: those of 127.1.0.0/20 the one, the others the other.
-fn wanted(some: &str, others: &str) -> Vec<String> {
+pub fn wanted(some: &str, others: &str) -> Vec<String> {
     let each = |number| if number < 16 { some } else { others };
     (0..CLIENTS).map(|number| each(number).to_owned()).collect()
 }
@@ -97,24 +96,21 @@ fn in_force(group: &Group) {
 
     let running = start();
     wait_until("in force again", &clients, &some);
-    let next = |text: String| {
-        fs::write(path.join("next.part"), text).expect("a policy");
-        fs::rename(path.join("next.part"), path.join("next.toml")).expect("a policy");
-        while path.join("next.toml").exists() {
-            thread::sleep(Duration::from_millis(50));
-        }
-    };
+    let next = |text: String| reload(path, &text);
     next(text("127.1.0.0/20", "no_such"));
     next("rule = 7".to_owned());
     assert_eq!(controllers(&clients), some, "the old policy holds");
+    // Of IPv6 nobody is here.
+    next(text("::/0", "reno"));
+    wait_until("of IPv6 alone", &clients, &wanted(&default, &default));
     next(text("127.1.0.0/16", "reno"));
     wait_until("reloaded", &clients, &wanted("reno", "reno"));
     running.send(Signal::KILL);
     drop(running);
     let stopped = Policy::parse(&text("127.1.0.0/16", "reno")).expect("a policy");
-    assert!(steer::stop(&stopped).expect("taken away"));
+    assert_eq!(steer::stop(&stopped).expect("taken away"), Stopped::Taken);
     assert_eq!(controllers(&clients), wanted(&default, &default));
-    assert!(!steer::stop(&stopped).expect("nothing is there"));
+    assert_eq!(steer::stop(&stopped).expect("a look"), Stopped::Nothing);
 
     let running = start();
     wait_until("in force once more", &clients, &some);
@@ -122,15 +118,36 @@ fn in_force(group: &Group) {
     wait_until("ended", &clients, &wanted(&default, &default));
     drop(running);
     drop(server);
-    let journal = fs::read_to_string(path.join("journal")).expect("a journal");
-    let what: Vec<String> = journal
-        .lines()
-        .map(|line| {
-            serde_json::from_str::<serde_json::Value>(line).expect("JSON")["what"].to_string()
-        })
-        .collect();
     let all = [
-        "began", "began", "refused", "refused", "reloaded", "began", "ended",
+        "began",
+        "took_over",
+        "began",
+        "refused",
+        "refused",
+        "reloaded",
+        "reloaded",
+        "began",
+        "ended",
     ];
-    assert_eq!(what, all.map(|what| format!("\"{what}\"")));
+    assert_eq!(journal(path), all);
+}
+
+/// Has the process that works in the directory read another policy.
+pub fn reload(path: &Path, text: &str) {
+    fs::write(path.join("next.part"), text).expect("a policy");
+    fs::rename(path.join("next.part"), path.join("next.toml")).expect("a policy");
+    while path.join("next.toml").exists() {
+        thread::sleep(Duration::from_millis(50));
+    }
+}
+
+/// What the journal says that has happened. Each of its lines is whole.
+pub fn journal(path: &Path) -> Vec<String> {
+    let journal = fs::read_to_string(path.join("journal")).expect("a journal");
+    let what = journal.lines().map(|line| {
+        let line: serde_json::Value =
+            serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
+        line["what"].as_str().expect("it says what").to_owned()
+    });
+    what.collect()
 }

@@ -1,7 +1,7 @@
 //! An ordinary HTTP server in a control group.
 
 use std::fs;
-use std::net::{Ipv4Addr, TcpStream};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpStream};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::thread;
@@ -17,19 +17,24 @@ pub const LOG: &str = "access.log";
 pub struct Server(Child);
 
 impl Server {
-    /// nginx, or else Python's; it serves a file `4mb`.
+    /// nginx, or else Python's, of this host alone; it serves a file `4mb`.
     pub fn start(directory: &Path, group: &Path) -> Server {
+        Server::start_at(directory, group, Ipv4Addr::LOCALHOST.into())
+    }
+
+    /// The same, at another address.
+    pub fn start_at(directory: &Path, group: &Path, at: IpAddr) -> Server {
         let files = directory.join("files");
         fs::create_dir_all(&files).expect("a directory");
         fs::write(files.join("4mb"), vec![7; 4_000_000]).expect("a file");
         let is_nginx = Command::new("nginx").arg("-v").output().is_ok();
         let command = if is_nginx {
             let file = directory.join("nginx.conf");
-            fs::write(&file, configuration(directory, &files)).expect("its configuration");
+            fs::write(&file, configuration(directory, &files, at)).expect("its configuration");
             format!("nginx -e stderr -c '{}'", file.display())
         } else {
             format!(
-                "python3 -m http.server {PORT} --bind 127.0.0.1 --directory '{}'",
+                "python3 -m http.server {PORT} --bind {at} --directory '{}'",
                 files.display()
             )
         };
@@ -45,15 +50,15 @@ impl Server {
             .spawn()
             .expect("a shell");
         let server = Server(child);
-        wait_for(PORT);
+        wait_for((at, PORT).into());
         server
     }
 }
 
 /// Waits until somebody listens there.
-pub fn wait_for(port: u16) {
+pub fn wait_for(address: SocketAddr) {
     let begin = Instant::now();
-    while TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_err() {
+    while TcpStream::connect(address).is_err() {
         assert!(
             begin.elapsed() < Duration::from_secs(60),
             "the server does not listen"
@@ -62,14 +67,14 @@ pub fn wait_for(port: u16) {
     }
 }
 
-fn configuration(directory: &Path, files: &Path) -> String {
+fn configuration(directory: &Path, files: &Path, address: IpAddr) -> String {
     let (at, files) = (directory.display(), files.display());
     format!(
         "daemon off;\nmaster_process off;\npid {at}/nginx.pid;\nerror_log stderr;\nevents {{}}\n\
          http {{\n  \
          log_format study '$remote_addr $remote_port $msec $bytes_sent $request_time';\n  access_log {at}/{LOG} study;\n  client_body_temp_path {at}/body;\n  proxy_temp_path {at}/proxy;\n  fastcgi_temp_path {at}/fast;\n  \
          uwsgi_temp_path {at}/uwsgi;\n  scgi_temp_path {at}/scgi;\n  \
-         server {{ listen 127.0.0.1:{PORT}; root {files}; }}\n}}\n"
+         server {{ listen {address}:{PORT}; root {files}; }}\n}}\n"
     )
 }
 

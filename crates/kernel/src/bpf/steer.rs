@@ -1,7 +1,9 @@
 //! The program that gives connections of a control group their controllers.
 
 use std::fs::{self, File};
+use std::net::Ipv6Addr;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, channel};
 
 use libbpf_rs::query::{LinkInfo, LinkTypeInfo};
@@ -14,12 +16,15 @@ use units::Duration;
 
 use super::{bpffs, failed, log};
 use crate::check::{Requirement, check_steering};
-use crate::{EndedConnection, Error, Steering, SteeringCounts, ToldObject, since_boot};
+use crate::{EndedConnection, Error, Kept, Steering, SteeringCounts, ToldObject, since_boot};
 
 const OBJECT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/steer.bpf.o"));
 
 /// A ring that nothing goes through: its size must be a power of two and of pages, of which 64 KB are the largest.
 const LEAST_RING: u32 = 1 << 16;
+
+/// So many networks are given to the kernel at once.
+const BATCH: usize = 4096;
 
 /// The name of the program.
 const PROGRAM: &str = "steer";
@@ -131,16 +136,25 @@ fn load(
     }
     let object = opened.load().map_err(refused)?;
     let networks = map(&object, "networks")?;
-    for (address, length, rules) in &steering.networks {
-        let mut key = u32::from(*length).to_ne_bytes().to_vec();
-        key.extend(address.octets());
-        networks
-            .update(&key, &rules.to_ne_bytes(), MapFlags::ANY)
-            .map_err(failed(format!(
-                "cannot note the network {address}/{length}"
-            )))?;
+    for part in steering.networks.chunks(BATCH) {
+        note(&networks, part).map_err(failed(format!(
+            "cannot note the {} networks of the rules in the kernel",
+            steering.networks.len()
+        )))?;
     }
     Ok(object)
+}
+
+/// Notes networks, as `struct network` has them, and their rules.
+fn note(map: &MapHandle, networks: &[(Ipv6Addr, u8, u64)]) -> Result<(), libbpf_rs::Error> {
+    let (mut keys, mut values) = (Vec::new(), Vec::new());
+    for (address, length, rules) in networks {
+        keys.extend(u32::from(*length).to_ne_bytes());
+        keys.extend(address.octets());
+        values.extend(rules.to_ne_bytes());
+    }
+    let count = u32::try_from(networks.len()).unwrap_or(u32::MAX);
+    map.update_batch(&keys, &values, count, MapFlags::ANY, MapFlags::ANY)
 }
 
 /// The program, of which the object has one.
@@ -210,18 +224,48 @@ impl Attached {
     }
 
     /// Keeps the program when this process is gone: until it is [released](release) by this name, or, if nobody does that, doing
-    /// nothing from the end of its lease on. One that an earlier process has left under the name goes.
+    /// nothing from the end of its lease on. One that an earlier process has left under the name goes; whether there was one.
     ///
     /// # Errors
     ///
     /// The BPF file system cannot be used.
-    pub fn keep(&mut self, name: &str) -> Result<(), Error> {
+    pub fn keep(&mut self, name: &str) -> Result<bool, Error> {
         bpffs::prepare()?;
-        release(name)?;
-        bpffs::prepare()?;
-        let path = bpffs::file(name);
-        let cannot = failed(format!("cannot make {}", path.display()));
-        self.link.pin(&path).map_err(cannot)
+        let earlier = kept(name)?;
+        take_away(&new(name))?;
+        let (path, new) = (bpffs::file(name), bpffs::file(&new(name)));
+        let cannot = failed(format!("cannot make {}", new.display()));
+        self.link.pin(&new).map_err(cannot)?;
+        // At no time there is none: whose it was knows that somebody has taken over.
+        fs::rename(&new, &path)
+            .map_err(|source| Error::system(format!("cannot make {}", path.display()), source))?;
+        if let Some((_, earlier)) = &earlier {
+            // With its last file the kernel removes it, but only in a while.
+            let _ = earlier.detach();
+        }
+        Ok(earlier.is_some())
+    }
+
+    /// Whose program is kept under this name.
+    ///
+    /// # Errors
+    ///
+    /// The BPF file system cannot be used.
+    pub fn kept(&self, name: &str) -> Result<Kept, Error> {
+        let Some((path, link)) = kept(name)? else {
+            return Ok(Kept::Nobodys);
+        };
+        let number = |link: &Link| {
+            let info = link
+                .info()
+                .map_err(failed(format!("cannot look at {}", path.display())));
+            info.map(|info| info.id)
+        };
+        Ok(if number(&link)? == number(&self.link)? {
+            Kept::Own
+        } else {
+            Kept::Anothers
+        })
     }
 
     /// Whether the kernel still runs it: not if its control group is gone, or somebody has taken it away.
@@ -284,23 +328,43 @@ impl Attached {
     }
 }
 
+/// What is kept under a name, and its file.
+fn kept(name: &str) -> Result<Option<(PathBuf, Link)>, Error> {
+    let path = bpffs::file(name);
+    if !bpffs::is_mounted() || !path.exists() {
+        return Ok(None);
+    }
+    log::silence();
+    let link = Link::open(&path).map_err(failed(format!("cannot open {}", path.display())))?;
+    Ok(Some((path, link)))
+}
+
 /// Takes away a program that is kept under this name. Whether there was one.
 ///
 /// # Errors
 ///
 /// It cannot be removed.
 pub fn release(name: &str) -> Result<bool, Error> {
-    let path = bpffs::file(name);
-    if !bpffs::is_mounted() || !path.exists() {
+    let was_begun = take_away(&new(name))?;
+    let was_there = take_away(name)?;
+    bpffs::tidy();
+    Ok(was_begun || was_there)
+}
+
+/// Under which name a program is kept until it takes the place of another one; who is killed in between leaves it. The file system
+/// allows no dot.
+fn new(name: &str) -> String {
+    format!("{name}-new")
+}
+
+fn take_away(name: &str) -> Result<bool, Error> {
+    let Some((path, link)) = kept(name)? else {
         return Ok(false);
-    }
-    log::silence();
-    let link = Link::open(&path).map_err(failed(format!("cannot open {}", path.display())))?;
+    };
     fs::remove_file(&path)
         .map_err(|source| Error::system(format!("cannot remove {}", path.display()), source))?;
     // With its last file the kernel removes it, but only in a while.
     let _ = link.detach();
-    bpffs::tidy();
     Ok(true)
 }
 

@@ -8,8 +8,8 @@ use units::Duration;
 
 use crate::check::Requirement;
 use crate::{
-    Algorithm, EndedConnection, Error, Keeping, Registered, Settings, Steering, SteeringCounts,
-    ToldObject,
+    Algorithm, EndedConnection, Error, Keeping, Kept, Registered, Settings, Steering,
+    SteeringCounts, ToldObject,
 };
 
 /// What has been loaded; here nothing ever.
@@ -105,7 +105,16 @@ impl Attached {
     /// # Errors
     ///
     /// None, as there is none.
-    pub fn keep(&mut self, _name: &str) -> Result<(), Error> {
+    pub fn keep(&mut self, _name: &str) -> Result<bool, Error> {
+        match self.0 {}
+    }
+
+    /// Whose would be kept.
+    ///
+    /// # Errors
+    ///
+    /// None, as there is none.
+    pub fn kept(&self, _name: &str) -> Result<Kept, Error> {
         match self.0 {}
     }
 

@@ -5,11 +5,11 @@ mod run;
 mod stop;
 mod why;
 
-use std::io;
+use std::io::Read;
 use std::path::Path;
 
 use clap::{Args, Subcommand};
-use experiment::policy::Policy;
+use experiment::policy::{MOST_NETWORKS, Policy};
 use fleet::Systems;
 use scenario::regular;
 
@@ -57,19 +57,37 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     }
 }
 
+/// What a policy's own text has at most, in bytes: as it is read, it takes many times as much memory.
+const LARGEST: u64 = 4 << 20;
+
 /// Reads a policy.
 fn read(path: &Path) -> Result<Policy, Failure> {
     let wrong =
         |error: &dyn std::fmt::Display| Failure::usage(format_args!("{}: {error}", path.display()));
-    let text = regular::open(path)
-        .and_then(io::read_to_string)
-        .map_err(|error| wrong(&error))?;
+    let mut text = String::new();
+    let opened = regular::open(path);
+    let read = opened.and_then(|file| file.take(LARGEST + 1).read_to_string(&mut text));
+    read.map_err(|error| wrong(&error))?;
+    if text.len() as u64 > LARGEST {
+        let most = LARGEST >> 20;
+        return Err(wrong(&format_args!(
+            "is larger than {most} MiB; give its networks in a file of their own, with prefix_file"
+        )));
+    }
     Policy::parse(&text).map_err(|error| wrong(&error))
 }
 
-/// Reads a policy, and the networks of the autonomous systems that it names.
+/// Reads a policy, and the networks of the files and the autonomous systems that it names. Files are found beside the policy.
 fn read_with(path: &Path, systems: Option<&Path>) -> Result<Policy, Failure> {
     let mut policy = read(path)?;
+    let beside = path.parent().unwrap_or(Path::new(""));
+    let list = |file: &Path| {
+        let opened = regular::open(&beside.join(file)).map_err(Into::into);
+        opened.and_then(|file| Systems::list(file, MOST_NETWORKS))
+    };
+    policy
+        .place_lists(list)
+        .map_err(|error| Failure::usage(format_args!("{}: {error}", path.display())))?;
     let numbers = policy.systems();
     if numbers.is_empty() {
         return Ok(policy);

@@ -9,6 +9,7 @@ use clap::Args;
 use experiment::policy::{Policy, Rule};
 use fleet::Exporter;
 use fleet::steer::{Steer, SteerError};
+use fleet::study::Step;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use units::Duration;
 
@@ -18,8 +19,8 @@ use crate::failure::Failure;
 use crate::options::usage;
 use crate::terminal::output;
 
-/// So often the lease is renewed.
-const STEP: Duration = Duration::from_secs(1);
+/// So often the lease is renewed, and what has ended taken in: the kernel holds 20,000 ends in between.
+const STEP: Duration = Duration::from_millis(200);
 
 /// The shortest lease: some steps.
 const SHORTEST: Duration = Duration::from_secs(10);
@@ -92,11 +93,25 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     let exporter = exporter.transpose()?;
     let mut steer = Steer::begin(policy, options.lease, journal, study::unix_s())
         .map_err(|error| told(file, error))?;
-    output::note(format_args!("in force: {}", report::count(count, "rule")));
+    let place = if steer.took_over() {
+        ", in place of what a process has left that did not end it"
+    } else {
+        ""
+    };
+    output::note(format_args!(
+        "in force: {}{place}",
+        report::count(count, "rule")
+    ));
+    let mut over = None;
     watch::each(STEP, &ended, || {
-        steer.step(study::unix_s(), |trouble| {
+        let step = steer.step(study::unix_s(), |trouble| {
             output::note(format_args!("fullpipe: {trouble}"))
         });
+        if let Step::Over(why) = step {
+            over = Some(why);
+            ended.store(true, Ordering::Relaxed);
+            return Ok(());
+        }
         if again.swap(false, Ordering::Relaxed) {
             reload(&mut steer, file, systems);
         }
@@ -107,9 +122,13 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     })?;
     let assigned = steer.counts().assigned;
     steer.finish(study::unix_s());
-    output::note(format_args!(
-        "{assigned} connections were steered; new ones have the default"
-    ));
+    if let Some(why) = over {
+        output::note(format_args!("{assigned} connections were steered; {why}"));
+    } else {
+        output::note(format_args!(
+            "{assigned} connections were steered; new ones have the default"
+        ));
+    }
     Ok(())
 }
 

@@ -7,6 +7,7 @@ use clap::Args;
 use super::read;
 use crate::failure::Failure;
 use crate::terminal::output;
+use fleet::steer::Stopped;
 
 /// Take away at once what a killed `steer` has left in force until its lease is over
 #[derive(Debug, Args)]
@@ -19,11 +20,14 @@ pub struct Options {
 /// Takes it away.
 pub fn run(options: &Options) -> Result<(), Failure> {
     let policy = read(&options.policy)?;
-    let was_there = fleet::steer::stop(&policy).map_err(Failure::failed)?;
-    output::note(if was_there {
-        "it is taken away; new connections have the default"
-    } else {
-        "there is nothing to take away"
-    });
+    match fleet::steer::stop(&policy).map_err(Failure::failed)? {
+        Stopped::Taken => output::note("it is taken away; new connections have the default"),
+        Stopped::TakenFromProcess => {
+            return Err(Failure::failed(
+                "it was taken away, but the process that has it in force runs, and puts it in force again: end that one",
+            ));
+        }
+        Stopped::Nothing => output::note("there is nothing to take away"),
+    }
     Ok(())
 }

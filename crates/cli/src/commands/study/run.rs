@@ -16,7 +16,7 @@ use crate::failure::Failure;
 use crate::terminal::output;
 
 /// So often what has ended is taken in.
-const STEP: Duration = Duration::from_millis(500);
+const STEP: Duration = Duration::from_millis(200);
 
 #[derive(Debug, Args)]
 #[group(skip)]
@@ -93,13 +93,18 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         }
         Ok(())
     })?;
-    let counts = study.counts();
+    let (counts, lost) = (study.counts(), study.lost());
     study
         .finish(unix_s(), over.clone())
         .map_err(Failure::failed)?;
     match over {
         Some(why) => output::note(format_args!("the study is over: {why}")),
         None => output::note("the study is interrupted; the same command goes on with it"),
+    }
+    if lost > 0 {
+        output::note(format_args!(
+            "{lost} rows could not be written, and are lost"
+        ));
     }
     output::note(format_args!(
         "{} connections got an arm; new ones have the default. `fullpipe study report {}` shows what was found",

@@ -1,6 +1,8 @@
 //! Access logs of servers: what clients asked for, how large it was, and how long it took.
 
 mod format;
+#[cfg(any(test, fuzzing))]
+pub mod fuzz;
 mod json;
 mod lines;
 mod pattern;

@@ -16,11 +16,7 @@ fn read(studies: usize) -> Read {
     let plan = Plan::parse(PLAN).unwrap();
     let place = Place::make(directory.path(), PLAN, &plan, 0.0).unwrap();
     let mut gathered = Gathered::new(&["cubic", "bbr"], &[0.5, 0.5]);
-    let model = Model {
-        units: Units::Prefixes(400),
-        effect: 2.0,
-        spread: 0.0,
-    };
+    let model = Model::new(Units::Prefixes(400), 2.0);
     for of in (0..studies as u64).flat_map(|seed| model.study(seed)) {
         // One in two of the networks is of an operator.
         let groups = vec![format!("AS{}", 64500 + of.unit % 2)];

@@ -1,0 +1,114 @@
+//! What must hold for any text that is given as a policy or a plan: fuzz targets, which `fuzz/fuzz_targets` and the tests below call.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::IpAddr;
+
+use scenario::ScenarioError;
+use units::Duration;
+
+use crate::plan::Plan;
+use crate::policy::{Connection, Policy};
+use crate::prefix::Prefix;
+
+fn is_one_line(error: &ScenarioError) {
+    let line = error.to_string();
+    assert!(!line.contains(char::is_control), "{line:?}");
+}
+
+fn address(bits: u64) -> IpAddr {
+    std::net::Ipv4Addr::from_bits(bits as u32).into()
+}
+
+/// A policy is read or refused in one line. It decides about any connection, and as the kernel's table of networks has it.
+pub fn policies(bytes: &[u8]) {
+    let Ok(text) = str::from_utf8(bytes) else {
+        return;
+    };
+    let mut policy = match Policy::parse(text) {
+        Ok(policy) => policy,
+        Err(error) => return is_one_line(&error),
+    };
+    let network: Prefix = "192.0.2.0/24".parse().expect("a network");
+    let each = policy
+        .systems()
+        .into_iter()
+        .map(|number| (number, vec![network]));
+    let systems: BTreeMap<u32, Vec<Prefix>> = each.collect();
+    if let Err(error) = policy.place_systems(&systems) {
+        is_one_line(&error);
+    }
+    if let Err(error) = policy.place_lists(|_| Ok::<_, &str>(vec![network])) {
+        is_one_line(&error);
+    }
+    let (networks, everywhere) = policy.networks();
+    let ends = policy.rules.iter().flat_map(|rule| rule.listen.first());
+    let ports: BTreeSet<u16> = ends.map(|ports| ports.ends().0).collect();
+    for client in [address(0), address(0xc000_0207), IpAddr::from([0xffff; 8])] {
+        let having = networks
+            .iter()
+            .filter(|(one, _)| one.has(client.to_canonical()));
+        let best = having.max_by_key(|(one, _)| one.length());
+        let bits = best.map_or(everywhere, |(_, bits)| *bits);
+        for &port in &ports {
+            let of = Connection {
+                client,
+                is_incoming: true,
+                port,
+                rtt: Duration::from_millis(50),
+            };
+            let Some(decision) = policy.decide(&of) else {
+                continue;
+            };
+            let mut rules = policy.rules.iter();
+            let place = rules.position(|rule| rule == decision.rule);
+            assert!(place.is_some_and(|place| bits >> place & 1 == 1), "{of:?}");
+        }
+    }
+}
+
+/// A plan is read or refused in one line, and gives each unit an arm.
+pub fn plans(bytes: &[u8]) {
+    let Ok(text) = str::from_utf8(bytes) else {
+        return;
+    };
+    match Plan::parse(text) {
+        Ok(plan) => {
+            let (names, shares) = (plan.names(), plan.shares());
+            assert!(shares.arm(0) < names.len() && shares.arm(u64::MAX) < names.len());
+        }
+        Err(error) => is_one_line(&error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn any_policies() {
+        let corpus = [
+            "cgroup='a'\nexplore='2%'\n[[rule]]\nname='a'\nprefix=['192.0.2.0/24','::/0']\nlisten=[443,'1-9']\ncontroller='bbr'\nexpect='9%'\n",
+            "cgroup='a'\nseed='x'\n[[rule]]\nname='a'\nas=[1,2]\nlisten=[80]\nrtt_from='9ms'\nrtt_below='1s'\ncontroller='kernel:reno'\n\
+             [[rule]]\nname='b'\nprefix_file='b.txt'\nconnect=[80]\nlisten=[80]\ncontroller='cubic'\nevidence='why'\n",
+        ];
+        let corpus = corpus.map(|text| text.as_bytes().to_vec());
+        for text in &corpus {
+            super::Policy::parse(str::from_utf8(text).unwrap()).unwrap();
+        }
+        fuzzing::run("experiment_policies", &corpus, super::policies);
+    }
+
+    #[test]
+    fn any_plans() {
+        let arms =
+            "[[arm]]\ncontroller='cubic'\nshare='90%'\n[[arm]]\ncontroller='bbr'\nshare='10%'\n";
+        let corpus = [
+            "name='x'\ncgroup='a'\nunit='prefix'\nprefix_v4=22\nduration='1h'\naddress='hashed'\nconnections={listen=[443],except=['10.0.0.0/8']}\n",
+            "name='x'\ncgroup='a'\nunit='slot'\nslot='9m'\nwashout='1m'\nduration='1h'\nconnections={connect=['1-9']}\n\
+             [[guard]]\nmeasure='throughput'\nworse='20%'\n",
+        ];
+        let corpus = corpus.map(|text| format!("{text}{arms}").into_bytes());
+        for text in &corpus {
+            super::Plan::parse(str::from_utf8(text).unwrap()).unwrap();
+        }
+        fuzzing::run("experiment_plans", &corpus, super::plans);
+    }
+}

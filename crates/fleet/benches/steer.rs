@@ -1,0 +1,402 @@
+//! What it costs that connections of a server are steered: the set-up of a connection, a table of a million networks, and how many
+//! connections a second the machine and the process that looks after the policy keep up with.
+//!
+//! `cargo bench -p fullpipe-fleet --features load --bench steer [-- CONNECTIONS [NETWORKS]]`, as root. Connections are over the loopback
+//! device of a network namespace of the benchmark's own, from addresses of different networks, without data, and end with a reset: both
+//! ends are this process, whose time is told; the kernel does not run such a program without a connection (`BPF_PROG_TEST_RUN`). While the program's own time is taken, `kernel.bpf_stats_enabled` is on.
+
+#[path = "../tests/study/group.rs"]
+#[expect(dead_code, reason = "tests make it anew, too")]
+mod group;
+
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::fs::{self, File};
+use std::hint::black_box;
+use std::io::Write;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use experiment::policy::{MOST_NETWORKS, Policy};
+use experiment::{Key, Shares, Unit};
+use fleet::Systems;
+use fleet::steer::Steer;
+use kernel::{Attached, DrawnUnit, Steering, SteeringRule, mapped};
+use linux::socket::{ConnectOptions, Listener, abort_on_close, connect_here, listen_here};
+use linux::{Network, NetworkConfig};
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::time::TimeValLike;
+use nix::time::{ClockId, clock_gettime};
+
+use group::Group;
+
+/// So often the arrangements take turns; one more before them warms up.
+const ROUNDS: usize = 7;
+
+/// For so long connections come as fast as they can.
+const CHURN: Duration = Duration::from_secs(10);
+
+/// So often the policy is looked after meanwhile, as the command does.
+const STEP: Duration = Duration::from_millis(200);
+
+/// Kinds of maps and programs, as the kernel numbers them (<uapi/linux/bpf.h>).
+const LPM_TRIE: u64 = 11;
+const SOCK_OPS: u64 = 13;
+
+/// Whether the kernel counts programs' time.
+const STATISTICS: &str = "/proc/sys/kernel/bpf_stats_enabled";
+
+type Outcome<T> = Result<T, Box<dyn Error + Send + Sync>>;
+
+fn main() -> Outcome<()> {
+    // Run as a test, there is nothing to assert.
+    if !std::env::args().any(|argument| argument == "--bench") {
+        return Ok(());
+    }
+    let lack = kernel::check_steering()
+        .into_iter()
+        .find_map(|required| required.lack);
+    if let Some(lack) = lack {
+        eprintln!("SKIPPED: what steering costs: {lack}");
+        return Ok(());
+    }
+    let numbers: Vec<usize> = std::env::args()
+        .filter_map(|text| text.parse().ok())
+        .collect();
+    let connections = numbers.first().copied().unwrap_or(20_000).max(1);
+    let networks = numbers.get(1).copied().unwrap_or(1_000_000).max(1);
+    let Some(group) = Group::make() else {
+        eprintln!("SKIPPED: what steering costs: no control group of version 2 can be made");
+        return Ok(());
+    };
+    let load = fs::read_to_string("/proc/loadavg")?;
+    println!("load average {}", load.trim());
+    draws();
+    let directory = tempfile::tempdir()?;
+    let policy = policy_of(directory.path(), &group, networks)?;
+    let network = Network::create(&NetworkConfig::default())?;
+    network.near.inside(|| {
+        set_up(&group, connections, networks)?;
+        churn(&group, policy)
+    })?
+}
+
+/// What decides who explores, without the kernel.
+fn draws() {
+    const DRAWS: u32 = 5_000_000;
+    let (key, shares) = (Key::of_seed("a"), Shares::of(&[0.98, 0.02]));
+    let unit = Unit::Prefix { v4: 24, v6: 48 };
+    let begin = Instant::now();
+    let mut exploring = 0;
+    for number in 0..DRAWS {
+        let client = IpAddr::from(Ipv4Addr::from_bits(number << 8));
+        let draw = key.draw(unit.subject(0, black_box(client), units::Duration::ZERO));
+        exploring += shares.arm(draw);
+    }
+    let each = begin.elapsed().as_nanos() as f64 / f64::from(DRAWS);
+    black_box(exploring);
+    println!("a draw in Rust: {each:.1} ns");
+}
+
+/// Different networks, scattered over all addresses of IPv4.
+fn network(number: usize) -> Ipv4Addr {
+    // An odd factor takes each number to another one; so do its upper 24 bits, for as many numbers as are asked for here, almost.
+    let scattered = (number as u32).wrapping_mul(0x9e37_79b1);
+    Ipv4Addr::from_bits(scattered & 0xffff_ff00)
+}
+
+/// A policy whose networks are in a file, and what it takes to read it.
+fn policy_of(directory: &Path, group: &Group, networks: usize) -> Outcome<Policy> {
+    let mut text = String::new();
+    for number in 0..networks {
+        text += &format!("{}/24\n", network(number));
+    }
+    let file = directory.join("lossy.txt");
+    File::create(&file)?.write_all(text.as_bytes())?;
+    drop(text);
+    let before = resident()?;
+    let begin = Instant::now();
+    let mut policy = Policy::parse(&format!(
+        "cgroup = {:?}\nexplore = \"2%\"\n[[rule]]\nname = \"lossy\"\nprefix_file = \"lossy.txt\"\nlisten = [\"1-65535\"]\n\
+         controller = \"reno\"\n[[rule]]\nname = \"rest\"\nlisten = [\"1-65535\"]\ncontroller = \"cubic\"\n",
+        group.0
+    ))?;
+    policy.place_lists(|name| {
+        let opened = File::open(directory.join(name)).map_err(fleet::SystemsError::from);
+        opened.and_then(|file| Systems::list(file, MOST_NETWORKS))
+    })?;
+    let read = begin.elapsed();
+    let begin = Instant::now();
+    let count = policy.networks().0.len();
+    println!(
+        "{networks} lines, {count} networks: read in {:.2} s, put in order in {:.2} s; this process grew by {:.0} MB",
+        read.as_secs_f64(),
+        begin.elapsed().as_secs_f64(),
+        (resident()? - before) / 1e6
+    );
+    Ok(policy)
+}
+
+/// What this process has in memory, in bytes.
+fn resident() -> Outcome<f64> {
+    let status = fs::read_to_string("/proc/self/status")?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    let kilobytes = line.and_then(|text| text.split_whitespace().next());
+    Ok(kilobytes.unwrap_or("0").parse::<f64>()? * 1024.0)
+}
+
+/// One rule for all connections, and a table of so many networks.
+fn steering(networks: usize, is_followed: bool) -> Steering {
+    let rule = SteeringRule {
+        listen: vec![(1, u16::MAX)],
+        connect: Vec::new(),
+        rtt: units::Duration::ZERO..units::Duration::MAX,
+        arms: vec![(1 << 32, "reno".to_owned())],
+    };
+    let all: BTreeMap<Ipv4Addr, ()> = (0..networks).map(|number| (network(number), ())).collect();
+    let part = |address: &Ipv4Addr| (mapped((*address).into()), 96 + 24, 1);
+    let rest = (Ipv6Addr::UNSPECIFIED, 0, 1);
+    Steering {
+        key: [1, 2],
+        unit: DrawnUnit::Prefix(24, 48),
+        rules: vec![rule],
+        networks: all.keys().map(part).chain([rest]).collect(),
+        is_followed,
+    }
+}
+
+/// A socket that listens, of the control group: those that it accepts are, too.
+fn listener(group: &Group) -> Outcome<Listener> {
+    let own = fs::read_to_string("/proc/self/cgroup")?;
+    let own = own.lines().find_map(|line| line.strip_prefix("0::/"));
+    let root = fleet::who::root().ok_or("no control groups of version 2")?;
+    let move_to = |directory: &Path| {
+        fs::write(
+            directory.join("cgroup.procs"),
+            std::process::id().to_string(),
+        )
+    };
+    move_to(&group.0)?;
+    let listener = listen_here(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)));
+    move_to(&root.join(own.ok_or("this process is in no control group of version 2")?))?;
+    Ok(listener?)
+}
+
+/// Sets up one connection from one of many networks, and ends it.
+fn connect(listener: &Listener, number: usize) -> Outcome<()> {
+    let [_, a, b, _] = network(number).octets();
+    let from = IpAddr::from(Ipv4Addr::new(127, a, b, 1));
+    let options = ConnectOptions {
+        controller: "cubic",
+        mss: None,
+    };
+    let near = connect_here(from, listener.address(), &options)?;
+    abort_on_close(&near)?;
+    let far = loop {
+        match listener.accept() {
+            Ok((far, _)) => break far,
+            Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => thread::yield_now(),
+            Err(error) => return Err(error.into()),
+        }
+    };
+    drop(near);
+    drop(far);
+    Ok(())
+}
+
+/// This process's time, in microseconds.
+fn own_time() -> Outcome<f64> {
+    let own = getrusage(UsageWho::RUSAGE_SELF)?;
+    Ok((own.user_time().num_microseconds() + own.system_time().num_microseconds()) as f64)
+}
+
+/// What this process holds of a kind of the kernel's: the sum of a field over all of them.
+fn held(kind: &str, number: u64, field: &str) -> Outcome<u64> {
+    let mut sum = 0;
+    for entry in fs::read_dir("/proc/self/fdinfo")? {
+        // One of them was the directory's own.
+        let Ok(text) = fs::read_to_string(entry?.path()) else {
+            continue;
+        };
+        let value = |name: &str| {
+            let mut lines = text.lines().filter_map(|line| line.split_once(':'));
+            let found = lines.find(|(key, _)| *key == name);
+            found.and_then(|(_, value)| value.trim().parse::<u64>().ok())
+        };
+        if value(kind) == Some(number) {
+            sum += value(field).unwrap_or(0);
+        }
+    }
+    Ok(sum)
+}
+
+/// What one connection costs.
+fn set_up(group: &Group, connections: usize, networks: usize) -> Outcome<()> {
+    let listener = listener(group)?;
+    let directory = File::open(&group.0)?;
+    let tables = [
+        ("not steered", None),
+        ("1 network", Some(steering(1, false))),
+        ("1 network, objects followed", Some(steering(1, true))),
+        ("all networks", Some(steering(networks, false))),
+    ];
+    let attach = |steering: &Steering| -> Outcome<Attached> {
+        let attached = kernel::attach(&directory, steering)?;
+        attached.renew(units::Duration::from_secs(3600))?;
+        Ok(attached)
+    };
+    let mut all = tables.each_ref().map(|_| Vec::new());
+    for round in 0..=ROUNDS {
+        for ((_, steering), times) in tables.iter().zip(&mut all) {
+            let attached = steering.as_ref().map(attach).transpose()?;
+            let before = own_time()?;
+            connect_all(&listener, connections, attached.as_ref())?;
+            if round > 0 {
+                times.push((own_time()? - before) / connections as f64);
+            }
+        }
+    }
+    let own = all[0].clone();
+    for ((name, _), times) in tables.iter().zip(&all) {
+        let [least, middle, most] = spread(times.iter().copied());
+        let more = times.iter().zip(&own).map(|(one, own)| one - own);
+        let [low, median, high] = spread(more);
+        println!(
+            "{name}: {middle:.2} µs a connection ({least:.2}–{most:.2}); more by {median:.2} µs ({low:.2} to {high:.2})"
+        );
+    }
+    let _counted = Counted::begin()?;
+    for (name, steering) in &tables {
+        let Some(steering) = steering else { continue };
+        let (free, begin) = (available()?, Instant::now());
+        let attached = attach(steering)?;
+        let loaded = begin.elapsed();
+        let taken = free - available()?;
+        connect_all(&listener, connections, Some(&attached))?;
+        let calls = held("prog_type", SOCK_OPS, "run_cnt")? as f64 / connections as f64;
+        let spent = held("prog_type", SOCK_OPS, "run_time_ns")? as f64 / connections as f64;
+        let table = held("map_type", LPM_TRIE, "memlock")? as f64 / 1e6;
+        println!(
+            "{name}: the program takes {:.2} µs in {calls:.1} calls a connection; attached in {:.2} s; the table of networks has {table:.1} \
+             MB, by what the machine has left {:.0} MB",
+            spent / 1e3,
+            loaded.as_secs_f64(),
+            taken / 1e6
+        );
+    }
+    Ok(())
+}
+
+/// One connection after the other; what the program tells of them is read on the way, as the command does.
+fn connect_all(listener: &Listener, count: usize, attached: Option<&Attached>) -> Outcome<()> {
+    for number in 0..count {
+        connect(listener, number)?;
+        if number % 5000 == 0
+            && let Some(attached) = attached
+        {
+            attached.ended()?;
+        }
+    }
+    Ok(())
+}
+
+/// What the machine has left, in bytes.
+fn available() -> Outcome<f64> {
+    let about = fs::read_to_string("/proc/meminfo")?;
+    let line = about
+        .lines()
+        .find_map(|line| line.strip_prefix("MemAvailable:"));
+    let kilobytes = line.and_then(|text| text.split_whitespace().next());
+    Ok(kilobytes.unwrap_or("0").parse::<f64>()? * 1024.0)
+}
+
+/// The least, the median and the most.
+fn spread(values: impl Iterator<Item = f64>) -> [f64; 3] {
+    let mut all: Vec<f64> = values.collect();
+    all.sort_by(f64::total_cmp);
+    [all[0], all[all.len() / 2], all[all.len() - 1]]
+}
+
+/// The kernel counts programs' time as long as this lives.
+struct Counted(String);
+
+impl Counted {
+    fn begin() -> Outcome<Counted> {
+        let before = fs::read_to_string(STATISTICS)?;
+        fs::write(STATISTICS, "1")?;
+        Ok(Counted(before))
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        let _ = fs::write(STATISTICS, self.0.trim());
+    }
+}
+
+/// As many connections as the machine can set up and end, with a policy in force that is looked after.
+fn churn(group: &Group, policy: Policy) -> Outcome<()> {
+    let now = || {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH);
+        now.unwrap_or_default().as_secs_f64()
+    };
+    let begin = Instant::now();
+    let mut steer = Steer::begin(policy, units::Duration::from_secs(600), None, now())?;
+    println!(
+        "in force in {:.2} s; this process has {:.0} MB",
+        begin.elapsed().as_secs_f64(),
+        resident()? / 1e6
+    );
+    let (stop, made) = (AtomicBool::new(false), AtomicU64::new(0));
+    let workers = thread::available_parallelism()?.get();
+    let listeners = (0..workers).map(|_| listener(group));
+    let listeners = listeners.collect::<Outcome<Vec<Listener>>>()?;
+    let spent = thread::scope(|scope| -> Outcome<Duration> {
+        let work = |worker: usize, listener: &Listener| -> Outcome<()> {
+            let mut number = worker;
+            while !stop.load(Ordering::Relaxed) {
+                connect(listener, number)?;
+                number += workers;
+                made.fetch_add(1, Ordering::Relaxed);
+            }
+            Ok(())
+        };
+        let work = &work;
+        let all = listeners.iter().enumerate();
+        let started: Vec<_> = all
+            .map(|(worker, listener)| scope.spawn(move || work(worker, listener)))
+            .collect();
+        let (begin, before) = (
+            Instant::now(),
+            clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID)?,
+        );
+        while begin.elapsed() < CHURN {
+            thread::sleep(STEP);
+            steer.step(now(), |trouble| println!("{trouble}"));
+        }
+        let spent = clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID)? - before;
+        stop.store(true, Ordering::Relaxed);
+        for worker in started {
+            worker.join().map_err(|_| "a worker panicked")??;
+        }
+        Ok(spent.into())
+    })?;
+    steer.step(now(), |trouble| println!("{trouble}"));
+    let (made, counts) = (made.into_inner(), steer.counts());
+    let seconds = CHURN.as_secs_f64();
+    println!(
+        "{:.0} connections a second from {workers} threads; {made} made, {} assigned, {} refused, {} ends untold; looking after them took \
+         {:.1} % of a processor, {:.2} µs a connection",
+        made as f64 / seconds,
+        counts.assigned,
+        counts.refused,
+        counts.untold,
+        spent.as_secs_f64() / seconds * 100.0,
+        spent.as_secs_f64() / made as f64 * 1e6
+    );
+    steer.finish(now());
+    Ok(())
+}

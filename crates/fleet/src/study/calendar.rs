@@ -1,0 +1,53 @@
+//! The calendar's clock beside the one that nobody sets.
+
+use units::Duration;
+
+/// A clock that is put right little by little does not go so much wrong between two looks, in seconds.
+const SET: f64 = 1.0;
+
+/// Notices when somebody sets the calendar's clock. Leases, slots and durations go by the time since boot and do not notice.
+#[derive(Debug, Default)]
+pub(crate) struct Calendar {
+    /// The calendar's time of the machine's start, as it was when last looked at.
+    started: Option<f64>,
+}
+
+impl Calendar {
+    /// What is to be told at this time: by the calendar in seconds since 1970, and since boot.
+    pub fn news(&mut self, unix_s: f64, boot: Duration) -> Option<String> {
+        let started = unix_s - boot.as_secs_f64();
+        let by = started - self.started.replace(started)?;
+        let way = if by > 0.0 { "forward" } else { "back" };
+        (by.abs() > SET).then(|| {
+            format!(
+                "the clock was set {way} by {:.0} s: times of day are by the new one from now on, and nothing else depends on it",
+                by.abs()
+            )
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clock_that_is_set_is_told_once_and_one_that_drifts_never() {
+        let mut calendar = Calendar::default();
+        let mut offset = 1.7e9;
+        let mut told = Vec::new();
+        for second in 0..10_000_u64 {
+            // Adjusted by half a second in a thousand, as the kernel does at most.
+            offset += 0.0005;
+            match second {
+                3000 => offset += 3600.0,
+                6000 => offset -= 90_000.0,
+                _ => {}
+            }
+            let boot = Duration::from_secs(second);
+            told.extend(calendar.news(offset + second as f64, boot));
+        }
+        assert_eq!(told.len(), 2, "{told:?}");
+        assert!(told[0].contains("forward by 3600 s") && told[1].contains("back by 90000 s"));
+    }
+}

@@ -1,0 +1,79 @@
+//! What must hold for any bytes that are given as a table or a list of networks: fuzz targets, which `fuzz/fuzz_targets` and the tests
+//! below call.
+
+use std::collections::BTreeSet;
+
+use super::{Systems, Table, list};
+use experiment::Prefix;
+
+/// More networks than this a list may not have here.
+const MOST: usize = 1000;
+
+/// A table is read, or refused in one line. Look-ups end, and the networks of a system are its own.
+pub fn systems(bytes: &[u8]) {
+    match Systems::of(bytes) {
+        Ok(mut systems) => {
+            let addresses = [
+                "0.0.0.0",
+                "192.0.2.1",
+                "255.255.255.255",
+                "::",
+                "2001:db8::1",
+            ];
+            for address in addresses {
+                let address = address.parse().expect("an address");
+                let Some(system) = systems.of_address(address) else {
+                    continue;
+                };
+                let number = system.number;
+                // In the other format, IPv4's are in IPv6's, and may be so more than once.
+                if matches!(systems.table, Table::Ranges(_))
+                    && let Ok(networks) = systems.networks(&BTreeSet::from([number]))
+                {
+                    let own = networks.get(&number).into_iter().flatten();
+                    assert!(own.clone().any(|network| network.has(address)), "{address}");
+                }
+            }
+        }
+        Err(error) => assert_eq!(error.to_string().lines().count(), 1, "{error}"),
+    }
+}
+
+/// A list is read, or refused in one line. What was read is read again as it is shown.
+pub fn lists(bytes: &[u8]) {
+    match list::read(bytes, MOST) {
+        Ok(networks) => {
+            assert!(networks.len() <= MOST);
+            let text: String = networks.iter().map(|one| format!("{one}\n")).collect();
+            let again = list::read(text.as_bytes(), MOST).expect("what was read");
+            assert_eq!(again, networks);
+            assert!(networks.iter().all(|one: &Prefix| one.has(one.last())));
+        }
+        Err(error) => assert_eq!(error.to_string().lines().count(), 1, "{error}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn any_systems() {
+        let corpus = [
+            &b"192.0.2.0/24\t64500\n2001:db8::/32\t64502\n"[..],
+            b"start_ip,end_ip,asn,name,domain\n1.0.0.0,1.0.0.255,AS13335,\"a, b\",c\n",
+            b"network,country,asn,as_name\n1.0.0.0/24,AU,AS13335,Cloudflare\n",
+            b"\x00\xab\xcd\xefMaxMind.com\xe1\x44name",
+        ];
+        let corpus = corpus.map(<[u8]>::to_vec);
+        fuzzing::run("fleet_systems", &corpus, super::systems);
+    }
+
+    #[test]
+    fn any_lists() {
+        let corpus = [
+            &b"# mine\n192.0.2.0/24\n2001:db8::/32 # a\r\n\n"[..],
+            b"198.51.100.7\n0.0.0.0/0\n::ffff:192.0.2.1/128",
+        ];
+        let corpus = corpus.map(<[u8]>::to_vec);
+        fuzzing::run("fleet_lists", &corpus, super::lists);
+    }
+}

@@ -1,0 +1,67 @@
+//! Networks as text, one in a line.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+
+use experiment::Prefix;
+
+use super::text::{LineError, next};
+use super::{Systems, SystemsError};
+
+impl Systems {
+    /// The networks that a file of text has, one in a line: `192.0.2.0/24`, or an address. What is behind a `#` is a comment.
+    ///
+    /// # Errors
+    ///
+    /// A line makes no sense, or there are more than so many.
+    pub fn list(file: File, most: usize) -> Result<Vec<Prefix>, SystemsError> {
+        read(BufReader::new(file), most)
+    }
+}
+
+/// The same, from wherever.
+pub(crate) fn read(mut source: impl BufRead, most: usize) -> Result<Vec<Prefix>, SystemsError> {
+    let mut networks = Vec::new();
+    let mut line = String::new();
+    let mut number = 1;
+    while next(&mut source, &mut line, number)? {
+        let said = line.split('#').next().unwrap_or_default().trim();
+        if !said.is_empty() {
+            let network = said.parse().map_err(|why| LineError::Wrong(number, why))?;
+            if networks.len() >= most {
+                return Err(LineError::Many(most).into());
+            }
+            networks.push(network);
+        }
+        number += 1;
+    }
+    // Of a million, what was kept free would be megabytes.
+    networks.shrink_to_fit();
+    Ok(networks)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn list(text: &str, most: usize) -> Result<Vec<String>, String> {
+        let networks = read(text.as_bytes(), most).map_err(|error| error.to_string())?;
+        Ok(networks.iter().map(Prefix::to_string).collect())
+    }
+
+    #[test]
+    fn a_network_is_a_line_and_what_makes_no_sense_is_named() {
+        let text = "# lossy\n192.0.2.9/24\n\n 2001:db8::/32 # a comment\r\n198.51.100.7";
+        let networks = ["192.0.2.0/24", "2001:db8::/32", "198.51.100.7/32"];
+        assert_eq!(list(text, 3).unwrap(), networks);
+        for (text, most, part) in [
+            (text, 2, "more than 2 networks"),
+            ("192.0.2.0/24\n192.0.2.0/33\n", 9, "line 2"),
+            ("192.0.2.0/24 64500\n", 9, "line 1"),
+        ] {
+            let error = list(text, most).unwrap_err();
+            assert!(error.contains(part), "{error}");
+        }
+        assert!(list("#\n", 9).unwrap().is_empty());
+    }
+}

@@ -1,0 +1,218 @@
+//! A rule whose reason goes is taken back, through a real kernel: the path between two hosts loses packets, and then it does not.
+//!
+//! The configuration is smaller than one for a real server: nearly half of the networks explore, and all are alike. So few connections
+//! tell what takes many where one network in fifty explores.
+
+use std::io::Write;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::Path;
+use std::process::Command;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use emulator::tunnel::{Tunnel, TunnelConfig, Way};
+use experiment::policy::Policy;
+use fleet::steer::Steer;
+use fleet::study::Step;
+use linux::{Family, Network, socket};
+use path::{Buffer, Capacity, Effects, LinkConfig, Loss};
+use units::{Bytes, Rate, Ratio};
+
+use crate::group::Group;
+use crate::policy::journal;
+use crate::server::{PORT, Server};
+use crate::{PATIENCE, alone_between, connect_to, now, own_mounts};
+
+/// The promise of this configuration: so many of the rule's connections over 3 MB, from when the loss is gone.
+const WITHIN: u64 = 2000;
+
+/// So many explorers the rule has seen before: more than one look takes.
+const BEFORE: u64 = 150;
+
+/// So many client networks.
+const NETWORKS: u64 = 200;
+
+/// So many of their connections at once.
+const AT_ONCE: u64 = 4;
+
+fn policy(group: &Path) -> String {
+    format!(
+        "cgroup = {group:?}\nexplore = \"45%\"\nseed = \"a\"\n\
+         [[rule]]\nname = \"lossy\"\nprefix = [\"10.201.0.0/16\"]\nlisten = [{PORT}]\ncontroller = \"bbr\"\nexpect = \"200%\"\n\
+         [[rule]]\nname = \"rest\"\nlisten = [{PORT}]\ncontroller = \"cubic\"\n"
+    )
+}
+
+#[test]
+fn a_rule_is_taken_back_when_its_networks_lose_no_packets_any_more() {
+    let offered = linux::controllers_here().unwrap_or_default();
+    if !["bbr", "cubic"]
+        .iter()
+        .all(|name| offered.iter().any(|one| one == name))
+    {
+        eprintln!("SKIPPED: a stale rule in a kernel: it offers no bbr, or no cubic");
+        return;
+    }
+    if Command::new("ip").arg("-V").output().is_err() {
+        eprintln!("SKIPPED: a stale rule in a kernel: there is no ip (iproute2)");
+        return;
+    }
+    alone_between("a stale rule in a kernel", |group, network| {
+        thread::scope(|scope| {
+            let test = || {
+                own_mounts();
+                stale(group, network);
+            };
+            scope.spawn(test).join().expect("no panic");
+        });
+    });
+}
+
+/// A path whose data loses packets.
+fn join(network: &Network, loss: Ratio) -> Tunnel {
+    let delay = units::Duration::from_millis(2);
+    let acks = LinkConfig {
+        delay,
+        ..LinkConfig::default()
+    };
+    let data = LinkConfig {
+        capacity: Capacity::Rate(Rate::from_bits_per_sec(400_000_000)),
+        buffer: Buffer::Bytes(Bytes::new(800_000)),
+        effects: Effects {
+            loss: Loss::Independent(loss),
+            ..Effects::default()
+        },
+        ..acks.clone()
+    };
+    let device = |host: &linux::Host| host.tun().try_clone().expect("a descriptor");
+    let config = TunnelConfig {
+        near: device(&network.near),
+        far: device(&network.far),
+        forward: Way::single(acks),
+        reverse: Way::single(data),
+        seed: 1,
+    };
+    Tunnel::start(config).expect("a path")
+}
+
+/// Downloads the file from one of the client networks.
+fn fetch(number: u64, from: SocketAddr) {
+    let network = u8::try_from(number % NETWORKS).expect("less than 256");
+    let mut stream = connect_to(Ipv4Addr::new(10, 201, network, 1).into(), from);
+    stream.set_read_timeout(Some(PATIENCE)).expect("a timeout");
+    stream
+        .write_all(b"GET /4mb HTTP/1.0\r\n\r\n")
+        .expect("sent");
+    while socket::discard(&stream, 1 << 20).expect("received") > 0 {}
+}
+
+/// Tells a thread to stop, also if this one panics.
+struct Stop<'s>(&'s AtomicBool);
+
+impl Drop for Stop<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// How many connections of a rule have ended, of its controller and exploring.
+fn ended(steer: &Steer, rule: &str) -> [u64; 2] {
+    let text = steer.metrics();
+    ["no", "yes"].map(|exploring| {
+        let is_it = |line: &&str| {
+            line.starts_with("fullpipe_steer_ended_total")
+                && line.contains(&format!("rule=\"{rule}\""))
+                && line.contains(&format!("exploring=\"{exploring}\""))
+        };
+        let counts = text.lines().filter(is_it);
+        let counts = counts.filter_map(|line| line.rsplit(' ').next()?.parse::<u64>().ok());
+        counts.sum()
+    })
+}
+
+fn stale(group: &Group, network: &Network) {
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = directory.path();
+    let address: IpAddr = network.far.address(0, Family::V4);
+    let inside = |host: &linux::Host, arguments: &[&str]| {
+        let status = host.inside(|| Command::new("ip").args(arguments).status());
+        assert!(status.expect("inside").expect("ip runs").success());
+    };
+    // All addresses of the client networks are the nearer host's.
+    inside(
+        &network.near,
+        &["route", "add", "local", "10.201.0.0/16", "dev", "lo"],
+    );
+    let server = network
+        .far
+        .inside(|| Server::start_at(path, &group.0, address));
+    let _server = server.expect("inside");
+    let policy = Policy::parse(&policy(&group.0)).expect("a policy");
+    let lease = units::Duration::from_secs(600);
+    let mut steer =
+        Steer::begin(policy, lease, Some(&path.join("journal")), now()).expect("in force");
+
+    let (stop, next) = (AtomicBool::new(false), AtomicU64::new(0));
+    let from = SocketAddr::new(address, PORT);
+    let download = || {
+        while !stop.load(Ordering::Relaxed) {
+            fetch(next.fetch_add(1, Ordering::Relaxed), from);
+        }
+    };
+    let clients = || {
+        thread::scope(|scope| {
+            for _ in 0..AT_ONCE {
+                scope.spawn(download);
+            }
+        });
+    };
+    let begin = Instant::now();
+    // There is a path until the last download is over.
+    let mut tunnel = Some(join(network, Ratio::new(3, 100)));
+    thread::scope(|scope| {
+        scope.spawn(|| network.near.inside(clients).expect("inside"));
+        let _stop = Stop(&stop);
+        while ended(&steer, "lossy")[1] < BEFORE {
+            step(&mut steer);
+        }
+        assert_eq!(
+            journal(path),
+            ["began"],
+            "it holds as long as packets are lost"
+        );
+        let lossy: u64 = ended(&steer, "lossy").iter().sum();
+        eprintln!("{lossy} connections in {:?} with loss", begin.elapsed());
+        drop(tunnel.take());
+        tunnel = Some(join(network, Ratio::new(0, 1)));
+        loop {
+            step(&mut steer);
+            let without: u64 = ended(&steer, "lossy").iter().sum::<u64>() - lossy;
+            if journal(path).iter().any(|what| what == "taken_back") {
+                eprintln!(
+                    "taken back after {without} without, at {:?}",
+                    begin.elapsed()
+                );
+                assert!(without <= WITHIN, "{without}");
+                break;
+            }
+            assert!(
+                without <= WITHIN,
+                "{without} connections, and it is still there"
+            );
+        }
+        // From now on, these networks have what the rest has.
+        while ended(&steer, "rest")[0] < 20 {
+            step(&mut steer);
+        }
+        assert_eq!(ended(&steer, "rest")[1], 0);
+    });
+    drop(tunnel);
+    steer.finish(now());
+}
+
+fn step(steer: &mut Steer) {
+    thread::sleep(Duration::from_millis(50));
+    let step = steer.step(now(), |trouble| eprintln!("{trouble}"));
+    assert_eq!(step, Step::On);
+}
