@@ -185,6 +185,9 @@ impl Rule {
     }
 
     fn has_rtt(&self, rtt: Duration) -> bool {
+        if rtt.is_zero() {
+            return self.rtt_from.is_zero() && self.rtt_below.is_none();
+        }
         rtt >= self.rtt_from && self.rtt_below.is_none_or(|below| rtt < below)
     }
 }
@@ -198,7 +201,7 @@ pub struct Connection {
     pub is_incoming: bool,
     /// This side's port if it came in, else the other side's.
     pub port: u16,
-    /// The RTT of the handshake.
+    /// The RTT of the handshake; zero if it is not known, as with Fast Open.
     pub rtt: Duration,
 }
 
@@ -419,6 +422,15 @@ controller = "kernel:fullpipe_bbr3"
         assert_eq!(rule("198.51.100.1", 443, 100), is("far", "fullpipe_bbr3"));
         assert_eq!(rule("198.51.100.1", 443, 99), None);
         assert_eq!(rule("192.0.2.1", 80, 1), None);
+    }
+
+    #[test]
+    fn an_rtt_that_is_not_known_is_within_no_bounds() {
+        let near = TEXT.replace("rtt_from = \"100ms\"", "rtt_below = \"10ms\"");
+        let near = Policy::parse(&near).unwrap();
+        assert!(near.decide(&of("198.51.100.1", 443, 9)).is_some());
+        assert!(near.decide(&of("198.51.100.1", 443, 0)).is_none());
+        assert!(near.decide(&of("10.0.0.1", 443, 0)).is_some());
     }
 
     #[test]

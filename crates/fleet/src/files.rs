@@ -5,6 +5,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use report::parquet::WriteError;
@@ -94,9 +95,11 @@ impl<R> Files<R> {
             path: directory.to_owned(),
             error,
         };
-        fs::create_dir_all(directory).map_err(place)?;
+        let mut make = fs::DirBuilder::new();
+        make.recursive(true).mode(0o700);
+        make.create(directory).map_err(place)?;
         let probe = beside(&directory.join(start), PART);
-        File::create(&probe)
+        create(&probe)
             .and_then(|_| fs::remove_file(&probe))
             .map_err(place)?;
         for left in left_behind(directory) {
@@ -217,7 +220,7 @@ impl<R> Files<R> {
 
     fn write(&self, part: &Path) -> Result<(), String> {
         let text = |error: io::Error| error.to_string();
-        let mut to = BufWriter::new(File::create(part).map_err(text)?);
+        let mut to = BufWriter::new(create(part).map_err(text)?);
         (self.write)(&mut to, &self.rows).map_err(|error: WriteError| error.to_string())?;
         let file = to.into_inner().map_err(|error| text(error.into_error()))?;
         file.sync_data().map_err(text)
@@ -236,6 +239,13 @@ impl<R> Files<R> {
             }
         }
     }
+}
+
+/// A file that was not there, for its owner alone: it has the addresses of clients. Whatever else has this name, a link to another's
+/// file, is left as it is.
+pub(crate) fn create(path: &Path) -> io::Result<File> {
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create_new(true).mode(0o600).open(path)
 }
 
 /// The files of this kind in a directory, the oldest first, with their sizes.

@@ -88,10 +88,10 @@ pub struct Group {
     pub name: String,
     /// How many they are.
     pub connections: u64,
-    /// What all of them send.
-    pub send_rate: Rate,
+    /// What all of them send, as far as it is known: of none before the second look.
+    pub send_rate: Option<Rate>,
     /// What all of them receive.
-    pub receive_rate: Rate,
+    pub receive_rate: Option<Rate>,
     /// The least RTT that one of them has had.
     pub min_rtt: Option<Duration>,
     /// Their smoothed RTTs, in order.
@@ -117,13 +117,8 @@ impl Group {
         let mut groups: Vec<Group> = groups
             .map(|(common, group)| group.finish(common.to_string()))
             .collect();
-        let traffic = |group: &Group| {
-            let both = group
-                .send_rate
-                .bytes_per_sec()
-                .saturating_add(group.receive_rate.bytes_per_sec());
-            (both, group.connections)
-        };
+        let traffic =
+            |group: &Group| (plus(group.send_rate, group.receive_rate), group.connections);
         groups.sort_by(|one, other| {
             traffic(other)
                 .cmp(&traffic(one))
@@ -149,8 +144,8 @@ impl Group {
     /// Takes in another group.
     pub(crate) fn merge(&mut self, other: Group) {
         self.connections += other.connections;
-        self.send_rate = plus(self.send_rate, Some(other.send_rate));
-        self.receive_rate = plus(self.receive_rate, Some(other.receive_rate));
+        self.send_rate = plus(self.send_rate, other.send_rate);
+        self.receive_rate = plus(self.receive_rate, other.receive_rate);
         self.min_rtt = self.min_rtt.into_iter().chain(other.min_rtt).min();
         self.rtts.extend(other.rtts);
         self.delivery_rates.extend(other.delivery_rates);
@@ -165,9 +160,12 @@ impl Group {
     }
 }
 
-fn plus(sum: Rate, rate: Option<Rate>) -> Rate {
-    let rate = rate.unwrap_or(Rate::ZERO).bytes_per_sec();
-    Rate::from_bytes_per_sec(sum.bytes_per_sec().saturating_add(rate))
+/// Both, of which one may be unknown.
+fn plus(one: Option<Rate>, other: Option<Rate>) -> Option<Rate> {
+    let sum = |one: Rate, other: Rate| {
+        Rate::from_bytes_per_sec(one.bytes_per_sec().saturating_add(other.bytes_per_sec()))
+    };
+    one.into_iter().chain(other).reduce(sum)
 }
 
 /// The value that this share of all is not above; `values` are in order.
@@ -199,7 +197,7 @@ mod tests {
             .collect();
         assert_eq!(names, [("198.51.100.0/24", 2), ("203.0.113.0/24", 1)]);
         let one = seen().send_rate().unwrap().bytes_per_sec();
-        assert_eq!(groups[0].send_rate.bytes_per_sec(), 2 * one);
+        assert_eq!(groups[0].send_rate.unwrap().bytes_per_sec(), 2 * one);
         assert_eq!(groups[0].rtts.len(), 2);
         assert_eq!(groups[0].since.shares(), seen().shares());
     }

@@ -1,6 +1,7 @@
 //! The metrics over HTTP. Whoever reads gets the text of the last look; nobody who reads slowly, or sends nonsense, holds up
 //! the next one.
 
+use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::io;
 use std::net::{SocketAddr, TcpListener as StdListener};
@@ -17,10 +18,11 @@ use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::Builder;
-use tokio::sync::Semaphore;
+use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 
-/// So many connections are served at once; further ones are closed.
+/// So many connections are served at once. With a further one, the oldest is closed: who holds places and asks nothing does not keep
+/// others out.
 const MOST: usize = 256;
 
 /// So long a request may take to come, and a connection to be served.
@@ -73,22 +75,24 @@ async fn serve(listener: StdListener, text: Shown) {
     let Ok(listener) = TcpListener::from_std(listener) else {
         return;
     };
-    let places = Arc::new(Semaphore::new(MOST));
+    let mut served: VecDeque<JoinHandle<()>> = VecDeque::new();
     loop {
         let Ok((stream, _)) = listener.accept().await else {
             // Too many open files, mostly: others end sooner or later.
             sleep(Duration::from_millis(100)).await;
             continue;
         };
-        let Ok(place) = Arc::clone(&places).try_acquire_owned() else {
-            continue;
-        };
+        served.retain(|one| !one.is_finished());
+        if served.len() >= MOST
+            && let Some(oldest) = served.pop_front()
+        {
+            oldest.abort();
+        }
         let text = Arc::clone(&text);
-        tokio::spawn(async move {
+        served.push_back(tokio::spawn(async move {
             // Whoever is too slow, or speaks no HTTP, is not told why.
             let _ = timeout(CONNECTION, speak(stream, text)).await;
-            drop(place);
-        });
+        }));
     }
 }
 
@@ -179,7 +183,7 @@ mod tests {
             assert!(!answer.contains("# EOF"), "{answer}");
         }
         // Some that say nothing, and some that do not read.
-        let silent: Vec<_> = (0..100)
+        let silent: Vec<_> = (0..300)
             .map(|_| TcpStream::connect(exporter.address()).expect("listens"))
             .collect();
         let big = "b 1\n".repeat(1 << 20);

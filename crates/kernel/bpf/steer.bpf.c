@@ -158,6 +158,7 @@ static inline void tell_end(struct bpf_sock_ops *context, u64 now)
 	struct tcp_sock *tp;
 	struct ended *ended;
 	void *sk = context->sk;
+	bool is_done;
 
 	if (!sk)
 		return;
@@ -165,10 +166,11 @@ static inline void tell_end(struct bpf_sock_ops *context, u64 now)
 	tp = bpf_skc_to_tcp_sock(sk);
 	if (!steered || !tp)
 		return;
+	/* What ends the connection takes a place behind the data. */
+	is_done = (u32)(tp->write_seq - tp->snd_una) <= 1;
 	of = bpf_sk_storage_get(&followed, sk, 0, 0);
 	if (of && of->begun)
-		/* What ends the connection takes a place behind the data. */
-		tell_object(context, of, tp, micros(), (u32)(tp->write_seq - tp->snd_una) <= 1);
+		tell_object(context, of, tp, micros(), is_done);
 	ended = bpf_ringbuf_reserve(&events, sizeof(*ended), 0);
 	if (!ended) {
 		count(UNTOLD);
@@ -190,7 +192,8 @@ static inline void tell_end(struct bpf_sock_ops *context, u64 now)
 	ended->mss = tp->mss_cache;
 	ended->rate_delivered = tp->rate_delivered;
 	ended->rate_interval = tp->rate_interval_us;
-	ended->times[0] = tp->chrono_stat[0];
+	/* The time that is running is not in the sums (tcp_get_info_chrono_stats): it is when data is outstanding. */
+	ended->times[0] = tp->chrono_stat[0] + (is_done ? 0 : (u32)bpf_jiffies64() - tp->chrono_start);
 	ended->times[1] = tp->chrono_stat[1];
 	ended->times[2] = tp->chrono_stat[2];
 	bpf_ringbuf_submit(ended, 0);

@@ -70,7 +70,10 @@ fn our_controllers_are_loaded_for_a_run_and_seen_at_it() {
         let (Some(record), Some(_)) = (long, short) else {
             return;
         };
-        assert!(goodput(&record.summary.flows[1]) > 1e6, "{name}: {record:?}");
+        assert!(
+            goodput(&record.summary.flows[1]) > 1e6,
+            "{name}: {record:?}"
+        );
         let flow = &record.summary.flows[0];
         assert!((8e6..20e6).contains(&goodput(flow)), "{name}: {flow:?}");
         let samples = &record.flows[0].samples;

@@ -24,8 +24,20 @@ pub fn open(path: &Path) -> io::Result<File> {
 /// It cannot be opened, or is a symbolic link, a directory, a pipe or a device.
 pub fn open_own(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
-    options.read(true).write(true).create(true).truncate(false);
-    let opened = open_with(&mut options, path, OFlags::NOFOLLOW);
+    own(options.read(true).write(true).truncate(false), path)
+}
+
+/// Opens a file of our own to append to, or makes one, which nobody else may read. A symbolic link is not followed.
+///
+/// # Errors
+///
+/// Those of [`open_own`].
+pub fn append_own(path: &Path) -> io::Result<File> {
+    own(OpenOptions::new().append(true).mode(0o600), path)
+}
+
+fn own(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
+    let opened = open_with(options.create(true), path, OFlags::NOFOLLOW);
     opened.map_err(|error| match rustix::io::Errno::from_io_error(&error) {
         Some(rustix::io::Errno::LOOP) => {
             io::Error::other("is a symbolic link; put the file itself there")

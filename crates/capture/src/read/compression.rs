@@ -46,7 +46,7 @@ impl<R: Read> Read for Zstd<R> {
     fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
         loop {
             if let Some(frame) = &mut self.frame {
-                let read = frame.read(to)?;
+                let read = frame.read(to).map_err(cut)?;
                 if read > 0 || to.is_empty() {
                     return Ok(read);
                 }
@@ -58,7 +58,13 @@ impl<R: Read> Read for Zstd<R> {
             if rest.fill_buf()?.is_empty() {
                 return Ok(0);
             }
-            self.frame = Some(StreamingDecoder::new(rest).map_err(io::Error::other)?);
+            let frame = StreamingDecoder::new(rest);
+            self.frame = Some(frame.map_err(|error| cut(io::Error::other(error)))?);
         }
     }
+}
+
+/// The decoder does not tell a file that was cut from one that is damaged: both are read as far as they go.
+fn cut(error: io::Error) -> io::Error {
+    io::Error::new(io::ErrorKind::UnexpectedEof, error)
 }

@@ -16,6 +16,8 @@ pub struct Input<'r> {
     end: usize,
     /// Bytes that were taken.
     taken: u64,
+    /// Whether what is compressed ended before its end.
+    is_cut: bool,
 }
 
 impl<'r> Input<'r> {
@@ -26,6 +28,7 @@ impl<'r> Input<'r> {
             start: 0,
             end: 0,
             taken: 0,
+            is_cut: false,
         }
     }
 
@@ -81,9 +84,60 @@ impl<'r> Input<'r> {
                 Ok(0) => return Ok(false),
                 Ok(read) => self.end += read,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
+                    self.is_cut = true;
+                    return Ok(false);
+                }
                 Err(error) => return Err(error),
             }
         }
         Ok(true)
+    }
+
+    /// Whether what is compressed ended before its end, as when the program that compressed it was killed.
+    pub fn is_cut(&self) -> bool {
+        self.is_cut
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use flate2::Compression;
+    use flate2::write::GzEncoder;
+
+    use super::*;
+    use crate::read::compression;
+
+    #[test]
+    fn what_is_compressed_is_read_as_far_as_it_goes() {
+        let mut number = 1_u32;
+        let mut chance = || {
+            number = number.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            number.to_be_bytes()[0]
+        };
+        let plain: Vec<u8> = (0..1_000_000).map(|_| chance()).collect();
+        let mut gzip = GzEncoder::new(Vec::new(), Compression::fast());
+        gzip.write_all(&plain).unwrap();
+        let zstd = ruzstd::encoding::compress_to_vec(
+            plain.as_slice(),
+            ruzstd::encoding::CompressionLevel::Uncompressed,
+        );
+        for whole in [gzip.finish().unwrap(), zstd] {
+            let half = &whole[..whole.len() / 2];
+            let mut input = Input::new(compression::plain(half).unwrap());
+            assert!(!input.want(plain.len()).unwrap());
+            assert!(input.is_cut());
+            let read = input.data();
+            assert!(
+                plain.starts_with(read) && read.len() > 100_000,
+                "{}",
+                read.len()
+            );
+            let mut input = Input::new(compression::plain(whole.as_slice()).unwrap());
+            assert!(input.want(plain.len()).unwrap() && !input.want(plain.len() + 1).unwrap());
+            assert!(!input.is_cut());
+        }
     }
 }

@@ -153,7 +153,7 @@ impl<'r> Frames<'r> {
                 Step::Need(bytes) => {
                     let had = self.input.data().len();
                     if !self.input.want(bytes)? {
-                        if had > 0 {
+                        if had > 0 || self.input.is_cut() {
                             self.end = End::Cut;
                         }
                         return Ok(None);

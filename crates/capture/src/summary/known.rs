@@ -6,6 +6,12 @@ use units::{Duration, Rate};
 /// A burst that suits most policers.
 pub const BURST: &str = "100kb";
 
+/// A rate that nothing bounds from above is taken for up to so many times what was seen.
+const UNBOUNDED: u64 = 100;
+
+/// A share of losses is counted well to so much: chance, and which of them a long queue made.
+const MISCOUNTED: f64 = 1.2;
+
 /// The path of a flow that shows both RTprop and BtlBw. Serializes as ranges.
 #[derive(Debug, Clone)]
 pub struct KnownPath {
@@ -28,14 +34,17 @@ pub struct KnownPath {
 impl KnownPath {
     /// The fields that a scenario's path has, each as the range within which the capture leaves it.
     pub fn ranges(&self) -> Vec<(&'static str, String)> {
-        // BtlBw is good to some percent, as a tenth of its windows exceed it; what never filled the pipe shows a lower
-        // bound.
-        let most = if self.is_pipe_filled { 103 } else { 400 };
+        // BtlBw is good to some percent, as a tenth of its windows exceed it. What never filled the pipe bounds it from below alone.
+        let most = if self.is_pipe_filled {
+            103
+        } else {
+            100 * UNBOUNDED
+        };
         let [least, most] = [97, most].map(|percent| three_digits(self.rate, percent));
         let (rtt, buffer) = (self.rtt, self.buffer);
         let upper_rtt = Duration::from_nanos(rtt.as_nanos() / 100 * 102);
-        // Nothing was lost: the queue never filled the buffer.
-        let longest = if self.loss > 0.0 {
+        // Without losses while the queue was long, it never filled the buffer.
+        let longest = if self.loss > self.random_loss * MISCOUNTED {
             buffer * 1.5
         } else {
             buffer.max(1.0) * 8.0
@@ -46,7 +55,8 @@ impl KnownPath {
             ("buffer", format!("{buffer:.2}bdp..{longest:.2}bdp")),
         ];
         if self.loss > 0.0 {
-            let [least, most] = [self.random_loss / 2.0, self.loss].map(|share| share * 100.0);
+            let shares = [self.random_loss / 2.0, self.loss * MISCOUNTED];
+            let [least, most] = shares.map(|share| share * 100.0);
             ranges.push(("loss", format!("{least:.4}%..{most:.4}%")));
         }
         if let Some(rate) = self.policed {

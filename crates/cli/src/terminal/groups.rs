@@ -15,7 +15,8 @@ pub const HEADINGS: [&str; 9] = [
 pub fn cells(group: &Group) -> Vec<String> {
     let dash = || "–".to_owned();
     let time = |span: Option<Duration>| span.map_or_else(dash, |span| millis(span.as_millis_f64()));
-    let rate = |rate: Rate| scaled(rate.bits_per_sec() as f64);
+    let rate =
+        |rate: Option<Rate>| rate.map_or_else(dash, |rate| scaled(rate.bits_per_sec() as f64));
     vec![
         output::printable(&group.name),
         group.connections.to_string(),
@@ -24,7 +25,7 @@ pub fn cells(group: &Group) -> Vec<String> {
         time(quantile(&group.rtts, 0.5)),
         time(quantile(&group.rtts, 0.95)),
         time(group.min_rtt),
-        quantile(&group.delivery_rates, 0.5).map_or_else(dash, rate),
+        rate(quantile(&group.delivery_rates, 0.5)),
         group
             .since
             .resent()

@@ -1,7 +1,7 @@
 //! A journal: a line of JSON for each thing that has happened, appended to a file.
 
 use std::collections::VecDeque;
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -24,8 +24,7 @@ pub(super) struct Journal<W> {
 impl Journal<File> {
     /// Appends to this file, which is made if it is not there.
     pub fn open(path: &Path) -> io::Result<Journal<File>> {
-        let file = OpenOptions::new().create(true).append(true).open(path)?;
-        Ok(Journal::to(file))
+        Ok(Journal::to(scenario::regular::append_own(path)?))
     }
 }
 

@@ -216,6 +216,7 @@ impl Steer {
         let mut rest = self.policy.clone();
         rest.rules.retain(|rule| *rule != taken.rule);
         self.hold.replace(steering(&rest))?;
+        let now = since_boot().map_err(HoldError::from)?;
         self.policy = rest;
         self.keeper.begin(&self.policy, now);
         self.metrics.taken_back();
@@ -245,8 +246,9 @@ impl Steer {
             return Err(SteerError::OtherGroup);
         }
         Steer::check(&policy)?;
-        let now = since_boot().map_err(HoldError::from)?;
         self.hold.replace(steering(&policy))?;
+        // Loading many networks takes seconds, in which connections still get the old rules.
+        let now = since_boot().map_err(HoldError::from)?;
         self.policy = policy;
         self.keeper.begin(&self.policy, now);
         let rules = rules(&self.policy);

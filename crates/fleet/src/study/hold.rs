@@ -115,7 +115,10 @@ impl Hold {
     /// Takes other rules. If the kernel refuses, the old ones hold.
     pub fn replace(&mut self, steering: Steering) -> Result<(), HoldError> {
         if let Some((attached, _)) = &mut self.attached {
+            // Loading many networks may take longer than is left of the lease.
+            attached.renew(self.lease)?;
             attached.replace(&steering)?;
+            attached.renew(self.lease)?;
         }
         self.steering = steering;
         Ok(())

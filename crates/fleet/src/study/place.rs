@@ -2,12 +2,14 @@
 
 use std::fs::{self, DirBuilder};
 use std::io::{self, Read};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use experiment::Plan;
 use report::{PART, beside};
 use serde::{Deserialize, Serialize};
+
+use crate::files::create;
 
 /// The file that says what the directory is.
 const FILE: &str = "study.json";
@@ -201,13 +203,7 @@ fn system(path: &Path, error: io::Error) -> PlaceError {
 fn write(path: &Path, contents: &[u8]) -> Result<(), PlaceError> {
     let part = beside(path, PART);
     let written = || {
-        let mut options = fs::OpenOptions::new();
-        let mut file = options
-            .write(true)
-            .create(true)
-            .truncate(true)
-            .mode(0o600)
-            .open(&part)?;
+        let mut file = create(&part)?;
         io::Write::write_all(&mut file, contents)?;
         file.sync_data()?;
         fs::rename(&part, path)

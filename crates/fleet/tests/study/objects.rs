@@ -14,16 +14,28 @@ use crate::group::Group;
 use crate::server::{PORT, wait_for};
 use crate::{PATIENCE, alone, client, connect};
 
-/// Answers each line with as many bytes as it says; `p1` in it is a pause of a second.
+/// Answers each line with as many bytes as it says; `p1` in it is a pause of a second. `a1` aborts the connection after a second,
+/// with as much outstanding as it takes.
 const SERVER: &str = r#"
-import socket, sys, time
+import contextlib, socket, struct, sys, time
 listening = socket.create_server(("127.0.0.1", int(sys.argv[1])))
 while True:
     stream, _ = listening.accept()
-    for line in stream.makefile("r"):
+    lines = stream.makefile("r")
+    for line in iter(lambda: "" if lines.closed else lines.readline(), ""):
         for part in line.split():
             if part.startswith("p"):
                 time.sleep(float(part[1:]))
+            elif part.startswith("a"):
+                stream.setblocking(False)
+                with contextlib.suppress(BlockingIOError):
+                    while True:
+                        stream.send(b"x" * 65536)
+                time.sleep(float(part[1:]))
+                stream.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                lines.close()
+                stream.close()
+                break
             else:
                 stream.sendall(b"x" * int(part))
     stream.close()
@@ -128,6 +140,15 @@ fn told_apart(group: &Group) {
     let off = units::Duration::from_nanos(least.as_nanos() / 16 + 9000);
     assert!(least <= median + off, "{least}, {median}");
     assert_eq!(attached.counts().expect("counters").untold_objects, 0);
+    aborted(&attached);
+}
+
+/// What is outstanding when a connection is aborted has made it busy until then.
+fn aborted(attached: &Attached) {
+    let mut stream = connect(client(2));
+    writeln!(stream, "a1").expect("sent");
+    let (ended, _) = ended(attached);
+    assert!(ended.busy >= units::Duration::from_millis(700), "{ended:?}");
 }
 
 /// The connection, when it has ended, and its objects.

@@ -82,6 +82,7 @@ struct tcp_sock {
 	u32 lost;
 	u32 rate_delivered;
 	u32 rate_interval_us;
+	u32 chrono_start;
 	u32 chrono_stat[3];
 };
 
@@ -93,6 +94,7 @@ static u64 (*bpf_get_socket_cookie)(void *context) = (void *)46;
 static long (*bpf_setsockopt)(void *context, int level, int name, void *value, int length) = (void *)49;
 static long (*bpf_sock_ops_cb_flags_set)(void *context, int flags) = (void *)59;
 static void *(*bpf_sk_storage_get)(void *map, void *sk, void *value, u64 flags) = (void *)107;
+static u64 (*bpf_jiffies64)(void) = (void *)118;
 static u64 (*bpf_ktime_get_boot_ns)(void) = (void *)125;
 static void *(*bpf_ringbuf_reserve)(void *map, u64 size, u64 flags) = (void *)131;
 static void (*bpf_ringbuf_submit)(void *record, u64 flags) = (void *)132;

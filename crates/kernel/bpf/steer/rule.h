@@ -8,6 +8,7 @@
 #define RULES 32
 #define PORTS 8
 #define CONTROLLER 16
+#define ANY_RTT ((u64)-1)
 
 struct ports {
 	u64 first;
@@ -19,7 +20,7 @@ struct rule {
 	struct ports listen[PORTS];
 	struct ports connect[PORTS];
 	u64 rtt_from; /* of the handshake, in nanoseconds */
-	u64 rtt_below;
+	u64 rtt_below; /* or ANY_RTT */
 	u64 ends[ARMS];
 	char controllers[ARMS][CONTROLLER];
 };
@@ -74,6 +75,14 @@ static inline bool has_port(const volatile struct ports *ports, u32 port)
 	return false;
 }
 
+/* Fast Open answers before there is an RTT: what is not known is within no bounds. */
+static inline bool has_rtt(const volatile struct rule *rule, u64 rtt)
+{
+	if (!rtt)
+		return !rule->rtt_from && rule->rtt_below == ANY_RTT;
+	return rule->rtt_from <= rtt && rtt < rule->rtt_below;
+}
+
 /* The first rule that holds for a new connection; RULES if none does. */
 static inline u32 rule_of(const struct bpf_sock_ops *context)
 {
@@ -87,7 +96,7 @@ static inline u32 rule_of(const struct bpf_sock_ops *context)
 
 		if (place >= steering.count)
 			break;
-		if (!(candidates >> place & 1) || rtt < rule->rtt_from || rtt >= rule->rtt_below)
+		if (!(candidates >> place & 1) || !has_rtt(rule, rtt))
 			continue;
 		if (has_port(is_server ? rule->listen : rule->connect, port))
 			return place;

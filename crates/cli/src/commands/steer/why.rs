@@ -23,7 +23,7 @@ pub struct Options {
     /// The port: this side's, or with --outgoing the other side's
     #[arg(long, value_name = "PORT", default_value = "443")]
     port: u16,
-    /// The round-trip time of its handshake
+    /// The round-trip time of its handshake; 0s if it is not known
     #[arg(long, value_name = "TIME", default_value = "0s")]
     rtt: Duration,
     /// Find networks of autonomous systems in this file, as `watch --as` takes it

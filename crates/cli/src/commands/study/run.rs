@@ -153,6 +153,16 @@ fn words(plan: &Plan) -> String {
         which.join(" and "),
         plan.cgroup.display(),
         plan.unit,
-        plan.duration
+        span(plan.duration)
     )
+}
+
+/// As a plan says it: nobody writes 168h as 604800s.
+fn span(duration: Duration) -> String {
+    let hours = duration.as_nanos() / 3_600_000_000_000;
+    if hours > 0 && Duration::from_secs(hours * 3600) == duration {
+        format!("{hours}h")
+    } else {
+        duration.to_string()
+    }
 }

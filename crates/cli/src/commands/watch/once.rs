@@ -119,8 +119,8 @@ fn of_group(by: GroupBy, group: &Group) -> Map<String, Value> {
     let value = json!({
         by.name(): group.name,
         "connections": group.connections,
-        "send_rate_bps": group.send_rate.bits_per_sec(),
-        "receive_rate_bps": group.receive_rate.bits_per_sec(),
+        "send_rate_bps": group.send_rate.map(Rate::bits_per_sec),
+        "receive_rate_bps": group.receive_rate.map(Rate::bits_per_sec),
         "srtt_p50_ms": time(quantile(&group.rtts, 0.5)),
         "srtt_p95_ms": time(quantile(&group.rtts, 0.95)),
         "min_rtt_ms": time(group.min_rtt),

@@ -190,9 +190,10 @@ fn help(frame: &mut Frame<'_>, area: Rect, palette: Palette) {
     });
     let columns = [
         "",
-        "send/s, recv/s, deliv/s and pacing/s are bits per second: acknowledged, received,",
-        "the kernel's delivery rate, and its pacing rate. ×min is RTT over its minimum.",
-        "limited by: app (nothing to send), rwnd (receiver), sndbuf, cong (cwnd or pacing).",
+        "send/s, recv/s, deliv/s and pacing/s are bits per second: acknowledged,",
+        "received, the kernel's delivery rate, and its pacing rate. ×min is RTT over its",
+        "minimum. limited by: app (nothing to send), rwnd (receiver), sndbuf, cong (all",
+        "other time with something outstanding: cwnd, pacing, or waiting for an ACK).",
     ];
     let lines = keys.chain(columns.map(|line| Line::styled(line, palette.quiet())));
     frame.render_widget(Paragraph::new(lines.collect::<Vec<_>>()), area);
