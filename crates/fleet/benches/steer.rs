@@ -354,17 +354,17 @@ fn churn(group: &Group, policy: Policy) -> Outcome<()> {
     let workers = thread::available_parallelism()?.get();
     let listeners = (0..workers).map(|_| listener(group));
     let listeners = listeners.collect::<Outcome<Vec<Listener>>>()?;
+    let work = |worker: usize, listener: &Listener| -> Outcome<()> {
+        let mut number = worker;
+        while !stop.load(Ordering::Relaxed) {
+            connect(listener, number)?;
+            number += workers;
+            made.fetch_add(1, Ordering::Relaxed);
+        }
+        Ok(())
+    };
+    let work = &work;
     let spent = thread::scope(|scope| -> Outcome<Duration> {
-        let work = |worker: usize, listener: &Listener| -> Outcome<()> {
-            let mut number = worker;
-            while !stop.load(Ordering::Relaxed) {
-                connect(listener, number)?;
-                number += workers;
-                made.fetch_add(1, Ordering::Relaxed);
-            }
-            Ok(())
-        };
-        let work = &work;
         let all = listeners.iter().enumerate();
         let started: Vec<_> = all
             .map(|(worker, listener)| scope.spawn(move || work(worker, listener)))

@@ -19,12 +19,15 @@ const ROUNDS: u64 = 64;
 /// So many mutated inputs a round tries: dozens of mutations on top of each other of each input in a small corpus.
 const MUTATIONS: usize = 256;
 
+/// The variable that says how many rounds there are instead.
+const MORE: &str = "FULLPIPE_FUZZ_ROUNDS";
+
 /// The variable that names the directory into which the corpora go.
 const CORPORA: &str = "FULLPIPE_FUZZ_CORPUS";
 
 /// Tries `target` with each input of `corpus`, and with many thousand mutations of them, the same ones every time.
 ///
-/// With the environment variable `FULLPIPE_FUZZ_CORPUS`, also writes the inputs where libFuzzer finds them: to the directory
+/// With the environment variable `FULLPIPE_FUZZ_ROUNDS`, so many rounds of them in place of 64. With `FULLPIPE_FUZZ_CORPUS`, also writes the inputs where libFuzzer finds them: to the directory
 /// `name` within the directory that the variable names.
 ///
 /// # Panics
@@ -33,7 +36,8 @@ pub fn run(name: &str, corpus: &[Vec<u8>], target: impl Fn(&[u8])) {
     if let Some(corpora) = env::var_os(CORPORA) {
         save(&Path::new(&corpora).join(name), corpus);
     }
-    for round in 0..ROUNDS {
+    let rounds = env::var(MORE).ok().and_then(|text| text.parse().ok());
+    for round in 0..rounds.unwrap_or(ROUNDS) {
         let mut check = Check::new();
         check.seed(round).iters(MUTATIONS);
         let bytes = mutators::default::<Vec<u8>>();

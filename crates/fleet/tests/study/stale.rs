@@ -7,12 +7,13 @@ use std::io::Write;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::Path;
 use std::process::Command;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use emulator::tunnel::{Tunnel, TunnelConfig, Way};
-use experiment::policy::Policy;
+use experiment::policy::{Connection, Policy};
 use fleet::steer::Steer;
 use fleet::study::Step;
 use linux::{Family, Network, socket};
@@ -28,7 +29,7 @@ use crate::{PATIENCE, alone_between, connect_to, now, own_mounts};
 const WITHIN: u64 = 2000;
 
 /// So many explorers the rule has seen before: more than one look takes.
-const BEFORE: u64 = 150;
+const BEFORE: u64 = 110;
 
 /// So many client networks.
 const NETWORKS: u64 = 200;
@@ -39,7 +40,7 @@ const AT_ONCE: u64 = 4;
 fn policy(group: &Path) -> String {
     format!(
         "cgroup = {group:?}\nexplore = \"45%\"\nseed = \"a\"\n\
-         [[rule]]\nname = \"lossy\"\nprefix = [\"10.201.0.0/16\"]\nlisten = [{PORT}]\ncontroller = \"bbr\"\nexpect = \"200%\"\n\
+         [[rule]]\nname = \"lossy\"\nprefix = [\"10.201.0.0/16\"]\nlisten = [{PORT}]\ncontroller = \"bbr\"\nexpect = \"400%\"\n\
          [[rule]]\nname = \"rest\"\nlisten = [{PORT}]\ncontroller = \"cubic\"\n"
     )
 }
@@ -78,7 +79,8 @@ fn join(network: &Network, loss: Ratio) -> Tunnel {
     };
     let data = LinkConfig {
         capacity: Capacity::Rate(Rate::from_bits_per_sec(400_000_000)),
-        buffer: Buffer::Bytes(Bytes::new(800_000)),
+        // Nothing but the loss that is asked for.
+        buffer: Buffer::Bytes(Bytes::new(16_000_000)),
         effects: Effects {
             loss: Loss::Independent(loss),
             ..Effects::default()
@@ -96,10 +98,15 @@ fn join(network: &Network, loss: Ratio) -> Tunnel {
     Tunnel::start(config).expect("a path")
 }
 
-/// Downloads the file from one of the client networks.
-fn fetch(number: u64, from: SocketAddr) {
+/// An address of one of the client networks.
+fn client(number: u64) -> IpAddr {
     let network = u8::try_from(number % NETWORKS).expect("less than 256");
-    let mut stream = connect_to(Ipv4Addr::new(10, 201, network, 1).into(), from);
+    Ipv4Addr::new(10, 201, network, 1).into()
+}
+
+/// Downloads the file.
+fn fetch(to: IpAddr, from: SocketAddr) {
+    let mut stream = connect_to(to, from);
     stream.set_read_timeout(Some(PATIENCE)).expect("a timeout");
     stream
         .write_all(b"GET /4mb HTTP/1.0\r\n\r\n")
@@ -149,16 +156,47 @@ fn stale(group: &Group, network: &Network) {
         .inside(|| Server::start_at(path, &group.0, address));
     let _server = server.expect("inside");
     let policy = Policy::parse(&policy(&group.0)).expect("a policy");
+    let own = policy.clone();
+    let explores = |client| {
+        let of = Connection {
+            client,
+            is_incoming: true,
+            port: PORT,
+            rtt: units::Duration::ZERO,
+        };
+        own.decide(&of).is_some_and(|decided| decided.is_exploring)
+    };
+    let begin = Instant::now();
     let lease = units::Duration::from_secs(600);
     let mut steer =
         Steer::begin(policy, lease, Some(&path.join("journal")), now()).expect("in force");
 
     let (stop, next) = (AtomicBool::new(false), AtomicU64::new(0));
     let from = SocketAddr::new(address, PORT);
+    // Logarithms of the seconds that downloads took, added up, and how many: own, exploring.
+    let times = Mutex::new([[0.0_f64; 2]; 2]);
     let download = || {
         while !stop.load(Ordering::Relaxed) {
-            fetch(next.fetch_add(1, Ordering::Relaxed), from);
+            let to = client(next.fetch_add(1, Ordering::Relaxed));
+            let begin = Instant::now();
+            fetch(to, from);
+            let mut times = times.lock().expect("no panic");
+            let [sum, count] = &mut times[usize::from(explores(to))];
+            *sum += begin.elapsed().as_secs_f64().ln();
+            *count += 1.0;
         }
+    };
+    let told = |when: &str| {
+        let means = std::mem::take(&mut *times.lock().expect("no panic"));
+        let [own, exploring] = means.map(|[sum, count]| ((sum / count).exp(), count));
+        eprintln!(
+            "{when}, after {:?}: {:.3} s for {} downloads, {:.3} s for {} that explore",
+            begin.elapsed(),
+            own.0,
+            own.1,
+            exploring.0,
+            exploring.1
+        );
     };
     let clients = || {
         thread::scope(|scope| {
@@ -167,7 +205,6 @@ fn stale(group: &Group, network: &Network) {
             }
         });
     };
-    let begin = Instant::now();
     // There is a path until the last download is over.
     let mut tunnel = Some(join(network, Ratio::new(3, 100)));
     thread::scope(|scope| {
@@ -182,24 +219,23 @@ fn stale(group: &Group, network: &Network) {
             "it holds as long as packets are lost"
         );
         let lossy: u64 = ended(&steer, "lossy").iter().sum();
-        eprintln!("{lossy} connections in {:?} with loss", begin.elapsed());
+        told("with loss");
         drop(tunnel.take());
         tunnel = Some(join(network, Ratio::new(0, 1)));
         loop {
             step(&mut steer);
             let without: u64 = ended(&steer, "lossy").iter().sum::<u64>() - lossy;
             if journal(path).iter().any(|what| what == "taken_back") {
-                eprintln!(
-                    "taken back after {without} without, at {:?}",
-                    begin.elapsed()
-                );
+                told(&format!(
+                    "taken back after {without} connections without loss"
+                ));
                 assert!(without <= WITHIN, "{without}");
                 break;
             }
-            assert!(
-                without <= WITHIN,
-                "{without} connections, and it is still there"
-            );
+            if without > WITHIN {
+                told("without loss");
+                panic!("{without} connections, and it is still there");
+            }
         }
         // From now on, these networks have what the rest has.
         while ended(&steer, "rest")[0] < 20 {
