@@ -5,6 +5,7 @@
 
 mod cells;
 mod data;
+mod given;
 mod group;
 mod hold;
 mod join;
@@ -16,7 +17,8 @@ mod row;
 mod running;
 mod told;
 
-pub use data::{DataError, Log, Read, read};
+pub use data::{DataError, Log, Read, each_observation, read};
+pub use given::{Given, Recording, observations};
 pub use group::{ControlGroup, GroupError};
 pub(crate) use hold::Hold;
 pub use hold::HoldError;
