@@ -92,6 +92,17 @@ impl Table {
         text
     }
 
+    /// All of it in Markdown. Ends with a newline.
+    pub fn markdown(&self) -> String {
+        let line = |cells: &[String]| {
+            let cells = cells.iter().map(|cell| cell.replace('|', "\\|"));
+            format!("| {} |\n", cells.collect::<Vec<_>>().join(" | "))
+        };
+        let rule = format!("|{}\n", " --- |".repeat(self.headings.len()));
+        let rows = self.rows.iter().map(|row| line(row));
+        line(&self.headings) + &rule + &rows.collect::<String>()
+    }
+
     /// The widths of all columns, with texts narrowed until the columns that are shown fit; nothing if they fit anyway.
     fn broken(&self, headings: &[String], shown: &[usize], room: usize) -> Option<Vec<usize>> {
         let excess = self.needed(headings, shown).checked_sub(room)?;

@@ -187,3 +187,68 @@ fn systems_in_a_policy_need_a_file_that_has_them() {
     refused(with(other.as_str()), 2, &["rule[0].as", "AS64500"]);
     refused(["steer", &policy, "--dry-run"], 2, &["--as"]);
 }
+
+const CDN: &str = r#"
+name = "one"
+duration = "20s"
+arm = [{ controller = "cubic" }, { controller = "bbr1" }]
+traffic = [{ interval = "8s", sizes = "3mb" }]
+network = [{ name = "lossy", kind = "clients", as = 64501, lines = 60, path = { rate = "20mbit", rtt = "60ms", buffer = "2bdp", loss = "1%" } }]
+"#;
+
+#[test]
+fn a_laboratory_s_study_is_a_study_and_its_policy_is_what_is_learned_of_it() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = |name: &str| directory.path().join(name).display().to_string();
+    fs::write(path("cdn.toml"), CDN).expect("a CDN");
+    let document = "Text.\n<!-- cdn: begin -->\n<!-- cdn: end -->\n";
+    let page = path("document.md");
+    fs::write(&page, document).expect("a document");
+    let (file, out) = (path("cdn.toml"), path("out"));
+    let run = ["study", "lab", &file, "--out", &out];
+    let given = run.into_iter().chain(["--document", &page, "--json"]);
+    let output = fullpipe(given).output().expect("runs");
+    assert!(output.status.success(), "{output:?}");
+    let found: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert!(
+        found["networks"][0]["throughput"][0]["truth"].as_f64() > Some(0.2),
+        "{found}"
+    );
+    let text = fs::read_to_string(&page).expect("a document");
+    assert!(
+        text.starts_with("Text.") && text.contains("| lossy | clients | "),
+        "{text}"
+    );
+    let study = path("out/study");
+    fullpipe(["study", "report", &study])
+        .assert()
+        .success()
+        .stdout(contains("AS64501").and(contains("bbr carries objects over 3 MB faster")));
+    let learned = fullpipe(["steer", "learn", &study])
+        .output()
+        .expect("runs")
+        .stdout;
+    let policy = fs::read_to_string(path("out/policy.toml")).expect("a policy");
+    assert_eq!(String::from_utf8_lossy(&learned), policy);
+    let systems = path("out/systems.txt");
+    let file_of_policy = path("out/policy.toml");
+    fullpipe([
+        "steer",
+        "why",
+        "10.0.7.1",
+        &file_of_policy,
+        "--as",
+        &systems,
+    ])
+    .assert()
+    .success()
+    .stdout(contains("bbr"));
+    refused(run, 2, &["--out", "there is a study already"]);
+    fs::write(path("cdn.toml"), CDN.replace("60,", "6,")).expect("a CDN");
+    let other = path("other");
+    refused(
+        ["study", "lab", &file, "--out", &other],
+        2,
+        &["cdn.toml", "lines", "50"],
+    );
+}

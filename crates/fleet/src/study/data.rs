@@ -100,6 +100,29 @@ pub fn read(directories: &[impl AsRef<Path>], logs: Vec<Log>) -> Result<Read, Da
     };
     let plan = &place.plan;
     let mut gathered = Gathered::new(&plan.names(), &plan.shares().shares());
+    let joined = each(&places, logs, |of| gathered.add(of))?;
+    Ok(Read {
+        place,
+        gathered,
+        joined,
+    })
+}
+
+/// The connections and objects of the study in a directory, as `read` has them, for whoever gathers them otherwise.
+///
+/// # Errors
+///
+/// There is none, or data is damaged.
+pub fn each_observation(directory: &Path, take: impl FnMut(&Observation)) -> Result<(), DataError> {
+    each(&[Place::find(directory)?], Vec::new(), take).map(drop)
+}
+
+/// Gives `take` all connections and objects of a study; what became of the requests of logs, if there were any.
+fn each(
+    places: &[Place],
+    logs: Vec<Log>,
+    mut take: impl FnMut(&Observation),
+) -> Result<Option<Joined>, DataError> {
     let mut connections: HashMap<Connection, Latest> = HashMap::new();
     for (number, one) in places.iter().enumerate() {
         each_file(one, START, |cells| {
@@ -107,7 +130,7 @@ pub fn read(directories: &[impl AsRef<Path>], logs: Vec<Log>) -> Result<Read, Da
         })?;
     }
     let has_logs = !logs.is_empty();
-    let mut join = joined(&places, &connections, logs)?;
+    let mut join = joined(places, &connections, logs)?;
     let mut sent: HashMap<Connection, Vec<Sent>> = HashMap::new();
     for (number, one) in places.iter().enumerate() {
         each_file(one, OBJECTS, |cells| {
@@ -127,7 +150,7 @@ pub fn read(directories: &[impl AsRef<Path>], logs: Vec<Log>) -> Result<Read, Da
                     is_whole: observation.scope == Scope::Object,
                 });
             } else {
-                gathered.add(&observation);
+                take(&observation);
             }
             Some(())
         })?;
@@ -141,7 +164,7 @@ pub fn read(directories: &[impl AsRef<Path>], logs: Vec<Log>) -> Result<Read, Da
             let sent = sent.get(&connection).map_or(&[][..], Vec::as_slice);
             for timed in timed(answers, sent) {
                 join.joined.timed_by_kernel += u64::from(timed.is_by_kernel);
-                gathered.add(&Observation {
+                take(&Observation {
                     scope: timed.scope,
                     acknowledged: timed.bytes,
                     busy: timed.busy,
@@ -152,13 +175,9 @@ pub fn read(directories: &[impl AsRef<Path>], logs: Vec<Log>) -> Result<Read, Da
             }
             observation.scope = Scope::Carrier;
         }
-        gathered.add(&observation);
+        take(&observation);
     }
-    Ok(Read {
-        place,
-        gathered,
-        joined: has_logs.then_some(join.joined),
-    })
+    Ok(has_logs.then_some(join.joined))
 }
 
 /// The requests of logs, with their connections.

@@ -6,6 +6,7 @@
 mod calendar;
 mod cells;
 mod data;
+mod given;
 mod group;
 mod hold;
 mod join;
@@ -18,7 +19,8 @@ mod running;
 mod told;
 
 pub(crate) use calendar::Calendar;
-pub use data::{DataError, Log, Read, read};
+pub use data::{DataError, Log, Read, each_observation, read};
+pub use given::{Given, Recording, observations};
 pub use group::{ControlGroup, GroupError};
 pub(crate) use hold::Hold;
 pub use hold::HoldError;

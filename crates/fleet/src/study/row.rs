@@ -13,6 +13,7 @@ use linux::diag::SocketState;
 use report::parquet::{Column, WriteError, write};
 use units::Duration;
 
+use super::place::Place;
 use crate::systems::System;
 
 /// A connection of a study.
@@ -97,6 +98,18 @@ impl Now {
 }
 
 impl Maker {
+    /// Of the study at this place, in its latest sitting.
+    pub fn of(place: &Place) -> Maker {
+        let plan = &place.plan;
+        Maker {
+            sitting: place.about.sittings,
+            arms: plan.names().into_iter().map(Arc::from).collect(),
+            kept: plan.address,
+            keeps_ends: plan.keeps_ends(),
+            key: place.key(),
+        }
+    }
+
     /// What is kept of an address.
     pub fn client(&self, address: IpAddr) -> Option<String> {
         match self.kept {

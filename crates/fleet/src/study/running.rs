@@ -169,25 +169,14 @@ impl Study {
     ) -> Result<Study, StudyError> {
         let group = Study::check(&place.plan)?;
         let held = place.hold()?;
-        let half = Bytes::new(keep.get() / 2);
-        let directory = place.directory();
-        let files = Files::new(directory, START, half, write_rows).map_err(little)?;
-        let objects = Files::new(directory, OBJECTS, half, write_objects).map_err(little)?;
         place.about.sittings += 1;
+        let (files, objects) = files_of(&place, keep)?;
         place.save()?;
-        let plan = &place.plan;
-        let names = plan.names();
-        let maker = Maker {
-            sitting: place.about.sittings,
-            arms: names.iter().map(|&name| Arc::from(name)).collect(),
-            kept: plan.address,
-            keeps_ends: plan.keeps_ends(),
-            key: place.key(),
-        };
+        let maker = Maker::of(&place);
         let now = since_boot()?;
         let mut study = Study {
             _held: held,
-            measured: Measured::new(names.len()),
+            measured: Measured::new(place.plan.arms.len()),
             hold: Hold::begin(group, steering(&place), LEASE, false)?,
             diag: None,
             files,
@@ -379,6 +368,18 @@ impl Study {
         self.place.save()?;
         Ok(added.and(written)?)
     }
+}
+
+/// What connections and their objects go to.
+pub(super) fn files_of(
+    place: &Place,
+    keep: Bytes,
+) -> Result<(Files<Row>, Files<ObjectRow>), StudyError> {
+    let half = Bytes::new(keep.get() / 2);
+    let directory = place.directory();
+    let files = Files::new(directory, START, half, write_rows).map_err(little)?;
+    let objects = Files::new(directory, OBJECTS, half, write_objects).map_err(little)?;
+    Ok((files, objects))
 }
 
 fn little(error: RecordError) -> StudyError {

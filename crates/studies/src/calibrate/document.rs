@@ -2,7 +2,7 @@
 
 use super::comparison::{Comparison, tally};
 use super::words::{Detail, headings, row};
-use report::Marks;
+use report::{Marks, Table};
 
 /// What the section stands between.
 pub const MARKS: Marks = Marks("calibrate");
@@ -10,20 +10,12 @@ pub const MARKS: Marks = Marks("calibrate");
 /// The section in Markdown: where it comes from, as `origin` says line by line, what the comparisons come to, and a table
 /// with a row a case.
 pub fn section(engines: [&str; 2], comparisons: &[Comparison<'_>], origin: &[String]) -> String {
-    let cells = |row: Vec<String>| {
-        let cells = row.iter().map(|cell| cell.replace('|', "\\|"));
-        format!("| {} |\n", cells.collect::<Vec<_>>().join(" | "))
-    };
-    let headings = headings(engines, Detail::Ranges);
-    let rule = format!("|{}\n", " --- |".repeat(headings.len()));
-    let rows = comparisons
-        .iter()
-        .map(|one| cells(row(one, Detail::Ranges)));
+    let rows = comparisons.iter().map(|one| row(one, Detail::Ranges));
+    let table = Table::new(headings(engines, Detail::Ranges), rows);
     format!(
-        "{}\n\n{}.\n\n{}{rule}{}",
+        "{}\n\n{}.\n\n{}",
         origin.join("\n"),
         tally(comparisons).text(),
-        cells(headings),
-        rows.collect::<String>(),
+        table.markdown(),
     )
 }

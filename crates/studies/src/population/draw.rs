@@ -84,15 +84,30 @@ impl Spec {
     }
 
     fn member(&self, access: &Access, seed: u64, place: u64) -> Result<Member, ScenarioError> {
+        Ok(Member {
+            region: access.region.clone(),
+            access: access.name.clone(),
+            scenario: access.scenario(&self.base, seed, place)?,
+        })
+    }
+}
+
+impl Access {
+    /// The scenario of the member at this place: `base`, with a path and a seed of its own.
+    ///
+    /// # Errors
+    ///
+    /// It makes no sense.
+    pub fn scenario(&self, base: &Draft, seed: u64, place: u64) -> Result<Scenario, ScenarioError> {
         let draws = Draws {
             seed,
-            region: &access.region,
-            access: &access.name,
+            region: &self.region,
+            access: &self.name,
             place,
         };
-        let mut draft = self.base.clone();
+        let mut draft = base.clone();
         let mut rate = None;
-        for (field, distribution) in &access.fields {
+        for (field, distribution) in &self.fields {
             let text = distribution.draw(&draws, field);
             if field == "path.rate" {
                 rate = Some(text.parse().map_err(|reason| {
@@ -102,21 +117,17 @@ impl Spec {
             draft.replace(field, &Node::Scalar(text))?;
         }
         let values = [
-            ("access", access.name.as_str()),
-            ("region", access.region.as_str()),
+            ("access", self.name.as_str()),
+            ("region", self.region.as_str()),
         ];
         let seed = derive_seed(seed, &values, place);
         draft.replace("seed", &Node::Scalar(seed.to_string()))?;
-        let name = format!("{} {} {place}", access.region, access.name);
-        draft.replace("name", &Node::Scalar(name))?;
-        if let (Some(swing), Some(rate)) = (access.swing, rate) {
+        let name = format!("{} {} {place}", self.region, self.name);
+        draft.replace("name", &Node::Scalar(name.trim_start().to_owned()))?;
+        if let (Some(swing), Some(rate)) = (self.swing, rate) {
             swing_rate(&mut draft, swing, rate, &draws)?;
         }
-        Ok(Member {
-            region: access.region.clone(),
-            access: access.name.clone(),
-            scenario: draft.read()?,
-        })
+        draft.read()
     }
 }
 

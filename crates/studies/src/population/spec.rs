@@ -56,6 +56,24 @@ pub struct Swing {
     pub sigma: f64,
 }
 
+impl Access {
+    /// One that is in no population: its members are drawn one by one.
+    ///
+    /// # Errors
+    ///
+    /// The path makes no sense.
+    pub fn alone(name: &str, path: Node, swing: Option<Swing>) -> Result<Access, ScenarioError> {
+        let said = SaidOfAccess {
+            region: String::new(),
+            name: name.to_owned(),
+            share: Ratio::ONE,
+            path,
+            swing,
+        };
+        Access::try_from(said).map_err(|wrong| ScenarioError::new(wrong.field, wrong.reason))
+    }
+}
+
 impl Spec {
     /// Reads the population in `file`.
     ///

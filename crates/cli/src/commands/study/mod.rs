@@ -1,5 +1,6 @@
 //! `fullpipe study`: randomised experiments on live connections.
 
+mod lab;
 mod report;
 mod run;
 mod simulate;
@@ -20,7 +21,7 @@ A plan says which connections take part (the control group of a service, its por
 they get and in which shares, what is randomised, for how long, and what to stop at. The service is not touched. New connections \
 have the default again when the command ends, however it ends.
 
-It takes root and a fullpipe that was built with --features kernel; `report` and `simulate` take neither. docs/study.md leads from \
+It takes root and a fullpipe that was built with --features kernel; `report`, `simulate` and `lab` take neither. docs/study.md leads from \
 a server to a decision.
 
 Examples:
@@ -38,6 +39,7 @@ pub struct Options {
 enum Action {
     Report(report::Options),
     Simulate(simulate::Options),
+    Lab(lab::Options),
 }
 
 /// Does it.
@@ -46,5 +48,6 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         None => run::run(&options.run),
         Some(Action::Report(options)) => report::run(options),
         Some(Action::Simulate(options)) => simulate::run(options),
+        Some(Action::Lab(options)) => lab::run(options),
     }
 }

@@ -1,0 +1,197 @@
+//! All that can happen: each line with each arm, over the same path and with the same objects at the same times.
+
+use std::path::Path;
+
+use fleet::study::Given;
+use fleet::{Systems, SystemsError};
+use lab::EngineKind;
+use scenario::{ScenarioError, regular};
+use studies::runs::{Batch, BatchError, Findings, Plan};
+
+use crate::line::{Line, When};
+use crate::observed;
+use crate::spec::Spec;
+
+/// Why there is no result.
+#[derive(Debug, thiserror::Error)]
+pub enum LabError {
+    /// What the text says makes no sense.
+    #[error(transparent)]
+    Spec(#[from] ScenarioError),
+    /// A line's scenario cannot be run.
+    #[error(transparent)]
+    Batch(#[from] BatchError),
+    /// Runs have failed, or were cancelled.
+    #[error("{missing} of {all} lines have no result{}", why.as_deref().map(|why| format!(": {why}")).unwrap_or_default())]
+    Missing {
+        /// So many.
+        missing: usize,
+        /// Of so many.
+        all: usize,
+        /// Why the first one failed.
+        why: Option<String>,
+    },
+    /// The study's data cannot be written.
+    #[error(transparent)]
+    Study(#[from] fleet::study::StudyError),
+    /// Or cannot be read back.
+    #[error(transparent)]
+    Data(#[from] fleet::study::DataError),
+    /// The table of systems cannot be read back.
+    #[error(transparent)]
+    Systems(#[from] SystemsError),
+    /// The study makes no policy.
+    #[error("the study makes no policy: {0}")]
+    NoPolicy(String),
+    /// A file of the results.
+    #[error("{path}: {error}")]
+    File {
+        /// Which one.
+        path: String,
+        /// What the system said.
+        error: std::io::Error,
+    },
+}
+
+/// The lines of a CDN, and their runs.
+#[derive(Debug)]
+pub struct Laboratory {
+    /// What it is of.
+    pub spec: Spec,
+    /// The lines while the study runs; then those when its policy is in force.
+    lines: Vec<Line>,
+    /// So many of them are the study's.
+    in_study: usize,
+    batch: Batch,
+}
+
+impl Laboratory {
+    /// Draws the lines of a CDN that was read from the file `place`.
+    ///
+    /// # Errors
+    ///
+    /// What it says makes no sense.
+    pub fn new(spec: Spec, place: &str) -> Result<Laboratory, LabError> {
+        let mut lines = spec.lines(When::Study)?;
+        let in_study = lines.len();
+        lines.extend(spec.lines(When::After)?);
+        let mut batch = Batch::new(EngineKind::Sim);
+        for line in &lines {
+            batch.add(place, plan(&spec, line))?;
+        }
+        Ok(Laboratory {
+            spec,
+            lines,
+            in_study,
+            batch,
+        })
+    }
+
+    /// The runs.
+    pub fn batch(&self) -> &Batch {
+        &self.batch
+    }
+
+    /// Where what is found in the runs goes.
+    pub fn outcomes(&self) -> Outcomes<'_> {
+        Outcomes {
+            laboratory: self,
+            given: vec![None; self.lines.len()],
+            failed: None,
+        }
+    }
+}
+
+/// A line with each arm.
+fn plan(spec: &Spec, line: &Line) -> Plan {
+    let mut plan = Plan::new("cdn", ["network", "line", "controller"]);
+    for arm in &spec.arms {
+        let values = vec![
+            spec.networks[line.network].name.clone(),
+            line.place.to_string(),
+            arm.controller.to_string(),
+        ];
+        let scenario = line.scenario(arm);
+        plan.add_point(values, scenario.clone());
+        // Nothing is kept of it.
+        plan.add_run(0, scenario, String::new());
+    }
+    plan.keep_samples(false);
+    plan
+}
+
+/// What was found in the runs so far.
+#[derive(Debug)]
+pub struct Outcomes<'l> {
+    laboratory: &'l Laboratory,
+    /// Of each line, the connections with each arm.
+    given: Vec<Option<Vec<Vec<Given>>>>,
+    failed: Option<String>,
+}
+
+impl<'l> Outcomes<'l> {
+    /// Takes in what was found of the line at this place of the batch.
+    pub fn take(&mut self, place: usize, findings: &Findings) {
+        if let Some((run, reason)) = findings.failed.first() {
+            self.failed.get_or_insert(format!("{run}: {reason}"));
+            return;
+        }
+        if let (Some(line), Some(given)) =
+            (self.laboratory.lines.get(place), self.given.get_mut(place))
+        {
+            let runs = findings.runs.iter();
+            let each = |run| observed::given(run, line, place as u64);
+            *given = Some(runs.map(|run| each(&run.record)).collect());
+        }
+    }
+
+    /// All of it.
+    ///
+    /// # Errors
+    ///
+    /// A run is missing.
+    pub fn finish(self) -> Result<Worlds<'l>, LabError> {
+        let laboratory = self.laboratory;
+        let all = self.given.len();
+        let given: Vec<Vec<Vec<Given>>> = self.given.into_iter().flatten().collect();
+        if given.len() < all {
+            return Err(LabError::Missing {
+                missing: all - given.len(),
+                all,
+                why: self.failed,
+            });
+        }
+        let worlds = laboratory.lines.iter().zip(given);
+        let mut study: Vec<World<'_>> = worlds.map(|(line, arms)| World { line, arms }).collect();
+        let after = study.split_off(laboratory.in_study);
+        Ok(Worlds {
+            spec: &laboratory.spec,
+            study,
+            after,
+        })
+    }
+}
+
+/// A line, and what its connections were with each arm.
+#[derive(Debug)]
+pub(crate) struct World<'l> {
+    pub line: &'l Line,
+    pub arms: Vec<Vec<Given>>,
+}
+
+/// All lines with each arm.
+#[derive(Debug)]
+pub struct Worlds<'l> {
+    pub(crate) spec: &'l Spec,
+    /// While the study runs.
+    pub(crate) study: Vec<World<'l>>,
+    /// When its policy is in force.
+    pub(crate) after: Vec<World<'l>>,
+}
+
+/// The table of systems in a file.
+pub(crate) fn systems(file: &Path) -> Result<Systems, LabError> {
+    Ok(Systems::read(
+        regular::open(file).map_err(SystemsError::from)?,
+    )?)
+}

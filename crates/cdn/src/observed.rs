@@ -1,0 +1,108 @@
+//! What a server's kernel would have told of connections that were simulated.
+
+use experiment::{Key, Shares, Unit};
+use fleet::study::Given;
+use kernel::{EndedConnection, SteeredConnection, ToldObject};
+use record::{FlowSummary, Record};
+use units::{Bytes, Duration};
+
+use crate::line::Line;
+
+/// The port that the CDN serves.
+pub const PORT: u16 = 443;
+
+/// Neighbours share a path, so they have the same arm.
+pub(crate) const UNIT: Unit = Unit::Prefix { v4: 24, v6: 48 };
+
+/// The first port of a client that is nobody else's.
+const CLIENT_PORT: u16 = 1024;
+
+/// A line's number takes the bits above those of its connections.
+const CONNECTIONS: u32 = 16;
+
+/// A line's unit and its arm.
+pub(crate) fn drawn(line: &Line, key: &Key, shares: &Shares) -> (u64, usize) {
+    let unit = key.draw(UNIT.subject(0, line.client, Duration::ZERO));
+    (unit, shares.arm(unit))
+}
+
+/// The connections of a line, which has this number, by the record of a run of its scenario. Who did not get through has no
+/// connection.
+pub(crate) fn given(record: &Record, line: &Line, number: u64) -> Vec<Given> {
+    let flows = record.summary.flows.iter().take(line.visits.len());
+    (0..)
+        .zip(flows)
+        .filter_map(|(index, flow)| connection(flow, line, (number << CONNECTIONS) + index))
+        .collect()
+}
+
+fn connection(flow: &FlowSummary, line: &Line, cookie: u64) -> Option<Given> {
+    let set_up = seconds(flow.start_s) + millis(flow.connect_ms?);
+    if flow.delivered_bytes == 0 {
+        return None;
+    }
+    let busy = seconds(flow.busy_s?);
+    let packet = line.payload();
+    let packets = |bytes: Option<u64>| bytes.map(|bytes| bytes.div_ceil(packet.get()));
+    let sent = flow.delivered_bytes + flow.retransmitted_bytes?;
+    let (packets, resent) = (packets(Some(sent))?, packets(flow.retransmitted_bytes)?);
+    let place = u16::try_from(cookie & ((1 << CONNECTIONS) - 1)).unwrap_or(u16::MAX);
+    let steered = SteeredConnection {
+        unit: 0,
+        rule: 0,
+        arm: 0,
+        set_up,
+        client: line.client,
+        ports: [PORT, CLIENT_PORT.saturating_add(place)],
+    };
+    let connection = EndedConnection {
+        cookie,
+        steered,
+        ended: set_up + busy,
+        acknowledged: flow.delivered_bytes,
+        packets,
+        resent,
+        lost: flow.packets_lost?,
+        rtt: None,
+        min_rtt: flow.rtt_ms.min.map(millis),
+        median_rtt: flow.rtt_ms.p50.map(millis),
+        objects: 1,
+        delivery_rate: None,
+        busy,
+        rwnd_limited: seconds(flow.rwnd_limited_s?),
+        sndbuf_limited: seconds(flow.sndbuf_limited_s?),
+    };
+    let object = ToldObject {
+        cookie,
+        steered,
+        number: 1,
+        begun: set_up,
+        busy,
+        bytes: flow.delivered_bytes,
+        packets,
+        resent,
+        is_whole: flow.completed_s.is_some(),
+    };
+    Some(Given {
+        connection,
+        objects: vec![object],
+    })
+}
+
+fn seconds(seconds: f64) -> Duration {
+    std::time::Duration::try_from_secs_f64(seconds)
+        .unwrap_or_default()
+        .into()
+}
+
+fn millis(millis: f64) -> Duration {
+    seconds(millis / 1000.0)
+}
+
+impl Line {
+    /// What a full packet carries.
+    fn payload(&self) -> Bytes {
+        let given = self.host().mss.map(Bytes::new);
+        given.unwrap_or(transport::sender::Config::default().mss)
+    }
+}

@@ -1,0 +1,255 @@
+//! CDN.toml: client networks and sites, what they fetch, and the controllers that are compared.
+
+use std::fs;
+use std::path::Path;
+
+use scenario::de;
+use scenario::tree::{Entry, Node};
+use scenario::{Draft, FlowSpec, ScenarioError};
+use serde::Deserialize;
+use studies::population::{Access, Swing};
+use transport::app::{Config, Connections, Poisson};
+use units::Duration;
+use units::bounds::positive;
+
+/// A study says nothing of a network with fewer than 20 lines of an arm; with so many, chance seldom leaves one with fewer.
+const LEAST_LINES: u64 = 50;
+
+/// The networks of lines are numbered in a byte.
+const MOST_LINES: u64 = 256;
+
+/// And so are networks.
+const MOST_NETWORKS: usize = 256;
+
+/// A small CDN.
+#[derive(Debug, Clone)]
+pub struct Spec {
+    /// `name`: what people call it.
+    pub name: String,
+    /// `seed`: what all random choices derive from.
+    pub seed: u64,
+    /// `duration`: for so long objects are fetched over each line.
+    pub duration: Duration,
+    /// `[[arm]]`: the controllers. The first is what the others are compared with.
+    pub arms: Vec<FlowSpec>,
+    /// `[[network]]`: who fetches.
+    pub networks: Vec<Network>,
+}
+
+/// Lines of one kind.
+#[derive(Debug, Clone)]
+pub struct Network {
+    /// `name`: what people call it.
+    pub name: String,
+    /// `kind`: who is at the other end.
+    pub kind: Kind,
+    /// `as`: the number of the autonomous system that all of its lines are in.
+    pub system: u32,
+    /// `lines`: how many there are. Each is a client network with a path to itself.
+    pub lines: u64,
+    /// `traffic`: what is fetched over each line.
+    pub traffic: Vec<Poisson>,
+    /// `path` and `swing`: what the lines' paths are drawn from.
+    pub(crate) access: Access,
+    /// All that a line has beside its path and what is fetched: the background, the hosts.
+    pub(crate) base: Draft,
+}
+
+units::named! {
+    /// Who is at the other end.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Kind, "kind of network" {
+        /// Clients of the CDN.
+        Clients = "clients",
+        /// Another site.
+        Sites = "site-to-site",
+        /// The same site.
+        Inside = "intra-site",
+    }
+}
+
+units::as_text!(Kind);
+
+/// What the text says.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Said {
+    name: String,
+    #[serde(default = "one")]
+    seed: u64,
+    #[serde(deserialize_with = "positive")]
+    duration: Duration,
+    arm: Vec<FlowSpec>,
+    #[serde(default)]
+    traffic: Vec<Poisson>,
+    network: Vec<SaidOfNetwork>,
+}
+
+const fn one() -> u64 {
+    1
+}
+
+/// What it says of a network.
+#[derive(Deserialize)]
+#[serde(
+    deny_unknown_fields,
+    expecting = "a table such as [[network]] with a name"
+)]
+struct SaidOfNetwork {
+    name: String,
+    kind: Kind,
+    #[serde(rename = "as")]
+    system: u32,
+    lines: u64,
+    path: Node,
+    swing: Option<Swing>,
+    traffic: Option<Vec<Poisson>>,
+    #[serde(default)]
+    background: Vec<Node>,
+    host: Option<Node>,
+}
+
+impl Spec {
+    /// Reads the CDN in `file`.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read, or what it says makes no sense.
+    pub fn load(file: &Path) -> Result<Spec, ScenarioError> {
+        let text = fs::read_to_string(file).map_err(|error| {
+            ScenarioError::new("", format!("cannot read {}: {error}", file.display()))
+        })?;
+        Spec::parse(&text, file.parent().unwrap_or(Path::new("")))
+    }
+
+    /// Reads a CDN from `text`; what its paths name is relative to `directory`.
+    ///
+    /// # Errors
+    ///
+    /// The text makes no sense.
+    pub fn parse(text: &str, directory: &Path) -> Result<Spec, ScenarioError> {
+        let entries = Node::from_toml(text)?;
+        let read = de::read_entries(&entries).and_then(|said| read(said, directory));
+        read.map_err(|error| error.on_line_in(&entries))
+    }
+
+    /// The arms' controllers by the kernel's names, as plans and policies have them.
+    pub fn controllers(&self) -> Vec<&str> {
+        let arms = self.arms.iter();
+        arms.map(|arm| arm.controller.kernel_name()).collect()
+    }
+}
+
+fn read(said: Said, directory: &Path) -> Result<Spec, ScenarioError> {
+    if said.arm.len() < 2 {
+        let reason = format!("{} to compare; give two or more [[arm]]", said.arm.len());
+        return Err(ScenarioError::new("arm", reason));
+    }
+    for (index, arm) in said.arm.iter().enumerate() {
+        check_arm(arm, &said.arm[..index]).map_err(|error| error.item(index).within("arm"))?;
+    }
+    if said.network.is_empty() || said.network.len() > MOST_NETWORKS {
+        let reason = format!("{} of them; give 1 to {MOST_NETWORKS}", said.network.len());
+        return Err(ScenarioError::new("network", reason));
+    }
+    let mut networks: Vec<Network> = Vec::new();
+    for (index, of) in said.network.into_iter().enumerate() {
+        let read = network(of, &said.traffic, said.duration, &networks, directory);
+        networks.push(read.map_err(|error| error.item(index).within("network"))?);
+    }
+    Ok(Spec {
+        name: said.name,
+        seed: said.seed,
+        duration: said.duration,
+        arms: said.arm,
+        networks,
+    })
+}
+
+/// An arm is a controller and its settings: when what is sent, the traffic says.
+fn check_arm(arm: &FlowSpec, earlier: &[FlowSpec]) -> Result<(), ScenarioError> {
+    let settings = FlowSpec {
+        bbr1: arm.bbr1,
+        cubic: arm.cubic,
+        bbr3: arm.bbr3,
+        ..FlowSpec::new(arm.controller)
+    };
+    if *arm != settings {
+        let reason = "an arm has a controller and its settings, nothing else";
+        return Err(ScenarioError::new("", reason));
+    }
+    let name = arm.controller.kernel_name();
+    if earlier
+        .iter()
+        .any(|other| other.controller.kernel_name() == name)
+    {
+        let reason = format!("the kernel's {name} has an arm already");
+        return Err(ScenarioError::new("controller", reason));
+    }
+    Ok(())
+}
+
+fn network(
+    said: SaidOfNetwork,
+    traffic: &[Poisson],
+    duration: Duration,
+    earlier: &[Network],
+    directory: &Path,
+) -> Result<Network, ScenarioError> {
+    let wrong = |field: &str, reason: String| Err(ScenarioError::new(field, reason));
+    if !(LEAST_LINES..=MOST_LINES).contains(&said.lines) {
+        let reason = format!("{}; give {LEAST_LINES} to {MOST_LINES}", said.lines);
+        return wrong("lines", reason);
+    }
+    for other in earlier {
+        if other.name == said.name {
+            return wrong("name", format!("there is a network {} already", said.name));
+        }
+        if other.system == said.system {
+            return wrong("as", format!("AS{} is {} already", said.system, other.name));
+        }
+    }
+    let traffic = said.traffic.unwrap_or_else(|| traffic.to_vec());
+    if traffic.is_empty() {
+        let reason = "nothing is fetched; give [[traffic]] with an interval and sizes";
+        return wrong("traffic", reason.to_owned());
+    }
+    for (index, of) in traffic.iter().enumerate() {
+        check_traffic(of).map_err(|error| error.item(index).within("traffic"))?;
+    }
+    let access = Access::alone(&said.name, said.path, said.swing)?;
+    // Whoever has not finished by then is cut off.
+    let end = (duration * 2).to_string();
+    let mut flows = said.background;
+    flows.push(stand_in());
+    let mut entries = vec![
+        Entry::new("name", Node::Scalar(said.name.clone())),
+        Entry::new("duration", Node::Scalar(end)),
+        Entry::new("flow", Node::List(flows)),
+    ];
+    entries.extend(said.host.map(|host| Entry::new("host", host)));
+    Ok(Network {
+        name: said.name,
+        kind: said.kind,
+        system: said.system,
+        lines: said.lines,
+        traffic,
+        access,
+        base: Draft::new(entries, directory),
+    })
+}
+
+/// A scenario makes sense with somebody who sends: in place of the connections, which come later.
+fn stand_in() -> Node {
+    let field = |key: &str, text: &str| Entry::new(key, Node::Scalar(text.to_owned()));
+    Node::Table(vec![field("controller", "cubic"), field("bytes", "1b")])
+}
+
+fn check_traffic(of: &Poisson) -> Result<(), ScenarioError> {
+    Config::Poisson(of.clone()).validate()?;
+    if of.connections != Connections::New {
+        let reason = "each object has a connection of its own; leave it out";
+        return Err(ScenarioError::new("connections", reason));
+    }
+    Ok(())
+}

@@ -1,0 +1,191 @@
+//! What the laboratory has found, for people: tables, and a section of a document.
+
+use experiment::verdict::{change, range};
+use report::{Marks, Table, below, count, known};
+
+use crate::found::{Choice, Found, MEASURES, NEAR, OfNetwork, Told};
+
+/// What the section stands between.
+pub const MARKS: Marks = Marks("cdn");
+
+/// All of it, for a terminal of so many columns.
+pub fn text(found: &Found, width: Option<usize>) -> String {
+    let tables = [
+        networks(found),
+        measures(found),
+        policy(found),
+        choices(found),
+    ];
+    let tables: Vec<String> = tables.iter().map(|table| table.lines(width)).collect();
+    let mut parts = vec![
+        format!("{}\n", about(found)),
+        format!("{}\n", found.verdict),
+    ];
+    parts.extend(tables);
+    below(&parts, notes(found))
+}
+
+/// The section in Markdown; `origin` says where it comes from.
+pub fn section(found: &Found, origin: &str) -> String {
+    let tables = [
+        ("What the study says of each network", networks(found)),
+        ("And over all networks", measures(found)),
+        ("What its policy is worth in each network", policy(found)),
+        (
+            "And everywhere, beside each single controller",
+            choices(found),
+        ),
+    ];
+    let tables = tables.map(|(title, table)| format!("### {title}\n\n{}\n", table.markdown()));
+    format!(
+        "{origin}\n\n{}\n\n> {}\n\n{}{}\n",
+        about(found),
+        found.verdict,
+        tables.concat(),
+        notes(found).join("\n\n")
+    )
+}
+
+fn about(found: &Found) -> String {
+    format!(
+        "{}, seed {}: a study of {} over {}; the truth is of {} in all",
+        found.name,
+        found.seed,
+        count(found.connections, "connection"),
+        count(found.lines as u64, "line"),
+        count(found.runs_connections, "connection"),
+    )
+}
+
+/// The truth of throughput in each network beside what the study says.
+fn networks(found: &Found) -> Table {
+    let rows = found.networks.iter().flat_map(|network| {
+        network.throughput.iter().map(|told| {
+            let mut row = vec![
+                network.name.clone(),
+                network.kind.clone(),
+                network.lines.to_string(),
+            ];
+            row.extend(beside(told));
+            row
+        })
+    });
+    let headings = ["throughput over 3 MB in", "kind", "lines"];
+    let mut table = Table::new(headings.into_iter().chain(BESIDE), rows);
+    table.text = vec![0, 1, 3];
+    table
+}
+
+/// The truth over all networks beside what the study says.
+fn measures(found: &Found) -> Table {
+    let rows = found.measures.iter().map(|told| {
+        let mut row = vec![told.measure.title().to_owned()];
+        row.extend(beside(told));
+        row
+    });
+    let mut table = Table::new(["in all networks"].into_iter().chain(BESIDE), rows);
+    table.text = vec![0, 1];
+    table
+}
+
+const BESIDE: [&str; 6] = [
+    "arm",
+    "truth",
+    "study",
+    "interval",
+    "has it",
+    "of other draws",
+];
+
+fn beside(told: &Told) -> Vec<String> {
+    let has = told.told.zip(told.truth);
+    let has = has.map(|(effect, truth)| if effect.once.has(truth) { "yes" } else { "no" });
+    let [covered, all] = told.covered;
+    vec![
+        told.controller.clone(),
+        known(told.truth, change),
+        known(told.told.map(|effect| effect.change), change),
+        known(told.told.map(|effect| effect.once), range),
+        has.unwrap_or("–").to_owned(),
+        format!("{covered} of {all}"),
+    ]
+}
+
+/// What the policy decides in each network, and what that is worth.
+fn policy(found: &Found) -> Table {
+    let place = found.policy_place();
+    let row = |network: &OfNetwork| {
+        let [rule, controller] = &network.rule;
+        let of_best = |choice: usize| known(network.of_best(choice), change);
+        let small = network
+            .changes
+            .get(place)
+            .and_then(|of| of.get(1).copied().flatten());
+        let mut row = vec![network.name.clone(), rule.clone(), controller.clone()];
+        row.extend((0..found.choices.len()).map(of_best));
+        row.push(known(small, change));
+        row
+    };
+    let mut headings = vec![
+        "network".to_owned(),
+        "rule".to_owned(),
+        "controller".to_owned(),
+    ];
+    headings.extend(
+        found
+            .choices
+            .iter()
+            .map(|of| format!("{} from the best", of.name)),
+    );
+    headings.push("small objects' time".to_owned());
+    let mut table = Table::new(headings, found.networks.iter().map(row));
+    table.text = vec![0, 1, 2];
+    table
+}
+
+/// What each choice is worth everywhere.
+fn choices(found: &Found) -> Table {
+    let row = |choice: &Choice| {
+        let mut row = vec![choice.name.clone()];
+        row.extend(choice.changes.iter().map(|of| known(*of, change)));
+        row.push(match &choice.worst {
+            Some((network, of_best)) => format!("{} ({network})", change(*of_best)),
+            None => "–".to_owned(),
+        });
+        row
+    };
+    let headings = ["everywhere".to_owned()].into_iter();
+    let headings = headings.chain(MEASURES.iter().map(|measure| measure.title().to_owned()));
+    let headings = headings.chain(["worst network, from its best".to_owned()]);
+    Table::new(headings, found.choices.iter().map(row))
+}
+
+/// What must be known to read the tables.
+fn notes(found: &Found) -> Vec<String> {
+    let first = found.choices.first().map_or("", |choice| &choice.name);
+    let redraws = &found.redraws;
+    let worst = redraws.worst.map_or_else(String::new, |[median, worst]| {
+        format!(
+            " In its worst network, the median policy is {} from the best controller, and the worst policy {}.",
+            change(median),
+            change(worst)
+        )
+    });
+    vec![
+        format!(
+            "All is told against {first}. Truth: each line was run with each arm, over the same path and with the same objects; \
+             the study has one of the two, as drawn. Intervals are of 95 %."
+        ),
+        format!(
+            "Of other draws: with the arms of the same lines drawn {} times again, so many of the intervals have the truth. {} of \
+             these studies make a policy; {} of them have a throughput within {:.0} % of the best controller's in each network.{worst}",
+            redraws.studies,
+            redraws.policies,
+            redraws.near_best,
+            NEAR * 100.0
+        ),
+        "The policy was in force over the same lines with other objects at other times; the networks that it explores are counted. \
+         Small objects: below 10 kB."
+            .to_owned(),
+    ]
+}

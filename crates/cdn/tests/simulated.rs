@@ -1,0 +1,200 @@
+//! A small CDN in the simulator: a study of it finds the truth, and its policy beats each single controller.
+
+use std::path::{Path, PathBuf};
+
+use cdn::found::NEAR;
+use cdn::{Found, Kind, Laboratory, STUDY, Spec, When};
+use experiment::Measure;
+use lab::Cancel;
+
+/// Two small networks.
+const TEXT: &str = r#"
+name = "two"
+duration = "20s"
+[[arm]]
+controller = "cubic"
+[[arm]]
+controller = "bbr1"
+[[traffic]]
+interval = "5s"
+sizes = "8kb"
+[[traffic]]
+interval = "8s"
+sizes = "3mb"
+[[network]]
+name = "lossy"
+kind = "clients"
+as = 64501
+lines = 60
+path = { rate = { median = "20mbit", sigma = 0.3 }, rtt = "60ms", buffer = "2bdp", loss = "1%" }
+[[network]]
+name = "inside"
+kind = "intra-site"
+as = 64502
+lines = 50
+path = { rtt = "200us" }
+host = { nic = "10gbit" }
+background = [{ controller = "cubic", bytes = "1mb" }]
+"#;
+
+fn spec(text: &str) -> Spec {
+    Spec::parse(text, Path::new("")).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn prove(spec: Spec, directory: &Path) -> Found {
+    let laboratory = Laboratory::new(spec, "cdn.toml").expect("it can be run");
+    let mut outcomes = laboratory.outcomes();
+    let jobs = studies::runs::jobs(None, lab::EngineKind::Sim);
+    let batch = laboratory.batch();
+    batch.run(jobs, &|_| (), &Cancel::new(), |place, findings| {
+        outcomes.take(place, &findings);
+    });
+    let worlds = outcomes.finish().expect("all runs have ended");
+    worlds.prove(directory).expect("a policy")
+}
+
+fn whole_cdn() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/cdn.toml")
+}
+
+#[test]
+fn a_study_finds_the_truth_and_its_policy_beats_each_controller() {
+    let spec = Spec::load(&whole_cdn()).unwrap_or_else(|error| panic!("{error}"));
+    let directory = tempfile::tempdir().expect("a directory");
+    let found = prove(spec, directory.path());
+    eprintln!("{}", cdn::tables::text(&found, None));
+    assert!(found.connections >= 10_000, "{}", found.connections);
+    let policy = found.policy_place();
+
+    for network in &found.networks {
+        // Throughput of large objects, in each class of networks.
+        let of_best = network.of_best(policy).expect("large objects");
+        assert!(of_best >= -NEAR, "{}: {of_best}", network.name);
+        if network.kind == Kind::Inside.name() {
+            let over_cubic = |choice: usize| network.changes[choice][0].expect("large objects");
+            assert!(over_cubic(policy) >= -0.03, "{}", over_cubic(policy));
+            // What BBR everywhere costs there.
+            assert!((-0.6..=-0.3).contains(&over_cubic(1)), "{}", over_cubic(1));
+        }
+    }
+    for choice in &found.choices[..policy] {
+        assert!(
+            found.choices[policy].changes[0] > choice.changes[0],
+            "{}: {choice:?}",
+            found.choices[policy].name
+        );
+    }
+    let small = found.choices[policy].changes[1].expect("small objects");
+    assert!(small <= 0.02, "{small}");
+
+    // The truth is in the intervals as often as they say: of all networks and draws together, 95 in 100.
+    let networks = found
+        .networks
+        .iter()
+        .flat_map(|network| &network.throughput);
+    let (has, all) = networks.fold((0, 0), |sum, told| {
+        (sum.0 + told.covered[0], sum.1 + told.covered[1])
+    });
+    let share =
+        f64::from(u32::try_from(has).expect("few")) / f64::from(u32::try_from(all).expect("few"));
+    assert!((0.92..=1.0).contains(&share), "{has} of {all}");
+    assert_eq!(found.redraws.policies, found.redraws.studies);
+
+    // What was recorded is a study like any other.
+    let read = fleet::study::read(&[directory.path().join(STUDY)], Vec::new()).expect("a study");
+    let findings = read.gathered.findings();
+    assert_eq!(findings.verdict, found.verdict);
+    let row = found
+        .measures
+        .iter()
+        .find(|told| told.measure == Measure::Throughput);
+    assert_eq!(
+        read.gathered.effect(1, Measure::Throughput),
+        row.expect("told").told
+    );
+}
+
+#[test]
+fn the_same_seed_gives_the_same_result() {
+    let found = || {
+        let directory = tempfile::tempdir().expect("a directory");
+        prove(spec(TEXT), directory.path())
+    };
+    assert_eq!(found(), found());
+}
+
+#[test]
+fn lines_are_the_same_for_each_arm_and_their_objects_are_not_those_of_later() {
+    let spec = spec(TEXT);
+    let (study, after) = (
+        spec.lines(When::Study).unwrap(),
+        spec.lines(When::After).unwrap(),
+    );
+    let line = &study[0];
+    assert_eq!(line.client.to_string(), "10.0.0.1");
+    let [cubic, bbr] = [0, 1].map(|arm| line.scenario(&spec.arms[arm]));
+    assert_eq!((&cubic.path, cubic.seed), (&bbr.path, bbr.seed));
+    let starts = |of: &scenario::Scenario| -> Vec<_> {
+        of.flows
+            .iter()
+            .map(|flow| (flow.start, flow.bytes))
+            .collect()
+    };
+    assert_eq!(starts(&cubic), starts(&bbr));
+    assert_eq!(cubic.flows.len(), line.visits.len());
+    let last = study.last().unwrap();
+    // The background comes last, and has its own controller.
+    let background = last.scenario(&spec.arms[1]).flows.pop().unwrap();
+    assert_eq!(background.controller.name(), "cubic");
+    let same = after
+        .iter()
+        .find(|other| other.client == line.client)
+        .unwrap();
+    assert_eq!(same.path(), line.path());
+    assert_ne!(same.visits, line.visits);
+}
+
+#[test]
+fn what_makes_no_sense_is_named() {
+    for (from, to, field) in [
+        ("lines = 60", "lines = 6", "network[0].lines"),
+        ("as = 64502", "as = 64501", "network[1].as"),
+        ("name = \"inside\"", "name = \"lossy\"", "network[1].name"),
+        ("kind = \"clients\"", "kind = \"client\"", "network[0].kind"),
+        (
+            "controller = \"bbr1\"",
+            "controller = \"cubic\"",
+            "arm[1].controller",
+        ),
+        (
+            "controller = \"bbr1\"",
+            "controller = \"bbr1\"\nbytes = \"1mb\"",
+            "arm[1]",
+        ),
+        (
+            "interval = \"8s\"",
+            "intervals = \"8s\"",
+            "traffic[1].intervals",
+        ),
+        (
+            "interval = \"8s\"",
+            "interval = \"8s\"\nconnections = \"kept\"",
+            "network[0].traffic[1].connections",
+        ),
+        ("loss = \"1%\"", "lots = \"1%\"", "path.lots"),
+        (
+            "host = { nic = \"10gbit\" }",
+            "hosts = {}",
+            "network[1].hosts",
+        ),
+    ] {
+        let text = TEXT.replacen(from, to, 1);
+        assert_ne!(text, TEXT);
+        let read = Spec::parse(&text, Path::new(""));
+        let error = read
+            .and_then(|spec| spec.lines(When::Study))
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains(field), "{to}: {error}");
+    }
+}

@@ -1,0 +1,138 @@
+//! Connections that another has carried than this kernel, such as a simulation: recorded, and seen by an experiment, as this
+//! kernel's are.
+
+use experiment::plan::Kept;
+use experiment::{Key, Observation};
+use kernel::{EndedConnection, ToldObject};
+use units::{Bytes, Duration};
+
+use super::object::ObjectRow;
+use super::place::Place;
+use super::row::{Maker, Now, Row};
+use super::running::{StudyError, files_of, groups, observation, observation_of_object};
+use crate::connection::Moment;
+use crate::files::{Files, RecordError};
+use crate::systems::Systems;
+
+/// The time of such connections begins with the calendar.
+const BEGIN: Now = Now {
+    boot: Duration::ZERO,
+    unix_s: 0.0,
+};
+
+/// A connection that has ended, and what it carried, as the kernel's program would tell.
+#[derive(Debug, Clone)]
+pub struct Given {
+    /// The connection.
+    pub connection: EndedConnection,
+    /// Its objects.
+    pub objects: Vec<ToldObject>,
+}
+
+impl Given {
+    /// The same, had its unit this draw and this arm.
+    pub fn assigned(&self, unit: u64, arm: usize) -> Given {
+        let mut given = self.clone();
+        let objects = given.objects.iter_mut().map(|object| &mut object.steered);
+        for steered in objects.chain([&mut given.connection.steered]) {
+            (steered.unit, steered.arm) = (unit, arm);
+        }
+        given
+    }
+}
+
+/// Connections and their objects as an experiment sees them, if their clients are in this autonomous system.
+pub fn observations<'g>(
+    given: impl IntoIterator<Item = &'g Given>,
+    system: Option<u32>,
+) -> impl Iterator<Item = Observation> {
+    let maker = Maker {
+        sitting: 0,
+        arms: Vec::new(),
+        kept: Kept::Prefix,
+        keeps_ends: false,
+        key: Key::of_seed(""),
+    };
+    let system = system.map(u64::from);
+    given.into_iter().flat_map(move |given| {
+        let row = maker.ended(&given.connection, BEGIN);
+        let groups = groups(row.client.as_deref(), system);
+        let mut all = vec![observation(&row, groups.clone())];
+        all.extend(given.objects.iter().map(|object| {
+            let row = maker.object(object, BEGIN);
+            observation_of_object(&row, groups.clone())
+        }));
+        all
+    })
+}
+
+/// A study's data in the making.
+#[derive(Debug)]
+pub struct Recording {
+    place: Place,
+    maker: Maker,
+    systems: Option<Systems>,
+    files: Files<Row>,
+    objects: Files<ObjectRow>,
+}
+
+impl Recording {
+    /// Begins a sitting of the study of a place; no more than `keep` of rows is kept.
+    ///
+    /// # Errors
+    ///
+    /// Its files cannot be written.
+    pub fn begin(
+        mut place: Place,
+        keep: Bytes,
+        systems: Option<Systems>,
+    ) -> Result<Recording, StudyError> {
+        place.about.sittings += 1;
+        let (files, objects) = files_of(&place, keep)?;
+        place.save()?;
+        Ok(Recording {
+            maker: Maker::of(&place),
+            place,
+            systems,
+            files,
+            objects,
+        })
+    }
+
+    /// Takes a connection in.
+    ///
+    /// # Errors
+    ///
+    /// A file cannot be written.
+    pub fn add(&mut self, given: &Given) -> Result<(), RecordError> {
+        let steered = &given.connection.steered;
+        let is_evaluated = self.place.plan.is_evaluated(steered.set_up);
+        let systems = self.systems.as_mut();
+        let system = systems.and_then(|systems| systems.of_address(steered.client));
+        let row = Row {
+            is_evaluated,
+            system: system.clone(),
+            ..self.maker.ended(&given.connection, BEGIN)
+        };
+        let objects = given.objects.iter().map(|object| ObjectRow {
+            is_evaluated,
+            system: system.clone(),
+            ..self.maker.object(object, BEGIN)
+        });
+        self.files.add(Moment::default(), [row])?;
+        self.objects.add(Moment::default(), objects)
+    }
+
+    /// Writes what is held. The study is over, after so long.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be written.
+    pub fn finish(mut self, ran: Duration) -> Result<(), StudyError> {
+        self.files.save()?;
+        self.objects.save()?;
+        self.place.about.ran_s = ran.as_secs_f64();
+        self.place.about.ended = Some("its time is over".to_owned());
+        Ok(self.place.save()?)
+    }
+}
