@@ -18,11 +18,8 @@ use crate::{PATIENCE, alone, client, connect};
 /// with as much outstanding as it takes.
 const SERVER: &str = r#"
 import contextlib, socket, struct, sys, time
-listening = socket.create_server(("127.0.0.1", int(sys.argv[1])))
-while True:
-    stream, _ = listening.accept()
-    lines = stream.makefile("r")
-    for line in iter(lambda: "" if lines.closed else lines.readline(), ""):
+def serve(stream, lines):
+    for line in lines:
         for part in line.split():
             if part.startswith("p"):
                 time.sleep(float(part[1:]))
@@ -33,12 +30,14 @@ while True:
                         stream.send(b"x" * 65536)
                 time.sleep(float(part[1:]))
                 stream.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-                lines.close()
-                stream.close()
-                break
+                return
             else:
                 stream.sendall(b"x" * int(part))
-    stream.close()
+listening = socket.create_server(("127.0.0.1", int(sys.argv[1])))
+while True:
+    stream, _ = listening.accept()
+    with stream, stream.makefile("r") as lines:
+        serve(stream, lines)
 "#;
 
 struct Server(Child);
