@@ -1,6 +1,6 @@
 //! What a study has found.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 
 use serde::Serialize;
 
@@ -66,7 +66,8 @@ pub struct Gathered {
     names: Vec<String>,
     shares: Vec<f64>,
     measured: Measured,
-    units: Vec<HashSet<u64>>,
+    /// How many connections each unit has.
+    units: Vec<BTreeMap<u64, u64>>,
     /// Units and logarithms of throughput, of what is large.
     large: Vec<Vec<(u64, f64)>>,
     groups: BTreeMap<String, Tally>,
@@ -198,7 +199,7 @@ impl Gathered {
             names: names.iter().map(|name| (*name).to_owned()).collect(),
             shares: shares.to_vec(),
             measured: Measured::new(arms),
-            units: vec![HashSet::new(); arms],
+            units: vec![BTreeMap::new(); arms],
             large: vec![Vec::new(); arms],
             groups: BTreeMap::new(),
             classes: vec![Default::default(); arms],
@@ -213,7 +214,8 @@ impl Gathered {
         let (Some(units), Some(large)) = (self.units.get_mut(arm), self.large.get_mut(arm)) else {
             return;
         };
-        units.insert(of.unit);
+        let is_connection = matches!(of.scope, Scope::Connection | Scope::Carrier);
+        *units.entry(of.unit).or_default() += u64::from(is_connection);
         self.observed.note(of);
         self.heat.add(of);
         self.measured.add(of);
@@ -227,7 +229,6 @@ impl Gathered {
                     .add(arm, of.unit, sample);
             }
         }
-        let is_connection = matches!(of.scope, Scope::Connection | Scope::Carrier);
         if is_connection && of.packets > 0 {
             let share = of.resent as f64 / of.packets as f64;
             let class = CLASSES.iter().position(|&most| share <= most);
@@ -242,8 +243,8 @@ impl Gathered {
 
     /// What has been found.
     pub fn findings(&self) -> Findings {
-        let counts: Vec<u64> = self.units.iter().map(|units| units.len() as u64).collect();
-        let balance = Balance::of(&counts, &self.shares);
+        let units = self.units.iter().map(|units| units.values().copied());
+        let balance = Balance::of(units, &self.shares);
         let comparisons: Vec<Comparison> =
             (1..self.names.len()).map(|arm| self.compare(arm)).collect();
         let (decision, verdict) = verdict::of(balance.as_ref(), &comparisons, self.observed.noun());

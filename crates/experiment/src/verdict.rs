@@ -33,12 +33,21 @@ pub fn of(balance: Option<&Balance>, comparisons: &[Comparison], noun: &str) -> 
         let text = "There is no connection with data yet.".to_owned();
         return (Decision::TooLittle, text);
     };
-    if !balance.is_fine() {
+    if !balance.has_its_units() {
         let text = format!(
             "Do not believe this data: the arms have {} units, which is not as the plan divides them (p = {}). Something decides \
              who is seen: an arm that is not there on some machines, connections that are lost in one arm, or another plan.",
             joined(balance.units.iter().map(u64::to_string)),
             probability(balance.p)
+        );
+        return (Decision::Distrust, text);
+    }
+    if !balance.has_its_connections() {
+        let text = format!(
+            "Do not believe this data: the arms have {} connections, and their units do not have as many each (p = {}). Connections \
+             are lost in one arm, or its clients open more of them, or fewer: either way the arms' connections are not alike.",
+            joined(balance.connections.iter().map(u64::to_string)),
+            probability(balance.p_connections.unwrap_or_default())
         );
         return (Decision::Distrust, text);
     }
@@ -53,8 +62,14 @@ pub fn of(balance: Option<&Balance>, comparisons: &[Comparison], noun: &str) -> 
         parts.push(text);
     }
     parts.push(format!(
-        "The arms got the units that they should (p = {}).",
-        probability(balance.p)
+        "The arms got the units that they should (p = {}){}.",
+        probability(balance.p),
+        balance.p_connections.map_or_else(String::new, |p| {
+            format!(
+                ", and these as many connections each (p = {})",
+                probability(p)
+            )
+        })
     ));
     (decision, parts.join(" "))
 }
@@ -212,12 +227,19 @@ mod tests {
 
     #[test]
     fn shares_that_are_not_as_planned_end_the_story() {
-        let balance = Balance::of(&[5000, 4000], &[0.5, 0.5]);
-        let (decision, text) = of(balance.as_ref(), &[], "objects");
-        assert_eq!(decision, Decision::Distrust);
-        assert!(
-            text.contains("5000 and 4000") && text.contains("below 0.001"),
-            "{text}"
-        );
+        for (counts, each, part) in [
+            ([5000, 4000], [1, 1], "5000 and 4000 units"),
+            ([300, 300], [10, 7], "3000 and 2100 connections"),
+        ] {
+            let arms = counts.iter().zip(each);
+            let arms = arms.map(|(&count, each)| std::iter::repeat_n(each, count));
+            let balance = Balance::of(arms, &[0.5, 0.5]);
+            let (decision, text) = of(balance.as_ref(), &[], "objects");
+            assert_eq!(decision, Decision::Distrust);
+            assert!(
+                text.contains(part) && text.contains("below 0.001"),
+                "{text}"
+            );
+        }
     }
 }
