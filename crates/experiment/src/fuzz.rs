@@ -102,7 +102,7 @@ mod tests {
             "[[arm]]\ncontroller='cubic'\nshare='90%'\n[[arm]]\ncontroller='bbr'\nshare='10%'\n";
         let corpus = [
             "name='x'\ncgroup='a'\nunit='prefix'\nprefix_v4=22\nduration='1h'\naddress='hashed'\nconnections={listen=[443],except=['10.0.0.0/8']}\n",
-            "name='x'\ncgroup='a'\nunit='slot'\nslot='9m'\nwashout='1m'\nduration='1h'\nconnections={connect=['1-9']}\n\
+            "name='x'\ncgroup='a'\nunit='slot'\nslot='9min'\nwashout='1min'\nduration='1h'\nconnections={connect=['1-9']}\n\
              [[guard]]\nmeasure='throughput'\nworse='20%'\n",
         ];
         let corpus = corpus.map(|text| format!("{text}{arms}").into_bytes());
