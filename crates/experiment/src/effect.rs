@@ -1,7 +1,7 @@
 //! How much an arm differs from the first one, and how sure that is.
 
 use serde::Serialize;
-use statrs::distribution::{ContinuousCDF, StudentsT};
+use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 
 use crate::measure::Kind;
 use crate::tally::{Level, Tally};
@@ -12,8 +12,15 @@ pub const DOUBT: f64 = 0.05;
 /// An interval takes so many units in each arm: with fewer, what is assumed of their means is a guess.
 pub const LEAST_UNITS: usize = 20;
 
-/// The always-valid interval is narrowest at so many units, both arms together. It must not depend on the data.
-const NARROWEST: f64 = 1000.0;
+/// The interval for any time is narrowest where the error of a logarithm of a mean is this: where the one for one look reaches
+/// 20 %. It must not depend on the data.
+const NARROWEST_LOGS: f64 = 0.1;
+
+/// And where that of a share is this: there is less to tell shares of what is rare by.
+const NARROWEST_SHARES: f64 = 0.3;
+
+/// Beyond so many errors the normal distribution's tail is lost in rounding; an interval reaches no further in its terms.
+const FURTHEST: f64 = 8.0;
 
 /// A range, as shares of the first arm's value: 0.08 is 8 % more.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -48,8 +55,10 @@ pub struct Effect {
     pub once: Interval,
     /// The 95 % interval that holds at all times at once: whoever looks often, and stops when he likes, may believe it.
     pub always: Interval,
-    /// The probability of so much or more, either way, without any effect.
+    /// The probability of so much or more, either way, without any effect; if it is looked at once.
     pub p: f64,
+    /// The same for who looks often: the largest doubt with which the interval at all times has no effect in it.
+    pub p_always: f64,
     /// Units of the first arm and of this one.
     pub units: [usize; 2],
     /// Connections of the first arm and of this one.
@@ -59,40 +68,130 @@ pub struct Effect {
 impl Effect {
     /// The effect of an arm by a tally; nothing where there is too little to tell it by.
     pub fn of(tally: &Tally, arm: usize, kind: Kind) -> Option<Effect> {
-        let (first, this) = (tally.level(0)?, tally.level(arm)?);
-        if first.units.min(this.units) < LEAST_UNITS {
+        Difference::of(tally, arm, kind).map(|difference| difference.effect())
+    }
+
+    /// The interval to believe: of a study that is over, or of one that goes on.
+    pub fn interval(&self, is_over: bool) -> Interval {
+        if is_over { self.once } else { self.always }
+    }
+
+    /// The probability to believe.
+    pub fn p(&self, is_over: bool) -> f64 {
+        if is_over { self.p } else { self.p_always }
+    }
+}
+
+/// How much the logarithms of two arms differ, and all that intervals are made of.
+#[derive(Debug)]
+pub struct Difference {
+    log: f64,
+    error: f64,
+    student: StudentsT,
+    /// The time of the interval that holds at any time: its information, as a multiple of what was fixed before.
+    time: f64,
+    levels: [Level; 2],
+}
+
+impl Difference {
+    /// Of an arm and the first one; nothing where there is too little to tell it by.
+    pub fn of(tally: &Tally, arm: usize, kind: Kind) -> Option<Difference> {
+        let levels = [tally.level(0)?, tally.level(arm)?];
+        if levels.iter().any(|level| level.units < LEAST_UNITS) {
             return None;
         }
-        let logs = |level: Level| match kind {
-            Kind::Logs => Some((level.mean, level.error)),
-            // The logarithm of a share, and its error to the first order.
-            Kind::Share if level.mean > 0.0 => Some((level.mean.ln(), level.error / level.mean)),
-            Kind::Share => None,
+        let logs = match kind {
+            Kind::Logs => levels.map(|level| (level.mean, level.error, level.effective)),
+            Kind::Share => shares(levels)?,
         };
-        let ((first_log, first_error), (this_log, this_error)) = (logs(first)?, logs(this)?);
-        let log = this_log - first_log;
-        let parts = [
-            (first_error.powi(2), first.effective),
-            (this_error.powi(2), this.effective),
-        ];
+        let parts = logs.map(|(_, error, units)| (error.powi(2), units));
         let variance: f64 = parts.iter().map(|(variance, _)| variance).sum();
-        let error = variance.sqrt();
-        let student = student(&parts)?;
-        let quantile = student.inverse_cdf(1.0 - DOUBT / 2.0);
-        let p = if error > 0.0 {
-            2.0 * student.sf((log / error).abs())
-        } else {
-            f64::from(u8::from(log == 0.0))
+        let narrowest = match kind {
+            Kind::Logs => NARROWEST_LOGS,
+            Kind::Share => NARROWEST_SHARES,
         };
-        Some(Effect {
-            change: log.exp_m1(),
-            once: Interval::around(log, quantile * error),
-            always: Interval::around(log, boundary(first.effective + this.effective) * error),
-            p,
-            units: [first.units, this.units],
-            connections: [first.connections, this.connections],
+        Some(Difference {
+            log: logs[1].0 - logs[0].0,
+            error: variance.sqrt(),
+            student: student(&parts)?,
+            time: narrowest_time() * narrowest.powi(2) / variance,
+            levels,
         })
     }
+
+    /// As an effect.
+    pub fn effect(&self) -> Effect {
+        let [first, this] = self.levels;
+        let (p, p_always) = self.probabilities();
+        Effect {
+            change: self.log.exp_m1(),
+            once: self.interval(true, DOUBT),
+            always: self.interval(false, DOUBT),
+            p,
+            p_always,
+            units: [first.units, this.units],
+            connections: [first.connections, this.connections],
+        }
+    }
+
+    /// The interval that leaves so much to chance: of a study that is over, or of one that goes on.
+    pub fn interval(&self, is_over: bool, doubt: f64) -> Interval {
+        if self.error == 0.0 {
+            return Interval::around(self.log, 0.0);
+        }
+        let beyond = if is_over {
+            doubt / 2.0
+        } else {
+            // Of few units the error is a guess, too: as far as Student's distribution has it where the normal one has the boundary.
+            standard().sf(boundary(self.time, doubt).min(FURTHEST))
+        };
+        Interval::around(
+            self.log,
+            self.student.inverse_cdf(beyond).abs() * self.error,
+        )
+    }
+
+    /// The probabilities of so much or more without any effect, for one look and for many.
+    fn probabilities(&self) -> (f64, f64) {
+        if self.error == 0.0 {
+            let p = f64::from(u8::from(self.log == 0.0));
+            return (p, p);
+        }
+        let beyond = self.student.sf((self.log / self.error).abs());
+        // The doubt of which this is the boundary.
+        let distance = standard().inverse_cdf(beyond).powi(2);
+        let t = self.time;
+        let always = (t + 1.0).sqrt() * (-distance * t / (t + 1.0) / 2.0).exp();
+        (2.0 * beyond, always.min(1.0))
+    }
+}
+
+/// The logarithms of two shares, their errors to the first order, and of how many units these are; nothing if both are zero.
+///
+/// Where one is zero, half an event is added to both (Haldane and Anscombe), with the error of one that was seen. An event is as
+/// much as a unit of the other arm has on average that has any: what comes in bursts is no more certain than as many bursts. The error of an arm without any is set, and not estimated from units.
+fn shares(levels: [Level; 2]) -> Option<[(f64, f64, f64); 2]> {
+    let some = levels.iter().find(|level| level.positive > 0)?;
+    let half = if levels.iter().all(|level| level.positive > 0) {
+        0.0
+    } else {
+        some.mean * some.weight / some.positive as f64 / 2.0
+    };
+    Some(levels.map(|level| {
+        let added = half / level.weight;
+        let share = level.mean + added;
+        let units = if level.positive > 0 {
+            level.effective
+        } else {
+            f64::INFINITY
+        };
+        (share.ln(), level.error.hypot(added) / share, units)
+    }))
+}
+
+/// The standard normal distribution.
+fn standard() -> Normal {
+    Normal::standard()
 }
 
 /// Student's distribution with the degrees of freedom of a difference of two means with variances of their own (Welch and
@@ -101,21 +200,28 @@ fn student(parts: &[(f64, f64)]) -> Option<StudentsT> {
     let all: f64 = parts.iter().map(|(variance, _)| variance).sum();
     let each = |(variance, units): &(f64, f64)| variance.powi(2) / (units - 1.0).max(1.0);
     let below: f64 = parts.iter().map(each).sum();
+    // With a million degrees it is the normal one; so it is where nothing was estimated.
     let freedom = if below > 0.0 {
-        all.powi(2) / below
+        (all.powi(2) / below).clamp(1.0, 1e6)
     } else {
-        1.0
+        1e6
     };
-    StudentsT::new(0.0, 1.0, freedom.max(1.0)).ok()
+    StudentsT::new(0.0, 1.0, freedom).ok()
 }
 
-/// How many standard errors an interval reaches that holds at all times: the normal mixture's boundary of asymptotic
-/// confidence sequences (Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas, 2021, theorem 2.2 and its choice of ρ).
-fn boundary(units: f64) -> f64 {
+/// How many standard errors an interval reaches that holds at all times: the normal mixture's boundary (Robbins, 1970; for errors
+/// that are estimated, the asymptotic confidence sequences of Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas, 2021, theorem 2.2).
+///
+/// Its time is the information: estimates of growing data behave as a Brownian motion in 1 / error² (Jennison and Turnbull, 2000,
+/// chapter 11), whether units come or those that are there have more connections. The number of units does not grow with the latter.
+fn boundary(time: f64, doubt: f64) -> f64 {
+    (2.0 * (time + 1.0) / time * ((time + 1.0).sqrt() / doubt).ln()).sqrt()
+}
+
+/// The time at which the boundary is lowest (the choice of ρ there, to the first order).
+fn narrowest_time() -> f64 {
     let doubt = -2.0 * DOUBT.ln();
-    let rho_squared = (doubt + doubt.ln_1p()) / NARROWEST;
-    let t = units * rho_squared;
-    (2.0 * (t + 1.0) / t * ((t + 1.0).sqrt() / DOUBT).ln()).sqrt()
+    doubt + doubt.ln_1p()
 }
 
 /// Holm's correction: the values of many tests such that with any of them below 5 %, the chance of a single false alarm among
@@ -134,8 +240,12 @@ pub fn holm(values: &[f64]) -> Vec<f64> {
 
 #[cfg(test)]
 mod tests {
+    use rand_xoshiro::Xoshiro256PlusPlus;
+    use rand_xoshiro::rand_core::{Rng, SeedableRng};
+
     use super::*;
     use crate::measure::Sample;
+    use crate::simulated::Draws;
 
     fn tally(of: impl Fn(usize, u64) -> f64) -> Tally {
         let mut tally = Tally::new(2);
@@ -191,20 +301,120 @@ mod tests {
     fn shares_of_nothing_have_no_ratio() {
         assert_eq!(Effect::of(&tally(|_, _| 0.0), 1, Kind::Share), None);
         let same = Effect::of(&tally(|_, _| 1.0), 1, Kind::Share).unwrap();
-        assert_eq!((same.change, same.p), (0.0, 1.0));
+        assert_eq!((same.change, same.p, same.p_always), (0.0, 1.0, 1.0));
+    }
+
+    #[test]
+    fn a_share_of_nothing_against_a_fifth_is_certain_either_way() {
+        for zero in [0, 1] {
+            let tally = tally(|arm, _| if arm == zero { 0.0 } else { 0.2 });
+            let effect = Effect::of(&tally, 1, Kind::Share).unwrap();
+            // Half an event in a hundred units against a hundred and a half: 201 times as much.
+            let change = if zero == 0 { 201.0_f64 } else { 1.0 / 201.0 };
+            assert!((effect.change + 1.0 - change).abs() < 1e-9, "{effect:?}");
+            assert!(effect.p < 0.001 && effect.p_always < 0.05, "{effect:?}");
+            let sure = if zero == 0 {
+                effect.always.low > 0.5
+            } else {
+                effect.always.high < 0.0
+            };
+            assert!(sure, "{effect:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_rare_and_in_bursts_raises_no_false_alarm_where_one_arm_has_none() {
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(3);
+        let (mut zeros, mut once, mut always) = (0, 0, 0);
+        for _ in 0..1000 {
+            // Two units of 100 have any, and these from one to a hundred packets.
+            let mut tally = Tally::new(2);
+            for unit in 0..200 {
+                let value = if random.next_u64() % 50 == 0 {
+                    (1 + random.next_u64() % 100) as f64
+                } else {
+                    0.0
+                };
+                tally.add(
+                    (unit % 2) as usize,
+                    unit,
+                    Sample {
+                        value,
+                        weight: 1000.0,
+                    },
+                );
+            }
+            let Some(effect) = Effect::of(&tally, 1, Kind::Share) else {
+                continue;
+            };
+            // Where both arms have some, nothing is added.
+            if (0..2).all(|arm| tally.level(arm).unwrap().positive > 0) {
+                continue;
+            }
+            zeros += 1;
+            once += u32::from(!effect.once.has(0.0));
+            always += u32::from(!effect.always.has(0.0));
+        }
+        assert!(
+            zeros > 150 && once * 20 <= 1000 && always == 0,
+            "{zeros}, {once}, {always}"
+        );
     }
 
     #[test]
     fn the_boundary_is_wider_than_a_single_look_and_narrowest_where_it_should_be() {
-        // By hand from the theorem: at 1000 units √(2 · 1.126 · ln(√8.93 / 0.05)).
-        assert!(
-            (boundary(NARROWEST) - 3.035).abs() < 0.01,
-            "{}",
-            boundary(NARROWEST)
-        );
-        for units in [40.0, 1e4, 1e6] {
-            assert!(boundary(units) > boundary(NARROWEST));
+        // By hand: √(2 · 1.126 · ln(√8.94 / 0.05)).
+        let narrowest = boundary(narrowest_time(), DOUBT);
+        assert!((narrowest - 3.035).abs() < 0.01, "{narrowest}");
+        for time in [0.3, 80.0, 8000.0] {
+            assert!(boundary(time, DOUBT) > narrowest);
         }
+    }
+
+    #[test]
+    fn the_probability_for_any_time_is_the_doubt_of_its_boundary() {
+        for effect in [0.08, 0.1, 0.15] {
+            let tally = tally(|arm, unit| (unit / 2 % 7) as f64 * 0.1 + arm as f64 * effect);
+            let difference = Difference::of(&tally, 1, Kind::Logs).unwrap();
+            let (once, always) = difference.probabilities();
+            assert!(always >= once);
+            if always < 1.0 {
+                let low = difference.interval(false, always).low;
+                assert!(low.abs() < 1e-6, "{effect}: {low}");
+            }
+        }
+    }
+
+    #[test]
+    fn at_any_time_holds_for_units_that_stay_while_their_connections_go_on() {
+        let (studies, looks, units) = (200, 100, 500_u64);
+        let mut random = Draws(Xoshiro256PlusPlus::seed_from_u64(5));
+        let mut wrong = 0;
+        for _ in 0..studies {
+            let mut sums = vec![0.0; units as usize];
+            let mut connections = 0.0_f64;
+            let mut is_wrong = false;
+            for look in 0..=looks {
+                // From one connection of each unit to a hundred million.
+                let now = 1e8_f64.powf(f64::from(look) / f64::from(looks));
+                let mut tally = Tally::new(2);
+                for (unit, sum) in (0..).zip(&mut sums) {
+                    *sum += (now - connections).sqrt() * random.normal();
+                    tally.add(
+                        (unit % 2) as usize,
+                        unit,
+                        Sample {
+                            value: *sum,
+                            weight: now,
+                        },
+                    );
+                }
+                connections = now;
+                is_wrong |= !Effect::of(&tally, 1, Kind::Logs).unwrap().always.has(0.0);
+            }
+            wrong += u32::from(is_wrong);
+        }
+        assert!(wrong * 20 <= studies, "{wrong} of {studies}");
     }
 
     #[test]

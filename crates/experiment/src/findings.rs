@@ -1,11 +1,11 @@
 //! What a study has found.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 
 use serde::Serialize;
 
 use crate::balance::Balance;
-use crate::effect::{Effect, Interval, holm};
+use crate::effect::{DOUBT, Difference, Effect, Interval, holm};
 use crate::heat::{Heat, HeatRow};
 use crate::measure::Measure;
 use crate::observation::{Observation, Scope};
@@ -66,13 +66,15 @@ pub struct Gathered {
     names: Vec<String>,
     shares: Vec<f64>,
     measured: Measured,
-    units: Vec<HashSet<u64>>,
+    /// How many connections each unit has.
+    units: Vec<BTreeMap<u64, u64>>,
     /// Units and logarithms of throughput, of what is large.
     large: Vec<Vec<(u64, f64)>>,
     groups: BTreeMap<String, Tally>,
     classes: Vec<[u64; CLASSES.len() + 1]>,
     observed: Observed,
     heat: Heat,
+    is_over: bool,
 }
 
 /// What a study has found.
@@ -82,6 +84,8 @@ pub struct Findings {
     pub verdict: String,
     /// The same as one word.
     pub decision: Decision,
+    /// Whether its time is over: before, verdict and corrected probabilities are those for who looks often.
+    pub is_over: bool,
     /// What sizes and times are of.
     pub observed: Observed,
     /// Whether the arms got what they should; nothing without connections.
@@ -166,7 +170,7 @@ pub struct Row {
     pub measure: Measure,
     /// How much; nothing where there is too little to tell it by.
     pub effect: Option<Effect>,
-    /// Its probability, corrected for so many measures (Holm).
+    /// Its probability, corrected for so many measures (Holm): for one look if the study is over, else for many.
     pub p_corrected: Option<f64>,
 }
 
@@ -186,8 +190,11 @@ pub struct GroupRow {
     pub group: String,
     /// How much.
     pub effect: Effect,
-    /// Its probability, corrected for so many groups (Holm).
+    /// Its probability, corrected for so many groups (Holm): for one look if the study is over, else for many.
     pub p_corrected: f64,
+    /// What is left of the effect where the surest groups of all arms are picked out: of such intervals of the groups that are
+    /// sure, 5 % miss on average (Benjamini and Yekutieli, 2005).
+    pub picked: Interval,
 }
 
 impl Gathered {
@@ -198,13 +205,19 @@ impl Gathered {
             names: names.iter().map(|name| (*name).to_owned()).collect(),
             shares: shares.to_vec(),
             measured: Measured::new(arms),
-            units: vec![HashSet::new(); arms],
+            units: vec![BTreeMap::new(); arms],
             large: vec![Vec::new(); arms],
             groups: BTreeMap::new(),
             classes: vec![Default::default(); arms],
             observed: Observed::default(),
             heat: Heat::new(arms),
+            is_over: true,
         }
+    }
+
+    /// The study goes on: who looks now may look again.
+    pub fn goes_on(&mut self) {
+        self.is_over = false;
     }
 
     /// Takes a connection in.
@@ -213,7 +226,8 @@ impl Gathered {
         let (Some(units), Some(large)) = (self.units.get_mut(arm), self.large.get_mut(arm)) else {
             return;
         };
-        units.insert(of.unit);
+        let is_connection = matches!(of.scope, Scope::Connection | Scope::Carrier);
+        *units.entry(of.unit).or_default() += u64::from(is_connection);
         self.observed.note(of);
         self.heat.add(of);
         self.measured.add(of);
@@ -227,7 +241,6 @@ impl Gathered {
                     .add(arm, of.unit, sample);
             }
         }
-        let is_connection = matches!(of.scope, Scope::Connection | Scope::Carrier);
         if is_connection && of.packets > 0 {
             let share = of.resent as f64 / of.packets as f64;
             let class = CLASSES.iter().position(|&most| share <= most);
@@ -242,14 +255,20 @@ impl Gathered {
 
     /// What has been found.
     pub fn findings(&self) -> Findings {
-        let counts: Vec<u64> = self.units.iter().map(|units| units.len() as u64).collect();
-        let balance = Balance::of(&counts, &self.shares);
+        let units = self.units.iter().map(|units| units.values().copied());
+        let balance = Balance::of(units, &self.shares);
         let comparisons: Vec<Comparison> =
             (1..self.names.len()).map(|arm| self.compare(arm)).collect();
-        let (decision, verdict) = verdict::of(balance.as_ref(), &comparisons, self.observed.noun());
+        let (decision, verdict) = verdict::of(
+            balance.as_ref(),
+            &comparisons,
+            self.observed.noun(),
+            self.is_over,
+        );
         Findings {
             verdict,
             decision,
+            is_over: self.is_over,
             observed: self.observed,
             balance,
             arms: (0..self.names.len()).map(|arm| self.levels(arm)).collect(),
@@ -262,7 +281,8 @@ impl Gathered {
             .iter()
             .map(|&measure| self.effect(arm, measure));
         let effects: Vec<Option<Effect>> = effects.collect();
-        let known: Vec<f64> = effects.iter().flatten().map(|effect| effect.p).collect();
+        let known = effects.iter().flatten();
+        let known: Vec<f64> = known.map(|effect| effect.p(self.is_over)).collect();
         let mut corrected = holm(&known).into_iter();
         let rows = Measure::ALL
             .iter()
@@ -285,18 +305,24 @@ impl Gathered {
 
     fn groups(&self, arm: usize) -> Vec<GroupRow> {
         let kind = Measure::Throughput.kind();
-        let known: Vec<(&String, Effect)> = self
+        let known: Vec<(&String, Difference)> = self
             .groups
             .iter()
-            .filter_map(|(group, tally)| Some((group, Effect::of(tally, arm, kind)?)))
+            .filter_map(|(group, tally)| Some((group, Difference::of(tally, arm, kind)?)))
             .collect();
-        let values: Vec<f64> = known.iter().map(|(_, effect)| effect.p).collect();
-        let rows = known.into_iter().zip(holm(&values));
+        let effects: Vec<Effect> = known.iter().map(|(_, known)| known.effect()).collect();
+        let values: Vec<f64> = effects.iter().map(|one| one.p(self.is_over)).collect();
+        let corrected = holm(&values);
+        let arms = (self.names.len() - 1) as f64;
+        let picked = corrected.iter().filter(|p| **p * arms < DOUBT).count();
+        let doubt = DOUBT * picked.max(1) as f64 / (arms * known.len() as f64);
+        let rows = known.iter().zip(effects).zip(corrected);
         let mut rows: Vec<GroupRow> = rows
-            .map(|((group, effect), p_corrected)| GroupRow {
-                group: group.clone(),
+            .map(|(((group, known), effect), p_corrected)| GroupRow {
+                group: (*group).clone(),
                 effect,
                 p_corrected,
+                picked: known.interval(self.is_over, doubt),
             })
             .collect();
         rows.sort_by(|one, other| one.effect.p.total_cmp(&other.effect.p));
@@ -319,5 +345,39 @@ impl Gathered {
             resent: level(Measure::Resent).map(|level| level.mean),
             resent_classes: classes.iter().map(share).collect(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::simulated::{Model, Units};
+
+    #[test]
+    fn a_study_that_goes_on_is_judged_by_what_holds_at_any_time() {
+        let mut judged = 0;
+        for seed in 0..40 {
+            let mut gathered = Gathered::new(&["cubic", "bbr"], &[0.5, 0.5]);
+            let study = Model::new(Units::Prefixes(500), 0.25).study(seed);
+            study.iter().for_each(|of| gathered.add(of));
+            let effect = gathered.effect(1, Measure::Throughput).unwrap();
+            // Sure at its end, and not for who looks often.
+            if effect.once.low <= 0.0 || effect.always.low > 0.0 {
+                continue;
+            }
+            judged += 1;
+            let over = gathered.findings();
+            gathered.goes_on();
+            let on = gathered.findings();
+            assert!(matches!(
+                over.decision,
+                Decision::Take(_) | Decision::Weigh(_)
+            ));
+            assert_eq!(on.decision, Decision::Open);
+            assert!(on.verdict.contains("goes on") && !over.verdict.contains("goes on"));
+            let p = |of: &Findings| of.comparisons[0].measures[0].p_corrected.unwrap();
+            assert!(p(&on) > p(&over));
+        }
+        assert!(judged > 5, "{judged}");
     }
 }

@@ -44,6 +44,8 @@ mod tests {
     use super::*;
     use crate::effect::Interval;
     use crate::measure::Measure;
+    use crate::observation::Observation;
+    use crate::simulated::{Model, Units};
 
     fn effect(low: f64, high: f64) -> Effect {
         let interval = Interval { low, high };
@@ -52,6 +54,7 @@ mod tests {
             once: interval,
             always: interval,
             p: 0.0,
+            p_always: 0.0,
             units: [100; 2],
             connections: [100; 2],
         }
@@ -72,5 +75,24 @@ mod tests {
         assert!(
             !throughput.is_broken(&effect(-0.5, -0.19)) && !throughput.is_broken(&effect(0.3, 0.9))
         );
+    }
+
+    #[test]
+    fn a_guard_breaks_where_the_first_arm_has_nothing_of_what_is_worse() {
+        let text = "name = \"a\"\ncgroup = \"a\"\nunit = \"prefix\"\nduration = \"1h\"\nconnections = { listen = [80] }\n\
+            arm = [{ controller = \"cubic\", share = \"50%\" }, { controller = \"reno\", share = \"50%\" }]\n\
+            guard = [{ measure = \"resent\", worse = \"100%\" }]\n";
+        let plan = Plan::parse(text).unwrap();
+        let study = |worse: u64| {
+            let mut measured = Measured::new(2);
+            for of in Model::new(Units::Prefixes(600), 0.0).study(1) {
+                let resent = if of.arm == 1 { of.packets / worse } else { 0 };
+                measured.add(&Observation { resent, ..of });
+            }
+            broken(&plan, &measured)
+        };
+        let why = study(5).expect("a fifth against nothing");
+        assert!(why.contains("packets sent again of reno"), "{why}");
+        assert_eq!(study(u64::MAX), None);
     }
 }

@@ -6,7 +6,11 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use record::statistics::Sorted;
 
-use crate::effect::{DOUBT, Interval, LEAST_UNITS};
+use crate::effect::{DOUBT, Interval};
+
+/// A percentile takes so many units in each arm: three of 60 are below the 5th percentile. Of fewer, drawing again finds too few
+/// values between which it may be: with 20 of one connection each, 86 % of intervals have the truth in them, and with 30, 92 %.
+const LEAST_UNITS: usize = 60;
 
 /// So often the units are drawn again.
 const DRAWS: usize = 1000;
@@ -99,6 +103,7 @@ pub fn percentile(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::simulated::Draws;
 
     fn arm(factor: f64) -> Vec<(u64, f64)> {
         let each = |connection: u64| {
@@ -125,5 +130,26 @@ mod tests {
     fn few_units_tell_nothing() {
         assert!(percentile(&arm(1.0), &arm(1.0)[..150], 0.05, 1).is_none());
         assert!(percentile(&[], &arm(1.0), 0.05, 1).is_none());
+        let units = |units: u64| {
+            (0..units)
+                .map(|unit| (unit, unit as f64))
+                .collect::<Vec<_>>()
+        };
+        let is_told = |count| percentile(&units(count), &units(count), 0.05, 1).is_some();
+        assert!(!is_told(59) && is_told(60));
+    }
+
+    #[test]
+    fn of_the_fewest_units_the_truth_is_in_19_of_20_intervals() {
+        let mut random = Draws(Xoshiro256PlusPlus::seed_from_u64(60));
+        let mut arm = || {
+            (0..LEAST_UNITS as u64)
+                .map(|unit| (unit, random.normal()))
+                .collect::<Vec<_>>()
+        };
+        let has = |_: &u64| percentile(&arm(), &arm(), 0.05, 1).unwrap().1.has(0.0);
+        let covered = (0..200).filter(has).count();
+        // 190, less two deviations of 3.1.
+        assert!(covered >= 184, "{covered} of 200");
     }
 }

@@ -45,7 +45,8 @@ pub struct Model {
     pub spread: f64,
 }
 
-struct Draws(Xoshiro256PlusPlus);
+/// Random numbers of some distributions.
+pub(crate) struct Draws(pub(crate) Xoshiro256PlusPlus);
 
 impl Draws {
     /// Between 0 and 1, neither of them.
@@ -54,7 +55,7 @@ impl Draws {
     }
 
     /// Of the standard normal distribution (Box and Muller).
-    fn normal(&mut self) -> f64 {
+    pub(crate) fn normal(&mut self) -> f64 {
         let radius = (-2.0 * self.uniform().ln()).sqrt();
         radius * (std::f64::consts::TAU * self.uniform()).cos()
     }
@@ -95,6 +96,18 @@ impl Model {
 
     /// One study: its connections in the order of their time.
     pub fn study(&self, seed: u64) -> Vec<Observation> {
+        self.drawn(seed, None)
+    }
+
+    /// Another time of a study's units: they stay, with their arms and how many connections they have. The connections are others.
+    pub fn again(&self, seed: u64, time: u64) -> Vec<Observation> {
+        let [seed_of_time, _] = Key::of_seed(&format!("time {time} of {seed}")).words();
+        let others = Draws(Xoshiro256PlusPlus::seed_from_u64(seed_of_time));
+        self.drawn(seed, Some(others))
+    }
+
+    /// Units by the seed, and their connections by the same or by others.
+    fn drawn(&self, seed: u64, mut others: Option<Draws>) -> Vec<Observation> {
         let mut draws = Draws(Xoshiro256PlusPlus::seed_from_u64(seed));
         let key = Key::of_seed(&format!("simulated {seed}"));
         let shares = Shares::of(&[0.5, 0.5]);
@@ -115,12 +128,13 @@ impl Model {
                 Units::Slots(_) => (12.0 * draws.pareto(3.0)).min(most),
             };
             // A client network comes and goes all the time, a slot once.
+            let draws = others.as_mut().unwrap_or(&mut draws);
             for _ in 0..connections as usize {
                 let at = match self.units {
                     Units::Prefixes(_) => draws.uniform(),
                     _ => number as f64,
                 };
-                all.push((at, self.connection(&network, &mut draws)));
+                all.push((at, self.connection(&network, draws)));
             }
         }
         all.sort_by(|one, other| one.0.total_cmp(&other.0));
@@ -184,5 +198,25 @@ impl Model {
             )),
             groups: Vec::new(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn units_stay_where_a_study_goes_on_and_connections_do_not() {
+        let model = Model::new(Units::Prefixes(100), 0.0);
+        let units = |of: &[Observation]| {
+            let mut units: Vec<(u64, usize)> = of.iter().map(|of| (of.unit, of.arm)).collect();
+            units.sort_unstable();
+            units
+        };
+        let (one, other) = (model.again(7, 1), model.again(7, 2));
+        assert_eq!(units(&one), units(&other));
+        assert_ne!(one, other);
+        assert_eq!(one, model.again(7, 1));
+        assert_ne!(units(&one), units(&model.again(8, 1)));
     }
 }

@@ -35,6 +35,10 @@ pub struct Level {
     pub effective: f64,
     /// How many connections there are.
     pub connections: u64,
+    /// The sum of weights.
+    pub weight: f64,
+    /// How many units have a value above zero.
+    pub positive: usize,
 }
 
 impl Tally {
@@ -81,6 +85,8 @@ impl Tally {
             units: units.len(),
             effective: 1.0 / squares,
             connections: units.values().map(|sum| sum.connections).sum(),
+            weight,
+            positive: units.values().filter(|sum| sum.value > 0.0).count(),
         })
     }
 

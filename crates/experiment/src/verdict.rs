@@ -27,13 +27,19 @@ pub enum Decision {
     Weigh(String),
 }
 
-/// What it means, as a word and as a paragraph. `noun` is what sizes and times are of.
-pub fn of(balance: Option<&Balance>, comparisons: &[Comparison], noun: &str) -> (Decision, String) {
+/// What it means, as a word and as a paragraph. `noun` is what sizes and times are of. A study that goes on is judged by the
+/// intervals that hold at any time: who looks now may look again.
+pub fn of(
+    balance: Option<&Balance>,
+    comparisons: &[Comparison],
+    noun: &str,
+    is_over: bool,
+) -> (Decision, String) {
     let Some(balance) = balance else {
         let text = "There is no connection with data yet.".to_owned();
         return (Decision::TooLittle, text);
     };
-    if !balance.is_fine() {
+    if !balance.has_its_units() {
         let text = format!(
             "Do not believe this data: the arms have {} units, which is not as the plan divides them (p = {}). Something decides \
              who is seen: an arm that is not there on some machines, connections that are lost in one arm, or another plan.",
@@ -42,10 +48,19 @@ pub fn of(balance: Option<&Balance>, comparisons: &[Comparison], noun: &str) -> 
         );
         return (Decision::Distrust, text);
     }
+    if !balance.has_its_connections() {
+        let text = format!(
+            "Do not believe this data: the arms have {} connections, and their units do not have as many each (p = {}). Connections \
+             are lost in one arm, or its clients open more of them, or fewer: either way the arms' connections are not alike.",
+            joined(balance.connections.iter().map(u64::to_string)),
+            probability(balance.p_connections.unwrap_or_default())
+        );
+        return (Decision::Distrust, text);
+    }
     let mut decision = Decision::TooLittle;
     let mut parts = Vec::new();
     for comparison in comparisons {
-        let (one, text) = compare(comparison, noun);
+        let (one, text) = compare(comparison, noun, is_over);
         // A choice beats none, one without harm beats one with it; of several, the first.
         if rank(&one) > rank(&decision) {
             decision = one;
@@ -53,9 +68,18 @@ pub fn of(balance: Option<&Balance>, comparisons: &[Comparison], noun: &str) -> 
         parts.push(text);
     }
     parts.push(format!(
-        "The arms got the units that they should (p = {}).",
-        probability(balance.p)
+        "The arms got the units that they should (p = {}){}.",
+        probability(balance.p),
+        balance.p_connections.map_or_else(String::new, |p| {
+            format!(
+                ", and these as many connections each (p = {})",
+                probability(p)
+            )
+        })
     ));
+    if !is_over {
+        parts.push("The study goes on: this is by the intervals that hold at any time.".to_owned());
+    }
     (decision, parts.join(" "))
 }
 
@@ -69,7 +93,7 @@ fn rank(decision: &Decision) -> u8 {
     }
 }
 
-fn compare(comparison: &Comparison, noun: &str) -> (Decision, String) {
+fn compare(comparison: &Comparison, noun: &str, is_over: bool) -> (Decision, String) {
     let (this, first) = (&comparison.controller, &comparison.over);
     let main = comparison
         .measures
@@ -81,7 +105,8 @@ fn compare(comparison: &Comparison, noun: &str) -> (Decision, String) {
         );
         return (Decision::TooLittle, text);
     };
-    let mut text = match (effect.once.low > 0.0, effect.once.high < 0.0) {
+    let believed = effect.interval(is_over);
+    let mut text = match (believed.low > 0.0, believed.high < 0.0) {
         (true, _) => format!("{this} carries {noun} over 3 MB faster than {first}"),
         (_, true) => format!("{this} carries {noun} over 3 MB slower than {first}"),
         _ => format!(
@@ -89,7 +114,8 @@ fn compare(comparison: &Comparison, noun: &str) -> (Decision, String) {
         ),
     };
     let _ = write!(text, ": {}", interval(&effect));
-    if let Some(slow) = comparison.throughput_p5 {
+    // Its interval is for one look.
+    if let Some(slow) = comparison.throughput_p5.filter(|_| is_over) {
         let _ = write!(
             text,
             ", and {} in the slowest twentieth ({})",
@@ -116,9 +142,9 @@ fn compare(comparison: &Comparison, noun: &str) -> (Decision, String) {
             " Beware: the share of {noun} over 3 MB differs ({selected}), so the arms' {noun} may not be alike."
         );
     }
-    let decision = if effect.once.high < 0.0 {
+    let decision = if believed.high < 0.0 {
         Decision::Stay
-    } else if effect.once.low <= 0.0 {
+    } else if believed.low <= 0.0 {
         Decision::Open
     } else if worse.is_empty() {
         Decision::Take(this.clone())
@@ -207,17 +233,24 @@ mod tests {
 
     #[test]
     fn without_data_there_is_no_verdict() {
-        assert_eq!(of(None, &[], "objects").0, Decision::TooLittle);
+        assert_eq!(of(None, &[], "objects", true).0, Decision::TooLittle);
     }
 
     #[test]
     fn shares_that_are_not_as_planned_end_the_story() {
-        let balance = Balance::of(&[5000, 4000], &[0.5, 0.5]);
-        let (decision, text) = of(balance.as_ref(), &[], "objects");
-        assert_eq!(decision, Decision::Distrust);
-        assert!(
-            text.contains("5000 and 4000") && text.contains("below 0.001"),
-            "{text}"
-        );
+        for (counts, each, part) in [
+            ([5000, 4000], [1, 1], "5000 and 4000 units"),
+            ([300, 300], [10, 7], "3000 and 2100 connections"),
+        ] {
+            let arms = counts.iter().zip(each);
+            let arms = arms.map(|(&count, each)| std::iter::repeat_n(each, count));
+            let balance = Balance::of(arms, &[0.5, 0.5]);
+            let (decision, text) = of(balance.as_ref(), &[], "objects", true);
+            assert_eq!(decision, Decision::Distrust);
+            assert!(
+                text.contains(part) && text.contains("below 0.001"),
+                "{text}"
+            );
+        }
     }
 }
