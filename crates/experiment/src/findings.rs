@@ -266,7 +266,7 @@ impl Gathered {
             self.is_over,
         );
         Findings {
-            verdict,
+            verdict: format!("{decision}: {verdict}"),
             decision,
             is_over: self.is_over,
             observed: self.observed,

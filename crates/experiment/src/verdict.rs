@@ -1,6 +1,6 @@
 //! What findings mean, in words.
 
-use std::fmt::Write;
+use std::fmt::{self, Write};
 
 use serde::Serialize;
 
@@ -25,6 +25,19 @@ pub enum Decision {
     Take(String),
     /// This arm is better in throughput, and clearly worse in something: it depends on what one wants.
     Weigh(String),
+}
+
+impl fmt::Display for Decision {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Decision::Distrust => f.write_str("Distrust"),
+            Decision::TooLittle => f.write_str("Too little data"),
+            Decision::Open => f.write_str("Open"),
+            Decision::Stay => f.write_str("Stay"),
+            Decision::Take(controller) => write!(f, "Take {controller}"),
+            Decision::Weigh(controller) => write!(f, "Weigh {controller}"),
+        }
+    }
 }
 
 /// What it means, as a word and as a paragraph. `noun` is what sizes and times are of. A study that goes on is judged by the

@@ -8,12 +8,15 @@ mod screen;
 #[cfg(test)]
 mod tests;
 
-use std::io;
+use std::io::{self, IsTerminal};
+use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration as StdDuration;
 
 use fleet::{Column, Filter, GroupBy, Table};
 use ratatui::crossterm::event::{self, Event};
+use rustix::event::{PollFd, PollFlags};
+use rustix::io::Errno;
 use units::Duration;
 
 use draw::Palette;
@@ -51,6 +54,26 @@ pub struct Start {
     pub group: Option<GroupBy>,
 }
 
+/// Whether the terminal is gone, which nobody may have told by a signal; waits so long for what somebody types. Its events must not be
+/// asked for then: that would never end.
+fn is_gone(wait: StdDuration) -> io::Result<bool> {
+    let (input, output) = (io::stdin(), io::stdout());
+    let terminal = if input.is_terminal() {
+        input.as_fd()
+    } else {
+        output.as_fd()
+    };
+    let mut polled = [PollFd::new(&terminal, PollFlags::IN)];
+    let wait = wait.try_into().map_err(io::Error::other)?;
+    match rustix::event::poll(&mut polled, Some(&wait)) {
+        Ok(_) | Err(Errno::INTR) => {}
+        Err(error) => return Err(error.into()),
+    }
+    Ok(polled[0]
+        .revents()
+        .intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL))
+}
+
 /// Shows live connections until somebody quits or all is to end; sets `ended` then. The terminal is as before afterwards, also
 /// after a panic.
 ///
@@ -67,7 +90,10 @@ pub fn run(source: &impl Source, start: Start, ended: &AtomicBool) -> io::Result
                 terminal.draw(|frame| source.show(|view| draw::draw(frame, &mut screen, &view)))?;
                 drawn = Some(looks);
             }
-            if !event::poll(NOTICE)? {
+            if is_gone(NOTICE)? {
+                break;
+            }
+            if !event::poll(StdDuration::ZERO)? {
                 continue;
             }
             match event::read()? {
