@@ -100,6 +100,10 @@ pub fn read(directories: &[impl AsRef<Path>], logs: Vec<Log>) -> Result<Read, Da
     };
     let plan = &place.plan;
     let mut gathered = Gathered::new(&plan.names(), &plan.shares().shares());
+    // A guard's end is one that the data has chosen.
+    if !places.iter().all(Place::is_over) {
+        gathered.goes_on();
+    }
     let joined = each(&places, logs, |of| gathered.add(of))?;
     Ok(Read {
         place,

@@ -80,6 +80,11 @@ pub struct Place {
 }
 
 impl Place {
+    /// Whether the study's time is over, and so nothing that was seen meanwhile has ended it.
+    pub fn is_over(&self) -> bool {
+        self.about.ran_s >= self.plan.duration.as_secs_f64()
+    }
+
     /// A directory for a plan, with that text: made anew, or the one of an earlier sitting.
     ///
     /// # Errors

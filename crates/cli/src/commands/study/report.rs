@@ -100,7 +100,7 @@ fn text(read: &Read, findings: &Findings, width: Option<usize>) -> String {
         parts.push(tables::effects(comparison).lines(width));
         parts.push(tables::heat(comparison).lines(width));
         if !comparison.groups.is_empty() {
-            parts.push(tables::groups(comparison).lines(width));
+            parts.push(tables::groups(comparison, findings.is_over).lines(width));
         }
     }
     below(&parts, tables::notes(read, findings))

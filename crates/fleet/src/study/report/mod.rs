@@ -30,13 +30,13 @@ struct Part {
 }
 
 impl Part {
-    fn of(comparison: &Comparison) -> Part {
+    fn of(comparison: &Comparison, is_over: bool) -> Part {
         let pictures = [
             charts::effects(comparison),
             charts::heat(comparison),
             charts::groups(comparison),
         ];
-        let groups = (!comparison.groups.is_empty()).then(|| tables::groups(comparison));
+        let groups = (!comparison.groups.is_empty()).then(|| tables::groups(comparison, is_over));
         Part {
             pictures: pictures.iter().flatten().map(draw::Picture::svg).collect(),
             effects: tables::effects(comparison),
@@ -55,7 +55,11 @@ pub fn html(read: &Read, findings: &Findings, origin: &Origin) -> String {
         body: Body {
             verdict: findings.verdict.clone(),
             arms: tables::arms(findings),
-            parts: findings.comparisons.iter().map(Part::of).collect(),
+            parts: findings
+                .comparisons
+                .iter()
+                .map(|comparison| Part::of(comparison, findings.is_over))
+                .collect(),
             notes: tables::notes(read, findings),
         },
         facts: &[count(connections, "connection")],

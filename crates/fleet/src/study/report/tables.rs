@@ -15,7 +15,14 @@ const GROUPS: usize = 20;
 /// What must be known to read the tables.
 pub fn notes(read: &Read, findings: &Findings) -> Vec<String> {
     let mut notes = vec![
-        "Intervals are of 95 % and take each unit for one observation. Corrected: Holm's, over the rows of the table.".to_owned(),
+        format!(
+            "Intervals are of 95 % and take each unit for one observation. Corrected: Holm's, over the rows of the table, {}.",
+            if findings.is_over {
+                "for one look at the end"
+            } else {
+                "for who looks often, as the study's time is not over"
+            }
+        ),
         of_what(findings),
     ];
     notes.extend(read.joined.iter().flat_map(of_logs));
@@ -25,9 +32,11 @@ pub fn notes(read: &Read, findings: &Findings) -> Vec<String> {
 /// The study in a line: what it is, and how far.
 pub fn about(read: &Read) -> String {
     let (plan, about) = (&read.place.plan, &read.place.about);
+    let believe = "of the intervals, believe those at any time";
     let state = match &about.ended {
-        Some(why) => format!("over: {why}"),
-        None => "not over yet: of the intervals, believe those at any time".to_owned(),
+        Some(why) if read.place.is_over() => format!("over: {why}"),
+        Some(why) => format!("over before its time: {why}; {believe}"),
+        None => format!("not over yet: {believe}"),
     };
     format!("by {}, {:.0} s so far; {state}", plan.unit, about.ran_s)
 }
@@ -173,12 +182,12 @@ pub fn effects(comparison: &Comparison) -> Table {
 }
 
 /// And in which groups.
-pub fn groups(comparison: &Comparison) -> Table {
+pub fn groups(comparison: &Comparison, is_over: bool) -> Table {
     let row = |row: &GroupRow| {
         vec![
             row.group.clone(),
             change(row.effect.change),
-            range(row.effect.once),
+            range(row.effect.interval(is_over)),
             probability(row.p_corrected),
             row.effect.connections.iter().sum::<u64>().to_string(),
         ]
