@@ -22,7 +22,7 @@ pub enum Unit {
         /// So many bits of an IPv6 address.
         v6: u8,
     },
-    /// All connections that begin in a stretch of time: for congestion that the arms would share.
+    /// All connections that begin in a stretch of the calendar's time: for congestion that the arms would share.
     Slot(Duration),
 }
 
@@ -49,8 +49,8 @@ fn halves(bits: u128) -> [u64; 2] {
 }
 
 impl Unit {
-    /// The unit that a connection belongs to: its socket's number (`SO_COOKIE`), the client's address, and the time since
-    /// boot at which it was set up.
+    /// The unit that a connection belongs to: its socket's number (`SO_COOKIE`), the client's address, and when it was set up,
+    /// since 1970: what is drawn by time is the same on each machine.
     pub fn subject(self, cookie: u64, client: IpAddr, set_up: Duration) -> Subject {
         match self {
             Unit::Connection => [CONNECTION, cookie, 0, 0],

@@ -22,6 +22,10 @@ pub const MOST_PORTS: usize = 8;
 /// The kernel's names of controllers are shorter than this.
 pub const NAME: usize = 16;
 
+/// One part in so many of a slot is its washout, unless the plan says otherwise: queues of the other arm are over in seconds, and
+/// its connections that are not are those that the slot should be long beside.
+const WASHOUT: u64 = 10;
+
 /// A randomised experiment.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(try_from = "Said")]
@@ -172,7 +176,10 @@ impl TryFrom<Said> for Plan {
             cgroup: said.cgroup,
             connections: said.connections,
             unit,
-            washout: said.washout.unwrap_or(Duration::ZERO),
+            washout: said.washout.unwrap_or(match unit {
+                Unit::Slot(length) => Duration::from_nanos(length.as_nanos() / WASHOUT),
+                Unit::Connection | Unit::Prefix { .. } => Duration::ZERO,
+            }),
             duration: said.duration,
             seed: said.seed,
             address: said.address,
@@ -328,7 +335,7 @@ impl Plan {
         self.join || matches!(self.address, Kept::Full | Kept::Hashed)
     }
 
-    /// Whether a connection that was set up then is evaluated, or belongs to the washout of its slot.
+    /// Whether a connection that was set up then, since 1970, is evaluated, or belongs to the washout of its slot.
     pub fn is_evaluated(&self, set_up: Duration) -> bool {
         match self.unit {
             Unit::Slot(slot) => {
@@ -469,5 +476,11 @@ worse = "100%"
         let plan = Plan::parse(&text).unwrap();
         let is_evaluated = |second| plan.is_evaluated(Duration::from_secs(second));
         assert!(!is_evaluated(20) && !is_evaluated(21) && is_evaluated(22) && is_evaluated(29));
+        // A tenth, if nothing is said.
+        let washout = |text: &str| Plan::parse(text).unwrap().washout;
+        let tenth = Duration::from_secs(1);
+        assert_eq!(washout(&text.replace("washout = \"2s\"", "")), tenth);
+        assert_eq!(washout(&text.replace("\"2s\"", "\"0s\"")), Duration::ZERO);
+        assert_eq!(washout(TEXT), Duration::ZERO);
     }
 }

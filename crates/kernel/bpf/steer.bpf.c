@@ -118,6 +118,7 @@ static inline void assign(struct bpf_sock_ops *context, u64 now)
 	unit.v6_mask[0] = steering.unit.v6_mask[0];
 	unit.v6_mask[1] = steering.unit.v6_mask[1];
 	unit.slot = steering.unit.slot;
+	unit.boot = steering.unit.boot;
 	for (u32 at = 0; at < ARMS; at++)
 		ends[at] = steering.rules[place].ends[at];
 	subject_of(&subject, &unit, &candidate);

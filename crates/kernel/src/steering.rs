@@ -38,8 +38,13 @@ pub enum DrawnUnit {
     Connection,
     /// A client network: so many bits of IPv4, and of IPv6.
     Prefix(u8, u8),
-    /// A stretch of time.
-    Slot(Duration),
+    /// A stretch of the calendar's time.
+    Slot {
+        /// How long it is.
+        length: Duration,
+        /// When the machine was started, since 1970.
+        boot: Duration,
+    },
 }
 
 /// Which controllers some connections get.
@@ -73,14 +78,14 @@ fn mask(length: u8) -> [u64; 2] {
 
 impl DrawnUnit {
     /// `struct unit` of `bpf/steer/assign.h`.
-    pub fn words(self) -> [u64; 6] {
+    pub fn words(self) -> [u64; 7] {
         match self {
-            DrawnUnit::Connection => [0; 6],
+            DrawnUnit::Connection => [0; 7],
             DrawnUnit::Prefix(v4, v6) => {
                 let ([a, b], [c, d]) = (mask(96 + v4.min(32)), mask(v6));
-                [1, a, b, c, d, 0]
+                [1, a, b, c, d, 0, 0]
             }
-            DrawnUnit::Slot(length) => [2, 0, 0, 0, 0, length.as_nanos()],
+            DrawnUnit::Slot { length, boot } => [2, 0, 0, 0, 0, length.as_nanos(), boot.as_nanos()],
         }
     }
 }
@@ -183,6 +188,6 @@ mod tests {
         steering.rules[0].append(&mut bytes);
         assert_eq!(bytes.len(), 2 * 8 * 16 + 2 * 8 + 8 * 8 + 8 * 16);
         assert_eq!(&bytes[bytes.len() - 8 * 16..][..16], b"a_name_that_is_\0");
-        assert_eq!(steering.bytes().len(), 10 * 8 + MOST_RULES * bytes.len());
+        assert_eq!(steering.bytes().len(), 11 * 8 + MOST_RULES * bytes.len());
     }
 }

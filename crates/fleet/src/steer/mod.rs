@@ -104,7 +104,11 @@ fn steering(policy: &Policy) -> Steering {
         unit: match policy.unit() {
             experiment::Unit::Connection => DrawnUnit::Connection,
             experiment::Unit::Prefix { v4, v6 } => DrawnUnit::Prefix(v4, v6),
-            experiment::Unit::Slot(length) => DrawnUnit::Slot(length),
+            // No policy draws by time.
+            experiment::Unit::Slot(length) => DrawnUnit::Slot {
+                length,
+                boot: Duration::ZERO,
+            },
         },
         rules: policy.rules.iter().map(rule).collect(),
         networks: table(networks, everywhere),

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Instant, SystemTime};
 
 use experiment::plan::Connections;
 use experiment::{Measured, Observation, Plan, Scope, Unit, guard};
@@ -93,6 +93,8 @@ pub struct Study {
     maker: Maker,
     systems: Option<Systems>,
     measured: Measured,
+    /// When the machine was started, since 1970: what slots are counted by, in this sitting, however the clock is set.
+    boot: Duration,
     last: Duration,
     looked: Duration,
     guarded: Duration,
@@ -109,8 +111,17 @@ impl std::fmt::Debug for Study {
     }
 }
 
+/// When the machine was started, since 1970, by the clock as it is set now.
+fn booted(now: Duration) -> Duration {
+    let since_1970 = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    let since_1970 = since_1970.map_or(Duration::ZERO, |since| {
+        Duration::from_nanos(u64::try_from(since.as_nanos()).unwrap_or(u64::MAX))
+    });
+    since_1970.saturating_sub(now)
+}
+
 /// What the program in the kernel is told.
-fn steering(place: &Place) -> Steering {
+fn steering(place: &Place, boot: Duration) -> Steering {
     let plan = &place.plan;
     let Connections {
         listen,
@@ -129,7 +140,7 @@ fn steering(place: &Place) -> Steering {
         unit: match plan.unit {
             Unit::Connection => DrawnUnit::Connection,
             Unit::Prefix { v4, v6 } => DrawnUnit::Prefix(v4, v6),
-            Unit::Slot(length) => DrawnUnit::Slot(length),
+            Unit::Slot(length) => DrawnUnit::Slot { length, boot },
         },
         rules: vec![SteeringRule {
             listen: listen.iter().map(experiment::Ports::ends).collect(),
@@ -174,15 +185,17 @@ impl Study {
         place.save()?;
         let maker = Maker::of(&place);
         let now = since_boot()?;
+        let boot = booted(now);
         let mut study = Study {
             _held: held,
             measured: Measured::new(place.plan.arms.len()),
-            hold: Hold::begin(group, steering(&place), LEASE, false)?,
+            hold: Hold::begin(group, steering(&place, boot), LEASE, false)?,
             diag: None,
             files,
             objects,
             maker,
             systems,
+            boot,
             last: now,
             looked: now,
             guarded: now,
@@ -261,7 +274,7 @@ impl Study {
                 troubles.push(error.to_string());
             }
         }
-        if self.place.about.ran_s >= self.place.plan.duration.as_secs_f64() {
+        if self.place.is_over() {
             return Step::Over("its time is over".to_owned());
         }
         if boot.saturating_sub(self.guarded) >= GUARD {
@@ -334,7 +347,7 @@ impl Study {
     ) -> (bool, Option<Arc<System>>) {
         let systems = self.systems.as_mut();
         (
-            self.place.plan.is_evaluated(set_up),
+            self.place.plan.is_evaluated(self.boot + set_up),
             systems.and_then(|systems| systems.of_address(client)),
         )
     }

@@ -22,13 +22,14 @@ struct unit {
 	u64 v4_mask[2]; /* of an IPv4 address in an IPv6 one */
 	u64 v6_mask[2];
 	u64 slot; /* nanoseconds */
+	u64 boot; /* when the machine was started, in nanoseconds since 1970: slots are the calendar's, on each machine the same */
 };
 
 /* What is known of a connection; addresses are of IPv6, the upper half first, and IPv4 is ::ffff:a.b.c.d. */
 struct candidate {
 	u64 cookie;
 	u64 client[2];
-	u64 set_up;
+	u64 set_up; /* since boot */
 };
 
 struct subject {
@@ -52,7 +53,9 @@ static inline void subject_of(struct subject *subject, const struct unit *unit, 
 		subject->words[1] = of->client[0] & (v4 ? unit->v4_mask[0] : unit->v6_mask[0]);
 		subject->words[2] = of->client[1] & (v4 ? unit->v4_mask[1] : unit->v6_mask[1]);
 	} else if (unit->kind == UNIT_SLOT) {
-		subject->words[1] = unit->slot ? of->set_up / unit->slot : of->set_up;
+		u64 at = unit->boot + of->set_up;
+
+		subject->words[1] = unit->slot ? at / unit->slot : at;
 	} else {
 		subject->words[1] = of->cookie;
 	}

@@ -20,6 +20,8 @@ struct Question {
     cookie: u64,
     client: IpAddr,
     set_up: Duration,
+    /// When its machine was started, since 1970.
+    boot: Duration,
 }
 
 impl Question {
@@ -53,7 +55,8 @@ impl Question {
             } else {
                 client
             },
-            set_up: Duration::from_nanos(below(u64::MAX)),
+            set_up: Duration::from_nanos(below(u64::MAX / 2)),
+            boot: Duration::from_nanos(below(u64::MAX / 2)),
         }
     }
 
@@ -62,7 +65,10 @@ impl Question {
         let unit = match self.unit {
             Unit::Connection => DrawnUnit::Connection,
             Unit::Prefix { v4, v6 } => DrawnUnit::Prefix(v4, v6),
-            Unit::Slot(length) => DrawnUnit::Slot(length),
+            Unit::Slot(length) => DrawnUnit::Slot {
+                length,
+                boot: self.boot,
+            },
         };
         let mut ends = self.shares.ends().to_vec();
         ends.resize(MOST_ARMS, 0);
@@ -73,7 +79,8 @@ impl Question {
     }
 
     fn answer(&self) -> [u64; 2] {
-        let subject = self.unit.subject(self.cookie, self.client, self.set_up);
+        let at = self.boot + self.set_up;
+        let subject = self.unit.subject(self.cookie, self.client, at);
         let draw = self.key.draw(subject);
         [draw, self.shares.arm(draw) as u64]
     }
