@@ -53,7 +53,11 @@ impl Namespace {
             Path::new(NAMED).join(text)
         };
         match fs::metadata(&path) {
-            Ok(_) => Ok(vec![Namespace::At(text.to_owned(), path)]),
+            Ok(about) if about.is_file() => Ok(vec![Namespace::At(text.to_owned(), path)]),
+            Ok(_) => Err(NamespaceError::Unknown(
+                text.to_owned(),
+                io::ErrorKind::IsADirectory.into(),
+            )),
             Err(error) => Err(NamespaceError::Unknown(text.to_owned(), error)),
         }
     }

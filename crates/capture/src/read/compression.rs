@@ -46,7 +46,9 @@ impl<R: Read> Read for Zstd<R> {
     fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
         loop {
             if let Some(frame) = &mut self.frame {
-                let read = frame.read(to).map_err(cut)?;
+                // With an error, the decoder gives nothing of what it has decoded for this call: so it is asked for little.
+                let some = to.len().min(CHUNK);
+                let read = frame.read(&mut to[..some]).map_err(cut)?;
                 if read > 0 || to.is_empty() {
                     return Ok(read);
                 }
