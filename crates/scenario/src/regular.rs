@@ -27,13 +27,15 @@ pub fn open_own(path: &Path) -> io::Result<File> {
     own(options.read(true).write(true).truncate(false), path)
 }
 
-/// Opens a file of our own to append to, or makes one, which nobody else may read. A symbolic link is not followed.
+/// Opens a file to append to, also through a symbolic link, or makes one, which nobody else may read.
 ///
 /// # Errors
 ///
-/// Those of [`open_own`].
+/// It cannot be opened, or is a directory, a pipe or a device.
 pub fn append_own(path: &Path) -> io::Result<File> {
-    own(OpenOptions::new().append(true).mode(0o600), path)
+    let mut options = OpenOptions::new();
+    options.append(true).create(true).mode(0o600);
+    open_with(&mut options, path, OFlags::empty())
 }
 
 fn own(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
