@@ -67,7 +67,7 @@ pub struct OfNetwork {
     pub lines: usize,
     /// Throughput of large objects: the truth and what is told, for each arm but the first.
     pub throughput: Vec<Told>,
-    /// The policy's rule that most of its lines have, and that rule's controller.
+    /// The policy's rule for its lines, and that rule's controller.
     pub rule: [String; 2],
     /// With each choice in force, how much measures change over the first arm, in the order of [`MEASURES`].
     pub changes: Vec<Vec<Option<f64>>>,

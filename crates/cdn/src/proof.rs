@@ -288,7 +288,8 @@ fn changes(measured: &Measured, arm: usize) -> Vec<Option<f64>> {
     MEASURES.iter().map(change).collect()
 }
 
-/// The rule that most lines of a network have which do not explore, and its controller.
+/// The rule of a network, by the first of its lines that does not explore, and its controller: a rule is of a whole system, and so of
+/// all of them.
 fn rule(policy: &Policy, seen: &[Seen<'_>], network: usize) -> [String; 2] {
     let mut lines = seen.iter().filter(|seen| seen.line.network == network);
     let found = lines.find_map(|seen| decide(policy, seen.line).filter(|of| !of.is_exploring));
@@ -388,7 +389,8 @@ impl Redrawn {
 /// Logarithms of the throughput of large objects and how many there are.
 type Sum = (f64, f64);
 
-/// What each line has with each arm, added up.
+/// What each line has with each arm, added up: so that a policy of each redraw is told from the best arm without looking at every
+/// connection again.
 struct Sums<'l> {
     lines: Vec<(&'l Line, Vec<Sum>)>,
     networks: usize,

@@ -1,6 +1,5 @@
 //! CDN.toml: client networks and sites, what they fetch, and the controllers that are compared.
 
-use std::fs;
 use std::path::Path;
 
 use scenario::de;
@@ -116,10 +115,7 @@ impl Spec {
     ///
     /// The file cannot be read, or what it says makes no sense.
     pub fn load(file: &Path) -> Result<Spec, ScenarioError> {
-        let text = fs::read_to_string(file).map_err(|error| {
-            ScenarioError::new("", format!("cannot read {}: {error}", file.display()))
-        })?;
-        Spec::parse(&text, file.parent().unwrap_or(Path::new("")))
+        de::load(file, Spec::parse)
     }
 
     /// Reads a CDN from `text`; what its paths name is relative to `directory`.

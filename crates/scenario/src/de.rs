@@ -7,6 +7,8 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::fs;
+use std::path::Path;
 
 use serde::Deserialize;
 use serde::de::value::{MapDeserializer, StrDeserializer};
@@ -26,6 +28,21 @@ pub const REST: &str = "*";
 
 /// The variants that have no name.
 pub(crate) const UNNAMED: [&str; 3] = ["", "[]", "{}"];
+
+/// What `parse` makes of a file's text. What that names is relative to the file's directory, which `parse` is told.
+///
+/// # Errors
+///
+/// The file cannot be read, or those of `parse`.
+pub fn load<T>(
+    file: &Path,
+    parse: impl FnOnce(&str, &Path) -> Result<T, ScenarioError>,
+) -> Result<T, ScenarioError> {
+    let text = fs::read_to_string(file).map_err(|error| {
+        ScenarioError::new("", format!("cannot read {}: {error}", file.display()))
+    })?;
+    parse(&text, file.parent().unwrap_or(Path::new("")))
+}
 
 /// Reads a `T`; the error's field is relative to the value.
 pub fn read<T: DeserializeOwned>(value: &Node) -> Result<T, ScenarioError> {

@@ -1,6 +1,5 @@
 //! A scenario's text before it is known whether it makes sense: its fields can still be replaced.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
@@ -31,11 +30,7 @@ impl Draft {
     ///
     /// The file cannot be read or is no TOML.
     pub fn load(file: &Path) -> Result<Draft, ScenarioError> {
-        let text = fs::read_to_string(file).map_err(|error| {
-            ScenarioError::new("", format!("cannot read {}: {error}", file.display()))
-        })?;
-        let directory = file.parent().unwrap_or(Path::new(""));
-        Draft::parse(&text, directory)
+        de::load(file, Draft::parse)
     }
 
     /// The scenario in `text`; names of traces are relative to `directory`.

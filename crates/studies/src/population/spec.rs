@@ -1,6 +1,5 @@
 //! POPULATION.toml.
 
-use std::fs;
 use std::path::Path;
 
 use units::bounds::{positive, refused, share};
@@ -81,10 +80,7 @@ impl Spec {
     ///
     /// The file cannot be read, or what it says makes no sense.
     pub fn load(file: &Path) -> Result<Spec, ScenarioError> {
-        let text = fs::read_to_string(file).map_err(|error| {
-            ScenarioError::new("", format!("cannot read {}: {error}", file.display()))
-        })?;
-        Spec::parse(&text, file.parent().unwrap_or(Path::new("")))
+        de::load(file, Spec::parse)
     }
 
     /// Reads a population from `text`; what its scenario names is relative to `directory`.
