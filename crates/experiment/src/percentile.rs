@@ -9,7 +9,7 @@ use record::statistics::Sorted;
 use crate::effect::{DOUBT, Interval};
 
 /// A percentile takes so many units in each arm: three of 60 are below the 5th percentile. Of fewer, drawing again finds too few
-/// values between which it may be: with 20 of one connection each, 86 % of intervals have the truth in them, and with 30, 92 %.
+/// values between which it may be.
 const LEAST_UNITS: usize = 60;
 
 /// So often the units are drawn again.

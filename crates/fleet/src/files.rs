@@ -241,9 +241,13 @@ impl<R> Files<R> {
     }
 }
 
-/// A file that was not there, for its owner alone: it has the addresses of clients. Whatever else has this name, a link to another's
-/// file, is left as it is.
+/// A file for its owner alone, as it has the addresses of clients. What a process of the same number has left there is removed; so is
+/// a link, and the file that it names is left as it is.
 pub(crate) fn create(path: &Path) -> io::Result<File> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
     let mut options = fs::OpenOptions::new();
     options.write(true).create_new(true).mode(0o600).open(path)
 }
@@ -267,4 +271,25 @@ fn millis(start: &str, name: &str) -> Option<u64> {
     let digits = name.strip_prefix(start)?.strip_suffix(END)?;
     let is_ours = digits.len() >= 13 && digits.bytes().all(|byte| byte.is_ascii_digit());
     digits.parse().ok().filter(|_| is_ours)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    use super::*;
+
+    #[test]
+    fn a_link_in_a_files_place_leads_nowhere_and_others_may_not_read_it() {
+        let directory = tempfile::tempdir().unwrap();
+        let [victim, file] = ["victim", "file"].map(|name| directory.path().join(name));
+        fs::write(&victim, "kept").unwrap();
+        symlink(&victim, &file).unwrap();
+        for _ in 0..2 {
+            let created = create(&file).unwrap().metadata().unwrap();
+            assert_eq!(created.permissions().mode() & 0o777, 0o600);
+        }
+        assert!(fs::symlink_metadata(&file).unwrap().is_file());
+        assert_eq!(fs::read_to_string(&victim).unwrap(), "kept");
+    }
 }

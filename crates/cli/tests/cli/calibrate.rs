@@ -224,30 +224,41 @@ fn what_makes_no_sense_is_refused_before_anything_runs() {
     );
 }
 
-/// In real time, so that no more is expected than that both carried something; how far they agree is printed.
+/// In real time, so that no more is expected than that both carried something, or that the machine is named which was too late; how far
+/// they agree is printed.
 #[test]
 fn the_kernel_is_compared_with_the_simulator_wherever_it_can_be() {
     let directory = directory(SET);
     let arguments = ["calibrate", "--scenarios", "cases", "--repeats", "1"];
     let (status, stdout, said) = Running::start(directory.path(), arguments).finish();
+    let late = said
+        .lines()
+        .filter(|line| line.starts_with("failed: ") && line.contains("not to be trusted, because"))
+        .count();
     // Nobody captures this.
     let _ = match status.code() {
+        Some(0 | 1) if late > 0 => {
+            writeln!(stderr(), "SKIPPED {late} of 2 runs of the kernel: {said}")
+        }
         Some(0 | 1) if !stdout.is_empty() => writeln!(stderr(), "{stdout}"),
         _ => writeln!(stderr(), "SKIPPED calibration by the kernel: {said}"),
     };
-    if stdout.is_empty() {
+    if stdout.is_empty() && late == 0 {
         assert!(said.contains("linux"), "{said}");
         return;
     }
     let results = fs::read_to_string(directory.path().join("calibration/runs.jsonl"));
-    let mut engines = Vec::new();
+    let [mut simulated, mut kernels] = [0, 0];
     for line in results.expect("results").lines() {
         let result: Value = serde_json::from_str(line).expect("JSON");
         let summary = &result["summary"]["observation"]["summary"];
-        engines.push(summary["engine"].as_str().expect("a name").to_owned());
+        match summary["engine"].as_str() {
+            Some("sim") => simulated += 1,
+            Some("linux") => kernels += 1,
+            other => panic!("{other:?}"),
+        }
         let delivered = summary["flows"][0]["delivered_bytes"].as_u64();
         assert!(delivered > Some(100_000), "{summary}");
     }
-    engines.sort();
-    assert_eq!(engines, ["linux", "linux", "sim", "sim"], "{said}");
+    assert_eq!((simulated, kernels + late), (2, 2), "{said}");
 }

@@ -21,7 +21,7 @@ pub const HELP: &[(&str, &str)] = &[
     ("Esc", "back; clear the filter"),
     (
         "/",
-        "type a filter: port=443 process=nginx !controller=cubic text",
+        "filter by port=443 process=nginx !controller=cubic text",
     ),
     ("s S", "sort by the next or the previous column"),
     ("r", "reverse the order"),
