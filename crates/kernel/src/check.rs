@@ -1,8 +1,10 @@
 //! What it takes to run programs in the kernel, one by one.
 
+use std::fs;
+
 use rustix::thread::{CapabilitySet, capabilities};
 
-use crate::bpf;
+use crate::{Algorithm, Error, bpf};
 
 /// One thing that it takes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,6 +31,16 @@ pub fn check() -> Vec<Requirement> {
     all
 }
 
+/// Whether the kernel accepts a controller's programs: it is asked, and offers them to nobody. A kernel may have all that
+/// [`check`] looks for, and allow programs less than they need.
+///
+/// # Errors
+///
+/// What is lacking, or why the kernel refuses; [`Error::NotBuilt`].
+pub fn check_controller(algorithm: Algorithm) -> Result<(), Error> {
+    bpf::accepted(algorithm)
+}
+
 /// What [attaching](crate::attach) takes, and whether this machine and this process have it. Changes nothing.
 pub fn check_steering() -> Vec<Requirement> {
     let mut all = bpf::steering_requirements();
@@ -36,12 +48,18 @@ pub fn check_steering() -> Vec<Requirement> {
     all
 }
 
+/// In another one, capabilities are those of a user of the first, and bpf(2) asks for its own (user_namespaces(7)).
+fn is_in_first_user_namespace() -> bool {
+    let map = fs::read_to_string("/proc/self/uid_map").unwrap_or_default();
+    map.split_whitespace().eq(["0", "0", "4294967295"])
+}
+
 /// A program that looks into sockets (CAP_BPF and CAP_PERFMON), changes them (CAP_NET_ADMIN), and is found again by its number
 /// (CAP_SYS_ADMIN; bpf(2), capabilities(7)).
 fn permission() -> Requirement {
     let held = capabilities(None).map_or(CapabilitySet::empty(), |held| held.effective);
     let needed = CapabilitySet::SYS_ADMIN | CapabilitySet::NET_ADMIN;
-    let lack = (!held.contains(needed))
+    let lack = (!held.contains(needed) || !is_in_first_user_namespace())
         .then_some("this takes root: CAP_SYS_ADMIN and CAP_NET_ADMIN, outside of any container");
     Requirement::new("permission", lack)
 }

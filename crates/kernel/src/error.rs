@@ -28,7 +28,7 @@ pub enum Error {
     IsDefault {
         /// The controller.
         name: &'static str,
-        /// The namespace.
+        /// The namespaces, with commas.
         whose: String,
     },
     /// The kernel does not accept the program.

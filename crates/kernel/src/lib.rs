@@ -45,7 +45,7 @@ mod bpf;
 
 pub use algorithm::Algorithm;
 pub use bpf::{Attached, Loaded, attach, flows, keep, load, release};
-pub use check::{Requirement, check, check_steering};
+pub use check::{Requirement, check, check_controller, check_steering};
 pub use clock::since_boot;
 pub use default::{default, set_default};
 pub use error::Error;

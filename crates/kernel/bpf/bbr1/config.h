@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause */
 /*
  * The settings. The twin of `congestion::bbr1::Config`, which says what each is for. Those that it has for other transports
- * or other versions are as in `Config::linux`.
+ * or other versions are as in `Config::linux`; but recovery ends `WithTransport`, as the kernel tells of it (../kernel/translate.h).
  *
  * The loader writes them as a table of these fields; its order is that of crates/kernel/src/parameters.rs.
  */

@@ -34,7 +34,7 @@ static inline void close_episode(struct controller *bbr)
 static inline void enter_recovery(struct controller *bbr)
 {
 	save_cwnd(bbr);
-	bbr->episode.has_just_opened |= !bbr->episode.is_open;
+	bbr->episode.has_just_opened = true;
 	bbr->episode.is_open = true;
 	bbr->episode.is_transport_recovering = true;
 	bbr->episode.is_round_lossy = true;
@@ -43,8 +43,8 @@ static inline void enter_recovery(struct controller *bbr)
 static inline void leave_recovery(struct controller *bbr)
 {
 	bbr->episode.is_transport_recovering = false;
-	if (bbr->episode.is_open && !bbr->full_pipe.is_reached)
-		end_conservation(bbr);
+	if (bbr->episode.is_open)
+		close_episode(bbr);
 }
 
 static inline void undo_recovery(struct controller *bbr)

@@ -19,7 +19,10 @@ struct flow {
 	u32 lost_packets;
 	u64 losses_told_at;
 	u32 marked_packets;
+	/* The state of recovery, as the kernel has it and as the latest ACK found it; and when it was last CWR without marks. */
 	u32 ca_state;
+	u32 told_ca_state;
+	u64 cwr_at;
 	/* Of the latest sample: how much had been delivered when its packet left, and whether the application had held it back. */
 	u32 sampled_at;
 	bool was_app_limited;

@@ -122,6 +122,7 @@ SECTION("struct_ops") void cong_control(u64 *arguments)
 	note_sample(tp, flow, rs);
 	tell_mss(tp, flow);
 	tell_losses(tp, flow, now, rs->losses);
+	tell_recovery(flow, now);
 	if (rs->acked_sacked)
 		tell_ack(tp, flow, now, rs);
 	obey(tp, flow);
@@ -131,13 +132,21 @@ SECTION("struct_ops") void set_state(u64 *arguments)
 {
 	struct tcp_sock *tp = socket_of(arguments);
 	struct flow *flow = flow_of(tp);
+	u32 state = (u8)arguments[1];
 	u64 now = tp->tcp_clock_cache;
 
 	if (!flow)
 		return;
-	tell_losses(tp, flow, now, U32_MAX);
-	tell_state(tp, flow, now, (u8)arguments[1]);
-	obey(tp, flow);
+	tell_reduction(tp, flow, now, state);
+	if (is_timeout(tp, state)) {
+		tell_losses(tp, flow, now, U32_MAX);
+		tell_timeout(tp, flow, now);
+		flow->told_ca_state = state;
+		obey(tp, flow);
+	} else if (state == TCP_CA_Loss) {
+		flow->lost_packets = tp->lost;
+	}
+	flow->ca_state = state;
 }
 
 /* The kernel takes what is returned for the window. */
@@ -148,26 +157,37 @@ SECTION("struct_ops") u32 undo_cwnd(u64 *arguments)
 
 	if (!flow)
 		return tp->snd_cwnd;
+	/* What a timer has found since the latest ACK. */
+	tell_losses(tp, flow, tp->tcp_clock_cache, 0);
+	tell_recovery(flow, tp->tcp_clock_cache);
 	on_recovery_undone(&flow->controller);
 	RECORD(flow, UNDONE, event->ack.now = tp->tcp_clock_cache);
 	obey(tp, flow);
 	return tp->snd_cwnd;
 }
 
-SECTION("struct_ops") void cwnd_event(u64 *arguments)
+/* Of a window that was full, nobody wanted more. */
+static inline void restart_from_idle(struct tcp_sock *tp)
 {
-	struct tcp_sock *tp = socket_of(arguments);
-	struct flow *flow;
+	struct flow *flow = tp->app_limited ? flow_of(tp) : 0;
 
-	/* Of a window that was full, nobody wanted more. */
-	if ((u32)arguments[1] != CA_EVENT_TX_START || !tp->app_limited)
-		return;
-	flow = flow_of(tp);
 	if (!flow)
 		return;
 	on_idle_restart(&flow->controller, tp->tcp_clock_cache);
 	RECORD(flow, IDLE_RESTART, event->ack.now = tp->tcp_clock_cache);
 	obey(tp, flow);
+}
+
+SECTION("struct_ops") void cwnd_event(u64 *arguments)
+{
+	if ((u32)arguments[1] == CA_EVENT_TX_START)
+		restart_from_idle(socket_of(arguments));
+}
+
+/* Since Linux 7.1, in place of the event. */
+SECTION("struct_ops") void cwnd_event_tx_start(u64 *arguments)
+{
+	restart_from_idle(socket_of(arguments));
 }
 
 /* There is no threshold: the window is the algorithm's before and after a loss. */
@@ -190,5 +210,6 @@ SECTION("struct_ops") u32 sndbuf_expand(u64 *arguments UNUSED)
 #define HOOKS                                                                                                         \
 	.init = (void *)init, .release = (void *)release, .cong_control = (void *)cong_control,                       \
 	.set_state = (void *)set_state, .undo_cwnd = (void *)undo_cwnd, .cwnd_event = (void *)cwnd_event,             \
+	.cwnd_event_tx_start = (void *)cwnd_event_tx_start,                                                           \
 	.ssthresh = (void *)ssthresh, .min_tso_segs = (void *)min_tso_segs, .sndbuf_expand = (void *)sndbuf_expand,   \
 	.flags = TCP_CONG_NON_RESTRICTED

@@ -74,7 +74,7 @@ static inline void tell_losses(const struct tcp_sock *tp, struct flow *flow, u64
 /* What the ACK that has come says of packets sent since the one before, and of the one that it samples. */
 static inline void note_sample(const struct tcp_sock *tp, struct flow *flow, const struct rate_sample *rs)
 {
-	history_note(&flow->history, flow->delivered_packets, flow->lost_packets, rs->prior_in_flight);
+	history_note(&flow->history, flow->delivered_packets, tp->lost - rs->losses, rs->prior_in_flight);
 	if (rs->delivered >= 0) {
 		flow->sampled_at = tp->delivered - rs->delivered;
 		flow->was_app_limited = rs->is_app_limited;
@@ -125,30 +125,54 @@ static inline void tell_ack(const struct tcp_sock *tp, struct flow *flow, u64 no
 	ack.has_rtt = rs->rtt_us >= 0;
 	ack.rtt = ack.has_rtt ? rs->rtt_us * NANOS_PER_MICRO : 0;
 	ack.is_ack_delayed = rs->is_ack_delayed;
-	ack.is_window_full = rs->prior_in_flight >= tp->snd_cwnd;
+	/* Of the window, a burst that waits for more may leave a part free (`tcp_tso_should_defer`). */
+	ack.is_window_full = IS_SET(tp, is_cwnd_limited);
 	flow->newly_lost = 0;
 	on_ack(&flow->controller, &ack);
 	RECORD(flow, ACK, event->ack = ack);
 }
 
-/* The state CWR is a mark's, or a loss's that a probe of the tail has repaired. */
-static inline void tell_state(const struct tcp_sock *tp, struct flow *flow, u64 now, u32 state)
+/*
+ * Whether a retransmission timer has fired: it leaves a window of what is in flight and one packet (`tcp_enter_loss`). Others enter
+ * the state and leave the window alone: a smaller path MTU, and a Fast Open whose data was not taken.
+ */
+static inline bool is_timeout(const struct tcp_sock *tp, u32 state)
 {
-	u32 before = flow->ca_state;
+	return state == TCP_CA_Loss && tp->snd_cwnd == packets_in_flight(tp) + 1;
+}
 
-	flow->ca_state = state;
-	if (state == TCP_CA_Loss) {
-		on_timeout(&flow->controller, now, inflight(tp, flow));
-		RECORD(flow, TIMEOUT, event->ack.now = now; event->ack.inflight = inflight(tp, flow));
-	} else if (state == TCP_CA_Recovery && before != TCP_CA_Recovery) {
-		on_recovery_entered(&flow->controller, now);
-		RECORD(flow, ENTERED, event->ack.now = now);
-	} else if (state == TCP_CA_CWR && tp->delivered_ce != flow->marked_packets) {
+static inline void tell_timeout(const struct tcp_sock *tp, struct flow *flow, u64 now)
+{
+	on_timeout(&flow->controller, now, inflight(tp, flow));
+	RECORD(flow, TIMEOUT, event->ack.now = now; event->ack.inflight = inflight(tp, flow));
+}
+
+/*
+ * The state CWR is for marks, for a packet that the host's own queue has dropped (`__tcp_transmit_skb`), and for a loss that a probe
+ * of the tail has repaired; this one is over within the ACK that shows it (`tcp_process_tlp_ack`).
+ */
+static inline void tell_reduction(const struct tcp_sock *tp, struct flow *flow, u64 now, u32 state)
+{
+	if (state == TCP_CA_CWR && tp->delivered_ce != flow->marked_packets) {
 		on_marked(&flow->controller);
 		RECORD(flow, MARKED, event->ack.now = now);
 	} else if (state == TCP_CA_CWR) {
+		flow->cwr_at = now;
+	} else if (flow->ca_state == TCP_CA_CWR && state < TCP_CA_CWR && flow->cwr_at == now) {
 		on_repaired_loss(&flow->controller, now);
 		RECORD(flow, REPAIRED_LOSS, event->ack.now = now);
+	}
+}
+
+/* What an ACK leaves of the recovery, and not what came and went within it (Linux `bbr_set_cwnd_to_recover_or_restore`). */
+static inline void tell_recovery(struct flow *flow, u64 now)
+{
+	u32 before = flow->told_ca_state, state = flow->ca_state;
+
+	flow->told_ca_state = state;
+	if (state == TCP_CA_Recovery && before != TCP_CA_Recovery) {
+		on_recovery_entered(&flow->controller, now);
+		RECORD(flow, ENTERED, event->ack.now = now);
 	} else if (state < TCP_CA_CWR && before >= TCP_CA_CWR) {
 		on_recovery_left(&flow->controller);
 		RECORD(flow, LEFT, event->ack.now = now);

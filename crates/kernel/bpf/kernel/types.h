@@ -7,7 +7,36 @@
 
 #include "../number.h"
 
+#ifdef __bpf__
+
 #define SECTION(name) __attribute__((section(name), used))
+
+/* What `__builtin_preserve_field_info` is asked. */
+enum { BYTE_OFFSET = 0, BYTE_SIZE = 1, LEFT_SHIFT = 4, RIGHT_SHIFT = 5 };
+
+/* A bit of a structure: where it is, in the kernel that runs. */
+#define IS_SET(of, bit)                                                                                              \
+	({                                                                                                            \
+		const void *byte = (const void *)(of) + __builtin_preserve_field_info((of)->bit, BYTE_OFFSET);        \
+		u64 bits;                                                                                             \
+                                                                                                                      \
+		asm volatile("" : "+r"(byte));                                                                        \
+		switch (__builtin_preserve_field_info((of)->bit, BYTE_SIZE)) {                                        \
+		case 1: bits = *(const u8 *)byte; break;                                                              \
+		case 2: bits = *(const u16 *)byte; break;                                                             \
+		case 4: bits = *(const u32 *)byte; break;                                                             \
+		default: bits = *(const u64 *)byte; break;                                                            \
+		}                                                                                                     \
+		bits << __builtin_preserve_field_info((of)->bit, LEFT_SHIFT) >>                                       \
+			__builtin_preserve_field_info((of)->bit, RIGHT_SHIFT);                                        \
+	})
+
+#else
+
+#define SECTION(name) __attribute__((used))
+#define IS_SET(of, bit) ((of)->bit)
+
+#endif
 
 /* <linux/tcp.h>, <net/tcp.h>, <net/sock.h>, <uapi/linux/tcp.h> */
 #define TCP_INFINITE_SSTHRESH 0x7fffffff
@@ -27,7 +56,9 @@ enum tcp_ca_event {
 	CA_EVENT_TX_START,
 };
 
+#ifdef __bpf__
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+#endif
 
 struct sock {
 	u32 sk_pacing_status;
@@ -70,6 +101,7 @@ struct tcp_sock {
 	u32 snd_ssthresh;
 	u32 snd_cwnd;
 	u32 snd_cwnd_clamp;
+	u8 is_cwnd_limited : 1;
 };
 
 struct rate_sample {
@@ -84,12 +116,15 @@ struct rate_sample {
 	bool is_ack_delayed;
 };
 
+#ifdef __bpf__
 #pragma clang attribute pop
+#endif
 
 struct tcp_congestion_ops {
 	u32 (*ssthresh)(void *);
 	void (*set_state)(void *);
 	void (*cwnd_event)(void *);
+	void (*cwnd_event_tx_start)(void *); /* the third word: the loader clears it for kernels that lack it */
 	u32 (*min_tso_segs)(void *);
 	void (*cong_control)(void *);
 	u32 (*undo_cwnd)(void *);

@@ -1,9 +1,14 @@
 //! Where a controller is kept when no program holds it: the BPF file system.
 
-use std::fs;
+use std::fs::{self, DirBuilder, File};
 use std::io::ErrorKind;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
 
+use nix::errno::Errno;
+use nix::fcntl::{Flock, FlockArg};
 use nix::mount::{MsFlags, mount};
 use nix::sys::statfs::{BPF_FS_MAGIC, statfs};
 
@@ -35,8 +40,8 @@ pub(super) fn prepare() -> Result<(), Error> {
             Some("bpf"),
             MOUNT,
             Some("bpf"),
-            MsFlags::empty(),
-            None::<&str>,
+            MsFlags::MS_NOSUID | MsFlags::MS_NODEV | MsFlags::MS_NOEXEC,
+            Some("mode=700"),
         )
         .map_err(|source| {
             Error::system(
@@ -46,13 +51,41 @@ pub(super) fn prepare() -> Result<(), Error> {
         })?;
     }
     let directory = Path::new(MOUNT).join("fullpipe");
-    match fs::create_dir(&directory) {
-        Err(source) if source.kind() != ErrorKind::AlreadyExists => Err(Error::system(
-            format!("cannot make {}", directory.display()),
-            source,
-        )),
-        _ => Ok(()),
+    let cannot = |source| Error::system(format!("cannot make {}", directory.display()), source);
+    match DirBuilder::new().mode(0o700).create(&directory) {
+        Err(source) if source.kind() != ErrorKind::AlreadyExists => return Err(cannot(source)),
+        _ => {}
     }
+    let found = fs::symlink_metadata(&directory).map_err(cannot)?;
+    // Whoever may write there can take a controller away.
+    if !found.is_dir() || found.uid() != 0 || found.mode() & 0o022 != 0 {
+        return Err(Error::Lacking(format!(
+            "{} is not root's alone: remove it",
+            directory.display()
+        )));
+    }
+    Ok(())
+}
+
+/// Held by whoever loads or unloads, so that nobody sees half of it.
+///
+/// # Errors
+///
+/// If somebody else has held it for ten seconds.
+pub(super) fn lock() -> Result<Flock<File>, Error> {
+    let cannot = |source| Error::system(format!("cannot lock {MOUNT}"), source);
+    let mut directory = File::open(MOUNT).map_err(cannot)?;
+    for _ in 0..100 {
+        match Flock::lock(directory, FlockArg::LockExclusiveNonblock) {
+            Ok(lock) => return Ok(lock),
+            Err((back, Errno::EWOULDBLOCK)) => directory = back,
+            Err((_, source)) => return Err(cannot(source.into())),
+        }
+        thread::sleep(Duration::from_millis(100));
+    }
+    Err(Error::Lacking(
+        "another command is loading or unloading a controller: try again".to_owned(),
+    ))
 }
 
 /// Removes the directory of pins if there is none left in it.

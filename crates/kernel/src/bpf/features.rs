@@ -12,6 +12,8 @@ pub(super) struct Features {
     pub has_links: bool,
     /// Which argument of `cong_control` the rate sample is.
     pub rate_sample_argument: u64,
+    /// Whether the end of idleness has a hook of its own, `cwnd_event_tx_start` (Linux 7.1).
+    pub has_tx_start: bool,
 }
 
 /// The structure that programs fill, the one in which the kernel keeps them, and since Linux 6.4 what holds them.
@@ -45,7 +47,7 @@ pub(crate) fn requirements() -> Vec<Requirement> {
         has(
             "struct_ops for TCP",
             KEPT,
-            "take a kernel from 6.0 on with CONFIG_BPF_JIT, CONFIG_BPF_SYSCALL and BTF",
+            "take a kernel from 6.1 on with CONFIG_BPF_JIT, CONFIG_BPF_SYSCALL and BTF",
         ),
         super::bpffs::requirement(),
     ]
@@ -69,16 +71,19 @@ impl Features {
             ))
         };
         let operations: Struct<'_> = btf.type_by_name(OPERATIONS).ok_or_else(lacking)?;
-        let hook = operations
-            .iter()
-            .find(|member| member.name.is_some_and(|name| name == "cong_control"))
-            .ok_or_else(lacking)?;
+        let hook = |of: &str| {
+            let mut hooks = operations.iter();
+            hooks.find(|member| member.name.is_some_and(|name| name == of))
+        };
+        let has_tx_start = hook("cwnd_event_tx_start").is_some();
+        let hook = hook("cong_control").ok_or_else(lacking)?;
         let pointer: Ptr<'_> = btf.type_by_id(hook.ty).ok_or_else(lacking)?;
         let function = FuncProto::try_from(pointer.referenced_type()).map_err(|_| lacking())?;
         Ok(Features {
             has_links: btf.type_by_name::<Struct<'_>>(LINK).is_some(),
             // The socket, since 6.10 the acknowledged sequence number and flags, and the sample.
             rate_sample_argument: function.len().saturating_sub(1) as u64,
+            has_tx_start,
         })
     }
 }

@@ -3,7 +3,7 @@
 use libbpf_rs::Object;
 
 use super::features::Features;
-use super::load::{load, operations, register};
+use super::load::{Loaded, load, operations, register};
 use super::{bpffs, registered};
 use crate::{Error, Keeping, Settings};
 
@@ -15,13 +15,20 @@ use crate::{Error, Keeping, Settings};
 ///
 /// What the machine lacks; that one is loaded already; why the kernel refuses it; or that the BPF file system cannot be used.
 pub fn keep(all: &[Settings], version: &str, keeping: Keeping) -> Result<(), Error> {
+    let features = Features::of_able()?;
+    bpffs::prepare()?;
+    let _lock = bpffs::lock()?;
     for settings in all {
         registered::tidy(settings.algorithm())?;
     }
-    match keeping {
-        Keeping::ByLink => load(all, version)?.pin(),
-        Keeping::ByOperations => keep_operations(all, version),
+    let done = match keeping {
+        Keeping::ByLink => load(all, version).and_then(Loaded::pin),
+        Keeping::ByOperations => keep_operations(all, version, features),
+    };
+    if done.is_err() {
+        bpffs::tidy();
     }
+    done
 }
 
 /// See [`Keeping::of_this_kernel`].
@@ -33,12 +40,11 @@ pub(crate) fn keeping() -> Result<Keeping, Error> {
     })
 }
 
-fn keep_operations(all: &[Settings], version: &str) -> Result<(), Error> {
+fn keep_operations(all: &[Settings], version: &str, features: Features) -> Result<(), Error> {
     let features = Features {
         has_links: false,
-        ..Features::of_able()?
+        ..features
     };
-    bpffs::prepare()?;
     for (place, settings) in all.iter().enumerate() {
         let path = bpffs::pin(settings.algorithm());
         // What is offered must be found again, so its file comes first. Killed in between, it leaves a file.
@@ -54,7 +60,6 @@ fn keep_operations(all: &[Settings], version: &str) -> Result<(), Error> {
             for settings in undone {
                 let _ = registered::remove(settings.algorithm());
             }
-            bpffs::tidy();
             return Err(error);
         }
     }

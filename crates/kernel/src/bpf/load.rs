@@ -8,7 +8,7 @@ use libbpf_rs::{Link, MapCore, MapMut, MapType, Object, ObjectBuilder, OpenObjec
 
 use super::features::Features;
 use super::log::{self, Listener};
-use super::{CONFIG, LOAD, VERSION, bpffs, registered};
+use super::{CONFIG, LOAD, TX_START, VERSION, bpffs, registered};
 use crate::{Algorithm, Error, Settings};
 
 /// Controllers that the kernel offers for as long as this lives, however the process ends.
@@ -54,7 +54,6 @@ impl Loaded {
 
     /// Keeps them beyond the end of this process: all, or none.
     pub(super) fn pin(mut self) -> Result<(), Error> {
-        bpffs::prepare()?;
         let mut kept = Vec::new();
         for (algorithm, link) in &mut self.all {
             let path = bpffs::pin(*algorithm);
@@ -62,7 +61,6 @@ impl Loaded {
                 for path in &kept {
                     let _ = fs::remove_file(path);
                 }
-                bpffs::tidy();
                 return Err(super::failed(format!("cannot make {}", path.display()))(
                     error,
                 ));
@@ -87,18 +85,35 @@ pub(super) fn register<T>(
         return Err(Error::AlreadyLoaded(name));
     }
     let listener = log::listen();
-    let refused = |error| refused(algorithm, &error, &listener);
-    // The parser of object files wants them aligned, as what is allocated is.
-    let object = object(algorithm).to_vec();
-    let mut opened = ObjectBuilder::default()
-        .open_memory(&object)
-        .map_err(refused)?;
-    set(&mut opened, settings, version, features).map_err(refused)?;
-    let mut loaded = opened.load().map_err(refused)?;
+    let mut loaded = verified(settings, version, features)
+        .map_err(|error| refused(algorithm, &error, &listener))?;
     attach(&mut loaded).map_err(|error| match error.kind() {
         libbpf_rs::ErrorKind::AlreadyExists => Error::AlreadyLoaded(name),
-        _ => refused(error),
+        _ => refused(algorithm, &error, &listener),
     })
+}
+
+/// Programs that the kernel has accepted, and offers to nobody yet.
+fn verified(
+    settings: &Settings,
+    version: &str,
+    features: &Features,
+) -> Result<Object, libbpf_rs::Error> {
+    // The parser of object files wants them aligned, as what is allocated is.
+    let object = object(settings.algorithm()).to_vec();
+    let mut opened = ObjectBuilder::default().open_memory(&object)?;
+    set(&mut opened, settings, version, features)?;
+    opened.load()
+}
+
+/// See [`check_controller`](crate::check_controller).
+pub(crate) fn accepted(algorithm: Algorithm) -> Result<(), Error> {
+    let features = Features::of_able()?;
+    let listener = log::listen();
+    match verified(&Settings::new(algorithm), "", &features) {
+        Ok(_) => Ok(()),
+        Err(error) => Err(refused(algorithm, &error, &listener)),
+    }
 }
 
 fn object(algorithm: Algorithm) -> &'static [u8] {
@@ -116,7 +131,8 @@ fn set(
     features: &Features,
 ) -> Result<(), libbpf_rs::Error> {
     for mut map in opened.maps_mut() {
-        if map.map_type() == MapType::StructOps && !features.has_links {
+        let is_operations = map.map_type() == MapType::StructOps;
+        if is_operations && !features.has_links {
             map.set_map_flags(0)?;
         }
         let name = map.name().to_owned();
@@ -132,6 +148,9 @@ fn set(
             for (place, byte) in value[VERSION].iter_mut().zip(version.bytes()) {
                 *place = byte;
             }
+        } else if is_operations && !features.has_tx_start {
+            // Programs that no word names are not loaded.
+            value[TX_START].fill(0);
         }
     }
     Ok(())

@@ -19,6 +19,7 @@ use libbpf_rs::Error as BpfError;
 use crate::Error;
 pub(crate) use features::requirements;
 pub(crate) use keep::keeping;
+pub(crate) use load::accepted;
 pub(crate) use steer::requirements as steering_requirements;
 
 /// What the loader tells a program, or knows of it later: `struct load` in `bpf/kernel/program.h`.
@@ -29,6 +30,9 @@ const CONFIG: &str = ".rodata.config";
 
 /// The bytes of a version in `struct load`, behind one word.
 const VERSION: std::ops::Range<usize> = 8..40;
+
+/// The word of `cwnd_event_tx_start` in `struct tcp_congestion_ops` of `bpf/kernel/types.h`.
+const TX_START: std::ops::Range<usize> = 24..32;
 
 fn failed(what: impl Into<String>) -> impl FnOnce(BpfError) -> Error {
     let what = what.into();

@@ -6,6 +6,8 @@
 use std::fs;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
+use std::thread;
+use std::time::Duration;
 
 use libbpf_rs::query::{LinkInfo, LinkTypeInfo, ProgInfoIter, ProgInfoQueryOptions, ProgramInfo};
 use libbpf_rs::{Link, MapCore, MapFlags, MapHandle, MapType, ProgramType};
@@ -34,6 +36,11 @@ pub(crate) fn find(algorithm: Algorithm) -> Result<Option<Registered>, Error> {
         ))
     };
     let kept = Kept::open(&path).map_err(cannot())?;
+    // A killed loader leaves a file whose controller was never offered, and a killed unloader one whose controller is gone.
+    let name = algorithm.kernel_name();
+    if !linux::controllers_here()?.iter().any(|here| here == name) {
+        return Ok(None);
+    }
     let Some(program) = program(&kept.operations()?)? else {
         return Ok(None);
     };
@@ -56,14 +63,22 @@ pub(crate) fn find(algorithm: Algorithm) -> Result<Option<Registered>, Error> {
 pub(crate) fn unload(registered: &Registered) -> Result<(), Error> {
     let algorithm = registered.settings.algorithm();
     let name = algorithm.kernel_name();
-    if let Some(user) = users(name)?.into_iter().find(|user| user.is_default) {
-        return Err(Error::IsDefault {
-            name,
-            whose: user.namespace,
-        });
+    let users = users(name)?.into_iter().filter(|user| user.is_default);
+    let whose: Vec<String> = users.map(|user| user.namespace).collect();
+    if !whose.is_empty() {
+        let whose = whose.join(", ");
+        return Err(Error::IsDefault { name, whose });
     }
+    let _lock = bpffs::lock()?;
     remove(algorithm)?;
     bpffs::tidy();
+    // Before 6.11, and where a map keeps it, the name is there for a moment after.
+    for _ in 0..100 {
+        if !linux::controllers_here()?.iter().any(|here| here == name) {
+            break;
+        }
+        thread::sleep(Duration::from_millis(20));
+    }
     Ok(())
 }
 
@@ -79,7 +94,7 @@ pub(super) fn remove(algorithm: Algorithm) -> Result<(), Error> {
     fs::remove_file(&path)
         .map_err(|source| Error::system(format!("cannot remove {}", path.display()), source))?;
     if let Kept::Link(link) = &kept {
-        // With its last file the kernel removes it, but only in a while. Since 6.9 it does so at once if it is told to.
+        // With its last file the kernel removes it, but only in a while. Since 6.11 it does so at once if it is told to.
         let _ = link.detach();
     }
     Ok(())

@@ -45,6 +45,10 @@ pub fn keep(_all: &[Settings], _version: &str, _keeping: Keeping) -> Result<(), 
     Err(Error::NotBuilt)
 }
 
+pub(crate) fn accepted(_algorithm: Algorithm) -> Result<(), Error> {
+    Err(Error::NotBuilt)
+}
+
 pub(crate) fn keeping() -> Result<Keeping, Error> {
     Err(Error::NotBuilt)
 }

@@ -9,6 +9,7 @@ mod forward;
 mod from_kernel;
 #[cfg(feature = "load")]
 mod heard;
+mod hooks;
 mod host;
 mod random;
 mod reconstructed;

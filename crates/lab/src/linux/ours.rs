@@ -16,6 +16,20 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// Those that runs of this process have loaded. Runs at the same time share them: whichever ends last takes them away.
 static SHARED: Mutex<BTreeMap<Algorithm, Weak<Loaded>>> = Mutex::new(BTreeMap::new());
 
+/// What another version has loaded may tell of itself in another form, and be another algorithm.
+fn is_of_this_version(algorithm: Algorithm) -> Result<(), EngineError> {
+    let found = kernel::Registered::find(algorithm)?;
+    match found.filter(|found| found.version != VERSION) {
+        None => Ok(()),
+        Some(found) => Err(kernel::Error::Lacking(format!(
+            "fullpipe {} has loaded {}: `fullpipe kernel unload` comes first",
+            found.version,
+            algorithm.kernel_name()
+        ))
+        .into()),
+    }
+}
+
 /// Those that a scenario asks for.
 #[derive(Default)]
 pub(super) struct Ours {
@@ -45,6 +59,7 @@ impl Ours {
             if let Some(loaded) = shared.get(&algorithm).and_then(Weak::upgrade) {
                 ours.loaded.push(loaded);
             } else if linux::controllers_here()?.iter().any(|here| here == name) {
+                is_of_this_version(algorithm)?;
                 ours.found.push(algorithm);
             } else {
                 let loaded = Arc::new(kernel::load(&[Settings::new(algorithm)], VERSION)?);
@@ -69,5 +84,13 @@ impl Ours {
             maps.extend(kernel::flows(algorithm)?);
         }
         Ok(maps)
+    }
+}
+
+impl Drop for Ours {
+    /// Under the lock: else a run that begins meanwhile would find in the kernel what is about to go.
+    fn drop(&mut self) {
+        let _shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
+        self.loaded.clear();
     }
 }

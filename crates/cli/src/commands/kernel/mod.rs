@@ -16,7 +16,7 @@ A controller is a BPF program: no kernel is rebuilt, no machine restarted. What 
 unloaded or the machine restarts. Every program can ask for it by its name, fullpipe_bbr1 or fullpipe_bbr3, with the socket option \
 TCP_CONGESTION; the default of a network namespace is what programs get that do not ask.
 
-It takes root, Linux 6.0 or newer with BTF, and a fullpipe that was built with --features kernel. docs/kernel.md says more.
+It takes root, Linux 6.1 or newer with BTF, and a fullpipe that was built with --features kernel. docs/kernel.md says more.
 
 Examples:
   fullpipe kernel check
@@ -62,10 +62,22 @@ pub fn run(options: &Options) -> Result<(), Failure> {
 }
 
 fn check() -> Result<(), Failure> {
+    let required = kernel::check().into_iter();
+    let mut found: Vec<(&str, Option<String>)> = required
+        .map(|requirement| (requirement.what, requirement.lack))
+        .collect();
+    if found.iter().all(|(_, lack)| lack.is_none()) {
+        found.extend(Algorithm::ALL.iter().map(|&algorithm| {
+            let refused = kernel::check_controller(algorithm).err();
+            (
+                algorithm.kernel_name(),
+                refused.map(|error| error.to_string()),
+            )
+        }));
+    }
     let mut lacks = 0;
-    for requirement in kernel::check() {
-        let what = requirement.what;
-        match requirement.lack {
+    for (what, lack) in found {
+        match lack {
             None => output::result(format_args!("ok       {what}"))?,
             Some(lack) => {
                 lacks += 1;
