@@ -60,7 +60,7 @@ pub struct Options {
     /// Run only the cases marked as quick, once each; do not cite the result
     #[arg(long)]
     quick: bool,
-    /// Runs of each case on each engine, each with another seed [default: 3; with --quick 1]
+    /// Runs of each case on each engine, each with another seed; the simulator beside another engine has five times as many [default: 3; with --quick 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1000))]
     repeats: Option<u64>,
     /// Where results go

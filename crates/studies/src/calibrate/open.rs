@@ -110,10 +110,13 @@ impl Calibration {
 
     /// Where the results come from: one line each.
     pub fn notes(&self, store: &Store<Kept>, command: &str) -> Vec<String> {
-        let runs = report::count(self.repeats, "run");
-        let version = env!("CARGO_PKG_VERSION");
+        let runs = self.sides.each_ref().map(|side| {
+            let runs = report::count(side.repeats, "run");
+            format!("{runs} of each case on {}", side.contender.name)
+        });
+        let (runs, version) = (runs.join(", "), env!("CARGO_PKG_VERSION"));
         let made = format!(
-            "Made with `{command}` by fullpipe {version}; {runs} of each case on each side, seeds derived from 1 as in a sweep."
+            "Made with `{command}` by fullpipe {version}; {runs}, seeds derived from 1 as in a sweep."
         );
         let origins = self.sides.iter().filter_map(|side| side.origin(store));
         std::iter::once(made).chain(origins).collect()

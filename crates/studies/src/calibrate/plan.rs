@@ -48,7 +48,7 @@ pub struct Calibration {
     pub cases: Vec<Case>,
     /// The engines.
     pub sides: [Side; 2],
-    /// How often each case is run on each.
+    /// How often each case is run on each; [more often](Side::repeats) in virtual time beside an engine in real time.
     pub repeats: u64,
 }
 
@@ -57,9 +57,15 @@ pub struct Calibration {
 pub struct Side {
     /// What runs them.
     pub contender: Contender,
+    /// How often it runs each case.
+    pub repeats: u64,
     /// The runs: each case once, then each case again. A run's point is the place of its case.
     pub plan: Plan,
 }
+
+/// So many times as often as an engine in real time, one in virtual time runs each case: it costs little, and leaves to chance
+/// only what the other one has of it.
+const VIRTUAL_REPEATS: u64 = 5;
 
 /// What is kept of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -129,18 +135,26 @@ impl Calibration {
         repeats: u64,
     ) -> Result<Calibration, (usize, SweepError)> {
         let mut cases: Vec<Case> = Vec::new();
+        let is_real_time = |one: &Contender| one.engine.is_real_time();
+        let is_any_real = pair.contenders.iter().any(is_real_time);
         let mut sides = pair.contenders.clone().map(|contender| Side {
             plan: Plan::new(contender.name.clone(), ["case"]),
+            repeats: match is_any_real && !is_real_time(&contender) {
+                true => repeats.saturating_mul(VIRTUAL_REPEATS),
+                false => repeats,
+            },
             contender,
         });
+        let repeats_of = sides.each_ref().map(|side| side.repeats);
         for (place, set) in sets.iter().enumerate() {
             let blame = |error| (place, error);
-            let [first, second] = tagged(&pair.contenders).map(|(engine, tag)| {
+            let plan = |(engine, tag): &(_, String), repeats| {
                 let mut sweep = set.sweep.clone();
-                (sweep.engine, sweep.repeats) = (engine, repeats);
-                sweep.plan(&tag)
-            });
-            let plans = [first.map_err(blame)?, second.map_err(blame)?];
+                (sweep.engine, sweep.repeats) = (*engine, repeats);
+                sweep.plan(tag).map_err(blame)
+            };
+            let [first, second] = tagged(&pair.contenders);
+            let plans = [plan(&first, repeats_of[0])?, plan(&second, repeats_of[1])?];
             for (point, each) in plans[0].points.iter().enumerate() {
                 if !pair.contenders.iter().all(|one| one.takes(&each.scenario)) {
                     continue;
