@@ -1,6 +1,7 @@
 //! What it takes to run programs in the kernel, one by one.
 
 use std::fs;
+use std::os::unix::fs::MetadataExt;
 
 use rustix::thread::{CapabilitySet, capabilities};
 
@@ -48,10 +49,12 @@ pub fn check_steering() -> Vec<Requirement> {
     all
 }
 
+/// `PROC_USER_INIT_INO` (<linux/proc_ns.h>).
+const FIRST_USER_NAMESPACE: u64 = 0xEFFF_FFFD;
+
 /// In another one, capabilities are those of a user of the first, and bpf(2) asks for its own (user_namespaces(7)).
 fn is_in_first_user_namespace() -> bool {
-    let map = fs::read_to_string("/proc/self/uid_map").unwrap_or_default();
-    map.split_whitespace().eq(["0", "0", "4294967295"])
+    fs::metadata("/proc/self/ns/user").is_ok_and(|about| about.ino() == FIRST_USER_NAMESPACE)
 }
 
 /// A program that looks into sockets (CAP_BPF and CAP_PERFMON), changes them (CAP_NET_ADMIN), and is found again by its number

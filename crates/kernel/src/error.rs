@@ -18,6 +18,11 @@ pub enum Error {
     /// A controller of that name is there already.
     #[error("{0} is loaded already; `fullpipe kernel unload` comes first")]
     AlreadyLoaded(&'static str),
+    /// The kernel offers it, but it is not kept here.
+    #[error(
+        "{0} is not kept here: a process has loaded it for as long as it runs, or it was loaded in another mount namespace"
+    )]
+    Elsewhere(&'static str),
     /// There is none of that name.
     #[error("{0} is not loaded")]
     NotLoaded(&'static str),

@@ -18,7 +18,7 @@
 //! // Now any connection may have it, by `TCP_CONGESTION` or `sysctl`.
 //! let registered = Registered::find(Algorithm::Bbr1)?.expect("it was loaded");
 //! println!("loaded {} s ago", registered.age.as_secs_f64());
-//! registered.unload()?;
+//! kernel::unload(&[Algorithm::Bbr1])?;
 //! # Ok::<(), kernel::Error>(())
 //! ```
 
@@ -44,7 +44,7 @@ mod bpf;
 mod bpf;
 
 pub use algorithm::Algorithm;
-pub use bpf::{Attached, Loaded, attach, flows, keep, load, release};
+pub use bpf::{Attached, Loaded, attach, flows, keep, load, release, unload};
 pub use check::{Requirement, check, check_controller, check_steering};
 pub use clock::since_boot;
 pub use default::{default, set_default};

@@ -65,9 +65,9 @@ impl Value {
     /// The value of the same kind that a text has.
     fn parse(self, text: &str) -> Result<Value, String> {
         match self {
-            Value::Gain(_) => match parsed::<Ratio>(text)? {
-                gain if (0.01..=100.0).contains(&gain.as_f64()) => Ok(Value::Gain(gain)),
-                _ => Err("expected a gain from 0.01 to 100".to_owned()),
+            Value::Gain(_) => match text.parse::<Ratio>() {
+                Ok(gain) if (0.01..=4.0).contains(&gain.as_f64()) => Ok(Value::Gain(gain)),
+                _ => Err("expected a gain from 0.01 to 4, such as 1.25".to_owned()),
             },
             Value::Share(_) => match parsed::<Ratio>(text)? {
                 share if share.as_f64() <= 1.0 => Ok(Value::Share(share)),
@@ -223,7 +223,7 @@ mod tests {
         let mut settings = Settings::new(Algorithm::Bbr1);
         let wrong = [
             ("gain", "1", "has no parameter gain; it has high-gain,"),
-            ("high-gain", "fast", "high-gain: "),
+            ("high-gain", "fast", "high-gain: expected a gain"),
             ("cycle-phases", "0", "cycle-phases: expected a number"),
             ("policer-model", "yes", "policer-model: expected on or off"),
             ("rt-prop-window", "10", "rt-prop-window: "),
@@ -233,6 +233,7 @@ mod tests {
                 "rt-prop-window: expected a time from 1ms to 3600s",
             ),
             ("cwnd-gain", "0", "cwnd-gain: expected a gain from 0.01"),
+            ("cwnd-gain", "5", "cwnd-gain: expected a gain from 0.01"),
             (
                 "pacing-margin",
                 "101%",

@@ -31,13 +31,4 @@ impl Registered {
     pub fn since(&self) -> SystemTime {
         SystemTime::now() - self.age.into()
     }
-
-    /// Removes it: nobody gets it any more. Connections that have it keep it until they end.
-    ///
-    /// # Errors
-    ///
-    /// If a namespace has it as its default, or the file cannot be removed.
-    pub fn unload(self) -> Result<(), Error> {
-        bpf::unload(&self)
-    }
 }

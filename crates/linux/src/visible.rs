@@ -1,9 +1,12 @@
 //! The network namespaces that this process can see: its own, those that other processes are in, and those with a name.
 
 use std::collections::BTreeSet;
-use std::fs::{self, File};
-use std::os::unix::fs::MetadataExt;
+use std::fs::{self, File, OpenOptions};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+
+use nix::fcntl::OFlag;
+use nix::sys::statfs::{NSFS_MAGIC, fstatfs};
 
 use crate::Error;
 use crate::error::Context;
@@ -66,8 +69,8 @@ pub fn network_namespaces() -> Result<Vec<Visible>, Error> {
             )
         });
     for (name, path) in named.chain(processes) {
-        // Processes end meanwhile.
-        let Ok(namespace) = File::open(path) else {
+        // Processes end meanwhile, and a name may be left of a namespace that is gone.
+        let Some(namespace) = open(&path) else {
             continue;
         };
         if seen.insert(number(&namespace)?) {
@@ -75,6 +78,17 @@ pub fn network_namespaces() -> Result<Vec<Visible>, Error> {
         }
     }
     Ok(all)
+}
+
+/// The file of a network namespace; any other at its place, which may be a pipe that nobody writes to, is none.
+fn open(path: &Path) -> Option<File> {
+    let options = OpenOptions::new()
+        .read(true)
+        .custom_flags(OFlag::O_NONBLOCK.bits())
+        .open(path);
+    let file = options.ok()?;
+    let is_namespace = fstatfs(&file).is_ok_and(|about| about.filesystem_type() == NSFS_MAGIC);
+    is_namespace.then_some(file)
 }
 
 /// The inode of a namespace is its identity (namespaces(7)).

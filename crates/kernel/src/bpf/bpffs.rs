@@ -1,14 +1,14 @@
 //! Where a controller is kept when no program holds it: the BPF file system.
 
-use std::fs::{self, DirBuilder, File};
+use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::ErrorKind;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
 use nix::errno::Errno;
-use nix::fcntl::{Flock, FlockArg};
+use nix::fcntl::{Flock, FlockArg, OFlag};
 use nix::mount::{MsFlags, mount};
 use nix::sys::statfs::{BPF_FS_MAGIC, statfs};
 
@@ -17,6 +17,9 @@ use crate::{Algorithm, Error};
 
 /// Where systemd and others mount it.
 const MOUNT: &str = "/sys/fs/bpf";
+
+/// The file whose lock says that somebody loads or unloads: root's alone, so that nobody else holds it.
+const LOCK: &str = "/run/fullpipe-kernel.lock";
 
 /// Whether it is mounted.
 pub(super) fn is_mounted() -> bool {
@@ -67,18 +70,25 @@ pub(super) fn prepare() -> Result<(), Error> {
     Ok(())
 }
 
-/// Held by whoever loads or unloads, so that nobody sees half of it.
+/// Held by whoever mounts, loads or unloads, so that nobody sees half of it.
 ///
 /// # Errors
 ///
 /// If somebody else has held it for ten seconds.
 pub(super) fn lock() -> Result<Flock<File>, Error> {
-    let cannot = |source| Error::system(format!("cannot lock {MOUNT}"), source);
-    let mut directory = File::open(MOUNT).map_err(cannot)?;
+    let cannot = |source| Error::system(format!("cannot lock {LOCK}"), source);
+    let mut file = OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .mode(0o600)
+        .custom_flags(OFlag::O_NOFOLLOW.bits())
+        .open(LOCK)
+        .map_err(cannot)?;
     for _ in 0..100 {
-        match Flock::lock(directory, FlockArg::LockExclusiveNonblock) {
+        match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
             Ok(lock) => return Ok(lock),
-            Err((back, Errno::EWOULDBLOCK)) => directory = back,
+            Err((back, Errno::EWOULDBLOCK)) => file = back,
             Err((_, source)) => return Err(cannot(source.into())),
         }
         thread::sleep(Duration::from_millis(100));

@@ -1,5 +1,7 @@
 //! What the kernel that runs can do, as its own description of its types (BTF) tells.
 
+use std::path::Path;
+
 use libbpf_rs::btf::types::{FuncProto, Ptr, Struct};
 use libbpf_rs::btf::{Btf, ReferencesType};
 
@@ -17,14 +19,19 @@ pub(super) struct Features {
 }
 
 /// The structure that programs fill, the one in which the kernel keeps them, and since Linux 6.4 what holds them.
+const VMLINUX: &str = "/sys/kernel/btf/vmlinux";
 const OPERATIONS: &str = "tcp_congestion_ops";
 const KEPT: &str = "bpf_struct_ops_tcp_congestion_ops";
 const LINK: &str = "bpf_struct_ops_link";
 
 fn btf() -> Result<Btf<'static>, String> {
     super::log::silence();
-    Btf::from_vmlinux().map_err(|_| {
-        "no /sys/kernel/btf/vmlinux: take a kernel with CONFIG_DEBUG_INFO_BTF".to_owned()
+    Btf::from_vmlinux().map_err(|error| {
+        if Path::new(VMLINUX).exists() {
+            format!("cannot read {VMLINUX}: {error}")
+        } else {
+            format!("no {VMLINUX}: take a kernel with CONFIG_DEBUG_INFO_BTF")
+        }
     })
 }
 

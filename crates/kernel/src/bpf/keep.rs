@@ -8,7 +8,7 @@ use super::{bpffs, registered};
 use crate::{Error, Keeping, Settings};
 
 /// Offers controllers to every program on the machine, under their kernel names, until they are
-/// [unloaded](crate::Registered::unload) or the machine restarts: all of them, or none. `version` is whose they are, for
+/// [unloaded](crate::unload) or the machine restarts: all of them, or none. `version` is whose they are, for
 /// [`Registered`](crate::Registered).
 ///
 /// # Errors
@@ -16,8 +16,8 @@ use crate::{Error, Keeping, Settings};
 /// What the machine lacks; that one is loaded already; why the kernel refuses it; or that the BPF file system cannot be used.
 pub fn keep(all: &[Settings], version: &str, keeping: Keeping) -> Result<(), Error> {
     let features = Features::of_able()?;
-    bpffs::prepare()?;
     let _lock = bpffs::lock()?;
+    bpffs::prepare()?;
     for settings in all {
         registered::tidy(settings.algorithm())?;
     }
@@ -99,7 +99,7 @@ mod tests {
                 operations(loaded)?.pin(&path)
             });
             pinned.expect("a file");
-            assert!(registered::is_kept(Algorithm::Bbr1));
+            assert!(registered::is_kept(Algorithm::Bbr1).expect("a look"));
             assert!(Registered::find(Algorithm::Bbr1).expect("a look").is_none());
             registered::tidy(Algorithm::Bbr1).expect("it goes");
             assert!(

@@ -80,9 +80,11 @@ pub(super) fn register<T>(
 ) -> Result<T, Error> {
     let algorithm = settings.algorithm();
     let name = algorithm.kernel_name();
-    if registered::is_kept(algorithm) || linux::controllers_here()?.iter().any(|here| here == name)
-    {
+    if registered::is_kept(algorithm)? {
         return Err(Error::AlreadyLoaded(name));
+    }
+    if linux::controllers_here()?.iter().any(|here| here == name) {
+        return Err(Error::Elsewhere(name));
     }
     let listener = log::listen();
     let mut loaded = verified(settings, version, features)
@@ -165,9 +167,15 @@ pub(super) fn operations(loaded: &mut Object) -> Result<MapMut<'_>, libbpf_rs::E
 
 fn refused(algorithm: Algorithm, error: &libbpf_rs::Error, listener: &Listener) -> Error {
     let log = listener.said();
+    // Whatever else fails, such as memory or the number of open files, the verifier has not said.
+    let by_verifier = matches!(
+        error.kind(),
+        libbpf_rs::ErrorKind::PermissionDenied | libbpf_rs::ErrorKind::InvalidInput
+    );
+    let word = log::reason(&log).filter(|_| by_verifier);
     Error::Refused {
         program: algorithm.name(),
-        reason: log::reason(&log).map_or_else(|| error.to_string(), str::to_owned),
+        reason: word.map_or_else(|| error.to_string(), str::to_owned),
         log,
     }
 }

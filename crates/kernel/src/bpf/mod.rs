@@ -10,8 +10,8 @@ mod steer;
 
 pub use keep::keep;
 pub use load::{Loaded, load};
-pub use registered::flows;
-pub(crate) use registered::{find, unload};
+pub(crate) use registered::find;
+pub use registered::{flows, unload};
 pub use steer::{Attached, attach, release};
 
 use libbpf_rs::Error as BpfError;

@@ -4,7 +4,7 @@
 //! maps, which hold what it was loaded with.
 
 use std::fs;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::path::Path;
 use std::thread;
 use std::time::Duration;
@@ -17,25 +17,25 @@ use crate::{Algorithm, Error, Registered, Settings, since_boot, users};
 
 const LOOK: &str = "cannot look at a controller in the kernel, which takes root";
 
+/// `BPF_MAP_TYPE_STRUCT_OPS` (<uapi/linux/bpf.h>).
+const STRUCT_OPS_MAP: &str = "26";
+
 /// Whether there is a file that keeps it.
-pub(super) fn is_kept(algorithm: Algorithm) -> bool {
-    bpffs::is_mounted() && bpffs::pin(algorithm).exists()
+pub(super) fn is_kept(algorithm: Algorithm) -> Result<bool, Error> {
+    let path = bpffs::pin(algorithm);
+    let cannot = |source| Error::system(format!("cannot look at {}", path.display()), source);
+    Ok(bpffs::is_mounted() && path.try_exists().map_err(cannot)?)
 }
 
 /// See [`Registered::find`].
 pub(crate) fn find(algorithm: Algorithm) -> Result<Option<Registered>, Error> {
-    if !is_kept(algorithm) {
+    if !is_kept(algorithm)? {
         return Ok(None);
     }
     super::log::silence();
     let path = bpffs::pin(algorithm);
-    let cannot = || {
-        failed(format!(
-            "cannot look at {}; this takes root",
-            path.display()
-        ))
-    };
-    let kept = Kept::open(&path).map_err(cannot())?;
+    let cannot = || failed(format!("cannot look at {}", path.display()));
+    let kept = Kept::open(&path)?;
     // A killed loader leaves a file whose controller was never offered, and a killed unloader one whose controller is gone.
     let name = algorithm.kernel_name();
     if !linux::controllers_here()?.iter().any(|here| here == name) {
@@ -59,22 +59,28 @@ pub(crate) fn find(algorithm: Algorithm) -> Result<Option<Registered>, Error> {
     }))
 }
 
-/// See [`Registered::unload`].
-pub(crate) fn unload(registered: &Registered) -> Result<(), Error> {
-    let algorithm = registered.settings.algorithm();
-    let name = algorithm.kernel_name();
-    let users = users(name)?.into_iter().filter(|user| user.is_default);
-    let whose: Vec<String> = users.map(|user| user.namespace).collect();
-    if !whose.is_empty() {
-        let whose = whose.join(", ");
-        return Err(Error::IsDefault { name, whose });
-    }
+/// Removes controllers, all or none: nobody can ask for them any more. Connections that have one keep it until they end, and so do
+/// listening sockets that asked for it, with the connections that they accept.
+///
+/// # Errors
+///
+/// [`Error::NotBuilt`]; if one is not [kept](crate::keep), if a namespace has it as its default, or if its file cannot be removed.
+pub fn unload(all: &[Algorithm]) -> Result<(), Error> {
     let _lock = bpffs::lock()?;
-    remove(algorithm)?;
+    for &algorithm in all {
+        is_free(algorithm)?;
+    }
+    for &algorithm in all {
+        remove(algorithm)?;
+    }
     bpffs::tidy();
     // Before 6.11, and where a map keeps it, the name is there for a moment after.
     for _ in 0..100 {
-        if !linux::controllers_here()?.iter().any(|here| here == name) {
+        let offered = linux::controllers_here()?;
+        if !all
+            .iter()
+            .any(|one| offered.iter().any(|name| name == one.kernel_name()))
+        {
             break;
         }
         thread::sleep(Duration::from_millis(20));
@@ -82,10 +88,30 @@ pub(crate) fn unload(registered: &Registered) -> Result<(), Error> {
     Ok(())
 }
 
+/// Whether it is kept here, and nobody's default.
+fn is_free(algorithm: Algorithm) -> Result<(), Error> {
+    let name = algorithm.kernel_name();
+    if find(algorithm)?.is_none() {
+        let is_offered = linux::controllers_here()?.iter().any(|here| here == name);
+        return Err(if is_offered {
+            Error::Elsewhere(name)
+        } else {
+            Error::NotLoaded(name)
+        });
+    }
+    let users = users(name)?.into_iter().filter(|user| user.is_default);
+    let whose: Vec<String> = users.map(|user| user.namespace).collect();
+    if !whose.is_empty() {
+        let whose = whose.join(", ");
+        return Err(Error::IsDefault { name, whose });
+    }
+    Ok(())
+}
+
 /// Takes it away, and the file that keeps it.
 pub(super) fn remove(algorithm: Algorithm) -> Result<(), Error> {
     let path = bpffs::pin(algorithm);
-    let kept = Kept::open(&path).map_err(failed(format!("cannot open {}", path.display())))?;
+    let kept = Kept::open(&path)?;
     // Once the file is gone, nobody would find it to take it away.
     if let Kept::Operations(map) = &kept {
         // One that was never offered, as its loader was killed, is not taken away.
@@ -102,7 +128,7 @@ pub(super) fn remove(algorithm: Algorithm) -> Result<(), Error> {
 
 /// Removes the file that a loader has left which was killed before its controller was offered.
 pub(super) fn tidy(algorithm: Algorithm) -> Result<(), Error> {
-    if is_kept(algorithm) && find(algorithm)?.is_none() {
+    if is_kept(algorithm)? && find(algorithm)?.is_none() {
         remove(algorithm)?;
     }
     Ok(())
@@ -115,12 +141,26 @@ enum Kept {
 }
 
 impl Kept {
-    fn open(path: &Path) -> Result<Kept, libbpf_rs::Error> {
-        // Whatever the file holds, the kernel tells of it in the same place, and no kind of link has this number.
-        let map = MapHandle::from_pinned_path(path).ok();
-        match map.filter(|map| map.map_type() == MapType::StructOps) {
-            Some(map) => Ok(Kept::Operations(map)),
-            None => Link::open(path).map(Kept::Link),
+    /// What else a file of the BPF file system may hold, libbpf takes for what it is asked to open: what it is, the kernel tells in
+    /// `/proc/self/fdinfo`.
+    fn open(path: &Path) -> Result<Kept, Error> {
+        let cannot = || failed(format!("cannot open {}", path.display()));
+        let link = Link::open(path).map_err(cannot())?;
+        let about = format!("/proc/self/fdinfo/{}", link.as_fd().as_raw_fd());
+        let about = fs::read_to_string(about)
+            .map_err(|source| Error::system("cannot look at an open file", source))?;
+        let is = |field: &str, value: &str| {
+            let mut lines = about.lines().filter_map(|line| line.split_once(':'));
+            lines.any(|(name, is)| name == field && is.trim() == value)
+        };
+        if is("link_type", "struct_ops") {
+            Ok(Kept::Link(link))
+        } else if is("map_type", STRUCT_OPS_MAP) {
+            let map = MapHandle::from_pinned_path(path);
+            map.map(Kept::Operations).map_err(cannot())
+        } else {
+            let what = format!("{} holds no controller: remove it", path.display());
+            Err(Error::Lacking(what))
         }
     }
 
@@ -139,11 +179,11 @@ impl Kept {
 ///
 /// If this process may not look at it (CAP_SYS_ADMIN).
 pub fn flows(algorithm: Algorithm) -> Result<Option<OwnedFd>, Error> {
-    if !is_kept(algorithm) {
+    if !is_kept(algorithm)? {
         return Ok(None);
     }
     super::log::silence();
-    let kept = Kept::open(&bpffs::pin(algorithm)).map_err(failed(LOOK))?;
+    let kept = Kept::open(&bpffs::pin(algorithm))?;
     flows_of(&kept.operations()?).map(Some)
 }
 

@@ -66,7 +66,12 @@ pub(crate) fn find(_algorithm: Algorithm) -> Result<Option<Registered>, Error> {
     Err(Error::NotBuilt)
 }
 
-pub(crate) fn unload(_registered: &Registered) -> Result<(), Error> {
+/// Removes controllers; here there are none.
+///
+/// # Errors
+///
+/// [`Error::NotBuilt`].
+pub fn unload(_all: &[Algorithm]) -> Result<(), Error> {
     Err(Error::NotBuilt)
 }
 

@@ -97,10 +97,7 @@ fn all_are_kept_or_none() {
             assert!(!is_offered(Algorithm::Bbr1) && find(Algorithm::Bbr1).is_none());
             assert!(is_offered(Algorithm::Bbr3));
         }
-        find(Algorithm::Bbr3)
-            .expect("a controller")
-            .unload()
-            .expect("it goes");
+        kernel::unload(&[Algorithm::Bbr3]).expect("it goes");
     }
 }
 
@@ -119,7 +116,7 @@ fn is_kept_until_it_is_unloaded(algorithm: Algorithm, keeping: Keeping, network:
         .inside(|| connection(algorithm.kernel_name()))
         .expect("inside");
     carry(&mut client, &mut server, 3_000_000);
-    found.unload().expect("it goes");
+    kernel::unload(&[algorithm]).expect("it goes");
     assert!(!is_offered(algorithm) && find(algorithm).is_none());
     // Whoever has it keeps it.
     carry(&mut client, &mut server, 3_000_000);
@@ -171,17 +168,14 @@ fn the_default_is_not_unloaded(algorithm: Algorithm, keeping: Keeping) {
             kernel::default().expect("a default"),
             algorithm.kernel_name()
         );
-        let refused = find(algorithm).expect("a controller").unload();
+        let refused = kernel::unload(&[algorithm]);
         assert!(
             matches!(&refused, Err(Error::IsDefault { whose, .. }) if whose == "this namespace"),
             "{refused:?}"
         );
         assert!(is_offered(algorithm));
         kernel::set_default("reno").expect("always there");
-        find(algorithm)
-            .expect("a controller")
-            .unload()
-            .expect("it goes");
+        kernel::unload(&[algorithm]).expect("it goes");
         assert!(!is_offered(algorithm));
     };
     thread::scope(|scope| scope.spawn(of_a_namespace).join().expect("no panic"));

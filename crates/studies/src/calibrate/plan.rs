@@ -139,9 +139,10 @@ impl Calibration {
         let is_any_real = pair.contenders.iter().any(is_real_time);
         let mut sides = pair.contenders.clone().map(|contender| Side {
             plan: Plan::new(contender.name.clone(), ["case"]),
-            repeats: match is_any_real && !is_real_time(&contender) {
-                true => repeats.saturating_mul(VIRTUAL_REPEATS),
-                false => repeats,
+            repeats: if is_any_real && !is_real_time(&contender) {
+                repeats.saturating_mul(VIRTUAL_REPEATS)
+            } else {
+                repeats
             },
             contender,
         });

@@ -3,6 +3,8 @@
 mod load;
 mod status;
 
+use std::collections::BTreeSet;
+
 use clap::{Args, Subcommand};
 use kernel::{Algorithm, Error, Registered};
 
@@ -100,31 +102,26 @@ fn check() -> Result<(), Failure> {
 }
 
 fn unload(asked: &[Algorithm]) -> Result<(), Failure> {
-    let all = if asked.is_empty() {
-        Algorithm::ALL
-    } else {
-        asked
-    };
-    let mut count = 0;
-    for &algorithm in all {
-        match Registered::find(algorithm).map_err(Failure::failed)? {
-            Some(registered) => {
-                remove(registered)?;
-                count += 1;
-            }
-            None if asked.is_empty() => {}
-            None => return Err(Failure::failed(Error::NotLoaded(algorithm.kernel_name()))),
+    let mut all = BTreeSet::from_iter(asked.iter().copied());
+    for &algorithm in Algorithm::ALL.iter().filter(|_| asked.is_empty()) {
+        if Registered::find(algorithm)
+            .map_err(Failure::failed)?
+            .is_some()
+        {
+            all.insert(algorithm);
         }
     }
-    if count == 0 {
+    if all.is_empty() {
         return Err(Failure::failed("no controller is loaded"));
     }
-    Ok(())
+    let all = Vec::from_iter(all);
+    kernel::unload(&all).map_err(Failure::failed)?;
+    all.into_iter().try_for_each(tell_users)
 }
 
-fn remove(registered: Registered) -> Result<(), Failure> {
-    let name = registered.settings.algorithm().kernel_name();
-    registered.unload().map_err(Failure::failed)?;
+/// Says that it is unloaded, and who has it still.
+fn tell_users(algorithm: Algorithm) -> Result<(), Failure> {
+    let name = algorithm.kernel_name();
     let users = kernel::users(name).map_err(Failure::failed)?;
     match users.iter().map(|user| user.connections).sum() {
         0 => output::note(format_args!("{name} is unloaded")),
@@ -141,8 +138,20 @@ fn remove(registered: Registered) -> Result<(), Failure> {
 fn set_default(name: &str) -> Result<(), Failure> {
     let ours = Algorithm::ALL.iter().find(|ours| ours.name() == name);
     let name = ours.map_or(name, |ours| ours.kernel_name());
-    kernel::set_default(name).map_err(|error| match error {
+    if name.is_empty() {
+        return Err(Failure::usage("a controller's name is expected"));
+    }
+    kernel::set_default(name).map_err(|error| match (error, ours) {
+        (Error::Linux(linux::Error::UnknownController { .. }), Some(ours)) => Failure::failed(
+            format_args!("{name} is not loaded; `fullpipe kernel load {ours}` comes first"),
+        ),
+        (error, _) => refused(error),
+    })
+}
+
+fn refused(error: Error) -> Failure {
+    match error {
         Error::Linux(linux::Error::UnknownController { .. }) => Failure::usage(error),
         _ => Failure::failed(error),
-    })
+    }
 }
